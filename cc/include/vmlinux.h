@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The part of the kernel's types that a congestion control sees.
+ *
+ * One declaration serves two builds. For BPF, libbpf relocates every access by
+ * field name (CO-RE), so layout and completeness do not matter; natively the
+ * layout below is the layout, and crates/cc/src/sock.rs mirrors it
+ * (cc/include/native.c exports the offsets, the host compares them on load).
+ *
+ * A field is const unless the kernel lets a BPF congestion control write it
+ * (net/ipv4/bpf_tcp_ca.c), so that a forbidden write fails in both builds.
+ * Units: windows and counters in packets unless named otherwise, times in µs.
+ */
+#ifndef __VMLINUX_H__
+#define __VMLINUX_H__
+
+typedef unsigned char		__u8;
+typedef signed char		__s8;
+typedef unsigned short		__u16;
+typedef signed short		__s16;
+typedef unsigned int		__u32;
+typedef signed int		__s32;
+typedef unsigned long long	__u64;
+typedef signed long long	__s64;
+typedef __u8			u8;
+typedef __s8			s8;
+typedef __u16			u16;
+typedef __s16			s16;
+typedef __u32			u32;
+typedef __s32			s32;
+typedef __u64			u64;
+typedef __s64			s64;
+typedef __u16			__be16;
+typedef __u32			__be32;
+typedef __u32			__wsum;
+typedef _Bool			bool;
+
+enum { false = 0, true = 1 };
+
+#ifndef NULL
+#define NULL ((void *)0)
+#endif
+
+enum tcp_ca_state {
+	TCP_CA_Open	= 0,
+	TCP_CA_Disorder	= 1,
+	TCP_CA_CWR	= 2,
+	TCP_CA_Recovery	= 3,
+	TCP_CA_Loss	= 4,
+};
+
+enum tcp_ca_event {
+	CA_EVENT_TX_START,	/* first transmit when no packets are in flight */
+	CA_EVENT_CWND_RESTART,	/* cwnd restart after idle */
+	CA_EVENT_COMPLETE_CWR,	/* end of cwnd reduction */
+	CA_EVENT_LOSS,		/* retransmission timeout */
+	CA_EVENT_ECN_NO_CE,
+	CA_EVENT_ECN_IS_CE,
+};
+
+enum tcp_ca_ack_event_flags {
+	CA_ACK_SLOWPATH		= (1 << 0),
+	CA_ACK_WIN_UPDATE	= (1 << 1),
+	CA_ACK_ECE		= (1 << 2),
+};
+
+enum sk_pacing {
+	SK_PACING_NONE		= 0,
+	SK_PACING_NEEDED	= 1,
+	SK_PACING_FQ		= 2,
+};
+
+enum {
+	BPF_ANY = 0,
+};
+
+enum {
+	BPF_SK_STORAGE_GET_F_CREATE = 1,
+};
+
+enum bpf_map_type {
+	BPF_MAP_TYPE_SK_STORAGE = 24,
+};
+
+enum {
+	BPF_F_NO_PREALLOC = 1,
+};
+
+#ifdef __bpf__
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+#endif
+
+struct minmax_sample {
+	u32	t;
+	u32	v;
+};
+
+struct minmax {
+	struct minmax_sample s[3];
+};
+
+struct sock {
+	unsigned long	sk_pacing_rate;			/* bytes per second */
+	const unsigned long sk_max_pacing_rate;		/* bytes per second */
+	u32		sk_pacing_status;		/* enum sk_pacing */
+	const u32	sk_gso_max_size;		/* bytes */
+	const u16	sk_gso_max_segs;
+	const u8	sk_pacing_shift;		/* TSO bursts last 1 s >> this */
+	const volatile u8 __sk_reserved;
+};
+
+struct inet_sock {
+	struct sock	sk;
+};
+
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+	const u32	icsk_rto;			/* jiffies in the kernel, unused natively */
+	const u8	icsk_ca_state:5,		/* enum tcp_ca_state */
+			icsk_ca_initialized:1;
+	const u8	icsk_retransmits;
+	const u8	icsk_backoff;
+	const u8	__icsk_reserved;
+	u64		icsk_ca_priv[13];
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	const u64	bytes_acked;
+	const u64	bytes_sent;
+	const u64	tcp_mstamp;			/* now, µs */
+	const u64	tcp_clock_cache;		/* now, ns */
+	const u64	tcp_wstamp_ns;			/* departure of the next packet (EDT), ns */
+	const u64	delivered_mstamp;		/* µs */
+	const u64	first_tx_mstamp;		/* µs */
+	struct minmax	rtt_min;			/* µs over tcp_min_rtt_wlen */
+	const u32	srtt_us;			/* smoothed RTT << 3, µs */
+	const u32	mdev_us;
+	const u32	rttvar_us;
+	const u32	mss_cache;			/* bytes */
+	const u32	advmss;				/* bytes */
+	const u32	snd_una;			/* bytes */
+	const u32	snd_nxt;			/* bytes */
+	const u32	write_seq;			/* bytes */
+	const u32	high_seq;			/* bytes */
+	const u32	snd_wnd;			/* bytes */
+	u32		snd_cwnd;
+	u32		snd_cwnd_cnt;
+	u32		snd_cwnd_stamp;
+	u32		snd_ssthresh;
+	const u32	snd_cwnd_clamp;
+	const u32	snd_cwnd_used;
+	const u32	prior_cwnd;
+	const u32	prior_ssthresh;
+	const u32	packets_out;
+	const u32	retrans_out;
+	const u32	sacked_out;
+	const u32	lost_out;
+	const u32	max_packets_out;
+	const u32	cwnd_usage_seq;
+	const u32	prr_delivered;
+	const u32	prr_out;
+	const u32	delivered;
+	const u32	delivered_ce;
+	const u32	lost;
+	u32		app_limited;
+	const u32	rate_delivered;
+	const u32	rate_interval_us;
+	const u32	total_retrans;
+	const u32	data_segs_out;
+	const u32	reordering;
+	const u32	undo_marker;
+	const s32	undo_retrans;
+	const u32	lsndtime;			/* last data sent, ms */
+	const u8	is_cwnd_limited:1,
+			rate_app_limited:1;
+	u8		ecn_flags;
+	const u16	__tp_reserved;
+	const u64	__host_storage;			/* native host's: bpf_sk_storage_get() */
+};
+
+struct ack_sample {
+	u32	pkts_acked;
+	s32	rtt_us;
+	u32	in_flight;
+};
+
+struct rate_sample {
+	u64	prior_mstamp;		/* µs */
+	u32	prior_delivered;
+	u32	prior_delivered_ce;
+	s32	delivered;		/* packets delivered over the interval; -1: no sample */
+	s32	delivered_ce;
+	long	interval_us;
+	u32	snd_interval_us;
+	u32	rcv_interval_us;
+	long	rtt_us;			/* of the last (s)acked packet; -1: none */
+	int	losses;			/* packets marked lost by this ACK */
+	u32	acked_sacked;		/* packets newly (s)acked by this ACK */
+	u32	prior_in_flight;
+	u32	last_end_seq;		/* bytes */
+	bool	is_app_limited;
+	bool	is_retrans;
+	bool	is_ack_delayed;
+};
+
+struct tcp_congestion_ops {
+	u32	(*ssthresh)(struct sock *sk);
+	void	(*cong_avoid)(struct sock *sk, u32 ack, u32 acked);
+	void	(*set_state)(struct sock *sk, u8 new_state);
+	void	(*cwnd_event)(struct sock *sk, enum tcp_ca_event ev);
+	void	(*in_ack_event)(struct sock *sk, u32 flags);
+	void	(*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
+	u32	(*min_tso_segs)(struct sock *sk);
+	void	(*cong_control)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs);
+	u32	(*undo_cwnd)(struct sock *sk);
+	u32	(*sndbuf_expand)(struct sock *sk);
+	void	(*init)(struct sock *sk);
+	void	(*release)(struct sock *sk);
+	u32	flags;
+	char	name[16];
+};
+
+#ifdef __bpf__
+#pragma clang attribute pop
+#endif
+
+#endif /* __VMLINUX_H__ */

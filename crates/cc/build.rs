@@ -1,0 +1,91 @@
+//! Compiles every `cc/*.bpf.c` natively and writes the table of built-ins, with
+//! the text of their sources and of the headers, for `src/catalog.rs`.
+
+#[path = "src/flags.rs"]
+mod flags;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::{env, io};
+
+const SUFFIX: &str = ".bpf.c";
+
+fn main() {
+    let cc_dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cc");
+    let cc_dir = cc_dir
+        .canonicalize()
+        .expect("cc/ lies two levels above crates/cc");
+    let out_dir = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    println!("cargo::rerun-if-changed={}", cc_dir.display());
+    println!("cargo::rerun-if-changed=src/flags.rs");
+
+    let mut table = String::from("pub(crate) static BUILT_INS: &[BuiltIn] = &[\n");
+    for source in files_below(&cc_dir, false).expect("cc/ is readable") {
+        let file_name = source
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        let Some(name) = file_name.strip_suffix(SUFFIX) else {
+            continue;
+        };
+        let object = out_dir.join(format!("{name}.so"));
+        compile(&cc_dir, &source, &object);
+        writeln!(
+            table,
+            "    BuiltIn {{ name: {name:?}, source: include_str!({source:?}), object: include_bytes!({object:?}) }},"
+        )
+        .expect("writing to a String succeeds");
+    }
+    table.push_str("];\n\npub(crate) static HEADERS: &[Header] = &[\n");
+    let include = cc_dir.join("include");
+    for header in files_below(&include, true).expect("cc/include is readable") {
+        let path = header.strip_prefix(&include).expect("found below it");
+        writeln!(
+            table,
+            "    Header {{ path: {path:?}, text: include_str!({header:?}) }},"
+        )
+        .expect("writing to a String succeeds");
+    }
+    table.push_str("];\n");
+    fs::write(out_dir.join("catalog.rs"), table).expect("OUT_DIR is writable");
+}
+
+/// Files of a directory in a fixed order, without what editors leave behind.
+fn files_below(dir: &Path, recursive: bool) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() && recursive {
+            files.extend(files_below(&path, true)?);
+        } else if path
+            .extension()
+            .is_some_and(|suffix| suffix == "c" || suffix == "h")
+        {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn compile(cc_dir: &Path, source: &Path, object: &Path) {
+    let include = cc_dir.join("include");
+    let arch = env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets the target");
+    // The flags are ours alone, so that an object depends on the compiler and the sources only.
+    let status = cc::Build::new()
+        .no_default_flags(true)
+        .get_compiler()
+        .to_command()
+        .args(flags::compiler(&arch))
+        .args(flags::LINKER)
+        .arg("-I")
+        .arg(&include)
+        .arg("-o")
+        .arg(object)
+        .arg(source)
+        .arg(include.join("native.c"))
+        .status()
+        .expect("a C compiler is installed");
+    assert!(status.success(), "{} does not compile", source.display());
+}

@@ -1,0 +1,129 @@
+//! The built-in congestion controls, and what any congestion control says of itself.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::compile;
+use crate::declarations::{Param, Series};
+use crate::error::{Error, nearest};
+use crate::instance::{Instance, Request};
+
+/// A congestion control compiled by `build.rs`.
+pub(crate) struct BuiltIn {
+    pub(crate) name: &'static str,
+    pub(crate) source: &'static str,
+    pub(crate) object: &'static [u8],
+}
+
+/// A file of `cc/include`.
+pub(crate) struct Header {
+    /// Relative to `cc/include`.
+    pub(crate) path: &'static str,
+    pub(crate) text: &'static str,
+}
+
+// BUILT_INS and HEADERS, sorted by name.
+include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
+
+/// A shared object and the source it was made from.
+pub(crate) struct Build {
+    pub(crate) source: Cow<'static, str>,
+    pub(crate) object: Object,
+}
+
+/// The bytes of a shared object.
+#[derive(Clone)]
+pub(crate) enum Object {
+    Embedded(&'static [u8]),
+    Compiled(Arc<[u8]>),
+}
+
+impl AsRef<[u8]> for Object {
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Self::Embedded(bytes) => bytes,
+            Self::Compiled(bytes) => bytes,
+        }
+    }
+}
+
+/// Names of the built-in congestion controls, sorted.
+pub fn builtin_names() -> Vec<&'static str> {
+    BUILT_INS.iter().map(|built_in| built_in.name).collect()
+}
+
+/// What a congestion control is and can be told.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Description {
+    /// Its name in the kernel's table.
+    pub name: String,
+    /// One line, the first sentence of its file's header comment.
+    pub title: String,
+    /// Its parameters, in the order of the source.
+    pub params: Vec<Param>,
+    /// Its time series, in the order of the source.
+    pub series: Vec<Series>,
+    /// The callbacks it has, in the kernel's order.
+    pub ops: Vec<&'static str>,
+}
+
+/// Describes a built-in or a file, named as in [`Request::name`].
+pub fn describe(name: &str) -> Result<Description, Error> {
+    let build = find(name)?;
+    let request = Request {
+        name: name.to_owned(),
+        params: BTreeMap::new(),
+    };
+    let instance = Instance::new(&request, build.object.as_ref(), 0)?;
+    Ok(Description {
+        name: instance.name().to_owned(),
+        title: title(&build.source),
+        params: instance.declarations().params.clone(),
+        series: instance.series().to_vec(),
+        ops: instance.ops().present(),
+    })
+}
+
+/// Finds a built-in's object, or compiles a file.
+pub(crate) fn find(name: &str) -> Result<Build, Error> {
+    if name.contains('/') || name.ends_with(".c") {
+        return compile::build(Path::new(name));
+    }
+    let Some(built_in) = BUILT_INS.iter().find(|built_in| built_in.name == name) else {
+        return Err(Error::UnknownCongestionControl {
+            name: name.to_owned(),
+            nearest: nearest(name, builtin_names()),
+            known: builtin_names().into_iter().map(str::to_owned).collect(),
+        });
+    };
+    Ok(Build {
+        source: Cow::Borrowed(built_in.source),
+        object: Object::Embedded(built_in.object),
+    })
+}
+
+/// The first sentence of the first block comment that is not the licence's.
+fn title(source: &str) -> String {
+    let comment = source
+        .split("/*")
+        .skip(1)
+        .filter_map(|rest| rest.split_once("*/"))
+        .map(|(comment, _)| comment)
+        .find(|comment| !comment.contains("SPDX-License-Identifier"));
+    let lines = comment.unwrap_or_default().lines();
+    let paragraph: Vec<&str> = lines
+        .map(|line| line.trim().trim_start_matches('*').trim())
+        .skip_while(|line| line.is_empty())
+        .take_while(|line| !line.is_empty())
+        .collect();
+    let paragraph = paragraph.join(" ");
+    let sentence = paragraph
+        .split_once(". ")
+        .map_or(paragraph.as_str(), |(first, _)| first);
+    sentence.trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,131 @@
+//! Why a congestion control cannot be loaded. `Display` is the line a user reads.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A congestion control cannot be loaded as requested.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Neither a built-in nor a path.
+    #[error(
+        "unknown congestion control `{name}`; {}there are {}, or name a file: `./mine.bpf.c`",
+        did_you_mean(.nearest), .known.join(", ")
+    )]
+    UnknownCongestionControl {
+        /// What was asked for.
+        name: String,
+        /// The built-in whose name is closest to it, if one is close.
+        nearest: Option<String>,
+        /// All built-ins.
+        known: Vec<String>,
+    },
+    /// The congestion control has no such parameter.
+    #[error("`{cc}` has no parameter `{param}`; {}{}", did_you_mean(.nearest), list_params(.known))]
+    UnknownParam {
+        /// The congestion control.
+        cc: String,
+        /// The parameter asked for.
+        param: String,
+        /// The parameter whose name is closest to it, if one is close.
+        nearest: Option<String>,
+        /// All its parameters.
+        known: Vec<String>,
+    },
+    /// A parameter's value is not in its range.
+    #[error(
+        "parameter `{param}={value}` of `{cc}` is out of range; say {min} to {max}{}",
+        unit_suffix(.unit)
+    )]
+    ParamOutOfRange {
+        /// The congestion control.
+        cc: String,
+        /// The parameter.
+        param: String,
+        /// The value asked for.
+        value: i64,
+        /// Smallest value allowed.
+        min: i64,
+        /// Largest value allowed.
+        max: i64,
+        /// The parameter's unit; empty for a pure number.
+        unit: String,
+    },
+    /// A source file cannot be read.
+    #[error("cannot read congestion control `{}`: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// No C compiler is installed.
+    #[error("no C compiler to build `{}`; install gcc or clang, or `pip install ziglang`, or set CC", .path.display())]
+    NoCompiler {
+        /// The file to compile.
+        path: PathBuf,
+    },
+    /// The compiler refuses a source file.
+    #[error("congestion control `{}` does not compile ({compiler}):\n{message}", .path.display())]
+    Compile {
+        /// The file.
+        path: PathBuf,
+        /// The compiler that was run.
+        compiler: String,
+        /// What it said.
+        message: String,
+    },
+    /// The object is not a usable congestion control.
+    #[error("`{file}` {problem}")]
+    Invalid {
+        /// The file or built-in.
+        file: String,
+        /// What is wrong with it, and the remedy.
+        problem: String,
+    },
+    /// The system refuses to map the object.
+    #[error("cannot load congestion control `{file}`: {problem}")]
+    Load {
+        /// The file or built-in.
+        file: String,
+        /// What the system or the dynamic linker says.
+        problem: String,
+    },
+}
+
+fn did_you_mean(nearest: &Option<String>) -> String {
+    nearest
+        .as_ref()
+        .map(|name| format!("did you mean `{name}`? "))
+        .unwrap_or_default()
+}
+
+fn list_params(known: &[String]) -> String {
+    if known.is_empty() {
+        "it has none".to_owned()
+    } else {
+        format!("there are {}", known.join(", "))
+    }
+}
+
+fn unit_suffix(unit: &str) -> String {
+    if unit.is_empty() {
+        String::new()
+    } else {
+        format!(" {unit}")
+    }
+}
+
+/// The candidate closest to a mistyped name, unless even that is a different word.
+pub(crate) fn nearest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    const SIMILAR: f64 = 0.7;
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+        .filter(|(similarity, _)| *similarity >= SIMILAR)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, candidate)| candidate.to_owned())
+}

@@ -1,0 +1,247 @@
+//! A socket that runs a congestion control, and the calls Linux makes on it.
+
+use std::fmt;
+use std::ptr::{self, NonNull};
+use std::rc::Rc;
+
+use crate::declarations::Place;
+use crate::instance::Instance;
+use crate::sock::{AckSample, CaEvent, CaState, RateSample, Sock};
+
+/// `icsk_ca_initialized` in [`Sock::icsk_ca_bits`].
+const CA_INITIALIZED: u8 = 1 << 5;
+
+/// A socket running an [`Instance`]. The sender's state is in `sock`; every method
+/// calls the op of its name, with the instance's clock at `sock.tcp_clock_cache`.
+#[derive(Debug)]
+pub struct Flow {
+    /// The socket, shared by the simulated TCP and the congestion control.
+    pub sock: Sock,
+    storage: Storage,
+    instance: Rc<Instance>,
+}
+
+impl Flow {
+    pub(crate) fn new(instance: Rc<Instance>) -> Self {
+        let storage = Storage::new(instance.declarations().storage_bytes);
+        Self {
+            sock: Sock::new(),
+            storage,
+            instance,
+        }
+    }
+
+    /// The instance it runs.
+    pub fn instance(&self) -> &Rc<Instance> {
+        &self.instance
+    }
+
+    /// The congestion control's name.
+    pub fn name(&self) -> &str {
+        self.instance.name()
+    }
+
+    /// Starts the congestion control on this socket, as Linux does when the handshake is done.
+    pub fn init(&mut self) {
+        self.sock.prior_ssthresh = 0;
+        if let Some(init) = self.instance.ops().init {
+            let sock = self.enter();
+            // SAFETY: `enter`.
+            unsafe { init(sock) };
+        }
+        self.sock.icsk_ca_bits |= CA_INITIALIZED;
+    }
+
+    /// The slow start threshold after a loss, packets.
+    #[inline]
+    pub fn ssthresh(&mut self) -> u32 {
+        let ssthresh = self.instance.ops().ssthresh.expect("checked on load");
+        let sock = self.enter();
+        // SAFETY: `enter`.
+        unsafe { ssthresh(sock) }
+    }
+
+    /// Whether [`Flow::cong_control`] replaces [`Flow::cong_avoid`] and Linux's own cwnd
+    /// and pacing updates.
+    #[inline]
+    pub fn has_cong_control(&self) -> bool {
+        self.instance.ops().cong_control.is_some()
+    }
+
+    /// Sets cwnd and pacing rate from a delivery-rate sample, at the end of an ACK's processing.
+    #[inline]
+    pub fn cong_control(&mut self, ack: u32, flag: i32, rs: &RateSample) {
+        if let Some(cong_control) = self.instance.ops().cong_control {
+            let sock = self.enter();
+            // SAFETY: `enter`; the sample is only read, during the call.
+            unsafe { cong_control(sock, ack, flag, rs) };
+        }
+    }
+
+    /// Grows cwnd for `acked` newly acknowledged packets.
+    #[inline]
+    pub fn cong_avoid(&mut self, ack: u32, acked: u32) {
+        if let Some(cong_avoid) = self.instance.ops().cong_avoid {
+            let sock = self.enter();
+            // SAFETY: `enter`.
+            unsafe { cong_avoid(sock, ack, acked) };
+        }
+    }
+
+    /// Tells the congestion control of a new loss-recovery state, then enters it: during the
+    /// call `icsk_ca_state` is still the old one, as in Linux.
+    #[inline]
+    pub fn set_state(&mut self, state: CaState) {
+        if let Some(set_state) = self.instance.ops().set_state {
+            let sock = self.enter();
+            // SAFETY: `enter`.
+            unsafe { set_state(sock, state as u8) };
+        }
+        self.sock.set_ca_state(state);
+    }
+
+    /// Tells the congestion control what happened to cwnd or ECN.
+    #[inline]
+    pub fn cwnd_event(&mut self, event: CaEvent) {
+        if let Some(cwnd_event) = self.instance.ops().cwnd_event {
+            let sock = self.enter();
+            // SAFETY: `enter`.
+            unsafe { cwnd_event(sock, event as u32) };
+        }
+    }
+
+    /// Tells the congestion control of an ACK before it is processed; `flags` are `CA_ACK_*`.
+    #[inline]
+    pub fn in_ack_event(&mut self, flags: u32) {
+        if let Some(in_ack_event) = self.instance.ops().in_ack_event {
+            let sock = self.enter();
+            // SAFETY: `enter`.
+            unsafe { in_ack_event(sock, flags) };
+        }
+    }
+
+    /// Whether the congestion control wants [`Flow::pkts_acked`].
+    #[inline]
+    pub fn has_pkts_acked(&self) -> bool {
+        self.instance.ops().pkts_acked.is_some()
+    }
+
+    /// Tells the congestion control of newly acknowledged packets and their RTT.
+    #[inline]
+    pub fn pkts_acked(&mut self, sample: &AckSample) {
+        if let Some(pkts_acked) = self.instance.ops().pkts_acked {
+            let sock = self.enter();
+            // SAFETY: `enter`; the sample is only read, during the call.
+            unsafe { pkts_acked(sock, sample) };
+        }
+    }
+
+    /// The smallest TSO burst that the congestion control wants, packets, if it cares.
+    #[inline]
+    pub fn min_tso_segs(&mut self) -> Option<u32> {
+        let min_tso_segs = self.instance.ops().min_tso_segs?;
+        let sock = self.enter();
+        // SAFETY: `enter`.
+        Some(unsafe { min_tso_segs(sock) })
+    }
+
+    /// cwnd after a recovery that turned out to be spurious, packets.
+    #[inline]
+    pub fn undo_cwnd(&mut self) -> u32 {
+        let undo_cwnd = self.instance.ops().undo_cwnd.expect("checked on load");
+        let sock = self.enter();
+        // SAFETY: `enter`.
+        unsafe { undo_cwnd(sock) }
+    }
+
+    /// How many cwnds the send buffer should hold, if the congestion control cares (Linux's
+    /// default is 2).
+    #[inline]
+    pub fn sndbuf_expand(&mut self) -> Option<u32> {
+        let sndbuf_expand = self.instance.ops().sndbuf_expand?;
+        let sock = self.enter();
+        // SAFETY: `enter`.
+        Some(unsafe { sndbuf_expand(sock) })
+    }
+
+    /// Appends the raw value of each of [`Instance::series`], sign-extended if signed.
+    #[inline]
+    pub fn read_series(&self, out: &mut Vec<u64>) {
+        out.extend(
+            self.instance
+                .series()
+                .iter()
+                .map(|series| match series.place {
+                    Place::CaPriv => series.read(&self.sock.icsk_ca_priv),
+                    Place::Storage => series.read(self.storage.words()),
+                }),
+        );
+    }
+
+    /// What every call into the C needs: the instance's clock set to the socket's, and the
+    /// socket's address.
+    ///
+    /// The ops may then be called with it: they come from the object that the instance keeps
+    /// mapped; the socket has the layout they were compiled for (checked on load), is borrowed
+    /// exclusively, and points to storage of the declared size; nothing of it outlives the call.
+    #[inline]
+    fn enter(&mut self) -> *mut Sock {
+        self.instance.set_clock(self.sock.tcp_clock_cache);
+        // Every time, because safe code can move `sock` from one flow to another.
+        self.sock.host_storage = self.storage.address();
+        &raw mut self.sock
+    }
+}
+
+impl Drop for Flow {
+    fn drop(&mut self) {
+        if self.sock.icsk_ca_bits & CA_INITIALIZED == 0 {
+            return;
+        }
+        if let Some(release) = self.instance.ops().release {
+            let sock = self.enter();
+            // SAFETY: `enter`; the storage is freed after this.
+            unsafe { release(sock) };
+        }
+    }
+}
+
+/// The `bpf_sk_storage` value of one socket. A raw allocation, because the C keeps no
+/// Rust borrow of it.
+struct Storage(NonNull<[u64]>);
+
+impl Storage {
+    fn new(size_bytes: usize) -> Self {
+        let words: Box<[u64]> = vec![0; size_bytes.div_ceil(8)].into();
+        Self(NonNull::from(Box::leak(words)))
+    }
+
+    /// Its address for the C; zero, a null pointer, if there is none.
+    fn address(&self) -> u64 {
+        if self.0.is_empty() {
+            0
+        } else {
+            self.0.as_ptr().expose_provenance() as u64
+        }
+    }
+
+    #[inline]
+    fn words(&self) -> &[u64] {
+        // SAFETY: allocated and initialised by `new`; the C writes it only during calls that
+        // borrow the flow exclusively.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        // SAFETY: leaked from a Box in `new`, and freed once.
+        drop(unsafe { Box::from_raw(ptr::from_mut(self.0.as_mut())) });
+    }
+}
+
+impl fmt::Debug for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.words().fmt(f)
+    }
+}

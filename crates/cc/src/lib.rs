@@ -1,0 +1,40 @@
+//! Builds and hosts dumbbell's congestion controls: `cc/*.bpf.c`, natively.
+//!
+//! A congestion control is one C file that fills Linux's `struct tcp_congestion_ops`.
+//! `build.rs` compiles the built-in ones to shared objects that this crate embeds
+//! ([`builtin_names`]); a user's own file is compiled when it is loaded, against the
+//! same headers, which are embedded too.
+//!
+//! - [`Instance::load`] maps a private copy of the object and sets its parameters, so
+//!   that two instances of one congestion control share nothing, not even globals.
+//! - [`Instance::new_flow`] makes a [`Flow`]: a [`Sock`] (`struct tcp_sock`) running it.
+//!   The simulated TCP keeps its state in the `Sock` and calls the `Flow`'s methods
+//!   where Linux calls the ops.
+//! - [`describe`] says what a congestion control declares of itself with
+//!   `cc/include/dumbbell.h`: its parameters ([`Param`]) and time series ([`Series`]).
+//!
+//! All of dumbbell's `unsafe` is in this crate. It trusts the C as a kernel trusts a
+//! module: a file that writes through a wild pointer or divides by zero takes the
+//! process with it.
+
+mod catalog;
+mod compile;
+mod declarations;
+mod digest;
+mod elf;
+mod error;
+mod flags;
+mod flow;
+mod instance;
+mod ops;
+mod sock;
+
+pub use catalog::{Description, builtin_names, describe};
+pub use declarations::{Param, Series};
+pub use error::Error;
+pub use flow::Flow;
+pub use instance::{Instance, Request};
+pub use sock::{
+    AckSample, CA_PRIV_WORDS, CaEvent, CaState, MinMax, RateSample, SK_PACING_NEEDED, Sock,
+    TCP_INFINITE_SSTHRESH,
+};

@@ -1,0 +1,275 @@
+//! The socket a congestion control sees: Rust's mirror of `struct tcp_sock` in
+//! `cc/include/vmlinux.h`.
+//!
+//! Field names and units are the kernel's. The simulated TCP keeps its own state
+//! in these very fields, so a congestion control reads what the sender lives by,
+//! not a copy. [`layout`] is compared with the offsets that `native.c` exports.
+
+use std::mem::{offset_of, size_of};
+
+/// Private state of a congestion control, in `u64` words (104 bytes, as in Linux).
+pub const CA_PRIV_WORDS: usize = 13;
+
+/// `ssthresh` before the first loss: no limit to slow start.
+pub const TCP_INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// Pacing is done by TCP itself (`enum sk_pacing`).
+pub const SK_PACING_NEEDED: u32 = 1;
+
+/// `enum tcp_ca_state`: what loss recovery is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum CaState {
+    /// Nothing suspicious.
+    Open = 0,
+    /// Duplicate ACKs or SACKs seen, nothing declared lost yet.
+    Disorder = 1,
+    /// Reducing cwnd after ECN or local congestion.
+    Cwr = 2,
+    /// Fast recovery.
+    Recovery = 3,
+    /// After a retransmission timeout.
+    Loss = 4,
+}
+
+/// `enum tcp_ca_event`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum CaEvent {
+    /// First transmit when nothing was in flight.
+    TxStart = 0,
+    /// cwnd restart after idle.
+    CwndRestart = 1,
+    /// End of a cwnd reduction.
+    CompleteCwr = 2,
+    /// Retransmission timeout.
+    Loss = 3,
+    /// ECN is in use and this packet was not marked.
+    EcnNoCe = 4,
+    /// A packet marked CE arrived.
+    EcnIsCe = 5,
+}
+
+/// `struct minmax`: a windowed minimum or maximum with two runners-up, after
+/// Kathleen Nichols. Times and values are both µs here.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MinMax {
+    /// Best, second and third best: `(time, value)`.
+    pub samples: [(u32, u32); 3],
+}
+
+/// `struct tcp_sock`. Windows and counters are packets, times µs, sequence
+/// numbers and sizes bytes, rates bytes per second, unless said otherwise.
+#[repr(C)]
+#[derive(Debug)]
+#[allow(missing_docs, reason = "fields are Linux's, documented in vmlinux.h")]
+pub struct Sock {
+    pub sk_pacing_rate: u64,
+    pub sk_max_pacing_rate: u64,
+    pub sk_pacing_status: u32,
+    pub sk_gso_max_size: u32,
+    pub sk_gso_max_segs: u16,
+    pub sk_pacing_shift: u8,
+    pub sk_reserved: u8,
+    /// `struct sock` is nested in C and ends on a multiple of eight bytes.
+    sk_padding: u32,
+    pub icsk_rto: u32,
+    /// `icsk_ca_state:5`, `icsk_ca_initialized:1`.
+    pub icsk_ca_bits: u8,
+    pub icsk_retransmits: u8,
+    pub icsk_backoff: u8,
+    pub icsk_reserved: u8,
+    pub icsk_ca_priv: [u64; CA_PRIV_WORDS],
+    pub bytes_acked: u64,
+    pub bytes_sent: u64,
+    pub tcp_mstamp: u64,
+    pub tcp_clock_cache: u64,
+    pub tcp_wstamp_ns: u64,
+    pub delivered_mstamp: u64,
+    pub first_tx_mstamp: u64,
+    pub rtt_min: MinMax,
+    pub srtt_us: u32,
+    pub mdev_us: u32,
+    pub rttvar_us: u32,
+    pub mss_cache: u32,
+    pub advmss: u32,
+    pub snd_una: u32,
+    pub snd_nxt: u32,
+    pub write_seq: u32,
+    pub high_seq: u32,
+    pub snd_wnd: u32,
+    pub snd_cwnd: u32,
+    pub snd_cwnd_cnt: u32,
+    pub snd_cwnd_stamp: u32,
+    pub snd_ssthresh: u32,
+    pub snd_cwnd_clamp: u32,
+    pub snd_cwnd_used: u32,
+    pub prior_cwnd: u32,
+    pub prior_ssthresh: u32,
+    pub packets_out: u32,
+    pub retrans_out: u32,
+    pub sacked_out: u32,
+    pub lost_out: u32,
+    pub max_packets_out: u32,
+    pub cwnd_usage_seq: u32,
+    pub prr_delivered: u32,
+    pub prr_out: u32,
+    pub delivered: u32,
+    pub delivered_ce: u32,
+    pub lost: u32,
+    pub app_limited: u32,
+    pub rate_delivered: u32,
+    pub rate_interval_us: u32,
+    pub total_retrans: u32,
+    pub data_segs_out: u32,
+    pub reordering: u32,
+    pub undo_marker: u32,
+    pub undo_retrans: i32,
+    pub lsndtime: u32,
+    /// `is_cwnd_limited:1`, `rate_app_limited:1`.
+    pub limited_bits: u8,
+    pub ecn_flags: u8,
+    pub tp_reserved: u16,
+    /// Address of the `bpf_sk_storage` value, zero without one; owned by [`crate::Flow`].
+    pub(crate) host_storage: u64,
+}
+
+impl Sock {
+    /// A socket as Linux makes it before the handshake: everything zero but
+    /// `ssthresh`, the clamp and the pacing defaults.
+    pub(crate) fn new() -> Self {
+        // SAFETY: every field is an integer or an array of integers, for which
+        // all-zero bytes are a valid value.
+        let mut sock: Self = unsafe { std::mem::zeroed() };
+        sock.snd_ssthresh = TCP_INFINITE_SSTHRESH;
+        sock.snd_cwnd_clamp = u32::MAX;
+        sock.sk_pacing_rate = u64::MAX;
+        sock.sk_max_pacing_rate = u64::MAX;
+        sock.sk_pacing_shift = 10;
+        sock.sk_gso_max_size = 65536;
+        sock.sk_gso_max_segs = 65535;
+        sock
+    }
+
+    /// Loss recovery's state, `icsk_ca_state`.
+    #[inline]
+    pub fn ca_state(&self) -> CaState {
+        match self.icsk_ca_bits & 0x1f {
+            0 => CaState::Open,
+            1 => CaState::Disorder,
+            2 => CaState::Cwr,
+            3 => CaState::Recovery,
+            _ => CaState::Loss,
+        }
+    }
+
+    /// Sets `icsk_ca_state` without telling the congestion control; see [`crate::Flow::set_state`].
+    #[inline]
+    pub fn set_ca_state(&mut self, state: CaState) {
+        self.icsk_ca_bits = (self.icsk_ca_bits & !0x1f) | state as u8;
+    }
+
+    /// Whether cwnd limited sending in the last window (`is_cwnd_limited`).
+    #[inline]
+    pub fn is_cwnd_limited(&self) -> bool {
+        self.limited_bits & 1 != 0
+    }
+
+    /// Sets `is_cwnd_limited`.
+    #[inline]
+    pub fn set_cwnd_limited(&mut self, limited: bool) {
+        self.limited_bits = (self.limited_bits & !1) | u8::from(limited);
+    }
+
+    /// Sets `rate_app_limited`: the last delivery-rate sample was application-limited.
+    #[inline]
+    pub fn set_rate_app_limited(&mut self, limited: bool) {
+        self.limited_bits = (self.limited_bits & !2) | (u8::from(limited) << 1);
+    }
+
+    /// Whether cwnd is below ssthresh.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.snd_cwnd < self.snd_ssthresh
+    }
+
+    /// Packets in flight as Linux counts them: sent, neither SACKed nor lost, plus retransmitted.
+    #[inline]
+    pub fn packets_in_flight(&self) -> u32 {
+        self.packets_out - self.sacked_out - self.lost_out + self.retrans_out
+    }
+
+    /// The path's minimum RTT over Linux's five-minute window, µs; `u32::MAX` before a sample.
+    #[inline]
+    pub fn min_rtt_us(&self) -> u32 {
+        self.rtt_min.samples[0].1
+    }
+}
+
+/// `struct rate_sample`: what one ACK says about the path.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "fields are Linux's, documented in vmlinux.h")]
+pub struct RateSample {
+    pub prior_mstamp: u64,
+    pub prior_delivered: u32,
+    pub prior_delivered_ce: u32,
+    pub delivered: i32,
+    pub delivered_ce: i32,
+    pub interval_us: i64,
+    pub snd_interval_us: u32,
+    pub rcv_interval_us: u32,
+    pub rtt_us: i64,
+    pub losses: i32,
+    pub acked_sacked: u32,
+    pub prior_in_flight: u32,
+    pub last_end_seq: u32,
+    pub is_app_limited: bool,
+    pub is_retrans: bool,
+    pub is_ack_delayed: bool,
+}
+
+/// `struct ack_sample`: packets cumulatively or selectively acknowledged, and their RTT.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct AckSample {
+    /// Packets newly acknowledged cumulatively.
+    pub pkts_acked: u32,
+    /// RTT of the last acknowledged packet, µs; negative without one.
+    pub rtt_us: i32,
+    /// Packets in flight when the ACK arrived.
+    pub in_flight: u32,
+}
+
+/// The offsets `dumbbell_layout` of `native.c` must have, in its order.
+pub(crate) fn layout() -> [u32; 22] {
+    [
+        size_of::<Sock>(),
+        offset_of!(Sock, sk_pacing_rate),
+        offset_of!(Sock, sk_pacing_status),
+        offset_of!(Sock, sk_pacing_shift),
+        offset_of!(Sock, icsk_retransmits),
+        offset_of!(Sock, icsk_ca_priv),
+        offset_of!(Sock, tcp_mstamp),
+        offset_of!(Sock, rtt_min),
+        offset_of!(Sock, srtt_us),
+        offset_of!(Sock, mss_cache),
+        offset_of!(Sock, snd_cwnd),
+        offset_of!(Sock, snd_cwnd_clamp),
+        offset_of!(Sock, packets_out),
+        offset_of!(Sock, delivered),
+        offset_of!(Sock, app_limited),
+        offset_of!(Sock, lsndtime),
+        offset_of!(Sock, ecn_flags),
+        offset_of!(Sock, host_storage),
+        size_of::<RateSample>(),
+        offset_of!(RateSample, rtt_us),
+        offset_of!(RateSample, is_ack_delayed),
+        size_of::<AckSample>(),
+    ]
+    .map(|bytes| bytes as u32)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,385 @@
+//! What a user reads when a congestion control cannot be loaded as asked.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+
+use common::{PROBE, request};
+use dumbbell_cc::{Error, Instance, Request, builtin_names, describe};
+use tempfile::TempDir;
+
+/// The first lines of every file below.
+const PREAMBLE: &str = r#"
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "bpf_tracing_net.h"
+#include "dumbbell.h"
+
+struct state { u32 a; u64 b; };
+
+SEC("struct_ops") u32 BPF_PROG(mine_ssthresh, struct sock *sk) { return tcp_reno_ssthresh(sk); }
+SEC("struct_ops") u32 BPF_PROG(mine_undo_cwnd, struct sock *sk) { return tcp_reno_undo_cwnd(sk); }
+"#;
+
+const AVOID: &str = r#"
+SEC("struct_ops") void BPF_PROG(mine_avoid, struct sock *sk, u32 ack, u32 acked)
+{ tcp_reno_cong_avoid(sk, ack, acked); }
+"#;
+
+const OPS: &str = r#"
+SEC(".struct_ops") struct tcp_congestion_ops mine = {
+	.ssthresh = (void *)mine_ssthresh, .undo_cwnd = (void *)mine_undo_cwnd,
+	.cong_avoid = (void *)mine_avoid, .name = "mine",
+};
+"#;
+
+/// A file of a user's, gone at the end of the test.
+struct Source {
+    path: PathBuf,
+    _dir: TempDir,
+}
+
+impl Source {
+    fn new(parts: &[&str]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("mine.bpf.c");
+        fs::write(&path, parts.concat()).unwrap();
+        Self { path, _dir: dir }
+    }
+
+    fn request(&self) -> Request {
+        request(self.path.to_str().unwrap(), &[])
+    }
+}
+
+fn refusal(request: &Request) -> Error {
+    match Instance::load(request, 1) {
+        Ok(_) => panic!("{request:?} was loaded"),
+        Err(error) => error,
+    }
+}
+
+/// The line for a file made of these parts, without the file's name.
+fn refusal_of(parts: &[&str]) -> String {
+    let source = Source::new(parts);
+    refusal(&source.request())
+        .to_string()
+        .replace(source.path.to_str().unwrap(), "FILE")
+}
+
+#[test]
+fn a_whole_file_loads() {
+    // The parts of the refused files are good: what is refused is what a test changes.
+    let source = Source::new(&[PREAMBLE, AVOID, OPS]);
+    let instance = Instance::load(&source.request(), 1).unwrap();
+    assert_eq!(instance.name(), "mine");
+}
+
+#[test]
+fn an_unknown_name_suggests_the_nearest_and_lists_all() {
+    let line = refusal(&request("rneo", &[])).to_string();
+    assert!(
+        line.starts_with("unknown congestion control `rneo`; did you mean `reno`? there are "),
+        "{line}"
+    );
+    assert!(line.contains(&builtin_names().join(", ")), "{line}");
+    let line = refusal(&request("xyzzy", &[])).to_string();
+    assert!(!line.contains("did you mean"), "{line}");
+}
+
+#[test]
+fn an_unknown_parameter_suggests_the_nearest_and_lists_all() {
+    let line = refusal(&request(PROBE, &[("window_pkt", 3)])).to_string();
+    assert_eq!(
+        line.replace(PROBE, "PROBE"),
+        "`PROBE` has no parameter `window_pkt`; did you mean `window_pkts`? \
+         there are window_pkts, bias, small, large"
+    );
+    let line = refusal(&request("reno", &[("beta", 3)])).to_string();
+    assert_eq!(line, "`reno` has no parameter `beta`; it has none");
+}
+
+#[test]
+fn a_parameter_out_of_range_is_told_the_range_and_unit() {
+    for value in [0, 1001, -5, i64::MAX] {
+        let line = refusal(&request(PROBE, &[("window_pkts", value)])).to_string();
+        let expected = format!(
+            "parameter `window_pkts={value}` of `PROBE` is out of range; say 1 to 1000 pkts"
+        );
+        assert_eq!(line.replace(PROBE, "PROBE"), expected);
+    }
+    for value in [1, 1000] {
+        Instance::load(&request(PROBE, &[("window_pkts", value)]), 1).unwrap();
+    }
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let error = refusal(&request("./nowhere/mine.bpf.c", &[]));
+    assert!(matches!(error, Error::Read { .. }));
+    assert!(
+        error.to_string().contains("`./nowhere/mine.bpf.c`"),
+        "{error}"
+    );
+    // The ending makes it a path, not a name.
+    assert!(matches!(
+        refusal(&request("mine.c", &[])),
+        Error::Read { .. }
+    ));
+}
+
+#[test]
+fn a_file_that_does_not_compile_shows_the_compiler_s_message() {
+    let source = Source::new(&[
+        PREAMBLE,
+        AVOID,
+        OPS,
+        "u32 broken(void) { return nonesuch; }\n",
+    ]);
+    let error = refusal(&source.request());
+    assert!(matches!(error, Error::Compile { .. }));
+    let line = error.to_string();
+    assert!(line.starts_with(&format!(
+        "congestion control `{}` does not compile",
+        source.path.display()
+    )));
+    assert!(
+        line.contains("nonesuch") && line.contains("mine.bpf.c:"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_missing_include_shows_the_compiler_s_message() {
+    let line = refusal_of(&["#include \"nonesuch.h\"\n"]);
+    assert!(line.contains("nonesuch.h"), "{line}");
+}
+
+#[test]
+fn a_forbidden_write_does_not_compile() {
+    // The kernel lets no BPF congestion control write tp->delivered, but snd_cwnd it does.
+    let write = |field: &str| {
+        format!(
+            "void f(struct tcp_sock *tp);\nvoid f(struct tcp_sock *tp) {{ tp->{field} = 1; }}\n"
+        )
+    };
+    let line = refusal_of(&[PREAMBLE, AVOID, OPS, &write("delivered")]);
+    assert!(line.contains("delivered"), "{line}");
+    assert!(
+        line.contains("read-only") || line.contains("const-qualified"),
+        "{line}"
+    );
+    let source = Source::new(&[PREAMBLE, AVOID, OPS, &write("snd_cwnd")]);
+    Instance::load(&source.request(), 1).unwrap();
+}
+
+#[test]
+fn floating_point_is_refused() {
+    let halve =
+        |real: &str| format!("{real} f({real} x);\n{real} f({real} x) {{ return x / 2; }}\n");
+    // gcc refuses it; clang calls functions for it, which are not there.
+    let line = refusal_of(&[PREAMBLE, AVOID, OPS, &halve("double")]);
+    assert!(
+        line.contains("does not compile") || line.contains("undefined symbol"),
+        "{line}"
+    );
+    let source = Source::new(&[PREAMBLE, AVOID, OPS, &halve("long")]);
+    Instance::load(&source.request(), 1).unwrap();
+}
+
+#[test]
+fn state_larger_than_icsk_ca_priv_does_not_compile() {
+    let state = |bytes| format!("struct big {{ u8 bytes[{bytes}]; }};\nCA_PRIV(struct big);\n");
+    let line = refusal_of(&[PREAMBLE, AVOID, OPS, &state(105)]);
+    assert!(
+        line.contains("struct big does not fit in icsk_ca_priv"),
+        "{line}"
+    );
+    let source = Source::new(&[PREAMBLE, AVOID, OPS, &state(104)]);
+    Instance::load(&source.request(), 1).unwrap();
+}
+
+#[test]
+fn a_file_without_ops_or_with_several_is_refused() {
+    let line = refusal_of(&[PREAMBLE]);
+    assert!(
+        line.starts_with("`FILE` defines no congestion control; "),
+        "{line}"
+    );
+    let second =
+        "SEC(\".struct_ops.link\") struct tcp_congestion_ops other = { .name = \"other\" };\n";
+    let line = refusal_of(&[PREAMBLE, AVOID, OPS, second]);
+    assert!(
+        line.contains("several") && line.contains("mine") && line.contains("other"),
+        "{line}"
+    );
+}
+
+#[test]
+fn ops_that_the_kernel_insists_on_must_be_there() {
+    let without = |op: &str, needle: &str| {
+        let ops = OPS.replace(needle, "");
+        assert_ne!(ops, OPS);
+        let line = refusal_of(&[PREAMBLE, AVOID, &ops]);
+        assert_eq!(
+            line,
+            format!("`FILE` has no `{op}`; the kernel would not register it")
+        );
+    };
+    without("ssthresh", ".ssthresh = (void *)mine_ssthresh,");
+    without("undo_cwnd", ".undo_cwnd = (void *)mine_undo_cwnd,");
+    without(
+        "cong_avoid` or `cong_control",
+        ".cong_avoid = (void *)mine_avoid,",
+    );
+}
+
+#[test]
+fn a_name_that_the_kernel_would_refuse_is_refused() {
+    let named = |name: &str| OPS.replace("\"mine\"", &format!("\"{name}\""));
+    for name in ["", "with space"] {
+        let line = refusal_of(&[PREAMBLE, AVOID, &named(name)]);
+        assert_eq!(
+            line,
+            "`FILE` needs a .name of 1 to 15 letters, digits, `_` or `.`"
+        );
+    }
+    // Newer compilers refuse this one themselves: the zero at the end does not fit.
+    refusal_of(&[PREAMBLE, AVOID, &named("sixteen_letters_")]);
+    let source = Source::new(&[PREAMBLE, AVOID, &named("fifteen_letters")]);
+    let instance = Instance::load(&source.request(), 1).unwrap();
+    assert_eq!(instance.name(), "fifteen_letters");
+}
+
+#[test]
+fn an_unknown_kernel_function_is_named() {
+    let call = "extern u32 tcp_nonesuch(void) __ksym;\nu32 f(void);\nu32 f(void) { return tcp_nonesuch(); }\n";
+    let line = refusal_of(&[PREAMBLE, AVOID, OPS, call]);
+    assert!(
+        line.contains("tcp_nonesuch") && line.contains("FILE"),
+        "{line}"
+    );
+    assert!(!line.contains("/proc/"), "{line}");
+}
+
+#[test]
+fn declarations_that_cannot_be_obeyed_are_refused() {
+    let cases = [
+        (
+            "PARAM(u8, p, 1, 0, 256, \"\", \"\");",
+            "its type holds 0 to 255",
+        ),
+        (
+            "PARAM(s8, p, 1, -129, 1, \"\", \"\");",
+            "its type holds -128 to 127",
+        ),
+        (
+            "PARAM(u32, p, 9, 1, 8, \"\", \"\");",
+            "default 9, outside its range 1 to 8",
+        ),
+        (
+            "SERIES_SCALED(struct state, a, \"a\", \"\", 1, 0, 0, \"\");",
+            "scales series `a` by 1/0",
+        ),
+        (
+            "SERIES(struct state, a, \"a\", \"\", \"\"); SERIES(struct state, b, \"a\", \"\", \"\");",
+            "series `a` twice",
+        ),
+        (
+            "STORAGE_SERIES(struct state, a, \"a\", \"\", \"\");",
+            "which has 0",
+        ),
+        (
+            "struct s { u8 pad[104]; u32 v; }; SERIES(struct s, v, \"v\", \"\", \"\");",
+            "which has 104",
+        ),
+        (
+            "struct s { u8 v[3]; }; SERIES(struct s, v, \"v\", \"\", \"\");",
+            "not an aligned integer",
+        ),
+        (
+            "struct s { u8 pad[6]; u32 v; } __attribute__((packed)); SERIES(struct s, v, \"v\", \"\", \"\");",
+            "not an aligned integer",
+        ),
+    ];
+    for (declaration, reason) in cases {
+        let line = refusal_of(&[PREAMBLE, AVOID, OPS, declaration]);
+        assert!(
+            line.starts_with("`FILE` ") && line.contains(reason),
+            "{declaration}: {line}"
+        );
+    }
+}
+
+#[test]
+fn a_changed_file_or_header_is_compiled_again() {
+    let main = format!("#include \"window.h\"\n{PREAMBLE}{AVOID}{OPS}");
+    let source = Source::new(&[&main]);
+    let header = source.path.with_file_name("window.h");
+    let build_with = |text: &str| {
+        fs::write(&header, text).unwrap();
+        Instance::load(&source.request(), 1)
+            .unwrap()
+            .build()
+            .to_owned()
+    };
+    let (one, two) = (
+        build_with("int window = 1;\n"),
+        build_with("int window = 2;\n"),
+    );
+    assert_ne!(one, two);
+    assert_eq!(one, build_with("int window = 1;\n"));
+}
+
+#[test]
+fn a_running_kernel_s_vmlinux_beside_the_file_is_not_used() {
+    let source = Source::new(&[PREAMBLE, AVOID, OPS]);
+    let vmlinux =
+        "#ifndef __VMLINUX_H__\n#define __VMLINUX_H__\nstruct tcp_sock { int other; };\n#endif\n";
+    fs::write(source.path.with_file_name("vmlinux.h"), vmlinux).unwrap();
+    Instance::load(&source.request(), 1).unwrap();
+}
+
+#[test]
+fn built_ins_are_described_under_their_own_names() {
+    assert!(builtin_names().contains(&"reno"));
+    assert!(builtin_names().is_sorted());
+    for name in builtin_names() {
+        let description = describe(name).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(description.name, name);
+        assert!(
+            !description.title.is_empty(),
+            "{name} has no header comment"
+        );
+        assert!(description.ops.contains(&"ssthresh") && description.ops.contains(&"undo_cwnd"));
+    }
+    let reno = describe("reno").unwrap();
+    assert_eq!(
+        reno.title,
+        "Reno: additive increase by one packet per round trip, halving on loss"
+    );
+    assert_eq!(reno.ops, ["ssthresh", "cong_avoid", "undo_cwnd"]);
+    let probe = describe(PROBE).unwrap();
+    assert_eq!(
+        probe.title,
+        "Probe: reports what the host did, for the tests of crates/cc"
+    );
+    assert_eq!(
+        (
+            probe.params[1].name.as_str(),
+            probe.params[1].signed,
+            probe.params[1].size
+        ),
+        ("bias", true, 4)
+    );
+    assert_eq!(
+        (
+            probe.params[0].min,
+            probe.params[0].max,
+            probe.params[0].default
+        ),
+        (1, 1000, 7)
+    );
+}

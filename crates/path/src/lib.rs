@@ -1,0 +1,30 @@
+//! The path between senders and receivers: links, delay lines, queue disciplines.
+//!
+//! Every element is sans-IO. It owns no clock, no thread and no socket: `now` is
+//! an argument, packets go in and come out, and an element says when it next
+//! wants to be asked. The simulator drives these elements in virtual time; an
+//! emulator can drive the very same code on the monotonic clock, because the
+//! packet's header `H` is a parameter: a simulated TCP header there, bytes from a
+//! TUN device here.
+//!
+//! - [`Packet`]: what travels. Sizes are wire bytes.
+//! - [`Queue`]: the contract of a queue discipline; [`Fifo`] is `bfifo` and `pfifo`.
+//! - [`Link`]: a rate, with a queue in front of it.
+//! - [`DelayLine`]: constant propagation delay.
+//!
+//! Invariants: integers only; packets are conserved (every packet offered is
+//! forwarded, dropped or still inside); times handed in never go back.
+
+#![forbid(unsafe_code)]
+
+mod delay_line;
+mod fifo;
+mod link;
+mod packet;
+mod queue;
+
+pub use delay_line::DelayLine;
+pub use fifo::{Fifo, Limit};
+pub use link::{Departure, Link};
+pub use packet::{ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, Packet};
+pub use queue::Queue;

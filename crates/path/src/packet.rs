@@ -1,0 +1,22 @@
+//! What travels on a path.
+
+/// Ethernet header, bytes. The frame check sequence and preamble are not counted,
+/// as Linux's queue disciplines do not count them: a full 1500-byte IP packet is
+/// 1514 bytes on the wire.
+pub const ETHERNET_HEADER_BYTES: u32 = 14;
+
+/// IPv4 header without options, bytes.
+pub const IPV4_HEADER_BYTES: u32 = 20;
+
+/// A packet on the path, with whatever header the driver of the path gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet<H> {
+    /// Which flow it belongs to; queues that schedule by flow use it.
+    pub flow: u32,
+    /// Size on the wire with every header, bytes.
+    pub wire_bytes: u32,
+    /// When it arrived at the element that holds it, ns; set by that element.
+    pub arrived_ns: u64,
+    /// The rest, opaque to the path.
+    pub header: H,
+}

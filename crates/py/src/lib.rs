@@ -1,0 +1,125 @@
+//! `dumbbell._core`: the engines, for Python.
+//!
+//! Thin on purpose. A scenario comes in as JSON, a summary goes out as JSON and
+//! the time series as Arrow, without a copy; what they mean is said in
+//! `dumbbell_sim::scenario`, `dumbbell_sim::summary` and `docs/data-format.md`.
+
+use std::sync::Arc;
+
+use dumbbell_sim::Error;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3_arrow::PyRecordBatch;
+
+create_exception!(
+    dumbbell._core,
+    EngineError,
+    PyValueError,
+    "The engine refuses the scenario; the message is for the user."
+);
+create_exception!(
+    dumbbell._core,
+    Cancelled,
+    PyException,
+    "The run was cancelled through its `Control`."
+);
+
+/// The handle on a run under way: how far it is, and the way to stop it.
+#[pyclass(frozen, module = "dumbbell._core")]
+#[derive(Default)]
+struct Control {
+    inner: Arc<dumbbell_sim::Control>,
+}
+
+#[pymethods]
+impl Control {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Ask the run to stop; it raises `Cancelled` within milliseconds.
+    fn cancel(&self) {
+        self.inner.cancel();
+    }
+
+    /// Share of the simulated time that has passed, 0 to 1.
+    fn progress(&self) -> f64 {
+        self.inner.progress()
+    }
+}
+
+/// What a run left: its summary and its tables.
+#[pyclass(frozen, module = "dumbbell._core")]
+struct Output {
+    inner: dumbbell_sim::Output,
+}
+
+#[pymethods]
+impl Output {
+    /// The summary, as JSON.
+    fn summary(&self) -> PyResult<String> {
+        to_json(&self.inner.summary)
+    }
+
+    /// Names of the tables, in the order they were recorded.
+    fn table_names(&self) -> Vec<String> {
+        self.inner.tables.iter().map(|table| table.name.clone()).collect()
+    }
+
+    /// A table, without a copy: `pyarrow.table()`, like every Arrow library, takes it as it is.
+    fn table(&self, name: &str) -> PyResult<PyRecordBatch> {
+        let table = self.inner.tables.iter().find(|table| table.name == name);
+        let table = table.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+        Ok(PyRecordBatch::new(table.batch.clone()))
+    }
+}
+
+/// Simulate a scenario; other Python threads run meanwhile.
+#[pyfunction]
+#[pyo3(signature = (scenario_json, control=None))]
+fn run(py: Python<'_>, scenario_json: &str, control: Option<&Control>) -> PyResult<Output> {
+    let scenario: dumbbell_sim::Scenario = serde_json::from_str(scenario_json)
+        .map_err(|error| EngineError::new_err(format!("scenario: {error}")))?;
+    let control = control.map(|control| Arc::clone(&control.inner)).unwrap_or_default();
+    let output = py.detach(|| dumbbell_sim::run(&scenario, &control));
+    match output {
+        Ok(inner) => Ok(Output { inner }),
+        Err(Error::Cancelled) => Err(Cancelled::new_err("cancelled")),
+        Err(error) => Err(EngineError::new_err(error.to_string())),
+    }
+}
+
+/// Every built-in congestion control with its parameters and state series, as JSON.
+#[pyfunction]
+fn congestion_controls() -> PyResult<String> {
+    let described: Result<Vec<_>, _> =
+        dumbbell_cc::builtin_names().into_iter().map(dumbbell_cc::describe).collect();
+    to_json(&described.map_err(cc_error)?)
+}
+
+/// One congestion control, by name or by its source file, as JSON.
+#[pyfunction]
+fn describe(py: Python<'_>, name_or_path: &str) -> PyResult<String> {
+    let described = py.detach(|| dumbbell_cc::describe(name_or_path));
+    to_json(&described.map_err(cc_error)?)
+}
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::{Cancelled, Control, EngineError, Output, congestion_controls, describe, run};
+
+    /// Version of the engine.
+    #[pymodule_export]
+    const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
+}
+
+fn cc_error(error: dumbbell_cc::Error) -> PyErr {
+    EngineError::new_err(error.to_string())
+}
+
+fn to_json<T: serde::Serialize>(value: &T) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
+}

@@ -1,0 +1,132 @@
+//! The shared link of the run and what was measured of it.
+
+use dumbbell_path::{Departure, Fifo, Limit, Link, Packet, Queue as _};
+use dumbbell_tcp::DataHeader;
+use hdrhistogram::Histogram;
+
+use crate::endpoints::histogram_us;
+use crate::scenario::{self, Queue};
+
+type QueueDiscipline = Box<dyn dumbbell_path::Queue<DataHeader>>;
+
+/// A link with its queue, counting.
+pub(crate) struct Bottleneck {
+    link: Link<QueueDiscipline>,
+    /// What the last call dropped.
+    dropped: Vec<Packet<DataHeader>>,
+    /// Data packets of each flow that were dropped.
+    pub(crate) flow_dropped_pkts: Vec<u64>,
+    pub(crate) offered_pkts: u64,
+    pub(crate) taken_pkts: u64,
+    pub(crate) taken_bytes: u64,
+    pub(crate) dropped_pkts: u64,
+    pub(crate) dropped_bytes: u64,
+    pub(crate) sojourn_us: Histogram<u32>,
+    pub(crate) sojourn_sum_ns: u128,
+    pub(crate) last_sojourn_us: u32,
+    pub(crate) backlog_max_bytes: u64,
+    backlog_byte_ns: u128,
+    backlog_since_ns: u64,
+}
+
+impl Bottleneck {
+    pub(crate) fn new(bottleneck: &scenario::Bottleneck, flows: usize) -> Self {
+        let queue: QueueDiscipline = match bottleneck.queue {
+            Queue::Bfifo { limit_bytes } => Box::new(Fifo::new(Limit::Bytes(limit_bytes))),
+            Queue::Pfifo { limit_pkts } => Box::new(Fifo::new(Limit::Packets(limit_pkts))),
+        };
+        Self {
+            link: Link::new(bottleneck.link_rate_bps, queue),
+            dropped: Vec::new(),
+            flow_dropped_pkts: vec![0; flows],
+            offered_pkts: 0,
+            taken_pkts: 0,
+            taken_bytes: 0,
+            dropped_pkts: 0,
+            dropped_bytes: 0,
+            sojourn_us: histogram_us(),
+            sojourn_sum_ns: 0,
+            last_sojourn_us: 0,
+            backlog_max_bytes: 0,
+            backlog_byte_ns: 0,
+            backlog_since_ns: 0,
+        }
+    }
+
+    /// When the link has something to send, ns; `u64::MAX`: nothing waits.
+    #[inline]
+    pub(crate) fn next_event_ns(&self) -> u64 {
+        self.link.next_event().unwrap_or(u64::MAX)
+    }
+
+    /// A packet arrives.
+    #[inline]
+    pub(crate) fn enqueue(&mut self, now_ns: u64, packet: Packet<DataHeader>) {
+        self.charge_backlog(now_ns);
+        self.offered_pkts += 1;
+        self.link.enqueue(now_ns, packet, &mut self.dropped);
+        self.backlog_max_bytes = self.backlog_max_bytes.max(self.backlog_bytes());
+        self.count_drops();
+    }
+
+    /// The next packet that goes on the wire at `now_ns`, if any.
+    #[inline]
+    pub(crate) fn dequeue(&mut self, now_ns: u64) -> Option<Departure<DataHeader>> {
+        self.charge_backlog(now_ns);
+        let departure = self.link.dequeue(now_ns, &mut self.dropped);
+        self.count_drops();
+        let departure = departure?;
+        let sojourn_ns = now_ns - departure.packet.arrived_ns;
+        self.last_sojourn_us = (sojourn_ns / 1000) as u32;
+        self.sojourn_sum_ns += u128::from(sojourn_ns);
+        self.sojourn_us.saturating_record(u64::from(self.last_sojourn_us));
+        self.taken_pkts += 1;
+        self.taken_bytes += u64::from(departure.packet.wire_bytes);
+        Some(departure)
+    }
+
+    pub(crate) fn backlog_pkts(&self) -> u64 {
+        self.link.queue().backlog_pkts()
+    }
+
+    #[inline]
+    pub(crate) fn backlog_bytes(&self) -> u64 {
+        self.link.queue().backlog_bytes()
+    }
+
+    /// Takes out all that still waits at the end of the run.
+    pub(crate) fn drain(&mut self, now_ns: u64) -> Vec<Packet<DataHeader>> {
+        let queue = self.link.queue_mut();
+        let waiting =
+            std::iter::from_fn(|| queue.dequeue(now_ns, &mut self.dropped)).collect();
+        self.count_drops();
+        waiting
+    }
+
+    /// Whether the packet last taken is still on the wire at `now_ns`.
+    pub(crate) fn is_transmitting(&self, now_ns: u64) -> bool {
+        self.link.busy_until_ns() > now_ns
+    }
+
+    /// ∫ backlog dt up to `now_ns`, byte·ns.
+    pub(crate) fn backlog_byte_ns(&mut self, now_ns: u64) -> u128 {
+        self.charge_backlog(now_ns);
+        self.backlog_byte_ns
+    }
+
+    #[inline]
+    fn charge_backlog(&mut self, now_ns: u64) {
+        let elapsed_ns = now_ns - self.backlog_since_ns;
+        self.backlog_byte_ns += u128::from(elapsed_ns) * u128::from(self.backlog_bytes());
+        self.backlog_since_ns = now_ns;
+    }
+
+    #[inline]
+    fn count_drops(&mut self) {
+        for packet in self.dropped.drain(..) {
+            self.dropped_pkts += 1;
+            self.dropped_bytes += u64::from(packet.wire_bytes);
+            self.flow_dropped_pkts[packet.flow as usize] += u64::from(!packet.header.syn);
+        }
+    }
+}

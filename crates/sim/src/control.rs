@@ -1,0 +1,33 @@
+//! Watching and stopping a run from another thread.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Shared between a run and whoever waits for it. Does not influence the result, unless it cancels.
+#[derive(Debug, Default)]
+pub struct Control {
+    cancelled: AtomicBool,
+    /// Simulated share of the run, parts per million.
+    progress_ppm: AtomicU64,
+}
+
+impl Control {
+    /// Asks the run to stop; it does within milliseconds.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`Control::cancel`] was called.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Simulated share of the run, 0 to 1.
+    pub fn progress(&self) -> f64 {
+        self.progress_ppm.load(Ordering::Relaxed) as f64 / 1e6
+    }
+
+    pub(crate) fn set_progress(&self, now_ns: u64, duration_ns: u64) {
+        let ppm = u128::from(now_ns) * 1_000_000 / u128::from(duration_ns.max(1));
+        self.progress_ppm.store(ppm as u64, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,369 @@
+//! The event loop: endpoints and path in virtual time.
+//!
+//! Events come from few sources, each in time order by itself: the link, the delay lines
+//! (constant delay, so first in is first out) and the endpoints' timers. The loop takes the
+//! earliest head; at equal times the source with the lower number goes first, which together
+//! with the order within each source makes the order of events total and reproducible.
+
+use std::rc::Rc;
+
+use dumbbell_cc::Instance;
+use dumbbell_path::{DelayLine, Packet};
+use dumbbell_tcp::{Ack, DataHeader, Receiver, ReceiverConfig, Sender, SenderConfig};
+
+use crate::bottleneck::Bottleneck;
+use crate::control::Control;
+use crate::endpoints::{Endpoints, histogram_us};
+use crate::error::Error;
+use crate::random::{element_generator, up_to};
+use crate::recorder::Recorder;
+use crate::scenario::{Group, Scenario};
+use crate::timers::Timers;
+
+/// Sources of events; the delay lines of the path classes follow.
+const LINK: usize = 0;
+const FORWARD: usize = 1;
+const TIMERS: usize = 2;
+const FIRST_CLASS: usize = 3;
+
+/// Events between two looks at [`Control`].
+const EVENTS_PER_CHECK: u32 = 8192;
+
+/// Everything that a run consists of.
+pub(crate) struct Engine {
+    pub(crate) end_ns: u64,
+    pub(crate) flows: Vec<Endpoints>,
+    pub(crate) bottleneck: Bottleneck,
+    pub(crate) recorder: Recorder,
+    pub(crate) path: Path,
+    /// When each source has its next event, ns; `u64::MAX`: none.
+    heads: Vec<u64>,
+    timers: Timers,
+    sample_interval_ns: u64,
+    next_sample_ns: u64,
+}
+
+/// Delay lines: one forward from the bottleneck, and per class of base RTT one before it and
+/// one back. Flows of the shortest base RTT sit at the bottleneck; the others' extra delay is
+/// on their access link, half each way.
+pub(crate) struct Path {
+    pub(crate) forward: DelayLine<Packet<DataHeader>>,
+    pub(crate) classes: Vec<PathClass>,
+}
+
+/// The lines that flows of one base RTT share.
+pub(crate) struct PathClass {
+    base_rtt_ns: u64,
+    has_access_delay: bool,
+    pub(crate) access: DelayLine<Packet<DataHeader>>,
+    back: DelayLine<Ack>,
+}
+
+impl Path {
+    fn new(scenario: &Scenario) -> Self {
+        let mut base_rtts_ns: Vec<u64> = scenario.groups.iter().map(|group| group.base_rtt_ns).collect();
+        base_rtts_ns.sort_unstable();
+        base_rtts_ns.dedup();
+        let shortest_ns = base_rtts_ns[0];
+        let forward_ns = shortest_ns / 2;
+        let classes = base_rtts_ns
+            .into_iter()
+            .map(|base_rtt_ns| {
+                let access_ns = (base_rtt_ns - shortest_ns) / 2;
+                PathClass {
+                    base_rtt_ns,
+                    has_access_delay: access_ns > 0,
+                    access: DelayLine::new(access_ns),
+                    back: DelayLine::new(base_rtt_ns - forward_ns - access_ns),
+                }
+            })
+            .collect();
+        Self { forward: DelayLine::new(forward_ns), classes }
+    }
+
+    fn class_of(&self, base_rtt_ns: u64) -> usize {
+        self.classes
+            .iter()
+            .position(|class| class.base_rtt_ns == base_rtt_ns)
+            .expect("every group's base RTT has a class")
+    }
+}
+
+impl Engine {
+    pub(crate) fn new(scenario: &Scenario, instances: &[Rc<Instance>]) -> Self {
+        let path = Path::new(scenario);
+        let flows: Vec<Endpoints> = (0_u32..)
+            .zip(&scenario.groups)
+            .flat_map(|(index, group)| (0..group.flows).map(move |_| (index, group)))
+            .zip(0_u32..)
+            .map(|((group_index, group), flow)| {
+                let instance = &instances[group_index as usize];
+                let start_ns = start_of(scenario.seed, flow, group);
+                make_flow(flow, group_index, group, start_ns, path.class_of(group.base_rtt_ns), instance)
+            })
+            .collect();
+        let flow_count = flows.len();
+        let sources = FIRST_CLASS + 2 * path.classes.len();
+        let mut engine = Self {
+            end_ns: scenario.duration_ns,
+            timers: Timers::new(2 * flow_count),
+            flows,
+            bottleneck: Bottleneck::new(&scenario.bottleneck, flow_count),
+            recorder: Recorder::new(scenario.sample_interval_ns, instances),
+            path,
+            heads: vec![u64::MAX; sources],
+            sample_interval_ns: scenario.sample_interval_ns,
+            next_sample_ns: if scenario.sample_interval_ns == 0 { u64::MAX } else { scenario.sample_interval_ns },
+        };
+        for flow in 0..engine.flows.len() {
+            engine.set_timers(flow);
+        }
+        engine
+    }
+
+    /// Runs to the end, or until `control` cancels.
+    pub(crate) fn run(&mut self, control: &Control) -> Result<(), Error> {
+        let mut until_check = EVENTS_PER_CHECK;
+        loop {
+            let (source, now_ns) = self.next_event();
+            if now_ns > self.end_ns {
+                break;
+            }
+            while self.next_sample_ns <= now_ns {
+                self.sample();
+            }
+            self.dispatch(source, now_ns);
+            until_check -= 1;
+            if until_check == 0 {
+                until_check = EVENTS_PER_CHECK;
+                if control.is_cancelled() {
+                    return Err(Error::Cancelled);
+                }
+                control.set_progress(now_ns, self.end_ns);
+            }
+        }
+        while self.next_sample_ns <= self.end_ns {
+            self.sample();
+        }
+        for flow in self.flows.iter_mut().filter(|flow| flow.started) {
+            flow.sender.settle(self.end_ns);
+        }
+        control.set_progress(1, 1);
+        Ok(())
+    }
+
+    #[inline]
+    fn next_event(&self) -> (usize, u64) {
+        let mut earliest = (0, self.heads[0]);
+        for (source, &head_ns) in self.heads.iter().enumerate().skip(1) {
+            if head_ns < earliest.1 {
+                earliest = (source, head_ns);
+            }
+        }
+        earliest
+    }
+
+    fn sample(&mut self) {
+        self.recorder.sample(self.next_sample_ns, &mut self.flows, &self.bottleneck);
+        self.next_sample_ns += self.sample_interval_ns;
+    }
+
+    #[inline]
+    fn dispatch(&mut self, source: usize, now_ns: u64) {
+        match source {
+            LINK => self.serve_link(now_ns),
+            FORWARD => self.deliver_data(now_ns),
+            TIMERS => self.wake(now_ns),
+            _ => {
+                let class = (source - FIRST_CLASS) / 2;
+                if (source - FIRST_CLASS).is_multiple_of(2) {
+                    self.deliver_ack(class, now_ns);
+                } else {
+                    self.deliver_access(class, now_ns);
+                }
+            }
+        }
+    }
+
+    /// The wire is free: the next packet goes on it.
+    #[inline]
+    fn serve_link(&mut self, now_ns: u64) {
+        if let Some(departure) = self.bottleneck.dequeue(now_ns) {
+            let flow = &mut self.flows[departure.packet.flow as usize];
+            flow.forwarded_bytes += u64::from(departure.packet.wire_bytes);
+            self.path.forward.push(departure.done_ns, departure.packet);
+            self.heads[FORWARD] = self.path.forward.next_event().unwrap_or(u64::MAX);
+        }
+        self.heads[LINK] = self.bottleneck.next_event_ns();
+    }
+
+    /// A data packet reaches its receiver.
+    #[inline]
+    fn deliver_data(&mut self, now_ns: u64) {
+        if let Some(packet) = self.path.forward.pop(now_ns) {
+            let index = packet.flow as usize;
+            self.flows[index].receiver.on_packet(now_ns, &packet);
+            self.send_ack(index, now_ns);
+        }
+        self.heads[FORWARD] = self.path.forward.next_event().unwrap_or(u64::MAX);
+    }
+
+    /// A data packet of a flow with access delay reaches the bottleneck.
+    fn deliver_access(&mut self, class: usize, now_ns: u64) {
+        if let Some(packet) = self.path.classes[class].access.pop(now_ns) {
+            self.enter_bottleneck(now_ns, packet);
+        }
+        self.heads[FIRST_CLASS + 2 * class + 1] =
+            self.path.classes[class].access.next_event().unwrap_or(u64::MAX);
+    }
+
+    /// An ACK reaches its sender.
+    #[inline]
+    fn deliver_ack(&mut self, class: usize, now_ns: u64) {
+        if let Some(ack) = self.path.classes[class].back.pop(now_ns) {
+            let index = ack.flow as usize;
+            let flow = &mut self.flows[index];
+            if let Some(rtt_us) = flow.sender.on_ack(now_ns, &ack) {
+                flow.note_rtt(rtt_us);
+            }
+            self.send_data(index, now_ns);
+        }
+        self.heads[FIRST_CLASS + 2 * class] =
+            self.path.classes[class].back.next_event().unwrap_or(u64::MAX);
+    }
+
+    /// A timer of some endpoint may be due.
+    fn wake(&mut self, now_ns: u64) {
+        if let Some(endpoint) = self.timers.pop() {
+            let index = endpoint as usize / 2;
+            if endpoint.is_multiple_of(2) {
+                if self.flows[index].next_sender_ns() <= now_ns {
+                    self.flows[index].wake_sender(now_ns);
+                    self.send_data(index, now_ns);
+                }
+            } else if self.flows[index].receiver.next_timer_ns() <= now_ns {
+                self.flows[index].receiver.on_timer(now_ns);
+                self.send_ack(index, now_ns);
+            }
+            self.set_timers(index);
+        }
+        self.heads[TIMERS] = self.timers.next_ns();
+    }
+
+    /// Sends what the sender wants to send after an event.
+    #[inline]
+    fn send_data(&mut self, index: usize, now_ns: u64) {
+        let flow = &mut self.flows[index];
+        let class = &mut self.path.classes[flow.path_class];
+        if class.has_access_delay {
+            for packet in flow.sender.poll_transmit(now_ns) {
+                class.access.push(now_ns, packet);
+            }
+            self.heads[FIRST_CLASS + 2 * flow.path_class + 1] =
+                class.access.next_event().unwrap_or(u64::MAX);
+        } else {
+            let mut sent = false;
+            for packet in flow.sender.poll_transmit(now_ns) {
+                self.bottleneck.enqueue(now_ns, packet);
+                sent = true;
+            }
+            if sent {
+                self.start_link(now_ns);
+            }
+        }
+        let flow = &mut self.flows[index];
+        if flow.finished_ns.is_none() && flow.sender.is_finished() {
+            flow.finished_ns = Some(now_ns);
+        }
+        self.set_sender_timer(index);
+    }
+
+    fn enter_bottleneck(&mut self, now_ns: u64, packet: Packet<DataHeader>) {
+        self.bottleneck.enqueue(now_ns, packet);
+        self.start_link(now_ns);
+    }
+
+    /// Packets may wait now: has the link anything to do?
+    #[inline]
+    fn start_link(&mut self, now_ns: u64) {
+        if self.heads[LINK] == u64::MAX {
+            let next_ns = self.bottleneck.next_event_ns();
+            self.heads[LINK] = if next_ns == u64::MAX { next_ns } else { next_ns.max(now_ns) };
+        }
+    }
+
+    #[inline]
+    fn send_ack(&mut self, index: usize, now_ns: u64) {
+        let flow = &mut self.flows[index];
+        if let Some(ack) = flow.receiver.poll_transmit() {
+            let back = &mut self.path.classes[flow.path_class].back;
+            back.push(now_ns, ack);
+            self.heads[FIRST_CLASS + 2 * flow.path_class] = back.next_event().unwrap_or(u64::MAX);
+        }
+        let due_ns = self.flows[index].receiver.next_timer_ns();
+        self.timers.set(2 * index as u32 + 1, due_ns);
+        self.heads[TIMERS] = self.timers.next_ns();
+    }
+
+    #[inline]
+    fn set_sender_timer(&mut self, index: usize) {
+        self.timers.set(2 * index as u32, self.flows[index].next_sender_ns());
+        self.heads[TIMERS] = self.timers.next_ns();
+    }
+
+    fn set_timers(&mut self, index: usize) {
+        self.set_sender_timer(index);
+        self.timers.set(2 * index as u32 + 1, self.flows[index].receiver.next_timer_ns());
+        self.heads[TIMERS] = self.timers.next_ns();
+    }
+}
+
+/// A flow's start: the group's, plus its own draw from the jitter.
+fn start_of(seed: u64, flow: u32, group: &Group) -> u64 {
+    let mut generator = element_generator(seed, "start", u64::from(flow));
+    group.start_ns + up_to(&mut generator, group.start_jitter_ns)
+}
+
+fn make_flow(
+    flow: u32,
+    group_index: u32,
+    group: &Group,
+    start_ns: u64,
+    path_class: usize,
+    instance: &Rc<Instance>,
+) -> Endpoints {
+    let packets = |bytes: u64| {
+        u32::try_from(bytes / u64::from(group.mss_bytes)).unwrap_or(u32::MAX >> 2).clamp(1, u32::MAX >> 2)
+    };
+    let sender = SenderConfig {
+        flow,
+        mss_bytes: group.mss_bytes,
+        size_bytes: group.size_bytes,
+        sndbuf_pkts: packets(group.sndbuf_bytes),
+        tso: group.tso,
+    };
+    let receiver = ReceiverConfig {
+        flow,
+        rwnd_pkts: packets(group.rwnd_bytes),
+        delayed_ack: group.delayed_ack,
+        rtt_ns: group.base_rtt_ns,
+    };
+    Endpoints {
+        group: group_index,
+        base_rtt_ns: group.base_rtt_ns,
+        start_ns,
+        stop_ns: group.stop_ns.unwrap_or(u64::MAX),
+        path_class,
+        started: false,
+        stopped: false,
+        finished_ns: None,
+        sender: Sender::new(sender, instance.new_flow()),
+        receiver: Receiver::new(receiver),
+        rtt_us: histogram_us(),
+        rtt_sum_us: 0,
+        rtt_min_us: u32::MAX,
+        rtt_max_us: 0,
+        forwarded_bytes: 0,
+        sampled_bytes: 0,
+    }
+}

@@ -1,0 +1,19 @@
+//! Why a run could not be made.
+
+/// Each message is one line for the user: the thing, the value, the remedy.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A congestion control could not be loaded.
+    #[error(transparent)]
+    CongestionControl(#[from] dumbbell_cc::Error),
+    /// A value of the scenario that cannot be simulated.
+    #[error("{0}")]
+    Scenario(String),
+    /// [`crate::Control::cancel`] was called.
+    #[error("the run was cancelled")]
+    Cancelled,
+    /// The tables could not be built.
+    #[error("the run's tables could not be built: {0}")]
+    Arrow(#[from] arrow::error::ArrowError),
+}

@@ -1,0 +1,142 @@
+//! What to simulate: the resolved scenario, in integers and base units.
+//!
+//! Python's `dumbbell.Scenario` is the user's form (quantities with units, BDP);
+//! this is what it resolves to, and the only thing besides the congestion
+//! controls' builds that a run depends on.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// A dumbbell: groups of flows through one bottleneck.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Seed of every random generator of the run.
+    pub seed: u64,
+    /// Simulated time, ns.
+    pub duration_ns: u64,
+    /// Interval of the time series, ns; 0 records none.
+    pub sample_interval_ns: u64,
+    /// The shared link.
+    pub bottleneck: Bottleneck,
+    /// The flows, in groups that are alike. Flows are numbered through the groups in order.
+    pub groups: Vec<Group>,
+}
+
+/// The shared link and its queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bottleneck {
+    /// Capacity on the wire, bit/s: Ethernet, IP and TCP headers count.
+    pub link_rate_bps: u64,
+    /// What happens to packets that find the link busy.
+    pub queue: Queue,
+}
+
+/// A queue discipline, by its Linux name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Queue {
+    /// Drop-tail, limited in bytes.
+    Bfifo {
+        /// Largest backlog, wire bytes; the packet being transmitted does not count.
+        limit_bytes: u64,
+    },
+    /// Drop-tail, limited in packets.
+    Pfifo {
+        /// Largest backlog, packets; the packet being transmitted does not count.
+        limit_pkts: u64,
+    },
+}
+
+/// Flows that are alike.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// Congestion control and its parameters.
+    pub cc: CongestionControl,
+    /// How many flows.
+    pub flows: u32,
+    /// Propagation round trip of these flows' path, without queueing and serialisation, ns.
+    pub base_rtt_ns: u64,
+    /// When the first of them may start, ns.
+    pub start_ns: u64,
+    /// Each flow starts this much later at most, uniformly drawn from the seed, ns.
+    pub start_jitter_ns: u64,
+    /// When the application stops sending, ns; `None`: at the end of the run.
+    pub stop_ns: Option<u64>,
+    /// Bytes to send; `None`: bulk, without end.
+    pub size_bytes: Option<u64>,
+    /// Payload of a full segment, bytes.
+    pub mss_bytes: u32,
+    /// Receive window, bytes.
+    pub rwnd_bytes: u64,
+    /// Send buffer: at most this much unacknowledged payload, bytes.
+    pub sndbuf_bytes: u64,
+    /// Segmentation offload: segments leave in bursts as Linux sizes them.
+    pub tso: bool,
+    /// Delayed ACKs (RFC 1122 §4.2.3.2, as Linux delays them); off: one ACK per segment.
+    pub delayed_ack: bool,
+}
+
+/// A congestion control by name (`copa`) or file (`./mine.bpf.c`), with parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CongestionControl {
+    /// Name of a built-in, or path of a source file.
+    pub name: String,
+    /// Parameters that differ from the defaults.
+    #[serde(default)]
+    pub params: BTreeMap<String, i64>,
+}
+
+/// Largest header beyond the payload, bytes: a packet must fit in the buffer.
+const HEADER_BYTES: u64 = dumbbell_tcp::DATA_HEADER_BYTES as u64;
+
+impl Scenario {
+    /// Refuses what cannot be simulated; each message names the value and the remedy.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let refuse = |message: String| Err(Error::Scenario(message));
+        if self.bottleneck.link_rate_bps == 0 {
+            return refuse("the link rate is 0; say a rate above 0, like `50mbit`".to_owned());
+        }
+        if self.duration_ns == 0 {
+            return refuse("the time is 0; say a time above 0, like `120s`".to_owned());
+        }
+        if self.groups.iter().all(|group| group.flows == 0) {
+            return refuse("there are no flows; say at least one congestion control".to_owned());
+        }
+        for group in &self.groups {
+            group.check(&self.bottleneck.queue, self.duration_ns).or_else(refuse)?;
+        }
+        Ok(())
+    }
+}
+
+impl Group {
+    fn check(&self, queue: &Queue, duration_ns: u64) -> Result<(), String> {
+        let name = &self.cc.name;
+        if self.base_rtt_ns < 2_000 {
+            return Err(format!("the base RTT of `{name}` is {} ns; say at least `2us`", self.base_rtt_ns));
+        }
+        if self.mss_bytes == 0 {
+            return Err(format!("the MSS of `{name}` is 0; say at least 1 byte"));
+        }
+        if self.start_ns + self.start_jitter_ns >= duration_ns {
+            return Err(format!("flows of `{name}` may start after the end of the run; start them earlier"));
+        }
+        let wire_bytes = u64::from(self.mss_bytes) + HEADER_BYTES;
+        match *queue {
+            Queue::Bfifo { limit_bytes } if limit_bytes < wire_bytes => Err(format!(
+                "the buffer of {limit_bytes} bytes does not hold one packet of {wire_bytes} bytes; make it larger"
+            )),
+            Queue::Pfifo { limit_pkts: 0 } => {
+                Err("the buffer of 0 packets holds no packet; say at least `1pkt`".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+}

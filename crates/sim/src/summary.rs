@@ -1,0 +1,119 @@
+//! What a run amounts to: counts and means per flow, and the bottleneck's.
+
+use serde::Serialize;
+
+/// One run, summarised. Serialises to the `summary` of `run.json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// `simulator`.
+    pub engine: &'static str,
+    /// Version of the engine.
+    pub engine_version: &'static str,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Simulated time, ns.
+    pub duration_ns: u64,
+    /// Congestion control of each group, as loaded.
+    pub congestion_controls: Vec<LoadedCc>,
+    /// Every flow, in flow order.
+    pub flows: Vec<FlowSummary>,
+    /// The shared link.
+    pub bottleneck: BottleneckSummary,
+}
+
+/// The congestion control a group really ran.
+#[derive(Clone, Debug, Serialize)]
+pub struct LoadedCc {
+    /// Index of the group.
+    pub group: u32,
+    /// `name` of the ops table that was loaded.
+    pub cc: String,
+    /// Digest of the build that ran.
+    pub build: String,
+    /// Every parameter with the value in force.
+    pub params: std::collections::BTreeMap<String, i64>,
+}
+
+/// One flow over its life.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "names and units say it; docs/data-format.md has the table")]
+pub struct FlowSummary {
+    pub flow: u32,
+    pub group: u32,
+    /// `name` of the ops table this flow's socket used.
+    pub cc: String,
+    pub base_rtt_us: u64,
+    pub start_us: u64,
+    /// When the flow ended: last byte acknowledged, its stop time or the end of the run.
+    pub end_us: u64,
+    /// Whether a flow with a size had all of it acknowledged.
+    pub finished: bool,
+    /// Payload the receiving application got, in order.
+    pub received_bytes: u64,
+    /// `received_bytes` over the flow's time.
+    pub goodput_bps: f64,
+    /// Wire bytes of this flow that crossed the bottleneck, over the flow's time.
+    pub throughput_bps: f64,
+    pub rtt_mean_us: f64,
+    pub rtt_min_us: u64,
+    pub rtt_p50_us: u64,
+    pub rtt_p95_us: u64,
+    pub rtt_p99_us: u64,
+    pub rtt_max_us: u64,
+    /// Time average of the kernel's count: out, not SACKed, not lost, plus retransmitted.
+    pub inflight_mean_pkts: f64,
+    /// Time average of tcptrace's count: highest sent minus cumulatively acknowledged.
+    pub outstanding_mean_pkts: f64,
+    pub cwnd_mean_pkts: f64,
+    /// Data packets sent, retransmissions included.
+    pub sent_pkts: u64,
+    pub retransmitted_pkts: u64,
+    /// Packets of this flow the bottleneck dropped.
+    pub dropped_pkts: u64,
+    /// Packets the sender declared lost.
+    pub lost_pkts: u64,
+    /// Data packets that reached the receiver, duplicates included.
+    pub arrived_pkts: u64,
+    /// Data packets still on the path at the end.
+    pub on_path_pkts: u64,
+    /// Retransmissions of data the receiver already had (D-SACK, RFC 2883).
+    pub spurious_retransmits: u64,
+    pub fast_recovery_count: u64,
+    pub rto_count: u64,
+    /// RTOs undone as spurious (F-RTO or timestamps).
+    pub spurious_rto_count: u64,
+    pub tlp_count: u64,
+    /// Longest time in a row without forward progress after an RTO.
+    pub rto_stall_max_us: u64,
+    pub rto_stall_us: u64,
+    pub cwnd_limited_us: u64,
+    pub rwnd_limited_us: u64,
+    pub sndbuf_limited_us: u64,
+}
+
+/// The shared link over the run.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "names and units say it; docs/data-format.md has the table")]
+pub struct BottleneckSummary {
+    pub link_rate_bps: u64,
+    /// Smallest base RTT of any flow.
+    pub base_rtt_us: u64,
+    pub limit_bytes: Option<u64>,
+    pub limit_pkts: Option<u64>,
+    pub offered_pkts: u64,
+    pub forwarded_pkts: u64,
+    pub forwarded_bytes: u64,
+    pub dropped_pkts: u64,
+    pub dropped_bytes: u64,
+    /// Packets still queued or being transmitted at the end.
+    pub left_pkts: u64,
+    /// Forwarded bits over what the link could carry in the run.
+    pub utilization: f64,
+    pub queue_delay_mean_us: f64,
+    pub queue_delay_p50_us: u64,
+    pub queue_delay_p95_us: u64,
+    pub queue_delay_p99_us: u64,
+    pub queue_delay_max_us: u64,
+    pub backlog_mean_bytes: f64,
+    pub backlog_max_bytes: u64,
+}

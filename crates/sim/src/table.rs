@@ -1,0 +1,141 @@
+//! Samples as Arrow tables: column names carry units, enumerations are dictionaries.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, DictionaryArray, Float64Array, Int64Array, StringArray, UInt8Array, UInt32Array,
+    UInt64Array,
+};
+use arrow::buffer::{NullBuffer, ScalarBuffer};
+use arrow::datatypes::{Field, Schema, UInt8Type};
+use arrow::error::ArrowError;
+use arrow::record_batch::RecordBatch;
+use dumbbell_cc::{Series, TCP_INFINITE_SSTHRESH};
+
+use crate::recorder::{FlowSamples, QueueSamples, StateSamples};
+
+/// A named table of a run.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// `flows`, `queue` or `state-<group>-<cc>`.
+    pub name: String,
+    /// Its rows.
+    pub batch: RecordBatch,
+}
+
+/// Names of `enum tcp_ca_state`.
+const CA_STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
+
+impl Table {
+    pub(crate) fn flows(samples: FlowSamples) -> Result<Self, ArrowError> {
+        let is_finite: Vec<bool> =
+            samples.ssthresh_pkts.iter().map(|&pkts| pkts < TCP_INFINITE_SSTHRESH).collect();
+        let ssthresh =
+            UInt32Array::new(ScalarBuffer::from(samples.ssthresh_pkts), Some(NullBuffer::from(is_finite)));
+        let is_paced: Vec<bool> = samples.pacing_rate_bps.iter().map(|&bps| bps < u64::MAX).collect();
+        let pacing_rate =
+            UInt64Array::new(ScalarBuffer::from(samples.pacing_rate_bps), Some(NullBuffer::from(is_paced)));
+        table(
+            "flows".to_owned(),
+            vec![
+                ("time_us", column_i64(samples.time_us)),
+                ("flow", column_u32(samples.flow)),
+                ("cwnd_pkts", column_u32(samples.cwnd_pkts)),
+                ("ssthresh_pkts", Arc::new(ssthresh)),
+                ("inflight_pkts", column_u32(samples.inflight_pkts)),
+                ("outstanding_pkts", column_u32(samples.outstanding_pkts)),
+                ("srtt_us", column_u32(samples.srtt_us)),
+                ("rtt_us", column_u32(samples.rtt_us)),
+                ("min_rtt_us", column_u32(samples.min_rtt_us)),
+                ("delivery_rate_bps", column_u64(samples.delivery_rate_bps)),
+                ("goodput_bps", column_u64(samples.goodput_bps)),
+                ("pacing_rate_bps", Arc::new(pacing_rate)),
+                ("retransmitted_pkts", column_u32(samples.retransmitted_pkts)),
+                ("lost_pkts", column_u32(samples.lost_pkts)),
+                ("ca_state", dictionary(samples.ca_state, CA_STATES)?),
+            ],
+        )
+    }
+
+    pub(crate) fn queue(samples: QueueSamples) -> Result<Self, ArrowError> {
+        table(
+            "queue".to_owned(),
+            vec![
+                ("time_us", column_i64(samples.time_us)),
+                ("backlog_bytes", column_u64(samples.backlog_bytes)),
+                ("backlog_pkts", column_u32(samples.backlog_pkts)),
+                ("sojourn_us", column_u32(samples.sojourn_us)),
+                ("forwarded_pkts", column_u64(samples.forwarded_pkts)),
+                ("dropped_pkts", column_u64(samples.dropped_pkts)),
+            ],
+        )
+    }
+
+    /// The private state of group `group`; `None` if its congestion control declares no series.
+    pub(crate) fn state(group: usize, samples: StateSamples, mss_bytes: u32) -> Result<Option<Self>, ArrowError> {
+        let instance = samples.instance;
+        if instance.series().is_empty() {
+            return Ok(None);
+        }
+        let mut columns =
+            vec![("time_us", column_i64(samples.time_us)), ("flow", column_u32(samples.flow))];
+        for (series, raw) in instance.series().iter().zip(samples.columns) {
+            columns.push((&series.name, state_column(series, raw, mss_bytes)?));
+        }
+        table(format!("state-{group}-{}", instance.name()), columns).map(Some)
+    }
+}
+
+/// A series as declared: labels, whole numbers, or `raw · mul / div` (· MSS).
+fn state_column(series: &Series, raw: Vec<u64>, mss_bytes: u32) -> Result<ArrayRef, ArrowError> {
+    if !series.labels.is_empty() {
+        let last = series.labels.len() - 1;
+        let codes = raw.iter().map(|&code| (code as usize).min(last) as u8).collect();
+        return dictionary(codes, &series.labels);
+    }
+    if series.mul == series.div && !series.per_mss {
+        let column: ArrayRef = if series.signed {
+            column_i64(raw.into_iter().map(|value| value as i64).collect())
+        } else {
+            column_u64(raw)
+        };
+        return Ok(column);
+    }
+    let mss = if series.per_mss { f64::from(mss_bytes) } else { 1.0 };
+    let scale = series.mul as f64 / series.div as f64 * mss;
+    let scaled = raw.into_iter().map(|value| {
+        let value = if series.signed { value as i64 as f64 } else { value as f64 };
+        value * scale
+    });
+    Ok(Arc::new(Float64Array::from_iter_values(scaled)))
+}
+
+fn table(name: String, columns: Vec<(&str, ArrayRef)>) -> Result<Table, ArrowError> {
+    let fields: Vec<Field> = columns
+        .iter()
+        .map(|(name, array)| Field::new(*name, array.data_type().clone(), array.is_nullable()))
+        .collect();
+    let arrays = columns.into_iter().map(|(_, array)| array).collect();
+    Ok(Table { name, batch: RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)? })
+}
+
+fn dictionary<S: AsRef<str>>(
+    codes: Vec<u8>,
+    labels: impl IntoIterator<Item = S>,
+) -> Result<ArrayRef, ArrowError> {
+    let labels = StringArray::from_iter_values(labels);
+    let keys = UInt8Array::from(codes);
+    Ok(Arc::new(DictionaryArray::<UInt8Type>::try_new(keys, Arc::new(labels))?))
+}
+
+fn column_i64(values: Vec<i64>) -> ArrayRef {
+    Arc::new(Int64Array::from(values))
+}
+
+fn column_u32(values: Vec<u32>) -> ArrayRef {
+    Arc::new(UInt32Array::from(values))
+}
+
+fn column_u64(values: Vec<u64>) -> ArrayRef {
+    Arc::new(UInt64Array::from(values))
+}

@@ -1,0 +1,282 @@
+//! An ACK arrives: what it acknowledges, what it tells about the path, and what the
+//! congestion control makes of it.
+
+use dumbbell_cc::{AckSample, CaState};
+
+use crate::delivery_rate::RateSampler;
+use crate::packet::Ack;
+use crate::rtt::update_min_rtt;
+use crate::segments::{EVER_RETRANS, LOST, RETRANS, SACKED};
+use crate::sender::{Phase, Sender};
+
+/// Linux's `CA_ACK_SLOWPATH`.
+const CA_ACK_SLOWPATH: u32 = 1;
+/// Linux's `FLAG_DATA_ACKED`, for `cong_control`.
+const FLAG_DATA_ACKED: i32 = 0x04;
+/// Linux's `FLAG_DATA_SACKED`.
+const FLAG_DATA_SACKED: i32 = 0x20;
+/// Linux's `FLAG_LOST_RETRANS`.
+const FLAG_LOST_RETRANS: i32 = 0x80;
+/// Linux's `FLAG_SND_UNA_ADVANCED`.
+const FLAG_SND_UNA_ADVANCED: i32 = 0x400;
+
+/// What one ACK did, gathered while it is processed.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    /// The cumulative ACK advanced.
+    pub(crate) una_advanced: bool,
+    /// New data was acknowledged cumulatively.
+    pub(crate) data_acked: bool,
+    /// New data was SACKed.
+    pub(crate) data_sacked: bool,
+    /// Never-retransmitted data sent before recovery was (S)ACKed: it was not lost.
+    pub(crate) orig_sack_acked: bool,
+    /// Some acknowledged data had been retransmitted: its RTT is ambiguous (Karn).
+    pub(crate) retrans_data_acked: bool,
+    /// Carries a D-SACK.
+    pub(crate) dsack: bool,
+    /// The D-SACK answers a tail loss probe.
+    pub(crate) dsack_tlp: bool,
+    /// A retransmission was found lost.
+    pub(crate) lost_retrans: bool,
+    /// The retransmission timer is to be set anew.
+    pub(crate) set_xmit_timer: bool,
+    /// Lowest segment delivered late without having been retransmitted: reordering.
+    pub(crate) reord: u32,
+    /// Send times of the first and last newly SACKed original, µs.
+    pub(crate) sacked_sent_us: Option<(u64, u64)>,
+    pub(crate) rate: RateSampler,
+}
+
+impl Progress {
+    /// Neither acknowledges nor brings anything: a duplicate ACK.
+    pub(crate) fn is_dup_ack(&self) -> bool {
+        !(self.una_advanced || self.data_acked || self.dsack)
+    }
+
+    /// Moved the transfer on.
+    fn is_forward(&self) -> bool {
+        self.data_acked || self.data_sacked
+    }
+
+    /// The `flag` argument of `cong_control`.
+    fn cc_flag(&self) -> i32 {
+        let mut flag = 0;
+        for (set, bit) in [
+            (self.data_acked, FLAG_DATA_ACKED),
+            (self.data_sacked, FLAG_DATA_SACKED),
+            (self.lost_retrans, FLAG_LOST_RETRANS),
+            (self.una_advanced, FLAG_SND_UNA_ADVANCED),
+        ] {
+            if set {
+                flag |= bit;
+            }
+        }
+        flag
+    }
+}
+
+impl Sender {
+    /// An ACK arrives; returns its RTT sample, µs, if it gives one.
+    pub fn on_ack(&mut self, now_ns: u64, ack: &Ack) -> Option<u32> {
+        self.set_now(now_ns);
+        if ack.syn {
+            self.on_syn_ack(ack);
+            return Some(self.latest_rtt_us);
+        }
+        let sock = &self.cc.sock;
+        let (prior_delivered, prior_lost) = (sock.delivered, sock.lost);
+        let (prior_una, prior_fack, prior_packets) = (self.una, self.fack.max(self.una), sock.packets_out);
+        let mut progress = Progress {
+            una_advanced: ack.ack > self.una,
+            data_acked: false,
+            data_sacked: false,
+            orig_sack_acked: false,
+            retrans_data_acked: false,
+            dsack: false,
+            dsack_tlp: false,
+            lost_retrans: false,
+            set_xmit_timer: false,
+            reord: u32::MAX,
+            sacked_sent_us: None,
+            rate: RateSampler::new(sock.packets_in_flight()),
+        };
+        self.advance_una(ack, &progress);
+        if ack.sack_count > 0 {
+            self.process_sack(ack, prior_una, &mut progress);
+        }
+        self.cc.in_ack_event(CA_ACK_SLOWPATH);
+        if prior_packets == 0 {
+            return None; // nothing was outstanding: no more to learn
+        }
+        let rtt_us = self.clean_acked(ack, prior_una, prior_fack, &mut progress);
+        self.rack_update_reo_wnd(&progress);
+        if self.tlp_high_seq.is_some() {
+            self.process_tlp_ack(ack.ack, &progress);
+        }
+        if self.is_dubious(&progress) {
+            self.fast_retransmit_alert(ack, prior_una, &mut progress);
+        }
+        if progress.set_xmit_timer {
+            self.set_xmit_timer();
+        }
+        let delivered = self.cc.sock.delivered - prior_delivered;
+        let losses = self.cc.sock.lost - prior_lost;
+        progress.rate.finish(&mut self.cc.sock, delivered, losses);
+        self.control_congestion(delivered, losses, &progress);
+        rtt_us
+    }
+
+    fn advance_una(&mut self, ack: &Ack, progress: &Progress) {
+        if progress.una_advanced {
+            let sock = &mut self.cc.sock;
+            sock.icsk_retransmits = 0;
+            sock.bytes_acked += u64::from(ack.ack - self.una) * u64::from(sock.mss_cache);
+            self.una = ack.ack;
+            self.cc.sock.snd_una = self.byte_seq(ack.ack);
+            self.timers.note_progress(self.cc.sock.tcp_clock_cache, &mut self.counters);
+        }
+        self.wnd_end = self.wnd_end.max(ack.ack.saturating_add(ack.rwnd_pkts));
+        let sock = &mut self.cc.sock;
+        sock.snd_wnd = ack.rwnd_pkts.saturating_mul(sock.mss_cache);
+    }
+
+    /// Takes cumulatively acknowledged segments off the scoreboard and samples the RTT.
+    fn clean_acked(&mut self, ack: &Ack, prior_una: u32, prior_fack: u32, progress: &mut Progress) -> Option<u32> {
+        let mut first_sent_us = None;
+        let mut last_sent_us = 0;
+        for seq in prior_una..self.una {
+            let segment = self.segments.get_mut(seq);
+            let (flags, sent_us) = (segment.flags, segment.sent_us());
+            let sock = &mut self.cc.sock;
+            sock.packets_out -= 1;
+            progress.rate.on_delivered(sock, seq, segment);
+            if flags & (EVER_RETRANS | SACKED | LOST) == 0 {
+                // The plain case: sent once, arrived, acknowledged.
+                sock.delivered += 1;
+                first_sent_us.get_or_insert(sent_us);
+                last_sent_us = sent_us;
+                progress.reord = progress.reord.min(seq);
+                progress.orig_sack_acked |= seq < self.high_seq;
+                self.rack_advance(seq, flags, sent_us);
+                continue;
+            }
+            sock.retrans_out -= u32::from(flags & RETRANS != 0);
+            sock.lost_out -= u32::from(flags & LOST != 0);
+            if flags & EVER_RETRANS != 0 {
+                progress.retrans_data_acked = true;
+            } else if flags & SACKED == 0 {
+                first_sent_us.get_or_insert(sent_us);
+                last_sent_us = sent_us;
+                progress.reord = progress.reord.min(seq);
+                progress.orig_sack_acked |= seq < self.high_seq;
+            }
+            if flags & SACKED != 0 {
+                sock.sacked_out -= 1;
+            } else {
+                sock.delivered += 1;
+                let is_spurious = flags & EVER_RETRANS != 0 && ack.ts_ecr_ms < (sent_us / 1000) as u32;
+                if !is_spurious {
+                    self.rack_advance(seq, flags, sent_us);
+                }
+            }
+        }
+        self.fack = self.fack.max(self.una);
+        let rtt_us = self.sample_rtt(ack, first_sent_us.map(|first| (first, last_sent_us)), progress);
+        if self.una > prior_una {
+            progress.data_acked = true;
+            progress.set_xmit_timer = true;
+            if progress.reord < prior_fack {
+                // A hole filled by its original: that was reordering, not loss.
+                self.check_reordering(progress.reord, prior_fack);
+            }
+        } else if rtt_us.is_some() && self.una < self.nxt {
+            // SACKed data sent after the head: waiting longer for the head only delays the RTO,
+            // unless the head is younger than that data.
+            let head_age_us = self.cc.sock.tcp_mstamp - self.segments.get(self.una).sent_us();
+            let sack_rtt_us = progress.sacked_sent_us.map(|(first, _)| self.cc.sock.tcp_mstamp - first);
+            progress.set_xmit_timer = sack_rtt_us.is_some_and(|rtt_us| rtt_us > head_age_us);
+        }
+        if self.cc.has_pkts_acked() {
+            let sample = AckSample {
+                pkts_acked: self.una - prior_una,
+                rtt_us: rtt_us.map_or(-1, |rtt_us| rtt_us as i32),
+                in_flight: progress.rate.sample.prior_in_flight,
+            };
+            self.cc.pkts_acked(&sample);
+        }
+        rtt_us
+    }
+
+    /// RFC 6298 §3 (Karn): samples come from data sent once; failing that, from timestamps.
+    fn sample_rtt(&mut self, ack: &Ack, acked_sent_us: Option<(u64, u64)>, progress: &mut Progress) -> Option<u32> {
+        let now_us = self.cc.sock.tcp_mstamp;
+        let unambiguous = acked_sent_us.filter(|_| !progress.retrans_data_acked);
+        let smooth_us;
+        let mut latest_us = None;
+        if let Some((first_us, last_us)) = unambiguous {
+            smooth_us = Some(now_us - first_us);
+            latest_us = Some(now_us - last_us);
+        } else {
+            smooth_us = progress.sacked_sent_us.map(|(first_us, _)| now_us - first_us);
+        }
+        if let Some((_, last_us)) = progress.sacked_sent_us {
+            latest_us = Some(now_us - last_us);
+        }
+        let (smooth_us, latest_us) = match (smooth_us, latest_us) {
+            (Some(smooth_us), Some(latest_us)) => (smooth_us as u32, latest_us as u32),
+            _ if progress.una_advanced => {
+                let rtt_us = self.now_ms().saturating_sub(ack.ts_ecr_ms).max(1) * 1000;
+                (rtt_us, rtt_us)
+            }
+            _ => return None,
+        };
+        progress.rate.sample.rtt_us = i64::from(latest_us);
+        self.latest_rtt_us = latest_us;
+        update_min_rtt(&mut self.cc.sock, latest_us);
+        self.rtt.sample(&mut self.cc.sock, smooth_us, self.una, self.nxt);
+        self.cc.sock.icsk_backoff = 0;
+        Some(latest_us)
+    }
+
+    /// Whether loss recovery has to look at this ACK.
+    fn is_dubious(&self, progress: &Progress) -> bool {
+        !progress.data_acked
+            || progress.data_sacked
+            || progress.dsack
+            || self.cc.sock.ca_state() != CaState::Open
+    }
+
+    /// Hands the ACK to the congestion control, or reduces cwnd where recovery demands it.
+    fn control_congestion(&mut self, delivered: u32, losses: u32, progress: &Progress) {
+        let ack = self.cc.sock.snd_una;
+        if self.cc.has_cong_control() {
+            self.cc.cong_control(ack, progress.cc_flag(), &progress.rate.sample);
+        } else {
+            if self.in_cwnd_reduction() {
+                self.reduce_cwnd(delivered, losses, progress);
+            } else if self.may_raise_cwnd(progress) {
+                self.cc.cong_avoid(ack, delivered);
+                let now_ms = self.now_ms();
+                self.cc.sock.snd_cwnd_stamp = now_ms;
+            }
+            self.update_pacing_rate();
+        }
+        let sock = &mut self.cc.sock;
+        sock.snd_cwnd = sock.snd_cwnd.clamp(1, sock.snd_cwnd_clamp);
+    }
+
+    /// With reordering seen any progress counts, else only cumulative progress.
+    fn may_raise_cwnd(&self, progress: &Progress) -> bool {
+        if self.cc.sock.reordering > crate::establish::INITIAL_REORDERING {
+            progress.is_forward()
+        } else {
+            progress.data_acked
+        }
+    }
+
+    /// Whether the connection is open for data.
+    pub fn is_established(&self) -> bool {
+        self.phase == Phase::Established
+    }
+}

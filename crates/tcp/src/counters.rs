@@ -1,0 +1,75 @@
+//! What a sender counts about itself.
+
+/// What kept the sender from sending more when it last tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Limit {
+    /// Nothing, pacing, or no more data.
+    #[default]
+    None,
+    /// The congestion window.
+    Cwnd,
+    /// The receiver's window.
+    Rwnd,
+    /// The send buffer.
+    Sndbuf,
+}
+
+/// Counts and time integrals over a connection's life.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SenderCounters {
+    /// Data packets sent, retransmissions included.
+    pub sent_pkts: u64,
+    /// Retransmissions.
+    pub retransmitted_pkts: u64,
+    /// Packets declared lost; a retransmission lost again counts again.
+    pub lost_pkts: u64,
+    /// Duplicates the receiver reported (D-SACK).
+    pub spurious_retransmits: u64,
+    /// Entries into fast recovery.
+    pub fast_recovery_count: u64,
+    /// Fast recoveries undone: the loss was none.
+    pub spurious_recovery_count: u64,
+    /// Retransmission timeouts.
+    pub rto_count: u64,
+    /// Timeouts undone (F-RTO, timestamps or D-SACK).
+    pub spurious_rto_count: u64,
+    /// Tail loss probes.
+    pub tlp_count: u64,
+    /// SYNs sent again.
+    pub syn_retransmits: u64,
+    /// Longest wait from a timeout to the next cumulative progress, counted from the last progress, ns.
+    pub rto_stall_max_ns: u64,
+    /// Sum of those waits, ns.
+    pub rto_stall_ns: u64,
+    /// Time since the SYN, ns.
+    pub active_ns: u64,
+    /// ∫ packets in flight dt, packet·ns.
+    pub inflight_pkt_ns: u128,
+    /// ∫ (highest sent − cumulatively acknowledged) dt, packet·ns.
+    pub outstanding_pkt_ns: u128,
+    /// ∫ cwnd dt, packet·ns.
+    pub cwnd_pkt_ns: u128,
+    /// Time limited by cwnd, ns.
+    pub cwnd_limited_ns: u64,
+    /// Time limited by the receive window, ns.
+    pub rwnd_limited_ns: u64,
+    /// Time limited by the send buffer, ns.
+    pub sndbuf_limited_ns: u64,
+}
+
+impl SenderCounters {
+    /// Charges `elapsed_ns` during which the given values stood.
+    #[inline]
+    pub(crate) fn charge(&mut self, elapsed_ns: u64, inflight: u32, outstanding: u32, cwnd: u32, limit: Limit) {
+        self.active_ns += elapsed_ns;
+        self.inflight_pkt_ns += u128::from(elapsed_ns) * u128::from(inflight);
+        self.outstanding_pkt_ns += u128::from(elapsed_ns) * u128::from(outstanding);
+        self.cwnd_pkt_ns += u128::from(elapsed_ns) * u128::from(cwnd);
+        match limit {
+            Limit::None => {}
+            Limit::Cwnd => self.cwnd_limited_ns += elapsed_ns,
+            Limit::Rwnd => self.rwnd_limited_ns += elapsed_ns,
+            Limit::Sndbuf => self.sndbuf_limited_ns += elapsed_ns,
+        }
+    }
+}

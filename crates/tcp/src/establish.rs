@@ -1,0 +1,81 @@
+//! Opening the connection: the SYN crosses the same bottleneck as the data, so a
+//! latecomer's first RTT sample contains the queue it finds.
+
+use dumbbell_path::Packet;
+
+use crate::packet::{Ack, DataHeader, SYN_BYTES};
+use crate::rtt::{RTO_INITIAL_US, empty_min, update_min_rtt};
+use crate::sender::{Phase, Sender};
+use crate::timers::XmitTimer;
+
+/// `TCP_INIT_CWND` (RFC 6928), packets.
+const INITIAL_CWND: u32 = 10;
+/// Linux's initial duplicate threshold, `tcp_reordering`.
+pub(crate) const INITIAL_REORDERING: u32 = 3;
+
+impl Sender {
+    /// Sends the SYN; [`Sender::poll_transmit`] gives it out.
+    pub fn start(&mut self, now_ns: u64) {
+        self.set_now(now_ns);
+        self.started_ns = now_ns;
+        self.phase = Phase::SynSent;
+        self.send_syn();
+        self.arm_xmit_timer(XmitTimer::Rto, u64::from(RTO_INITIAL_US) * 1000);
+    }
+
+    pub(crate) fn prepare_socket(&mut self) {
+        let mss_bytes = self.config.mss_bytes;
+        let sock = &mut self.cc.sock;
+        sock.mss_cache = mss_bytes;
+        sock.advmss = mss_bytes;
+        sock.snd_cwnd = INITIAL_CWND;
+        sock.reordering = INITIAL_REORDERING;
+        sock.rtt_min = empty_min();
+        // Room for the largest TSO burst after Linux's allowance for headers.
+        sock.sk_gso_max_size = 65_536 - 1 - 320;
+        sock.write_seq = self.end.wrapping_mul(mss_bytes);
+    }
+
+    fn send_syn(&mut self) {
+        let header =
+            DataHeader { seq: 0, ts_val_ms: self.now_ms(), syn: true, is_retransmission: false };
+        let flow = self.config.flow;
+        self.outbox.push(Packet { flow, wire_bytes: SYN_BYTES, arrived_ns: 0, header });
+    }
+
+    /// RFC 6298 §5.7: a lost SYN is sent again after a doubled timeout.
+    pub(crate) fn on_syn_timeout(&mut self) {
+        self.counters.syn_retransmits += 1;
+        self.send_syn();
+        let backoff = self.counters.syn_retransmits.min(6);
+        self.arm_xmit_timer(XmitTimer::Rto, (u64::from(RTO_INITIAL_US) * 1000) << backoff);
+    }
+
+    /// The SYN-ACK: the first RTT sample, by timestamp, and the congestion control's start.
+    pub(crate) fn on_syn_ack(&mut self, ack: &Ack) {
+        if self.phase != Phase::SynSent {
+            return; // answers a SYN that was sent twice
+        }
+        self.phase = Phase::Established;
+        self.cancel_xmit_timer();
+        let rtt_us = if self.counters.syn_retransmits == 0 {
+            ((self.now_ns() - self.started_ns) / 1000) as u32
+        } else {
+            // Karn: only the echoed timestamp says which SYN this answers.
+            self.now_ms().saturating_sub(ack.ts_ecr_ms).max(1) * 1000
+        };
+        self.latest_rtt_us = rtt_us;
+        update_min_rtt(&mut self.cc.sock, rtt_us);
+        self.rtt.sample(&mut self.cc.sock, rtt_us, 0, 0);
+        if self.counters.syn_retransmits > 1 {
+            self.cc.sock.snd_cwnd = 1; // RFC 6298 §5.7, RFC 5681 §3.1
+        }
+        self.wnd_end = ack.rwnd_pkts;
+        let sock = &mut self.cc.sock;
+        sock.snd_wnd = ack.rwnd_pkts.saturating_mul(sock.mss_cache);
+        sock.snd_cwnd_stamp = (sock.tcp_mstamp / 1000) as u32;
+        sock.delivered = 1; // the SYN, as Linux counts it
+        sock.delivered_mstamp = sock.tcp_mstamp;
+        self.cc.init();
+    }
+}

@@ -1,0 +1,47 @@
+//! Linux's TCP, as the simulator needs it: one bulk [`Sender`], one [`Receiver`].
+//!
+//! Both are sans-IO. Time and packets are arguments, packets and deadlines are
+//! results; nothing here reads a clock. The sender keeps its state in the very
+//! `tcp_sock` fields ([`dumbbell_cc::Sock`]) that the congestion control reads.
+//!
+//! | file | what |
+//! |---|---|
+//! | `packet` | headers on the path, wire sizes |
+//! | `sender`, `establish` | state, verbs, handshake |
+//! | `ack` | one ACK: scoreboard, RTT, rate sample, congestion control |
+//! | `sack`, `segments` | scoreboard (RFC 2018, 2883, 6675) |
+//! | `rack` | loss detection (RFC 8985) |
+//! | `recovery` | congestion states, PRR (RFC 9937), F-RTO (RFC 5682), undo (RFC 4015, 3708) |
+//! | `transmit` | windows, pacing, TSO bursts, cwnd validation |
+//! | `timers`, `rtt` | RTO (RFC 6298), TLP (RFC 8985 §7), minimum RTT |
+//! | `delivery_rate` | rate samples |
+//! | `receiver`, `reassembly` | delayed ACKs, SACK generation |
+//!
+//! Invariants: `packets_out = nxt − una`; `sacked_out`, `lost_out` and `retrans_out`
+//! equal the flags they count; work per ACK is proportional to the segments it newly
+//! (S)ACKs or proves lost, never to the window (a timeout and an undo, which are not
+//! per ACK, walk the window once).
+
+#![forbid(unsafe_code)]
+
+mod ack;
+mod counters;
+mod delivery_rate;
+mod establish;
+mod packet;
+mod rack;
+mod reassembly;
+mod receiver;
+mod recovery;
+mod rtt;
+mod sack;
+mod segments;
+mod sender;
+mod timers;
+mod transmit;
+
+pub use counters::{Limit, SenderCounters};
+pub use packet::{Ack, DATA_HEADER_BYTES, DataHeader, MAX_SACK_BLOCKS, SYN_BYTES, SackBlock};
+pub use receiver::{Receiver, ReceiverConfig, ReceiverCounters};
+pub use rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
+pub use sender::{Sender, SenderConfig};

@@ -1,0 +1,215 @@
+//! RACK: loss detection by time (RFC 8985 §6).
+//!
+//! Linux keeps a list of segments in sending order; here that list is two queues,
+//! originals (in sequence order because they were sent so) and retransmissions. Each
+//! entry is looked at once while it may be lost and then leaves, so the work per ACK
+//! is proportional to what the ACK reveals, never to the window.
+
+use dumbbell_cc::CaState;
+
+use crate::ack::Progress;
+use crate::segments::{EVER_RETRANS, LOST, RETRANS, SACKED};
+use crate::sender::Sender;
+use crate::timers::XmitTimer;
+
+/// `TCP_RACK_RECOVERY_THRESH`: recoveries a widened window outlives (RFC 8985 §6.2, step 4).
+const REO_WND_PERSIST: u8 = 16;
+/// `TCP_TIMEOUT_MIN_US`: two jiffies, added so that a timer never fires early, µs.
+const TIMEOUT_MIN_US: u64 = 2_000;
+
+/// State of RFC 8985 §5.2.
+#[derive(Debug)]
+pub(crate) struct Rack {
+    /// Send time of the most recently sent segment that was delivered, µs (RACK.xmit_ts).
+    mstamp_us: u64,
+    /// That segment (RACK.end_seq).
+    seq: u32,
+    /// Its RTT, µs (RACK.rtt).
+    rtt_us: u64,
+    /// Something was delivered since losses were last looked for.
+    pub(crate) advanced: bool,
+    pub(crate) dsack_seen: bool,
+    /// RACK.reo_wnd_mult.
+    reo_wnd_steps: u8,
+    pub(crate) reo_wnd_persist: u8,
+    /// `delivered` when the window was last widened: once per round trip.
+    last_delivered: u32,
+}
+
+impl Rack {
+    pub(crate) fn new() -> Self {
+        Self {
+            mstamp_us: 0,
+            seq: 0,
+            rtt_us: 0,
+            advanced: false,
+            dsack_seen: false,
+            reo_wnd_steps: 1,
+            reo_wnd_persist: 0,
+            last_delivered: 0,
+        }
+    }
+
+    /// Whether the delivered segment was sent after the one given (RACK_sent_after()).
+    #[inline]
+    fn sent_after(&self, sent_us: u64, seq: u32) -> bool {
+        (self.mstamp_us, self.seq) > (sent_us, seq)
+    }
+}
+
+impl Sender {
+    /// §6.2 step 2: the most recently sent delivered segment and its RTT.
+    #[inline]
+    pub(crate) fn rack_advance(&mut self, seq: u32, flags: u8, sent_us: u64) {
+        let rtt_us = self.cc.sock.tcp_mstamp - sent_us;
+        if flags & EVER_RETRANS != 0 && rtt_us < u64::from(self.cc.sock.min_rtt_us()) {
+            return; // faster than the path: it is the original that arrived
+        }
+        let rack = &mut self.rack;
+        rack.advanced = true;
+        rack.rtt_us = rtt_us;
+        if (sent_us, seq) > (rack.mstamp_us, rack.seq) {
+            rack.mstamp_us = sent_us;
+            rack.seq = seq;
+        }
+    }
+
+    /// §6.2 step 4: the reordering window widens by min_rtt/4 per round trip with a D-SACK.
+    pub(crate) fn rack_update_reo_wnd(&mut self, progress: &Progress) {
+        let Some(prior_delivered) = progress.rate.prior_delivered() else { return };
+        let rack = &mut self.rack;
+        if prior_delivered < rack.last_delivered {
+            rack.dsack_seen = false; // less than a round trip ago
+        }
+        if rack.dsack_seen {
+            rack.reo_wnd_steps = rack.reo_wnd_steps.saturating_add(1);
+            rack.dsack_seen = false;
+            rack.last_delivered = self.cc.sock.delivered;
+            rack.reo_wnd_persist = REO_WND_PERSIST;
+        } else if rack.reo_wnd_persist == 0 {
+            rack.reo_wnd_steps = 1;
+        }
+    }
+
+    /// How much later than its successor a segment may arrive, µs (RFC 8985 §6.2 step 4).
+    pub(crate) fn rack_reo_wnd_us(&self) -> u64 {
+        let sock = &self.cc.sock;
+        if !self.reord_seen
+            && (sock.ca_state() >= CaState::Recovery || sock.sacked_out >= sock.reordering)
+        {
+            return 0;
+        }
+        let settling_us = u64::from(sock.min_rtt_us() >> 2) * u64::from(self.rack.reo_wnd_steps);
+        settling_us.min(u64::from(sock.srtt_us >> 3))
+    }
+
+    /// How long a segment sent at `sent_us` may still be awaited, µs; `None`: it is lost.
+    #[inline]
+    pub(crate) fn rack_remaining_us(&self, sent_us: u64, reo_wnd_us: u64) -> Option<u64> {
+        let due_us = sent_us + self.rack.rtt_us + reo_wnd_us;
+        due_us.checked_sub(self.cc.sock.tcp_mstamp).filter(|&left_us| left_us > 0)
+    }
+
+    /// Looks for losses if something was delivered (§6.2 step 5); returns whether the
+    /// reordering timer was armed.
+    pub(crate) fn rack_mark_lost(&mut self) -> bool {
+        if !self.rack.advanced {
+            return false;
+        }
+        self.rack.advanced = false;
+        let wait_us = self.rack_detect_loss();
+        if wait_us > 0 {
+            self.arm_xmit_timer(XmitTimer::Reo, (wait_us + TIMEOUT_MIN_US) * 1000);
+        }
+        wait_us > 0
+    }
+
+    /// Marks lost what RACK proves lost; returns how long the others may be awaited, µs.
+    pub(crate) fn rack_detect_loss(&mut self) -> u64 {
+        let reo_wnd_us = self.rack_reo_wnd_us();
+        self.collect_candidates();
+        self.judge_originals(reo_wnd_us).max(self.judge_retransmissions(reo_wnd_us))
+    }
+
+    /// Originals sent before the delivered segment and not delivered themselves.
+    fn collect_candidates(&mut self) {
+        self.rack_next = self.rack_next.max(self.una);
+        while self.rack_next < self.nxt {
+            let segment = self.segments.get(self.rack_next);
+            if segment.flags & (SACKED | LOST | EVER_RETRANS) == 0 {
+                if !self.rack.sent_after(segment.sent_us(), self.rack_next) {
+                    break;
+                }
+                self.rack_candidates.push_back(self.rack_next);
+            }
+            self.rack_next += 1;
+        }
+    }
+
+    fn judge_originals(&mut self, reo_wnd_us: u64) -> u64 {
+        while let Some(&seq) = self.rack_candidates.front() {
+            if self.is_rack_candidate(seq) {
+                let sent_us = self.segments.get(seq).sent_us();
+                if self.rack_remaining_us(sent_us, reo_wnd_us).is_some() {
+                    break;
+                }
+                self.mark_lost(seq);
+            }
+            self.rack_candidates.pop_front();
+        }
+        // The one sent last is awaited longest.
+        while let Some(&seq) = self.rack_candidates.back() {
+            if self.is_rack_candidate(seq) {
+                let sent_us = self.segments.get(seq).sent_us();
+                return self.rack_remaining_us(sent_us, reo_wnd_us).unwrap_or(0);
+            }
+            self.rack_candidates.pop_back();
+        }
+        0
+    }
+
+    fn is_rack_candidate(&self, seq: u32) -> bool {
+        seq >= self.una && self.segments.get(seq).flags & (SACKED | LOST | EVER_RETRANS) == 0
+    }
+
+    fn judge_retransmissions(&mut self, reo_wnd_us: u64) -> u64 {
+        while let Some(&(seq, sent_ns)) = self.retransmissions.front() {
+            let segment = self.segments.get(seq);
+            let is_current = seq >= self.una
+                && segment.sent_ns == sent_ns
+                && segment.flags & (RETRANS | SACKED) == RETRANS;
+            if is_current {
+                let sent_us = segment.sent_us();
+                if !self.rack.sent_after(sent_us, seq) {
+                    return 0;
+                }
+                if let Some(left_us) = self.rack_remaining_us(sent_us, reo_wnd_us) {
+                    return left_us;
+                }
+                self.mark_lost(seq);
+            }
+            self.retransmissions.pop_front();
+        }
+        0
+    }
+
+    /// Declares a segment, or its retransmission, lost.
+    pub(crate) fn mark_lost(&mut self, seq: u32) {
+        let segment = self.segments.get_mut(seq);
+        let sock = &mut self.cc.sock;
+        if segment.has(SACKED) || segment.flags & (LOST | RETRANS) == LOST {
+            return; // arrived, or known to be lost
+        }
+        if segment.has(RETRANS) {
+            segment.flags &= !RETRANS;
+            sock.retrans_out -= 1;
+        }
+        if !segment.has(LOST) {
+            segment.flags |= LOST;
+            sock.lost_out += 1;
+        }
+        sock.lost += 1;
+        self.counters.lost_pkts += 1;
+        self.lost_queue.push(std::cmp::Reverse(seq));
+    }
+}

@@ -1,0 +1,180 @@
+//! The receiver's record of segments that arrived out of order, and the SACK blocks it sends.
+
+use crate::packet::SackBlock;
+
+/// Blocks Linux remembers; those beyond what fits in an ACK wait for their turn.
+const REMEMBERED_BLOCKS: usize = 4;
+
+/// Which segments above `rcv_nxt` are there: a bit each, in a ring of words.
+#[derive(Debug)]
+pub(crate) struct Reassembly {
+    words: Vec<u64>,
+    /// Segments held.
+    held: u32,
+    /// Most recent first (RFC 2018 §4), as Linux extends and merges them.
+    blocks: [SackBlock; REMEMBERED_BLOCKS],
+    block_count: usize,
+}
+
+impl Reassembly {
+    pub(crate) fn new() -> Self {
+        Self {
+            words: vec![0; 4],
+            held: 0,
+            blocks: [SackBlock::default(); REMEMBERED_BLOCKS],
+            block_count: 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.held == 0
+    }
+
+    #[inline]
+    pub(crate) fn blocks(&self) -> &[SackBlock] {
+        &self.blocks[..self.block_count]
+    }
+
+    /// Holds `seq` (above `rcv_nxt`); false when it was held already.
+    pub(crate) fn insert(&mut self, rcv_nxt: u32, seq: u32) -> bool {
+        while (seq - rcv_nxt) as usize >= self.words.len() * 64 - 64 {
+            self.grow(rcv_nxt);
+        }
+        let (word, bit) = self.locate(seq);
+        if self.words[word] & bit != 0 {
+            return false;
+        }
+        self.words[word] |= bit;
+        self.held += 1;
+        self.report(seq);
+        true
+    }
+
+    /// Advances over what is held from `rcv_nxt` on and returns the new `rcv_nxt`.
+    pub(crate) fn advance(&mut self, mut rcv_nxt: u32) -> u32 {
+        while self.held > 0 {
+            let (word, bit) = self.locate(rcv_nxt);
+            if self.words[word] & bit == 0 {
+                break;
+            }
+            self.words[word] &= !bit;
+            self.held -= 1;
+            rcv_nxt += 1;
+        }
+        self.forget_below(rcv_nxt);
+        rcv_nxt
+    }
+
+    #[inline]
+    fn locate(&self, seq: u32) -> (usize, u64) {
+        ((seq as usize / 64) & (self.words.len() - 1), 1 << (seq % 64))
+    }
+
+    #[cold]
+    fn grow(&mut self, rcv_nxt: u32) {
+        let old = std::mem::take(&mut self.words);
+        self.words = vec![0; old.len() * 2];
+        let first_word = rcv_nxt as usize / 64;
+        for word in first_word..first_word + old.len() {
+            let new_index = word & (self.words.len() - 1);
+            self.words[new_index] = old[word & (old.len() - 1)];
+        }
+    }
+
+    /// Puts the block with `seq` first: extends one it touches, else starts one.
+    fn report(&mut self, seq: u32) {
+        let touching = self.blocks().iter().position(|b| b.start <= seq + 1 && seq <= b.end);
+        let index = match touching {
+            Some(index) => {
+                let block = &mut self.blocks[index];
+                block.start = block.start.min(seq);
+                block.end = block.end.max(seq + 1);
+                index
+            }
+            None => {
+                // With all places taken the oldest block is forgotten.
+                let index = self.block_count.min(REMEMBERED_BLOCKS - 1);
+                self.blocks[index] = SackBlock { start: seq, end: seq + 1 };
+                self.block_count = index + 1;
+                index
+            }
+        };
+        self.blocks[..=index].rotate_right(1);
+        self.merge_into_first();
+    }
+
+    fn merge_into_first(&mut self) {
+        let mut index = 1;
+        while index < self.block_count {
+            let (first, other) = (self.blocks[0], self.blocks[index]);
+            if first.start <= other.end && other.start <= first.end {
+                self.blocks[0] = SackBlock {
+                    start: first.start.min(other.start),
+                    end: first.end.max(other.end),
+                };
+                self.blocks.copy_within(index + 1..self.block_count, index);
+                self.block_count -= 1;
+            } else {
+                index += 1;
+            }
+        }
+    }
+
+    fn forget_below(&mut self, rcv_nxt: u32) {
+        let mut kept = 0;
+        for index in 0..self.block_count {
+            if self.blocks[index].start >= rcv_nxt {
+                self.blocks[kept] = self.blocks[index];
+                kept += 1;
+            }
+        }
+        self.block_count = kept;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn block(start: u32, end: u32) -> SackBlock {
+        SackBlock { start, end }
+    }
+
+    #[test]
+    fn the_newest_block_comes_first_and_neighbours_merge() {
+        let mut held = Reassembly::new();
+        for seq in [5, 9, 6] {
+            assert!(held.insert(0, seq));
+        }
+        assert_eq!(held.blocks(), [block(5, 7), block(9, 10)]);
+        held.insert(0, 8);
+        held.insert(0, 7);
+        assert_eq!(held.blocks(), [block(5, 10)]);
+        assert!(!held.insert(0, 6), "a duplicate is told");
+    }
+
+    proptest! {
+        #[test]
+        fn advances_over_exactly_what_is_held(seqs in prop::collection::vec(1_u32..2000, 1..300)) {
+            let (mut held, mut model) = (Reassembly::new(), BTreeSet::new());
+            for &seq in &seqs {
+                prop_assert_eq!(held.insert(0, seq), model.insert(seq));
+                for b in held.blocks() {
+                    prop_assert!((b.start..b.end).all(|s| model.contains(&s)));
+                }
+            }
+            let mut rcv_nxt = 0;
+            while !held.is_empty() {
+                let mut want = rcv_nxt + 1;
+                while model.contains(&want) { want += 1; }
+                rcv_nxt = held.advance(rcv_nxt + 1);
+                prop_assert_eq!(rcv_nxt, want);
+            }
+        }
+    }
+}

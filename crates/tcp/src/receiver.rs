@@ -1,0 +1,270 @@
+//! The receiving endpoint: reassembly, SACK, D-SACK and Linux's delayed ACKs.
+
+use dumbbell_path::Packet;
+
+use crate::packet::{Ack, DATA_HEADER_BYTES, DataHeader, MAX_SACK_BLOCKS, SackBlock};
+use crate::reassembly::Reassembly;
+
+/// `TCP_ATO_MIN`: how long an ACK may wait, ns (RFC 1122 §4.2.3.2: under 500 ms).
+const ATO_MIN_NS: u64 = 40_000_000;
+/// `TCP_MAX_QUICKACKS`: segments acknowledged at once at the start, so that slow start is not slowed.
+const MAX_QUICKACKS: u32 = 16;
+/// `tcp_comp_sack_delay_ns`: SACKs beyond the third duplicate ACK wait this long at most, ns.
+const COMPRESSED_SACK_DELAY_NS: u64 = 1_000_000;
+/// `tcp_comp_sack_nr`: SACKs compressed into one at most.
+const COMPRESSED_SACK_PKTS: u32 = 44;
+/// Duplicate ACKs sent at once, so that a sender without RACK sees three (RFC 5681 §3.2).
+const DUP_ACK_THRESHOLD: u32 = 3;
+
+/// How a receiver acknowledges.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiverConfig {
+    /// The flow it belongs to.
+    pub flow: u32,
+    /// Receive window, segments; the application reads at once.
+    pub rwnd_pkts: u32,
+    /// Delay ACKs; off: one ACK per segment.
+    pub delayed_ack: bool,
+    /// The path's round trip as the handshake measures it, ns; bounds SACK compression.
+    pub rtt_ns: u64,
+}
+
+/// What arrived, in packets and payload bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReceiverCounters {
+    /// Data packets, duplicates included.
+    pub arrived_pkts: u64,
+    /// Data packets that were there already.
+    pub duplicate_pkts: u64,
+    /// Payload delivered to the application in order, bytes.
+    pub received_bytes: u64,
+}
+
+/// A TCP receiver whose application reads everything at once.
+#[derive(Debug)]
+pub struct Receiver {
+    config: ReceiverConfig,
+    rcv_nxt: u32,
+    /// `rcv_nxt` of the last ACK sent.
+    last_ack_sent: u32,
+    held: Reassembly,
+    /// Payload of segments held out of order that are shorter than the others; at most the last one.
+    mss_bytes: u32,
+    last_segment: Option<(u32, u32)>,
+    ts_recent_ms: u32,
+    pending_dsack: Option<SackBlock>,
+    quickacks: u32,
+    ato_ns: u64,
+    last_data_ns: Option<u64>,
+    dup_ack_rcv_nxt: u32,
+    dup_acks: u32,
+    compressed_acks: u32,
+    /// Deadline of the delayed ACK or of the compressed SACK, ns.
+    ack_due_ns: u64,
+    outbox: Option<Ack>,
+    counters: ReceiverCounters,
+}
+
+impl Receiver {
+    /// A listening receiver.
+    pub fn new(config: ReceiverConfig) -> Self {
+        Self {
+            config,
+            rcv_nxt: 0,
+            last_ack_sent: 0,
+            held: Reassembly::new(),
+            mss_bytes: 0,
+            last_segment: None,
+            ts_recent_ms: 0,
+            pending_dsack: None,
+            quickacks: 0,
+            ato_ns: ATO_MIN_NS,
+            last_data_ns: None,
+            dup_ack_rcv_nxt: 0,
+            dup_acks: 0,
+            compressed_acks: 0,
+            ack_due_ns: u64::MAX,
+            outbox: None,
+            counters: ReceiverCounters::default(),
+        }
+    }
+
+    /// What arrived so far.
+    pub fn counters(&self) -> &ReceiverCounters {
+        &self.counters
+    }
+
+    /// When [`Receiver::on_timer`] wants to be called, ns; `u64::MAX`: never.
+    #[inline]
+    pub fn next_timer_ns(&self) -> u64 {
+        self.ack_due_ns
+    }
+
+    /// The ACK to send, if the last call decided for one.
+    #[inline]
+    pub fn poll_transmit(&mut self) -> Option<Ack> {
+        self.outbox.take()
+    }
+
+    /// A packet arrives.
+    pub fn on_packet(&mut self, now_ns: u64, packet: &Packet<DataHeader>) {
+        let header = packet.header;
+        if header.syn {
+            self.ts_recent_ms = header.ts_val_ms;
+            self.emit(true);
+            return;
+        }
+        let payload_bytes = packet.wire_bytes - DATA_HEADER_BYTES;
+        self.counters.arrived_pkts += 1;
+        if header.seq <= self.last_ack_sent {
+            // RFC 7323 §4.3: only what touches the last ACK may update ts_recent.
+            self.ts_recent_ms = header.ts_val_ms;
+        }
+        if header.seq == self.rcv_nxt {
+            self.on_in_order(now_ns, header.seq, payload_bytes);
+        } else if header.seq > self.rcv_nxt {
+            self.on_out_of_order(now_ns, header.seq, payload_bytes);
+        } else {
+            self.on_duplicate(header.seq);
+        }
+    }
+
+    /// The delayed ACK or compressed SACK is due.
+    pub fn on_timer(&mut self, now_ns: u64) {
+        if now_ns < self.ack_due_ns {
+            return;
+        }
+        self.emit(false);
+    }
+
+    fn on_in_order(&mut self, now_ns: u64, seq: u32, payload_bytes: u32) {
+        self.mss_bytes = self.mss_bytes.max(payload_bytes);
+        self.counters.received_bytes += u64::from(payload_bytes);
+        self.rcv_nxt += 1;
+        self.update_ato(now_ns);
+        let filled_gap = !self.held.is_empty();
+        if filled_gap {
+            self.rcv_nxt = self.held.advance(self.rcv_nxt);
+            self.count_released(seq + 1);
+            if self.held.is_empty() {
+                // RFC 5681 §4.2: SHOULD acknowledge at once when a gap is filled.
+                return self.emit(false);
+            }
+        }
+        self.acknowledge(now_ns);
+    }
+
+    fn on_out_of_order(&mut self, now_ns: u64, seq: u32, payload_bytes: u32) {
+        self.update_ato(now_ns);
+        if self.held.insert(self.rcv_nxt, seq) {
+            if payload_bytes < self.mss_bytes {
+                self.last_segment = Some((seq, payload_bytes));
+            }
+            self.acknowledge(now_ns);
+        } else {
+            self.on_duplicate(seq);
+        }
+    }
+
+    /// RFC 2883 §4: the duplicate is reported at once.
+    fn on_duplicate(&mut self, seq: u32) {
+        self.counters.duplicate_pkts += 1;
+        self.pending_dsack = Some(SackBlock { start: seq, end: seq + 1 });
+        self.quickacks = self.quickacks.max(self.max_quickacks());
+        self.emit(false);
+    }
+
+    /// Counts what reassembly released from `from` up to `rcv_nxt`.
+    fn count_released(&mut self, from: u32) {
+        let mut bytes = u64::from(self.rcv_nxt - from) * u64::from(self.mss_bytes);
+        if let Some((seq, payload_bytes)) = self.last_segment
+            && (from..self.rcv_nxt).contains(&seq)
+        {
+            bytes -= u64::from(self.mss_bytes - payload_bytes);
+        }
+        self.counters.received_bytes += bytes;
+    }
+
+    /// Linux's delayed-ACK engine: the delay follows the gaps between packets; a flow's
+    /// start, and a pause longer than the delay can explain, ask for quick ACKs.
+    fn update_ato(&mut self, now_ns: u64) {
+        match self.last_data_ns {
+            None => self.quickacks = self.max_quickacks(),
+            Some(last_ns) => {
+                let gap_ns = now_ns - last_ns;
+                if gap_ns <= ATO_MIN_NS / 2 {
+                    self.ato_ns = self.ato_ns / 2 + ATO_MIN_NS / 2;
+                } else if gap_ns < self.ato_ns {
+                    self.ato_ns = self.ato_ns / 2 + gap_ns;
+                } else if gap_ns > u64::from(crate::rtt::RTO_MIN_US) * 1000 + self.config.rtt_ns {
+                    self.quickacks = self.quickacks.max(self.max_quickacks());
+                }
+            }
+        }
+        self.last_data_ns = Some(now_ns);
+    }
+
+    fn max_quickacks(&self) -> u32 {
+        (self.config.rwnd_pkts / 2).clamp(2, MAX_QUICKACKS)
+    }
+
+    /// Decides between an ACK now, a delayed one and a compressed SACK.
+    fn acknowledge(&mut self, now_ns: u64) {
+        // RFC 5681 §4.2: at least every second full-sized segment.
+        let due = self.rcv_nxt - self.last_ack_sent > 1;
+        if due || self.quickacks > 0 || !self.config.delayed_ack {
+            return self.emit(false);
+        }
+        if self.held.is_empty() {
+            self.ack_due_ns = self.ack_due_ns.min(now_ns + self.ato_ns);
+            return;
+        }
+        self.acknowledge_out_of_order(now_ns);
+    }
+
+    /// RFC 5681 §4.2 wants an ACK for every out-of-order segment; Linux sends the first
+    /// three at once and then compresses, because RACK needs no more.
+    fn acknowledge_out_of_order(&mut self, now_ns: u64) {
+        if self.compressed_acks >= COMPRESSED_SACK_PKTS {
+            return self.emit(false);
+        }
+        if self.dup_ack_rcv_nxt != self.rcv_nxt {
+            self.dup_ack_rcv_nxt = self.rcv_nxt;
+            self.dup_acks = 0;
+        }
+        if self.dup_acks < DUP_ACK_THRESHOLD {
+            self.dup_acks += 1;
+            return self.emit(false);
+        }
+        self.compressed_acks += 1;
+        let delay_ns = COMPRESSED_SACK_DELAY_NS.min(self.config.rtt_ns / 20);
+        self.ack_due_ns = self.ack_due_ns.min(now_ns + delay_ns);
+    }
+
+    fn emit(&mut self, syn: bool) {
+        let mut sack = [SackBlock::default(); MAX_SACK_BLOCKS];
+        let mut count = 0;
+        let dsack = self.pending_dsack.take();
+        for block in dsack.iter().chain(self.held.blocks()).take(MAX_SACK_BLOCKS) {
+            sack[count] = *block;
+            count += 1;
+        }
+        self.quickacks = self.quickacks.saturating_sub(1);
+        if self.quickacks == 0 {
+            self.ato_ns = self.ato_ns.max(ATO_MIN_NS);
+        }
+        self.compressed_acks = 0;
+        self.ack_due_ns = u64::MAX;
+        self.last_ack_sent = self.rcv_nxt;
+        self.outbox = Some(Ack {
+            flow: self.config.flow,
+            ack: self.rcv_nxt,
+            rwnd_pkts: self.config.rwnd_pkts,
+            ts_ecr_ms: self.ts_recent_ms,
+            sack_count: count as u8,
+            has_dsack: dsack.is_some(),
+            syn,
+            sack,
+        });
+    }
+}

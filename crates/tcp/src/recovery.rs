@@ -1,0 +1,405 @@
+//! The congestion states: Open, Disorder, CWR, Recovery and Loss.
+//!
+//! Fast recovery with SACK and RACK (RFC 6675, RFC 8985), the proportional rate
+//! reduction (RFC 9937), F-RTO (RFC 5682), and undoing a reduction that was not
+//! warranted (Eifel by timestamps, RFC 4015; D-SACK, RFC 3708), as Linux combines them.
+
+use dumbbell_cc::{CaEvent, CaState, TCP_INFINITE_SSTHRESH};
+
+use crate::ack::Progress;
+use crate::establish::INITIAL_REORDERING;
+use crate::packet::Ack;
+use crate::segments::{EVER_RETRANS, LOST};
+use crate::sender::Sender;
+
+/// What loss recovery wants sent next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Retransmit {
+    /// Nothing.
+    None,
+    /// Lost segments.
+    Lost,
+    /// New data first: F-RTO probes whether the timeout was spurious (RFC 5682 §3.1 step 2b).
+    New,
+}
+
+impl Sender {
+    /// Whether the window is being reduced.
+    #[inline]
+    pub(crate) fn in_cwnd_reduction(&self) -> bool {
+        matches!(self.cc.sock.ca_state(), CaState::Cwr | CaState::Recovery)
+    }
+
+    /// Processes an ACK that is not plain progress, or any ACK outside Open.
+    pub(crate) fn fast_retransmit_alert(&mut self, ack: &Ack, prior_una: u32, progress: &mut Progress) {
+        match self.cc.sock.ca_state() {
+            CaState::Open => self.retrans_stamp_ms = None,
+            state if self.una >= self.high_seq => self.leave_reduction(state, ack),
+            _ => {}
+        }
+        match self.cc.sock.ca_state() {
+            CaState::Recovery => {
+                if progress.una_advanced && self.try_undo_partial(ack, prior_una) {
+                    return;
+                }
+                if self.try_undo_dsack() {
+                    self.try_keep_open();
+                }
+                self.identify_loss(progress);
+                if self.cc.sock.ca_state() != CaState::Recovery {
+                    if self.cc.sock.lost_out == 0 {
+                        return;
+                    }
+                    self.enter_recovery();
+                }
+            }
+            CaState::Loss => {
+                self.process_loss(ack, progress);
+                self.identify_loss(progress);
+                if self.cc.sock.ca_state() != CaState::Open && !progress.lost_retrans {
+                    return;
+                }
+                if !self.open_or_recover(progress) {
+                    return;
+                }
+            }
+            _ => {
+                if !self.open_or_recover(progress) {
+                    return;
+                }
+            }
+        }
+        self.retransmit = Retransmit::Lost;
+    }
+
+    /// `high_seq` is acknowledged: the episode is over.
+    fn leave_reduction(&mut self, state: CaState, ack: &Ack) {
+        match state {
+            CaState::Cwr if self.una != self.high_seq => {
+                self.end_cwnd_reduction();
+                self.cc.set_state(CaState::Open);
+            }
+            CaState::Recovery => {
+                self.try_undo_recovery(ack);
+                self.end_cwnd_reduction_after_recovery();
+            }
+            _ => {}
+        }
+    }
+
+    /// Outside recovery: stays (nearly) open, or enters recovery when a loss is proven.
+    /// Returns whether recovery was entered.
+    fn open_or_recover(&mut self, progress: &mut Progress) -> bool {
+        if self.cc.sock.ca_state() <= CaState::Disorder {
+            self.try_undo_dsack();
+        }
+        self.identify_loss(progress);
+        if self.cc.sock.lost_out == 0 {
+            self.try_to_open();
+            return false;
+        }
+        self.enter_recovery();
+        true
+    }
+
+    fn identify_loss(&mut self, progress: &mut Progress) {
+        if self.una == self.nxt {
+            return;
+        }
+        let prior_retrans = self.cc.sock.retrans_out;
+        if self.rack_mark_lost() {
+            progress.set_xmit_timer = false;
+        }
+        progress.lost_retrans |= prior_retrans > self.cc.sock.retrans_out;
+    }
+
+    /// Enters fast recovery: remembers what to undo, asks for ssthresh, starts PRR.
+    pub(crate) fn enter_recovery(&mut self) {
+        self.prior_ssthresh = 0;
+        self.init_undo();
+        if !self.in_cwnd_reduction() {
+            self.prior_ssthresh = self.current_ssthresh();
+            self.init_cwnd_reduction();
+        }
+        self.counters.fast_recovery_count += 1;
+        self.cc.set_state(CaState::Recovery);
+    }
+
+    pub(crate) fn init_cwnd_reduction(&mut self) {
+        self.set_high_seq();
+        self.tlp_high_seq = None;
+        let sock = &mut self.cc.sock;
+        sock.snd_cwnd_cnt = 0;
+        sock.prior_cwnd = sock.snd_cwnd;
+        sock.prr_delivered = 0;
+        sock.prr_out = 0;
+        self.cc.sock.snd_ssthresh = self.cc.ssthresh();
+    }
+
+    /// RFC 9937 §6: proportional rate reduction, one ACK.
+    pub(crate) fn reduce_cwnd(&mut self, delivered: u32, losses: u32, progress: &Progress) {
+        let sock = &mut self.cc.sock;
+        if delivered == 0 || sock.prior_cwnd == 0 {
+            return;
+        }
+        let in_flight = sock.packets_in_flight();
+        sock.prr_delivered += delivered;
+        let (ssthresh, prior_cwnd) = (u64::from(sock.snd_ssthresh), u64::from(sock.prior_cwnd));
+        let send = if in_flight > sock.snd_ssthresh {
+            // Reduce in proportion to what was delivered: ⌈prr_delivered·ssthresh/RecoverFS⌉ − prr_out.
+            let target = (ssthresh * u64::from(sock.prr_delivered)).div_ceil(prior_cwnd);
+            target as i64 - i64::from(sock.prr_out)
+        } else {
+            // Below ssthresh: conservation, plus slow start while ACKs are safe (§6, SafeACK).
+            let owed = i64::from(sock.prr_delivered) - i64::from(sock.prr_out);
+            let mut send = owed.max(i64::from(delivered));
+            if progress.una_advanced && losses == 0 {
+                send += 1;
+            }
+            send.min(i64::from(sock.snd_ssthresh) - i64::from(in_flight))
+        };
+        // The first ACK of recovery always lets the fast retransmit out.
+        let send = send.max(i64::from(sock.prr_out == 0)).max(0) as u32;
+        sock.snd_cwnd = (in_flight + send).max(1);
+    }
+
+    fn end_cwnd_reduction(&mut self) {
+        self.settle_cwnd(true);
+    }
+
+    /// A tail loss probe repaired a loss: the whole reduction at once (RFC 8985 §7.4.2).
+    pub(crate) fn end_tlp_reduction(&mut self) {
+        self.settle_cwnd(true);
+    }
+
+    fn end_cwnd_reduction_after_recovery(&mut self) {
+        self.settle_cwnd(self.undo_marker.is_some());
+    }
+
+    /// RFC 9937 §6: at the end of recovery cwnd is ssthresh, unless the reduction was undone.
+    fn settle_cwnd(&mut self, reduced: bool) {
+        if self.cc.has_cong_control() {
+            return;
+        }
+        let now_ms = self.now_ms();
+        let sock = &mut self.cc.sock;
+        if sock.snd_ssthresh < TCP_INFINITE_SSTHRESH && reduced {
+            sock.snd_cwnd = sock.snd_ssthresh;
+            sock.snd_cwnd_stamp = now_ms;
+        }
+        self.cc.cwnd_event(CaEvent::CompleteCwr);
+    }
+
+    /// ssthresh as it would be without a loss: not below three quarters of cwnd.
+    pub(crate) fn current_ssthresh(&self) -> u32 {
+        let sock = &self.cc.sock;
+        if self.in_cwnd_reduction() {
+            sock.snd_ssthresh
+        } else {
+            sock.snd_ssthresh.max((sock.snd_cwnd >> 1) + (sock.snd_cwnd >> 2))
+        }
+    }
+
+    // Opening.
+
+    fn try_to_open(&mut self) {
+        if !self.any_retransmission_done() {
+            self.retrans_stamp_ms = None;
+        }
+        if self.cc.sock.ca_state() != CaState::Cwr {
+            self.try_keep_open();
+        }
+    }
+
+    pub(crate) fn try_keep_open(&mut self) {
+        let sock = &self.cc.sock;
+        let is_disordered = sock.sacked_out + sock.lost_out > 0 || self.any_retransmission_done();
+        let state = if is_disordered { CaState::Disorder } else { CaState::Open };
+        if sock.ca_state() != state {
+            self.cc.set_state(state);
+            self.set_high_seq();
+        }
+    }
+
+    fn any_retransmission_done(&self) -> bool {
+        self.cc.sock.retrans_out > 0
+            || (self.una < self.nxt && self.segments.get(self.una).has(EVER_RETRANS))
+    }
+
+    fn set_high_seq(&mut self) {
+        self.high_seq = self.nxt;
+        self.cc.sock.high_seq = self.byte_seq(self.nxt);
+    }
+
+    // Undoing.
+
+    pub(crate) fn init_undo(&mut self) {
+        self.undo_marker = Some(self.una);
+        let tlp_in_flight = self.tlp_high_seq.is_some() && self.tlp_retrans;
+        self.undo_retrans = self.cc.sock.retrans_out as i32 + i32::from(tlp_in_flight);
+        if self.undo_retrans == 0 {
+            self.undo_retrans = -1; // 0 would mean that all were spurious
+        }
+    }
+
+    /// RFC 4015: the ACK echoes a time before the first retransmission, so the original arrived.
+    fn packet_was_delayed(&self, ack: &Ack) -> bool {
+        self.retrans_stamp_ms.is_none_or(|stamp_ms| ack.ts_ecr_ms < stamp_ms)
+    }
+
+    fn may_undo(&self, ack: &Ack) -> bool {
+        self.undo_marker.is_some() && (self.undo_retrans == 0 || self.packet_was_delayed(ack))
+    }
+
+    fn undo_cwnd_reduction(&mut self, unmark_lost: bool) {
+        if unmark_lost {
+            self.unmark_lost();
+        }
+        if self.prior_ssthresh > 0 {
+            self.cc.sock.snd_cwnd = self.cc.undo_cwnd();
+            let sock = &mut self.cc.sock;
+            sock.snd_ssthresh = sock.snd_ssthresh.max(self.prior_ssthresh);
+        }
+        self.cc.sock.snd_cwnd_stamp = self.now_ms();
+        self.undo_marker = None;
+        self.rack.advanced = true; // look again at what is still missing
+    }
+
+    /// Nothing is lost after all; RACK starts over. Proportional to the window, once per undo.
+    fn unmark_lost(&mut self) {
+        for seq in self.una..self.nxt {
+            self.segments.get_mut(seq).flags &= !LOST;
+        }
+        self.cc.sock.lost_out = 0;
+        self.lost_queue.clear();
+        self.rack_candidates.clear();
+        self.rack_next = self.una;
+    }
+
+    fn try_undo_recovery(&mut self, ack: &Ack) {
+        if self.may_undo(ack) {
+            if self.cc.sock.ca_state() == CaState::Loss {
+                self.counters.spurious_rto_count += 1;
+            } else {
+                self.counters.spurious_recovery_count += 1;
+            }
+            self.undo_cwnd_reduction(false);
+        } else {
+            self.rack.reo_wnd_persist = self.rack.reo_wnd_persist.saturating_sub(1);
+        }
+        self.cc.set_state(CaState::Open);
+    }
+
+    fn try_undo_dsack(&mut self) -> bool {
+        if self.undo_marker.is_none() || self.undo_retrans != 0 {
+            return false;
+        }
+        self.rack.reo_wnd_persist = (self.rack.reo_wnd_persist + 1).min(16);
+        self.counters.spurious_recovery_count += 1;
+        self.undo_cwnd_reduction(false);
+        true
+    }
+
+    /// A partial ACK that the original caused: no loss. Returns whether to leave it at that.
+    fn try_undo_partial(&mut self, ack: &Ack, prior_una: u32) -> bool {
+        if self.undo_marker.is_none() || !self.packet_was_delayed(ack) {
+            return false;
+        }
+        if prior_una < self.fack {
+            self.check_reordering(prior_una, self.fack);
+        }
+        if self.cc.sock.retrans_out > 0 {
+            return true; // wait for what is still out
+        }
+        if !self.any_retransmission_done() {
+            self.retrans_stamp_ms = None;
+        }
+        self.counters.spurious_recovery_count += 1;
+        self.undo_cwnd_reduction(true);
+        self.try_keep_open();
+        false
+    }
+
+    // After a timeout.
+
+    /// An ACK in Loss: F-RTO's verdict (RFC 5682 §3.1, with SACK), or go on retransmitting.
+    fn process_loss(&mut self, ack: &Ack, progress: &Progress) {
+        let recovered = self.una >= self.high_seq;
+        if progress.una_advanced && self.try_undo_loss(ack, false) {
+            return;
+        }
+        if self.frto {
+            // Step 3b: data from before the timeout arrived without being retransmitted.
+            if progress.orig_sack_acked && self.try_undo_loss(ack, true) {
+                return;
+            }
+            if self.nxt > self.high_seq {
+                if progress.data_sacked || progress.is_dup_ack() {
+                    self.frto = false; // step 3a: the loss was real
+                }
+            } else if progress.una_advanced && !recovered {
+                self.set_high_seq();
+                if self.nxt < self.end && self.nxt < self.wnd_end {
+                    self.retransmit = Retransmit::New; // step 2b
+                    return;
+                }
+                self.frto = false;
+            }
+        }
+        if recovered {
+            self.try_undo_recovery(ack);
+            return;
+        }
+        self.retransmit = Retransmit::Lost;
+    }
+
+    fn try_undo_loss(&mut self, ack: &Ack, by_frto: bool) -> bool {
+        if !by_frto && !self.may_undo(ack) {
+            return false;
+        }
+        self.counters.spurious_rto_count += 1;
+        self.undo_cwnd_reduction(true);
+        self.cc.sock.icsk_retransmits = 0;
+        self.cc.set_state(CaState::Open);
+        true
+    }
+
+    /// A retransmission timeout (RFC 5681 §3.1 (4), RFC 6582, RFC 8985 §6.3).
+    pub(crate) fn enter_loss(&mut self) {
+        let prior_state = self.cc.sock.ca_state();
+        let is_new_recovery = prior_state < CaState::Recovery;
+        self.mark_lost_on_timeout();
+        let first_of_window = prior_state <= CaState::Disorder
+            || self.high_seq <= self.una
+            || (prior_state == CaState::Loss && self.cc.sock.icsk_retransmits == 0);
+        if first_of_window {
+            self.prior_ssthresh = self.current_ssthresh();
+            self.cc.sock.prior_cwnd = self.cc.sock.snd_cwnd;
+            self.cc.sock.snd_ssthresh = self.cc.ssthresh();
+            self.cc.cwnd_event(CaEvent::Loss);
+            self.init_undo();
+        }
+        let now_ms = self.now_ms();
+        let sock = &mut self.cc.sock;
+        sock.snd_cwnd = sock.packets_in_flight() + 1;
+        sock.snd_cwnd_cnt = 0;
+        sock.snd_cwnd_stamp = now_ms;
+        if prior_state <= CaState::Disorder && sock.sacked_out >= INITIAL_REORDERING {
+            sock.reordering = sock.reordering.min(INITIAL_REORDERING);
+        }
+        self.cc.set_state(CaState::Loss);
+        self.set_high_seq();
+        self.tlp_high_seq = None;
+        self.frto = is_new_recovery || self.cc.sock.icsk_retransmits > 0;
+    }
+
+    /// RFC 8985 §6.3: on a timeout the head is lost, and what was sent long enough ago.
+    fn mark_lost_on_timeout(&mut self) {
+        for seq in self.una..self.nxt {
+            let sent_us = self.segments.get(seq).sent_us();
+            if seq == self.una || self.rack_remaining_us(sent_us, 0).is_none() {
+                self.mark_lost(seq);
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The scoreboard: SACK (RFC 2018, RFC 6675) and D-SACK (RFC 2883).
+
+use crate::ack::Progress;
+use crate::packet::{Ack, SackBlock};
+use crate::segments::{EVER_RETRANS, LOST, RETRANS, SACKED};
+use crate::sender::Sender;
+
+/// `tcp_max_reordering`: the most segments of reordering Linux believes in.
+const MAX_REORDERING: u32 = 300;
+
+impl Sender {
+    /// Marks what the ACK's blocks newly report. Work is proportional to the newly
+    /// reported segments: what the previous ACK reported is skipped.
+    pub(crate) fn process_sack(&mut self, ack: &Ack, prior_una: u32, progress: &mut Progress) {
+        if let Some(dsack) = ack.dsack() {
+            self.process_dsack(dsack, prior_una, progress);
+        }
+        let mut blocks = [SackBlock::default(); 3];
+        let count = ack.sack_blocks().len();
+        blocks[..count].copy_from_slice(ack.sack_blocks());
+        blocks[..count].sort_unstable_by_key(|block| block.start);
+        for block in &blocks[..count] {
+            self.mark_block(*block, progress);
+        }
+        self.sack_cache = [SackBlock::default(); 4];
+        self.sack_cache[..count].copy_from_slice(&blocks[..count]);
+        if progress.reord < self.fack {
+            self.check_reordering(progress.reord, self.fack);
+        }
+    }
+
+    fn mark_block(&mut self, block: SackBlock, progress: &mut Progress) {
+        let (mut seq, end) = (block.start.max(self.una), block.end.min(self.nxt));
+        while seq < end {
+            if let Some(known) = self.sack_cache.iter().find(|b| b.start <= seq && seq < b.end) {
+                seq = known.end;
+                continue;
+            }
+            let next_known = self.sack_cache.iter().map(|b| b.start).filter(|&start| start > seq).min();
+            let stop = end.min(next_known.unwrap_or(end));
+            for newly in seq..stop {
+                self.mark_sacked(newly, progress);
+            }
+            seq = stop;
+        }
+        self.fack = self.fack.max(end);
+    }
+
+    fn mark_sacked(&mut self, seq: u32, progress: &mut Progress) {
+        let segment = self.segments.get_mut(seq);
+        let (flags, sent_us) = (segment.flags, segment.sent_us());
+        if flags & SACKED != 0 {
+            return;
+        }
+        let sock = &mut self.cc.sock;
+        let mut flags_now = flags | SACKED;
+        if flags & LOST != 0 {
+            // A retransmission marked lost is taken as the one that arrived; one not marked
+            // lost may still be on its way and stays counted.
+            flags_now &= !LOST;
+            sock.lost_out -= 1;
+            if flags & RETRANS != 0 {
+                flags_now &= !RETRANS;
+                sock.retrans_out -= 1;
+            }
+        }
+        segment.flags = flags_now;
+        sock.sacked_out += 1;
+        sock.delivered += 1;
+        progress.data_sacked = true;
+        if flags & EVER_RETRANS == 0 {
+            if seq < self.fack {
+                progress.reord = progress.reord.min(seq);
+            }
+            progress.orig_sack_acked |= seq < self.high_seq;
+            let first_us = progress.sacked_sent_us.map_or(sent_us, |(first_us, _)| first_us);
+            progress.sacked_sent_us = Some((first_us, sent_us));
+        }
+        progress.rate.on_delivered(sock, seq, segment);
+        self.rack_advance(seq, flags, sent_us);
+    }
+
+    /// A duplicate arrived: a retransmission was not needed, or RACK was too quick.
+    fn process_dsack(&mut self, block: SackBlock, prior_una: u32, progress: &mut Progress) {
+        progress.dsack = true;
+        let duplicates = block.end - block.start;
+        self.counters.spurious_retransmits += u64::from(duplicates);
+        progress.dsack_tlp = self.tlp_high_seq == Some(block.end);
+        self.dsack_dups += duplicates;
+        if self.dsack_dups > self.cc.sock.total_retrans {
+            return; // the network duplicates packets; nothing of ours was spurious
+        }
+        if self.reord_seen && !progress.dsack_tlp {
+            self.rack.dsack_seen = true;
+        }
+        let Some(undo_marker) = self.undo_marker else { return };
+        let was_forgotten = block.end <= prior_una;
+        let was_retransmitted =
+            was_forgotten || self.segments.get(block.start).has(EVER_RETRANS);
+        if self.undo_retrans > 0 && block.end > undo_marker && was_retransmitted {
+            self.undo_retrans = (self.undo_retrans - duplicates as i32).max(0);
+        }
+        if !was_forgotten && block.start >= self.una && block.start < self.nxt {
+            let segment = self.segments.get_mut(block.start);
+            if segment.has(RETRANS) {
+                segment.flags &= !RETRANS;
+                self.cc.sock.retrans_out -= 1;
+            }
+        }
+    }
+
+    /// A segment below `fack` arrived that was never retransmitted: remember how far apart.
+    pub(crate) fn check_reordering(&mut self, low: u32, fack: u32) {
+        let distance = fack - low;
+        let sock = &mut self.cc.sock;
+        if distance > sock.reordering {
+            sock.reordering = distance.min(MAX_REORDERING);
+        }
+        self.reord_seen = true;
+    }
+}

@@ -1,0 +1,264 @@
+//! The sending endpoint: its state and its verbs.
+//!
+//! The algorithm is spread over files by concept, each adding to [`Sender`]:
+//! `establish` (handshake), `ack` (an ACK arrives), `sack` (the scoreboard),
+//! `rack` (loss detection), `recovery` (the congestion states, PRR, undo),
+//! `transmit` (what may leave, pacing, TSO) and `timers` (RTO, TLP, RACK's window).
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use dumbbell_cc::{Flow, Sock};
+use dumbbell_path::Packet;
+
+use crate::counters::{Limit, SenderCounters};
+use crate::packet::{DataHeader, SackBlock};
+use crate::rack::Rack;
+use crate::recovery::Retransmit;
+use crate::rtt::RttEstimator;
+use crate::segments::Segments;
+use crate::timers::Timers;
+
+/// How a sender sends.
+#[derive(Clone, Copy, Debug)]
+pub struct SenderConfig {
+    /// Number of the flow, stamped on its packets.
+    pub flow: u32,
+    /// Payload of a full segment, bytes.
+    pub mss_bytes: u32,
+    /// Bytes to send; `None`: without end.
+    pub size_bytes: Option<u64>,
+    /// Unacknowledged payload the send buffer holds at most, segments.
+    pub sndbuf_pkts: u32,
+    /// Segmentation offload: segments leave in bursts as Linux sizes them.
+    pub tso: bool,
+}
+
+/// Where the connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Closed,
+    SynSent,
+    Established,
+}
+
+/// A TCP sender with a bulk application behind it.
+///
+/// Sans-IO: [`Sender::start`], [`Sender::on_ack`] and [`Sender::on_timer`] take events
+/// in, [`Sender::poll_transmit`] gives packets out and must follow each of them;
+/// [`Sender::next_timer_ns`] says when to come back.
+pub struct Sender {
+    pub(crate) config: SenderConfig,
+    /// The socket and the congestion control that runs on it.
+    pub(crate) cc: Flow,
+    pub(crate) phase: Phase,
+    /// When the first SYN left, ns.
+    pub(crate) started_ns: u64,
+    pub(crate) segments: Segments,
+    /// Oldest unacknowledged segment (SND.UNA).
+    pub(crate) una: u32,
+    /// Next new segment (SND.NXT).
+    pub(crate) nxt: u32,
+    /// One past the last segment the application will send.
+    pub(crate) end: u32,
+    /// Receiver's window: segments below this may be sent.
+    pub(crate) wnd_end: u32,
+
+    // Scoreboard.
+    /// One past the highest SACKed segment.
+    pub(crate) fack: u32,
+    /// SACK blocks of the previous ACK: what they cover was processed.
+    pub(crate) sack_cache: [SackBlock; 4],
+    /// Lost segments to retransmit, lowest first; stale entries are skipped.
+    pub(crate) lost_queue: BinaryHeap<Reverse<u32>>,
+    /// Original transmissions RACK passed over, in sending order.
+    pub(crate) rack_candidates: VecDeque<u32>,
+    /// Next original transmission RACK has not looked at.
+    pub(crate) rack_next: u32,
+    /// Retransmissions in sending order with their time, ns; stale entries are skipped.
+    pub(crate) retransmissions: VecDeque<(u32, u64)>,
+    pub(crate) rack: Rack,
+
+    // Recovery.
+    /// SND.NXT when the congestion state was entered.
+    pub(crate) high_seq: u32,
+    /// SND.UNA when the window was reduced, while the reduction may be undone.
+    pub(crate) undo_marker: Option<u32>,
+    /// Retransmissions not yet known to be spurious; -1: none made yet.
+    pub(crate) undo_retrans: i32,
+    /// ssthresh before the reduction; 0: nothing to restore.
+    pub(crate) prior_ssthresh: u32,
+    /// Time of the first retransmission of this episode, ms.
+    pub(crate) retrans_stamp_ms: Option<u32>,
+    /// F-RTO (RFC 5682) watches whether this timeout was spurious.
+    pub(crate) frto: bool,
+    pub(crate) dsack_dups: u32,
+    pub(crate) reord_seen: bool,
+    /// SND.NXT when a tail loss probe left, until it is resolved (RFC 8985 §7.4).
+    pub(crate) tlp_high_seq: Option<u32>,
+    pub(crate) tlp_retrans: bool,
+    pub(crate) retransmit: Retransmit,
+
+    pub(crate) rtt: RttEstimator,
+    /// Segment whose acknowledgment ends the current window of cwnd usage.
+    pub(crate) cwnd_usage_seq: u32,
+    pub(crate) timers: Timers,
+    pub(crate) outbox: Vec<Packet<DataHeader>>,
+    pub(crate) limit: Limit,
+    pub(crate) counters: SenderCounters,
+    /// RTT of the last ACK that gave a sample, µs.
+    pub(crate) latest_rtt_us: u32,
+}
+
+impl Sender {
+    /// A closed connection that will run `cc`.
+    pub fn new(config: SenderConfig, cc: Flow) -> Self {
+        let end = config.size_bytes.map_or(u32::MAX, |bytes| {
+            u32::try_from(bytes.div_ceil(u64::from(config.mss_bytes))).unwrap_or(u32::MAX)
+        });
+        let mut sender = Self {
+            config,
+            cc,
+            phase: Phase::Closed,
+            started_ns: 0,
+            segments: Segments::new(),
+            una: 0,
+            nxt: 0,
+            end,
+            wnd_end: 0,
+            fack: 0,
+            sack_cache: [SackBlock::default(); 4],
+            lost_queue: BinaryHeap::new(),
+            rack_candidates: VecDeque::new(),
+            rack_next: 0,
+            retransmissions: VecDeque::new(),
+            rack: Rack::new(),
+            high_seq: 0,
+            undo_marker: None,
+            undo_retrans: 0,
+            prior_ssthresh: 0,
+            retrans_stamp_ms: None,
+            frto: false,
+            dsack_dups: 0,
+            reord_seen: false,
+            tlp_high_seq: None,
+            tlp_retrans: false,
+            retransmit: Retransmit::None,
+            rtt: RttEstimator::new(),
+            cwnd_usage_seq: 0,
+            timers: Timers::new(),
+            outbox: Vec::new(),
+            limit: Limit::None,
+            counters: SenderCounters::default(),
+            latest_rtt_us: 0,
+        };
+        sender.prepare_socket();
+        sender
+    }
+
+    /// Packets that may leave at `now_ns`.
+    pub fn poll_transmit(&mut self, now_ns: u64) -> std::vec::Drain<'_, Packet<DataHeader>> {
+        self.set_now(now_ns);
+        if self.phase == Phase::Established {
+            self.transmit();
+        }
+        self.outbox.drain(..)
+    }
+
+    /// When [`Sender::on_timer`] wants to be called, ns; `u64::MAX`: never.
+    #[inline]
+    pub fn next_timer_ns(&self) -> u64 {
+        self.timers.next_ns()
+    }
+
+    /// The application stops: nothing new is sent, what was sent is still delivered.
+    pub fn stop(&mut self) {
+        self.end = self.nxt;
+    }
+
+    /// Whether everything the application sent is acknowledged.
+    pub fn is_finished(&self) -> bool {
+        self.phase == Phase::Established && self.una >= self.end
+    }
+
+    /// The socket the congestion control works on.
+    #[inline]
+    pub fn sock(&self) -> &Sock {
+        &self.cc.sock
+    }
+
+    /// The congestion control at work.
+    #[inline]
+    pub fn congestion_control(&self) -> &Flow {
+        &self.cc
+    }
+
+    /// What happened so far.
+    #[inline]
+    pub fn counters(&self) -> &SenderCounters {
+        &self.counters
+    }
+
+    /// Highest sent minus cumulatively acknowledged, packets: tcptrace's in-flight.
+    #[inline]
+    pub fn outstanding_pkts(&self) -> u32 {
+        self.nxt - self.una
+    }
+
+    /// RTT of the last ACK that gave a sample, µs; 0 before the first.
+    #[inline]
+    pub fn latest_rtt_us(&self) -> u32 {
+        self.latest_rtt_us
+    }
+
+    /// Closes the books at `now_ns`: time averages and limited times run up to it.
+    pub fn settle(&mut self, now_ns: u64) {
+        self.set_now(now_ns);
+    }
+
+    /// Moves the connection's clock to `now_ns`, charging the elapsed time to the averages.
+    #[inline]
+    pub(crate) fn set_now(&mut self, now_ns: u64) {
+        let sock = &mut self.cc.sock;
+        let elapsed_ns = now_ns - sock.tcp_clock_cache;
+        if elapsed_ns > 0 {
+            if self.phase != Phase::Closed {
+                let inflight = sock.packets_out - sock.sacked_out - sock.lost_out + sock.retrans_out;
+                self.counters.charge(elapsed_ns, inflight, self.nxt - self.una, sock.snd_cwnd, self.limit);
+            }
+            sock.tcp_clock_cache = now_ns;
+            sock.tcp_mstamp = now_ns / 1000;
+        }
+    }
+
+    /// The connection's clock, ns.
+    #[inline]
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.cc.sock.tcp_clock_cache
+    }
+
+    /// The connection's clock as TCP timestamps count, ms.
+    #[inline]
+    pub(crate) fn now_ms(&self) -> u32 {
+        (self.cc.sock.tcp_mstamp / 1000) as u32
+    }
+
+    /// Byte sequence number of a segment, as the socket's fields count.
+    #[inline]
+    pub(crate) fn byte_seq(&self, segment: u32) -> u32 {
+        segment.wrapping_mul(self.config.mss_bytes)
+    }
+}
+
+impl std::fmt::Debug for Sender {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sender")
+            .field("flow", &self.config.flow)
+            .field("cc", &self.cc.name())
+            .field("una", &self.una)
+            .field("nxt", &self.nxt)
+            .field("state", &self.cc.sock.ca_state())
+            .field("cwnd", &self.cc.sock.snd_cwnd)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,236 @@
+//! The sender's timers: one for retransmission (RTO, tail loss probe or RACK's
+//! reordering window, as Linux shares it) and one for pacing.
+
+use dumbbell_cc::CaState;
+
+use crate::counters::SenderCounters;
+use crate::recovery::Retransmit;
+use crate::rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
+use crate::sender::{Phase, Sender};
+
+/// Two jiffies at 1000 Hz, µs.
+const TIMEOUT_MIN_US: u64 = 2_000;
+
+/// What the retransmission timer is set for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum XmitTimer {
+    /// Retransmission timeout (RFC 6298).
+    Rto,
+    /// Tail loss probe (RFC 8985 §7).
+    LossProbe,
+    /// RACK's reordering window (RFC 8985 §6.3).
+    Reo,
+}
+
+/// Deadlines, ns; `u64::MAX` when not armed.
+#[derive(Debug)]
+pub(crate) struct Timers {
+    xmit: Option<XmitTimer>,
+    xmit_due_ns: u64,
+    pub(crate) pacing_due_ns: u64,
+    last_progress_ns: u64,
+    stalled: bool,
+}
+
+impl Timers {
+    pub(crate) fn new() -> Self {
+        Self {
+            xmit: None,
+            xmit_due_ns: u64::MAX,
+            pacing_due_ns: u64::MAX,
+            last_progress_ns: 0,
+            stalled: false,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn next_ns(&self) -> u64 {
+        self.xmit_due_ns.min(self.pacing_due_ns)
+    }
+
+    #[inline]
+    pub(crate) fn pending(&self) -> Option<XmitTimer> {
+        self.xmit
+    }
+
+    /// The cumulative ACK advanced: a stall, if there was one, is over.
+    #[inline]
+    pub(crate) fn note_progress(&mut self, now_ns: u64, counters: &mut SenderCounters) {
+        if self.stalled {
+            self.stalled = false;
+            let stall_ns = now_ns - self.last_progress_ns;
+            counters.rto_stall_ns += stall_ns;
+            counters.rto_stall_max_ns = counters.rto_stall_max_ns.max(stall_ns);
+        }
+        self.last_progress_ns = now_ns;
+    }
+}
+
+impl Sender {
+    /// A timer is due.
+    pub fn on_timer(&mut self, now_ns: u64) {
+        self.set_now(now_ns);
+        if now_ns >= self.timers.pacing_due_ns {
+            self.timers.pacing_due_ns = u64::MAX;
+            let sock = &self.cc.sock;
+            if sock.lost_out > sock.retrans_out && sock.snd_cwnd > sock.packets_in_flight() {
+                self.retransmit = Retransmit::Lost;
+            }
+        }
+        if now_ns < self.timers.xmit_due_ns {
+            return;
+        }
+        let timer = self.timers.xmit;
+        self.cancel_xmit_timer();
+        match (timer, self.phase) {
+            (Some(XmitTimer::Rto), Phase::SynSent) => self.on_syn_timeout(),
+            (Some(XmitTimer::Rto), _) => self.on_rto(),
+            (Some(XmitTimer::LossProbe), _) => self.send_loss_probe(),
+            (Some(XmitTimer::Reo), _) => self.on_reo_timeout(),
+            (None, _) => {}
+        }
+    }
+
+    /// RFC 6298 §5.4–5.6: retransmit the head, back off, start again.
+    fn on_rto(&mut self) {
+        if self.una == self.nxt {
+            return;
+        }
+        self.counters.rto_count += 1;
+        self.timers.stalled = true;
+        self.enter_loss();
+        self.retransmit_head();
+        let sock = &mut self.cc.sock;
+        sock.icsk_retransmits = sock.icsk_retransmits.saturating_add(1);
+        sock.icsk_backoff = sock.icsk_backoff.saturating_add(1);
+        self.arm_xmit_timer(XmitTimer::Rto, self.rto_us() * 1000);
+    }
+
+    /// RFC 8985 §6.3: the reordering window passed; what is still missing is lost.
+    fn on_reo_timeout(&mut self) {
+        let prior_lost = self.cc.sock.lost_out;
+        let prior_inflight = self.cc.sock.packets_in_flight();
+        let wait_us = self.rack_detect_loss();
+        if prior_inflight != self.cc.sock.packets_in_flight() {
+            if self.cc.sock.ca_state() != CaState::Recovery && self.cc.sock.lost_out > prior_lost {
+                if self.cc.sock.ca_state() != CaState::Loss {
+                    self.enter_recovery();
+                }
+                if !self.cc.has_cong_control() {
+                    self.reduce_cwnd_by_timer();
+                }
+            }
+            self.retransmit = Retransmit::Lost;
+        }
+        if wait_us > 0 {
+            self.arm_xmit_timer(XmitTimer::Reo, (wait_us + TIMEOUT_MIN_US) * 1000);
+        } else {
+            self.rearm_rto(true);
+        }
+    }
+
+    /// PRR without an ACK: one packet may go to start the retransmissions.
+    fn reduce_cwnd_by_timer(&mut self) {
+        let sock = &mut self.cc.sock;
+        if matches!(sock.ca_state(), CaState::Recovery) {
+            sock.snd_cwnd = sock.packets_in_flight() + 1;
+        }
+    }
+
+    /// RTO in force: with backoff, under the ceiling, µs.
+    pub(crate) fn rto_us(&self) -> u64 {
+        let backoff = u32::from(self.cc.sock.icsk_backoff.min(20));
+        (u64::from(self.rtt.rto_us) << backoff).min(u64::from(RTO_MAX_US))
+    }
+
+    pub(crate) fn arm_xmit_timer(&mut self, timer: XmitTimer, delay_ns: u64) {
+        self.timers.xmit = Some(timer);
+        self.timers.xmit_due_ns = self.now_ns() + delay_ns;
+    }
+
+    pub(crate) fn cancel_xmit_timer(&mut self) {
+        self.timers.xmit = None;
+        self.timers.xmit_due_ns = u64::MAX;
+    }
+
+    /// After an ACK that acknowledged data: a loss probe where one is allowed, else the RTO.
+    #[inline]
+    pub(crate) fn set_xmit_timer(&mut self) {
+        if !self.schedule_loss_probe(true) {
+            self.rearm_rto(false);
+        }
+    }
+
+    /// RFC 6298 §5.1, §5.3. `from_head` counts from when the head was sent, as when a probe
+    /// or reordering timer had taken the RTO's place.
+    pub(crate) fn rearm_rto(&mut self, from_head: bool) {
+        if self.una == self.nxt {
+            return self.cancel_xmit_timer();
+        }
+        let in_place_of_rto =
+            from_head || matches!(self.timers.xmit, Some(XmitTimer::LossProbe | XmitTimer::Reo));
+        let delay_us = if in_place_of_rto { self.rto_left_us().max(1_000) } else { self.rto_us() };
+        self.arm_xmit_timer(XmitTimer::Rto, delay_us * 1000);
+    }
+
+    /// How far off the RTO of the head is, µs; 0 when overdue.
+    fn rto_left_us(&self) -> u64 {
+        let due_us = self.segments.get(self.una).sent_us() + self.rto_us();
+        due_us.saturating_sub(self.cc.sock.tcp_mstamp)
+    }
+
+    /// RFC 8985 §7.2: a probe after two round trips, when there is nothing to recover yet.
+    pub(crate) fn schedule_loss_probe(&mut self, advancing_rto: bool) -> bool {
+        if self.una == self.nxt || !matches!(self.cc.sock.ca_state(), CaState::Open | CaState::Cwr) {
+            return false;
+        }
+        let sock = &self.cc.sock;
+        let mut delay_us = match sock.srtt_us {
+            0 => u64::from(RTO_INITIAL_US),
+            // A lone packet's ACK may be delayed: wait that long more.
+            srtt if sock.packets_out == 1 => u64::from(srtt >> 2) + u64::from(RTO_MIN_US),
+            srtt => u64::from(srtt >> 2) + TIMEOUT_MIN_US,
+        };
+        let rto_us = if advancing_rto { self.rto_us() } else { self.rto_left_us() };
+        if rto_us > 0 {
+            delay_us = delay_us.min(rto_us);
+        }
+        self.arm_xmit_timer(XmitTimer::LossProbe, delay_us * 1000);
+        true
+    }
+
+    /// RFC 8985 §7.3: new data if there is any, else the last segment again; one at a time.
+    fn send_loss_probe(&mut self) {
+        if self.tlp_high_seq.is_none() && self.una < self.nxt {
+            self.tlp_retrans = false;
+            self.counters.tlp_count += 1;
+            if self.nxt < self.sendable_end() {
+                self.send_probe_segment();
+            } else {
+                self.retransmit_segment(self.nxt - 1);
+                self.tlp_retrans = true;
+            }
+            self.tlp_high_seq = Some(self.nxt);
+            self.timers.xmit = None; // the RTO starts from the probe
+        }
+        self.rearm_rto(false);
+    }
+
+    /// RFC 8985 §7.4.2: whether the probe repaired a loss, which then counts as congestion.
+    pub(crate) fn process_tlp_ack(&mut self, ack: u32, progress: &crate::ack::Progress) {
+        let Some(tlp_high_seq) = self.tlp_high_seq else { return };
+        if ack < tlp_high_seq {
+            return;
+        }
+        if !self.tlp_retrans || progress.dsack_tlp {
+            self.tlp_high_seq = None; // new data, or the original arrived as well
+        } else if ack > tlp_high_seq {
+            self.init_cwnd_reduction();
+            self.cc.set_state(CaState::Cwr);
+            self.end_tlp_reduction();
+            self.try_keep_open();
+        } else if progress.is_dup_ack() && !progress.data_sacked {
+            self.tlp_high_seq = None; // both arrived
+        }
+    }
+}

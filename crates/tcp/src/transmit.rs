@@ -1,0 +1,387 @@
+//! What may leave: windows, pacing, segmentation bursts, retransmissions.
+
+use std::cmp::Reverse;
+
+use dumbbell_cc::{CaEvent, CaState, SK_PACING_NEEDED};
+use dumbbell_path::Packet;
+
+use crate::counters::Limit;
+use crate::packet::{DATA_HEADER_BYTES, DataHeader};
+use crate::recovery::Retransmit;
+use crate::segments::{APP_LIMITED, EVER_RETRANS, LOST, RETRANS, SACKED, Segment};
+use crate::sender::Sender;
+use crate::timers::XmitTimer;
+
+/// `tcp_pacing_ss_ratio`: pacing above cwnd/srtt while slow start needs room, per cent.
+const PACING_SLOW_START_PCT: u64 = 200;
+/// `tcp_pacing_ca_ratio`, per cent.
+const PACING_AVOIDANCE_PCT: u64 = 120;
+/// `tcp_min_tso_segs`, without an opinion of the congestion control.
+const MIN_TSO_SEGS: u32 = 2;
+/// `tcp_tso_rtt_log`: bursts shrink with the RTT, halving every 512 µs of it.
+const TSO_RTT_LOG: u32 = 9;
+/// `tcp_tso_win_divisor`: a third of the window need not wait for more.
+const TSO_WIN_DIVISOR: u32 = 3;
+/// Packets that leave before pacing begins: the initial window.
+const UNPACED_PKTS: u32 = 10;
+const NS_PER_S: u64 = 1_000_000_000;
+
+impl Sender {
+    /// Retransmissions first, then new data, as far as windows and pacing allow.
+    pub(crate) fn transmit(&mut self) {
+        match std::mem::replace(&mut self.retransmit, Retransmit::None) {
+            Retransmit::None => {}
+            Retransmit::Lost => self.retransmit_lost(),
+            Retransmit::New => {
+                self.transmit_new();
+                if self.nxt <= self.high_seq {
+                    self.frto = false;
+                    self.retransmit_lost();
+                }
+            }
+        }
+        self.transmit_new();
+    }
+
+    /// One past the last segment that application, send buffer and receiver allow.
+    pub(crate) fn sendable_end(&self) -> u32 {
+        self.end.min(self.una.saturating_add(self.config.sndbuf_pkts)).min(self.wnd_end)
+    }
+
+    fn transmit_new(&mut self) {
+        let mut sent_pkts = 0;
+        let mut is_cwnd_limited = false;
+        let max_segs = self.max_burst_pkts();
+        let sndbuf_end = self.una.saturating_add(self.config.sndbuf_pkts);
+        let data_end = self.end.min(sndbuf_end);
+        self.limit = Limit::None;
+        while self.nxt < data_end {
+            if self.is_paced_out() {
+                break;
+            }
+            let sock = &self.cc.sock;
+            let (in_flight, cwnd) = (sock.packets_in_flight(), sock.snd_cwnd);
+            if in_flight >= cwnd {
+                self.limit = Limit::Cwnd;
+                break;
+            }
+            if self.nxt >= self.wnd_end {
+                self.limit = Limit::Rwnd;
+                break;
+            }
+            if max_segs > 1 && data_end - self.nxt > 1 && self.defers_burst(cwnd - in_flight, max_segs) {
+                is_cwnd_limited = cwnd - in_flight < self.wnd_end - self.nxt;
+                self.limit = if is_cwnd_limited { Limit::Cwnd } else { Limit::Rwnd };
+                break;
+            }
+            // No more than half of cwnd in one burst, so that ACKs keep clocking.
+            let quota = (cwnd >> 1).max(1).min(cwnd - in_flight).min(max_segs);
+            let burst = quota.min(data_end - self.nxt).min(self.wnd_end - self.nxt);
+            self.send_new(burst);
+            sent_pkts += burst;
+        }
+        if self.nxt >= data_end {
+            self.note_out_of_data(self.nxt < self.end);
+        }
+        self.finish_transmit(sent_pkts, is_cwnd_limited);
+    }
+
+    fn finish_transmit(&mut self, sent_pkts: u32, is_cwnd_limited: bool) {
+        if sent_pkts > 0 {
+            if self.in_cwnd_reduction() {
+                self.cc.sock.prr_out += sent_pkts;
+            }
+            self.schedule_loss_probe(false);
+        }
+        let sock = &self.cc.sock;
+        let is_cwnd_limited = is_cwnd_limited || sock.packets_in_flight() >= sock.snd_cwnd;
+        if sent_pkts > 0 || is_cwnd_limited {
+            self.validate_cwnd(is_cwnd_limited);
+        }
+    }
+
+    /// One burst of new segments: one transmission to pacing and to the clock.
+    fn send_new(&mut self, burst: u32) {
+        self.begin_transmission();
+        let prior_packets = self.cc.sock.packets_out;
+        for _ in 0..burst {
+            let seq = self.nxt;
+            self.segments.reserve(self.una, seq);
+            *self.segments.get_mut(seq) = Segment::default();
+            self.stamp(seq);
+            self.emit(seq, false);
+            self.nxt += 1;
+            self.cc.sock.packets_out += 1;
+        }
+        let sock = &mut self.cc.sock;
+        sock.data_segs_out = sock.data_segs_out.saturating_add(burst);
+        sock.bytes_sent += u64::from(burst) * u64::from(sock.mss_cache);
+        self.cc.sock.snd_nxt = self.byte_seq(self.nxt);
+        self.end_transmission(burst);
+        if prior_packets == 0 || self.timers.pending() == Some(XmitTimer::LossProbe) {
+            self.rearm_rto(false);
+        }
+    }
+
+    /// A tail loss probe with new data leaves whatever cwnd says (RFC 8985 §7.3).
+    pub(crate) fn send_probe_segment(&mut self) {
+        self.send_new(1);
+        if self.in_cwnd_reduction() {
+            self.cc.sock.prr_out += 1;
+        }
+    }
+
+    /// Lost segments, lowest first, as far as cwnd and pacing allow.
+    fn retransmit_lost(&mut self) {
+        let mut head_was_sent = false;
+        while let Some(&Reverse(seq)) = self.lost_queue.peek() {
+            let is_due = seq >= self.una
+                && self.segments.get(seq).flags & (LOST | RETRANS | SACKED) == LOST;
+            if !is_due {
+                self.lost_queue.pop();
+                continue;
+            }
+            if self.is_paced_out() {
+                break;
+            }
+            let sock = &self.cc.sock;
+            if sock.packets_in_flight() >= sock.snd_cwnd {
+                break;
+            }
+            self.lost_queue.pop();
+            self.retransmit_segment(seq);
+            if self.in_cwnd_reduction() {
+                self.cc.sock.prr_out += 1;
+            }
+            head_was_sent |= seq == self.una && self.timers.pending() != Some(XmitTimer::Reo);
+        }
+        if head_was_sent {
+            self.arm_xmit_timer(XmitTimer::Rto, self.rto_us() * 1000);
+        }
+    }
+
+    /// The head again, whatever cwnd and pacing say: a timeout happened.
+    pub(crate) fn retransmit_head(&mut self) {
+        self.retransmit_segment(self.una);
+    }
+
+    pub(crate) fn retransmit_segment(&mut self, seq: u32) {
+        self.begin_transmission();
+        if !self.segments.get(seq).has(RETRANS) {
+            self.cc.sock.retrans_out += 1;
+        }
+        let segment = self.segments.get_mut(seq);
+        segment.flags = (segment.flags | RETRANS | EVER_RETRANS) & !crate::segments::SAMPLED;
+        self.stamp(seq);
+        self.emit(seq, true);
+        let sent_ns = self.segments.get(seq).sent_ns;
+        self.retransmissions.push_back((seq, sent_ns));
+        self.counters.retransmitted_pkts += 1;
+        let now_ms = self.now_ms();
+        self.retrans_stamp_ms.get_or_insert(now_ms);
+        self.undo_retrans = self.undo_retrans.max(0) + 1;
+        let sock = &mut self.cc.sock;
+        sock.total_retrans += 1;
+        sock.data_segs_out = sock.data_segs_out.saturating_add(1);
+        self.end_transmission(1);
+    }
+
+    /// Before a transmission: the first one after silence starts a new flight.
+    fn begin_transmission(&mut self) {
+        if self.cc.sock.packets_in_flight() == 0 {
+            self.cc.cwnd_event(CaEvent::TxStart);
+        }
+        let now_ms = self.now_ms();
+        let sock = &mut self.cc.sock;
+        sock.lsndtime = now_ms;
+        if sock.packets_out == 0 {
+            sock.first_tx_mstamp = sock.tcp_mstamp;
+            sock.delivered_mstamp = sock.tcp_mstamp;
+        }
+    }
+
+    /// Delivery-rate estimation's record of the moment a segment leaves.
+    #[inline]
+    fn stamp(&mut self, seq: u32) {
+        let sock = &self.cc.sock;
+        let segment = self.segments.get_mut(seq);
+        segment.sent_ns = sock.tcp_clock_cache;
+        segment.first_tx_us = sock.first_tx_mstamp;
+        segment.delivered_us = sock.delivered_mstamp;
+        segment.delivered = sock.delivered;
+        segment.flags &= !APP_LIMITED;
+        if sock.app_limited != 0 {
+            segment.flags |= APP_LIMITED;
+        }
+    }
+
+    #[inline]
+    fn emit(&mut self, seq: u32, is_retransmission: bool) {
+        let payload_bytes = self.payload_bytes(seq);
+        let header =
+            DataHeader { seq, ts_val_ms: self.now_ms(), syn: false, is_retransmission };
+        self.outbox.push(Packet {
+            flow: self.config.flow,
+            wire_bytes: payload_bytes + DATA_HEADER_BYTES,
+            arrived_ns: 0,
+            header,
+        });
+        self.counters.sent_pkts += 1;
+    }
+
+    /// Payload of a segment: one MSS, but for the last of a sized transfer.
+    #[inline]
+    fn payload_bytes(&self, seq: u32) -> u32 {
+        let mss_bytes = self.config.mss_bytes;
+        match self.config.size_bytes {
+            Some(size_bytes) => {
+                let left = size_bytes - u64::from(seq) * u64::from(mss_bytes);
+                left.min(u64::from(mss_bytes)) as u32
+            }
+            None => mss_bytes,
+        }
+    }
+
+    // Pacing.
+
+    /// Whether the next departure lies ahead; then the pacing timer is set for it.
+    fn is_paced_out(&mut self) -> bool {
+        let sock = &self.cc.sock;
+        if sock.sk_pacing_status != SK_PACING_NEEDED || sock.tcp_wstamp_ns <= sock.tcp_clock_cache {
+            return false;
+        }
+        self.timers.pacing_due_ns = sock.tcp_wstamp_ns;
+        true
+    }
+
+    /// Moves the next departure on by what this one takes at the pacing rate. Time lost to
+    /// a late wake-up is made up for by half a packet's time at most.
+    fn end_transmission(&mut self, pkts: u32) {
+        let mss_bytes = u64::from(self.config.mss_bytes);
+        let sock = &mut self.cc.sock;
+        let prior_ns = sock.tcp_wstamp_ns;
+        sock.tcp_wstamp_ns = sock.tcp_wstamp_ns.max(sock.tcp_clock_cache);
+        let rate = sock.sk_pacing_rate;
+        let is_paced = sock.sk_pacing_status == SK_PACING_NEEDED
+            && rate != 0
+            && rate != u64::MAX
+            && sock.data_segs_out >= UNPACED_PKTS;
+        if is_paced {
+            let take_ns = u64::from(pkts) * mss_bytes * NS_PER_S / rate;
+            let credit_ns = sock.tcp_wstamp_ns - prior_ns;
+            sock.tcp_wstamp_ns += take_ns - (take_ns / 2).min(credit_ns);
+        }
+    }
+
+    /// Linux's default pacing rate: what sizes bursts when the congestion control has no opinion.
+    pub(crate) fn update_pacing_rate(&mut self) {
+        let sock = &mut self.cc.sock;
+        let is_early_slow_start = sock.snd_cwnd < sock.snd_ssthresh / 2;
+        let pct = if is_early_slow_start { PACING_SLOW_START_PCT } else { PACING_AVOIDANCE_PCT };
+        let window = u64::from(sock.snd_cwnd.max(sock.packets_out));
+        // bytes/s = mss · window / srtt, with srtt in µs << 3.
+        let scaled = u64::from(sock.mss_cache) * window * pct * (1_000_000 / 100) * 8;
+        sock.sk_pacing_rate = (scaled / u64::from(sock.srtt_us.max(1))).min(sock.sk_max_pacing_rate);
+    }
+
+    // Bursts.
+
+    /// How many segments one burst has at most: what the pacing rate moves in a millisecond,
+    /// more on very short paths.
+    fn max_burst_pkts(&mut self) -> u32 {
+        if !self.config.tso {
+            return 1;
+        }
+        let min_segs = self.cc.min_tso_segs().unwrap_or(MIN_TSO_SEGS);
+        let sock = &self.cc.sock;
+        let gso_max_bytes = u64::from(sock.sk_gso_max_size);
+        let mut bytes = sock.sk_pacing_rate >> sock.sk_pacing_shift;
+        let halvings = sock.min_rtt_us() >> TSO_RTT_LOG;
+        if halvings < 32 {
+            bytes += gso_max_bytes >> halvings;
+        }
+        let segs = bytes.min(gso_max_bytes) / u64::from(sock.mss_cache);
+        (segs as u32).max(min_segs)
+    }
+
+    /// Whether to wait for the next ACK to fill a whole burst.
+    fn defers_burst(&self, cwnd_left: u32, max_segs: u32) -> bool {
+        let sock = &self.cc.sock;
+        if sock.ca_state() >= CaState::Recovery {
+            return false;
+        }
+        // Only right after a write: nobody waits for an ACK that may not come soon.
+        if sock.tcp_clock_cache > sock.tcp_wstamp_ns + 1_000_000 {
+            return false;
+        }
+        let limit = cwnd_left.min(self.wnd_end - self.nxt);
+        if limit >= max_segs {
+            return false;
+        }
+        let chunk = sock.snd_cwnd.min(sock.snd_wnd / sock.mss_cache) / TSO_WIN_DIVISOR;
+        if limit >= chunk || self.una == self.nxt {
+            return false;
+        }
+        // If the oldest segment is young, its ACK is more than half a round trip away.
+        let head_age_us = sock.tcp_mstamp.saturating_sub(self.segments.get(self.una).sent_us());
+        head_age_us >= u64::from(sock.srtt_us >> 4)
+    }
+
+    // Limits.
+
+    /// No more data to send now: rate samples of what is in flight say little about the path.
+    fn note_out_of_data(&mut self, by_sndbuf: bool) {
+        let sock = &mut self.cc.sock;
+        let in_flight = sock.packets_in_flight();
+        if in_flight < sock.snd_cwnd && sock.lost_out <= sock.retrans_out {
+            sock.app_limited = (sock.delivered + in_flight).max(1);
+            if by_sndbuf {
+                self.limit = Limit::Sndbuf;
+            }
+        }
+    }
+
+    /// RFC 7661 in Linux's form: cwnd is only validated while it limits sending.
+    fn validate_cwnd(&mut self, is_cwnd_limited: bool) {
+        let now_ms = self.now_ms();
+        let (una, nxt, usage_seq) = (self.una, self.nxt, self.cwnd_usage_seq);
+        let sock = &mut self.cc.sock;
+        let is_larger = !sock.is_cwnd_limited() && sock.packets_out > sock.max_packets_out;
+        if una >= usage_seq || is_cwnd_limited || is_larger {
+            sock.set_cwnd_limited(is_cwnd_limited);
+            sock.max_packets_out = sock.packets_out;
+            self.cwnd_usage_seq = nxt;
+        }
+        let sock = &mut self.cc.sock;
+        let fills_cwnd = if sock.in_slow_start() {
+            sock.snd_cwnd < 2 * sock.max_packets_out
+        } else {
+            sock.is_cwnd_limited()
+        };
+        if fills_cwnd {
+            sock.snd_cwnd_used = 0;
+            sock.snd_cwnd_stamp = now_ms;
+            return;
+        }
+        sock.snd_cwnd_used = sock.snd_cwnd_used.max(sock.packets_out);
+        let idle_ms = now_ms.wrapping_sub(sock.snd_cwnd_stamp);
+        if u64::from(idle_ms) * 1000 >= self.rto_us() && !self.cc.has_cong_control() {
+            self.decay_unused_cwnd(now_ms);
+        }
+    }
+
+    /// RFC 2861 §3.2: what was not used for an RTO is halved away.
+    fn decay_unused_cwnd(&mut self, now_ms: u32) {
+        if self.cc.sock.ca_state() == CaState::Open {
+            let ssthresh = self.current_ssthresh();
+            let sock = &mut self.cc.sock;
+            let used = sock.snd_cwnd_used.max(10);
+            if used < sock.snd_cwnd {
+                sock.snd_ssthresh = ssthresh;
+                sock.snd_cwnd = (sock.snd_cwnd + used) >> 1;
+            }
+            sock.snd_cwnd_used = 0;
+        }
+        self.cc.sock.snd_cwnd_stamp = now_ms;
+    }
+}
