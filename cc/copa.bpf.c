@@ -421,7 +421,7 @@ static void copa_decrease(struct copa *ca, u64 now, u64 change)
 static void copa_update_cwnd(struct copa *ca, u64 now, u32 acked, u8 decision)
 {
 	u64 inv_delta = ca->inv_delta;
-	u64 change;
+	u64 step, change;
 
 	acked = min(acked, (u32)(ca->cwnd >> CWND_SHIFT));
 	if (ca->slow_start) {
@@ -432,7 +432,8 @@ static void copa_update_cwnd(struct copa *ca, u64 now, u32 acked, u8 decision)
 	} else {
 		if (decision == COPA_DOWN && ca->mode == COPA_COMPETITIVE)
 			inv_delta += competitive_decrease_extra << INV_DELTA_SHIFT;
-		change = copa_change(min(inv_delta * ca->velocity, STEP_MAX << INV_DELTA_SHIFT), acked, ca->cwnd);
+		step = min(inv_delta * ca->velocity, STEP_MAX << INV_DELTA_SHIFT);
+		change = copa_change(step, acked, ca->cwnd);
 		if (decision == COPA_UP)
 			ca->cwnd += change;
 		else

@@ -78,25 +78,47 @@ pub(crate) enum Place {
 }
 
 impl Series {
-    /// The raw value, read from the words of the state that holds it.
+    /// Bytes of the field: 1, 2, 4 or 8.
+    pub fn bytes(&self) -> usize {
+        self.size
+    }
+
+    fn reader(&self) -> Reader {
+        let lead_bytes = if cfg!(target_endian = "little") {
+            self.offset % 8
+        } else {
+            8 - self.offset % 8 - self.size
+        };
+        Reader {
+            place: self.place,
+            signed: self.signed,
+            word: self.offset / 8,
+            lead_bits: 8 * lead_bytes as u32,
+            unused_bits: 64 - 8 * self.size as u32,
+        }
+    }
+}
+
+/// How to get at a series in the state's words: what sampling needs of [`Series`], small.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reader {
+    pub(crate) place: Place,
+    signed: bool,
+    /// Fields do not straddle words: `check_series` refuses that.
+    word: usize,
+    lead_bits: u32,
+    unused_bits: u32,
+}
+
+impl Reader {
+    /// The raw value, zero- or sign-extended.
     #[inline]
     pub(crate) fn read(&self, words: &[u64]) -> u64 {
-        // Fields do not straddle words: `check_series` refuses that.
-        let bytes = words[self.offset / 8].to_ne_bytes();
-        let start = self.offset % 8;
-        let mut field = [0; 8];
-        let low = if cfg!(target_endian = "little") {
-            0
-        } else {
-            8 - self.size
-        };
-        field[low..low + self.size].copy_from_slice(&bytes[start..start + self.size]);
-        let value = u64::from_ne_bytes(field);
-        let unused_bits = 64 - 8 * self.size;
+        let top = (words[self.word] >> self.lead_bits) << self.unused_bits;
         if self.signed {
-            ((value << unused_bits) as i64 >> unused_bits) as u64
+            (top as i64 >> self.unused_bits) as u64
         } else {
-            value
+            top >> self.unused_bits
         }
     }
 }
@@ -106,6 +128,8 @@ impl Series {
 pub(crate) struct Declarations {
     pub(crate) params: Vec<Param>,
     pub(crate) series: Vec<Series>,
+    /// One per series.
+    pub(crate) readers: Vec<Reader>,
     /// Bytes of the `bpf_sk_storage` value; zero without one.
     pub(crate) storage_bytes: usize,
 }
@@ -216,6 +240,7 @@ pub(crate) fn read(elf: &Elf<'_>) -> Result<Declarations, String> {
     for series in &found.series {
         check_series(series, found.storage_bytes)?;
     }
+    found.readers = found.series.iter().map(Series::reader).collect();
     Ok(found)
 }
 

@@ -164,18 +164,17 @@ impl Flow {
         Some(unsafe { sndbuf_expand(sock) })
     }
 
-    /// Appends the raw value of each of [`Instance::series`], sign-extended if signed.
+    /// Hands each series' index and raw value to `take`, in the order of
+    /// [`Instance::series`]; signed values are sign-extended.
     #[inline]
-    pub fn read_series(&self, out: &mut Vec<u64>) {
-        out.extend(
-            self.instance
-                .series()
-                .iter()
-                .map(|series| match series.place {
-                    Place::CaPriv => series.read(&self.sock.icsk_ca_priv),
-                    Place::Storage => series.read(self.storage.words()),
-                }),
-        );
+    pub fn read_series(&self, mut take: impl FnMut(usize, u64)) {
+        for (index, reader) in self.instance.declarations().readers.iter().enumerate() {
+            let words = match reader.place {
+                Place::CaPriv => &self.sock.icsk_ca_priv[..],
+                Place::Storage => self.storage.words(),
+            };
+            take(index, reader.read(words));
+        }
     }
 
     /// What every call into the C needs: the instance's clock set to the socket's, and the

@@ -10,7 +10,7 @@ use dumbbell_cc::{AckSample, CaEvent, CaState, Flow, Instance, RateSample};
 /// A series' raw value by the name of its column.
 fn series(flow: &Flow, name: &str) -> u64 {
     let mut values = Vec::new();
-    flow.read_series(&mut values);
+    flow.read_series(|_, value| values.push(value));
     let columns = flow.instance().series();
     assert_eq!(values.len(), columns.len());
     values[columns

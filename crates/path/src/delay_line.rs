@@ -12,14 +12,21 @@ pub struct DelayLine<T> {
 impl<T> DelayLine<T> {
     /// An empty line of `delay_ns`.
     pub fn new(delay_ns: u64) -> Self {
-        Self { delay_ns, items: VecDeque::new() }
+        Self {
+            delay_ns,
+            items: VecDeque::new(),
+        }
     }
 
     /// Something enters at `now_ns`, no earlier than what entered before it.
     #[inline]
     pub fn push(&mut self, now_ns: u64, item: T) {
         let due_ns = now_ns + self.delay_ns;
-        debug_assert!(self.items.back().is_none_or(|&(last_ns, _)| last_ns <= due_ns));
+        debug_assert!(
+            self.items
+                .back()
+                .is_none_or(|&(last_ns, _)| last_ns <= due_ns)
+        );
         self.items.push_back((due_ns, item));
     }
 
@@ -55,7 +62,10 @@ mod tests {
         line.push(5, 'b');
         assert_eq!(line.next_event(), Some(20_000_005));
         assert_eq!(line.pop(20_000_004), None);
-        assert_eq!((line.pop(20_000_005), line.pop(20_000_005)), (Some('a'), Some('b')));
+        assert_eq!(
+            (line.pop(20_000_005), line.pop(20_000_005)),
+            (Some('a'), Some('b'))
+        );
         assert_eq!(line.pop(u64::MAX), None);
     }
 }

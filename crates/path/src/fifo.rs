@@ -26,7 +26,11 @@ pub struct Fifo<H> {
 impl<H> Fifo<H> {
     /// An empty queue.
     pub fn new(limit: Limit) -> Self {
-        Self { limit, packets: VecDeque::new(), backlog_bytes: 0 }
+        Self {
+            limit,
+            packets: VecDeque::new(),
+            backlog_bytes: 0,
+        }
     }
 
     fn fits(&self, packet: &Packet<H>) -> bool {
@@ -74,7 +78,12 @@ mod tests {
     use super::*;
 
     fn packet(wire_bytes: u32) -> Packet<()> {
-        Packet { flow: 0, wire_bytes, arrived_ns: 0, header: () }
+        Packet {
+            flow: 0,
+            wire_bytes,
+            arrived_ns: 0,
+            header: (),
+        }
     }
 
     #[test]

@@ -29,7 +29,12 @@ impl<Q> Link<Q> {
     /// A link of `link_rate_bps` bit/s (not zero) behind `queue`.
     pub fn new(link_rate_bps: u64, queue: Q) -> Self {
         assert!(link_rate_bps > 0, "a link needs a rate");
-        Self { link_rate_bps, queue, busy_until_ns: 0, remainder: 0 }
+        Self {
+            link_rate_bps,
+            queue,
+            busy_until_ns: 0,
+            remainder: 0,
+        }
     }
 
     /// The queue in front of the link.
@@ -88,7 +93,10 @@ impl<Q> Link<Q> {
         let bit_ns = u64::from(packet.wire_bytes) * 8 * NS_PER_S + self.remainder;
         self.remainder = bit_ns % self.link_rate_bps;
         self.busy_until_ns = now_ns + bit_ns / self.link_rate_bps;
-        Some(Departure { packet, done_ns: self.busy_until_ns })
+        Some(Departure {
+            packet,
+            done_ns: self.busy_until_ns,
+        })
     }
 }
 
@@ -98,7 +106,12 @@ mod tests {
     use crate::{Fifo, Limit};
 
     fn packet(wire_bytes: u32) -> Packet<()> {
-        Packet { flow: 0, wire_bytes, arrived_ns: 0, header: () }
+        Packet {
+            flow: 0,
+            wire_bytes,
+            arrived_ns: 0,
+            header: (),
+        }
     }
 
     #[test]
@@ -122,8 +135,15 @@ mod tests {
         let mut now_ns = 0;
         for _ in 0..3 {
             link.enqueue(now_ns, packet(1), &mut dropped);
-            now_ns = link.dequeue(now_ns, &mut dropped).expect("the wire is free").done_ns;
+            now_ns = link
+                .dequeue(now_ns, &mut dropped)
+                .expect("the wire is free")
+                .done_ns;
         }
-        assert_eq!(now_ns, 8 * NS_PER_S, "3 bytes at 3 bit/s are 8 s, not a nanosecond less");
+        assert_eq!(
+            now_ns,
+            8 * NS_PER_S,
+            "3 bytes at 3 bit/s are 8 s, not a nanosecond less"
+        );
     }
 }

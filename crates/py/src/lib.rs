@@ -65,7 +65,11 @@ impl Output {
 
     /// Names of the tables, in the order they were recorded.
     fn table_names(&self) -> Vec<String> {
-        self.inner.tables.iter().map(|table| table.name.clone()).collect()
+        self.inner
+            .tables
+            .iter()
+            .map(|table| table.name.clone())
+            .collect()
     }
 
     /// A table, without a copy: `pyarrow.table()`, like every Arrow library, takes it as it is.
@@ -82,7 +86,9 @@ impl Output {
 fn run(py: Python<'_>, scenario_json: &str, control: Option<&Control>) -> PyResult<Output> {
     let scenario: dumbbell_sim::Scenario = serde_json::from_str(scenario_json)
         .map_err(|error| EngineError::new_err(format!("scenario: {error}")))?;
-    let control = control.map(|control| Arc::clone(&control.inner)).unwrap_or_default();
+    let control = control
+        .map(|control| Arc::clone(&control.inner))
+        .unwrap_or_default();
     let output = py.detach(|| dumbbell_sim::run(&scenario, &control));
     match output {
         Ok(inner) => Ok(Output { inner }),
@@ -94,8 +100,10 @@ fn run(py: Python<'_>, scenario_json: &str, control: Option<&Control>) -> PyResu
 /// Every built-in congestion control with its parameters and state series, as JSON.
 #[pyfunction]
 fn congestion_controls() -> PyResult<String> {
-    let described: Result<Vec<_>, _> =
-        dumbbell_cc::builtin_names().into_iter().map(dumbbell_cc::describe).collect();
+    let described: Result<Vec<_>, _> = dumbbell_cc::builtin_names()
+        .into_iter()
+        .map(dumbbell_cc::describe)
+        .collect();
     to_json(&described.map_err(cc_error)?)
 }
 

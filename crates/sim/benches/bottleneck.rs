@@ -29,12 +29,54 @@ struct Case {
 }
 
 const CASES: [Case; 6] = [
-    case("a-0.5bdp", 47_000.0, &[("cubic", 1), ("bbr", 1)], 50_000_000, 0.5, 120),
-    case("a-8bdp", 21_000.0, &[("cubic", 1), ("bbr", 1)], 50_000_000, 8.0, 120),
-    case("a-64bdp", 2_000.0, &[("cubic", 1), ("bbr", 1)], 50_000_000, 64.0, 120),
-    case("b-128cubic", 25_000.0, &[("cubic", 128)], 1_000_000_000, 64.0, 20),
-    case("c-128bbr-1bdp", 26_000.0, &[("bbr", 128)], 100_000_000, 1.0, 120),
-    case("c-128bbr-10bdp", 26_000.0, &[("bbr", 128)], 100_000_000, 10.0, 120),
+    case(
+        "a-0.5bdp",
+        47_000.0,
+        &[("cubic", 1), ("bbr", 1)],
+        50_000_000,
+        0.5,
+        120,
+    ),
+    case(
+        "a-8bdp",
+        21_000.0,
+        &[("cubic", 1), ("bbr", 1)],
+        50_000_000,
+        8.0,
+        120,
+    ),
+    case(
+        "a-64bdp",
+        2_000.0,
+        &[("cubic", 1), ("bbr", 1)],
+        50_000_000,
+        64.0,
+        120,
+    ),
+    case(
+        "b-128cubic",
+        25_000.0,
+        &[("cubic", 128)],
+        1_000_000_000,
+        64.0,
+        20,
+    ),
+    case(
+        "c-128bbr-1bdp",
+        26_000.0,
+        &[("bbr", 128)],
+        100_000_000,
+        1.0,
+        120,
+    ),
+    case(
+        "c-128bbr-10bdp",
+        26_000.0,
+        &[("bbr", 128)],
+        100_000_000,
+        10.0,
+        120,
+    ),
 ];
 
 const fn case(
@@ -45,17 +87,30 @@ const fn case(
     buffer_bdp: f64,
     duration_s: u64,
 ) -> Case {
-    Case { name, ns3_pkts_per_s, groups, link_rate_bps, buffer_bdp, duration_s }
+    Case {
+        name,
+        ns3_pkts_per_s,
+        groups,
+        link_rate_bps,
+        buffer_bdp,
+        duration_s,
+    }
 }
 
 const BASE_RTT_NS: u64 = 40_000_000;
 
 fn main() {
     if let Ok(name) = std::env::var("DUMBBELL_BENCH_CASE") {
-        let case = CASES.iter().find(|case| case.name == name).expect("a case of that name");
+        let case = CASES
+            .iter()
+            .find(|case| case.name == name)
+            .expect("a case of that name");
         return measure(case);
     }
-    println!("{:<16}{:>11}{:>14}{:>20}{:>10}{:>12}", "case", "packets", "Mpkt/CPU-s", "min..max", "peak MB", "× ns-3");
+    println!(
+        "{:<16}{:>11}{:>14}{:>20}{:>10}{:>12}",
+        "case", "packets", "Mpkt/CPU-s", "min..max", "peak MB", "× ns-3"
+    );
     for case in &CASES {
         report(case);
     }
@@ -68,16 +123,26 @@ fn measure(case: &Case) {
     let output = run(&scenario, &Control::default()).expect("the case runs");
     let cpu = start.elapsed();
     assert!(!output.tables.is_empty(), "time series are on");
-    println!("{} {} {}", output.summary.bottleneck.forwarded_pkts, cpu.as_nanos(), peak_kb());
+    println!(
+        "{} {} {}",
+        output.summary.bottleneck.forwarded_pkts,
+        cpu.as_nanos(),
+        peak_kb()
+    );
 }
 
 fn report(case: &Case) {
     let exe = std::env::current_exe().expect("the benchmark's own path");
     let mut runs: Vec<(u64, u64, u64)> = (0..RUNS)
         .map(|_| {
-            let output = Command::new(&exe).env("DUMBBELL_BENCH_CASE", case.name).output().expect("it starts");
+            let output = Command::new(&exe)
+                .env("DUMBBELL_BENCH_CASE", case.name)
+                .output()
+                .expect("it starts");
             let text = String::from_utf8(output.stdout).expect("it prints numbers");
-            let mut fields = text.split_whitespace().map(|field| field.parse().expect("a number"));
+            let mut fields = text
+                .split_whitespace()
+                .map(|field| field.parse().expect("a number"));
             let mut next = || fields.next().expect("three numbers");
             (next(), next(), next())
         })
@@ -104,13 +169,18 @@ fn scenario(case: &Case) -> Scenario {
         sample_interval_ns: 10_000_000,
         bottleneck: Bottleneck {
             link_rate_bps: case.link_rate_bps,
-            queue: Queue::Bfifo { limit_bytes: (bdp_bytes * case.buffer_bdp) as u64 },
+            queue: Queue::Bfifo {
+                limit_bytes: (bdp_bytes * case.buffer_bdp) as u64,
+            },
         },
         groups: case
             .groups
             .iter()
             .map(|&(name, flows)| Group {
-                cc: CongestionControl { name: name.to_owned(), params: [].into() },
+                cc: CongestionControl {
+                    name: name.to_owned(),
+                    params: [].into(),
+                },
                 flows,
                 base_rtt_ns: BASE_RTT_NS,
                 start_ns: 0,
@@ -131,5 +201,6 @@ fn scenario(case: &Case) -> Scenario {
 fn peak_kb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+    line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok())
+        .unwrap_or(0)
 }

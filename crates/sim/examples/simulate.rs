@@ -1,6 +1,9 @@
 //! Simulates a resolved scenario (JSON on standard input) and prints its summary as JSON.
 
-#![allow(clippy::print_stdout, reason = "printing the summary is the example's purpose")]
+#![allow(
+    clippy::print_stdout,
+    reason = "printing the summary is the example's purpose"
+)]
 
 use std::error::Error;
 

@@ -79,7 +79,8 @@ impl Bottleneck {
         let sojourn_ns = now_ns - departure.packet.arrived_ns;
         self.last_sojourn_us = (sojourn_ns / 1000) as u32;
         self.sojourn_sum_ns += u128::from(sojourn_ns);
-        self.sojourn_us.saturating_record(u64::from(self.last_sojourn_us));
+        self.sojourn_us
+            .saturating_record(u64::from(self.last_sojourn_us));
         self.taken_pkts += 1;
         self.taken_bytes += u64::from(departure.packet.wire_bytes);
         Some(departure)
@@ -97,8 +98,7 @@ impl Bottleneck {
     /// Takes out all that still waits at the end of the run.
     pub(crate) fn drain(&mut self, now_ns: u64) -> Vec<Packet<DataHeader>> {
         let queue = self.link.queue_mut();
-        let waiting =
-            std::iter::from_fn(|| queue.dequeue(now_ns, &mut self.dropped)).collect();
+        let waiting = std::iter::from_fn(|| queue.dequeue(now_ns, &mut self.dropped)).collect();
         self.count_drops();
         waiting
     }

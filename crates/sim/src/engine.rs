@@ -61,7 +61,11 @@ pub(crate) struct PathClass {
 
 impl Path {
     fn new(scenario: &Scenario) -> Self {
-        let mut base_rtts_ns: Vec<u64> = scenario.groups.iter().map(|group| group.base_rtt_ns).collect();
+        let mut base_rtts_ns: Vec<u64> = scenario
+            .groups
+            .iter()
+            .map(|group| group.base_rtt_ns)
+            .collect();
         base_rtts_ns.sort_unstable();
         base_rtts_ns.dedup();
         let shortest_ns = base_rtts_ns[0];
@@ -78,7 +82,10 @@ impl Path {
                 }
             })
             .collect();
-        Self { forward: DelayLine::new(forward_ns), classes }
+        Self {
+            forward: DelayLine::new(forward_ns),
+            classes,
+        }
     }
 
     fn class_of(&self, base_rtt_ns: u64) -> usize {
@@ -92,6 +99,11 @@ impl Path {
 impl Engine {
     pub(crate) fn new(scenario: &Scenario, instances: &[Rc<Instance>]) -> Self {
         let path = Path::new(scenario);
+        let groups: Vec<_> = instances
+            .iter()
+            .zip(&scenario.groups)
+            .map(|(instance, group)| (Rc::clone(instance), group.flows as usize))
+            .collect();
         let flows: Vec<Endpoints> = (0_u32..)
             .zip(&scenario.groups)
             .flat_map(|(index, group)| (0..group.flows).map(move |_| (index, group)))
@@ -99,7 +111,14 @@ impl Engine {
             .map(|((group_index, group), flow)| {
                 let instance = &instances[group_index as usize];
                 let start_ns = start_of(scenario.seed, flow, group);
-                make_flow(flow, group_index, group, start_ns, path.class_of(group.base_rtt_ns), instance)
+                make_flow(
+                    flow,
+                    group_index,
+                    group,
+                    start_ns,
+                    path.class_of(group.base_rtt_ns),
+                    instance,
+                )
             })
             .collect();
         let flow_count = flows.len();
@@ -109,11 +128,15 @@ impl Engine {
             timers: Timers::new(2 * flow_count),
             flows,
             bottleneck: Bottleneck::new(&scenario.bottleneck, flow_count),
-            recorder: Recorder::new(scenario.sample_interval_ns, instances),
+            recorder: Recorder::new(scenario.sample_interval_ns, scenario.duration_ns, &groups),
             path,
             heads: vec![u64::MAX; sources],
             sample_interval_ns: scenario.sample_interval_ns,
-            next_sample_ns: if scenario.sample_interval_ns == 0 { u64::MAX } else { scenario.sample_interval_ns },
+            next_sample_ns: if scenario.sample_interval_ns == 0 {
+                u64::MAX
+            } else {
+                scenario.sample_interval_ns
+            },
         };
         for flow in 0..engine.flows.len() {
             engine.set_timers(flow);
@@ -164,7 +187,8 @@ impl Engine {
     }
 
     fn sample(&mut self) {
-        self.recorder.sample(self.next_sample_ns, &mut self.flows, &self.bottleneck);
+        self.recorder
+            .sample(self.next_sample_ns, &mut self.flows, &self.bottleneck);
         self.next_sample_ns += self.sample_interval_ns;
     }
 
@@ -213,8 +237,10 @@ impl Engine {
         if let Some(packet) = self.path.classes[class].access.pop(now_ns) {
             self.enter_bottleneck(now_ns, packet);
         }
-        self.heads[FIRST_CLASS + 2 * class + 1] =
-            self.path.classes[class].access.next_event().unwrap_or(u64::MAX);
+        self.heads[FIRST_CLASS + 2 * class + 1] = self.path.classes[class]
+            .access
+            .next_event()
+            .unwrap_or(u64::MAX);
     }
 
     /// An ACK reaches its sender.
@@ -228,8 +254,10 @@ impl Engine {
             }
             self.send_data(index, now_ns);
         }
-        self.heads[FIRST_CLASS + 2 * class] =
-            self.path.classes[class].back.next_event().unwrap_or(u64::MAX);
+        self.heads[FIRST_CLASS + 2 * class] = self.path.classes[class]
+            .back
+            .next_event()
+            .unwrap_or(u64::MAX);
     }
 
     /// A timer of some endpoint may be due.
@@ -288,7 +316,11 @@ impl Engine {
     fn start_link(&mut self, now_ns: u64) {
         if self.heads[LINK] == u64::MAX {
             let next_ns = self.bottleneck.next_event_ns();
-            self.heads[LINK] = if next_ns == u64::MAX { next_ns } else { next_ns.max(now_ns) };
+            self.heads[LINK] = if next_ns == u64::MAX {
+                next_ns
+            } else {
+                next_ns.max(now_ns)
+            };
         }
     }
 
@@ -307,13 +339,17 @@ impl Engine {
 
     #[inline]
     fn set_sender_timer(&mut self, index: usize) {
-        self.timers.set(2 * index as u32, self.flows[index].next_sender_ns());
+        self.timers
+            .set(2 * index as u32, self.flows[index].next_sender_ns());
         self.heads[TIMERS] = self.timers.next_ns();
     }
 
     fn set_timers(&mut self, index: usize) {
         self.set_sender_timer(index);
-        self.timers.set(2 * index as u32 + 1, self.flows[index].receiver.next_timer_ns());
+        self.timers.set(
+            2 * index as u32 + 1,
+            self.flows[index].receiver.next_timer_ns(),
+        );
         self.heads[TIMERS] = self.timers.next_ns();
     }
 }
@@ -333,7 +369,9 @@ fn make_flow(
     instance: &Rc<Instance>,
 ) -> Endpoints {
     let packets = |bytes: u64| {
-        u32::try_from(bytes / u64::from(group.mss_bytes)).unwrap_or(u32::MAX >> 2).clamp(1, u32::MAX >> 2)
+        u32::try_from(bytes / u64::from(group.mss_bytes))
+            .unwrap_or(u32::MAX >> 2)
+            .clamp(1, u32::MAX >> 2)
     };
     let sender = SenderConfig {
         flow,

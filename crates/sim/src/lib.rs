@@ -63,7 +63,11 @@ pub fn run(scenario: &Scenario, control: &Control) -> Result<Output, Error> {
     let mut engine = Engine::new(scenario, &instances);
     engine.run(control)?;
     let summary = summarize::summarize(scenario, &mut engine, &instances);
-    let tables = if scenario.sample_interval_ns == 0 { Vec::new() } else { tables(scenario, engine)? };
+    let tables = if scenario.sample_interval_ns == 0 {
+        Vec::new()
+    } else {
+        tables(scenario, engine)?
+    };
     Ok(Output { summary, tables })
 }
 
@@ -72,17 +76,27 @@ fn load(scenario: &Scenario) -> Result<Vec<Rc<Instance>>, Error> {
     (0..)
         .zip(&scenario.groups)
         .map(|(index, group)| {
-            let request = Request { name: group.cc.name.clone(), params: group.cc.params.clone() };
-            Ok(Instance::load(&request, random::element_seed(scenario.seed, "cc", index))?)
+            let request = Request {
+                name: group.cc.name.clone(),
+                params: group.cc.params.clone(),
+            };
+            Ok(Instance::load(
+                &request,
+                random::element_seed(scenario.seed, "cc", index),
+            )?)
         })
         .collect()
 }
 
 fn tables(scenario: &Scenario, engine: Engine) -> Result<Vec<Table>, Error> {
+    let group_of: Vec<u32> = engine.flows.iter().map(|flow| flow.group).collect();
     let recorder = engine.recorder;
     let mut tables = vec![Table::flows(recorder.flows)?, Table::queue(recorder.queue)?];
     for (group, samples) in recorder.states.into_iter().enumerate() {
-        tables.extend(Table::state(group, samples, scenario.groups[group].mss_bytes)?);
+        let mss_bytes = scenario.groups[group].mss_bytes;
+        let is_row_of_group = |flow: u32| group_of[flow as usize] as usize == group;
+        let state = Table::state(group, samples, mss_bytes, &tables[0], &is_row_of_group)?;
+        tables.extend(state);
     }
     Ok(tables)
 }

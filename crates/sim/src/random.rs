@@ -7,11 +7,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// Seed of the element called `name` with number `index`.
 pub(crate) fn element_seed(seed: u64, name: &str, index: u64) -> u64 {
     // FNV-1a over the name, then two rounds of splitmix64's finaliser.
-    let name_hash = name
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+    let name_hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
     mix(mix(seed ^ name_hash).wrapping_add(index))
 }
 
@@ -40,12 +38,23 @@ mod tests {
     #[test]
     fn elements_draw_independently_and_within_bounds() {
         let seeds: std::collections::BTreeSet<_> = (0..100)
-            .flat_map(|index| [element_seed(1, "start", index), element_seed(1, "cc", index)])
+            .flat_map(|index| {
+                [
+                    element_seed(1, "start", index),
+                    element_seed(1, "cc", index),
+                ]
+            })
             .collect();
         assert_eq!(seeds.len(), 200);
         let mut generator = element_generator(7, "start", 0);
         let draws: Vec<u64> = (0..1000).map(|_| up_to(&mut generator, 9)).collect();
         assert!(draws.iter().all(|&draw| draw <= 9));
-        assert_eq!(draws.iter().collect::<std::collections::BTreeSet<_>>().len(), 10);
+        assert_eq!(
+            draws
+                .iter()
+                .collect::<std::collections::BTreeSet<_>>()
+                .len(),
+            10
+        );
     }
 }

@@ -110,7 +110,9 @@ impl Scenario {
             return refuse("there are no flows; say at least one congestion control".to_owned());
         }
         for group in &self.groups {
-            group.check(&self.bottleneck.queue, self.duration_ns).or_else(refuse)?;
+            group
+                .check(&self.bottleneck.queue, self.duration_ns)
+                .or_else(refuse)?;
         }
         Ok(())
     }
@@ -120,13 +122,18 @@ impl Group {
     fn check(&self, queue: &Queue, duration_ns: u64) -> Result<(), String> {
         let name = &self.cc.name;
         if self.base_rtt_ns < 2_000 {
-            return Err(format!("the base RTT of `{name}` is {} ns; say at least `2us`", self.base_rtt_ns));
+            return Err(format!(
+                "the base RTT of `{name}` is {} ns; say at least `2us`",
+                self.base_rtt_ns
+            ));
         }
         if self.mss_bytes == 0 {
             return Err(format!("the MSS of `{name}` is 0; say at least 1 byte"));
         }
         if self.start_ns + self.start_jitter_ns >= duration_ns {
-            return Err(format!("flows of `{name}` may start after the end of the run; start them earlier"));
+            return Err(format!(
+                "flows of `{name}` may start after the end of the run; start them earlier"
+            ));
         }
         let wire_bytes = u64::from(self.mss_bytes) + HEADER_BYTES;
         match *queue {

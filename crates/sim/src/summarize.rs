@@ -14,7 +14,11 @@ use crate::summary::{BottleneckSummary, FlowSummary, LoadedCc, Summary};
 pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Sums the run up; empties the bottleneck's queue to count what was left on the path.
-pub(crate) fn summarize(scenario: &Scenario, engine: &mut Engine, instances: &[Rc<Instance>]) -> Summary {
+pub(crate) fn summarize(
+    scenario: &Scenario,
+    engine: &mut Engine,
+    instances: &[Rc<Instance>],
+) -> Summary {
     let bottleneck = bottleneck_summary(scenario, engine);
     let on_path_pkts = count_on_path(engine);
     Summary {
@@ -22,7 +26,10 @@ pub(crate) fn summarize(scenario: &Scenario, engine: &mut Engine, instances: &[R
         engine_version: ENGINE_VERSION,
         seed: scenario.seed,
         duration_ns: scenario.duration_ns,
-        congestion_controls: (0..).zip(instances).map(|(group, instance)| loaded_cc(group, instance)).collect(),
+        congestion_controls: (0..)
+            .zip(instances)
+            .map(|(group, instance)| loaded_cc(group, instance))
+            .collect(),
         flows: (0..)
             .zip(&engine.flows)
             .zip(&on_path_pkts)
@@ -48,8 +55,16 @@ fn loaded_cc(group: u32, instance: &Instance) -> LoadedCc {
 fn count_on_path(engine: &mut Engine) -> Vec<u64> {
     let mut counts = vec![0; engine.flows.len()];
     let queued = engine.bottleneck.drain(engine.end_ns);
-    let access = engine.path.classes.iter().flat_map(|class| class.access.iter());
-    for packet in queued.iter().chain(access).chain(engine.path.forward.iter()) {
+    let access = engine
+        .path
+        .classes
+        .iter()
+        .flat_map(|class| class.access.iter());
+    for packet in queued
+        .iter()
+        .chain(access)
+        .chain(engine.path.forward.iter())
+    {
         if !packet.header.syn {
             counts[packet.flow as usize] += 1;
         }
@@ -57,11 +72,21 @@ fn count_on_path(engine: &mut Engine) -> Vec<u64> {
     counts
 }
 
-fn flow_summary(index: u32, flow: &Endpoints, run_end_ns: u64, on_path_pkts: u64, dropped_pkts: u64) -> FlowSummary {
+fn flow_summary(
+    index: u32,
+    flow: &Endpoints,
+    run_end_ns: u64,
+    on_path_pkts: u64,
+    dropped_pkts: u64,
+) -> FlowSummary {
     let sender = flow.sender.counters();
     let receiver = flow.receiver.counters();
     let end_ns = flow.finished_ns.unwrap_or(run_end_ns);
-    let life_ns = if flow.started { end_ns.saturating_sub(flow.start_ns) } else { 0 };
+    let life_ns = if flow.started {
+        end_ns.saturating_sub(flow.start_ns)
+    } else {
+        0
+    };
     let mean = |integral: u128| ratio(integral as f64, sender.active_ns as f64);
     FlowSummary {
         flow: index,
@@ -75,7 +100,11 @@ fn flow_summary(index: u32, flow: &Endpoints, run_end_ns: u64, on_path_pkts: u64
         goodput_bps: bits_per_second(receiver.received_bytes, life_ns),
         throughput_bps: bits_per_second(flow.forwarded_bytes, life_ns),
         rtt_mean_us: ratio(flow.rtt_sum_us as f64, flow.rtt_us.len() as f64),
-        rtt_min_us: if flow.rtt_us.is_empty() { 0 } else { u64::from(flow.rtt_min_us) },
+        rtt_min_us: if flow.rtt_us.is_empty() {
+            0
+        } else {
+            u64::from(flow.rtt_min_us)
+        },
         rtt_p50_us: quantile(&flow.rtt_us, 0.5),
         rtt_p95_us: quantile(&flow.rtt_us, 0.95),
         rtt_p99_us: quantile(&flow.rtt_us, 0.99),
@@ -115,7 +144,13 @@ fn bottleneck_summary(scenario: &Scenario, engine: &mut Engine) -> BottleneckSum
     let link_rate_bps = scenario.bottleneck.link_rate_bps;
     BottleneckSummary {
         link_rate_bps,
-        base_rtt_us: scenario.groups.iter().map(|group| group.base_rtt_ns).min().unwrap_or(0) / 1000,
+        base_rtt_us: scenario
+            .groups
+            .iter()
+            .map(|group| group.base_rtt_ns)
+            .min()
+            .unwrap_or(0)
+            / 1000,
         limit_bytes,
         limit_pkts,
         offered_pkts: bottleneck.offered_pkts,
@@ -125,7 +160,10 @@ fn bottleneck_summary(scenario: &Scenario, engine: &mut Engine) -> BottleneckSum
         dropped_bytes: bottleneck.dropped_bytes,
         left_pkts: bottleneck.backlog_pkts() + on_wire_pkts,
         utilization: bits_per_second(bottleneck.taken_bytes, end_ns) / link_rate_bps as f64,
-        queue_delay_mean_us: ratio(bottleneck.sojourn_sum_ns as f64 / 1000.0, bottleneck.taken_pkts as f64),
+        queue_delay_mean_us: ratio(
+            bottleneck.sojourn_sum_ns as f64 / 1000.0,
+            bottleneck.taken_pkts as f64,
+        ),
         queue_delay_p50_us: quantile(&bottleneck.sojourn_us, 0.5),
         queue_delay_p95_us: quantile(&bottleneck.sojourn_us, 0.95),
         queue_delay_p99_us: quantile(&bottleneck.sojourn_us, 0.99),

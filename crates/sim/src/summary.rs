@@ -36,7 +36,10 @@ pub struct LoadedCc {
 
 /// One flow over its life.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "names and units say it; docs/data-format.md has the table")]
+#[allow(
+    missing_docs,
+    reason = "names and units say it; docs/data-format.md has the table"
+)]
 pub struct FlowSummary {
     pub flow: u32,
     pub group: u32,
@@ -93,7 +96,10 @@ pub struct FlowSummary {
 
 /// The shared link over the run.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "names and units say it; docs/data-format.md has the table")]
+#[allow(
+    missing_docs,
+    reason = "names and units say it; docs/data-format.md has the table"
+)]
 pub struct BottleneckSummary {
     pub link_rate_bps: u64,
     /// Smallest base RTT of any flow.

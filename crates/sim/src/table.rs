@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, DictionaryArray, Float64Array, Int64Array, StringArray, UInt8Array, UInt32Array,
-    UInt64Array,
+    Array, ArrayRef, AsArray, BooleanArray, DictionaryArray, Float64Array, Int64Array, StringArray,
+    UInt8Array, UInt32Array, UInt64Array,
 };
 use arrow::buffer::{NullBuffer, ScalarBuffer};
-use arrow::datatypes::{Field, Schema, UInt8Type};
+use arrow::compute::filter;
+use arrow::datatypes::{Field, Schema, UInt8Type, UInt32Type};
 use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
 use dumbbell_cc::{Series, TCP_INFINITE_SSTHRESH};
 
-use crate::recorder::{FlowSamples, QueueSamples, StateSamples};
+use crate::recorder::{FlowSamples, QueueSamples, RawColumn, StateSamples};
 
 /// A named table of a run.
 #[derive(Clone, Debug)]
@@ -28,13 +29,24 @@ const CA_STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
 
 impl Table {
     pub(crate) fn flows(samples: FlowSamples) -> Result<Self, ArrowError> {
-        let is_finite: Vec<bool> =
-            samples.ssthresh_pkts.iter().map(|&pkts| pkts < TCP_INFINITE_SSTHRESH).collect();
-        let ssthresh =
-            UInt32Array::new(ScalarBuffer::from(samples.ssthresh_pkts), Some(NullBuffer::from(is_finite)));
-        let is_paced: Vec<bool> = samples.pacing_rate_bps.iter().map(|&bps| bps < u64::MAX).collect();
-        let pacing_rate =
-            UInt64Array::new(ScalarBuffer::from(samples.pacing_rate_bps), Some(NullBuffer::from(is_paced)));
+        let is_finite: Vec<bool> = samples
+            .ssthresh_pkts
+            .iter()
+            .map(|&pkts| pkts < TCP_INFINITE_SSTHRESH)
+            .collect();
+        let ssthresh = UInt32Array::new(
+            ScalarBuffer::from(samples.ssthresh_pkts),
+            Some(NullBuffer::from(is_finite)),
+        );
+        let is_paced: Vec<bool> = samples
+            .pacing_rate_bps
+            .iter()
+            .map(|&bps| bps < u64::MAX)
+            .collect();
+        let pacing_rate = UInt64Array::new(
+            ScalarBuffer::from(samples.pacing_rate_bps),
+            Some(NullBuffer::from(is_paced)),
+        );
         table(
             "flows".to_owned(),
             vec![
@@ -71,43 +83,93 @@ impl Table {
         )
     }
 
-    /// The private state of group `group`; `None` if its congestion control declares no series.
-    pub(crate) fn state(group: usize, samples: StateSamples, mss_bytes: u32) -> Result<Option<Self>, ArrowError> {
+    /// The private state of a group whose rows in the `flows` table `is_row_of_group` tells;
+    /// `None` if its congestion control declares no series.
+    pub(crate) fn state(
+        group: usize,
+        samples: StateSamples,
+        mss_bytes: u32,
+        flows: &Self,
+        is_row_of_group: &impl Fn(u32) -> bool,
+    ) -> Result<Option<Self>, ArrowError> {
         let instance = samples.instance;
         if instance.series().is_empty() {
             return Ok(None);
         }
-        let mut columns =
-            vec![("time_us", column_i64(samples.time_us)), ("flow", column_u32(samples.flow))];
+        let (time_us, flow) = flows.rows_of(is_row_of_group)?;
+        let mut columns = vec![("time_us", time_us), ("flow", flow)];
         for (series, raw) in instance.series().iter().zip(samples.columns) {
             columns.push((&series.name, state_column(series, raw, mss_bytes)?));
         }
         table(format!("state-{group}-{}", instance.name()), columns).map(Some)
     }
+
+    /// `time_us` and `flow` of the rows of some flows; shared, not copied, when all are.
+    fn rows_of(
+        &self,
+        is_row_of_group: &impl Fn(u32) -> bool,
+    ) -> Result<(ArrayRef, ArrayRef), ArrowError> {
+        let (time_us, flow) = (self.batch.column(0), self.batch.column(1));
+        let flows = flow.as_primitive::<UInt32Type>().values();
+        if flows.iter().all(|&flow| is_row_of_group(flow)) {
+            return Ok((Arc::clone(time_us), Arc::clone(flow)));
+        }
+        let mask: BooleanArray = flows
+            .iter()
+            .map(|&flow| Some(is_row_of_group(flow)))
+            .collect();
+        Ok((filter(time_us, &mask)?, filter(flow, &mask)?))
+    }
 }
 
 /// A series as declared: labels, whole numbers, or `raw · mul / div` (· MSS).
-fn state_column(series: &Series, raw: Vec<u64>, mss_bytes: u32) -> Result<ArrayRef, ArrowError> {
+fn state_column(series: &Series, raw: RawColumn, mss_bytes: u32) -> Result<ArrayRef, ArrowError> {
     if !series.labels.is_empty() {
         let last = series.labels.len() - 1;
-        let codes = raw.iter().map(|&code| (code as usize).min(last) as u8).collect();
+        let codes = match raw {
+            RawColumn::Bytes(codes) => codes.into_iter().map(|code| code.min(last as u8)).collect(),
+            RawColumn::Words(codes) => codes
+                .into_iter()
+                .map(|code| code.min(last as u32) as u8)
+                .collect(),
+            RawColumn::Longs(codes) => codes
+                .into_iter()
+                .map(|code| code.min(last as u64) as u8)
+                .collect(),
+        };
         return dictionary(codes, &series.labels);
     }
-    if series.mul == series.div && !series.per_mss {
-        let column: ArrayRef = if series.signed {
-            column_i64(raw.into_iter().map(|value| value as i64).collect())
-        } else {
-            column_u64(raw)
-        };
-        return Ok(column);
-    }
-    let mss = if series.per_mss { f64::from(mss_bytes) } else { 1.0 };
+    let is_scaled = series.mul != series.div || series.per_mss;
+    let mss = if series.per_mss {
+        f64::from(mss_bytes)
+    } else {
+        1.0
+    };
     let scale = series.mul as f64 / series.div as f64 * mss;
-    let scaled = raw.into_iter().map(|value| {
-        let value = if series.signed { value as i64 as f64 } else { value as f64 };
-        value * scale
-    });
-    Ok(Arc::new(Float64Array::from_iter_values(scaled)))
+    Ok(match raw {
+        RawColumn::Bytes(values) if is_scaled => {
+            column_f64(values.into_iter().map(|value| f64::from(value) * scale))
+        }
+        RawColumn::Words(values) if is_scaled => {
+            column_f64(values.into_iter().map(|value| f64::from(value) * scale))
+        }
+        RawColumn::Longs(values) if is_scaled && series.signed => {
+            column_f64(values.into_iter().map(|value| value as i64 as f64 * scale))
+        }
+        RawColumn::Longs(values) if is_scaled => {
+            column_f64(values.into_iter().map(|value| value as f64 * scale))
+        }
+        RawColumn::Longs(values) if series.signed => {
+            column_i64(values.into_iter().map(|value| value as i64).collect())
+        }
+        RawColumn::Bytes(values) => Arc::new(UInt8Array::from(values)),
+        RawColumn::Words(values) => column_u32(values),
+        RawColumn::Longs(values) => column_u64(values),
+    })
+}
+
+fn column_f64(values: impl ExactSizeIterator<Item = f64>) -> ArrayRef {
+    Arc::new(Float64Array::from_iter_values(values))
 }
 
 fn table(name: String, columns: Vec<(&str, ArrayRef)>) -> Result<Table, ArrowError> {
@@ -116,7 +178,10 @@ fn table(name: String, columns: Vec<(&str, ArrayRef)>) -> Result<Table, ArrowErr
         .map(|(name, array)| Field::new(*name, array.data_type().clone(), array.is_nullable()))
         .collect();
     let arrays = columns.into_iter().map(|(_, array)| array).collect();
-    Ok(Table { name, batch: RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)? })
+    Ok(Table {
+        name,
+        batch: RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?,
+    })
 }
 
 fn dictionary<S: AsRef<str>>(
@@ -125,7 +190,10 @@ fn dictionary<S: AsRef<str>>(
 ) -> Result<ArrayRef, ArrowError> {
     let labels = StringArray::from_iter_values(labels);
     let keys = UInt8Array::from(codes);
-    Ok(Arc::new(DictionaryArray::<UInt8Type>::try_new(keys, Arc::new(labels))?))
+    Ok(Arc::new(DictionaryArray::<UInt8Type>::try_new(
+        keys,
+        Arc::new(labels),
+    )?))
 }
 
 fn column_i64(values: Vec<i64>) -> ArrayRef {

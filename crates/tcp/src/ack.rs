@@ -86,7 +86,8 @@ impl Sender {
         }
         let sock = &self.cc.sock;
         let (prior_delivered, prior_lost) = (sock.delivered, sock.lost);
-        let (prior_una, prior_fack, prior_packets) = (self.una, self.fack.max(self.una), sock.packets_out);
+        let (prior_una, prior_fack, prior_packets) =
+            (self.una, self.fack.max(self.una), sock.packets_out);
         let mut progress = Progress {
             una_advanced: ack.ack > self.una,
             data_acked: false,
@@ -134,7 +135,8 @@ impl Sender {
             sock.bytes_acked += u64::from(ack.ack - self.una) * u64::from(sock.mss_cache);
             self.una = ack.ack;
             self.cc.sock.snd_una = self.byte_seq(ack.ack);
-            self.timers.note_progress(self.cc.sock.tcp_clock_cache, &mut self.counters);
+            self.timers
+                .note_progress(self.cc.sock.tcp_clock_cache, &mut self.counters);
         }
         self.wnd_end = self.wnd_end.max(ack.ack.saturating_add(ack.rwnd_pkts));
         let sock = &mut self.cc.sock;
@@ -142,7 +144,13 @@ impl Sender {
     }
 
     /// Takes cumulatively acknowledged segments off the scoreboard and samples the RTT.
-    fn clean_acked(&mut self, ack: &Ack, prior_una: u32, prior_fack: u32, progress: &mut Progress) -> Option<u32> {
+    fn clean_acked(
+        &mut self,
+        ack: &Ack,
+        prior_una: u32,
+        prior_fack: u32,
+        progress: &mut Progress,
+    ) -> Option<u32> {
         let mut first_sent_us = None;
         let mut last_sent_us = 0;
         for seq in prior_una..self.una {
@@ -175,14 +183,19 @@ impl Sender {
                 sock.sacked_out -= 1;
             } else {
                 sock.delivered += 1;
-                let is_spurious = flags & EVER_RETRANS != 0 && ack.ts_ecr_ms < (sent_us / 1000) as u32;
+                let is_spurious =
+                    flags & EVER_RETRANS != 0 && ack.ts_ecr_ms < (sent_us / 1000) as u32;
                 if !is_spurious {
                     self.rack_advance(seq, flags, sent_us);
                 }
             }
         }
         self.fack = self.fack.max(self.una);
-        let rtt_us = self.sample_rtt(ack, first_sent_us.map(|first| (first, last_sent_us)), progress);
+        let rtt_us = self.sample_rtt(
+            ack,
+            first_sent_us.map(|first| (first, last_sent_us)),
+            progress,
+        );
         if self.una > prior_una {
             progress.data_acked = true;
             progress.set_xmit_timer = true;
@@ -194,7 +207,9 @@ impl Sender {
             // SACKed data sent after the head: waiting longer for the head only delays the RTO,
             // unless the head is younger than that data.
             let head_age_us = self.cc.sock.tcp_mstamp - self.segments.get(self.una).sent_us();
-            let sack_rtt_us = progress.sacked_sent_us.map(|(first, _)| self.cc.sock.tcp_mstamp - first);
+            let sack_rtt_us = progress
+                .sacked_sent_us
+                .map(|(first, _)| self.cc.sock.tcp_mstamp - first);
             progress.set_xmit_timer = sack_rtt_us.is_some_and(|rtt_us| rtt_us > head_age_us);
         }
         if self.cc.has_pkts_acked() {
@@ -209,7 +224,12 @@ impl Sender {
     }
 
     /// RFC 6298 §3 (Karn): samples come from data sent once; failing that, from timestamps.
-    fn sample_rtt(&mut self, ack: &Ack, acked_sent_us: Option<(u64, u64)>, progress: &mut Progress) -> Option<u32> {
+    fn sample_rtt(
+        &mut self,
+        ack: &Ack,
+        acked_sent_us: Option<(u64, u64)>,
+        progress: &mut Progress,
+    ) -> Option<u32> {
         let now_us = self.cc.sock.tcp_mstamp;
         let unambiguous = acked_sent_us.filter(|_| !progress.retrans_data_acked);
         let smooth_us;
@@ -218,7 +238,9 @@ impl Sender {
             smooth_us = Some(now_us - first_us);
             latest_us = Some(now_us - last_us);
         } else {
-            smooth_us = progress.sacked_sent_us.map(|(first_us, _)| now_us - first_us);
+            smooth_us = progress
+                .sacked_sent_us
+                .map(|(first_us, _)| now_us - first_us);
         }
         if let Some((_, last_us)) = progress.sacked_sent_us {
             latest_us = Some(now_us - last_us);
@@ -234,7 +256,8 @@ impl Sender {
         progress.rate.sample.rtt_us = i64::from(latest_us);
         self.latest_rtt_us = latest_us;
         update_min_rtt(&mut self.cc.sock, latest_us);
-        self.rtt.sample(&mut self.cc.sock, smooth_us, self.una, self.nxt);
+        self.rtt
+            .sample(&mut self.cc.sock, smooth_us, self.una, self.nxt);
         self.cc.sock.icsk_backoff = 0;
         Some(latest_us)
     }
@@ -251,7 +274,8 @@ impl Sender {
     fn control_congestion(&mut self, delivered: u32, losses: u32, progress: &Progress) {
         let ack = self.cc.sock.snd_una;
         if self.cc.has_cong_control() {
-            self.cc.cong_control(ack, progress.cc_flag(), &progress.rate.sample);
+            self.cc
+                .cong_control(ack, progress.cc_flag(), &progress.rate.sample);
         } else {
             if self.in_cwnd_reduction() {
                 self.reduce_cwnd(delivered, losses, progress);

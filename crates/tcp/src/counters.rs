@@ -60,7 +60,14 @@ pub struct SenderCounters {
 impl SenderCounters {
     /// Charges `elapsed_ns` during which the given values stood.
     #[inline]
-    pub(crate) fn charge(&mut self, elapsed_ns: u64, inflight: u32, outstanding: u32, cwnd: u32, limit: Limit) {
+    pub(crate) fn charge(
+        &mut self,
+        elapsed_ns: u64,
+        inflight: u32,
+        outstanding: u32,
+        cwnd: u32,
+        limit: Limit,
+    ) {
         self.active_ns += elapsed_ns;
         self.inflight_pkt_ns += u128::from(elapsed_ns) * u128::from(inflight);
         self.outstanding_pkt_ns += u128::from(elapsed_ns) * u128::from(outstanding);

@@ -37,10 +37,19 @@ impl Sender {
     }
 
     fn send_syn(&mut self) {
-        let header =
-            DataHeader { seq: 0, ts_val_ms: self.now_ms(), syn: true, is_retransmission: false };
+        let header = DataHeader {
+            seq: 0,
+            ts_val_ms: self.now_ms(),
+            syn: true,
+            is_retransmission: false,
+        };
         let flow = self.config.flow;
-        self.outbox.push(Packet { flow, wire_bytes: SYN_BYTES, arrived_ns: 0, header });
+        self.outbox.push(Packet {
+            flow,
+            wire_bytes: SYN_BYTES,
+            arrived_ns: 0,
+            header,
+        });
     }
 
     /// RFC 6298 §5.7: a lost SYN is sent again after a doubled timeout.
@@ -48,7 +57,10 @@ impl Sender {
         self.counters.syn_retransmits += 1;
         self.send_syn();
         let backoff = self.counters.syn_retransmits.min(6);
-        self.arm_xmit_timer(XmitTimer::Rto, (u64::from(RTO_INITIAL_US) * 1000) << backoff);
+        self.arm_xmit_timer(
+            XmitTimer::Rto,
+            (u64::from(RTO_INITIAL_US) * 1000) << backoff,
+        );
     }
 
     /// The SYN-ACK: the first RTT sample, by timestamp, and the congestion control's start.

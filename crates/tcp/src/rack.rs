@@ -76,7 +76,9 @@ impl Sender {
 
     /// §6.2 step 4: the reordering window widens by min_rtt/4 per round trip with a D-SACK.
     pub(crate) fn rack_update_reo_wnd(&mut self, progress: &Progress) {
-        let Some(prior_delivered) = progress.rate.prior_delivered() else { return };
+        let Some(prior_delivered) = progress.rate.prior_delivered() else {
+            return;
+        };
         let rack = &mut self.rack;
         if prior_delivered < rack.last_delivered {
             rack.dsack_seen = false; // less than a round trip ago
@@ -107,7 +109,9 @@ impl Sender {
     #[inline]
     pub(crate) fn rack_remaining_us(&self, sent_us: u64, reo_wnd_us: u64) -> Option<u64> {
         let due_us = sent_us + self.rack.rtt_us + reo_wnd_us;
-        due_us.checked_sub(self.cc.sock.tcp_mstamp).filter(|&left_us| left_us > 0)
+        due_us
+            .checked_sub(self.cc.sock.tcp_mstamp)
+            .filter(|&left_us| left_us > 0)
     }
 
     /// Looks for losses if something was delivered (§6.2 step 5); returns whether the
@@ -128,7 +132,8 @@ impl Sender {
     pub(crate) fn rack_detect_loss(&mut self) -> u64 {
         let reo_wnd_us = self.rack_reo_wnd_us();
         self.collect_candidates();
-        self.judge_originals(reo_wnd_us).max(self.judge_retransmissions(reo_wnd_us))
+        self.judge_originals(reo_wnd_us)
+            .max(self.judge_retransmissions(reo_wnd_us))
     }
 
     /// Originals sent before the delivered segment and not delivered themselves.

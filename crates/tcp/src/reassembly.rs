@@ -68,7 +68,10 @@ impl Reassembly {
 
     #[inline]
     fn locate(&self, seq: u32) -> (usize, u64) {
-        ((seq as usize / 64) & (self.words.len() - 1), 1 << (seq % 64))
+        (
+            (seq as usize / 64) & (self.words.len() - 1),
+            1 << (seq % 64),
+        )
     }
 
     #[cold]
@@ -84,7 +87,10 @@ impl Reassembly {
 
     /// Puts the block with `seq` first: extends one it touches, else starts one.
     fn report(&mut self, seq: u32) {
-        let touching = self.blocks().iter().position(|b| b.start <= seq + 1 && seq <= b.end);
+        let touching = self
+            .blocks()
+            .iter()
+            .position(|b| b.start <= seq + 1 && seq <= b.end);
         let index = match touching {
             Some(index) => {
                 let block = &mut self.blocks[index];
@@ -95,7 +101,10 @@ impl Reassembly {
             None => {
                 // With all places taken the oldest block is forgotten.
                 let index = self.block_count.min(REMEMBERED_BLOCKS - 1);
-                self.blocks[index] = SackBlock { start: seq, end: seq + 1 };
+                self.blocks[index] = SackBlock {
+                    start: seq,
+                    end: seq + 1,
+                };
                 self.block_count = index + 1;
                 index
             }

@@ -169,7 +169,10 @@ impl Receiver {
     /// RFC 2883 §4: the duplicate is reported at once.
     fn on_duplicate(&mut self, seq: u32) {
         self.counters.duplicate_pkts += 1;
-        self.pending_dsack = Some(SackBlock { start: seq, end: seq + 1 });
+        self.pending_dsack = Some(SackBlock {
+            start: seq,
+            end: seq + 1,
+        });
         self.quickacks = self.quickacks.max(self.max_quickacks());
         self.emit(false);
     }

@@ -31,7 +31,12 @@ impl Sender {
     }
 
     /// Processes an ACK that is not plain progress, or any ACK outside Open.
-    pub(crate) fn fast_retransmit_alert(&mut self, ack: &Ack, prior_una: u32, progress: &mut Progress) {
+    pub(crate) fn fast_retransmit_alert(
+        &mut self,
+        ack: &Ack,
+        prior_una: u32,
+        progress: &mut Progress,
+    ) {
         match self.cc.sock.ca_state() {
             CaState::Open => self.retrans_stamp_ms = None,
             state if self.una >= self.high_seq => self.leave_reduction(state, ack),
@@ -196,7 +201,8 @@ impl Sender {
         if self.in_cwnd_reduction() {
             sock.snd_ssthresh
         } else {
-            sock.snd_ssthresh.max((sock.snd_cwnd >> 1) + (sock.snd_cwnd >> 2))
+            sock.snd_ssthresh
+                .max((sock.snd_cwnd >> 1) + (sock.snd_cwnd >> 2))
         }
     }
 
@@ -214,7 +220,11 @@ impl Sender {
     pub(crate) fn try_keep_open(&mut self) {
         let sock = &self.cc.sock;
         let is_disordered = sock.sacked_out + sock.lost_out > 0 || self.any_retransmission_done();
-        let state = if is_disordered { CaState::Disorder } else { CaState::Open };
+        let state = if is_disordered {
+            CaState::Disorder
+        } else {
+            CaState::Open
+        };
         if sock.ca_state() != state {
             self.cc.set_state(state);
             self.set_high_seq();
@@ -244,7 +254,8 @@ impl Sender {
 
     /// RFC 4015: the ACK echoes a time before the first retransmission, so the original arrived.
     fn packet_was_delayed(&self, ack: &Ack) -> bool {
-        self.retrans_stamp_ms.is_none_or(|stamp_ms| ack.ts_ecr_ms < stamp_ms)
+        self.retrans_stamp_ms
+            .is_none_or(|stamp_ms| ack.ts_ecr_ms < stamp_ms)
     }
 
     fn may_undo(&self, ack: &Ack) -> bool {

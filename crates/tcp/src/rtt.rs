@@ -27,7 +27,11 @@ pub(crate) struct RttEstimator {
 
 impl RttEstimator {
     pub(crate) fn new() -> Self {
-        Self { mdev_max_us: RTO_MIN_US, round_end: 0, rto_us: RTO_INITIAL_US }
+        Self {
+            mdev_max_us: RTO_MIN_US,
+            round_end: 0,
+            rto_us: RTO_INITIAL_US,
+        }
     }
 
     /// Takes a sample in (RFC 6298 §2.2, §2.3).
@@ -78,7 +82,9 @@ pub(crate) fn update_min_rtt(sock: &mut Sock, rtt_us: u32) {
 
 /// A filter that knows no sample yet.
 pub(crate) fn empty_min() -> MinMax {
-    MinMax { samples: [(0, u32::MAX); 3] }
+    MinMax {
+        samples: [(0, u32::MAX); 3],
+    }
 }
 
 /// Windowed minimum in constant space after Kathleen Nichols: the best sample and two
@@ -119,9 +125,14 @@ mod tests {
     #[test]
     fn the_minimum_expires_with_its_window() {
         let mut filter = empty_min();
-        for (now, value, want) in
-            [(0, 50, 50), (10, 40, 40), (30, 60, 40), (70, 55, 40), (111, 70, 55), (250, 80, 80)]
-        {
+        for (now, value, want) in [
+            (0, 50, 50),
+            (10, 40, 40),
+            (30, 60, 40),
+            (70, 55, 40),
+            (111, 70, 55),
+            (250, 80, 80),
+        ] {
             running_min(&mut filter, 100, now, value);
             assert_eq!(filter.samples[0].1, want, "at {now}");
         }

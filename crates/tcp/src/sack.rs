@@ -32,11 +32,20 @@ impl Sender {
     fn mark_block(&mut self, block: SackBlock, progress: &mut Progress) {
         let (mut seq, end) = (block.start.max(self.una), block.end.min(self.nxt));
         while seq < end {
-            if let Some(known) = self.sack_cache.iter().find(|b| b.start <= seq && seq < b.end) {
+            if let Some(known) = self
+                .sack_cache
+                .iter()
+                .find(|b| b.start <= seq && seq < b.end)
+            {
                 seq = known.end;
                 continue;
             }
-            let next_known = self.sack_cache.iter().map(|b| b.start).filter(|&start| start > seq).min();
+            let next_known = self
+                .sack_cache
+                .iter()
+                .map(|b| b.start)
+                .filter(|&start| start > seq)
+                .min();
             let stop = end.min(next_known.unwrap_or(end));
             for newly in seq..stop {
                 self.mark_sacked(newly, progress);
@@ -73,7 +82,9 @@ impl Sender {
                 progress.reord = progress.reord.min(seq);
             }
             progress.orig_sack_acked |= seq < self.high_seq;
-            let first_us = progress.sacked_sent_us.map_or(sent_us, |(first_us, _)| first_us);
+            let first_us = progress
+                .sacked_sent_us
+                .map_or(sent_us, |(first_us, _)| first_us);
             progress.sacked_sent_us = Some((first_us, sent_us));
         }
         progress.rate.on_delivered(sock, seq, segment);
@@ -93,10 +104,11 @@ impl Sender {
         if self.reord_seen && !progress.dsack_tlp {
             self.rack.dsack_seen = true;
         }
-        let Some(undo_marker) = self.undo_marker else { return };
+        let Some(undo_marker) = self.undo_marker else {
+            return;
+        };
         let was_forgotten = block.end <= prior_una;
-        let was_retransmitted =
-            was_forgotten || self.segments.get(block.start).has(EVER_RETRANS);
+        let was_retransmitted = was_forgotten || self.segments.get(block.start).has(EVER_RETRANS);
         if self.undo_retrans > 0 && block.end > undo_marker && was_retransmitted {
             self.undo_retrans = (self.undo_retrans - duplicates as i32).max(0);
         }

@@ -51,7 +51,10 @@ pub(crate) struct Segments {
 
 impl Segments {
     pub(crate) fn new() -> Self {
-        Self { ring: vec![Segment::default(); 64], mask: 63 }
+        Self {
+            ring: vec![Segment::default(); 64],
+            mask: 63,
+        }
     }
 
     #[inline]

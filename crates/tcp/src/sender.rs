@@ -223,8 +223,15 @@ impl Sender {
         let elapsed_ns = now_ns - sock.tcp_clock_cache;
         if elapsed_ns > 0 {
             if self.phase != Phase::Closed {
-                let inflight = sock.packets_out - sock.sacked_out - sock.lost_out + sock.retrans_out;
-                self.counters.charge(elapsed_ns, inflight, self.nxt - self.una, sock.snd_cwnd, self.limit);
+                let inflight =
+                    sock.packets_out - sock.sacked_out - sock.lost_out + sock.retrans_out;
+                self.counters.charge(
+                    elapsed_ns,
+                    inflight,
+                    self.nxt - self.una,
+                    sock.snd_cwnd,
+                    self.limit,
+                );
             }
             sock.tcp_clock_cache = now_ns;
             sock.tcp_mstamp = now_ns / 1000;

@@ -167,9 +167,16 @@ impl Sender {
         if self.una == self.nxt {
             return self.cancel_xmit_timer();
         }
-        let in_place_of_rto =
-            from_head || matches!(self.timers.xmit, Some(XmitTimer::LossProbe | XmitTimer::Reo));
-        let delay_us = if in_place_of_rto { self.rto_left_us().max(1_000) } else { self.rto_us() };
+        let in_place_of_rto = from_head
+            || matches!(
+                self.timers.xmit,
+                Some(XmitTimer::LossProbe | XmitTimer::Reo)
+            );
+        let delay_us = if in_place_of_rto {
+            self.rto_left_us().max(1_000)
+        } else {
+            self.rto_us()
+        };
         self.arm_xmit_timer(XmitTimer::Rto, delay_us * 1000);
     }
 
@@ -181,7 +188,8 @@ impl Sender {
 
     /// RFC 8985 §7.2: a probe after two round trips, when there is nothing to recover yet.
     pub(crate) fn schedule_loss_probe(&mut self, advancing_rto: bool) -> bool {
-        if self.una == self.nxt || !matches!(self.cc.sock.ca_state(), CaState::Open | CaState::Cwr) {
+        if self.una == self.nxt || !matches!(self.cc.sock.ca_state(), CaState::Open | CaState::Cwr)
+        {
             return false;
         }
         let sock = &self.cc.sock;
@@ -191,7 +199,11 @@ impl Sender {
             srtt if sock.packets_out == 1 => u64::from(srtt >> 2) + u64::from(RTO_MIN_US),
             srtt => u64::from(srtt >> 2) + TIMEOUT_MIN_US,
         };
-        let rto_us = if advancing_rto { self.rto_us() } else { self.rto_left_us() };
+        let rto_us = if advancing_rto {
+            self.rto_us()
+        } else {
+            self.rto_left_us()
+        };
         if rto_us > 0 {
             delay_us = delay_us.min(rto_us);
         }
@@ -218,7 +230,9 @@ impl Sender {
 
     /// RFC 8985 §7.4.2: whether the probe repaired a loss, which then counts as congestion.
     pub(crate) fn process_tlp_ack(&mut self, ack: u32, progress: &crate::ack::Progress) {
-        let Some(tlp_high_seq) = self.tlp_high_seq else { return };
+        let Some(tlp_high_seq) = self.tlp_high_seq else {
+            return;
+        };
         if ack < tlp_high_seq {
             return;
         }

@@ -45,7 +45,9 @@ impl Sender {
 
     /// One past the last segment that application, send buffer and receiver allow.
     pub(crate) fn sendable_end(&self) -> u32 {
-        self.end.min(self.una.saturating_add(self.config.sndbuf_pkts)).min(self.wnd_end)
+        self.end
+            .min(self.una.saturating_add(self.config.sndbuf_pkts))
+            .min(self.wnd_end)
     }
 
     fn transmit_new(&mut self) {
@@ -69,9 +71,16 @@ impl Sender {
                 self.limit = Limit::Rwnd;
                 break;
             }
-            if max_segs > 1 && data_end - self.nxt > 1 && self.defers_burst(cwnd - in_flight, max_segs) {
+            if max_segs > 1
+                && data_end - self.nxt > 1
+                && self.defers_burst(cwnd - in_flight, max_segs)
+            {
                 is_cwnd_limited = cwnd - in_flight < self.wnd_end - self.nxt;
-                self.limit = if is_cwnd_limited { Limit::Cwnd } else { Limit::Rwnd };
+                self.limit = if is_cwnd_limited {
+                    Limit::Cwnd
+                } else {
+                    Limit::Rwnd
+                };
                 break;
             }
             // No more than half of cwnd in one burst, so that ACKs keep clocking.
@@ -135,8 +144,8 @@ impl Sender {
     fn retransmit_lost(&mut self) {
         let mut head_was_sent = false;
         while let Some(&Reverse(seq)) = self.lost_queue.peek() {
-            let is_due = seq >= self.una
-                && self.segments.get(seq).flags & (LOST | RETRANS | SACKED) == LOST;
+            let is_due =
+                seq >= self.una && self.segments.get(seq).flags & (LOST | RETRANS | SACKED) == LOST;
             if !is_due {
                 self.lost_queue.pop();
                 continue;
@@ -218,8 +227,12 @@ impl Sender {
     #[inline]
     fn emit(&mut self, seq: u32, is_retransmission: bool) {
         let payload_bytes = self.payload_bytes(seq);
-        let header =
-            DataHeader { seq, ts_val_ms: self.now_ms(), syn: false, is_retransmission };
+        let header = DataHeader {
+            seq,
+            ts_val_ms: self.now_ms(),
+            syn: false,
+            is_retransmission,
+        };
         self.outbox.push(Packet {
             flow: self.config.flow,
             wire_bytes: payload_bytes + DATA_HEADER_BYTES,
@@ -277,11 +290,16 @@ impl Sender {
     pub(crate) fn update_pacing_rate(&mut self) {
         let sock = &mut self.cc.sock;
         let is_early_slow_start = sock.snd_cwnd < sock.snd_ssthresh / 2;
-        let pct = if is_early_slow_start { PACING_SLOW_START_PCT } else { PACING_AVOIDANCE_PCT };
+        let pct = if is_early_slow_start {
+            PACING_SLOW_START_PCT
+        } else {
+            PACING_AVOIDANCE_PCT
+        };
         let window = u64::from(sock.snd_cwnd.max(sock.packets_out));
         // bytes/s = mss · window / srtt, with srtt in µs << 3.
         let scaled = u64::from(sock.mss_cache) * window * pct * (1_000_000 / 100) * 8;
-        sock.sk_pacing_rate = (scaled / u64::from(sock.srtt_us.max(1))).min(sock.sk_max_pacing_rate);
+        sock.sk_pacing_rate =
+            (scaled / u64::from(sock.srtt_us.max(1))).min(sock.sk_max_pacing_rate);
     }
 
     // Bursts.
@@ -323,7 +341,9 @@ impl Sender {
             return false;
         }
         // If the oldest segment is young, its ACK is more than half a round trip away.
-        let head_age_us = sock.tcp_mstamp.saturating_sub(self.segments.get(self.una).sent_us());
+        let head_age_us = sock
+            .tcp_mstamp
+            .saturating_sub(self.segments.get(self.una).sent_us());
         head_age_us >= u64::from(sock.srtt_us >> 4)
     }
 

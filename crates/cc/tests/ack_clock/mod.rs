@@ -212,7 +212,7 @@ pub(crate) fn no_sample() -> RateSample {
 /// A series of `flow` as it is reported: raw value × mul ÷ div, × MSS if it says so.
 pub(crate) fn series(flow: &Flow, name: &str) -> u64 {
     let mut values = Vec::new();
-    flow.read_series(&mut values);
+    flow.read_series(|_, value| values.push(value));
     let columns = flow.instance().series();
     let index = columns
         .iter()

@@ -111,7 +111,7 @@ pub(crate) fn series(flow: &Flow, name: &str) -> f64 {
         .position(|series| series.name == name)
         .unwrap_or_else(|| panic!("copa has no series {name}"));
     let mut raw = Vec::new();
-    flow.read_series(&mut raw);
+    flow.read_series(|_, value| raw.push(value));
     raw[index] as f64 * declared[index].mul as f64 / declared[index].div as f64
 }
 
