@@ -1,0 +1,52 @@
+"""dumbbell: put any mix of TCP congestion controls on one bottleneck and see who gets what.
+
+>>> import dumbbell
+>>> run = dumbbell.run(dumbbell.Scenario(["copa", "cubic"], buffer="2bdp", time="2s"))
+>>> [group["cc"] for group in run.groups]
+['copa', 'cubic']
+>>> run.flows.to_pandas().columns[:3].to_list()
+['time_us', 'flow', 'cwnd_pkts']
+"""
+
+from dumbbell._core import ENGINE_VERSION, Control
+from dumbbell.congestion_control import (
+    CongestionControl,
+    Description,
+    congestion_controls,
+    describe,
+)
+from dumbbell.errors import Cancelled, DumbbellError, EngineError, ResultError, ScenarioError
+from dumbbell.metrics import jain
+from dumbbell.quantity import Buffer, Rate, Size, Time
+from dumbbell.run import Run, run
+from dumbbell.scenario import Group, Scenario
+from dumbbell.sweep import SweepInterrupted, run_all
+from dumbbell.verdict import Reason, Verdict
+
+__version__ = ENGINE_VERSION
+
+__all__ = [
+    "Buffer",
+    "Cancelled",
+    "CongestionControl",
+    "Control",
+    "Description",
+    "DumbbellError",
+    "EngineError",
+    "Group",
+    "Rate",
+    "Reason",
+    "ResultError",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "Size",
+    "SweepInterrupted",
+    "Time",
+    "Verdict",
+    "congestion_controls",
+    "describe",
+    "jain",
+    "run",
+    "run_all",
+]

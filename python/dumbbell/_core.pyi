@@ -1,0 +1,63 @@
+"""The engines; compiled from crates/py."""
+
+from typing import Final, final, type_check_only
+
+__all__ = [
+    "ENGINE_VERSION",
+    "Cancelled",
+    "Control",
+    "EngineError",
+    "Output",
+    "congestion_controls",
+    "describe",
+    "run",
+]
+
+class EngineError(ValueError):
+    """The engine refuses the scenario; the message is for the user."""
+
+class Cancelled(Exception):
+    """The run was cancelled through its `Control`."""
+
+@final
+class Control:
+    """The handle on a run under way: how far it is, and the way to stop it."""
+
+    def __new__(cls) -> Control: ...
+    def cancel(self) -> None:
+        """Ask the run to stop; it raises `Cancelled` within milliseconds."""
+
+    def progress(self) -> float:
+        """Share of the simulated time that has passed, 0 to 1."""
+
+@type_check_only
+class ArrowRecordBatch:
+    """Anything with the Arrow PyCapsule interface; `pyarrow.table()` takes it as it is."""
+
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
+
+@final
+class Output:
+    """What a run left: its summary and its tables."""
+
+    def summary(self) -> str:
+        """The summary, as JSON."""
+
+    def table_names(self) -> list[str]:
+        """Names of the tables, in the order they were recorded."""
+
+    def table(self, name: str) -> ArrowRecordBatch:
+        """A table, shared with Python without a copy."""
+
+def run(scenario_json: str, control: Control | None = None) -> Output:
+    """Simulate a scenario; other Python threads run meanwhile."""
+
+def congestion_controls() -> str:
+    """Every built-in congestion control with its parameters and state series, as JSON."""
+
+def describe(name_or_path: str) -> str:
+    """One congestion control, by name or by its source file, as JSON."""
+
+ENGINE_VERSION: Final[str]

@@ -1,0 +1,82 @@
+"""The command line: `dumbbell`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+from typer.exceptions import TyperException
+from typer.main import get_command
+
+from dumbbell.cli.cc import cc_app
+from dumbbell.cli.console import error
+from dumbbell.cli.reproduce import reproduce_command
+from dumbbell.cli.run import run_command
+from dumbbell.cli.sweep import sweep_command
+from dumbbell.errors import DumbbellError
+
+__all__ = ["app", "invoke", "main"]
+
+#: Exit codes: 0 ok, 1 a check failed, 2 bad usage or input, 130 Ctrl-C (128 + SIGINT).
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="dumbbell",
+    help="Put any mix of TCP congestion controls on one bottleneck and see who gets what.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("run")(run_command)
+app.command("sweep")(sweep_command)
+app.command("reproduce")(reproduce_command)
+app.add_typer(cc_app, name="cc")
+
+
+@app.callback()
+def root() -> None:
+    """Put any mix of TCP congestion controls on one bottleneck and see who gets what."""
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    sys.exit(invoke(sys.argv[1:]))
+
+
+def invoke(arguments: Sequence[str]) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments
+        Without the program's name.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    command = get_command(app)
+    try:
+        with command.make_context("dumbbell", list(arguments)) as context:
+            return int(command.invoke(context) or 0)
+    except typer.Exit as leave:
+        return leave.exit_code
+    except TyperException as problem:
+        message = problem.format_message().strip().rstrip(".")
+        if message:
+            error(message[:1].lower() + message[1:])
+        return BAD_INPUT
+    except DumbbellError as problem:
+        error(str(problem))
+        return BAD_INPUT
+    except KeyboardInterrupt as interrupt:
+        error(f"interrupted{f': {interrupt}' if str(interrupt) else ''}")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # `dumbbell … | head` is no error; Python would still complain when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1

@@ -1,0 +1,140 @@
+"""`dumbbell run`: one scenario, its numbers in the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from dumbbell.cli import options
+from dumbbell.cli.console import out, paint, print_json, progress_bar, table
+from dumbbell.cli.options import Settings, base_scenario
+from dumbbell.quantity import Rate
+from dumbbell.run import Run, run
+
+__all__ = ["print_run", "run_command"]
+
+#: More flows than this are a table too long to read; the groups' stays.
+MAX_FLOW_ROWS = 16
+
+
+def run_command(
+    what: options.What,
+    rate: options.Rate = None,
+    rtt: options.Rtt = None,
+    buffer: options.Buffer = None,
+    flows: options.Flows = None,
+    time: options.TimeOption = None,
+    seed: options.Seed = None,
+    start: options.Start = None,
+    jitter: options.Jitter = None,
+    rwnd: options.Rwnd = None,
+    sndbuf: options.Sndbuf = None,
+    sample: options.Sample = None,
+    json: options.Json = False,
+    out_dir: options.Out = None,
+) -> int:
+    """Run congestion controls against each other, or a scenario file."""
+    settings = Settings(
+        rate=rate, rtt=rtt, buffer=buffer, flows=flows, time=time, seed=seed, sample=sample,
+        start=start, jitter=jitter, rwnd=rwnd, sndbuf=sndbuf,
+    )  # fmt: skip
+    scenario = base_scenario(what, settings)
+    with progress_bar(f"simulating {scenario.time}") as bar:
+        result = run(scenario, on_progress=bar.at)
+    if out_dir is not None:
+        result.save(out_dir)
+    if json:
+        print_json(result.to_json())
+    else:
+        print_run(out(), result)
+        if out_dir is not None:
+            out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
+    return 0
+
+
+def print_run(console: Console, result: Run) -> None:
+    """Print a run's result for a person."""
+    scenario = result.scenario
+    console.print(
+        f"{scenario.rate}, {scenario.rtt}, buffer {scenario.buffer}, {scenario.time}, "
+        f"seed {scenario.seed}",
+        markup=False,
+    )
+    console.print(group_table(result))
+    if 1 < len(result.summary["flows"]) <= MAX_FLOW_ROWS:
+        console.print(flow_table(result))
+    console.print(bottleneck_line(result), markup=False, soft_wrap=True)
+    console.print(f"fairness     Jain's index {result.jain:.3f} over all flows", markup=False)
+    print_verdict(console, result)
+
+
+def group_table(result: Run) -> object:
+    """Lay out the groups."""
+    columns = (
+        "group", "flows", "goodput\nMbit/s", "per flow\nMbit/s", "share\n%", "RTT mean\nms",
+        "inflight\npkts/flow", "retransmitted\n%", "RTOs",
+    )  # fmt: skip
+    rows = []
+    for group, spec in zip(result.groups, result.scenario.groups, strict=True):
+        rows.append(
+            (
+                str(spec.cc),
+                str(group["flows"]),
+                f"{group['goodput_bps'] / 1e6:.2f}",
+                f"{group['goodput_per_flow_bps'] / 1e6:.2f}",
+                f"{100 * group['share']:.1f}",
+                f"{group['rtt_mean_us'] / 1e3:.1f}",
+                f"{group['inflight_mean_pkts'] / group['flows']:.1f}",
+                percent(group["retransmitted_pkts"], group["sent_pkts"]),
+                str(group["rto_count"]),
+            )
+        )
+    return table("", columns, rows)
+
+
+def flow_table(result: Run) -> object:
+    """Lay out the flows."""
+    columns = (
+        "flow", "goodput\nMbit/s", "RTT min\nms", "mean\nms", "p95\nms", "max\nms",
+        "cwnd\npkts", "inflight\npkts", "retransmitted\n%", "RTOs",
+    )  # fmt: skip
+    rows = []
+    for flow in result.summary["flows"]:
+        rtts = [flow[f"rtt_{which}_us"] / 1e3 for which in ("min", "mean", "p95", "max")]
+        rows.append(
+            (
+                f"{flow['flow']} {flow['cc']}",
+                f"{flow['goodput_bps'] / 1e6:.2f}",
+                *(f"{rtt_ms:.1f}" for rtt_ms in rtts),
+                f"{flow['cwnd_mean_pkts']:.1f}",
+                f"{flow['inflight_mean_pkts']:.1f}",
+                percent(flow["retransmitted_pkts"], flow["sent_pkts"]),
+                str(flow["rto_count"]),
+            )
+        )
+    return table("", columns, rows)
+
+
+def bottleneck_line(result: Run) -> str:
+    """Write the bottleneck in a line."""
+    link = result.summary["bottleneck"]
+    return (
+        f"bottleneck   {Rate(link['link_rate_bps'])}, {100 * link['utilization']:.1f} % used; "
+        f"queueing delay mean {link['queue_delay_mean_us'] / 1e3:.1f} ms, "
+        f"p95 {link['queue_delay_p95_us'] / 1e3:.1f} ms; "
+        f"dropped {link['dropped_pkts']:,} of {link['offered_pkts']:,} packets "
+        f"({percent(link['dropped_pkts'], link['offered_pkts'])} %)"
+    )
+
+
+def print_verdict(console: Console, result: Run) -> None:
+    """Print the verdict and its reasons."""
+    verdict = result.verdict
+    console.print(f"verdict      {paint(verdict.status)}")
+    for reason in verdict.reasons:
+        line = f"  {reason.status.lower()}: {reason.message}"
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def percent(part: int, total: int) -> str:
+    """Write a part as a percentage."""
+    return f"{100 * part / total:.2f}" if total else "–"

@@ -1,0 +1,210 @@
+"""Congestion controls: what is built in, and how a user names one with its parameters."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.errors import EngineError, ScenarioError, nearest
+
+__all__ = [
+    "CongestionControl",
+    "Description",
+    "Parameter",
+    "Series",
+    "congestion_controls",
+    "describe",
+]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An integer that a congestion control lets its user set.
+
+    Attributes
+    ----------
+    name, unit, doc
+        As its source file declares them.
+    min, max, default
+        The range, both ends included, and the value when it is not set.
+    """
+
+    name: str
+    unit: str
+    doc: str
+    min: int
+    max: int
+    default: int
+
+
+@dataclass(frozen=True)
+class Series:
+    """A field of a congestion control's state that is recorded over time.
+
+    Attributes
+    ----------
+    name
+        Column of the `state` table, with its unit.
+    unit, doc
+        As its source file declares them.
+    labels
+        Names of the values 0, 1, … when the field is a state (``default``, ``competitive``).
+    """
+
+    name: str
+    unit: str
+    doc: str
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a congestion control says about itself."""
+
+    name: str
+    title: str
+    parameters: tuple[Parameter, ...]
+    series: tuple[Series, ...]
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Description:
+        """Read the engine's description."""
+        params = tuple(
+            Parameter(*(param[key] for key in ("name", "unit", "doc", "min", "max", "default")))
+            for param in document["params"]
+        )
+        series = tuple(
+            Series(entry["name"], entry["unit"], entry["doc"], tuple(entry["labels"]))
+            for entry in document["series"]
+        )
+        return cls(document["name"], document["title"], params, series)
+
+
+@functools.cache
+def congestion_controls() -> Mapping[str, Description]:
+    """Return every built-in congestion control by name, sorted."""
+    documents = json.loads(_core.congestion_controls())
+    return {document["name"]: Description.from_json(document) for document in documents}
+
+
+def describe(name_or_path: str) -> Description:
+    """Return a congestion control's description.
+
+    Parameters
+    ----------
+    name_or_path
+        A built-in's name, or the source file of one's own.
+
+    Returns
+    -------
+    Description
+        Name, title, parameters and state series.
+
+    Raises
+    ------
+    EngineError
+        The file does not compile, or no such congestion control.
+    """
+    if name_or_path in congestion_controls():
+        return congestion_controls()[name_or_path]
+    try:
+        return Description.from_json(json.loads(_core.describe(name_or_path)))
+    except _core.EngineError as error:
+        raise EngineError(str(error)) from None
+
+
+@dataclass(frozen=True)
+class CongestionControl:
+    """A congestion control as a scenario names it: ``copa:mode_window_rtts=5``, ``./mine.bpf.c``.
+
+    Attributes
+    ----------
+    name
+        A built-in's name, or the path of a source file.
+    params
+        Parameters that differ from the defaults.
+
+    Raises
+    ------
+    ScenarioError
+        Unknown name or parameter, or a value out of its range.
+    """
+
+    name: str
+    params: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.is_file:
+            if not Path(self.name).is_file():
+                raise ScenarioError(f"congestion control `{self.name}`: no such file", key="cc")
+            return  # its parameters are known once it is compiled, when the run starts
+        known = congestion_controls()
+        if self.name not in known:
+            hint = nearest(self.name, known)
+            raise ScenarioError(f"unknown congestion control `{self.name}`{hint}", key="cc")
+        parameters = {parameter.name: parameter for parameter in known[self.name].parameters}
+        for name, value in self.params.items():
+            check_parameter(self.name, parameters, name, value)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is one's own source file and no built-in."""
+        return "/" in self.name or self.name.endswith(".c")
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        """The state series it records."""
+        return describe(self.name).series
+
+    @classmethod
+    def parse(cls, text: str | CongestionControl) -> CongestionControl:
+        """Read ``name``, ``name:param=value,param=value`` or ``./file.bpf.c:param=value``."""
+        if isinstance(text, CongestionControl):
+            return text
+        if not isinstance(text, str) or not text.strip():
+            raise ScenarioError(f"congestion control `{text}` is no name; say `copa`", key="cc")
+        name, _, rest = text.strip().partition(":")
+        params: dict[str, int] = {}
+        for part in filter(None, rest.split(",")):
+            key, equals, value = (piece.strip() for piece in part.partition("="))
+            if not equals:
+                raise ScenarioError(
+                    f"`{text}`: parameter `{part}` has no value; say `{key}=…`", key="cc"
+                )
+            params[key] = parse_integer(value, f"parameter `{key}` of `{name}`")
+        return cls(name, params)
+
+    def __str__(self) -> str:
+        if not self.params:
+            return self.name
+        return f"{self.name}:" + ",".join(f"{key}={value}" for key, value in self.params.items())
+
+
+def parse_integer(text: str, what: str) -> int:
+    """Read a parameter's value: ``5``, ``-1`` or ``0x10``."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise ScenarioError(f"{what} is `{text}`, which is not a whole number", key="cc") from None
+
+
+def check_parameter(cc: str, parameters: Mapping[str, Parameter], name: str, value: int) -> None:
+    """Refuse a parameter that `cc` does not have, or a value out of its range."""
+    parameter = parameters.get(name)
+    if parameter is None:
+        hint = nearest(name, parameters) if parameters else "; it has none"
+        raise ScenarioError(f"`{cc}` has no parameter `{name}`{hint}", key="cc")
+    if not parameter.min <= value <= parameter.max:
+        raise ScenarioError(
+            f"parameter `{name}` of `{cc}` is {value}; "
+            f"say {parameter.min} to {parameter.max} ({parameter.unit or 'a plain number'})",
+            key="cc",
+        )

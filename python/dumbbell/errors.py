@@ -1,0 +1,52 @@
+"""What can go wrong, for the user: one line that names the thing, the value and the remedy."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["Cancelled", "DumbbellError", "EngineError", "ResultError", "ScenarioError", "nearest"]
+
+
+class DumbbellError(Exception):
+    """Base of every error that is the user's to mend."""
+
+
+class ScenarioError(DumbbellError, ValueError):
+    """The scenario cannot be run as written.
+
+    Parameters
+    ----------
+    message
+        One line for the user.
+    key
+        Word of the scenario file that is at fault; a file's reader adds its line.
+    group
+        Index of the group it belongs to; None for the scenario's own.
+    """
+
+    def __init__(self, message: str, *, key: str = "", group: int | None = None) -> None:
+        super().__init__(message)
+        self.key = key
+        self.group = group
+
+
+class EngineError(DumbbellError, ValueError):
+    """The engine refuses: a congestion control that does not compile, for example."""
+
+
+class ResultError(DumbbellError, ValueError):
+    """A directory does not hold a run that this version can read."""
+
+
+class Cancelled(DumbbellError):
+    """The run was stopped through its `Control`."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return ``; did you mean `cubic`?`` for ``cubik``, or the known words when none is near."""
+    known = list(known)
+    match = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
+    if match:
+        return f"; did you mean `{match[0]}`?"
+    return "; known: " + ", ".join(f"`{name}`" for name in known) if known else ""

@@ -1,0 +1,72 @@
+"""How tcptrace's count of packets in flight differs from the kernel's (finding A5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dumbbell.run import Run
+from dumbbell.series import flow_series
+
+__all__ = ["Counts", "compare_counts"]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The two counts over whole seconds of a flow's life.
+
+    Attributes
+    ----------
+    lossy_seconds, quiet_seconds
+        Seconds with and without retransmissions.
+    excess_lossy, excess_quiet
+        By how much tcptrace's mean count is above the kernel's in those: 0.1 is a tenth.
+    """
+
+    lossy_seconds: int
+    quiet_seconds: int
+    excess_lossy: float
+    excess_quiet: float
+
+
+def compare_counts(runs: Iterable[Run], group: int) -> Counts:
+    """Compare the counts of the first flow of a group, over all runs."""
+    parts = [seconds(run, first_flow(run, group)) for run in runs]
+    lossy, outstanding, inflight = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Counts(
+        lossy_seconds=int(np.sum(lossy)),
+        quiet_seconds=int(np.sum(~lossy)),
+        excess_lossy=excess(outstanding[lossy], inflight[lossy]),
+        excess_quiet=excess(outstanding[~lossy], inflight[~lossy]),
+    )
+
+
+def first_flow(run: Run, group: int) -> int:
+    """Return the number of a group's first flow."""
+    return sum(before.flows for before in run.scenario.groups[:group])
+
+
+def seconds(run: Run, flow: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return for each second whether it saw retransmissions, and the mean of either count."""
+    columns = ("outstanding_pkts", "inflight_pkts", "retransmitted_pkts")
+    time_s, outstanding, inflight, retransmitted = flow_series(run, flow, *columns)
+    if time_s.size == 0:
+        return np.zeros(0, dtype=bool), np.zeros(0), np.zeros(0)
+    second = time_s.astype(int)
+    starts = np.flatnonzero(np.diff(second, prepend=-1))
+    samples = np.diff(starts, append=second.size)
+    # A counter's growth from one second's first sample to the next's; the last second has no next.
+    grown = np.diff(retransmitted[starts], append=retransmitted[-1])
+    return (
+        grown > 0,
+        np.add.reduceat(outstanding, starts) / samples,
+        np.add.reduceat(inflight, starts) / samples,
+    )
+
+
+def excess(outstanding: np.ndarray, inflight: np.ndarray) -> float:
+    """Return by how much one mean is above the other."""
+    below = float(np.sum(inflight))
+    return float(np.sum(outstanding)) / below - 1 if below > 0 else 0.0

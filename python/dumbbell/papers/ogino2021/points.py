@@ -1,0 +1,60 @@
+"""The paper's 32 runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dumbbell.scenario import Group, Scenario
+
+__all__ = ["BUFFERS_BDP", "FLOWS", "RIVALS", "RWND", "Point", "scenarios"]
+
+RIVALS = ("cubic", "bbr")
+FLOWS = (1, 4)
+BUFFERS_BDP = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+
+#: Receive window. The paper says that CUBIC's cwnd reached its upper limit at 64 BDP, and not at
+#: 32 BDP; 8 MiB is 33.5 BDP. It is what a Linux 4.15 host with net.core.rmem_max = 16 MiB
+#: advertises: tcp_adv_win_scale = 1 keeps half of the buffer for overhead. A reconstruction.
+RWND = "8MiB"
+
+
+class Point(NamedTuple):
+    """Where a run lies.
+
+    Attributes
+    ----------
+    rival
+        What Copa competes with: ``cubic`` or ``bbr``.
+    n
+        Flows of each.
+    buffer_bdp
+        Bottleneck buffer.
+    """
+
+    rival: str
+    n: int
+    buffer_bdp: float
+
+    def run_name(self, seed: int) -> str:
+        """Return the name its run is saved under."""
+        return f"copa-{self.rival}-n{self.n}-{self.buffer_bdp:g}bdp-seed{seed}"
+
+    def scenario(self, seed: int) -> Scenario:
+        """Return what to run; Copa's group is the first."""
+        groups = [Group(cc, self.n, rwnd=RWND) for cc in ("copa", self.rival)]
+        return Scenario(
+            groups,
+            rate="50mbit",
+            rtt="40ms",
+            buffer=f"{self.buffer_bdp:g}bdp",
+            time="120s",
+            seed=seed,
+            name=self.run_name(seed),
+        )
+
+
+def scenarios(seeds: Sequence[int]) -> list[tuple[str, Scenario]]:
+    """Return every run's name and scenario, once per seed, in the paper's order."""
+    points = [Point(rival, n, b) for rival in RIVALS for n in FLOWS for b in BUFFERS_BDP]
+    return [(point.run_name(seed), point.scenario(seed)) for point in points for seed in seeds]

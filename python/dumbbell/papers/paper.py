@@ -1,0 +1,122 @@
+"""What a paper's reproduction is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dumbbell.plots import Figure
+from dumbbell.run import Run
+from dumbbell.scenario import Scenario
+
+__all__ = ["Check", "Finding", "Paper", "ResultTable"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that a finding claims, and what was measured.
+
+    Attributes
+    ----------
+    text
+        The claim with our numbers: ``0.5 BDP: Copa 31.2 > CUBIC 16.0 Mbit/s``.
+    holds
+        Whether the numbers bear it out.
+    """
+
+    text: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding of the paper, checked.
+
+    Attributes
+    ----------
+    id
+        ``A1``.
+    statement
+        What the paper says.
+    checks
+        What it claims, one by one.
+    note
+        What the reader should know that decides nothing.
+    """
+
+    id: str
+    statement: str
+    checks: tuple[Check, ...]
+    note: str = ""
+
+    @property
+    def shown(self) -> bool:
+        """Whether every check holds, and there was one."""
+        return bool(self.checks) and all(check.holds for check in self.checks)
+
+    @property
+    def evidence(self) -> str:
+        """What we see, in one line."""
+        parts = [check.text if check.holds else f"NOT: {check.text}" for check in self.checks]
+        return "; ".join([*parts, self.note] if self.note else parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as `--json` has it."""
+        return {
+            "id": self.id,
+            "statement": self.statement,
+            "shown": self.shown,
+            "evidence": self.evidence,
+            "checks": [{"text": check.text, "holds": check.holds} for check in self.checks],
+        }
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """A table of results.
+
+    Attributes
+    ----------
+    title
+        What it shows.
+    columns
+        Headings, with units.
+    rows
+        Cells as printed.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper's experiment, and what to make of its runs.
+
+    Attributes
+    ----------
+    name
+        On the command line: ``ogino2021``.
+    title, authors
+        Of the paper.
+    setup
+        The set-up in words: (what, value).
+    departures
+        Where the reproduction is a reconstruction, and why.
+    scenarios
+        From the seeds to the scenario of each run, by the name it is saved under.
+    findings, tables, figures
+        From the runs by those names to what the paper shows.
+    """
+
+    name: str
+    title: str
+    authors: str
+    setup: tuple[tuple[str, str], ...]
+    departures: tuple[str, ...]
+    scenarios: Callable[[Sequence[int]], list[tuple[str, Scenario]]]
+    findings: Callable[[Mapping[str, Run]], list[Finding]]
+    tables: Callable[[Mapping[str, Run]], list[ResultTable]]
+    figures: Callable[[Mapping[str, Run]], list[Figure]]

@@ -1,0 +1,86 @@
+"""What a figure shows, apart from what draws it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["MAX_POINTS", "Curve", "Figure", "thin"]
+
+FloatArray = npt.NDArray[np.float64]
+
+#: Points of a curve in a report: more than its pixels show nothing more.
+MAX_POINTS = 600
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a figure.
+
+    Attributes
+    ----------
+    label
+        Its name in the legend.
+    x, y
+        The points.
+    color
+        ``#rrggbb``.
+    marker
+        matplotlib's letter; empty for a plain line.
+    low, high
+        Ends of the error bars; None without.
+    """
+
+    label: str
+    x: FloatArray
+    y: FloatArray
+    color: str
+    marker: str = ""
+    low: FloatArray | None = None
+    high: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure.
+
+    Attributes
+    ----------
+    name
+        File name without suffix: ``figure-2a``.
+    title
+        What it shows, with the paper's number.
+    x_label, y_label
+        With units.
+    curves
+        Its lines.
+    caption
+        What the reader should know of how it was measured.
+    x_ticks
+        Values to mark on a doubling x axis; empty for a linear axis.
+    """
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    curves: tuple[Curve, ...]
+    caption: str = ""
+    x_ticks: tuple[float, ...] = ()
+
+
+def thin(
+    x: FloatArray, y: FloatArray, max_points: int = MAX_POINTS
+) -> tuple[FloatArray, FloatArray]:
+    """Leave out points that a plot would not show, and never a peak.
+
+    The points are cut into equal runs and each keeps its smallest and largest value, in order.
+    """
+    if x.size <= max_points:
+        return x, y
+    runs = np.array_split(np.arange(x.size), max_points // 2)
+    keep = [sorted({int(run[np.argmin(y[run])]), int(run[np.argmax(y[run])])}) for run in runs]
+    index = np.concatenate([np.asarray(pair) for pair in keep])
+    return x[index], y[index]

@@ -1,0 +1,85 @@
+"""Figures for papers, drawn by matplotlib: PNG and SVG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from dumbbell.plots.figure import Curve, Figure, thin
+
+__all__ = ["save"]
+
+#: One column of a two-column paper and a half, in inches: labels stay readable when it is scaled.
+SIZE_INCHES = (5.0, 3.2)
+PNG_DPI = 200
+#: Its last two make the same bytes of the same figure: ids do not depend on the process.
+SETTINGS: Any = {
+    "font.size": 9, "axes.grid": True, "grid.alpha": 0.3,
+    "svg.hashsalt": "dumbbell", "svg.fonttype": "none",
+}  # fmt: skip
+
+
+def save(figure: Figure, directory: Path) -> tuple[Path, Path]:
+    """Draw a figure into ``<name>.png`` and ``<name>.svg``.
+
+    Parameters
+    ----------
+    figure
+        What to draw.
+    directory
+        Where; made if it is not there.
+
+    Returns
+    -------
+    tuple of Path
+        The PNG and the SVG.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    png, svg = directory / f"{figure.name}.png", directory / f"{figure.name}.svg"
+    with mpl.rc_context(SETTINGS):
+        # Not pyplot, whose figures live in a global list that threads would share.
+        canvas = Canvas(figsize=SIZE_INCHES, layout="constrained")
+        FigureCanvasAgg(canvas)
+        draw(canvas.add_subplot(), figure)
+        canvas.savefig(png, dpi=PNG_DPI, metadata={"Software": None})
+        canvas.savefig(svg, metadata={"Date": None})
+    return png, svg
+
+
+def draw(axes: Axes, figure: Figure) -> None:
+    """Draw a figure into axes."""
+    for curve in figure.curves:
+        draw_curve(axes, curve)
+    axes.set_title(figure.title, fontsize=9)
+    axes.set_xlabel(figure.x_label)
+    axes.set_ylabel(figure.y_label)
+    axes.set_ylim(bottom=0)
+    if figure.x_ticks:
+        axes.set_xscale("log", base=2)
+        labels = [f"{tick:g}" for tick in figure.x_ticks]
+        axes.xaxis.set_major_locator(FixedLocator(list(figure.x_ticks)))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_xticks(list(figure.x_ticks), labels)
+    axes.legend(fontsize=7, ncols=2 if len(figure.curves) > 4 else 1, loc="best")
+
+
+def draw_curve(axes: Axes, curve: Curve) -> None:
+    """Draw one line, with error bars if it has them."""
+    width = 1.4 if curve.marker else 0.8
+    marker = curve.marker or None
+    if curve.low is None or curve.high is None:
+        x, y = thin(curve.x, curve.y)
+        axes.plot(x, y, label=curve.label, color=curve.color, marker=marker, lw=width, ms=4)
+        return
+    bars = np.vstack([curve.y - curve.low, curve.high - curve.y])
+    axes.errorbar(
+        curve.x, curve.y, yerr=bars, label=curve.label, color=curve.color, marker=marker,
+        lw=width, ms=4, capsize=2,
+    )  # fmt: skip

@@ -1,0 +1,57 @@
+"""How each congestion control looks, everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import matplotlib as mpl
+
+__all__ = ["Style", "buffer_colors", "style_of"]
+
+
+@dataclass(frozen=True)
+class Style:
+    """A congestion control's name in print, colour and marker.
+
+    Attributes
+    ----------
+    label
+        As papers write it.
+    color
+        From Okabe and Ito's palette, told apart by colour-blind readers too.
+    marker
+        matplotlib's letter; `plots.interactive` has plotly's name for it.
+    """
+
+    label: str
+    color: str
+    marker: str
+
+
+STYLES = {
+    "copa": Style("Copa", "#0072b2", "o"),
+    "cubic": Style("CUBIC", "#d55e00", "s"),
+    "bbr": Style("BBR", "#009e73", "^"),
+    "reno": Style("Reno", "#cc79a7", "D"),
+}
+UNKNOWN_COLOR = "#6c6c6c"
+
+
+def style_of(cc: str) -> Style:
+    """Return a congestion control's style; one's own gets its name and a neutral grey."""
+    return STYLES.get(cc, Style(cc, UNKNOWN_COLOR, "v"))
+
+
+def buffer_colors(buffers: Sequence[str]) -> dict[str, str]:
+    """Return a colour per buffer, dark for small to light for large.
+
+    Viridis without its lightest end, which a white page swallows, and its darkest, which a
+    black one does.
+    """
+    palette = mpl.colormaps["viridis"]
+    steps = max(len(buffers) - 1, 1)
+    return {
+        buffer: mpl.colors.to_hex(palette(0.2 + 0.7 * index / steps))
+        for index, buffer in enumerate(buffers)
+    }

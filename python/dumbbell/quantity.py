@@ -1,0 +1,284 @@
+"""Quantities with units, and lists and ranges of them.
+
+``50mbit``, ``40ms``, ``500kB``, ``2bdp``, ``64pkt``. A bare number is an error that says which
+units fit. Values are integers in base units: bit/s, ns, bytes, packets; only a buffer may be a
+fraction of a BDP. Rates use tc's words and are decimal (RFC 6349: 1 mbit = 10^6 bit).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Self
+
+from dumbbell.errors import ScenarioError
+
+__all__ = ["Buffer", "Rate", "Size", "Time", "expand", "expand_counts"]
+
+NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?)\s*(.*?)\s*")
+U64_MAX = 2**64 - 1
+
+
+def split(text: str, what: str, examples: str) -> tuple[Fraction, str]:
+    """Split ``50mbit`` into 50 and ``mbit``; `what` and `examples` are for the error."""
+    match = NUMBER.fullmatch(text)
+    if match is None:
+        message = f"{what} `{text}` is not a number with a unit; say {examples}"
+        raise ScenarioError(message, key=what)
+    if not match[2]:
+        raise ScenarioError(f"{what} `{text}` has no unit; say {examples}", key=what)
+    return Fraction(match[1]), match[2]
+
+
+class Quantity(int):
+    """An integer in a base unit that prints in the unit a person would use."""
+
+    units: ClassVar[Mapping[str, int]]
+    examples: ClassVar[str]
+    #: Words of `units` to print in, largest first.
+    print_units: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    def parse(cls, text: str | int, what: str, *, minimum: int = 0) -> Self:
+        """Read a quantity.
+
+        Parameters
+        ----------
+        text
+            ``"50mbit"``; a value of this class passes as it is.
+        what
+            Name of the thing, for the error: ``rate``.
+        minimum
+            Smallest value allowed, in base units.
+
+        Returns
+        -------
+        Self
+            The value in base units.
+        """
+        if isinstance(text, cls):
+            value = Fraction(int(text))
+        else:
+            number, unit = split(str(text), what, cls.examples)
+            value = number * cls._factor(unit, str(text), what)
+        if value < minimum or value > U64_MAX:
+            bound = "negative" if value < 0 else "too small" if value < minimum else "too large"
+            least = f"at least {cls(minimum)}" if value < minimum else f"at most {cls(U64_MAX)}"
+            bound = "zero" if value == 0 else bound
+            raise ScenarioError(f"{what} `{text}` is {bound}; say {least}", key=what)
+        return cls(round(value))
+
+    @classmethod
+    def _factor(cls, unit: str, text: str, what: str) -> int:
+        factor = cls.units.get(unit)
+        if factor is None:
+            factor = cls.units.get(cls._fold(unit))
+        if factor is None:
+            raise ScenarioError(
+                f"{what} `{text}` has the unit `{unit}`, which does not fit; say {cls.examples}",
+                key=what,
+            )
+        return factor
+
+    @classmethod
+    def _fold(cls, unit: str) -> str:
+        return unit.lower().removesuffix("/s")
+
+    def __str__(self) -> str:
+        value = int(self)
+        if value == 0:
+            return f"0{self.print_units[0]}"
+        for unit in self.print_units:
+            factor = self.units[unit]
+            # Two decimals at most, and exact: what is printed reads back as the same value.
+            if value >= factor and value * 100 % factor == 0:
+                return f"{format_fraction(Fraction(value, factor))}{unit}"
+        return f"{value}{self.print_units[-1]}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+
+class Rate(Quantity):
+    """A rate, bit/s."""
+
+    units = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
+    examples = "`50mbit`, `800kbit` or `1gbit`"
+    print_units = ("gbit", "mbit", "kbit", "bit")
+
+    @property
+    def bps(self) -> int:
+        """The rate in bit/s."""
+        return int(self)
+
+
+class Time(Quantity):
+    """A time, ns."""
+
+    units = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9}
+    examples = "`40ms`, `120s` or `500us`"
+    print_units = ("s", "ms", "us", "ns")
+
+    @classmethod
+    def _fold(cls, unit: str) -> str:
+        return unit  # `/s` is no suffix of a time
+
+    @property
+    def ns(self) -> int:
+        """The time in nanoseconds."""
+        return int(self)
+
+    @property
+    def seconds(self) -> float:
+        """The time in seconds."""
+        return int(self) / 1e9
+
+
+class Size(Quantity):
+    """A size, bytes."""
+
+    # Case matters: `Mb` is megabits to some and megabytes to others, so it is neither.
+    units = {
+        "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9,
+        "KiB": 2**10, "MiB": 2**20, "GiB": 2**30,
+    }  # fmt: skip
+    examples = "`500kB`, `10MB` or `8MiB`"
+    print_units = ("GiB", "MiB", "GB", "MB", "kB", "B")
+
+    @classmethod
+    def _fold(cls, unit: str) -> str:
+        return unit
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A bottleneck's buffer.
+
+    Attributes
+    ----------
+    amount
+        How much.
+    unit
+        ``bdp`` (link_rate × base_rtt), ``B`` (wire bytes) or ``pkt``.
+    """
+
+    amount: Fraction
+    unit: str
+
+    examples: ClassVar[str] = "`2bdp`, `500kB` or `64pkt`"
+
+    @classmethod
+    def parse(cls, text: str | Buffer, what: str = "buffer") -> Buffer:
+        """Read a buffer: ``2bdp``, ``500kB`` or ``64pkt``."""
+        if isinstance(text, Buffer):
+            return text
+        number, unit = split(str(text), what, cls.examples)
+        if number <= 0:
+            bound = "zero" if number == 0 else "negative"
+            raise ScenarioError(f"{what} `{text}` is {bound}; say {cls.examples}", key=what)
+        if unit.lower() == "bdp":
+            return cls(number, "bdp")
+        if unit.lower() in {"pkt", "pkts"}:
+            if number.denominator != 1:
+                raise ScenarioError(f"{what} `{text}` is not a whole number of packets", key=what)
+            return cls(number, "pkt")
+        if unit in Size.units:
+            return cls(Fraction(int(Size.parse(text, what))), "B")
+        raise ScenarioError(
+            f"{what} `{text}` has the unit `{unit}`, which does not fit; say {cls.examples}",
+            key=what,
+        )
+
+    def limit_bytes(self, link_rate_bps: int, base_rtt_ns: int) -> int:
+        """Return the limit in wire bytes; 1 BDP = link_rate × base_rtt.
+
+        A buffer in packets has none: ask its `unit` first.
+        """
+        if self.unit == "bdp":
+            return int(self.amount * link_rate_bps * base_rtt_ns / (8 * 10**9))
+        if self.unit == "B":
+            return int(self.amount)
+        raise ValueError("a buffer in packets has no limit in bytes")
+
+    def __str__(self) -> str:
+        if self.unit == "B":
+            return str(Size(int(self.amount)))
+        return f"{format_fraction(self.amount)}{self.unit}"
+
+
+def format_fraction(value: Fraction) -> str:
+    """Write a fraction as the shortest decimal that reads back the same, when there is one."""
+    return str(value.numerator) if value.denominator == 1 else f"{float(value):.12g}"
+
+
+def expand(text: str, what: str, examples: str) -> list[str]:
+    """Expand a list of quantities.
+
+    ``a,b,c`` lists, ``a..b`` doubles from a to b, ``a..b/n`` is n even steps, both ends included.
+    In a range the first end may leave the unit out: ``0.5..64bdp``.
+
+    Parameters
+    ----------
+    text
+        The list.
+    what, examples
+        For the error.
+
+    Returns
+    -------
+    list of str
+        One quantity each, in the order written.
+    """
+    values: list[str] = []
+    for part in text.split(","):
+        if ".." in part:
+            values += expand_range(part.strip(), what, examples)
+        else:
+            values.append(part.strip())
+    return values
+
+
+def expand_range(text: str, what: str, examples: str) -> list[str]:
+    """Expand ``a..b`` or ``a..b/n``."""
+    first, _, rest = text.partition("..")
+    last, _, steps = rest.partition("/")
+    high, unit = split(last, what, examples)
+    match = NUMBER.fullmatch(first)
+    if match is None or match[2] not in ("", unit):
+        raise ScenarioError(f"{what} `{text}`: write both ends in one unit, like `0.5..64{unit}`")
+    low = Fraction(match[1])
+    if not 0 < low <= high:
+        raise ScenarioError(f"{what} `{text}`: a range goes up from more than zero")
+    return [f"{format_fraction(value)}{unit}" for value in steps_between(low, high, steps, what)]
+
+
+def steps_between(low: Fraction, high: Fraction, steps: str, what: str) -> list[Fraction]:
+    """List the values of a range: doubling, or `steps` even ones."""
+    if steps:
+        if not steps.isdecimal() or int(steps) < 2:
+            raise ScenarioError(f"{what}: `/{steps}` is not a number of steps; say `/2` or more")
+        count = int(steps)
+        return [low + (high - low) * step / (count - 1) for step in range(count)]
+    values = []
+    while low <= high:
+        values.append(low)
+        low *= 2
+    if values[-1] != high:
+        values.append(high)
+    return values
+
+
+def expand_counts(text: str, what: str) -> list[int]:
+    """Expand a list of counts: ``1,4`` or ``16..128`` (doubling)."""
+    counts: list[int] = []
+    for part in text.split(","):
+        low, dots, high = part.strip().partition("..")
+        if not low.isdecimal() or (dots and not high.isdecimal()) or int(low) < 1:
+            raise ScenarioError(
+                f"{what} `{text}` is not a list of counts; say `4`, `1,4` or `1..16`", key=what
+            )
+        ends = steps_between(Fraction(low), Fraction(high or low), "", what)
+        counts += [int(value) for value in ends]
+    return counts

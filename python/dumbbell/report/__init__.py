@@ -1,0 +1,5 @@
+"""Reports: one HTML file that needs no network."""
+
+from dumbbell.report.page import write_report
+
+__all__ = ["write_report"]

@@ -1,0 +1,223 @@
+"""One run: do it, look at it, save it, load it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dumbbell import _core, run_directory
+from dumbbell._core import Control
+from dumbbell.errors import Cancelled, EngineError, ResultError
+from dumbbell.metrics import group_metrics, jain
+from dumbbell.scenario import Scenario
+from dumbbell.verdict import Verdict, judge
+
+__all__ = ["SCHEMA_VERSION", "Control", "Run", "execute", "run"]
+
+#: Version of `Run.to_dict`, `--json` and `run.json`; docs/data-format.md says what changes it.
+SCHEMA_VERSION = 1
+
+#: How often a run under way is asked for its progress, s; also how fast Ctrl-C is seen.
+POLL_S = 0.05
+
+
+class Run:
+    """A run's summary and time series.
+
+    Parameters
+    ----------
+    scenario
+        What ran.
+    summary
+        What the engine counted; its keys are those of `docs/data-format.md`.
+    tables
+        Time series by name: ``flows``, ``queue`` and ``state-<group>-<cc>``.
+    """
+
+    def __init__(
+        self, scenario: Scenario, summary: Mapping[str, Any], tables: Mapping[str, pa.Table]
+    ) -> None:
+        self.scenario = scenario
+        self.summary = summary
+        self.tables = tables
+
+    def __repr__(self) -> str:
+        groups = " + ".join(f"{group.flows} {group.cc}" for group in self.scenario.groups)
+        return f"<Run {groups}, {self.scenario.time}, {self.verdict.status}>"
+
+    @property
+    def flows(self) -> pa.Table:
+        """Time series of every flow: cwnd, inflight, RTT, rates; one row per sample and flow."""
+        return self.tables["flows"]
+
+    @property
+    def queue(self) -> pa.Table:
+        """Time series of the bottleneck's queue: backlog, drops, sojourn."""
+        return self.tables["queue"]
+
+    def state(self, group: int) -> pa.Table:
+        """Time series of the congestion control's own state.
+
+        Parameters
+        ----------
+        group
+            Index of the group.
+
+        Raises
+        ------
+        KeyError
+            Its congestion control records none.
+        """
+        for name in self.tables:
+            if name.startswith(f"state-{group}-"):
+                return self.tables[name]
+        raise KeyError(f"group {group} has no state series")
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """May its numbers be believed?"""
+        return judge(self.scenario, self.summary)
+
+    @property
+    def jain(self) -> float:
+        """Jain's fairness index of all flows' goodput."""
+        return jain([flow["goodput_bps"] for flow in self.summary["flows"]])
+
+    @cached_property
+    def groups(self) -> list[dict[str, Any]]:
+        """Each group's goodput, share, RTT and counts, in the scenario's order."""
+        total_bps = sum(flow["goodput_bps"] for flow in self.summary["flows"])
+        groups = []
+        for loaded in self.summary["congestion_controls"]:
+            flows = [f for f in self.summary["flows"] if f["group"] == loaded["group"]]
+            metrics = group_metrics(flows, total_bps)
+            groups.append({**loaded, "flows": len(flows), **metrics})
+        return groups
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as `--json` prints it; docs/data-format.md describes it."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "scenario": self.scenario.to_dict(),
+            "engine": self.summary["engine"],
+            "engine_version": self.summary["engine_version"],
+            "seed": self.summary["seed"],
+            "duration_ns": self.summary["duration_ns"],
+            "verdict": self.verdict.to_dict(),
+            "groups": self.groups,
+            "flows": self.summary["flows"],
+            "bottleneck": self.summary["bottleneck"],
+            "jain": self.jain,
+        }
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def save(self, directory: str | Path) -> Path:
+        """Write the run to a directory, whole or not at all.
+
+        Parameters
+        ----------
+        directory
+            Made, or replaced if it holds a run.
+
+        Returns
+        -------
+        Path
+            The directory.
+        """
+        return run_directory.write(Path(directory), self.to_json(), self.tables)
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Run:
+        """Read a run that `save` wrote; its tables are read when they are asked for.
+
+        Raises
+        ------
+        ResultError
+            There is no run, or it was written by another version.
+        """
+        document, tables = run_directory.read(Path(directory))
+        version = document.get("schema_version")
+        if version != SCHEMA_VERSION:
+            raise ResultError(
+                f"{directory}: written in format {version}, this version reads {SCHEMA_VERSION}"
+            )
+        loaded = [
+            {key: group[key] for key in ("group", "cc", "build", "params")}
+            for group in document["groups"]
+        ]
+        kept = ("engine", "engine_version", "seed", "duration_ns", "flows", "bottleneck")
+        summary = {**{key: document[key] for key in kept}, "congestion_controls": loaded}
+        return cls(Scenario.from_dict(document["scenario"]), summary, tables)
+
+
+def run(
+    scenario: Scenario,
+    *,
+    on_progress: Callable[[float], None] | None = None,
+    control: Control | None = None,
+) -> Run:
+    """Simulate a scenario.
+
+    Parameters
+    ----------
+    scenario
+        What to run.
+    on_progress
+        Called several times a second with the share of the simulated time that has passed, 0 to 1.
+    control
+        To cancel the run from another thread.
+
+    Returns
+    -------
+    Run
+        Its summary and time series.
+
+    Raises
+    ------
+    EngineError
+        The engine refuses the scenario.
+    Cancelled
+        It was stopped through `control`; Ctrl-C stops it too, with KeyboardInterrupt.
+
+    Examples
+    --------
+    >>> import dumbbell
+    >>> run = dumbbell.run(dumbbell.Scenario(["reno"], time="2s"))
+    >>> run.verdict.status
+    'OK'
+    """
+    control = control or Control()
+    # In a thread, because Python sees Ctrl-C only between two of the main thread's instructions.
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        future = pool.submit(execute, scenario, control)
+        try:
+            while True:
+                try:
+                    return future.result(timeout=POLL_S)
+                except TimeoutError:
+                    if on_progress is not None:
+                        on_progress(control.progress())
+        except BaseException:
+            control.cancel()
+            raise
+
+
+def execute(scenario: Scenario, control: Control) -> Run:
+    """Simulate a scenario in this thread; `run` is for people."""
+    try:
+        output = _core.run(scenario.to_json(), control)
+    except _core.EngineError as error:
+        raise EngineError(str(error)) from None
+    except _core.Cancelled:
+        raise Cancelled("the run was cancelled") from None
+    tables = {name: pa.table(output.table(name)) for name in output.table_names()}
+    return Run(scenario, json.loads(output.summary()), tables)

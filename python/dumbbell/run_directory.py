@@ -1,0 +1,82 @@
+"""A run on disk: `run.json` and one Parquet file per table."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dumbbell.errors import ResultError
+
+__all__ = ["ParquetTables", "read", "write"]
+
+DOCUMENT = "run.json"
+
+
+class ParquetTables(Mapping[str, pa.Table]):
+    """The tables of a saved run; each is read when it is asked for, and not kept."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def __getitem__(self, name: str) -> pa.Table:
+        path = self.directory / f"{name}.parquet"
+        if not path.is_file():
+            raise KeyError(name)
+        return pq.read_table(path)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(path.stem for path in self.directory.glob("*.parquet")))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def write(directory: Path, document: str, tables: Mapping[str, pa.Table]) -> Path:
+    """Write a run, whole or not at all: into a directory beside it that is then renamed.
+
+    Parameters
+    ----------
+    directory
+        Made, or replaced if it holds a run.
+    document
+        Text of `run.json`.
+    tables
+        One file each.
+    """
+    if directory.exists() and not is_replaceable(directory):
+        raise ResultError(f"{directory}: exists and holds no run; name another directory")
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".dumbbell-") as scratch:
+        new = Path(scratch, "new")
+        new.mkdir()
+        for name, table in tables.items():
+            pq.write_table(table, new / f"{name}.parquet", compression="zstd")
+        (new / DOCUMENT).write_text(document + "\n", encoding="utf-8")
+        if directory.exists():
+            directory.rename(Path(scratch, "old"))
+        new.rename(directory)
+    return directory
+
+
+def is_replaceable(directory: Path) -> bool:
+    """Whether a directory is empty or holds a run, and nothing of anybody else's is lost."""
+    return directory.is_dir() and ((directory / DOCUMENT).is_file() or not any(directory.iterdir()))
+
+
+def read(directory: Path) -> tuple[dict[str, Any], Mapping[str, pa.Table]]:
+    """Read a run's document; its tables follow when they are asked for."""
+    try:
+        document = json.loads((directory / DOCUMENT).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ResultError(f"{directory}: holds no run; there is no {DOCUMENT}") from None
+    except (OSError, ValueError) as error:
+        raise ResultError(f"{directory / DOCUMENT}: cannot be read: {error}") from None
+    if not isinstance(document, dict):
+        raise ResultError(f"{directory / DOCUMENT}: is no run")
+    return document, ParquetTables(directory)

@@ -1,0 +1,324 @@
+"""What to run: flows in groups, one bottleneck, and for how long."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell.congestion_control import CongestionControl
+from dumbbell.errors import ScenarioError
+from dumbbell.quantity import Buffer, Rate, Size, Time
+
+__all__ = ["MAX_FLOWS", "Group", "Scenario"]
+
+#: Payload of a full segment on Ethernet with timestamps: 1500 - 20 (IP) - 20 (TCP) - 12 (options).
+DEFAULT_MSS = "1448B"
+#: Everything around the payload on the wire: Ethernet 14, IP 20, TCP 20, timestamps 12.
+HEADER_BYTES = 66
+#: TCP_MIN_MSS of Linux: below it a segment is mostly header.
+MIN_MSS_BYTES = 88
+#: Far beyond any window in a scenario that fits in memory, so that it never binds.
+UNLIMITED = "1GiB"
+#: Flow numbers are u32; a scenario near this would not fit in memory anyway.
+MAX_FLOWS = 100_000
+
+
+@dataclass(frozen=True, init=False)
+class Group:
+    """Flows that are alike.
+
+    Parameters
+    ----------
+    cc
+        Congestion control: ``"copa"``, ``"copa:mode_window_rtts=5"``, ``"./mine.bpf.c"``.
+    flows
+        How many.
+    rtt
+        Base RTT of these flows' path; the scenario's when left out.
+    start
+        When the first of them may start.
+    jitter
+        Each flow starts this much later at most, drawn from the seed: processes that are started
+        together never send their first packet in the same nanosecond.
+    stop
+        When the application stops sending; at the end of the run when left out.
+    size
+        How much each flow sends; without end when left out.
+    rwnd
+        Receive window; large enough by default never to bind.
+    sndbuf
+        Send buffer; large enough by default never to bind.
+    tso
+        Segmentation offload: segments leave in bursts as Linux sizes them.
+    delayed_ack
+        Delayed ACKs; off, every segment is acknowledged at once.
+    mss
+        Payload of a full segment.
+    """
+
+    cc: CongestionControl
+    flows: int
+    rtt: Time | None
+    start: Time
+    jitter: Time
+    stop: Time | None
+    size: Size | None
+    rwnd: Size
+    sndbuf: Size
+    tso: bool
+    delayed_ack: bool
+    mss: Size
+
+    def __init__(
+        self,
+        cc: str | CongestionControl,
+        flows: int = 1,
+        *,
+        rtt: str | Time | None = None,
+        start: str | Time = "0s",
+        jitter: str | Time = "100ms",
+        stop: str | Time | None = None,
+        size: str | Size | None = None,
+        rwnd: str | Size = UNLIMITED,
+        sndbuf: str | Size = UNLIMITED,
+        tso: bool = True,
+        delayed_ack: bool = True,
+        mss: str | Size = DEFAULT_MSS,
+    ) -> None:
+        values = {
+            "cc": CongestionControl.parse(cc),
+            "flows": check_count(flows, "flows", MAX_FLOWS),
+            "rtt": None if rtt is None else Time.parse(rtt, "rtt", minimum=1),
+            "start": Time.parse(start, "start"),
+            "jitter": Time.parse(jitter, "jitter"),
+            "stop": None if stop is None else Time.parse(stop, "stop", minimum=1),
+            "size": None if size is None else Size.parse(size, "size", minimum=1),
+            "rwnd": Size.parse(rwnd, "rwnd", minimum=1),
+            "sndbuf": Size.parse(sndbuf, "sndbuf", minimum=1),
+            "mss": Size.parse(mss, "mss", minimum=MIN_MSS_BYTES),
+            "tso": check_flag(tso, "tso"),
+            "delayed_ack": check_flag(delayed_ack, "delayed_ack"),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        for name, window in (("rwnd", self.rwnd), ("sndbuf", self.sndbuf)):
+            if window < self.mss:
+                message = f"{name} `{window}` is smaller than a segment; say at least `{self.mss}`"
+                raise ScenarioError(message, key=name)
+        if self.stop is not None and self.stop <= self.start:
+            raise ScenarioError(
+                f"`{self.cc}` flows stop at {self.stop}, before they start at {self.start}",
+                key="stop",
+            )
+
+    @property
+    def packet_bytes(self) -> int:
+        """Size of a full segment on the wire."""
+        return int(self.mss) + HEADER_BYTES
+
+
+@dataclass(frozen=True, init=False)
+class Scenario:
+    """Groups of flows through one bottleneck.
+
+    Parameters
+    ----------
+    groups
+        The flows; a congestion control's name stands for one flow of it.
+    rate
+        Capacity of the bottleneck; Ethernet, IP and TCP headers count.
+    rtt
+        Base RTT: both ways' propagation, without queueing and serialisation.
+    buffer
+        The bottleneck's drop-tail buffer, in BDP (rate × rtt), bytes or packets.
+    time
+        Simulated time.
+    seed
+        Seed of every random draw of the run.
+    sample
+        Interval of the time series; ``0s`` records none.
+    name
+        A title, for people.
+
+    Examples
+    --------
+    >>> import dumbbell
+    >>> scenario = dumbbell.Scenario(["copa", dumbbell.Group("cubic", 4)], buffer="2bdp")
+    >>> str(scenario.rate), scenario.bdp_bytes
+    ('50mbit', 250000)
+    """
+
+    name: str
+    rate: Rate
+    rtt: Time
+    buffer: Buffer
+    time: Time
+    seed: int
+    sample: Time
+    groups: tuple[Group, ...]
+
+    def __init__(
+        self,
+        groups: Iterable[Group | str | CongestionControl],
+        *,
+        rate: str | Rate = "50mbit",
+        rtt: str | Time = "40ms",
+        buffer: str | Buffer = "1bdp",
+        time: str | Time = "60s",
+        seed: int = 1,
+        sample: str | Time = "10ms",
+        name: str = "",
+    ) -> None:
+        values = {
+            "name": check_name(name),
+            "rate": Rate.parse(rate, "rate", minimum=1),
+            "rtt": Time.parse(rtt, "rtt", minimum=1),
+            "buffer": Buffer.parse(buffer),
+            "time": Time.parse(time, "time", minimum=1),
+            "seed": check_count(seed, "seed", 2**64 - 1, minimum=0),
+            "sample": Time.parse(sample, "sample"),
+            "groups": tuple(g if isinstance(g, Group) else Group(g) for g in groups),
+        }
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse what is wrong between the fields."""
+        if not self.groups:
+            raise ScenarioError("no flows; name a congestion control, like `copa`")
+        for index, group in enumerate(self.groups):
+            if group.start >= self.time:
+                raise ScenarioError(
+                    f"`{group.cc}` flows never start: start `{group.start}` is not before "
+                    f"the end at `{self.time}`",
+                    key="start",
+                    group=index,
+                )
+        if self.buffer.unit == "pkt":
+            return
+        packet_bytes = max(group.packet_bytes for group in self.groups)
+        limit_bytes = self.buffer.limit_bytes(self.rate, self.rtt)
+        if limit_bytes < packet_bytes:
+            raise ScenarioError(
+                f"buffer `{self.buffer}` is {limit_bytes} B, smaller than a packet; "
+                f"say at least `{packet_bytes}B`",
+                key="buffer",
+            )
+
+    @property
+    def bdp_bytes(self) -> int:
+        """1 BDP in wire bytes: rate × rtt."""
+        return int(self.rate) * int(self.rtt) // (8 * 10**9)
+
+    @property
+    def flow_count(self) -> int:
+        """How many flows there are in all groups."""
+        return sum(group.flows for group in self.groups)
+
+    def replace(self, **changes: Any) -> Scenario:
+        """Return a copy with some fields changed: ``scenario.replace(seed=2, buffer="4bdp")``."""
+        return dataclasses.replace(self, **changes)
+
+    def resolve(self) -> dict[str, Any]:
+        """Return the scenario as the engine takes it: integers in base units."""
+        return {
+            "seed": self.seed,
+            "duration_ns": int(self.time),
+            "sample_interval_ns": int(self.sample),
+            "bottleneck": {"link_rate_bps": int(self.rate), "queue": self._queue()},
+            "groups": [resolve_group(group, self.rtt) for group in self.groups],
+        }
+
+    def _queue(self) -> dict[str, Any]:
+        if self.buffer.unit == "pkt":
+            return {"kind": "pfifo", "limit_pkts": int(self.buffer.amount)}
+        return {"kind": "bfifo", "limit_bytes": self.buffer.limit_bytes(self.rate, self.rtt)}
+
+    def to_json(self) -> str:
+        """Return `resolve` as JSON, the engine's input."""
+        return json.dumps(self.resolve())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the scenario in the words of a scenario file, quantities with units."""
+        words = {key: word(getattr(self, key)) for key in SCENARIO_WORDS}
+        groups = [
+            {k: word(v) for k in GROUP_WORDS if (v := getattr(group, k)) is not None}
+            for group in self.groups
+        ]
+        return {**words, "group": groups}
+
+    @classmethod
+    def from_dict(cls, words: Mapping[str, Any]) -> Scenario:
+        """Read what `to_dict` wrote."""
+        settings = {key: value for key, value in words.items() if key != "group"}
+        return cls([Group(**group) for group in words["group"]], **settings)
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Scenario:
+        """Read a scenario file; an error names the line."""
+        from dumbbell.scenario_file import read_scenario  # it needs this class
+
+        return read_scenario(Path(path))
+
+    def to_toml(self) -> str:
+        """Return the text of a scenario file that reads back as this scenario."""
+        from dumbbell.scenario_file import format_scenario  # it needs this class
+
+        return format_scenario(self)
+
+
+#: Words of a scenario file, in the order they are written.
+SCENARIO_WORDS = tuple(f.name for f in dataclasses.fields(Scenario) if f.name != "groups")
+#: Words of a `[[group]]`.
+GROUP_WORDS = tuple(f.name for f in dataclasses.fields(Group))
+
+
+def resolve_group(group: Group, default_rtt: Time) -> dict[str, Any]:
+    """Return a group as the engine takes it."""
+    return {
+        "cc": {"name": group.cc.name, "params": dict(group.cc.params)},
+        "flows": group.flows,
+        "base_rtt_ns": int(group.rtt if group.rtt is not None else default_rtt),
+        "start_ns": int(group.start),
+        "start_jitter_ns": int(group.jitter),
+        "stop_ns": None if group.stop is None else int(group.stop),
+        "size_bytes": None if group.size is None else int(group.size),
+        "mss_bytes": int(group.mss),
+        "rwnd_bytes": int(group.rwnd),
+        "sndbuf_bytes": int(group.sndbuf),
+        "tso": group.tso,
+        "delayed_ack": group.delayed_ack,
+    }
+
+
+def word(value: Any) -> str | int | bool:
+    """Write a field as a scenario file has it."""
+    return value if type(value) in (bool, int, str) else str(value)
+
+
+def check_count(value: Any, what: str, maximum: int, minimum: int = 1) -> int:
+    """Refuse what is no whole number in the range."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ScenarioError(f"{what} `{value}` is not a whole number", key=what)
+    if not minimum <= value <= maximum:
+        raise ScenarioError(f"{what} is {value}; say {minimum} to {maximum}", key=what)
+    return value
+
+
+def check_name(value: Any) -> str:
+    """Refuse a name that is no text."""
+    if not isinstance(value, str):
+        raise ScenarioError(f"name is `{value}`, which is not text", key="name")
+    return value
+
+
+def check_flag(value: Any, what: str) -> bool:
+    """Refuse what is neither true nor false."""
+    if not isinstance(value, bool):
+        raise ScenarioError(f"{what} is `{value}`; say true or false", key=what)
+    return value

@@ -1,0 +1,72 @@
+"""Time series out of a run's tables, as NumPy arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dumbbell.run import Run
+
+__all__ = ["flow_series", "share_of_time", "state_labels"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def flow_series(run: Run, flow: int, *columns: str) -> tuple[FloatArray, ...]:
+    """Return the time in seconds and columns of the `flows` table for one flow.
+
+    Parameters
+    ----------
+    run
+        The run.
+    flow
+        Number of the flow.
+    columns
+        Names of columns; missing values become NaN.
+    """
+    table = run.flows
+    rows = table.filter(pc.equal(table["flow"], flow))
+    time_s = to_floats(rows["time_us"]) / 1e6
+    return (time_s, *(to_floats(rows[column]) for column in columns))
+
+
+def share_of_time(run: Run, group: int, column: str, label: str) -> float:
+    """Return the share of the samples of all the group's flows in a state.
+
+    Parameters
+    ----------
+    run
+        The run.
+    group
+        Index of the group.
+    column
+        A state series with labels: Copa's ``mode``.
+    label
+        One of them: ``default``.
+    """
+    values = state_labels(run, group, column)
+    return float(np.mean(values == label)) if values.size else 0.0
+
+
+def state_labels(run: Run, group: int, column: str) -> npt.NDArray[Any]:
+    """Return a state series as its labels: ``default``, ``competitive``, …"""
+    values = run.state(group)[column].combine_chunks()
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if pa.types.is_string(values.type):
+        return np.asarray(values.to_pylist(), dtype=str)
+    series = {entry.name: entry for entry in run.scenario.groups[group].cc.series}
+    names = np.asarray(series[column].labels, dtype=str)
+    labels: npt.NDArray[Any] = names[to_floats(values).astype(int)]
+    return labels
+
+
+def to_floats(values: Any) -> FloatArray:
+    """Return an Arrow column as floats; what is missing becomes NaN."""
+    column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    array: FloatArray = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return array

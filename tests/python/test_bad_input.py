@@ -1,0 +1,96 @@
+"""Issue by issue what a user can get wrong: one line on stderr, exit code 2, nothing on stdout."""
+
+import pytest
+
+RUN = ("run", "copa", "cubic")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("run", "cubik"), "error: unknown congestion control `cubik`; did you mean `cubic`?"),
+        (("run", "copa:windw=5"), "`copa` has no parameter `windw`"),
+        (
+            ("run", "copa:mode_window_rtts=999"),
+            "parameter `mode_window_rtts` of `copa` is 999; say",
+        ),
+        ((*RUN, "--rate", "50"), "error: rate `50` has no unit; say `50mbit`"),
+        ((*RUN, "--rtt", "40"), "error: rtt `40` has no unit; say `40ms`"),
+        ((*RUN, "--buffer", "2"), "error: buffer `2` has no unit; say `2bdp`, `500kB` or `64pkt`"),
+        ((*RUN, "--time", "30"), "error: time `30` has no unit; say"),
+        ((*RUN, "--buffer", "2ms"), "buffer `2ms` has the unit `ms`, which does not fit"),
+        ((*RUN, "--rate", "-5mbit"), "rate `-5mbit` is negative"),
+        ((*RUN, "--rate", "0mbit"), "rate `0mbit` is zero"),
+        ((*RUN, "--rtt", "-5ms"), "rtt `-5ms` is negative"),
+        ((*RUN, "--rtt", "0ms"), "rtt `0ms` is zero"),
+        ((*RUN, "--buffer", "-1bdp"), "buffer `-1bdp` is negative"),
+        ((*RUN, "--buffer", "0bdp"), "buffer `0bdp` is zero"),
+        ((*RUN, "--time", "-1s"), "time `-1s` is negative"),
+        ((*RUN, "--time", "0s"), "time `0s` is zero"),
+        ((*RUN, "--buffer", "1kB"), "buffer `1kB` is 1000 B, smaller than a packet"),
+        ((*RUN, "--start", "30s", "--time", "20s"), "flows never start"),
+        ((*RUN, "--start", "0s,1s,2s"), "names 3 times for 2 groups"),
+        ((*RUN, "--flows", "0"), "flows is 0; say 1 to"),
+        (("run", "absent.toml"), "error: absent.toml: no such file"),
+        (("run", "absent.toml", "copa"), "`absent.toml` is a whole scenario; name it alone"),
+        (("run", "./absent.bpf.c"), "`./absent.bpf.c`: no such file"),
+        (("run",), "error: missing argument"),
+        ((*RUN, "--bufer", "2bdp"), "error: no such option: --bufer"),
+        ((*RUN, "--flows", "two"), "--flows"),
+        (("sweep", "copa", "--buffer", "4..1bdp"), "a range goes up from more than zero"),
+        (("sweep", "copa", "--flows", "1.5"), "is not a list of counts"),
+        (("sweep", "copa", "--reps", "0"), "reps is 0; say 1 or more"),
+        (("reproduce", "ogino2012"), "unknown paper `ogino2012`; did you mean `ogino2021`?"),
+        (("reproduce", "--seeds", "0"), "seeds is 0; say 1 or more"),
+        (("cc", "list", "vegas"), "unknown congestion control `vegas`"),
+        (("cc", "check", "absent.bpf.c"), "absent.bpf.c"),
+        (("fly",), "no such command"),
+    ],
+)
+def test_one_line_and_exit_2(cli, arguments, says):
+    outcome = cli(*arguments)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("error: ")
+    assert outcome.err.count("\n") == 1
+    assert says.lower() in outcome.err.lower()
+
+
+def test_toml_key_and_line(cli, tmp_path):
+    path = tmp_path / "typo.toml"
+    path.write_text('rate = "1mbit"\nbufer = "1bdp"\n[[group]]\ncc = "reno"\n')
+    outcome = cli("run", str(path))
+    assert outcome.code == 2
+    assert outcome.err == f"error: {path}:2: unknown key `bufer`; did you mean `buffer`?\n"
+
+
+def test_not_toml(cli, tmp_path):
+    path = tmp_path / "not.toml"
+    path.write_text("rate: 1mbit\n")
+    outcome = cli("run", str(path))
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"error: {path}:1: not TOML: ")
+    assert outcome.err.count("\n") == 1
+
+
+def test_option_goes_before_the_file(cli, tmp_path):
+    path = tmp_path / "short.toml"
+    path.write_text('time = "1s"\n[[group]]\ncc = "reno"\n')
+    outcome = cli("run", str(path), "--buffer", "1B")
+    assert outcome.code == 2
+    assert "buffer `1B` is 1 B, smaller than a packet" in outcome.err
+
+
+def test_c_that_does_not_compile(cli, tmp_path):
+    path = tmp_path / "broken.bpf.c"
+    path.write_text('#include "vmlinux.h"\nthis is no C;\n')
+    for command in ("run", str(path)), ("cc", "check", str(path)):
+        outcome = cli(*command)
+        assert outcome.code == 2
+        assert outcome.out == ""
+        first, *rest = outcome.err.splitlines()
+        assert first.startswith("error: ")
+        assert "broken.bpf.c" in first
+        assert "does not compile" in first
+        assert any("error:" in line for line in rest), "the compiler's message is missing"
+        assert "Traceback" not in outcome.err

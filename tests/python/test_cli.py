@@ -1,0 +1,125 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from dumbbell import Run
+
+FAST = ("--time", "1s")
+
+
+def test_prints_a_table(cli):
+    outcome = cli("run", "copa", "cubic", "--flows", "2", *FAST)
+    assert outcome.code == 0
+    assert outcome.err == ""
+    for text in ("copa", "cubic", "Mbit/s", "RTT mean", "bottleneck", "Jain's index", "verdict"):
+        assert text in outcome.out
+    assert "3 cubic" in outcome.out  # each flow has a row
+
+
+def test_prints_no_row_per_flow_for_many(cli):
+    assert "20 reno" not in cli("run", "reno", "--flows", "24", *FAST).out
+
+
+def test_json_is_all_there_is_on_stdout(cli):
+    outcome = cli("run", "copa", "cubic", "--json", *FAST)
+    assert outcome.code == 0
+    document = json.loads(outcome.out)
+    assert document["engine"] == "simulator"
+    assert [group["cc"] for group in document["groups"]] == ["copa", "cubic"]
+
+
+def test_saves(cli, tmp_path):
+    outcome = cli("run", "reno", *FAST, "--out", str(tmp_path / "run"))
+    assert outcome.code == 0
+    assert f"saved in {tmp_path / 'run'}" in outcome.out
+    assert Run.load(tmp_path / "run").groups[0]["cc"] == "reno"
+
+
+def test_refuses_to_write_over_anything_but_a_run(cli, tmp_path):
+    (tmp_path / "notes.txt").touch()
+    outcome = cli("run", "reno", *FAST, "--out", str(tmp_path))
+    assert outcome.code == 2
+    assert "exists and holds no run" in outcome.err
+
+
+def test_options_go_before_a_file(cli, tmp_path):
+    path = tmp_path / "scenario.toml"
+    path.write_text('time = "600s"\n[[group]]\ncc = "cubic"\n[[group]]\ncc = "reno"\nflows = 2\n')
+    out = cli("run", str(path), *FAST, "--seed", "5", "--start", "0s,0.5s", "--json").out
+    document = json.loads(out)
+    assert document["seed"] == 5
+    assert document["duration_ns"] == 1_000_000_000
+    assert [group["flows"] for group in document["groups"]] == [1, 2]
+    assert document["flows"][1]["start_us"] >= 500_000
+
+
+def test_lists_congestion_controls(cli):
+    outcome = cli("cc", "list")
+    assert outcome.code == 0
+    for text in ("bbr", "copa", "cubic", "reno", "mode_window_rtts", "1 to"):
+        assert text in outcome.out
+    documents = json.loads(cli("cc", "list", "copa", "--json").out)
+    assert [document["name"] for document in documents] == ["copa"]
+    assert {"name", "unit", "doc", "min", "max", "default"} == set(documents[0]["params"][0])
+
+
+def test_sweeps(cli, tmp_path):
+    arguments = ("sweep", "copa", "cubic", "--buffer", "1..2bdp", "--flows", "1,2", "--reps", "2")
+    outcome = cli(*arguments, *FAST, "--out", str(tmp_path))
+    assert outcome.code == 0
+    assert outcome.err == ""
+    assert outcome.out.count("2bdp") == 2
+    runs = sorted(path.parent.name for path in tmp_path.rglob("run.json"))
+    assert len(runs) == 8
+    assert runs[0] == "buffer=1bdp,flows=1,seed=1"
+    documents = json.loads(cli(*arguments, *FAST, "--json").out)
+    assert len(documents) == 8
+    assert documents[0]["point"] == {"buffer": "1bdp", "flows": 1}
+
+
+@pytest.mark.parametrize("color", [True, False])
+def test_no_color(color):
+    environment = {**os.environ, "FORCE_COLOR": "1", "TERM": "xterm-256color"}
+    environment.pop("NO_COLOR", None)
+    if not color:
+        del environment["FORCE_COLOR"]
+        environment["NO_COLOR"] = "1"
+    command = [sys.executable, "-m", "dumbbell", "run", "reno", *FAST]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert ("\x1b[" in result.stdout) == color
+
+
+def test_closed_pipe_is_no_traceback():
+    command = f"{sys.executable} -m dumbbell cc list | head -1"
+    result = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True)
+    assert result.stdout.startswith("bbr")
+    assert result.stderr == ""
+
+
+def test_help_names_the_defaults(cli):
+    out = cli("run", "--help").out
+    for default in ("50mbit", "40ms", "1bdp", "60s", "1GiB", "10ms"):
+        assert f"[default: ({default}" in out or f"[default: {default}" in out
+
+
+def test_ctrl_c_stops_a_run_with_one_line():
+    command = [sys.executable, "-m", "dumbbell", "run", "cubic", "--time", "1000000s"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(2)  # past the imports and into the run
+    process.send_signal(signal.SIGINT)
+    started = time.monotonic()
+    out, err = process.communicate(timeout=30)
+    assert time.monotonic() - started < 1
+    assert (process.returncode, out, err) == (130, "", "error: interrupted\n")
+
+
+def test_help_names_every_command(cli):
+    outcome = cli("--help")
+    assert outcome.code == 0
+    for command in ("run", "sweep", "reproduce", "cc"):
+        assert command in outcome.out

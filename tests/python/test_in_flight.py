@@ -1,0 +1,27 @@
+import pyarrow as pa
+import pytest
+
+from dumbbell import Run, Scenario
+from dumbbell.papers.ogino2021.in_flight import compare_counts
+
+
+def test_compares_the_counts_by_seconds_with_and_without_losses():
+    # Four seconds, four samples each; a retransmission falls in the second of them.
+    time_us = [250_000 * i for i in range(16)]
+    inflight = [10] * 16
+    outstanding = [10] * 4 + [20] * 4 + [11] * 8
+    retransmitted = [0] * 5 + [1] * 11
+    flows = pa.table(
+        {
+            "time_us": time_us,
+            "flow": [0] * 16,
+            "inflight_pkts": inflight,
+            "outstanding_pkts": outstanding,
+            "retransmitted_pkts": retransmitted,
+        }
+    )
+    run = Run(Scenario(["copa"], time="4s"), {}, {"flows": flows})
+    counts = compare_counts([run, run], 0)
+    assert (counts.lossy_seconds, counts.quiet_seconds) == (2, 6)
+    assert counts.excess_lossy == pytest.approx(1.0)
+    assert counts.excess_quiet == pytest.approx(2 / 30)

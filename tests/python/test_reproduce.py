@@ -1,0 +1,137 @@
+"""The whole way of `dumbbell reproduce`, with the paper's runs cut short."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from dumbbell import papers
+from dumbbell.papers import PAPERS, reproduce
+
+FIGURES = ["2a", "2b", "3", "4", "5", "6a", "6b", "7", "8", "9", "10", "11", "12"]
+
+
+@pytest.fixture(scope="module")
+def short_paper() -> papers.Paper:
+    paper = PAPERS["ogino2021"]
+
+    def scenarios(seeds):
+        return [(name, s.replace(time="2s", sample="20ms")) for name, s in paper.scenarios(seeds)]
+
+    return replace(paper, scenarios=scenarios)
+
+
+@pytest.fixture(scope="module")
+def reproduced(short_paper, tmp_path_factory):
+    out = tmp_path_factory.mktemp("ogino2021")
+    return reproduce(short_paper, out, seeds=(1,)), out
+
+
+def test_writes_runs_figures_and_report(reproduced):
+    result, out = reproduced
+    assert len(result.runs) == 32
+    assert len(list((out / "runs").iterdir())) == 32
+    names = sorted(path.name for path in (out / "figures").iterdir())
+    assert names == sorted(f"figure-{f}.{suffix}" for f in FIGURES for suffix in ("png", "svg"))
+    for path in (out / "figures").glob("*.svg"):
+        assert ET.parse(path).getroot().tag.endswith("svg")  # noqa: S314 -- our own file
+    for path in (out / "figures").glob("*.png"):
+        assert path.read_bytes().startswith(b"\x89PNG")
+    assert [figure.name for figure in result.figures] == [f"figure-{f}" for f in FIGURES]
+    assert [len(figure.curves) for figure in result.figures if figure.x_ticks] == [2] * 4
+    assert [len(figure.curves) for figure in result.figures if not figure.x_ticks] == [8] * 9
+
+
+def test_findings_are_documented_json(reproduced):
+    result, out = reproduced
+    document = json.loads((out / "findings.json").read_text())
+    assert document == json.loads(json.dumps(result.to_dict()))
+    assert [finding["id"] for finding in document["findings"]] == [f"A{i}" for i in range(1, 8)]
+    for finding in document["findings"]:
+        assert {"id", "statement", "shown", "evidence"} <= set(finding)
+        assert isinstance(finding["shown"], bool)
+        assert finding["evidence"]
+
+
+class Page(HTMLParser):
+    """Collects what a browser would fetch, and the plots' data."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.plots: list[str] = []
+        self.in_json = False
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.fetched += [
+            value
+            for name, value in attrs
+            if name in ("src", "href") and value and not value.startswith("#")
+        ]
+        self.in_json = tag == "script" and attributes.get("type") == "application/json"
+
+    def handle_data(self, data):
+        if self.in_json:
+            self.plots.append(data)
+            self.in_json = False
+
+
+def test_report_needs_no_network_and_has_every_figure(reproduced):
+    result, out = reproduced
+    text = (out / "report.html").read_text(encoding="utf-8")
+    page = Page()
+    page.feed(text)
+    assert page.fetched == []
+    assert len(page.plots) == len(FIGURES)
+    for plot in page.plots:
+        for trace in json.loads(plot)["data"]:
+            assert len(trace["x"]) == len(trace["y"]) <= 600
+    for finding in result.findings:
+        assert finding.id in text
+    # plotly.js is 4.8 MB, and is there once.
+    assert len(text) < 8_000_000
+
+
+def test_same_seed_same_figures_and_report(short_paper, reproduced, tmp_path):
+    result, out = reproduced
+    again = reproduce(short_paper, tmp_path, seeds=(1,))
+    assert again.findings == result.findings
+    for name in ("report.html", "findings.json", "figures/figure-2a.svg", "figures/figure-3.png"):
+        assert (tmp_path / name).read_bytes() == (out / name).read_bytes(), name
+
+
+def test_check_exits_with_1_when_a_finding_is_not_shown(
+    cli, short_paper: papers.Paper, tmp_path, monkeypatch
+):
+    monkeypatch.setitem(PAPERS, "ogino2021", short_paper)
+    outcome = cli("reproduce", "ogino2021", "--out", str(tmp_path))
+    assert outcome.code == 0
+    for text in ("paper says", "we see", "findings shown", "report.html", "CUBIC (Mbit/s)"):
+        assert text in outcome.out
+
+    def with_findings(*, shown: bool) -> papers.Paper:
+        finding = papers.Finding("A1", "something", (papers.Check("so", holds=shown),))
+        return replace(short_paper, findings=lambda _runs: [finding])
+
+    monkeypatch.setitem(PAPERS, "ogino2021", with_findings(shown=False))
+    assert cli("reproduce", "--check", "--out", str(tmp_path)).code == 1
+    monkeypatch.setitem(PAPERS, "ogino2021", with_findings(shown=True))
+    outcome = cli("reproduce", "--check", "--json", "--out", str(tmp_path))
+    assert outcome.code == 0
+    assert json.loads(outcome.out)["findings"][0]["shown"] is True
+
+
+def test_seeds_give_means_with_ranges(short_paper, tmp_path):
+    result = reproduce(short_paper, tmp_path, seeds=(1, 2))
+    assert len(result.runs) == 64
+    assert "–" in result.tables[0].rows[0][1]
+    curve = result.figures[0].curves[0]
+    assert curve.low is not None
+    assert curve.high is not None
+    assert (curve.low <= curve.y).all()
+    assert (curve.y <= curve.high).all()

@@ -1,0 +1,133 @@
+import json
+
+import pyarrow as pa
+import pytest
+
+import dumbbell
+from dumbbell import Group, ResultError, Run, Scenario
+from dumbbell.run import SCHEMA_VERSION
+
+
+def test_has_groups_and_flows(short_run):
+    assert [group["cc"] for group in short_run.groups] == ["copa", "cubic"]
+    assert [group["flows"] for group in short_run.groups] == [1, 2]
+    assert sum(group["share"] for group in short_run.groups) == pytest.approx(1)
+    assert len(short_run.summary["flows"]) == 3
+    assert 1 / 3 <= short_run.jain <= 1
+
+
+def test_verdict_of_a_plain_run_is_ok(short_run):
+    assert short_run.verdict.status == "OK", short_run.verdict.reasons
+
+
+def test_tables_are_arrow_with_units(short_run):
+    assert isinstance(short_run.flows, pa.Table)
+    frame = short_run.flows.to_pandas()
+    assert sorted(frame["flow"].unique()) == [0, 1, 2]
+    # 10 ms samples of 2 s; the first are before the handshake is done.
+    assert 150 <= len(frame[frame["flow"] == 0]) <= 201
+    for column in ("cwnd_pkts", "inflight_pkts", "outstanding_pkts", "srtt_us", "goodput_bps"):
+        assert column in frame.columns
+    assert {"time_us", "backlog_bytes", "dropped_pkts"} <= set(short_run.queue.column_names)
+    assert set(short_run.state(0).to_pandas()["mode"]) <= {"default", "competitive", "loss"}
+
+
+def test_has_no_state_where_none_is_declared():
+    run = dumbbell.run(Scenario(["reno"], time="1s"))
+    with pytest.raises(KeyError, match="no state series"):
+        run.state(0)
+
+
+def test_records_no_series_when_told_not_to():
+    run = dumbbell.run(Scenario(["reno"], time="1s", sample="0s"))
+    assert list(run.tables) == []
+    assert run.summary["flows"][0]["received_bytes"] > 0
+
+
+def test_same_seed_same_bytes():
+    scenario = Scenario(["copa", Group("bbr", 2)], time="2s", seed=3)
+    first, second = dumbbell.run(scenario), dumbbell.run(scenario)
+    other = dumbbell.run(scenario.replace(seed=4))
+    assert first.to_json() == second.to_json()
+    for name, table in first.tables.items():
+        assert table.equals(second.tables[name])
+    assert not first.flows.equals(other.flows)
+
+
+def test_saves_and_loads(short_run, tmp_path):
+    directory = short_run.save(tmp_path / "a" / "run")
+    loaded = Run.load(directory)
+    assert loaded.scenario == short_run.scenario
+    assert loaded.to_json() == short_run.to_json()
+    assert sorted(loaded.tables) == sorted(short_run.tables)
+    for name, table in short_run.tables.items():
+        assert loaded.tables[name].to_pylist() == table.to_pylist()
+    assert sorted(p.name for p in directory.parent.iterdir()) == ["run"]  # no scratch left
+
+
+def test_saving_again_replaces_a_run_and_nothing_else(short_run, tmp_path):
+    short_run.save(tmp_path / "run")
+    (tmp_path / "run" / "stale.parquet").touch()
+    short_run.save(tmp_path / "run")
+    assert "stale" not in Run.load(tmp_path / "run").tables
+
+    other = tmp_path / "mine"
+    other.mkdir()
+    (other / "thesis.tex").touch()
+    with pytest.raises(ResultError, match="exists and holds no run"):
+        short_run.save(other)
+    assert (other / "thesis.tex").exists()
+
+
+def test_saves_whole_or_not_at_all(short_run, tmp_path):
+    class Broken(dict[str, pa.Table]):
+        def items(self):
+            yield from super().items()
+            raise OSError("no space left on device")
+
+    with pytest.raises(OSError, match="no space"):
+        Run(short_run.scenario, short_run.summary, Broken(short_run.tables)).save(tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_refuses_what_is_no_run(tmp_path):
+    with pytest.raises(ResultError, match="holds no run"):
+        Run.load(tmp_path)
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(ResultError, match="cannot be read"):
+        Run.load(tmp_path)
+    (tmp_path / "run.json").write_text('{"schema_version": 99}')
+    with pytest.raises(ResultError, match=f"format 99, this version reads {SCHEMA_VERSION}"):
+        Run.load(tmp_path)
+
+
+def test_json_has_the_documented_keys(short_run):
+    document = json.loads(short_run.to_json())
+    assert list(document) == [
+        "schema_version", "scenario", "engine", "engine_version", "seed", "duration_ns", "verdict",
+        "groups", "flows", "bottleneck", "jain",
+    ]  # fmt: skip
+    assert set(document["verdict"]) == {"status", "reasons"}
+    assert {"cc", "flows", "goodput_bps", "share", "rtt_mean_us"} <= set(document["groups"][0])
+    assert {
+        "flow", "group", "cc", "goodput_bps", "throughput_bps", "rtt_mean_us", "rtt_p95_us",
+        "inflight_mean_pkts", "retransmitted_pkts", "rto_count",
+    } <= set(document["flows"][0])  # fmt: skip
+    assert {
+        "utilization", "queue_delay_mean_us", "queue_delay_p95_us", "dropped_pkts",
+        "forwarded_pkts",
+    } <= set(document["bottleneck"])  # fmt: skip
+
+
+def test_is_cancelled_from_another_thread():
+    control = dumbbell.Control()
+    control.cancel()
+    with pytest.raises(dumbbell.Cancelled):
+        dumbbell.run(Scenario(["reno"], time="60s"), control=control)
+
+
+def test_reports_progress():
+    seen: list[float] = []
+    dumbbell.run(Scenario([Group("cubic", 4)], rate="1gbit", time="10s"), on_progress=seen.append)
+    assert seen == sorted(seen)
+    assert all(0 <= share <= 1 for share in seen)

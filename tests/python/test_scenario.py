@@ -1,0 +1,126 @@
+import pytest
+
+from dumbbell import CongestionControl, Group, Scenario, ScenarioError
+
+
+def test_resolves_to_base_units():
+    scenario = Scenario(
+        [Group("copa:mode_window_rtts=5", 2, rtt="80ms", stop="9s", size="1MB"), "cubic"],
+        rate="50mbit",
+        rtt="40ms",
+        buffer="2bdp",
+        time="10s",
+        seed=7,
+    )
+    resolved = scenario.resolve()
+    assert resolved["seed"] == 7
+    assert resolved["duration_ns"] == 10_000_000_000
+    assert resolved["sample_interval_ns"] == 10_000_000
+    assert resolved["bottleneck"] == {
+        "link_rate_bps": 50_000_000,
+        "queue": {"kind": "bfifo", "limit_bytes": 500_000},
+    }
+    copa, cubic = resolved["groups"]
+    assert copa["cc"] == {"name": "copa", "params": {"mode_window_rtts": 5}}
+    assert (copa["flows"], copa["base_rtt_ns"], copa["stop_ns"]) == (2, 80_000_000, 9_000_000_000)
+    assert copa["size_bytes"] == 1_000_000
+    assert (cubic["flows"], cubic["base_rtt_ns"]) == (1, 40_000_000)
+    assert (cubic["stop_ns"], cubic["size_bytes"]) == (None, None)
+    assert cubic["rwnd_bytes"] == cubic["sndbuf_bytes"] == 2**30
+
+
+def test_buffer_in_packets_is_a_pfifo():
+    queue = Scenario(["reno"], buffer="64pkt").resolve()["bottleneck"]["queue"]
+    assert queue == {"kind": "pfifo", "limit_pkts": 64}
+
+
+def test_round_trips_through_its_words():
+    scenario = Scenario([Group("copa:mode_window_rtts=5", 3, start="1s"), "bbr"], buffer="0.5bdp")
+    assert Scenario.from_dict(scenario.to_dict()) == scenario
+
+
+def test_is_replaced_not_changed():
+    scenario = Scenario(["reno"])
+    other = scenario.replace(buffer="4bdp", seed=2)
+    assert (str(scenario.buffer), scenario.seed) == ("1bdp", 1)
+    assert (str(other.buffer), other.seed) == ("4bdp", 2)
+    with pytest.raises(AttributeError):
+        scenario.seed = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            {"buffer": "1000B"},
+            "buffer `1kB` is 1000 B, smaller than a packet; say at least `1514B`",
+        ),
+        ({"buffer": "0.001bdp"}, "buffer `0.001bdp` is 250 B, smaller than a packet"),
+        ({"time": "0s"}, "time `0s` is zero"),
+        ({"rtt": "-1ms"}, "rtt `-1ms` is negative"),
+        ({"seed": -1}, "seed is -1"),
+        ({"seed": "x"}, "seed `x` is not a whole number"),
+        ({"name": 5}, "name is `5`, which is not text"),
+    ],
+)
+def test_refuses_scenario(words, says):
+    with pytest.raises(ScenarioError) as caught:
+        Scenario(["reno"], **words)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"flows": 0}, "flows is 0"),
+        ({"flows": True}, "flows `True` is not a whole number"),
+        ({"flows": 1_000_000}, "flows is 1000000; say 1 to 100000"),
+        ({"rwnd": "1kB"}, "rwnd `1kB` is smaller than a segment"),
+        ({"sndbuf": "100B"}, "sndbuf `100B` is smaller than a segment"),
+        ({"tso": "yes"}, "tso is `yes`; say true or false"),
+        ({"start": "2s", "stop": "1s"}, "stop at 1s, before they start at 2s"),
+        ({"mss": "10B"}, "mss `10B` is too small"),
+    ],
+)
+def test_refuses_group(words, says):
+    with pytest.raises(ScenarioError) as caught:
+        Group("reno", **words)
+    assert says in str(caught.value)
+
+
+def test_refuses_flows_that_never_start():
+    with pytest.raises(
+        ScenarioError, match="never start: start `5s` is not before the end at `2s`"
+    ):
+        Scenario([Group("reno", start="5s")], time="2s")
+
+
+def test_refuses_no_flows():
+    with pytest.raises(ScenarioError, match="no flows"):
+        Scenario([])
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("cubik", "unknown congestion control `cubik`; did you mean `cubic`?"),
+        ("zzz", "unknown congestion control `zzz`; known: `bbr`, `copa`, `cubic`, `reno`"),
+        ("copa:mode_window_rtt=5", "did you mean `mode_window_rtts`?"),
+        ("copa:mode_window_rtts=0", "is 0; say 1 to "),
+        ("copa:mode_window_rtts=five", "is `five`, which is not a whole number"),
+        ("copa:mode_window_rtts", "has no value"),
+        ("reno:beta=1", "`reno` has no parameter `beta`; it has none"),
+        ("./nothing.bpf.c", "congestion control `./nothing.bpf.c`: no such file"),
+        ("", "is no name"),
+    ],
+)
+def test_refuses_congestion_control(text, says):
+    with pytest.raises(ScenarioError) as caught:
+        CongestionControl.parse(text)
+    assert says in str(caught.value)
+
+
+def test_congestion_control_prints_as_it_reads():
+    text = "copa:mode_window_rtts=5,default_inv_delta=4"
+    assert str(CongestionControl.parse(text)) == text
+    assert CongestionControl.parse(text).series[0].name == "mode"

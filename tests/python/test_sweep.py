@@ -1,0 +1,97 @@
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+from dumbbell import Run, Scenario, SweepInterrupted, run_all
+from dumbbell.sweep import Progress
+
+
+def scenarios(count: int, seconds: str = "1s") -> list[tuple[int, Scenario]]:
+    return [(seed, Scenario(["cubic"], time=seconds, seed=seed)) for seed in range(1, count + 1)]
+
+
+def test_keeps_the_order_whatever_the_workers():
+    one = run_all(scenarios(5), workers=1)
+    many = run_all(scenarios(5), workers=4)
+    assert list(one) == list(many) == [1, 2, 3, 4, 5]
+    for seed, run in one.items():
+        assert run.to_json() == many[seed].to_json()
+        assert run.flows.equals(many[seed].flows)
+
+
+def test_reports_progress_in_simulated_seconds():
+    seen: list[Progress] = []
+    run_all(scenarios(3, "2s"), on_progress=seen.append)
+    assert seen[-1] == Progress(finished=3, total=3, simulated_s=6, total_s=6)
+    assert [p.simulated_s for p in seen] == sorted(p.simulated_s for p in seen)
+
+
+def test_hands_over_each_run_as_it_finishes(tmp_path):
+    def keep(seed: int, run: Run) -> Run:
+        return Run.load(run.save(tmp_path / str(seed)))
+
+    runs = run_all(scenarios(3), on_finished=keep)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["1", "2", "3"]
+    assert all(run.flows.num_rows > 0 for run in runs.values())
+
+
+def test_first_error_stops_the_rest(tmp_path):
+    broken = tmp_path / "broken.bpf.c"
+    broken.write_text("no C")
+    cases = [("broken", Scenario([str(broken)])), *scenarios(50, "3600s")]
+    started = time.monotonic()
+    with pytest.raises(dumbbell.EngineError, match="does not compile"):
+        run_all(cases, workers=1)
+    assert time.monotonic() - started < 10
+
+
+def test_interrupt_stops_within_a_second_and_keeps_finished_runs():
+    # One short run, then ones that would take minutes.
+    cases = [*scenarios(1), *[(seed + 1, s) for seed, s in scenarios(8, "36000s")]]
+    began: list[float] = []
+
+    def interrupt(progress: Progress) -> None:
+        if progress.finished == 1:
+            began.append(time.monotonic())
+            raise KeyboardInterrupt
+
+    with pytest.raises(SweepInterrupted) as caught:
+        run_all(cases, workers=2, on_progress=interrupt)
+    assert time.monotonic() - began[0] < 1
+    assert list(caught.value.finished) == [1]
+    assert caught.value.total == 9
+    assert str(caught.value) == "1 of 9 runs finished"
+
+
+def test_ctrl_c_on_the_command_line(tmp_path):
+    command = [
+        sys.executable, "-m", "dumbbell", "sweep", "cubic", "--buffer", "1..1024bdp",
+        "--reps", "100", "--time", "20s", "--out", str(tmp_path / "out"),
+    ]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not finished(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    started = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert time.monotonic() - started < 1
+    assert process.returncode == 130
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("error: interrupted: ")
+    assert "of 1100 runs finished, kept in" in err
+    # As many as it says, each of them whole.
+    kept = finished(tmp_path)
+    assert f"interrupted: {len(kept)} of" in err
+    assert all(Run.load(path.parent).flows.num_rows > 0 for path in kept)
+    assert not list((tmp_path / "out").rglob(".dumbbell-*"))
+
+
+def finished(directory: Path) -> list[Path]:
+    return list(directory.rglob("run.json"))

@@ -1,0 +1,101 @@
+"""Each fault is planted in a sound summary, and must be found."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from dumbbell import Scenario
+from dumbbell.verdict import judge
+
+SCENARIO = Scenario(["copa", "cubic"], time="10s")
+
+FLOW: dict[str, Any] = {
+    "flow": 0, "group": 0, "cc": "copa", "base_rtt_us": 40_000, "start_us": 0, "end_us": 10_000_000,
+    "rtt_min_us": 40_300, "sent_pkts": 1000, "dropped_pkts": 10, "arrived_pkts": 985,
+    "on_path_pkts": 5, "rto_count": 0, "rto_stall_max_us": 0, "rwnd_limited_us": 0,
+    "sndbuf_limited_us": 0,
+}  # fmt: skip
+
+SOUND: dict[str, Any] = {
+    "duration_ns": 10_000_000_000,
+    "congestion_controls": [{"group": 0, "cc": "copa"}, {"group": 1, "cc": "cubic"}],
+    "flows": [FLOW, {**FLOW, "flow": 1, "group": 1, "cc": "cubic"}],
+    "bottleneck": {
+        "link_rate_bps": 50_000_000, "offered_pkts": 2000, "forwarded_pkts": 1970,
+        "forwarded_bytes": 2_900_000, "dropped_pkts": 20, "left_pkts": 10,
+    },
+}  # fmt: skip
+
+
+def test_sound_run_is_ok():
+    verdict = judge(SCENARIO, SOUND)
+    assert verdict.status == "OK"
+    assert verdict.reasons == ()
+    assert verdict.to_dict() == {"status": "OK", "reasons": []}
+
+
+@pytest.mark.parametrize(
+    ("place", "key", "value", "status", "check", "says"),
+    [
+        (1, "arrived_pkts", 984, "INVALID", "conservation", "sent 1000 packets, 999 accounted for"),
+        (1, "sent_pkts", 1001, "INVALID", "conservation", "sent 1001 packets, 1000 accounted for"),
+        (
+            None,
+            "left_pkts",
+            9,
+            "INVALID",
+            "conservation",
+            "offered 2000 packets, accounts for 1999",
+        ),
+        (1, "cc", "reno", "INVALID", "congestion_control", "ran `reno`, asked for `cubic`"),
+        (None, "forwarded_bytes", 62_500_001, "INVALID", "rate", "more than the 62500000 B"),
+        (0, "rtt_min_us", 39_999, "INVALID", "rtt", "min RTT 39999 µs, base RTT 40000 µs"),
+        (0, "rwnd_limited_us", 110_000, "WARN", "rwnd", "limited by the receive window"),
+        (0, "sndbuf_limited_us", 110_000, "WARN", "sndbuf", "limited by the send buffer"),
+        (0, "rto_stall_max_us", 1_000_000, "WARN", "rto_stall", "1.00 s at a time"),
+    ],
+)
+def test_finds_a_planted_fault(place, key, value, status, check, says):
+    summary = copy.deepcopy(SOUND)
+    target = summary["bottleneck"] if place is None else summary["flows"][place]
+    target[key] = value
+    verdict = judge(SCENARIO, summary)
+    assert verdict.status == status
+    assert [reason.check for reason in verdict.reasons] == [check]
+    assert says in verdict.reasons[0].message
+
+
+def test_finds_a_flow_that_sent_nothing():
+    summary = copy.deepcopy(SOUND)
+    silent = dict.fromkeys(("sent_pkts", "dropped_pkts", "arrived_pkts", "on_path_pkts"), 0)
+    summary["flows"][1].update(silent, rtt_min_us=0)
+    verdict = judge(SCENARIO, summary)
+    assert [(reason.status, reason.check) for reason in verdict.reasons] == [("WARN", "idle")]
+
+
+def test_finds_a_flow_that_is_missing():
+    summary = copy.deepcopy(SOUND)
+    summary["flows"].pop()
+    assert "1 flows ran, 2 were asked for" in str(judge(SCENARIO, summary).reasons[0])
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("rwnd_limited_us", 100_000), ("sndbuf_limited_us", 100_000), ("rto_stall_max_us", 999_999)],
+)
+def test_overlooks_a_trifle(key, value):
+    summary = copy.deepcopy(SOUND)
+    summary["flows"][0][key] = value
+    assert judge(SCENARIO, summary).status == "OK"
+
+
+def test_says_it_once_for_many_flows_and_the_gravest_wins():
+    summary = copy.deepcopy(SOUND)
+    for flow in summary["flows"]:
+        flow["rwnd_limited_us"] = 5_000_000
+    summary["flows"][0]["rtt_min_us"] = 1
+    verdict = judge(SCENARIO, summary)
+    assert verdict.status == "INVALID"
+    assert [reason.check for reason in verdict.reasons] == ["rtt", "rwnd"]
+    assert verdict.reasons[1].message.startswith("2 of 2 flows limited by the receive window")
