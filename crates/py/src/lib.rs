@@ -6,11 +6,13 @@
 
 use std::sync::Arc;
 
+use arrow_array::ffi::to_ffi;
+use arrow_array::{Array, RecordBatch, StructArray};
 use dumbbell_sim::Error;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3_arrow::PyRecordBatch;
+use pyo3::types::PyCapsule;
 
 create_exception!(
     dumbbell._core,
@@ -73,10 +75,38 @@ impl Output {
     }
 
     /// A table, without a copy: `pyarrow.table()`, like every Arrow library, takes it as it is.
-    fn table(&self, name: &str) -> PyResult<PyRecordBatch> {
+    fn table(&self, name: &str) -> PyResult<Table> {
         let table = self.inner.tables.iter().find(|table| table.name == name);
         let table = table.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
-        Ok(PyRecordBatch::new(table.batch.clone()))
+        Ok(Table {
+            batch: table.batch.clone(),
+        })
+    }
+}
+
+/// A table for any Arrow library, by the Arrow PyCapsule interface.
+#[pyclass(frozen, module = "dumbbell._core")]
+struct Table {
+    batch: RecordBatch,
+}
+
+#[pymethods]
+impl Table {
+    /// Schema and array capsules; a requested schema is a wish that the interface lets us ignore.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        let _ = requested_schema;
+        let data = StructArray::from(self.batch.clone()).into_data();
+        let (array, schema) =
+            to_ffi(&data).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok((
+            PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
+            PyCapsule::new_with_value(py, array, c"arrow_array")?,
+        ))
     }
 }
 

@@ -13,6 +13,7 @@ use dumbbell_tcp::{Ack, DataHeader, Receiver, ReceiverConfig, Sender, SenderConf
 
 use crate::bottleneck::Bottleneck;
 use crate::control::Control;
+use crate::earliest::{WIDTH, earliest, index_of};
 use crate::endpoints::{Endpoints, histogram_us};
 use crate::error::Error;
 use crate::random::{element_generator, up_to};
@@ -37,7 +38,7 @@ pub(crate) struct Engine {
     pub(crate) recorder: Recorder,
     pub(crate) path: Path,
     /// When each source has its next event, ns; `u64::MAX`: none.
-    heads: Vec<u64>,
+    heads: Vec<[u64; WIDTH]>,
     timers: Timers,
     sample_interval_ns: u64,
     next_sample_ns: u64,
@@ -130,7 +131,7 @@ impl Engine {
             bottleneck: Bottleneck::new(&scenario.bottleneck, flow_count),
             recorder: Recorder::new(scenario.sample_interval_ns, scenario.duration_ns, &groups),
             path,
-            heads: vec![u64::MAX; sources],
+            heads: vec![[u64::MAX; WIDTH]; sources.div_ceil(WIDTH)],
             sample_interval_ns: scenario.sample_interval_ns,
             next_sample_ns: if scenario.sample_interval_ns == 0 {
                 u64::MAX
@@ -175,15 +176,24 @@ impl Engine {
         Ok(())
     }
 
+    /// The source with the earliest event and its time; the lowest number among equals.
     #[inline]
     fn next_event(&self) -> (usize, u64) {
-        let mut earliest = (0, self.heads[0]);
-        for (source, &head_ns) in self.heads.iter().enumerate().skip(1) {
-            if head_ns < earliest.1 {
-                earliest = (source, head_ns);
+        let due_ns = earliest(&self.heads[0]);
+        let mut next = (index_of(&self.heads[0], due_ns), due_ns);
+        // More than two base RTTs in the run: look at the rest of the delay lines too.
+        for (block, heads) in self.heads.iter().enumerate().skip(1) {
+            let due_ns = earliest(heads);
+            if due_ns < next.1 {
+                next = (block * WIDTH + index_of(heads, due_ns), due_ns);
             }
         }
-        earliest
+        next
+    }
+
+    #[inline]
+    fn set_head(&mut self, source: usize, due_ns: u64) {
+        self.heads[source / WIDTH][source % WIDTH] = due_ns;
     }
 
     fn sample(&mut self) {
@@ -216,9 +226,9 @@ impl Engine {
             let flow = &mut self.flows[departure.packet.flow as usize];
             flow.forwarded_bytes += u64::from(departure.packet.wire_bytes);
             self.path.forward.push(departure.done_ns, departure.packet);
-            self.heads[FORWARD] = self.path.forward.next_event().unwrap_or(u64::MAX);
+            self.set_head(FORWARD, self.path.forward.next_event().unwrap_or(u64::MAX));
         }
-        self.heads[LINK] = self.bottleneck.next_event_ns();
+        self.set_head(LINK, self.bottleneck.next_event_ns());
     }
 
     /// A data packet reaches its receiver.
@@ -229,7 +239,7 @@ impl Engine {
             self.flows[index].receiver.on_packet(now_ns, &packet);
             self.send_ack(index, now_ns);
         }
-        self.heads[FORWARD] = self.path.forward.next_event().unwrap_or(u64::MAX);
+        self.set_head(FORWARD, self.path.forward.next_event().unwrap_or(u64::MAX));
     }
 
     /// A data packet of a flow with access delay reaches the bottleneck.
@@ -237,10 +247,13 @@ impl Engine {
         if let Some(packet) = self.path.classes[class].access.pop(now_ns) {
             self.enter_bottleneck(now_ns, packet);
         }
-        self.heads[FIRST_CLASS + 2 * class + 1] = self.path.classes[class]
-            .access
-            .next_event()
-            .unwrap_or(u64::MAX);
+        self.set_head(
+            FIRST_CLASS + 2 * class + 1,
+            self.path.classes[class]
+                .access
+                .next_event()
+                .unwrap_or(u64::MAX),
+        );
     }
 
     /// An ACK reaches its sender.
@@ -254,10 +267,13 @@ impl Engine {
             }
             self.send_data(index, now_ns);
         }
-        self.heads[FIRST_CLASS + 2 * class] = self.path.classes[class]
-            .back
-            .next_event()
-            .unwrap_or(u64::MAX);
+        self.set_head(
+            FIRST_CLASS + 2 * class,
+            self.path.classes[class]
+                .back
+                .next_event()
+                .unwrap_or(u64::MAX),
+        );
     }
 
     /// A timer of some endpoint may be due.
@@ -275,7 +291,7 @@ impl Engine {
             }
             self.set_timers(index);
         }
-        self.heads[TIMERS] = self.timers.next_ns();
+        self.set_head(TIMERS, self.timers.next_ns());
     }
 
     /// Sends what the sender wants to send after an event.
@@ -287,8 +303,11 @@ impl Engine {
             for packet in flow.sender.poll_transmit(now_ns) {
                 class.access.push(now_ns, packet);
             }
-            self.heads[FIRST_CLASS + 2 * flow.path_class + 1] =
-                class.access.next_event().unwrap_or(u64::MAX);
+            let head = (
+                FIRST_CLASS + 2 * flow.path_class + 1,
+                class.access.next_event(),
+            );
+            self.set_head(head.0, head.1.unwrap_or(u64::MAX));
         } else {
             let mut sent = false;
             for packet in flow.sender.poll_transmit(now_ns) {
@@ -314,13 +333,16 @@ impl Engine {
     /// Packets may wait now: has the link anything to do?
     #[inline]
     fn start_link(&mut self, now_ns: u64) {
-        if self.heads[LINK] == u64::MAX {
+        if self.heads[0][LINK] == u64::MAX {
             let next_ns = self.bottleneck.next_event_ns();
-            self.heads[LINK] = if next_ns == u64::MAX {
-                next_ns
-            } else {
-                next_ns.max(now_ns)
-            };
+            self.set_head(
+                LINK,
+                if next_ns == u64::MAX {
+                    next_ns
+                } else {
+                    next_ns.max(now_ns)
+                },
+            );
         }
     }
 
@@ -330,18 +352,19 @@ impl Engine {
         if let Some(ack) = flow.receiver.poll_transmit() {
             let back = &mut self.path.classes[flow.path_class].back;
             back.push(now_ns, ack);
-            self.heads[FIRST_CLASS + 2 * flow.path_class] = back.next_event().unwrap_or(u64::MAX);
+            let head = (FIRST_CLASS + 2 * flow.path_class, back.next_event());
+            self.set_head(head.0, head.1.unwrap_or(u64::MAX));
         }
         let due_ns = self.flows[index].receiver.next_timer_ns();
         self.timers.set(2 * index as u32 + 1, due_ns);
-        self.heads[TIMERS] = self.timers.next_ns();
+        self.set_head(TIMERS, self.timers.next_ns());
     }
 
     #[inline]
     fn set_sender_timer(&mut self, index: usize) {
         self.timers
             .set(2 * index as u32, self.flows[index].next_sender_ns());
-        self.heads[TIMERS] = self.timers.next_ns();
+        self.set_head(TIMERS, self.timers.next_ns());
     }
 
     fn set_timers(&mut self, index: usize) {
@@ -350,7 +373,7 @@ impl Engine {
             2 * index as u32 + 1,
             self.flows[index].receiver.next_timer_ns(),
         );
-        self.heads[TIMERS] = self.timers.next_ns();
+        self.set_head(TIMERS, self.timers.next_ns());
     }
 }
 

@@ -15,5 +15,5 @@ pub enum Error {
     Cancelled,
     /// The tables could not be built.
     #[error("the run's tables could not be built: {0}")]
-    Arrow(#[from] arrow::error::ArrowError),
+    Arrow(#[from] arrow_schema::ArrowError),
 }

@@ -8,7 +8,7 @@
 //! | `scenario` | what to simulate, in integers |
 //! | `engine` | the event loop |
 //! | `endpoints`, `bottleneck` | a flow, the shared link, and what is measured of them |
-//! | `timers` | who wants to be woken when |
+//! | `timers`, `earliest` | who wants to be woken when |
 //! | `recorder`, `table` | time series, as Arrow tables |
 //! | `summarize`, `summary` | counts and means |
 //! | `random` | a seed per element |
@@ -18,6 +18,7 @@
 
 mod bottleneck;
 mod control;
+mod earliest;
 mod endpoints;
 mod engine;
 mod error;

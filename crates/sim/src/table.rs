@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, DictionaryArray, Float64Array, Int64Array, StringArray,
-    UInt8Array, UInt32Array, UInt64Array,
+use arrow_array::cast::AsArray;
+use arrow_array::types::{UInt8Type, UInt32Type};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch,
+    StringArray, UInt8Array, UInt32Array, UInt64Array,
 };
-use arrow::buffer::{NullBuffer, ScalarBuffer};
-use arrow::compute::filter;
-use arrow::datatypes::{Field, Schema, UInt8Type, UInt32Type};
-use arrow::error::ArrowError;
-use arrow::record_batch::RecordBatch;
+use arrow_buffer::{NullBuffer, ScalarBuffer};
+use arrow_schema::{ArrowError, Field, Schema};
+use arrow_select::filter::filter;
 use dumbbell_cc::{Series, TCP_INFINITE_SSTHRESH};
 
 use crate::recorder::{FlowSamples, QueueSamples, RawColumn, StateSamples};

@@ -1,7 +1,6 @@
 //! Which endpoint wants to be woken when.
 
-/// Children of a node: one cache line of deadlines.
-const WIDTH: usize = 8;
+use crate::earliest::{WIDTH, earliest, index_of};
 
 /// Deadlines of many endpoints, of which each has one that moves all the time.
 ///
@@ -52,13 +51,10 @@ impl Timers {
         if due_ns == u64::MAX {
             return None;
         }
-        let entry = self.levels.iter().rev().fold(0, |node, level| {
-            // The first child that is due then; one is, or its parent would not be.
-            let earlier = level[node]
-                .iter()
-                .take_while(|&&child_ns| child_ns != due_ns)
-                .count();
-            node * WIDTH + earlier
+        // From the root to the first child that is due then: one is, or its parent would not be.
+        let levels = self.levels.iter().rev();
+        let entry = levels.fold(0, |node, level| {
+            node * WIDTH + index_of(&level[node], due_ns)
         });
         self.enter(entry, u64::MAX);
         Some(entry as u32)
@@ -73,12 +69,6 @@ impl Timers {
             entry /= WIDTH;
         }
     }
-}
-
-#[inline]
-fn earliest(node: &[u64; WIDTH]) -> u64 {
-    let [a, b, c, d, e, f, g, h] = *node;
-    a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
 }
 
 #[cfg(test)]
