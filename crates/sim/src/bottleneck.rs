@@ -1,13 +1,12 @@
 //! The shared link of the run and what was measured of it.
 
-use dumbbell_path::{Departure, Fifo, Limit, Link, Packet, Queue as _};
+use dumbbell_path::{Departure, Link, Packet, Queue as _};
 use dumbbell_tcp::DataHeader;
 use hdrhistogram::Histogram;
 
 use crate::endpoints::histogram_us;
-use crate::scenario::{self, Queue};
-
-type QueueDiscipline = Box<dyn dumbbell_path::Queue<DataHeader>>;
+use crate::queue_discipline::QueueDiscipline;
+use crate::scenario;
 
 /// A link with its queue, counting.
 pub(crate) struct Bottleneck {
@@ -31,12 +30,11 @@ pub(crate) struct Bottleneck {
 
 impl Bottleneck {
     pub(crate) fn new(bottleneck: &scenario::Bottleneck, flows: usize) -> Self {
-        let queue: QueueDiscipline = match bottleneck.queue {
-            Queue::Bfifo { limit_bytes } => Box::new(Fifo::new(Limit::Bytes(limit_bytes))),
-            Queue::Pfifo { limit_pkts } => Box::new(Fifo::new(Limit::Packets(limit_pkts))),
-        };
         Self {
-            link: Link::new(bottleneck.link_rate_bps, queue),
+            link: Link::new(
+                bottleneck.link_rate_bps,
+                QueueDiscipline::new(&bottleneck.queue),
+            ),
             dropped: Vec::new(),
             flow_dropped_pkts: vec![0; flows],
             offered_pkts: 0,

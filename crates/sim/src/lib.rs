@@ -8,6 +8,7 @@
 //! | `scenario` | what to simulate, in integers |
 //! | `engine` | the event loop |
 //! | `endpoints`, `bottleneck` | a flow, the shared link, and what is measured of them |
+//! | `queue_discipline` | the queues a scenario can name |
 //! | `timers`, `earliest` | who wants to be woken when |
 //! | `recorder`, `table` | time series, as Arrow tables |
 //! | `summarize`, `summary` | counts and means |
@@ -22,6 +23,7 @@ mod earliest;
 mod endpoints;
 mod engine;
 mod error;
+mod queue_discipline;
 mod random;
 mod recorder;
 mod scenario;

@@ -135,6 +135,15 @@ impl Group {
                 "flows of `{name}` may start after the end of the run; start them earlier"
             ));
         }
+        let latest_start_ns = self.start_ns + self.start_jitter_ns;
+        if self
+            .stop_ns
+            .is_some_and(|stop_ns| stop_ns <= latest_start_ns)
+        {
+            return Err(format!(
+                "flows of `{name}` may stop before they start; stop them later"
+            ));
+        }
         let wire_bytes = u64::from(self.mss_bytes) + HEADER_BYTES;
         match *queue {
             Queue::Bfifo { limit_bytes } if limit_bytes < wire_bytes => Err(format!(

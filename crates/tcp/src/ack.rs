@@ -108,13 +108,12 @@ impl Sender {
         }
         self.cc.in_ack_event(CA_ACK_SLOWPATH);
         if prior_packets == 0 {
-            return None; // nothing was outstanding: no more to learn
+            self.finish_idle_ack(ack, prior_una, &mut progress);
+            return None;
         }
         let rtt_us = self.clean_acked(ack, prior_una, prior_fack, &mut progress);
         self.rack_update_reo_wnd(&progress);
-        if self.tlp_high_seq.is_some() {
-            self.process_tlp_ack(ack.ack, &progress);
-        }
+        self.process_tlp_ack(ack.ack, &progress);
         if self.is_dubious(&progress) {
             self.fast_retransmit_alert(ack, prior_una, &mut progress);
         }
@@ -126,6 +125,14 @@ impl Sender {
         progress.rate.finish(&mut self.cc.sock, delivered, losses);
         self.control_congestion(delivered, losses, &progress);
         rtt_us
+    }
+
+    /// Nothing was outstanding, yet a D-SACK may tell that the last reduction was unwarranted.
+    fn finish_idle_ack(&mut self, ack: &Ack, prior_una: u32, progress: &mut Progress) {
+        if progress.dsack {
+            self.fast_retransmit_alert(ack, prior_una, progress);
+        }
+        self.process_tlp_ack(ack.ack, progress);
     }
 
     fn advance_una(&mut self, ack: &Ack, progress: &Progress) {
@@ -278,7 +285,7 @@ impl Sender {
                 .cong_control(ack, progress.cc_flag(), &progress.rate.sample);
         } else {
             if self.in_cwnd_reduction() {
-                self.reduce_cwnd(delivered, losses, progress);
+                self.reduce_cwnd(delivered, losses, progress.una_advanced);
             } else if self.may_raise_cwnd(progress) {
                 self.cc.cong_avoid(ack, delivered);
                 let now_ms = self.now_ms();

@@ -105,3 +105,48 @@ impl RateSampler {
         self.has_prior.then_some(self.sample.prior_delivered)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dumbbell_cc::{Instance, Request};
+
+    use super::*;
+
+    /// A segment that left at 50 ms after a delivery at 40 ms is delivered at `now_us`, on a path
+    /// of 100 ms: the sample, and the rate that the socket keeps.
+    fn sample(now_us: u64) -> (RateSample, u32) {
+        let request = Request {
+            name: "reno".to_owned(),
+            ..Request::default()
+        };
+        let instance = Instance::load(&request, 1).expect("reno is built in");
+        let mut flow = instance.new_flow();
+        let sock = &mut flow.sock;
+        sock.rtt_min.samples[0] = (0, 100_000);
+        sock.tcp_mstamp = now_us;
+        sock.delivered = 7;
+        let mut segment = Segment {
+            sent_ns: 50_000_000,
+            first_tx_us: 45_000,
+            delivered_us: 40_000,
+            delivered: 5,
+            flags: 0,
+        };
+        let mut sampler = RateSampler::new(3);
+        sampler.on_delivered(sock, 9, &mut segment);
+        sampler.finish(sock, 2, 0);
+        (sampler.sample, sock.rate_delivered)
+    }
+
+    /// draft-ietf-ccwg-bbr §4.1.2.3: no sample can span less than the minimum RTT.
+    #[test]
+    fn an_interval_below_min_rtt_is_discarded() {
+        let (sample_ok, kept) = sample(140_000);
+        assert_eq!(
+            (sample_ok.interval_us, sample_ok.delivered, kept),
+            (100_000, 2, 2)
+        );
+        let (too_short, kept) = sample(139_999);
+        assert_eq!((too_short.interval_us, kept), (-1, 0));
+    }
+}

@@ -70,6 +70,8 @@ impl Sender {
         }
         self.phase = Phase::Established;
         self.cancel_xmit_timer();
+        self.timers
+            .note_progress(self.cc.sock.tcp_clock_cache, &mut self.counters);
         let rtt_us = if self.counters.syn_retransmits == 0 {
             ((self.now_ns() - self.started_ns) / 1000) as u32
         } else {
@@ -88,6 +90,9 @@ impl Sender {
         sock.snd_cwnd_stamp = (sock.tcp_mstamp / 1000) as u32;
         sock.delivered = 1; // the SYN, as Linux counts it
         sock.delivered_mstamp = sock.tcp_mstamp;
+        if !self.cc.has_cong_control() {
+            self.update_pacing_rate();
+        }
         self.cc.init();
     }
 }

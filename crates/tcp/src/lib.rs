@@ -16,6 +16,7 @@
 //! | `timers`, `rtt` | RTO (RFC 6298), TLP (RFC 8985 §7), minimum RTT |
 //! | `delivery_rate` | rate samples |
 //! | `receiver`, `reassembly` | delayed ACKs, SACK generation |
+//! | `invariants` | what tests check between events |
 //!
 //! Invariants: `packets_out = nxt − una`; `sacked_out`, `lost_out` and `retrans_out`
 //! equal the flags they count; work per ACK is proportional to the segments it newly
@@ -28,6 +29,7 @@ mod ack;
 mod counters;
 mod delivery_rate;
 mod establish;
+mod invariants;
 mod packet;
 mod rack;
 mod reassembly;

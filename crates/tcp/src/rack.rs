@@ -180,9 +180,11 @@ impl Sender {
     fn judge_retransmissions(&mut self, reo_wnd_us: u64) -> u64 {
         while let Some(&(seq, sent_ns)) = self.retransmissions.front() {
             let segment = self.segments.get(seq);
+            // Nor is a loss probe in flight beside its original: it is awaited in its place.
             let is_current = seq >= self.una
                 && segment.sent_ns == sent_ns
-                && segment.flags & (RETRANS | SACKED) == RETRANS;
+                && !segment.has(SACKED)
+                && segment.flags & (LOST | RETRANS) != LOST;
             if is_current {
                 let sent_us = segment.sent_us();
                 if !self.rack.sent_after(sent_us, seq) {

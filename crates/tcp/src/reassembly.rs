@@ -36,18 +36,19 @@ impl Reassembly {
         &self.blocks[..self.block_count]
     }
 
-    /// Holds `seq` (above `rcv_nxt`); false when it was held already.
+    /// Holds `seq` (above `rcv_nxt`); false when it was held already. Either way its block
+    /// is reported first (RFC 2018 §4; beside a D-SACK, RFC 2883 §4).
     pub(crate) fn insert(&mut self, rcv_nxt: u32, seq: u32) -> bool {
         while (seq - rcv_nxt) as usize >= self.words.len() * 64 - 64 {
             self.grow(rcv_nxt);
         }
         let (word, bit) = self.locate(seq);
+        self.report(seq);
         if self.words[word] & bit != 0 {
             return false;
         }
         self.words[word] |= bit;
         self.held += 1;
-        self.report(seq);
         true
     }
 

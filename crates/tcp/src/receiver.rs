@@ -48,8 +48,10 @@ pub struct Receiver {
     /// `rcv_nxt` of the last ACK sent.
     last_ack_sent: u32,
     held: Reassembly,
-    /// Payload of segments held out of order that are shorter than the others; at most the last one.
+    /// Payload of a full segment, as in-order arrivals show it.
     mss_bytes: u32,
+    /// Highest segment that arrived out of order and its payload: only the last of a sized
+    /// transfer is shorter than the others.
     last_segment: Option<(u32, u32)>,
     ts_recent_ms: u32,
     pending_dsack: Option<SackBlock>,
@@ -117,8 +119,8 @@ impl Receiver {
         let payload_bytes = packet.wire_bytes - DATA_HEADER_BYTES;
         self.counters.arrived_pkts += 1;
         if header.seq <= self.last_ack_sent {
-            // RFC 7323 §4.3: only what touches the last ACK may update ts_recent.
-            self.ts_recent_ms = header.ts_val_ms;
+            // RFC 7323 §4.3: only what touches the last ACK may update ts_recent, never back.
+            self.ts_recent_ms = self.ts_recent_ms.max(header.ts_val_ms);
         }
         if header.seq == self.rcv_nxt {
             self.on_in_order(now_ns, header.seq, payload_bytes);
@@ -155,9 +157,8 @@ impl Receiver {
     }
 
     fn on_out_of_order(&mut self, now_ns: u64, seq: u32, payload_bytes: u32) {
-        self.update_ato(now_ns);
         if self.held.insert(self.rcv_nxt, seq) {
-            if payload_bytes < self.mss_bytes {
+            if self.last_segment.is_none_or(|(last, _)| seq > last) {
                 self.last_segment = Some((seq, payload_bytes));
             }
             self.acknowledge(now_ns);

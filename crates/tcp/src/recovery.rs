@@ -48,7 +48,7 @@ impl Sender {
                     return;
                 }
                 if self.try_undo_dsack() {
-                    self.try_keep_open();
+                    self.try_to_open();
                 }
                 self.identify_loss(progress);
                 if self.cc.sock.ca_state() != CaState::Recovery {
@@ -142,7 +142,7 @@ impl Sender {
     }
 
     /// RFC 9937 §6: proportional rate reduction, one ACK.
-    pub(crate) fn reduce_cwnd(&mut self, delivered: u32, losses: u32, progress: &Progress) {
+    pub(crate) fn reduce_cwnd(&mut self, delivered: u32, losses: u32, una_advanced: bool) {
         let sock = &mut self.cc.sock;
         if delivered == 0 || sock.prior_cwnd == 0 {
             return;
@@ -158,7 +158,7 @@ impl Sender {
             // Below ssthresh: conservation, plus slow start while ACKs are safe (§6, SafeACK).
             let owed = i64::from(sock.prr_delivered) - i64::from(sock.prr_out);
             let mut send = owed.max(i64::from(delivered));
-            if progress.una_advanced && losses == 0 {
+            if una_advanced && losses == 0 {
                 send += 1;
             }
             send.min(i64::from(sock.snd_ssthresh) - i64::from(in_flight))

@@ -120,7 +120,27 @@ fn running_min(filter: &mut MinMax, window: u32, now: u32, value: u32) {
 
 #[cfg(test)]
 mod tests {
+    use dumbbell_cc::{Instance, Request};
+
     use super::*;
+
+    /// RFC 6298 §2.3, but for Linux's eighth: a falling RTT hardly raises the variance.
+    #[test]
+    fn the_variance_grows_less_when_the_rtt_falls() {
+        for (rtt_us, want_mdev_us) in [(700_000, 900_000), (100_000, 812_500)] {
+            let request = Request {
+                name: "reno".to_owned(),
+                ..Request::default()
+            };
+            let mut flow = Instance::load(&request, 1).expect("built in").new_flow();
+            let mut estimator = RttEstimator::new();
+            estimator.sample(&mut flow.sock, 400_000, 0, 10);
+            assert_eq!((flow.sock.mdev_us, estimator.rto_us), (800_000, 1_200_000));
+            estimator.sample(&mut flow.sock, rtt_us, 1, 10);
+            // |R − srtt| = 300 ms, 100 ms above the mean deviation: all of it or an eighth.
+            assert_eq!(flow.sock.mdev_us, want_mdev_us, "{rtt_us} µs");
+        }
+    }
 
     #[test]
     fn the_minimum_expires_with_its_window() {

@@ -93,23 +93,23 @@ impl Sender {
 
     /// A duplicate arrived: a retransmission was not needed, or RACK was too quick.
     fn process_dsack(&mut self, block: SackBlock, prior_una: u32, progress: &mut Progress) {
-        progress.dsack = true;
         let duplicates = block.end - block.start;
-        self.counters.spurious_retransmits += u64::from(duplicates);
         progress.dsack_tlp = self.tlp_high_seq == Some(block.end);
         self.dsack_dups += duplicates;
         if self.dsack_dups > self.cc.sock.total_retrans {
             return; // the network duplicates packets; nothing of ours was spurious
         }
+        progress.dsack = true;
+        self.counters.spurious_retransmits += u64::from(duplicates);
+        // The path delivered it, needed or not.
+        self.cc.sock.delivered += duplicates;
         if self.reord_seen && !progress.dsack_tlp {
             self.rack.dsack_seen = true;
         }
-        let Some(undo_marker) = self.undo_marker else {
-            return;
-        };
         let was_forgotten = block.end <= prior_una;
         let was_retransmitted = was_forgotten || self.segments.get(block.start).has(EVER_RETRANS);
-        if self.undo_retrans > 0 && block.end > undo_marker && was_retransmitted {
+        let is_of_episode = self.undo_marker.is_some_and(|marker| block.end > marker);
+        if self.undo_retrans > 0 && is_of_episode && was_retransmitted {
             self.undo_retrans = (self.undo_retrans - duplicates as i32).max(0);
         }
         if !was_forgotten && block.start >= self.una && block.start < self.nxt {

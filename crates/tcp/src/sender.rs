@@ -222,7 +222,8 @@ impl Sender {
         let sock = &mut self.cc.sock;
         let elapsed_ns = now_ns - sock.tcp_clock_cache;
         if elapsed_ns > 0 {
-            if self.phase != Phase::Closed {
+            // A connection that is done has no averages to run on.
+            if self.phase != Phase::Closed && self.una < self.end {
                 let inflight =
                     sock.packets_out - sock.sacked_out - sock.lost_out + sock.retrans_out;
                 self.counters.charge(

@@ -53,7 +53,7 @@ impl Timers {
         self.xmit
     }
 
-    /// The cumulative ACK advanced: a stall, if there was one, is over.
+    /// The handshake is done or the cumulative ACK advanced: a stall, if there was one, is over.
     #[inline]
     pub(crate) fn note_progress(&mut self, now_ns: u64, counters: &mut SenderCounters) {
         if self.stalled {
@@ -108,16 +108,15 @@ impl Sender {
 
     /// RFC 8985 §6.3: the reordering window passed; what is still missing is lost.
     fn on_reo_timeout(&mut self) {
-        let prior_lost = self.cc.sock.lost_out;
+        let prior_lost = self.cc.sock.lost;
         let prior_inflight = self.cc.sock.packets_in_flight();
         let wait_us = self.rack_detect_loss();
         if prior_inflight != self.cc.sock.packets_in_flight() {
-            if self.cc.sock.ca_state() != CaState::Recovery && self.cc.sock.lost_out > prior_lost {
-                if self.cc.sock.ca_state() != CaState::Loss {
-                    self.enter_recovery();
-                }
+            if self.cc.sock.ca_state() != CaState::Recovery {
+                self.enter_recovery();
                 if !self.cc.has_cong_control() {
-                    self.reduce_cwnd_by_timer();
+                    // As if an ACK had delivered one packet: the fast retransmit may go.
+                    self.reduce_cwnd(1, self.cc.sock.lost - prior_lost, false);
                 }
             }
             self.retransmit = Retransmit::Lost;
@@ -126,14 +125,6 @@ impl Sender {
             self.arm_xmit_timer(XmitTimer::Reo, (wait_us + TIMEOUT_MIN_US) * 1000);
         } else {
             self.rearm_rto(true);
-        }
-    }
-
-    /// PRR without an ACK: one packet may go to start the retransmissions.
-    fn reduce_cwnd_by_timer(&mut self) {
-        let sock = &mut self.cc.sock;
-        if matches!(sock.ca_state(), CaState::Recovery) {
-            sock.snd_cwnd = sock.packets_in_flight() + 1;
         }
     }
 
@@ -146,6 +137,13 @@ impl Sender {
     pub(crate) fn arm_xmit_timer(&mut self, timer: XmitTimer, delay_ns: u64) {
         self.timers.xmit = Some(timer);
         self.timers.xmit_due_ns = self.now_ns() + delay_ns;
+    }
+
+    /// A timer for what may still wait for its departure: pacing comes on top.
+    pub(crate) fn arm_paced_timer(&mut self, timer: XmitTimer, delay_us: u64) {
+        let sock = &self.cc.sock;
+        let pacing_ns = sock.tcp_wstamp_ns.saturating_sub(sock.tcp_clock_cache);
+        self.arm_xmit_timer(timer, delay_us * 1000 + pacing_ns);
     }
 
     pub(crate) fn cancel_xmit_timer(&mut self) {
@@ -177,7 +175,7 @@ impl Sender {
         } else {
             self.rto_us()
         };
-        self.arm_xmit_timer(XmitTimer::Rto, delay_us * 1000);
+        self.arm_paced_timer(XmitTimer::Rto, delay_us);
     }
 
     /// How far off the RTO of the head is, µs; 0 when overdue.
@@ -207,24 +205,24 @@ impl Sender {
         if rto_us > 0 {
             delay_us = delay_us.min(rto_us);
         }
-        self.arm_xmit_timer(XmitTimer::LossProbe, delay_us * 1000);
+        self.arm_paced_timer(XmitTimer::LossProbe, delay_us);
         true
     }
 
     /// RFC 8985 §7.3: new data if there is any, else the last segment again; one at a time.
     fn send_loss_probe(&mut self) {
-        if self.tlp_high_seq.is_none() && self.una < self.nxt {
-            self.tlp_retrans = false;
-            self.counters.tlp_count += 1;
-            if self.nxt < self.sendable_end() {
-                self.send_probe_segment();
-            } else {
-                self.retransmit_segment(self.nxt - 1);
-                self.tlp_retrans = true;
-            }
-            self.tlp_high_seq = Some(self.nxt);
-            self.timers.xmit = None; // the RTO starts from the probe
+        if self.tlp_high_seq.is_some() || self.una == self.nxt {
+            return self.rearm_rto(true); // no second probe, and the RTO is not put off
         }
+        self.counters.tlp_count += 1;
+        self.tlp_retrans = self.nxt >= self.sendable_end();
+        if self.tlp_retrans {
+            self.send_again(self.nxt - 1);
+        } else {
+            self.send_probe_segment();
+        }
+        self.tlp_high_seq = Some(self.nxt);
+        self.cancel_xmit_timer(); // the RTO starts from the probe
         self.rearm_rto(false);
     }
 

@@ -8,7 +8,7 @@ use dumbbell_path::Packet;
 use crate::counters::Limit;
 use crate::packet::{DATA_HEADER_BYTES, DataHeader};
 use crate::recovery::Retransmit;
-use crate::segments::{APP_LIMITED, EVER_RETRANS, LOST, RETRANS, SACKED, Segment};
+use crate::segments::{APP_LIMITED, EVER_RETRANS, LOST, RETRANS, SACKED, SAMPLED, Segment};
 use crate::sender::Sender;
 use crate::timers::XmitTimer;
 
@@ -165,7 +165,7 @@ impl Sender {
             head_was_sent |= seq == self.una && self.timers.pending() != Some(XmitTimer::Reo);
         }
         if head_was_sent {
-            self.arm_xmit_timer(XmitTimer::Rto, self.rto_us() * 1000);
+            self.arm_paced_timer(XmitTimer::Rto, self.rto_us());
         }
     }
 
@@ -175,20 +175,28 @@ impl Sender {
     }
 
     pub(crate) fn retransmit_segment(&mut self, seq: u32) {
-        self.begin_transmission();
-        if !self.segments.get(seq).has(RETRANS) {
+        self.send_again(seq);
+        let segment = self.segments.get_mut(seq);
+        if !segment.has(RETRANS) {
+            segment.flags |= RETRANS;
             self.cc.sock.retrans_out += 1;
         }
+        let now_ms = self.now_ms();
+        self.retrans_stamp_ms.get_or_insert(now_ms);
+        self.undo_retrans = self.undo_retrans.max(0) + 1;
+    }
+
+    /// A segment leaves once more. As a loss probe it is no repair: until the ACKs tell
+    /// otherwise the original is in flight, and the probe not beside it.
+    pub(crate) fn send_again(&mut self, seq: u32) {
+        self.begin_transmission();
         let segment = self.segments.get_mut(seq);
-        segment.flags = (segment.flags | RETRANS | EVER_RETRANS) & !crate::segments::SAMPLED;
+        segment.flags = (segment.flags | EVER_RETRANS) & !SAMPLED;
         self.stamp(seq);
         self.emit(seq, true);
         let sent_ns = self.segments.get(seq).sent_ns;
         self.retransmissions.push_back((seq, sent_ns));
         self.counters.retransmitted_pkts += 1;
-        let now_ms = self.now_ms();
-        self.retrans_stamp_ms.get_or_insert(now_ms);
-        self.undo_retrans = self.undo_retrans.max(0) + 1;
         let sock = &mut self.cc.sock;
         sock.total_retrans += 1;
         sock.data_segs_out = sock.data_segs_out.saturating_add(1);
@@ -361,47 +369,16 @@ impl Sender {
         }
     }
 
-    /// RFC 7661 in Linux's form: cwnd is only validated while it limits sending.
+    /// RFC 7661 in Linux's form: cwnd grows only while it limits sending. It does not decay
+    /// when something else does: Linux spares applications that fill the send buffer, as a
+    /// bulk sender does.
     fn validate_cwnd(&mut self, is_cwnd_limited: bool) {
-        let now_ms = self.now_ms();
-        let (una, nxt, usage_seq) = (self.una, self.nxt, self.cwnd_usage_seq);
         let sock = &mut self.cc.sock;
         let is_larger = !sock.is_cwnd_limited() && sock.packets_out > sock.max_packets_out;
-        if una >= usage_seq || is_cwnd_limited || is_larger {
+        if self.una >= self.cwnd_usage_seq || is_cwnd_limited || is_larger {
             sock.set_cwnd_limited(is_cwnd_limited);
             sock.max_packets_out = sock.packets_out;
-            self.cwnd_usage_seq = nxt;
+            self.cwnd_usage_seq = self.nxt;
         }
-        let sock = &mut self.cc.sock;
-        let fills_cwnd = if sock.in_slow_start() {
-            sock.snd_cwnd < 2 * sock.max_packets_out
-        } else {
-            sock.is_cwnd_limited()
-        };
-        if fills_cwnd {
-            sock.snd_cwnd_used = 0;
-            sock.snd_cwnd_stamp = now_ms;
-            return;
-        }
-        sock.snd_cwnd_used = sock.snd_cwnd_used.max(sock.packets_out);
-        let idle_ms = now_ms.wrapping_sub(sock.snd_cwnd_stamp);
-        if u64::from(idle_ms) * 1000 >= self.rto_us() && !self.cc.has_cong_control() {
-            self.decay_unused_cwnd(now_ms);
-        }
-    }
-
-    /// RFC 2861 §3.2: what was not used for an RTO is halved away.
-    fn decay_unused_cwnd(&mut self, now_ms: u32) {
-        if self.cc.sock.ca_state() == CaState::Open {
-            let ssthresh = self.current_ssthresh();
-            let sock = &mut self.cc.sock;
-            let used = sock.snd_cwnd_used.max(10);
-            if used < sock.snd_cwnd {
-                sock.snd_ssthresh = ssthresh;
-                sock.snd_cwnd = (sock.snd_cwnd + used) >> 1;
-            }
-            sock.snd_cwnd_used = 0;
-        }
-        self.cc.sock.snd_cwnd_stamp = now_ms;
     }
 }

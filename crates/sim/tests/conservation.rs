@@ -1,0 +1,247 @@
+//! Random dumbbells: packets are conserved, and nothing is faster, fuller or more than it can be.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, column, simulate};
+use dumbbell_sim::{
+    Bottleneck, BottleneckSummary, CongestionControl, FlowSummary, Group, Output, Queue, Scenario,
+};
+use proptest::prelude::*;
+
+/// Packets that the link could carry in one run: what bounds the tests' time.
+const LINK_PKTS: u64 = 25_000;
+
+/// Numbers spread evenly over their orders of magnitude.
+fn log_uniform(range: std::ops::Range<f64>) -> impl Strategy<Value = f64> {
+    (range.start.ln()..range.end.ln()).prop_map(f64::exp)
+}
+
+/// What each flow has to send; a time is a share of the run.
+#[derive(Clone, Copy, Debug)]
+enum Demand {
+    Endless,
+    Sized(u64),
+    StoppedAfter(f64),
+}
+
+fn demand() -> impl Strategy<Value = Demand> {
+    prop_oneof![
+        3 => Just(Demand::Endless),
+        2 => (1_u64..3_000_000).prop_map(Demand::Sized),
+        1 => (0.0..0.9).prop_map(Demand::StoppedAfter),
+    ]
+}
+
+/// A window that may bind, bytes.
+fn window() -> impl Strategy<Value = u64> {
+    prop_oneof![4 => Just(1 << 30), 1 => log_uniform(1448.0..1e6).prop_map(|bytes| bytes as u64)]
+}
+
+fn group(duration_ns: u64) -> impl Strategy<Value = Group> {
+    let cc = prop::sample::select(vec!["reno", "cubic", "bbr", "copa"]);
+    let start = prop_oneof![Just(0.0), 0.0..0.7];
+    let rtt_ms = log_uniform(1.0..200.0);
+    let host = (any::<bool>(), any::<bool>(), window(), window());
+    (cc, 1_u32..4, rtt_ms, start, demand(), host).prop_map(
+        move |(cc, flows, rtt_ms, start, demand, (tso, delayed_ack, rwnd_bytes, sndbuf_bytes))| {
+            let at = |share: f64| (share * duration_ns as f64) as u64;
+            Group {
+                cc: CongestionControl {
+                    name: cc.to_owned(),
+                    params: BTreeMap::new(),
+                },
+                base_rtt_ns: (rtt_ms * NS_PER_MS as f64) as u64,
+                start_ns: at(start),
+                start_jitter_ns: at(0.05),
+                stop_ns: match demand {
+                    Demand::StoppedAfter(share) => Some(at(start + 0.05 + share) + 1),
+                    _ => None,
+                },
+                size_bytes: match demand {
+                    Demand::Sized(bytes) => Some(bytes),
+                    _ => None,
+                },
+                rwnd_bytes,
+                sndbuf_bytes,
+                tso,
+                delayed_ack,
+                ..bulk(cc, flows, 1)
+            }
+        },
+    )
+}
+
+fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
+    let pkts = log_uniform(1.0..(32.0 * bdp_bytes / PACKET_BYTES).max(2.0));
+    (pkts, any::<bool>()).prop_map(|(pkts, in_bytes)| {
+        if in_bytes {
+            let limit_bytes = (pkts * PACKET_BYTES).ceil() as u64;
+            Queue::Bfifo { limit_bytes }
+        } else {
+            let limit_pkts = pkts as u64;
+            Queue::Pfifo { limit_pkts }
+        }
+    })
+}
+
+fn scenario() -> impl Strategy<Value = Scenario> {
+    (log_uniform(1e6..200e6), any::<u64>()).prop_flat_map(|(link_rate_bps, seed)| {
+        let duration_s = (LINK_PKTS as f64 * PACKET_BYTES * 8.0 / link_rate_bps).min(30.0);
+        let duration_ns = (duration_s * 1e9) as u64;
+        let groups = prop::collection::vec(group(duration_ns), 1..5);
+        groups.prop_flat_map(move |groups| {
+            let longest_rtt_ns = groups.iter().map(|group| group.base_rtt_ns).max();
+            let bdp_bytes = link_rate_bps / 8.0 * longest_rtt_ns.unwrap_or(0) as f64 / 1e9;
+            queue(bdp_bytes).prop_map(move |queue| Scenario {
+                seed,
+                duration_ns,
+                sample_interval_ns: 50 * NS_PER_MS,
+                bottleneck: Bottleneck {
+                    link_rate_bps: link_rate_bps as u64,
+                    queue,
+                },
+                groups: groups.clone(),
+            })
+        })
+    })
+}
+
+fn check_flow(flow: &FlowSummary, group: &Group) {
+    assert_eq!(
+        flow.sent_pkts,
+        flow.dropped_pkts + flow.arrived_pkts + flow.on_path_pkts,
+        "every packet sent was dropped, arrived or is on the path"
+    );
+    assert!(flow.retransmitted_pkts <= flow.sent_pkts);
+    let mss_bytes = u64::from(MSS_BYTES);
+    assert!(flow.received_bytes <= flow.arrived_pkts * mss_bytes);
+    assert!(flow.received_bytes <= (flow.sent_pkts - flow.retransmitted_pkts) * mss_bytes);
+    match group.size_bytes {
+        Some(size_bytes) if flow.finished => assert_eq!(flow.received_bytes, size_bytes),
+        Some(size_bytes) => assert!(flow.received_bytes <= size_bytes),
+        None => {}
+    }
+    if flow.rtt_max_us > 0 {
+        // A sample of a retransmission comes from timestamps, which count ms (RFC 7323).
+        assert!(
+            flow.rtt_min_us + 1000 > flow.base_rtt_us,
+            "faster than light"
+        );
+        assert!(flow.rtt_min_us <= flow.rtt_max_us);
+    }
+    if flow.dropped_pkts == 0 {
+        assert_eq!(
+            flow.fast_recovery_count, 0,
+            "no loss, no reordering, no recovery"
+        );
+    }
+}
+
+fn check_bottleneck(bottleneck: &BottleneckSummary, duration_ns: u64) {
+    assert_eq!(
+        bottleneck.offered_pkts,
+        bottleneck.forwarded_pkts + bottleneck.dropped_pkts + bottleneck.left_pkts,
+        "every packet offered was forwarded, dropped or is left"
+    );
+    // The packet on the wire at the end counts whole.
+    let link_bits = bottleneck.link_rate_bps as f64 * duration_ns as f64 / 1e9;
+    assert!(bottleneck.utilization <= 1.0 + PACKET_BYTES * 8.0 / link_bits);
+    if let Some(limit_bytes) = bottleneck.limit_bytes {
+        assert!(bottleneck.backlog_max_bytes <= limit_bytes);
+    }
+    if let Some(limit_pkts) = bottleneck.limit_pkts {
+        assert!(bottleneck.backlog_max_bytes <= limit_pkts * PACKET_BYTES as u64);
+    }
+}
+
+/// Bottleneck and flows count the same packets, but for SYNs, which flows do not count.
+fn check_sums(output: &Output) {
+    let summary = &output.summary;
+    let sum = |count: fn(&FlowSummary) -> u64| summary.flows.iter().map(count).sum::<u64>();
+    assert!(sum(|flow| flow.dropped_pkts) <= summary.bottleneck.dropped_pkts);
+    assert!(sum(|flow| flow.arrived_pkts) <= summary.bottleneck.forwarded_pkts);
+}
+
+fn check_queue_series(output: &Output, queue: &Queue) {
+    for counter in ["time_us", "forwarded_pkts", "dropped_pkts"] {
+        assert!(
+            column(output, "queue", counter).is_sorted(),
+            "{counter} falls"
+        );
+    }
+    let (name, limit) = match *queue {
+        Queue::Bfifo { limit_bytes } => ("backlog_bytes", limit_bytes),
+        Queue::Pfifo { limit_pkts } => ("backlog_pkts", limit_pkts),
+    };
+    let backlog = column(output, "queue", name);
+    assert!(backlog.iter().all(|&backlog| backlog <= limit as f64));
+}
+
+fn check_flow_series(output: &Output, scenario: &Scenario) {
+    let flow = column(output, "flows", "flow");
+    assert!(column(output, "flows", "time_us").is_sorted());
+    let of_flow = |name: &str, number: u32| -> Vec<f64> {
+        let values = column(output, "flows", name).into_iter().zip(&flow);
+        values
+            .filter(|&(_, &flow)| flow == f64::from(number))
+            .map(|(value, _)| value)
+            .collect()
+    };
+    for summary in &output.summary.flows {
+        for counter in ["time_us", "retransmitted_pkts", "lost_pkts"] {
+            assert!(
+                of_flow(counter, summary.flow).is_sorted(),
+                "{counter} falls"
+            );
+        }
+        let group = &scenario.groups[summary.group as usize];
+        let window_bytes = group.rwnd_bytes.min(group.sndbuf_bytes);
+        let window_pkts = (window_bytes / u64::from(MSS_BYTES)).max(1) as f64;
+        let outstanding_pkts = of_flow("outstanding_pkts", summary.flow);
+        assert!(outstanding_pkts.iter().all(|&pkts| pkts <= window_pkts));
+        let interval_s = scenario.sample_interval_ns as f64 / 1e9;
+        let sampled_bits: f64 =
+            of_flow("goodput_bps", summary.flow).iter().sum::<f64>() * interval_s;
+        assert!(sampled_bits <= summary.received_bytes as f64 * 8.0 + 1.0);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_lost_without_being_counted(scenario in scenario()) {
+        let output = simulate(&scenario);
+        for flow in &output.summary.flows {
+            check_flow(flow, &scenario.groups[flow.group as usize]);
+        }
+        check_bottleneck(&output.summary.bottleneck, scenario.duration_ns);
+        check_sums(&output);
+        check_queue_series(&output, &scenario.bottleneck.queue);
+        check_flow_series(&output, &scenario);
+    }
+}
+
+#[test]
+fn a_sized_flow_delivers_every_byte_through_a_buffer_of_one_packet() {
+    for cc in ["reno", "cubic", "bbr", "copa"] {
+        let sized = Group {
+            size_bytes: Some(1_000_003),
+            ..bulk(cc, 2, 30)
+        };
+        let scenario = Scenario {
+            bottleneck: Bottleneck {
+                link_rate_bps: 5_000_000,
+                queue: Queue::Pfifo { limit_pkts: 1 },
+            },
+            ..common::dumbbell(5_000_000, PACKET_BYTES, 300, vec![sized])
+        };
+        for flow in simulate(&scenario).summary.flows {
+            assert!(flow.finished, "{cc} finishes");
+            assert_eq!(flow.received_bytes, 1_000_003, "{cc} delivers");
+            assert!(flow.dropped_pkts > 0, "{cc} met losses");
+        }
+    }
+}

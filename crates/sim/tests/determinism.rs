@@ -1,0 +1,157 @@
+//! A run is a function of scenario and seed: the same bytes on every repeat, in every thread,
+//! in debug and release, on every machine.
+
+mod common;
+
+use arrow::array::{Array, ArrayData};
+use common::{NS_PER_MS, NS_PER_S, bulk, dumbbell, simulate};
+use dumbbell_sim::{Group, Output, Scenario};
+
+/// FNV-1a of what [`everything`] simulates, as [`result_bytes`] puts it in order.
+///
+/// A change of this number is a change of results. If it is intended (a congestion control,
+/// the TCP or the path now behaves differently), put in the number that the failing test
+/// prints, in a commit of its own that says which behaviour changed and why.
+const GOLDEN_DIGEST: u64 = 0x0410_cd1a_0916_8a93;
+
+/// Every congestion control, base RTT, kind of flow and host in one small run.
+fn everything(seed: u64) -> Scenario {
+    let jittered = |group: Group| Group {
+        start_jitter_ns: 50 * NS_PER_MS,
+        ..group
+    };
+    let groups = vec![
+        jittered(bulk("reno", 2, 20)),
+        jittered(Group {
+            stop_ns: Some(8 * NS_PER_S),
+            ..bulk("cubic", 2, 40)
+        }),
+        jittered(Group {
+            start_ns: NS_PER_S,
+            tso: false,
+            ..bulk("bbr", 2, 40)
+        }),
+        jittered(Group {
+            size_bytes: Some(2_000_001),
+            delayed_ack: false,
+            ..bulk("copa", 2, 80)
+        }),
+    ];
+    Scenario {
+        seed,
+        ..dumbbell(30_000_000, 100_000.0, 12, groups)
+    }
+}
+
+/// The summary without what names the build, then every table's columns: name, type, which
+/// values are there, and the values.
+fn result_bytes(output: &Output) -> Vec<u8> {
+    let mut summary = serde_json::to_value(&output.summary).expect("a summary is JSON");
+    summary["engine_version"].take();
+    for cc in summary["congestion_controls"]
+        .as_array_mut()
+        .expect("a list")
+    {
+        cc["build"].take(); // digest of the machine code, which each compiler writes its way
+    }
+    let mut bytes = summary.to_string().into_bytes();
+    for table in &output.tables {
+        bytes.extend(table.name.bytes());
+        for (field, column) in table
+            .batch
+            .schema()
+            .fields()
+            .iter()
+            .zip(table.batch.columns())
+        {
+            bytes.extend(format!("{}:{}", field.name(), field.data_type()).bytes());
+            append_array(&column.to_data(), &mut bytes);
+        }
+    }
+    bytes
+}
+
+fn append_array(array: &ArrayData, bytes: &mut Vec<u8>) {
+    assert_eq!(array.offset(), 0, "tables are not slices");
+    bytes.extend((array.len() as u64).to_le_bytes());
+    bytes.extend((0..array.len()).map(|row| u8::from(array.is_valid(row))));
+    for buffer in array.buffers() {
+        bytes.extend(buffer.as_slice());
+    }
+    for child in array.child_data() {
+        append_array(child, bytes);
+    }
+}
+
+fn digest(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[test]
+fn a_repeat_gives_the_same_bytes() {
+    let scenario = everything(1);
+    let (first, second) = (simulate(&scenario), simulate(&scenario));
+    assert_eq!(
+        serde_json::to_string(&first.summary).expect("JSON"),
+        serde_json::to_string(&second.summary).expect("JSON"),
+    );
+    assert!(result_bytes(&first) == result_bytes(&second));
+}
+
+#[test]
+fn runs_side_by_side_do_not_touch_each_other() {
+    let alone = result_bytes(&simulate(&everything(1)));
+    // The same run twice and other runs of the same congestion controls, all at once.
+    let together: Vec<(u64, Vec<u8>)> = std::thread::scope(|scope| {
+        let runs: Vec<_> = [1, 2, 1, 3]
+            .into_iter()
+            .map(|seed| {
+                (
+                    seed,
+                    scope.spawn(move || result_bytes(&simulate(&everything(seed)))),
+                )
+            })
+            .collect();
+        runs.into_iter()
+            .map(|(seed, run)| (seed, run.join().expect("the run ends")))
+            .collect()
+    });
+    for (seed, bytes) in together {
+        assert_eq!(bytes == alone, seed == 1, "seed {seed}");
+    }
+}
+
+#[test]
+fn sampling_does_not_influence_the_run() {
+    let sampled = everything(1);
+    let unsampled = Scenario {
+        sample_interval_ns: 0,
+        ..sampled.clone()
+    };
+    let (sampled, unsampled) = (simulate(&sampled), simulate(&unsampled));
+    assert!(unsampled.tables.is_empty());
+    assert_eq!(
+        serde_json::to_string(&sampled.summary).expect("JSON"),
+        serde_json::to_string(&unsampled.summary).expect("JSON"),
+    );
+}
+
+#[test]
+fn every_build_and_machine_gives_the_golden_digest() {
+    let output = simulate(&everything(1));
+    assert!(
+        output
+            .summary
+            .flows
+            .iter()
+            .all(|flow| flow.dropped_pkts > 0),
+        "every congestion control meets losses"
+    );
+    let found = digest(&result_bytes(&output));
+    assert_eq!(
+        found, GOLDEN_DIGEST,
+        "results changed: {found:#018x} instead of {GOLDEN_DIGEST:#018x}; see GOLDEN_DIGEST"
+    );
+}

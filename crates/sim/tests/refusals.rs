@@ -1,0 +1,114 @@
+//! What cannot be simulated is refused in one line that names the thing and the remedy.
+
+mod common;
+
+use common::{NS_PER_MS, NS_PER_S, bulk, dumbbell};
+use dumbbell_sim::{Bottleneck, Control, Error, Group, Queue, Scenario, run};
+
+fn valid() -> Scenario {
+    dumbbell(50_000_000, 250_000.0, 1, vec![bulk("cubic", 1, 40)])
+}
+
+fn with_group(change: impl FnOnce(&mut Group)) -> Scenario {
+    let mut scenario = valid();
+    change(&mut scenario.groups[0]);
+    scenario
+}
+
+fn with_queue(queue: Queue) -> Scenario {
+    let valid = valid();
+    Scenario {
+        bottleneck: Bottleneck {
+            queue,
+            ..valid.bottleneck
+        },
+        ..valid
+    }
+}
+
+#[track_caller]
+fn assert_refused(scenario: &Scenario, thing: &str) {
+    let error = run(scenario, &Control::default()).expect_err("it cannot be simulated");
+    let line = error.to_string();
+    assert!(line.contains(thing), "`{line}` does not name `{thing}`");
+    assert_eq!(line.lines().count(), 1, "`{line}` is one line");
+}
+
+#[test]
+fn the_scenario_that_the_others_change_is_simulated() {
+    assert!(run(&valid(), &Control::default()).is_ok());
+}
+
+#[test]
+fn a_link_without_rate_and_a_run_without_time_or_flows() {
+    let mut scenario = valid();
+    scenario.bottleneck.link_rate_bps = 0;
+    assert_refused(&scenario, "link rate");
+    assert_refused(
+        &Scenario {
+            duration_ns: 0,
+            ..valid()
+        },
+        "time",
+    );
+    assert_refused(&with_group(|group| group.flows = 0), "no flows");
+}
+
+#[test]
+fn a_buffer_that_holds_no_packet() {
+    assert_refused(
+        &with_queue(Queue::Bfifo { limit_bytes: 1513 }),
+        "1514 bytes",
+    );
+    assert!(
+        run(
+            &with_queue(Queue::Bfifo { limit_bytes: 1514 }),
+            &Control::default()
+        )
+        .is_ok()
+    );
+    assert_refused(&with_queue(Queue::Pfifo { limit_pkts: 0 }), "0 packets");
+}
+
+#[test]
+fn flows_that_never_run() {
+    assert_refused(&with_group(|group| group.start_ns = NS_PER_S), "start");
+    // One that starts late by jitter must not be stopped before it does.
+    assert_refused(
+        &with_group(|group| {
+            group.start_jitter_ns = 100 * NS_PER_MS;
+            group.stop_ns = Some(100 * NS_PER_MS);
+        }),
+        "stop before they start",
+    );
+}
+
+#[test]
+fn segments_and_paths_without_length() {
+    assert_refused(&with_group(|group| group.mss_bytes = 0), "MSS");
+    assert_refused(&with_group(|group| group.base_rtt_ns = 0), "base RTT");
+}
+
+#[test]
+fn a_congestion_control_that_does_not_exist() {
+    assert_refused(
+        &with_group(|group| group.cc.name = "cubik".to_owned()),
+        "cubik",
+    );
+    let unknown = with_group(|group| {
+        group.cc.params.insert("bta".to_owned(), 1);
+    });
+    assert_refused(&unknown, "bta");
+}
+
+#[test]
+fn a_cancelled_run_says_so() {
+    let control = Control::default();
+    control.cancel();
+    // Long enough that the control is looked at.
+    let scenario = Scenario {
+        duration_ns: 60 * NS_PER_S,
+        ..valid()
+    };
+    assert!(matches!(run(&scenario, &control), Err(Error::Cancelled)));
+}

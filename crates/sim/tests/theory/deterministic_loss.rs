@@ -1,0 +1,139 @@
+//! The response function: the window that a loss every n packets leaves a sender. The
+//! simulator's bottleneck loses by overflow only, so sender and receiver are joined here by
+//! nothing but delay and that loss.
+
+use std::collections::BTreeMap;
+
+use dumbbell_cc::{Instance, Request};
+use dumbbell_path::{DelayLine, Packet};
+use dumbbell_tcp::{Ack, DataHeader, Receiver, ReceiverConfig, Sender, SenderConfig};
+
+use crate::common::{MSS_BYTES, NS_PER_MS, assert_near};
+
+const RTT_NS: u64 = 100 * NS_PER_MS;
+/// This packet is lost as well, to end slow start long before it would overshoot.
+const FIRST_LOST_PKT: u64 = 50;
+/// Losses before cwnd counts: where it began is forgotten by then.
+const UNCOUNTED_LOSSES: u64 = 10;
+const COUNTED_LOSSES: u64 = 5;
+
+/// A connection over a path of constant delay that loses every `loss_interval_pkts`-th packet.
+struct LossyPath {
+    sender: Sender,
+    receiver: Receiver,
+    forward: DelayLine<Packet<DataHeader>>,
+    back: DelayLine<Ack>,
+    loss_interval_pkts: u64,
+    offered_pkts: u64,
+}
+
+impl LossyPath {
+    fn new(cc: &str, loss_interval_pkts: u64) -> Self {
+        let request = Request {
+            name: cc.to_owned(),
+            params: BTreeMap::new(),
+        };
+        let instance = Instance::load(&request, 1).unwrap_or_else(|error| panic!("{error}"));
+        let sender = SenderConfig {
+            flow: 0,
+            mss_bytes: MSS_BYTES,
+            size_bytes: None,
+            sndbuf_pkts: 1 << 20,
+            tso: false,
+        };
+        let receiver = ReceiverConfig {
+            flow: 0,
+            rwnd_pkts: 1 << 20,
+            delayed_ack: false,
+            rtt_ns: RTT_NS,
+        };
+        Self {
+            sender: Sender::new(sender, instance.new_flow()),
+            receiver: Receiver::new(receiver),
+            forward: DelayLine::new(RTT_NS / 2),
+            back: DelayLine::new(RTT_NS / 2),
+            loss_interval_pkts,
+            offered_pkts: 0,
+        }
+    }
+
+    /// Runs until `losses` packets in all were lost.
+    fn run_until(&mut self, losses: u64) {
+        while self.offered_pkts / self.loss_interval_pkts < losses {
+            let events = [self.forward.next_event(), self.back.next_event()];
+            let timer_ns = self
+                .sender
+                .next_timer_ns()
+                .min(self.receiver.next_timer_ns());
+            let now_ns = events.into_iter().flatten().fold(timer_ns, u64::min);
+            self.step(now_ns);
+        }
+    }
+
+    fn step(&mut self, now_ns: u64) {
+        if let Some(packet) = self.forward.pop(now_ns) {
+            self.receiver.on_packet(now_ns, &packet);
+        } else if self.receiver.next_timer_ns() <= now_ns {
+            self.receiver.on_timer(now_ns);
+        } else if let Some(ack) = self.back.pop(now_ns) {
+            self.sender.on_ack(now_ns, &ack);
+        } else {
+            self.sender.on_timer(now_ns);
+        }
+        if let Some(ack) = self.receiver.poll_transmit() {
+            self.back.push(now_ns, ack);
+        }
+        self.send(now_ns);
+    }
+
+    fn send(&mut self, now_ns: u64) {
+        for packet in self.sender.poll_transmit(now_ns) {
+            self.offered_pkts += 1;
+            let is_lost = self.offered_pkts == FIRST_LOST_PKT
+                || self.offered_pkts.is_multiple_of(self.loss_interval_pkts);
+            if !is_lost {
+                self.forward.push(now_ns, packet);
+            }
+        }
+    }
+}
+
+/// Mean cwnd over time, packets.
+fn mean_cwnd_pkts(cc: &str, loss_interval_pkts: u64) -> f64 {
+    let mut path = LossyPath::new(cc, loss_interval_pkts);
+    path.sender.start(0);
+    path.send(0);
+    path.run_until(UNCOUNTED_LOSSES);
+    let before = *path.sender.counters();
+    path.run_until(UNCOUNTED_LOSSES + COUNTED_LOSSES);
+    let after = path.sender.counters();
+    let pkt_ns = after.cwnd_pkt_ns - before.cwnd_pkt_ns;
+    pkt_ns as f64 / (after.active_ns - before.active_ns) as f64
+}
+
+/// RFC 9438 §5.1, table 1: 1.054·(RTT/p)^0.75 packets at C = 0.4, RTT = 0.1 s. 8 %: Linux
+/// curves by whole packets, and recovery takes a round trip of an epoch, which at p = 10⁻³ has 26.
+#[test]
+fn cubic_s_window_is_that_of_rfc_9438_s_table() {
+    for (loss_interval_pkts, expected_pkts) in [
+        (1_000, 38.0),
+        (10_000, 187.0),
+        (100_000, 1054.0),
+        (1_000_000, 5926.0),
+    ] {
+        let found_pkts = mean_cwnd_pkts("cubic", loss_interval_pkts);
+        println!("CUBIC, p = 1/{loss_interval_pkts}: {found_pkts:.0}, RFC 9438 {expected_pkts}");
+        assert_near("mean cwnd", found_pkts, expected_pkts, 0.08);
+    }
+}
+
+/// RFC 3649 §2 and Mathis et al. 1997: √(3/2)/√p packets. 8 % as above.
+#[test]
+fn reno_s_window_is_1_22_over_the_root_of_p() {
+    for loss_interval_pkts in [1_000, 10_000, 100_000] {
+        let found_pkts = mean_cwnd_pkts("reno", loss_interval_pkts);
+        let expected_pkts = (1.5 * loss_interval_pkts as f64).sqrt();
+        println!("Reno, p = 1/{loss_interval_pkts}: {found_pkts:.1}, {expected_pkts:.1} expected");
+        assert_near("mean cwnd", found_pkts, expected_pkts, 0.08);
+    }
+}

@@ -1,0 +1,16 @@
+//! Flows alone, or among their like, against what theory says of them. Each test states its
+//! source and its tolerance; `docs/fidelity.md` has the figures that they find.
+
+#![allow(clippy::print_stdout, reason = "--nocapture shows the figures")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bbr;
+mod copa;
+mod cubic;
+mod deterministic_loss;
+mod reno;
+mod sharing;
+mod slow_start;
+mod windows;

@@ -1,0 +1,151 @@
+//! A receiver under script: segments in, ACKs out.
+
+use dumbbell_path::Packet;
+use dumbbell_tcp::{
+    Ack, DATA_HEADER_BYTES, DataHeader, Receiver, ReceiverConfig, SYN_BYTES, SackBlock,
+};
+
+use super::{Line, MSS_BYTES, NS_PER_MS, assert_same, format_range, parse, parse_ms, parse_range};
+
+/// A receiver that a script drives. Lines: `< SEQ` or `< A:B` (back to back), `[len BYTES]`,
+/// `[ts MS]` (its time without), `< syn`; `> ack N [dsack A:B] [sack A:B ...] [ecr MS]`.
+///
+/// `ecr` is compared only where a line of the script has it.
+pub(crate) struct ReceiverScript {
+    pub(crate) receiver: Receiver,
+    acks: Vec<(u64, Ack)>,
+    now_ns: u64,
+}
+
+impl ReceiverScript {
+    /// Window of 1000 segments, delayed ACKs, RTT 100 ms: SACKs are compressed for 1 ms.
+    pub(crate) fn new() -> Self {
+        Self::with(ReceiverConfig {
+            flow: 0,
+            rwnd_pkts: 1000,
+            delayed_ack: true,
+            rtt_ns: 100 * NS_PER_MS,
+        })
+    }
+
+    pub(crate) fn with(config: ReceiverConfig) -> Self {
+        Self {
+            receiver: Receiver::new(config),
+            acks: Vec::new(),
+            now_ns: 0,
+        }
+    }
+
+    /// Past the sixteen quick ACKs: segments below 16 have arrived by 0 ms.
+    pub(crate) fn past_quickacks() -> Self {
+        let mut script = Self::new();
+        script.feed(&["0:16"]);
+        script.acks.clear();
+        script
+    }
+
+    /// Plays a script on; every ACK up to its last line must be in it, at its time.
+    pub(crate) fn play(&mut self, script: &str) -> &mut Self {
+        let mut want = Vec::new();
+        let mut last_ns = self.now_ns;
+        for line in parse(script) {
+            match line {
+                Line::Arrives(time_ns, words) => {
+                    self.run_until(time_ns);
+                    self.feed(&words);
+                    last_ns = time_ns;
+                }
+                Line::Leaves(time_ns, what) => {
+                    want.push((time_ns, what));
+                    last_ns = last_ns.max(time_ns);
+                }
+                Line::Passes(time_ns) => last_ns = last_ns.max(time_ns),
+            }
+        }
+        self.run_until(last_ns);
+        let left: Vec<_> = std::mem::take(&mut self.acks)
+            .iter()
+            .enumerate()
+            .map(|(index, (time_ns, ack))| {
+                let with_ecr = want.get(index).is_some_and(|(_, w)| w.contains("ecr"));
+                (*time_ns, describe(ack, with_ecr))
+            })
+            .collect();
+        assert_same(&left, &want);
+        self
+    }
+
+    fn run_until(&mut self, time_ns: u64) {
+        while self.receiver.next_timer_ns() <= time_ns {
+            self.now_ns = self.receiver.next_timer_ns();
+            self.receiver.on_timer(self.now_ns);
+            self.collect();
+        }
+        self.now_ns = time_ns;
+    }
+
+    fn feed(&mut self, words: &[&str]) {
+        if words == ["syn"] {
+            return self.arrive(0, 0, (self.now_ns / NS_PER_MS) as u32, true);
+        }
+        let (mut payload_bytes, mut ts_val_ms) = (MSS_BYTES, (self.now_ns / NS_PER_MS) as u32);
+        let mut options = words[1..].chunks_exact(2);
+        for option in &mut options {
+            match option[0] {
+                "len" => payload_bytes = option[1].parse().expect("bytes"),
+                "ts" => ts_val_ms = (parse_ms(option[1]) / NS_PER_MS) as u32,
+                other => panic!("what is `{other}`?"),
+            }
+        }
+        let SackBlock { start, end } = parse_range(words[0]);
+        for seq in start..end {
+            self.arrive(seq, payload_bytes, ts_val_ms, false);
+        }
+    }
+
+    fn arrive(&mut self, seq: u32, payload_bytes: u32, ts_val_ms: u32, syn: bool) {
+        let packet = Packet {
+            flow: 0,
+            wire_bytes: if syn {
+                SYN_BYTES
+            } else {
+                payload_bytes + DATA_HEADER_BYTES
+            },
+            arrived_ns: 0,
+            header: DataHeader {
+                seq,
+                ts_val_ms,
+                syn,
+                is_retransmission: false,
+            },
+        };
+        self.receiver.on_packet(self.now_ns, &packet);
+        self.collect();
+    }
+
+    fn collect(&mut self) {
+        self.acks
+            .extend(self.receiver.poll_transmit().map(|ack| (self.now_ns, ack)));
+    }
+}
+
+fn describe(ack: &Ack, with_ecr: bool) -> String {
+    let mut text = if ack.syn {
+        "synack".to_owned()
+    } else {
+        format!("ack {}", ack.ack)
+    };
+    let show = |block: &SackBlock| format!(" {}", format_range(block.start, block.end));
+    if let Some(block) = ack.dsack() {
+        text += " dsack";
+        text += &show(&block);
+    }
+    if !ack.sack_blocks().is_empty() {
+        text += " sack";
+        text.extend(ack.sack_blocks().iter().map(show));
+    }
+    if with_ecr {
+        text += &format!(" ecr {}", ack.ts_ecr_ms);
+    }
+    text
+}

@@ -1,0 +1,256 @@
+//! A sender under script: ACKs in, segments out.
+
+use std::collections::BTreeMap;
+
+use dumbbell_cc::{CaState, Flow, Sock};
+use dumbbell_path::Packet;
+use dumbbell_tcp::{Ack, DataHeader, MAX_SACK_BLOCKS, SackBlock, Sender, SenderConfig};
+
+use super::{Line, MSS_BYTES, NS_PER_MS, assert_same, format_range, load, parse, parse_range};
+
+/// Window that never limits, segments.
+const WIDE_PKTS: u32 = 1 << 20;
+
+/// A sender that a script drives. Lines: `< ack N [sack A:B ...] [dsack A:B] [ecr MS] [win N]`,
+/// `< synack`; `> SEQ`, `> A:B` (new segments at one time), `> SEQ rtx`, `> syn`.
+///
+/// Without `ecr` an ACK echoes the last transmission of the segment it waited for.
+pub(crate) struct SenderScript {
+    pub(crate) sender: Sender,
+    /// What left since the last [`SenderScript::play`], with its time.
+    pub(crate) packets: Vec<(u64, Packet<DataHeader>)>,
+    /// Which of `packets` begin what one event sent.
+    bursts: Vec<usize>,
+    now_ns: u64,
+    rwnd_pkts: u32,
+    highest_ack: u32,
+    /// TSval of the last transmission of each segment, ms.
+    sent_ms: BTreeMap<u32, u32>,
+    ts_ecr_ms: u32,
+}
+
+/// Bulk, no offload, nothing but cwnd limits.
+pub(crate) fn bulk() -> SenderConfig {
+    SenderConfig {
+        flow: 0,
+        mss_bytes: MSS_BYTES,
+        size_bytes: None,
+        sndbuf_pkts: WIDE_PKTS,
+        tso: false,
+    }
+}
+
+/// A cumulative ACK without options but timestamps.
+fn plain_ack(ack: u32) -> Ack {
+    Ack {
+        flow: 0,
+        ack,
+        rwnd_pkts: WIDE_PKTS,
+        ts_ecr_ms: 0,
+        sack_count: 0,
+        has_dsack: false,
+        syn: false,
+        sack: [SackBlock::default(); MAX_SACK_BLOCKS],
+    }
+}
+
+impl SenderScript {
+    /// A bulk Reno sender whose SYN left at 0 and was answered at `rtt_ms`: its initial window
+    /// leaves then.
+    pub(crate) fn reno(rtt_ms: u64) -> Self {
+        Self::established(bulk(), load("reno"), rtt_ms)
+    }
+
+    /// Reno with `segments` segments to send.
+    pub(crate) fn reno_sized(rtt_ms: u64, segments: u64) -> Self {
+        let config = SenderConfig {
+            size_bytes: Some(segments * u64::from(MSS_BYTES)),
+            ..bulk()
+        };
+        Self::established(config, load("reno"), rtt_ms)
+    }
+
+    pub(crate) fn established(config: SenderConfig, cc: Flow, rtt_ms: u64) -> Self {
+        let mut script = Self::connecting(config, cc, WIDE_PKTS);
+        script.run_until(rtt_ms * NS_PER_MS);
+        script.skip(); // the story begins after the handshake
+        script.feed(&["synack"]);
+        script
+    }
+
+    /// The SYN left at 0; every ACK will offer `rwnd_pkts`.
+    pub(crate) fn connecting(config: SenderConfig, cc: Flow, rwnd_pkts: u32) -> Self {
+        let mut script = Self {
+            sender: Sender::new(config, cc),
+            packets: Vec::new(),
+            bursts: Vec::new(),
+            now_ns: 0,
+            rwnd_pkts,
+            highest_ack: 0,
+            sent_ms: BTreeMap::new(),
+            ts_ecr_ms: 0,
+        };
+        script.sender.start(0);
+        script.collect();
+        script
+    }
+
+    pub(crate) fn sock(&self) -> &Sock {
+        self.sender.sock()
+    }
+
+    pub(crate) fn state(&self) -> CaState {
+        self.sock().ca_state()
+    }
+
+    /// cwnd, packets.
+    pub(crate) fn cwnd(&self) -> u32 {
+        self.sock().snd_cwnd
+    }
+
+    /// RTO armed for, or whatever timer is next, ms from now.
+    pub(crate) fn next_timer_ms(&self) -> f64 {
+        (self.sender.next_timer_ns() - self.now_ns) as f64 / NS_PER_MS as f64
+    }
+
+    /// Plays a script on from where the last one ended. Everything that leaves up to its last
+    /// line must be in it, at its time.
+    pub(crate) fn play(&mut self, script: &str) -> &mut Self {
+        let mut want = Vec::new();
+        let mut last_ns = self.now_ns;
+        for line in parse(script) {
+            match line {
+                Line::Arrives(time_ns, words) => {
+                    self.run_until(time_ns);
+                    self.feed(&words);
+                    last_ns = time_ns;
+                }
+                Line::Leaves(time_ns, what) => {
+                    want.push((time_ns, what));
+                    last_ns = last_ns.max(time_ns);
+                }
+                Line::Passes(time_ns) => last_ns = last_ns.max(time_ns),
+            }
+        }
+        self.run_until(last_ns);
+        let left = describe(&self.packets, &self.bursts);
+        self.skip();
+        assert_same(&left, &want);
+        self
+    }
+
+    /// Plays lines of `<` and `.`; what leaves is not this story's.
+    pub(crate) fn hear(&mut self, script: &str) -> &mut Self {
+        for line in parse(script) {
+            match line {
+                Line::Arrives(time_ns, words) => {
+                    self.run_until(time_ns);
+                    self.feed(&words);
+                }
+                Line::Passes(time_ns) => self.run_until(time_ns),
+                Line::Leaves(..) => panic!("that is for `play`"),
+            }
+        }
+        self.skip()
+    }
+
+    /// Forgets what left so far: for the part of a story that is told elsewhere.
+    pub(crate) fn skip(&mut self) -> &mut Self {
+        self.packets.clear();
+        self.bursts.clear();
+        self
+    }
+
+    /// Fires timers up to `time_ns` and stays there.
+    pub(crate) fn run_until(&mut self, time_ns: u64) {
+        assert!(time_ns >= self.now_ns, "a script's time goes forward");
+        while self.sender.next_timer_ns() <= time_ns {
+            self.now_ns = self.now_ns.max(self.sender.next_timer_ns());
+            self.sender.on_timer(self.now_ns);
+            self.collect();
+        }
+        self.now_ns = time_ns;
+    }
+
+    /// An ACK arrives now.
+    pub(crate) fn feed(&mut self, words: &[&str]) -> Option<u32> {
+        let ack = self.parse_ack(words);
+        let rtt_us = self.sender.on_ack(self.now_ns, &ack);
+        self.collect();
+        rtt_us
+    }
+
+    fn parse_ack(&mut self, words: &[&str]) -> Ack {
+        let mut ack = plain_ack(self.highest_ack);
+        ack.rwnd_pkts = self.rwnd_pkts;
+        let (mut sack, mut dsack, mut ts_ecr_ms) = (Vec::new(), None, None);
+        let mut key = "";
+        for &word in words {
+            match word {
+                "synack" => {
+                    ack.syn = true;
+                    ts_ecr_ms = Some(0);
+                }
+                "ack" | "sack" | "dsack" | "ecr" | "win" => key = word,
+                value => match key {
+                    "ack" => ack.ack = value.parse().expect("a segment"),
+                    "sack" => sack.push(parse_range(value)),
+                    "dsack" => dsack = Some(parse_range(value)),
+                    "ecr" => ts_ecr_ms = Some(value.parse().expect("ms")),
+                    "win" => ack.rwnd_pkts = value.parse().expect("segments"),
+                    _ => panic!("what is `{value}`?"),
+                },
+            }
+        }
+        if ack.ack > self.highest_ack {
+            // RFC 7323 §4.3: the segment that touched the last ACK is echoed.
+            self.ts_ecr_ms = self.sent_ms[&self.highest_ack];
+            self.highest_ack = ack.ack;
+        }
+        ack.ts_ecr_ms = ts_ecr_ms.unwrap_or(self.ts_ecr_ms);
+        ack.has_dsack = dsack.is_some();
+        for (place, block) in ack.sack.iter_mut().zip(dsack.into_iter().chain(sack)) {
+            *place = block;
+            ack.sack_count += 1;
+        }
+        ack
+    }
+
+    fn collect(&mut self) {
+        self.bursts.push(self.packets.len());
+        for packet in self.sender.poll_transmit(self.now_ns) {
+            self.sent_ms
+                .insert(packet.header.seq, packet.header.ts_val_ms);
+            self.packets.push((self.now_ns, packet));
+        }
+        self.sender.check_invariants();
+    }
+}
+
+/// Packets as a script writes them, new neighbours of one event joined.
+fn describe(packets: &[(u64, Packet<DataHeader>)], bursts: &[usize]) -> Vec<(u64, String)> {
+    let mut lines: Vec<(u64, String)> = Vec::new();
+    let mut run: Option<(u64, u32, u32)> = None;
+    for (index, &(time_ns, packet)) in packets.iter().enumerate() {
+        let header = packet.header;
+        if let Some((_, _, end)) = &mut run
+            && !header.syn
+            && !header.is_retransmission
+            && !bursts.contains(&index)
+            && *end == header.seq
+        {
+            *end += 1;
+            continue;
+        }
+        lines.extend(run.take().map(|(t, s, e)| (t, format_range(s, e))));
+        if header.syn {
+            lines.push((time_ns, "syn".to_owned()));
+        } else if header.is_retransmission {
+            lines.push((time_ns, format!("{} rtx", header.seq)));
+        } else {
+            run = Some((time_ns, header.seq, header.seq + 1));
+        }
+    }
+    lines.extend(run.map(|(t, s, e)| (t, format_range(s, e))));
+    lines
+}

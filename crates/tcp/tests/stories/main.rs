@@ -1,0 +1,20 @@
+//! The TCP proven: one story per clause that binds, then properties and response functions.
+//!
+//! Where Linux and an RFC differ the stories tell what Linux does, and say so.
+
+#[path = "../script/mod.rs"]
+mod script;
+
+mod delivery_rate;
+mod establish;
+mod fast_recovery;
+mod limits;
+mod loss_probe;
+mod pacing;
+mod properties;
+mod rack;
+mod receiver;
+mod response_functions;
+mod timeout;
+mod transfers;
+mod undo;

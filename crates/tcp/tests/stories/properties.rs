@@ -1,0 +1,163 @@
+//! Properties of any transfer over any path that in the end delivers.
+
+use dumbbell_cc::Flow;
+use dumbbell_tcp::{DataHeader, SenderConfig};
+use proptest::prelude::*;
+
+use crate::script::{Fate, MSS_BYTES, NS_PER_MS, Pair, Path, load};
+
+/// A transfer and what its path does to the first packets each way; later ones are delivered.
+#[derive(Clone, Debug)]
+struct Case {
+    cc: &'static str,
+    config: SenderConfig,
+    path: Path,
+    data: Vec<Fate>,
+    acks: Vec<Fate>,
+}
+
+fn fate() -> impl Strategy<Value = Fate> {
+    // Delays of up to 60 ms are within and beyond what RACK calls reordering.
+    let delay_ns = 0..60 * NS_PER_MS;
+    prop_oneof![
+        12 => Just(Fate::Deliver),
+        2 => Just(Fate::Drop),
+        1 => delay_ns.clone().prop_map(Fate::Delay),
+        1 => delay_ns.prop_map(Fate::Duplicate),
+    ]
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let transfer = (
+        prop::sample::select(vec!["reno", "cubic", "bbr", "copa"]),
+        1_u64..300 * u64::from(MSS_BYTES),
+        prop_oneof![Just(1_u32 << 20), 2_u32..60],
+        any::<bool>(),
+    );
+    let path = (
+        1_u64..200,
+        prop::option::of((1_000_000_u64..50_000_000, 2_u64..60)),
+        prop_oneof![Just(1_u32 << 20), 2_u32..60],
+        any::<bool>(),
+    );
+    let fates = || prop::collection::vec(fate(), 0..400);
+    (transfer, path, fates(), fates()).prop_map(|(transfer, path, data, acks)| Case {
+        cc: transfer.0,
+        config: SenderConfig {
+            flow: 7,
+            mss_bytes: MSS_BYTES,
+            size_bytes: Some(transfer.1),
+            sndbuf_pkts: transfer.2,
+            tso: transfer.3,
+        },
+        path: Path {
+            rtt_ns: path.0 * NS_PER_MS,
+            bottleneck: path.1,
+            rwnd_pkts: path.2,
+            delayed_ack: path.3,
+        },
+        data,
+        acks,
+    })
+}
+
+fn pair(case: &Case, cc: Flow) -> Pair<'_> {
+    let fate =
+        |fates: &[Fate], number: u64| fates.get(number as usize).copied().unwrap_or(Fate::Deliver);
+    Pair::new(case.config, cc, case.path)
+        .on_data(move |number, _| fate(&case.data, number))
+        .on_acks(move |number, _| fate(&case.acks, number))
+}
+
+/// Runs a case to its end, checked after every event, and returns what was sent.
+fn run(case: &Case) -> Vec<(u64, DataHeader)> {
+    let mut pair = pair(case, load(case.cc));
+    let mut events = 0;
+    let mut last_received_bytes = 0;
+    // 10,000 s of virtual time: more than any backoff of the losses above adds up to.
+    while !pair.sender.is_finished() && pair.step(10_000_000 * NS_PER_MS) {
+        events += 1;
+        assert!(events < 100_000, "no end: {:?}", pair.sender);
+        pair.sender.check_invariants();
+        let received_bytes = pair.receiver.counters().received_bytes;
+        assert!(received_bytes >= last_received_bytes);
+        last_received_bytes = received_bytes;
+        // Only a probe or a timeout's retransmission may exceed cwnd.
+        let sock = pair.sender.sock();
+        assert!(
+            pair.sent_by_event <= 1 || sock.packets_in_flight() <= sock.snd_cwnd,
+            "{} sent, {} in flight, cwnd {}",
+            pair.sent_by_event,
+            sock.packets_in_flight(),
+            sock.snd_cwnd
+        );
+    }
+    assert!(pair.sender.is_finished(), "{:?}", pair.sender);
+    // Exactly once: the receiver counts each segment's bytes when it is next in order.
+    assert_eq!(Some(last_received_bytes), case.config.size_bytes);
+    assert_eq!(pair.sender.outstanding_pkts(), 0);
+    assert_eq!(pair.sender.sock().packets_in_flight(), 0);
+    let counters = pair.sender.counters();
+    assert_eq!(
+        counters.sent_pkts,
+        pair.sent.len() as u64 - 1 - counters.syn_retransmits
+    );
+    assert_eq!(
+        counters.retransmitted_pkts,
+        pair.retransmitted().len() as u64
+    );
+    pair.sent
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever is lost, late or doubled: everything arrives, once, and the books are right.
+    #[test]
+    fn every_transfer_finishes_and_delivers_exactly_once(case in case()) {
+        run(&case);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The same events make the same packets.
+    #[test]
+    fn the_same_events_make_the_same_packets(case in case()) {
+        prop_assert_eq!(run(&case), run(&case));
+    }
+}
+
+/// A clean path needs no repair, no probe and no timeout.
+#[test]
+fn a_clean_path_sees_each_segment_once() {
+    for cc in ["reno", "cubic", "bbr", "copa"] {
+        let config = SenderConfig {
+            flow: 0,
+            mss_bytes: MSS_BYTES,
+            size_bytes: Some(5_000_000),
+            sndbuf_pkts: 1 << 20,
+            tso: true,
+        };
+        let path = Path {
+            rtt_ns: 40 * NS_PER_MS,
+            bottleneck: Some((50_000_000, 10_000)),
+            rwnd_pkts: 1 << 20,
+            delayed_ack: true,
+        };
+        let mut pair = Pair::new(config, load(cc), path);
+        pair.run_to_end(60_000 * NS_PER_MS);
+        let counters = pair.sender.counters();
+        assert_eq!(
+            (
+                counters.retransmitted_pkts,
+                counters.tlp_count,
+                counters.rto_count
+            ),
+            (0, 0, 0),
+            "{cc}"
+        );
+        assert_eq!(pair.dropped_pkts, 0);
+    }
+}

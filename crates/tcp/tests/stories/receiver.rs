@@ -1,0 +1,257 @@
+//! The receiver: when it acknowledges and what the ACK says.
+
+use dumbbell_tcp::ReceiverConfig;
+
+use crate::script::{NS_PER_MS, ReceiverScript};
+
+/// Linux acknowledges the first sixteen segments one by one, so that slow start is not slowed.
+#[test]
+fn sixteen_quick_acks_then_every_second_segment() {
+    let mut r = ReceiverScript::new();
+    let quick: String = (0..16)
+        .map(|seq| format!("{seq} < {seq}\n {seq} > ack {}\n", seq + 1))
+        .collect();
+    r.play(&quick);
+    // RFC 5681 §4.2: an ACK at least for every second full-sized segment.
+    r.play(
+        "16 < 16
+         17 < 17
+         17 > ack 18
+         18 < 18
+         19 < 19
+         19 > ack 20",
+    );
+}
+
+/// RFC 5681 §4.2, RFC 1122 §4.2.3.2: an ACK waits 500 ms at most; Linux's wait is 40 ms.
+#[test]
+fn rfc5681_a_lone_segment_is_acknowledged_after_40_ms() {
+    let mut r = ReceiverScript::past_quickacks();
+    r.play(
+        "10 < 16
+         50 > ack 17
+         60 < 17
+         61 < 18
+         61 > ack 19
+         200 .",
+    );
+}
+
+/// Without delayed ACKs every segment is acknowledged.
+#[test]
+fn without_delayed_acks_every_segment_is_acknowledged() {
+    let mut r = ReceiverScript::with(ReceiverConfig {
+        flow: 0,
+        rwnd_pkts: 1000,
+        delayed_ack: false,
+        rtt_ns: 100 * NS_PER_MS,
+    });
+    let script: String = (0..40)
+        .map(|seq| format!("{seq} < {seq}\n {seq} > ack {}\n", seq + 1))
+        .collect();
+    r.play(&script);
+}
+
+/// RFC 5681 §4.2: out-of-order segments are acknowledged at once, and so is the one that fills
+/// the gap. The ACK echoes the segment that fills it (RFC 7323 §4.3).
+#[test]
+fn rfc5681_out_of_order_and_gap_filling_segments_are_acknowledged_at_once() {
+    let mut r = ReceiverScript::past_quickacks();
+    r.play(
+        "10 < 17
+         10 > ack 16 sack 17 ecr 0
+         11 < 18
+         11 > ack 16 sack 17:19 ecr 0
+         20 < 16
+         20 > ack 19 ecr 20",
+    );
+}
+
+/// RFC 2018 §4: the first block has the segment that just arrived, the others the most recently
+/// reported; §3: three fit beside timestamps.
+#[test]
+fn rfc2018_newest_block_first_and_three_blocks_at_most() {
+    let mut r = ReceiverScript::past_quickacks();
+    r.play(
+        "1 < 17
+         1 > ack 16 sack 17
+         2 < 19
+         2 > ack 16 sack 19 17
+         3 < 21
+         3 > ack 16 sack 21 19 17
+         5 < 23                        // the fourth duplicate ACK is compressed
+         6 > ack 16 sack 23 21 19
+         7 < 18                        // joins 17 and 19, which was pushed out of sight
+         8 > ack 16 sack 17:20 23 21
+         9 < 16
+         9 > ack 20 sack 23 21",
+    );
+}
+
+/// RFC 2883 §4: a duplicate is reported at once, in the first block, below the cumulative ACK.
+#[test]
+fn rfc2883_a_duplicate_below_the_ack_is_reported_at_once() {
+    let mut r = ReceiverScript::past_quickacks();
+    r.play(
+        "1 < 3
+         1 > ack 16 dsack 3
+         2 < 18
+         2 > ack 16 sack 18
+         3 < 4
+         3 > ack 16 dsack 4 sack 18",
+    );
+    assert_eq!(r.receiver.counters().duplicate_pkts, 2);
+}
+
+/// RFC 2883 §4: above the cumulative ACK the second block is the larger one that has the
+/// duplicate.
+#[test]
+fn rfc2883_a_duplicate_above_the_ack_comes_with_the_block_that_has_it() {
+    let mut r = ReceiverScript::past_quickacks();
+    r.play(
+        "1 < 18
+         1 > ack 16 sack 18
+         2 < 19
+         2 > ack 16 sack 18:20
+         3 < 22
+         3 > ack 16 sack 22 18:20
+         4 < 19
+         4 > ack 16 dsack 19 sack 18:20 22",
+    );
+}
+
+/// A D-SACK takes one of the three places.
+#[test]
+fn rfc2883_a_dsack_leaves_room_for_two_blocks() {
+    let mut r = ReceiverScript::past_quickacks();
+    r.play(
+        "1 < 18
+         1 > ack 16 sack 18
+         2 < 20
+         2 > ack 16 sack 20 18
+         3 < 22
+         3 > ack 16 sack 22 20 18
+         4 < 0
+         4 > ack 16 dsack 0 sack 22 20",
+    );
+}
+
+/// RFC 5681 §4.2 wants an ACK per out-of-order segment; Linux sends three and compresses the
+/// rest into one per min(1 ms, RTT/20), at most 44 segments each.
+#[test]
+fn sacks_beyond_the_third_duplicate_ack_are_compressed_for_a_millisecond() {
+    let mut r = ReceiverScript::past_quickacks();
+    r.play(
+        "10 < 17
+         10 > ack 16 sack 17
+         10.1 < 18
+         10.1 > ack 16 sack 17:19
+         10.2 < 19
+         10.2 > ack 16 sack 17:20
+         10.3 < 20
+         10.4 < 21
+         11.2 < 22
+         11.3 > ack 16 sack 17:23    // 1 ms after 20
+         11.5 < 23
+         12.5 > ack 16 sack 17:24",
+    );
+    // 44 are compressed at most: the 45th is acknowledged at once.
+    r.play(
+        "20 < 24:68
+         20.5 < 68
+         20.5 > ack 16 sack 17:69
+         30 .",
+    );
+}
+
+/// Linux: SACK compression is bounded by RTT/20, here 0.1 ms.
+#[test]
+fn sack_compression_shrinks_with_the_rtt() {
+    let mut r = ReceiverScript::with(ReceiverConfig {
+        flow: 0,
+        rwnd_pkts: 4,
+        delayed_ack: true,
+        rtt_ns: 2 * NS_PER_MS,
+    });
+    r.play(
+        "0 < 0
+         0 > ack 1
+         1 < 1
+         1 > ack 2      // two quick ACKs: half of the window
+         2 < 3
+         2 > ack 2 sack 3
+         2.01 < 4
+         2.01 > ack 2 sack 3:5
+         2.02 < 5
+         2.02 > ack 2 sack 3:6
+         2.03 < 6
+         2.13 > ack 2 sack 3:7",
+    );
+}
+
+/// A partial fill still leaves a gap: the count of duplicate ACKs starts anew.
+#[test]
+fn a_partial_fill_restarts_the_duplicate_acks() {
+    let mut r = ReceiverScript::past_quickacks();
+    r.play(
+        "1 < 18:21
+         1 > ack 16 sack 18
+         1 > ack 16 sack 18:20
+         1 > ack 16 sack 18:21
+         1.5 < 16
+         1.5 > ack 17 sack 18:21",
+    );
+}
+
+/// RFC 7323 §4.3: TS.Recent never goes back: a delayed original does not disguise that the
+/// retransmission came first.
+#[test]
+fn rfc7323_the_echo_never_goes_back() {
+    let mut r = ReceiverScript::past_quickacks();
+    r.play(
+        "20 < 16 ts 20
+         21 < 17 ts 21
+         21 > ack 18 ecr 20
+         22 < 16 ts 1
+         22 > ack 18 dsack 16 ecr 20",
+    );
+}
+
+/// Linux: a gap longer than the sender's RTO asks for quick ACKs; segments out of order do not
+/// count, the gap is between those that advance the window.
+#[test]
+fn a_long_gap_asks_for_quick_acks_again() {
+    let mut r = ReceiverScript::past_quickacks();
+    r.play(
+        "400 < 16
+         400 > ack 17
+         401 < 17
+         401 > ack 18",
+    );
+    let mut r = ReceiverScript::past_quickacks();
+    r.play(
+        "200 < 17
+         200 > ack 16 sack 17
+         301 < 16
+         301 > ack 18
+         302 < 18
+         302 > ack 19",
+    );
+}
+
+/// What reaches the application is counted to the byte, also when the short last segment of a
+/// transfer overtakes the only other one.
+#[test]
+fn received_bytes_are_exact_when_the_last_segment_comes_first() {
+    let mut r = ReceiverScript::new();
+    r.play(
+        "0 < syn
+         0 > synack
+         1 < 1 len 100
+         1 > ack 0 sack 1
+         2 < 0
+         2 > ack 2",
+    );
+    assert_eq!(r.receiver.counters().received_bytes, 1448 + 100);
+    assert_eq!(r.receiver.counters().arrived_pkts, 2);
+}
