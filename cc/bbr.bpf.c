@@ -65,6 +65,8 @@ PARAM(u32, probe_bw_down_gain, 192, 1, 256, "/256", "PROBE_BW's pacing gain afte
 PARAM(u32, bw_window_rounds, 10, 1, 1000, "RTTs",
       "window of the bandwidth filter: cycle of 8 and 2");
 PARAM(u32, min_rtt_window_ms, 10000, 1, 86400000, "ms", "window of the minimum-RTT filter");
+PARAM(u32, min_rtt_tie_renews, 0, 0, 1, "",
+      "a sample equal to min_rtt renews it, as before Linux 5.10 (1b9e2a8c99a5)");
 PARAM(u32, probe_rtt_ms, 200, 0, 60000, "ms",
       "time at cwnd_min_target in PROBE_RTT; 0: never probe");
 PARAM(u32, cwnd_min_target, 4, 1, 1000, "pkts",
@@ -557,7 +559,8 @@ static void bbr_update_min_rtt(struct sock *sk, const struct rate_sample *rs)
 	bool expired = after(now_ms, ca->min_rtt_stamp + min_rtt_window_ms);
 
 	if (rs->rtt_us >= 0 &&
-	    ((u64)rs->rtt_us <= ca->min_rtt_us || (expired && !rs->is_ack_delayed))) {
+	    ((u64)rs->rtt_us < (u64)ca->min_rtt_us + min_rtt_tie_renews ||
+	     (expired && !rs->is_ack_delayed))) {
 		ca->min_rtt_us = rs->rtt_us;
 		ca->min_rtt_stamp = now_ms;
 	}

@@ -475,11 +475,11 @@ static void copa_decide(struct sock *sk, struct copa *ca, u64 now)
 }
 
 /* Losses are reported at once; such a report touches delta only, not cwnd. */
-static void copa_report_losses(struct copa *ca, u64 now, u32 lost)
+static void copa_report_losses(struct copa *ca, u64 now, u32 lost, bool halves)
 {
 	copa_update_loss_rate(ca, now, 0, lost);
 	copa_update_mode(ca);
-	copa_update_delta(ca, now, lost > 0);
+	copa_update_delta(ca, now, halves);
 }
 
 /* Has the time come for a report, and for one that decides? */
@@ -577,7 +577,7 @@ void BPF_PROG(copa_cong_control, struct sock *sk, u32 ack, int flag,
 
 	if (rs->losses > 0) {
 		ca->report_us = now;
-		copa_report_losses(ca, now, rs->losses);
+		copa_report_losses(ca, now, rs->losses, true);
 	}
 	if (copa_decision_due(ca, now, rtt_us))
 		copa_decide(sk, ca, now);
@@ -597,7 +597,7 @@ void BPF_PROG(copa_set_state, struct sock *sk, u8 new_state)
 		ca->cwnd = (u64)ca->init_cwnd << CWND_SHIFT;
 		ca->slow_start = true;
 	}
-	copa_report_losses(ca, ca->report_us, rto_halves_inv_delta);
+	copa_report_losses(ca, ca->report_us, 0, rto_halves_inv_delta);
 }
 
 /* A spurious loss had not reduced cwnd; ours follows at the next ACK. */

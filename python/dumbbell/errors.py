@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable
 
-__all__ = ["Cancelled", "DumbbellError", "EngineError", "ResultError", "ScenarioError", "nearest"]
+__all__ = [
+    "Cancelled",
+    "DumbbellError",
+    "EngineError",
+    "ResultError",
+    "ScenarioError",
+    "nearest",
+    "os_reason",
+]
 
 
 class DumbbellError(Exception):
@@ -36,7 +45,7 @@ class EngineError(DumbbellError, ValueError):
 
 
 class ResultError(DumbbellError, ValueError):
-    """A directory does not hold a run that this version can read."""
+    """A run cannot be read, written, or has not what was asked of it."""
 
 
 class Cancelled(DumbbellError):
@@ -50,3 +59,10 @@ def nearest(word: str, known: Iterable[str]) -> str:
     if match:
         return f"; did you mean `{match[0]}`?"
     return "; known: " + ", ".join(f"`{name}`" for name in known) if known else ""
+
+
+def os_reason(error: OSError) -> str:
+    """Return what the operating system said, in a line: ``no space left on device``."""
+    # By the number, because Arrow's errors have sentences of their own around it.
+    text = os.strerror(error.errno) if error.errno else str(error) or type(error).__name__
+    return " ".join(text.split()).lower()

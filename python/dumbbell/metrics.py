@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["group_metrics", "jain", "share", "spearman", "utilization"]
+__all__ = ["group_metrics", "jain", "mean_and_range", "share", "spearman", "utilization"]
 
 
 def jain(rates: Sequence[float] | npt.NDArray[np.float64]) -> float:
@@ -32,7 +32,7 @@ def jain(rates: Sequence[float] | npt.NDArray[np.float64]) -> float:
 
 
 def share(part: float, total: float) -> float:
-    """Part of the total goodput, 0 to 1: part / total, and 0 when there is no total."""
+    """Part of a total, 0 to 1: part / total, and 0 when there is no total."""
     return part / total if total > 0 else 0.0
 
 
@@ -68,34 +68,64 @@ def mean_ranks(values: Sequence[float]) -> npt.NDArray[np.float64]:
     return ranks
 
 
-def group_metrics(flows: Sequence[Mapping[str, Any]], total_goodput_bps: float) -> dict[str, Any]:
+def group_metrics(
+    flows: Sequence[Mapping[str, Any]], total_received_bytes: int
+) -> dict[str, Any]:
     """Aggregate the flows of a group.
 
-    Rates and counts are sums; the RTT is the mean over flows of each flow's mean, inflight and
-    outstanding the sum over flows of their time averages.
+    `goodput_bps` and `throughput_bps` have one denominator for the whole group: from its first
+    flow's start to its last flow's end. Flows that live one after the other so never add up to more
+    than the link carries. `goodput_per_flow_bps` is the mean of the flows' own goodputs, each over
+    its own time. `share` is of bytes, not of rates: the parts of all groups sum to 1 whenever each
+    of them ran. Counts are sums; the RTT is the mean over flows of each flow's mean, inflight and
+    outstanding the sum over flows of their averages, each over its own time.
 
     Parameters
     ----------
     flows
         `flows` of the summary, those of one group.
-    total_goodput_bps
-        Goodput of all groups, for the share.
+    total_received_bytes
+        `received_bytes` of all groups, for the share.
     """
     goodput_bps = [flow["goodput_bps"] for flow in flows]
-    total = float(sum(goodput_bps))
+    received_bytes = sum(flow["received_bytes"] for flow in flows)
     with_rtt = [flow["rtt_mean_us"] for flow in flows if flow["rtt_min_us"] > 0]
     sums = {
         key: sum(flow[key] for flow in flows)
         for key in (
-            "throughput_bps", "inflight_mean_pkts", "outstanding_mean_pkts", "sent_pkts",
-            "retransmitted_pkts", "dropped_pkts", "lost_pkts", "rto_count",
+            "inflight_mean_pkts", "outstanding_mean_pkts", "sent_pkts", "retransmitted_pkts",
+            "dropped_pkts", "lost_pkts", "rto_count",
         )
     }  # fmt: skip
     return {
-        "goodput_bps": total,
-        "goodput_per_flow_bps": total / len(flows) if flows else 0.0,
-        "share": share(total, total_goodput_bps),
+        "goodput_bps": rate_bps(8 * received_bytes, flows),
+        "goodput_per_flow_bps": float(np.mean(goodput_bps)) if flows else 0.0,
+        "share": share(received_bytes, total_received_bytes),
         "jain": jain(goodput_bps),
         "rtt_mean_us": float(np.mean(with_rtt)) if with_rtt else 0.0,
+        # A flow's throughput times its time are the bits that crossed the bottleneck.
+        "throughput_bps": rate_bps(
+            sum(flow["throughput_bps"] * lifetime_us(flow) / 1e6 for flow in flows), flows
+        ),
         **sums,
     }
+
+
+def rate_bps(bits: float, flows: Sequence[Mapping[str, Any]]) -> float:
+    """Bits over the time from the flows' first start to their last end, bit/s."""
+    if not flows:
+        return 0.0
+    span_us = max(flow["end_us"] for flow in flows) - min(flow["start_us"] for flow in flows)
+    return bits * 1e6 / span_us if span_us > 0 else 0.0
+
+
+def lifetime_us(flow: Mapping[str, Any]) -> int:
+    """Return a flow's time, from its start to its end, µs."""
+    return int(flow["end_us"]) - int(flow["start_us"])
+
+
+def mean_and_range(values: Sequence[float]) -> str:
+    """Write a mean, with the range when there are several repetitions: ``2.00 (1.00–3.00)``."""
+    if len(values) == 1:
+        return f"{values[0]:.2f}"
+    return f"{np.mean(values):.2f} ({min(values):.2f}–{max(values):.2f})"

@@ -17,7 +17,7 @@ from dumbbell.errors import ScenarioError
 
 __all__ = ["Buffer", "Rate", "Size", "Time", "expand", "expand_counts"]
 
-NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?)\s*(.*?)\s*")
+NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?)\s*(.*?)\s*", re.ASCII)
 U64_MAX = 2**64 - 1
 
 
@@ -39,6 +39,8 @@ class Quantity(int):
     examples: ClassVar[str]
     #: Words of `units` to print in, largest first.
     print_units: ClassVar[tuple[str, ...]]
+    #: Largest value, in base units.
+    maximum: ClassVar[int] = U64_MAX
 
     @classmethod
     def parse(cls, text: str | int, what: str, *, minimum: int = 0) -> Self:
@@ -63,11 +65,11 @@ class Quantity(int):
         else:
             number, unit = split(str(text), what, cls.examples)
             value = number * cls._factor(unit, str(text), what)
-        if value < minimum or value > U64_MAX:
+        if value < minimum or value > cls.maximum:
             bound = "negative" if value < 0 else "too small" if value < minimum else "too large"
-            least = f"at least {cls(minimum)}" if value < minimum else f"at most {cls(U64_MAX)}"
             bound = "zero" if value == 0 else bound
-            raise ScenarioError(f"{what} `{text}` is {bound}; say {least}", key=what)
+            limit = f"at least `{cls(minimum)}`" if value < minimum else f"at most `{cls(cls.maximum)}`"
+            raise ScenarioError(f"{what} `{text}` is {bound}; say {limit}", key=what)
         return cls(round(value))
 
     @classmethod
@@ -120,6 +122,8 @@ class Time(Quantity):
     units = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9}
     examples = "`40ms`, `120s` or `500us`"
     print_units = ("s", "ms", "us", "ns")
+    #: 32 years: sums of a few times stay far below 2^64 ns.
+    maximum = 10**18
 
     @classmethod
     def _fold(cls, unit: str) -> str:
@@ -257,7 +261,7 @@ def expand_range(text: str, what: str, examples: str) -> list[str]:
 def steps_between(low: Fraction, high: Fraction, steps: str, what: str) -> list[Fraction]:
     """List the values of a range: doubling, or `steps` even ones."""
     if steps:
-        if not steps.isdecimal() or int(steps) < 2:
+        if not is_count(steps) or int(steps) < 2:
             raise ScenarioError(f"{what}: `/{steps}` is not a number of steps; say `/2` or more")
         count = int(steps)
         return [low + (high - low) * step / (count - 1) for step in range(count)]
@@ -275,10 +279,15 @@ def expand_counts(text: str, what: str) -> list[int]:
     counts: list[int] = []
     for part in text.split(","):
         low, dots, high = part.strip().partition("..")
-        if not low.isdecimal() or (dots and not high.isdecimal()) or int(low) < 1:
+        if not is_count(low) or (dots and not is_count(high)) or int(low) < 1:
             raise ScenarioError(
                 f"{what} `{text}` is not a list of counts; say `4`, `1,4` or `1..16`", key=what
             )
         ends = steps_between(Fraction(low), Fraction(high or low), "", what)
         counts += [int(value) for value in ends]
     return counts
+
+
+def is_count(text: str) -> bool:
+    """Whether text is a whole number in ASCII digits; Python takes every script's."""
+    return text.isascii() and text.isdecimal()

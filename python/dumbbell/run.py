@@ -53,13 +53,32 @@ class Run:
 
     @property
     def flows(self) -> pa.Table:
-        """Time series of every flow: cwnd, inflight, RTT, rates; one row per sample and flow."""
-        return self.tables["flows"]
+        """Time series of every flow: cwnd, inflight, RTT, rates; one row per sample and flow.
+
+        Raises
+        ------
+        ResultError
+            The run recorded no time series; the same holds for `queue` and `state`.
+        """
+        return self._series("flows")
 
     @property
     def queue(self) -> pa.Table:
         """Time series of the bottleneck's queue: backlog, drops, sojourn."""
-        return self.tables["queue"]
+        return self._series("queue")
+
+    def _series(self, name: str) -> pa.Table:
+        self._check_sampled()
+        try:
+            return self.tables[name]
+        except KeyError:
+            raise ResultError(f"the run has no table `{name}`") from None
+
+    def _check_sampled(self) -> None:
+        if self.scenario.sample == 0:
+            raise ResultError(
+                "the run recorded no time series; run it with a sample interval, like `10ms`"
+            )
 
     def state(self, group: int) -> pa.Table:
         """Time series of the congestion control's own state.
@@ -74,6 +93,7 @@ class Run:
         KeyError
             Its congestion control records none.
         """
+        self._check_sampled()
         for name in self.tables:
             if name.startswith(f"state-{group}-"):
                 return self.tables[name]
@@ -86,17 +106,20 @@ class Run:
 
     @property
     def jain(self) -> float:
-        """Jain's fairness index of all flows' goodput."""
+        """Jain's fairness index of all flows' goodput, each over its own time."""
         return jain([flow["goodput_bps"] for flow in self.summary["flows"]])
 
     @cached_property
     def groups(self) -> list[dict[str, Any]]:
-        """Each group's goodput, share, RTT and counts, in the scenario's order."""
-        total_bps = sum(flow["goodput_bps"] for flow in self.summary["flows"])
+        """Each group's goodput, share, RTT and counts, in the scenario's order.
+
+        `metrics.group_metrics` says over what time each rate is.
+        """
+        total_bytes = sum(flow["received_bytes"] for flow in self.summary["flows"])
         groups = []
         for loaded in self.summary["congestion_controls"]:
             flows = [f for f in self.summary["flows"] if f["group"] == loaded["group"]]
-            metrics = group_metrics(flows, total_bps)
+            metrics = group_metrics(flows, total_bytes)
             groups.append({**loaded, "flows": len(flows), **metrics})
         return groups
 
@@ -132,6 +155,11 @@ class Run:
         -------
         Path
             The directory.
+
+        Raises
+        ------
+        ResultError
+            It holds something else, or cannot be written.
         """
         return run_directory.write(Path(directory), self.to_json(), self.tables)
 

@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dumbbell.errors import ResultError
+from dumbbell.errors import ResultError, os_reason
 
-__all__ = ["ParquetTables", "read", "write"]
+__all__ = ["ParquetTables", "check_parent", "check_place", "read", "write"]
 
 DOCUMENT = "run.json"
 
@@ -48,11 +48,24 @@ def write(directory: Path, document: str, tables: Mapping[str, pa.Table]) -> Pat
         Text of `run.json`.
     tables
         One file each.
+
+    Raises
+    ------
+    ResultError
+        The directory holds something else, or cannot be written.
     """
-    if directory.exists() and not is_replaceable(directory):
-        raise ResultError(f"{directory}: exists and holds no run; name another directory")
+    check_replaceable(directory)
+    try:
+        write_whole(directory, document, tables)
+    except OSError as error:
+        raise unwritable(directory, error) from None
+    return directory
+
+
+def write_whole(directory: Path, document: str, tables: Mapping[str, pa.Table]) -> None:
+    """Write a run beside its place, then rename it."""
     directory.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".dumbbell-") as scratch:
+    with scratch_beside(directory) as scratch:
         new = Path(scratch, "new")
         new.mkdir()
         for name, table in tables.items():
@@ -61,7 +74,59 @@ def write(directory: Path, document: str, tables: Mapping[str, pa.Table]) -> Pat
         if directory.exists():
             directory.rename(Path(scratch, "old"))
         new.rename(directory)
-    return directory
+
+
+def scratch_beside(directory: Path) -> tempfile.TemporaryDirectory[str]:
+    """Make a directory, gone when it is left, on the file system of a run's."""
+    return tempfile.TemporaryDirectory(dir=directory.parent, prefix=".dumbbell-")
+
+
+def check_place(directory: Path) -> None:
+    """Refuse a directory that a run could not be saved to, before the run is done for nothing.
+
+    Raises
+    ------
+    ResultError
+        The directory holds something else, or cannot be written.
+    """
+    check_replaceable(directory)
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        with scratch_beside(directory):
+            pass
+    except OSError as error:
+        raise unwritable(directory, error) from None
+
+
+def check_parent(directory: Path) -> None:
+    """Make a directory that many runs are to be saved under, or refuse it.
+
+    Raises
+    ------
+    ResultError
+        It cannot be made or written.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with scratch_beside(directory / "run"):
+            pass
+    except OSError as error:
+        raise unwritable(directory, error) from None
+
+
+def unwritable(directory: Path, error: OSError) -> ResultError:
+    """Say why a directory cannot be written."""
+    return ResultError(f"{directory}: cannot be written: {os_reason(error)}; name another `--out`")
+
+
+def check_replaceable(directory: Path) -> None:
+    """Refuse a directory that holds anything but a run."""
+    try:
+        refused = directory.exists() and not is_replaceable(directory)
+    except OSError as error:
+        raise unwritable(directory, error) from None
+    if refused:
+        raise ResultError(f"{directory}: exists and holds no run; name another directory")
 
 
 def is_replaceable(directory: Path) -> bool:

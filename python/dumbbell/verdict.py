@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell.scenario import Scenario
 
-__all__ = ["Reason", "Verdict", "judge"]
+__all__ = ["INVALID", "OK", "WARN", "Reason", "Verdict", "gravest", "judge"]
 
 #: Share of a flow's time that the receive window or send buffer may limit it unremarked.
 LIMITED_SHARE = 0.01
@@ -16,7 +16,18 @@ LIMITED_SHARE = 0.01
 #: single timeout passes and backed-off ones do not.
 RTO_STALL_US = 1_000_000
 
+#: How far the link's rate and the longest wait may be off: what a busy time is known to at the ends
+#: of the run and where a packet crosses it, with room to spare.
+RATE_TOLERANCE = 0.01
+#: Shorter busy times are too few packets for that.
+MIN_BUSY_US = 1_000_000
+
 OK, WARN, INVALID = "OK", "WARN", "INVALID"
+
+
+def gravest(statuses: Iterable[str]) -> str:
+    """Return the gravest of some verdicts; OK when there are none."""
+    return max(statuses, key=(OK, WARN, INVALID).index, default=OK)
 
 
 @dataclass(frozen=True)
@@ -28,8 +39,8 @@ class Reason:
     status
         ``WARN``: the numbers are right, but look at this; ``INVALID``: do not use them.
     check
-        Which check found it: ``conservation``, ``congestion_control``, ``rate``, ``rtt``,
-        ``rwnd``, ``sndbuf``, ``rto_stall`` or ``idle``.
+        Which check found it: ``conservation``, ``congestion_control``, ``rate``,
+        ``queue_delay``, ``rtt``, ``rwnd``, ``sndbuf``, ``rto_stall`` or ``idle``.
     message
         What it found, with numbers.
     """
@@ -51,8 +62,7 @@ class Verdict:
     @property
     def status(self) -> str:
         """The gravest of the reasons."""
-        found = {reason.status for reason in self.reasons}
-        return INVALID if INVALID in found else WARN if WARN in found else OK
+        return gravest(reason.status for reason in self.reasons)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as `--json` has it."""
@@ -80,7 +90,8 @@ def judge(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
     reasons = [
         *check_conservation(summary),
         *check_congestion_control(scenario, summary),
-        *check_rate(summary),
+        *check_rate(scenario, summary),
+        *check_queue_delay(scenario, summary),
         *check_rtt(summary),
         *check_limited(summary),
         *check_rto_stalls(summary),
@@ -128,8 +139,8 @@ def check_congestion_control(scenario: Scenario, summary: Mapping[str, Any]) -> 
         )
 
 
-def check_rate(summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """The bottleneck did not carry more than its rate allows."""
+def check_rate(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+    """The bottleneck carried what its rate allows: no more ever, and no less while it was busy."""
     link = summary["bottleneck"]
     can_carry_bytes = link["link_rate_bps"] * summary["duration_ns"] / (8 * 10**9)
     if link["forwarded_bytes"] > can_carry_bytes:
@@ -139,6 +150,40 @@ def check_rate(summary: Mapping[str, Any]) -> Iterator[Reason]:
             f"the bottleneck forwarded {link['forwarded_bytes']} B, "
             f"more than the {can_carry_bytes:.0f} B its rate allows",
         )
+        return
+    busy_us = link.get("busy_us", 0)  # runs saved by earlier versions have none
+    if busy_us < MIN_BUSY_US:
+        return
+    busy_bytes = link["link_rate_bps"] * busy_us / (8 * 10**6)
+    tolerance_bytes = RATE_TOLERANCE * busy_bytes + largest_packet_bytes(scenario)
+    if abs(link["forwarded_bytes"] - busy_bytes) > tolerance_bytes:
+        yield Reason(
+            INVALID,
+            "rate",
+            f"the bottleneck forwarded {link['forwarded_bytes']} B in the {busy_us / 1e6:.2f} s it "
+            f"was busy, its rate makes {busy_bytes:.0f} B",
+        )
+
+
+def check_queue_delay(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+    """No packet waited longer than a full buffer takes, and the packet on the link before it."""
+    link = summary["bottleneck"]
+    if link["limit_bytes"] is None:
+        return
+    ahead_bytes = link["limit_bytes"] + largest_packet_bytes(scenario)
+    longest_us = ahead_bytes * 8 * 10**6 / link["link_rate_bps"] * (1 + RATE_TOLERANCE)
+    if link["queue_delay_max_us"] > longest_us + 1:  # + 1: whole µs
+        yield Reason(
+            INVALID,
+            "queue_delay",
+            f"a packet waited {link['queue_delay_max_us']} µs, "
+            f"a full buffer takes {longest_us:.0f} µs",
+        )
+
+
+def largest_packet_bytes(scenario: Scenario) -> int:
+    """Size of the largest packet of any group on the wire."""
+    return max(group.packet_bytes for group in scenario.groups)
 
 
 def check_rtt(summary: Mapping[str, Any]) -> Iterator[Reason]:
@@ -173,9 +218,13 @@ def check_rto_stalls(summary: Mapping[str, Any]) -> Iterator[Reason]:
 
 
 def check_idle(summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """Every flow sent something."""
-    idle = [(flow, "0 packets") for flow in summary["flows"] if flow["sent_pkts"] == 0]
-    yield from about_flows(WARN, "idle", "sent nothing", idle, summary)
+    """Every flow got something across."""
+    idle = [
+        (flow, f"sent {flow['sent_pkts']} packets, 0 bytes received")
+        for flow in summary["flows"]
+        if flow["received_bytes"] == 0
+    ]
+    yield from about_flows(WARN, "idle", "got nothing across", idle, summary)
 
 
 def about_flows(

@@ -22,7 +22,13 @@ pub(crate) struct Bottleneck {
     pub(crate) dropped_bytes: u64,
     pub(crate) sojourn_us: Histogram<u32>,
     pub(crate) sojourn_sum_ns: u128,
-    pub(crate) last_sojourn_us: u32,
+    pub(crate) sojourn_max_us: u64,
+    /// Sojourn of the packet that went on the wire last, since it was last asked for.
+    last_sojourn_us: Option<u32>,
+    /// Wire bytes of that packet.
+    last_wire_bytes: u64,
+    /// Time during which something waited or was on the wire, ns.
+    pub(crate) busy_ns: u64,
     pub(crate) backlog_max_bytes: u64,
     backlog_byte_ns: u128,
     backlog_since_ns: u64,
@@ -44,7 +50,10 @@ impl Bottleneck {
             dropped_bytes: 0,
             sojourn_us: histogram_us(),
             sojourn_sum_ns: 0,
-            last_sojourn_us: 0,
+            sojourn_max_us: 0,
+            last_sojourn_us: None,
+            last_wire_bytes: 0,
+            busy_ns: 0,
             backlog_max_bytes: 0,
             backlog_byte_ns: 0,
             backlog_since_ns: 0,
@@ -75,10 +84,12 @@ impl Bottleneck {
         self.count_drops();
         let departure = departure?;
         let sojourn_ns = now_ns - departure.packet.arrived_ns;
-        self.last_sojourn_us = (sojourn_ns / 1000) as u32;
+        let sojourn_us = sojourn_ns / 1000;
+        self.last_sojourn_us = Some(sojourn_us as u32);
+        self.sojourn_max_us = self.sojourn_max_us.max(sojourn_us);
         self.sojourn_sum_ns += u128::from(sojourn_ns);
-        self.sojourn_us
-            .saturating_record(u64::from(self.last_sojourn_us));
+        self.sojourn_us.saturating_record(sojourn_us);
+        self.last_wire_bytes = u64::from(departure.packet.wire_bytes);
         self.taken_pkts += 1;
         self.taken_bytes += u64::from(departure.packet.wire_bytes);
         Some(departure)
@@ -101,9 +112,18 @@ impl Bottleneck {
         waiting
     }
 
-    /// Whether the packet last taken is still on the wire at `now_ns`.
-    pub(crate) fn is_transmitting(&self, now_ns: u64) -> bool {
-        self.link.busy_until_ns() > now_ns
+    /// Packets and wire bytes that are through at `now_ns`: what was taken, less what is on the wire.
+    pub(crate) fn forwarded(&self, now_ns: u64) -> (u64, u64) {
+        if self.link.busy_until_ns() > now_ns {
+            (self.taken_pkts - 1, self.taken_bytes - self.last_wire_bytes)
+        } else {
+            (self.taken_pkts, self.taken_bytes)
+        }
+    }
+
+    /// Sojourn of the last packet that left the queue since the last call, µs.
+    pub(crate) fn take_last_sojourn_us(&mut self) -> Option<u32> {
+        self.last_sojourn_us.take()
     }
 
     /// ∫ backlog dt up to `now_ns`, byte·ns.
@@ -116,6 +136,15 @@ impl Bottleneck {
     fn charge_backlog(&mut self, now_ns: u64) {
         let elapsed_ns = now_ns - self.backlog_since_ns;
         self.backlog_byte_ns += u128::from(elapsed_ns) * u128::from(self.backlog_bytes());
+        self.busy_ns += if self.backlog_pkts() > 0 {
+            elapsed_ns
+        } else {
+            let on_wire_ns = self
+                .link
+                .busy_until_ns()
+                .saturating_sub(self.backlog_since_ns);
+            elapsed_ns.min(on_wire_ns)
+        };
         self.backlog_since_ns = now_ns;
     }
 

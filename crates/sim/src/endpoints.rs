@@ -68,7 +68,7 @@ impl Endpoints {
     }
 }
 
-/// A histogram of µs up to 100 s with a relative error of 1 %.
+/// A histogram of µs up to 10,000 s with a relative error of 1 %.
 pub(crate) fn histogram_us() -> Histogram<u32> {
-    Histogram::new_with_bounds(1, 100_000_000, 2).expect("the bounds are valid")
+    Histogram::new_with_bounds(1, 10_000_000_000, 2).expect("the bounds are valid")
 }

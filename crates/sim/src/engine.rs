@@ -198,7 +198,7 @@ impl Engine {
 
     fn sample(&mut self) {
         self.recorder
-            .sample(self.next_sample_ns, &mut self.flows, &self.bottleneck);
+            .sample(self.next_sample_ns, &mut self.flows, &mut self.bottleneck);
         self.next_sample_ns += self.sample_interval_ns;
     }
 
@@ -380,7 +380,9 @@ impl Engine {
 /// A flow's start: the group's, plus its own draw from the jitter.
 fn start_of(seed: u64, flow: u32, group: &Group) -> u64 {
     let mut generator = element_generator(seed, "start", u64::from(flow));
-    group.start_ns + up_to(&mut generator, group.start_jitter_ns)
+    group
+        .start_ns
+        .saturating_add(up_to(&mut generator, group.start_jitter_ns))
 }
 
 fn make_flow(

@@ -69,7 +69,7 @@ pub(crate) struct QueueSamples {
     pub(crate) time_us: Vec<i64>,
     pub(crate) backlog_bytes: Vec<u64>,
     pub(crate) backlog_pkts: Vec<u32>,
-    pub(crate) sojourn_us: Vec<u32>,
+    pub(crate) sojourn_us: Vec<Option<u32>>,
     pub(crate) forwarded_pkts: Vec<u64>,
     pub(crate) dropped_pkts: Vec<u64>,
 }
@@ -104,7 +104,12 @@ impl Recorder {
     }
 
     /// Samples everything as it stands at `now_ns`.
-    pub(crate) fn sample(&mut self, now_ns: u64, flows: &mut [Endpoints], bottleneck: &Bottleneck) {
+    pub(crate) fn sample(
+        &mut self,
+        now_ns: u64,
+        flows: &mut [Endpoints],
+        bottleneck: &mut Bottleneck,
+    ) {
         let time_us = (now_ns / 1000) as i64;
         self.active.clear();
         self.active
@@ -118,17 +123,17 @@ impl Recorder {
                 .congestion_control()
                 .read_series(|series, raw| columns[series].push(raw));
         }
-        self.queue.sample(time_us, bottleneck);
+        self.queue.sample(now_ns, bottleneck);
     }
 }
 
 impl QueueSamples {
-    fn sample(&mut self, time_us: i64, bottleneck: &Bottleneck) {
-        self.time_us.push(time_us);
+    fn sample(&mut self, now_ns: u64, bottleneck: &mut Bottleneck) {
+        self.time_us.push((now_ns / 1000) as i64);
         self.backlog_bytes.push(bottleneck.backlog_bytes());
         self.backlog_pkts.push(bottleneck.backlog_pkts() as u32);
-        self.sojourn_us.push(bottleneck.last_sojourn_us);
-        self.forwarded_pkts.push(bottleneck.taken_pkts);
+        self.sojourn_us.push(bottleneck.take_last_sojourn_us());
+        self.forwarded_pkts.push(bottleneck.forwarded(now_ns).0);
         self.dropped_pkts.push(bottleneck.dropped_pkts);
     }
 }

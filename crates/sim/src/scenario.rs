@@ -96,6 +96,9 @@ pub struct CongestionControl {
 /// Largest header beyond the payload, bytes: a packet must fit in the buffer.
 const HEADER_BYTES: u64 = dumbbell_tcp::DATA_HEADER_BYTES as u64;
 
+/// Rows of a time series that fit in a machine's memory.
+const MAX_ROWS: u64 = 200_000_000;
+
 impl Scenario {
     /// Refuses what cannot be simulated; each message names the value and the remedy.
     pub(crate) fn check(&self) -> Result<(), Error> {
@@ -130,7 +133,7 @@ impl Group {
         if self.mss_bytes == 0 {
             return Err(format!("the MSS of `{name}` is 0; say at least 1 byte"));
         }
-        if self.start_ns + self.start_jitter_ns >= duration_ns {
+        if self.start_ns.saturating_add(self.start_jitter_ns) >= duration_ns {
             return Err(format!(
                 "flows of `{name}` may start after the end of the run; start them earlier"
             ));

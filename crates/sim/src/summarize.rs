@@ -120,6 +120,9 @@ fn flow_summary(
         on_path_pkts,
         spurious_retransmits: sender.spurious_retransmits,
         fast_recovery_count: sender.fast_recovery_count,
+        spurious_recovery_count: sender.spurious_recovery_count,
+        syn_retransmits: sender.syn_retransmits,
+        duplicate_pkts: receiver.duplicate_pkts,
         rto_count: sender.rto_count,
         spurious_rto_count: sender.spurious_rto_count,
         tlp_count: sender.tlp_count,
@@ -135,8 +138,7 @@ fn bottleneck_summary(scenario: &Scenario, engine: &mut Engine) -> BottleneckSum
     let end_ns = engine.end_ns;
     let backlog_byte_ns = engine.bottleneck.backlog_byte_ns(end_ns);
     let bottleneck = &engine.bottleneck;
-    // The packet on the wire at the end has been taken from the queue but not forwarded.
-    let on_wire_pkts = u64::from(bottleneck.is_transmitting(end_ns));
+    let (forwarded_pkts, forwarded_bytes) = bottleneck.forwarded(end_ns);
     let (limit_bytes, limit_pkts) = match scenario.bottleneck.queue {
         Queue::Bfifo { limit_bytes } => (Some(limit_bytes), None),
         Queue::Pfifo { limit_pkts } => (None, Some(limit_pkts)),
@@ -154,12 +156,13 @@ fn bottleneck_summary(scenario: &Scenario, engine: &mut Engine) -> BottleneckSum
         limit_bytes,
         limit_pkts,
         offered_pkts: bottleneck.offered_pkts,
-        forwarded_pkts: bottleneck.taken_pkts - on_wire_pkts,
-        forwarded_bytes: bottleneck.taken_bytes,
+        forwarded_pkts,
+        forwarded_bytes,
         dropped_pkts: bottleneck.dropped_pkts,
         dropped_bytes: bottleneck.dropped_bytes,
-        left_pkts: bottleneck.backlog_pkts() + on_wire_pkts,
-        utilization: bits_per_second(bottleneck.taken_bytes, end_ns) / link_rate_bps as f64,
+        busy_us: bottleneck.busy_ns / 1000,
+        left_pkts: bottleneck.backlog_pkts() + bottleneck.taken_pkts - forwarded_pkts,
+        utilization: bits_per_second(forwarded_bytes, end_ns) / link_rate_bps as f64,
         queue_delay_mean_us: ratio(
             bottleneck.sojourn_sum_ns as f64 / 1000.0,
             bottleneck.taken_pkts as f64,
@@ -167,7 +170,7 @@ fn bottleneck_summary(scenario: &Scenario, engine: &mut Engine) -> BottleneckSum
         queue_delay_p50_us: quantile(&bottleneck.sojourn_us, 0.5),
         queue_delay_p95_us: quantile(&bottleneck.sojourn_us, 0.95),
         queue_delay_p99_us: quantile(&bottleneck.sojourn_us, 0.99),
-        queue_delay_max_us: quantile(&bottleneck.sojourn_us, 1.0),
+        queue_delay_max_us: bottleneck.sojourn_max_us,
         backlog_mean_bytes: ratio(backlog_byte_ns as f64, end_ns as f64),
         backlog_max_bytes: bottleneck.backlog_max_bytes,
     }

@@ -47,9 +47,10 @@ pub struct FlowSummary {
     pub cc: String,
     pub base_rtt_us: u64,
     pub start_us: u64,
-    /// When the flow ended: last byte acknowledged, its stop time or the end of the run.
+    /// When the flow ended: when all that a sized or stopped flow had sent was acknowledged, else
+    /// the end of the run.
     pub end_us: u64,
-    /// Whether a flow with a size had all of it acknowledged.
+    /// Whether a flow with a size or a stop time had all that it sent acknowledged.
     pub finished: bool,
     /// Payload the receiving application got, in order.
     pub received_bytes: u64,
@@ -82,6 +83,12 @@ pub struct FlowSummary {
     /// Retransmissions of data the receiver already had (D-SACK, RFC 2883).
     pub spurious_retransmits: u64,
     pub fast_recovery_count: u64,
+    /// Fast recoveries undone because nothing was lost (timestamps or D-SACK).
+    pub spurious_recovery_count: u64,
+    /// SYNs sent again.
+    pub syn_retransmits: u64,
+    /// Data packets that reached the receiver when it had them already.
+    pub duplicate_pkts: u64,
     pub rto_count: u64,
     /// RTOs undone as spurious (F-RTO or timestamps).
     pub spurious_rto_count: u64,
@@ -111,6 +118,8 @@ pub struct BottleneckSummary {
     pub forwarded_bytes: u64,
     pub dropped_pkts: u64,
     pub dropped_bytes: u64,
+    /// Time during which a packet waited or was on the wire.
+    pub busy_us: u64,
     /// Packets still queued or being transmitted at the end.
     pub left_pkts: u64,
     /// Forwarded bits over what the link could carry in the run.

@@ -76,7 +76,10 @@ impl Table {
                 ("time_us", column_i64(samples.time_us)),
                 ("backlog_bytes", column_u64(samples.backlog_bytes)),
                 ("backlog_pkts", column_u32(samples.backlog_pkts)),
-                ("sojourn_us", column_u32(samples.sojourn_us)),
+                (
+                    "sojourn_us",
+                    Arc::new(UInt32Array::from(samples.sojourn_us)),
+                ),
                 ("forwarded_pkts", column_u64(samples.forwarded_pkts)),
                 ("dropped_pkts", column_u64(samples.dropped_pkts)),
             ],

@@ -45,6 +45,8 @@ pub(crate) struct Progress {
     pub(crate) reord: u32,
     /// Send times of the first and last newly SACKed original, µs.
     pub(crate) sacked_sent_us: Option<(u64, u64)>,
+    /// The RTT comes from timestamps, in whole milliseconds.
+    pub(crate) rtt_is_coarse: bool,
     pub(crate) rate: RateSampler,
 }
 
@@ -77,12 +79,12 @@ impl Progress {
 }
 
 impl Sender {
-    /// An ACK arrives; returns its RTT sample, µs, if it gives one.
+    /// An ACK arrives; returns its RTT sample, µs, if it gives one. A sample by timestamps counts
+    /// for the connection, as in Linux, but in whole milliseconds it is no measurement to report.
     pub fn on_ack(&mut self, now_ns: u64, ack: &Ack) -> Option<u32> {
         self.set_now(now_ns);
         if ack.syn {
-            self.on_syn_ack(ack);
-            return Some(self.latest_rtt_us);
+            return self.on_syn_ack(ack);
         }
         let sock = &self.cc.sock;
         let (prior_delivered, prior_lost) = (sock.delivered, sock.lost);
@@ -100,6 +102,7 @@ impl Sender {
             set_xmit_timer: false,
             reord: u32::MAX,
             sacked_sent_us: None,
+            rtt_is_coarse: false,
             rate: RateSampler::new(sock.packets_in_flight()),
         };
         self.advance_una(ack, &progress);
@@ -124,7 +127,7 @@ impl Sender {
         let losses = self.cc.sock.lost - prior_lost;
         progress.rate.finish(&mut self.cc.sock, delivered, losses);
         self.control_congestion(delivered, losses, &progress);
-        rtt_us
+        rtt_us.filter(|_| !progress.rtt_is_coarse)
     }
 
     /// Nothing was outstanding, yet a D-SACK may tell that the last reduction was unwarranted.
@@ -256,6 +259,7 @@ impl Sender {
             (Some(smooth_us), Some(latest_us)) => (smooth_us as u32, latest_us as u32),
             _ if progress.una_advanced => {
                 let rtt_us = self.now_ms().saturating_sub(ack.ts_ecr_ms).max(1) * 1000;
+                progress.rtt_is_coarse = true;
                 (rtt_us, rtt_us)
             }
             _ => return None,

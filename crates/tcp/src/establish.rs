@@ -64,9 +64,9 @@ impl Sender {
     }
 
     /// The SYN-ACK: the first RTT sample, by timestamp, and the congestion control's start.
-    pub(crate) fn on_syn_ack(&mut self, ack: &Ack) {
+    pub(crate) fn on_syn_ack(&mut self, ack: &Ack) -> Option<u32> {
         if self.phase != Phase::SynSent {
-            return; // answers a SYN that was sent twice
+            return None; // answers a SYN that was sent twice
         }
         self.phase = Phase::Established;
         self.cancel_xmit_timer();
@@ -94,5 +94,6 @@ impl Sender {
             self.update_pacing_rate();
         }
         self.cc.init();
+        (self.counters.syn_retransmits == 0).then_some(rtt_us)
     }
 }

@@ -10,12 +10,10 @@ use dumbbell_cc::CaState;
 use crate::ack::Progress;
 use crate::segments::{EVER_RETRANS, LOST, RETRANS, SACKED};
 use crate::sender::Sender;
-use crate::timers::XmitTimer;
+use crate::timers::{TIMEOUT_MIN_US, XmitTimer};
 
 /// `TCP_RACK_RECOVERY_THRESH`: recoveries a widened window outlives (RFC 8985 §6.2, step 4).
 const REO_WND_PERSIST: u8 = 16;
-/// `TCP_TIMEOUT_MIN_US`: two jiffies, added so that a timer never fires early, µs.
-const TIMEOUT_MIN_US: u64 = 2_000;
 
 /// State of RFC 8985 §5.2.
 #[derive(Debug)]

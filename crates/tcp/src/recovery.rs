@@ -168,12 +168,9 @@ impl Sender {
         sock.snd_cwnd = (in_flight + send).max(1);
     }
 
-    fn end_cwnd_reduction(&mut self) {
-        self.settle_cwnd(true);
-    }
-
-    /// A tail loss probe repaired a loss: the whole reduction at once (RFC 8985 §7.4.2).
-    pub(crate) fn end_tlp_reduction(&mut self) {
+    /// The end of CWR, or the whole reduction at once after a tail loss probe repaired a loss
+    /// (RFC 8985 §7.4.2).
+    pub(crate) fn end_cwnd_reduction(&mut self) {
         self.settle_cwnd(true);
     }
 

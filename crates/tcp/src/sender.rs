@@ -211,9 +211,10 @@ impl Sender {
         self.latest_rtt_us
     }
 
-    /// Closes the books at `now_ns`: time averages and limited times run up to it.
+    /// Closes the books at `now_ns`: time averages, limited times and a stall that goes on run up to it.
     pub fn settle(&mut self, now_ns: u64) {
         self.set_now(now_ns);
+        self.timers.close_stall(now_ns, &mut self.counters);
     }
 
     /// Moves the connection's clock to `now_ns`, charging the elapsed time to the averages.

@@ -8,8 +8,8 @@ use crate::recovery::Retransmit;
 use crate::rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
 use crate::sender::{Phase, Sender};
 
-/// Two jiffies at 1000 Hz, µs.
-const TIMEOUT_MIN_US: u64 = 2_000;
+/// `TCP_TIMEOUT_MIN_US`: two jiffies at 1000 Hz, added so that a timer never fires early, µs.
+pub(crate) const TIMEOUT_MIN_US: u64 = 2_000;
 
 /// What the retransmission timer is set for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,13 +56,19 @@ impl Timers {
     /// The handshake is done or the cumulative ACK advanced: a stall, if there was one, is over.
     #[inline]
     pub(crate) fn note_progress(&mut self, now_ns: u64, counters: &mut SenderCounters) {
+        self.close_stall(now_ns, counters);
+        self.last_progress_ns = now_ns;
+    }
+
+    /// Charges the stall that a timeout began, if one did, up to `now_ns`.
+    #[inline]
+    pub(crate) fn close_stall(&mut self, now_ns: u64, counters: &mut SenderCounters) {
         if self.stalled {
             self.stalled = false;
             let stall_ns = now_ns - self.last_progress_ns;
             counters.rto_stall_ns += stall_ns;
             counters.rto_stall_max_ns = counters.rto_stall_max_ns.max(stall_ns);
         }
-        self.last_progress_ns = now_ns;
     }
 }
 
@@ -239,7 +245,7 @@ impl Sender {
         } else if ack > tlp_high_seq {
             self.init_cwnd_reduction();
             self.cc.set_state(CaState::Cwr);
-            self.end_tlp_reduction();
+            self.end_cwnd_reduction();
             self.try_keep_open();
         } else if progress.is_dup_ack() && !progress.data_sacked {
             self.tlp_high_seq = None; // both arrived

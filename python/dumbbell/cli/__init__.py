@@ -15,7 +15,7 @@ from dumbbell.cli.console import error
 from dumbbell.cli.reproduce import reproduce_command
 from dumbbell.cli.run import run_command
 from dumbbell.cli.sweep import sweep_command
-from dumbbell.errors import DumbbellError
+from dumbbell.errors import DumbbellError, os_reason
 
 __all__ = ["app", "invoke", "main"]
 
@@ -62,7 +62,10 @@ def invoke(arguments: Sequence[str]) -> int:
     command = get_command(app)
     try:
         with command.make_context("dumbbell", list(arguments)) as context:
-            return int(command.invoke(context) or 0)
+            code = int(command.invoke(context) or 0)
+        # Here, where what goes wrong is told in a line, and not when Python leaves.
+        sys.stdout.flush()
+        return code
     except typer.Exit as leave:
         return leave.exit_code
     except TyperException as problem:
@@ -77,6 +80,18 @@ def invoke(arguments: Sequence[str]) -> int:
         error(f"interrupted{f': {interrupt}' if str(interrupt) else ''}")
         return INTERRUPTED
     except BrokenPipeError:
-        # `dumbbell … | head` is no error; Python would still complain when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # `dumbbell … | head` is no error.
+        drop_unwritten()
         return 1
+    except OSError as problem:
+        drop_unwritten()
+        error(f"{problem.filename or 'stdout'}: cannot be read or written: {os_reason(problem)}")
+        return BAD_INPUT
+
+
+def drop_unwritten() -> None:
+    """Let go of what stdout does not take; Python would complain of it again when it leaves."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

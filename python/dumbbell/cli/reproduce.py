@@ -15,6 +15,7 @@ from dumbbell.cli import options
 from dumbbell.cli.console import out, print_json, progress_bar, table
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.papers import PAPERS, Finding, Paper, Reproduction, reproduce
+from dumbbell.run_directory import check_parent
 from dumbbell.sweep import Progress, SweepInterrupted
 
 __all__ = ["reproduce_command"]
@@ -46,6 +47,7 @@ def reproduce_command(
     if seeds < 1:
         raise ScenarioError(f"seeds is {seeds}; say 1 or more")
     chosen = [PAPERS[name] for name in dict.fromkeys(papers or PAPERS)]
+    check_parent(out_dir)
     results = [reproduce_paper(paper, out_dir / paper.name, seeds) for paper in chosen]
     if json:
         documents = [result.to_dict() for result in results]
@@ -72,7 +74,8 @@ def reproduce_paper(paper: Paper, directory: Path, seeds: int) -> Reproduction:
             seed_list = range(1, seeds + 1)
             return reproduce(paper, directory, seeds=seed_list, on_progress=show, on_stage=stage)
         except SweepInterrupted as interrupt:
-            raise KeyboardInterrupt(f"{interrupt}, kept in {directory / 'runs'}") from None
+            where = f", kept in {directory / 'runs'}" if interrupt.finished else ""
+            raise KeyboardInterrupt(f"{interrupt}{where}") from None
 
 
 def print_reproduction(console: Console, result: Reproduction, directory: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from rich.console import Console
 
 from dumbbell.cli import options
@@ -9,6 +11,8 @@ from dumbbell.cli.console import out, paint, print_json, progress_bar, table
 from dumbbell.cli.options import Settings, base_scenario
 from dumbbell.quantity import Rate
 from dumbbell.run import Run, run
+from dumbbell.run_directory import check_place
+from dumbbell.verdict import INVALID
 
 __all__ = ["print_run", "run_command"]
 
@@ -32,23 +36,30 @@ def run_command(
     json: options.Json = False,
     out_dir: options.Out = None,
 ) -> int:
-    """Run congestion controls against each other, or a scenario file."""
+    """Run congestion controls against each other, or a scenario file.
+
+    Exits with 1 if the verdict is INVALID: the result is printed, but not to be used.
+    """
     settings = Settings(
         rate=rate, rtt=rtt, buffer=buffer, flows=flows, time=time, seed=seed, sample=sample,
         start=start, jitter=jitter, rwnd=rwnd, sndbuf=sndbuf,
     )  # fmt: skip
     scenario = base_scenario(what, settings)
+    if out_dir is not None:
+        check_place(out_dir)
     with progress_bar(f"simulating {scenario.time}") as bar:
         result = run(scenario, on_progress=bar.at)
-    if out_dir is not None:
-        result.save(out_dir)
     if json:
         print_json(result.to_json())
     else:
         print_run(out(), result)
-        if out_dir is not None:
+    if out_dir is not None:
+        # After it is printed: a full disk does not take a finished run along.
+        sys.stdout.flush()
+        result.save(out_dir)
+        if not json:
             out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
-    return 0
+    return 1 if result.verdict.status == INVALID else 0
 
 
 def print_run(console: Console, result: Run) -> None:

@@ -14,10 +14,13 @@ from dumbbell.cli import options
 from dumbbell.cli.console import out, print_json, progress_bar, table
 from dumbbell.cli.options import Settings, base_scenario
 from dumbbell.errors import ScenarioError
+from dumbbell.metrics import mean_and_range
 from dumbbell.quantity import Buffer, Rate, Time, expand, expand_counts
 from dumbbell.run import Run
+from dumbbell.run_directory import check_parent
 from dumbbell.scenario import Scenario
 from dumbbell.sweep import Progress, SweepInterrupted, run_all
+from dumbbell.verdict import gravest
 
 __all__ = ["sweep_command"]
 
@@ -71,6 +74,9 @@ def sweep_command(
         for rep in range(reps)
     ]
 
+    if out_dir is not None:
+        check_parent(out_dir)
+
     def keep(key: tuple[Point, int], run: Run) -> Run:
         if out_dir is None:
             # Only the summary is printed; all tables together would not fit in memory.
@@ -86,7 +92,8 @@ def sweep_command(
         try:
             runs = run_all(scenarios, on_progress=show, on_finished=keep)
         except SweepInterrupted as interrupt:
-            where = f", kept in {out_dir}" if out_dir is not None else ""
+            kept = out_dir is not None and interrupt.finished
+            where = f", kept in {out_dir}" if kept else ""
             raise KeyboardInterrupt(f"{interrupt}{where}") from None
     results = {p: [runs[p, rep] for rep in range(reps)] for p in points}
     if json:
@@ -161,12 +168,5 @@ def sweep_row(point: Point, runs: list[Run], axes: list[str]) -> tuple[str, ...]
         f"{100 * np.mean([link['utilization'] for link in links]):.1f}",
         f"{np.mean([link['queue_delay_mean_us'] for link in links]) / 1e3:.1f}",
         f"{np.mean([run.jain for run in runs]):.3f}",
-        max(verdicts, key=("OK", "WARN", "INVALID").index),
+        gravest(verdicts),
     )
-
-
-def mean_and_range(values: list[float]) -> str:
-    """Write a mean, with the range when there are several."""
-    if len(values) == 1:
-        return f"{values[0]:.2f}"
-    return f"{np.mean(values):.2f} ({min(values):.2f}–{max(values):.2f})"

@@ -78,8 +78,9 @@ fn alone_it_neither_fills_nor_needs_a_buffer() {
     }
 }
 
-/// STARTUP doubles the delivery rate per round trip from an initial window of 10 packets and ends three rounds after it stops
-/// growing (draft §4.3.2). Delayed ACKs and bursts cost up to a round trip each.
+/// STARTUP doubles the delivery rate per round trip from an initial window of 10 packets and
+/// ends three rounds after it stops growing (draft §4.3.2). Delayed ACKs and bursts cost up to
+/// a round trip each.
 #[test]
 fn startup_doubles_per_round_trip_and_ends_three_rounds_after_the_link_is_full() {
     for path in PATHS {

@@ -59,9 +59,10 @@ fn epochs((link_rate_bps, rtt_ms, buffer_bdp): (u64, u64, f64), fast_convergence
     }
 }
 
-/// The epoch ends where the curve is back at W_max, after K. Windows are whole packets, so the curve is within one
-/// packet of W_max, and the queue full, ∛(1/C) = 1.36 s earlier; then the loss takes a round
-/// trip to be seen, and the next epoch begins after a recovery of one or two.
+/// The epoch ends where the curve is back at W_max, after K. Windows are whole packets, so the
+/// curve is within one packet of W_max, and the queue full, ∛(1/C) = 1.36 s earlier; then the
+/// loss takes a round trip to be seen, and the next epoch begins after a recovery of one or
+/// two.
 #[test]
 fn a_loss_epoch_lasts_the_cube_root_of_three_quarters_of_w_max() {
     for path in PATHS {

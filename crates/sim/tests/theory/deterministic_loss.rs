@@ -8,7 +8,7 @@ use dumbbell_cc::{Instance, Request};
 use dumbbell_path::{DelayLine, Packet};
 use dumbbell_tcp::{Ack, DataHeader, Receiver, ReceiverConfig, Sender, SenderConfig};
 
-use crate::common::{MSS_BYTES, NS_PER_MS, assert_near};
+use crate::common::{MSS_BYTES, NS_PER_MS, assert_near, assert_within};
 
 const RTT_NS: u64 = 100 * NS_PER_MS;
 /// This packet is lost as well, to end slow start long before it would overshoot.
@@ -111,29 +111,40 @@ fn mean_cwnd_pkts(cc: &str, loss_interval_pkts: u64) -> f64 {
     pkt_ns as f64 / (after.active_ns - before.active_ns) as f64
 }
 
-/// RFC 9438 §5.1, table 1: 1.054·(RTT/p)^0.75 packets at C = 0.4, RTT = 0.1 s. 8 %: Linux
-/// curves by whole packets, and recovery takes a round trip of an epoch, which at p = 10⁻³ has 26.
+/// RFC 9438 §5.1, table 1: 1.054·(RTT/p)^0.75 packets at C = 0.4 and RTT = 0.1 s, or Reno's
+/// window where that is larger (p = 10⁻³).
+///
+/// −5 % to +20 %. The table is the window at which an epoch of 1/p packets ends when the curve
+/// is back at W_max, after K. With windows in whole packets the curve is there ∛(1/C) = 1.36 s
+/// earlier, so an epoch that much shorter than K returns to the same W_max as well: the window
+/// may rest anywhere up to 1.2 times the table's. At p = 10⁻³ both curves take turns, and their
+/// maximum is above either.
 #[test]
 fn cubic_s_window_is_that_of_rfc_9438_s_table() {
-    for (loss_interval_pkts, expected_pkts) in [
+    for (loss_interval_pkts, table_pkts) in [
         (1_000, 38.0),
         (10_000, 187.0),
         (100_000, 1054.0),
         (1_000_000, 5926.0),
     ] {
         let found_pkts = mean_cwnd_pkts("cubic", loss_interval_pkts);
-        println!("CUBIC, p = 1/{loss_interval_pkts}: {found_pkts:.0}, RFC 9438 {expected_pkts}");
-        assert_near("mean cwnd", found_pkts, expected_pkts, 0.08);
+        println!("CUBIC, p = 1/{loss_interval_pkts}: {found_pkts:.0}, RFC 9438 {table_pkts}");
+        assert_within(
+            "mean cwnd",
+            found_pkts,
+            0.95 * table_pkts..=1.2 * table_pkts,
+        );
     }
 }
 
-/// RFC 3649 §2 and Mathis et al. 1997: √(3/2)/√p packets. 8 % as above.
+/// RFC 3649 §2 and Mathis et al. 1997: √(3/2)/√p packets. 4 %:
+/// recovery takes a round trip, and at p = 10⁻³ an epoch has 26 of them.
 #[test]
 fn reno_s_window_is_1_22_over_the_root_of_p() {
     for loss_interval_pkts in [1_000, 10_000, 100_000] {
         let found_pkts = mean_cwnd_pkts("reno", loss_interval_pkts);
         let expected_pkts = (1.5 * loss_interval_pkts as f64).sqrt();
         println!("Reno, p = 1/{loss_interval_pkts}: {found_pkts:.1}, {expected_pkts:.1} expected");
-        assert_near("mean cwnd", found_pkts, expected_pkts, 0.08);
+        assert_near("mean cwnd", found_pkts, expected_pkts, 0.04);
     }
 }

@@ -72,8 +72,9 @@ fn cwnd_runs_from_half_of_link_and_buffer_to_all_of_it() {
     }
 }
 
-/// Mathis et al., "The macroscopic behavior of the TCP congestion avoidance algorithm" (1997): an epoch carries 3/8·W² packets. 5 %: the loss is
-/// seen a round trip late, and recovery takes another.
+/// Mathis et al., "The macroscopic behavior of the TCP congestion avoidance algorithm" (1997):
+/// an epoch carries 3/8·W² packets. 5 %: the loss is seen a round trip late, and recovery takes
+/// another.
 #[test]
 fn an_epoch_carries_three_eighths_of_w_squared() {
     for buffer_bdp in [1.0, 2.0] {

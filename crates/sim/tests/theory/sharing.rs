@@ -51,8 +51,9 @@ fn rtt_exponent(cc: &str, longer_rtt_ms: u64) -> f64 {
 }
 
 /// Lakshman & Madhow, "The performance of TCP/IP for networks with high bandwidth-delay
-/// products and random loss" (1997): Reno's goodput falls with RTT^−a, 1 ≤ a ≤ 2. CUBIC's window does not
-/// depend on the RTT (RFC 9438 §5.1), so its goodput falls less, unless it is in its Reno-friendly region.
+/// products and random loss" (1997): Reno's goodput falls with RTT^−a, 1 ≤ a ≤ 2. CUBIC's
+/// window does not depend on the RTT (RFC 9438 §5.1), so its goodput falls less, unless it is
+/// in its Reno-friendly region.
 #[test]
 fn short_rtts_win_with_an_exponent_between_one_and_two() {
     for longer_rtt_ms in [40, 80, 160] {

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from dumbbell.metrics import mean_and_range
 from dumbbell.papers.ogino2021.in_flight import first_flow
 from dumbbell.papers.ogino2021.measurements import COPA, RIVAL, Measured, Measurements
 from dumbbell.papers.ogino2021.points import BUFFERS_BDP, FLOWS, RIVALS, Point
@@ -15,6 +16,7 @@ from dumbbell.papers.paper import ResultTable
 from dumbbell.plots import Curve, Figure, buffer_colors, style_of
 from dumbbell.run import Run
 from dumbbell.series import flow_series
+from dumbbell.verdict import gravest
 
 __all__ = ["draw_figures", "make_tables"]
 
@@ -142,7 +144,7 @@ def make_table(m: Measurements, rival: str, n: int) -> ResultTable:
                 f"{m.mean(point, lambda run: run.copa.rtt_mean_ms):.0f}",
                 f"{m.mean(point, lambda run: run.competitive_share):.0%}",
                 f"{rtos:g}",
-                worst([measured.verdict for measured in m.measured[point]]),
+                gravest([measured.verdict for measured in m.measured[point]]),
             )
         )
     return ResultTable(
@@ -153,15 +155,3 @@ def make_table(m: Measurements, rival: str, n: int) -> ResultTable:
         ),
         rows=tuple(rows),
     )  # fmt: skip
-
-
-def mean_and_range(values: list[float]) -> str:
-    """Write a mean, with the range when there are several seeds."""
-    if len(values) == 1:
-        return f"{values[0]:.2f}"
-    return f"{np.mean(values):.2f} ({min(values):.2f}–{max(values):.2f})"
-
-
-def worst(verdicts: list[str]) -> str:
-    """Return the gravest verdict."""
-    return max(verdicts, key=("OK", "WARN", "INVALID").index)
