@@ -21,6 +21,9 @@ __all__ = [
     "describe",
 ]
 
+#: Before the name of a congestion control of the running kernel.
+KERNELS_OWN = "linux/"
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -109,7 +112,10 @@ def describe(name_or_path: str) -> Description:
     ------
     EngineError
         The file does not compile, or no such congestion control.
+    ScenarioError
+        It is the running kernel's own.
     """
+    refuse_kernels_own(name_or_path)
     if name_or_path in congestion_controls():
         return congestion_controls()[name_or_path]
     try:
@@ -139,6 +145,7 @@ class CongestionControl:
     params: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        refuse_kernels_own(self.name)
         if self.is_file:
             if not Path(self.name).is_file():
                 raise ScenarioError(f"congestion control `{self.name}`: no such file", key="cc")
@@ -146,6 +153,9 @@ class CongestionControl:
         known = congestion_controls()
         if self.name not in known:
             hint = nearest(self.name, known)
+            if "," in self.name:
+                names = " ".join(filter(None, (name.strip() for name in self.name.split(","))))
+                hint = f"; separate congestion controls with a space: `{names}`"
             raise ScenarioError(f"unknown congestion control `{self.name}`{hint}", key="cc")
         parameters = {parameter.name: parameter for parameter in known[self.name].parameters}
         for name, value in self.params.items():
@@ -175,6 +185,11 @@ class CongestionControl:
         params: dict[str, int] = {}
         for part in filter(None, rest.split(",")):
             key, equals, value = (piece.strip() for piece in part.partition("="))
+            if not equals and key in congestion_controls():
+                raise ScenarioError(
+                    f"`{text}`: `{key}` is no parameter; separate congestion controls with a space",
+                    key="cc",
+                )
             if not equals:
                 raise ScenarioError(
                     f"`{text}`: parameter `{part}` has no value; say `{key}=…`", key="cc"
@@ -188,10 +203,23 @@ class CongestionControl:
         return f"{self.name}:" + ",".join(f"{key}={value}" for key, value in self.params.items())
 
 
+def refuse_kernels_own(name: str) -> None:
+    """Refuse ``linux/cubic``: the running kernel's code is not ours to run in the simulator."""
+    if not name.startswith(KERNELS_OWN) or name.endswith(".c"):
+        return
+    plain = name.removeprefix(KERNELS_OWN)
+    known = congestion_controls()
+    hint = f"; say `{plain}`" if plain in known else nearest(plain, known)
+    raise ScenarioError(
+        f"`{name}` is the running kernel's own and the simulator cannot run it{hint}", key="cc"
+    )
+
+
 def parse_integer(text: str, what: str) -> int:
     """Read a parameter's value: ``5``, ``-1`` or ``0x10``."""
     try:
-        return int(text, 0)
+        # In ASCII digits; Python takes every script's.
+        return int(text.encode("ascii"), 0)
     except ValueError:
         raise ScenarioError(f"{what} is `{text}`, which is not a whole number", key="cc") from None
 

@@ -68,9 +68,7 @@ def mean_ranks(values: Sequence[float]) -> npt.NDArray[np.float64]:
     return ranks
 
 
-def group_metrics(
-    flows: Sequence[Mapping[str, Any]], total_received_bytes: int
-) -> dict[str, Any]:
+def group_metrics(flows: Sequence[Mapping[str, Any]], total_received_bytes: int) -> dict[str, Any]:
     """Aggregate the flows of a group.
 
     `goodput_bps` and `throughput_bps` have one denominator for the whole group: from its first

@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 
 from dumbbell.errors import ScenarioError
 
-__all__ = ["Buffer", "Rate", "Size", "Time", "expand", "expand_counts"]
+__all__ = ["U64_MAX", "Buffer", "Rate", "Size", "Time", "expand", "expand_counts"]
 
 NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?)\s*(.*?)\s*", re.ASCII)
 U64_MAX = 2**64 - 1
@@ -68,7 +68,9 @@ class Quantity(int):
         if value < minimum or value > cls.maximum:
             bound = "negative" if value < 0 else "too small" if value < minimum else "too large"
             bound = "zero" if value == 0 else bound
-            limit = f"at least `{cls(minimum)}`" if value < minimum else f"at most `{cls(cls.maximum)}`"
+            limit = (
+                f"at least `{cls(minimum)}`" if value < minimum else f"at most `{cls(cls.maximum)}`"
+            )
             raise ScenarioError(f"{what} `{text}` is {bound}; say {limit}", key=what)
         return cls(round(value))
 

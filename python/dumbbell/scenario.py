@@ -11,7 +11,7 @@ from typing import Any
 
 from dumbbell.congestion_control import CongestionControl
 from dumbbell.errors import ScenarioError
-from dumbbell.quantity import Buffer, Rate, Size, Time
+from dumbbell.quantity import U64_MAX, Buffer, Rate, Size, Time
 
 __all__ = ["MAX_FLOWS", "Group", "Scenario"]
 
@@ -23,8 +23,14 @@ HEADER_BYTES = 66
 MIN_MSS_BYTES = 88
 #: Far beyond any window in a scenario that fits in memory, so that it never binds.
 UNLIMITED = "1GiB"
-#: Flow numbers are u32; a scenario near this would not fit in memory anyway.
+#: Largest payload of a segment: an IP packet has 65,535 bytes, headers included (RFC 791 §3.1).
+MAX_MSS_BYTES = 65_535 - 52
+#: Of all groups together; a scenario near this hardly fits in memory.
 MAX_FLOWS = 100_000
+#: Rows of the table `flows`, at about 100 B each: more do not fit in memory.
+MAX_ROWS = 100_000_000
+#: Half of it is a direction's propagation; the simulator has none below 1 µs.
+MIN_RTT_NS = 2_000
 
 
 @dataclass(frozen=True, init=False)
@@ -92,7 +98,7 @@ class Group:
         values = {
             "cc": CongestionControl.parse(cc),
             "flows": check_count(flows, "flows", MAX_FLOWS),
-            "rtt": None if rtt is None else Time.parse(rtt, "rtt", minimum=1),
+            "rtt": None if rtt is None else Time.parse(rtt, "rtt", minimum=MIN_RTT_NS),
             "start": Time.parse(start, "start"),
             "jitter": Time.parse(jitter, "jitter"),
             "stop": None if stop is None else Time.parse(stop, "stop", minimum=1),
@@ -105,14 +111,74 @@ class Group:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        self._check_segment()
+        self._check_stop()
+
+    def _check_segment(self) -> None:
+        """Refuse a segment that no packet or window holds."""
+        if self.mss > MAX_MSS_BYTES:
+            raise ScenarioError(
+                f"mss `{self.mss}` does not fit in an IP packet; say at most `{MAX_MSS_BYTES}B`",
+                key="mss",
+            )
         for name, window in (("rwnd", self.rwnd), ("sndbuf", self.sndbuf)):
-            if window < self.mss:
-                message = f"{name} `{window}` is smaller than a segment; say at least `{self.mss}`"
-                raise ScenarioError(message, key=name)
-        if self.stop is not None and self.stop <= self.start:
+            if window >= self.mss:
+                continue
+            if str(self.mss) != DEFAULT_MSS:
+                raise ScenarioError(
+                    f"mss `{self.mss}` is larger than {name} `{window}`; say a smaller `mss` or a "
+                    f"larger `{name}`",
+                    key="mss",
+                )
+            message = f"{name} `{window}` is smaller than a segment; say at least `{self.mss}`"
+            raise ScenarioError(message, key=name)
+
+    def _check_stop(self) -> None:
+        """Refuse flows that stop before they start."""
+        if self.stop is None:
+            return
+        if self.stop <= self.start:
             raise ScenarioError(
                 f"`{self.cc}` flows stop at {self.stop}, before they start at {self.start}",
                 key="stop",
+            )
+        if self.stop <= self.latest_start:
+            raise ScenarioError(
+                f"{self._late_start()}, not before they stop at {self.stop}; "
+                "say a smaller `jitter` or a later `stop`",
+                key="stop",
+            )
+
+    @property
+    def latest_start(self) -> Time:
+        """When the last of them may start."""
+        return Time(self.start + self.jitter)
+
+    def _late_start(self) -> str:
+        return (
+            f"flows of `{self.cc}` may start as late as {self.latest_start} "
+            f"(start {self.start} + jitter {self.jitter})"
+        )
+
+    def check_within(self, end: Time) -> None:
+        """Refuse flows that may start only after the end.
+
+        Parameters
+        ----------
+        end
+            Simulated time of the scenario.
+        """
+        if self.start >= end:
+            raise ScenarioError(
+                f"`{self.cc}` flows never start: start `{self.start}` is not before "
+                f"the end at `{end}`",
+                key="start",
+            )
+        if self.latest_start >= end:
+            raise ScenarioError(
+                f"{self._late_start()}, not before the end at {end}; "
+                "say `--jitter 0s` or a longer `--time`",
+                key="jitter",
             )
 
     @property
@@ -176,7 +242,7 @@ class Scenario:
         values = {
             "name": check_name(name),
             "rate": Rate.parse(rate, "rate", minimum=1),
-            "rtt": Time.parse(rtt, "rtt", minimum=1),
+            "rtt": Time.parse(rtt, "rtt", minimum=MIN_RTT_NS),
             "buffer": Buffer.parse(buffer),
             "time": Time.parse(time, "time", minimum=1),
             "seed": check_count(seed, "seed", 2**64 - 1, minimum=0),
@@ -192,14 +258,37 @@ class Scenario:
         if not self.groups:
             raise ScenarioError("no flows; name a congestion control, like `copa`")
         for index, group in enumerate(self.groups):
-            if group.start >= self.time:
-                raise ScenarioError(
-                    f"`{group.cc}` flows never start: start `{group.start}` is not before "
-                    f"the end at `{self.time}`",
-                    key="start",
-                    group=index,
-                )
+            try:
+                group.check_within(self.time)
+            except ScenarioError as error:
+                error.group = index
+                raise
+        self._check_amount()
+        self._check_buffer()
+
+    def _check_amount(self) -> None:
+        """Refuse more flows or rows than memory holds."""
+        if self.flow_count > MAX_FLOWS:
+            raise ScenarioError(
+                f"the groups have {self.flow_count:,} flows; say at most {MAX_FLOWS:,} in all",
+                key="flows",
+            )
+        if self.sample == 0:
+            return
+        rows = self.flow_count * int(self.time) // int(self.sample)
+        if rows > MAX_ROWS:
+            flows = "1 flow" if self.flow_count == 1 else f"{self.flow_count:,} flows"
+            raise ScenarioError(
+                f"{flows} sampled every `{self.sample}` for `{self.time}` make {rows:,} rows, "
+                f"more than {MAX_ROWS:,}; say a longer `--sample`, or `0s` for none",
+                key="sample",
+            )
+
+    def _check_buffer(self) -> None:
+        """Refuse a buffer that holds no packet, or more than a number of the engine's."""
         if self.buffer.unit == "pkt":
+            if self.buffer.amount > U64_MAX:
+                raise ScenarioError(f"buffer `{self.buffer}` is too large", key="buffer")
             return
         packet_bytes = max(group.packet_bytes for group in self.groups)
         limit_bytes = self.buffer.limit_bytes(self.rate, self.rtt)
@@ -209,6 +298,8 @@ class Scenario:
                 f"say at least `{packet_bytes}B`",
                 key="buffer",
             )
+        if limit_bytes > U64_MAX:
+            raise ScenarioError(f"buffer `{self.buffer}` is too large", key="buffer")
 
     @property
     def bdp_bytes(self) -> int:

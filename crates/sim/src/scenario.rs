@@ -112,6 +112,17 @@ impl Scenario {
         if self.groups.iter().all(|group| group.flows == 0) {
             return refuse("there are no flows; say at least one congestion control".to_owned());
         }
+        let samples = self
+            .duration_ns
+            .checked_div(self.sample_interval_ns)
+            .unwrap_or(0);
+        let flows: u64 = self.groups.iter().map(|group| u64::from(group.flows)).sum();
+        if samples.saturating_mul(flows) > MAX_ROWS {
+            return refuse(format!(
+                "{flows} flows sampled every {} ns make more than {MAX_ROWS} rows; sample less often",
+                self.sample_interval_ns
+            ));
+        }
         for group in &self.groups {
             group
                 .check(&self.bottleneck.queue, self.duration_ns)

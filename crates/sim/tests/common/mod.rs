@@ -3,9 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::{Array, AsArray};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float64Type};
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Float64Type, Int64Type, UInt8Type, UInt32Type, UInt64Type,
+};
+use arrow_schema::DataType;
 use dumbbell_sim::{
     Bottleneck, CongestionControl, Control, FlowSummary, Group, Output, Queue, Scenario, run,
 };
@@ -94,19 +97,30 @@ pub(crate) fn jain(flows: &[FlowSummary]) -> f64 {
 
 /// A column as numbers; NaN where it has none.
 pub(crate) fn column(output: &Output, table: &str, name: &str) -> Vec<f64> {
-    let numbers = cast(any_column(output, table, name), &DataType::Float64).expect("numbers");
-    let numbers = numbers.as_primitive::<Float64Type>();
-    numbers
-        .iter()
-        .map(|value| value.unwrap_or(f64::NAN))
-        .collect()
+    let column = any_column(output, table, name);
+    match column.data_type() {
+        DataType::Int64 => numbers::<Int64Type>(column, |value| value as f64),
+        DataType::UInt8 => numbers::<UInt8Type>(column, f64::from),
+        DataType::UInt32 => numbers::<UInt32Type>(column, f64::from),
+        DataType::UInt64 => numbers::<UInt64Type>(column, |value| value as f64),
+        DataType::Float64 => numbers::<Float64Type>(column, |value| value),
+        other => panic!("`{name}` is {other}, not numbers"),
+    }
+}
+
+fn numbers<T: ArrowPrimitiveType>(column: &dyn Array, to_f64: fn(T::Native) -> f64) -> Vec<f64> {
+    let values = column.as_primitive::<T>().iter();
+    values.map(|value| value.map_or(f64::NAN, to_f64)).collect()
 }
 
 /// A column of labels.
 pub(crate) fn labels(output: &Output, table: &str, name: &str) -> Vec<String> {
-    let labels = cast(any_column(output, table, name), &DataType::Utf8).expect("labels");
-    let labels = labels.as_string::<i32>();
-    labels.iter().flatten().map(str::to_owned).collect()
+    let column = any_column(output, table, name).as_dictionary::<UInt8Type>();
+    let labels = column.values().as_string::<i32>();
+    let codes = column.keys().iter().flatten();
+    codes
+        .map(|code| labels.value(usize::from(code)).to_owned())
+        .collect()
 }
 
 fn any_column<'a>(output: &'a Output, table: &str, name: &str) -> &'a dyn Array {
