@@ -116,7 +116,10 @@ def check_parent(directory: Path) -> None:
 
 def unwritable(directory: Path, error: OSError) -> ResultError:
     """Say why a directory cannot be written."""
-    return ResultError(f"{directory}: cannot be written: {os_reason(error)}; name another `--out`")
+    reason = os_reason(error)
+    if isinstance(error, FileExistsError):  # mkdir's word for a parent that is a file
+        reason = f"`{error.filename}` is no directory"
+    return ResultError(f"{directory}: cannot be written: {reason}; name another `--out`")
 
 
 def check_replaceable(directory: Path) -> None:

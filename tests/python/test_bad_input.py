@@ -1,5 +1,11 @@
 """Issue by issue what a user can get wrong: one line on stderr, exit code 2, nothing on stdout."""
 
+import errno
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 RUN = ("run", "copa", "cubic")
@@ -30,6 +36,39 @@ RUN = ("run", "copa", "cubic")
         ((*RUN, "--buffer", "1kB"), "buffer `1kB` is 1000 B, smaller than a packet"),
         ((*RUN, "--start", "30s", "--time", "20s"), "flows never start"),
         ((*RUN, "--start", "0s,1s,2s"), "names 3 times for 2 groups"),
+        (
+            ("run", "copa", "--time", "50ms"),
+            "error: flows of `copa` may start as late as 100ms (start 0s + jitter 100ms), not "
+            "before the end at 50ms; say `--jitter 0s` or a longer `--time`\n",
+        ),
+        (
+            (*RUN, "--flows", "2", "--sample", "1ns", "--time", "2s"),
+            "error: 4 flows sampled every `1ns` for `2s` make 8,000,000,000 rows, more than "
+            "100,000,000; say a longer `--sample`, or `0s` for none\n",
+        ),
+        ((*RUN, "--time", "1e10s"), "time `1e10s` is too large; say at most `1000000000s`"),
+        ((*RUN, "--flows", "60000"), "the groups have 120,000 flows; say at most 100,000 in all"),
+        ((*RUN, "--rtt", "1us"), "error: rtt `1us` is too small; say at least `2us`"),
+        ((*RUN, "--buffer", "1e90bdp"), "is too large"),
+        ((*RUN, "--rate", "٥mbit"), "rate `٥mbit` is not a number with a unit"),
+        (("sweep", "copa", "--flows", "٥"), "is not a list of counts"),
+        (("run", "copa:mode_window_rtts=٥"), "is `٥`, which is not a whole number"),
+        (
+            ("run", "linux/cubic"),
+            "error: `linux/cubic` is the running kernel's own and the simulator cannot run it; "
+            "say `cubic`\n",
+        ),
+        (("cc", "check", "linux/cubic"), "the simulator cannot run it; say `cubic`"),
+        (("run", "linux/cubik"), "cannot run it; did you mean `cubic`?"),
+        (("run", "copa,cubic"), "separate congestion controls with a space: `copa cubic`"),
+        (("run", "copa:mode_window_rtts=5,cubic"), "separate congestion controls with a space"),
+        ((*RUN, "--out", "/proc/x"), "/proc/x: cannot be written: no such file or directory"),
+        (
+            (*RUN, "--out", "/dev/null/x"),
+            "/dev/null/x: cannot be written: `/dev/null` is no directory",
+        ),
+        (("sweep", "copa", "--out", "/proc/x"), "/proc/x: cannot be written"),
+        (("reproduce", "--out", "/proc/x"), "/proc/x: cannot be written"),
         ((*RUN, "--flows", "0"), "flows is 0; say 1 to"),
         (("run", "absent.toml"), "error: absent.toml: no such file"),
         (("run", "absent.toml", "copa"), "`absent.toml` is a whole scenario; name it alone"),
@@ -94,3 +133,37 @@ def test_c_that_does_not_compile(cli, tmp_path):
         assert "does not compile" in first
         assert any("error:" in line for line in rest), "the compiler's message is missing"
         assert "Traceback" not in outcome.err
+
+
+def test_refuses_out_before_it_simulates(cli, monkeypatch):
+    def simulate(*_arguments, **_options):
+        pytest.fail("simulated for nothing")
+
+    monkeypatch.setattr("dumbbell.cli.run.run", simulate)
+    assert cli(*RUN, "--out", "/proc/x").code == 2
+
+
+def test_a_full_disk_does_not_take_the_result_along(cli, monkeypatch, tmp_path):
+    def full(*_arguments, **_options):
+        raise OSError(errno.ENOSPC, "Error writing bytes to file. Detail:\n[errno 28]")
+
+    monkeypatch.setattr("pyarrow.parquet.write_table", full)
+    outcome = cli(*RUN, "--time", "1s", "--json", "--out", str(tmp_path / "run"))
+    assert outcome.code == 2
+    assert json.loads(outcome.out)["schema_version"] == 1
+    assert outcome.err == (
+        f"error: {tmp_path / 'run'}: cannot be written: no space left on device; "
+        "name another `--out`\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("option", [[], ["--json"]])
+def test_full_stdout_is_one_line(option):
+    command = [sys.executable, "-m", "dumbbell", "run", "reno", "--time", "1s", *option]
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert result.returncode == 2
+    assert result.stderr == "error: stdout: cannot be read or written: no space left on device\n"

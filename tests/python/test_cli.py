@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from dumbbell import Run
+from dumbbell import Reason, Run, Verdict
 
 FAST = ("--time", "1s")
 
@@ -92,6 +92,26 @@ def test_no_color(color):
     command = [sys.executable, "-m", "dumbbell", "run", "reno", *FAST]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert ("\x1b[" in result.stdout) == color
+
+
+def test_invalid_is_exit_1_and_the_result_is_printed_and_saved(cli, monkeypatch, tmp_path):
+    invalid = Verdict((Reason("INVALID", "rate", "too fast"),))
+    monkeypatch.setattr(sys.modules["dumbbell.run"], "judge", lambda *_: invalid)
+    outcome = cli("run", "reno", *FAST, "--json", "--out", str(tmp_path / "run"))
+    assert outcome.code == 1
+    assert json.loads(outcome.out)["verdict"]["status"] == "INVALID"
+    assert Run.load(tmp_path / "run").tables
+    assert cli("run", "reno", *FAST).code == 1
+
+
+def test_warn_is_exit_0(cli, monkeypatch):
+    warning = Verdict((Reason("WARN", "idle", "nothing"),))
+    monkeypatch.setattr(sys.modules["dumbbell.run"], "judge", lambda *_: warning)
+    assert cli("run", "reno", *FAST).code == 0
+
+
+def test_help_says_when_a_run_exits_with_1(cli):
+    assert "Exits with 1 if the verdict is INVALID" in cli("run", "--help").out
 
 
 def test_closed_pipe_is_no_traceback():

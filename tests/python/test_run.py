@@ -1,4 +1,6 @@
+import errno
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -42,6 +44,40 @@ def test_records_no_series_when_told_not_to():
     run = dumbbell.run(Scenario(["reno"], time="1s", sample="0s"))
     assert list(run.tables) == []
     assert run.summary["flows"][0]["received_bytes"] > 0
+    says = "the run recorded no time series; run it with a sample interval"
+    with pytest.raises(ResultError, match=says):
+        _ = run.flows
+    with pytest.raises(ResultError, match=says):
+        _ = run.queue
+    with pytest.raises(ResultError, match=says):
+        run.state(0)
+
+
+def test_names_a_table_that_is_missing(short_run):
+    with pytest.raises(ResultError, match="the run has no table `queue`"):
+        _ = Run(short_run.scenario, short_run.summary, {}).queue
+
+
+def test_shares_sum_to_1_when_flows_live_at_different_times():
+    early, late = Group("reno", jitter="0s", stop="2s"), Group("reno", start="3s", jitter="0s")
+    run = dumbbell.run(Scenario([early, late], time="5s", sample="0s"))
+    first, second = run.groups
+    assert first["share"] + second["share"] == pytest.approx(1)
+    flows = run.summary["flows"]
+    for group, flow in zip(run.groups, flows, strict=True):
+        # One flow's own time is its group's.
+        assert group["goodput_bps"] == pytest.approx(flow["goodput_bps"], rel=1e-3)
+        assert group["share"] == pytest.approx(
+            flow["received_bytes"] / sum(f["received_bytes"] for f in flows)
+        )
+
+
+def test_a_group_that_takes_turns_carries_no_more_than_the_link():
+    path = Path(__file__).parents[2] / "scenarios" / "latecomer.toml"
+    run = dumbbell.run(Scenario.from_toml(path).replace(sample="0s"))
+    assert sum(group["share"] for group in run.groups) == pytest.approx(1)
+    assert all(group["goodput_bps"] < 50e6 for group in run.groups)
+    assert all(group["throughput_bps"] <= 50e6 for group in run.groups)
 
 
 def test_same_seed_same_bytes():
@@ -83,9 +119,9 @@ def test_saves_whole_or_not_at_all(short_run, tmp_path):
     class Broken(dict[str, pa.Table]):
         def items(self):
             yield from super().items()
-            raise OSError("no space left on device")
+            raise OSError(errno.ENOSPC, "as Arrow says it")
 
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(ResultError, match="run: cannot be written: no space left on device"):
         Run(short_run.scenario, short_run.summary, Broken(short_run.tables)).save(tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
 

@@ -79,7 +79,16 @@ def test_refuses_scenario(words, says):
         ({"sndbuf": "100B"}, "sndbuf `100B` is smaller than a segment"),
         ({"tso": "yes"}, "tso is `yes`; say true or false"),
         ({"start": "2s", "stop": "1s"}, "stop at 1s, before they start at 2s"),
-        ({"mss": "10B"}, "mss `10B` is too small"),
+        (
+            {"start": "1s", "stop": "1.05s"},
+            "as late as 1.1s (start 1s + jitter 100ms), not before they stop at 1.05s",
+        ),
+        ({"mss": "10B"}, "mss `10B` is too small; say at least `88B`"),
+        ({"mss": "9kB", "rwnd": "8kB"}, "mss `9kB` is larger than rwnd `8kB`; say a smaller `mss`"),
+        ({"mss": "9kB", "sndbuf": "8kB"}, "mss `9kB` is larger than sndbuf `8kB`"),
+        ({"mss": "2GiB"}, "mss `2GiB` does not fit in an IP packet; say at most `65483B`"),
+        ({"rtt": "1999ns"}, "is too small; say at least `2us`"),
+        ({"start": "1e10s"}, "start `1e10s` is too large; say at most `1000000000s`"),
     ],
 )
 def test_refuses_group(words, says):
@@ -93,6 +102,29 @@ def test_refuses_flows_that_never_start():
         ScenarioError, match="never start: start `5s` is not before the end at `2s`"
     ):
         Scenario([Group("reno", start="5s")], time="2s")
+
+
+def test_flows_may_start_until_the_end_and_no_later():
+    Scenario([Group("reno", jitter="49ms")], time="50ms")
+    with pytest.raises(ScenarioError) as caught:
+        Scenario(["cubic", Group("reno", start="1s", jitter="1s")], time="2s")
+    assert "`reno` may start as late as 2s (start 1s + jitter 1s)" in str(caught.value)
+    assert (caught.value.key, caught.value.group) == ("jitter", 1)
+
+
+def test_refuses_more_rows_than_memory_holds():
+    # 100 million rows exactly, one more sample, and none at all.
+    Scenario(["reno"], time="1000s", sample="10us")
+    with pytest.raises(ScenarioError, match="1 flow sampled every `10us` for"):
+        Scenario(["reno"], time="1000.01s", sample="10us")
+    Scenario(["reno"], time="1000.01s", sample="0s")
+
+
+def test_refuses_more_flows_than_memory_holds():
+    halves = [Group("reno", 50_000), Group("cubic", 50_000)]
+    Scenario(halves, sample="1s")
+    with pytest.raises(ScenarioError, match="the groups have 100,001 flows; say at most 100,000"):
+        Scenario([*halves, "bbr"])
 
 
 def test_refuses_no_flows():

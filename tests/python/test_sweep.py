@@ -93,5 +93,17 @@ def test_ctrl_c_on_the_command_line(tmp_path):
     assert not list((tmp_path / "out").rglob(".dumbbell-*"))
 
 
+def test_ctrl_c_with_nothing_finished_claims_no_directory(cli, monkeypatch, tmp_path):
+    def interrupt(*_arguments, **_options):
+        raise SweepInterrupted({}, 8)
+
+    monkeypatch.setattr("dumbbell.cli.sweep.run_all", interrupt)
+    monkeypatch.setattr(sys.modules["dumbbell.papers.reproduce"], "run_all", interrupt)
+    for command in ("sweep", "cubic"), ("reproduce", "ogino2021"):
+        outcome = cli(*command, "--out", str(tmp_path / "out"))
+        assert outcome.code == 130
+        assert outcome.err == "error: interrupted: 0 of 8 runs finished\n"
+
+
 def finished(directory: Path) -> list[Path]:
     return list(directory.rglob("run.json"))

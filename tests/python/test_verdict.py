@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dumbbell import Scenario
-from dumbbell.verdict import judge
+from dumbbell.verdict import gravest, judge
 
 SCENARIO = Scenario(["copa", "cubic"], time="10s")
 
@@ -14,7 +14,7 @@ FLOW: dict[str, Any] = {
     "flow": 0, "group": 0, "cc": "copa", "base_rtt_us": 40_000, "start_us": 0, "end_us": 10_000_000,
     "rtt_min_us": 40_300, "sent_pkts": 1000, "dropped_pkts": 10, "arrived_pkts": 985,
     "on_path_pkts": 5, "rto_count": 0, "rto_stall_max_us": 0, "rwnd_limited_us": 0,
-    "sndbuf_limited_us": 0,
+    "sndbuf_limited_us": 0, "received_bytes": 1_420_000,
 }  # fmt: skip
 
 SOUND: dict[str, Any] = {
@@ -23,7 +23,8 @@ SOUND: dict[str, Any] = {
     "flows": [FLOW, {**FLOW, "flow": 1, "group": 1, "cc": "cubic"}],
     "bottleneck": {
         "link_rate_bps": 50_000_000, "offered_pkts": 2000, "forwarded_pkts": 1970,
-        "forwarded_bytes": 2_900_000, "dropped_pkts": 20, "left_pkts": 10,
+        "forwarded_bytes": 12_500_000, "dropped_pkts": 20, "left_pkts": 10, "busy_us": 2_000_000,
+        "limit_bytes": 250_000, "queue_delay_max_us": 40_000,
     },
 }  # fmt: skip
 
@@ -50,6 +51,13 @@ def test_sound_run_is_ok():
         ),
         (1, "cc", "reno", "INVALID", "congestion_control", "ran `reno`, asked for `cubic`"),
         (None, "forwarded_bytes", 62_500_001, "INVALID", "rate", "more than the 62500000 B"),
+        # Busy for 2 s, which are 12,500,000 B; 1 % and a packet of 1514 B are overlooked.
+        (None, "forwarded_bytes", 12_626_515, "INVALID", "rate", "its rate makes 12500000 B"),
+        (None, "forwarded_bytes", 12_373_485, "INVALID", "rate", "in the 2.00 s it was busy"),
+        (None, "busy_us", 4_000_000, "INVALID", "rate", "its rate makes 25000000 B"),
+        # A buffer of 40 ms, a packet of 242.24 µs, 1 %.
+        (None, "queue_delay_max_us", 40_647, "INVALID", "queue_delay", "waited 40647 µs"),
+        (1, "received_bytes", 0, "WARN", "idle", "sent 1000 packets, 0 bytes received"),
         (0, "rtt_min_us", 39_999, "INVALID", "rtt", "min RTT 39999 µs, base RTT 40000 µs"),
         (0, "rwnd_limited_us", 110_000, "WARN", "rwnd", "limited by the receive window"),
         (0, "sndbuf_limited_us", 110_000, "WARN", "sndbuf", "limited by the send buffer"),
@@ -69,9 +77,39 @@ def test_finds_a_planted_fault(place, key, value, status, check, says):
 def test_finds_a_flow_that_sent_nothing():
     summary = copy.deepcopy(SOUND)
     silent = dict.fromkeys(("sent_pkts", "dropped_pkts", "arrived_pkts", "on_path_pkts"), 0)
-    summary["flows"][1].update(silent, rtt_min_us=0)
+    summary["flows"][1].update(silent, rtt_min_us=0, received_bytes=0)
     verdict = judge(SCENARIO, summary)
     assert [(reason.status, reason.check) for reason in verdict.reasons] == [("WARN", "idle")]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("forwarded_bytes", 12_626_514),
+        ("forwarded_bytes", 12_373_486),
+        ("queue_delay_max_us", 40_645),
+    ],
+)
+def test_lets_the_link_be_off_by_a_packet_and_a_hundredth(key, value):
+    summary = copy.deepcopy(SOUND)
+    summary["bottleneck"][key] = value
+    assert judge(SCENARIO, summary).status == "OK"
+
+
+def test_judges_no_rate_by_a_short_or_unknown_busy_time_and_no_delay_without_a_limit_in_bytes():
+    summary = copy.deepcopy(SOUND)
+    summary["bottleneck"]["busy_us"] = 999_999
+    assert judge(SCENARIO, summary).status == "OK"
+    del summary["bottleneck"]["busy_us"]
+    assert judge(SCENARIO, summary).status == "OK"
+    summary["bottleneck"].update(limit_bytes=None, queue_delay_max_us=10**9)
+    assert judge(SCENARIO, summary).status == "OK"
+
+
+def test_gravest():
+    assert gravest(["OK", "INVALID", "WARN"]) == "INVALID"
+    assert gravest(["OK", "WARN"]) == "WARN"
+    assert gravest([]) == "OK"
 
 
 def test_finds_a_flow_that_is_missing():

@@ -53,7 +53,7 @@ impl Sender {
     fn transmit_new(&mut self) {
         let mut sent_pkts = 0;
         let mut is_cwnd_limited = false;
-        let max_segs = self.max_burst_pkts();
+        let mut max_segs = 0; // asked for when something may leave at all
         let sndbuf_end = self.una.saturating_add(self.config.sndbuf_pkts);
         let data_end = self.end.min(sndbuf_end);
         self.limit = Limit::None;
@@ -70,6 +70,9 @@ impl Sender {
             if self.nxt >= self.wnd_end {
                 self.limit = Limit::Rwnd;
                 break;
+            }
+            if max_segs == 0 {
+                max_segs = self.max_burst_pkts();
             }
             if max_segs > 1
                 && data_end - self.nxt > 1

@@ -9,7 +9,12 @@ use crate::common::{
 };
 
 /// Link and base RTT.
-const PATHS: [(u64, u64); 3] = [(20_000_000, 40), (100_000_000, 20), (10_000_000, 100)];
+const PATHS: [(u64, u64); 4] = [
+    (20_000_000, 40),
+    (50_000_000, 40),
+    (100_000_000, 20),
+    (10_000_000, 100),
+];
 /// 2/ln 2: STARTUP's gain of pacing and of cwnd.
 const HIGH_GAIN: f64 = 2.885;
 

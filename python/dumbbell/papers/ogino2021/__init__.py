@@ -33,8 +33,8 @@ PAPER = Paper(
         "upper limit at 64 BDP and not at 32 BDP. A Linux 4.15 host whose net.core.rmem_max is "
         "16 MiB advertises half of it (tcp_adv_win_scale = 1), 33.5 BDP, which fits; it is a "
         "reconstruction.",
-        "BBR runs as Linux 4.15 had it: without the ACK-aggregation term (`extra_acked_gain=0`; it came "
-        "with commit 78dc70ebaa38 in Linux 5.1), and an RTT equal to min_rtt renews it "
+        "BBR runs as Linux 4.15 had it: without the ACK-aggregation term (`extra_acked_gain=0`; it "
+        "came with commit 78dc70ebaa38 in Linux 5.1), and an RTT equal to min_rtt renews it "
         "(`min_rtt_tie_renews=1`; until 1b9e2a8c99a5 in Linux 5.10).",
         "The paper ran CCP's Copa on Linux 4.15 in Mininet; here its algorithm runs in a simulated "
         "Linux TCP, without CCP's reaction delay between kernel and user space.",

@@ -11,9 +11,10 @@ __all__ = ["BUFFERS_BDP", "FLOWS", "RIVALS", "RWND", "Point", "scenarios"]
 
 RIVALS = ("cubic", "bbr")
 
-#: What each of them runs. The paper's hosts had Linux 4.15.18, whose BBR did not yet add an estimate
-#: of ACK aggregation to cwnd (that came with commit 78dc70ebaa38 in Linux 5.1), and put PROBE_RTT off
-#: on an RTT equal to min_rtt too, not only on a smaller one (1b9e2a8c99a5, Linux 5.10).
+#: What each of them runs. The paper's hosts had Linux 4.15.18, whose BBR did not yet add an
+#: estimate of ACK aggregation to cwnd (that came with commit 78dc70ebaa38 in Linux 5.1), and put
+#: PROBE_RTT off on an RTT equal to min_rtt too, not only on a smaller one (1b9e2a8c99a5, Linux
+#: 5.10).
 CONGESTION_CONTROLS = {
     "copa": "copa",
     "cubic": "cubic",
