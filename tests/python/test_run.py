@@ -59,7 +59,7 @@ def test_names_a_table_that_is_missing(short_run):
 
 
 def test_shares_sum_to_1_when_flows_live_at_different_times():
-    early, late = Group("reno", jitter="0s", stop="2s"), Group("reno", start="3s", jitter="0s")
+    early, late = Group("reno", jitter="0s", stop="1s"), Group("reno", start="2s", jitter="0s")
     run = dumbbell.run(Scenario([early, late], time="5s", sample="0s"))
     first, second = run.groups
     assert first["share"] + second["share"] == pytest.approx(1)
