@@ -41,7 +41,9 @@ def main() -> int:
     for number, outcome in PYTEST_RESULT.findall(last_line):
         counts["failed" if outcome == "error" else outcome] += int(number)
     # A half that broke before it could count is a failure too.
-    counts["failed"] += sum(code != 0 and counts["failed"] == 0 for code in (rust_code, python_code))
+    counts["failed"] += sum(
+        code != 0 and counts["failed"] == 0 for code in (rust_code, python_code)
+    )
     print(f"\n{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return 1 if rust_code or python_code or counts["failed"] else 0
 
