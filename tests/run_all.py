@@ -9,10 +9,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 # The extension module cannot be linked as a test program; it is tested from Python.
-RUST = ["cargo", "test", "--workspace", "--exclude", "dumbbell-py"]
+RUST = ["cargo", "test", "--workspace", "--exclude", "dumbbell-py", "--no-fail-fast"]
 PYTHON = [sys.executable, "-m", "pytest"]
 
-RUST_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", re.M)
+RUST_RESULT = re.compile(
+    r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", re.MULTILINE
+)
 PYTEST_RESULT = re.compile(r"(\d+) (passed|failed|skipped|error)")
 
 
