@@ -240,6 +240,8 @@ class Scenario:
         sample: str | Time = "10ms",
         name: str = "",
     ) -> None:
+        if isinstance(groups, str):
+            raise ScenarioError(f"groups is the text `{groups}`; say a list, like `[{groups!r}]`")
         values = {
             "name": check_name(name),
             "rate": Rate.parse(rate, "rate", minimum=1),

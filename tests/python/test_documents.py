@@ -1,0 +1,55 @@
+"""What the documents show works as they show it."""
+
+import re
+from dataclasses import fields as fields_of
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def code_blocks(document: str, language: str) -> list[str]:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def test_the_scenario_file_of_the_docs_is_one_and_names_every_word(tmp_path):
+    (block,) = code_blocks("docs/scenario.md", "toml")
+    path = tmp_path / "scenario.toml"
+    path.write_text(block, encoding="utf-8")
+    scenario = dumbbell.Scenario.from_toml(path)
+    assert scenario.groups[0].stop is not None
+    words = set(re.findall(r"^(\w+) =", block, re.MULTILINE))
+    fields = {
+        field.name for kind in (dumbbell.Scenario, dumbbell.Group) for field in fields_of(kind)
+    }
+    assert fields - {"groups"} == words
+
+
+def test_the_readme_s_python_runs(tmp_path, monkeypatch):
+    (block,) = code_blocks("README.md", "python")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    exec(compile(block.replace('time="60s"', 'time="2s"'), "README.md", "exec"), names)  # noqa: S102
+    assert (tmp_path / "results" / "bbr-cubic" / "run.json").is_file()
+
+
+def test_the_readme_s_table_is_what_the_command_prints(capsys):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    scenario = dumbbell.Scenario(
+        ["copa", "cubic"], rate="50mbit", rtt="40ms", buffer="2bdp", time="30s"
+    )
+    run = dumbbell.run(scenario)
+    for group in run.groups:
+        rate, share = f"{group['goodput_bps'] / 1e6:.2f}", f"{100 * group['share']:.1f}"
+        row = next(line for line in readme.splitlines() if line.startswith(f" {group['cc']} "))
+        assert rate in row
+        assert share in row
+
+
+def test_a_lone_text_is_no_list_of_groups():
+    with pytest.raises(dumbbell.ScenarioError, match=r"say a list, like `\['copa'\]`"):
+        dumbbell.Scenario("copa")
