@@ -15,6 +15,7 @@ PYTHON = [sys.executable, "-m", "pytest"]
 RUST_RESULT = re.compile(
     r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", re.MULTILINE
 )
+PYTEST_SUMMARY = re.compile(r"^=+ (.*) in [\d.]+s.* =+$", re.MULTILINE)
 PYTEST_RESULT = re.compile(r"(\d+) (passed|failed|skipped|error)")
 
 
@@ -39,8 +40,8 @@ def main() -> int:
     for passed, failed, ignored in RUST_RESULT.findall(rust_output):
         counts.update(passed=int(passed), failed=int(failed), skipped=int(ignored))
     python_code, python_output = run(PYTHON)
-    last_line = python_output.rstrip().rsplit("\n", 1)[-1]
-    for number, outcome in PYTEST_RESULT.findall(last_line):
+    summary = "".join(PYTEST_SUMMARY.findall(python_output)[-1:])
+    for number, outcome in PYTEST_RESULT.findall(summary):
         counts["failed" if outcome == "error" else outcome] += int(number)
     # A half that broke before it could count is a failure too.
     counts["failed"] += sum(
