@@ -31,7 +31,7 @@ create_exception!(
 #[pyclass(frozen, module = "dumbbell._core")]
 #[derive(Default)]
 struct Control {
-    inner: Arc<dumbbell_sim::Control>,
+    inner: Arc<dumbbell_run::Control>,
 }
 
 #[pymethods]
