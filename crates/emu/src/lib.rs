@@ -6,3 +6,23 @@
 mod error;
 
 pub use error::Error;
+
+/// Runs `scenario` on this machine's Linux TCP.
+///
+/// # Errors
+///
+/// A scenario that cannot be run, a machine that cannot run it, or [`Error::Cancelled`].
+pub fn run(
+    scenario: &dumbbell_run::Scenario,
+    _control: &dumbbell_run::Control,
+) -> Result<dumbbell_run::Output, Error> {
+    let _ = scenario;
+    Err(Error::Refused(
+        "the kernel engine is under construction".to_owned(),
+    ))
+}
+
+/// What this machine can do for the kernel engine.
+pub fn machine() -> Vec<()> {
+    Vec::new()
+}
