@@ -99,6 +99,10 @@ class Measurements:
         """What was measured in each run of each point."""
         return {point: [measure(run) for run in runs] for point, runs in self.runs.items()}
 
+    def buffers(self, rival: str, n: int) -> tuple[float, ...]:
+        """Return the buffers of a pair that were run, smallest first."""
+        return tuple(sorted(p.buffer_bdp for p in self.runs if (p.rival, p.n) == (rival, n)))
+
     def values(self, point: Point, what: Callable[[Measured], float]) -> list[float]:
         """Return a value of each seed's run."""
         return [what(measured) for measured in self.measured[point]]
