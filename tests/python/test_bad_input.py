@@ -69,7 +69,10 @@ RUN = ("run", "copa", "cubic")
         (("run", "linux/a-name-too-long-for-it"), "is no name of the kernel's; say `linux/cubic`"),
         (("run", "linux/"), "is no name of the kernel's; say `linux/cubic`"),
         ((*RUN, "--engine", "kernl"), "error: unknown engine `kernl`; did you mean `kernel`?\n"),
-        (("sweep", "copa", "--engine", "ns3"), "unknown engine `ns3`; known: `simulator`, `kernel`"),
+        (
+            ("sweep", "copa", "--engine", "ns3"),
+            "unknown engine `ns3`; known: `simulator`, `kernel`",
+        ),
         (("reproduce", "--engine", "ns3"), "unknown engine `ns3`; known: `simulator`, `kernel`"),
         (("sweep", "copa", "--jobs", "0"), "--jobs"),
         (("xval", "copa", "--reps", "0"), "--reps"),

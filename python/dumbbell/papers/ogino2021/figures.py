@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -144,7 +145,7 @@ def make_table(m: Measurements, rival: str, n: int) -> ResultTable:
                 f"{m.mean(point, lambda run: run.rival_share):.0%}",
                 f"{m.mean(point, lambda run: run.copa.rtt_mean_ms):.0f}",
                 f"{m.mean(point, lambda run: run.competitive_share):.0%}",
-                f"{rtos:g}",
+                "–" if math.isnan(rtos) else f"{rtos:g}",
                 gravest([measured.verdict for measured in m.measured[point]]),
             )
         )

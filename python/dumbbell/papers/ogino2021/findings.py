@@ -7,6 +7,7 @@ the buffers that were run: the paper's eight, or fewer when it must be quick.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -133,7 +134,7 @@ def a4(m: Measurements) -> Finding:
                 f"{smaller[0]:g}–{smaller[-1]:g} BDP by more than {DIP:.0%}",
                 total < (1 - DIP) * others,
             ),
-            Check(f"32 BDP: {rtos:g} RTOs", rtos > 0),
+            Check(f"32 BDP: {'unknown' if math.isnan(rtos) else f'{rtos:g}'} RTOs", rtos > 0),
             Check(
                 f"64 BDP: CUBIC at its window's limit {limited:.1%} of the time", limited > AT_LIMIT
             ),

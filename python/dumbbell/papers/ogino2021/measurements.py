@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dumbbell.metrics import sum_known
 from dumbbell.papers.ogino2021.points import Point
 from dumbbell.run import Run
 from dumbbell.series import share_of_time
@@ -32,7 +34,7 @@ class Kind:
     outstanding_pkts
         Mean per flow of tcptrace's inflight.
     rto_count
-        Of all flows.
+        Of all flows; NaN where a kernel does not count them.
     rwnd_limited_share
         Share of the flows' time in which the receive window limited them.
     """
@@ -41,7 +43,7 @@ class Kind:
     rtt_mean_ms: float
     rtt_max_ms: float
     outstanding_pkts: float
-    rto_count: int
+    rto_count: float
     rwnd_limited_share: float
 
 
@@ -141,11 +143,12 @@ def measure(run: Run) -> Measured:
 def measure_kind(flows: list[dict[str, Any]]) -> Kind:
     """Measure the flows of one kind."""
     lifetime_us = sum(flow["end_us"] - flow["start_us"] for flow in flows)
+    rto_count = sum_known(flow["rto_count"] for flow in flows)
     return Kind(
         throughput_mbps=float(np.mean([flow["goodput_bps"] for flow in flows])) / 1e6,
         rtt_mean_ms=float(np.mean([flow["rtt_mean_us"] for flow in flows])) / 1e3,
         rtt_max_ms=max(flow["rtt_max_us"] for flow in flows) / 1e3,
         outstanding_pkts=float(np.mean([flow["outstanding_mean_pkts"] for flow in flows])),
-        rto_count=sum(flow["rto_count"] for flow in flows),
+        rto_count=math.nan if rto_count is None else rto_count,
         rwnd_limited_share=sum(flow["rwnd_limited_us"] for flow in flows) / max(lifetime_us, 1),
     )

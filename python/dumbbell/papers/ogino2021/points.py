@@ -107,7 +107,7 @@ def missing_buffers(rival: str, n: int) -> str:
 
 QUICK_NOTE = (
     "Quick: each finding's rule is applied to fewer buffers; of four, what is said to grow must "
-    "grow at every step. Missing are, with "
+    "grow at every step, and what is shown may differ from the whole grid's. Missing are, with "
     + "; ".join(missing_buffers(rival, n) for rival, n in QUICK_BUFFERS_BDP)
     + "."
 )
