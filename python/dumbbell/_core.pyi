@@ -10,6 +10,7 @@ __all__ = [
     "Output",
     "congestion_controls",
     "describe",
+    "machine",
     "run",
 ]
 
@@ -28,7 +29,7 @@ class Control:
         """Ask the run to stop; it raises `Cancelled` within milliseconds."""
 
     def progress(self) -> float:
-        """Share of the simulated time that has passed, 0 to 1."""
+        """Share of the run that has passed, 0 to 1."""
 
 @type_check_only
 class ArrowRecordBatch:
@@ -51,8 +52,13 @@ class Output:
     def table(self, name: str) -> ArrowRecordBatch:
         """A table, shared with Python without a copy."""
 
-def run(scenario_json: str, control: Control | None = None) -> Output:
-    """Simulate a scenario; other Python threads run meanwhile."""
+def run(
+    scenario_json: str, control: Control | None = None, engine: str = "simulator"
+) -> Output:
+    """Run a scenario on an engine, `simulator` or `kernel`; other Python threads run meanwhile."""
+
+def machine() -> str:
+    """What this machine can do for the kernel engine, as JSON: a list of facts."""
 
 def congestion_controls() -> str:
     """Every built-in congestion control with its parameters and state series, as JSON."""

@@ -26,5 +26,8 @@ mod queue;
 pub use delay_line::DelayLine;
 pub use fifo::{Fifo, Limit};
 pub use link::{Departure, Link};
-pub use packet::{ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, Packet};
+pub use packet::{
+    DATA_HEADER_BYTES, ETHERNET_HEADER_BYTES, Header, IPV4_HEADER_BYTES, Packet, TCP_HEADER_BYTES,
+    TIMESTAMPS_BYTES,
+};
 pub use queue::Queue;

@@ -8,6 +8,22 @@ pub const ETHERNET_HEADER_BYTES: u32 = 14;
 /// IPv4 header without options, bytes.
 pub const IPV4_HEADER_BYTES: u32 = 20;
 
+/// TCP header without options, bytes.
+pub const TCP_HEADER_BYTES: u32 = 20;
+
+/// Timestamps option with its padding (RFC 7323), bytes.
+pub const TIMESTAMPS_BYTES: u32 = 12;
+
+/// Wire bytes of a data segment beyond its payload: 14 + 20 + 20 + 12.
+pub const DATA_HEADER_BYTES: u32 =
+    ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + TCP_HEADER_BYTES + TIMESTAMPS_BYTES;
+
+/// What an element that counts wants to know of a header.
+pub trait Header {
+    /// Whether the packet carries data of its flow; SYNs and the like do not.
+    fn is_data(&self) -> bool;
+}
+
 /// A packet on the path, with whatever header the driver of the path gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<H> {

@@ -2,13 +2,13 @@
 //!
 //! Thin on purpose. A scenario comes in as JSON, a summary goes out as JSON and
 //! the time series as Arrow, without a copy; what they mean is said in
-//! `dumbbell_sim::scenario`, `dumbbell_sim::summary` and `docs/data-format.md`.
+//! `dumbbell_run` and `docs/data-format.md`.
 
 use std::sync::Arc;
 
 use arrow_array::ffi::to_ffi;
 use arrow_array::{Array, RecordBatch, StructArray};
-use dumbbell_sim::Error;
+use dumbbell_run::Scenario;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -31,7 +31,7 @@ create_exception!(
 #[pyclass(frozen, module = "dumbbell._core")]
 #[derive(Default)]
 struct Control {
-    inner: Arc<dumbbell_sim::Control>,
+    inner: Arc<dumbbell_run::Control>,
 }
 
 #[pymethods]
@@ -46,7 +46,7 @@ impl Control {
         self.inner.cancel();
     }
 
-    /// Share of the simulated time that has passed, 0 to 1.
+    /// Share of the run that has passed, 0 to 1.
     fn progress(&self) -> f64 {
         self.inner.progress()
     }
@@ -55,7 +55,7 @@ impl Control {
 /// What a run left: its summary and its tables.
 #[pyclass(frozen, module = "dumbbell._core")]
 struct Output {
-    inner: dumbbell_sim::Output,
+    inner: dumbbell_run::Output,
 }
 
 #[pymethods]
@@ -110,21 +110,64 @@ impl Table {
     }
 }
 
-/// Simulate a scenario; other Python threads run meanwhile.
+/// Run a scenario on an engine, `simulator` or `kernel`; other Python threads run meanwhile.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, control=None))]
-fn run(py: Python<'_>, scenario_json: &str, control: Option<&Control>) -> PyResult<Output> {
-    let scenario: dumbbell_sim::Scenario = serde_json::from_str(scenario_json)
+#[pyo3(signature = (scenario_json, control=None, engine="simulator"))]
+fn run(
+    py: Python<'_>,
+    scenario_json: &str,
+    control: Option<&Control>,
+    engine: &str,
+) -> PyResult<Output> {
+    let scenario: Scenario = serde_json::from_str(scenario_json)
         .map_err(|error| EngineError::new_err(format!("scenario: {error}")))?;
     let control = control
         .map(|control| Arc::clone(&control.inner))
         .unwrap_or_default();
-    let output = py.detach(|| dumbbell_sim::run(&scenario, &control));
+    let output = match engine {
+        "simulator" => py.detach(|| simulate(&scenario, &control)),
+        "kernel" => py.detach(|| emulate(&scenario, &control)),
+        _ => Err(Failure::Refused(format!(
+            "there is no engine `{engine}`; say `simulator` or `kernel`"
+        ))),
+    };
     match output {
         Ok(inner) => Ok(Output { inner }),
-        Err(Error::Cancelled) => Err(Cancelled::new_err("cancelled")),
-        Err(error) => Err(EngineError::new_err(error.to_string())),
+        Err(Failure::Cancelled) => Err(Cancelled::new_err("cancelled")),
+        Err(Failure::Refused(message)) => Err(EngineError::new_err(message)),
     }
+}
+
+/// Why an engine gave no output.
+enum Failure {
+    Cancelled,
+    Refused(String),
+}
+
+fn simulate(
+    scenario: &Scenario,
+    control: &dumbbell_run::Control,
+) -> Result<dumbbell_run::Output, Failure> {
+    dumbbell_sim::run(scenario, control).map_err(|error| match error {
+        dumbbell_sim::Error::Cancelled => Failure::Cancelled,
+        error => Failure::Refused(error.to_string()),
+    })
+}
+
+fn emulate(
+    scenario: &Scenario,
+    control: &dumbbell_run::Control,
+) -> Result<dumbbell_run::Output, Failure> {
+    dumbbell_emu::run(scenario, control).map_err(|error| match error {
+        dumbbell_emu::Error::Cancelled => Failure::Cancelled,
+        error => Failure::Refused(error.to_string()),
+    })
+}
+
+/// What this machine can do for the kernel engine, as JSON: a list of facts.
+#[pyfunction]
+fn machine(py: Python<'_>) -> PyResult<String> {
+    to_json(&py.detach(dumbbell_emu::machine))
 }
 
 /// Every built-in congestion control with its parameters and state series, as JSON.
@@ -147,7 +190,9 @@ fn describe(py: Python<'_>, name_or_path: &str) -> PyResult<String> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{Cancelled, Control, EngineError, Output, congestion_controls, describe, run};
+    use super::{
+        Cancelled, Control, EngineError, Output, congestion_controls, describe, machine, run,
+    };
 
     /// Version of the engine.
     #[pymodule_export]

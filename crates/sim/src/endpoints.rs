@@ -67,8 +67,3 @@ impl Endpoints {
         self.rtt_us.saturating_record(u64::from(rtt_us));
     }
 }
-
-/// A histogram of µs up to 10,000 s with a relative error of 1 %.
-pub(crate) fn histogram_us() -> Histogram<u32> {
-    Histogram::new_with_bounds(1, 10_000_000_000, 2).expect("the bounds are valid")
-}

@@ -8,17 +8,15 @@
 use std::rc::Rc;
 
 use dumbbell_cc::Instance;
-use dumbbell_path::{DelayLine, Packet};
-use dumbbell_tcp::{Ack, DataHeader, Receiver, ReceiverConfig, Sender, SenderConfig};
+use dumbbell_path::Packet;
+use dumbbell_run::{Bottleneck, Control, Group, Scenario, histogram_us};
+use dumbbell_tcp::{DataHeader, Receiver, ReceiverConfig, Sender, SenderConfig};
 
-use crate::bottleneck::Bottleneck;
-use crate::control::Control;
 use crate::earliest::{WIDTH, earliest, index_of};
-use crate::endpoints::{Endpoints, histogram_us};
+use crate::endpoints::Endpoints;
 use crate::error::Error;
-use crate::random::{element_generator, up_to};
+use crate::lines::Lines;
 use crate::recorder::Recorder;
-use crate::scenario::{Group, Scenario};
 use crate::timers::Timers;
 
 /// Sources of events; the delay lines of the path classes follow.
@@ -34,9 +32,9 @@ const EVENTS_PER_CHECK: u32 = 8192;
 pub(crate) struct Engine {
     pub(crate) end_ns: u64,
     pub(crate) flows: Vec<Endpoints>,
-    pub(crate) bottleneck: Bottleneck,
+    pub(crate) bottleneck: Bottleneck<DataHeader>,
     pub(crate) recorder: Recorder,
-    pub(crate) path: Path,
+    pub(crate) path: Lines,
     /// When each source has its next event, ns; `u64::MAX`: none.
     heads: Vec<[u64; WIDTH]>,
     timers: Timers,
@@ -44,62 +42,9 @@ pub(crate) struct Engine {
     next_sample_ns: u64,
 }
 
-/// Delay lines: one forward from the bottleneck, and per class of base RTT one before it and
-/// one back. Flows of the shortest base RTT sit at the bottleneck; the others' extra delay is
-/// on their access link, half each way.
-pub(crate) struct Path {
-    pub(crate) forward: DelayLine<Packet<DataHeader>>,
-    pub(crate) classes: Vec<PathClass>,
-}
-
-/// The lines that flows of one base RTT share.
-pub(crate) struct PathClass {
-    base_rtt_ns: u64,
-    has_access_delay: bool,
-    pub(crate) access: DelayLine<Packet<DataHeader>>,
-    back: DelayLine<Ack>,
-}
-
-impl Path {
-    fn new(scenario: &Scenario) -> Self {
-        let mut base_rtts_ns: Vec<u64> = scenario
-            .groups
-            .iter()
-            .map(|group| group.base_rtt_ns)
-            .collect();
-        base_rtts_ns.sort_unstable();
-        base_rtts_ns.dedup();
-        let shortest_ns = base_rtts_ns[0];
-        let forward_ns = shortest_ns / 2;
-        let classes = base_rtts_ns
-            .into_iter()
-            .map(|base_rtt_ns| {
-                let access_ns = (base_rtt_ns - shortest_ns) / 2;
-                PathClass {
-                    base_rtt_ns,
-                    has_access_delay: access_ns > 0,
-                    access: DelayLine::new(access_ns),
-                    back: DelayLine::new(base_rtt_ns - forward_ns - access_ns),
-                }
-            })
-            .collect();
-        Self {
-            forward: DelayLine::new(forward_ns),
-            classes,
-        }
-    }
-
-    fn class_of(&self, base_rtt_ns: u64) -> usize {
-        self.classes
-            .iter()
-            .position(|class| class.base_rtt_ns == base_rtt_ns)
-            .expect("every group's base RTT has a class")
-    }
-}
-
 impl Engine {
     pub(crate) fn new(scenario: &Scenario, instances: &[Rc<Instance>]) -> Self {
-        let path = Path::new(scenario);
+        let path = Lines::new(scenario);
         let groups: Vec<_> = instances
             .iter()
             .zip(&scenario.groups)
@@ -111,13 +56,13 @@ impl Engine {
             .zip(0_u32..)
             .map(|((group_index, group), flow)| {
                 let instance = &instances[group_index as usize];
-                let start_ns = start_of(scenario.seed, flow, group);
+                let start_ns = group.start_of(scenario.seed, flow);
                 make_flow(
                     flow,
                     group_index,
                     group,
                     start_ns,
-                    path.class_of(group.base_rtt_ns),
+                    path.class_of_group[group_index as usize],
                     instance,
                 )
             })
@@ -375,14 +320,6 @@ impl Engine {
         );
         self.set_head(TIMERS, self.timers.next_ns());
     }
-}
-
-/// A flow's start: the group's, plus its own draw from the jitter.
-fn start_of(seed: u64, flow: u32, group: &Group) -> u64 {
-    let mut generator = element_generator(seed, "start", u64::from(flow));
-    group
-        .start_ns
-        .saturating_add(up_to(&mut generator, group.start_jitter_ns))
 }
 
 fn make_flow(

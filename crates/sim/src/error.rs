@@ -8,9 +8,9 @@ pub enum Error {
     #[error(transparent)]
     CongestionControl(#[from] dumbbell_cc::Error),
     /// A value of the scenario that cannot be simulated.
-    #[error("{0}")]
-    Scenario(String),
-    /// [`crate::Control::cancel`] was called.
+    #[error(transparent)]
+    Scenario(#[from] dumbbell_run::Refusal),
+    /// [`dumbbell_run::Control::cancel`] was called.
     #[error("the run was cancelled")]
     Cancelled,
     /// The tables could not be built.

@@ -5,54 +5,37 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `scenario` | what to simulate, in integers |
-//! | `engine` | the event loop |
-//! | `endpoints`, `bottleneck` | a flow, the shared link, and what is measured of them |
-//! | `queue_discipline` | the queues a scenario can name |
+//! | `engine`, `lines` | the event loop, and the path's delay lines |
+//! | `endpoints` | a flow and what is measured of it |
 //! | `timers`, `earliest` | who wants to be woken when |
-//! | `recorder`, `table` | time series, as Arrow tables |
-//! | `summarize`, `summary` | counts and means |
-//! | `random` | a seed per element |
-//! | `control` | progress and cancelling |
+//! | `recorder` | time series |
+//! | `summarize` | counts and means |
+//!
+//! What a run is given and leaves is `dumbbell-run`'s, re-exported here.
 
 #![forbid(unsafe_code)]
 
-mod bottleneck;
-mod control;
 mod earliest;
 mod endpoints;
 mod engine;
 mod error;
-mod queue_discipline;
-mod random;
+mod lines;
 mod recorder;
-mod scenario;
 mod summarize;
-mod summary;
-mod table;
 mod timers;
 
 use std::rc::Rc;
 
 use dumbbell_cc::{Instance, Request};
+use dumbbell_run::random;
+pub use dumbbell_run::{
+    BottleneckConfig as Bottleneck, BottleneckSummary, CongestionControl, Control, ENGINE_VERSION,
+    FlowSummary, Group, LoadedCc, Output, Queue, Scenario, Summary, Table,
+};
 
-pub use control::Control;
 pub use error::Error;
-pub use scenario::{Bottleneck, CongestionControl, Group, Queue, Scenario};
-pub use summarize::ENGINE_VERSION;
-pub use summary::{BottleneckSummary, FlowSummary, LoadedCc, Summary};
-pub use table::Table;
 
 use engine::Engine;
-
-/// What a run leaves behind.
-#[derive(Clone, Debug)]
-pub struct Output {
-    /// Counts and means.
-    pub summary: Summary,
-    /// Time series: `flows`, `queue` and `state-<group>-<cc>`; none when sampling is off.
-    pub tables: Vec<Table>,
-}
 
 /// Simulates `scenario` from start to end.
 ///
@@ -69,7 +52,7 @@ pub fn run(scenario: &Scenario, control: &Control) -> Result<Output, Error> {
     let tables = if scenario.sample_interval_ns == 0 {
         Vec::new()
     } else {
-        tables(scenario, engine)?
+        Table::of_run(scenario, engine.recorder.into_series())?
     };
     Ok(Output { summary, tables })
 }
@@ -89,17 +72,4 @@ fn load(scenario: &Scenario) -> Result<Vec<Rc<Instance>>, Error> {
             )?)
         })
         .collect()
-}
-
-fn tables(scenario: &Scenario, engine: Engine) -> Result<Vec<Table>, Error> {
-    let group_of: Vec<u32> = engine.flows.iter().map(|flow| flow.group).collect();
-    let recorder = engine.recorder;
-    let mut tables = vec![Table::flows(recorder.flows)?, Table::queue(recorder.queue)?];
-    for (group, samples) in recorder.states.into_iter().enumerate() {
-        let mss_bytes = scenario.groups[group].mss_bytes;
-        let is_row_of_group = |flow: u32| group_of[flow as usize] as usize == group;
-        let state = Table::state(group, samples, mss_bytes, &tables[0], &is_row_of_group)?;
-        tables.extend(state);
-    }
-    Ok(tables)
 }

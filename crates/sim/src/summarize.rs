@@ -3,15 +3,13 @@
 use std::rc::Rc;
 
 use dumbbell_cc::Instance;
-use hdrhistogram::Histogram;
+use dumbbell_run::{
+    BottleneckSummary, ENGINE_VERSION, FlowSummary, LoadedCc, Scenario, Summary, bits_per_second,
+    quantile, ratio,
+};
 
 use crate::endpoints::Endpoints;
 use crate::engine::Engine;
-use crate::scenario::{Queue, Scenario};
-use crate::summary::{BottleneckSummary, FlowSummary, LoadedCc, Summary};
-
-/// Version of the simulator, part of every result's provenance.
-pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Sums the run up; empties the bottleneck's queue to count what was left on the path.
 pub(crate) fn summarize(
@@ -19,7 +17,7 @@ pub(crate) fn summarize(
     engine: &mut Engine,
     instances: &[Rc<Instance>],
 ) -> Summary {
-    let bottleneck = bottleneck_summary(scenario, engine);
+    let bottleneck = BottleneckSummary::new(scenario, &mut engine.bottleneck, engine.end_ns);
     let on_path_pkts = count_on_path(engine);
     Summary {
         engine: "simulator",
@@ -39,6 +37,7 @@ pub(crate) fn summarize(
             })
             .collect(),
         bottleneck,
+        emulation: None,
     }
 }
 
@@ -115,76 +114,21 @@ fn flow_summary(
         sent_pkts: sender.sent_pkts,
         retransmitted_pkts: sender.retransmitted_pkts,
         dropped_pkts,
-        lost_pkts: sender.lost_pkts,
+        lost_pkts: Some(sender.lost_pkts),
         arrived_pkts: receiver.arrived_pkts,
         on_path_pkts,
         spurious_retransmits: sender.spurious_retransmits,
-        fast_recovery_count: sender.fast_recovery_count,
-        spurious_recovery_count: sender.spurious_recovery_count,
-        syn_retransmits: sender.syn_retransmits,
-        duplicate_pkts: receiver.duplicate_pkts,
-        rto_count: sender.rto_count,
-        spurious_rto_count: sender.spurious_rto_count,
-        tlp_count: sender.tlp_count,
-        rto_stall_max_us: sender.rto_stall_max_ns / 1000,
-        rto_stall_us: sender.rto_stall_ns / 1000,
+        fast_recovery_count: Some(sender.fast_recovery_count),
+        spurious_recovery_count: Some(sender.spurious_recovery_count),
+        syn_retransmits: Some(sender.syn_retransmits),
+        duplicate_pkts: Some(receiver.duplicate_pkts),
+        rto_count: Some(sender.rto_count),
+        spurious_rto_count: Some(sender.spurious_rto_count),
+        tlp_count: Some(sender.tlp_count),
+        rto_stall_max_us: Some(sender.rto_stall_max_ns / 1000),
+        rto_stall_us: Some(sender.rto_stall_ns / 1000),
         cwnd_limited_us: sender.cwnd_limited_ns / 1000,
         rwnd_limited_us: sender.rwnd_limited_ns / 1000,
         sndbuf_limited_us: sender.sndbuf_limited_ns / 1000,
     }
-}
-
-fn bottleneck_summary(scenario: &Scenario, engine: &mut Engine) -> BottleneckSummary {
-    let end_ns = engine.end_ns;
-    let backlog_byte_ns = engine.bottleneck.backlog_byte_ns(end_ns);
-    let bottleneck = &engine.bottleneck;
-    let (forwarded_pkts, forwarded_bytes) = bottleneck.forwarded(end_ns);
-    let (limit_bytes, limit_pkts) = match scenario.bottleneck.queue {
-        Queue::Bfifo { limit_bytes } => (Some(limit_bytes), None),
-        Queue::Pfifo { limit_pkts } => (None, Some(limit_pkts)),
-    };
-    let link_rate_bps = scenario.bottleneck.link_rate_bps;
-    BottleneckSummary {
-        link_rate_bps,
-        base_rtt_us: scenario
-            .groups
-            .iter()
-            .map(|group| group.base_rtt_ns)
-            .min()
-            .unwrap_or(0)
-            / 1000,
-        limit_bytes,
-        limit_pkts,
-        offered_pkts: bottleneck.offered_pkts,
-        forwarded_pkts,
-        forwarded_bytes,
-        dropped_pkts: bottleneck.dropped_pkts,
-        dropped_bytes: bottleneck.dropped_bytes,
-        busy_us: bottleneck.busy_ns / 1000,
-        left_pkts: bottleneck.backlog_pkts() + bottleneck.taken_pkts - forwarded_pkts,
-        utilization: bits_per_second(forwarded_bytes, end_ns) / link_rate_bps as f64,
-        queue_delay_mean_us: ratio(
-            bottleneck.sojourn_sum_ns as f64 / 1000.0,
-            bottleneck.taken_pkts as f64,
-        ),
-        queue_delay_p50_us: quantile(&bottleneck.sojourn_us, 0.5),
-        queue_delay_p95_us: quantile(&bottleneck.sojourn_us, 0.95),
-        queue_delay_p99_us: quantile(&bottleneck.sojourn_us, 0.99),
-        queue_delay_max_us: bottleneck.sojourn_max_us,
-        backlog_mean_bytes: ratio(backlog_byte_ns as f64, end_ns as f64),
-        backlog_max_bytes: bottleneck.backlog_max_bytes,
-    }
-}
-
-fn quantile(histogram: &Histogram<u32>, quantile: f64) -> u64 {
-    histogram.value_at_quantile(quantile)
-}
-
-fn bits_per_second(bytes: u64, time_ns: u64) -> f64 {
-    ratio(bytes as f64 * 8e9, time_ns as f64)
-}
-
-/// `amount / of`, 0 where there is nothing to divide by.
-fn ratio(amount: f64, of: f64) -> f64 {
-    if of > 0.0 { amount / of } else { 0.0 }
 }

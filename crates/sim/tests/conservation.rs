@@ -133,7 +133,8 @@ fn check_flow(flow: &FlowSummary, group: &Group) {
     }
     if flow.dropped_pkts == 0 {
         assert_eq!(
-            flow.fast_recovery_count, 0,
+            flow.fast_recovery_count,
+            Some(0),
             "no loss, no reordering, no recovery"
         );
     }

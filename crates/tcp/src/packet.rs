@@ -4,18 +4,12 @@
 //! one MSS, so segment `n` carries payload bytes `n·mss..(n+1)·mss` and byte numbers
 //! follow by multiplication.
 
-use dumbbell_path::{ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES};
+pub use dumbbell_path::DATA_HEADER_BYTES;
+use dumbbell_path::{ETHERNET_HEADER_BYTES, Header, IPV4_HEADER_BYTES, TCP_HEADER_BYTES};
 
-/// TCP header without options, bytes.
-const TCP_HEADER_BYTES: u32 = 20;
-/// Timestamps option with its padding (RFC 7323), bytes.
-const TIMESTAMPS_BYTES: u32 = 12;
 /// MSS, SACK-permitted, timestamps and window scale on a SYN as Linux packs them, bytes.
 const SYN_OPTIONS_BYTES: u32 = 20;
 
-/// Wire bytes of a data segment beyond its payload: 14 + 20 + 20 + 12.
-pub const DATA_HEADER_BYTES: u32 =
-    ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + TCP_HEADER_BYTES + TIMESTAMPS_BYTES;
 /// Wire bytes of a SYN.
 pub const SYN_BYTES: u32 =
     ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + TCP_HEADER_BYTES + SYN_OPTIONS_BYTES;
@@ -43,6 +37,13 @@ pub struct DataHeader {
     pub syn: bool,
     /// Sent before.
     pub is_retransmission: bool,
+}
+
+impl Header for DataHeader {
+    #[inline]
+    fn is_data(&self) -> bool {
+        !self.syn
+    }
 }
 
 /// From receiver to sender.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Debug, Default)]
 pub struct Control {
     cancelled: AtomicBool,
-    /// Simulated share of the run, parts per million.
+    /// Share of the run that has passed, parts per million.
     progress_ppm: AtomicU64,
 }
 
@@ -21,12 +21,13 @@ impl Control {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Simulated share of the run, 0 to 1.
+    /// Share of the run that has passed, 0 to 1.
     pub fn progress(&self) -> f64 {
         self.progress_ppm.load(Ordering::Relaxed) as f64 / 1e6
     }
 
-    pub(crate) fn set_progress(&self, now_ns: u64, duration_ns: u64) {
+    /// Says that the run is at `now_ns` of `duration_ns`.
+    pub fn set_progress(&self, now_ns: u64, duration_ns: u64) {
         let ppm = u128::from(now_ns) * 1_000_000 / u128::from(duration_ns.max(1));
         self.progress_ppm.store(ppm as u64, Ordering::Relaxed);
     }

@@ -1,19 +1,20 @@
 //! The queue disciplines a scenario can name.
 
 use dumbbell_path::{Fifo, Limit, Packet, Queue};
-use dumbbell_tcp::DataHeader;
 
 use crate::scenario;
 
 /// One of them, chosen by the scenario. An enumeration and not a trait object, because the
 /// bottleneck asks its queue several times per packet.
 #[derive(Debug)]
-pub(crate) enum QueueDiscipline {
-    Fifo(Fifo<DataHeader>),
+pub enum QueueDiscipline<H> {
+    /// `bfifo` and `pfifo`.
+    Fifo(Fifo<H>),
 }
 
-impl QueueDiscipline {
-    pub(crate) fn new(queue: &scenario::Queue) -> Self {
+impl<H> QueueDiscipline<H> {
+    /// An empty queue as the scenario names it.
+    pub fn new(queue: &scenario::Queue) -> Self {
         match *queue {
             scenario::Queue::Bfifo { limit_bytes } => {
                 Self::Fifo(Fifo::new(Limit::Bytes(limit_bytes)))
@@ -25,25 +26,16 @@ impl QueueDiscipline {
     }
 }
 
-impl Queue<DataHeader> for QueueDiscipline {
+impl<H> Queue<H> for QueueDiscipline<H> {
     #[inline]
-    fn enqueue(
-        &mut self,
-        now_ns: u64,
-        packet: Packet<DataHeader>,
-        dropped: &mut Vec<Packet<DataHeader>>,
-    ) {
+    fn enqueue(&mut self, now_ns: u64, packet: Packet<H>, dropped: &mut Vec<Packet<H>>) {
         match self {
             Self::Fifo(queue) => queue.enqueue(now_ns, packet, dropped),
         }
     }
 
     #[inline]
-    fn dequeue(
-        &mut self,
-        now_ns: u64,
-        dropped: &mut Vec<Packet<DataHeader>>,
-    ) -> Option<Packet<DataHeader>> {
+    fn dequeue(&mut self, now_ns: u64, dropped: &mut Vec<Packet<H>>) -> Option<Packet<H>> {
         match self {
             Self::Fifo(queue) => queue.dequeue(now_ns, dropped),
         }

@@ -1,4 +1,4 @@
-//! What to simulate: the resolved scenario, in integers and base units.
+//! What to run: the resolved scenario, in integers and base units.
 //!
 //! Python's `dumbbell.Scenario` is the user's form (quantities with units, BDP);
 //! this is what it resolves to, and the only thing besides the congestion
@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::random::{element_generator, up_to};
+use crate::refusal::Refusal;
 
 /// A dumbbell: groups of flows through one bottleneck.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,7 +17,7 @@ use crate::error::Error;
 pub struct Scenario {
     /// Seed of every random generator of the run.
     pub seed: u64,
-    /// Simulated time, ns.
+    /// How long it lasts, ns.
     pub duration_ns: u64,
     /// Interval of the time series, ns; 0 records none.
     pub sample_interval_ns: u64,
@@ -94,15 +95,15 @@ pub struct CongestionControl {
 }
 
 /// Largest header beyond the payload, bytes: a packet must fit in the buffer.
-const HEADER_BYTES: u64 = dumbbell_tcp::DATA_HEADER_BYTES as u64;
+const HEADER_BYTES: u64 = dumbbell_path::DATA_HEADER_BYTES as u64;
 
 /// Rows of a time series that fit in a machine's memory.
 const MAX_ROWS: u64 = 200_000_000;
 
 impl Scenario {
-    /// Refuses what cannot be simulated; each message names the value and the remedy.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        let refuse = |message: String| Err(Error::Scenario(message));
+    /// Refuses what no engine can run; each message names the value and the remedy.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let refuse = |message: String| Err(Refusal(message));
         if self.bottleneck.link_rate_bps == 0 {
             return refuse("the link rate is 0; say a rate above 0, like `50mbit`".to_owned());
         }
@@ -132,7 +133,27 @@ impl Scenario {
     }
 }
 
+impl Scenario {
+    /// Smallest base RTT of any group, ns.
+    pub fn shortest_base_rtt_ns(&self) -> u64 {
+        let base_rtts_ns = self.groups.iter().map(|group| group.base_rtt_ns);
+        base_rtts_ns.min().unwrap_or(0)
+    }
+
+    /// Flows of all groups together.
+    pub fn flow_count(&self) -> usize {
+        self.groups.iter().map(|group| group.flows as usize).sum()
+    }
+}
+
 impl Group {
+    /// Start of flow number `flow` of the run: the group's, plus the flow's own draw from the jitter, ns.
+    pub fn start_of(&self, seed: u64, flow: u32) -> u64 {
+        let mut generator = element_generator(seed, "start", u64::from(flow));
+        self.start_ns
+            .saturating_add(up_to(&mut generator, self.start_jitter_ns))
+    }
+
     fn check(&self, queue: &Queue, duration_ns: u64) -> Result<(), String> {
         let name = &self.cc.name;
         if self.base_rtt_ns < 2_000 {

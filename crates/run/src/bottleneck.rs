@@ -1,41 +1,51 @@
 //! The shared link of the run and what was measured of it.
 
-use dumbbell_path::{Departure, Link, Packet, Queue as _};
-use dumbbell_tcp::DataHeader;
+use dumbbell_path::{Departure, Header, Link, Packet, Queue as _};
 use hdrhistogram::Histogram;
 
-use crate::endpoints::histogram_us;
+use crate::histogram::histogram_us;
 use crate::queue_discipline::QueueDiscipline;
 use crate::scenario;
 
 /// A link with its queue, counting.
-pub(crate) struct Bottleneck {
-    link: Link<QueueDiscipline>,
+#[derive(Debug)]
+pub struct Bottleneck<H> {
+    link: Link<QueueDiscipline<H>>,
     /// What the last call dropped.
-    dropped: Vec<Packet<DataHeader>>,
+    dropped: Vec<Packet<H>>,
     /// Data packets of each flow that were dropped.
-    pub(crate) flow_dropped_pkts: Vec<u64>,
-    pub(crate) offered_pkts: u64,
-    pub(crate) taken_pkts: u64,
-    pub(crate) taken_bytes: u64,
-    pub(crate) dropped_pkts: u64,
-    pub(crate) dropped_bytes: u64,
-    pub(crate) sojourn_us: Histogram<u32>,
-    pub(crate) sojourn_sum_ns: u128,
-    pub(crate) sojourn_max_us: u64,
+    pub flow_dropped_pkts: Vec<u64>,
+    /// Packets that arrived.
+    pub offered_pkts: u64,
+    /// Packets that went on the wire, the one that is still on it included.
+    pub taken_pkts: u64,
+    /// Their wire bytes.
+    pub taken_bytes: u64,
+    /// Packets dropped.
+    pub dropped_pkts: u64,
+    /// Their wire bytes.
+    pub dropped_bytes: u64,
+    /// How long packets waited, µs.
+    pub sojourn_us: Histogram<u32>,
+    /// Sum over the packets, ns.
+    pub sojourn_sum_ns: u128,
+    /// The longest wait, µs.
+    pub sojourn_max_us: u64,
     /// Sojourn of the packet that went on the wire last, since it was last asked for.
     last_sojourn_us: Option<u32>,
     /// Wire bytes of that packet.
     last_wire_bytes: u64,
     /// Time during which something waited or was on the wire, ns.
-    pub(crate) busy_ns: u64,
-    pub(crate) backlog_max_bytes: u64,
+    pub busy_ns: u64,
+    /// The longest queue, wire bytes.
+    pub backlog_max_bytes: u64,
     backlog_byte_ns: u128,
     backlog_since_ns: u64,
 }
 
-impl Bottleneck {
-    pub(crate) fn new(bottleneck: &scenario::Bottleneck, flows: usize) -> Self {
+impl<H: Header> Bottleneck<H> {
+    /// An idle link in a run of `flows` flows.
+    pub fn new(bottleneck: &scenario::Bottleneck, flows: usize) -> Self {
         Self {
             link: Link::new(
                 bottleneck.link_rate_bps,
@@ -62,13 +72,13 @@ impl Bottleneck {
 
     /// When the link has something to send, ns; `u64::MAX`: nothing waits.
     #[inline]
-    pub(crate) fn next_event_ns(&self) -> u64 {
+    pub fn next_event_ns(&self) -> u64 {
         self.link.next_event().unwrap_or(u64::MAX)
     }
 
     /// A packet arrives.
     #[inline]
-    pub(crate) fn enqueue(&mut self, now_ns: u64, packet: Packet<DataHeader>) {
+    pub fn enqueue(&mut self, now_ns: u64, packet: Packet<H>) {
         self.charge_backlog(now_ns);
         self.offered_pkts += 1;
         self.link.enqueue(now_ns, packet, &mut self.dropped);
@@ -78,7 +88,7 @@ impl Bottleneck {
 
     /// The next packet that goes on the wire at `now_ns`, if any.
     #[inline]
-    pub(crate) fn dequeue(&mut self, now_ns: u64) -> Option<Departure<DataHeader>> {
+    pub fn dequeue(&mut self, now_ns: u64) -> Option<Departure<H>> {
         self.charge_backlog(now_ns);
         let departure = self.link.dequeue(now_ns, &mut self.dropped);
         self.count_drops();
@@ -95,17 +105,19 @@ impl Bottleneck {
         Some(departure)
     }
 
-    pub(crate) fn backlog_pkts(&self) -> u64 {
+    /// Waiting packets.
+    pub fn backlog_pkts(&self) -> u64 {
         self.link.queue().backlog_pkts()
     }
 
+    /// Waiting wire bytes.
     #[inline]
-    pub(crate) fn backlog_bytes(&self) -> u64 {
+    pub fn backlog_bytes(&self) -> u64 {
         self.link.queue().backlog_bytes()
     }
 
     /// Takes out all that still waits at the end of the run.
-    pub(crate) fn drain(&mut self, now_ns: u64) -> Vec<Packet<DataHeader>> {
+    pub fn drain(&mut self, now_ns: u64) -> Vec<Packet<H>> {
         let queue = self.link.queue_mut();
         let waiting = std::iter::from_fn(|| queue.dequeue(now_ns, &mut self.dropped)).collect();
         self.count_drops();
@@ -113,7 +125,7 @@ impl Bottleneck {
     }
 
     /// Packets and wire bytes that are through at `now_ns`: what was taken, less what is on the wire.
-    pub(crate) fn forwarded(&self, now_ns: u64) -> (u64, u64) {
+    pub fn forwarded(&self, now_ns: u64) -> (u64, u64) {
         if self.link.busy_until_ns() > now_ns {
             (self.taken_pkts - 1, self.taken_bytes - self.last_wire_bytes)
         } else {
@@ -122,12 +134,12 @@ impl Bottleneck {
     }
 
     /// Sojourn of the last packet that left the queue since the last call, µs.
-    pub(crate) fn take_last_sojourn_us(&mut self) -> Option<u32> {
+    pub fn take_last_sojourn_us(&mut self) -> Option<u32> {
         self.last_sojourn_us.take()
     }
 
     /// ∫ backlog dt up to `now_ns`, byte·ns.
-    pub(crate) fn backlog_byte_ns(&mut self, now_ns: u64) -> u128 {
+    pub fn backlog_byte_ns(&mut self, now_ns: u64) -> u128 {
         self.charge_backlog(now_ns);
         self.backlog_byte_ns
     }
@@ -153,7 +165,9 @@ impl Bottleneck {
         for packet in self.dropped.drain(..) {
             self.dropped_pkts += 1;
             self.dropped_bytes += u64::from(packet.wire_bytes);
-            self.flow_dropped_pkts[packet.flow as usize] += u64::from(!packet.header.syn);
+            if packet.header.is_data() {
+                self.flow_dropped_pkts[packet.flow as usize] += 1;
+            }
         }
     }
 }

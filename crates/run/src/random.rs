@@ -5,7 +5,7 @@ use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Seed of the element called `name` with number `index`.
-pub(crate) fn element_seed(seed: u64, name: &str, index: u64) -> u64 {
+pub fn element_seed(seed: u64, name: &str, index: u64) -> u64 {
     // FNV-1a over the name, then two rounds of splitmix64's finaliser.
     let name_hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -14,12 +14,12 @@ pub(crate) fn element_seed(seed: u64, name: &str, index: u64) -> u64 {
 }
 
 /// The element's generator.
-pub(crate) fn element_generator(seed: u64, name: &str, index: u64) -> Xoshiro256PlusPlus {
+pub fn element_generator(seed: u64, name: &str, index: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(element_seed(seed, name, index))
 }
 
 /// A number in `0..=max`, uniform to within 2⁻⁶⁴·max.
-pub(crate) fn up_to(generator: &mut Xoshiro256PlusPlus, max: u64) -> u64 {
+pub fn up_to(generator: &mut Xoshiro256PlusPlus, max: u64) -> u64 {
     let word = rand_core::Rng::next_u64(generator);
     ((u128::from(word) * (u128::from(max) + 1)) >> 64) as u64
 }

@@ -1,17 +1,24 @@
 //! What a run amounts to: counts and means per flow, and the bottleneck's.
 
+use dumbbell_path::Header;
 use serde::Serialize;
+
+use crate::bottleneck::Bottleneck;
+use crate::emulation::Emulation;
+use crate::histogram::quantile;
+use crate::rate::{bits_per_second, ratio};
+use crate::scenario::{Queue, Scenario};
 
 /// One run, summarised. Serialises to the `summary` of `run.json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// `simulator`.
+    /// `simulator` or `kernel`.
     pub engine: &'static str,
     /// Version of the engine.
     pub engine_version: &'static str,
     /// Seed of the run.
     pub seed: u64,
-    /// Simulated time, ns.
+    /// How long it lasted, ns.
     pub duration_ns: u64,
     /// Congestion control of each group, as loaded.
     pub congestion_controls: Vec<LoadedCc>,
@@ -19,6 +26,9 @@ pub struct Summary {
     pub flows: Vec<FlowSummary>,
     /// The shared link.
     pub bottleneck: BottleneckSummary,
+    /// How well the kernel engine kept time; none in virtual time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub emulation: Option<Emulation>,
 }
 
 /// The congestion control a group really ran.
@@ -34,7 +44,7 @@ pub struct LoadedCc {
     pub params: std::collections::BTreeMap<String, i64>,
 }
 
-/// One flow over its life.
+/// One flow over its life; `None` is what the engine cannot see.
 #[derive(Clone, Debug, Serialize)]
 #[allow(
     missing_docs,
@@ -75,27 +85,27 @@ pub struct FlowSummary {
     /// Packets of this flow the bottleneck dropped.
     pub dropped_pkts: u64,
     /// Packets the sender declared lost.
-    pub lost_pkts: u64,
+    pub lost_pkts: Option<u64>,
     /// Data packets that reached the receiver, duplicates included.
     pub arrived_pkts: u64,
     /// Data packets still on the path at the end.
     pub on_path_pkts: u64,
     /// Retransmissions of data the receiver already had (D-SACK, RFC 2883).
     pub spurious_retransmits: u64,
-    pub fast_recovery_count: u64,
+    pub fast_recovery_count: Option<u64>,
     /// Fast recoveries undone because nothing was lost (timestamps or D-SACK).
-    pub spurious_recovery_count: u64,
+    pub spurious_recovery_count: Option<u64>,
     /// SYNs sent again.
-    pub syn_retransmits: u64,
+    pub syn_retransmits: Option<u64>,
     /// Data packets that reached the receiver when it had them already.
-    pub duplicate_pkts: u64,
-    pub rto_count: u64,
+    pub duplicate_pkts: Option<u64>,
+    pub rto_count: Option<u64>,
     /// RTOs undone as spurious (F-RTO or timestamps).
-    pub spurious_rto_count: u64,
-    pub tlp_count: u64,
+    pub spurious_rto_count: Option<u64>,
+    pub tlp_count: Option<u64>,
     /// Longest time in a row without forward progress after an RTO.
-    pub rto_stall_max_us: u64,
-    pub rto_stall_us: u64,
+    pub rto_stall_max_us: Option<u64>,
+    pub rto_stall_us: Option<u64>,
     pub cwnd_limited_us: u64,
     pub rwnd_limited_us: u64,
     pub sndbuf_limited_us: u64,
@@ -131,4 +141,45 @@ pub struct BottleneckSummary {
     pub queue_delay_max_us: u64,
     pub backlog_mean_bytes: f64,
     pub backlog_max_bytes: u64,
+}
+
+impl BottleneckSummary {
+    /// Sums up what the bottleneck did in a run that ended at `end_ns`.
+    pub fn new<H: Header>(
+        scenario: &Scenario,
+        bottleneck: &mut Bottleneck<H>,
+        end_ns: u64,
+    ) -> Self {
+        let backlog_byte_ns = bottleneck.backlog_byte_ns(end_ns);
+        let (forwarded_pkts, forwarded_bytes) = bottleneck.forwarded(end_ns);
+        let (limit_bytes, limit_pkts) = match scenario.bottleneck.queue {
+            Queue::Bfifo { limit_bytes } => (Some(limit_bytes), None),
+            Queue::Pfifo { limit_pkts } => (None, Some(limit_pkts)),
+        };
+        let link_rate_bps = scenario.bottleneck.link_rate_bps;
+        Self {
+            link_rate_bps,
+            base_rtt_us: scenario.shortest_base_rtt_ns() / 1000,
+            limit_bytes,
+            limit_pkts,
+            offered_pkts: bottleneck.offered_pkts,
+            forwarded_pkts,
+            forwarded_bytes,
+            dropped_pkts: bottleneck.dropped_pkts,
+            dropped_bytes: bottleneck.dropped_bytes,
+            busy_us: bottleneck.busy_ns / 1000,
+            left_pkts: bottleneck.backlog_pkts() + bottleneck.taken_pkts - forwarded_pkts,
+            utilization: bits_per_second(forwarded_bytes, end_ns) / link_rate_bps as f64,
+            queue_delay_mean_us: ratio(
+                bottleneck.sojourn_sum_ns as f64 / 1000.0,
+                bottleneck.taken_pkts as f64,
+            ),
+            queue_delay_p50_us: quantile(&bottleneck.sojourn_us, 0.5),
+            queue_delay_p95_us: quantile(&bottleneck.sojourn_us, 0.95),
+            queue_delay_p99_us: quantile(&bottleneck.sojourn_us, 0.99),
+            queue_delay_max_us: bottleneck.sojourn_max_us,
+            backlog_mean_bytes: ratio(backlog_byte_ns as f64, end_ns as f64),
+            backlog_max_bytes: bottleneck.backlog_max_bytes,
+        }
+    }
 }

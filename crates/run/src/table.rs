@@ -13,7 +13,8 @@ use arrow_schema::{ArrowError, Field, Schema};
 use arrow_select::filter::filter;
 use dumbbell_cc::{Series, TCP_INFINITE_SSTHRESH};
 
-use crate::recorder::{FlowSamples, QueueSamples, RawColumn, StateSamples};
+use crate::samples::{FlowSamples, QueueSamples, RawColumn, StateSamples, UNKNOWN};
+use crate::scenario::Scenario;
 
 /// A named table of a run.
 #[derive(Clone, Debug)]
@@ -27,7 +28,36 @@ pub struct Table {
 /// Names of `enum tcp_ca_state`.
 const CA_STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
 
+/// Time series of a run, as an engine filled them.
+#[derive(Debug)]
+pub struct TimeSeries {
+    /// All flows.
+    pub flows: FlowSamples,
+    /// The bottleneck.
+    pub queue: QueueSamples,
+    /// Private state, by group.
+    pub states: Vec<StateSamples>,
+}
+
 impl Table {
+    /// The tables of a run.
+    pub fn of_run(scenario: &Scenario, series: TimeSeries) -> Result<Vec<Self>, ArrowError> {
+        let flow_counts = scenario.groups.iter().map(|group| group.flows as usize);
+        let group_of: Vec<usize> = flow_counts
+            .enumerate()
+            .flat_map(|(group, flows)| std::iter::repeat_n(group, flows))
+            .collect();
+        let mut tables = vec![Self::flows(series.flows)?, Self::queue(series.queue)?];
+        for (group, samples) in series.states.into_iter().enumerate() {
+            let mss_bytes = scenario.groups[group].mss_bytes;
+            let is_row_of_group = |flow: u32| group_of[flow as usize] == group;
+            let state = Self::state(group, samples, mss_bytes, &tables[0], &is_row_of_group)?;
+            tables.extend(state);
+        }
+        Ok(tables)
+    }
+
+    /// The table `flows`.
     pub(crate) fn flows(samples: FlowSamples) -> Result<Self, ArrowError> {
         let is_finite: Vec<bool> = samples
             .ssthresh_pkts
@@ -57,18 +87,19 @@ impl Table {
                 ("inflight_pkts", column_u32(samples.inflight_pkts)),
                 ("outstanding_pkts", column_u32(samples.outstanding_pkts)),
                 ("srtt_us", column_u32(samples.srtt_us)),
-                ("rtt_us", column_u32(samples.rtt_us)),
+                ("rtt_us", column_with_gaps(samples.rtt_us)),
                 ("min_rtt_us", column_u32(samples.min_rtt_us)),
                 ("delivery_rate_bps", column_u64(samples.delivery_rate_bps)),
                 ("goodput_bps", column_u64(samples.goodput_bps)),
                 ("pacing_rate_bps", Arc::new(pacing_rate)),
                 ("retransmitted_pkts", column_u32(samples.retransmitted_pkts)),
-                ("lost_pkts", column_u32(samples.lost_pkts)),
+                ("lost_pkts", column_with_gaps(samples.lost_pkts)),
                 ("ca_state", dictionary(samples.ca_state, CA_STATES)?),
             ],
         )
     }
 
+    /// The table `queue`.
     pub(crate) fn queue(samples: QueueSamples) -> Result<Self, ArrowError> {
         table(
             "queue".to_owned(),
@@ -95,16 +126,16 @@ impl Table {
         flows: &Self,
         is_row_of_group: &impl Fn(u32) -> bool,
     ) -> Result<Option<Self>, ArrowError> {
-        let instance = samples.instance;
-        if instance.series().is_empty() {
+        if samples.series.is_empty() {
             return Ok(None);
         }
         let (time_us, flow) = flows.rows_of(is_row_of_group)?;
         let mut columns = vec![("time_us", time_us), ("flow", flow)];
-        for (series, raw) in instance.series().iter().zip(samples.columns) {
+        for (series, raw) in samples.series.iter().zip(samples.columns) {
             columns.push((&series.name, state_column(series, raw, mss_bytes)?));
         }
-        table(format!("state-{group}-{}", instance.name()), columns).map(Some)
+        let name = samples.name.replace('/', "-");
+        table(format!("state-{group}-{name}"), columns).map(Some)
     }
 
     /// `time_us` and `flow` of the rows of some flows; shared, not copied, when all are.
@@ -205,6 +236,18 @@ fn column_i64(values: Vec<i64>) -> ArrayRef {
 
 fn column_u32(values: Vec<u32>) -> ArrayRef {
     Arc::new(UInt32Array::from(values))
+}
+
+/// Null where the value is [`UNKNOWN`].
+fn column_with_gaps(values: Vec<u32>) -> ArrayRef {
+    if !values.contains(&UNKNOWN) {
+        return column_u32(values);
+    }
+    let is_known: Vec<bool> = values.iter().map(|&value| value != UNKNOWN).collect();
+    Arc::new(UInt32Array::new(
+        ScalarBuffer::from(values),
+        Some(NullBuffer::from(is_known)),
+    ))
 }
 
 fn column_u64(values: Vec<u64>) -> ArrayRef {

@@ -1,0 +1,26 @@
+//! Why a scenario could not be run on the kernel.
+
+use std::io;
+
+/// Each message is one line for the user: the thing, the value, the remedy.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A congestion control could not be found or loaded.
+    #[error(transparent)]
+    CongestionControl(#[from] dumbbell_cc::Error),
+    /// A scenario that cannot be run here, or a machine that cannot run it.
+    #[error("{0}")]
+    Refused(String),
+    /// The operating system refused something.
+    #[error("{what}: {source}")]
+    System {
+        /// What was being done, and the remedy where there is one.
+        what: String,
+        /// What it answered.
+        source: io::Error,
+    },
+    /// `Control::cancel` was called.
+    #[error("the run was cancelled")]
+    Cancelled,
+}

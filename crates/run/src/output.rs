@@ -1,0 +1,13 @@
+//! What a run leaves behind.
+
+use crate::summary::Summary;
+use crate::table::Table;
+
+/// The results of a run.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// Counts and means.
+    pub summary: Summary,
+    /// Time series: `flows`, `queue` and `state-<group>-<cc>`; none when sampling is off.
+    pub tables: Vec<Table>,
+}
