@@ -168,3 +168,115 @@ fn constants(
     };
     declarations.params.iter().map(place).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::{BPF_COMPILER, builtin_names};
+    use crate::instance::Instance;
+
+    fn request(name: &str, params: &[(&str, i64)]) -> Request {
+        let params = params
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), *value));
+        Request {
+            name: name.to_owned(),
+            params: params.collect(),
+        }
+    }
+
+    fn probe() -> String {
+        format!("{}/tests/cc/probe.bpf.c", env!("CARGO_MANIFEST_DIR"))
+    }
+
+    /// Prints why the tests of this module test nothing here.
+    fn no_compiler(test: &str) -> bool {
+        if BPF_COMPILER.is_none() {
+            println!("SKIPPED: {test}: built without a BPF compiler");
+        }
+        BPF_COMPILER.is_none()
+    }
+
+    #[test]
+    fn both_builds_declare_the_same() {
+        if no_compiler("both_builds_declare_the_same") {
+            return;
+        }
+        let probe = probe();
+        for name in builtin_names().into_iter().chain([probe.as_str()]) {
+            let request = request(name, &[]);
+            let bpf = BpfObject::find(&request).unwrap_or_else(|error| panic!("{error}"));
+            let native = Instance::load(&request, 1).unwrap();
+            assert_eq!(bpf.name(), native.name());
+            assert_eq!(bpf.declarations.params, native.declarations().params);
+            assert_eq!(bpf.series(), native.series());
+            assert_eq!(bpf.storage_bytes(), native.declarations().storage_bytes);
+            assert_eq!(*bpf.params(), native.params());
+            assert_ne!(bpf.build(), native.build());
+        }
+    }
+
+    #[test]
+    fn objects_carry_types_and_line_numbers_but_no_path_of_the_build() {
+        if no_compiler("objects_carry_types_and_line_numbers_but_no_path_of_the_build") {
+            return;
+        }
+        for name in builtin_names() {
+            let bpf = BpfObject::find(&request(name, &[])).unwrap();
+            let contains = |needle: &str| {
+                let mut windows = bpf.bytes().windows(needle.len());
+                windows.any(|window| window == needle.as_bytes())
+            };
+            assert!(contains("\0.BTF\0") || contains(".rel.BTF\0"), "{name}");
+            assert!(contains(".BTF.ext\0"), "{name}");
+            assert!(contains(&format!("cc/{name}.bpf.c\0")), "{name}");
+            assert!(!contains(env!("CARGO_MANIFEST_DIR")), "{name}");
+        }
+    }
+
+    #[test]
+    fn constants_hold_the_parameters_chosen() {
+        if no_compiler("constants_hold_the_parameters_chosen") {
+            return;
+        }
+        let chosen = [("window_pkts", 300), ("bias", -2), ("large", 1 << 40)];
+        let bpf = BpfObject::find(&request(&probe(), &chosen)).unwrap();
+        assert_eq!(bpf.params()["small"], 255);
+        let bytes = |index: usize| bpf.constants()[index].bytes.clone();
+        assert_eq!(bytes(0), 300_u32.to_ne_bytes());
+        assert_eq!(bytes(1), (-2_i32).to_ne_bytes());
+        assert_eq!(bytes(2), [255]);
+        assert_eq!(bytes(3), (1_u64 << 40).to_ne_bytes());
+    }
+
+    #[test]
+    fn parameters_are_checked_as_in_the_native_build() {
+        if no_compiler("parameters_are_checked_as_in_the_native_build") {
+            return;
+        }
+        for (name, params) in [
+            ("copa", ("velocity_mx", 1)),
+            ("copa", ("mode_switching", 2)),
+        ] {
+            let request = request(name, &[params]);
+            let native = Instance::load(&request, 1).unwrap_err().to_string();
+            assert_eq!(BpfObject::find(&request).unwrap_err().to_string(), native);
+        }
+    }
+
+    #[test]
+    fn series_are_read_from_both_states() {
+        if no_compiler("series_are_read_from_both_states") {
+            return;
+        }
+        let bpf = BpfObject::find(&request(&probe(), &[])).unwrap();
+        // struct storage { u64 calls; u32 ack_flags; }
+        assert_eq!(bpf.storage_series_words(), 2);
+        let mut ca_priv = [0; CA_PRIV_WORDS];
+        ca_priv[0] = 7;
+        let mut values = Vec::new();
+        bpf.read_series(&ca_priv, &[8, 9], |_, value| values.push(value));
+        assert_eq!(values.first(), Some(&7));
+        assert_eq!(values[values.len() - 2..], [8, 9]);
+    }
+}

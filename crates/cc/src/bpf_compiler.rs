@@ -54,6 +54,7 @@ impl BpfCompiler {
     }
 
     /// What it calls itself, on one line.
+    #[allow(dead_code, reason = "build scripts keep it")]
     pub(crate) fn version(&self) -> String {
         let output = Command::new(&self.words[0])
             .args(self.words[1..].iter().take_while(|word| *word != "-target"))

@@ -14,7 +14,7 @@ use rustix::fs::MemfdFlags;
 use rustix::mm::MprotectFlags;
 
 use crate::catalog::{self, Target};
-use crate::declarations::{self, Declarations, Series};
+use crate::declarations::{self, Declarations, Param, Series};
 use crate::digest::digest;
 use crate::elf::{Elf, Symbol};
 use crate::error::Error;
