@@ -13,6 +13,8 @@ mod loaded;
 mod socket_state;
 #[cfg(feature = "bpf")]
 mod state_reader;
+#[cfg(all(test, feature = "bpf"))]
+mod tests;
 #[cfg(not(feature = "bpf"))]
 mod without;
 
