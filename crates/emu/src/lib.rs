@@ -3,7 +3,9 @@
 //! Hosts are network namespaces, flows are sockets, and the path between them is
 //! `dumbbell-path`'s, driven on the monotonic clock.
 
+mod bpf;
 mod error;
+mod kernel;
 
 pub use error::Error;
 

@@ -1,0 +1,130 @@
+//! How fast a link the kernel engine carries on this machine, and how punctually.
+//!
+//! `cargo bench -p dumbbell-emu` (or `make bench-kernel`), as root. Flows of the kernel's own
+//! BBR share a link of 40 ms and 1 BDP; the rate goes up until the link is no longer at least
+//! 95 % used or the packets' p99 lateness reaches 1 ms. 128 flows at 1 Gbit/s is the set-up of
+//! saito2022. Each row is a run of its own; the first second, in which the flows start, does
+//! not count for the use of the link.
+
+#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use dumbbell_emu::run;
+use dumbbell_run::{
+    BottleneckConfig, CongestionControl, Control, Emulation, Group, Output, Queue, Scenario,
+};
+
+const RATES_MBIT: [u64; 9] = [50, 100, 200, 400, 600, 800, 1000, 1200, 1500];
+const FLOWS: [u32; 2] = [16, 128];
+const DURATION_S: u64 = 10;
+const BASE_RTT_NS: u64 = 40_000_000;
+const SAMPLE_NS: u64 = 10_000_000;
+/// Samples of the first second.
+const SKIPPED: usize = (1_000_000_000 / SAMPLE_NS) as usize;
+const PACKET_BYTES: f64 = 1514.0;
+
+const LATENESS_LIMIT_US: f64 = 1000.0;
+const USE_LIMIT: f64 = 0.95;
+
+fn main() -> ExitCode {
+    println!("flows  Mbit/s  used %  lateness p50  p99  max (µs)  relay CPU  own CPU  RTT (µs)");
+    let mut highest = BTreeMap::new();
+    for flows in FLOWS {
+        for rate_mbit in RATES_MBIT {
+            match run(&scenario(flows, rate_mbit), &Control::default()) {
+                Ok(output) => {
+                    if !report(flows, rate_mbit, &output) {
+                        break;
+                    }
+                    highest.insert(flows, rate_mbit);
+                }
+                Err(error) => {
+                    println!("error: {error}");
+                    return ExitCode::FAILURE;
+                }
+            }
+        }
+    }
+    for (flows, rate_mbit) in highest {
+        println!(
+            "{flows} flows: {rate_mbit} Mbit/s with p99 lateness below 1 ms and the link 95 % used"
+        );
+    }
+    ExitCode::SUCCESS
+}
+
+/// Prints a row; whether both limits were kept.
+fn report(flows: u32, rate_mbit: u64, output: &Output) -> bool {
+    let Some(emulation) = &output.summary.emulation else {
+        return false;
+    };
+    let used = share_used(rate_mbit, output);
+    let &Emulation {
+        lateness_p50_us: p50_us,
+        lateness_p99_us: p99_us,
+        lateness_max_us: max_us,
+        relay_cpu_share,
+        own_cpu_cores,
+        ..
+    } = emulation;
+    let measured_rtt_us = emulation
+        .calibration
+        .first()
+        .map_or(f64::NAN, |calibrated| calibrated.measured_rtt_us);
+    println!(
+        "{flows:5}  {rate_mbit:6}  {:6.1}  {p50_us:12.0}  {p99_us:3.0}  {max_us:8.0}  {:7.0} %  {own_cpu_cores:7.2}  {measured_rtt_us:8.0}",
+        100.0 * used,
+        100.0 * relay_cpu_share,
+    );
+    p99_us < LATENESS_LIMIT_US && used >= USE_LIMIT
+}
+
+/// Share of the link's capacity that was used after the first second.
+fn share_used(rate_mbit: u64, output: &Output) -> f64 {
+    let queue = output.tables.iter().find(|table| table.name == "queue");
+    let Some(column) = queue.and_then(|table| table.batch.column_by_name("forwarded_pkts")) else {
+        return 0.0;
+    };
+    let forwarded = column.as_primitive::<UInt64Type>().values();
+    let (Some(&first), Some(&last)) = (forwarded.get(SKIPPED), forwarded.last()) else {
+        return 0.0;
+    };
+    let seconds = ((forwarded.len() - 1 - SKIPPED) as u64 * SAMPLE_NS) as f64 / 1e9;
+    (last - first) as f64 * PACKET_BYTES * 8.0 / seconds / (rate_mbit as f64 * 1e6)
+}
+
+fn scenario(flows: u32, rate_mbit: u64) -> Scenario {
+    let link_rate_bps = rate_mbit * 1_000_000;
+    Scenario {
+        seed: 1,
+        duration_ns: DURATION_S * 1_000_000_000,
+        sample_interval_ns: SAMPLE_NS,
+        bottleneck: BottleneckConfig {
+            link_rate_bps,
+            queue: Queue::Bfifo {
+                limit_bytes: link_rate_bps / 8 * BASE_RTT_NS / 1_000_000_000,
+            },
+        },
+        groups: vec![Group {
+            cc: CongestionControl {
+                name: "linux/bbr".to_owned(),
+                params: BTreeMap::new(),
+            },
+            flows,
+            base_rtt_ns: BASE_RTT_NS,
+            start_ns: 0,
+            start_jitter_ns: 100_000_000,
+            stop_ns: None,
+            size_bytes: None,
+            mss_bytes: 1448,
+            rwnd_bytes: 1 << 30,
+            sndbuf_bytes: 1 << 30,
+            tso: true,
+            delayed_ack: true,
+        }],
+    }
+}
