@@ -85,8 +85,8 @@ def test_says_why_there_is_no_user_namespace(monkeypatch):
     with pytest.raises(EngineError) as caught:
         rootless.enter_user_namespace(RUN, {})
     assert str(caught.value) == (
-        "the kernel engine needs root or a user namespace, and this machine gives a user no user "
-        "namespace (unshare: unshare failed: Not permitted); say `sudo`"
+        "the kernel engine needs root or a user namespace, and this machine gives this user "
+        "none (unshare: unshare failed: Not permitted); say `sudo`"
     )
 
     def absent(*_arguments, **_options):

@@ -47,10 +47,14 @@ def enter_user_namespace(
 
 
 def probe() -> None:
-    """Try whether a user namespace can be made, for afterwards nobody is left to say why not."""
+    """Try whether Python runs in a user namespace: afterwards nobody is left to say why not."""
     try:
         result = subprocess.run(  # noqa: S603 -- our own words
-            [*UNSHARE, "true"], capture_output=True, text=True, timeout=PROBE_TIMEOUT_S, check=False
+            [*UNSHARE, sys.executable, "-c", ""],
+            capture_output=True,
+            text=True,
+            timeout=PROBE_TIMEOUT_S,
+            check=False,
         )
     except FileNotFoundError:
         raise refusal("there is no `unshare`, which util-linux has") from None
@@ -58,7 +62,7 @@ def probe() -> None:
         raise refusal(f"`unshare` does not run: {error}") from None
     if result.returncode != 0:
         said = " ".join(result.stderr.split()) or f"exit code {result.returncode}"
-        raise refusal(f"this machine gives a user no user namespace ({said})")
+        raise refusal(f"this machine gives this user none ({said})")
 
 
 def refusal(reason: str) -> EngineError:
