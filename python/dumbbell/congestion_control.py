@@ -204,7 +204,7 @@ class CongestionControl:
 
     @property
     def series(self) -> tuple[Series, ...]:
-        """The state series it records; the running kernel's own record none."""
+        """The state series it declares; the running kernel's own declare none."""
         return () if self.is_kernels_own else describe(self.name).series
 
     @classmethod

@@ -140,9 +140,9 @@ def test_sound_run_on_the_kernel_is_ok(emulated):
         ),
         ({"calibrated_link_rate_bps": 50.6e6}, "WARN", "calibration", "carried 50.60 Mbit/s"),
         ({"calibrated_link_rate_bps": 47e6}, "INVALID", "calibration", "carried 47.00 Mbit/s"),
-        ({"measured_rtt_us": 40_413.0}, "WARN", "calibration", "RTT is 40.413 ms, its base RTT 40"),
+        ({"measured_rtt_us": 40_401.0}, "WARN", "calibration", "RTT is 40.401 ms, its base RTT 40"),
         ({"measured_rtt_us": 39_599.0}, "WARN", "calibration", "group 0: the idle path's RTT"),
-        ({"measured_rtt_us": 42_013.0}, "INVALID", "calibration", "RTT is 42.013 ms"),
+        ({"measured_rtt_us": 42_001.0}, "INVALID", "calibration", "RTT is 42.001 ms"),
         ({"measured_rtt_us": 37_999.0}, "INVALID", "calibration", "RTT is 37.999 ms"),
         ({"relay_cpu_share": 0.91}, "WARN", "cpu", "the relay computed 91% of the time"),
         ({"idle_cpu_cores": 0.04}, "WARN", "cpu", "no CPU was idle: 0.04 of 2 cores"),
@@ -172,8 +172,7 @@ def test_finds_a_fault_planted_in_the_emulation(emulated, change, status, check,
         {"lateness_max_us": 4000.0},
         {"lateness_max_us": 9000.0, "late_pkts": 100},
         {"calibrated_link_rate_bps": 49.51e6},
-        # 74 bytes of a SYN are 11.84 µs.
-        {"calibration": [{"group": 0, "base_rtt_us": 40_000.0, "measured_rtt_us": 40_411.0}]},
+        {"calibration": [{"group": 0, "base_rtt_us": 40_000.0, "measured_rtt_us": 40_399.0}]},
         {"calibration": [{"group": 0, "base_rtt_us": 40_000.0, "measured_rtt_us": 39_601.0}]},
         {"relay_cpu_share": 0.9},
         {"idle_cpu_cores": 0.05},
@@ -216,6 +215,15 @@ def test_the_kernel_s_clocks_are_a_hundredth_coarser_than_the_simulator_s(emulat
     assert [r.check for r in judge(SCENARIO, emulated).reasons] == ["rate"]
     emulated["bottleneck"].update(forwarded_bytes=62_500_000, queue_delay_max_us=40_647 + 900)
     assert [r.check for r in judge(SCENARIO, emulated).reasons] == ["queue_delay"]
+
+
+def test_judges_the_time_after_all_rtos_where_the_longest_is_not_known(emulated):
+    emulated["flows"][0].update(rto_count=3, rto_stall_max_us=None, rto_stall_us=1_000_000)
+    (reason,) = judge(SCENARIO, emulated).reasons
+    assert (reason.status, reason.check) == ("WARN", "rto_stall")
+    assert "1.00 s in all, 3 RTOs" in reason.message
+    emulated["flows"][0].update(rto_stall_us=999_999)
+    assert judge(SCENARIO, emulated).status == "OK"
 
 
 def test_confirms_the_kernel_s_own_congestion_control(emulated):
