@@ -54,8 +54,8 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
     for cc in ccs:
         if not cc.is_kernels_own:
             raise EngineError(
-                f"`{cc}` on the kernel engine needs root, because loading a congestion control "
-                "into the kernel does; say `sudo`, or use the kernel's own, like `linux/cubic`"
+                f"`{cc}` on the kernel engine needs root's privileges, because loading a "
+                "congestion control into the kernel does; say `sudo`, or use the kernel's own, like `linux/cubic`"
             )
     raise PrivilegeError(
         "the kernel engine needs root or a user namespace of its own; run this program with "
@@ -64,16 +64,19 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
 
 
 def may_make_namespaces() -> bool:
-    """Whether this process may make network namespaces: as root, also that of a user namespace."""
-    return os.geteuid() == 0 or has_capabilities(CAP_NET_ADMIN, CAP_SYS_ADMIN)
+    """Whether this process may make network namespaces.
+
+    As root does, also that of a user namespace; not as root in most containers.
+    """
+    return has_capabilities(CAP_NET_ADMIN, CAP_SYS_ADMIN)
 
 
 def has_capabilities(*bits: int) -> bool:
-    """Whether this process has capabilities, as an ordinary user may be given them."""
+    """Whether this process has capabilities."""
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
     except OSError:
-        return False
+        return os.geteuid() == 0
     line = next((line for line in status.splitlines() if line.startswith("CapEff:")), "CapEff: 0")
     effective = int(line.split()[1], 16)
     return all(effective >> bit & 1 for bit in bits)

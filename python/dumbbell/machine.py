@@ -95,12 +95,17 @@ def abilities(found: Sequence[Fact]) -> list[Ability]:
     return [
         Ability("simulator", simulator_fault()),
         Ability("kernel engine", kernel),
-        Ability("our congestion controls in the kernel", kernel + missing_for(found, BPF)),
+        Ability(
+            "our congestion controls in the kernel",
+            tuple(dict.fromkeys(kernel + missing_for(found, BPF))),
+        ),
     ]
 
 
 def missing_for(found: Sequence[Fact], purpose: str) -> tuple[str, ...]:
     """Return what is missing for a purpose."""
+    if not found:
+        return ("this build has no kernel engine",)
     return tuple(
         f"{fact.name}: {fact.value or 'missing'}"
         for fact in found

@@ -48,6 +48,11 @@ def test_what_the_kernel_engine_lacks_our_congestion_controls_lack_too(cli, mach
     assert "our congestion controls in the kernel: no, TUN devices: no /dev/net/tun" in lines
 
 
+def test_a_build_without_the_engine_does_not_claim_it(cli, machine):
+    machine([])
+    assert "kernel engine: no, this build has no kernel engine" in cli("doctor").out
+
+
 def test_json(cli, machine):
     document = json.loads(cli("doctor", "--json").out)
     assert [fact["name"] for fact in document["facts"]] == ["TUN devices", "struct_ops", "clang"]

@@ -7,7 +7,15 @@ import json
 import pytest
 
 import dumbbell
-from dumbbell import CongestionControl, EngineError, PrivilegeError, Run, Scenario, ScenarioError
+from dumbbell import (
+    CongestionControl,
+    EngineError,
+    PrivilegeError,
+    Run,
+    Scenario,
+    ScenarioError,
+    engine,
+)
 from dumbbell.engine import check_engine, default_workers
 from dumbbell.scenario_file import read_scenario
 
@@ -16,7 +24,6 @@ FAST = ("--time", "1s")
 
 @pytest.fixture
 def ordinary_user(monkeypatch):
-    monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.setattr("dumbbell.engine.has_capabilities", lambda *_bits: False)
 
 
@@ -110,13 +117,27 @@ def test_help_says_why_one_at_a_time(cli):
 def test_an_ordinary_user_s_program_is_told_how(ordinary_user):
     with pytest.raises(PrivilegeError, match="with `unshare --user --map-root-user` before it"):
         dumbbell.run(Scenario(["linux/cubic"]), engine="kernel")
-    with pytest.raises(EngineError, match="`copa` on the kernel engine needs root") as caught:
+    with pytest.raises(
+        EngineError, match="`copa` on the kernel engine needs root's privileges"
+    ) as caught:
         dumbbell.run(Scenario(["linux/cubic", "copa"]), engine="kernel")
     assert not isinstance(caught.value, PrivilegeError)
     dumbbell.run(Scenario(["reno"], time="1s"))
 
 
-def test_capabilities_are_as_good_as_root(monkeypatch):
+def test_capabilities_are_read_from_the_process(monkeypatch, tmp_path):
+    status = tmp_path / "status"
+    monkeypatch.setattr("dumbbell.engine.Path", lambda _path: status)
+    status.write_text("Name:\tx\nCapEff:\t0000000000201000\n")  # bits 12 and 21
+    assert engine.has_capabilities(12, 21)
+    assert not engine.has_capabilities(12, 39)
+    status.write_text("Name:\tx\n")
+    assert not engine.has_capabilities(12)
+    status.unlink()
     monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert not engine.has_capabilities(12)
+
+
+def test_capabilities_are_as_good_as_root(monkeypatch):
     monkeypatch.setattr("dumbbell.engine.has_capabilities", lambda *_bits: True)
     check_engine("kernel", Scenario(["copa"]))

@@ -29,7 +29,6 @@ def executed(monkeypatch):
         commands.append((command, environment))
         raise Replaced
 
-    monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.setattr("dumbbell.engine.has_capabilities", lambda *_bits: False)
     monkeypatch.setattr("os.execvpe", execute)
     monkeypatch.setattr(rootless, "probe", lambda: None)
@@ -52,8 +51,8 @@ def test_our_own_congestion_controls_need_root(cli, executed, command):
     assert outcome.code == 2
     assert executed == []
     assert outcome.err == (
-        "error: `copa` on the kernel engine needs root, because loading a congestion control into "
-        "the kernel does; say `sudo`, or use the kernel's own, like `linux/cubic`\n"
+        "error: `copa` on the kernel engine needs root's privileges, because loading a congestion "
+        "control into the kernel does; say `sudo`, or use the kernel's own, like `linux/cubic`\n"
     )
 
 
@@ -61,7 +60,7 @@ def test_our_own_congestion_controls_need_root(cli, executed, command):
 def test_nothing_runs_before_that_is_said(cli, executed, command, tmp_path):
     outcome = cli(*command, "--out", str(tmp_path / "out"))
     assert outcome.code == 2
-    assert "needs root" in outcome.err
+    assert "needs root's privileges" in outcome.err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -109,7 +108,7 @@ def test_enters_for_real():
         "import os, sys; from dumbbell.cli import rootless; sys.executable = '/bin/sh'; "
         "rootless.enter_user_namespace(['ignored'], os.environ)"
     )
-    # `sh -m dumbbell …` is no dumbbell: it cannot open that file, as root of the namespace.
+    # A shell that stands for Python says that it finds no `dumbbell` to run: it was started.
     result = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False,
         cwd=Path(__file__).parent,

@@ -16,7 +16,14 @@ from dumbbell.cli.console import out, print_json, progress_bar, table
 from dumbbell.cli.options import Settings
 from dumbbell.cross_validation import CrossValidation, xval
 from dumbbell.cross_validation.page import write_page_of
-from dumbbell.cross_validation.table import COLUMNS, comparison_row, counts, summary_lines
+from dumbbell.cross_validation.table import (
+    COLUMNS,
+    OVERVIEW_COLUMNS,
+    comparison_row,
+    counts,
+    overview_rows,
+    summary_lines,
+)
 from dumbbell.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.run_directory import check_parent
 from dumbbell.scenario import Scenario
@@ -157,6 +164,9 @@ def print_cross_validation(console: Console, result: CrossValidation, page: Path
         console.print(table(case.name, COLUMNS, rows))
         console.print(f"runs on the kernel: {counts(case.verdicts)}", markup=False)
         console.print()
+    if len(result.cases) > 1:
+        heads = [column.replace(": ", "\n") for column in OVERVIEW_COLUMNS]
+        console.print(table("", heads, overview_rows(result)))
     for line in summary_lines(result):
         console.print(line, markup=False, soft_wrap=True)
     console.print(f"report: {page}", markup=False, soft_wrap=True)

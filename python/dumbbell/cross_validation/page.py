@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.cross_validation.figures import draw_case
-from dumbbell.cross_validation.table import COLUMNS, comparison_row, counts, summary_lines
+from dumbbell.cross_validation.table import (
+    COLUMNS,
+    OVERVIEW_COLUMNS,
+    comparison_row,
+    counts,
+    overview_rows,
+    summary_lines,
+)
 from dumbbell.cross_validation.xval import Case, CrossValidation
 from dumbbell.report.template import plot, render_template, write_page
 
@@ -25,6 +32,8 @@ def render(result: CrossValidation) -> str:
         "cross_validation.html.j2",
         summary=summary_lines(result),
         columns=COLUMNS,
+        overview_columns=OVERVIEW_COLUMNS,
+        overview=overview_rows(result),
         verdicts=result.verdicts,
         cases=[
             (case, f"case-{index}", rows(case), [plot(figure) for figure in draw_case(case)])

@@ -9,9 +9,21 @@ import numpy as np
 from dumbbell.cross_validation.comparison import Comparison, Worst
 from dumbbell.cross_validation.xval import CrossValidation
 
-__all__ = ["COLUMNS", "MARK", "comparison_row", "counts", "summary_lines"]
+__all__ = [
+    "COLUMNS",
+    "MARK",
+    "OVERVIEW_COLUMNS",
+    "comparison_row",
+    "counts",
+    "overview_rows",
+    "summary_lines",
+]
 
 COLUMNS = ("", "simulator", "kernel", "difference", "95 % interval", "")
+OVERVIEW_COLUMNS = (
+    "scenario", "group", "share, %: simulator", "kernel", "difference", "RTT p50, ms: simulator",
+    "kernel", "difference, %",
+)  # fmt: skip
 #: Where the interval excludes 0.
 MARK = "≠"
 ABSENT = "–"
@@ -31,6 +43,32 @@ def comparison_row(entry: Comparison) -> tuple[str, ...]:
         within,
         MARK if entry.excludes_zero else "",
     )
+
+
+def overview_rows(result: CrossValidation) -> list[tuple[str, ...]]:
+    """Return a row per scenario and group: share and median RTT in either engine."""
+    rows = []
+    for case in result.cases:
+        by_key = {(entry.measure.key, entry.group): entry for entry in case.comparisons}
+        for group, spec in enumerate(case.scenario.groups):
+            share, rtt = by_key["share", group], by_key["rtt_p50_us", group]
+            rows.append(
+                (
+                    "" if group else case.name,
+                    str(spec.cc),
+                    *comparison_row(share)[1:3],
+                    marked(share.difference, share),
+                    *comparison_row(rtt)[1:3],
+                    marked(rtt.relative, rtt),
+                )
+            )
+    return rows
+
+
+def marked(part: float | None, entry: Comparison) -> str:
+    """Write a difference in hundredths, marked where its interval excludes 0."""
+    mark = f" {MARK}" if entry.excludes_zero else ""
+    return ABSENT if part is None else f"{100 * part:+.1f}{mark}"
 
 
 def mean(values: tuple[float, ...], scale: float) -> str:
