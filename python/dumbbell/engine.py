@@ -55,7 +55,8 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
         if not cc.is_kernels_own:
             raise EngineError(
                 f"`{cc}` on the kernel engine needs root's privileges, because loading a "
-                "congestion control into the kernel does; say `sudo`, or use the kernel's own, like `linux/cubic`"
+                "congestion control into the kernel does; say `sudo`, or use the kernel's own, "
+                "like `linux/cubic`"
             )
     raise PrivilegeError(
         "the kernel engine needs root or a user namespace of its own; run this program with "
