@@ -1,0 +1,184 @@
+"""The real kernel engine, where this machine can: short runs, and nothing left behind.
+
+No test asks for a good verdict: that is the machine's, and it may be busy.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dumbbell
+from dumbbell import EngineError, Group, Scenario
+from dumbbell.machine import abilities, facts
+
+_, KERNEL, BPF = abilities(facts())
+needs_kernel = pytest.mark.skipif(not KERNEL.is_there, reason=str(KERNEL))
+needs_bpf = pytest.mark.skipif(not BPF.is_there, reason=str(BPF))
+pytestmark = needs_kernel
+
+LINK_BPS = 20_000_000
+AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+
+
+def scenario(*ccs: str, **words: Any) -> Scenario:
+    return Scenario(ccs, **{"rate": "20mbit", "rtt": "20ms", "time": "2s", **words})
+
+
+def dumbbell_process(*arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "dumbbell", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def left() -> tuple[set[str], set[str]]:
+    """What a run might leave: devices of the host, congestion controls of the kernel."""
+    return {path.name for path in Path("/sys/class/net").iterdir()}, set(
+        AVAILABLE.read_text().split()
+    )
+
+
+@pytest.fixture
+def nothing_left() -> Iterator[None]:
+    before = left()
+    yield
+    deadline = time.monotonic() + 5
+    # The kernel unregisters a congestion control a moment after its process is gone.
+    while left() != before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert left() == before
+
+
+def test_the_kernels_own(nothing_left):
+    run = dumbbell.run(scenario("linux/cubic", "linux/reno"), engine="kernel")
+    assert [flow["cc"] for flow in run.summary["flows"]] == ["linux/cubic", "linux/reno"]
+    assert [group["build"] for group in run.groups] == [os.uname().release] * 2
+    for flow in run.summary["flows"]:
+        assert flow["received_bytes"] > 100_000
+        assert flow["rtt_min_us"] >= 0.99 * 20_000
+        ended = flow["dropped_pkts"] + flow["arrived_pkts"] + flow["on_path_pkts"]
+        assert flow["sent_pkts"] == ended
+    assert sum(group["goodput_bps"] for group in run.groups) < LINK_BPS
+    assert not [r for r in run.verdict.reasons if r.check in ("conservation", "congestion_control")]
+
+
+def test_tables_have_the_simulators_columns(tmp_path):
+    asked = scenario("linux/cubic")
+    kernel = dumbbell.run(asked, engine="kernel")
+    simulator = dumbbell.run(asked.replace(groups=["cubic"]))
+    for name in ("flows", "queue"):
+        assert kernel.tables[name].column_names == simulator.tables[name].column_names
+        assert kernel.tables[name].num_rows > 100
+    loaded = dumbbell.Run.load(kernel.save(tmp_path / "run"))
+    assert loaded.to_json() == kernel.to_json()
+
+
+@needs_bpf
+def test_our_own(nothing_left):
+    asked = scenario("copa:mode_window_rtts=5", "bbr")
+    run = dumbbell.run(asked, engine="kernel")
+    simulated = dumbbell.run(asked)
+    assert [flow["cc"] for flow in run.summary["flows"]] == ["copa", "bbr"]
+    for group in (0, 1):
+        assert run.groups[group]["params"] == simulated.groups[group]["params"]
+        assert run.state(group).column_names == simulated.state(group).column_names
+        assert run.state(group).num_rows > 100
+    modes = set(run.state(0).to_pandas()["mode"])
+    assert modes <= {"default", "competitive", "loss"}
+
+
+def test_a_window_that_binds_is_found():
+    groups = [Group("linux/cubic", rwnd="32KiB")]
+    asked = Scenario(groups, rate="20mbit", rtt="20ms", time="2s")
+    run = dumbbell.run(asked, engine="kernel")
+    assert "rwnd" in [reason.check for reason in run.verdict.reasons]
+
+
+def test_a_stolen_core_is_found():
+    spin = "while True: pass"
+    thieves = [subprocess.Popen([sys.executable, "-c", spin]) for _ in range(os.cpu_count() or 1)]
+    try:
+        run = dumbbell.run(scenario("linux/cubic"), engine="kernel")
+    finally:
+        for thief in thieves:
+            thief.kill()
+            thief.wait()
+    assert "cpu" in [reason.check for reason in run.verdict.reasons]
+
+
+def test_what_this_kernel_does_not_have_is_one_line(cli):
+    outcome = cli("run", "linux/not_here", "--engine", "kernel", "--time", "1s")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("error: ")
+    assert outcome.err.count("\n") == 1
+    assert "not_here" in outcome.err
+
+
+@needs_bpf
+def test_what_does_not_compile_is_an_error(tmp_path, nothing_left):
+    broken = tmp_path / "broken.bpf.c"
+    broken.write_text("this is no C;\n")
+    with pytest.raises(EngineError, match="does not compile"):
+        dumbbell.run(scenario(str(broken)), engine="kernel")
+
+
+def test_ctrl_c_stops_within_a_second_and_leaves_nothing(nothing_left):
+    process = dumbbell_process("run", "linux/cubic", "--engine", "kernel", "--time", "100s")
+    time.sleep(6)  # past the imports and into the run, on a busy machine too
+    started = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert time.monotonic() - started < 1
+    assert (process.returncode, out, err) == (130, "", "error: interrupted\n")
+
+
+@pytest.mark.parametrize("cc", ["linux/cubic", pytest.param("copa", marks=needs_bpf)])
+def test_kill_leaves_nothing(cc, nothing_left):
+    process = dumbbell_process("run", cc, "--engine", "kernel", "--time", "100s")
+    time.sleep(6)
+    process.kill()
+    process.communicate(timeout=30)
+
+
+def test_two_at_a_time_do_not_meet(nothing_left):
+    arguments = ("run", "linux/cubic", "--engine", "kernel", "--time", "3s", "--json")
+    processes = [dumbbell_process(*arguments) for _ in range(2)]
+    for process in processes:
+        out, err = process.communicate(timeout=60)
+        assert err == ""
+        (flow,) = json.loads(out)["flows"]
+        assert flow["received_bytes"] > 100_000
+
+
+def test_nobody_runs_the_kernels_own_and_is_told_of_ours(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("only root can be nobody")
+    nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+    environment = {**os.environ, "HOME": "/tmp", "MPLCONFIGDIR": "/tmp/dumbbell-nobody"}  # noqa: S108
+    options: dict[str, Any] = {
+        **nobody, "env": environment, "cwd": "/", "capture_output": True, "text": True,
+    }  # fmt: skip
+    try:
+        reachable = subprocess.run(
+            [sys.executable, "-c", "import dumbbell"], **options, check=False
+        )
+    except PermissionError:
+        pytest.skip("this Python is out of an ordinary user's reach")
+    if reachable.returncode != 0:
+        pytest.skip("this Python is out of an ordinary user's reach")
+    command = [sys.executable, "-m", "dumbbell", "run", "--engine", "kernel", "--time", "1s"]
+    result = subprocess.run([*command, "linux/cubic", "--json"], **options, check=False)
+    assert result.returncode in (0, 1), result.stderr  # 1: INVALID, on a busy machine
+    assert json.loads(result.stdout)["engine"] == "kernel"
+    result = subprocess.run([*command, "copa"], **options, check=False)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "needs root's privileges" in result.stderr
+    assert result.stderr.count("\n") == 1
