@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from html.parser import HTMLParser
 
 import numpy as np
@@ -158,6 +159,17 @@ def test_the_whole_way(cli, fabricated_kernel, tmp_path):
     # Goodput adds up to the link's rate and no more.
     assert 20 < sum(np.mean(curve["y"]) for curve in goodput[:2]) < 50
     assert saved.is_file()
+
+
+def test_a_scenario_without_a_run_to_believe_is_exit_1(
+    cli, monkeypatch, fabricated_kernel, tmp_path
+):
+    invalid = Verdict((Reason("INVALID", "lateness", "much too late"),))
+    monkeypatch.setattr(sys.modules["dumbbell.run"], "judge", lambda *_: invalid)
+    outcome = cli(*ARGUMENTS, "--simulator-reps", "1", "--out", str(tmp_path))
+    assert outcome.code == 1
+    assert outcome.out.count("  invalid: much too late") == 2
+    assert "0 of 0 differences" in outcome.out
 
 
 def test_json(cli, fabricated_kernel, tmp_path):

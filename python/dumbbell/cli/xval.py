@@ -14,7 +14,7 @@ from dumbbell.cli import axes, options
 from dumbbell.cli.axes import group_names, scenario_at, sweep_points
 from dumbbell.cli.console import out, print_json, progress_bar, table
 from dumbbell.cli.options import Settings
-from dumbbell.cross_validation import CrossValidation, xval
+from dumbbell.cross_validation import Case, CrossValidation, xval
 from dumbbell.cross_validation.page import write_page_of
 from dumbbell.cross_validation.table import (
     COLUMNS,
@@ -28,6 +28,7 @@ from dumbbell.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.run_directory import check_parent
 from dumbbell.scenario import Scenario
 from dumbbell.sweep import Progress, SweepInterrupted
+from dumbbell.verdict import Reason
 
 __all__ = ["xval_command"]
 
@@ -84,7 +85,8 @@ def xval_command(
 
     A table of share, RTT, inflight, retransmissions, queueing delay and drops with the differences
     and their confidence intervals; a page with both engines' time series over one another. Runs on
-    the kernel take their own time: repetitions × scenarios × `--time`.
+    the kernel take their own time: repetitions × scenarios × `--time`. Exits with 1 if a scenario
+    has no run on the kernel that is not INVALID.
     """
     fixed = Settings(
         time=time, seed=seed, sample=sample, start=start, jitter=jitter, rwnd=rwnd, sndbuf=sndbuf
@@ -105,7 +107,7 @@ def xval_command(
         print_json(result.to_json())
     else:
         print_cross_validation(out(), result, page)
-    return 0
+    return 0 if all(case.believed for case in result.cases) else 1
 
 
 def mixes(what: list[str]) -> list[list[str]]:
@@ -163,6 +165,9 @@ def print_cross_validation(console: Console, result: CrossValidation, page: Path
         rows = [comparison_row(entry) for entry in case.comparisons]
         console.print(table(case.name, COLUMNS, rows))
         console.print(f"runs on the kernel: {counts(case.verdicts)}", markup=False)
+        for reason in remarks(case):
+            line = f"  {reason.status.lower()}: {reason.message}"
+            console.print(line, markup=False, soft_wrap=True)
         console.print()
     if len(result.cases) > 1:
         heads = [column.replace(": ", "\n") for column in OVERVIEW_COLUMNS]
@@ -170,3 +175,9 @@ def print_cross_validation(console: Console, result: CrossValidation, page: Path
     for line in summary_lines(result):
         console.print(line, markup=False, soft_wrap=True)
     console.print(f"report: {page}", markup=False, soft_wrap=True)
+
+
+def remarks(case: Case) -> list[Reason]:
+    """Return what the verdicts remark, an example of each check and status."""
+    reasons = [reason for run in case.kernel for reason in run.verdict.reasons]
+    return list({(reason.check, reason.status): reason for reason in reasons}.values())
