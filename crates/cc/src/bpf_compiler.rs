@@ -53,6 +53,12 @@ impl BpfCompiler {
             .find(Self::has_target)
     }
 
+    /// Whether it is the one in the ziglang package, which an environment of Python's may have.
+    #[allow(dead_code, reason = "build scripts ask")]
+    pub(crate) fn is_zig(&self) -> bool {
+        self.words.iter().any(|word| word == "ziglang")
+    }
+
     /// What it calls itself, on one line.
     #[allow(dead_code, reason = "build scripts keep it")]
     pub(crate) fn version(&self) -> String {
@@ -64,7 +70,7 @@ impl BpfCompiler {
         let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
         let line = text.unwrap_or_default();
         let line = line.lines().next().unwrap_or_default().trim().to_owned();
-        if self.words.iter().any(|word| word == "ziglang") {
+        if self.is_zig() {
             format!("ziglang ({line})")
         } else {
             line

@@ -29,6 +29,14 @@ fn version(release: &str) -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
+/// Names of the congestion controls registered, of all namespaces: the kernel's own, and those
+/// loaded by BPF.
+pub(crate) fn congestion_controls() -> Vec<String> {
+    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let names = fs::read_to_string(path).unwrap_or_default();
+    names.split_whitespace().map(str::to_owned).collect()
+}
+
 /// Whether the kernel describes its types.
 pub(crate) fn has_btf() -> bool {
     Path::new("/sys/kernel/btf/vmlinux").exists()

@@ -6,8 +6,12 @@
 mod bpf;
 mod error;
 mod kernel;
+mod machine;
+#[cfg(test)]
+mod skipped;
 
 pub use error::Error;
+pub use machine::{Fact, Need, Status, machine};
 
 /// Runs `scenario` on this machine's Linux TCP.
 ///
@@ -22,9 +26,4 @@ pub fn run(
     Err(Error::Refused(
         "the kernel engine is under construction".to_owned(),
     ))
-}
-
-/// What this machine can do for the kernel engine.
-pub fn machine() -> Vec<()> {
-    Vec::new()
 }

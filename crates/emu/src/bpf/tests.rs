@@ -12,6 +12,7 @@ use rustix::net::sockopt;
 use rustix::thread::UnshareFlags;
 
 use super::*;
+use crate::skipped::skipped;
 
 const PROBE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../cc/tests/cc/probe.bpf.c");
 const MEGABYTE: usize = 1_000_000;
@@ -32,7 +33,7 @@ fn load(name: &str, params: &[(&str, i64)]) -> Loaded {
     Loaded::load(&request(name, params)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Prints why a test tests nothing here.
+/// Whether this machine cannot do what the test is about.
 fn cannot_load(test: &str) -> bool {
     let problem = failure::missing().or_else(|| {
         dumbbell_cc::bpf_compiler()
@@ -40,15 +41,14 @@ fn cannot_load(test: &str) -> bool {
             .then(|| "no BPF compiler".to_owned())
     });
     if let Some(problem) = &problem {
-        println!("SKIPPED: {test}: {problem}");
+        skipped(test, problem);
     }
     problem.is_some()
 }
 
 fn is_registered(name: &str) -> bool {
-    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    let names = fs::read_to_string(path).unwrap();
-    names.split_whitespace().any(|found| found == name)
+    let names = crate::kernel::congestion_controls();
+    names.iter().any(|found| found == name)
 }
 
 /// Unregistering ends some time after the last descriptor was closed.
@@ -215,7 +215,7 @@ fn nothing_stays_of_a_killed_process() {
         // The process to be killed.
         let loaded = load("bbr", &[]);
         let _sender = connect(&loaded.kernel_name);
-        println!("\nholds {}", loaded.kernel_name);
+        let _ = std::io::stdout().write_all(format!("\nholds {}\n", loaded.kernel_name).as_bytes());
         thread::sleep(Duration::from_secs(60));
         return;
     }
@@ -280,6 +280,7 @@ fn cost_of_a_sample() {
         let read = (0..count)
             .filter(|&flow| reader.state(flow).is_some())
             .count();
-        println!("{name}: {read} sockets in {each:?}");
+        let line = format!("{name}: {read} sockets in {each:?}\n");
+        let _ = std::io::stdout().write_all(line.as_bytes());
     }
 }
