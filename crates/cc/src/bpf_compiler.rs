@@ -95,8 +95,10 @@ impl BpfCompiler {
 
     /// Not every clang has the BPF code generator.
     fn has_target(&self) -> bool {
-        let status = self
-            .command()
+        // Without our flags: zig warns of its own making here, which -Werror refuses.
+        let status = Command::new(&self.words[0])
+            .args(&self.words[1..])
+            .stdin(Stdio::null())
             .args(["-S", "-o", "-", "-x", "c", "/dev/null"])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
