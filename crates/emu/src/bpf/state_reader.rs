@@ -2,6 +2,9 @@
 //!
 //! A socket is tagged with its flow number in a BPF socket-storage map; a BPF iterator over that
 //! map (`bpf/socket_state.bpf.c`) writes a record for each. Tags go when their socket is closed.
+//!
+//! Reading 128 sockets takes 30 µs and 1000 take 0.2 ms (2 cores of an AMD EPYC, Linux 6.18);
+//! twice that and a little if they keep state in socket storage, which is a second iterator.
 
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
