@@ -7,7 +7,7 @@ mod bpf;
 mod error;
 mod kernel;
 mod machine;
-#[cfg(test)]
+#[cfg(all(test, feature = "bpf"))]
 mod skipped;
 
 pub use error::Error;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use libbpf_rs::{Iter, Link, MapCore as _, MapFlags, MapHandle, Object, ObjectBuilder};
 
-use super::socket_state::{CA_PRIV_WORDS, Pacing, SocketState};
+use super::socket_state::{CA_PRIV_WORDS, SocketState};
 use super::{Loaded, failure, libbpf_log};
 use crate::error::Error;
 
@@ -205,11 +205,7 @@ fn decode(record: &[u8]) -> (u32, SocketState) {
         time_ns: word(record, 0),
         lost_pkts: half_word(record, 12),
         rack_rtt_us: half_word(record, 16),
-        pacing: match half_word(record, 20) {
-            0 => Pacing::None,
-            1 => Pacing::Internal,
-            _ => Pacing::Fq,
-        },
+        pacing_status: half_word(record, 20),
         ca_priv,
     };
     (half_word(record, 8), state)

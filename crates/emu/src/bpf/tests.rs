@@ -151,7 +151,7 @@ fn series_are_read_from_the_kernel() {
         assert!(rtt_us.contains(&value(&series, least)), "{series:?}");
         let state = reader.state(0).unwrap();
         assert!(rtt_us.contains(&u64::from(state.rack_rtt_us)), "{state:?}");
-        assert_eq!(state.pacing, Pacing::Internal);
+        assert_eq!(state.pacing_status, 1);
         assert!(state.lost_pkts < 1000, "{state:?}");
         drop(connection);
         let is_closed = || {
