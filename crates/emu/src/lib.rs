@@ -3,7 +3,18 @@
 //! Hosts are network namespaces, flows are sockets, and the path between them is
 //! `dumbbell-path`'s, driven on the monotonic clock.
 
+mod clock;
+mod cpu;
 mod error;
+mod host;
+mod namespace;
+mod netlink;
+mod realtime;
+mod relay;
+mod rtt_probe;
+mod super_packet;
+mod tun;
+mod wire;
 
 pub use error::Error;
 

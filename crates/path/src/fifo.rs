@@ -16,7 +16,7 @@ pub enum Limit {
 /// First in, first out; a packet that does not fit is dropped.
 ///
 /// As in Linux the packet being transmitted has left the queue and does not count.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fifo<H> {
     limit: Limit,
     packets: VecDeque<Packet<H>>,

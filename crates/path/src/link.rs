@@ -5,7 +5,7 @@ use crate::{Packet, Queue};
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// Serialises packets one after the other at a constant rate.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Link<Q> {
     link_rate_bps: u64,
     queue: Q,

@@ -8,7 +8,7 @@ use crate::queue_discipline::QueueDiscipline;
 use crate::scenario;
 
 /// A link with its queue, counting.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Bottleneck<H> {
     link: Link<QueueDiscipline<H>>,
     /// What the last call dropped.

@@ -6,7 +6,7 @@ use crate::scenario;
 
 /// One of them, chosen by the scenario. An enumeration and not a trait object, because the
 /// bottleneck asks its queue several times per packet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum QueueDiscipline<H> {
     /// `bfifo` and `pfifo`.
     Fifo(Fifo<H>),

@@ -1,0 +1,218 @@
+//! The hosts of the dumbbell: one on either side for every group.
+
+use std::fs;
+use std::io;
+use std::net::Ipv4Addr;
+
+use dumbbell_path::{DATA_HEADER_BYTES, ETHERNET_HEADER_BYTES};
+use dumbbell_run::{Group, Scenario};
+
+use crate::error::Error;
+use crate::namespace::Namespace;
+use crate::netlink::{Device, Netlink};
+use crate::tun::{DEVICE, Tun};
+
+/// Where receivers listen.
+pub(crate) const RECEIVER_PORT: u16 = 5001;
+
+/// Source port of the first flow of a group; the others follow.
+pub(crate) const FIRST_FLOW_PORT: u16 = 10_000;
+
+/// Packets that may wait between a host's TCP and the relay. More than any window that a run on
+/// one machine reaches; should it not do, the device counts what it drops and the verdict says so.
+const TXQUEUELEN_PKTS: u32 = 65_536;
+
+/// Smallest and largest socket buffer that is asked of Linux, bytes.
+const MIN_BUFFER_BYTES: u64 = 1 << 20;
+const MAX_BUFFER_BYTES: u64 = 1 << 30;
+
+/// Linux charges a socket's buffer with whole buffers, not payload: at most about four times as much.
+const BUFFER_BYTES_PER_PAYLOAD_BYTE: u64 = 4;
+
+/// A host: a kernel of its own as far as TCP is concerned, with one device.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) namespace: Namespace,
+    pub(crate) tun: Tun,
+    pub(crate) address: Ipv4Addr,
+}
+
+/// All hosts of a run.
+#[derive(Debug)]
+pub(crate) struct Hosts {
+    /// By group.
+    pub(crate) senders: Vec<Host>,
+    /// By group.
+    pub(crate) receivers: Vec<Host>,
+}
+
+/// What differs between the two hosts of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Sender,
+    Receiver,
+}
+
+impl Hosts {
+    /// Makes the hosts that `scenario` needs; they vanish when this is dropped.
+    pub(crate) fn new(scenario: &Scenario) -> Result<Self, Error> {
+        let all = |role| {
+            (0..)
+                .zip(&scenario.groups)
+                .map(|(index, group)| Host::new(role, index, group))
+                .collect::<Result<Vec<_>, _>>()
+        };
+        Ok(Self {
+            senders: all(Role::Sender)?,
+            receivers: all(Role::Receiver)?,
+        })
+    }
+
+    /// Packets that were lost between the hosts' TCP and the path.
+    pub(crate) fn dropped_pkts(&self) -> Result<u64, Error> {
+        let mut dropped_pkts = 0;
+        for host in self.senders.iter().chain(&self.receivers) {
+            dropped_pkts += host.dropped_pkts()?;
+        }
+        Ok(dropped_pkts)
+    }
+}
+
+impl Host {
+    fn new(role: Role, group_index: u16, group: &Group) -> Result<Self, Error> {
+        let namespace = Namespace::new()?;
+        let (sender, receiver) = addresses(group_index);
+        let (address, peer) = match role {
+            Role::Sender => (sender, receiver),
+            Role::Receiver => (receiver, sender),
+        };
+        let tun = namespace.within(|| {
+            set_sysctls(group)?;
+            let tun = Tun::open()?;
+            set_devices(role, address, peer, group).map_err(|source| Error::System {
+                what: format!("cannot set up device {DEVICE} of group {group_index}"),
+                source,
+            })?;
+            Ok::<_, Error>(tun)
+        })??;
+        Ok(Self {
+            namespace,
+            tun,
+            address,
+        })
+    }
+
+    /// Packets that the device dropped because they were not read in time.
+    fn dropped_pkts(&self) -> Result<u64, Error> {
+        const STATISTICS: &str = "/proc/thread-self/net/dev";
+        let read = self.namespace.within(|| fs::read_to_string(STATISTICS))?;
+        read.and_then(|table| {
+            transmit_drops(&table)
+                .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "no such device"))
+        })
+        .map_err(|source| Error::System {
+            what: format!("cannot read the drops of {DEVICE} in {STATISTICS}"),
+            source,
+        })
+    }
+}
+
+/// Addresses of a group's sender and receiver.
+fn addresses(group_index: u16) -> (Ipv4Addr, Ipv4Addr) {
+    let [high, low] = group_index.to_be_bytes();
+    (
+        Ipv4Addr::new(10, high, low, 1),
+        Ipv4Addr::new(10, high, low, 2),
+    )
+}
+
+/// Largest IPv4 packet of a group, bytes: TCP's headers with timestamps and a full segment.
+pub(crate) fn mtu_bytes(group: &Group) -> u32 {
+    group.mss_bytes + DATA_HEADER_BYTES - ETHERNET_HEADER_BYTES
+}
+
+fn set_devices(role: Role, address: Ipv4Addr, peer: Ipv4Addr, group: &Group) -> io::Result<()> {
+    let netlink = Netlink::open()?;
+    netlink.set_up(netlink.index_of("lo")?)?;
+    let index = netlink.index_of(DEVICE)?;
+    let device = Device {
+        mtu_bytes: mtu_bytes(group),
+        txqueuelen_pkts: TXQUEUELEN_PKTS,
+        gso_max_segs: (!group.tso).then_some(1),
+    };
+    netlink.set_device(index, device)?;
+    netlink.add_address(index, address, peer)?;
+    netlink.set_up(index)?;
+    let quick_ack = role == Role::Receiver && !group.delayed_ack;
+    netlink.add_default_route(index, quick_ack)
+}
+
+/// Sets the calling thread's network namespace; no other has these values.
+fn set_sysctls(group: &Group) -> Result<(), Error> {
+    let buffer_bytes = |payload_bytes: u64| {
+        payload_bytes
+            .saturating_mul(BUFFER_BYTES_PER_PAYLOAD_BYTE)
+            .clamp(MIN_BUFFER_BYTES, MAX_BUFFER_BYTES)
+    };
+    let rmem = buffer_bytes(group.rwnd_bytes);
+    let wmem = buffer_bytes(group.sndbuf_bytes);
+    // No router solicitation and no multicast membership report shall enter the path. Kernels
+    // without IPv6 have neither, nor these files.
+    for which in ["all", "default"] {
+        let path = format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6");
+        match fs::write(&path, "1") {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(cannot_set(&path, source));
+            }
+            _ => {}
+        }
+    }
+    for (name, value) in [
+        // What one connection learnt shall not start the next.
+        ("tcp_no_metrics_save", "1".to_owned()),
+        ("tcp_rmem", format!("4096 {rmem} {rmem}")),
+        ("tcp_wmem", format!("4096 16384 {wmem}")),
+    ] {
+        let path = format!("/proc/sys/net/ipv4/{name}");
+        fs::write(&path, value).map_err(|source| cannot_set(&path, source))?;
+    }
+    Ok(())
+}
+
+fn cannot_set(path: &str, source: io::Error) -> Error {
+    Error::System {
+        what: format!("cannot set {path} in a network namespace of the run"),
+        source,
+    }
+}
+
+/// The `drop` column of the transmit half of /proc/net/dev for our device.
+fn transmit_drops(table: &str) -> Option<u64> {
+    const DROP_COLUMN: usize = 11;
+    let line = table
+        .lines()
+        .find_map(|line| line.trim_start().strip_prefix(DEVICE)?.strip_prefix(':'))?;
+    line.split_ascii_whitespace().nth(DROP_COLUMN)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_drop_column_is_found() {
+        let table = "Inter-|   Receive                                                |  Transmit\n \
+            face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n    \
+            lo:       1       2    3    4    5     6          7         8        9       10   11   12   13    14      15         16\n  \
+            tun0:      21      22   23   24   25    26         27        28       29       30   31   32   33    34      35         36\n";
+        assert_eq!(transmit_drops(table), Some(32));
+        assert_eq!(transmit_drops("lo: 1 2"), None);
+    }
+
+    #[test]
+    fn groups_have_addresses_of_their_own() {
+        let (sender, receiver) = addresses(258);
+        assert_eq!(sender, Ipv4Addr::new(10, 1, 2, 1));
+        assert_eq!(receiver, Ipv4Addr::new(10, 1, 2, 2));
+    }
+}

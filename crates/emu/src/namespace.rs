@@ -1,0 +1,65 @@
+//! An anonymous network namespace: no name, no mount; it lives by a descriptor and dies with it.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::thread;
+
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
+
+use crate::error::Error;
+
+/// A network namespace of our own.
+#[derive(Debug)]
+pub(crate) struct Namespace {
+    descriptor: OwnedFd,
+}
+
+impl Namespace {
+    /// A new one, with nothing in it but a loopback device that is down.
+    pub(crate) fn new() -> Result<Self, Error> {
+        // In a thread of its own, which ends: the caller's namespace stays what it was.
+        in_own_thread(|| {
+            // SAFETY: leaving the network namespace touches neither memory nor descriptors.
+            unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
+            File::open("/proc/thread-self/ns/net").map(OwnedFd::from)
+        })
+        .map(|descriptor| Self { descriptor })
+        .map_err(cannot_create)
+    }
+
+    /// Runs `f` in a thread that is inside the namespace. Sockets that it makes stay inside.
+    pub(crate) fn within<T: Send>(&self, f: impl FnOnce() -> T + Send) -> Result<T, Error> {
+        in_own_thread(|| {
+            move_into_link_name_space(self.descriptor.as_fd(), Some(LinkNameSpaceType::Network))?;
+            Ok(f())
+        })
+        .map_err(|source| Error::System {
+            what: "cannot enter a network namespace of the run".to_owned(),
+            source,
+        })
+    }
+}
+
+fn in_own_thread<T: Send>(f: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().spawn_scoped(scope, f)?;
+        thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn cannot_create(source: io::Error) -> Error {
+    let what = match source.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "network namespaces need privilege; run as root, or with `unshare -Ur` in front"
+                .to_owned()
+        }
+        io::ErrorKind::StorageFull => {
+            "no more network namespaces may be made; raise user.max_net_namespaces".to_owned()
+        }
+        _ => "cannot make a network namespace".to_owned(),
+    };
+    Error::System { what, source }
+}

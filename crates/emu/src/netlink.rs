@@ -1,0 +1,128 @@
+//! Setting up a namespace's devices: the requests of rtnetlink(7) that a host needs.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, UdpSocket};
+
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::route::{
+    RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+
+/// How a device is set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Device {
+    pub(crate) mtu_bytes: u32,
+    /// Packets that may wait to be read.
+    pub(crate) txqueuelen_pkts: u32,
+    /// Segments of a super-packet at most; `None`: as the kernel likes.
+    pub(crate) gso_max_segs: Option<u32>,
+}
+
+/// A connection to rtnetlink in the network namespace of the thread that opened it.
+pub(crate) struct Netlink {
+    socket: Socket,
+}
+
+impl Netlink {
+    pub(crate) fn open() -> io::Result<Self> {
+        let mut socket = Socket::new(NETLINK_ROUTE)?;
+        socket.bind_auto()?;
+        socket.connect(&SocketAddr::new(0, 0))?;
+        Ok(Self { socket })
+    }
+
+    /// Number of the device called `name`.
+    pub(crate) fn index_of(&self, name: &str) -> io::Result<u32> {
+        let any_socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+        Ok(rustix::net::netdevice::name_to_index(&any_socket, name)?)
+    }
+
+    /// Switches a device on.
+    pub(crate) fn set_up(&self, index: u32) -> io::Result<()> {
+        self.change_link(index, Vec::new(), LinkFlags::Up)
+    }
+
+    /// Sets a device that is still down.
+    pub(crate) fn set_device(&self, index: u32, device: Device) -> io::Result<()> {
+        let mut attributes = vec![
+            LinkAttribute::Mtu(device.mtu_bytes),
+            LinkAttribute::TxQueueLen(device.txqueuelen_pkts),
+        ];
+        attributes.extend(device.gso_max_segs.map(LinkAttribute::GsoMaxSegs));
+        self.change_link(index, attributes, LinkFlags::empty())
+    }
+
+    /// Gives a point-to-point device its address and its peer's.
+    pub(crate) fn add_address(&self, index: u32, own: Ipv4Addr, peer: Ipv4Addr) -> io::Result<()> {
+        let mut message = AddressMessage::default();
+        message.header.family = AddressFamily::Inet;
+        message.header.prefix_len = 32;
+        message.header.index = index;
+        message.attributes = vec![
+            AddressAttribute::Local(IpAddr::V4(own)),
+            AddressAttribute::Address(IpAddr::V4(peer)),
+        ];
+        self.request(
+            RouteNetlinkMessage::NewAddress(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
+    }
+
+    /// Sends everything through a device; `quick_ack`: no ACK is delayed on this route.
+    pub(crate) fn add_default_route(&self, index: u32, quick_ack: bool) -> io::Result<()> {
+        let mut message = RouteMessage::default();
+        message.header = RouteHeader {
+            address_family: AddressFamily::Inet,
+            table: RouteHeader::RT_TABLE_MAIN,
+            protocol: RouteProtocol::Static,
+            scope: RouteScope::Link,
+            kind: RouteType::Unicast,
+            ..RouteHeader::default()
+        };
+        message.attributes.push(RouteAttribute::Oif(index));
+        if quick_ack {
+            let metrics = vec![RouteMetric::QuickAck(1)];
+            message.attributes.push(RouteAttribute::Metrics(metrics));
+        }
+        self.request(
+            RouteNetlinkMessage::NewRoute(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
+    }
+
+    fn change_link(
+        &self,
+        index: u32,
+        attributes: Vec<LinkAttribute>,
+        flags: LinkFlags,
+    ) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        message.header.flags = flags;
+        message.header.change_mask = flags;
+        message.attributes = attributes;
+        self.request(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    fn request(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        let mut request = NetlinkMessage::from(message);
+        request.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        request.finalize();
+        let mut bytes = vec![0; request.buffer_len()];
+        request.serialize(&mut bytes);
+        self.socket.send(&bytes, 0)?;
+        let (answer, _) = self.socket.recv_from_full()?;
+        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)
+            .map_err(|error| io::Error::other(error.to_string()))?;
+        match answer.payload {
+            NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! What makes a thread punctual: real-time priority and exact timers.
+
+/// Priority among real-time threads: the lowest is above every ordinary thread already.
+const PRIORITY: libc::c_int = 1;
+
+/// Makes the calling thread as punctual as this user may; says whether it has real-time priority.
+pub(crate) fn make_realtime() -> bool {
+    // The kernel may not move timers of this thread to save wake-ups. Real-time threads have no
+    // slack anyway; without privilege this is what is left. Failing costs 50 µs, which lateness shows.
+    // SAFETY: PR_SET_TIMERSLACK takes its argument by value.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
+    // SAFETY: `sched_param` is plain data, for which all zeroes is a valid value.
+    let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    parameters.sched_priority = PRIORITY;
+    // Children of the process must not inherit the priority.
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: 0 is the calling thread; the parameters outlive the call.
+    unsafe { libc::sched_setscheduler(0, policy, &parameters) == 0 }
+}

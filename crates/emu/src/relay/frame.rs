@@ -1,0 +1,138 @@
+//! Packets on the path: bytes in buffers that are used again and again.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dumbbell_path::Header;
+
+/// Buffers of one size. A run starts with as many as its path may hold, so that nothing is
+/// allocated while packets flow; should they not do, more are made.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    buffer_bytes: usize,
+    free: Mutex<Vec<Box<[u8]>>>,
+}
+
+impl Pool {
+    /// A pool of `buffers` buffers of `buffer_bytes` each.
+    pub(crate) fn new(buffer_bytes: usize, buffers: usize) -> Arc<Self> {
+        // Written once, so that no page is missing when the first packet comes.
+        let buffer = || vec![0xff; buffer_bytes].into_boxed_slice();
+        Arc::new(Self {
+            buffer_bytes,
+            free: Mutex::new((0..buffers).map(|_| buffer()).collect()),
+        })
+    }
+
+    /// A buffer, with anything in it.
+    #[inline]
+    pub(crate) fn take(self: &Arc<Self>) -> Buffer {
+        let bytes = self.lock().pop();
+        Buffer {
+            bytes: bytes.unwrap_or_else(|| vec![0; self.buffer_bytes].into_boxed_slice()),
+            pool: Arc::clone(self),
+        }
+    }
+
+    #[inline]
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Box<[u8]>>> {
+        // One thread uses a pool, until its frames are handed on when the run is over.
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A buffer, which goes back to its pool when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    pub(crate) bytes: Box<[u8]>,
+    pool: Arc<Pool>,
+}
+
+impl Drop for Buffer {
+    #[inline]
+    fn drop(&mut self) {
+        let bytes = std::mem::take(&mut self.bytes);
+        self.pool.lock().push(bytes);
+    }
+}
+
+/// A packet with its virtio-net header in front, and where it goes.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    /// `None` in a copy that was made for the record.
+    buffer: Option<Buffer>,
+    /// Bytes in the buffer that are the packet.
+    bytes: u16,
+    pub(crate) group: u16,
+    /// Whether it carries data of a flow.
+    pub(crate) is_data: bool,
+}
+
+impl Frame {
+    /// The packet in the first `bytes` of `buffer`.
+    #[inline]
+    pub(crate) fn new(buffer: Buffer, bytes: usize, group: u16, is_data: bool) -> Self {
+        Self {
+            buffer: Some(buffer),
+            bytes: bytes as u16,
+            group,
+            is_data,
+        }
+    }
+
+    /// The packet, its virtio-net header in front.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.buffer
+            .as_ref()
+            .map_or(&[], |buffer| &buffer.bytes[..usize::from(self.bytes)])
+    }
+}
+
+/// The facts without the bytes: what a measured bottleneck keeps of the packets that wait in it
+/// when measuring ends, while the packets themselves go on.
+impl Clone for Frame {
+    fn clone(&self) -> Self {
+        Self {
+            buffer: None,
+            bytes: self.bytes,
+            group: self.group,
+            is_data: self.is_data,
+        }
+    }
+}
+
+impl Header for Frame {
+    #[inline]
+    fn is_data(&self) -> bool {
+        self.is_data
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_come_back() {
+        let pool = Pool::new(100, 1);
+        let first = pool.take();
+        let address = first.bytes.as_ptr();
+        let second = pool.take();
+        assert_eq!(second.bytes.len(), 100, "a pool that is empty makes more");
+        drop(first);
+        assert_eq!(pool.take().bytes.as_ptr(), address);
+    }
+
+    #[test]
+    fn a_copy_for_the_record_has_no_bytes() {
+        let mut buffer = Pool::new(100, 1).take();
+        buffer.bytes[..3].copy_from_slice(b"abc");
+        let frame = Frame::new(buffer, 3, 7, true);
+        assert_eq!(frame.bytes(), b"abc");
+        let copy = frame.clone();
+        assert_eq!(
+            (copy.bytes(), copy.group, copy.is_data()),
+            (&b""[..], 7, true)
+        );
+    }
+}

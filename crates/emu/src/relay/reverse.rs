@@ -1,0 +1,273 @@
+//! From the receivers back to the senders: a delay, and the RTT samples.
+
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use dumbbell_path::DelayLine;
+use dumbbell_run::{Geometry, Scenario, histogram_us};
+use hdrhistogram::Histogram;
+
+use super::Plan;
+use super::direction::Direction;
+use super::flow_table::{FlowTable, NO_FLOW};
+use super::frame::{Frame, Pool};
+use super::lateness::Lateness;
+use super::sent_data::{SentData, SentQueue};
+use crate::clock::monotonic_ns;
+use crate::error::Error;
+use crate::host::Hosts;
+use crate::rtt_probe::RttProbe;
+use crate::super_packet::{MAX_READ_BYTES, SuperPacket};
+use crate::wire::tcp_flag;
+
+/// RTT samples of a flow.
+#[derive(Clone, Debug)]
+pub(crate) struct RttSamples {
+    pub(crate) rtt_us: Histogram<u32>,
+    pub(crate) rtt_sum_us: u64,
+    /// Extremes, exact; `u32::MAX` and 0 without a sample.
+    pub(crate) rtt_min_us: u32,
+    pub(crate) rtt_max_us: u32,
+}
+
+impl RttSamples {
+    fn new() -> Self {
+        Self {
+            rtt_us: histogram_us(),
+            rtt_sum_us: 0,
+            rtt_min_us: u32::MAX,
+            rtt_max_us: 0,
+        }
+    }
+
+    #[inline]
+    fn note(&mut self, rtt_us: u32) {
+        self.rtt_us.saturating_record(u64::from(rtt_us));
+        self.rtt_sum_us += u64::from(rtt_us);
+        self.rtt_min_us = self.rtt_min_us.min(rtt_us);
+        self.rtt_max_us = self.rtt_max_us.max(rtt_us);
+    }
+}
+
+/// What the sender of a flow is told by a packet on its way back.
+#[derive(Clone, Copy, Debug)]
+struct Acknowledgment {
+    flow: u32,
+    acknowledgment: u32,
+    first_sack: Option<(u32, u32)>,
+}
+
+/// What was measured up to the end.
+#[derive(Debug)]
+pub(crate) struct ReverseMeasurement {
+    pub(crate) rtts: Vec<RttSamples>,
+    pub(crate) lateness: Lateness,
+    /// Reads that were no packet of the path.
+    pub(crate) foreign_pkts: u64,
+}
+
+/// The reverse direction.
+pub(crate) struct Reverse {
+    hosts: Arc<Hosts>,
+    flow_table: FlowTable,
+    plan: Plan,
+    read_buffer: Box<[u8]>,
+    pool: Arc<Pool>,
+    sent: Arc<SentQueue>,
+    taken: Vec<SentData>,
+
+    /// By group.
+    back: Vec<DelayLine<(Frame, Option<Acknowledgment>)>>,
+
+    /// By flow.
+    probes: Vec<RttProbe>,
+    rtts: Vec<RttSamples>,
+    latest_rtt_us: Arc<Vec<AtomicU32>>,
+    lateness: Lateness,
+    foreign_pkts: u64,
+    now_ns: u64,
+    measurement: Option<ReverseMeasurement>,
+}
+
+impl Reverse {
+    pub(crate) fn new(
+        hosts: &Arc<Hosts>,
+        scenario: &Scenario,
+        plan: Plan,
+        sent: &Arc<SentQueue>,
+        latest_rtt_us: &Arc<Vec<AtomicU32>>,
+    ) -> Self {
+        let flows = scenario.flow_count();
+        Self {
+            hosts: Arc::clone(hosts),
+            flow_table: FlowTable::new(scenario),
+            plan,
+            read_buffer: vec![0; MAX_READ_BYTES].into_boxed_slice(),
+            pool: Pool::new(plan.buffer_bytes, plan.reverse_buffers),
+            sent: Arc::clone(sent),
+            taken: Vec::new(),
+            back: Geometry::new(scenario)
+                .groups
+                .iter()
+                .map(|delays| DelayLine::new(delays.back_ns))
+                .collect(),
+            probes: (0..flows).map(|_| RttProbe::default()).collect(),
+            rtts: vec![RttSamples::new(); flows],
+            latest_rtt_us: Arc::clone(latest_rtt_us),
+            lateness: Lateness::new(),
+            foreign_pkts: 0,
+            now_ns: 0,
+            measurement: None,
+        }
+    }
+
+    /// What was measured; up to now, if the end has not come.
+    pub(crate) fn into_measurement(mut self) -> ReverseMeasurement {
+        if self.measurement.is_none() {
+            self.end();
+        }
+        self.measurement.expect("the end has just been made")
+    }
+
+    fn process(&mut self, until_ns: u64) -> Result<(), Error> {
+        loop {
+            let next = (0_usize..)
+                .zip(&self.back)
+                .filter_map(|(group, line)| Some((line.next_event()?, group)))
+                .min();
+            match next {
+                Some((due_ns, group)) if due_ns <= until_ns => self.deliver(group, due_ns)?,
+                _ => break,
+            }
+        }
+        self.now_ns = until_ns;
+        Ok(())
+    }
+
+    /// A packet reaches its sender, whose TCP deals with it before the write returns.
+    #[inline]
+    fn deliver(&mut self, group: usize, due_ns: u64) -> Result<(), Error> {
+        let Some((frame, acknowledgment)) = self.back[group].pop(due_ns) else {
+            return Ok(());
+        };
+        // The sample ends when the sender is told, late or not: that is the RTT that TCP sees.
+        if let Some(acknowledgment) = acknowledgment {
+            self.sample_rtt(&acknowledgment, monotonic_ns());
+        }
+        self.hosts.senders[group]
+            .tun
+            .write(frame.bytes())
+            .map_err(|source| Error::System {
+                what: format!("cannot hand a packet to the sender of group {group}"),
+                source,
+            })?;
+        if due_ns >= self.plan.epoch_ns {
+            self.lateness.note(due_ns, monotonic_ns());
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn sample_rtt(&mut self, acknowledgment: &Acknowledgment, now_ns: u64) {
+        self.take_sent();
+        let flow = acknowledgment.flow as usize;
+        let sample_ns = self.probes[flow].on_ack(
+            acknowledgment.acknowledgment,
+            acknowledgment.first_sack,
+            now_ns,
+        );
+        if let Some(rtt_ns) = sample_ns {
+            let rtt_us = u32::try_from(rtt_ns / 1000).unwrap_or(u32::MAX);
+            self.rtts[flow].note(rtt_us);
+            self.latest_rtt_us[flow].store(rtt_us, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    fn take_sent(&mut self) {
+        self.sent.take(&mut self.taken);
+        for sent in self.taken.drain(..) {
+            let probe = &mut self.probes[sent.flow as usize];
+            if sent.is_retransmission {
+                probe.on_retransmission(sent.sequence, sent.end_sequence);
+            } else {
+                probe.on_data(sent.end_sequence, sent.entered_ns);
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        self.measurement = Some(ReverseMeasurement {
+            rtts: self.rtts.clone(),
+            lateness: std::mem::replace(&mut self.lateness, Lateness::new()),
+            foreign_pkts: self.foreign_pkts,
+        });
+    }
+}
+
+impl Direction for Reverse {
+    fn hosts(&self) -> usize {
+        self.hosts.receivers.len()
+    }
+
+    fn descriptors<'a>(hosts: &'a Hosts) -> impl Iterator<Item = BorrowedFd<'a>> {
+        hosts.receivers.iter().map(|host| host.tun.as_fd())
+    }
+
+    fn advance(&mut self, now_ns: u64) -> Result<(), Error> {
+        if self.measurement.is_none() && now_ns >= self.plan.end_ns {
+            self.process(self.plan.end_ns)?;
+            self.end();
+        }
+        self.process(now_ns)
+    }
+
+    fn read(&mut self, host: usize) -> Result<bool, Error> {
+        let read = self.hosts.receivers[host].tun.read(&mut self.read_buffer);
+        let bytes = match read {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Ok(false),
+            Err(source) => {
+                return Err(Error::System {
+                    what: format!("cannot read what the receiver of group {host} sends"),
+                    source,
+                });
+            }
+        };
+        let group = host as u16;
+        match SuperPacket::parse(&self.read_buffer[..bytes]) {
+            Ok(packets) => {
+                let acknowledgment = packets.segment.and_then(|segment| {
+                    let flow = self.flow_table.flow_of(group, segment.destination_port);
+                    let is_ack = flow != NO_FLOW && segment.flags & tcp_flag::ACK != 0;
+                    is_ack.then_some(Acknowledgment {
+                        flow,
+                        acknowledgment: segment.acknowledgment,
+                        first_sack: segment.first_sack,
+                    })
+                });
+                for index in 0..packets.packets() {
+                    let mut buffer = self.pool.take();
+                    match packets.write(index, &mut buffer.bytes) {
+                        Some(bytes) => {
+                            let frame = Frame::new(buffer, bytes, group, false);
+                            self.back[host].push(self.now_ns, (frame, acknowledgment));
+                        }
+                        None => self.foreign_pkts += 1,
+                    }
+                }
+            }
+            Err(_) => self.foreign_pkts += 1,
+        }
+        Ok(true)
+    }
+
+    fn next_write_ns(&self) -> u64 {
+        self.back
+            .iter()
+            .filter_map(DelayLine::next_event)
+            .min()
+            .unwrap_or(u64::MAX)
+    }
+}

@@ -1,0 +1,107 @@
+//! A TUN device: what a host's kernel sends is read, what is written the host's kernel receives.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt as _;
+
+use rustix::io::Errno;
+
+use crate::error::Error;
+
+/// Name of the only device of a host beside `lo`.
+pub(crate) const DEVICE: &str = "tun0";
+
+const CLONE_DEVICE: &str = "/dev/net/tun";
+
+/// What we take off the kernel's hands: filling in checksums, and super-packets, with CWR too.
+const OFFLOADS: libc::c_uint = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO_ECN;
+
+/// A TUN device, which exists as long as this does.
+#[derive(Debug)]
+pub(crate) struct Tun {
+    descriptor: OwnedFd,
+}
+
+impl Tun {
+    /// A new device in the calling thread's network namespace.
+    pub(crate) fn open() -> Result<Self, Error> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+            .open(CLONE_DEVICE)
+            .map_err(cannot_open)?;
+        let descriptor = OwnedFd::from(file);
+        attach(descriptor.as_fd()).map_err(|source| Error::System {
+            what: format!("{CLONE_DEVICE} makes no device for this user; run as root, or with `unshare -Ur` in front"),
+            source,
+        })?;
+        Ok(Self { descriptor })
+    }
+
+    /// Reads what the kernel has sent, a virtio-net header in front; `None` if there is nothing.
+    #[inline]
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        match rustix::io::read(&self.descriptor, buffer) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Makes the kernel receive a packet, a virtio-net header in front. The kernel's TCP has dealt
+    /// with it, and has sent what it had to send, when this returns.
+    #[inline]
+    pub(crate) fn write(&self, packet: &[u8]) -> io::Result<()> {
+        loop {
+            match rustix::io::write(&self.descriptor, packet) {
+                Ok(_) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+/// Turns the open clone device into a device of our name, with offloads.
+fn attach(descriptor: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: `ifreq` is plain data, for which all zeroes is a valid value.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(DEVICE.bytes()) {
+        *to = from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags =
+        (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
+    // SAFETY: TUNSETIFF reads and writes one `ifreq`, which outlives the call.
+    let set = unsafe { libc::ioctl(descriptor.as_raw_fd(), libc::TUNSETIFF, &mut request) };
+    if set < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: TUNSETOFFLOAD takes its argument by value.
+    let set = unsafe { libc::ioctl(descriptor.as_raw_fd(), libc::TUNSETOFFLOAD, OFFLOADS) };
+    if set < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+fn cannot_open(source: io::Error) -> Error {
+    let remedy = match source.kind() {
+        io::ErrorKind::NotFound => {
+            "make it with `mkdir -p /dev/net && mknod /dev/net/tun c 10 200`, and `modprobe tun` if the kernel has it as a module"
+        }
+        io::ErrorKind::PermissionDenied => "run as root, or `chmod 0666` it",
+        _ => "the kernel needs CONFIG_TUN",
+    };
+    Error::System {
+        what: format!("the kernel engine needs {CLONE_DEVICE}; {remedy}"),
+        source,
+    }
+}

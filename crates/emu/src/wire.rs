@@ -1,0 +1,248 @@
+//! IPv4 and TCP headers as they are on the wire (RFC 791, RFC 9293).
+
+/// Protocol number of TCP.
+pub(crate) const PROTOCOL_TCP: u8 = 6;
+
+/// Protocol number of UDP.
+pub(crate) const PROTOCOL_UDP: u8 = 17;
+
+/// Smallest IPv4 and TCP header, bytes.
+const MIN_HEADER_BYTES: usize = 20;
+
+/// TCP's flag bits.
+pub(crate) mod tcp_flag {
+    pub(crate) const FIN: u8 = 0x01;
+    pub(crate) const SYN: u8 = 0x02;
+    pub(crate) const PSH: u8 = 0x08;
+    pub(crate) const ACK: u8 = 0x10;
+    pub(crate) const CWR: u8 = 0x80;
+}
+
+/// The facts of an IPv4 header that the path needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ipv4 {
+    pub(crate) header_bytes: usize,
+    pub(crate) protocol: u8,
+    /// Not the first fragment: what follows is no transport header.
+    is_later_fragment: bool,
+}
+
+impl Ipv4 {
+    /// Reads the header at the start of `packet`; `None` if it is not a whole IPv4 packet.
+    ///
+    /// The length field is not compared: a super-packet's may be anything.
+    #[inline]
+    pub(crate) fn parse(packet: &[u8]) -> Option<Self> {
+        if packet.len() < MIN_HEADER_BYTES || packet[0] >> 4 != 4 {
+            return None;
+        }
+        let header_bytes = usize::from(packet[0] & 0x0f) * 4;
+        if header_bytes < MIN_HEADER_BYTES || header_bytes > packet.len() {
+            return None;
+        }
+        Some(Self {
+            header_bytes,
+            protocol: packet[9],
+            is_later_fragment: read_u16(packet, 6) & 0x1fff != 0,
+        })
+    }
+}
+
+/// The facts of a TCP segment that the path needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    pub(crate) source_port: u16,
+    pub(crate) destination_port: u16,
+    pub(crate) sequence: u32,
+    pub(crate) acknowledgment: u32,
+    pub(crate) flags: u8,
+    /// IPv4 and TCP headers, bytes.
+    pub(crate) header_bytes: usize,
+    pub(crate) payload_bytes: u32,
+    /// First block of the SACK option (RFC 2018): left and right edge.
+    pub(crate) first_sack: Option<(u32, u32)>,
+}
+
+impl Segment {
+    /// Reads the TCP header of `packet`, an IPv4 packet; `None` if it has no whole one.
+    #[inline]
+    pub(crate) fn parse(packet: &[u8]) -> Option<Self> {
+        let ip = Ipv4::parse(packet)?;
+        if ip.protocol != PROTOCOL_TCP || ip.is_later_fragment {
+            return None;
+        }
+        let tcp = &packet[ip.header_bytes..];
+        if tcp.len() < MIN_HEADER_BYTES {
+            return None;
+        }
+        let tcp_header_bytes = usize::from(tcp[12] >> 4) * 4;
+        if tcp_header_bytes < MIN_HEADER_BYTES || tcp_header_bytes > tcp.len() {
+            return None;
+        }
+        Some(Self {
+            source_port: read_u16(tcp, 0),
+            destination_port: read_u16(tcp, 2),
+            sequence: read_u32(tcp, 4),
+            acknowledgment: read_u32(tcp, 8),
+            flags: tcp[13],
+            header_bytes: ip.header_bytes + tcp_header_bytes,
+            payload_bytes: (tcp.len() - tcp_header_bytes) as u32,
+            first_sack: first_sack(&tcp[MIN_HEADER_BYTES..tcp_header_bytes]),
+        })
+    }
+}
+
+/// First block of the SACK option among `options`.
+#[inline]
+fn first_sack(mut options: &[u8]) -> Option<(u32, u32)> {
+    const END: u8 = 0;
+    const NO_OPERATION: u8 = 1;
+    const SACK: u8 = 5;
+    loop {
+        match *options {
+            [] | [END, ..] | [_] => return None,
+            [NO_OPERATION, ref rest @ ..] => options = rest,
+            [kind, bytes, ..] => {
+                let bytes = usize::from(bytes);
+                if bytes < 2 || bytes > options.len() {
+                    return None;
+                }
+                if kind == SACK && bytes >= 10 {
+                    return Some((read_u32(options, 2), read_u32(options, 6)));
+                }
+                options = &options[bytes..];
+            }
+        }
+    }
+}
+
+/// Whether sequence number `a` comes before `b` (RFC 9293 §3.4: modulo 2³²).
+#[inline]
+pub(crate) fn is_before(a: u32, b: u32) -> bool {
+    (a.wrapping_sub(b) as i32) < 0
+}
+
+/// Checksum of an IPv4 header whose checksum field is left out (RFC 1071).
+#[inline]
+pub(crate) fn ipv4_header_checksum(header: &[u8]) -> u16 {
+    const CHECKSUM_WORD: usize = 5;
+    let sum: u32 = header
+        .chunks_exact(2)
+        .enumerate()
+        .filter(|&(word, _)| word != CHECKSUM_WORD)
+        .map(|(_, pair)| u32::from(u16::from_be_bytes([pair[0], pair[1]])))
+        .sum();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    !((folded & 0xffff) + (folded >> 16)) as u16
+}
+
+/// The big-endian number at `offset`.
+#[inline]
+pub(crate) fn read_u16(bytes: &[u8], offset: usize) -> u16 {
+    u16::from_be_bytes([bytes[offset], bytes[offset + 1]])
+}
+
+/// The big-endian number at `offset`.
+#[inline]
+pub(crate) fn read_u32(bytes: &[u8], offset: usize) -> u32 {
+    u32::from_be_bytes([
+        bytes[offset],
+        bytes[offset + 1],
+        bytes[offset + 2],
+        bytes[offset + 3],
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// An ACK with options NOP NOP timestamps NOP NOP SACK(1 block), and 3 bytes of payload.
+    fn ack_with_sack() -> Vec<u8> {
+        let mut packet = vec![0x45, 0, 0, 67, 0, 1, 0x40, 0, 64, 6, 0, 0];
+        packet.extend([10, 0, 0, 2, 10, 0, 0, 1]);
+        packet.extend([0x13, 0x89, 0x27, 0x10]);
+        packet.extend(100_u32.to_be_bytes());
+        packet.extend(0xffff_fff0_u32.to_be_bytes());
+        packet.extend([11 << 4, tcp_flag::ACK, 0, 1, 0, 0, 0, 0]);
+        packet.extend([1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 1, 5, 10]);
+        packet.extend(5000_u32.to_be_bytes());
+        packet.extend(6448_u32.to_be_bytes());
+        packet.extend([7, 8, 9]);
+        packet
+    }
+
+    #[test]
+    fn reads_ports_numbers_and_the_first_sack_block() {
+        let segment = Segment::parse(&ack_with_sack()).expect("a whole segment");
+        assert_eq!(
+            segment,
+            Segment {
+                source_port: 5001,
+                destination_port: 10_000,
+                sequence: 100,
+                acknowledgment: 0xffff_fff0,
+                flags: tcp_flag::ACK,
+                header_bytes: 64,
+                payload_bytes: 3,
+                first_sack: Some((5000, 6448)),
+            }
+        );
+    }
+
+    #[test]
+    fn a_later_fragment_has_no_ports() {
+        let mut packet = ack_with_sack();
+        packet[7] = 1;
+        assert_eq!(Segment::parse(&packet), None);
+    }
+
+    #[test]
+    fn ipv6_is_not_ipv4() {
+        let mut packet = ack_with_sack();
+        packet[0] = 0x65;
+        assert_eq!(Ipv4::parse(&packet), None);
+    }
+
+    #[test]
+    fn sequence_numbers_wrap_around() {
+        assert!(is_before(0xffff_fff0, 5));
+        assert!(!is_before(5, 0xffff_fff0));
+        assert!(!is_before(7, 7));
+    }
+
+    #[test]
+    fn the_checksum_is_that_of_rfc_1071() {
+        let header = [
+            0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0xde, 0xad, 0xc0, 0xa8,
+            0x00, 0x01, 0xc0, 0xa8, 0x00, 0xc7,
+        ];
+        assert_eq!(ipv4_header_checksum(&header), 0xb861);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_panic(packet in prop::collection::vec(any::<u8>(), 0..120)) {
+            if let Some(segment) = Segment::parse(&packet) {
+                prop_assert_eq!(
+                    segment.header_bytes + segment.payload_bytes as usize,
+                    packet.len()
+                );
+            }
+        }
+
+        #[test]
+        fn a_truncated_segment_is_none_or_shorter(bytes in 0_usize..67) {
+            let whole = ack_with_sack();
+            let segment = Segment::parse(&whole[..bytes]);
+            prop_assert_eq!(segment.is_some(), bytes >= 64);
+        }
+
+        #[test]
+        fn damaged_options_never_panic(options in prop::collection::vec(any::<u8>(), 0..40)) {
+            first_sack(&options);
+        }
+    }
+}
