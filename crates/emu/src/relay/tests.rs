@@ -205,6 +205,17 @@ fn tcp_fills_the_link_and_packets_are_conserved() {
     };
     let report = transfer(&hosts, &scenario, 3000);
     let flow = &report.flows[0];
+    eprintln!("{:?}", (flow.entered_pkts, flow.retransmitted_pkts, flow.dropped_pkts, flow.arrived_pkts, flow.on_path_pkts, flow.rtt_min_us, flow.rtt_max_us, flow.rtt_sum_us / flow.rtt_us.len().max(1), flow.rtt_us.len()));
+    eprintln!(
+        "lateness p50 {} p99 {} max {} us; min rtt {} us; cpu {} {} ms; realtime {}",
+        report.lateness.quantile_us(0.5),
+        report.lateness.quantile_us(0.99),
+        report.lateness.max_us(),
+        flow.rtt_min_us,
+        report.forward_cpu_ns / MS,
+        report.reverse_cpu_ns / MS,
+        report.is_realtime
+    );
     let rate_bps = flow.forwarded_bytes as f64 * 8.0 / 3.0;
     assert!(
         rate_bps > 0.9 * 50e6 && rate_bps <= 50e6 * 1.001,
@@ -228,14 +239,4 @@ fn tcp_fills_the_link_and_packets_are_conserved() {
     );
     assert_eq!(report.foreign_pkts, 0);
     assert_eq!(hosts.dropped_pkts().expect("counted"), 0);
-    eprintln!(
-        "lateness p50 {} p99 {} max {} us; min rtt {} us; cpu {} {} ms; realtime {}",
-        report.lateness.quantile_us(0.5),
-        report.lateness.quantile_us(0.99),
-        report.lateness.max_us(),
-        flow.rtt_min_us,
-        report.forward_cpu_ns / MS,
-        report.reverse_cpu_ns / MS,
-        report.is_realtime
-    );
 }
