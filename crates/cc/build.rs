@@ -1,6 +1,8 @@
-//! Compiles every `cc/*.bpf.c` natively and writes the table of built-ins, with
-//! the text of their sources and of the headers, for `src/catalog.rs`.
+//! Compiles every `cc/*.bpf.c` natively, and for BPF if a compiler can, and writes the table
+//! of built-ins, with the text of their sources and of the headers, for `src/catalog.rs`.
 
+#[path = "src/bpf_compiler.rs"]
+mod bpf_compiler;
 #[path = "src/flags.rs"]
 mod flags;
 
@@ -8,6 +10,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::{env, io};
+
+use bpf_compiler::BpfCompiler;
 
 const SUFFIX: &str = ".bpf.c";
 
@@ -19,7 +23,12 @@ fn main() {
     let out_dir = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     println!("cargo::rerun-if-changed={}", cc_dir.display());
     println!("cargo::rerun-if-changed=src/flags.rs");
+    println!("cargo::rerun-if-changed=src/bpf_compiler.rs");
+    for variable in ["CC", "CLANG", "VIRTUAL_ENV"] {
+        println!("cargo::rerun-if-env-changed={variable}");
+    }
 
+    let bpf_compiler = BpfCompiler::find();
     let mut table = String::from("pub(crate) static BUILT_INS: &[BuiltIn] = &[\n");
     for source in files_below(&cc_dir, false).expect("cc/ is readable") {
         let file_name = source
@@ -31,13 +40,25 @@ fn main() {
         };
         let object = out_dir.join(format!("{name}.so"));
         compile(&cc_dir, &source, &object);
+        let mut bpf = String::from("None");
+        if let Some(compiler) = &bpf_compiler {
+            let object = out_dir.join(format!("{name}.bpf.o"));
+            compile_bpf(compiler, &cc_dir, &source, &object);
+            bpf = format!("Some(include_bytes!({object:?}))");
+        }
         writeln!(
             table,
-            "    BuiltIn {{ name: {name:?}, source: include_str!({source:?}), object: include_bytes!({object:?}) }},"
+            "    BuiltIn {{ name: {name:?}, source: include_str!({source:?}), object: include_bytes!({object:?}), bpf: {bpf} }},"
         )
         .expect("writing to a String succeeds");
     }
-    table.push_str("];\n\npub(crate) static HEADERS: &[Header] = &[\n");
+    let version = bpf_compiler.map(|compiler| compiler.version());
+    write!(
+        table,
+        "];\n\npub(crate) static BPF_COMPILER: Option<&str> = {version:?};\n"
+    )
+    .expect("writing to a String succeeds");
+    table.push_str("\npub(crate) static HEADERS: &[Header] = &[\n");
     let include = cc_dir.join("include");
     for header in files_below(&include, true).expect("cc/include is readable") {
         let path = header.strip_prefix(&include).expect("found below it");
@@ -88,4 +109,24 @@ fn compile(cc_dir: &Path, source: &Path, object: &Path) {
         .status()
         .expect("a C compiler is installed");
     assert!(status.success(), "{} does not compile", source.display());
+}
+
+fn compile_bpf(compiler: &BpfCompiler, cc_dir: &Path, source: &Path, object: &Path) {
+    let status = compiler
+        .command()
+        // Line information names the file as the repository does, wherever it was built.
+        .arg(format!("-ffile-prefix-map={}=cc", cc_dir.display()))
+        .arg("-I")
+        .arg(cc_dir.join("include"))
+        .arg("-c")
+        .arg(source)
+        .arg("-o")
+        .arg(object)
+        .status()
+        .expect("the compiler was just asked");
+    assert!(
+        status.success(),
+        "{} does not compile for BPF",
+        source.display()
+    );
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,13 +11,16 @@ use serde::Serialize;
 use crate::compile;
 use crate::declarations::{Param, Series};
 use crate::error::{Error, nearest};
-use crate::instance::{Instance, Request};
+use crate::instance::Instance;
+use crate::request::Request;
 
 /// A congestion control compiled by `build.rs`.
 pub(crate) struct BuiltIn {
     pub(crate) name: &'static str,
     pub(crate) source: &'static str,
     pub(crate) object: &'static [u8],
+    /// The same compiled for BPF, if a compiler could when dumbbell was built.
+    pub(crate) bpf: Option<&'static [u8]>,
 }
 
 /// A file of `cc/include`.
@@ -26,20 +30,35 @@ pub(crate) struct Header {
     pub(crate) text: &'static str,
 }
 
-// BUILT_INS and HEADERS, sorted by name.
+// BUILT_INS and HEADERS, sorted by name; BPF_COMPILER.
 include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
 
-/// A shared object and the source it was made from.
+/// What a congestion control is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Target {
+    /// This process: a shared object.
+    Native,
+    /// The running kernel: a BPF object.
+    Bpf,
+}
+
+/// An object and the source it was made from.
 pub(crate) struct Build {
     pub(crate) source: Cow<'static, str>,
     pub(crate) object: Object,
 }
 
-/// The bytes of a shared object.
+/// The bytes of an object.
 #[derive(Clone)]
 pub(crate) enum Object {
     Embedded(&'static [u8]),
     Compiled(Arc<[u8]>),
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Object({} bytes)", self.as_ref().len())
+    }
 }
 
 impl AsRef<[u8]> for Object {
@@ -74,7 +93,7 @@ pub struct Description {
 
 /// Describes a built-in or a file, named as in [`Request::name`].
 pub fn describe(name: &str) -> Result<Description, Error> {
-    let build = find(name)?;
+    let build = find(name, Target::Native)?;
     let request = Request {
         name: name.to_owned(),
         params: BTreeMap::new(),
@@ -89,10 +108,15 @@ pub fn describe(name: &str) -> Result<Description, Error> {
     })
 }
 
+/// The compiler that made the built-ins' BPF objects, if there was one.
+pub fn bpf_compiler() -> Option<&'static str> {
+    BPF_COMPILER
+}
+
 /// Finds a built-in's object, or compiles a file.
-pub(crate) fn find(name: &str) -> Result<Build, Error> {
+pub(crate) fn find(name: &str, target: Target) -> Result<Build, Error> {
     if name.contains('/') || name.ends_with(".c") {
-        return compile::build(Path::new(name));
+        return compile::build(Path::new(name), target);
     }
     let Some(built_in) = BUILT_INS.iter().find(|built_in| built_in.name == name) else {
         return Err(Error::UnknownCongestionControl {
@@ -101,9 +125,15 @@ pub(crate) fn find(name: &str) -> Result<Build, Error> {
             known: builtin_names().into_iter().map(str::to_owned).collect(),
         });
     };
+    let object = match target {
+        Target::Native => built_in.object,
+        Target::Bpf => built_in.bpf.ok_or_else(|| Error::NoBpfObject {
+            name: name.to_owned(),
+        })?,
+    };
     Ok(Build {
         source: Cow::Borrowed(built_in.source),
-        object: Object::Embedded(built_in.object),
+        object: Object::Embedded(object),
     })
 }
 

@@ -10,7 +10,8 @@ use std::{env, fs};
 
 use tempfile::TempDir;
 
-use crate::catalog::{Build, HEADERS, Object};
+use crate::bpf_compiler::BpfCompiler;
+use crate::catalog::{Build, HEADERS, Object, Target};
 use crate::error::Error;
 use crate::flags;
 
@@ -25,13 +26,13 @@ type Compiled = BTreeMap<(String, Vec<u8>), Arc<[u8]>>;
 static COMPILED: Mutex<Compiled> = Mutex::new(BTreeMap::new());
 
 /// Compiles a file with the flags of the built-ins, against the embedded headers.
-pub(crate) fn build(path: &Path) -> Result<Build, Error> {
+pub(crate) fn build(path: &Path, target: Target) -> Result<Build, Error> {
     let source = fs::read_to_string(path).map_err(|source| Error::Read {
         path: path.to_owned(),
         source,
     })?;
-    let run = Run::new(path)?;
-    let key = (run.compiler.clone(), run.preprocess()?);
+    let run = Run::new(path, target)?;
+    let key = (run.compiler.name(), run.preprocess()?);
     // Held while compiling: threads that want the same file wait instead of doing it again.
     let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
     let object = match compiled.get(&key) {
@@ -51,15 +52,52 @@ pub(crate) fn build(path: &Path) -> Result<Build, Error> {
 /// One file, one compiler, and a directory with the headers that goes when this does.
 struct Run<'path> {
     path: &'path Path,
-    compiler: String,
+    compiler: Compiler,
     dir: TempDir,
 }
 
+enum Compiler {
+    /// The words of its command line.
+    Native(String),
+    Bpf(BpfCompiler),
+}
+
+impl Compiler {
+    fn find(path: &Path, target: Target) -> Result<Self, Error> {
+        let path = path.to_owned();
+        match target {
+            Target::Native => find_compiler()
+                .map(Self::Native)
+                .ok_or(Error::NoCompiler { path }),
+            Target::Bpf => BpfCompiler::find()
+                .map(Self::Bpf)
+                .ok_or(Error::NoBpfCompiler { path }),
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Native(words) => words.clone(),
+            Self::Bpf(compiler) => compiler.name(),
+        }
+    }
+
+    /// Its command line with the flags of the built-ins.
+    fn command(&self) -> Command {
+        match self {
+            Self::Native(words) => {
+                let mut command = command(words);
+                command.args(flags::compiler(env::consts::ARCH));
+                command
+            }
+            Self::Bpf(compiler) => compiler.command(),
+        }
+    }
+}
+
 impl<'path> Run<'path> {
-    fn new(path: &'path Path) -> Result<Self, Error> {
-        let compiler = find_compiler().ok_or_else(|| Error::NoCompiler {
-            path: path.to_owned(),
-        })?;
+    fn new(path: &'path Path, target: Target) -> Result<Self, Error> {
+        let compiler = Compiler::find(path, target)?;
         let dir = write_headers().map_err(|error| Error::Load {
             file: path.display().to_string(),
             problem: format!("no temporary directory: {error}"),
@@ -81,17 +119,24 @@ impl<'path> Run<'path> {
     }
 
     fn compile(&self) -> Result<Vec<u8>, Error> {
-        let object = self.dir.path().join("object.so");
+        let object = self.dir.path().join("object");
         let native = self.include().join("native.c");
-        let mut arguments: Vec<&Path> = flags::LINKER.iter().map(Path::new).collect();
-        arguments.extend(["-o".as_ref(), object.as_path(), native.as_path()]);
+        let mut arguments: Vec<&Path> = vec!["-o".as_ref(), object.as_path()];
+        match self.compiler {
+            Compiler::Native(_) => {
+                arguments.extend(flags::LINKER.iter().map(Path::new));
+                arguments.push(&native);
+            }
+            Compiler::Bpf(_) => arguments.push("-c".as_ref()),
+        }
         self.run(&arguments)?;
         fs::read(&object).map_err(|error| self.failed(&error.to_string()))
     }
 
     fn run(&self, arguments: &[&Path]) -> Result<Output, Error> {
-        let output = command(&self.compiler)
-            .args(flags::compiler(env::consts::ARCH))
+        let output = self
+            .compiler
+            .command()
             .arg("-I")
             .arg(self.include())
             // Ahead of a vmlinux.h of the running kernel beside the file, whose layout is another;
@@ -112,7 +157,7 @@ impl<'path> Run<'path> {
     fn failed(&self, message: &str) -> Error {
         Error::Compile {
             path: self.path.to_owned(),
-            compiler: self.compiler.clone(),
+            compiler: self.compiler.name(),
             message: message.trim_end().to_owned(),
         }
     }
@@ -162,7 +207,7 @@ mod tests {
     #[test]
     fn a_file_is_compiled_once() {
         let probe = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cc/probe.bpf.c");
-        let object = || match build(&probe).unwrap().object {
+        let object = || match build(&probe, Target::Native).unwrap().object {
             Object::Compiled(object) => object,
             Object::Embedded(_) => panic!("the probe is no built-in"),
         };

@@ -111,6 +111,11 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
+    /// Words of the state that it needs, from the start.
+    pub(crate) fn words(&self) -> usize {
+        self.word + 1
+    }
+
     /// The raw value, zero- or sign-extended.
     #[inline]
     pub(crate) fn read(&self, words: &[u64]) -> u64 {
@@ -124,7 +129,7 @@ impl Reader {
 }
 
 /// All that one congestion control declares.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Declarations {
     pub(crate) params: Vec<Param>,
     pub(crate) series: Vec<Series>,
@@ -258,10 +263,7 @@ fn check_param(param: &Param, elf: &Elf<'_>) -> Result<(), String> {
     if !matches!(param.size, 1 | 2 | 4 | 8) {
         return Err(format!("has parameter `{name}` that is not an integer"));
     }
-    if elf
-        .symbol(name)
-        .is_none_or(|symbol| symbol.size != u64::from(param.size))
-    {
+    if elf.size(name) != Some(u64::from(param.size)) {
         return Err(format!(
             "does not export its parameter `{name}`; declare it with PARAM at file scope"
         ));

@@ -1,10 +1,12 @@
-//! What an object's ELF file says before it is mapped: its ops table, its
-//! declarations, and the symbols that the host reads and writes.
+//! What an object's ELF file says before it is mapped or loaded: its ops table, its
+//! declarations, and the variables that the host reads and writes.
 
 use object::elf::{PF_R, PF_W, PF_X};
-use object::read::elf::{ElfFile64, ProgramHeader as _};
-use object::{Endianness, Object as _, ObjectSection as _, ObjectSymbol as _};
+use object::read::elf::{ElfFile64, ElfSymbol64, ProgramHeader as _};
+use object::{Endianness, Object as _, ObjectKind, ObjectSection as _, ObjectSymbol as _};
 use rustix::mm::MprotectFlags;
+
+use crate::ops::OpsImage;
 
 /// Section of the declarations that `cc/include/dumbbell.h` makes.
 const DECLARATIONS: &str = "dumbbell_decl";
@@ -22,7 +24,16 @@ pub(crate) struct Symbol {
     pub(crate) protection: MprotectFlags,
 }
 
-/// A parsed shared object.
+/// Where a variable of an object for BPF lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Variable<'data> {
+    pub(crate) section: &'data str,
+    /// From the start of the section.
+    pub(crate) offset: usize,
+    pub(crate) size: usize,
+}
+
+/// A parsed object: shared, or relocatable, as those for BPF are.
 pub(crate) struct Elf<'data>(ElfFile64<'data, Endianness>);
 
 impl<'data> Elf<'data> {
@@ -32,24 +43,81 @@ impl<'data> Elf<'data> {
         Ok(Self(file))
     }
 
-    /// Names of the variables in the `struct_ops` sections.
-    pub(crate) fn ops_tables(&self) -> Vec<&'data str> {
+    /// Name of the one variable in the `struct_ops` sections.
+    pub(crate) fn ops_table(&self) -> Result<&'data str, String> {
+        let tables = self.ops_tables();
+        match tables[..] {
+            [table] => Ok(table),
+            [] => Err("defines no congestion control; put a `struct tcp_congestion_ops` in SEC(\".struct_ops\")".to_owned()),
+            _ => Err(format!("defines several congestion controls ({}); one per file", tables.join(", "))),
+        }
+    }
+
+    fn ops_tables(&self) -> Vec<&'data str> {
         let in_struct_ops = |index| {
             let section = self.0.section_by_index(index);
             section.is_ok_and(|section| section.name().is_ok_and(|name| STRUCT_OPS.contains(&name)))
         };
-        self.0
-            .dynamic_symbols()
+        self.globals()
             .filter(|symbol| symbol.size() > 0 && symbol.section_index().is_some_and(in_struct_ops))
             .filter_map(|symbol| symbol.name().ok())
             .collect()
     }
 
-    /// An exported variable.
+    /// What the object shows to whoever links or loads it.
+    fn globals(&self) -> impl Iterator<Item = ElfSymbol64<'data, '_, Endianness>> {
+        let relocatable = self.0.kind() == ObjectKind::Relocatable;
+        let linked = (!relocatable).then(|| self.0.dynamic_symbols());
+        let unlinked = relocatable.then(|| self.0.symbols());
+        linked
+            .into_iter()
+            .flatten()
+            .chain(unlinked.into_iter().flatten())
+            .filter(|symbol| symbol.is_global() && symbol.is_definition())
+    }
+
+    fn global(&self, name: &str) -> Option<ElfSymbol64<'data, '_, Endianness>> {
+        self.globals()
+            .find(|symbol| symbol.name().is_ok_and(|found| found == name))
+    }
+
+    /// Bytes of an exported variable.
+    pub(crate) fn size(&self, name: &str) -> Option<u64> {
+        Some(self.global(name)?.size())
+    }
+
+    /// A variable of a relocatable object.
+    pub(crate) fn variable(&self, name: &str) -> Option<Variable<'data>> {
+        let symbol = self.global(name)?;
+        let section = self.0.section_by_index(symbol.section_index()?).ok()?;
+        Some(Variable {
+            section: section.name().ok()?,
+            offset: usize::try_from(symbol.address()).ok()?,
+            size: usize::try_from(symbol.size()).ok()?,
+        })
+    }
+
+    /// The one ops table of a relocatable object.
+    pub(crate) fn ops_image(&self) -> Result<OpsImage<'data>, String> {
+        let name = self.ops_table()?;
+        let unusable = || format!("has an unusable `{name}`");
+        let table = self.variable(name).ok_or_else(unusable)?;
+        let section = self.0.section_by_name(table.section).ok_or_else(unusable)?;
+        let data = section.data().map_err(|_| unusable())?;
+        let range = table.offset..table.offset + table.size;
+        Ok(OpsImage {
+            bytes: data.get(range.clone()).ok_or_else(unusable)?,
+            relocations: section
+                .relocations()
+                .filter(|(offset, _)| range.contains(&(*offset as usize)))
+                .map(|(offset, _)| offset - range.start as u64)
+                .collect(),
+        })
+    }
+
+    /// An exported variable of a shared object.
     pub(crate) fn symbol(&self, name: &str) -> Option<Symbol> {
-        let symbol = self.0.dynamic_symbols().find(|symbol| {
-            symbol.is_definition() && symbol.name().is_ok_and(|found| found == name)
-        })?;
+        let symbol = self.global(name)?;
         let endian = self.0.endian();
         let segment = self.0.elf_program_headers().iter().find(|header| {
             let start = header.p_vaddr(endian);

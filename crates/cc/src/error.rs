@@ -65,6 +65,21 @@ pub enum Error {
         /// The file to compile.
         path: PathBuf,
     },
+    /// No compiler for BPF is installed.
+    #[error("no BPF compiler to build `{}` for the kernel; install clang, or `pip install ziglang`, or set CLANG", .path.display())]
+    NoBpfCompiler {
+        /// The file to compile.
+        path: PathBuf,
+    },
+    /// dumbbell was built without a compiler for BPF.
+    #[error(
+        "`{name}` cannot be loaded into the kernel: dumbbell was built without a BPF compiler; \
+         install clang, or `pip install ziglang`, and build it again"
+    )]
+    NoBpfObject {
+        /// The built-in.
+        name: String,
+    },
     /// The compiler refuses a source file.
     #[error("congestion control `{}` does not compile ({compiler}):\n{message}", .path.display())]
     Compile {

@@ -13,23 +13,15 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use rustix::fs::MemfdFlags;
 use rustix::mm::MprotectFlags;
 
-use crate::catalog::{self, HEADERS};
+use crate::catalog::{self, Target};
 use crate::declarations::{self, Declarations, Param, Series};
-use crate::digest::Digest;
+use crate::digest::digest;
 use crate::elf::{Elf, Symbol};
-use crate::error::{Error, nearest};
+use crate::error::Error;
 use crate::flow::Flow;
 use crate::ops::Ops;
+use crate::request::{Request, choose_params};
 use crate::sock;
-
-/// A congestion control and its parameters.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
-    /// Name of a built-in, or the path of a C file: it contains `/` or ends in `.c`.
-    pub name: String,
-    /// Parameters that differ from their defaults.
-    pub params: BTreeMap<String, i64>,
-}
 
 /// A loaded congestion control with its parameters set: a private mapping of the
 /// shared object that no other instance sees. It lives as long as any of its flows.
@@ -52,7 +44,7 @@ impl Instance {
     /// Loads a private copy of a congestion control, sets its parameters, and seeds its
     /// random generator.
     pub fn load(request: &Request, seed: u64) -> Result<Rc<Self>, Error> {
-        let build = catalog::find(&request.name)?;
+        let build = catalog::find(&request.name, Target::Native)?;
         Ok(Rc::new(Self::new(request, build.object.as_ref(), seed)?))
     }
 
@@ -82,7 +74,7 @@ impl Instance {
         // else refers to yet.
         unsafe { state.write(seed) };
         Ok(Self {
-            name: check_ops(&ops).map_err(invalid)?,
+            name: ops.check().map_err(invalid)?.to_owned(),
             ops,
             build: digest(object),
             params,
@@ -133,60 +125,6 @@ impl Instance {
         // `self`. Only the C reads it, during calls; `Instance` stays on one thread.
         unsafe { self.now_ns.write(now_ns) };
     }
-}
-
-/// The values of all parameters, the requested ones checked.
-fn choose_params(request: &Request, known: &[Param]) -> Result<BTreeMap<String, i64>, Error> {
-    let mut values: BTreeMap<String, i64> = known
-        .iter()
-        .map(|param| (param.name.clone(), param.default))
-        .collect();
-    for (name, &value) in &request.params {
-        let Some(param) = known.iter().find(|param| param.name == *name) else {
-            return Err(Error::UnknownParam {
-                cc: request.name.clone(),
-                param: name.clone(),
-                nearest: nearest(name, known.iter().map(|param| param.name.as_str())),
-                known: known.iter().map(|param| param.name.clone()).collect(),
-            });
-        };
-        if !(param.min..=param.max).contains(&value) {
-            return Err(Error::ParamOutOfRange {
-                cc: request.name.clone(),
-                param: name.clone(),
-                value,
-                min: param.min,
-                max: param.max,
-                unit: param.unit.clone(),
-            });
-        }
-        values.insert(name.clone(), value);
-    }
-    Ok(values)
-}
-
-/// Refuses what the kernel would refuse; returns the name.
-fn check_ops(ops: &Ops) -> Result<String, String> {
-    if let Some(missing) = ops.missing() {
-        return Err(format!(
-            "has no `{missing}`; the kernel would not register it"
-        ));
-    }
-    let name = ops
-        .name()
-        .ok_or("needs a .name of 1 to 15 letters, digits, `_` or `.`")?;
-    Ok(name.to_owned())
-}
-
-fn digest(object: &[u8]) -> String {
-    let mut digest = Digest::new();
-    digest.add(object);
-    for header in HEADERS {
-        digest
-            .add(header.path.as_bytes())
-            .add(header.text.as_bytes());
-    }
-    digest.hex()
 }
 
 /// What the dynamic linker says.
@@ -259,14 +197,7 @@ impl<'data> Mapping<'data> {
 
     /// A copy of the one ops table.
     fn ops(&self) -> Result<Ops, String> {
-        let tables = self.elf.ops_tables();
-        let [name] = tables[..] else {
-            return Err(match tables.len() {
-                0 => "defines no congestion control; put a `struct tcp_congestion_ops` in SEC(\".struct_ops\")".to_owned(),
-                _ => format!("defines several congestion controls ({}); one per file", tables.join(", ")),
-            });
-        };
-        let table = self.variable::<Ops>(name)?;
+        let table = self.variable::<Ops>(self.elf.ops_table()?)?;
         // SAFETY: the variable has the table's size, and lies in the section that says
         // it is one; its function pointers have been relocated by the dynamic linker.
         Ok(unsafe { table.read() })

@@ -3,7 +3,8 @@
 //! A congestion control is one C file that fills Linux's `struct tcp_congestion_ops`.
 //! `build.rs` compiles the built-in ones to shared objects that this crate embeds
 //! ([`builtin_names`]); a user's own file is compiled when it is loaded, against the
-//! same headers, which are embedded too.
+//! same headers, which are embedded too. The same files compiled for BPF are embedded beside
+//! them, for the kernel ([`BpfObject`]).
 //!
 //! - [`Instance::load`] maps a private copy of the object and sets its parameters, so
 //!   that two instances of one congestion control share nothing, not even globals.
@@ -17,6 +18,8 @@
 //! module: a file that writes through a wild pointer or divides by zero takes the
 //! process with it.
 
+mod bpf;
+mod bpf_compiler;
 mod catalog;
 mod compile;
 mod declarations;
@@ -27,13 +30,16 @@ mod flags;
 mod flow;
 mod instance;
 mod ops;
+mod request;
 mod sock;
 
-pub use catalog::{Description, builtin_names, describe};
+pub use bpf::{BpfObject, Constant};
+pub use catalog::{Description, bpf_compiler, builtin_names, describe};
 pub use declarations::{Param, Series};
 pub use error::Error;
 pub use flow::Flow;
-pub use instance::{Instance, Request};
+pub use instance::Instance;
+pub use request::Request;
 pub use sock::{
     AckSample, CA_PRIV_WORDS, CaEvent, CaState, MinMax, RateSample, SK_PACING_NEEDED, Sock,
     TCP_INFINITE_SSTHRESH,

@@ -1,6 +1,7 @@
 //! Rust's mirror of `struct tcp_congestion_ops` in `cc/include/vmlinux.h`.
 
 use std::ffi::c_int;
+use std::mem::{offset_of, size_of};
 
 use crate::sock::{AckSample, RateSample, Sock};
 
@@ -27,51 +28,110 @@ pub(crate) struct Ops {
     pub(crate) name: [u8; NAME_BYTES],
 }
 
-impl Ops {
-    /// The congestion control's name, if the kernel would take it: 1 to 15 letters,
-    /// digits, `_` or `.` (`bpf_obj_name_cpy`).
-    pub(crate) fn name(&self) -> Option<&str> {
-        let end = self.name.iter().position(|&byte| byte == 0)?;
-        let name = &self.name[..end];
-        let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
-        if name.is_empty() || !name.iter().all(allowed) {
-            return None;
-        }
-        std::str::from_utf8(name).ok()
-    }
+/// Names of the callbacks, in the table's order; they fill its start, a pointer each.
+const CALLBACKS: [&str; 12] = [
+    "ssthresh",
+    "cong_avoid",
+    "set_state",
+    "cwnd_event",
+    "in_ack_event",
+    "pkts_acked",
+    "min_tso_segs",
+    "cong_control",
+    "undo_cwnd",
+    "sndbuf_expand",
+    "init",
+    "release",
+];
 
-    /// The first callback that Linux insists on and that is not there
-    /// (`tcp_validate_congestion_control`).
-    pub(crate) fn missing(&self) -> Option<&'static str> {
-        if self.ssthresh.is_none() {
-            Some("ssthresh")
-        } else if self.undo_cwnd.is_none() {
-            Some("undo_cwnd")
-        } else if self.cong_avoid.is_none() && self.cong_control.is_none() {
-            Some("cong_avoid` or `cong_control")
-        } else {
-            None
-        }
+impl Ops {
+    /// Refuses what the kernel would refuse; returns the name.
+    pub(crate) fn check(&self) -> Result<&str, String> {
+        check(&self.present(), &self.name)
     }
 
     /// Names of the callbacks that are there, in the table's order.
     pub(crate) fn present(&self) -> Vec<&'static str> {
-        [
-            ("ssthresh", self.ssthresh.is_some()),
-            ("cong_avoid", self.cong_avoid.is_some()),
-            ("set_state", self.set_state.is_some()),
-            ("cwnd_event", self.cwnd_event.is_some()),
-            ("in_ack_event", self.in_ack_event.is_some()),
-            ("pkts_acked", self.pkts_acked.is_some()),
-            ("min_tso_segs", self.min_tso_segs.is_some()),
-            ("cong_control", self.cong_control.is_some()),
-            ("undo_cwnd", self.undo_cwnd.is_some()),
-            ("sndbuf_expand", self.sndbuf_expand.is_some()),
-            ("init", self.init.is_some()),
-            ("release", self.release.is_some()),
-        ]
-        .into_iter()
-        .filter_map(|(name, present)| present.then_some(name))
-        .collect()
+        let present = [
+            self.ssthresh.is_some(),
+            self.cong_avoid.is_some(),
+            self.set_state.is_some(),
+            self.cwnd_event.is_some(),
+            self.in_ack_event.is_some(),
+            self.pkts_acked.is_some(),
+            self.min_tso_segs.is_some(),
+            self.cong_control.is_some(),
+            self.undo_cwnd.is_some(),
+            self.sndbuf_expand.is_some(),
+            self.init.is_some(),
+            self.release.is_some(),
+        ];
+        CALLBACKS
+            .into_iter()
+            .zip(present)
+            .filter_map(|(name, present)| present.then_some(name))
+            .collect()
     }
+}
+
+/// A table that has not been linked: its bytes, and which of them await an address.
+pub(crate) struct OpsImage<'data> {
+    pub(crate) bytes: &'data [u8],
+    /// Offsets of the addresses to fill in.
+    pub(crate) relocations: Vec<u64>,
+}
+
+impl<'data> OpsImage<'data> {
+    /// Refuses what the kernel would refuse; returns the name.
+    pub(crate) fn check(&self) -> Result<&'data str, String> {
+        let name = offset_of!(Ops, name);
+        let name = self
+            .bytes
+            .get(name..name + NAME_BYTES)
+            .and_then(|bytes| bytes.try_into().ok())
+            .filter(|_| self.bytes.len() == size_of::<Ops>())
+            .ok_or("was built against another `struct tcp_congestion_ops`")?;
+        let present: Vec<&str> = CALLBACKS
+            .into_iter()
+            .zip((0..).step_by(8))
+            .filter_map(|(callback, offset)| self.relocations.contains(&offset).then_some(callback))
+            .collect();
+        check(&present, name)
+    }
+}
+
+fn check<'name>(present: &[&str], name: &'name [u8; NAME_BYTES]) -> Result<&'name str, String> {
+    if let Some(missing) = missing(present) {
+        return Err(format!(
+            "has no `{missing}`; the kernel would not register it"
+        ));
+    }
+    allowed_name(name)
+        .ok_or_else(|| "needs a .name of 1 to 15 letters, digits, `_` or `.`".to_owned())
+}
+
+/// The first callback that Linux insists on and that is not there
+/// (`tcp_validate_congestion_control`).
+fn missing(present: &[&str]) -> Option<&'static str> {
+    if !present.contains(&"ssthresh") {
+        Some("ssthresh")
+    } else if !present.contains(&"undo_cwnd") {
+        Some("undo_cwnd")
+    } else if !present.contains(&"cong_avoid") && !present.contains(&"cong_control") {
+        Some("cong_avoid` or `cong_control")
+    } else {
+        None
+    }
+}
+
+/// The name, if the kernel would take it: 1 to 15 letters, digits, `_` or `.`
+/// (`bpf_obj_name_cpy`).
+fn allowed_name(name: &[u8; NAME_BYTES]) -> Option<&str> {
+    let end = name.iter().position(|&byte| byte == 0)?;
+    let name = &name[..end];
+    let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+    if name.is_empty() || !name.iter().all(allowed) {
+        return None;
+    }
+    std::str::from_utf8(name).ok()
 }

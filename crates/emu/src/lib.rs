@@ -3,10 +3,12 @@
 //! Hosts are network namespaces, flows are sockets, and the path between them is
 //! `dumbbell-path`'s, driven on the monotonic clock.
 
+mod bpf;
 mod clock;
 mod cpu;
 mod error;
 mod host;
+mod kernel;
 mod namespace;
 mod netlink;
 mod realtime;

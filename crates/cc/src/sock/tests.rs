@@ -126,7 +126,7 @@ fn every_field_lies_where_c_has_it() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("offsets.bpf.c");
     fs::write(&file, asserts).unwrap();
-    if let Err(error) = catalog::find(file.to_str().unwrap()) {
+    if let Err(error) = catalog::find(file.to_str().unwrap(), catalog::Target::Native) {
         panic!("{error}");
     }
 }

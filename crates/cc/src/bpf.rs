@@ -1,0 +1,282 @@
+//! A congestion control compiled for the running kernel, ready to be loaded.
+
+use std::collections::BTreeMap;
+use std::mem::offset_of;
+
+use crate::catalog::{self, Object, Target};
+use crate::declarations::{self, Declarations, Place, Series};
+use crate::digest::digest;
+use crate::elf::Elf;
+use crate::error::Error;
+use crate::ops::{NAME_BYTES, Ops};
+use crate::request::{Request, choose_params};
+use crate::sock::CA_PRIV_WORDS;
+
+/// Section of the constants, parameters among them; libbpf makes a map of it.
+const CONSTANTS: &str = ".rodata";
+
+/// A BPF object, the parameters chosen for it, and how to read its flows' state. What
+/// loads it writes [`BpfObject::constants`] and a name of its own into it.
+#[derive(Clone, Debug)]
+pub struct BpfObject {
+    object: Object,
+    name: String,
+    ops_table: String,
+    build: String,
+    params: BTreeMap<String, i64>,
+    constants: Vec<Constant>,
+    declarations: Declarations,
+}
+
+/// A value to write into the object's `.rodata`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constant {
+    /// Bytes from the start of `.rodata`.
+    pub offset: usize,
+    /// The value as the kernel reads it.
+    pub bytes: Vec<u8>,
+}
+
+impl BpfObject {
+    /// Bytes of `tcp_congestion_ops.name`, its terminating zero included.
+    pub const NAME_BYTES: usize = NAME_BYTES;
+    /// Bytes from the start of the ops table to its name.
+    pub const NAME_OFFSET: usize = offset_of!(Ops, name);
+
+    /// Finds a built-in's object, or compiles a file, and checks the parameters.
+    pub fn find(request: &Request) -> Result<Self, Error> {
+        let invalid = |problem: String| Error::Invalid {
+            file: request.name.clone(),
+            problem,
+        };
+        let object = catalog::find(&request.name, Target::Bpf)?.object;
+        let elf = Elf::parse(object.as_ref()).map_err(invalid)?;
+        let declarations = declarations::read(&elf).map_err(invalid)?;
+        let params = choose_params(request, &declarations.params)?;
+        let constants = constants(&elf, &declarations, &params).map_err(invalid)?;
+        Ok(Self {
+            name: elf
+                .ops_image()
+                .and_then(|image| image.check())
+                .map_err(invalid)?
+                .to_owned(),
+            ops_table: elf.ops_table().map_err(invalid)?.to_owned(),
+            build: digest(object.as_ref()),
+            params,
+            constants,
+            declarations,
+            object,
+        })
+    }
+
+    /// The ELF file.
+    pub fn bytes(&self) -> &[u8] {
+        self.object.as_ref()
+    }
+
+    /// The congestion control's name in its source.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Name of the variable that is its ops table, which libbpf calls the map.
+    pub fn ops_table(&self) -> &str {
+        &self.ops_table
+    }
+
+    /// A hexadecimal digest of the object and of the headers it was built with.
+    pub fn build(&self) -> &str {
+        &self.build
+    }
+
+    /// The parameters to be in force, by name.
+    pub fn params(&self) -> &BTreeMap<String, i64> {
+        &self.params
+    }
+
+    /// The parameters' values in `.rodata`.
+    pub fn constants(&self) -> &[Constant] {
+        &self.constants
+    }
+
+    /// The time series that its flows deliver, in the order of [`BpfObject::read_series`].
+    pub fn series(&self) -> &[Series] {
+        &self.declarations.series
+    }
+
+    /// Bytes of its `bpf_sk_storage` value; zero if it has none.
+    pub fn storage_bytes(&self) -> usize {
+        self.declarations.storage_bytes
+    }
+
+    /// How much of the `bpf_sk_storage` value, from its start, the series are in.
+    pub fn storage_series_words(&self) -> usize {
+        let readers = self.declarations.readers.iter();
+        readers
+            .filter(|reader| reader.place == Place::Storage)
+            .map(|reader| reader.words())
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Hands each series' index and raw value to `take`, in the order of [`BpfObject::series`];
+    /// signed values are sign-extended. `storage` is the start of the `bpf_sk_storage` value,
+    /// [`BpfObject::storage_series_words`] long.
+    pub fn read_series(
+        &self,
+        ca_priv: &[u64; CA_PRIV_WORDS],
+        storage: &[u64],
+        mut take: impl FnMut(usize, u64),
+    ) {
+        for (index, reader) in self.declarations.readers.iter().enumerate() {
+            let words = match reader.place {
+                Place::CaPriv => &ca_priv[..],
+                Place::Storage => storage,
+            };
+            take(index, reader.read(words));
+        }
+    }
+}
+
+/// Where the parameters' values go.
+fn constants(
+    elf: &Elf<'_>,
+    declarations: &Declarations,
+    params: &BTreeMap<String, i64>,
+) -> Result<Vec<Constant>, String> {
+    let place = |param: &declarations::Param| {
+        let variable = elf
+            .variable(&param.name)
+            .filter(|variable| variable.section == CONSTANTS)
+            .ok_or_else(|| {
+                format!(
+                    "does not have its parameter `{}` in {CONSTANTS}",
+                    param.name
+                )
+            })?;
+        let value = params[&param.name].to_ne_bytes();
+        let size = param.size as usize;
+        let bytes = if cfg!(target_endian = "little") {
+            &value[..size]
+        } else {
+            &value[value.len() - size..]
+        };
+        Ok(Constant {
+            offset: variable.offset,
+            bytes: bytes.to_owned(),
+        })
+    };
+    declarations.params.iter().map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::{BPF_COMPILER, builtin_names};
+    use crate::instance::Instance;
+
+    fn request(name: &str, params: &[(&str, i64)]) -> Request {
+        let params = params
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), *value));
+        Request {
+            name: name.to_owned(),
+            params: params.collect(),
+        }
+    }
+
+    fn probe() -> String {
+        format!("{}/tests/cc/probe.bpf.c", env!("CARGO_MANIFEST_DIR"))
+    }
+
+    /// Prints why the tests of this module test nothing here.
+    fn no_compiler(test: &str) -> bool {
+        if BPF_COMPILER.is_none() {
+            println!("SKIPPED: {test}: built without a BPF compiler");
+        }
+        BPF_COMPILER.is_none()
+    }
+
+    #[test]
+    fn both_builds_declare_the_same() {
+        if no_compiler("both_builds_declare_the_same") {
+            return;
+        }
+        let probe = probe();
+        for name in builtin_names().into_iter().chain([probe.as_str()]) {
+            let request = request(name, &[]);
+            let bpf = BpfObject::find(&request).unwrap_or_else(|error| panic!("{error}"));
+            let native = Instance::load(&request, 1).unwrap();
+            assert_eq!(bpf.name(), native.name());
+            assert_eq!(bpf.declarations.params, native.declarations().params);
+            assert_eq!(bpf.series(), native.series());
+            assert_eq!(bpf.storage_bytes(), native.declarations().storage_bytes);
+            assert_eq!(*bpf.params(), native.params());
+            assert_ne!(bpf.build(), native.build());
+        }
+    }
+
+    #[test]
+    fn objects_carry_types_and_line_numbers_but_no_path_of_the_build() {
+        if no_compiler("objects_carry_types_and_line_numbers_but_no_path_of_the_build") {
+            return;
+        }
+        for name in builtin_names() {
+            let bpf = BpfObject::find(&request(name, &[])).unwrap();
+            let contains = |needle: &str| {
+                let mut windows = bpf.bytes().windows(needle.len());
+                windows.any(|window| window == needle.as_bytes())
+            };
+            assert!(contains("\0.BTF\0") || contains(".rel.BTF\0"), "{name}");
+            assert!(contains(".BTF.ext\0"), "{name}");
+            assert!(contains(&format!("cc/{name}.bpf.c\0")), "{name}");
+            assert!(!contains(env!("CARGO_MANIFEST_DIR")), "{name}");
+        }
+    }
+
+    #[test]
+    fn constants_hold_the_parameters_chosen() {
+        if no_compiler("constants_hold_the_parameters_chosen") {
+            return;
+        }
+        let chosen = [("window_pkts", 300), ("bias", -2), ("large", 1 << 40)];
+        let bpf = BpfObject::find(&request(&probe(), &chosen)).unwrap();
+        assert_eq!(bpf.params()["small"], 255);
+        let bytes = |index: usize| bpf.constants()[index].bytes.clone();
+        assert_eq!(bytes(0), 300_u32.to_ne_bytes());
+        assert_eq!(bytes(1), (-2_i32).to_ne_bytes());
+        assert_eq!(bytes(2), [255]);
+        assert_eq!(bytes(3), (1_u64 << 40).to_ne_bytes());
+    }
+
+    #[test]
+    fn parameters_are_checked_as_in_the_native_build() {
+        if no_compiler("parameters_are_checked_as_in_the_native_build") {
+            return;
+        }
+        for (name, params) in [
+            ("copa", ("velocity_mx", 1)),
+            ("copa", ("mode_switching", 2)),
+        ] {
+            let request = request(name, &[params]);
+            let native = Instance::load(&request, 1).unwrap_err().to_string();
+            assert_eq!(BpfObject::find(&request).unwrap_err().to_string(), native);
+        }
+    }
+
+    #[test]
+    fn series_are_read_from_both_states() {
+        if no_compiler("series_are_read_from_both_states") {
+            return;
+        }
+        let bpf = BpfObject::find(&request(&probe(), &[])).unwrap();
+        // struct storage { u64 calls; u32 ack_flags; }
+        assert_eq!(bpf.storage_series_words(), 2);
+        let mut ca_priv = [0; CA_PRIV_WORDS];
+        ca_priv[0] = 7;
+        let mut values = Vec::new();
+        bpf.read_series(&ca_priv, &[8, 9], |_, value| values.push(value));
+        assert_eq!(values.first(), Some(&7));
+        assert_eq!(values[values.len() - 2..], [8, 9]);
+    }
+}

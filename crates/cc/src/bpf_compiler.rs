@@ -1,0 +1,100 @@
+//! The compiler of BPF objects: which one, and its command line. Build scripts use this file too.
+
+use std::env;
+use std::process::{Command, Stdio};
+
+/// Names that clang goes by; distributions put the version behind it.
+const CLANG: [&str; 12] = [
+    "clang", "clang-25", "clang-24", "clang-23", "clang-22", "clang-21", "clang-20", "clang-19",
+    "clang-18", "clang-17", "clang-16", "clang-15",
+];
+
+/// Flags of every BPF object. Its line numbers (`-g`) are what the verifier's messages quote.
+const FLAGS: [&str; 8] = [
+    "-mcpu=v3",
+    "-O2",
+    "-g",
+    "-fdebug-compilation-dir=.",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    // A callback has the kernel's parameters, whatever of them it uses.
+    "-Wno-unused-parameter",
+];
+
+/// A compiler that can make BPF objects.
+#[derive(Clone, Debug)]
+pub(crate) struct BpfCompiler {
+    words: Vec<String>,
+}
+
+impl BpfCompiler {
+    /// The first that can: clang (`$CLANG` ahead of all), then the one in the ziglang package.
+    pub(crate) fn find() -> Option<Self> {
+        let endian = if cfg!(target_endian = "big") {
+            "bpfeb"
+        } else {
+            "bpfel"
+        };
+        let chosen = env::var("CLANG").ok();
+        let clang = chosen.into_iter().chain(CLANG.map(str::to_owned));
+        let clang = clang.map(|name| format!("{name} -target {endian}"));
+        let environment = env::var("VIRTUAL_ENV").map(|dir| format!("{dir}/bin/python"));
+        let python = environment.into_iter().chain(["python3".to_owned()]);
+        // zig turns the undefined-behaviour sanitizer on, which BPF has no runtime for.
+        let zig = python.map(|python| {
+            format!("{python} -m ziglang cc -target {endian}-freestanding -fno-sanitize=undefined")
+        });
+        clang
+            .chain(zig)
+            .map(|line| Self {
+                words: line.split_whitespace().map(str::to_owned).collect(),
+            })
+            .find(Self::has_target)
+    }
+
+    /// What it calls itself, on one line.
+    #[allow(dead_code, reason = "build scripts keep it")]
+    pub(crate) fn version(&self) -> String {
+        let output = Command::new(&self.words[0])
+            .args(self.words[1..].iter().take_while(|word| *word != "-target"))
+            .arg("--version")
+            .stdin(Stdio::null())
+            .output();
+        let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        let line = text.unwrap_or_default();
+        let line = line.lines().next().unwrap_or_default().trim().to_owned();
+        if self.words.iter().any(|word| word == "ziglang") {
+            format!("ziglang ({line})")
+        } else {
+            line
+        }
+    }
+
+    /// The command, without sources.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.words[0]);
+        command
+            .args(&self.words[1..])
+            .args(FLAGS)
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// The command as a user would type it, without flags.
+    #[allow(dead_code, reason = "build scripts do not name it")]
+    pub(crate) fn name(&self) -> String {
+        self.words.join(" ")
+    }
+
+    /// Not every clang has the BPF code generator.
+    fn has_target(&self) -> bool {
+        let status = self
+            .command()
+            .args(["-S", "-o", "-", "-x", "c", "/dev/null"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        status.is_ok_and(|status| status.success())
+    }
+}

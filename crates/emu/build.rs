@@ -1,0 +1,45 @@
+//! Compiles `bpf/*.bpf.c` for the kernel engine's own use of BPF, if a compiler can.
+
+#[path = "../cc/src/bpf_compiler.rs"]
+mod bpf_compiler;
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use bpf_compiler::BpfCompiler;
+
+fn main() {
+    let manifest_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let source = manifest_dir.join("bpf/socket_state.bpf.c");
+    let include = manifest_dir.join("../../cc/include");
+    let object = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"))
+        .join("socket_state.bpf.o");
+    for path in [&source, &include] {
+        println!("cargo::rerun-if-changed={}", path.display());
+    }
+    println!("cargo::rerun-if-changed=../cc/src/bpf_compiler.rs");
+    for variable in ["CLANG", "VIRTUAL_ENV"] {
+        println!("cargo::rerun-if-env-changed={variable}");
+    }
+    let Some(compiler) = BpfCompiler::find() else {
+        // No congestion control of ours is there either, whose state there would be to read.
+        fs::write(&object, []).expect("OUT_DIR is writable");
+        return;
+    };
+    let status = compiler
+        .command()
+        .arg(format!("-ffile-prefix-map={}=emu", manifest_dir.display()))
+        .arg("-I")
+        .arg(&include)
+        .arg("-c")
+        .arg(&source)
+        .arg("-o")
+        .arg(&object)
+        .status()
+        .expect("the compiler was just asked");
+    assert!(
+        status.success(),
+        "{} does not compile for BPF",
+        source.display()
+    );
+}

@@ -1,0 +1,142 @@
+//! Why the kernel would not take a BPF object, in words that name the remedy.
+
+use std::fmt::Write as _;
+use std::io;
+
+use libbpf_rs::ErrorKind;
+use libbpf_rs::btf::{Btf, types};
+
+use crate::error::Error;
+use crate::kernel;
+
+/// libbpf puts the verifier's log between these.
+const LOG_BEGIN: &str = "-- BEGIN PROG LOAD LOG --\n";
+const LOG_END: &str = "-- END PROG LOAD LOG --";
+/// Lines of the verifier to show.
+const LAST_LINES: usize = 6;
+/// In BTF, what a kernel has that lets BPF be a congestion control.
+const STRUCT_OPS: &str = "bpf_struct_ops_tcp_congestion_ops";
+
+/// `name` is what the user calls it, `said` what libbpf said.
+pub(super) fn explain(name: &str, error: &libbpf_rs::Error, said: &str) -> Error {
+    Error::Refused(
+        rejection(name, said)
+            .or_else(missing)
+            .unwrap_or_else(|| other(name, error, said)),
+    )
+}
+
+/// What this machine lacks for any congestion control of ours, on one line.
+pub(crate) fn missing() -> Option<String> {
+    let problem = if !kernel::may_load_bpf() {
+        "congestion controls cannot be loaded without privilege \
+         (CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN in the initial user namespace); run as root"
+    } else if !kernel::has_btf() {
+        "this kernel cannot load our congestion controls: it has no BTF (/sys/kernel/btf/vmlinux); \
+         use one with CONFIG_DEBUG_INFO_BTF=y, as distributions build it"
+    } else if !has_struct_ops() {
+        "this kernel cannot load our congestion controls: it has no struct_ops for \
+         tcp_congestion_ops; use one with CONFIG_BPF_JIT=y and CONFIG_BPF_SYSCALL=y, as \
+         distributions build it"
+    } else if !kernel::is_at_least(6, 4) {
+        return Some(format!(
+            "this kernel ({}) cannot load our congestion controls: BPF links of struct_ops came \
+             with Linux 6.4; use that or a newer one, or the kernel's own, as in `linux/cubic`",
+            kernel::release()
+        ));
+    } else {
+        return None;
+    };
+    Some(format!(
+        "{problem}, or use the kernel's own, as in `linux/cubic`"
+    ))
+}
+
+fn has_struct_ops() -> bool {
+    // A kernel whose BTF cannot be read is not one that lacks struct_ops.
+    Btf::from_vmlinux().map_or(true, |btf| {
+        btf.type_by_name::<types::Struct<'_>>(STRUCT_OPS).is_some()
+    })
+}
+
+/// What the verifier refuses: where, why, and its last lines.
+fn rejection(name: &str, said: &str) -> Option<String> {
+    let (before, rest) = said.split_once(LOG_BEGIN)?;
+    let (log, _) = rest.split_once(LOG_END)?;
+    let lines: Vec<&str> = log
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty() && !is_statistics(line))
+        .collect();
+    let reason = lines.last()?;
+    let program = before
+        .rsplit_once("prog '")
+        .and_then(|(_, rest)| rest.split_once('\''))
+        .map_or("?", |(program, _)| program);
+    let mut text = format!("the kernel's verifier refuses `{name}`, in `{program}`");
+    if let Some(source) = lines.iter().rev().find_map(|line| line.strip_prefix("; ")) {
+        match source.rsplit_once(" @ ") {
+            Some((source, place)) => write!(text, ", at {place}, `{}`", source.trim()),
+            None => write!(text, ", at `{}`", source.trim()),
+        }
+        .expect("writing to a String succeeds");
+    }
+    write!(text, ": {reason}; its last lines:").expect("writing to a String succeeds");
+    for line in &lines[lines.len().saturating_sub(LAST_LINES)..] {
+        write!(text, "\n  {line}").expect("writing to a String succeeds");
+    }
+    Some(text)
+}
+
+/// What the verifier closes every log with.
+fn is_statistics(line: &str) -> bool {
+    [
+        "processed ",
+        "verification time ",
+        "stack depth ",
+        "max_states",
+    ]
+    .iter()
+    .any(|start| line.starts_with(start))
+}
+
+fn other(name: &str, error: &libbpf_rs::Error, said: &str) -> String {
+    let errno = io::Error::last_os_error();
+    let detail = said
+        .lines()
+        .rfind(|line| line.starts_with("libbpf: ") && !line.contains("failed to load object"))
+        .map(|line| format!(" ({})", line.trim_start_matches("libbpf: ")));
+    let error = match error.kind() {
+        ErrorKind::Other => format!("{error}: {errno}"),
+        _ => error.to_string(),
+    };
+    format!(
+        "the kernel does not take `{name}`: {error}{}",
+        detail.unwrap_or_default()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rejection_names_the_source_line_and_ends_with_the_reason() {
+        let said = "libbpf: prog 'mine_avoid': BPF program load failed: Permission denied\n\
+            libbpf: prog 'mine_avoid': -- BEGIN PROG LOAD LOG --\n\
+            0: R1=ctx() R10=fp0\n\
+            ; return *p; @ mine.bpf.c:12\n\
+            3: (61) r0 = *(u32 *)(r1 +0)\n\
+            R1 invalid mem access 'scalar'\n\
+            processed 4 insns (limit 1000000) max_states_per_insn 0\n\
+            -- END PROG LOAD LOG --\n";
+        assert_eq!(
+            rejection("./mine.bpf.c", said).unwrap(),
+            "the kernel's verifier refuses `./mine.bpf.c`, in `mine_avoid`, at mine.bpf.c:12, \
+             `return *p;`: R1 invalid mem access 'scalar'; its last lines:\n  \
+             0: R1=ctx() R10=fp0\n  ; return *p; @ mine.bpf.c:12\n  \
+             3: (61) r0 = *(u32 *)(r1 +0)\n  R1 invalid mem access 'scalar'"
+        );
+        assert_eq!(rejection("mine", "libbpf: failed to find BTF\n"), None);
+    }
+}

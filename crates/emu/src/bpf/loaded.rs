@@ -1,0 +1,162 @@
+//! A congestion control of ours registered in the running kernel.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+
+use dumbbell_cc::{BpfObject, Request, Series};
+use libbpf_rs::{ErrorKind, MapCore as _, MapType, Object, ObjectBuilder, OpenObject};
+
+use super::socket_state::SocketState;
+use super::{failure, instance_name, libbpf_log};
+use crate::error::Error;
+
+/// `BPF_F_LINK`: registered by a link, so that the kernel unregisters it when the link's last
+/// descriptor is closed, and so when this process dies.
+const BY_LINK: u32 = 1 << 13;
+/// libbpf calls the map of the object's constants `<object>.rodata`, cut where it is too long.
+const CONSTANTS: &str = ".rodata";
+/// Tries to find a name that nobody took meanwhile.
+const ATTEMPTS: usize = 8;
+
+/// An instance: registered until dropped. Sockets that run it keep it alive in the kernel,
+/// but nobody new can choose it.
+pub(crate) struct Loaded {
+    /// What sockets select it by (TCP_CONGESTION).
+    pub(crate) kernel_name: String,
+    object: BpfObject,
+    /// The map in which it keeps its sockets' state, if it does.
+    storage: Option<OwnedFd>,
+    _link: OwnedFd,
+}
+
+impl Loaded {
+    /// Loads a built-in or a file with its parameters set, and registers it.
+    pub(crate) fn load(request: &Request) -> Result<Self, Error> {
+        let object = BpfObject::find(request)?;
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let kernel_name = instance_name::unused(object.name());
+            let (registered, said) = libbpf_log::capture(|| register(&object, &kernel_name));
+            match registered {
+                Ok((link, storage)) => {
+                    return Ok(Self {
+                        kernel_name,
+                        object,
+                        storage,
+                        _link: link,
+                    });
+                }
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && attempts < ATTEMPTS => {}
+                Err(error) => return Err(failure::explain(&request.name, &error, &said)),
+            }
+        }
+    }
+
+    /// The name in its source.
+    pub(crate) fn name(&self) -> &str {
+        self.object.name()
+    }
+
+    /// A digest of what was loaded.
+    pub(crate) fn build(&self) -> &str {
+        self.object.build()
+    }
+
+    /// The parameters in force.
+    pub(crate) fn params(&self) -> &BTreeMap<String, i64> {
+        self.object.params()
+    }
+
+    /// The time series that [`Loaded::read_series`] hands out, in its order.
+    pub(crate) fn series(&self) -> &[Series] {
+        self.object.series()
+    }
+
+    /// Hands each series' index and raw value to `take`. `storage` as from a
+    /// [`StateReader`](super::StateReader).
+    pub(crate) fn read_series(
+        &self,
+        state: &SocketState,
+        storage: &[u64],
+        take: impl FnMut(usize, u64),
+    ) {
+        self.object.read_series(&state.ca_priv, storage, take);
+    }
+
+    /// The storage map, and how many words of a value, from its start, the series are in;
+    /// `None` if no series is.
+    pub(super) fn storage(&self) -> Option<(BorrowedFd<'_>, usize)> {
+        let words = self.object.storage_series_words();
+        let map = self.storage.as_ref().filter(|_| words > 0)?;
+        Some((map.as_fd(), words))
+    }
+}
+
+impl fmt::Debug for Loaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Loaded({})", self.kernel_name)
+    }
+}
+
+/// Loads the object and registers its ops table. What is returned keeps all of it alive.
+fn register(
+    object: &BpfObject,
+    kernel_name: &str,
+) -> libbpf_rs::Result<(OwnedFd, Option<OwnedFd>)> {
+    let mut open = ObjectBuilder::default().open_memory(object.bytes())?;
+    write_constants(&mut open, object);
+    write_name(&mut open, object, kernel_name)?;
+    let mut loaded = open.load()?;
+    let storage = storage_map(&loaded, object.storage_bytes())?;
+    let mut table = loaded
+        .maps_mut()
+        .find(|map| map.map_type() == MapType::StructOps)
+        .ok_or_else(|| libbpf_rs::Error::from_raw_os_error(libc::ENOENT))?;
+    let link = table.attach_struct_ops()?;
+    Ok((link.as_fd().try_clone_to_owned()?, storage))
+}
+
+fn write_constants(open: &mut OpenObject, object: &BpfObject) {
+    let mut map = open.maps_mut().find(|map| {
+        map.name()
+            .as_encoded_bytes()
+            .ends_with(CONSTANTS.as_bytes())
+    });
+    let Some(image) = map.as_mut().and_then(|map| map.initial_value_mut()) else {
+        debug_assert!(object.constants().is_empty());
+        return;
+    };
+    for constant in object.constants() {
+        image[constant.offset..][..constant.bytes.len()].copy_from_slice(&constant.bytes);
+    }
+}
+
+/// Gives the ops table its name in the kernel.
+fn write_name(
+    open: &mut OpenObject,
+    object: &BpfObject,
+    kernel_name: &str,
+) -> libbpf_rs::Result<()> {
+    let mut table = open
+        .maps_mut()
+        .find(|map| map.name() == object.ops_table())
+        .ok_or_else(|| libbpf_rs::Error::from_raw_os_error(libc::ENOENT))?;
+    table.set_map_flags(table.map_flags() | BY_LINK)?;
+    if let Some(image) = table.initial_value_mut() {
+        let name = &mut image[BpfObject::NAME_OFFSET..][..BpfObject::NAME_BYTES];
+        name.fill(0);
+        name[..kernel_name.len()].copy_from_slice(kernel_name.as_bytes());
+    }
+    Ok(())
+}
+
+/// The map in which the congestion control keeps its sockets' state.
+fn storage_map(loaded: &Object, value_bytes: usize) -> libbpf_rs::Result<Option<OwnedFd>> {
+    let map = loaded.maps().find(|map| {
+        map.map_type() == MapType::SkStorage && map.value_size() as usize == value_bytes
+    });
+    map.map(|map| Ok(map.as_fd().try_clone_to_owned()?))
+        .transpose()
+}

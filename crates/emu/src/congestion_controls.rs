@@ -1,0 +1,87 @@
+//! The congestion controls of a run: the running kernel's own, and ours loaded into it.
+
+use dumbbell_cc::Request;
+use dumbbell_run::{LoadedCc, Scenario, StateSamples};
+
+use crate::bpf::{Loaded, StateReader};
+use crate::error::Error;
+use crate::kernel;
+use crate::sampler::StateSource;
+
+/// Names of the running kernel's own congestion controls begin with this.
+const KERNELS_OWN: &str = "linux/";
+
+/// What a group runs.
+#[derive(Debug)]
+pub(crate) enum KernelCc {
+    /// The running kernel's own, by its name there.
+    Own(String),
+    /// Ours, registered as long as this lives.
+    Loaded(Loaded),
+}
+
+impl KernelCc {
+    /// Finds or loads the congestion control of every group.
+    pub(crate) fn of_groups(scenario: &Scenario) -> Result<Vec<Self>, Error> {
+        let of_group = |group: &dumbbell_run::Group| match group.cc.name.strip_prefix(KERNELS_OWN) {
+            Some(name) => Self::own(name),
+            None => Ok(Self::Loaded(Loaded::load(&Request {
+                name: group.cc.name.clone(),
+                params: group.cc.params.clone(),
+            })?)),
+        };
+        scenario.groups.iter().map(of_group).collect()
+    }
+
+    fn own(name: &str) -> Result<Self, Error> {
+        let known = kernel::congestion_controls();
+        if known.iter().any(|candidate| candidate == name) {
+            return Ok(Self::Own(name.to_owned()));
+        }
+        Err(Error::Refused(format!(
+            "this kernel has no congestion control `{name}`, it has {}; `modprobe tcp_{name}` may add it",
+            known.join(", ")
+        )))
+    }
+
+    /// What sockets select it by.
+    pub(crate) fn kernel_name(&self) -> &str {
+        match self {
+            Self::Own(name) => name,
+            Self::Loaded(loaded) => &loaded.kernel_name,
+        }
+    }
+
+    /// What the user calls a socket's congestion control that was read back as `kernel_name`.
+    pub(crate) fn display_name(&self, kernel_name: &str) -> String {
+        match self {
+            Self::Loaded(loaded) if loaded.kernel_name == kernel_name => loaded.name().to_owned(),
+            Self::Loaded(_) => kernel_name.to_owned(),
+            Self::Own(_) => format!("{KERNELS_OWN}{kernel_name}"),
+        }
+    }
+
+    pub(crate) fn summary(&self, group: u32) -> LoadedCc {
+        match self {
+            Self::Own(name) => LoadedCc {
+                group,
+                cc: format!("{KERNELS_OWN}{name}"),
+                build: kernel::release(),
+                params: std::collections::BTreeMap::new(),
+            },
+            Self::Loaded(loaded) => LoadedCc {
+                group,
+                cc: loaded.name().to_owned(),
+                build: loaded.build().to_owned(),
+                params: loaded.params().clone(),
+            },
+        }
+    }
+
+    pub(crate) fn loaded(&self) -> Option<&Loaded> {
+        match self {
+            Self::Own(_) => None,
+            Self::Loaded(loaded) => Some(loaded),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The running kernel, and what this process may ask of it.
+
+use std::fs;
+use std::path::Path;
+
+/// Inode of the initial user namespace (`PROC_USER_INIT_INO`).
+const INITIAL_USER_NAMESPACE: &str = "user:[4026531837]";
+
+const CAP_NET_ADMIN: u32 = 12;
+const CAP_SYS_ADMIN: u32 = 21;
+const CAP_PERFMON: u32 = 38;
+const CAP_BPF: u32 = 39;
+
+/// What `uname -r` prints.
+pub(crate) fn release() -> String {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease");
+    release.unwrap_or_default().trim().to_owned()
+}
+
+/// Whether the kernel is this version or newer.
+pub(crate) fn is_at_least(major: u32, minor: u32) -> bool {
+    version(&release()) >= (major, minor)
+}
+
+fn version(release: &str) -> (u32, u32) {
+    let mut numbers = release
+        .split(|character: char| !character.is_ascii_digit())
+        .map(|number| number.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
+/// Whether the kernel describes its types.
+pub(crate) fn has_btf() -> bool {
+    Path::new("/sys/kernel/btf/vmlinux").exists()
+}
+
+/// Whether this process is in the user namespace that the machine booted with.
+pub(crate) fn in_initial_user_namespace() -> bool {
+    fs::read_link("/proc/self/ns/user").is_ok_and(|name| name == Path::new(INITIAL_USER_NAMESPACE))
+}
+
+/// Whether this process may load BPF programs of every type that we have.
+pub(crate) fn may_load_bpf() -> bool {
+    let held = effective_capabilities();
+    let has = |capability: u32| held >> capability & 1 == 1;
+    in_initial_user_namespace()
+        && (has(CAP_SYS_ADMIN) || has(CAP_BPF) && has(CAP_PERFMON) && has(CAP_NET_ADMIN))
+}
+
+fn effective_capabilities() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    line.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok())
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        assert_eq!(version("6.18.44-fc-v669"), (6, 18));
+        assert!(version("6.4.0") < version("6.18-rc1"));
+        assert_eq!(version(""), (0, 0));
+    }
+}

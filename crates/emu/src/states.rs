@@ -1,0 +1,132 @@
+//! Time series of the private state of the congestion controls that we loaded.
+
+use std::os::fd::BorrowedFd;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dumbbell_run::{Scenario, StateSamples};
+
+use crate::bpf::StateReader;
+use crate::congestion_controls::KernelCc;
+use crate::error::Error;
+use crate::sampler::StateSource;
+
+/// What BPF tells of the flows, shared between the sampler's thread and the run's.
+pub(crate) struct States {
+    shared: Arc<Mutex<Columns>>,
+    reader: Option<StateReader>,
+    ccs: Arc<Vec<KernelCc>>,
+    /// Group of each flow.
+    group_of: Vec<usize>,
+}
+
+/// What was read.
+#[derive(Debug, Default)]
+pub(crate) struct Columns {
+    /// By group; of those with a congestion control that we loaded.
+    pub(crate) samples: Vec<Option<StateSamples>>,
+    /// By flow: packets declared lost so far.
+    pub(crate) lost_pkts: Vec<Option<u32>>,
+}
+
+struct Source {
+    shared: Arc<Mutex<Columns>>,
+    reader: StateReader,
+    ccs: Arc<Vec<KernelCc>>,
+    group_of: Vec<usize>,
+}
+
+impl States {
+    /// Prepares to read the state of these sockets, which are in flow order. Needed for congestion
+    /// controls that we loaded; of the kernel's own it tells, where BPF may be used, what TCP_INFO does not.
+    pub(crate) fn new<'a>(
+        scenario: &Scenario,
+        ccs: &Arc<Vec<KernelCc>>,
+        sockets: impl Iterator<Item = BorrowedFd<'a>>,
+    ) -> Result<Self, Error> {
+        let loaded: Vec<_> = ccs.iter().filter_map(KernelCc::loaded).collect();
+        let flows = scenario.flow_count();
+        let reader = match StateReader::new(loaded.iter().copied(), flows) {
+            Err(_) if loaded.is_empty() => None,
+            reader => Some(reader?),
+        };
+        if let Some(reader) = &reader {
+            for (flow, socket) in (0..).zip(sockets) {
+                reader.tags().tag(socket, flow)?;
+            }
+        }
+        let instants = scenario
+            .duration_ns
+            .checked_div(scenario.sample_interval_ns)
+            .unwrap_or(0) as usize;
+        let columns_of = |(cc, group): (&KernelCc, &dumbbell_run::Group)| {
+            let loaded = cc.loaded()?;
+            let rows = instants * group.flows as usize;
+            Some(StateSamples::with_capacity(
+                loaded.name(),
+                loaded.series(),
+                rows,
+            ))
+        };
+        let flow_counts = scenario.groups.iter().map(|group| group.flows as usize);
+        Ok(Self {
+            shared: Arc::new(Mutex::new(Columns {
+                samples: ccs.iter().zip(&scenario.groups).map(columns_of).collect(),
+                lost_pkts: vec![None; flows],
+            })),
+            reader,
+            ccs: Arc::clone(ccs),
+            group_of: flow_counts
+                .enumerate()
+                .flat_map(|(group, flows)| std::iter::repeat_n(group, flows))
+                .collect(),
+        })
+    }
+
+    /// For the sampler; once.
+    pub(crate) fn source(&mut self) -> Option<Box<dyn StateSource>> {
+        let reader = self.reader.take()?;
+        Some(Box::new(Source {
+            shared: Arc::clone(&self.shared),
+            reader,
+            ccs: Arc::clone(&self.ccs),
+            group_of: self.group_of.clone(),
+        }))
+    }
+
+    /// What was read, when the sampler is done.
+    pub(crate) fn take(&self) -> Columns {
+        let mut columns = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut columns)
+    }
+}
+
+impl StateSource for Source {
+    fn sample(&mut self, active: &[u32], lost_pkts: &mut [u32]) -> Result<(), Error> {
+        self.reader.read()?;
+        // Nobody else holds it during the run.
+        let mut columns = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        for (&flow, lost_pkts) in active.iter().zip(lost_pkts) {
+            let flow = flow as usize;
+            let state = self.reader.state(flow);
+            if let Some(state) = state {
+                *lost_pkts = state.lost_pkts;
+                columns.lost_pkts[flow] = Some(state.lost_pkts);
+            }
+            let group = self.group_of[flow];
+            let Some(samples) = &mut columns.samples[group] else {
+                continue;
+            };
+            let Some(loaded) = self.ccs[group].loaded() else {
+                continue;
+            };
+            match state {
+                Some(state) => loaded.read_series(state, self.reader.storage(flow), |series, raw| {
+                    samples.columns[series].push(raw);
+                }),
+                // A socket that was not found: rows stay in step with the flow table's.
+                None => samples.columns.iter_mut().for_each(|column| column.push(0)),
+            }
+        }
+        Ok(())
+    }
+}

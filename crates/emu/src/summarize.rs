@@ -1,0 +1,187 @@
+//! From what was measured to the run's [`Output`].
+
+use dumbbell_run::{
+    BottleneckSummary, CalibratedRtt, ENGINE_VERSION, Emulation, FlowSummary, Output, Scenario,
+    Summary, Table, TimeSeries, bits_per_second, quantile, ratio,
+};
+
+use crate::congestion_controls::KernelCc;
+use crate::error::Error;
+use crate::flow_report::FlowReport;
+use crate::kernel;
+use crate::relay::{FlowOnPath, RelayReport};
+use crate::run::Measured;
+
+/// Sums the run up.
+pub(crate) fn output(scenario: &Scenario, mut measured: Measured) -> Result<Output, Error> {
+    let emulation = emulation(scenario, &measured);
+    let bottleneck = BottleneckSummary::new(
+        scenario,
+        &mut measured.relay.bottleneck,
+        scenario.duration_ns,
+    );
+    let summary = Summary {
+        engine: "kernel",
+        engine_version: ENGINE_VERSION,
+        seed: scenario.seed,
+        duration_ns: scenario.duration_ns,
+        congestion_controls: (0..)
+            .zip(measured.ccs.iter())
+            .map(|(group, cc)| cc.summary(group))
+            .collect(),
+        flows: flows(scenario, &measured),
+        bottleneck,
+        emulation: Some(emulation),
+    };
+    let tables = if scenario.sample_interval_ns == 0 {
+        Vec::new()
+    } else {
+        tables(scenario, measured)?
+    };
+    Ok(Output { summary, tables })
+}
+
+fn flows(scenario: &Scenario, measured: &Measured) -> Vec<FlowSummary> {
+    (0..)
+        .zip(&measured.traffic.flows)
+        .zip(&measured.relay.flows)
+        .zip(&measured.states.lost_pkts)
+        .map(|(((flow, report), on_path), &lost_pkts)| FlowSummary {
+            flow,
+            lost_pkts: lost_pkts.map(u64::from),
+            ..flow_summary(scenario, report, on_path, &measured.ccs[report.group])
+        })
+        .collect()
+}
+
+fn flow_summary(
+    scenario: &Scenario,
+    report: &FlowReport,
+    on_path: &FlowOnPath,
+    cc: &KernelCc,
+) -> FlowSummary {
+    let end_ns = report.finished_ns.unwrap_or(scenario.duration_ns);
+    let life_ns = end_ns.saturating_sub(report.start_ns);
+    let rtt_us = &on_path.rtt_us;
+    FlowSummary {
+        flow: 0,
+        group: report.group as u32,
+        cc: cc.display_name(&report.kernel_cc),
+        base_rtt_us: scenario.groups[report.group].base_rtt_ns / 1000,
+        start_us: report.start_ns / 1000,
+        end_us: end_ns / 1000,
+        finished: report.finished_ns.is_some(),
+        received_bytes: report.received_bytes,
+        goodput_bps: bits_per_second(report.received_bytes, life_ns),
+        throughput_bps: bits_per_second(on_path.forwarded_bytes, life_ns),
+        rtt_mean_us: ratio(on_path.rtt_sum_us as f64, rtt_us.len() as f64),
+        rtt_min_us: if rtt_us.is_empty() {
+            0
+        } else {
+            u64::from(on_path.rtt_min_us)
+        },
+        rtt_p50_us: quantile(rtt_us, 0.5),
+        rtt_p95_us: quantile(rtt_us, 0.95),
+        rtt_p99_us: quantile(rtt_us, 0.99),
+        rtt_max_us: u64::from(on_path.rtt_max_us),
+        inflight_mean_pkts: report.inflight_mean_pkts,
+        outstanding_mean_pkts: report.outstanding_mean_pkts,
+        cwnd_mean_pkts: report.cwnd_mean_pkts,
+        sent_pkts: on_path.entered_pkts,
+        retransmitted_pkts: on_path.retransmitted_pkts,
+        dropped_pkts: on_path.dropped_pkts,
+        lost_pkts: None,
+        arrived_pkts: on_path.arrived_pkts,
+        on_path_pkts: on_path.on_path_pkts,
+        spurious_retransmits: report.spurious_retransmits.unwrap_or(0),
+        fast_recovery_count: None,
+        spurious_recovery_count: None,
+        syn_retransmits: Some(report.syn_retransmits),
+        duplicate_pkts: None,
+        rto_count: report.rto_count,
+        spurious_rto_count: None,
+        tlp_count: None,
+        rto_stall_max_us: None,
+        rto_stall_us: report.rto_stall_us,
+        cwnd_limited_us: report.cwnd_limited_us,
+        rwnd_limited_us: report.rwnd_limited_us,
+        sndbuf_limited_us: report.sndbuf_limited_us,
+    }
+}
+
+fn emulation(scenario: &Scenario, measured: &Measured) -> Emulation {
+    let RelayReport {
+        lateness,
+        forward_cpu_ns,
+        reverse_cpu_ns,
+        is_realtime,
+        ..
+    } = &measured.relay;
+    let us = |ns: u64| ns as f64 / 1000.0;
+    let cores = |ns: u64| ratio(ns as f64, measured.elapsed_ns as f64);
+    let jitter_ns = &measured.traffic.sample_jitter_ns;
+    let machine = &measured.machine_cpu;
+    Emulation {
+        kernel_release: kernel::release(),
+        cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
+        realtime: *is_realtime,
+        calibrated_link_rate_bps: measured.calibration.link_rate_bps,
+        calibration: (0..)
+            .zip(&scenario.groups)
+            .zip(&measured.calibration.base_rtt_us)
+            .map(|((group, config), &measured_rtt_us)| CalibratedRtt {
+                group,
+                base_rtt_us: us(config.base_rtt_ns),
+                measured_rtt_us,
+            })
+            .collect(),
+        lateness_p50_us: us(lateness.quantile_ns(0.5)),
+        lateness_p99_us: us(lateness.quantile_ns(0.99)),
+        lateness_max_us: us(lateness.max_ns()),
+        written_pkts: lateness.pkts(),
+        sample_jitter_p50_us: us(jitter_ns.value_at_quantile(0.5)),
+        sample_jitter_p99_us: us(jitter_ns.value_at_quantile(0.99)),
+        sample_jitter_max_us: us(jitter_ns.max()),
+        relay_cpu_share: cores(*forward_cpu_ns.max(reverse_cpu_ns)),
+        own_cpu_cores: cores(measured.process_cpu_ns),
+        other_cpu_cores: cores(machine.busy_ns.saturating_sub(measured.process_cpu_ns)),
+        stolen_cpu_cores: cores(machine.stolen_ns),
+        idle_cpu_cores: cores(machine.idle_ns),
+        host_dropped_pkts: measured.host_dropped_pkts,
+        hosts_sent_pkts: measured
+            .traffic
+            .flows
+            .iter()
+            .map(|flow| flow.sent_pkts)
+            .sum(),
+        path_entered_pkts: measured
+            .relay
+            .flows
+            .iter()
+            .map(|flow| flow.entered_pkts)
+            .sum(),
+    }
+}
+
+fn tables(scenario: &Scenario, measured: Measured) -> Result<Vec<Table>, Error> {
+    let loaded = measured.states.samples;
+    let states = loaded
+        .into_iter()
+        .zip(measured.traffic.bbr_states)
+        .zip(measured.ccs.iter())
+        .map(|((loaded, own), cc)| loaded.or(own).unwrap_or_else(|| no_state(cc)))
+        .collect();
+    let series = TimeSeries {
+        flows: measured.traffic.samples,
+        queue: measured.relay.queue,
+        states,
+    };
+    Table::of_run(scenario, series).map_err(|error| {
+        Error::Refused(format!("the run's tables could not be built: {error}"))
+    })
+}
+
+/// Without series a group has no table.
+fn no_state(cc: &KernelCc) -> dumbbell_run::StateSamples {
+    dumbbell_run::StateSamples::with_capacity(cc.kernel_name(), &[], 0)
+}
