@@ -347,6 +347,7 @@ impl Direction for Forward {
                 });
             }
         };
+        self.advance(monotonic_ns())?;
         let group = host as u16;
         let read_buffer = std::mem::take(&mut self.read_buffer);
         match SuperPacket::parse(&read_buffer[..bytes]) {

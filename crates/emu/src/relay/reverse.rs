@@ -235,6 +235,7 @@ impl Direction for Reverse {
                 });
             }
         };
+        self.advance(monotonic_ns())?;
         let group = host as u16;
         match SuperPacket::parse(&self.read_buffer[..bytes]) {
             Ok(packets) => {
