@@ -24,11 +24,12 @@ fn main() {
     println!("cargo::rerun-if-changed={}", cc_dir.display());
     println!("cargo::rerun-if-changed=src/flags.rs");
     println!("cargo::rerun-if-changed=src/bpf_compiler.rs");
-    for variable in ["CC", "CLANG", "VIRTUAL_ENV"] {
-        println!("cargo::rerun-if-env-changed={variable}");
-    }
+    println!("cargo::rerun-if-env-changed=CLANG");
 
     let bpf_compiler = BpfCompiler::find();
+    if bpf_compiler.as_ref().is_none_or(BpfCompiler::is_zig) {
+        println!("cargo::rerun-if-env-changed=VIRTUAL_ENV");
+    }
     let mut table = String::from("pub(crate) static BUILT_INS: &[BuiltIn] = &[\n");
     for source in files_below(&cc_dir, false).expect("cc/ is readable") {
         let file_name = source

@@ -15,7 +15,15 @@ from dumbbell.congestion_control import (
     congestion_controls,
     describe,
 )
-from dumbbell.errors import Cancelled, DumbbellError, EngineError, ResultError, ScenarioError
+from dumbbell.cross_validation import CrossValidation, xval
+from dumbbell.errors import (
+    Cancelled,
+    DumbbellError,
+    EngineError,
+    PrivilegeError,
+    ResultError,
+    ScenarioError,
+)
 from dumbbell.metrics import jain
 from dumbbell.quantity import Buffer, Rate, Size, Time
 from dumbbell.run import Run, run
@@ -30,10 +38,12 @@ __all__ = [
     "Cancelled",
     "CongestionControl",
     "Control",
+    "CrossValidation",
     "Description",
     "DumbbellError",
     "EngineError",
     "Group",
+    "PrivilegeError",
     "Rate",
     "Reason",
     "ResultError",
@@ -49,4 +59,5 @@ __all__ = [
     "jain",
     "run",
     "run_all",
+    "xval",
 ]

@@ -52,9 +52,7 @@ class Output:
     def table(self, name: str) -> ArrowRecordBatch:
         """A table, shared with Python without a copy."""
 
-def run(
-    scenario_json: str, control: Control | None = None, engine: str = "simulator"
-) -> Output:
+def run(scenario_json: str, control: Control | None = None, engine: str = "simulator") -> Output:
     """Run a scenario on an engine, `simulator` or `kernel`; other Python threads run meanwhile."""
 
 def machine() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,8 @@ __all__ = [
 
 #: Before the name of a congestion control of the running kernel.
 KERNELS_OWN = "linux/"
+#: What follows: a name that the kernel could have (TCP_CA_NAME_MAX is 16, with the closing NUL).
+KERNEL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,15}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,12 @@ def describe(name_or_path: str) -> Description:
     ScenarioError
         It is the running kernel's own.
     """
-    refuse_kernels_own(name_or_path)
+    if is_kernels_own(name_or_path):
+        raise ScenarioError(
+            f"`{name_or_path}` is the running kernel's own and says nothing of itself; "
+            "`dumbbell cc list` has what does",
+            key="cc",
+        )
     if name_or_path in congestion_controls():
         return congestion_controls()[name_or_path]
     try:
@@ -131,7 +139,7 @@ class CongestionControl:
     Attributes
     ----------
     name
-        A built-in's name, or the path of a source file.
+        A built-in's name, the path of a source file, or ``linux/cubic``: the running kernel's own.
     params
         Parameters that differ from the defaults.
 
@@ -145,7 +153,9 @@ class CongestionControl:
     params: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        refuse_kernels_own(self.name)
+        if self.is_kernels_own:
+            self._check_kernels_own()
+            return
         if self.is_file:
             if not Path(self.name).is_file():
                 raise ScenarioError(f"congestion control `{self.name}`: no such file", key="cc")
@@ -161,22 +171,45 @@ class CongestionControl:
         for name, value in self.params.items():
             check_parameter(self.name, parameters, name, value)
 
+    def _check_kernels_own(self) -> None:
+        """Refuse what no kernel has; whether this one has it is known when the run starts."""
+        if not KERNEL_NAME.fullmatch(self.kernel_name):
+            raise ScenarioError(
+                f"`{self.name}` is no name of the kernel's; say `linux/cubic`", key="cc"
+            )
+        if self.params:
+            raise ScenarioError(
+                f"`{self}`: the kernel's own congestion controls have no parameters; "
+                f"say `{self.name}`",
+                key="cc",
+            )
+
     def __hash__(self) -> int:
         return hash(str(self))
 
     @property
+    def is_kernels_own(self) -> bool:
+        """Whether it is the running kernel's: ``linux/cubic``."""
+        return is_kernels_own(self.name)
+
+    @property
+    def kernel_name(self) -> str:
+        """The kernel's name of one of its own: ``cubic`` of ``linux/cubic``."""
+        return self.name.removeprefix(KERNELS_OWN)
+
+    @property
     def is_file(self) -> bool:
         """Whether it is one's own source file and no built-in."""
-        return "/" in self.name or self.name.endswith(".c")
+        return not self.is_kernels_own and ("/" in self.name or self.name.endswith(".c"))
 
     @property
     def series(self) -> tuple[Series, ...]:
-        """The state series it records."""
-        return describe(self.name).series
+        """The state series it declares; the running kernel's own declare none."""
+        return () if self.is_kernels_own else describe(self.name).series
 
     @classmethod
     def parse(cls, text: str | CongestionControl) -> CongestionControl:
-        """Read ``name``, ``name:param=value,param=value`` or ``./file.bpf.c:param=value``."""
+        """Read ``name``, ``name:param=value,…``, ``./file.bpf.c:param=value`` or ``linux/name``."""
         if isinstance(text, CongestionControl):
             return text
         if not isinstance(text, str) or not text.strip():
@@ -203,16 +236,9 @@ class CongestionControl:
         return f"{self.name}:" + ",".join(f"{key}={value}" for key, value in self.params.items())
 
 
-def refuse_kernels_own(name: str) -> None:
-    """Refuse ``linux/cubic``: the running kernel's code is not ours to run in the simulator."""
-    if not name.startswith(KERNELS_OWN) or name.endswith(".c"):
-        return
-    plain = name.removeprefix(KERNELS_OWN)
-    known = congestion_controls()
-    hint = f"; say `{plain}`" if plain in known else nearest(plain, known)
-    raise ScenarioError(
-        f"`{name}` is the running kernel's own and the simulator cannot run it{hint}", key="cc"
-    )
+def is_kernels_own(name: str) -> bool:
+    """Whether a name is ``linux/…``, and no file in a directory of that name."""
+    return name.startswith(KERNELS_OWN) and not name.endswith(".c")
 
 
 def parse_integer(text: str, what: str) -> int:

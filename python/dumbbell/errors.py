@@ -10,6 +10,7 @@ __all__ = [
     "Cancelled",
     "DumbbellError",
     "EngineError",
+    "PrivilegeError",
     "ResultError",
     "ScenarioError",
     "nearest",
@@ -42,6 +43,10 @@ class ScenarioError(DumbbellError, ValueError):
 
 class EngineError(DumbbellError, ValueError):
     """The engine refuses: a congestion control that does not compile, for example."""
+
+
+class PrivilegeError(EngineError):
+    """The engine needs a privilege that a user namespace would give."""
 
 
 class ResultError(DumbbellError, ValueError):

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["group_metrics", "jain", "mean_and_range", "share", "spearman", "utilization"]
+__all__ = [
+    "group_metrics",
+    "jain",
+    "mean_and_range",
+    "share",
+    "spearman",
+    "sum_known",
+    "utilization",
+]
 
 
 def jain(rates: Sequence[float] | npt.NDArray[np.float64]) -> float:
@@ -75,7 +83,8 @@ def group_metrics(flows: Sequence[Mapping[str, Any]], total_received_bytes: int)
     flow's start to its last flow's end. Flows that live one after the other so never add up to more
     than the link carries. `goodput_per_flow_bps` is the mean of the flows' own goodputs, each over
     its own time. `share` is of bytes, not of rates: the parts of all groups sum to 1 whenever each
-    of them ran. Counts are sums; the RTT is the mean over flows of each flow's mean, inflight and
+    of them ran. Counts are sums, None when the engine
+    does not know a flow's; the RTT is the mean over flows of each flow's mean, inflight and
     outstanding the sum over flows of their averages, each over its own time.
 
     Parameters
@@ -89,7 +98,7 @@ def group_metrics(flows: Sequence[Mapping[str, Any]], total_received_bytes: int)
     received_bytes = sum(flow["received_bytes"] for flow in flows)
     with_rtt = [flow["rtt_mean_us"] for flow in flows if flow["rtt_min_us"] > 0]
     sums = {
-        key: sum(flow[key] for flow in flows)
+        key: sum_known(flow[key] for flow in flows)
         for key in (
             "inflight_mean_pkts", "outstanding_mean_pkts", "sent_pkts", "retransmitted_pkts",
             "dropped_pkts", "lost_pkts", "rto_count",
@@ -107,6 +116,16 @@ def group_metrics(flows: Sequence[Mapping[str, Any]], total_received_bytes: int)
         ),
         **sums,
     }
+
+
+def sum_known(values: Iterable[float | None]) -> float | None:
+    """Add up; None if any is None, for a sum of the others is not the sum."""
+    total: float = 0
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total
 
 
 def rate_bps(bits: float, flows: Sequence[Mapping[str, Any]]) -> float:

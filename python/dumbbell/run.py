@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from dumbbell import _core, run_directory
 from dumbbell._core import Control
+from dumbbell.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.errors import Cancelled, EngineError, ResultError
 from dumbbell.metrics import group_metrics, jain
 from dumbbell.scenario import Scenario
@@ -49,7 +50,19 @@ class Run:
 
     def __repr__(self) -> str:
         groups = " + ".join(f"{group.flows} {group.cc}" for group in self.scenario.groups)
-        return f"<Run {groups}, {self.scenario.time}, {self.verdict.status}>"
+        kernel = ", kernel" if self.engine == KERNEL else ""
+        return f"<Run {groups}, {self.scenario.time}{kernel}, {self.verdict.status}>"
+
+    @property
+    def engine(self) -> str:
+        """What ran it: ``simulator`` or ``kernel``."""
+        engine: str = self.summary["engine"]
+        return engine
+
+    @property
+    def emulation(self) -> Mapping[str, Any] | None:
+        """How well the kernel engine kept time; None in the simulator."""
+        return self.summary.get("emulation")
 
     @property
     def flows(self) -> pa.Table:
@@ -128,7 +141,7 @@ class Run:
         return {
             "schema_version": SCHEMA_VERSION,
             "scenario": self.scenario.to_dict(),
-            "engine": self.summary["engine"],
+            "engine": self.engine,
             "engine_version": self.summary["engine_version"],
             "seed": self.summary["seed"],
             "duration_ns": self.summary["duration_ns"],
@@ -137,6 +150,7 @@ class Run:
             "flows": self.summary["flows"],
             "bottleneck": self.summary["bottleneck"],
             "jain": self.jain,
+            "emulation": self.emulation,
         }
 
     def to_json(self) -> str:
@@ -184,23 +198,27 @@ class Run:
         ]
         kept = ("engine", "engine_version", "seed", "duration_ns", "flows", "bottleneck")
         summary = {**{key: document[key] for key in kept}, "congestion_controls": loaded}
+        summary["emulation"] = document.get("emulation")  # the first versions wrote none
         return cls(Scenario.from_dict(document["scenario"]), summary, tables)
 
 
 def run(
     scenario: Scenario,
     *,
+    engine: str = SIMULATOR,
     on_progress: Callable[[float], None] | None = None,
     control: Control | None = None,
 ) -> Run:
-    """Simulate a scenario.
+    """Run a scenario.
 
     Parameters
     ----------
     scenario
         What to run.
+    engine
+        ``simulator``, or ``kernel`` for this machine's Linux TCP, which takes the scenario's time.
     on_progress
-        Called several times a second with the share of the simulated time that has passed, 0 to 1.
+        Called several times a second with the share of the run's time that has passed, 0 to 1.
     control
         To cancel the run from another thread.
 
@@ -212,7 +230,7 @@ def run(
     Raises
     ------
     EngineError
-        The engine refuses the scenario.
+        The engine refuses the scenario, or the kernel engine lacks something on this machine.
     Cancelled
         It was stopped through `control`; Ctrl-C stops it too, with KeyboardInterrupt.
 
@@ -223,10 +241,11 @@ def run(
     >>> run.verdict.status
     'OK'
     """
+    check_engine(engine, scenario)
     control = control or Control()
     # In a thread, because Python sees Ctrl-C only between two of the main thread's instructions.
     with ThreadPoolExecutor(max_workers=1) as pool:
-        future = pool.submit(execute, scenario, control)
+        future = pool.submit(execute, scenario, control, engine)
         try:
             while True:
                 try:
@@ -239,10 +258,10 @@ def run(
             raise
 
 
-def execute(scenario: Scenario, control: Control) -> Run:
-    """Simulate a scenario in this thread; `run` is for people."""
+def execute(scenario: Scenario, control: Control, engine: str = SIMULATOR) -> Run:
+    """Run a scenario in this thread; `run` is for people."""
     try:
-        output = _core.run(scenario.to_json(), control)
+        output = _core.run(scenario.to_json(), control, engine)
     except _core.EngineError as error:
         raise EngineError(str(error)) from None
     except _core.Cancelled:

@@ -41,7 +41,8 @@ class Group:
     Parameters
     ----------
     cc
-        Congestion control: ``"copa"``, ``"copa:mode_window_rtts=5"``, ``"./mine.bpf.c"``.
+        Congestion control: ``"copa"``, ``"copa:mode_window_rtts=5"``, ``"./mine.bpf.c"``;
+        ``"linux/cubic"`` is the running kernel's own, for the kernel engine.
     flows
         How many.
     rtt

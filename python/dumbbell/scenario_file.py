@@ -100,7 +100,10 @@ def check_keys(table: Mapping[str, Any], known: Iterable[str], group: int | None
     known = tuple(known)
     for key in table:
         if key not in known:
-            raise ScenarioError(f"unknown key `{key}`{nearest(key, known)}", key=key, group=group)
+            hint = nearest(key, known)
+            if key == "engine":
+                hint = "; a scenario is for any engine: say `--engine kernel` when you run it"
+            raise ScenarioError(f"unknown key `{key}`{hint}", key=key, group=group)
 
 
 def line_of(text: str, key: str, group: int | None) -> int | None:

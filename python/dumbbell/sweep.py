@@ -1,14 +1,14 @@
-"""Many runs at once, on all cores."""
+"""Many runs: simulated on all cores at once, on the kernel one after the other."""
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from dumbbell.engine import SIMULATOR, check_engine, default_workers
 from dumbbell.errors import Cancelled
 from dumbbell.run import POLL_S, Control, Run, execute
 from dumbbell.scenario import Scenario
@@ -27,7 +27,7 @@ class Progress:
     finished, total
         Runs.
     simulated_s, total_s
-        Simulated seconds of all runs together, which a time left is told from.
+        Seconds of the scenarios' time of all runs together, which a time left is told from.
     """
 
     finished: int
@@ -62,25 +62,29 @@ class Case(Generic[K]):
     control: Control = field(default_factory=Control)
 
     def simulated_s(self) -> float:
-        """Simulated seconds that have passed."""
+        """Seconds of the scenario's time that have passed."""
         return self.control.progress() * self.scenario.time.seconds
 
 
 def run_all(
     scenarios: Iterable[tuple[K, Scenario]],
     *,
+    engine: str = SIMULATOR,
     workers: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     on_finished: Callable[[K, Run], Run] | None = None,
 ) -> dict[K, Run]:
-    """Run scenarios in parallel.
+    """Run many scenarios.
 
     Parameters
     ----------
     scenarios
         A key and a scenario for each run.
+    engine
+        What runs them: ``simulator`` or ``kernel``.
     workers
-        How many at a time; the machine's cores by default. It does not change any result.
+        How many at a time. The simulator takes the machine's cores by default, and it does not
+        change any result. The kernel engine takes 1: runs at the same time share the cores.
     on_progress
         Called several times a second, in the caller's thread.
     on_finished
@@ -100,15 +104,16 @@ def run_all(
         The first run that failed; the others are stopped.
     """
     cases = [Case(key, scenario) for key, scenario in scenarios]
+    check_engine(engine, *(case.scenario for case in cases))
     stop = threading.Event()
 
     def work(case: Case[K]) -> Run:
         if stop.is_set():
             raise Cancelled("the sweep was stopped")
-        run = execute(case.scenario, case.control)
+        run = execute(case.scenario, case.control, engine)
         return run if on_finished is None else on_finished(case.key, run)
 
-    pool = ThreadPoolExecutor(max_workers=workers or available_cores())
+    pool = ThreadPoolExecutor(max_workers=workers or default_workers(engine))
     futures = {pool.submit(work, case): case for case in cases}
     try:
         follow(futures, on_progress)
@@ -150,8 +155,3 @@ def finished_runs(futures: dict[Future[Run], Case[K]]) -> dict[K, Run]:
         for future, case in futures.items()
         if future.done() and not future.cancelled() and future.exception() is None
     }
-
-
-def available_cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -55,11 +55,28 @@ RUN = ("run", "copa", "cubic")
         (("run", "copa:mode_window_rtts=٥"), "is `٥`, which is not a whole number"),
         (
             ("run", "linux/cubic"),
-            "error: `linux/cubic` is the running kernel's own and the simulator cannot run it; "
-            "say `cubic`\n",
+            "error: `linux/cubic` is the running kernel's own; say `--engine kernel`, or `cubic`\n",
         ),
-        (("cc", "check", "linux/cubic"), "the simulator cannot run it; say `cubic`"),
-        (("run", "linux/cubik"), "cannot run it; did you mean `cubic`?"),
+        (("cc", "check", "linux/cubic"), "is the running kernel's own and says nothing of itself"),
+        (("run", "linux/cubik"), "is the running kernel's own; say `--engine kernel`\n"),
+        (("sweep", "linux/bbr", "--flows", "1,2"), "say `--engine kernel`, or `bbr`\n"),
+        (("xval", "copa", "linux/cubic"), "say `--engine kernel`, or `cubic`\n"),
+        (
+            ("run", "linux/cubic:beta=1", "--engine", "kernel"),
+            "error: `linux/cubic:beta=1`: the kernel's own congestion controls have no parameters; "
+            "say `linux/cubic`\n",
+        ),
+        (("run", "linux/a-name-too-long-for-it"), "is no name of the kernel's; say `linux/cubic`"),
+        (("run", "linux/"), "is no name of the kernel's; say `linux/cubic`"),
+        ((*RUN, "--engine", "kernl"), "error: unknown engine `kernl`; did you mean `kernel`?\n"),
+        (
+            ("sweep", "copa", "--engine", "ns3"),
+            "unknown engine `ns3`; known: `simulator`, `kernel`",
+        ),
+        (("reproduce", "--engine", "ns3"), "unknown engine `ns3`; known: `simulator`, `kernel`"),
+        (("sweep", "copa", "--jobs", "0"), "--jobs"),
+        (("xval", "copa", "--reps", "0"), "--reps"),
+        (("xval", "absent.toml"), "error: absent.toml: no such file"),
         (("run", "copa,cubic"), "separate congestion controls with a space: `copa cubic`"),
         (("run", "copa:mode_window_rtts=5,cubic"), "separate congestion controls with a space"),
         ((*RUN, "--out", "/proc/x"), "/proc/x: cannot be written: no such file or directory"),

@@ -33,7 +33,7 @@ def test_spearman():
     assert spearman([1, 2, 2, 3], [1, 2, 3, 4]) == pytest.approx(expected)
 
 
-def flow(start_s: int, end_s: int, goodput_bps: int) -> dict[str, float]:
+def flow(start_s: int, end_s: int, goodput_bps: int) -> dict[str, float | None]:
     counts = dict.fromkeys(
         ("inflight_mean_pkts", "outstanding_mean_pkts", "sent_pkts", "retransmitted_pkts",
          "dropped_pkts", "lost_pkts", "rto_count", "rtt_min_us", "rtt_mean_us"), 0
@@ -65,6 +65,13 @@ def test_group_rates_are_over_the_time_from_first_start_to_last_end():
 def test_group_without_time_has_no_rate():
     assert group_metrics([flow(5, 5, 0)], 0)["goodput_bps"] == 0
     assert group_metrics([], 0)["goodput_bps"] == 0
+
+
+def test_a_sum_of_what_is_not_known_is_not_known():
+    flows = [flow(0, 10, 10_000_000), {**flow(0, 10, 10_000_000), "lost_pkts": None}]
+    metrics = group_metrics(flows, 50_000_000)
+    assert metrics["lost_pkts"] is None
+    assert metrics["sent_pkts"] == 0
 
 
 def test_mean_and_range():

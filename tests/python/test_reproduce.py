@@ -22,7 +22,11 @@ def short_paper() -> papers.Paper:
     def scenarios(seeds):
         return [(name, s.replace(time="2s", sample="20ms")) for name, s in paper.scenarios(seeds)]
 
-    return replace(paper, scenarios=scenarios)
+    def quick_scenarios(seeds):
+        quick = paper.quick_scenarios(seeds)
+        return [(name, s.replace(time="2s", sample="20ms")) for name, s in quick]
+
+    return replace(paper, scenarios=scenarios, quick_scenarios=quick_scenarios)
 
 
 @pytest.fixture(scope="module")
@@ -135,3 +139,59 @@ def test_seeds_give_means_with_ranges(short_paper, tmp_path):
     assert curve.high is not None
     assert (curve.low <= curve.y).all()
     assert (curve.y <= curve.high).all()
+
+
+def test_quick_runs_fewer_points_of_the_same_and_says_which_are_missing(short_paper, tmp_path):
+    result = reproduce(short_paper, tmp_path, quick=True)
+    whole = dict(PAPERS["ogino2021"].scenarios([1]))
+    quick = dict(PAPERS["ogino2021"].quick_scenarios([1]))
+    assert set(result.runs) == set(quick) < set(whole)
+    assert all(scenario == whole[name] for name, scenario in quick.items())
+    assert [finding.id for finding in result.findings] == [f"A{i}" for i in range(1, 8)]
+    assert all(finding.checks for finding in result.findings)
+    for text in ((tmp_path / "report.html").read_text(), (tmp_path / "findings.json").read_text()):
+        assert "bbr n = 4: 1, 4, 8, 32 BDP" in text
+    assert "reproduce ogino2021 --quick" in (tmp_path / "report.html").read_text()
+
+
+def test_the_kernel_is_beside_the_simulator(
+    cli, short_paper, fabricated_kernel, tmp_path, monkeypatch
+):
+    monkeypatch.setitem(PAPERS, "ogino2021", short_paper)
+    arguments = ("reproduce", "ogino2021", "--engine", "kernel", "--quick", "--out", str(tmp_path))
+    outcome = cli(*arguments)
+    assert outcome.code == 0, outcome.err
+    assert (fabricated_kernel.runs, fabricated_kernel.most) == (17, 1)
+    for text in (
+        "simulator: ",
+        "kernel: ",
+        "of 7 findings shown",
+        "n = 4: mean throughput per flow",
+    ):
+        assert text in outcome.out
+    assert "on the kernel" in outcome.out
+
+    out = tmp_path / "ogino2021"
+    assert len(list((out / "runs").iterdir())) == len(list((out / "kernel-runs").iterdir())) == 17
+    document = json.loads((out / "findings.json").read_text())
+    assert (document["engine"], document["quick"]) == ("kernel", True)
+    assert set(document["runs"]) == set(document["kernel_runs"])
+    for finding in document["findings"]:
+        assert {"shown", "evidence", "checks"} == set(finding["kernel"])
+    run = document["kernel_runs"]["copa-bbr-n1-2bdp-seed1"]
+    assert (run["engine"], run["emulation"]["cpus"]) == ("kernel", 2)
+    assert (out / "figures" / "kernel-figure-2a.svg").is_file()
+
+    text = (out / "report.html").read_text(encoding="utf-8")
+    page = Page()
+    page.feed(text)
+    assert page.fetched == []
+    assert len(page.plots) == 2 * len(FIGURES)
+    assert "dumbbell reproduce ogino2021 --engine kernel --quick" in text
+
+
+def test_bbr_on_the_kernel_is_the_papers_bbr():
+    for _, scenario in PAPERS["ogino2021"].quick_scenarios([1]):
+        rival = scenario.groups[1].cc
+        assert not rival.is_kernels_own
+        assert (rival.params != {}) == (rival.name == "bbr")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell import Scenario
+from dumbbell import Group, Scenario
 from dumbbell.verdict import gravest, judge
 
 SCENARIO = Scenario(["copa", "cubic"], time="10s")
@@ -104,6 +104,135 @@ def test_judges_no_rate_by_a_short_or_unknown_busy_time_and_no_delay_without_a_l
     assert judge(SCENARIO, summary).status == "OK"
     summary["bottleneck"].update(limit_bytes=None, queue_delay_max_us=10**9)
     assert judge(SCENARIO, summary).status == "OK"
+
+
+@pytest.fixture
+def emulated(fabricated_emulation) -> dict[str, Any]:
+    """The sound summary as the kernel engine has it."""
+    return {**copy.deepcopy(SOUND), "emulation": fabricated_emulation}
+
+
+def test_sound_run_on_the_kernel_is_ok(emulated):
+    assert judge(SCENARIO, emulated).reasons == ()
+    unknown = dict.fromkeys(("lost_pkts", "rto_count", "rto_stall_max_us"))
+    emulated["flows"] = [{**flow, **unknown} for flow in emulated["flows"]]
+    assert judge(SCENARIO, emulated).reasons == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "check", "says"),
+    [
+        # Of a base RTT of 40 ms: 1 % are 400 µs, 5 % are 2 ms.
+        ({"lateness_p99_us": 401.0}, "WARN", "lateness", "401 µs late or more, 1.0% of the base"),
+        ({"lateness_p99_us": 2001.0}, "INVALID", "lateness", "2001 µs late or more, 5.0%"),
+        ({"lateness_max_us": 4001.0}, "WARN", "lateness", "up to 4001 µs late, 10%"),
+        (
+            {"lateness_max_us": 4001.0, "late_pkts": 101},
+            "WARN",
+            "lateness",
+            "up to 4001 µs late, 10%",
+        ),
+        (
+            {"calibrated_link_rate_bps": 49.4e6},
+            "WARN",
+            "calibration",
+            "the idle link carried 49.40 Mbit/s of 50 Mbit/s",
+        ),
+        ({"calibrated_link_rate_bps": 50.6e6}, "WARN", "calibration", "carried 50.60 Mbit/s"),
+        ({"calibrated_link_rate_bps": 47e6}, "INVALID", "calibration", "carried 47.00 Mbit/s"),
+        ({"measured_rtt_us": 40_401.0}, "WARN", "calibration", "RTT is 40.401 ms, its base RTT 40"),
+        ({"measured_rtt_us": 39_599.0}, "WARN", "calibration", "group 0: the idle path's RTT"),
+        ({"measured_rtt_us": 42_001.0}, "INVALID", "calibration", "RTT is 42.001 ms"),
+        ({"measured_rtt_us": 37_999.0}, "INVALID", "calibration", "RTT is 37.999 ms"),
+        ({"relay_cpu_share": 0.91}, "WARN", "cpu", "the relay computed 91% of the time"),
+        ({"idle_cpu_cores": 0.04}, "WARN", "cpu", "no CPU was idle: 0.04 of 2 cores"),
+        ({"other_cpu_cores": 0.51}, "WARN", "cpu", "other processes took 0.51 of 2 cores"),
+        ({"stolen_cpu_cores": 0.11}, "WARN", "cpu", "the hypervisor took 0.11 of 2 cores"),
+        ({"sample_jitter_p99_us": 5001.0}, "WARN", "sampling", "5.0 ms late or more, the interval"),
+        ({"host_dropped_pkts": 1}, "INVALID", "host_drops", "1 packets were lost between TCP and"),
+        # 50 ms of 50 Mbit/s are 215.8 segments, a burst of each of two flows 90.5.
+        ({"hosts_sent_pkts": 100_307}, "WARN", "host_drops", "TCP sent 100307 packets, 100000"),
+        ({"hosts_sent_pkts": 99_693}, "WARN", "host_drops", "TCP sent 99693 packets, 100000"),
+    ],
+)
+def test_finds_a_fault_planted_in_the_emulation(emulated, change, status, check, says):
+    facts = emulated["emulation"]
+    if "measured_rtt_us" in change:
+        change = {"calibration": [{**facts["calibration"][0], **change}]}
+    facts.update(change)
+    verdict = judge(SCENARIO, emulated)
+    assert [(r.status, r.check) for r in verdict.reasons] == [(status, check)]
+    assert says in verdict.reasons[0].message
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"lateness_p99_us": 400.0},
+        {"lateness_max_us": 4000.0},
+        {"lateness_max_us": 9000.0, "late_pkts": 100},
+        {"calibrated_link_rate_bps": 49.51e6},
+        {"calibration": [{"group": 0, "base_rtt_us": 40_000.0, "measured_rtt_us": 40_399.0}]},
+        {"calibration": [{"group": 0, "base_rtt_us": 40_000.0, "measured_rtt_us": 39_601.0}]},
+        {"relay_cpu_share": 0.9},
+        {"idle_cpu_cores": 0.05},
+        {"other_cpu_cores": 0.5},
+        {"stolen_cpu_cores": 0.1},
+        {"sample_jitter_p99_us": 5000.0},
+        {"hosts_sent_pkts": 100_306},
+        {"realtime": False},
+    ],
+)
+def test_overlooks_a_trifle_of_the_emulation(emulated, change):
+    emulated["emulation"].update(change)
+    assert judge(SCENARIO, emulated).status == "OK"
+
+
+def test_measures_lateness_by_the_shortest_path(emulated):
+    scenario = Scenario([Group("copa", rtt="100ms"), Group("cubic", rtt="4ms")], time="10s")
+    emulated["emulation"].update(lateness_p99_us=41.0, lateness_max_us=400.0)
+    assert [r.check for r in judge(scenario, emulated).reasons] == ["lateness"]
+
+
+def test_judges_no_jitter_without_samples(emulated):
+    emulated["emulation"].update(sample_jitter_p99_us=10.0**6)
+    assert judge(SCENARIO.replace(sample="0s"), emulated).status == "OK"
+
+
+def test_the_kernel_s_clocks_are_a_hundredth_coarser_than_the_simulator_s(emulated):
+    for flow in emulated["flows"]:
+        flow["rtt_min_us"] = 39_600
+    assert judge(SCENARIO, emulated).status == "OK"
+    emulated["flows"][0]["rtt_min_us"] = 39_599
+    assert [r.check for r in judge(SCENARIO, emulated).reasons] == ["rtt"]
+    # A packet that was on the link when the run began, and one that was looked at late.
+    emulated["flows"][0]["rtt_min_us"] = 40_000
+    emulated["bottleneck"].update(
+        forwarded_bytes=62_501_514, busy_us=10_000_000, queue_delay_max_us=40_645 + 900
+    )
+    assert judge(SCENARIO, emulated).status == "OK"
+    emulated["bottleneck"].update(forwarded_bytes=62_501_515)
+    assert [r.check for r in judge(SCENARIO, emulated).reasons] == ["rate"]
+    emulated["bottleneck"].update(forwarded_bytes=62_500_000, queue_delay_max_us=40_647 + 900)
+    assert [r.check for r in judge(SCENARIO, emulated).reasons] == ["queue_delay"]
+
+
+def test_judges_the_time_after_all_rtos_where_the_longest_is_not_known(emulated):
+    emulated["flows"][0].update(rto_count=3, rto_stall_max_us=None, rto_stall_us=1_000_000)
+    (reason,) = judge(SCENARIO, emulated).reasons
+    assert (reason.status, reason.check) == ("WARN", "rto_stall")
+    assert "1.00 s in all, 3 RTOs" in reason.message
+    emulated["flows"][0].update(rto_stall_us=999_999)
+    assert judge(SCENARIO, emulated).status == "OK"
+
+
+def test_confirms_the_kernel_s_own_congestion_control(emulated):
+    scenario = Scenario(["copa", "linux/cubic"], time="10s")
+    wrong = judge(scenario, emulated)
+    assert "ran `cubic`, asked for `linux/cubic`" in str(wrong.reasons[0])
+    assert (wrong.status, wrong.reasons[0].check) == ("INVALID", "congestion_control")
+    emulated["flows"][1]["cc"] = emulated["congestion_controls"][1]["cc"] = "linux/cubic"
+    assert judge(scenario, emulated).status == "OK"
 
 
 def test_gravest():

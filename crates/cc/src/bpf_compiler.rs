@@ -53,6 +53,12 @@ impl BpfCompiler {
             .find(Self::has_target)
     }
 
+    /// Whether it is the one in the ziglang package, which an environment of Python's may have.
+    #[allow(dead_code, reason = "build scripts ask")]
+    pub(crate) fn is_zig(&self) -> bool {
+        self.words.iter().any(|word| word == "ziglang")
+    }
+
     /// What it calls itself, on one line.
     #[allow(dead_code, reason = "build scripts keep it")]
     pub(crate) fn version(&self) -> String {
@@ -64,7 +70,7 @@ impl BpfCompiler {
         let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
         let line = text.unwrap_or_default();
         let line = line.lines().next().unwrap_or_default().trim().to_owned();
-        if self.words.iter().any(|word| word == "ziglang") {
+        if self.is_zig() {
             format!("ziglang ({line})")
         } else {
             line
@@ -89,8 +95,10 @@ impl BpfCompiler {
 
     /// Not every clang has the BPF code generator.
     fn has_target(&self) -> bool {
-        let status = self
-            .command()
+        // Without our flags: zig warns of its own making here, which -Werror refuses.
+        let status = Command::new(&self.words[0])
+            .args(&self.words[1..])
+            .stdin(Stdio::null())
             .args(["-S", "-o", "-", "-x", "c", "/dev/null"])
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -78,6 +78,24 @@ pub(crate) enum Place {
 }
 
 impl Series {
+    /// A series that comes from elsewhere than a state we can read, such as from the kernel's own words:
+    /// unsigned, unscaled, `bytes` wide.
+    pub fn unscaled(name: &str, unit: &str, doc: &str, bytes: usize) -> Self {
+        Self {
+            name: name.to_owned(),
+            unit: unit.to_owned(),
+            doc: doc.to_owned(),
+            labels: Vec::new(),
+            mul: 1,
+            div: 1,
+            per_mss: false,
+            signed: false,
+            place: Place::CaPriv,
+            offset: 0,
+            size: bytes,
+        }
+    }
+
     /// Bytes of the field: 1, 2, 4 or 8.
     pub fn bytes(&self) -> usize {
         self.size

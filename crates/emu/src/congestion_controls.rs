@@ -1,12 +1,11 @@
 //! The congestion controls of a run: the running kernel's own, and ours loaded into it.
 
 use dumbbell_cc::Request;
-use dumbbell_run::{LoadedCc, Scenario, StateSamples};
+use dumbbell_run::{LoadedCc, Scenario};
 
-use crate::bpf::{Loaded, StateReader};
+use crate::bpf::Loaded;
 use crate::error::Error;
 use crate::kernel;
-use crate::sampler::StateSource;
 
 /// Names of the running kernel's own congestion controls begin with this.
 const KERNELS_OWN: &str = "linux/";

@@ -18,15 +18,25 @@ pub(crate) fn release() -> String {
 }
 
 /// Whether the kernel is this version or newer.
+#[cfg(feature = "bpf")]
 pub(crate) fn is_at_least(major: u32, minor: u32) -> bool {
     version(&release()) >= (major, minor)
 }
 
+#[cfg(feature = "bpf")]
 fn version(release: &str) -> (u32, u32) {
     let mut numbers = release
         .split(|character: char| !character.is_ascii_digit())
         .map(|number| number.parse().unwrap_or(0));
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
+/// Names of the congestion controls registered, of all namespaces: the kernel's own, and those
+/// loaded by BPF.
+pub(crate) fn congestion_controls() -> Vec<String> {
+    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let names = fs::read_to_string(path).unwrap_or_default();
+    names.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Whether the kernel describes its types.
@@ -54,7 +64,7 @@ fn effective_capabilities() -> u64 {
         .unwrap_or(0)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "bpf"))]
 mod tests {
     use super::*;
 

@@ -3,39 +3,43 @@
 //! Hosts are network namespaces, flows are sockets, and the path between them is
 //! `dumbbell-path`'s, driven on the monotonic clock.
 
+mod bbr_info;
 mod bpf;
+mod calibration;
 mod clock;
+mod congestion_controls;
+mod connection;
 mod cpu;
+mod datagram;
 mod error;
+mod file_limit;
+mod flow_report;
 mod host;
 mod kernel;
+mod machine;
 mod namespace;
 mod netlink;
+mod readiness;
 mod realtime;
+mod receivers;
 mod relay;
 mod rtt_probe;
+mod run;
+mod sampler;
+mod senders;
+#[cfg(test)]
+mod skipped;
+mod socket;
+mod states;
+mod summarize;
 mod super_packet;
+mod tcp_info;
+mod traffic;
+#[cfg(test)]
+mod traffic_tests;
 mod tun;
 mod wire;
 
 pub use error::Error;
-
-/// Runs `scenario` on this machine's Linux TCP.
-///
-/// # Errors
-///
-/// A scenario that cannot be run, a machine that cannot run it, or [`Error::Cancelled`].
-pub fn run(
-    scenario: &dumbbell_run::Scenario,
-    _control: &dumbbell_run::Control,
-) -> Result<dumbbell_run::Output, Error> {
-    let _ = scenario;
-    Err(Error::Refused(
-        "the kernel engine is under construction".to_owned(),
-    ))
-}
-
-/// What this machine can do for the kernel engine.
-pub fn machine() -> Vec<()> {
-    Vec::new()
-}
+pub use machine::{Fact, Need, Status, machine};
+pub use run::run;

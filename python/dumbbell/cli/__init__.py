@@ -12,10 +12,13 @@ from typer.main import get_command
 
 from dumbbell.cli.cc import cc_app
 from dumbbell.cli.console import error
+from dumbbell.cli.doctor import doctor_command
 from dumbbell.cli.reproduce import reproduce_command
+from dumbbell.cli.rootless import enter_user_namespace
 from dumbbell.cli.run import run_command
 from dumbbell.cli.sweep import sweep_command
-from dumbbell.errors import DumbbellError, os_reason
+from dumbbell.cli.xval import xval_command
+from dumbbell.errors import DumbbellError, PrivilegeError, os_reason
 
 __all__ = ["app", "invoke", "main"]
 
@@ -33,6 +36,8 @@ app = typer.Typer(
 app.command("run")(run_command)
 app.command("sweep")(sweep_command)
 app.command("reproduce")(reproduce_command)
+app.command("xval")(xval_command)
+app.command("doctor")(doctor_command)
 app.add_typer(cc_app, name="cc")
 
 
@@ -59,13 +64,8 @@ def invoke(arguments: Sequence[str]) -> int:
     int
         The exit code.
     """
-    command = get_command(app)
     try:
-        with command.make_context("dumbbell", list(arguments)) as context:
-            code = int(command.invoke(context) or 0)
-        # Here, where what goes wrong is told in a line, and not when Python leaves.
-        sys.stdout.flush()
-        return code
+        return call(arguments)
     except typer.Exit as leave:
         return leave.exit_code
     except TyperException as problem:
@@ -87,6 +87,20 @@ def invoke(arguments: Sequence[str]) -> int:
         drop_unwritten()
         error(f"{problem.filename or 'stdout'}: cannot be read or written: {os_reason(problem)}")
         return BAD_INPUT
+
+
+def call(arguments: Sequence[str]) -> int:
+    """Run a command; where it lacks what a user namespace gives, again inside one."""
+    command = get_command(app)
+    try:
+        with command.make_context("dumbbell", list(arguments)) as context:
+            code = int(command.invoke(context) or 0)
+    except PrivilegeError:
+        # Raised before anything ran or was written.
+        enter_user_namespace(arguments)
+    # Here, where what goes wrong is told in a line, and not when Python leaves.
+    sys.stdout.flush()
+    return code
 
 
 def drop_unwritten() -> None:

@@ -14,8 +14,10 @@ from dumbbell.scenario import Group, Scenario
 
 __all__ = [
     "Buffer",
+    "Engine",
     "Flows",
     "Jitter",
+    "Jobs",
     "Json",
     "Out",
     "Rate",
@@ -36,7 +38,7 @@ What = Annotated[
     typer.Argument(
         metavar="CC… | FILE.toml",
         help="Congestion controls, one group each: `copa`, `copa:mode_window_rtts=5`, "
-        "`./mine.bpf.c`; or a scenario file.",
+        "`./mine.bpf.c`, `linux/cubic` (the running kernel's own); or a scenario file.",
         show_default=False,
     ),
 ]
@@ -48,7 +50,8 @@ Buffer = Annotated[
 ]
 Flows = Annotated[int | None, typer.Option(help="Flows of each group.", show_default="1")]
 TimeOption = Annotated[
-    str | None, typer.Option("--time", help="Simulated time.", show_default="60s")
+    str | None,
+    typer.Option("--time", help="How long; on the kernel, real time.", show_default="60s"),
 ]
 Seed = Annotated[int | None, typer.Option(help="Seed of every random draw.", show_default="1")]
 Start = Annotated[
@@ -62,6 +65,24 @@ Rwnd = Annotated[str | None, typer.Option(help="Receive window.", show_default="
 Sndbuf = Annotated[str | None, typer.Option(help="Send buffer.", show_default="1GiB, never binds")]
 Sample = Annotated[
     str | None, typer.Option(help="Interval of the time series; 0s: none.", show_default="10ms")
+]
+Engine = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="simulator|kernel",
+        help="What runs it: the simulator, or this machine's Linux TCP (`dumbbell doctor`).",
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        min=1,
+        help="Runs at a time. On the kernel they share the cores in real time: more than one only "
+        "where the verdicts stay OK.",
+        show_default="all cores; on the kernel 1",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Out = Annotated[

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json as json_module
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +15,9 @@ from rich.table import Table
 
 from dumbbell.cli import options
 from dumbbell.cli.console import out, print_json, progress_bar, table
+from dumbbell.engine import SIMULATOR, check_engine
 from dumbbell.errors import ScenarioError, nearest
-from dumbbell.papers import PAPERS, Finding, Paper, Reproduction, reproduce
+from dumbbell.papers import PAPERS, EngineResult, Finding, Paper, Reproduction, reproduce
 from dumbbell.run_directory import check_parent
 from dumbbell.sweep import Progress, SweepInterrupted
 
@@ -22,6 +25,8 @@ __all__ = ["reproduce_command"]
 
 #: Of the bar: the runs, then figures and report.
 RUNS_SHARE = 0.7
+#: With the kernel: where the simulator ends, and where the runs do.
+KERNEL_SHARES = (0.01, 0.99)
 
 
 def reproduce_command(
@@ -35,6 +40,20 @@ def reproduce_command(
     check: Annotated[
         bool, typer.Option("--check", help="Exit with 1 if a finding is not shown.")
     ] = False,
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine",
+            metavar="simulator|kernel",
+            help="`kernel` runs everything on this machine's Linux TCP too, in real time, and puts "
+            "it beside the simulator.",
+        ),
+    ] = SIMULATOR,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="Only the points without which no finding can be checked."),
+    ] = False,
+    jobs: options.Jobs = None,
     json: options.Json = False,
     out_dir: Annotated[
         Path, typer.Option("--out", help="Directory for runs, figures and report.html.")
@@ -47,8 +66,11 @@ def reproduce_command(
     if seeds < 1:
         raise ScenarioError(f"seeds is {seeds}; say 1 or more")
     chosen = [PAPERS[name] for name in dict.fromkeys(papers or PAPERS)]
+    how = How(range(1, seeds + 1), engine, quick, jobs)
+    for paper in chosen:
+        check_engine(engine, *(scenario for _, scenario in paper.scenarios([1])))
     check_parent(out_dir)
-    results = [reproduce_paper(paper, out_dir / paper.name, seeds) for paper in chosen]
+    results = [reproduce_paper(paper, out_dir / paper.name, how) for paper in chosen]
     if json:
         documents = [result.to_dict() for result in results]
         document = documents[0] if len(documents) == 1 else documents
@@ -59,22 +81,41 @@ def reproduce_command(
     return 1 if check and not all(result.holds for result in results) else 0
 
 
-def reproduce_paper(paper: Paper, directory: Path, seeds: int) -> Reproduction:
+@dataclass(frozen=True)
+class How:
+    """What the options say of how to reproduce a paper."""
+
+    seeds: Sequence[int]
+    engine: str
+    quick: bool
+    jobs: int | None
+
+
+def reproduce_paper(paper: Paper, directory: Path, how: How) -> Reproduction:
     """Reproduce a paper with a progress bar."""
+    # Real time dwarfs everything else.
+    simulated, runs = (RUNS_SHARE, RUNS_SHARE) if how.engine == SIMULATOR else KERNEL_SHARES
     with progress_bar(paper.name) as bar:
 
-        def show(progress: Progress) -> None:
-            label = f"{paper.name}: run {progress.finished} of {progress.total}"
-            bar.at(RUNS_SHARE * progress.simulated_s / progress.total_s, label)
+        def show(progress: Progress, engine: str) -> None:
+            where = "run" if engine == SIMULATOR else "on the kernel: run"
+            label = f"{paper.name}: {where} {progress.finished} of {progress.total}"
+            share = progress.simulated_s / progress.total_s
+            at = (
+                simulated * share if engine == SIMULATOR else simulated + (runs - simulated) * share
+            )
+            bar.at(at, label)
 
         def stage(share: float, label: str) -> None:
-            bar.at(RUNS_SHARE + (1 - RUNS_SHARE) * share, f"{paper.name}: {label}")
+            bar.at(runs + (1 - runs) * share, f"{paper.name}: {label}")
 
         try:
-            seed_list = range(1, seeds + 1)
-            return reproduce(paper, directory, seeds=seed_list, on_progress=show, on_stage=stage)
+            return reproduce(
+                paper, directory, seeds=how.seeds, engine=how.engine, quick=how.quick,
+                jobs=how.jobs, on_progress=show, on_stage=stage,
+            )  # fmt: skip
         except SweepInterrupted as interrupt:
-            where = f", kept in {directory / 'runs'}" if interrupt.finished else ""
+            where = f", kept in {directory}" if interrupt.finished else ""
             raise KeyboardInterrupt(f"{interrupt}{where}") from None
 
 
@@ -82,28 +123,46 @@ def print_reproduction(console: Console, result: Reproduction, directory: Path) 
     """Print tables and findings for a person."""
     console.print(f"[bold]{result.paper.title}[/]", soft_wrap=True)
     console.print(result.paper.authors, markup=False)
-    for grid in result.tables:
+    for engine in result.results:
+        for grid in engine.tables:
+            console.print()
+            console.print(table(grid.title, grid.columns, grid.rows))
+    for finding, said in result.findings_by_engine:
         console.print()
-        console.print(table(grid.title, grid.columns, grid.rows))
-    for finding in result.findings:
-        console.print()
-        console.print(finding_grid(finding))
-    shown = sum(finding.shown for finding in result.findings)
-    verdicts = ", ".join(f"{count} {status}" for status, count in sorted(result.verdicts.items()))
+        console.print(finding_grid(finding, said))
     console.print()
-    console.print(f"{shown} of {len(result.findings)} findings shown; runs: {verdicts}")
+    if result.quick:
+        console.print(result.missing, markup=False, soft_wrap=True)
+    for engine in result.results:
+        console.print(engine_line(engine, alone=len(result.results) == 1), soft_wrap=True)
     console.print(f"report: {directory / 'report.html'}", markup=False, soft_wrap=True)
 
 
-def finding_grid(finding: Finding) -> Table:
-    """Lay out a finding: what the paper says, what we see, shown or not."""
-    mark = "[green]shown[/]" if finding.shown else "[bold red]not shown[/]"
+def engine_line(result: EngineResult, *, alone: bool) -> str:
+    """Write what an engine shows, in a line."""
+    shown = sum(finding.shown for finding in result.findings)
+    verdicts = ", ".join(f"{count} {status}" for status, count in sorted(result.verdicts.items()))
+    where = "" if alone else f"{result.engine}: "
+    return f"{where}{shown} of {len(result.findings)} findings shown; runs: {verdicts}"
+
+
+def finding_grid(finding: Finding, said: Sequence[tuple[str, Finding]]) -> Table:
+    """Lay out a finding: what the paper says, what each engine shows, and whether that is it."""
+    alone = len(said) == 1
     grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_row(f"[bold]{finding.id}[/]", mark)
+    grid.add_row(f"[bold]{finding.id}[/]", mark(finding) if alone else "")
     grid.add_row("paper says", escape(finding.statement))
-    for index, check in enumerate(finding.checks):
-        holds = "[green]✓[/]" if check.holds else "[bold red]✗[/]"
-        grid.add_row("" if index else "we see", f"{holds} {escape(check.text)}")
-    if finding.note:
-        grid.add_row("", escape(finding.note))
+    for engine, result in said:
+        if not alone:
+            grid.add_row(f"[bold]{engine}[/]", mark(result))
+        for index, check in enumerate(result.checks):
+            holds = "[green]✓[/]" if check.holds else "[bold red]✗[/]"
+            grid.add_row("" if index else "we see", f"{holds} {escape(check.text)}")
+        if result.note:
+            grid.add_row("", escape(result.note))
     return grid
+
+
+def mark(finding: Finding) -> str:
+    """Return whether a finding is shown, in colour."""
+    return "[green]shown[/]" if finding.shown else "[bold red]not shown[/]"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 from rich.console import Console
 
 from dumbbell.cli import options
 from dumbbell.cli.console import out, paint, print_json, progress_bar, table
 from dumbbell.cli.options import Settings, base_scenario
+from dumbbell.engine import SIMULATOR, check_engine
 from dumbbell.quantity import Rate
 from dumbbell.run import Run, run
 from dumbbell.run_directory import check_place
@@ -33,6 +36,7 @@ def run_command(
     rwnd: options.Rwnd = None,
     sndbuf: options.Sndbuf = None,
     sample: options.Sample = None,
+    engine: options.Engine = SIMULATOR,
     json: options.Json = False,
     out_dir: options.Out = None,
 ) -> int:
@@ -45,10 +49,12 @@ def run_command(
         start=start, jitter=jitter, rwnd=rwnd, sndbuf=sndbuf,
     )  # fmt: skip
     scenario = base_scenario(what, settings)
+    check_engine(engine, scenario)
     if out_dir is not None:
         check_place(out_dir)
-    with progress_bar(f"simulating {scenario.time}") as bar:
-        result = run(scenario, on_progress=bar.at)
+    doing = "simulating" if engine == SIMULATOR else "running on the kernel:"
+    with progress_bar(f"{doing} {scenario.time}") as bar:
+        result = run(scenario, engine=engine, on_progress=bar.at)
     if json:
         print_json(result.to_json())
     else:
@@ -67,15 +73,24 @@ def print_run(console: Console, result: Run) -> None:
     scenario = result.scenario
     console.print(
         f"{scenario.rate}, {scenario.rtt}, buffer {scenario.buffer}, {scenario.time}, "
-        f"seed {scenario.seed}",
+        f"seed {scenario.seed}{engine_note(result)}",
         markup=False,
+        soft_wrap=True,
     )
     console.print(group_table(result))
     if 1 < len(result.summary["flows"]) <= MAX_FLOW_ROWS:
         console.print(flow_table(result))
     console.print(bottleneck_line(result), markup=False, soft_wrap=True)
     console.print(f"fairness     Jain's index {result.jain:.3f} over all flows", markup=False)
+    if result.emulation is not None:
+        console.print(emulation_line(result.emulation), markup=False, soft_wrap=True)
     print_verdict(console, result)
+
+
+def engine_note(result: Run) -> str:
+    """Write what ran it, unless it is the simulator."""
+    facts = result.emulation
+    return "" if facts is None else f", on Linux {facts['kernel_release']}"
 
 
 def group_table(result: Run) -> object:
@@ -96,7 +111,7 @@ def group_table(result: Run) -> object:
                 f"{group['rtt_mean_us'] / 1e3:.1f}",
                 f"{group['inflight_mean_pkts'] / group['flows']:.1f}",
                 percent(group["retransmitted_pkts"], group["sent_pkts"]),
-                str(group["rto_count"]),
+                count(group["rto_count"]),
             )
         )
     return table("", columns, rows)
@@ -119,7 +134,7 @@ def flow_table(result: Run) -> object:
                 f"{flow['cwnd_mean_pkts']:.1f}",
                 f"{flow['inflight_mean_pkts']:.1f}",
                 percent(flow["retransmitted_pkts"], flow["sent_pkts"]),
-                str(flow["rto_count"]),
+                count(flow["rto_count"]),
             )
         )
     return table("", columns, rows)
@@ -137,6 +152,16 @@ def bottleneck_line(result: Run) -> str:
     )
 
 
+def emulation_line(facts: Mapping[str, Any]) -> str:
+    """Write how well the kernel engine kept time in a line."""
+    return (
+        f"lateness     p50 {facts['lateness_p50_us']:.0f} µs, p99 {facts['lateness_p99_us']:.0f} "
+        f"µs, max {facts['lateness_max_us']:.0f} µs of {facts['written_pkts']:,} packets; "
+        f"CPUs: {facts['own_cpu_cores']:.2f} used, {facts['idle_cpu_cores']:.2f} idle "
+        f"of {facts['cpus']}"
+    )
+
+
 def print_verdict(console: Console, result: Run) -> None:
     """Print the verdict and its reasons."""
     verdict = result.verdict
@@ -146,6 +171,11 @@ def print_verdict(console: Console, result: Run) -> None:
         console.print(line, markup=False, soft_wrap=True)
 
 
-def percent(part: int, total: int) -> str:
+def count(value: float | None) -> str:
+    """Write a count; a dash where the engine does not know it."""
+    return "–" if value is None else f"{value:.0f}"
+
+
+def percent(part: float | None, total: float | None) -> str:
     """Write a part as a percentage."""
-    return f"{100 * part / total:.2f}" if total else "–"
+    return f"{100 * part / total:.2f}" if total and part is not None else "–"

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json as json_module
-from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from dumbbell.cli import options
+from dumbbell.cli import axes, options
+from dumbbell.cli.axes import Point, group_names, scenario_at, sweep_points
 from dumbbell.cli.console import out, print_json, progress_bar, table
-from dumbbell.cli.options import Settings, base_scenario
+from dumbbell.cli.options import Settings
+from dumbbell.engine import SIMULATOR, check_engine
 from dumbbell.errors import ScenarioError
 from dumbbell.metrics import mean_and_range
-from dumbbell.quantity import Buffer, Rate, Time, expand, expand_counts
 from dumbbell.run import Run
 from dumbbell.run_directory import check_parent
 from dumbbell.scenario import Scenario
@@ -24,29 +24,13 @@ from dumbbell.verdict import gravest
 
 __all__ = ["sweep_command"]
 
-RANGE = "A list `a,b,c`, a doubling range `a..b` or even steps `a..b/n`."
-
-
-class Point(NamedTuple):
-    """Where a run of the sweep lies; None on an axis that is not swept."""
-
-    rate: str | None
-    rtt: str | None
-    buffer: str | None
-    flows: int | None
-
-    def label(self) -> str:
-        """Return the point as a directory name: ``buffer=2bdp,flows=4``."""
-        set_axes = [f"{axis}={value}" for axis, value in self._asdict().items() if value]
-        return ",".join(set_axes) or "all"
-
 
 def sweep_command(
     what: options.What,
-    rate: Annotated[str | None, typer.Option(help=f"Capacities. {RANGE}")] = None,
-    rtt: Annotated[str | None, typer.Option(help=f"Base RTTs. {RANGE}")] = None,
-    buffer: Annotated[str | None, typer.Option(help=f"Buffers: `0.5..64bdp`. {RANGE}")] = None,
-    flows: Annotated[str | None, typer.Option(help="Flows of each group: `1,4`, `1..16`.")] = None,
+    rate: axes.Rates = None,
+    rtt: axes.Rtts = None,
+    buffer: axes.Buffers = None,
+    flows: axes.Counts = None,
     reps: Annotated[int, typer.Option(help="Repetitions, each with the next seed.")] = 1,
     time: options.TimeOption = None,
     seed: options.Seed = None,
@@ -55,13 +39,18 @@ def sweep_command(
     rwnd: options.Rwnd = None,
     sndbuf: options.Sndbuf = None,
     sample: options.Sample = None,
+    engine: options.Engine = SIMULATOR,
+    jobs: options.Jobs = None,
     json: options.Json = False,
     out_dir: Annotated[
         Path | None,
         typer.Option("--out", help="Save every run under this directory, as it finishes."),
     ] = None,
 ) -> int:
-    """Run every combination of buffers, rates, RTTs and flow counts, on all cores."""
+    """Run every combination of buffers, rates, RTTs and flow counts.
+
+    Simulated on all cores; on the kernel one run after the other.
+    """
     if reps < 1:
         raise ScenarioError(f"reps is {reps}; say 1 or more")
     fixed = Settings(
@@ -74,6 +63,7 @@ def sweep_command(
         for rep in range(reps)
     ]
 
+    check_engine(engine, *(scenario for _, scenario in scenarios))
     if out_dir is not None:
         check_parent(out_dir)
 
@@ -83,14 +73,16 @@ def sweep_command(
             return Run(run.scenario, run.summary, {})
         return Run.load(run.save(out_dir / run_name(key[0], run.scenario)))
 
-    with progress_bar("simulating") as bar:
+    with progress_bar("simulating" if engine == SIMULATOR else "running on the kernel") as bar:
 
         def show(progress: Progress) -> None:
             label = f"run {progress.finished} of {progress.total}"
             bar.at(progress.simulated_s / progress.total_s, label)
 
         try:
-            runs = run_all(scenarios, on_progress=show, on_finished=keep)
+            runs = run_all(
+                scenarios, engine=engine, workers=jobs, on_progress=show, on_finished=keep
+            )
         except SweepInterrupted as interrupt:
             kept = out_dir is not None and interrupt.finished
             where = f", kept in {out_dir}" if kept else ""
@@ -105,30 +97,9 @@ def sweep_command(
     return 0
 
 
-def sweep_points(
-    rate: str | None, rtt: str | None, buffer: str | None, flows: str | None
-) -> list[Point]:
-    """Return every combination of the axes' values."""
-    rates = [None] if rate is None else expand(rate, "rate", Rate.examples)
-    rtts = [None] if rtt is None else expand(rtt, "rtt", Time.examples)
-    buffers = [None] if buffer is None else expand(buffer, "buffer", Buffer.examples)
-    counts = [None] if flows is None else expand_counts(flows, "flows")
-    # The buffer changes fastest: a table is read along it.
-    points = (Point(r, t, b, n) for n, r, t, b in product(counts, rates, rtts, buffers))
-    return list(dict.fromkeys(points))
-
-
-def scenario_at(what: list[str], fixed: Settings, point: Point, rep: int) -> Scenario:
-    """Return the scenario of a point and repetition."""
-    settings = Settings(**{**vars(fixed), **point._asdict()})
-    scenario = base_scenario(what, settings)
-    return scenario.replace(seed=scenario.seed + rep)
-
-
 def run_name(point: Point, scenario: Scenario) -> str:
     """Return the directory of a run, below the sweep's."""
-    ccs = "+".join(Path(str(group.cc)).name for group in scenario.groups)
-    return f"{ccs}/{point.label()},seed={scenario.seed}"
+    return f"{group_names(scenario)}/{point.label()},seed={scenario.seed}"
 
 
 def to_documents(results: dict[Point, list[Run]]) -> list[dict[str, Any]]:
@@ -143,18 +114,18 @@ def to_documents(results: dict[Point, list[Run]]) -> list[dict[str, Any]]:
 def print_sweep(results: dict[Point, list[Run]]) -> None:
     """Print a row per point: each group's goodput per flow, RTT, fairness, verdict."""
     first = next(iter(results.values()))[0]
-    axes = [axis for axis in Point._fields if any(getattr(p, axis) for p in results)]
+    swept = [axis for axis in Point._fields if any(getattr(p, axis) for p in results)]
     groups = [str(group.cc) for group in first.scenario.groups]
     columns = (
-        *(axes or ["run"]),
+        *(swept or ["run"]),
         *(f"{cc}\nMbit/s/flow" for cc in groups),
         "used\n%", "queueing delay\nmean ms", "Jain", "verdict",
     )  # fmt: skip
-    rows = [sweep_row(point, runs, axes) for point, runs in results.items()]
+    rows = [sweep_row(point, runs, swept) for point, runs in results.items()]
     out().print(table("", columns, rows))
 
 
-def sweep_row(point: Point, runs: list[Run], axes: list[str]) -> tuple[str, ...]:
+def sweep_row(point: Point, runs: list[Run], swept: list[str]) -> tuple[str, ...]:
     """Return a point's row, means over its repetitions."""
     per_group = [
         [run.groups[group]["goodput_per_flow_bps"] / 1e6 for run in runs]
@@ -163,7 +134,7 @@ def sweep_row(point: Point, runs: list[Run], axes: list[str]) -> tuple[str, ...]
     links = [run.summary["bottleneck"] for run in runs]
     verdicts = [run.verdict.status for run in runs]
     return (
-        *([str(getattr(point, axis)) for axis in axes] or ["all"]),
+        *([str(getattr(point, axis)) for axis in swept] or ["all"]),
         *(mean_and_range(values) for values in per_group),
         f"{100 * np.mean([link['utilization'] for link in links]):.1f}",
         f"{np.mean([link['queue_delay_mean_us'] for link in links]) / 1e3:.1f}",

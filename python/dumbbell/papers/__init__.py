@@ -2,9 +2,18 @@
 
 from dumbbell.papers import ogino2021
 from dumbbell.papers.paper import Check, Finding, Paper, ResultTable
-from dumbbell.papers.reproduce import Reproduction, reproduce
+from dumbbell.papers.reproduce import EngineResult, Reproduction, reproduce
 
 #: Every paper by its name on the command line.
 PAPERS: dict[str, Paper] = {paper.name: paper for paper in (ogino2021.PAPER,)}
 
-__all__ = ["PAPERS", "Check", "Finding", "Paper", "Reproduction", "ResultTable", "reproduce"]
+__all__ = [
+    "PAPERS",
+    "Check",
+    "EngineResult",
+    "Finding",
+    "Paper",
+    "Reproduction",
+    "ResultTable",
+    "reproduce",
+]

@@ -107,6 +107,10 @@ class Paper:
         Where the reproduction is a reconstruction, and why.
     scenarios
         From the seeds to the scenario of each run, by the name it is saved under.
+    quick_scenarios
+        Those of them without which a finding could not be checked at all.
+    quick_note
+        What the quick ones leave out, and what that does to the findings.
     findings, tables, figures
         From the runs by those names to what the paper shows.
     """
@@ -117,6 +121,8 @@ class Paper:
     setup: tuple[tuple[str, str], ...]
     departures: tuple[str, ...]
     scenarios: Callable[[Sequence[int]], list[tuple[str, Scenario]]]
+    quick_scenarios: Callable[[Sequence[int]], list[tuple[str, Scenario]]]
+    quick_note: str
     findings: Callable[[Mapping[str, Run]], list[Finding]]
     tables: Callable[[Mapping[str, Run]], list[ResultTable]]
     figures: Callable[[Mapping[str, Run]], list[Figure]]

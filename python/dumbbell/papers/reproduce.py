@@ -5,38 +5,39 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.papers.paper import Finding, Paper, ResultTable
 from dumbbell.plots import Figure, static
 from dumbbell.report import write_report
 from dumbbell.run import SCHEMA_VERSION, Run
 from dumbbell.sweep import Progress, run_all
 
-__all__ = ["Reproduction", "reproduce"]
+__all__ = ["EngineResult", "Reproduction", "reproduce"]
+
+#: Directory of an engine's runs.
+RUNS = {SIMULATOR: "runs", KERNEL: "kernel-runs"}
 
 
 @dataclass(frozen=True)
-class Reproduction:
-    """A paper's experiment, repeated.
+class EngineResult:
+    """What a paper's experiment shows in one engine.
 
     Attributes
     ----------
-    paper
+    engine
         Which.
-    seeds
-        Each scenario ran once per seed.
     runs
         By the name they are saved under.
     findings, tables, figures
         What the runs show.
     """
 
-    paper: Paper
-    seeds: tuple[int, ...]
+    engine: str
     runs: Mapping[str, Run]
     findings: tuple[Finding, ...]
     tables: tuple[ResultTable, ...]
@@ -52,17 +53,106 @@ class Reproduction:
         """Whether every finding is shown, by runs that may be believed."""
         return all(finding.shown for finding in self.findings) and not self.verdicts["INVALID"]
 
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A paper's experiment, repeated.
+
+    Attributes
+    ----------
+    paper
+        Which.
+    seeds
+        Each scenario ran once per seed.
+    results
+        The simulator's, and the kernel's if it ran too.
+    quick
+        Whether only the points ran without which a finding could not be checked.
+    """
+
+    paper: Paper
+    seeds: tuple[int, ...]
+    results: tuple[EngineResult, ...]
+    quick: bool = False
+
+    @property
+    def runs(self) -> Mapping[str, Run]:
+        """The simulator's runs."""
+        return self.results[0].runs
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the simulator's runs show."""
+        return self.results[0].findings
+
+    @property
+    def tables(self) -> tuple[ResultTable, ...]:
+        """The simulator's tables."""
+        return self.results[0].tables
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """The simulator's figures."""
+        return self.results[0].figures
+
+    @property
+    def kernel(self) -> EngineResult | None:
+        """What the runs on the kernel show; None if there were none."""
+        return next((result for result in self.results if result.engine == KERNEL), None)
+
+    @property
+    def findings_by_engine(self) -> list[tuple[Finding, list[tuple[str, Finding]]]]:
+        """Each finding, and what each engine has to say to it."""
+        columns = zip(*(result.findings for result in self.results), strict=True)
+        engines = [result.engine for result in self.results]
+        return [(row[0], list(zip(engines, row, strict=True))) for row in columns]
+
+    @property
+    def verdicts(self) -> Counter[str]:
+        """How many runs of all engines were OK, WARN and INVALID."""
+        return sum((result.verdicts for result in self.results), Counter())
+
+    @property
+    def holds(self) -> bool:
+        """Whether every finding is shown in every engine, by runs that may be believed."""
+        return all(result.holds for result in self.results)
+
+    @property
+    def missing(self) -> str:
+        """What the quick grid leaves out; empty when nothing is missing."""
+        return self.paper.quick_note if self.quick else ""
+
+    @property
+    def command(self) -> str:
+        """The command line that does it again."""
+        words = ["dumbbell", "reproduce", self.paper.name]
+        words += ["--engine", KERNEL] if self.kernel is not None else []
+        words += ["--quick"] if self.quick else []
+        words += ["--seeds", str(len(self.seeds))] if len(self.seeds) > 1 else []
+        return " ".join(words)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as `reproduce --json` prints it."""
-        return {
+        kernel = self.kernel
+        findings = [finding.to_dict() for finding in self.findings]
+        if kernel is not None:
+            for document, finding in zip(findings, kernel.findings, strict=True):
+                said = finding.to_dict()
+                document["kernel"] = {key: said[key] for key in ("shown", "evidence", "checks")}
+        document = {
             "schema_version": SCHEMA_VERSION,
             "paper": self.paper.name,
-            "engine": "simulator",
+            "engine": SIMULATOR if kernel is None else KERNEL,
             "engine_version": ENGINE_VERSION,
             "seeds": list(self.seeds),
-            "findings": [finding.to_dict() for finding in self.findings],
+            "quick": self.quick,
+            "missing": self.missing,
+            "findings": findings,
             "runs": {name: run_digest(run) for name, run in self.runs.items()},
         }
+        if kernel is not None:
+            document["kernel_runs"] = {name: run_digest(r) for name, r in kernel.runs.items()}
+        return document
 
 
 def run_digest(run: Run) -> dict[str, Any]:
@@ -76,7 +166,10 @@ def reproduce(
     out: Path,
     *,
     seeds: Sequence[int] = (1,),
-    on_progress: Callable[[Progress], None] | None = None,
+    engine: str = SIMULATOR,
+    quick: bool = False,
+    jobs: int | None = None,
+    on_progress: Callable[[Progress, str], None] | None = None,
     on_stage: Callable[[float, str], None] | None = None,
 ) -> Reproduction:
     """Repeat a paper's experiment.
@@ -89,8 +182,14 @@ def reproduce(
         Directory for `runs/`, `figures/`, `report.html` and `findings.json`.
     seeds
         Run each scenario once per seed.
+    engine
+        ``kernel`` runs it there too, beside the simulator.
+    quick
+        Run only the points without which a finding could not be checked.
+    jobs
+        Runs at a time in `engine`.
     on_progress
-        Told how far the runs are.
+        Told how far the runs are, and in which engine.
     on_stage
         Told the share of the work after the runs that is done, and what is done next.
 
@@ -104,18 +203,31 @@ def reproduce(
     SweepInterrupted
         Ctrl-C; finished runs are in `out`.
     """
-
-    def keep(name: str, run: Run) -> Run:
-        # Saved and read back when needed: 32 runs' tables are more than a small machine has.
-        return Run.load(run.save(out / "runs" / name))
-
-    runs = run_all(paper.scenarios(seeds), on_progress=on_progress, on_finished=keep)
+    scenarios = (paper.quick_scenarios if quick else paper.scenarios)(seeds)
+    check_engine(engine, *(scenario for _, scenario in scenarios))
     tell = on_stage or (lambda _share, _what: None)
+    runs = {}
+    for each in dict.fromkeys((SIMULATOR, engine)):
+
+        def keep(name: str, run: Run, each: str = each) -> Run:
+            # Saved and read back when needed: 32 runs' tables are more than a small machine has.
+            return Run.load(run.save(out / RUNS[each] / name))
+
+        def follow(progress: Progress, each: str = each) -> None:
+            if on_progress is not None:
+                on_progress(progress, each)
+
+        runs[each] = run_all(
+            scenarios,
+            engine=each,
+            workers=jobs if each == engine else None,
+            on_progress=follow,
+            on_finished=keep,
+        )
     tell(0.0, "checking the findings")
-    findings = tuple(paper.findings(runs))
-    tell(0.1, "reading the time series")
-    figures = tuple(paper.figures(runs))
-    result = Reproduction(paper, tuple(seeds), runs, findings, tuple(paper.tables(runs)), figures)
+    results = tuple(evaluate(paper, each, done, tell) for each, done in runs.items())
+    result = Reproduction(paper, tuple(seeds), results, quick)
+    figures = [figure for each in results for figure in each.figures]
     for index, figure in enumerate(figures):
         tell(0.3 + 0.6 * index / len(figures), f"drawing {figure.name}")
         static.save(figure, out / "figures")
@@ -124,3 +236,19 @@ def reproduce(
     text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
     (out / "findings.json").write_text(text + "\n", encoding="utf-8")
     return result
+
+
+def evaluate(
+    paper: Paper, engine: str, runs: Mapping[str, Run], tell: Callable[[float, str], None]
+) -> EngineResult:
+    """Check the findings, make the tables and draw the figures of one engine's runs."""
+    findings = tuple(paper.findings(runs))
+    tell(0.1, "reading the time series")
+    figures, tables = tuple(paper.figures(runs)), tuple(paper.tables(runs))
+    if engine == KERNEL:
+        figures = tuple(
+            replace(figure, name=f"kernel-{figure.name}", title=f"{figure.title}, on the kernel")
+            for figure in figures
+        )
+        tables = tuple(replace(grid, title=f"{grid.title}, on the kernel") for grid in tables)
+    return EngineResult(engine, runs, findings, tables, figures)

@@ -1,6 +1,6 @@
 """Figures: described once, drawn for papers (matplotlib) and for the browser (plotly)."""
 
 from dumbbell.plots.figure import Curve, Figure, thin
-from dumbbell.plots.style import Style, buffer_colors, style_of
+from dumbbell.plots.style import Style, buffer_colors, group_colors, style_of
 
-__all__ = ["Curve", "Figure", "Style", "buffer_colors", "style_of", "thin"]
+__all__ = ["Curve", "Figure", "Style", "buffer_colors", "group_colors", "style_of", "thin"]

@@ -31,6 +31,8 @@ class Curve:
         matplotlib's letter; empty for a plain line.
     low, high
         Ends of the error bars; None without.
+    dashed
+        Whether the line is broken.
     """
 
     label: str
@@ -40,6 +42,7 @@ class Curve:
     marker: str = ""
     low: FloatArray | None = None
     high: FloatArray | None = None
+    dashed: bool = False
 
 
 @dataclass(frozen=True)

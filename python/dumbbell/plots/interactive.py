@@ -56,6 +56,8 @@ def trace(curve: Curve) -> Any:
             "line": {"color": curve.color, "width": 2},
             "marker": {"symbol": MARKERS.get(curve.marker, "circle"), "size": 8},
         }
+    if curve.dashed:
+        shape["line"]["dash"] = "dash"
     if curve.low is not None and curve.high is not None:
         shape["error_y"] = {
             "type": "data",

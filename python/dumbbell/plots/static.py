@@ -76,7 +76,10 @@ def draw_curve(axes: Axes, curve: Curve) -> None:
     marker = curve.marker or None
     if curve.low is None or curve.high is None:
         x, y = thin(curve.x, curve.y)
-        axes.plot(x, y, label=curve.label, color=curve.color, marker=marker, lw=width, ms=4)
+        axes.plot(
+            x, y, label=curve.label, color=curve.color, marker=marker, lw=width, ms=4,
+            ls="--" if curve.dashed else "-",
+        )  # fmt: skip
         return
     bars = np.vstack([curve.y - curve.low, curve.high - curve.y])
     axes.errorbar(

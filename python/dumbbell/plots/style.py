@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import matplotlib as mpl
 
-__all__ = ["Style", "buffer_colors", "style_of"]
+__all__ = ["Style", "buffer_colors", "group_colors", "style_of"]
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,26 @@ STYLES = {
     "reno": Style("Reno", "#cc79a7", "D"),
 }
 UNKNOWN_COLOR = "#6c6c6c"
+#: For groups that would look alike otherwise: the rest of the palette.
+OTHER_COLORS = ("#e69f00", "#56b4e9", "#8b6d00", "#6c6c6c")
 
 
 def style_of(cc: str) -> Style:
     """Return a congestion control's style; one's own gets its name and a neutral grey."""
+    if cc.startswith("linux/"):
+        # The kernel's own is the same algorithm, and looks like it.
+        style = style_of(cc.removeprefix("linux/"))
+        return Style(f"Linux's {style.label}", style.color, style.marker)
     return STYLES.get(cc, Style(cc, UNKNOWN_COLOR, "v"))
+
+
+def group_colors(ccs: Sequence[str]) -> list[str]:
+    """Return a colour per group: its congestion control's, or another if a group before has it."""
+    colors: list[str] = []
+    for cc in ccs:
+        wanted = (style_of(cc).color, *OTHER_COLORS)
+        colors.append(next((color for color in wanted if color not in colors), UNKNOWN_COLOR))
+    return colors
 
 
 def buffer_colors(buffers: Sequence[str]) -> dict[str, str]:

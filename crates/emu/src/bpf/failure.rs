@@ -1,9 +1,7 @@
 //! Why the kernel would not take a BPF object, in words that name the remedy.
 
 use std::fmt::Write as _;
-use std::io;
 
-use libbpf_rs::ErrorKind;
 use libbpf_rs::btf::{Btf, types};
 
 use crate::error::Error;
@@ -68,7 +66,7 @@ fn rejection(name: &str, said: &str) -> Option<String> {
         .map(str::trim_end)
         .filter(|line| !line.is_empty() && !is_statistics(line))
         .collect();
-    let reason = lines.last()?;
+    let reason = lines.iter().rfind(|line| !is_state(line))?;
     let program = before
         .rsplit_once("prog '")
         .and_then(|(_, rest)| rest.split_once('\''))
@@ -100,20 +98,21 @@ fn is_statistics(line: &str) -> bool {
     .any(|start| line.starts_with(start))
 }
 
+/// What the verifier prints below `infinite loop detected`.
+fn is_state(line: &str) -> bool {
+    line.starts_with("cur state: ") || line.starts_with("old state: ")
+}
+
+/// libbpf's last words, which say more than the error's number.
 fn other(name: &str, error: &libbpf_rs::Error, said: &str) -> String {
-    let errno = io::Error::last_os_error();
     let detail = said
         .lines()
-        .rfind(|line| line.starts_with("libbpf: ") && !line.contains("failed to load object"))
-        .map(|line| format!(" ({})", line.trim_start_matches("libbpf: ")));
-    let error = match error.kind() {
-        ErrorKind::Other => format!("{error}: {errno}"),
-        _ => error.to_string(),
-    };
-    format!(
-        "the kernel does not take `{name}`: {error}{}",
-        detail.unwrap_or_default()
-    )
+        .filter_map(|line| line.strip_prefix("libbpf: "))
+        .rfind(|line| !line.contains("failed to load object"));
+    match detail {
+        Some(detail) => format!("the kernel does not take `{name}`: {detail} ({error})"),
+        None => format!("the kernel does not take `{name}`: {error}"),
+    }
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
 //! Names under which instances are registered: unique on this machine.
 
+use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::{fs, process};
 
-/// Names in use, of all namespaces; what is registered by BPF is global.
-const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+use crate::kernel;
+
 /// Of the congestion control's name; with the dot and 6 digits at most 15 letters.
 const KEPT_LETTERS: usize = 8;
 
 /// A name that no other instance has, on this machine: `copa.3f9a2c`.
 pub(super) fn unused(name: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    let taken = fs::read_to_string(AVAILABLE).unwrap_or_default();
+    let taken = kernel::congestion_controls();
     loop {
         // The multiplier is odd, so no two of a process meet, and processes are far apart.
         let number = process::id()
@@ -19,7 +19,7 @@ pub(super) fn unused(name: &str) -> String {
             .wrapping_add(COUNT.fetch_add(1, Ordering::Relaxed));
         let kept = &name[..name.len().min(KEPT_LETTERS)];
         let candidate = format!("{kept}.{:06x}", number & 0xff_ffff);
-        if !taken.split_whitespace().any(|name| name == candidate) {
+        if !taken.contains(&candidate) {
             return candidate;
         }
     }

@@ -2,16 +2,18 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 use dumbbell_cc::Request;
-use rustix::net::sockopt;
+use rustix::net::{AddressFamily, SocketType, sockopt};
 use rustix::thread::UnshareFlags;
 
 use super::*;
+use crate::skipped::skipped;
 
 const PROBE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../cc/tests/cc/probe.bpf.c");
 const MEGABYTE: usize = 1_000_000;
@@ -32,7 +34,7 @@ fn load(name: &str, params: &[(&str, i64)]) -> Loaded {
     Loaded::load(&request(name, params)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Prints why a test tests nothing here.
+/// Whether this machine cannot do what the test is about.
 fn cannot_load(test: &str) -> bool {
     let problem = failure::missing().or_else(|| {
         dumbbell_cc::bpf_compiler()
@@ -40,21 +42,20 @@ fn cannot_load(test: &str) -> bool {
             .then(|| "no BPF compiler".to_owned())
     });
     if let Some(problem) = &problem {
-        println!("SKIPPED: {test}: {problem}");
+        skipped(test, problem);
     }
     problem.is_some()
 }
 
 fn is_registered(name: &str) -> bool {
-    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    let names = fs::read_to_string(path).unwrap();
-    names.split_whitespace().any(|found| found == name)
+    let names = crate::kernel::congestion_controls();
+    names.iter().any(|found| found == name)
 }
 
-/// Unregistering ends some time after the last descriptor was closed.
-fn is_gone(name: &str) -> bool {
+/// Whether it holds soon: the kernel frees what nobody holds a little later.
+fn soon(mut holds: impl FnMut() -> bool) -> bool {
     let deadline = Instant::now() + Duration::from_secs(5);
-    while is_registered(name) {
+    while !holds() {
         if Instant::now() > deadline {
             return false;
         }
@@ -63,25 +64,39 @@ fn is_gone(name: &str) -> bool {
     true
 }
 
-/// A connection over loopback whose sender runs the congestion control; what it sends is read.
-fn connect(kernel_name: &str) -> TcpStream {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    sockopt::set_tcp_congestion(&sender, kernel_name).unwrap();
-    // Closing resets it, as in a run; the kernel forgets it at once.
-    sockopt::set_socket_linger(&sender, Some(Duration::ZERO)).unwrap();
-    let (mut receiver, _) = listener.accept().unwrap();
-    thread::spawn(move || {
-        let mut buffer = vec![0; 1 << 16];
-        while receiver.read(&mut buffer).is_ok_and(|read| read > 0) {}
-    });
-    sender
+fn is_gone(name: &str) -> bool {
+    soon(|| !is_registered(name))
 }
 
-/// Sends a megabyte and waits until most of it has arrived.
-fn send_a_megabyte(mut sender: &TcpStream) {
-    sender.write_all(&vec![0; MEGABYTE]).unwrap();
-    thread::sleep(Duration::from_millis(100));
+/// A connection over loopback whose sender runs a congestion control.
+struct Connection {
+    sender: TcpStream,
+    /// Told of each megabyte that has arrived.
+    megabytes: mpsc::Receiver<()>,
+}
+
+impl Connection {
+    fn new(kernel_name: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        sockopt::set_tcp_congestion(&sender, kernel_name).unwrap();
+        // Closing resets it, as in a run; the kernel forgets it at once.
+        sockopt::set_socket_linger(&sender, Some(Duration::ZERO)).unwrap();
+        let (mut receiver, _) = listener.accept().unwrap();
+        let (tell, megabytes) = mpsc::channel();
+        thread::spawn(move || {
+            let mut megabyte = vec![0; MEGABYTE];
+            while receiver.read_exact(&mut megabyte).is_ok() && tell.send(()).is_ok() {}
+        });
+        Self { sender, megabytes }
+    }
+
+    /// Sends a megabyte and waits until it has arrived.
+    fn carry_a_megabyte(&self) {
+        (&self.sender).write_all(&vec![0; MEGABYTE]).unwrap();
+        let arrived = self.megabytes.recv_timeout(Duration::from_secs(20));
+        arrived.expect("the megabyte arrives");
+    }
 }
 
 /// All series of flow 0 by name.
@@ -109,11 +124,11 @@ fn built_ins_carry_a_megabyte_and_are_gone_afterwards() {
         let kernel_name = loaded.kernel_name.clone();
         assert_eq!(loaded.name(), name);
         assert!(kernel_name.starts_with(name) && is_registered(&kernel_name));
-        let sender = connect(&kernel_name);
-        send_a_megabyte(&sender);
-        let in_use = sockopt::tcp_congestion(&sender).unwrap();
+        let connection = Connection::new(&kernel_name);
+        connection.carry_a_megabyte();
+        let in_use = sockopt::tcp_congestion(&connection.sender).unwrap();
         assert_eq!(in_use, kernel_name);
-        drop(sender);
+        drop(connection);
         drop(loaded);
         assert!(is_gone(&kernel_name), "{kernel_name} stayed");
     }
@@ -127,19 +142,23 @@ fn series_are_read_from_the_kernel() {
     for (name, least) in [("bbr", "min_rtt_us"), ("copa", "rtt_min_us")] {
         let loaded = load(name, &[]);
         let mut reader = StateReader::new([&loaded], 1).unwrap();
-        let sender = connect(&loaded.kernel_name);
-        reader.tags().tag(sender.as_fd(), 0).unwrap();
-        send_a_megabyte(&sender);
+        let connection = Connection::new(&loaded.kernel_name);
+        reader.tags().tag(connection.sender.as_fd(), 0).unwrap();
+        connection.carry_a_megabyte();
         reader.read().unwrap();
         let series = series(&reader, &loaded);
         let rtt_us = 1..1_000_000;
         assert!(rtt_us.contains(&value(&series, least)), "{series:?}");
         let state = reader.state(0).unwrap();
         assert!(rtt_us.contains(&u64::from(state.rack_rtt_us)), "{state:?}");
-        assert_eq!((state.lost_pkts, state.pacing), (0, Pacing::Internal));
-        drop(sender);
-        reader.read().unwrap();
-        assert_eq!(reader.state(0), None, "a closed socket is not read");
+        assert_eq!(state.pacing_status, 1);
+        assert!(state.lost_pkts < 1000, "{state:?}");
+        drop(connection);
+        let is_closed = || {
+            reader.read().unwrap();
+            reader.state(0).is_none()
+        };
+        assert!(soon(is_closed), "a closed socket is read");
     }
 }
 
@@ -153,11 +172,11 @@ fn parameters_are_in_force_side_by_side() {
     assert_ne!(narrow.kernel_name, wide.kernel_name);
     assert_eq!(narrow.build(), wide.build());
     assert_eq!(narrow.params()["window_pkts"], 4);
-    let senders = [connect(&narrow.kernel_name), connect(&wide.kernel_name)];
+    let connections = [&narrow, &wide].map(|loaded| Connection::new(&loaded.kernel_name));
     let mut reader = StateReader::new([&narrow, &wide], 2).unwrap();
-    for (flow, sender) in (0..).zip(&senders) {
-        reader.tags().tag(sender.as_fd(), flow).unwrap();
-        send_a_megabyte(sender);
+    for (flow, connection) in (0..).zip(&connections) {
+        reader.tags().tag(connection.sender.as_fd(), flow).unwrap();
+        connection.carry_a_megabyte();
     }
     reader.read().unwrap();
     let biases = [(&narrow, 0), (&wide, 1)].map(|(loaded, flow)| {
@@ -189,19 +208,19 @@ fn sockets_in_another_namespace_are_read() {
             .args(["link", "set", "lo", "up"])
             .status();
         assert!(up.is_ok_and(|status| status.success()));
-        let sender = connect(&kernel_name);
-        tags.tag(sender.as_fd(), 0).unwrap();
-        send_a_megabyte(&sender);
-        sender
+        let connection = Connection::new(&kernel_name);
+        tags.tag(connection.sender.as_fd(), 0).unwrap();
+        connection.carry_a_megabyte();
+        connection
     });
-    let sender = elsewhere.join().unwrap();
+    let connection = elsewhere.join().unwrap();
     reader.read().unwrap();
     let series = series(&reader, &loaded);
     assert!(
         (1..100_000).contains(&value(&series, "rtt_min_us")),
         "{series:?}"
     );
-    drop(sender);
+    drop(connection);
 }
 
 #[test]
@@ -214,8 +233,8 @@ fn nothing_stays_of_a_killed_process() {
     if env::var_os(HOLD).is_some() {
         // The process to be killed.
         let loaded = load("bbr", &[]);
-        let _sender = connect(&loaded.kernel_name);
-        println!("\nholds {}", loaded.kernel_name);
+        let _connection = Connection::new(&loaded.kernel_name);
+        let _ = std::io::stdout().write_all(format!("\nholds {}\n", loaded.kernel_name).as_bytes());
         thread::sleep(Duration::from_secs(60));
         return;
     }
@@ -236,19 +255,26 @@ fn nothing_stays_of_a_killed_process() {
     assert!(is_gone(&name), "{name} stayed");
 }
 
+/// What is said of `cc/reno.bpf.c` with something replaced, and the path of the file.
+fn refusal_of_reno_with(from: &str, to: &str) -> (String, String) {
+    let reno = concat!(env!("CARGO_MANIFEST_DIR"), "/../../cc/reno.bpf.c");
+    let reno = fs::read_to_string(reno).unwrap();
+    assert!(reno.contains(from));
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("wild.bpf.c");
+    fs::write(&path, reno.replace(from, to)).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    let error = Loaded::load(&request(&path, &[])).unwrap_err();
+    (error.to_string(), path)
+}
+
 #[test]
 fn what_the_verifier_refuses_is_told_with_its_line() {
     if cannot_load("what_the_verifier_refuses_is_told_with_its_line") {
         return;
     }
-    let reno = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../cc/reno.bpf.c"));
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("wild.bpf.c");
     let reads = "\tif (*(volatile u32 *)(unsigned long)ack)\n\t\treturn;\n\ttcp_reno_cong_avoid(";
-    let source = reno.unwrap().replace("\ttcp_reno_cong_avoid(", reads);
-    fs::write(&path, source).unwrap();
-    let path = path.to_str().unwrap();
-    let error = Loaded::load(&request(path, &[])).unwrap_err().to_string();
+    let (error, path) = refusal_of_reno_with("\ttcp_reno_cong_avoid(", reads);
     let (first, last) = error.split_once('\n').unwrap();
     let start = format!("the kernel's verifier refuses `{path}`, in `reno_cong_avoid`, at ");
     assert!(first.starts_with(&start), "{error}");
@@ -257,29 +283,36 @@ fn what_the_verifier_refuses_is_told_with_its_line() {
     assert!((1..=6).contains(&last.lines().count()), "{error}");
 }
 
-/// What one sample costs: `cargo test --release -p dumbbell-emu --features bpf -- --ignored
-/// --nocapture cost_of_a_sample`.
 #[test]
-#[ignore = "measures, and checks nothing"]
-fn cost_of_a_sample() {
-    for (name, count) in [("bbr", 128), ("bbr", 1000), ("copa", 128), ("copa", 1000)] {
-        let loaded = load(name, &[]);
-        let mut reader = StateReader::new([&loaded], count).unwrap();
-        let senders: Vec<TcpStream> = (0..count).map(|_| connect(&loaded.kernel_name)).collect();
-        for (flow, sender) in (0..).zip(&senders) {
-            reader.tags().tag(sender.as_fd(), flow).unwrap();
-            (&*sender).write_all(&[0; 10_000]).unwrap();
-        }
-        thread::sleep(Duration::from_millis(100));
-        let samples = 200;
-        let start = Instant::now();
-        for _ in 0..samples {
-            reader.read().unwrap();
-        }
-        let each = start.elapsed() / samples;
-        let read = (0..count)
-            .filter(|&flow| reader.state(flow).is_some())
-            .count();
-        println!("{name}: {read} sockets in {each:?}");
+fn a_kernel_function_that_is_not_there_is_named() {
+    if cannot_load("a_kernel_function_that_is_not_there_is_named") {
+        return;
     }
+    let call = "extern u32 tcp_nonesuch(struct sock *sk) __ksym;\n\treturn tcp_nonesuch(";
+    let (error, path) = refusal_of_reno_with("\treturn tcp_reno_undo_cwnd(", call);
+    let start = format!("the kernel does not take `{path}`: ");
+    assert!(error.starts_with(&start), "{error}");
+    assert!(
+        error.contains("tcp_nonesuch") && !error.contains('\n'),
+        "{error}"
+    );
+}
+
+#[test]
+fn more_sockets_than_the_kernel_collects_at_a_time_are_read() {
+    if cannot_load("more_sockets_than_the_kernel_collects_at_a_time_are_read") {
+        return;
+    }
+    // A record is 128 bytes, and 32 kB are collected at a time.
+    const SOCKETS: usize = 600;
+    let mut reader = StateReader::new([], SOCKETS).unwrap();
+    let tags = reader.tags();
+    let socket = || rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    let sockets: Vec<OwnedFd> = (0..SOCKETS).map(|_| socket()).collect();
+    for (flow, socket) in (0..).zip(&sockets) {
+        tags.tag(socket.as_fd(), flow).unwrap();
+    }
+    reader.read().unwrap();
+    assert!((0..SOCKETS).all(|flow| reader.state(flow).is_some()));
+    assert!(tags.tag(std::io::stdin().as_fd(), 0).is_err());
 }

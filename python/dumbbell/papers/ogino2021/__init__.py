@@ -7,7 +7,7 @@ base RTT of 40 ms and drop-tail buffers from 0.5 to 64 BDP, for 120 s each.
 from dumbbell.papers.ogino2021.figures import draw_figures, make_tables
 from dumbbell.papers.ogino2021.findings import check_findings
 from dumbbell.papers.ogino2021.measurements import Measurements
-from dumbbell.papers.ogino2021.points import RWND, scenarios
+from dumbbell.papers.ogino2021.points import QUICK_NOTE, RWND, quick_scenarios, scenarios
 from dumbbell.papers.paper import Paper
 
 __all__ = ["PAPER"]
@@ -37,11 +37,14 @@ PAPER = Paper(
         "came with commit 78dc70ebaa38 in Linux 5.1), and an RTT equal to min_rtt renews it "
         "(`min_rtt_tie_renews=1`; until 1b9e2a8c99a5 in Linux 5.10).",
         "The paper ran CCP's Copa on Linux 4.15 in Mininet; here its algorithm runs in a simulated "
-        "Linux TCP, without CCP's reaction delay between kernel and user space.",
+        "Linux TCP, or in this machine's, without CCP's reaction delay between kernel and user "
+        "space.",
         "The paper's n = 4 curves over time are taken to be one flow's, as tcptrace draws one "
         "connection; here the first of each kind.",
     ),
     scenarios=scenarios,
+    quick_scenarios=quick_scenarios,
+    quick_note=QUICK_NOTE,
     findings=lambda runs: check_findings(Measurements(runs)),
     tables=lambda runs: make_tables(Measurements(runs)),
     figures=draw_figures,

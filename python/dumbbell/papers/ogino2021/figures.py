@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -58,11 +59,12 @@ def draw_figures(runs: Mapping[str, Run]) -> list[Figure]:
 
 def draw_throughput(m: Measurements, number: str, rival: str, n: int) -> Figure:
     """Draw mean throughput per flow against buffer size."""
-    x = np.array(BUFFERS_BDP)
+    buffers = m.buffers(rival, n)
+    x = np.array(buffers)
     curves = []
     for cc, group in (("copa", COPA), (rival, RIVAL)):
         seeds = [
-            m.values(Point(rival, n, buffer), partial(throughput, group)) for buffer in BUFFERS_BDP
+            m.values(Point(rival, n, buffer), partial(throughput, group)) for buffer in buffers
         ]
         several = len(seeds[0]) > 1
         style = style_of(cc)
@@ -97,10 +99,10 @@ def throughput(group: int, run: Measured) -> float:
 
 def draw_over_time(m: Measurements, figure: OverTime) -> Figure:
     """Draw one flow's inflight or RTT over time, a curve per buffer, of the first seed."""
-    names = [f"{buffer:g} BDP" for buffer in BUFFERS_BDP]
-    colors = buffer_colors(names)
+    colors = buffer_colors([f"{buffer:g} BDP" for buffer in BUFFERS_BDP])
     curves = []
-    for name, buffer in zip(names, BUFFERS_BDP, strict=True):
+    for buffer in m.buffers(figure.rival, figure.n):
+        name = f"{buffer:g} BDP"
         run = m.runs[Point(figure.rival, figure.n, buffer)][0]
         time_s, values = flow_series(run, first_flow(run, figure.group), figure.column)
         known = np.isfinite(values)
@@ -132,7 +134,7 @@ def make_table(m: Measurements, rival: str, n: int) -> ResultTable:
     """Tabulate one pair and n."""
     label = style_of(rival).label
     rows = []
-    for buffer in BUFFERS_BDP:
+    for buffer in m.buffers(rival, n):
         point = Point(rival, n, buffer)
         rtos = sum(m.values(point, lambda run: run.copa.rto_count + run.rival.rto_count))
         rows.append(
@@ -143,7 +145,7 @@ def make_table(m: Measurements, rival: str, n: int) -> ResultTable:
                 f"{m.mean(point, lambda run: run.rival_share):.0%}",
                 f"{m.mean(point, lambda run: run.copa.rtt_mean_ms):.0f}",
                 f"{m.mean(point, lambda run: run.competitive_share):.0%}",
-                f"{rtos:g}",
+                "–" if math.isnan(rtos) else f"{rtos:g}",
                 gravest([measured.verdict for measured in m.measured[point]]),
             )
         )

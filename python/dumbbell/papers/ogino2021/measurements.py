@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dumbbell.metrics import sum_known
 from dumbbell.papers.ogino2021.points import Point
 from dumbbell.run import Run
 from dumbbell.series import share_of_time
@@ -32,7 +34,7 @@ class Kind:
     outstanding_pkts
         Mean per flow of tcptrace's inflight.
     rto_count
-        Of all flows.
+        Of all flows; NaN where a kernel does not count them.
     rwnd_limited_share
         Share of the flows' time in which the receive window limited them.
     """
@@ -41,7 +43,7 @@ class Kind:
     rtt_mean_ms: float
     rtt_max_ms: float
     outstanding_pkts: float
-    rto_count: int
+    rto_count: float
     rwnd_limited_share: float
 
 
@@ -99,6 +101,10 @@ class Measurements:
         """What was measured in each run of each point."""
         return {point: [measure(run) for run in runs] for point, runs in self.runs.items()}
 
+    def buffers(self, rival: str, n: int) -> tuple[float, ...]:
+        """Return the buffers of a pair that were run, smallest first."""
+        return tuple(sorted(p.buffer_bdp for p in self.runs if (p.rival, p.n) == (rival, n)))
+
     def values(self, point: Point, what: Callable[[Measured], float]) -> list[float]:
         """Return a value of each seed's run."""
         return [what(measured) for measured in self.measured[point]]
@@ -137,11 +143,12 @@ def measure(run: Run) -> Measured:
 def measure_kind(flows: list[dict[str, Any]]) -> Kind:
     """Measure the flows of one kind."""
     lifetime_us = sum(flow["end_us"] - flow["start_us"] for flow in flows)
+    rto_count = sum_known(flow["rto_count"] for flow in flows)
     return Kind(
         throughput_mbps=float(np.mean([flow["goodput_bps"] for flow in flows])) / 1e6,
         rtt_mean_ms=float(np.mean([flow["rtt_mean_us"] for flow in flows])) / 1e3,
         rtt_max_ms=max(flow["rtt_max_us"] for flow in flows) / 1e3,
         outstanding_pkts=float(np.mean([flow["outstanding_mean_pkts"] for flow in flows])),
-        rto_count=sum(flow["rto_count"] for flow in flows),
+        rto_count=math.nan if rto_count is None else rto_count,
         rwnd_limited_share=sum(flow["rwnd_limited_us"] for flow in flows) / max(lifetime_us, 1),
     )

@@ -1,14 +1,23 @@
-"""A run's verdict on itself: may its numbers be believed, and what limited the flows?"""
+"""The checks on what either engine counted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dumbbell.scenario import Scenario
+from dumbbell.verdict.reason import INVALID, WARN, Reason, about_flows
 
-__all__ = ["INVALID", "OK", "WARN", "Reason", "Verdict", "gravest", "judge"]
+__all__ = [
+    "check_congestion_control",
+    "check_conservation",
+    "check_idle",
+    "check_limited",
+    "check_queue_delay",
+    "check_rate",
+    "check_rto_stalls",
+    "check_rtt",
+]
 
 #: Share of a flow's time that the receive window or send buffer may limit it unremarked.
 LIMITED_SHARE = 0.01
@@ -19,85 +28,11 @@ RTO_STALL_US = 1_000_000
 #: How far the link's rate and the longest wait may be off: what a busy time is known to at the ends
 #: of the run and where a packet crosses it, with room to spare.
 RATE_TOLERANCE = 0.01
+#: How far below the base RTT the kernel engine may measure one: its clocks are read where a packet
+#: enters and leaves, to a whole µs, and not at the same instant as the path's.
+RTT_TOLERANCE = 0.01
 #: Shorter busy times are too few packets for that.
 MIN_BUSY_US = 1_000_000
-
-OK, WARN, INVALID = "OK", "WARN", "INVALID"
-
-
-def gravest(statuses: Iterable[str]) -> str:
-    """Return the gravest of some verdicts; OK when there are none."""
-    return max(statuses, key=(OK, WARN, INVALID).index, default=OK)
-
-
-@dataclass(frozen=True)
-class Reason:
-    """One thing that is not as it should be.
-
-    Attributes
-    ----------
-    status
-        ``WARN``: the numbers are right, but look at this; ``INVALID``: do not use them.
-    check
-        Which check found it: ``conservation``, ``congestion_control``, ``rate``,
-        ``queue_delay``, ``rtt``, ``rwnd``, ``sndbuf``, ``rto_stall`` or ``idle``.
-    message
-        What it found, with numbers.
-    """
-
-    status: str
-    check: str
-    message: str
-
-    def __str__(self) -> str:
-        return self.message
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """OK, WARN or INVALID, and why."""
-
-    reasons: tuple[Reason, ...] = field(default=())
-
-    @property
-    def status(self) -> str:
-        """The gravest of the reasons."""
-        return gravest(reason.status for reason in self.reasons)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the verdict as `--json` has it."""
-        reasons = [
-            {"status": r.status, "check": r.check, "message": r.message} for r in self.reasons
-        ]
-        return {"status": self.status, "reasons": reasons}
-
-
-def judge(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
-    """Judge a run by its counters.
-
-    Parameters
-    ----------
-    scenario
-        What was asked for.
-    summary
-        What the engine counted.
-
-    Returns
-    -------
-    Verdict
-        OK when nothing is amiss.
-    """
-    reasons = [
-        *check_conservation(summary),
-        *check_congestion_control(scenario, summary),
-        *check_rate(scenario, summary),
-        *check_queue_delay(scenario, summary),
-        *check_rtt(summary),
-        *check_limited(summary),
-        *check_rto_stalls(summary),
-        *check_idle(summary),
-    ]
-    return Verdict(tuple(reasons))
 
 
 def check_conservation(summary: Mapping[str, Any]) -> Iterator[Reason]:
@@ -143,6 +78,9 @@ def check_rate(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reaso
     """The bottleneck carried what its rate allows: no more ever, and no less while it was busy."""
     link = summary["bottleneck"]
     can_carry_bytes = link["link_rate_bps"] * summary["duration_ns"] / (8 * 10**9)
+    if is_emulated(summary):
+        # The path is not empty when a run on the kernel begins: a packet may be on the link.
+        can_carry_bytes += largest_packet_bytes(scenario)
     if link["forwarded_bytes"] > can_carry_bytes:
         yield Reason(
             INVALID,
@@ -172,6 +110,9 @@ def check_queue_delay(scenario: Scenario, summary: Mapping[str, Any]) -> Iterato
         return
     ahead_bytes = link["limit_bytes"] + largest_packet_bytes(scenario)
     longest_us = ahead_bytes * 8 * 10**6 / link["link_rate_bps"] * (1 + RATE_TOLERANCE)
+    if is_emulated(summary):
+        # A packet that is looked at late has waited for that too; `lateness` judges how late.
+        longest_us += summary["emulation"]["lateness_max_us"]
     if link["queue_delay_max_us"] > longest_us + 1:  # + 1: whole µs
         yield Reason(
             INVALID,
@@ -186,12 +127,18 @@ def largest_packet_bytes(scenario: Scenario) -> int:
     return max(group.packet_bytes for group in scenario.groups)
 
 
+def is_emulated(summary: Mapping[str, Any]) -> bool:
+    """Whether it ran in real time."""
+    return summary.get("emulation") is not None
+
+
 def check_rtt(summary: Mapping[str, Any]) -> Iterator[Reason]:
     """No packet was faster than the path."""
+    tolerance = RTT_TOLERANCE if is_emulated(summary) else 0
     wrong = [
         (flow, f"min RTT {flow['rtt_min_us']} µs, base RTT {flow['base_rtt_us']} µs")
         for flow in summary["flows"]
-        if 0 < flow["rtt_min_us"] < flow["base_rtt_us"]
+        if 0 < flow["rtt_min_us"] < (1 - tolerance) * flow["base_rtt_us"]
     ]
     yield from about_flows(INVALID, "rtt", "measured an RTT below the path's", wrong, summary)
 
@@ -209,11 +156,14 @@ def check_limited(summary: Mapping[str, Any]) -> Iterator[Reason]:
 
 def check_rto_stalls(summary: Mapping[str, Any]) -> Iterator[Reason]:
     """No flow stood still for long after a retransmission timeout."""
-    stalled = [
-        (flow, f"{flow['rto_stall_max_us'] / 1e6:.2f} s at a time, {flow['rto_count']} RTOs")
-        for flow in summary["flows"]
-        if flow["rto_stall_max_us"] >= RTO_STALL_US
-    ]
+    stalled = []
+    for flow in summary["flows"]:
+        longest_us, how = flow["rto_stall_max_us"], "at a time"
+        if longest_us is None:
+            # A kernel tells the time after all timeouts together, if that.
+            longest_us, how = flow.get("rto_stall_us") or 0, "in all"
+        if longest_us >= RTO_STALL_US:
+            stalled.append((flow, f"{longest_us / 1e6:.2f} s {how}, {flow['rto_count']} RTOs"))
     yield from about_flows(WARN, "rto_stall", "stalled after an RTO", stalled, summary)
 
 
@@ -225,19 +175,3 @@ def check_idle(summary: Mapping[str, Any]) -> Iterator[Reason]:
         if flow["received_bytes"] == 0
     ]
     yield from about_flows(WARN, "idle", "got nothing across", idle, summary)
-
-
-def about_flows(
-    status: str,
-    check: str,
-    what: str,
-    found: Sequence[tuple[Mapping[str, Any], str]],
-    summary: Mapping[str, Any],
-) -> Iterator[Reason]:
-    """Say one thing about all the flows it holds for, with the first as the example."""
-    if not found:
-        return
-    flow, detail = found[0]
-    total = len(summary["flows"])
-    example = f"flow {flow['flow']} ({flow['cc']}): {detail}"
-    yield Reason(status, check, f"{len(found)} of {total} flows {what}: {example}")

@@ -1,0 +1,319 @@
+//! What the idle path is like, measured from the hosts before a run: its base RTT and its link rate.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use dumbbell_run::{Control, Queue, Scenario};
+
+use crate::datagram::{receive_stamped, receiver, sender, wait_for};
+use crate::error::Error;
+use crate::host::{Host, Hosts};
+use crate::socket;
+
+/// Ports of calibration, below those of flows, so that it belongs to none.
+const LISTEN_PORT: u16 = 5002;
+const RATE_PORT: u16 = 5003;
+const FIRST_CONNECT_PORT: u16 = 9000;
+
+/// Connections per group that measure the base RTT.
+const CONNECTIONS: u16 = 5;
+
+/// A SYN on the wire: 14 bytes of Ethernet, 20 of IP, 20 of TCP and 20 of options.
+const SYN_WIRE_BYTES: u64 = 74;
+
+/// Ethernet's header, which the wire counts and a TUN device does not.
+const ETHERNET_BYTES: u64 = 14;
+
+/// IP's and UDP's headers.
+const UDP_HEADER_BYTES: u64 = 28;
+
+/// A TCP segment's headers with timestamps: with the MSS they make the MTU.
+const TCP_HEADER_BYTES: u64 = 52;
+
+/// How long the packets that measure the rate are to take on the link: long against how late a packet may
+/// be written, short against a run.
+const RATE_TIME_NS: u64 = 50_000_000;
+
+/// Packets that measure the rate, at least.
+const MIN_RATE_PKTS: u64 = 20;
+
+/// Longest burst, so that a host's queue surely holds it.
+const MAX_BURST_PKTS: u64 = 400;
+
+/// How much longer than due an answer may take before calibration gives up.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The path as measured while nothing else crossed it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Calibration {
+    /// By group.
+    pub(crate) base_rtt_us: Vec<f64>,
+    /// Wire bits per second.
+    pub(crate) link_rate_bps: f64,
+}
+
+/// Measures the path that a relay runs between the hosts; nothing else may cross it meanwhile.
+pub(crate) fn calibrate(
+    hosts: &Hosts,
+    scenario: &Scenario,
+    control: &Control,
+) -> Result<Calibration, Error> {
+    // Made before anything is measured: the kernel takes a moment to start stamping packets.
+    let burst = Burst::new(scenario);
+    let rate = RateProbe::new(&hosts.senders[0], &hosts.receivers[0], &burst)?;
+    let base_rtt_us = (0..scenario.groups.len())
+        .map(|group| base_rtt_us(hosts, scenario, group, control))
+        .collect::<Result<_, _>>()?;
+    Ok(Calibration {
+        base_rtt_us,
+        link_rate_bps: rate.measure(scenario, &burst, control)?,
+    })
+}
+
+/// The handshake's RTT as TCP measures it, less the time the SYN itself is on the link, which the base RTT
+/// does not count. The minimum of a few connections at once: their SYNs wait for each other on the link,
+/// and whatever else comes in between can only make an RTT longer.
+fn base_rtt_us(
+    hosts: &Hosts,
+    scenario: &Scenario,
+    group: usize,
+    control: &Control,
+) -> Result<f64, Error> {
+    let failed = |source| Error::System {
+        what: format!("the base RTT of group {group} could not be measured"),
+        source,
+    };
+    let (from, to) = (&hosts.senders[group], &hosts.receivers[group]);
+    let listener = to.namespace.within(|| {
+        let listener = socket::tcp()?;
+        socket::bind(&listener, to.address, LISTEN_PORT)?;
+        socket::listen(&listener)?;
+        Ok(listener)
+    })?;
+    // Listens until the end of the function: the kernel accepts by itself.
+    let _listener = listener.map_err(failed)?;
+    let connected = from.namespace.within(|| {
+        (FIRST_CONNECT_PORT..)
+            .take(usize::from(CONNECTIONS))
+            .map(|port| {
+                let socket = socket::tcp()?;
+                socket::bind(&socket, from.address, port)?;
+                socket::connect(&socket, to.address, LISTEN_PORT)?;
+                Ok(socket)
+            })
+            .collect::<io::Result<Vec<OwnedFd>>>()
+    })?;
+    let connected = connected.map_err(failed)?;
+    let patience = Duration::from_nanos(scenario.groups[group].base_rtt_ns) + PATIENCE;
+    let deadline = Instant::now() + patience;
+    for socket in &connected {
+        wait_until(socket, libc::POLLOUT, deadline, control).map_err(failed)??;
+        socket::take_error(socket).map_err(failed)?;
+    }
+    let rtts_us = connected
+        .iter()
+        .map(|socket| socket::tcp_info(socket).map(|info| info.min_rtt_us.min(info.rtt_us)))
+        .collect::<io::Result<Vec<u32>>>()
+        .map_err(failed)?;
+    let rtt_us = rtts_us.into_iter().min().map_or(0.0, f64::from);
+    let link_rate_bps = scenario.bottleneck.link_rate_bps as f64;
+    Ok(rtt_us - (SYN_WIRE_BYTES * 8) as f64 * 1e6 / link_rate_bps)
+}
+
+/// Packets that measure the rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Burst {
+    /// At once: no more than the bottleneck's queue holds.
+    pkts: u64,
+    bursts: u64,
+    wire_bytes: u64,
+}
+
+impl Burst {
+    fn new(scenario: &Scenario) -> Self {
+        let bottleneck = &scenario.bottleneck;
+        let wire_bytes =
+            u64::from(scenario.groups[0].mss_bytes) + TCP_HEADER_BYTES + ETHERNET_BYTES;
+        let queue_pkts = match bottleneck.queue {
+            Queue::Bfifo { limit_bytes } => limit_bytes / wire_bytes,
+            Queue::Pfifo { limit_pkts } => limit_pkts,
+        };
+        let bits = u128::from(bottleneck.link_rate_bps) * u128::from(RATE_TIME_NS) / 1_000_000_000;
+        let wanted_pkts = ((bits / 8) as u64 / wire_bytes).max(MIN_RATE_PKTS);
+        // One is on the link while the queue is full. A burst of one would measure nothing.
+        let pkts = wanted_pkts.min(queue_pkts + 1).clamp(2, MAX_BURST_PKTS);
+        let bursts = wanted_pkts.div_ceil(pkts);
+        Self {
+            pkts,
+            // A link so slow that bursts take long is measured by few: lateness matters little there.
+            bursts: bursts.clamp(1, 10),
+            wire_bytes,
+        }
+    }
+}
+
+/// Sockets that measure the rate.
+struct RateProbe {
+    from: OwnedFd,
+    to: OwnedFd,
+}
+
+impl RateProbe {
+    fn new(from: &Host, to: &Host, burst: &Burst) -> Result<Self, Error> {
+        let room_bytes = 2 * (burst.pkts * burst.wire_bytes) as usize + (1 << 20);
+        let to_socket = to
+            .namespace
+            .within(|| receiver((to.address, RATE_PORT), room_bytes))?;
+        let from_socket = from
+            .namespace
+            .within(|| sender((from.address, RATE_PORT), (to.address, RATE_PORT)))?;
+        Ok(Self {
+            from: from_socket.map_err(rate_failed)?,
+            to: to_socket.map_err(rate_failed)?,
+        })
+    }
+
+    fn measure(&self, scenario: &Scenario, burst: &Burst, control: &Control) -> Result<f64, Error> {
+        let bits = (burst.pkts * burst.wire_bytes * 8) as f64;
+        let on_link_s = bits / scenario.bottleneck.link_rate_bps as f64;
+        let path_s = scenario.groups[0].base_rtt_ns as f64 / 1e9;
+        let patience = PATIENCE + Duration::from_secs_f64(2.0 * on_link_s + path_s);
+        let mut line = Line::default();
+        for _ in 0..burst.bursts {
+            self.send(burst, control)?;
+            let arrivals = self.receive(burst, Instant::now() + patience, control)?;
+            line.add(&arrivals);
+        }
+        let ns_per_pkt = line.slope().ok_or_else(|| {
+            Error::Refused("the link rate could not be measured: no packets arrived".to_owned())
+        })?;
+        Ok((burst.wire_bytes * 8) as f64 * 1e9 / ns_per_pkt)
+    }
+
+    /// Sends a burst as fast as the host can; each datagram begins with its number.
+    fn send(&self, burst: &Burst, control: &Control) -> Result<(), Error> {
+        let mut datagram = vec![0; (burst.wire_bytes - ETHERNET_BYTES - UDP_HEADER_BYTES) as usize];
+        let deadline = Instant::now() + PATIENCE;
+        for number in 0..burst.pkts as u32 {
+            datagram[..4].copy_from_slice(&number.to_ne_bytes());
+            while socket::send(&self.from, &datagram)
+                .map_err(rate_failed)?
+                .is_none()
+            {
+                wait_until(&self.from, libc::POLLOUT, deadline, control).map_err(rate_failed)??;
+            }
+        }
+        Ok(())
+    }
+
+    /// Numbers and times of arrival (ns) of a burst's packets.
+    fn receive(
+        &self,
+        burst: &Burst,
+        deadline: Instant,
+        control: &Control,
+    ) -> Result<Vec<(u32, u64)>, Error> {
+        let mut arrivals: Vec<(u32, u64)> = Vec::with_capacity(burst.pkts as usize);
+        let last = burst.pkts as u32 - 1;
+        // Packets stay in order: after the last one none comes.
+        while arrivals.last().is_none_or(|&(number, _)| number < last) {
+            let mut start = [0; 4];
+            match receive_stamped(&self.to, &mut start).map_err(rate_failed)? {
+                Some(stamp_ns) => arrivals.push((u32::from_ne_bytes(start), stamp_ns)),
+                None => {
+                    wait_until(&self.to, libc::POLLIN, deadline, control)
+                        .map_err(rate_failed)??;
+                }
+            }
+        }
+        Ok(arrivals)
+    }
+}
+
+fn rate_failed(source: io::Error) -> Error {
+    Error::System {
+        what: "the link rate could not be measured".to_owned(),
+        source,
+    }
+}
+
+/// Waits for a socket until the deadline; the inner error is a cancelled run.
+fn wait_until(
+    socket: &OwnedFd,
+    events: i16,
+    deadline: Instant,
+    control: &Control,
+) -> io::Result<Result<(), Error>> {
+    let look_every = Duration::from_millis(20);
+    loop {
+        if control.is_cancelled() {
+            return Ok(Err(Error::Cancelled));
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        if wait_for(&[socket], events, left.min(look_every))? {
+            return Ok(Ok(()));
+        }
+    }
+}
+
+/// Least squares over several bursts that share the slope, not the start: one late packet, even the first
+/// or the last, does not decide.
+#[derive(Default)]
+struct Line {
+    /// Σ (number − mean number)², over the bursts.
+    variance: f64,
+    /// Σ (number − mean number)·(time − mean time), ns.
+    covariance_ns: f64,
+}
+
+impl Line {
+    fn add(&mut self, arrivals: &[(u32, u64)]) {
+        let Some(&(_, first_ns)) = arrivals.first() else {
+            return;
+        };
+        let count = arrivals.len() as f64;
+        // From the first: a time of day has no digits to spare in a float.
+        let points = || {
+            arrivals.iter().map(|&(number, time_ns)| {
+                let since_first_ns = time_ns.wrapping_sub(first_ns) as i64;
+                (f64::from(number), since_first_ns as f64)
+            })
+        };
+        let mean_number = points().map(|(number, _)| number).sum::<f64>() / count;
+        let mean_ns = points().map(|(_, ns)| ns).sum::<f64>() / count;
+        for (number, ns) in points() {
+            self.variance += (number - mean_number).powi(2);
+            self.covariance_ns += (number - mean_number) * (ns - mean_ns);
+        }
+    }
+
+    /// Time per packet, ns.
+    fn slope(&self) -> Option<f64> {
+        (self.variance > 0.0 && self.covariance_ns > 0.0)
+            .then(|| self.covariance_ns / self.variance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slope_is_the_time_per_packet_of_all_bursts() {
+        let mut line = Line::default();
+        assert_eq!(line.slope(), None);
+        let burst = |start_ns: u64| -> Vec<(u32, u64)> {
+            (0..10)
+                .map(|number| (number, start_ns + u64::from(number) * 242_240))
+                .collect()
+        };
+        line.add(&burst(1_700_000_000_000_000_000));
+        line.add(&burst(1_700_000_000_500_000_000));
+        let slope_ns = line.slope().expect("there are points");
+        assert!((slope_ns - 242_240.0).abs() < 1.0, "{slope_ns}");
+    }
+}

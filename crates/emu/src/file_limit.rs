@@ -1,0 +1,48 @@
+//! How many files (sockets are files) this process may have open.
+
+use std::io;
+
+use crate::error::Error;
+use crate::socket::checked;
+
+/// Files beside the sockets of flows: what the process has open already, namespaces, devices, epoll.
+const OTHER_FILES: u64 = 1024;
+
+/// Makes room for `files` more; asks for more than the hard limit only if it must.
+pub(crate) fn raise_file_limit(files: u64) -> Result<(), Error> {
+    let needed = files + OTHER_FILES;
+    let limit = file_limit().map_err(|source| Error::System {
+        what: "the limit of open files could not be read".to_owned(),
+        source,
+    })?;
+    if limit.rlim_cur >= needed {
+        return Ok(());
+    }
+    let wanted = libc::rlimit {
+        rlim_cur: needed,
+        rlim_max: limit.rlim_max.max(needed),
+    };
+    set_file_limit(&wanted).map_err(|_| {
+        Error::Refused(format!(
+            "the flows need {needed} open files, and this process may have {}; raise the limit \
+             (`ulimit -n {needed}`, LimitNOFILE=) or run fewer flows",
+            limit.rlim_max
+        ))
+    })
+}
+
+fn file_limit() -> io::Result<libc::rlimit> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is valid for writing.
+    checked(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) })?;
+    Ok(limit)
+}
+
+fn set_file_limit(limit: &libc::rlimit) -> io::Result<()> {
+    // SAFETY: `limit` is read during the call only.
+    checked(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, limit) })?;
+    Ok(())
+}

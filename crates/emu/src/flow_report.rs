@@ -1,0 +1,107 @@
+//! What the sockets of a flow tell about its life.
+
+use std::sync::atomic::Ordering;
+
+use crate::connection::Connection;
+use crate::sampler::{FlowEnd, Means, syn_retransmits};
+
+/// One flow over its life. Times count from the start of the run; `None`: the kernel does not tell.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowReport {
+    pub(crate) group: usize,
+    pub(crate) start_ns: u64,
+    /// When the sender's handshake was done.
+    pub(crate) established_ns: Option<u64>,
+    /// When all that a flow with a size or a stop time had written was acknowledged.
+    pub(crate) finished_ns: Option<u64>,
+    /// Read back from the socket at the end, by the kernel's name.
+    pub(crate) kernel_cc: String,
+    /// Payload that the application handed to TCP.
+    pub(crate) written_bytes: u64,
+    /// Payload that arrived in order.
+    pub(crate) received_bytes: u64,
+    pub(crate) cwnd_mean_pkts: f64,
+    pub(crate) inflight_mean_pkts: f64,
+    pub(crate) outstanding_mean_pkts: f64,
+    /// Data packets sent, retransmissions included.
+    pub(crate) sent_pkts: u64,
+    /// Retransmissions of data.
+    pub(crate) retransmitted_pkts: u64,
+    pub(crate) arrived_pkts: u64,
+    pub(crate) syn_retransmits: u64,
+    /// Retransmissions that the receiver reported as duplicates.
+    pub(crate) spurious_retransmits: Option<u64>,
+    pub(crate) rto_count: Option<u64>,
+    /// From a timeout to the next progress, in all.
+    pub(crate) rto_stall_us: Option<u64>,
+    pub(crate) cwnd_limited_us: u64,
+    pub(crate) rwnd_limited_us: u64,
+    pub(crate) sndbuf_limited_us: u64,
+}
+
+impl FlowReport {
+    pub(crate) fn new(
+        connection: &Connection,
+        end: &FlowEnd,
+        means: &Means,
+        epoch_ns: u64,
+    ) -> Self {
+        let established = connection.established.get();
+        let handshake = established.map(|established| established.info);
+        let sender = end.sender.unwrap_or_default();
+        let receiver = end.receiver.unwrap_or_default();
+        // Until the handshake is done, all retransmissions are SYNs.
+        let is_connecting = handshake.is_none();
+        let syn_retransmits = if is_connecting {
+            sender.total_retrans_pkts
+        } else {
+            syn_retransmits(connection)
+        };
+        let since_handshake = |at_end: u64, at_handshake: u64| {
+            if is_connecting {
+                0
+            } else {
+                at_end.saturating_sub(at_handshake)
+            }
+        };
+        let handshake = handshake.unwrap_or_default();
+        Self {
+            group: connection.group,
+            start_ns: connection.start_ns,
+            established_ns: established.map(|established| established.time_ns - epoch_ns),
+            finished_ns: connection
+                .finished_ns
+                .get()
+                .map(|time_ns| time_ns - epoch_ns),
+            kernel_cc: end.kernel_cc.clone(),
+            written_bytes: connection.written_bytes.load(Ordering::Acquire),
+            received_bytes: connection.payload_bytes(receiver.received_bytes),
+            cwnd_mean_pkts: means.cwnd_pkts(),
+            inflight_mean_pkts: means.inflight_pkts(),
+            outstanding_mean_pkts: means.outstanding_pkts(),
+            sent_pkts: u64::from(sender.sent_data_segs),
+            retransmitted_pkts: since_handshake(
+                u64::from(sender.total_retrans_pkts),
+                u64::from(syn_retransmits),
+            ),
+            arrived_pkts: u64::from(receiver.received_data_segs),
+            syn_retransmits: u64::from(syn_retransmits),
+            spurious_retransmits: sender.dsack_dups.map(u64::from),
+            rto_count: sender.rto_count.map(|count| {
+                since_handshake(
+                    u64::from(count),
+                    u64::from(handshake.rto_count.unwrap_or(0)),
+                )
+            }),
+            rto_stall_us: sender.rto_recovery_ms.map(|ms| {
+                1000 * since_handshake(
+                    u64::from(ms),
+                    u64::from(handshake.rto_recovery_ms.unwrap_or(0)),
+                )
+            }),
+            cwnd_limited_us: sender.cwnd_limited_us().unwrap_or(0),
+            rwnd_limited_us: sender.rwnd_limited_us.unwrap_or(0),
+            sndbuf_limited_us: sender.sndbuf_limited_us.unwrap_or(0),
+        }
+    }
+}

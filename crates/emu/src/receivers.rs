@@ -1,0 +1,184 @@
+//! The receiving applications: one thread accepts all flows and throws away what arrives.
+
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dumbbell_run::Group;
+
+use crate::connection::Connection;
+use crate::error::Error;
+use crate::host::{FIRST_FLOW_PORT, RECEIVER_PORT};
+use crate::readiness::{Readiness, Ready};
+use crate::socket;
+
+/// A receive window or send buffer of this size or more (the scenario's default) is not to bind: Linux
+/// sizes the buffer by itself. It is also the largest window that TCP can advertise (RFC 7323 §2.3).
+pub(crate) const UNLIMITED_BYTES: u64 = 1 << 30;
+
+/// Bytes that must have arrived before the reader is woken. Linux then acknowledges every second packet
+/// without waiting for the reader, so how promptly this thread runs does not show; and what is unread
+/// stays far below Linux's initial buffer of 128 kB.
+const LOW_WATER_BYTES: u64 = 16 * 1024;
+
+/// Receive buffer per byte of a limited window, and what is added to it: what the kernel counts for a
+/// packet is a multiple of its payload, the more so for small ones. The window, not the buffer, is to bind.
+const BUFFER_PER_WINDOW: u64 = 8;
+const BUFFER_EXTRA_BYTES: u64 = 1 << 20;
+
+/// Tokens of the listeners; flows are below.
+const FIRST_LISTENER: u64 = 1 << 32;
+
+/// A socket that listens for the flows of a group; made inside the receiver's host.
+pub(crate) fn listener(group: &Group, address: Ipv4Addr) -> io::Result<OwnedFd> {
+    let listener = socket::tcp()?;
+    match limited_window(group) {
+        None => set_low_water(&listener, LOW_WATER_BYTES)?,
+        Some(window_bytes) => {
+            // Before listening: the handshake's window scale follows from the clamp.
+            let buffer_bytes = BUFFER_PER_WINDOW * u64::from(window_bytes) + BUFFER_EXTRA_BYTES;
+            fix_buffer(&listener, buffer_bytes)?;
+            clamp_window(&listener, window_bytes)?;
+        }
+    }
+    socket::bind(&listener, address, RECEIVER_PORT)?;
+    socket::listen(&listener)?;
+    Ok(listener)
+}
+
+/// The window to hold the receivers of a group to, if any.
+fn limited_window(group: &Group) -> Option<u32> {
+    (group.rwnd_bytes < UNLIMITED_BYTES).then_some(group.rwnd_bytes as u32)
+}
+
+/// A buffer that Linux leaves as it is. Without the privilege to go beyond `net.core.rmem_max` it is the
+/// namespace's `tcp_rmem` that makes it large enough.
+fn fix_buffer(listener: &OwnedFd, bytes: u64) -> io::Result<()> {
+    // The kernel doubles the value.
+    let half_bytes = i32::try_from(bytes / 2)
+        .unwrap_or(i32::MAX / 2)
+        .min(i32::MAX / 2);
+    match socket::set(listener, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, half_bytes) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        other => other,
+    }
+}
+
+fn clamp_window(socket: &OwnedFd, window_bytes: u32) -> io::Result<()> {
+    let window_bytes = i32::try_from(window_bytes).unwrap_or(i32::MAX);
+    socket::set(
+        socket,
+        libc::IPPROTO_TCP,
+        libc::TCP_WINDOW_CLAMP,
+        window_bytes,
+    )
+}
+
+fn set_low_water(socket: &OwnedFd, bytes: u64) -> io::Result<()> {
+    socket::set(socket, libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes as i32)
+}
+
+/// Runs all receivers.
+pub(crate) struct Receivers {
+    readiness: Readiness,
+    connections: Arc<Vec<Connection>>,
+    /// By group.
+    listeners: Vec<OwnedFd>,
+    first_flow: Vec<usize>,
+    /// By flow: the window to impose once the first data is there.
+    pending_window: Vec<Option<u32>>,
+}
+
+impl Receivers {
+    /// Receivers of the connections, whose groups are these.
+    pub(crate) fn new(
+        readiness: Readiness,
+        connections: &Arc<Vec<Connection>>,
+        groups: &[Group],
+        listeners: Vec<OwnedFd>,
+    ) -> Result<Self, Error> {
+        for (token, listener) in (FIRST_LISTENER..).zip(&listeners) {
+            readiness
+                .add(listener, libc::EPOLLIN as u32, token)
+                .map_err(Error::waiting)?;
+        }
+        let flows_before = |group: usize| {
+            let before = &groups[..group];
+            before.iter().map(|group| group.flows as usize).sum()
+        };
+        Ok(Self {
+            readiness,
+            listeners,
+            first_flow: (0..groups.len()).map(flows_before).collect(),
+            pending_window: connections
+                .iter()
+                .map(|connection| limited_window(&groups[connection.group]))
+                .collect(),
+            connections: Arc::clone(connections),
+        })
+    }
+
+    /// Receives until `stopped` and nudged.
+    pub(crate) fn run(mut self, stopped: &AtomicBool) -> Result<(), Error> {
+        let mut ready = Vec::new();
+        while !stopped.load(Ordering::Acquire) {
+            self.readiness
+                .wait(true, &mut ready)
+                .map_err(Error::waiting)?;
+            for Ready { token, .. } in ready.drain(..) {
+                match token.checked_sub(FIRST_LISTENER) {
+                    Some(group) => self.accept(group as usize)?,
+                    None => self.receive(token as usize)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, group: usize) -> Result<(), Error> {
+        while let Some((socket, peer)) =
+            socket::accept(&self.listeners[group]).map_err(|source| Error::System {
+                what: format!("a flow of group {group} could not be accepted"),
+                source,
+            })?
+        {
+            let index = usize::from(peer.port().wrapping_sub(FIRST_FLOW_PORT));
+            let flow = self.first_flow[group] + index;
+            let connection = self.connections.get(flow);
+            // What is no flow of ours is closed.
+            let connection = connection.filter(|connection| connection.group == group);
+            if let Some(connection) = connection {
+                let receiver = connection.receiver.get_or_init(|| socket);
+                self.readiness
+                    .add(receiver, libc::EPOLLIN as u32, flow as u64)
+                    .map_err(Error::waiting)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, flow: usize) -> Result<(), Error> {
+        let connection = &self.connections[flow];
+        let Some(receiver) = connection.receiver.get() else {
+            return Ok(());
+        };
+        let broken = |error| connection.failed("could not be received", error);
+        let discarded = socket::discard(receiver).map_err(broken)?;
+        if discarded == Some(0) {
+            // The end. The socket stays open so that TCP can be asked about it until the run is over.
+            return self.readiness.remove(receiver).map_err(Error::waiting);
+        }
+        if discarded.is_some()
+            && let Some(window_bytes) = self.pending_window[flow].take()
+        {
+            // With the first data Linux learns the segment size, and sets the clamp anew from the size of
+            // the buffer (since 6.9): what was asked for must be asked for again.
+            clamp_window(receiver, window_bytes).map_err(broken)?;
+            let low_water_bytes = LOW_WATER_BYTES.min(u64::from(window_bytes) / 2).max(1);
+            set_low_water(receiver, low_water_bytes).map_err(broken)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,341 @@
+//! The time series: at every sampling instant, what the kernel tells of each flow.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use dumbbell_run::{FlowSamples, Scenario, UNKNOWN, per_second};
+use hdrhistogram::Histogram;
+
+use crate::bbr_info::BbrInfo;
+use crate::clock::monotonic_ns;
+use crate::connection::Connection;
+use crate::error::Error;
+use crate::readiness::sleep_until;
+use crate::socket;
+use crate::tcp_info::TcpInfo;
+
+/// Interval when the scenario wants no time series: the means are still made of samples.
+const MEANS_INTERVAL_NS: u64 = 10_000_000;
+
+/// Longest sleep without a look at whether to stop.
+const LONGEST_SLEEP_NS: u64 = 20_000_000;
+
+/// Pacing rates from here on are none: the kernel says all ones in 32 or 64 bits.
+const UNPACED_BYTES_PER_S: u64 = u64::MAX >> 3;
+
+/// Reads the private state of congestion controls that were loaded into the kernel.
+pub(crate) trait StateSource: Send {
+    /// Called once per sampling instant, right after TCP_INFO of the flows in `active` (in flow order) was
+    /// read: appends a row per flow to its own columns. `lost_pkts`, one per active flow, are unknown until
+    /// it says how many packets each flow has declared lost.
+    fn sample(&mut self, active: &[u32], lost_pkts: &mut [u32]) -> Result<(), Error>;
+}
+
+/// What sampling leaves.
+#[derive(Debug)]
+pub(crate) struct Sampled {
+    /// Empty when the scenario wants no time series.
+    pub(crate) flows: FlowSamples,
+    /// By group: the state of the kernel's own bbr, where that runs.
+    pub(crate) bbr: Vec<Option<BbrInfo>>,
+    /// By flow.
+    pub(crate) means: Vec<Means>,
+    /// By flow, as they were at the end of the run.
+    pub(crate) ends: Vec<FlowEnd>,
+    /// From the sampling instant to the first flow's sample, ns.
+    pub(crate) jitter_ns: Histogram<u32>,
+    /// From the first flow's sample to the last one's, ns.
+    pub(crate) pass_ns: Histogram<u32>,
+    /// Instants that had passed altogether when their turn came: they have no rows.
+    pub(crate) missed_instants: u64,
+}
+
+/// Time averages over a flow's life so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Means {
+    /// When the flow was sampled last.
+    since_ns: u64,
+    active_ns: u64,
+    cwnd_pkt_ns: u128,
+    inflight_pkt_ns: u128,
+    outstanding_pkt_ns: u128,
+    /// Payload received when the time series was last sampled.
+    received_bytes: u64,
+}
+
+/// A flow at the end of the run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FlowEnd {
+    pub(crate) sender: Option<TcpInfo>,
+    pub(crate) receiver: Option<TcpInfo>,
+    /// The congestion control that the socket runs, by the kernel's name; read back.
+    pub(crate) kernel_cc: String,
+}
+
+/// Takes the samples of a run.
+pub(crate) struct Sampler {
+    connections: Arc<Vec<Connection>>,
+    latest_rtt_us: Arc<Vec<AtomicU32>>,
+    states: Option<Box<dyn StateSource>>,
+    epoch_ns: u64,
+    duration_ns: u64,
+    interval_ns: u64,
+    is_recording: bool,
+    sampled: Sampled,
+    /// Flows sampled at this instant.
+    active: Vec<u32>,
+    infos: Vec<TcpInfo>,
+}
+
+impl Sampler {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        connections: &Arc<Vec<Connection>>,
+        latest_rtt_us: Arc<Vec<AtomicU32>>,
+        states: Option<Box<dyn StateSource>>,
+        epoch_ns: u64,
+    ) -> Self {
+        let is_recording = scenario.sample_interval_ns > 0;
+        // Room for all rows at once: it costs address space only until it is used.
+        let instants = scenario
+            .duration_ns
+            .checked_div(scenario.sample_interval_ns)
+            .unwrap_or(0) as usize;
+        Self {
+            latest_rtt_us,
+            states,
+            epoch_ns,
+            duration_ns: scenario.duration_ns,
+            interval_ns: if is_recording {
+                scenario.sample_interval_ns
+            } else {
+                MEANS_INTERVAL_NS
+            },
+            is_recording,
+            sampled: Sampled {
+                flows: FlowSamples::with_capacity(instants * connections.len()),
+                bbr: scenario
+                    .groups
+                    .iter()
+                    .map(|group| BbrInfo::of_group(group, instants))
+                    .collect(),
+                means: vec![Means::default(); connections.len()],
+                ends: Vec::new(),
+                jitter_ns: histogram_ns(),
+                pass_ns: histogram_ns(),
+                missed_instants: 0,
+            },
+            active: Vec::with_capacity(connections.len()),
+            infos: Vec::with_capacity(connections.len()),
+            connections: Arc::clone(connections),
+        }
+    }
+
+    /// Samples until the end of the run, and takes the flows' final state there; or until `stopped`.
+    pub(crate) fn run(mut self, stopped: &AtomicBool) -> Result<Sampled, Error> {
+        let mut instant_ns = self.interval_ns;
+        while instant_ns <= self.duration_ns {
+            if !sleep(self.epoch_ns + instant_ns, stopped) {
+                return Ok(self.sampled);
+            }
+            let began_ns = monotonic_ns();
+            self.sample(instant_ns)?;
+            let late_ns = began_ns.saturating_sub(self.epoch_ns + instant_ns);
+            self.sampled.jitter_ns.saturating_record(late_ns);
+            let ended_ns = monotonic_ns();
+            self.sampled.pass_ns.saturating_record(ended_ns - began_ns);
+            // Instants that are over already are left out: rows with their time would not be theirs.
+            let passed = (ended_ns - self.epoch_ns - instant_ns) / self.interval_ns;
+            let last = (self.duration_ns - instant_ns) / self.interval_ns;
+            self.sampled.missed_instants += passed.min(last);
+            instant_ns += (1 + passed) * self.interval_ns;
+        }
+        if sleep(self.epoch_ns + self.duration_ns, stopped) {
+            self.sampled.ends = self.final_states()?;
+        }
+        Ok(self.sampled)
+    }
+
+    /// Samples all active flows, as of `instant_ns` of the run.
+    fn sample(&mut self, instant_ns: u64) -> Result<(), Error> {
+        self.active.clear();
+        self.infos.clear();
+        for connection in self.connections.iter() {
+            if connection.is_active() {
+                self.active.push(connection.flow);
+                self.infos.push(sender_info(connection)?);
+            }
+        }
+        let first_row = self.sampled.flows.time_us.len();
+        for (&flow, info) in self.active.iter().zip(&self.infos) {
+            let connection = &self.connections[flow as usize];
+            let means = &mut self.sampled.means[flow as usize];
+            let elapsed_ns = means.note(connection, info, self.epoch_ns);
+            if !self.is_recording {
+                continue;
+            }
+            let received_bytes = received_bytes(connection)?;
+            let new_bytes = received_bytes.saturating_sub(means.received_bytes);
+            means.received_bytes = received_bytes;
+            let row = Row {
+                time_us: (instant_ns / 1000) as i64,
+                flow,
+                rtt_us: self.latest_rtt_us[flow as usize].load(Ordering::Relaxed),
+                goodput_bps: per_second(new_bytes * 8, elapsed_ns, 1_000_000_000),
+                syn_retransmits: syn_retransmits(connection),
+            };
+            row.append(info, &mut self.sampled.flows);
+            if let Some(bbr) = &mut self.sampled.bbr[connection.group] {
+                bbr.sample(&connection.sender)
+                    .map_err(|error| connection.failed("did not tell of its bbr", error))?;
+            }
+        }
+        if let Some(states) = self.states.as_mut().filter(|_| self.is_recording) {
+            let lost_pkts = &mut self.sampled.flows.lost_pkts[first_row..];
+            states.sample(&self.active, lost_pkts)?;
+        }
+        Ok(())
+    }
+
+    /// Senders first, as close to the end as can be.
+    fn final_states(&mut self) -> Result<Vec<FlowEnd>, Error> {
+        let mut ends = Vec::with_capacity(self.connections.len());
+        for connection in self.connections.iter() {
+            ends.push(FlowEnd {
+                sender: Some(sender_info(connection)?).filter(TcpInfo::has_started),
+                ..FlowEnd::default()
+            });
+        }
+        for (connection, end) in self.connections.iter().zip(&mut ends) {
+            if let Some(receiver) = connection.receiver.get() {
+                let info = socket::tcp_info(receiver)
+                    .map_err(|error| connection.failed("could not be looked at", error))?;
+                end.receiver = Some(info);
+            }
+            end.kernel_cc = socket::congestion_control(&connection.sender)
+                .map_err(|error| connection.failed("did not tell its congestion control", error))?;
+        }
+        Ok(ends)
+    }
+}
+
+impl Means {
+    /// Counts the time since the last sample at the values of this one; returns that time.
+    fn note(&mut self, connection: &Connection, info: &TcpInfo, epoch_ns: u64) -> u64 {
+        let now_ns = monotonic_ns();
+        if self.since_ns == 0 {
+            self.since_ns = epoch_ns + connection.start_ns;
+        }
+        let elapsed_ns = now_ns.saturating_sub(self.since_ns);
+        let over_time = |pkts: u32| u128::from(pkts) * u128::from(elapsed_ns);
+        self.since_ns = now_ns;
+        self.active_ns += elapsed_ns;
+        self.cwnd_pkt_ns += over_time(info.snd_cwnd_pkts);
+        self.inflight_pkt_ns += over_time(info.inflight_pkts());
+        self.outstanding_pkt_ns += over_time(info.unacked_pkts);
+        elapsed_ns
+    }
+
+    pub(crate) fn cwnd_pkts(&self) -> f64 {
+        self.mean(self.cwnd_pkt_ns)
+    }
+
+    pub(crate) fn inflight_pkts(&self) -> f64 {
+        self.mean(self.inflight_pkt_ns)
+    }
+
+    pub(crate) fn outstanding_pkts(&self) -> f64 {
+        self.mean(self.outstanding_pkt_ns)
+    }
+
+    fn mean(&self, pkt_ns: u128) -> f64 {
+        dumbbell_run::ratio(pkt_ns as f64, self.active_ns as f64)
+    }
+}
+
+/// What a row has beside the sender's TCP_INFO.
+struct Row {
+    time_us: i64,
+    flow: u32,
+    /// 0: none yet.
+    rtt_us: u32,
+    goodput_bps: u64,
+    syn_retransmits: u32,
+}
+
+impl Row {
+    fn append(&self, info: &TcpInfo, samples: &mut FlowSamples) {
+        let known = |value: u32, unknown: u32| if value == unknown { UNKNOWN } else { value };
+        samples.time_us.push(self.time_us);
+        samples.flow.push(self.flow);
+        samples.cwnd_pkts.push(info.snd_cwnd_pkts);
+        samples.ssthresh_pkts.push(info.snd_ssthresh_pkts);
+        samples.inflight_pkts.push(info.inflight_pkts());
+        samples.outstanding_pkts.push(info.unacked_pkts);
+        samples.srtt_us.push(info.rtt_us);
+        samples.rtt_us.push(known(self.rtt_us, 0));
+        samples.min_rtt_us.push(info.min_rtt_us);
+        samples
+            .delivery_rate_bps
+            .push(info.delivery_rate_bytes_per_s.saturating_mul(8));
+        samples.goodput_bps.push(self.goodput_bps);
+        samples.pacing_rate_bps.push(pacing_rate_bps(info));
+        samples
+            .retransmitted_pkts
+            .push(info.total_retrans_pkts.saturating_sub(self.syn_retransmits));
+        samples.lost_pkts.push(UNKNOWN);
+        samples.ca_state.push(info.ca_state);
+    }
+}
+
+/// `u64::MAX`: not paced.
+fn pacing_rate_bps(info: &TcpInfo) -> u64 {
+    let rate = info.pacing_rate_bytes_per_s;
+    if rate >= UNPACED_BYTES_PER_S || rate == u64::from(u32::MAX) {
+        u64::MAX
+    } else {
+        rate * 8
+    }
+}
+
+/// SYNs sent again before the connection was established.
+pub(crate) fn syn_retransmits(connection: &Connection) -> u32 {
+    connection
+        .established
+        .get()
+        .map_or(0, |established| established.info.total_retrans_pkts)
+}
+
+fn sender_info(connection: &Connection) -> Result<TcpInfo, Error> {
+    socket::tcp_info(&connection.sender)
+        .map_err(|error| connection.failed("could not be looked at", error))
+}
+
+/// Payload that arrived at the receiver in order, whether or not its application has read it.
+fn received_bytes(connection: &Connection) -> Result<u64, Error> {
+    let Some(receiver) = connection.receiver.get() else {
+        return Ok(0);
+    };
+    let info = socket::tcp_info(receiver)
+        .map_err(|error| connection.failed("could not be looked at", error))?;
+    Ok(connection.payload_bytes(info.received_bytes))
+}
+
+/// Sleeps until `due_ns`; false when `stopped` first.
+fn sleep(due_ns: u64, stopped: &AtomicBool) -> bool {
+    loop {
+        if stopped.load(Ordering::Acquire) {
+            return false;
+        }
+        let now_ns = monotonic_ns();
+        if now_ns >= due_ns {
+            return true;
+        }
+        sleep_until(due_ns.min(now_ns + LONGEST_SLEEP_NS));
+    }
+}
+
+/// A histogram of ns up to 10 s with a relative error of 1 %.
+fn histogram_ns() -> Histogram<u32> {
+    Histogram::new_with_bounds(1, 10_000_000_000, 2).expect("the bounds are valid")
+}

@@ -1,0 +1,366 @@
+//! The traffic of a run: its flows' sockets, and the threads that send, receive and sample.
+
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use dumbbell_run::{Control, FlowSamples, Group, Scenario, StateSamples};
+use hdrhistogram::Histogram;
+
+use crate::clock::monotonic_ns;
+use crate::connection::Connection;
+use crate::error::Error;
+use crate::file_limit::raise_file_limit;
+use crate::flow_report::FlowReport;
+use crate::host::{FIRST_FLOW_PORT, Host, Hosts};
+use crate::readiness::{Nudge, Readiness};
+use crate::receivers::{Receivers, UNLIMITED_BYTES, listener};
+use crate::sampler::{Sampled, Sampler, StateSource};
+use crate::senders::Senders;
+use crate::socket;
+
+/// Files open in a flow: the sender's and the receiver's socket.
+const FILES_PER_FLOW: u64 = 2;
+
+/// How often the waiting thread looks at the control and for failures.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// The sockets of a run, before anything is sent. Dropped, they are closed and forgotten.
+pub(crate) struct Traffic {
+    scenario: Arc<Scenario>,
+    connections: Arc<Vec<Connection>>,
+    /// By group.
+    listeners: Vec<OwnedFd>,
+    receivers: Vec<Ipv4Addr>,
+}
+
+/// Threads at work. Dropped, they are stopped and all connections reset.
+pub(crate) struct RunningTraffic {
+    scenario: Arc<Scenario>,
+    connections: Arc<Vec<Connection>>,
+    epoch_ns: u64,
+    shared: Arc<Shared>,
+    nudges: Vec<Arc<Nudge>>,
+    threads: Vec<JoinHandle<Option<()>>>,
+    sampler: Option<JoinHandle<Option<Sampled>>>,
+}
+
+/// What the threads share.
+#[derive(Default)]
+struct Shared {
+    stopped: AtomicBool,
+    has_failed: AtomicBool,
+    /// The first failure of any thread.
+    failure: Mutex<Option<Error>>,
+}
+
+/// What traffic leaves.
+pub(crate) struct TrafficReport {
+    /// Empty when the scenario wants no time series.
+    pub(crate) samples: FlowSamples,
+    /// By group: the state of the kernel's own bbr, where that runs.
+    pub(crate) bbr_states: Vec<Option<StateSamples>>,
+    /// In flow order.
+    pub(crate) flows: Vec<FlowReport>,
+    /// From the sampling instant to the first flow's sample, ns.
+    pub(crate) sample_jitter_ns: Histogram<u32>,
+    /// From the first flow's sample to the last one's, ns.
+    pub(crate) sample_pass_ns: Histogram<u32>,
+    /// Sampling instants without rows, because sampling was that late.
+    pub(crate) missed_instants: u64,
+}
+
+impl Traffic {
+    /// Makes all sockets inside the hosts and sets their congestion controls: `kernel_ccs`, by group, are
+    /// the kernel's names.
+    pub(crate) fn prepare(
+        hosts: &Hosts,
+        scenario: &Arc<Scenario>,
+        kernel_ccs: &[String],
+    ) -> Result<Self, Error> {
+        raise_file_limit(FILES_PER_FLOW * scenario.flow_count() as u64)?;
+        let mut connections = Vec::with_capacity(scenario.flow_count());
+        let mut listeners = Vec::with_capacity(scenario.groups.len());
+        for (index, group) in scenario.groups.iter().enumerate() {
+            let host = &hosts.receivers[index];
+            let made = host.namespace.within(|| listener(group, host.address))?;
+            listeners.push(made.map_err(|source| Error::System {
+                what: format!("the receiver of group {index} could not listen"),
+                source,
+            })?);
+            let first_flow = connections.len() as u32;
+            let cc = Arc::from(group.cc.name.as_str());
+            let senders = sender_sockets(&hosts.senders[index], index, group, &kernel_ccs[index])?;
+            connections.extend(
+                (first_flow..)
+                    .zip(senders)
+                    .map(|(flow, sender)| Connection::new(scenario, index, &cc, flow, sender)),
+            );
+        }
+        Ok(Self {
+            scenario: Arc::clone(scenario),
+            connections: Arc::new(connections),
+            listeners,
+            receivers: hosts.receivers.iter().map(|host| host.address).collect(),
+        })
+    }
+
+    /// The senders' sockets in flow order, before they connect.
+    pub(crate) fn sender_sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let connections = self.connections.iter();
+        connections.map(|connection| connection.sender.as_fd())
+    }
+
+    /// Starts the threads; flows start at `epoch_ns` plus their start. `latest_rtt_us`, by flow, are the
+    /// path's RTT samples; `states` reads the congestion controls that we loaded.
+    pub(crate) fn start(
+        self,
+        epoch_ns: u64,
+        latest_rtt_us: Arc<Vec<AtomicU32>>,
+        states: Option<Box<dyn StateSource>>,
+    ) -> Result<RunningTraffic, Error> {
+        let connections = self.connections;
+        let sending = Readiness::new().map_err(Error::waiting)?;
+        let receiving = Readiness::new().map_err(Error::waiting)?;
+        let nudges = vec![sending.nudge(), receiving.nudge()];
+        let senders = Senders::new(sending, &connections, self.receivers, epoch_ns);
+        let receivers = Receivers::new(
+            receiving,
+            &connections,
+            &self.scenario.groups,
+            self.listeners,
+        )?;
+        let sampler = Sampler::new(
+            &self.scenario,
+            &connections,
+            latest_rtt_us,
+            states,
+            epoch_ns,
+        );
+        let shared = Arc::new(Shared::default());
+        // Assembled first: if a thread cannot be started, dropping it stops the others.
+        let mut running = RunningTraffic {
+            scenario: self.scenario,
+            connections,
+            epoch_ns,
+            shared: Arc::clone(&shared),
+            nudges,
+            threads: Vec::with_capacity(2),
+            sampler: None,
+        };
+        let receive = shared.spawn("receivers", move |stopped| receivers.run(stopped))?;
+        running.threads.push(receive);
+        let send = shared.spawn("senders", move |stopped| senders.run(stopped))?;
+        running.threads.push(send);
+        running.sampler = Some(shared.spawn("sampler", move |stopped| sampler.run(stopped))?);
+        Ok(running)
+    }
+}
+
+/// The senders' sockets of a group, bound to the flows' ports.
+fn sender_sockets(
+    host: &Host,
+    index: usize,
+    group: &Group,
+    kernel_cc: &str,
+) -> Result<Vec<OwnedFd>, Error> {
+    let last_port = u32::from(FIRST_FLOW_PORT) + group.flows.saturating_sub(1);
+    if last_port > u32::from(u16::MAX) {
+        return Err(Error::Refused(format!(
+            "group {index} has {} flows, more than the {} ports of its sender; make several groups of it",
+            group.flows,
+            u32::from(u16::MAX) - u32::from(FIRST_FLOW_PORT) + 1,
+        )));
+    }
+    let make = || {
+        (FIRST_FLOW_PORT..)
+            .take(group.flows as usize)
+            .map(|port| sender_socket(host, index, group, kernel_cc, port))
+            .collect()
+    };
+    host.namespace.within(make)?
+}
+
+fn sender_socket(
+    host: &Host,
+    index: usize,
+    group: &Group,
+    kernel_cc: &str,
+    port: u16,
+) -> Result<OwnedFd, Error> {
+    let failed = |what: &str| {
+        let what = format!("the sender of group {index} {what}");
+        move |source| Error::System { what, source }
+    };
+    let sender = socket::tcp().map_err(failed("could not be made"))?;
+    socket::set_congestion_control(&sender, kernel_cc).map_err(|error| {
+        let name = &group.cc.name;
+        match error.raw_os_error() {
+            Some(libc::ENOENT) => Error::Refused(format!(
+                "this kernel has no congestion control `{kernel_cc}` (asked for as `{name}`); \
+                 /proc/sys/net/ipv4/tcp_available_congestion_control lists what it has"
+            )),
+            Some(libc::EPERM) => Error::Refused(format!(
+                "the kernel does not let this user run the congestion control `{kernel_cc}` (asked for as \
+                 `{name}`); run as root, or name one of /proc/sys/net/ipv4/tcp_allowed_congestion_control"
+            )),
+            _ => failed(&format!("could not run the congestion control `{kernel_cc}`"))(error),
+        }
+    })?;
+    if group.sndbuf_bytes < UNLIMITED_BYTES {
+        fix_send_buffer(&sender, group).map_err(failed("could not set its send buffer"))?;
+    }
+    socket::bind(&sender, host.address, port)
+        .map_err(failed(&format!("could not bind port {port}")))?;
+    Ok(sender)
+}
+
+/// What the kernel counts for a packet of the send queue beside its payload.
+const SEND_OVERHEAD_BYTES: u64 = 1280;
+
+/// Full packets that Linux puts in one buffer of the send queue with segmentation offload.
+const OFFLOADED_PKTS: u64 = 44;
+
+/// Limits payload that is written and not acknowledged. The kernel counts the memory that the send queue
+/// takes, so the limit is made larger by the overhead of its buffers.
+fn fix_send_buffer(sender: &OwnedFd, group: &Group) -> io::Result<()> {
+    let pkts = if group.tso { OFFLOADED_PKTS } else { 1 };
+    let payload_bytes = pkts * u64::from(group.mss_bytes);
+    let memory_bytes = group.sndbuf_bytes * (payload_bytes + SEND_OVERHEAD_BYTES) / payload_bytes;
+    // The kernel doubles the value.
+    let half_bytes = i32::try_from(memory_bytes / 2).unwrap_or(i32::MAX / 2);
+    let set = |option| socket::set(sender, libc::SOL_SOCKET, option, half_bytes);
+    match set(libc::SO_SNDBUFFORCE) {
+        // Without privilege, up to `net.core.wmem_max`.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => set(libc::SO_SNDBUF),
+        other => other,
+    }
+}
+
+impl Shared {
+    /// Starts a thread whose failure ends the run.
+    fn spawn<T: Send + 'static>(
+        self: &Arc<Self>,
+        name: &str,
+        work: impl FnOnce(&AtomicBool) -> Result<T, Error> + Send + 'static,
+    ) -> Result<JoinHandle<Option<T>>, Error> {
+        let shared = Arc::clone(self);
+        std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || match work(&shared.stopped) {
+                Ok(result) => Some(result),
+                Err(error) => {
+                    shared.fail(error);
+                    None
+                }
+            })
+            .map_err(|source| Error::System {
+                what: format!("the thread `{name}` could not be started"),
+                source,
+            })
+    }
+
+    fn fail(&self, error: Error) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.get_or_insert(error);
+        self.has_failed.store(true, Ordering::Release);
+    }
+
+    fn take_failure(&self) -> Option<Error> {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.take()
+    }
+}
+
+impl RunningTraffic {
+    /// Waits for the end of the run; fails as soon as a thread does or `control` cancels.
+    pub(crate) fn wait(&self, control: &Control) -> Result<(), Error> {
+        let end_ns = self.epoch_ns + self.scenario.duration_ns;
+        loop {
+            if control.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            if self.shared.has_failed.load(Ordering::Acquire) {
+                return self.shared.take_failure().map_or(Ok(()), Err);
+            }
+            let now_ns = monotonic_ns();
+            let run_ns = now_ns.saturating_sub(self.epoch_ns);
+            control.set_progress(
+                run_ns.min(self.scenario.duration_ns),
+                self.scenario.duration_ns,
+            );
+            if now_ns >= end_ns {
+                return Ok(());
+            }
+            std::thread::sleep(LOOK_EVERY.min(Duration::from_nanos(end_ns - now_ns)));
+        }
+    }
+
+    /// After [`RunningTraffic::wait`]: takes what was sampled, stops the threads and resets all
+    /// connections. The flows' final states are those of the end of the run, whenever this is called.
+    pub(crate) fn finish(mut self) -> Result<TrafficReport, Error> {
+        let sampled = self.sampler.take().and_then(joined);
+        self.stop();
+        if let Some(error) = self.shared.take_failure() {
+            return Err(error);
+        }
+        // Without a failure there is a result.
+        let sampled = sampled.ok_or(Error::Cancelled)?;
+        let flows = self
+            .connections
+            .iter()
+            .zip(&sampled.ends)
+            .zip(&sampled.means)
+            .map(|((connection, end), means)| {
+                FlowReport::new(connection, end, means, self.epoch_ns)
+            })
+            .collect();
+        Ok(TrafficReport {
+            samples: sampled.flows,
+            bbr_states: sampled
+                .bbr
+                .into_iter()
+                .map(|state| state.map(|state| state.0))
+                .collect(),
+            flows,
+            sample_jitter_ns: sampled.jitter_ns,
+            sample_pass_ns: sampled.pass_ns,
+            missed_instants: sampled.missed_instants,
+        })
+    }
+
+    fn stop(&mut self) {
+        self.shared.stopped.store(true, Ordering::Release);
+        for nudge in &self.nudges {
+            nudge.wake();
+        }
+        for thread in self.threads.drain(..) {
+            joined(thread);
+        }
+        if let Some(sampler) = self.sampler.take() {
+            joined(sampler);
+        }
+    }
+}
+
+impl Drop for RunningTraffic {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// What a thread made of its work; goes on with its panic, if it panicked.
+fn joined<T>(thread: JoinHandle<Option<T>>) -> Option<T> {
+    match thread.join() {
+        Ok(result) => result,
+        Err(panic) if std::thread::panicking() => {
+            drop(panic);
+            None
+        }
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}

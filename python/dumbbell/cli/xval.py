@@ -1,0 +1,162 @@
+"""`dumbbell xval`: the same scenarios in both engines, compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from dumbbell import measurements
+from dumbbell.cli import axes, options
+from dumbbell.cli.axes import group_names, scenario_at, sweep_points
+from dumbbell.cli.console import out, print_json, progress_bar, table
+from dumbbell.cli.options import Settings
+from dumbbell.cross_validation import CrossValidation, xval
+from dumbbell.cross_validation.page import write_page_of
+from dumbbell.cross_validation.table import COLUMNS, comparison_row, counts, summary_lines
+from dumbbell.engine import KERNEL, SIMULATOR, check_engine
+from dumbbell.run_directory import check_parent
+from dumbbell.scenario import Scenario
+from dumbbell.sweep import Progress, SweepInterrupted
+
+__all__ = ["xval_command"]
+
+#: Of the bar: the simulator takes seconds, the kernel the scenarios' own time.
+SIMULATOR_SHARE = 0.01
+
+What = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="CC… | CC+CC… | FILE.toml…",
+        help="One scenario of these congestion controls, a group each; or one per `copa+cubic`, "
+        "one per file.",
+        show_default=False,
+    ),
+]
+
+
+def xval_command(
+    what: What,
+    rate: axes.Rates = None,
+    rtt: axes.Rtts = None,
+    buffer: axes.Buffers = None,
+    flows: axes.Counts = None,
+    reps: Annotated[
+        int, typer.Option(min=1, help="Repetitions on the kernel, each with the next seed.")
+    ] = 3,
+    simulator_reps: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Repetitions in the simulator.", show_default="10, or as on the kernel"
+        ),
+    ] = None,
+    time: options.TimeOption = None,
+    seed: options.Seed = None,
+    start: options.Start = None,
+    jitter: options.Jitter = None,
+    rwnd: options.Rwnd = None,
+    sndbuf: options.Sndbuf = None,
+    sample: options.Sample = None,
+    jobs: Annotated[
+        int,
+        typer.Option(min=1, help="Runs on the kernel at a time; more than one share its cores."),
+    ] = 1,
+    json: options.Json = False,
+    out_dir: Annotated[
+        Path, typer.Option("--out", help="Directory for the runs and report.html.")
+    ] = Path("results/xval"),
+    save: Annotated[
+        Path | None,
+        typer.Option(help="Write the measurements on the kernel to this JSON file too."),
+    ] = None,
+) -> int:
+    """Run the same scenarios in the simulator and on the kernel, and compare.
+
+    A table of share, RTT, inflight, retransmissions, queueing delay and drops with the differences
+    and their confidence intervals; a page with both engines' time series over one another. Runs on
+    the kernel take their own time: repetitions × scenarios × `--time`.
+    """
+    fixed = Settings(
+        time=time, seed=seed, sample=sample, start=start, jitter=jitter, rwnd=rwnd, sndbuf=sndbuf
+    )
+    points = sweep_points(rate, rtt, buffer, flows)
+    cases = named(
+        [(words, point.label(), scenario_at(words, fixed, point, 0))
+         for words in mixes(what) for point in points]
+    )  # fmt: skip
+    for engine in (SIMULATOR, KERNEL):
+        check_engine(engine, *(scenario for _, scenario in cases))
+    check_parent(out_dir)
+    result = run_both(cases, out_dir, reps, simulator_reps, jobs)
+    page = write_page_of(result, out_dir / "report.html")
+    if save is not None:
+        measurements.save([(c.name, c.scenario, c.kernel) for c in result.cases], save)
+    if json:
+        print_json(result.to_json())
+    else:
+        print_cross_validation(out(), result, page)
+    return 0
+
+
+def mixes(what: list[str]) -> list[list[str]]:
+    """Return the words of each scenario: a file, or the congestion controls of its groups."""
+    if not any("+" in word or word.endswith(".toml") for word in what):
+        return [what]
+    return [[word] if word.endswith(".toml") else word.split("+") for word in what]
+
+
+def named(cases: list[tuple[list[str], str, Scenario]]) -> list[tuple[str, Scenario]]:
+    """Give each case a name that is a directory's and no other's."""
+    names = []
+    for words, label, scenario in cases:
+        base = Path(words[0]).stem if words[0].endswith(".toml") else group_names(scenario)
+        names.append(base if label == "all" else f"{base},{label}")
+    seen: Counter[str] = Counter()
+    result = []
+    for name, (_, _, scenario) in zip(names, cases, strict=True):
+        seen[name] += 1
+        result.append((name if seen[name] == 1 else f"{name},{seen[name]}", scenario))
+    return result
+
+
+def run_both(
+    cases: list[tuple[str, Scenario]],
+    out_dir: Path,
+    reps: int,
+    simulator_reps: int | None,
+    jobs: int,
+) -> CrossValidation:
+    """Run and compare, with a progress bar."""
+    with progress_bar("simulating") as bar:
+
+        def show(engine: str, progress: Progress) -> None:
+            share = progress.simulated_s / progress.total_s
+            if engine == SIMULATOR:
+                bar.at(SIMULATOR_SHARE * share, "simulating")
+            else:
+                label = f"on the kernel: run {progress.finished} of {progress.total}"
+                bar.at(SIMULATOR_SHARE + (1 - SIMULATOR_SHARE) * share, label)
+
+        try:
+            return xval(
+                cases, out_dir, reps=reps, simulator_reps=simulator_reps, jobs=jobs,
+                on_progress=show,
+            )  # fmt: skip
+        except SweepInterrupted as interrupt:
+            where = f", kept in {out_dir / 'runs'}" if interrupt.finished else ""
+            raise KeyboardInterrupt(f"{interrupt}{where}") from None
+
+
+def print_cross_validation(console: Console, result: CrossValidation, page: Path) -> None:
+    """Print a table per case and the summary, for a person."""
+    for case in result.cases:
+        rows = [comparison_row(entry) for entry in case.comparisons]
+        console.print(table(case.name, COLUMNS, rows))
+        console.print(f"runs on the kernel: {counts(case.verdicts)}", markup=False)
+        console.print()
+    for line in summary_lines(result):
+        console.print(line, markup=False, soft_wrap=True)
+    console.print(f"report: {page}", markup=False, soft_wrap=True)

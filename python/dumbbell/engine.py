@@ -1,0 +1,93 @@
+"""The engines, and what each of them asks of a scenario and of the machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from dumbbell.congestion_control import congestion_controls
+from dumbbell.errors import EngineError, PrivilegeError, ScenarioError, nearest
+from dumbbell.scenario import Scenario
+
+__all__ = ["ENGINES", "KERNEL", "SIMULATOR", "check_engine", "default_workers"]
+
+SIMULATOR, KERNEL = "simulator", "kernel"
+ENGINES = (SIMULATOR, KERNEL)
+
+#: Bits of a capability set (capability(7)): what namespaces and their devices need.
+CAP_NET_ADMIN, CAP_SYS_ADMIN = 12, 21
+
+
+def check_engine(engine: str, *scenarios: Scenario) -> None:
+    """Refuse what an engine cannot run, before anything is run.
+
+    Parameters
+    ----------
+    engine
+        ``simulator`` or ``kernel``.
+    scenarios
+        What it is to run.
+
+    Raises
+    ------
+    ScenarioError
+        There is no such engine, or a scenario names what it does not have.
+    PrivilegeError
+        The kernel engine, and this process may not make network namespaces.
+    EngineError
+        As before, and a user namespace would not help.
+    """
+    if engine not in ENGINES:
+        raise ScenarioError(f"unknown engine `{engine}`{nearest(engine, ENGINES)}")
+    ccs = [group.cc for scenario in scenarios for group in scenario.groups]
+    if engine == SIMULATOR:
+        for cc in ccs:
+            if cc.is_kernels_own:
+                plain = cc.kernel_name
+                hint = f", or `{plain}`" if plain in congestion_controls() else ""
+                raise ScenarioError(
+                    f"`{cc}` is the running kernel's own; say `--engine kernel`{hint}", key="cc"
+                )
+        return
+    if may_make_namespaces():
+        return
+    for cc in ccs:
+        if not cc.is_kernels_own:
+            raise EngineError(
+                f"`{cc}` on the kernel engine needs root, because loading a congestion control "
+                "into the kernel does; say `sudo`, or use the kernel's own, like `linux/cubic`"
+            )
+    raise PrivilegeError(
+        "the kernel engine needs root or a user namespace of its own; run this program with "
+        "`sudo`, or with `unshare --user --map-root-user` before it"
+    )
+
+
+def may_make_namespaces() -> bool:
+    """Whether this process may make network namespaces: as root, also that of a user namespace."""
+    return os.geteuid() == 0 or has_capabilities(CAP_NET_ADMIN, CAP_SYS_ADMIN)
+
+
+def has_capabilities(*bits: int) -> bool:
+    """Whether this process has capabilities, as an ordinary user may be given them."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+    except OSError:
+        return False
+    line = next((line for line in status.splitlines() if line.startswith("CapEff:")), "CapEff: 0")
+    effective = int(line.split()[1], 16)
+    return all(effective >> bit & 1 for bit in bits)
+
+
+def default_workers(engine: str) -> int:
+    """How many runs at a time when nothing is said.
+
+    The simulator's do not feel each other. Runs on the kernel share the machine's cores in real
+    time: two at once make each other late.
+    """
+    return available_cores() if engine == SIMULATOR else 1
+
+
+def available_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,48 @@
+"""What every page is made with: the templates, and data inside scripts."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from dumbbell._core import ENGINE_VERSION
+from dumbbell.plots import Figure
+from dumbbell.plots.interactive import plotly_js, to_plotly_json
+
+__all__ = ["plot", "render_template", "write_page"]
+
+
+def render_template(name: str, **values: Any) -> str:
+    """Return a page's HTML."""
+    environment = Environment(
+        loader=PackageLoader("dumbbell.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name).render(
+        **values,
+        engine_version=ENGINE_VERSION,
+        # plotly's own, and no text of a user's.
+        plotly_js=Markup(plotly_js()),  # noqa: S704
+    )
+
+
+def plot(figure: Figure) -> tuple[Figure, Markup]:
+    """Return a figure with its data, safe inside a script element: nothing in it can close that."""
+    return figure, Markup(to_plotly_json(figure).replace("<", "\\u003c"))  # noqa: S704
+
+
+def write_page(text: str, path: Path) -> Path:
+    """Write a page, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".dumbbell-") as scratch:
+        new = Path(scratch, path.name)
+        new.write_text(text, encoding="utf-8")
+        new.replace(path)
+    return path

@@ -1,0 +1,51 @@
+"""A run's verdict on itself: may its numbers be believed, and what limited the flows?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dumbbell.scenario import Scenario
+from dumbbell.verdict.counters import (
+    check_congestion_control,
+    check_conservation,
+    check_idle,
+    check_limited,
+    check_queue_delay,
+    check_rate,
+    check_rto_stalls,
+    check_rtt,
+)
+from dumbbell.verdict.emulation import judge_emulation
+from dumbbell.verdict.reason import INVALID, OK, WARN, Reason, Verdict, gravest
+
+__all__ = ["INVALID", "OK", "WARN", "Reason", "Verdict", "gravest", "judge"]
+
+
+def judge(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
+    """Judge a run by its counters.
+
+    Parameters
+    ----------
+    scenario
+        What was asked for.
+    summary
+        What the engine counted.
+
+    Returns
+    -------
+    Verdict
+        OK when nothing is amiss.
+    """
+    reasons = [
+        *check_conservation(summary),
+        *check_congestion_control(scenario, summary),
+        *check_rate(scenario, summary),
+        *check_queue_delay(scenario, summary),
+        *check_rtt(summary),
+        *check_limited(summary),
+        *check_rto_stalls(summary),
+        *check_idle(summary),
+        *judge_emulation(scenario, summary),
+    ]
+    return Verdict(tuple(reasons))

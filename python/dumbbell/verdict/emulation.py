@@ -1,0 +1,172 @@
+"""The checks on the kernel engine's own work: did it keep time, and had it the machine for it?
+
+What it adds to a run is told against the smallest base RTT, because that is what congestion
+controls measure: a packet that leaves the path late has a longer RTT by that much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dumbbell.scenario import Scenario
+from dumbbell.verdict.reason import INVALID, WARN, Reason
+
+__all__ = ["judge_emulation"]
+
+#: p99 lateness over the smallest base RTT. Up to a hundredth, RTTs are as accurate as rate and base
+#: RTT are asked to be. A twentieth is a queue of its own: 2 ms of 40 ms are eight packets at 50
+#: Mbit/s, where Copa aims at two per flow.
+LATE_WARN, LATE_INVALID = 0.01, 0.05
+#: A single packet later than this part of the base RTT is a gap in the ACKs that shows in a time
+#: series. A gap now and then, of a packet in a thousand, changes no mean.
+GAP = 0.1
+GAP_PKTS = 0.001
+#: Rate and base RTT measured on the idle path against those of the scenario; as for lateness.
+OFF_WARN, OFF_INVALID = 0.01, 0.05
+#: A relay thread that computes more of its time than this waits for nobody: what arrives meanwhile
+#: is late. p99 of an M/D/1 queue at 90 % load is some twenty services.
+BUSY_SHARE = 0.9
+#: Idle time, of one core, under which there was none to spare for what comes in bursts.
+IDLE_CORES = 0.05
+#: What another process may take of a core. Real-time priority keeps it away from the relay, and
+#: nothing keeps it away from the kernel's TCP.
+OTHER_CORES = 0.5
+#: What the hypervisor may give to others, of all CPUs: that time is missing without a trace here.
+STOLEN_SHARE = 0.05
+#: p99 of how far a sample may be from its instant: half an interval, and it belongs to the next.
+JITTER_SHARE = 0.5
+#: The hosts' counts are read after the path's, which are of the very end. Meanwhile a flow sends
+#: as its ACKs come, at the link's rate, and a burst (64 kB is the largest that TCP makes) may have
+#: left it and not arrived.
+READ_US = 50_000
+BURST_BYTES = 65_536
+
+
+def judge_emulation(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+    """Judge what the kernel engine says of itself; nothing for a simulated run."""
+    facts = summary.get("emulation")
+    if facts is None:
+        return
+    yield from check_lateness(scenario, facts)
+    yield from check_calibration(scenario, facts)
+    yield from check_cpu(facts)
+    yield from check_sampling(scenario, facts)
+    yield from check_host_drops(scenario, facts)
+
+
+def smallest_base_rtt_us(scenario: Scenario) -> float:
+    """Return the shortest path's round trip."""
+    return min(int(group.rtt or scenario.rtt) for group in scenario.groups) / 1000
+
+
+def graded(value: float, warn: float, invalid: float) -> str | None:
+    """Return the status of a value; None when it is nothing to speak of."""
+    if value > invalid:
+        return INVALID
+    return WARN if value > warn else None
+
+
+def check_lateness(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Reason]:
+    """Packets left the path when they were due."""
+    base_rtt_us = smallest_base_rtt_us(scenario)
+    p99_us, max_us = facts["lateness_p99_us"], facts["lateness_max_us"]
+    status = graded(p99_us / base_rtt_us, LATE_WARN, LATE_INVALID)
+    of_rtt = f"of the base RTT of {base_rtt_us / 1000:g} ms"
+    if status is not None:
+        yield Reason(
+            status,
+            "lateness",
+            f"1 packet in 100 left the path {p99_us:.0f} µs late or more, "
+            f"{p99_us / base_rtt_us:.1%} {of_rtt}",
+        )
+    # Without a count every gap is taken for many.
+    late_pkts = facts.get("late_pkts", facts["written_pkts"])
+    if max_us > GAP * base_rtt_us and late_pkts > GAP_PKTS * facts["written_pkts"]:
+        yield Reason(
+            WARN,
+            "lateness",
+            f"packets left the path up to {max_us:.0f} µs late, "
+            f"{max_us / base_rtt_us:.0%} {of_rtt}",
+        )
+
+
+def check_calibration(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Reason]:
+    """Rate and base RTT, measured before the run, are those of the scenario."""
+    rate_bps = int(scenario.rate)
+    measured_bps = facts["calibrated_link_rate_bps"]
+    status = graded(abs(measured_bps / rate_bps - 1), OFF_WARN, OFF_INVALID)
+    if status is not None:
+        yield Reason(
+            status,
+            "calibration",
+            f"the idle link carried {measured_bps / 1e6:.2f} Mbit/s of {rate_bps / 1e6:g} Mbit/s",
+        )
+    for entry in facts["calibration"]:
+        base_us, measured_us = entry["base_rtt_us"], entry["measured_rtt_us"]
+        # Without the time that the SYN itself was on the link, which the engine has taken off.
+        status = graded(abs(measured_us / base_us - 1), OFF_WARN, OFF_INVALID)
+        if status is not None:
+            yield Reason(
+                status,
+                "calibration",
+                f"group {entry['group']}: the idle path's RTT is {measured_us / 1000:.3f} ms, "
+                f"its base RTT {base_us / 1000:g} ms",
+            )
+
+
+def check_cpu(facts: Mapping[str, Any]) -> Iterator[Reason]:
+    """The machine had the time."""
+    cpus = facts["cpus"]
+    if facts["relay_cpu_share"] > BUSY_SHARE:
+        yield Reason(
+            WARN, "cpu", f"the relay computed {facts['relay_cpu_share']:.0%} of the time; "
+            "it is at its limit"
+        )  # fmt: skip
+    if facts["idle_cpu_cores"] < IDLE_CORES:
+        yield Reason(WARN, "cpu", f"no CPU was idle: {facts['idle_cpu_cores']:.2f} of {cpus} cores")
+    if facts["other_cpu_cores"] > OTHER_CORES:
+        yield Reason(
+            WARN, "cpu", f"other processes took {facts['other_cpu_cores']:.2f} of {cpus} cores"
+        )
+    if facts["stolen_cpu_cores"] > STOLEN_SHARE * cpus:
+        yield Reason(
+            WARN,
+            "cpu",
+            f"the hypervisor took {facts['stolen_cpu_cores']:.2f} of {cpus} cores for others",
+        )
+
+
+def check_sampling(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Reason]:
+    """Samples were taken near their instants."""
+    jitter_us, interval_us = facts["sample_jitter_p99_us"], int(scenario.sample) / 1000
+    if interval_us > 0 and (jitter_us or 0) > JITTER_SHARE * interval_us:
+        yield Reason(
+            WARN,
+            "sampling",
+            f"1 sample in 100 was taken {jitter_us / 1000:.1f} ms late or more, "
+            f"the interval is {scenario.sample}; say a longer `--sample`",
+        )
+
+
+def check_host_drops(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Reason]:
+    """What the kernel's TCP sent is what entered the path."""
+    dropped_pkts = facts["host_dropped_pkts"]
+    if dropped_pkts > 0:
+        yield Reason(
+            INVALID, "host_drops", f"{dropped_pkts} packets were lost between TCP and the path"
+        )
+    sent_pkts, entered_pkts = facts["hosts_sent_pkts"], facts["path_entered_pkts"]
+    if abs(sent_pkts - entered_pkts) > may_differ_pkts(scenario):
+        yield Reason(
+            WARN,
+            "host_drops",
+            f"TCP sent {sent_pkts} packets, {entered_pkts} entered the path",
+        )
+
+
+def may_differ_pkts(scenario: Scenario) -> float:
+    """Return how many packets may be sent and not yet counted on the path at the end."""
+    smallest_bytes = min(int(group.mss) for group in scenario.groups)
+    meanwhile_bytes = int(scenario.rate) * READ_US / (8 * 10**6)
+    return (scenario.flow_count * BURST_BYTES + meanwhile_bytes) / smallest_bytes

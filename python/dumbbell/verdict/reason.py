@@ -1,0 +1,73 @@
+"""What a verdict is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["INVALID", "OK", "WARN", "Reason", "Verdict", "about_flows", "gravest"]
+
+OK, WARN, INVALID = "OK", "WARN", "INVALID"
+
+
+def gravest(statuses: Iterable[str]) -> str:
+    """Return the gravest of some verdicts; OK when there are none."""
+    return max(statuses, key=(OK, WARN, INVALID).index, default=OK)
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One thing that is not as it should be.
+
+    Attributes
+    ----------
+    status
+        ``WARN``: the numbers are right, but look at this; ``INVALID``: do not use them.
+    check
+        Which check found it: one of the names in docs/data-format.md.
+    message
+        What it found, with numbers.
+    """
+
+    status: str
+    check: str
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """OK, WARN or INVALID, and why."""
+
+    reasons: tuple[Reason, ...] = field(default=())
+
+    @property
+    def status(self) -> str:
+        """The gravest of the reasons."""
+        return gravest(reason.status for reason in self.reasons)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as `--json` has it."""
+        reasons = [
+            {"status": r.status, "check": r.check, "message": r.message} for r in self.reasons
+        ]
+        return {"status": self.status, "reasons": reasons}
+
+
+def about_flows(
+    status: str,
+    check: str,
+    what: str,
+    found: Sequence[tuple[Mapping[str, Any], str]],
+    summary: Mapping[str, Any],
+) -> Iterator[Reason]:
+    """Say one thing about all the flows it holds for, with the first as the example."""
+    if not found:
+        return
+    flow, detail = found[0]
+    total = len(summary["flows"])
+    example = f"flow {flow['flow']} ({flow['cc']}): {detail}"
+    yield Reason(status, check, f"{len(found)} of {total} flows {what}: {example}")

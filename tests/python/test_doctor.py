@@ -1,0 +1,67 @@
+"""`dumbbell doctor`, on machines that are made up."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dumbbell import _core
+
+FABRICATED: list[dict[str, Any]] = [
+    {"name": "TUN devices", "status": "ok", "value": "/dev/net/tun", "costs": "", "remedy": "",
+     "needed_for": ["kernel"]},
+    {"name": "struct_ops", "status": "missing", "value": "not in this kernel",
+     "costs": "our congestion controls do not run", "remedy": "Linux 5.6 or newer",
+     "needed_for": ["bpf"]},
+    {"name": "clang", "status": "limited", "value": None, "costs": "own files do not compile",
+     "remedy": "apt install clang"},
+]  # fmt: skip
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    def put(facts: list[dict[str, Any]]) -> None:
+        monkeypatch.setattr(_core, "machine", lambda: json.dumps(facts))
+
+    put(FABRICATED)
+    return put
+
+
+def test_says_what_is_missing_what_it_costs_and_the_remedy(cli, machine):
+    outcome = cli("doctor")
+    assert outcome.code == 0
+    for text in ("TUN devices", "not in this kernel", "do not run", "remedy: Linux 5.6", "limited"):
+        assert text in outcome.out
+    assert outcome.out.splitlines()[-3:] == [
+        "simulator: yes",
+        "kernel engine: yes",
+        "our congestion controls in the kernel: no, struct_ops: not in this kernel",
+    ]
+
+
+def test_what_the_kernel_engine_lacks_our_congestion_controls_lack_too(cli, machine):
+    machine([{**FABRICATED[0], "status": "missing", "value": "no /dev/net/tun"}])
+    lines = cli("doctor").out.splitlines()
+    assert "kernel engine: no, TUN devices: no /dev/net/tun" in lines
+    assert "our congestion controls in the kernel: no, TUN devices: no /dev/net/tun" in lines
+
+
+def test_json(cli, machine):
+    document = json.loads(cli("doctor", "--json").out)
+    assert [fact["name"] for fact in document["facts"]] == ["TUN devices", "struct_ops", "clang"]
+    assert [ability["is_there"] for ability in document["abilities"]] == [True, True, False]
+
+
+def test_exits_with_1_when_not_even_the_simulator_runs(cli, machine, monkeypatch):
+    monkeypatch.setattr("dumbbell.machine.simulator_fault", lambda: ("no C compiler",))
+    outcome = cli("doctor")
+    assert outcome.code == 1
+    assert "simulator: no, no C compiler" in outcome.out
+
+
+def test_this_machine_has_facts_that_are_read(cli):
+    outcome = cli("doctor")
+    assert outcome.code == 0
+    assert "simulator: yes" in outcome.out

@@ -1,0 +1,122 @@
+"""The choice of the engine; the kernel's runs here are fabricated (conftest)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import dumbbell
+from dumbbell import CongestionControl, EngineError, PrivilegeError, Run, Scenario, ScenarioError
+from dumbbell.engine import check_engine, default_workers
+from dumbbell.scenario_file import read_scenario
+
+FAST = ("--time", "1s")
+
+
+@pytest.fixture
+def ordinary_user(monkeypatch):
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    monkeypatch.setattr("dumbbell.engine.has_capabilities", lambda *_bits: False)
+
+
+def test_the_kernels_own_is_a_congestion_control_without_parameters_or_series():
+    cc = CongestionControl.parse("linux/cubic")
+    assert (cc.is_kernels_own, cc.is_file, cc.kernel_name) == (True, False, "cubic")
+    assert cc.series == ()
+    assert str(cc) == "linux/cubic"
+    assert Scenario([cc]).resolve()["groups"][0]["cc"] == {"name": "linux/cubic", "params": {}}
+
+
+def test_a_file_in_a_directory_named_linux_is_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "linux").mkdir()
+    (tmp_path / "linux" / "mine.bpf.c").touch()
+    assert CongestionControl.parse("linux/mine.bpf.c").is_file
+
+
+def test_the_simulator_refuses_the_kernels_own():
+    with pytest.raises(ScenarioError, match="say `--engine kernel`, or `cubic`"):
+        dumbbell.run(Scenario(["linux/cubic"]))
+    with pytest.raises(ScenarioError, match=r"own; say `--engine kernel`$"):
+        dumbbell.run_all([(1, Scenario(["linux/vegas"]))])
+
+
+def test_a_scenario_names_no_engine(tmp_path):
+    path = tmp_path / "scenario.toml"
+    path.write_text('engine = "kernel"\n[[group]]\ncc = "reno"\n')
+    with pytest.raises(ScenarioError, match=r":1: unknown key `engine`; .* say `--engine kernel`"):
+        read_scenario(path)
+    assert "engine" not in Scenario(["reno"]).to_dict()
+
+
+def test_the_engine_is_an_argument_of_a_run(fabricated_kernel):
+    scenario = Scenario(["linux/cubic", "copa"], time="1s")
+    run = dumbbell.run(scenario, engine="kernel")
+    assert fabricated_kernel.runs == 1
+    assert (run.engine, run.summary["engine"]) == ("kernel", "kernel")
+    assert run.emulation is not None
+    assert ", kernel, " in repr(run)
+    assert run.groups[0]["lost_pkts"] is None
+    plain = dumbbell.run(scenario.replace(groups=["cubic"]))
+    assert (plain.engine, plain.emulation) == ("simulator", None)
+
+
+def test_a_run_on_the_kernel_is_saved_and_loaded(fabricated_kernel, tmp_path):
+    run = dumbbell.run(Scenario(["linux/cubic"], time="1s"), engine="kernel")
+    loaded = Run.load(run.save(tmp_path / "run"))
+    assert loaded.to_json() == run.to_json()
+    assert loaded.emulation == run.emulation
+    assert loaded.verdict == run.verdict
+
+
+def test_loads_what_was_written_before_there_were_two_engines(short_run, tmp_path):
+    directory = short_run.save(tmp_path / "run")
+    document = json.loads((directory / "run.json").read_text())
+    del document["emulation"]
+    (directory / "run.json").write_text(json.dumps(document))
+    assert Run.load(directory).emulation is None
+
+
+def test_prints_what_is_not_known_as_a_dash_and_how_late_the_path_was(cli, fabricated_kernel):
+    outcome = cli("run", "copa", "cubic", "--engine", "kernel", *FAST)
+    assert outcome.code == 0, outcome.err
+    assert "on Linux 0.0.0-fabricated" in outcome.out
+    assert "lateness     p50 12 µs, p99 80 µs, max 900 µs of 100,000 packets" in outcome.out
+    row = next(line for line in outcome.out.splitlines() if line.startswith(" copa"))
+    assert row.rstrip().endswith("–")
+    document = json.loads(cli("run", "copa", "--engine", "kernel", "--json", *FAST).out)
+    assert document["engine"] == "kernel"
+    assert document["emulation"]["lateness_p99_us"] == 80
+
+
+def test_runs_on_the_kernel_are_one_at_a_time_unless_told(cli, fabricated_kernel, tmp_path):
+    arguments = ("sweep", "linux/cubic", "--reps", "4", "--engine", "kernel", *FAST)
+    assert cli(*arguments, "--out", str(tmp_path)).code == 0
+    assert (fabricated_kernel.runs, fabricated_kernel.most) == (4, 1)
+    (directory,) = tmp_path.iterdir()
+    assert directory.name == "linux-cubic"
+    assert cli(*arguments, "--jobs", "4").code == 0
+    assert fabricated_kernel.most > 1
+    assert default_workers("kernel") == 1 <= default_workers("simulator")
+
+
+def test_help_says_why_one_at_a_time(cli):
+    out = " ".join(cli("sweep", "--help").out.replace("│", " ").split())
+    assert "share the cores in real time" in out
+    assert "on the kernel 1" in out
+
+
+def test_an_ordinary_user_s_program_is_told_how(ordinary_user):
+    with pytest.raises(PrivilegeError, match="with `unshare --user --map-root-user` before it"):
+        dumbbell.run(Scenario(["linux/cubic"]), engine="kernel")
+    with pytest.raises(EngineError, match="`copa` on the kernel engine needs root") as caught:
+        dumbbell.run(Scenario(["linux/cubic", "copa"]), engine="kernel")
+    assert not isinstance(caught.value, PrivilegeError)
+    dumbbell.run(Scenario(["reno"], time="1s"))
+
+
+def test_capabilities_are_as_good_as_root(monkeypatch):
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    monkeypatch.setattr("dumbbell.engine.has_capabilities", lambda *_bits: True)
+    check_engine("kernel", Scenario(["copa"]))

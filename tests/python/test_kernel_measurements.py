@@ -1,0 +1,70 @@
+"""The simulator against what was measured on the kernel: tests/data, by `dumbbell xval --save`.
+
+No root is needed: the kernel's numbers are data. A case's number is the mean over its runs.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from dumbbell.cross_validation import Comparison, compare, measure, summarize
+from dumbbell.measurements import Measurement, load
+from dumbbell.sweep import run_all
+
+FILES = sorted((Path(__file__).parents[1] / "data").glob("kernel-*.json"))
+CASES = [
+    pytest.param(path, index, id=f"{path.stem}:{case.name}")
+    for path in FILES
+    for index, case in enumerate(load(path))
+]
+
+#: Runs of the simulator per case, at least.
+SEEDS = 5
+#: In points of throughput share, and in parts of the median RTT.
+MEAN_SHARE, WORST_SHARE, RTT_P50 = 0.05, 0.12, 0.10
+
+
+@functools.cache
+def measured(path: Path) -> list[Measurement]:
+    return load(path)
+
+
+@functools.cache
+def compared(path: Path, index: int) -> list[Comparison]:
+    """Compare a case with as many simulated runs as were measured, or more."""
+    case = measured(path)[index]
+    first = case.scenario.replace(sample="0s")
+    seeds = range(first.seed, first.seed + max(SEEDS, len(case.reps)))
+    runs = run_all((seed, first.replace(seed=seed)) for seed in seeds)
+    ccs = [str(group.cc) for group in first.groups]
+    return compare(ccs, [measure(run) for run in runs.values()], case.values)
+
+
+def test_there_are_measurements():
+    assert FILES, "tests/data/kernel-*.json is missing; `dumbbell xval … --save` writes it"
+
+
+@pytest.mark.parametrize(("path", "index"), CASES)
+def test_no_share_or_median_rtt_is_far_off(path, index):
+    far = []
+    for entry in compared(path, index):
+        if entry.measure.key == "share":
+            assert entry.difference is not None, "no valid run was measured"
+            if abs(entry.difference) > WORST_SHARE:
+                far.append(f"share of {entry.cc}: {100 * entry.difference:+.1f} points")
+        if entry.measure.key == "rtt_p50_us":
+            assert entry.relative is not None, "no RTT was measured"
+            if abs(entry.relative) > RTT_P50:
+                far.append(f"RTT p50 of {entry.cc}: {entry.relative:+.1%}")
+    assert far == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_shares_are_near_on_average(path):
+    cases = [(case.name, compared(path, index)) for index, case in enumerate(measured(path))]
+    share = summarize(cases).share
+    assert share is not None
+    assert share.mean <= MEAN_SHARE, f"worst: {share}"

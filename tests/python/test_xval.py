@@ -1,0 +1,191 @@
+"""Simulator against kernel; the kernel's runs here are fabricated (conftest)."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import dumbbell
+from dumbbell import Group, Reason, Run, Scenario, Verdict
+from dumbbell.cli.xval import mixes
+from dumbbell.cross_validation import compare, cross_validate, measure, summarize
+from dumbbell.cross_validation.comparison import welch_interval
+from dumbbell.cross_validation.table import summary_lines
+
+ARGUMENTS = ("xval", "copa", "cubic", "--buffer", "1..2bdp", "--time", "2s", "--reps", "2")
+
+
+def values(*shares: float) -> list[dict[str, list[float | None]]]:
+    """Runs of two groups that differ in the share alone."""
+    groups = ("rtt_p50_us", "rtt_p95_us", "inflight_mean_pkts", "retransmitted_share")
+    rest: dict[str, list[float | None]] = {key: [40_000.0, 50_000.0] for key in groups}
+    link: dict[str, list[float | None]] = {"queue_delay_mean_us": [1.0], "dropped_share": [0.0]}
+    return [{"share": [part, 1 - part], **rest, **link} for part in shares]
+
+
+def test_welch_s_interval():
+    # By hand: means 2 and 5, variances 1 and 4, n = 3 each; standard error sqrt(5/3),
+    # degrees of freedom (5/3)² / ((1/3)²/2 + (4/3)²/2) = 2.9412, t(0.975) = 3.2173.
+    interval = welch_interval([1, 2, 3], [3, 5, 7])
+    assert interval is not None
+    low, high = interval
+    assert (low + high) / 2 == pytest.approx(-3)
+    assert (high - low) / 2 == pytest.approx(3.2173 * np.sqrt(5 / 3), rel=1e-3)
+
+
+def test_no_interval_of_a_single_run_and_none_wide_of_equal_ones():
+    assert welch_interval([1.0], [2.0, 3.0]) is None
+    assert welch_interval([1.0, 1.0], [1.0, 1.0, 1.0]) == (0, 0)
+    assert welch_interval([2.0, 2.0], [1.0, 1.0]) == (1, 1)
+
+
+def test_marks_what_differs_by_more_than_the_runs_among_themselves():
+    near = compare(["a", "b"], values(0.50, 0.54, 0.46), values(0.51, 0.55, 0.47))
+    far = compare(["a", "b"], values(0.50, 0.51, 0.49), values(0.61, 0.60, 0.59))
+    assert not near[0].excludes_zero
+    assert far[0].excludes_zero
+    assert far[0].difference == pytest.approx(-0.1)
+    assert [(c.measure.key, c.group, c.cc) for c in far[:3]] == [
+        ("share", 0, "a"), ("share", 1, "b"), ("rtt_p50_us", 0, "a"),
+    ]  # fmt: skip
+    assert (far[-1].measure.key, far[-1].group, far[-1].cc) == ("dropped_share", None, "")
+
+
+def test_what_a_run_does_not_tell_is_left_out():
+    unknown = values(0.5, 0.5)
+    for run in unknown:
+        run["retransmitted_share"] = [None, None]
+    by_key = {c.measure.key: c for c in compare(["a", "b"], values(0.5, 0.5), unknown)}
+    entry = by_key["retransmitted_share"]
+    assert (entry.kernel, entry.difference, entry.interval) == ((), None, None)
+
+
+def test_sums_up():
+    near, far = (compare(["a", "b"], values(0.5, 0.5), values(part, part)) for part in (0.52, 0.40))
+    summary = summarize([("near", near), ("far", far)])
+    assert summary.share is not None
+    assert summary.share.mean == pytest.approx((0.02 + 0.10) / 2)
+    assert summary.share.worst == pytest.approx(0.10)
+    assert summary.share.case == "far"
+    assert summary.rtt_p50 is not None
+    assert summary.rtt_p50.mean == 0
+    assert summarize([]).share is None
+
+
+@pytest.fixture
+def runs() -> list[Run]:
+    return [
+        dumbbell.run(Scenario(["copa", Group("cubic", 2)], time="2s", seed=seed)) for seed in (1, 2)
+    ]
+
+
+def test_measures_runs(runs):
+    found = measure(runs[0])
+    assert found["share"] == [group["share"] for group in runs[0].groups]
+    flows = runs[0].summary["flows"]
+    assert found["rtt_p50_us"][1] == np.mean([flow["rtt_p50_us"] for flow in flows[1:]])
+    link = runs[0].summary["bottleneck"]
+    assert found["dropped_share"] == [link["dropped_pkts"] / link["offered_pkts"]]
+
+
+def test_invalid_runs_are_counted_and_in_no_number(runs, monkeypatch):
+    bad = Run(runs[1].scenario, runs[1].summary, runs[1].tables)
+    bad.__dict__["verdict"] = Verdict((Reason("INVALID", "lateness", "too late"),))
+    result = cross_validate([("case", runs[0].scenario, runs, [runs[0], bad])])
+    assert result.verdicts == {"OK": 1, "INVALID": 1}
+    assert all(len(c.kernel) == 1 for c in result.cases[0].comparisons)
+    assert "2 on the kernel (1 INVALID, 1 OK)" in summary_lines(result)[0]
+
+
+def test_words_are_one_scenario_or_one_each():
+    assert mixes(["copa", "cubic"]) == [["copa", "cubic"]]
+    assert mixes(["copa+cubic", "bbr"]) == [["copa", "cubic"], ["bbr"]]
+    assert mixes(["a.toml", "b.toml"]) == [["a.toml"], ["b.toml"]]
+
+
+class Page(HTMLParser):
+    """The plots' data."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.plots: list[str] = []
+        self.fetched: list[str] = []
+        self.in_json = False
+
+    def handle_starttag(self, tag, attrs):
+        named = dict(attrs)
+        self.in_json = tag == "script" and named.get("type") == "application/json"
+        links = (named.get("src"), named.get("href"))
+        self.fetched += [link for link in links if link and not link.startswith("#")]
+
+    def handle_data(self, data):
+        if self.in_json:
+            self.plots.append(data)
+            self.in_json = False
+
+
+def test_the_whole_way(cli, fabricated_kernel, tmp_path):
+    saved = tmp_path / "data" / "kernel.json"
+    outcome = cli(*ARGUMENTS, "--out", str(tmp_path / "out"), "--save", str(saved))
+    assert outcome.code == 0, outcome.err
+    for text in (
+        "copa+cubic,buffer=1bdp", "copa+cubic,buffer=2bdp", "copa share, %", "cubic RTT p50, ms",
+        "queueing delay, ms", "dropped, %", "95 % interval", "runs on the kernel: 2 OK",
+        "2 scenarios, 20 runs in the simulator, 4 on the kernel (4 OK)",
+        "throughput share: mean absolute difference", "RTT p50: mean absolute difference",
+    ):  # fmt: skip
+        assert text in outcome.out, text
+    kept = sorted(
+        path.name for path in (tmp_path / "out" / "runs" / "copa+cubic,buffer=1bdp").iterdir()
+    )
+    assert [name for name in kept if name.startswith("kernel")] == ["kernel-seed1", "kernel-seed2"]
+    assert len(kept) == 12
+
+    page = Page()
+    page.feed((tmp_path / "out" / "report.html").read_text(encoding="utf-8"))
+    assert page.fetched == []
+    assert len(page.plots) == 2 * 4
+    goodput = json.loads(page.plots[0])["data"]
+    assert [curve["name"] for curve in goodput] == [
+        "Copa, kernel", "CUBIC, kernel", "Copa, simulator", "CUBIC, simulator",
+    ]  # fmt: skip
+    assert [curve["line"].get("dash") for curve in goodput] == [None, None, "dash", "dash"]
+    assert goodput[0]["line"]["color"] == goodput[2]["line"]["color"]
+    assert all(len(curve["x"]) == len(curve["y"]) <= 300 for curve in goodput)
+    # Goodput adds up to the link's rate and no more.
+    assert 20 < sum(np.mean(curve["y"]) for curve in goodput[:2]) < 50
+    assert saved.is_file()
+
+
+def test_json(cli, fabricated_kernel, tmp_path):
+    outcome = cli(*ARGUMENTS, "--json", "--out", str(tmp_path), "--simulator-reps", "3")
+    document = json.loads(outcome.out)
+    assert set(document) == {
+        "schema_version", "engine_version", "kernel_verdicts", "summary", "cases",
+    }  # fmt: skip
+    case = document["cases"][0]
+    assert case["name"] == "copa+cubic,buffer=1bdp"
+    first = case["comparisons"][0]
+    assert (first["measure"], first["group"], first["cc"]) == ("share", 0, "copa")
+    assert (len(first["simulator"]), len(first["kernel"])) == (3, 2)
+    assert first["interval"][0] <= first["difference"] <= first["interval"][1]
+
+
+def test_files_and_mixes_are_cases(cli, fabricated_kernel, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('time = "9s"\n[[group]]\ncc = "reno"\n')
+    words = (str(path), "copa+cubic", "--time", "1s", "--sample", "0s", "--reps", "1")
+    out = cli("xval", *words, "--json", "--out", str(tmp_path / "out")).out
+    assert [case["name"] for case in json.loads(out)["cases"]] == ["mine", "copa+cubic"]
+
+
+def test_from_python(fabricated_kernel, tmp_path):
+    scenario = Scenario(["copa", "cubic"], time="1s")
+    result = dumbbell.xval([("mine", scenario)], tmp_path, reps=2, simulator_reps=2)
+    assert isinstance(result, dumbbell.CrossValidation)
+    assert result.verdicts == {"OK": 2}
+    assert [run.engine for run in result.cases[0].kernel] == ["kernel", "kernel"]
+    assert [run.summary["engine"] for run in result.cases[0].simulator] == ["simulator"] * 2
