@@ -11,6 +11,7 @@ use dumbbell_run::{BottleneckConfig, CongestionControl, Group, Queue};
 use super::*;
 use crate::clock::monotonic_ns;
 use crate::host::{Hosts, RECEIVER_PORT};
+use crate::skipped::skipped;
 
 const MS: u64 = 1_000_000;
 
@@ -51,16 +52,12 @@ pub(super) fn scenario(link_rate_bps: u64, limit_bytes: u64, groups: Vec<Group>)
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Hosts, unless this user may not have them; and the machine to itself.
-#[allow(
-    clippy::print_stderr,
-    reason = "whoever runs the tests shall see what was skipped"
-)]
 fn hosts(test: &str, scenario: &Scenario) -> Option<(MutexGuard<'static, ()>, Arc<Hosts>)> {
     let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     match Hosts::new(scenario) {
         Ok(hosts) => Some((turn, Arc::new(hosts))),
         Err(reason) => {
-            eprintln!("SKIPPED: {test}: {reason}");
+            skipped(test, &reason.to_string());
             None
         }
     }
