@@ -15,11 +15,8 @@ use crate::run::Measured;
 /// Sums the run up.
 pub(crate) fn output(scenario: &Scenario, mut measured: Measured) -> Result<Output, Error> {
     let emulation = emulation(scenario, &measured);
-    let bottleneck = BottleneckSummary::new(
-        scenario,
-        &mut measured.relay.bottleneck,
-        scenario.duration_ns,
-    );
+    let bottleneck =
+        BottleneckSummary::new(scenario, &mut measured.relay.bottleneck, measured.epoch_ns);
     let summary = Summary {
         engine: "kernel",
         engine_version: ENGINE_VERSION,
@@ -176,9 +173,8 @@ fn tables(scenario: &Scenario, measured: Measured) -> Result<Vec<Table>, Error> 
         queue: measured.relay.queue,
         states,
     };
-    Table::of_run(scenario, series).map_err(|error| {
-        Error::Refused(format!("the run's tables could not be built: {error}"))
-    })
+    Table::of_run(scenario, series)
+        .map_err(|error| Error::Refused(format!("the run's tables could not be built: {error}")))
 }
 
 /// Without series a group has no table.

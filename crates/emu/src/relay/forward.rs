@@ -15,7 +15,7 @@ use super::sent_data::{SentData, SentQueue};
 use crate::clock::monotonic_ns;
 use crate::error::Error;
 use crate::host::Hosts;
-use crate::super_packet::{MAX_READ_BYTES, SuperPacket, VNET_HEADER_BYTES};
+use crate::super_packet::{Foreign, MAX_READ_BYTES, SuperPacket, VNET_HEADER_BYTES};
 use crate::wire::{Segment, is_before, tcp_flag};
 
 /// What the forward direction counts of a flow.
@@ -199,7 +199,10 @@ impl Forward {
             .tun
             .write(frame.bytes())
             .map_err(|source| Error::System {
-                what: format!("cannot hand a packet to the receiver of group {}", frame.group),
+                what: format!(
+                    "cannot hand a packet to the receiver of group {}",
+                    frame.group
+                ),
                 source,
             })?;
         if frame.is_data {
@@ -254,7 +257,14 @@ impl Forward {
 
     /// A packet of `group` enters the path at `self.now_ns`.
     #[inline]
-    fn enter(&mut self, group: u16, segment: Option<Segment>, frame: Frame, flow: u32, bytes: usize) {
+    fn enter(
+        &mut self,
+        group: u16,
+        segment: Option<Segment>,
+        frame: Frame,
+        flow: u32,
+        bytes: usize,
+    ) {
         let now_ns = self.now_ns;
         if let Some(segment) = segment
             && flow != NO_FLOW
@@ -337,9 +347,10 @@ impl Direction for Forward {
                 });
             }
         };
+        self.advance(monotonic_ns())?;
         let group = host as u16;
         let read_buffer = std::mem::take(&mut self.read_buffer);
-        match SuperPacket::parse(&read_buffer[..bytes]) {
+        match SuperPacket::parse(&read_buffer[..bytes], self.hosts.receivers[host].address) {
             Ok(packets) => {
                 let flow = packets.segment.map_or(NO_FLOW, |segment| {
                     self.flow_table.flow_of(group, segment.source_port)
@@ -357,7 +368,7 @@ impl Direction for Forward {
                     self.enter(group, segment, frame, flow, bytes);
                 }
             }
-            Err(_) => self.foreign_pkts += 1,
+            Err(Foreign) => self.foreign_pkts += 1,
         }
         self.read_buffer = read_buffer;
         Ok(true)
