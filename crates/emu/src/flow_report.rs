@@ -28,6 +28,8 @@ pub(crate) struct FlowReport {
     /// Retransmissions of data.
     pub(crate) retransmitted_pkts: u64,
     pub(crate) arrived_pkts: u64,
+    /// What the receiver sent: ACKs, and its part of the handshake.
+    pub(crate) receiver_sent_segs: u64,
     pub(crate) syn_retransmits: u64,
     /// Retransmissions that the receiver reported as duplicates.
     pub(crate) spurious_retransmits: Option<u64>,
@@ -65,6 +67,8 @@ impl FlowReport {
             }
         };
         let handshake = handshake.unwrap_or_default();
+        let told_us = sender.sndbuf_limited_us.unwrap_or(0);
+        let sndbuf_limited_us = told_us.max(means.sndbuf_limited_us());
         Self {
             group: connection.group,
             start_ns: connection.start_ns,
@@ -85,6 +89,7 @@ impl FlowReport {
                 u64::from(syn_retransmits),
             ),
             arrived_pkts: u64::from(receiver.received_data_segs),
+            receiver_sent_segs: u64::from(receiver.sent_segs),
             syn_retransmits: u64::from(syn_retransmits),
             spurious_retransmits: sender.dsack_dups.map(u64::from),
             rto_count: sender.rto_count.map(|count| {
@@ -99,9 +104,10 @@ impl FlowReport {
                     u64::from(handshake.rto_recovery_ms.unwrap_or(0)),
                 )
             }),
-            cwnd_limited_us: sender.cwnd_limited_us().unwrap_or(0),
+            cwnd_limited_us: (sender.cwnd_limited_us().unwrap_or(0))
+                .saturating_sub(sndbuf_limited_us.saturating_sub(told_us)),
             rwnd_limited_us: sender.rwnd_limited_us.unwrap_or(0),
-            sndbuf_limited_us: sender.sndbuf_limited_us.unwrap_or(0),
+            sndbuf_limited_us,
         }
     }
 }

@@ -5,9 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::thread;
 
-use rustix::thread::{
-    LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe,
-};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 
 use crate::error::Error;
 
@@ -55,7 +53,8 @@ fn in_own_thread<T: Send>(f: impl FnOnce() -> io::Result<T> + Send) -> io::Resul
 fn cannot_create(source: io::Error) -> Error {
     let what = match source.kind() {
         io::ErrorKind::PermissionDenied => {
-            "network namespaces need privilege; run as root, or with `unshare -Ur` in front".to_owned()
+            "network namespaces need privilege; run as root, or with `unshare -Ur` in front"
+                .to_owned()
         }
         io::ErrorKind::StorageFull => {
             "no more network namespaces may be made; raise user.max_net_namespaces".to_owned()

@@ -130,8 +130,16 @@ mod tests {
     fn the_newest_packet_acknowledged_counts() {
         let mut probe = probe_with(4, 0);
         assert_eq!(probe.on_ack(2000, None, 100), Some(99));
-        assert_eq!(probe.on_ack(2000, None, 110), None, "a duplicate says nothing");
-        assert_eq!(probe.on_ack(2999, None, 110), None, "half a packet says nothing");
+        assert_eq!(
+            probe.on_ack(2000, None, 110),
+            None,
+            "a duplicate says nothing"
+        );
+        assert_eq!(
+            probe.on_ack(2999, None, 110),
+            None,
+            "half a packet says nothing"
+        );
         assert_eq!(probe.on_ack(4000, None, 120), Some(117));
     }
 
@@ -152,7 +160,11 @@ mod tests {
         assert_eq!(probe.on_ack(1000, Some((2000, 5000)), 120), Some(116));
         assert_eq!(probe.on_ack(1000, Some((2000, 5000)), 130), None);
         probe.on_retransmission(1000, 2000);
-        assert_eq!(probe.on_ack(5000, None, 140), None, "all sacked or sent twice");
+        assert_eq!(
+            probe.on_ack(5000, None, 140),
+            None,
+            "all sacked or sent twice"
+        );
         assert_eq!(probe.on_ack(6000, None, 150), Some(145));
     }
 
@@ -161,7 +173,11 @@ mod tests {
         let mut probe = probe_with(5, 0);
         assert_eq!(probe.on_ack(0, Some((1000, 2000)), 10), Some(9));
         assert_eq!(probe.on_ack(0, Some((3000, 4000)), 20), Some(17));
-        assert_eq!(probe.on_ack(0, Some((1000, 4000)), 30), None, "edges are known");
+        assert_eq!(
+            probe.on_ack(0, Some((1000, 4000)), 30),
+            None,
+            "edges are known"
+        );
         assert_eq!(probe.on_ack(0, Some((3000, 5000)), 30), Some(26));
     }
 

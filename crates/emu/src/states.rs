@@ -120,9 +120,11 @@ impl StateSource for Source {
                 continue;
             };
             match state {
-                Some(state) => loaded.read_series(state, self.reader.storage(flow), |series, raw| {
-                    samples.columns[series].push(raw);
-                }),
+                Some(state) => {
+                    loaded.read_series(state, self.reader.storage(flow), |series, raw| {
+                        samples.columns[series].push(raw);
+                    })
+                }
                 // A socket that was not found: rows stay in step with the flow table's.
                 None => samples.columns.iter_mut().for_each(|column| column.push(0)),
             }

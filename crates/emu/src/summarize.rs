@@ -176,9 +176,8 @@ fn tables(scenario: &Scenario, measured: Measured) -> Result<Vec<Table>, Error> 
         queue: measured.relay.queue,
         states,
     };
-    Table::of_run(scenario, series).map_err(|error| {
-        Error::Refused(format!("the run's tables could not be built: {error}"))
-    })
+    Table::of_run(scenario, series)
+        .map_err(|error| Error::Refused(format!("the run's tables could not be built: {error}")))
 }
 
 /// Without series a group has no table.

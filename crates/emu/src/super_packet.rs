@@ -4,7 +4,9 @@
 //! says by a virtio-net header how large its segments are. The path knows no such thing: a
 //! super-packet is split where it enters, as the network card would do it.
 
-use crate::wire::{Ipv4, PROTOCOL_TCP, Segment, ipv4_header_checksum, read_u16, read_u32, tcp_flag};
+use crate::wire::{
+    Ipv4, PROTOCOL_TCP, Segment, ipv4_header_checksum, read_u16, read_u32, tcp_flag,
+};
 
 /// Size of the virtio-net header in front of every packet of the device
 /// (Virtual I/O Device 1.2 §5.1.6, without `num_buffers`).
@@ -217,7 +219,11 @@ mod tests {
             .map(|packet| {
                 let ip = &packet[VNET_HEADER_BYTES..];
                 let segment = Segment::parse(ip).expect("a whole segment");
-                (read_u16(ip, IPV4_IDENTIFICATION), segment.sequence, segment.flags)
+                (
+                    read_u16(ip, IPV4_IDENTIFICATION),
+                    segment.sequence,
+                    segment.flags,
+                )
             })
             .collect();
         assert_eq!(
@@ -225,7 +231,11 @@ mod tests {
             [
                 (0xffff, 0xffff_ff00, tcp_flag::ACK | tcp_flag::CWR),
                 (0, 0x0000_02e8, tcp_flag::ACK),
-                (1, 0x0000_06d0, tcp_flag::ACK | tcp_flag::PSH | tcp_flag::FIN),
+                (
+                    1,
+                    0x0000_06d0,
+                    tcp_flag::ACK | tcp_flag::PSH | tcp_flag::FIN
+                ),
             ]
         );
     }

@@ -72,6 +72,8 @@ pub(crate) struct TrafficReport {
     pub(crate) sample_pass_ns: Histogram<u32>,
     /// Sampling instants without rows, because sampling was that late.
     pub(crate) missed_instants: u64,
+    /// CPU time that sampling took.
+    pub(crate) sampling_cpu_ns: u64,
 }
 
 impl Traffic {
@@ -220,10 +222,11 @@ fn sender_socket(
 }
 
 /// What the kernel counts for a packet of the send queue beside its payload.
-const SEND_OVERHEAD_BYTES: u64 = 1280;
+const SEND_OVERHEAD_BYTES: u64 = 832;
 
-/// Full packets that Linux puts in one buffer of the send queue with segmentation offload.
-const OFFLOADED_PKTS: u64 = 44;
+/// Full packets that Linux puts in one buffer of the send queue with segmentation offload, at least: pacing
+/// makes no smaller bursts (`tcp_min_tso_segs`).
+const OFFLOADED_PKTS: u64 = 2;
 
 /// Limits payload that is written and not acknowledged. The kernel counts the memory that the send queue
 /// takes, so the limit is made larger by the overhead of its buffers.
@@ -330,6 +333,7 @@ impl RunningTraffic {
             sample_jitter_ns: sampled.jitter_ns,
             sample_pass_ns: sampled.pass_ns,
             missed_instants: sampled.missed_instants,
+            sampling_cpu_ns: sampled.cpu_ns,
         })
     }
 

@@ -199,7 +199,10 @@ impl Forward {
             .tun
             .write(frame.bytes())
             .map_err(|source| Error::System {
-                what: format!("cannot hand a packet to the receiver of group {}", frame.group),
+                what: format!(
+                    "cannot hand a packet to the receiver of group {}",
+                    frame.group
+                ),
                 source,
             })?;
         if frame.is_data {
@@ -254,7 +257,14 @@ impl Forward {
 
     /// A packet of `group` enters the path at `self.now_ns`.
     #[inline]
-    fn enter(&mut self, group: u16, segment: Option<Segment>, frame: Frame, flow: u32, bytes: usize) {
+    fn enter(
+        &mut self,
+        group: u16,
+        segment: Option<Segment>,
+        frame: Frame,
+        flow: u32,
+        bytes: usize,
+    ) {
         let now_ns = self.now_ns;
         if let Some(segment) = segment
             && flow != NO_FLOW

@@ -130,6 +130,9 @@ mod tests {
         let frame = Frame::new(buffer, 3, 7, true);
         assert_eq!(frame.bytes(), b"abc");
         let copy = frame.clone();
-        assert_eq!((copy.bytes(), copy.group, copy.is_data()), (&b""[..], 7, true));
+        assert_eq!(
+            (copy.bytes(), copy.group, copy.is_data()),
+            (&b""[..], 7, true)
+        );
     }
 }

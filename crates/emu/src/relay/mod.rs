@@ -23,7 +23,7 @@ use hdrhistogram::Histogram;
 use crate::cpu::thread_cpu_ns;
 use crate::error::Error;
 use crate::host::{Hosts, mtu_bytes};
-use crate::realtime::make_realtime;
+use crate::realtime::{Priority, make_realtime};
 use crate::super_packet::VNET_HEADER_BYTES;
 use direction::{Direction, relay};
 use forward::{Forward, ForwardMeasurement};
@@ -56,8 +56,8 @@ impl Plan {
             .map(|group| group.base_rtt_ns)
             .max()
             .unwrap_or(0);
-        let path_bytes = u128::from(scenario.bottleneck.link_rate_bps) * u128::from(longest_ns)
-            / 8_000_000_000;
+        let path_bytes =
+            u128::from(scenario.bottleneck.link_rate_bps) * u128::from(longest_ns) / 8_000_000_000;
         let path_pkts = u64::try_from(path_bytes / u128::from(largest.max(1)))
             .unwrap_or(u64::MAX)
             .min(MAX_FIRST_BUFFERS / 2);
@@ -256,7 +256,7 @@ fn spawn<D: Direction + Send + 'static, M: Send + 'static>(
 ) -> Result<JoinHandle<Done<M>>, Error> {
     let (hosts, stop) = (Arc::clone(hosts), Arc::clone(stop));
     let run = move || {
-        let is_realtime = make_realtime();
+        let is_realtime = make_realtime(Priority::Relay);
         let relayed = relay(&mut direction, &hosts, &stop);
         Done {
             measurement: relayed.map(|()| measurement(direction)),

@@ -46,7 +46,10 @@ fn scenario(link_rate_bps: u64, limit_bytes: u64, groups: Vec<Group>) -> Scenari
 }
 
 /// Hosts, unless this user may not have them.
-#[allow(clippy::print_stderr, reason = "whoever runs the tests shall see what was skipped")]
+#[allow(
+    clippy::print_stderr,
+    reason = "whoever runs the tests shall see what was skipped"
+)]
 fn hosts(test: &str, scenario: &Scenario) -> Option<Arc<Hosts>> {
     match Hosts::new(scenario) {
         Ok(hosts) => Some(Arc::new(hosts)),
@@ -79,8 +82,10 @@ fn udp_sockets(hosts: &Hosts, group: usize) -> (UdpSocket, UdpSocket) {
 #[test]
 fn a_packet_takes_access_link_and_delay_to_the_receiver() {
     let scenario = scenario(50_000_000, 100_000, vec![group(40), group(100)]);
-    let Some(hosts) = hosts("a_packet_takes_access_link_and_delay_to_the_receiver", &scenario)
-    else {
+    let Some(hosts) = hosts(
+        "a_packet_takes_access_link_and_delay_to_the_receiver",
+        &scenario,
+    ) else {
         return;
     };
     let relay = Relay::start(&hosts, &scenario, monotonic_ns(), u64::MAX).expect("it starts");
@@ -140,8 +145,15 @@ fn a_burst_leaves_at_the_link_rate_and_what_does_not_fit_is_dropped() {
     let report = relay.stop().expect("it relays");
     let bottleneck = &report.bottleneck;
     assert_eq!(bottleneck.offered_pkts, 30);
-    assert_eq!(bottleneck.offered_pkts, bottleneck.taken_pkts + bottleneck.dropped_pkts);
-    assert!((8..=9).contains(&bottleneck.dropped_pkts), "{}", bottleneck.dropped_pkts);
+    assert_eq!(
+        bottleneck.offered_pkts,
+        bottleneck.taken_pkts + bottleneck.dropped_pkts
+    );
+    assert!(
+        (8..=9).contains(&bottleneck.dropped_pkts),
+        "{}",
+        bottleneck.dropped_pkts
+    );
 }
 
 /// Sends for `seconds` over flow 0 of group 0; gives the relay's report.
@@ -216,7 +228,14 @@ fn tcp_fills_the_link_and_packets_are_conserved() {
     );
     assert_eq!(report.foreign_pkts, 0);
     assert_eq!(hosts.dropped_pkts().expect("counted"), 0);
-    eprintln!("lateness p50 {} p99 {} max {} us; min rtt {} us; cpu {} {} ms; realtime {}",
-        report.lateness.quantile_us(0.5), report.lateness.quantile_us(0.99), report.lateness.max_us(), flow.rtt_min_us,
-        report.forward_cpu_ns / MS, report.reverse_cpu_ns / MS, report.is_realtime);
+    eprintln!(
+        "lateness p50 {} p99 {} max {} us; min rtt {} us; cpu {} {} ms; realtime {}",
+        report.lateness.quantile_us(0.5),
+        report.lateness.quantile_us(0.99),
+        report.lateness.max_us(),
+        flow.rtt_min_us,
+        report.forward_cpu_ns / MS,
+        report.reverse_cpu_ns / MS,
+        report.is_realtime
+    );
 }
