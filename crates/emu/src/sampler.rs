@@ -9,7 +9,6 @@ use hdrhistogram::Histogram;
 use crate::bbr_info::BbrInfo;
 use crate::clock::monotonic_ns;
 use crate::connection::Connection;
-use crate::cpu::thread_cpu_ns;
 use crate::error::Error;
 use crate::readiness::sleep_until;
 use crate::realtime::{Priority, make_realtime};
@@ -46,12 +45,8 @@ pub(crate) struct Sampled {
     pub(crate) ends: Vec<FlowEnd>,
     /// From the sampling instant to the first flow's sample, ns.
     pub(crate) jitter_ns: Histogram<u32>,
-    /// From the first flow's sample to the last one's, ns.
-    pub(crate) pass_ns: Histogram<u32>,
     /// Instants that had passed altogether when their turn came: they have no rows.
     pub(crate) missed_instants: u64,
-    /// CPU time that sampling took.
-    pub(crate) cpu_ns: u64,
 }
 
 /// Time averages over a flow's life so far.
@@ -127,9 +122,7 @@ impl Sampler {
                 means: vec![Means::default(); connections.len()],
                 ends: Vec::new(),
                 jitter_ns: histogram_ns(),
-                pass_ns: histogram_ns(),
                 missed_instants: 0,
-                cpu_ns: 0,
             },
             active: Vec::with_capacity(connections.len()),
             infos: Vec::with_capacity(connections.len()),
@@ -151,7 +144,6 @@ impl Sampler {
             let late_ns = began_ns.saturating_sub(self.epoch_ns + instant_ns);
             self.sampled.jitter_ns.saturating_record(late_ns);
             let ended_ns = monotonic_ns();
-            self.sampled.pass_ns.saturating_record(ended_ns - began_ns);
             // Instants that are over already are left out: rows with their time would not be theirs.
             let passed = (ended_ns - self.epoch_ns - instant_ns) / self.interval_ns;
             let last = (self.duration_ns - instant_ns) / self.interval_ns;
@@ -159,7 +151,6 @@ impl Sampler {
             instant_ns += (1 + passed) * self.interval_ns;
         }
         if sleep(self.epoch_ns + self.duration_ns, stopped) {
-            self.sampled.cpu_ns = thread_cpu_ns();
             self.sampled.ends = self.final_states()?;
         }
         Ok(self.sampled)
