@@ -18,10 +18,12 @@ fn main() {
         println!("cargo::rerun-if-changed={}", path.display());
     }
     println!("cargo::rerun-if-changed=../cc/src/bpf_compiler.rs");
-    for variable in ["CLANG", "VIRTUAL_ENV"] {
-        println!("cargo::rerun-if-env-changed={variable}");
+    println!("cargo::rerun-if-env-changed=CLANG");
+    let compiler = BpfCompiler::find();
+    if compiler.as_ref().is_none_or(BpfCompiler::is_zig) {
+        println!("cargo::rerun-if-env-changed=VIRTUAL_ENV");
     }
-    let Some(compiler) = BpfCompiler::find() else {
+    let Some(compiler) = compiler else {
         // No congestion control of ours is there either, whose state there would be to read.
         fs::write(&object, []).expect("OUT_DIR is writable");
         return;

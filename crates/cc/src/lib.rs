@@ -14,9 +14,8 @@
 //! - [`describe`] says what a congestion control declares of itself with
 //!   `cc/include/dumbbell.h`: its parameters ([`Param`]) and time series ([`Series`]).
 //!
-//! All of dumbbell's `unsafe` is in this crate. It trusts the C as a kernel trusts a
-//! module: a file that writes through a wild pointer or divides by zero takes the
-//! process with it.
+//! It trusts the C as a kernel trusts a module: a file that writes through a wild pointer or
+//! divides by zero takes the process with it.
 
 mod bpf;
 mod bpf_compiler;

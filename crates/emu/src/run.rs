@@ -20,6 +20,8 @@ const LEAD_NS: u64 = 20_000_000;
 
 /// What was measured of a run, before it is summed up.
 pub(crate) struct Measured {
+    /// Start of the run on the monotonic clock.
+    pub(crate) epoch_ns: u64,
     pub(crate) ccs: Arc<Vec<KernelCc>>,
     pub(crate) calibration: Calibration,
     pub(crate) traffic: TrafficReport,
@@ -68,6 +70,7 @@ fn measure(scenario: &Arc<Scenario>, control: &Control) -> Result<Measured, Erro
     let elapsed_ns = monotonic_ns() - before_ns;
     let traffic = traffic.finish()?;
     Ok(Measured {
+        epoch_ns,
         ccs,
         calibration,
         traffic,

@@ -15,11 +15,8 @@ use crate::run::Measured;
 /// Sums the run up.
 pub(crate) fn output(scenario: &Scenario, mut measured: Measured) -> Result<Output, Error> {
     let emulation = emulation(scenario, &measured);
-    let bottleneck = BottleneckSummary::new(
-        scenario,
-        &mut measured.relay.bottleneck,
-        scenario.duration_ns,
-    );
+    let bottleneck =
+        BottleneckSummary::new(scenario, &mut measured.relay.bottleneck, measured.epoch_ns);
     let summary = Summary {
         engine: "kernel",
         engine_version: ENGINE_VERSION,

@@ -4,8 +4,10 @@
 //! says by a virtio-net header how large its segments are. The path knows no such thing: a
 //! super-packet is split where it enters, as the network card would do it.
 
+use std::net::Ipv4Addr;
+
 use crate::wire::{
-    Ipv4, PROTOCOL_TCP, Segment, ipv4_header_checksum, read_u16, read_u32, tcp_flag,
+    Ipv4, PROTOCOL_TCP, PROTOCOL_UDP, Segment, ipv4_header_checksum, read_u16, read_u32, tcp_flag,
 };
 
 /// Size of the virtio-net header in front of every packet of the device
@@ -34,7 +36,8 @@ const IPV4_CHECKSUM: usize = 10;
 const TCP_SEQUENCE: usize = 4;
 const TCP_FLAGS: usize = 13;
 
-/// A read that is no packet of the path: not IPv4, cut short, or an offload nobody asked for.
+/// A read that is no packet of the path: neither TCP nor UDP over IPv4, not for the other host, cut
+/// short, or an offload nobody asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Foreign;
 
@@ -53,15 +56,18 @@ pub(crate) struct SuperPacket<'a> {
 }
 
 impl<'a> SuperPacket<'a> {
-    /// Understands `read`, a virtio-net header with an IPv4 packet behind it.
+    /// Understands `read`, a virtio-net header with an IPv4 packet for `destination` behind it.
     #[inline]
-    pub(crate) fn parse(read: &'a [u8]) -> Result<Self, Foreign> {
+    pub(crate) fn parse(read: &'a [u8], destination: Ipv4Addr) -> Result<Self, Foreign> {
         let (vnet_header, bytes) = read.split_at_checked(VNET_HEADER_BYTES).ok_or(Foreign)?;
         let ip = Ipv4::parse(bytes).ok_or(Foreign)?;
-        let segment = if ip.protocol == PROTOCOL_TCP {
-            Segment::parse(bytes)
-        } else {
-            None
+        if ip.destination != destination {
+            return Err(Foreign);
+        }
+        let segment = match ip.protocol {
+            PROTOCOL_TCP => Segment::parse(bytes),
+            PROTOCOL_UDP => None,
+            _ => return Err(Foreign),
         };
         let (payload_bytes_each, packets) = match (vnet_header[1] & !GSO_ECN, segment) {
             (GSO_NONE, _) => (0, 1),
@@ -173,6 +179,8 @@ mod tests {
 
     use super::*;
 
+    const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+
     /// A super-packet of `payload_bytes` in segments of `each`, with timestamps.
     fn super_packet(payload_bytes: usize, each: u16, flags: u8, id: u16, sequence: u32) -> Vec<u8> {
         let mut read = vec![NEEDS_CSUM, GSO_TCPV4];
@@ -197,7 +205,7 @@ mod tests {
     }
 
     fn split(read: &[u8]) -> Vec<Vec<u8>> {
-        let parsed = SuperPacket::parse(read).expect("a packet of ours");
+        let parsed = SuperPacket::parse(read, RECEIVER).expect("a packet of ours");
         (0..parsed.packets())
             .map(|index| {
                 let mut out = vec![0xee; 2000];
@@ -251,17 +259,32 @@ mod tests {
     fn an_offload_nobody_asked_for_is_foreign() {
         let mut read = super_packet(100, 50, tcp_flag::ACK, 7, 9);
         read[1] = 4;
-        assert_eq!(SuperPacket::parse(&read).err(), Some(Foreign));
-        assert_eq!(SuperPacket::parse(&read[..5]).err(), Some(Foreign));
+        assert_eq!(SuperPacket::parse(&read, RECEIVER).err(), Some(Foreign));
+        assert_eq!(
+            SuperPacket::parse(&read[..5], RECEIVER).err(),
+            Some(Foreign)
+        );
         read[1] = GSO_TCPV4;
         read[4..6].fill(0);
-        assert_eq!(SuperPacket::parse(&read).err(), Some(Foreign));
+        assert_eq!(SuperPacket::parse(&read, RECEIVER).err(), Some(Foreign));
+    }
+
+    #[test]
+    fn what_is_for_another_host_or_neither_tcp_nor_udp_is_foreign() {
+        const ICMP: u8 = 1;
+        let mut read = super_packet(100, 0, tcp_flag::ACK, 7, 9);
+        read[1] = GSO_NONE;
+        assert!(SuperPacket::parse(&read, RECEIVER).is_ok());
+        let other = SuperPacket::parse(&read, Ipv4Addr::new(10, 0, 0, 3));
+        assert_eq!(other.err(), Some(Foreign));
+        read[VNET_HEADER_BYTES + 9] = ICMP;
+        assert_eq!(SuperPacket::parse(&read, RECEIVER).err(), Some(Foreign));
     }
 
     #[test]
     fn a_packet_that_does_not_fit_is_refused() {
         let read = super_packet(2500, 1000, tcp_flag::ACK, 7, 9);
-        let parsed = SuperPacket::parse(&read).expect("a packet of ours");
+        let parsed = SuperPacket::parse(&read, RECEIVER).expect("a packet of ours");
         assert_eq!(parsed.write(0, &mut [0; 1061]), None);
     }
 
@@ -275,7 +298,7 @@ mod tests {
         ) {
             prop_assume!(payload_bytes / usize::from(each) < 2000);
             let read = super_packet(payload_bytes, each, tcp_flag::ACK | tcp_flag::PSH, id, sequence);
-            let parsed = SuperPacket::parse(&read).expect("a packet of ours");
+            let parsed = SuperPacket::parse(&read, RECEIVER).expect("a packet of ours");
             let mut payload = Vec::new();
             for (index, packet) in split(&read).iter().enumerate() {
                 let (vnet_header, ip) = packet.split_at(VNET_HEADER_BYTES);
@@ -294,7 +317,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_split_without_panic(read in prop::collection::vec(any::<u8>(), 0..300)) {
-            if let Ok(parsed) = SuperPacket::parse(&read) {
+            if let Ok(parsed) = SuperPacket::parse(&read, RECEIVER) {
                 for index in 0..parsed.packets() {
                     parsed.write(index, &mut [0; 400]);
                 }

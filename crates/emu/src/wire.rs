@@ -1,5 +1,7 @@
 //! IPv4 and TCP headers as they are on the wire (RFC 791, RFC 9293).
 
+use std::net::Ipv4Addr;
+
 /// Protocol number of TCP.
 pub(crate) const PROTOCOL_TCP: u8 = 6;
 
@@ -23,6 +25,7 @@ pub(crate) mod tcp_flag {
 pub(crate) struct Ipv4 {
     pub(crate) header_bytes: usize,
     pub(crate) protocol: u8,
+    pub(crate) destination: Ipv4Addr,
     /// Not the first fragment: what follows is no transport header.
     is_later_fragment: bool,
 }
@@ -43,6 +46,7 @@ impl Ipv4 {
         Some(Self {
             header_bytes,
             protocol: packet[9],
+            destination: Ipv4Addr::from(read_u32(packet, 16)),
             is_later_fragment: read_u16(packet, 6) & 0x1fff != 0,
         })
     }

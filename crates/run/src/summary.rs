@@ -144,12 +144,14 @@ pub struct BottleneckSummary {
 }
 
 impl BottleneckSummary {
-    /// Sums up what the bottleneck did in a run that ended at `end_ns`.
+    /// Sums up what the bottleneck did in a run that started at `start_ns` of its clock.
     pub fn new<H: Header>(
         scenario: &Scenario,
         bottleneck: &mut Bottleneck<H>,
-        end_ns: u64,
+        start_ns: u64,
     ) -> Self {
+        let duration_ns = scenario.duration_ns;
+        let end_ns = start_ns + duration_ns;
         let backlog_byte_ns = bottleneck.backlog_byte_ns(end_ns);
         let (forwarded_pkts, forwarded_bytes) = bottleneck.forwarded(end_ns);
         let (limit_bytes, limit_pkts) = match scenario.bottleneck.queue {
@@ -169,7 +171,7 @@ impl BottleneckSummary {
             dropped_bytes: bottleneck.dropped_bytes,
             busy_us: bottleneck.busy_ns / 1000,
             left_pkts: bottleneck.backlog_pkts() + bottleneck.taken_pkts - forwarded_pkts,
-            utilization: bits_per_second(forwarded_bytes, end_ns) / link_rate_bps as f64,
+            utilization: bits_per_second(forwarded_bytes, duration_ns) / link_rate_bps as f64,
             queue_delay_mean_us: ratio(
                 bottleneck.sojourn_sum_ns as f64 / 1000.0,
                 bottleneck.taken_pkts as f64,
@@ -178,7 +180,7 @@ impl BottleneckSummary {
             queue_delay_p95_us: quantile(&bottleneck.sojourn_us, 0.95),
             queue_delay_p99_us: quantile(&bottleneck.sojourn_us, 0.99),
             queue_delay_max_us: bottleneck.sojourn_max_us,
-            backlog_mean_bytes: ratio(backlog_byte_ns as f64, end_ns as f64),
+            backlog_mean_bytes: ratio(backlog_byte_ns as f64, duration_ns as f64),
             backlog_max_bytes: bottleneck.backlog_max_bytes,
         }
     }

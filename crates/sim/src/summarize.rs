@@ -17,7 +17,7 @@ pub(crate) fn summarize(
     engine: &mut Engine,
     instances: &[Rc<Instance>],
 ) -> Summary {
-    let bottleneck = BottleneckSummary::new(scenario, &mut engine.bottleneck, engine.end_ns);
+    let bottleneck = BottleneckSummary::new(scenario, &mut engine.bottleneck, 0);
     let on_path_pkts = count_on_path(engine);
     Summary {
         engine: "simulator",

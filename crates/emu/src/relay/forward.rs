@@ -15,7 +15,7 @@ use super::sent_data::{SentData, SentQueue};
 use crate::clock::monotonic_ns;
 use crate::error::Error;
 use crate::host::Hosts;
-use crate::super_packet::{MAX_READ_BYTES, SuperPacket, VNET_HEADER_BYTES};
+use crate::super_packet::{Foreign, MAX_READ_BYTES, SuperPacket, VNET_HEADER_BYTES};
 use crate::wire::{Segment, is_before, tcp_flag};
 
 /// What the forward direction counts of a flow.
@@ -347,9 +347,10 @@ impl Direction for Forward {
                 });
             }
         };
+        self.advance(monotonic_ns())?;
         let group = host as u16;
         let read_buffer = std::mem::take(&mut self.read_buffer);
-        match SuperPacket::parse(&read_buffer[..bytes]) {
+        match SuperPacket::parse(&read_buffer[..bytes], self.hosts.receivers[host].address) {
             Ok(packets) => {
                 let flow = packets.segment.map_or(NO_FLOW, |segment| {
                     self.flow_table.flow_of(group, segment.source_port)
@@ -367,7 +368,7 @@ impl Direction for Forward {
                     self.enter(group, segment, frame, flow, bytes);
                 }
             }
-            Err(_) => self.foreign_pkts += 1,
+            Err(Foreign) => self.foreign_pkts += 1,
         }
         self.read_buffer = read_buffer;
         Ok(true)

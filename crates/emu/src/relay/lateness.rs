@@ -55,15 +55,6 @@ impl Lateness {
     pub(crate) fn max_us(&self) -> f64 {
         self.histogram_ns.max() as f64 / 1e3
     }
-
-    /// Packets that were later than `lateness_ns`.
-    pub(crate) fn later_than_pkts(&self, lateness_ns: u64) -> u64 {
-        self.written_pkts()
-            - self
-                .histogram_ns
-                .count_between(0, lateness_ns.min(MAX_NS))
-                .min(self.written_pkts())
-    }
 }
 
 #[cfg(test)]
@@ -82,6 +73,5 @@ mod tests {
         assert_eq!(forward.written_pkts(), 100);
         assert!((forward.quantile_us(0.5) - 10.0).abs() < 0.2);
         assert!((forward.max_us() - 2000.0).abs() < 20.0);
-        assert_eq!(forward.later_than_pkts(1_000_000), 1);
     }
 }

@@ -18,7 +18,7 @@ use crate::clock::monotonic_ns;
 use crate::error::Error;
 use crate::host::Hosts;
 use crate::rtt_probe::RttProbe;
-use crate::super_packet::{MAX_READ_BYTES, SuperPacket};
+use crate::super_packet::{Foreign, MAX_READ_BYTES, SuperPacket};
 use crate::wire::tcp_flag;
 
 /// RTT samples of a flow.
@@ -235,8 +235,9 @@ impl Direction for Reverse {
                 });
             }
         };
+        self.advance(monotonic_ns())?;
         let group = host as u16;
-        match SuperPacket::parse(&self.read_buffer[..bytes]) {
+        match SuperPacket::parse(&self.read_buffer[..bytes], self.hosts.senders[host].address) {
             Ok(packets) => {
                 let acknowledgment = packets.segment.and_then(|segment| {
                     let flow = self.flow_table.flow_of(group, segment.destination_port);
@@ -258,7 +259,7 @@ impl Direction for Reverse {
                     }
                 }
             }
-            Err(_) => self.foreign_pkts += 1,
+            Err(Foreign) => self.foreign_pkts += 1,
         }
         Ok(true)
     }
