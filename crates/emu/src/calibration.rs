@@ -6,18 +6,20 @@ use std::time::{Duration, Instant};
 
 use dumbbell_run::{Control, Queue, Scenario};
 
-use crate::datagram::{receive_stamped, receiver, sender, wait_for};
+use crate::datagram::{receive_stamped, receiver, sender, set_datagram_bytes, wait_for};
 use crate::error::Error;
 use crate::host::{Host, Hosts};
 use crate::socket;
 
 /// Ports of calibration, below those of flows, so that it belongs to none.
-const LISTEN_PORT: u16 = 5002;
-const RATE_PORT: u16 = 5003;
+const RATE_PORT: u16 = 5002;
+const FIRST_LISTEN_PORT: u16 = 5003;
 const FIRST_CONNECT_PORT: u16 = 9000;
 
-/// Connections per group that measure the base RTT.
-const CONNECTIONS: u16 = 5;
+/// Connections per group that measure the base RTT at once, and how often: the first round finds the path
+/// cold, and now and then the machine is busy for some milliseconds.
+const CONNECTIONS: u16 = 3;
+const ROUNDS: u16 = 3;
 
 /// A SYN on the wire: 14 bytes of Ethernet, 20 of IP, 20 of TCP and 20 of options.
 const SYN_WIRE_BYTES: u64 = 74;
@@ -41,6 +43,10 @@ const MIN_RATE_PKTS: u64 = 20;
 /// Longest burst, so that a host's queue surely holds it.
 const MAX_BURST_PKTS: u64 = 400;
 
+/// Most that one call may send: what fits in an IP packet, and Linux's limit of segments.
+const MAX_BATCH_BYTES: usize = 65_000;
+const MAX_BATCH_PKTS: usize = 64;
+
 /// How much longer than due an answer may take before calibration gives up.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -62,63 +68,106 @@ pub(crate) fn calibrate(
     // Made before anything is measured: the kernel takes a moment to start stamping packets.
     let burst = Burst::new(scenario);
     let rate = RateProbe::new(&hosts.senders[0], &hosts.receivers[0], &burst)?;
-    let base_rtt_us = (0..scenario.groups.len())
-        .map(|group| base_rtt_us(hosts, scenario, group, control))
-        .collect::<Result<_, _>>()?;
+    let mut base_rtt_us = vec![f64::INFINITY; scenario.groups.len()];
+    for round in 0..ROUNDS {
+        for (smallest_us, rtt_us) in base_rtt_us
+            .iter_mut()
+            .zip(handshake_rtts_us(hosts, scenario, round, control)?)
+        {
+            *smallest_us = smallest_us.min(rtt_us);
+        }
+    }
+    if let Some(group) = base_rtt_us.iter().position(|rtt_us| rtt_us.is_infinite()) {
+        return Err(Error::Refused(format!(
+            "the base RTT of group {group} could not be measured before the run: no SYN crossed the idle path at once; \
+             run it on a machine with less other load"
+        )));
+    }
     Ok(Calibration {
         base_rtt_us,
         link_rate_bps: rate.measure(scenario, &burst, control)?,
     })
 }
 
-/// The handshake's RTT as TCP measures it, less the time the SYN itself is on the link, which the base RTT
-/// does not count. The minimum of a few connections at once: their SYNs wait for each other on the link,
+/// Each group's handshake RTT as TCP measures it, less the time the SYN itself is on the link, which the base
+/// RTT does not count. The minimum of a few connections at once: their SYNs wait for each other on the link,
 /// and whatever else comes in between can only make an RTT longer.
-fn base_rtt_us(
+fn handshake_rtts_us(
     hosts: &Hosts,
     scenario: &Scenario,
-    group: usize,
+    round: u16,
     control: &Control,
-) -> Result<f64, Error> {
-    let failed = |source| Error::System {
-        what: format!("the base RTT of group {group} could not be measured"),
-        source,
-    };
-    let (from, to) = (&hosts.senders[group], &hosts.receivers[group]);
-    let listener = to.namespace.within(|| {
-        let listener = socket::tcp()?;
-        socket::bind(&listener, to.address, LISTEN_PORT)?;
-        socket::listen(&listener)?;
-        Ok(listener)
-    })?;
-    // Listens until the end of the function: the kernel accepts by itself.
-    let _listener = listener.map_err(failed)?;
-    let connected = from.namespace.within(|| {
-        (FIRST_CONNECT_PORT..)
-            .take(usize::from(CONNECTIONS))
-            .map(|port| {
-                let socket = socket::tcp()?;
-                socket::bind(&socket, from.address, port)?;
-                socket::connect(&socket, to.address, LISTEN_PORT)?;
-                Ok(socket)
-            })
-            .collect::<io::Result<Vec<OwnedFd>>>()
-    })?;
-    let connected = connected.map_err(failed)?;
-    let patience = Duration::from_nanos(scenario.groups[group].base_rtt_ns) + PATIENCE;
-    let deadline = Instant::now() + patience;
-    for socket in &connected {
-        wait_until(socket, libc::POLLOUT, deadline, control).map_err(failed)??;
-        socket::take_error(socket).map_err(failed)?;
-    }
-    let rtts_us = connected
+) -> Result<Vec<f64>, Error> {
+    let connecting = (hosts.senders.iter().zip(&hosts.receivers))
+        .map(|(from, to)| Handshakes::start(from, to, round))
+        .collect::<Result<Vec<_>, _>>()?;
+    let syn_us = (SYN_WIRE_BYTES * 8) as f64 * 1e6 / scenario.bottleneck.link_rate_bps as f64;
+    connecting
         .iter()
-        .map(|socket| socket::tcp_info(socket).map(|info| info.min_rtt_us.min(info.rtt_us)))
-        .collect::<io::Result<Vec<u32>>>()
-        .map_err(failed)?;
-    let rtt_us = rtts_us.into_iter().min().map_or(0.0, f64::from);
-    let link_rate_bps = scenario.bottleneck.link_rate_bps as f64;
-    Ok(rtt_us - (SYN_WIRE_BYTES * 8) as f64 * 1e6 / link_rate_bps)
+        .zip(&scenario.groups)
+        .map(|(handshakes, group)| {
+            let deadline = Instant::now() + Duration::from_nanos(group.base_rtt_ns) + PATIENCE;
+            Ok(handshakes.smallest_rtt_us(deadline, control)? - syn_us)
+        })
+        .collect()
+}
+
+/// A group's connections that measure its base RTT.
+struct Handshakes {
+    /// Kept open: the kernel accepts by itself.
+    _listener: OwnedFd,
+    connecting: Vec<OwnedFd>,
+}
+
+impl Handshakes {
+    /// Ports are those of the round: a SYN of a connection that the other side still knows would be answered
+    /// otherwise, and sent again.
+    fn start(from: &Host, to: &Host, round: u16) -> Result<Self, Error> {
+        let listen_port = FIRST_LISTEN_PORT + round;
+        let listener = to.namespace.within(|| {
+            let listener = socket::tcp()?;
+            socket::bind(&listener, to.address, listen_port)?;
+            socket::listen(&listener)?;
+            Ok(listener)
+        })?;
+        let listener = listener.map_err(rtt_failed)?;
+        let connecting = from.namespace.within(|| {
+            (FIRST_CONNECT_PORT + round * CONNECTIONS..)
+                .take(usize::from(CONNECTIONS))
+                .map(|port| {
+                    let socket = socket::tcp()?;
+                    socket::bind(&socket, from.address, port)?;
+                    socket::connect(&socket, to.address, listen_port)?;
+                    Ok(socket)
+                })
+                .collect::<io::Result<_>>()
+        })?;
+        Ok(Self {
+            _listener: listener,
+            connecting: connecting.map_err(rtt_failed)?,
+        })
+    }
+
+    fn smallest_rtt_us(&self, deadline: Instant, control: &Control) -> Result<f64, Error> {
+        let mut smallest_us = f64::INFINITY;
+        for socket in &self.connecting {
+            wait_until(socket, libc::POLLOUT, deadline, control).map_err(rtt_failed)??;
+            socket::take_error(socket).map_err(rtt_failed)?;
+            let info = socket::tcp_info(socket).map_err(rtt_failed)?;
+            // Of a SYN that was sent again nobody knows which was answered (Karn).
+            if info.total_retrans_pkts == 0 {
+                smallest_us = smallest_us.min(f64::from(info.min_rtt_us));
+            }
+        }
+        Ok(smallest_us)
+    }
+}
+
+fn rtt_failed(source: io::Error) -> Error {
+    Error::System {
+        what: "the base RTT could not be measured before the run".to_owned(),
+        source,
+    }
 }
 
 /// Packets that measure the rate.
@@ -141,8 +190,8 @@ impl Burst {
         };
         let bits = u128::from(bottleneck.link_rate_bps) * u128::from(RATE_TIME_NS) / 1_000_000_000;
         let wanted_pkts = ((bits / 8) as u64 / wire_bytes).max(MIN_RATE_PKTS);
-        // One is on the link while the queue is full. A burst of one would measure nothing.
-        let pkts = wanted_pkts.min(queue_pkts + 1).clamp(2, MAX_BURST_PKTS);
+        // A burst of one would measure nothing; with a queue of one packet the other is on the link.
+        let pkts = wanted_pkts.min(queue_pkts).clamp(2, MAX_BURST_PKTS);
         let bursts = wanted_pkts.div_ceil(pkts);
         Self {
             pkts,
@@ -153,10 +202,18 @@ impl Burst {
     }
 }
 
+impl Burst {
+    fn payload_bytes(&self) -> usize {
+        (self.wire_bytes - ETHERNET_BYTES - UDP_HEADER_BYTES) as usize
+    }
+}
+
 /// Sockets that measure the rate.
 struct RateProbe {
     from: OwnedFd,
     to: OwnedFd,
+    /// Datagrams per call.
+    batch_pkts: usize,
 }
 
 impl RateProbe {
@@ -168,8 +225,15 @@ impl RateProbe {
         let from_socket = from
             .namespace
             .within(|| sender((from.address, RATE_PORT), (to.address, RATE_PORT)))?;
+        let from = from_socket.map_err(rate_failed)?;
+        // One call per datagram would be slower than a fast link.
+        let is_batched = set_datagram_bytes(&from, burst.payload_bytes()).is_ok();
         Ok(Self {
-            from: from_socket.map_err(rate_failed)?,
+            batch_pkts: match is_batched {
+                true => (MAX_BATCH_BYTES / burst.payload_bytes()).clamp(1, MAX_BATCH_PKTS),
+                false => 1,
+            },
+            from,
             to: to_socket.map_err(rate_failed)?,
         })
     }
@@ -193,11 +257,14 @@ impl RateProbe {
 
     /// Sends a burst as fast as the host can; each datagram begins with its number.
     fn send(&self, burst: &Burst, control: &Control) -> Result<(), Error> {
-        let mut datagram = vec![0; (burst.wire_bytes - ETHERNET_BYTES - UDP_HEADER_BYTES) as usize];
-        let deadline = Instant::now() + PATIENCE;
-        for number in 0..burst.pkts as u32 {
+        let payload_bytes = burst.payload_bytes();
+        let mut datagrams = vec![0; payload_bytes * burst.pkts as usize];
+        for (number, datagram) in (0_u32..).zip(datagrams.chunks_mut(payload_bytes)) {
             datagram[..4].copy_from_slice(&number.to_ne_bytes());
-            while socket::send(&self.from, &datagram)
+        }
+        let deadline = Instant::now() + PATIENCE;
+        for batch in datagrams.chunks(payload_bytes * self.batch_pkts) {
+            while socket::send(&self.from, batch)
                 .map_err(rate_failed)?
                 .is_none()
             {
@@ -216,8 +283,9 @@ impl RateProbe {
     ) -> Result<Vec<(u32, u64)>, Error> {
         let mut arrivals: Vec<(u32, u64)> = Vec::with_capacity(burst.pkts as usize);
         let last = burst.pkts as u32 - 1;
-        // Packets stay in order: after the last one none comes.
-        while arrivals.last().is_none_or(|&(number, _)| number < last) {
+        // Packets stay in order: after the last one none comes. What is lost is done without.
+        while arrivals.last().is_none_or(|&(number, _)| number < last) && Instant::now() < deadline
+        {
             let mut start = [0; 4];
             match receive_stamped(&self.to, &mut start).map_err(rate_failed)? {
                 Some(stamp_ns) => arrivals.push((u32::from_ne_bytes(start), stamp_ns)),

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use dumbbell_run::Scenario;
 
 use crate::error::Error;
+use crate::receivers::UNLIMITED_BYTES;
 use crate::tcp_info::TcpInfo;
 
 /// A flow: what it is to do, its sockets and how far it is. Times are of the monotonic clock, ns.
@@ -24,6 +25,8 @@ pub(crate) struct Connection {
     pub(crate) stop_ns: u64,
     /// `u64::MAX`: without end.
     pub(crate) size_bytes: u64,
+    /// Limit of the send buffer, if it is to bind.
+    pub(crate) sndbuf_bytes: Option<u64>,
     pub(crate) sender: OwnedFd,
     /// Once it is accepted.
     pub(crate) receiver: OnceLock<OwnedFd>,
@@ -56,6 +59,7 @@ impl Connection {
             cc: Arc::clone(cc),
             start_ns: config.start_of(scenario.seed, flow),
             stop_ns: config.stop_ns.unwrap_or(u64::MAX),
+            sndbuf_bytes: Some(config.sndbuf_bytes).filter(|&bytes| bytes < UNLIMITED_BYTES),
             size_bytes: config.size_bytes.unwrap_or(u64::MAX),
             sender,
             receiver: OnceLock::new(),
@@ -63,6 +67,10 @@ impl Connection {
             finished_ns: OnceLock::new(),
             written_bytes: AtomicU64::new(0),
         }
+    }
+
+    pub(crate) fn is_sndbuf_limited(&self) -> bool {
+        self.sndbuf_bytes.is_some()
     }
 
     /// Whether there is anything to sample.

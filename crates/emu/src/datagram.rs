@@ -19,6 +19,12 @@ pub(crate) fn sender(from: (Ipv4Addr, u16), to: (Ipv4Addr, u16)) -> io::Result<O
     Ok(socket)
 }
 
+/// Has the kernel cut what is sent into datagrams of this size (UDP_SEGMENT, Linux 4.18).
+pub(crate) fn set_datagram_bytes(socket: &OwnedFd, bytes: usize) -> io::Result<()> {
+    let bytes = i32::try_from(bytes).map_err(io::Error::other)?;
+    set(socket, libc::SOL_UDP, libc::UDP_SEGMENT, bytes)
+}
+
 /// A socket that stamps what it receives with the kernel's time, with room for `bytes`.
 pub(crate) fn receiver(address: (Ipv4Addr, u16), bytes: usize) -> io::Result<OwnedFd> {
     let socket = open(libc::SOCK_DGRAM)?;

@@ -11,12 +11,14 @@ pub(crate) struct FlowReport {
     pub(crate) group: usize,
     pub(crate) start_ns: u64,
     /// When the sender's handshake was done.
+    #[cfg_attr(not(test), allow(dead_code, reason = "what tests look at"))]
     pub(crate) established_ns: Option<u64>,
     /// When all that a flow with a size or a stop time had written was acknowledged.
     pub(crate) finished_ns: Option<u64>,
     /// Read back from the socket at the end, by the kernel's name.
     pub(crate) kernel_cc: String,
     /// Payload that the application handed to TCP.
+    #[cfg_attr(not(test), allow(dead_code, reason = "what tests look at"))]
     pub(crate) written_bytes: u64,
     /// Payload that arrived in order.
     pub(crate) received_bytes: u64,
@@ -25,9 +27,11 @@ pub(crate) struct FlowReport {
     pub(crate) outstanding_mean_pkts: f64,
     /// Data packets sent, retransmissions included.
     pub(crate) sent_pkts: u64,
-    /// Retransmissions of data.
-    pub(crate) retransmitted_pkts: u64,
+    #[cfg_attr(not(test), allow(dead_code, reason = "what tests look at"))]
     pub(crate) arrived_pkts: u64,
+    /// What the receiver sent: ACKs, and its part of the handshake.
+    #[cfg_attr(not(test), allow(dead_code, reason = "what tests look at"))]
+    pub(crate) receiver_sent_segs: u64,
     pub(crate) syn_retransmits: u64,
     /// Retransmissions that the receiver reported as duplicates.
     pub(crate) spurious_retransmits: Option<u64>,
@@ -65,6 +69,8 @@ impl FlowReport {
             }
         };
         let handshake = handshake.unwrap_or_default();
+        let told_us = sender.sndbuf_limited_us.unwrap_or(0);
+        let sndbuf_limited_us = told_us.max(means.sndbuf_limited_us());
         Self {
             group: connection.group,
             start_ns: connection.start_ns,
@@ -80,11 +86,8 @@ impl FlowReport {
             inflight_mean_pkts: means.inflight_pkts(),
             outstanding_mean_pkts: means.outstanding_pkts(),
             sent_pkts: u64::from(sender.sent_data_segs),
-            retransmitted_pkts: since_handshake(
-                u64::from(sender.total_retrans_pkts),
-                u64::from(syn_retransmits),
-            ),
             arrived_pkts: u64::from(receiver.received_data_segs),
+            receiver_sent_segs: u64::from(receiver.sent_segs),
             syn_retransmits: u64::from(syn_retransmits),
             spurious_retransmits: sender.dsack_dups.map(u64::from),
             rto_count: sender.rto_count.map(|count| {
@@ -99,9 +102,10 @@ impl FlowReport {
                     u64::from(handshake.rto_recovery_ms.unwrap_or(0)),
                 )
             }),
-            cwnd_limited_us: sender.cwnd_limited_us().unwrap_or(0),
+            cwnd_limited_us: (sender.cwnd_limited_us().unwrap_or(0))
+                .saturating_sub(sndbuf_limited_us.saturating_sub(told_us)),
             rwnd_limited_us: sender.rwnd_limited_us.unwrap_or(0),
-            sndbuf_limited_us: sender.sndbuf_limited_us.unwrap_or(0),
+            sndbuf_limited_us,
         }
     }
 }

@@ -10,6 +10,7 @@ use dumbbell_run::{Group, Scenario};
 use crate::error::Error;
 use crate::namespace::Namespace;
 use crate::netlink::{Device, Netlink};
+use crate::receivers::UNLIMITED_BYTES;
 use crate::tun::{DEVICE, Tun};
 
 /// Where receivers listen.
@@ -25,6 +26,9 @@ const TXQUEUELEN_PKTS: u32 = 65_536;
 /// Smallest and largest socket buffer that is asked of Linux, bytes.
 const MIN_BUFFER_BYTES: u64 = 1 << 20;
 const MAX_BUFFER_BYTES: u64 = 1 << 30;
+
+/// `tcp_rmem`'s default, where autotuning starts from.
+const RMEM_DEFAULT_BYTES: u64 = 131_072;
 
 /// Linux charges a socket's buffer with whole buffers, not payload: at most about four times as much.
 const BUFFER_BYTES_PER_PAYLOAD_BYTE: u64 = 4;
@@ -155,6 +159,12 @@ fn set_sysctls(group: &Group) -> Result<(), Error> {
             .clamp(MIN_BUFFER_BYTES, MAX_BUFFER_BYTES)
     };
     let rmem = buffer_bytes(group.rwnd_bytes);
+    // A window that is not to bind is left to Linux's autotuning, which starts from its usual default:
+    // while a window grows towards its buffer, Linux acknowledges every packet.
+    let rmem_start = match group.rwnd_bytes {
+        UNLIMITED_BYTES.. => RMEM_DEFAULT_BYTES,
+        _ => rmem,
+    };
     let wmem = buffer_bytes(group.sndbuf_bytes);
     // No router solicitation and no multicast membership report shall enter the path. Kernels
     // without IPv6 have neither, nor these files.
@@ -170,7 +180,7 @@ fn set_sysctls(group: &Group) -> Result<(), Error> {
     for (name, value) in [
         // What one connection learnt shall not start the next.
         ("tcp_no_metrics_save", "1".to_owned()),
-        ("tcp_rmem", format!("4096 {rmem} {rmem}")),
+        ("tcp_rmem", format!("4096 {rmem_start} {rmem}")),
         ("tcp_wmem", format!("4096 16384 {wmem}")),
     ] {
         let path = format!("/proc/sys/net/ipv4/{name}");

@@ -65,12 +65,21 @@ impl Readiness {
 
     /// Waits for `events` (`EPOLL*` bits) of a socket too.
     pub(crate) fn add(&self, socket: &OwnedFd, events: u32, token: u64) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_ADD, socket, events, token)
+    }
+
+    /// Waits for other events of a socket from now on.
+    pub(crate) fn modify(&self, socket: &OwnedFd, events: u32, token: u64) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_MOD, socket, events, token)
+    }
+
+    fn control(&self, operation: i32, socket: &OwnedFd, events: u32, token: u64) -> io::Result<()> {
         let mut event = libc::epoll_event { events, u64: token };
         // SAFETY: `event` is read during the call only.
         checked(unsafe {
             libc::epoll_ctl(
                 self.epoll.as_raw_fd(),
-                libc::EPOLL_CTL_ADD,
+                operation,
                 socket.as_raw_fd(),
                 &raw mut event,
             )

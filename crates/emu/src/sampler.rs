@@ -11,6 +11,7 @@ use crate::clock::monotonic_ns;
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::readiness::sleep_until;
+use crate::realtime::{Priority, make_realtime};
 use crate::socket;
 use crate::tcp_info::TcpInfo;
 
@@ -44,8 +45,6 @@ pub(crate) struct Sampled {
     pub(crate) ends: Vec<FlowEnd>,
     /// From the sampling instant to the first flow's sample, ns.
     pub(crate) jitter_ns: Histogram<u32>,
-    /// From the first flow's sample to the last one's, ns.
-    pub(crate) pass_ns: Histogram<u32>,
     /// Instants that had passed altogether when their turn came: they have no rows.
     pub(crate) missed_instants: u64,
 }
@@ -59,6 +58,7 @@ pub(crate) struct Means {
     cwnd_pkt_ns: u128,
     inflight_pkt_ns: u128,
     outstanding_pkt_ns: u128,
+    sndbuf_limited_ns: u64,
     /// Payload received when the time series was last sampled.
     received_bytes: u64,
 }
@@ -122,7 +122,6 @@ impl Sampler {
                 means: vec![Means::default(); connections.len()],
                 ends: Vec::new(),
                 jitter_ns: histogram_ns(),
-                pass_ns: histogram_ns(),
                 missed_instants: 0,
             },
             active: Vec::with_capacity(connections.len()),
@@ -133,6 +132,8 @@ impl Sampler {
 
     /// Samples until the end of the run, and takes the flows' final state there; or until `stopped`.
     pub(crate) fn run(mut self, stopped: &AtomicBool) -> Result<Sampled, Error> {
+        // Below the relay, which must not wait for it, and above everything else.
+        make_realtime(Priority::Sampler);
         let mut instant_ns = self.interval_ns;
         while instant_ns <= self.duration_ns {
             if !sleep(self.epoch_ns + instant_ns, stopped) {
@@ -143,7 +144,6 @@ impl Sampler {
             let late_ns = began_ns.saturating_sub(self.epoch_ns + instant_ns);
             self.sampled.jitter_ns.saturating_record(late_ns);
             let ended_ns = monotonic_ns();
-            self.sampled.pass_ns.saturating_record(ended_ns - began_ns);
             // Instants that are over already are left out: rows with their time would not be theirs.
             let passed = (ended_ns - self.epoch_ns - instant_ns) / self.interval_ns;
             let last = (self.duration_ns - instant_ns) / self.interval_ns;
@@ -233,6 +233,14 @@ impl Means {
         self.cwnd_pkt_ns += over_time(info.snd_cwnd_pkts);
         self.inflight_pkt_ns += over_time(info.inflight_pkts());
         self.outstanding_pkt_ns += over_time(info.unacked_pkts);
+        // All that was written is sent, and cwnd has room: with writers that never stop it is the limited
+        // buffer that held them back. Linux notes that only for applications that write until they block.
+        if connection.is_sndbuf_limited()
+            && info.notsent_bytes < info.snd_mss_bytes
+            && info.inflight_pkts() < info.snd_cwnd_pkts
+        {
+            self.sndbuf_limited_ns += elapsed_ns;
+        }
         elapsed_ns
     }
 
@@ -246,6 +254,11 @@ impl Means {
 
     pub(crate) fn outstanding_pkts(&self) -> f64 {
         self.mean(self.outstanding_pkt_ns)
+    }
+
+    /// As the samples tell.
+    pub(crate) fn sndbuf_limited_us(&self) -> u64 {
+        self.sndbuf_limited_ns / 1000
     }
 
     fn mean(&self, pkt_ns: u128) -> f64 {

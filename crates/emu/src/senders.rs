@@ -19,6 +19,9 @@ const WRITE_BYTES: usize = 256 * 1024;
 /// Writes to one socket before the others get their turn.
 const WRITES_PER_TURN: usize = 4;
 
+const LEVEL_EVENTS: u32 = (libc::EPOLLOUT | libc::EPOLLRDHUP) as u32;
+const EDGE_EVENTS: u32 = LEVEL_EVENTS | libc::EPOLLET as u32;
+
 /// What may happen to a flow, with the remedy.
 const NOT_CONNECTED: &str = "could not connect; if the path is very lossy, give it a larger buffer";
 const CUT_OFF: &str =
@@ -141,7 +144,12 @@ impl Senders {
             RECEIVER_PORT,
         )
         .map_err(|error| connection.failed(NOT_CONNECTED, error))?;
-        let events = (libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET) as u32;
+        // Edges save a look at sockets that are still full.
+        let events = if connection.is_sndbuf_limited() {
+            LEVEL_EVENTS
+        } else {
+            EDGE_EVENTS
+        };
         self.readiness
             .add(&connection.sender, events, flow as u64)
             .map_err(Error::waiting)?;
@@ -186,13 +194,20 @@ impl Senders {
     /// Writes until the send buffer is full, the flow has written all, or its turn is over: then true.
     fn write(&mut self, flow: usize) -> Result<bool, Error> {
         let connection = &self.connections[flow];
-        for _ in 0..WRITES_PER_TURN {
+        // With segmentation offload Linux looks at the limit of the send buffer only when it starts a new
+        // segment, so while cwnd is open one long write takes it far beyond. Short ones, each when the
+        // socket says that a third of the buffer is free, keep to it.
+        let (writes, write_bytes) = match connection.sndbuf_bytes {
+            Some(bytes) => (1, (bytes / 3).clamp(1, WRITE_BYTES as u64)),
+            None => (WRITES_PER_TURN, WRITE_BYTES as u64),
+        };
+        for _ in 0..writes {
             let written_bytes = connection.written_bytes.load(Ordering::Relaxed);
             let left_bytes = connection.size_bytes - written_bytes;
             if left_bytes == 0 {
                 return self.end(flow).map(|()| false);
             }
-            let chunk_bytes = left_bytes.min(WRITE_BYTES as u64) as usize;
+            let chunk_bytes = left_bytes.min(write_bytes) as usize;
             // Counted before it can arrive.
             let count = |bytes: usize| {
                 connection
@@ -209,7 +224,8 @@ impl Senders {
                 return Ok(false);
             }
         }
-        Ok(true)
+        // The kernel says so itself while there is room in a limited buffer.
+        Ok(!connection.is_sndbuf_limited())
     }
 
     /// Says that no more will come.
@@ -217,6 +233,10 @@ impl Senders {
         let connection = &self.connections[flow];
         socket::shutdown_write(&connection.sender)
             .map_err(|error| connection.failed("could not be ended", error))?;
+        // Nothing more is written, so the socket would always be ready.
+        self.readiness
+            .modify(&connection.sender, EDGE_EVENTS, flow as u64)
+            .map_err(Error::waiting)?;
         self.phases[flow] = Phase::Ending;
         self.look_for_end(flow)
     }

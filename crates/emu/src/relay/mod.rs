@@ -23,7 +23,7 @@ use hdrhistogram::Histogram;
 use crate::cpu::thread_cpu_ns;
 use crate::error::Error;
 use crate::host::{Hosts, mtu_bytes};
-use crate::realtime::make_realtime;
+use crate::realtime::{Priority, make_realtime};
 use crate::super_packet::VNET_HEADER_BYTES;
 use direction::{Direction, relay};
 use forward::{Forward, ForwardMeasurement};
@@ -260,7 +260,7 @@ fn spawn<D: Direction + Send + 'static, M: Send + 'static>(
 ) -> Result<JoinHandle<Done<M>>, Error> {
     let (hosts, stop) = (Arc::clone(hosts), Arc::clone(stop));
     let run = move || {
-        let is_realtime = make_realtime();
+        let is_realtime = make_realtime(Priority::Relay);
         let relayed = relay(&mut direction, &hosts, &stop);
         Done {
             measurement: relayed.map(|()| measurement(direction)),
