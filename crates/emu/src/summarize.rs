@@ -12,6 +12,9 @@ use crate::kernel;
 use crate::relay::{FlowOnPath, RelayReport};
 use crate::run::Measured;
 
+/// A packet is late from this part of the smallest base RTT on.
+const LATE_DIVISOR: u64 = 10;
+
 /// Sums the run up.
 pub(crate) fn output(scenario: &Scenario, mut measured: Measured) -> Result<Output, Error> {
     let emulation = emulation(scenario, &measured);
@@ -136,6 +139,7 @@ fn emulation(scenario: &Scenario, measured: &Measured) -> Emulation {
         lateness_p99_us: lateness.quantile_us(0.99),
         lateness_max_us: lateness.max_us(),
         written_pkts: lateness.written_pkts(),
+        late_pkts: lateness.later_than_pkts(scenario.shortest_base_rtt_ns() / LATE_DIVISOR),
         sample_jitter_p50_us: us(jitter_ns.value_at_quantile(0.5)),
         sample_jitter_p99_us: us(jitter_ns.value_at_quantile(0.99)),
         sample_jitter_max_us: us(jitter_ns.max()),

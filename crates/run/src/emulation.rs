@@ -21,6 +21,8 @@ pub struct Emulation {
     pub lateness_p99_us: f64,
     pub lateness_max_us: f64,
     pub written_pkts: u64,
+    /// Packets later than a tenth of the smallest base RTT.
+    pub late_pkts: u64,
     /// Sampling against the sampling instants.
     pub sample_jitter_p50_us: f64,
     pub sample_jitter_p99_us: f64,

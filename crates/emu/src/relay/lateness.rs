@@ -51,6 +51,12 @@ impl Lateness {
         self.histogram_ns.value_at_quantile(quantile) as f64 / 1e3
     }
 
+    /// Packets that were later than `lateness_ns`.
+    pub(crate) fn later_than_pkts(&self, lateness_ns: u64) -> u64 {
+        let in_time = self.histogram_ns.count_between(0, lateness_ns.min(MAX_NS));
+        self.written_pkts().saturating_sub(in_time)
+    }
+
     /// The largest, µs.
     pub(crate) fn max_us(&self) -> f64 {
         self.histogram_ns.max() as f64 / 1e3
