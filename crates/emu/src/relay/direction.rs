@@ -37,7 +37,7 @@ pub(crate) fn relay<D: Direction>(
     stop: &AtomicBool,
 ) -> Result<(), Error> {
     let mut waiter = Waiter::new(D::descriptors(hosts));
-    let mut pending = vec![true; direction.hosts()];
+    let mut pending = vec![false; direction.hosts()];
     while !stop.load(Ordering::Relaxed) {
         for (host, pending) in pending.iter_mut().enumerate() {
             if *pending || waiter.is_readable(host) {

@@ -30,6 +30,9 @@ const NAP_NS: u64 = 40_000;
 /// The longest sleep, ns: how soon a request to stop is noticed.
 const MAX_SLEEP_NS: u64 = 20_000_000;
 
+/// With so few devices a thread in a hurry reads each of them, rather than asking which has anything.
+const FEW_DEVICES: usize = 4;
+
 /// What to do until the next due time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Plan {
@@ -79,6 +82,8 @@ fn plan(now_ns: u64, due_ns: u64, allowance_ns: u64) -> Plan {
 pub(crate) struct Waiter<'a> {
     descriptors: Vec<PollFd<'a>>,
     allowance: Allowance,
+    /// Nobody has asked: any may have something to read.
+    is_unknown: bool,
 }
 
 impl<'a> Waiter<'a> {
@@ -92,6 +97,7 @@ impl<'a> Waiter<'a> {
                 left_ns: MAX_ALLOWANCE_NS,
                 counted_ns: monotonic_ns(),
             },
+            is_unknown: true,
         }
     }
 
@@ -99,8 +105,9 @@ impl<'a> Waiter<'a> {
     pub(crate) fn wait(&mut self, due_ns: u64) -> io::Result<()> {
         let now_ns = monotonic_ns();
         self.allowance.earn(now_ns);
+        self.is_unknown = false;
         match plan(now_ns, due_ns, self.allowance.left_ns) {
-            Plan::Look => self.poll(0).map(drop),
+            Plan::Look => self.look(),
             Plan::Sleep(sleep_ns) => self.poll(sleep_ns).map(drop),
             Plan::Poll => {
                 while !self.poll(0)? && monotonic_ns() < due_ns {}
@@ -109,15 +116,23 @@ impl<'a> Waiter<'a> {
             }
             Plan::Nap(nap_ns) => {
                 nap(nap_ns);
-                self.poll(0).map(drop)
+                self.look()
             }
         }
     }
 
-    /// Whether descriptor `index` had something to read when [`Waiter::wait`] returned.
+    /// Whether descriptor `index` may have something to read since [`Waiter::wait`] returned.
     #[inline]
     pub(crate) fn is_readable(&self, index: usize) -> bool {
-        !self.descriptors[index].revents().is_empty()
+        self.is_unknown || !self.descriptors[index].revents().is_empty()
+    }
+
+    fn look(&mut self) -> io::Result<()> {
+        self.is_unknown = self.descriptors.len() <= FEW_DEVICES;
+        if self.is_unknown {
+            return Ok(());
+        }
+        self.poll(0).map(drop)
     }
 
     fn poll(&mut self, timeout_ns: u64) -> io::Result<bool> {
