@@ -38,6 +38,7 @@ mod traffic;
 #[cfg(test)]
 mod traffic_tests;
 mod tun;
+mod window;
 mod wire;
 
 pub use error::Error;

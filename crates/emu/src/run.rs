@@ -14,6 +14,7 @@ use crate::relay::{Relay, RelayReport};
 use crate::states::{Columns, States};
 use crate::summarize;
 use crate::traffic::{Traffic, TrafficReport};
+use crate::window::with_reachable_windows;
 
 /// From the moment that everything is ready to the start of the run, so that no thread misses it.
 const LEAD_NS: u64 = 20_000_000;
@@ -44,7 +45,7 @@ pub fn run(scenario: &Scenario, control: &Control) -> Result<Output, Error> {
     scenario
         .check()
         .map_err(|refusal| Error::Refused(refusal.to_string()))?;
-    let scenario = Arc::new(scenario.clone());
+    let scenario = Arc::new(with_reachable_windows(scenario));
     let measured = measure(&scenario, control)?;
     summarize::output(&scenario, measured)
 }

@@ -1,0 +1,93 @@
+//! Receive windows that leave the congestion control alone, and that Linux reaches.
+
+use dumbbell_path::DATA_HEADER_BYTES;
+use dumbbell_run::{Queue, Scenario};
+
+/// What a window is at most, in terms of what the path holds. Once is enough to keep it full; a
+/// recovery whose retransmissions are lost again adds what is sent in every round trip until then.
+const PATHS: u64 = 4;
+
+/// Below this a limit would be one on the first round trips.
+const SMALLEST_BYTES: u64 = 1 << 20;
+
+/// The scenario, with no receive window larger than the path could ever fill. As long as its window
+/// still grows, Linux acknowledges every packet at once (it shows: 1.00 ACKs per packet with a window of
+/// 1 GiB, for minutes), and its own tuning of the window would hold back the start of a flow.
+pub(crate) fn with_reachable_windows(scenario: &Scenario) -> Scenario {
+    let mut scenario = scenario.clone();
+    let path_bytes = path_bytes(&scenario);
+    let most_bytes = (PATHS * path_bytes).max(SMALLEST_BYTES);
+    for group in &mut scenario.groups {
+        group.rwnd_bytes = group.rwnd_bytes.min(most_bytes);
+    }
+    scenario
+}
+
+/// What is on the way and in the queue at most, of all flows together.
+fn path_bytes(scenario: &Scenario) -> u64 {
+    let base_rtts_ns = scenario.groups.iter().map(|group| group.base_rtt_ns);
+    let longest_ns = u128::from(base_rtts_ns.max().unwrap_or(0));
+    let bdp_bytes =
+        u128::from(scenario.bottleneck.link_rate_bps) * longest_ns / (8 * 1_000_000_000);
+    let mss_bytes = scenario.groups.iter().map(|group| group.mss_bytes).max();
+    let packet_bytes = u64::from(mss_bytes.unwrap_or(0) + DATA_HEADER_BYTES);
+    let queue_bytes = match scenario.bottleneck.queue {
+        Queue::Bfifo { limit_bytes } => limit_bytes,
+        Queue::Pfifo { limit_pkts } => limit_pkts.saturating_mul(packet_bytes),
+    };
+    // Four of these fit in 64 bits whatever the scenario says.
+    u64::try_from(bdp_bytes)
+        .unwrap_or(u64::MAX)
+        .saturating_add(queue_bytes)
+        .min(u64::MAX / PATHS)
+}
+
+#[cfg(test)]
+mod tests {
+    use dumbbell_run::{BottleneckConfig, CongestionControl, Group};
+
+    use super::*;
+
+    fn scenario(rwnd_bytes: u64, limit_bytes: u64) -> Scenario {
+        Scenario {
+            seed: 1,
+            duration_ns: 1,
+            sample_interval_ns: 0,
+            bottleneck: BottleneckConfig {
+                link_rate_bps: 50_000_000,
+                queue: Queue::Bfifo { limit_bytes },
+            },
+            groups: vec![Group {
+                cc: CongestionControl {
+                    name: "reno".to_owned(),
+                    params: std::collections::BTreeMap::new(),
+                },
+                flows: 1,
+                base_rtt_ns: 40_000_000,
+                start_ns: 0,
+                start_jitter_ns: 0,
+                stop_ns: None,
+                size_bytes: None,
+                mss_bytes: 1448,
+                rwnd_bytes,
+                sndbuf_bytes: 1 << 30,
+                tso: true,
+                delayed_ack: true,
+            }],
+        }
+    }
+
+    #[test]
+    fn a_window_without_limit_is_four_times_the_path() {
+        let reachable = with_reachable_windows(&scenario(1 << 30, 500_000));
+        assert_eq!(reachable.groups[0].rwnd_bytes, 4 * (250_000 + 500_000));
+    }
+
+    #[test]
+    fn a_window_that_binds_stays() {
+        let reachable = with_reachable_windows(&scenario(64_000, 500_000));
+        assert_eq!(reachable.groups[0].rwnd_bytes, 64_000);
+        let huge = with_reachable_windows(&scenario(1 << 40, u64::MAX));
+        assert_eq!(huge.groups[0].rwnd_bytes, 1 << 40);
+    }
+}
