@@ -13,10 +13,10 @@ HAS_BPF_HEADERS = printf '\#include <libelf.h>\n\#include <zlib.h>\n' | cc -E - 
 BPF_FEATURE     = $(shell $(HAS_BPF_HEADERS) && echo --features dumbbell-emu/bpf)
 MATURIN_FEATURE = $(shell $(HAS_BPF_HEADERS) && echo --features bpf)
 
-.PHONY: help run test lint format bench build clean
+.PHONY: help run test lint format bench bench-kernel build clean
 
 help: ## list the verbs
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
 
 run: build ## set everything up, reproduce the first paper in the simulator, write its report
 	$(BIN)/dumbbell reproduce ogino2021
@@ -38,6 +38,9 @@ format: build ## format Rust and Python
 
 bench: ## bottleneck packets per CPU-second and peak memory
 	cargo bench --package dumbbell-sim --bench bottleneck
+
+bench-kernel: ## the kernel engine's capacity and punctuality on this machine, as root
+	cargo bench --package dumbbell-emu --bench capacity
 
 build: $(VENV)/.dependencies ## the Python package with its engine, in .venv
 	@command -v cargo >/dev/null || { echo 'error: no `cargo`; install Rust from https://rustup.rs' >&2; exit 2; }

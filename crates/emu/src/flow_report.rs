@@ -36,8 +36,6 @@ pub(crate) struct FlowReport {
     /// Retransmissions that the receiver reported as duplicates.
     pub(crate) spurious_retransmits: Option<u64>,
     pub(crate) rto_count: Option<u64>,
-    /// From a timeout to the next progress, in all.
-    pub(crate) rto_stall_us: Option<u64>,
     pub(crate) cwnd_limited_us: u64,
     pub(crate) rwnd_limited_us: u64,
     pub(crate) sndbuf_limited_us: u64,
@@ -94,12 +92,6 @@ impl FlowReport {
                 since_handshake(
                     u64::from(count),
                     u64::from(handshake.rto_count.unwrap_or(0)),
-                )
-            }),
-            rto_stall_us: sender.rto_recovery_ms.map(|ms| {
-                1000 * since_handshake(
-                    u64::from(ms),
-                    u64::from(handshake.rto_recovery_ms.unwrap_or(0)),
                 )
             }),
             cwnd_limited_us: (sender.cwnd_limited_us().unwrap_or(0))

@@ -102,7 +102,8 @@ fn flow_summary(
         spurious_rto_count: None,
         tlp_count: None,
         rto_stall_max_us: None,
-        rto_stall_us: report.rto_stall_us,
+        // The kernel counts the time until all of the window is repaired, which is no stall.
+        rto_stall_us: None,
         cwnd_limited_us: report.cwnd_limited_us,
         rwnd_limited_us: report.rwnd_limited_us,
         sndbuf_limited_us: report.sndbuf_limited_us,

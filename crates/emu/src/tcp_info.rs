@@ -73,10 +73,6 @@ pub(crate) struct TcpInfo {
     pub(crate) rcv_wnd_bytes: Option<u32>,
     /// Retransmission timeouts, those of SYNs included.
     pub(crate) rto_count: Option<u16>,
-    /// Runs of timeouts until progress.
-    pub(crate) rto_recovery_count: Option<u16>,
-    /// Time in those runs; the kernel counts milliseconds.
-    pub(crate) rto_recovery_ms: Option<u32>,
 }
 
 impl TcpInfo {
@@ -125,8 +121,6 @@ impl TcpInfo {
             snd_wnd_bytes: u32_at(answer, 228),
             rcv_wnd_bytes: u32_at(answer, 232),
             rto_count: u16_at(answer, 240),
-            rto_recovery_count: u16_at(answer, 242),
-            rto_recovery_ms: u32_at(answer, 244),
         })
     }
 
@@ -197,7 +191,6 @@ mod tests {
         );
         assert_eq!(info.dsack_dups, Some(word(216)));
         assert_eq!(info.rto_count, Some(u16::from_ne_bytes([240, 241])));
-        assert_eq!(info.rto_recovery_ms, Some(word(244)));
     }
 
     #[test]
