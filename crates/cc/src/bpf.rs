@@ -40,6 +40,8 @@ pub struct Constant {
 impl BpfObject {
     /// Bytes of `tcp_congestion_ops.name`, its terminating zero included.
     pub const NAME_BYTES: usize = NAME_BYTES;
+    /// Where the op `min_tso_segs` lies in the ops table.
+    pub const MIN_TSO_SEGS_OFFSET: usize = offset_of!(Ops, min_tso_segs);
     /// Bytes from the start of the ops table to its name.
     pub const NAME_OFFSET: usize = offset_of!(Ops, name);
 

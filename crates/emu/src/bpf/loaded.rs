@@ -5,7 +5,9 @@ use std::fmt;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use dumbbell_cc::{BpfObject, Request, Series};
-use libbpf_rs::{ErrorKind, MapCore as _, MapType, Object, ObjectBuilder, OpenObject};
+use libbpf_rs::{
+    AsRawLibbpf as _, ErrorKind, MapCore as _, MapType, Object, ObjectBuilder, OpenObject,
+};
 
 use super::socket_state::SocketState;
 use super::{failure, instance_name, libbpf_log};
@@ -108,6 +110,7 @@ fn register(
     let mut open = ObjectBuilder::default().open_memory(object.bytes())?;
     write_constants(&mut open, object);
     write_name(&mut open, object, kernel_name)?;
+    leave_out_min_tso_segs(&mut open, object);
     let mut loaded = open.load()?;
     let storage = storage_map(&loaded, object.storage_bytes())?;
     let mut table = loaded
@@ -150,6 +153,27 @@ fn write_name(
         name[..kernel_name.len()].copy_from_slice(kernel_name.as_bytes());
     }
     Ok(())
+}
+
+/// Takes `min_tso_segs` out of the ops table. With that op in BPF, and be it one that returns 2 always,
+/// Linux 6.18 sends some 40 to 90 packets at once about once a second, whatever the pacing rate; without
+/// it, never (docs/fidelity.md). Its own minimum, 2, takes the op's place.
+fn leave_out_min_tso_segs(open: &mut OpenObject, object: &BpfObject) {
+    let mut table = open.maps_mut().find(|map| map.name() == object.ops_table());
+    let Some(image) = table.as_mut().and_then(|map| map.initial_value_mut()) else {
+        return;
+    };
+    // Until it is loaded, libbpf keeps the address of its program here.
+    let slot = &mut image[BpfObject::MIN_TSO_SEGS_OFFSET..][..size_of::<usize>()];
+    let mut address = [0; size_of::<usize>()];
+    address.copy_from_slice(slot);
+    slot.fill(0);
+    let address = usize::from_ne_bytes(address);
+    for mut program in open.progs_mut() {
+        if program.as_libbpf_object().addr().get() == address {
+            program.set_autoload(false);
+        }
+    }
 }
 
 /// The map in which the congestion control keeps its sockets' state.
