@@ -62,8 +62,9 @@ $(VENV)/.dependencies: constraints.txt pyproject.toml | $(VENV)/.headers
 $(VENV)/.headers:
 	@mkdir -p $(VENV)
 	@$(HAS_BPF_HEADERS) || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null \
-		|| { apt-get update && apt-get install --yes --no-install-recommends \
-			libelf-dev zlib1g-dev pkg-config; } >/dev/null 2>&1 || true
+		|| { echo 'installing libelf-dev zlib1g-dev pkg-config, to load congestion controls into the kernel' >&2; \
+			{ apt-get update && apt-get install --yes --no-install-recommends \
+			libelf-dev zlib1g-dev pkg-config; } >/dev/null 2>&1 || true; }
 	@touch $@
 
 clean: ## remove what was built

@@ -96,13 +96,19 @@ impl BpfCompiler {
     /// Not every clang has the BPF code generator.
     fn has_target(&self) -> bool {
         // Without our flags: zig warns of its own making here, which -Werror refuses.
+        // To a file, because zig takes the `-` of standard output for the name of one.
+        let output = env::temp_dir().join(format!("dumbbell-bpf-{}.s", std::process::id()));
         let status = Command::new(&self.words[0])
             .args(&self.words[1..])
             .stdin(Stdio::null())
-            .args(["-S", "-o", "-", "-x", "c", "/dev/null"])
+            .args(["-S", "-x", "c", "/dev/null", "-o"])
+            .arg(&output)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();
-        status.is_ok_and(|status| status.success())
+        let has_target = status.is_ok_and(|status| status.success());
+        // Whatever is left there is of no use to anybody.
+        let _ = std::fs::remove_file(&output);
+        has_target
     }
 }

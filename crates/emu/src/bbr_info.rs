@@ -39,7 +39,11 @@ impl BbrInfo {
             Series::unscaled("cwnd_gain", "/256", "cwnd over BDP", 4),
         ];
         let rows = instants * group.flows as usize;
-        Some(Self(StateSamples::with_capacity("bbr", &series, rows)))
+        Some(Self(StateSamples::with_capacity(
+            "linux/bbr",
+            &series,
+            rows,
+        )))
     }
 
     /// Appends a row: the state of this socket.

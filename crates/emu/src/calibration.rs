@@ -289,10 +289,11 @@ impl RateProbe {
             let mut start = [0; 4];
             match receive_stamped(&self.to, &mut start).map_err(rate_failed)? {
                 Some(stamp_ns) => arrivals.push((u32::from_ne_bytes(start), stamp_ns)),
-                None => {
-                    wait_until(&self.to, libc::POLLIN, deadline, control)
-                        .map_err(rate_failed)??;
-                }
+                None => match wait_until(&self.to, libc::POLLIN, deadline, control) {
+                    Ok(waited) => waited?,
+                    Err(error) if error.kind() == io::ErrorKind::TimedOut => break,
+                    Err(error) => return Err(rate_failed(error)),
+                },
             }
         }
         Ok(arrivals)

@@ -106,12 +106,12 @@ impl Host {
         })
     }
 
-    /// Packets that the device dropped because they were not read in time.
+    /// Packets that the device dropped: not read in time, or not taken in by the host.
     fn dropped_pkts(&self) -> Result<u64, Error> {
         const STATISTICS: &str = "/proc/thread-self/net/dev";
         let read = self.namespace.within(|| fs::read_to_string(STATISTICS))?;
         read.and_then(|table| {
-            transmit_drops(&table)
+            drops(&table)
                 .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "no such device"))
         })
         .map_err(|source| Error::System {
@@ -191,18 +191,22 @@ fn set_sysctls(group: &Group) -> Result<(), Error> {
 
 fn cannot_set(path: &str, source: io::Error) -> Error {
     Error::System {
-        what: format!("cannot set {path} in a network namespace of the run"),
+        what: format!(
+            "cannot set {path} in a network namespace of the run (in a container, mount /proc/sys read-write)"
+        ),
         source,
     }
 }
 
-/// The `drop` column of the transmit half of /proc/net/dev for our device.
-fn transmit_drops(table: &str) -> Option<u64> {
-    const DROP_COLUMN: usize = 11;
+/// The `drop` columns of both halves of /proc/net/dev for our device.
+fn drops(table: &str) -> Option<u64> {
+    const DROP_COLUMNS: [usize; 2] = [3, 11];
     let line = table
         .lines()
         .find_map(|line| line.trim_start().strip_prefix(DEVICE)?.strip_prefix(':'))?;
-    line.split_ascii_whitespace().nth(DROP_COLUMN)?.parse().ok()
+    let columns: Vec<&str> = line.split_ascii_whitespace().collect();
+    let drops_in = |column: usize| columns.get(column)?.parse::<u64>().ok();
+    DROP_COLUMNS.into_iter().map(drops_in).sum()
 }
 
 #[cfg(test)]
@@ -210,13 +214,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_drop_column_is_found() {
+    fn the_drop_columns_are_found() {
         let table = "Inter-|   Receive                                                |  Transmit\n \
             face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n    \
             lo:       1       2    3    4    5     6          7         8        9       10   11   12   13    14      15         16\n  \
             tun0:      21      22   23   24   25    26         27        28       29       30   31   32   33    34      35         36\n";
-        assert_eq!(transmit_drops(table), Some(32));
-        assert_eq!(transmit_drops("lo: 1 2"), None);
+        assert_eq!(drops(table), Some(24 + 32));
+        assert_eq!(drops("lo: 1 2"), None);
     }
 
     #[test]

@@ -34,6 +34,8 @@ mod states;
 mod summarize;
 mod super_packet;
 mod tcp_info;
+#[cfg(test)]
+mod test_bed;
 mod traffic;
 #[cfg(test)]
 mod traffic_tests;

@@ -9,6 +9,7 @@ use crate::clock::monotonic_ns;
 use crate::congestion_controls::KernelCc;
 use crate::cpu::{MachineCpu, process_cpu_ns};
 use crate::error::Error;
+use crate::file_limit::raise_file_limit;
 use crate::host::Hosts;
 use crate::relay::{Relay, RelayReport};
 use crate::states::{Columns, States};
@@ -18,6 +19,15 @@ use crate::window::with_reachable_windows;
 
 /// From the moment that everything is ready to the start of the run, so that no thread misses it.
 const LEAD_NS: u64 = 20_000_000;
+
+/// Linux's TCP_MIN_MSS; and what fits, with headers, in the 16 bits that a frame's length has.
+const MIN_MSS_BYTES: u32 = 88;
+const MAX_MSS_BYTES: u32 = 65_000;
+
+/// Files open in a flow: the sender's and the receiver's socket.
+const FILES_PER_FLOW: u64 = 2;
+/// In a group: two namespaces, two devices, listening and calibrating sockets.
+const FILES_PER_GROUP: u64 = 16;
 
 /// What was measured of a run, before it is summed up.
 pub(crate) struct Measured {
@@ -45,12 +55,30 @@ pub fn run(scenario: &Scenario, control: &Control) -> Result<Output, Error> {
     scenario
         .check()
         .map_err(|refusal| Error::Refused(refusal.to_string()))?;
+    check_mss(scenario)?;
     let scenario = Arc::new(with_reachable_windows(scenario));
     let measured = measure(&scenario, control)?;
     summarize::output(&scenario, measured)
 }
 
+/// Refuses segments that no TUN device carries.
+fn check_mss(scenario: &Scenario) -> Result<(), Error> {
+    for group in &scenario.groups {
+        if !(MIN_MSS_BYTES..=MAX_MSS_BYTES).contains(&group.mss_bytes) {
+            return Err(Error::Refused(format!(
+                "mss `{}B` of `{}` does not work on the kernel engine; say `{MIN_MSS_BYTES}B` to `{MAX_MSS_BYTES}B`",
+                group.mss_bytes, group.cc.name
+            )));
+        }
+    }
+    Ok(())
+}
+
 fn measure(scenario: &Arc<Scenario>, control: &Control) -> Result<Measured, Error> {
+    raise_file_limit(
+        FILES_PER_FLOW * scenario.flow_count() as u64
+            + FILES_PER_GROUP * scenario.groups.len() as u64,
+    )?;
     let ccs = Arc::new(KernelCc::of_groups(scenario)?);
     let hosts = Arc::new(Hosts::new(scenario)?);
     let calibration = calibrate_idle(&hosts, scenario, control)?;
@@ -64,12 +92,20 @@ fn measure(scenario: &Arc<Scenario>, control: &Control) -> Result<Measured, Erro
     let relay = Relay::start(&hosts, scenario, epoch_ns, end_ns)?;
     let (machine_before, process_before_ns) = (MachineCpu::read()?, process_cpu_ns());
     let before_ns = monotonic_ns();
-    let traffic = traffic.start(epoch_ns, relay.latest_rtt_us(), states.source())?;
-    traffic.wait(control)?;
+    let running = traffic.start(epoch_ns, relay.latest_rtt_us(), states.source())?;
+    let waited = running.wait(control, || relay.is_running());
+    if !relay.is_running() {
+        // Whatever else failed, failed because of this.
+        relay.stop()?;
+        return Err(Error::Refused(
+            "the relay stopped in the middle of the run".to_owned(),
+        ));
+    }
+    waited?;
     let machine_cpu = MachineCpu::read()?.since(machine_before);
     let process_cpu_ns = process_cpu_ns() - process_before_ns;
     let elapsed_ns = monotonic_ns() - before_ns;
-    let traffic = traffic.finish()?;
+    let traffic = running.finish()?;
     Ok(Measured {
         epoch_ns,
         ccs,
@@ -91,7 +127,8 @@ fn calibrate_idle(
     control: &Control,
 ) -> Result<Calibration, Error> {
     let relay = Relay::start(hosts, scenario, monotonic_ns(), u64::MAX)?;
-    let calibration = calibrate(hosts, scenario, control)?;
+    let calibration = calibrate(hosts, scenario, control);
+    // If the relay failed, it is why calibration did.
     relay.stop()?;
-    Ok(calibration)
+    calibration
 }

@@ -144,6 +144,7 @@ fn emulation(scenario: &Scenario, measured: &Measured) -> Emulation {
         sample_jitter_p50_us: us(jitter_ns.value_at_quantile(0.5)),
         sample_jitter_p99_us: us(jitter_ns.value_at_quantile(0.99)),
         sample_jitter_max_us: us(jitter_ns.max()),
+        missed_samples: measured.traffic.missed_instants,
         relay_cpu_share: cores(*forward_cpu_ns.max(reverse_cpu_ns)),
         own_cpu_cores: cores(measured.process_cpu_ns),
         other_cpu_cores: cores(machine.busy_ns.saturating_sub(measured.process_cpu_ns)),

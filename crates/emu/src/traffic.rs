@@ -14,7 +14,6 @@ use hdrhistogram::Histogram;
 use crate::clock::monotonic_ns;
 use crate::connection::Connection;
 use crate::error::Error;
-use crate::file_limit::raise_file_limit;
 use crate::flow_report::FlowReport;
 use crate::host::{FIRST_FLOW_PORT, Host, Hosts};
 use crate::readiness::{Nudge, Readiness};
@@ -22,9 +21,6 @@ use crate::receivers::{Receivers, UNLIMITED_BYTES, listener};
 use crate::sampler::{Sampled, Sampler, StateSource};
 use crate::senders::Senders;
 use crate::socket;
-
-/// Files open in a flow: the sender's and the receiver's socket.
-const FILES_PER_FLOW: u64 = 2;
 
 /// How often the waiting thread looks at the control and for failures.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -81,7 +77,6 @@ impl Traffic {
         scenario: &Arc<Scenario>,
         kernel_ccs: &[String],
     ) -> Result<Self, Error> {
-        raise_file_limit(FILES_PER_FLOW * scenario.flow_count() as u64)?;
         let mut connections = Vec::with_capacity(scenario.flow_count());
         let mut listeners = Vec::with_capacity(scenario.groups.len());
         for (index, group) in scenario.groups.iter().enumerate() {
@@ -236,9 +231,15 @@ fn fix_send_buffer(sender: &OwnedFd, group: &Group) -> io::Result<()> {
     let set = |option| socket::set(sender, libc::SOL_SOCKET, option, half_bytes);
     match set(libc::SO_SNDBUFFORCE) {
         // Without privilege, up to `net.core.wmem_max`.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => set(libc::SO_SNDBUF),
-        other => other,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => set(libc::SO_SNDBUF)?,
+        other => return other,
     }
+    if socket::get(sender, libc::SOL_SOCKET, libc::SO_SNDBUF)? < half_bytes.saturating_mul(2) {
+        return Err(io::Error::other(
+            "without root it is at most net.core.wmem_max; say a smaller `sndbuf`, or none",
+        ));
+    }
+    Ok(())
 }
 
 impl Shared {
@@ -277,8 +278,13 @@ impl Shared {
 }
 
 impl RunningTraffic {
-    /// Waits for the end of the run; fails as soon as a thread does or `control` cancels.
-    pub(crate) fn wait(&self, control: &Control) -> Result<(), Error> {
+    /// Waits for the end of the run, or until the path no longer runs; fails as soon as a thread does or
+    /// `control` cancels.
+    pub(crate) fn wait(
+        &self,
+        control: &Control,
+        path_runs: impl Fn() -> bool,
+    ) -> Result<(), Error> {
         let end_ns = self.epoch_ns + self.scenario.duration_ns;
         loop {
             if control.is_cancelled() {
@@ -293,7 +299,7 @@ impl RunningTraffic {
                 run_ns.min(self.scenario.duration_ns),
                 self.scenario.duration_ns,
             );
-            if now_ns >= end_ns {
+            if now_ns >= end_ns || !path_runs() {
                 return Ok(());
             }
             std::thread::sleep(LOOK_EVERY.min(Duration::from_nanos(end_ns - now_ns)));

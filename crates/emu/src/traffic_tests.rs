@@ -1,6 +1,6 @@
 //! Traffic over real sockets.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 use dumbbell_run::{BottleneckConfig, CongestionControl, Control, Group, Queue, Scenario, UNKNOWN};
@@ -13,6 +13,7 @@ use crate::host::Hosts;
 use crate::receivers::UNLIMITED_BYTES;
 use crate::relay::{Relay, RelayReport};
 use crate::skipped::skipped;
+use crate::test_bed::hosts;
 use crate::traffic::{RunningTraffic, Traffic, TrafficReport};
 
 const MS: u64 = 1_000_000;
@@ -62,13 +63,9 @@ struct Bed {
 impl Bed {
     /// For the test called `test`; `None` where none can be made, which is said.
     fn new(test: &str, scenario: Scenario) -> Option<Self> {
-        static ALONE: Mutex<()> = Mutex::new(());
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let hosts = Hosts::new(&scenario)
-            .inspect_err(|error| skipped(test, &error.to_string()))
-            .ok()?;
+        let (alone, hosts) = hosts(test, &scenario)?;
         Some(Self {
-            hosts: Arc::new(hosts),
+            hosts,
             scenario: Arc::new(scenario),
             _alone: alone,
         })
@@ -93,7 +90,7 @@ impl Bed {
 
     fn run(&self) -> (TrafficReport, RelayReport) {
         let (relay, running) = self.start().expect("the run starts");
-        running.wait(&Control::default()).expect("the run ends");
+        running.wait(&Control::default(), || true).expect("the run ends");
         let report = running.finish().expect("the threads end");
         (report, relay.stop().expect("the relay ends"))
     }
@@ -269,7 +266,7 @@ fn cancelling_ends_the_run_at_once_and_leaves_nothing() {
     let control = Control::default();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
-            let result = running.wait(&control);
+            let result = running.wait(&control, || true);
             (result, Instant::now())
         });
         std::thread::sleep(Duration::from_millis(200));

@@ -27,6 +27,8 @@ pub struct Emulation {
     pub sample_jitter_p50_us: f64,
     pub sample_jitter_p99_us: f64,
     pub sample_jitter_max_us: f64,
+    /// Sampling instants without rows, because sampling was that late.
+    pub missed_samples: u64,
     /// CPU time of the busier relay thread over the run's time.
     pub relay_cpu_share: f64,
     /// Cores that this process, everything else and the hypervisor's other guests took on average.

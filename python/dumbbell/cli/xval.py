@@ -99,6 +99,8 @@ def xval_command(
     for engine in (SIMULATOR, KERNEL):
         check_engine(engine, *(scenario for _, scenario in cases))
     check_parent(out_dir)
+    if save is not None:
+        check_parent(save.parent)
     result = run_both(cases, out_dir, reps, simulator_reps, jobs)
     page = write_page_of(result, out_dir / "report.html")
     if save is not None:

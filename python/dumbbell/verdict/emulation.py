@@ -36,6 +36,8 @@ OTHER_CORES = 0.5
 STOLEN_SHARE = 0.05
 #: p99 of how far a sample may be from its instant: half an interval, and it belongs to the next.
 JITTER_SHARE = 0.5
+#: Sampling instants that may be without rows.
+MISSED_SHARE = 0.01
 #: The hosts' counts are read after the path's, which are of the very end. Meanwhile a flow sends
 #: as its ACKs come, at the link's rate, and a burst (64 kB is the largest that TCP makes) may have
 #: left it and not arrived.
@@ -80,9 +82,7 @@ def check_lateness(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Rea
             f"1 packet in 100 left the path {p99_us:.0f} µs late or more, "
             f"{p99_us / base_rtt_us:.1%} {of_rtt}",
         )
-    # Without a count every gap is taken for many.
-    late_pkts = facts.get("late_pkts", facts["written_pkts"])
-    if max_us > GAP * base_rtt_us and late_pkts > GAP_PKTS * facts["written_pkts"]:
+    if max_us > GAP * base_rtt_us and facts["late_pkts"] > GAP_PKTS * facts["written_pkts"]:
         yield Reason(
             WARN,
             "lateness",
@@ -146,6 +146,14 @@ def check_sampling(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Rea
             "sampling",
             f"1 sample in 100 was taken {jitter_us / 1000:.1f} ms late or more, "
             f"the interval is {scenario.sample}; say a longer `--sample`",
+        )
+    missed = facts["missed_samples"]
+    if interval_us > 0 and missed * interval_us > MISSED_SHARE * int(scenario.time) / 1000:
+        yield Reason(
+            WARN,
+            "sampling",
+            f"{missed} sampling instants have no rows, because sampling was that late; "
+            "say a longer `--sample`",
         )
 
 

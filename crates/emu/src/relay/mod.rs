@@ -187,6 +187,13 @@ impl Relay {
         Arc::clone(&self.latest_rtt_us)
     }
 
+    /// Whether both directions still run; when one does not, [`Relay::stop`] says why.
+    pub(crate) fn is_running(&self) -> bool {
+        let runs = |finished: Option<bool>| finished == Some(false);
+        runs(self.forward.as_ref().map(JoinHandle::is_finished))
+            && runs(self.reverse.as_ref().map(JoinHandle::is_finished))
+    }
+
     /// Stops both directions.
     pub(crate) fn stop(mut self) -> Result<RelayReport, Error> {
         self.stop.store(true, Ordering::Relaxed);

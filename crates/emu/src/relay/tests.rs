@@ -3,7 +3,6 @@
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dumbbell_run::{BottleneckConfig, CongestionControl, Group, Queue};
@@ -11,7 +10,7 @@ use dumbbell_run::{BottleneckConfig, CongestionControl, Group, Queue};
 use super::*;
 use crate::clock::monotonic_ns;
 use crate::host::{Hosts, RECEIVER_PORT};
-use crate::skipped::skipped;
+use crate::test_bed::hosts;
 
 const MS: u64 = 1_000_000;
 
@@ -45,21 +44,6 @@ pub(super) fn scenario(link_rate_bps: u64, limit_bytes: u64, groups: Vec<Group>)
             queue: Queue::Bfifo { limit_bytes },
         },
         groups,
-    }
-}
-
-/// Two relays at once would disturb each other's times.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-/// Hosts, unless this user may not have them; and the machine to itself.
-fn hosts(test: &str, scenario: &Scenario) -> Option<(MutexGuard<'static, ()>, Arc<Hosts>)> {
-    let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    match Hosts::new(scenario) {
-        Ok(hosts) => Some((turn, Arc::new(hosts))),
-        Err(reason) => {
-            skipped(test, &reason.to_string());
-            None
-        }
     }
 }
 
