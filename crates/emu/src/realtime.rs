@@ -3,10 +3,13 @@
 /// Priorities among real-time threads: the lowest is above every ordinary thread already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Priority {
+    /// Of the sending and receiving applications: starved by other processes they would leave the
+    /// path empty, and the flows limited by something else than their congestion control.
+    Application = 1,
     /// Of the sampler, for which no packet may wait.
-    Sampler = 1,
+    Sampler = 2,
     /// Of the relay.
-    Relay = 2,
+    Relay = 3,
 }
 
 /// Makes the calling thread as punctual as this user may; says whether it has real-time priority.

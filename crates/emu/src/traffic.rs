@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::flow_report::FlowReport;
 use crate::host::{FIRST_FLOW_PORT, Host, Hosts};
 use crate::readiness::{Nudge, Readiness};
+use crate::realtime::{Priority, make_realtime};
 use crate::receivers::{Receivers, UNLIMITED_BYTES, listener};
 use crate::sampler::{Sampled, Sampler, StateSource};
 use crate::senders::Senders;
@@ -252,11 +253,15 @@ impl Shared {
         let shared = Arc::clone(self);
         std::thread::Builder::new()
             .name(name.to_owned())
-            .spawn(move || match work(&shared.stopped) {
-                Ok(result) => Some(result),
-                Err(error) => {
-                    shared.fail(error);
-                    None
+            .spawn(move || {
+                // The sampler takes a higher one.
+                make_realtime(Priority::Application);
+                match work(&shared.stopped) {
+                    Ok(result) => Some(result),
+                    Err(error) => {
+                        shared.fail(error);
+                        None
+                    }
                 }
             })
             .map_err(|source| Error::System {

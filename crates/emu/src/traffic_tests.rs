@@ -90,7 +90,9 @@ impl Bed {
 
     fn run(&self) -> (TrafficReport, RelayReport) {
         let (relay, running) = self.start().expect("the run starts");
-        running.wait(&Control::default(), || true).expect("the run ends");
+        running
+            .wait(&Control::default(), || true)
+            .expect("the run ends");
         let report = running.finish().expect("the threads end");
         (report, relay.stop().expect("the relay ends"))
     }
