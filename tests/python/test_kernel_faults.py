@@ -64,7 +64,7 @@ struct tcp_congestion_ops refused = {
 def shell(command: str) -> subprocess.CompletedProcess[str]:
     """Run a command line with file systems of its own, which are gone when it ends."""
     return subprocess.run(
-        ["unshare", "--mount", "sh", "-c", command],
+        ["/usr/bin/env", "unshare", "--mount", "sh", "-c", command],
         capture_output=True,
         text=True,
         check=False,
@@ -86,7 +86,8 @@ def test_a_full_disk_costs_the_files_and_not_the_result(tmp_path):
     place = tmp_path / "small"
     place.mkdir()
     result = shell(
-        f"mount -t tmpfs -o size=16k none {place} && exec {RUN} linux/cubic --json --out {place}/run"
+        f"mount -t tmpfs -o size=16k none {place} && "
+        f"exec {RUN} linux/cubic --json --out {place}/run"
     )
     assert result.returncode == 2
     assert json.loads(result.stdout)["engine"] == "kernel"
