@@ -30,6 +30,9 @@ const MAX_BUFFER_BYTES: u64 = 1 << 30;
 /// `tcp_rmem`'s default, where autotuning starts from.
 const RMEM_DEFAULT_BYTES: u64 = 131_072;
 
+/// The default of Linux's `tcp_wmem`.
+const WMEM_DEFAULT_BYTES: u64 = 16_384;
+
 /// Linux charges a socket's buffer with whole buffers, not payload: at most about four times as much.
 const BUFFER_BYTES_PER_PAYLOAD_BYTE: u64 = 4;
 
@@ -166,6 +169,12 @@ fn set_sysctls(group: &Group) -> Result<(), Error> {
         _ => rmem,
     };
     let wmem = buffer_bytes(group.sndbuf_bytes);
+    // A send buffer that is not to bind has its full size from the start. Linux's autotuning aims at two
+    // cwnds and may hold back a flow in recovery, when nothing is acknowledged for a round trip or more.
+    let wmem_start = match group.sndbuf_bytes {
+        UNLIMITED_BYTES.. => wmem,
+        _ => WMEM_DEFAULT_BYTES,
+    };
     // No router solicitation and no multicast membership report shall enter the path. Kernels
     // without IPv6 have neither, nor these files.
     for which in ["all", "default"] {
@@ -181,7 +190,7 @@ fn set_sysctls(group: &Group) -> Result<(), Error> {
         // What one connection learnt shall not start the next.
         ("tcp_no_metrics_save", "1".to_owned()),
         ("tcp_rmem", format!("4096 {rmem_start} {rmem}")),
-        ("tcp_wmem", format!("4096 16384 {wmem}")),
+        ("tcp_wmem", format!("4096 {wmem_start} {wmem}")),
     ] {
         let path = format!("/proc/sys/net/ipv4/{name}");
         fs::write(&path, value).map_err(|source| cannot_set(&path, source))?;

@@ -89,7 +89,13 @@ impl Traffic {
             })?);
             let first_flow = connections.len() as u32;
             let cc = Arc::from(group.cc.name.as_str());
-            let senders = sender_sockets(&hosts.senders[index], index, group, &kernel_ccs[index])?;
+            let senders = sender_sockets(
+                &hosts.senders[index],
+                index,
+                group,
+                &kernel_ccs[index],
+                unsent_bytes(scenario),
+            )?;
             connections.extend(
                 (first_flow..)
                     .zip(senders)
@@ -162,6 +168,7 @@ fn sender_sockets(
     index: usize,
     group: &Group,
     kernel_cc: &str,
+    unsent_bytes: libc::c_int,
 ) -> Result<Vec<OwnedFd>, Error> {
     let last_port = u32::from(FIRST_FLOW_PORT) + group.flows.saturating_sub(1);
     if last_port > u32::from(u16::MAX) {
@@ -174,7 +181,7 @@ fn sender_sockets(
     let make = || {
         (FIRST_FLOW_PORT..)
             .take(group.flows as usize)
-            .map(|port| sender_socket(host, index, group, kernel_cc, port))
+            .map(|port| sender_socket(host, index, group, kernel_cc, unsent_bytes, port))
             .collect()
     };
     host.namespace.within(make)?
@@ -185,6 +192,7 @@ fn sender_socket(
     index: usize,
     group: &Group,
     kernel_cc: &str,
+    unsent_bytes: libc::c_int,
     port: u16,
 ) -> Result<OwnedFd, Error> {
     let failed = |what: &str| {
@@ -208,10 +216,29 @@ fn sender_socket(
     })?;
     if group.sndbuf_bytes < UNLIMITED_BYTES {
         fix_send_buffer(&sender, group).map_err(failed("could not set its send buffer"))?;
+    } else {
+        socket::set(
+            &sender,
+            libc::IPPROTO_TCP,
+            libc::TCP_NOTSENT_LOWAT,
+            unsent_bytes,
+        )
+        .map_err(failed("could not bound its unsent data"))?;
     }
     socket::bind(&sender, host.address, port)
         .map_err(failed(&format!("could not bind port {port}")))?;
     Ok(sender)
+}
+
+/// How much a flow without a limit may have written and not sent: what the link carries while the
+/// application is away, with room for a flow that has more than its share; and not so much that thousands
+/// of flows fill the machine's memory.
+fn unsent_bytes(scenario: &Scenario) -> libc::c_int {
+    const AWAY_NS: u64 = 200_000_000;
+    let link_bytes_per_s = scenario.bottleneck.link_rate_bps / 8;
+    let link_bytes = u128::from(link_bytes_per_s) * u128::from(AWAY_NS) / 1_000_000_000;
+    let flow_bytes = link_bytes / scenario.flow_count().max(1) as u128;
+    flow_bytes.clamp(128 << 10, 4 << 20) as libc::c_int
 }
 
 /// What the kernel counts for a packet of the send queue beside its payload.
