@@ -86,8 +86,7 @@ def test_a_full_disk_costs_the_files_and_not_the_result(tmp_path):
     place = tmp_path / "small"
     place.mkdir()
     result = shell(
-        f"mount -t tmpfs -o size=16k none {place} && "
-        f"exec {RUN} linux/cubic --json --out {place}/run"
+        f"mount -t tmpfs -o size=4k none {place} && exec {RUN} linux/cubic --json --out {place}/run"
     )
     assert result.returncode == 2
     assert json.loads(result.stdout)["engine"] == "kernel"

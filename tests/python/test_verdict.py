@@ -125,7 +125,6 @@ def test_sound_run_on_the_kernel_is_ok(emulated):
         # Of a base RTT of 40 ms: 1 % are 400 µs, 5 % are 2 ms.
         ({"lateness_p99_us": 401.0}, "WARN", "lateness", "401 µs late or more, 1.0% of the base"),
         ({"lateness_p99_us": 2001.0}, "INVALID", "lateness", "2001 µs late or more, 5.0%"),
-        ({"lateness_max_us": 4001.0}, "WARN", "lateness", "up to 4001 µs late, 10%"),
         (
             {"lateness_max_us": 4001.0, "late_pkts": 101},
             "WARN",
@@ -149,6 +148,7 @@ def test_sound_run_on_the_kernel_is_ok(emulated):
         ({"other_cpu_cores": 0.51}, "WARN", "cpu", "other processes took 0.51 of 2 cores"),
         ({"stolen_cpu_cores": 0.11}, "WARN", "cpu", "the hypervisor took 0.11 of 2 cores"),
         ({"sample_jitter_p99_us": 5001.0}, "WARN", "sampling", "5.0 ms late or more, the interval"),
+        ({"missed_samples": 1000}, "WARN", "sampling", "1000 sampling instants have no rows"),
         ({"host_dropped_pkts": 1}, "INVALID", "host_drops", "1 packets were lost between TCP and"),
         # 50 ms of 50 Mbit/s are 215.8 segments, a burst of each of two flows 90.5.
         ({"hosts_sent_pkts": 100_307}, "WARN", "host_drops", "TCP sent 100307 packets, 100000"),
