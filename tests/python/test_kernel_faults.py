@@ -91,7 +91,7 @@ def test_a_full_disk_costs_the_files_and_not_the_result(tmp_path):
     assert result.returncode == 2
     assert json.loads(result.stdout)["engine"] == "kernel"
     assert result.stderr.startswith("error: ")
-    assert "No space left" in result.stderr
+    assert "no space left" in result.stderr
     assert result.stderr.count("\n") == 1
 
 

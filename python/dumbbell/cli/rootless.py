@@ -68,10 +68,5 @@ def probe() -> None:
 def refusal(reason: str) -> EngineError:
     """Say why it cannot be done, and what can."""
     return EngineError(
-        f"the kernel engine needs root or a user namespace, and {reason}; "
-        + (
-            "give this container CAP_SYS_ADMIN and CAP_NET_ADMIN"
-            if os.geteuid() == 0
-            else "say `sudo`"
-        )
+        f"the kernel engine needs root or a user namespace, and {reason}; say `sudo`"
     )
