@@ -122,10 +122,19 @@ def ware_command(
     rtt: Rtts = "40ms",
     buffer: Buffers = "1..64bdp",
     flows: Flows = "1",
+    burst_pkts: Annotated[
+        float,
+        typer.Option(
+            "--burst-pkts",
+            help="Packets that each BBR window has beyond twice its BDP: 3 and more in Linux, none "
+            "in the paper.",
+            min=0,
+        ),
+    ] = 0,
     json: options.Json = False,
 ) -> int:
     """BBR flows (--flows) against loss-based ones: Ware et al. 2019."""
-    rows = at_points(rate, rtt, buffer, flows, lambda b, n: vars(ware2019.solve(b, n)))
+    rows = at_points(rate, rtt, buffer, flows, lambda b, n: vars(ware2019.solve(b, n, burst_pkts)))
     columns = (
         Column("bbr_share_pct", "BBR's share\n%", "{:.1f}"),
         Column("loss_based_share", "p", "{:.3f}"),

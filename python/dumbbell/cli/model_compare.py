@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_module
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -42,6 +41,8 @@ GROUPS = {
 SAMPLE = "100ms"
 #: From here on Ware et al.'s model is asked for; below, the queue is not deep.
 DEEP_BDP = 2.0
+#: A share above which there is nothing left to predict.
+FOREGONE = 0.9
 #: How many of the largest errors are named.
 WORST = 5
 
@@ -194,12 +195,18 @@ def print_comparison(
     for at in sorted({at for at, _ in compared}):
         cells = [cell(compared.get((at, n))) for n in counts]
         rows.append((f"{at:g}", *cells))
-    title = (
-        f"{model.label}: {headline.label}, model / runs (error, {unit})\n"
-        f"N {scenario.groups[0].cc}{others}, {scenario.rate}, {scenario.rtt}, last {last} of "
-        f"{scenario.time}, {len(first.measured)} seeds"
+    seeds = len(first.measured)
+    console.print(
+        f"{model.label}: {headline.label}, {headline.unit}: model / runs (error, {unit})",
+        soft_wrap=True,
     )
-    console.print(table(title, ("buffer\nBDP", *(f"N = {n}" for n in counts)), rows))
+    console.print(
+        f"N {scenario.groups[0].cc}{others}, {scenario.rate}, {scenario.rtt}, last {last} of "
+        f"{scenario.time}, {seeds} {'seed' if seeds == 1 else 'seeds'}",
+        markup=False,
+        soft_wrap=True,
+    )
+    console.print(table("", ("buffer\nBDP", *(f"N = {n}" for n in counts)), rows))
     for label, cases in parts(compared):
         if cases:
             errors = summarize(cases)
@@ -212,7 +219,7 @@ def print_comparison(
     worst = sorted(compared.items(), key=lambda item: -abs(item[1].error))[:WORST]
     named = ", ".join(f"{at:g} BDP N = {n} ({100 * each.error:+.1f})" for (at, n), each in worst)
     console.print(f"worst: {named}", soft_wrap=True)
-    verdicts = Counter(verdict_counts(compared.values()))
+    verdicts = verdict_counts(compared.values())
     said = ", ".join(f"{count} {status}" for status, count in sorted(verdicts.items()))
     console.print(f"runs: {said}", soft_wrap=True)
 
@@ -226,14 +233,25 @@ def cell(compared: Compared | None) -> str:
     return f"{scale * compared.predicted:.1f} / {scale * mean:.1f} ({100 * compared.error:+.1f})"
 
 
+def is_foregone(compared: Compared) -> bool:
+    """Whether model and runs agree that one side gets all: easy to be right about."""
+    if compared.headline.key != "share":
+        return False
+    return min(compared.predicted, float(np.mean(compared.measured))) > FOREGONE
+
+
 def parts(compared: Mapping[Key, Compared]) -> list[tuple[str, Sequence[Compared]]]:
     """Return the comparisons that are summed up together: deep and not, by N, by buffer."""
     deep = {key: each for key, each in compared.items() if key[0] >= DEEP_BDP}
     shallow = [each for key, each in compared.items() if key not in deep]
     name = f"{DEEP_BDP:g} BDP and more"
-    found: list[tuple[str, Sequence[Compared]]] = [(name, list(deep.values())), ("less", shallow)]
+    found: list[tuple[str, Sequence[Compared]]] = [(name, list(deep.values()))]
+    open_ = [each for each in deep.values() if not is_foregone(each)]
+    if len(open_) < len(deep):
+        found.append((f"{name}, not all for one side ({FOREGONE:.0%}) in both", open_))
+    found.append(("less", shallow))
     buffers, counts = (sorted(set(axis)) for axis in zip(*compared, strict=True))
-    if len(counts) > 1:
+    if len(counts) > 1 and len(deep) > len(counts):
         found += [(f"{name}, N = {n}", [e for (_, m), e in deep.items() if m == n]) for n in counts]
     if len(buffers) > 1:
         found += [

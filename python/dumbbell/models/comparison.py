@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 from dumbbell.series import to_floats
 from dumbbell.sweep import Progress, run_all
+from dumbbell.verdict import Verdict
 
 __all__ = ["Compared", "Errors", "compare", "measure_late", "summarize", "verdict_counts"]
 
@@ -39,14 +41,14 @@ class Compared:
     measured
         A value per run.
     verdicts
-        OK, WARN or INVALID, a word per run.
+        One per run.
     """
 
     scenario: Scenario
     headline: Headline
     predicted: float
     measured: tuple[float, ...]
-    verdicts: tuple[str, ...]
+    verdicts: tuple[Verdict, ...]
 
     @property
     def error(self) -> float:
@@ -66,7 +68,7 @@ class Compared:
             "measured": list(self.measured),
             "error": self.error if math.isfinite(self.error) else None,
             "is_relative": self.headline.is_relative,
-            "verdicts": list(self.verdicts),
+            "verdicts": [verdict.status for verdict in self.verdicts],
         }
 
 
@@ -164,7 +166,7 @@ def compare(
             headline=headline,
             predicted=predicted[key],
             measured=tuple(values[key, rep] for rep in range(reps)),
-            verdicts=tuple(runs[key, rep].verdict.status for rep in range(reps)),
+            verdicts=tuple(runs[key, rep].verdict for rep in range(reps)),
         )
         for key, scenario in scenarios.items()
     }
@@ -215,9 +217,9 @@ def late_queue_delay_us(run: Run, from_us: float) -> float:
 
 
 def verdict_counts(compared: Iterable[Compared]) -> dict[str, int]:
-    """Count the runs by their verdict's status."""
-    counts: dict[str, int] = {}
-    for each in compared:
-        for status in each.verdicts:
-            counts[status] = counts.get(status, 0) + 1
-    return counts
+    """Count the runs by verdict and what it remarks: ``OK``, ``WARN rto_stall``."""
+    counts: Counter[str] = Counter()
+    for verdict in (verdict for each in compared for verdict in each.verdicts):
+        checks = sorted({reason.check for reason in verdict.reasons})
+        counts[" ".join([verdict.status, *checks])] += 1
+    return dict(counts)

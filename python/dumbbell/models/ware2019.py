@@ -19,6 +19,10 @@ flows compete after they converged, s; p the loss-based flows' share together, s
     BBR's fraction = (1 - p)·(d - Probe_time)/d                                        (10)
     Probe_time = (q/c + 0.2 + l)·d/10                                                  (11)
 
+Linux adds room for bursts to each window, k = 3·tso_segs packets and rounding, which (8) leaves
+out. With it, (9) becomes the root of a quadratic equation (`burst_pkts`; derived here, 0 is the
+paper's).
+
 Assumptions: BBR version 1, CUBIC or Reno, data without end, one base RTT, packets of one size, a
 queue that is always full (so that throughput is shared as the queue is), and flows that start,
 probe and lose together. The number of loss-based flows does not matter. d cancels: (10) and (11)
@@ -29,6 +33,7 @@ Source: "Modeling BBR's Interactions with Loss-Based Congestion Control", IMC 20
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from dumbbell.models.bottleneck import Bottleneck
@@ -73,7 +78,7 @@ class Ware2019:
     bbr_share: float
 
 
-def solve(bottleneck: Bottleneck, bbr_flows: int) -> Ware2019:
+def solve(bottleneck: Bottleneck, bbr_flows: int, burst_pkts: float = 0) -> Ware2019:
     """Solve the extended model for BBR flows against one or more loss-based ones.
 
     Parameters
@@ -82,6 +87,8 @@ def solve(bottleneck: Bottleneck, bbr_flows: int) -> Ware2019:
         c, l and q.
     bbr_flows
         N.
+    burst_pkts
+        k: what each BBR window has beyond twice its BDP, packets; the paper's model has none.
 
     Examples
     --------
@@ -93,13 +100,16 @@ def solve(bottleneck: Bottleneck, bbr_flows: int) -> Ware2019:
     """
     c, l, q = bottleneck.link_pkts_per_s, bottleneck.base_rtt_s, bottleneck.buffer_pkts  # noqa: E741
     probing_pkts = PROBE_RTT_PKTS * bbr_flows
-    p = max(0.0, 0.5 - 0.5 / bottleneck.buffer_bdp - probing_pkts / q)
+    # Equation 9; with bursts the root of 2·q·(1-p)² - (q + c·l + 8N)·(1-p) - N·k = 0.
+    linear = q + c * l + 2 * probing_pkts
+    root = linear + math.sqrt(linear**2 + 8 * q * bbr_flows * burst_pkts)
+    p = max(0.0, 1 - root / (4 * q))
     rtt_est_s = (p * q + probing_pkts) / c + l
     probe_time_share = min(1.0, (q / c + PROBE_RTT_S + l) / PROBE_RTT_INTERVAL_S)
     return Ware2019(
         loss_based_share=p,
         rtt_est_ms=1e3 * rtt_est_s,
-        inflight_cap_pkts=2 * (1 - p) * c * rtt_est_s,
+        inflight_cap_pkts=2 * (1 - p) * c * rtt_est_s + bbr_flows * burst_pkts,
         probe_time_share=probe_time_share,
         bbr_share=(1 - p) * (1 - probe_time_share),
     )
