@@ -41,6 +41,9 @@ model_app = typer.Typer(
 )
 model_app.command("compare")(compare_command)
 
+#: One packet of what 10 Gbit/s carry in 30 years; far below, floats lose their digits.
+MIN_LOSS = 1e-15
+
 Rates = Annotated[str, typer.Option("--rate", help=f"Capacities. {RANGE}")]
 Rtts = Annotated[str, typer.Option("--rtt", help=f"Base RTTs. {RANGE}")]
 Buffers = Annotated[str, typer.Option("--buffer", help=f"Buffers: `0.5..64bdp`. {RANGE}")]
@@ -59,6 +62,7 @@ PacketsPerAck = Annotated[
         help="Packets for which the window grows as for one: 2 for delayed ACKs counted as "
         "one each; Linux counts packets.",
         min=1,
+        max=1000,
     ),
 ]
 
@@ -108,7 +112,10 @@ def model_command(context: typer.Context, json: options.Json = False) -> int:
 def describe(model: Model) -> dict[str, Any]:
     """Return a model as JSON lists it."""
     keys = ("name", "title", "source", "status")
-    return {**{key: getattr(model, key) for key in keys}, "of_scenarios": bool(model.predict)}
+    return {
+        **{key: getattr(model, key) for key in keys},
+        "of_scenarios": model.of_scenario is not None,
+    }
 
 
 def source(model: Model) -> str:
@@ -129,6 +136,7 @@ def ware_command(
             help="Packets that each BBR window has beyond twice its BDP: 3 and more in Linux, none "
             "in the paper.",
             min=0,
+            max=1e6,
         ),
     ] = 0,
     json: options.Json = False,
@@ -310,11 +318,13 @@ def copa_command(
     rtt: Rtts = "40ms",
     flows: Flows = "16..128",
     inv_delta: Annotated[
-        float, typer.Option("--inv-delta", help="1/δ in default mode, packets.", min=0.01)
+        float, typer.Option("--inv-delta", help="1/δ in default mode, packets.", min=0.01, max=1e6)
     ] = copa_equilibrium.DEFAULT_INV_DELTA,
     start_inv_delta: Annotated[
         float,
-        typer.Option("--start-inv-delta", help="1/δ when the competitive start ends.", min=0.01),
+        typer.Option(
+            "--start-inv-delta", help="1/δ when the competitive start ends.", min=0.01, max=1e6
+        ),
     ] = copa_equilibrium.START_INV_DELTA,
     json: options.Json = False,
 ) -> int:
@@ -478,15 +488,16 @@ def parse_losses(text: str) -> list[float]:
 
 
 def parse_loss(text: str) -> float:
-    """Read a loss rate: a number above 0 and below 1, or a percentage."""
+    """Read a loss rate: a number below 1, or a percentage."""
     number, percent, rest = text.strip().partition("%")
     try:
         value = float(number) / (100 if percent else 1)
     except ValueError:
         value = math.nan
-    if rest or not 0 < value < 1:
+    if rest or not MIN_LOSS <= value < 1:
         raise ScenarioError(
-            f"loss `{text.strip()}` is no loss rate above 0 and below 1; say `1e-3` or `0.1%`",
+            f"loss `{text.strip()}` is no loss rate from {MIN_LOSS:g} to below 1; say `1e-3` or "
+            "`0.1%`",
             key="loss",
         )
     return value
