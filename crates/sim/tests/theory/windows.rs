@@ -28,7 +28,10 @@ fn one_packet_at_a_time_sees_the_base_rtt_and_its_own_serialisation() {
     // A sample is the difference of two times in whole µs.
     assert!((40_011..=40_012).contains(&flow.rtt_min_us));
     assert!((40_252..=40_253).contains(&flow.rtt_max_us));
-    assert!((40_241.5..=40_243.0).contains(&flow.rtt_mean_us), "the others");
+    assert!(
+        (40_241.5..=40_243.0).contains(&flow.rtt_mean_us),
+        "the others"
+    );
     let rtt_s =
         (BASE_RTT_MS * NS_PER_S / 1000) as f64 / 1e9 + PACKET_BYTES * 8.0 / LINK_RATE_BPS as f64;
     let expected_bps = f64::from(MSS_BYTES) * 8.0 / rtt_s;
