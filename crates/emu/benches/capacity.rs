@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     let mut highest = BTreeMap::new();
     for flows in FLOWS {
         for rate_mbit in RATES_MBIT {
-            match run(&scenario(flows, rate_mbit), &Control::default()) {
+            match run(&scenario(flows, rate_mbit), &Control::default(), None) {
                 Ok(output) => {
                     if !report(flows, rate_mbit, &output) {
                         break;

@@ -12,6 +12,7 @@ use super::frame::Frame;
 use super::inlet::Entering;
 use super::lateness::Lateness;
 use super::sent_data::{SentData, SentQueue};
+use crate::capture::{Place, Tap};
 use crate::clock::monotonic_ns;
 use crate::error::Error;
 use crate::host::Hosts;
@@ -44,6 +45,8 @@ pub(crate) struct Forward {
     hosts: Arc<Hosts>,
     plan: Plan,
     sent: Arc<SentQueue>,
+    /// While the run is captured and measured.
+    tap: Option<Tap>,
 
     /// By group.
     access: Vec<DelayLine<Packet<Frame>>>,
@@ -79,6 +82,7 @@ impl Forward {
         scenario: &Scenario,
         plan: Plan,
         sent: &Arc<SentQueue>,
+        tap: Option<Tap>,
     ) -> Self {
         let geometry = Geometry::new(scenario);
         let flows = scenario.flow_count();
@@ -86,6 +90,7 @@ impl Forward {
             hosts: Arc::clone(hosts),
             plan,
             sent: Arc::clone(sent),
+            tap,
             access: geometry
                 .groups
                 .iter()
@@ -133,13 +138,16 @@ impl Forward {
                 Source::Delay => self.deliver()?,
                 Source::Access(group) => {
                     if let Some(packet) = self.access[group].pop(event_ns) {
-                        self.bottleneck.enqueue(self.now_ns, packet);
+                        self.offer(packet);
                     }
                 }
             }
         }
         self.sample(until_ns);
         self.now_ns = until_ns;
+        if let Some(tap) = &self.tap {
+            tap.passed(until_ns);
+        }
         Ok(())
     }
 
@@ -166,9 +174,28 @@ impl Forward {
         self.bottleneck.next_event_ns().max(self.now_ns)
     }
 
+    /// A packet arrives at the bottleneck.
+    #[inline]
+    fn offer(&mut self, packet: Packet<Frame>) {
+        let now_ns = self.now_ns;
+        let Some(tap) = &mut self.tap else {
+            self.bottleneck.enqueue(now_ns, packet);
+            return;
+        };
+        let dropped_pkts = self.bottleneck.dropped_pkts;
+        tap.arrives(now_ns, &packet.header);
+        self.bottleneck.enqueue(now_ns, packet);
+        // A full drop-tail queue drops what arrives, and nothing else.
+        tap.arrived(self.bottleneck.dropped_pkts > dropped_pkts);
+    }
+
     #[inline]
     fn serve_link(&mut self) {
         if let Some(departure) = self.bottleneck.dequeue(self.now_ns) {
+            if let Some(tap) = &mut self.tap {
+                let frame = &departure.packet.header;
+                tap.note(Place::BottleneckOut, departure.done_ns, frame);
+            }
             if let Some(flow) = self.flows.get_mut(departure.packet.flow as usize) {
                 flow.forwarded_bytes += u64::from(departure.packet.wire_bytes);
             }
@@ -184,6 +211,9 @@ impl Forward {
             return Ok(());
         };
         let frame = &packet.header;
+        if let Some(tap) = &mut self.tap {
+            tap.note(Place::Receiver, monotonic_ns(), frame);
+        }
         self.hosts.receivers[usize::from(frame.group)]
             .tun
             .write(frame.bytes())
@@ -241,6 +271,7 @@ impl Forward {
             lateness: self.lateness.clone(),
         });
         self.has_begun = false;
+        self.tap = None;
     }
 
     #[inline]
@@ -299,6 +330,9 @@ impl Direction for Forward {
         {
             self.count_entry(flow, &segment, frame.is_data());
         }
+        if let Some(tap) = &mut self.tap {
+            tap.note(Place::Sender, now_ns, &frame);
+        }
         let group = usize::from(frame.group);
         let packet = Packet {
             flow,
@@ -309,7 +343,7 @@ impl Direction for Forward {
         if self.has_access_delay[group] {
             self.access[group].push(now_ns, packet);
         } else {
-            self.bottleneck.enqueue(self.now_ns, packet);
+            self.offer(packet);
         }
     }
 

@@ -99,6 +99,18 @@ impl Frame {
             .map_or(&[], |buffer| &buffer.bytes[..usize::from(self.bytes)])
     }
 
+    /// The IPv4 packet.
+    #[inline]
+    pub(crate) fn packet(&self) -> &[u8] {
+        self.bytes().get(VNET_HEADER_BYTES..).unwrap_or(&[])
+    }
+
+    /// Whether it belongs to a flow; then it is TCP.
+    #[inline]
+    pub(crate) fn is_of_flow(&self) -> bool {
+        self.kind != Kind::Other
+    }
+
     /// What it is on a wire, bytes: an Ethernet header in place of the virtio-net header.
     #[inline]
     pub(crate) fn wire_bytes(&self) -> u32 {
@@ -124,6 +136,24 @@ impl Header for Frame {
     fn is_data(&self) -> bool {
         self.kind == Kind::Data
     }
+}
+
+/// A data packet of group 0 with timestamps and this payload, zeros.
+#[cfg(test)]
+pub(crate) fn test_frame(payload_bytes: u16) -> Frame {
+    let packet_bytes = 52 + payload_bytes;
+    let mut packet = vec![0; VNET_HEADER_BYTES];
+    packet.extend([0x45, 0]);
+    packet.extend(packet_bytes.to_be_bytes());
+    packet.extend([0, 7, 0x40, 0, 64, 6, 0, 0]);
+    packet.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+    packet.extend([0x27, 0x10, 0x13, 0x89, 1, 2, 3, 4, 5, 6, 7, 8]);
+    packet.extend([8 << 4, 0x10, 1, 0, 0, 0, 0, 0]);
+    packet.extend([1, 1, 8, 10, 9, 9, 9, 9, 8, 8, 8, 8]);
+    packet.resize(VNET_HEADER_BYTES + usize::from(packet_bytes), 0);
+    let mut buffer = Pool::new(packet.len(), 1).take();
+    buffer.bytes.copy_from_slice(&packet);
+    Frame::new(buffer, packet.len(), 0, Kind::Data)
 }
 
 #[cfg(test)]

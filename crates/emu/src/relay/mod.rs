@@ -21,6 +21,7 @@ use std::thread::{self, JoinHandle};
 use dumbbell_run::{Bottleneck, QueueSamples, Scenario};
 use hdrhistogram::Histogram;
 
+use crate::capture::Taps;
 use crate::cpu::thread_cpu_ns;
 use crate::error::Error;
 use crate::host::{Hosts, mtu_bytes};
@@ -31,6 +32,8 @@ use flow_table::FlowTable;
 use forward::{Forward, ForwardMeasurement};
 pub(crate) use frame::Frame;
 use frame::Pool;
+#[cfg(test)]
+pub(crate) use frame::test_frame;
 use inlet::{Inlet, Side};
 pub(crate) use lateness::Lateness;
 use reverse::{Reverse, ReverseMeasurement};
@@ -148,12 +151,14 @@ pub(crate) struct FlowOnPath {
 impl Relay {
     /// Starts both directions. Everything is relayed at once; what is measured starts at `epoch_ns`
     /// and ends at `end_ns` (`u64::MAX`: when the relay is stopped), exactly: after that packets
-    /// are still relayed, so that the hosts do not see a dead link, but no longer counted.
+    /// are still relayed, so that the hosts do not see a dead link, but no longer counted. What is
+    /// counted of flows is also told to `taps`.
     pub(crate) fn start(
         hosts: &Arc<Hosts>,
         scenario: &Scenario,
         epoch_ns: u64,
         end_ns: u64,
+        taps: Option<Taps>,
     ) -> Result<Self, Error> {
         let plan = Plan::new(scenario, epoch_ns, end_ns);
         let sent = Arc::new(SentQueue::default());
@@ -162,8 +167,11 @@ impl Relay {
                 .map(|_| AtomicU32::new(0))
                 .collect(),
         );
-        let forward = Forward::new(hosts, scenario, plan, &sent);
-        let reverse = Reverse::new(hosts, scenario, plan, &sent, &latest_rtt_us);
+        let (forward_tap, reverse_tap) = taps.map_or((None, None), |taps| {
+            (Some(taps.forward), Some(taps.reverse))
+        });
+        let forward = Forward::new(hosts, scenario, plan, &sent, forward_tap);
+        let reverse = Reverse::new(hosts, scenario, plan, &sent, &latest_rtt_us, reverse_tap);
         let inlet = |side, buffers| {
             let pool = Pool::new(plan.buffer_bytes, buffers);
             Inlet::new(side, hosts, FlowTable::new(scenario), pool)

@@ -14,6 +14,7 @@ use super::frame::Frame;
 use super::inlet::Entering;
 use super::lateness::Lateness;
 use super::sent_data::{SentData, SentQueue};
+use crate::capture::{Place, Tap};
 use crate::clock::monotonic_ns;
 use crate::error::Error;
 use crate::host::Hosts;
@@ -83,6 +84,8 @@ pub(crate) struct Reverse {
     plan: Plan,
     sent: Arc<SentQueue>,
     taken: Vec<SentData>,
+    /// While the run is captured and measured.
+    tap: Option<Tap>,
 
     /// By group.
     back: Vec<DelayLine<(Frame, Option<Acknowledgment>)>>,
@@ -103,6 +106,7 @@ impl Reverse {
         plan: Plan,
         sent: &Arc<SentQueue>,
         latest_rtt_us: &Arc<Vec<AtomicU32>>,
+        tap: Option<Tap>,
     ) -> Self {
         let flows = scenario.flow_count();
         Self {
@@ -110,6 +114,7 @@ impl Reverse {
             plan,
             sent: Arc::clone(sent),
             taken: Vec::new(),
+            tap,
             back: Geometry::new(scenario)
                 .groups
                 .iter()
@@ -144,6 +149,9 @@ impl Reverse {
             }
         }
         self.now_ns = until_ns;
+        if let Some(tap) = &self.tap {
+            tap.passed(until_ns);
+        }
         Ok(())
     }
 
@@ -154,8 +162,12 @@ impl Reverse {
             return Ok(());
         };
         // The sample ends when the sender is told, late or not: that is the RTT that TCP sees.
+        let told_ns = monotonic_ns();
         if let Some(acknowledgment) = acknowledgment {
-            self.sample_rtt(&acknowledgment, monotonic_ns());
+            self.sample_rtt(&acknowledgment, told_ns);
+        }
+        if let Some(tap) = &mut self.tap {
+            tap.note(Place::Sender, told_ns, &frame);
         }
         self.hosts.senders[group]
             .tun
@@ -204,6 +216,7 @@ impl Reverse {
             rtts: self.rtts.clone(),
             lateness: std::mem::replace(&mut self.lateness, Lateness::new()),
         });
+        self.tap = None;
     }
 }
 
@@ -221,6 +234,9 @@ impl Direction for Reverse {
         let acknowledgment = packet
             .segment
             .and_then(|segment| Acknowledgment::of(packet.flow, &segment));
+        if let Some(tap) = &mut self.tap {
+            tap.note(Place::Receiver, self.now_ns, &packet.frame);
+        }
         let group = usize::from(packet.frame.group);
         self.back[group].push(self.now_ns, (packet.frame, acknowledgment));
     }
