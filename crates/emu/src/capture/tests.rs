@@ -50,7 +50,7 @@ fn scenario(duration_ms: u64) -> Scenario {
                 limit_bytes: 40_000,
             },
         },
-        groups: vec![group(20, None), group(30, Some(500_000))],
+        groups: vec![group(20, None), group(30, Some(200_000))],
     }
 }
 
