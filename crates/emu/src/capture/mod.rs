@@ -6,6 +6,8 @@
 //! Captured is what the run measures: from its epoch, before which no flow sends anything, to its
 //! end. The handshakes are in it, and the end of flows that end before the run does.
 
+#[cfg(test)]
+mod captured;
 mod frame;
 mod merge;
 mod record;
