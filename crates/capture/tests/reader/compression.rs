@@ -8,13 +8,13 @@ use crate::files::{Order, Pcapng, pcap};
 use crate::frames::{ETHERNET, data};
 use crate::read;
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(bytes).expect("memory can be written");
     encoder.finish().expect("memory can be written")
 }
 
-fn zstd(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn zstd(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 3).expect("memory can be read")
 }
 
@@ -24,7 +24,7 @@ fn capture() -> Vec<u8> {
 }
 
 #[test]
-fn gzip_and_zstd_are_read_by_their_magic() {
+pub(crate) fn gzip_and_zstd_are_read_by_their_magic() {
     let pcapng = Pcapng::new(Order::Big)
         .interface(1, 0, &[])
         .packet(0, 1, &data(1, 0), &[]);
