@@ -61,5 +61,15 @@ fuzz_target!(|bytes: &[u8]| {
         bytes: Cursor::new(bytes.to_vec()),
         reads: 0,
     }));
-    assert_eq!(whole, trickled);
+    // How much a decompressor puts out before it finds damage depends on how it is read.
+    let is_compressed = bytes.starts_with(&[0x1f, 0x8b]) || bytes.get(1..3) == Some(&[0xb5, 0x2f]);
+    let is_damaged = |read: &Option<(u64, ReadCounts)>| {
+        read.as_ref()
+            .is_none_or(|(_, counts)| counts.damage.is_some())
+    };
+    if is_compressed && is_damaged(&whole) {
+        assert!(is_damaged(&trickled));
+    } else {
+        assert_eq!(whole, trickled);
+    }
 });

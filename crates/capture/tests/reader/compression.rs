@@ -68,6 +68,23 @@ fn compressed_data_cut_anywhere_never_panics_and_is_told() {
 }
 
 #[test]
+fn what_stands_before_damaged_compressed_data_is_read() {
+    // Blocks of zstd hold up to 128 KiB; this is several.
+    let frames: Vec<_> = (0..4000)
+        .map(|n| data(n * 9973, n as usize % 200))
+        .collect();
+    let file = pcap(ETHERNET, &frames);
+    for compressed in [gzip(&file), zstd(&file)] {
+        let mut damaged = compressed;
+        let at = damaged.len() - 200;
+        damaged[at..at + 50].fill(0xff);
+        let (packets, counts) = read(&damaged);
+        assert!(packets.len() > 100, "{counts:?}");
+        assert!(counts.damage.is_some());
+    }
+}
+
+#[test]
 fn what_is_compressed_and_no_capture_is_refused() {
     let error = dumbbell_capture::Reader::new(Box::new(std::io::Cursor::new(gzip(b"GIF89a"))));
     let line = error.err().expect("an error").to_string();
