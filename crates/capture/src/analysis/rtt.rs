@@ -5,6 +5,8 @@ use hdrhistogram::Histogram;
 
 /// Significant digits of percentiles: within 1 %.
 const SIGNIFICANT_DIGITS: u8 = 2;
+/// Longer samples are hardly round trips: 13 days.
+const LONGEST_NS: u64 = 1 << 50;
 /// RTO of a sender without a sample (RFC 6298 §2.1).
 const INITIAL_RTO_NS: u64 = 1_000_000_000;
 /// Least distance of the RTO from srtt: Linux's `TCP_RTO_MIN`; RFC 6298 §2.4 has 1 s for the RTO.
@@ -95,7 +97,8 @@ impl Distribution {
         let histogram = self
             .histogram
             .get_or_insert_with(|| Histogram::new(SIGNIFICANT_DIGITS).expect("0 to 5 digits"));
-        histogram.saturating_record(value_ns);
+        let is_recorded = histogram.record(value_ns.min(LONGEST_NS)).is_ok();
+        debug_assert!(is_recorded, "it grows as far as that");
     }
 
     /// The value that a share of `quantile` does not exceed.
