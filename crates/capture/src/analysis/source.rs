@@ -1,6 +1,8 @@
 //! Where an analysis has its packets from.
 
+use crate::error::Error;
 use crate::packet::TcpPacket;
+use crate::reader::Reader;
 
 /// Packets in the order of a capture, and the names of its points.
 pub trait PacketSource {
@@ -12,6 +14,19 @@ pub trait PacketSource {
 
     /// Name of an interface; `None` where the capture has none.
     fn point_name(&self, interface: u32) -> Option<String>;
+}
+
+impl PacketSource for Reader {
+    type Error = Error;
+
+    #[inline]
+    fn next_packet(&mut self) -> Result<Option<TcpPacket>, Error> {
+        self.next()
+    }
+
+    fn point_name(&self, interface: u32) -> Option<String> {
+        self.interfaces().get(interface as usize)?.name.clone()
+    }
 }
 
 /// Packets in memory, of one capture point or of points without names.
