@@ -2,15 +2,27 @@
 
 #![forbid(unsafe_code)]
 
+mod analysis;
 mod checksum;
+mod connection;
 pub mod dissect;
 pub mod error;
 mod ip;
 pub mod link_layer;
 pub mod packet;
+mod points;
 pub mod reader;
+mod segments;
+mod series;
+mod tables;
 mod tcp;
 
+pub use analysis::note::Note;
+pub use analysis::options::AnalysisOptions;
+pub use analysis::source::{PacketList, PacketSource};
+pub use analysis::vantage::Vantage;
+pub use analysis::views::Evicted;
+pub use analysis::{Analysis, AnalyzeError, Analyzer, Totals, analyze};
 pub use error::Error;
 pub use link_layer::LinkType;
 pub use packet::{Checksum, Endpoint, SackBlocks, TcpFlags, TcpPacket};
