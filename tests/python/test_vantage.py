@@ -19,7 +19,8 @@ def view(connection: int, point: str, vantage: str, payload: int, **words: Any) 
 
 
 def best(*rows: dict[str, Any]) -> list[dict[str, Any]]:
-    return best_views(pa.Table.from_pylist(list(rows))).to_pylist()
+    chosen: list[dict[str, Any]] = best_views(pa.Table.from_pylist(list(rows))).to_pylist()
+    return chosen
 
 
 def test_the_sender_s_point_goes_first():
@@ -51,9 +52,7 @@ def test_the_direction_with_more_payload_is_the_data_s():
 
 
 def test_without_payload_it_is_the_initiator_s():
-    rows = best(
-        view(0, "eth0", "unknown", 0, is_initiator=False), view(0, "eth0", "unknown", 0)
-    )
+    rows = best(view(0, "eth0", "unknown", 0, is_initiator=False), view(0, "eth0", "unknown", 0))
     assert [(r["is_initiator"], r["is_data"]) for r in rows] == [(True, True), (False, False)]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -97,7 +96,7 @@ def capture_path(path: str | Path) -> str:
                     f"{path}: is a directory without a {CAPTURE_NAME}; name a capture file"
                 )
             return str(inside)
-        if Path(path).is_file() and os.stat(path).st_size == 0:
+        if Path(path).is_file() and Path(path).stat().st_size == 0:
             raise CaptureError(f"{path}: is empty; name a capture file")
         with Path(path).open("rb"):
             return str(path)

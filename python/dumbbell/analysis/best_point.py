@@ -47,7 +47,8 @@ def data_direction(frame: pd.DataFrame) -> pd.Series[bool]:
 
     By the most that any point saw; with equal amounts it is the initiator's.
     """
-    by_direction = frame.groupby(["connection", "is_initiator"])["payload_bytes"].max().unstack()
-    by_direction = by_direction.reindex(columns=[False, True]).fillna(-1)
-    is_initiators = by_direction[True] >= by_direction[False]
-    return frame["connection"].map(is_initiators) == frame["is_initiator"]
+    forward, backward = (
+        frame["connection"].map(rows.groupby("connection")["payload_bytes"].max()).fillna(-1)
+        for rows in (frame[frame["is_initiator"]], frame[~frame["is_initiator"]])
+    )
+    return (forward >= backward) == frame["is_initiator"]

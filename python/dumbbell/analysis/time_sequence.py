@@ -137,7 +137,7 @@ def strokes(sequence: Sequence) -> list[Curve]:
 
 
 def without_far_window(curves: list[Curve]) -> list[Curve]:
-    """Leave the window out where it is so far above what was sent that this would be a flat line."""
+    """Leave the window out where it is so far up that what was sent would be a flat line."""
     others = [curve for curve in curves if curve.color != WINDOW]
     high = max((np.nanmax(curve.y) for curve in others if curve.y.size), default=0.0)
     low = min((np.nanmin(curve.y) for curve in others if curve.y.size), default=0.0)

@@ -151,9 +151,7 @@ def analyze_source(
     return result
 
 
-def print_analysis(
-    console: Console, source: Source, result: Analysis, *, all_points: bool
-) -> None:
+def print_analysis(console: Console, source: Source, result: Analysis, *, all_points: bool) -> None:
     """Print an analysis for a person."""
     console.print(reading_line(source, result), markup=False, soft_wrap=True)
     for line in trouble(result.reading):

@@ -38,7 +38,9 @@ def to_plotly_json(figure: Figure) -> str:
         plot_bgcolor="rgba(0,0,0,0)",
     )
     canvas.update_xaxes(title=figure.x_label)
-    canvas.update_yaxes(title=figure.y_label, rangemode="tozero" if figure.y_from_zero else "normal")
+    canvas.update_yaxes(
+        title=figure.y_label, rangemode="tozero" if figure.y_from_zero else "normal"
+    )
     if figure.x_ticks:
         ticks = list(figure.x_ticks)
         canvas.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])

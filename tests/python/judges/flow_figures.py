@@ -17,9 +17,7 @@ class Direction(NamedTuple):
     destination_port: int
 
     def reversed(self) -> Direction:
-        return Direction(
-            self.destination, self.destination_port, self.source, self.source_port
-        )
+        return Direction(self.destination, self.destination_port, self.source, self.source_port)
 
 
 Figures = Mapping[str, float | None]

@@ -40,9 +40,7 @@ def tcp_frame(
     bits = sum({"F": 1, "S": 2, "R": 4, "P": 8, "A": 16}[flag] for flag in flags)
     addresses = socket.inet_aton(source[0]) + socket.inet_aton(destination[0])
     offset = (5 + len(options) // 4) << 12
-    tcp = struct.pack(
-        "!HHIIHHHH", source[1], destination[1], seq, ack, offset | bits, window, 0, 0
-    )
+    tcp = struct.pack("!HHIIHHHH", source[1], destination[1], seq, ack, offset | bits, window, 0, 0)
     body = tcp + options + bytes(payload_bytes)
     tcp_sum = checksum(addresses + struct.pack("!HH", socket.IPPROTO_TCP, len(body)) + body)
     body = body[:16] + struct.pack("!H", tcp_sum) + body[18:]
@@ -54,7 +52,7 @@ def tcp_frame(
 def checksum(data: bytes) -> int:
     """Return the Internet checksum (RFC 1071)."""
     data += b"\x00" * (len(data) % 2)
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF

@@ -36,7 +36,18 @@ def measure(capture: Path) -> FiguresByDirection:
 
     With several points it would take a packet's second sight for a retransmission.
     """
-    command = ["tshark", "-n", "-r", capture, "-T", "fields", "-E", "separator=;", "-Y", "tcp"]
+    command: list[str | Path] = [
+        "tshark",
+        "-n",
+        "-r",
+        capture,
+        "-T",
+        "fields",
+        "-E",
+        "separator=;",
+        "-Y",
+        "tcp",
+    ]
     for field in FIELDS:
         command += ["-e", field]
     packets: dict[Direction, list[dict[str, str]]] = defaultdict(list)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -68,12 +69,12 @@ def read_first_flows(run: Run, path: Path) -> dict[int, CapturedFlow]:
     return flows
 
 
-def first_connection(analysis: Analysis, group: int) -> dict[str, object]:
+def first_connection(analysis: Analysis, group: int) -> dict[str, Any]:
     """Return the row of a group's first flow at its sender: that with the lowest port."""
     rows = sent_at(analysis.connections, f"sender-{group}").sort_by("source_port").slice(0, 1)
     if rows.num_rows == 0:
         raise CaptureError(f"{analysis.path}: has nothing of the senders of group {group}")
-    row: dict[str, object] = rows.to_pylist()[0]
+    row: dict[str, Any] = rows.to_pylist()[0]
     return row
 
 

@@ -34,9 +34,7 @@ class Counts:
 def compare_counts(runs: Iterable[Run], group: int) -> Counts:
     """Compare the counts of the first flow of a group, over all runs."""
     columns = ("outstanding_pkts", "inflight_pkts", "retransmitted_pkts")
-    return compare(
-        seconds(*flow_series(run, first_flow(run, group), *columns)) for run in runs
-    )
+    return compare(seconds(*flow_series(run, first_flow(run, group), *columns)) for run in runs)
 
 
 def compare(parts: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Counts:
