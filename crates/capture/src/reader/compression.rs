@@ -1,0 +1,49 @@
+//! Compressed captures, recognised by how they begin.
+
+use std::io::{self, BufReader, Read};
+
+use flate2::bufread::MultiGzDecoder;
+
+/// How a capture is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compression {
+    /// RFC 1952.
+    Gzip,
+    /// RFC 8878.
+    Zstd,
+}
+
+impl Compression {
+    /// By the first bytes; `None` if they are not those of a compressed file.
+    pub(super) fn recognise(magic: &[u8]) -> Option<Self> {
+        match magic {
+            [0x1f, 0x8b, ..] => Some(Self::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
+            // A skippable frame, with which parallel compressors begin.
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
+            _ => None,
+        }
+    }
+
+    /// What is in `source` uncompressed; several members or frames are one after the other. A frame of zstd
+    /// that wants more than 128 MiB of memory is refused, as zstd itself does by default.
+    pub(super) fn decompress(
+        self,
+        source: Box<dyn Read + Send>,
+    ) -> io::Result<Box<dyn Read + Send>> {
+        Ok(match self {
+            Self::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(
+                1 << 16,
+                source,
+            ))),
+            Self::Zstd => Box::new(zstd::stream::read::Decoder::new(source)?),
+        })
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+}

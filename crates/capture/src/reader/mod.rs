@@ -1,0 +1,204 @@
+//! Any capture file to TCP packets, streaming: pcap and pcapng, compressed or not.
+//!
+//! The formats are read here and not by a library: the streaming one there is takes a contradiction within a
+//! block for a need of more data, and knows neither obsolete packet blocks nor time stamps in powers of two.
+
+mod byte_order;
+mod clock;
+mod compression;
+mod counts;
+mod input;
+mod interface;
+mod options;
+mod pcap;
+mod pcapng;
+mod record;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+pub use counts::{Damage, ReadCounts};
+pub use interface::Interface;
+
+use crate::dissect::{Unread, dissect};
+use crate::error::Error;
+use crate::packet::TcpPacket;
+use compression::Compression;
+use input::Input;
+use pcap::Pcap;
+use pcapng::Pcapng;
+use record::{Step, Stop};
+
+/// Reads the TCP packets of a capture, one after the other.
+pub struct Reader {
+    /// What messages call the input.
+    name: String,
+    input: Input,
+    compression: Option<Compression>,
+    format: Format,
+    interfaces: Vec<Interface>,
+    counts: ReadCounts,
+    checks_checksums: bool,
+    is_done: bool,
+}
+
+enum Format {
+    Pcap(Pcap),
+    Pcapng(Pcapng),
+}
+
+impl Reader {
+    /// Opens a capture file; `-` is the standard input.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        if path == Path::new("-") {
+            return Self::with_name("the standard input".to_owned(), Box::new(io::stdin()));
+        }
+        let name = format!("`{}`", path.display());
+        match File::open(path) {
+            Ok(file) => Self::with_name(name, Box::new(file)),
+            Err(source) => Err(Error::Open { name, source }),
+        }
+    }
+
+    /// Reads a capture from any source of bytes.
+    pub fn new(input: Box<dyn Read + Send>) -> Result<Self, Error> {
+        Self::with_name("the input".to_owned(), input)
+    }
+
+    fn with_name(name: String, source: Box<dyn Read + Send>) -> Result<Self, Error> {
+        let read_error = |source| Error::Read {
+            name: name.clone(),
+            source,
+        };
+        let mut input = Input::new(source);
+        let magic = input.peek(4).map_err(read_error)?;
+        let compression = Compression::recognise(magic);
+        if let Some(compression) = compression {
+            let source = compression.decompress(input.into_source());
+            input = Input::new(source.map_err(read_error)?);
+        }
+        let magic = input.peek(4).map_err(read_error)?;
+        let Some(format) = recognise(magic) else {
+            return Err(not_a_capture(name, compression, magic));
+        };
+        let mut reader = Self {
+            name,
+            input,
+            compression,
+            format,
+            interfaces: Vec::new(),
+            counts: ReadCounts::default(),
+            checks_checksums: false,
+            is_done: false,
+        };
+        if let Format::Pcap(pcap) = &reader.format {
+            match pcap.start(&mut reader.input) {
+                Ok(interface) => reader.interfaces.push(interface),
+                Err(stop) => reader.stop(stop)?,
+            }
+        }
+        Ok(reader)
+    }
+
+    /// Whether to check TCP checksums, where packets are captured whole. They are not by default.
+    pub fn check_checksums(&mut self, yes: bool) {
+        self.checks_checksums = yes;
+    }
+
+    /// The next TCP packet; `None` at the end. Everything else is counted in [`counts`](Self::counts). A
+    /// damaged capture ends where the damage begins, and the counts say so.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an iterator of results would need one `transpose` more at each use"
+    )]
+    pub fn next(&mut self) -> Result<Option<TcpPacket>, Error> {
+        while !self.is_done {
+            let step = match &mut self.format {
+                Format::Pcap(pcap) => pcap.step(&mut self.input),
+                Format::Pcapng(pcapng) => pcapng.step(&mut self.input, &mut self.interfaces),
+            };
+            match step {
+                Ok(Step::Packet(record)) => {
+                    self.counts.packets += 1;
+                    let link_type = self.interfaces[record.interface as usize].link_type;
+                    let dissected = dissect(
+                        link_type,
+                        record.frame,
+                        record.wire_bytes,
+                        self.checks_checksums,
+                    );
+                    match dissected {
+                        Ok(mut packet) => {
+                            packet.interface = record.interface;
+                            packet.time_ns = record.time_ns;
+                            packet.is_marked_dropped = record.is_marked_dropped;
+                            self.counts.tcp_pkts += 1;
+                            return Ok(Some(packet));
+                        }
+                        Err(reason) => self.counts.count_unread(reason),
+                    }
+                }
+                Ok(Step::BadPacket) => {
+                    self.counts.packets += 1;
+                    self.counts.count_unread(Unread::BadLength);
+                }
+                Ok(Step::Other) => {}
+                Ok(Step::End) => self.is_done = true,
+                Err(stop) => self.stop(stop)?,
+            }
+        }
+        Ok(None)
+    }
+
+    /// The interfaces described so far. A packet's `interface` is a position in it.
+    pub fn interfaces(&self) -> &[Interface] {
+        &self.interfaces
+    }
+
+    /// What was read so far, and what could not be.
+    pub fn counts(&self) -> &ReadCounts {
+        &self.counts
+    }
+
+    /// Ends the reading: with a note if the capture is damaged, with an error if it cannot be read. What a
+    /// decompressor refuses is damage.
+    #[cold]
+    fn stop(&mut self, stop: Stop) -> Result<(), Error> {
+        self.is_done = true;
+        self.counts.damage = Some(match (stop, self.compression) {
+            (Stop::Damage { offset, what }, _) => Damage { offset, what },
+            (Stop::Io(error), Some(compression)) => Damage {
+                offset: self.input.offset(),
+                what: format!("the {} data: {error}", compression.name()),
+            },
+            (Stop::Io(source), None) => {
+                return Err(Error::Read {
+                    name: self.name.clone(),
+                    source,
+                });
+            }
+        });
+        Ok(())
+    }
+}
+
+fn recognise(magic: &[u8]) -> Option<Format> {
+    let magic = *magic.first_chunk::<4>()?;
+    if magic == pcapng::SECTION_HEADER {
+        return Some(Format::Pcapng(Pcapng::new()));
+    }
+    Pcap::recognise(magic).map(Format::Pcap)
+}
+
+fn not_a_capture(name: String, compression: Option<Compression>, magic: &[u8]) -> Error {
+    if magic.is_empty() {
+        return Error::Empty { name };
+    }
+    let hex: Vec<_> = magic.iter().map(|byte| format!("{byte:02x}")).collect();
+    Error::NotACapture {
+        name,
+        uncompressed: compression.map_or("", |_| "uncompressed, "),
+        first_bytes: hex.join(" "),
+    }
+}

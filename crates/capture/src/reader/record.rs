@@ -1,0 +1,53 @@
+//! What a capture file says of one packet, and where reading stops.
+
+use std::io;
+
+/// A packet as recorded.
+pub(super) struct Record<'a> {
+    /// Position among the interfaces of the whole file.
+    pub(super) interface: u32,
+    pub(super) time_ns: u64,
+    /// Length on the wire.
+    pub(super) wire_bytes: u32,
+    /// The frame, maybe cut.
+    pub(super) frame: &'a [u8],
+    pub(super) is_marked_dropped: bool,
+}
+
+/// What one step through a file came to.
+pub(super) enum Step<'a> {
+    Packet(Record<'a>),
+    /// A packet whose record contradicts itself; the next one can be found.
+    BadPacket,
+    /// Something else than a packet.
+    Other,
+    End,
+}
+
+/// Why reading cannot go on.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// The bytes are not what they should be.
+    Damage { offset: u64, what: String },
+    /// The input cannot be read.
+    Io(io::Error),
+}
+
+impl Stop {
+    pub(super) fn damage(offset: u64, what: impl Into<String>) -> Self {
+        Self::Damage {
+            offset,
+            what: what.into(),
+        }
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// A longer record is damage: the longest snap length that Wireshark and libpcap allow for any link type is
+/// 128 MiB, for Ethernet 256 KiB.
+pub(super) const RECORD_BYTES_MAX: u32 = 256 << 20;

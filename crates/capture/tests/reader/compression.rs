@@ -1,0 +1,87 @@
+//! Compressed captures: read as if they were not, and damaged like the others.
+
+use std::io::Write;
+
+use flate2::write::GzEncoder;
+
+use crate::files::{Order, Pcapng, pcap};
+use crate::frames::{ETHERNET, data};
+use crate::read;
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).expect("memory can be written");
+    encoder.finish().expect("memory can be written")
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 3).expect("memory can be read")
+}
+
+fn capture() -> Vec<u8> {
+    let frames: Vec<_> = (0..200).map(|n| data(n * 9973, n as usize)).collect();
+    pcap(ETHERNET, &frames)
+}
+
+#[test]
+fn gzip_and_zstd_are_read_by_their_magic() {
+    let pcapng = Pcapng::new(Order::Big)
+        .interface(1, 0, &[])
+        .packet(0, 1, &data(1, 0), &[]);
+    for file in [capture(), pcapng.bytes] {
+        let plain = read(&file);
+        assert_eq!(read(&gzip(&file)), plain);
+        assert_eq!(read(&zstd(&file)), plain);
+    }
+}
+
+#[test]
+fn members_and_frames_are_read_one_after_the_other() {
+    let file = capture();
+    let (front, back) = file.split_at(1234);
+    assert_eq!(read(&[gzip(front), gzip(back)].concat()), read(&file));
+    let skippable = [0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4];
+    let frames = [&skippable[..], &zstd(front), &skippable, &zstd(back)].concat();
+    assert_eq!(read(&frames), read(&file));
+}
+
+#[test]
+fn compressed_data_cut_anywhere_never_panics_and_is_told() {
+    for (name, file) in [("gzip", gzip(&capture())), ("zstd", zstd(&capture()))] {
+        let mut most_packets = 0;
+        for cut in (20..file.len()).step_by(7) {
+            let Ok(mut reader) =
+                dumbbell_capture::Reader::new(Box::new(std::io::Cursor::new(file[..cut].to_vec())))
+            else {
+                continue;
+            };
+            while reader.next().expect("damage is no error").is_some() {}
+            let damage = reader.counts().damage.as_ref().expect("damage");
+            assert!(
+                damage.what.starts_with(&format!("the {name} data: ")),
+                "{damage:?}"
+            );
+            assert!(reader.counts().tcp_pkts >= most_packets);
+            most_packets = reader.counts().tcp_pkts;
+        }
+    }
+}
+
+#[test]
+fn what_is_compressed_and_no_capture_is_refused() {
+    let error = dumbbell_capture::Reader::new(Box::new(std::io::Cursor::new(gzip(b"GIF89a"))));
+    let line = error.err().expect("an error").to_string();
+    assert!(
+        line.contains("uncompressed, it begins with 47 49 46 38"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_zstd_frame_that_wants_gigabytes_is_refused() {
+    // A frame header (RFC 8878 §3.1.1) with a window of 2^41 bytes.
+    let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xf8, 0, 0, 0];
+    let error = dumbbell_capture::Reader::new(Box::new(std::io::Cursor::new(frame)));
+    let line = error.err().expect("an error").to_string();
+    assert!(line.starts_with("cannot read the input: "), "{line}");
+}

@@ -1,0 +1,42 @@
+//! What the reader makes of captures of every kind, whole and damaged.
+
+mod compression;
+mod damage;
+mod files;
+mod formats;
+mod frames;
+mod headers;
+mod link_layers;
+mod properties;
+
+use std::io::Cursor;
+
+use dumbbell_capture::{ReadCounts, Reader, TcpPacket};
+
+/// Opens a capture that lies in memory.
+fn open(file: &[u8]) -> Reader {
+    Reader::new(Box::new(Cursor::new(file.to_vec()))).expect("a capture")
+}
+
+/// All packets of a capture, and the counts at its end.
+fn read(file: &[u8]) -> (Vec<TcpPacket>, ReadCounts) {
+    let mut reader = open(file);
+    let mut packets = Vec::new();
+    while let Some(packet) = reader.next().expect("memory can be read") {
+        packets.push(packet);
+    }
+    let counts = reader.counts().clone();
+    assert_eq!(counts.tcp_pkts, packets.len() as u64);
+    assert_eq!(
+        counts.packets,
+        counts.tcp_pkts
+            + counts.not_ip
+            + counts.not_tcp
+            + counts.fragments
+            + counts.cut_headers
+            + counts.bad_lengths
+            + counts.unknown_link_type,
+        "each packet is counted once: {counts:?}"
+    );
+    (packets, counts)
+}
