@@ -1,7 +1,7 @@
 """A real transfer, captured by tcpdump: Linux's TCP over a router between network namespaces.
 
-The router's queue is short, so that packets are lost; the capture is at the sender, before the loss,
-and has the large packets that a card would cut (segmentation offload).
+The router's queue is short, so that packets are lost; the capture is at the sender, before the
+loss, and has the large packets that a card would cut (segmentation offload).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 
 __all__ = ["TRANSFER_BYTES", "missing", "transfer"]
 
+IP = shutil.which("ip") or "ip"
 SENDER, ROUTER, RECEIVER = (f"dumbbell-{os.getpid()}-{who}" for who in ("s", "r", "d"))
 SENDER_ADDRESS, RECEIVER_ADDRESS, PORT = "192.0.2.1", "192.0.2.5", 5201
 TRANSFER_BYTES = 5_000_000
@@ -103,11 +104,12 @@ def namespaces() -> Iterator[None]:
 
 
 def ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True, capture_output=True)
+    subprocess.run([IP, *words], check=True, capture_output=True)
 
 
 def in_namespace(name: str, *command: str, **streams: int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(["ip", "netns", "exec", name, *command], **streams)  # type: ignore[call-overload,no-any-return]
+    words = [IP, "netns", "exec", name, *command]
+    return subprocess.Popen(words, **streams)  # type: ignore[call-overload,no-any-return]
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
