@@ -28,7 +28,7 @@ DEFAULT_RTT_S = 0.1
 MAX_STROKES = 2500
 
 SENT, ACKED, WINDOW, RESENT, DISORDERED, SACKED = (
-    "#404040", "#009e73", "#e69f00", "#d55e00", "#cc79a7", "#0072b2",
+    "#404040", "#009e73", "#e69f00", "#d55e00", "#cc79a7", "#9fc9e6",
 )  # fmt: skip
 
 
@@ -118,17 +118,18 @@ def strokes(sequence: Sequence) -> list[Curve]:
     """Draw each packet as a stroke from its first to its last byte."""
     curves = []
     time_s, acked_mb, allowed_mb = acknowledged(sequence.acks)
+    # What was sent again is drawn last: over the SACKs around it.
+    sacks = of_kind(sequence.acks, "sack")
+    if sacks.num_rows:
+        curves.append(stroke("SACKed", sacks, SACKED))
     for kind, label, color in (
         ("data", "sent", SENT),
-        ("retransmission", "sent again", RESENT),
         ("out_of_order", "out of order", DISORDERED),
+        ("retransmission", "sent again", RESENT),
     ):
         table = of_kind(sequence.data, kind)
         if table.num_rows:
             curves.append(stroke(label, table, color))
-    sacks = of_kind(sequence.acks, "sack")
-    if sacks.num_rows:
-        curves.append(stroke("SACKed", sacks, SACKED))
     if time_s.size:
         curves.append(Curve("acknowledged", *steps(time_s, acked_mb), ACKED, strokes=True))
         window = steps(time_s, allowed_mb)
