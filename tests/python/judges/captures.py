@@ -22,7 +22,8 @@ __all__ = ["CASES", "KERNEL_CASES", "SIMULATED", "Captured", "build"]
 SIMULATED = {
     # 1 flow, no loss: the receive window is less than the path holds.
     "no-loss": Scenario(
-        [Group("reno", rwnd="60kB", size="1MB")], rate="10mbit", rtt="40ms", buffer="4bdp", time="5s"
+        [Group("reno", rwnd="60kB", size="1MB")], rate="10mbit", rtt="40ms", buffer="4bdp",
+        time="5s",
     ),
     "light-loss": Scenario(["cubic"], rate="20mbit", rtt="40ms", buffer="1bdp", time="10s"),
     "heavy-loss": Scenario(
@@ -75,7 +76,7 @@ class Captured:
 
 
 def of_run(scenario: Scenario, directory: Path, engine: str) -> Captured:
-    """Run a scenario with a capture; the points to be judged are the senders' and one receiver's."""
+    """Run a scenario with a capture; judged are the senders' points and one receiver's."""
     path = directory / "capture.pcapng"
     run = dumbbell.run(scenario, engine=engine, capture=path)
     names = [f"sender-{group}" for group in range(len(scenario.groups))] + ["receiver-0"]
@@ -116,7 +117,7 @@ BUILDERS: dict[str, Callable[[Path], Captured]] = {
     **{name: on_the_kernel(name) for name in KERNEL_CASES},
     "tcpdump": transferred,
 }
-MARKS = dict.fromkeys(KERNEL_CASES, [needs_kernel])
+MARKS = {name: [needs_kernel] for name in KERNEL_CASES}
 
 #: For `pytest.mark.parametrize`.
 CASES = [pytest.param(name, marks=MARKS.get(name, [])) for name in BUILDERS]
