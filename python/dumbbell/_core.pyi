@@ -61,13 +61,17 @@ class Output:
 def run(scenario_json: str, control: Control | None = None, engine: str = "simulator") -> Output:
     """Run a scenario on an engine, `simulator` or `kernel`; other Python threads run meanwhile."""
 
-def analyze(path: str, options_json: str) -> tuple[str, dict[str, ArrowRecordBatch]]:
-    """Analyse a capture, `-` for standard input: how the reading went, as JSON, and tables."""
+def analyze(path: str, options_json: str) -> tuple[str, dict[str, list[ArrowRecordBatch]]]:
+    """Analyse a capture, `-` for standard input: how the reading went, as JSON, and tables in
+    batches.
+    """
 
 def match_captures(
     before: str, after: str, options_json: str
-) -> tuple[str, dict[str, ArrowRecordBatch]]:
-    """Match two captures of the same traffic: how the readings went, as JSON, and tables."""
+) -> tuple[str, dict[str, list[ArrowRecordBatch]]]:
+    """Match two captures of the same traffic: how the readings went, as JSON, and tables in
+    batches.
+    """
 
 def machine() -> str:
     """What this machine can do for the kernel engine, as JSON: a list of facts."""

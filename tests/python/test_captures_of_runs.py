@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import dumbbell
 from dumbbell import Analysis, Run
-from tests.python.judges.captures import KERNEL_CASES, SIMULATED, Captured, build, needs_kernel
+from tests.python.judges.captures import SIMULATED, Captured, build
 
 FIRST_PORT = 10_000
 Row = dict[str, Any]

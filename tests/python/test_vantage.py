@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
-import pytest
 
 from dumbbell.analysis.best_point import best_views
 from dumbbell.analysis.vantage import notes_of
@@ -56,46 +55,22 @@ def test_without_payload_it_is_the_initiator_s():
     assert [(r["is_initiator"], r["is_data"]) for r in rows] == [(True, True), (False, False)]
 
 
-def noted(**words: Any) -> dict[str, Any]:
-    return {
-        "connection": 0, "is_data": True, "vantage": "sender", "pkts": 10, "data_pkts": 9,
-        "payload_bytes": 9000, "rtt_count": 5, "began_before_capture": False, "offload": False,
-        "missing_bytes": 0, "duplicate_pkts": 0, **words,
-    }  # fmt: skip
-
-
-ACKS = noted(is_data=False, payload_bytes=0)
-
-
 def test_nothing_to_say_of_a_capture_at_the_sender():
-    assert notes_of([noted(), ACKS]) == []
+    assert notes_of([{"connection": 0, "notes": ""}]) == []
 
 
-@pytest.mark.parametrize(
-    ("words", "about"),
-    [
-        ({"vantage": "receiver"}, "receiver"),
-        ({"vantage": "middle"}, "middle"),
-        ({"vantage": "unknown"}, "unknown"),
-        ({"began_before_capture": True}, "began before capture"),
-        ({"offload": True}, "offload"),
-        ({"missing_bytes": 1}, "missing"),
-        ({"duplicate_pkts": 1}, "captured twice"),
-    ],
-)
-def test_says_what_is_unreliable(words, about):
-    (note,) = notes_of([noted(**words), ACKS])
-    assert (note.about, note.connections) == (about, (0,))
-    assert note.message
-
-
-def test_one_direction_has_no_rtt():
-    (note,) = notes_of([noted(rtt_count=0)])
-    assert note.about == "one direction"
-
-
-def test_connections_share_a_note():
-    rows = [noted(connection=n, offload=n % 2 == 0) for n in range(5)]
-    assert [note.connections for note in notes_of([*rows, ACKS]) if note.about == "offload"] == [
-        (0, 2, 4)
+def test_says_what_is_unreliable_and_of_which_connections():
+    rows = [
+        {"connection": 0, "notes": "offload"},
+        {"connection": 1, "notes": "began_before_capture at_receiver"},
+        {"connection": 3, "notes": "at_receiver something_new"},
     ]
+    notes = notes_of(rows)
+    assert [(note.about, note.connections) for note in notes] == [
+        ("at_receiver", (1, 3)),
+        ("began_before_capture", (1,)),
+        ("offload", (0,)),
+        ("something_new", (3,)),
+    ]
+    assert all(note.message for note in notes)
+    assert notes[0].to_dict()["connections"] == [1, 3]

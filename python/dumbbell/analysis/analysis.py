@@ -23,12 +23,6 @@ __all__ = ["ANALYSIS_SCHEMA_VERSION", "Analysis"]
 #: Version of `Analysis.to_dict` and `analyze --json`; docs/data-format.md says what changes it.
 ANALYSIS_SCHEMA_VERSION = 1
 
-#: What the remarks look at.
-NOTE_COLUMNS = [
-    "connection", "is_data", "vantage", "pkts", "data_pkts", "payload_bytes", "rtt_count",
-    "began_before_capture", "offload", "missing_bytes", "duplicate_pkts",
-]  # fmt: skip
-
 
 class Analysis:
     """What the connections in a capture did.
@@ -108,7 +102,7 @@ class Analysis:
     @cached_property
     def notes(self) -> list[Note]:
         """What is unreliable, because of where and when it was captured."""
-        return notes_of(self.best.select(NOTE_COLUMNS).to_pylist())
+        return notes_of(self.data.select(["connection", "notes"]).to_pylist())
 
     @cached_property
     def largest(self) -> list[int]:

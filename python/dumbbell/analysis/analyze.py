@@ -64,17 +64,20 @@ def analyze(
     options = {
         "interval_ns": None if interval is None else Time.parse(interval, "interval", minimum=1000),
         "segments": sorted(set(segments or ())),
+        "points": None if points is None else list(points),
     }
     try:
         summary, tables = _core.analyze(path, json.dumps(options))
     except _core.CaptureError as error:
         raise CaptureError(str(error)) from None
     reading = json.loads(summary)
-    arrow = {name: pa.table(table) for name, table in tables.items()}
+    arrow = {name: joined(batches) for name, batches in tables.items()}
     if not segments:
         arrow.pop("segments", None)
-    if points is not None:
-        arrow = at_points(path, reading, arrow, points)
+    known = [interface["name"] for interface in reading["interfaces"]]
+    for point in points or ():
+        if point not in known:
+            raise CaptureError(f"{path}: has no point `{point}`{nearest(point, known)}")
     return Analysis(path, reading, arrow)
 
 
@@ -104,18 +107,6 @@ def capture_path(path: str | Path) -> str:
         raise CaptureError(f"{path}: cannot be read: {os_reason(error)}") from None
 
 
-def at_points(
-    path: str, reading: dict[str, Any], tables: dict[str, pa.Table], points: Sequence[str]
-) -> dict[str, pa.Table]:
-    """Keep what some points saw."""
-    known = [interface["name"] for interface in reading["interfaces"]]
-    for point in points:
-        if point not in known:
-            raise CaptureError(f"{path}: has no point `{point}`{nearest(point, known)}")
-    wanted = pa.array(points, type=pa.string())
-    return {name: table.filter(is_in(table["point"], wanted)) for name, table in tables.items()}
-
-
-def is_in(column: pa.ChunkedArray, wanted: pa.Array) -> pa.ChunkedArray:
-    """Tell which values of a text column, maybe a dictionary, are among some."""
-    return pa.compute.is_in(column.cast(pa.string()), value_set=wanted)
+def joined(batches: Sequence[Any]) -> pa.Table:
+    """Return a table from its batches, without a copy."""
+    return pa.concat_tables([pa.table(batch) for batch in batches])

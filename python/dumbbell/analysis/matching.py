@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from dumbbell import _core
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.analysis.analysis import ANALYSIS_SCHEMA_VERSION
-from dumbbell.analysis.analyze import capture_path
+from dumbbell.analysis.analyze import capture_path, joined
 from dumbbell.errors import CaptureError
 from dumbbell.run_directory import check_parent, unwritable
 
@@ -143,7 +143,7 @@ def match_captures(
         (paths[0], before_point),
         (paths[1], after_point),
         json.loads(summary),
-        {name: pa.table(table) for name, table in tables.items()},
+        {name: joined(batches) for name, batches in tables.items()},
     )
 
 

@@ -34,7 +34,7 @@ SENT, ACKED, WINDOW, RESENT, DISORDERED, SACKED = (
 
 @dataclass(frozen=True)
 class Sequence:
-    """A connection's packets: data one way, ACKs the other; times in s, sequence numbers in MB."""
+    """A connection's packets: the data one way, all that came back, with its ACKs, the other."""
 
     data: pa.Table
     acks: pa.Table
@@ -51,11 +51,10 @@ def draw_time_sequence(analysis: Analysis, connection: int) -> list[Figure]:
     """
     row = analysis.row_of(connection)
     table = analysis.segments_of(connection)
-    is_ack = pc.is_in(table["kind"].cast(pa.string()), value_set=pa.array(["ack", "sack"]))
     forward = pc.equal(table["is_initiator"], row["is_initiator"])
     sequence = Sequence(
-        data=table.filter(pc.and_(forward, pc.invert(is_ack))),
-        acks=table.filter(pc.and_(pc.invert(forward), is_ack)),
+        data=table.filter(pc.and_(forward, pc.greater(table["bytes"], 0))),
+        acks=table.filter(pc.invert(forward)),
     )
     if sequence.data.num_rows == 0:
         return []
@@ -163,7 +162,8 @@ def steps(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def acknowledged(acks: pa.Table) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return when something was acknowledged, up to where, and what the window allowed then."""
-    table = of_kind(acks, "ack")
+    is_packet = pc.not_equal(acks["kind"].cast(pa.string()), "sack")
+    table = acks.filter(pc.and_(is_packet, pc.is_valid(acks["ack"])))
     acked = to_floats(table["ack"])
     allowed = acked + np.nan_to_num(to_floats(table["window_bytes"]))
     return seconds(table), acked / 1e6, allowed / 1e6

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 __all__ = ["Note", "notes_of"]
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -20,7 +18,7 @@ class Note:
     connections
         Numbers of those it is about.
     about
-        What it is about: ``receiver``, ``offload``, …
+        Its name in the column `notes`: ``at_receiver``, ``offload``, …
     message
         What is unreliable, and why.
     """
@@ -29,6 +27,9 @@ class Note:
     about: str
     message: str
 
+    def __str__(self) -> str:
+        return f"{self.about}: {self.message}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the note as `--json` has it."""
         return {
@@ -36,82 +37,49 @@ class Note:
         }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Remark:
-    """A note to be made where something is so."""
-
-    about: str
-    applies: Callable[[Row], bool]
-    message: str
-
-
-#: In the order in which they are told. A row is of the direction that carries the data.
-REMARKS = (
-    Remark(
-        "receiver",
-        lambda row: row["vantage"] == "receiver" and row["payload_bytes"] > 0,
-        "captured near the receiver: the RTT is only the receiver's delay in acknowledging, "
-        "in-flight is only what has arrived and is not acknowledged yet, and a retransmission "
-        "whose original was lost on the way looks out of order",
-    ),
-    Remark(
-        "middle",
-        lambda row: row["vantage"] == "middle" and row["payload_bytes"] > 0,
-        "captured between sender and receiver: the RTT and in-flight are those of the path behind "
-        "the capture, and a retransmission whose original was lost before it looks out of order",
-    ),
-    Remark(
-        "unknown",
-        lambda row: row["vantage"] == "unknown" and row["payload_bytes"] > 0,
-        "it cannot be told whether this was captured near the sender: RTT, in-flight and "
-        "retransmissions are right only if it was",
-    ),
-    Remark(
-        "one direction",
-        lambda row: row["rtt_count"] == 0 and row["acks_seen"] == 0 and row["data_pkts"] > 1,
-        "no ACKs were captured: there is no RTT and no in-flight",
-    ),
-    Remark(
-        "began before capture",
-        lambda row: bool(row["began_before_capture"]),
-        "began before the capture: its window scale and its MSS are not known, and sequence "
-        "numbers count from the first one seen",
-    ),
-    Remark(
-        "offload",
-        lambda row: bool(row["offload"]),
-        "segments are larger than the MSS, because the capture sits before the network card cuts "
-        "or after it joins them (segmentation offload): packets are counted as captured, and each "
-        "is several on the wire; bytes are right",
-    ),
-    Remark(
-        "missing",
-        lambda row: (row["missing_bytes"] or 0) > 0,
-        "data was acknowledged that the capture never saw: it lost packets, and what is counted "
-        "is too low",
-    ),
-    Remark(
-        "captured twice",
-        lambda row: (row["duplicate_pkts"] or 0) > 0,
-        "some packets are in the capture twice (two interfaces, or a mirrored port); the second is "
-        "counted as a duplicate and as nothing else",
-    ),
-)
+#: What the engine's notes mean for the numbers, in the order in which they are told.
+MESSAGES = {
+    "at_receiver": "captured near the receiver: the RTT is only the receiver's delay in "
+    "acknowledging, in flight is only what has arrived and is not acknowledged yet, and a "
+    "retransmission whose original was lost on the way counts as out of order",
+    "in_the_middle": "captured between sender and receiver: RTT and in-flight are those of the "
+    "path behind the capture, and a retransmission whose original was lost before it counts as "
+    "out of order",
+    "unknown_vantage": "it cannot be told whether this was captured near the sender: RTT, "
+    "in-flight and retransmissions are right only if it was",
+    "one_direction": "no ACKs were captured: there is no RTT and no in-flight, and why something "
+    "was sent again is not told apart",
+    "began_before_capture": "began before the capture: MSS, window scale and whether SACK was "
+    "agreed on are not known, and sequence numbers count from the first one seen",
+    "offload": "packets are larger than the MSS, because the capture sits before the network card "
+    "cuts or after it joins them (segmentation offload): packets are counted as captured, each is "
+    "several on the wire; bytes are right",
+    "missing_data": "data was acknowledged that the capture never saw: it lost packets, and what "
+    "is counted is too low",
+    "duplicates": "some packets are in the capture twice, of two interfaces or a mirrored port: "
+    "the second is counted as a duplicate and as nothing else",
+    "sequence_jump": "sequence numbers jumped further than any window: what was outstanding was "
+    "forgotten there",
+    "forgotten": "more was outstanding than is kept: some retransmissions and RTT samples are "
+    "missing",
+}
 
 
-def notes_of(rows: list[dict[str, Any]]) -> list[Note]:
+def notes_of(rows: Iterable[Mapping[str, Any]]) -> list[Note]:
     """Collect what is unreliable.
 
     Parameters
     ----------
     rows
-        Of `best_views`: both directions of each connection, that with the data first.
+        With `connection` and `notes`, a row per connection.
     """
-    acks = {row["connection"]: row["pkts"] for row in rows if not row["is_data"]}
-    data = [{**row, "acks_seen": acks.get(row["connection"], 0)} for row in rows if row["is_data"]]
-    notes = []
-    for remark in REMARKS:
-        numbers = tuple(row["connection"] for row in data if remark.applies(row))
-        if numbers:
-            notes.append(Note(numbers, remark.about, remark.message))
-    return notes
+    about: dict[str, list[int]] = {}
+    for row in rows:
+        for name in row["notes"].split():
+            about.setdefault(name, []).append(row["connection"])
+    known = [name for name in MESSAGES if name in about]
+    unknown = [name for name in about if name not in MESSAGES]
+    return [
+        Note(tuple(about[name]), name, MESSAGES.get(name, name.replace("_", " ")))
+        for name in (*known, *unknown)
+    ]
