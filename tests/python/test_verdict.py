@@ -153,6 +153,7 @@ def test_sound_run_on_the_kernel_is_ok(emulated):
         # 50 ms of 50 Mbit/s are 215.8 segments, a burst of each of two flows 90.5.
         ({"hosts_sent_pkts": 100_307}, "WARN", "host_drops", "TCP sent 100307 packets, 100000"),
         ({"hosts_sent_pkts": 99_693}, "WARN", "host_drops", "TCP sent 99693 packets, 100000"),
+        ({"capture_lost_pkts": 3}, "WARN", "capture", "3 packets are missing from the capture"),
     ],
 )
 def test_finds_a_fault_planted_in_the_emulation(emulated, change, status, check, says):
@@ -181,6 +182,7 @@ def test_finds_a_fault_planted_in_the_emulation(emulated, change, status, check,
         {"sample_jitter_p99_us": 5000.0},
         {"hosts_sent_pkts": 100_306},
         {"realtime": False},
+        {"captured_pkts": 400_000, "capture_lost_pkts": 0},
     ],
 )
 def test_overlooks_a_trifle_of_the_emulation(emulated, change):

@@ -5,6 +5,8 @@
 //! 95 % used or the packets' p99 lateness reaches 1 ms. 128 flows at 1 Gbit/s is the set-up of
 //! saito2022. Each row is a run of its own; the first second, in which the flows start, does
 //! not count for the use of the link.
+//!
+//! Then what a capture costs: runs with and without one in turns. `-- capture` does only that.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -13,7 +15,8 @@ use std::process::ExitCode;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-use dumbbell_emu::run;
+use dumbbell_capture::CaptureConfig;
+use dumbbell_emu::{Error, run};
 use dumbbell_run::{
     BottleneckConfig, CongestionControl, Control, Emulation, Group, Output, Queue, Scenario,
 };
@@ -30,23 +33,32 @@ const PACKET_BYTES: f64 = 1514.0;
 const LATENESS_LIMIT_US: f64 = 1000.0;
 const USE_LIMIT: f64 = 0.95;
 
+/// Link rates and flows of the runs with and without a capture, and how many of each.
+const CAPTURED: [(u64, u32); 2] = [(50, 4), (400, 16)];
+const TURNS: usize = 3;
+
 fn main() -> ExitCode {
+    let is_capture_only = std::env::args().any(|argument| argument == "capture");
+    let done = if is_capture_only { Ok(()) } else { capacity() };
+    match done.and_then(|()| cost_of_a_capture()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn capacity() -> Result<(), Error> {
     println!("flows  Mbit/s  used %  lateness p50  p99  max (µs)  relay CPU  own CPU  RTT (µs)");
     let mut highest = BTreeMap::new();
     for flows in FLOWS {
         for rate_mbit in RATES_MBIT {
-            match run(&scenario(flows, rate_mbit), &Control::default()) {
-                Ok(output) => {
-                    if !report(flows, rate_mbit, &output) {
-                        break;
-                    }
-                    highest.insert(flows, rate_mbit);
-                }
-                Err(error) => {
-                    println!("error: {error}");
-                    return ExitCode::FAILURE;
-                }
+            let output = run(&scenario(flows, rate_mbit), &Control::default(), None)?;
+            if !report(flows, rate_mbit, &output) {
+                break;
             }
+            highest.insert(flows, rate_mbit);
         }
     }
     for (flows, rate_mbit) in highest {
@@ -54,7 +66,43 @@ fn main() -> ExitCode {
             "{flows} flows: {rate_mbit} Mbit/s with p99 lateness below 1 ms and the link 95 % used"
         );
     }
-    ExitCode::SUCCESS
+    Ok(())
+}
+
+/// Lateness with and without a capture of headers at every point.
+fn cost_of_a_capture() -> Result<(), Error> {
+    println!(
+        "flows  Mbit/s  capture  lateness p50  p99  max (µs)  relay CPU  own CPU  captured  lost"
+    );
+    let directory = tempfile::tempdir().expect("there is a place for temporary files");
+    let capture = CaptureConfig {
+        path: directory.path().join("capture.pcapng"),
+        snap_bytes: None,
+        senders: true,
+        receivers: true,
+        bottleneck: true,
+    };
+    for (rate_mbit, flows) in CAPTURED {
+        for _ in 0..TURNS {
+            for capture in [None, Some(&capture)] {
+                let output = run(&scenario(flows, rate_mbit), &Control::default(), capture)?;
+                if let Some(emulation) = &output.summary.emulation {
+                    println!(
+                        "{flows:5}  {rate_mbit:6}  {:>7}  {:12.0}  {:3.0}  {:8.0}  {:7.0} %  {:7.2}  {:8}  {:4}",
+                        if capture.is_some() { "yes" } else { "no" },
+                        emulation.lateness_p50_us,
+                        emulation.lateness_p99_us,
+                        emulation.lateness_max_us,
+                        100.0 * emulation.relay_cpu_share,
+                        emulation.own_cpu_cores,
+                        emulation.captured_pkts.unwrap_or(0),
+                        emulation.capture_lost_pkts.unwrap_or(0),
+                    );
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Prints a row; whether both limits were kept.

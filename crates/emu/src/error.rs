@@ -9,6 +9,9 @@ pub enum Error {
     /// A congestion control could not be found or loaded.
     #[error(transparent)]
     CongestionControl(#[from] dumbbell_cc::Error),
+    /// The run's packets could not be written.
+    #[error(transparent)]
+    Capture(#[from] dumbbell_capture::WriteError),
     /// A scenario that cannot be run here, or a machine that cannot run it.
     #[error("{0}")]
     Refused(String),

@@ -6,6 +6,7 @@
 mod bbr_info;
 mod bpf;
 mod calibration;
+mod capture;
 mod clock;
 mod congestion_controls;
 mod connection;

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use dumbbell_capture::CaptureConfig;
 use dumbbell_run::{Control, Output, Scenario};
 
 use crate::calibration::{Calibration, calibrate};
+use crate::capture::{Capture, CaptureReport};
 use crate::clock::monotonic_ns;
 use crate::congestion_controls::KernelCc;
 use crate::cpu::{MachineCpu, process_cpu_ns};
@@ -38,6 +40,8 @@ pub(crate) struct Measured {
     pub(crate) traffic: TrafficReport,
     pub(crate) states: Columns,
     pub(crate) relay: RelayReport,
+    /// If the run was captured.
+    pub(crate) capture: Option<CaptureReport>,
     /// Packets that the hosts' devices dropped.
     pub(crate) host_dropped_pkts: u64,
     pub(crate) machine_cpu: MachineCpu,
@@ -46,18 +50,23 @@ pub(crate) struct Measured {
     pub(crate) elapsed_ns: u64,
 }
 
-/// Runs `scenario` on this machine's Linux TCP.
+/// Runs `scenario` on this machine's Linux TCP, and captures its packets if `capture` says so.
 ///
 /// # Errors
 ///
-/// A scenario that cannot be run, a machine that cannot run it, or [`Error::Cancelled`].
-pub fn run(scenario: &Scenario, control: &Control) -> Result<Output, Error> {
+/// A scenario that cannot be run, a machine that cannot run it, a capture that cannot be written, or
+/// [`Error::Cancelled`].
+pub fn run(
+    scenario: &Scenario,
+    control: &Control,
+    capture: Option<&CaptureConfig>,
+) -> Result<Output, Error> {
     scenario
         .check()
         .map_err(|refusal| Error::Refused(refusal.to_string()))?;
     check_mss(scenario)?;
     let scenario = Arc::new(with_reachable_windows(scenario));
-    let measured = measure(&scenario, control)?;
+    let measured = measure(&scenario, control, capture)?;
     summarize::output(&scenario, measured)
 }
 
@@ -74,7 +83,11 @@ fn check_mss(scenario: &Scenario) -> Result<(), Error> {
     Ok(())
 }
 
-fn measure(scenario: &Arc<Scenario>, control: &Control) -> Result<Measured, Error> {
+fn measure(
+    scenario: &Arc<Scenario>,
+    control: &Control,
+    capture: Option<&CaptureConfig>,
+) -> Result<Measured, Error> {
     raise_file_limit(
         FILES_PER_FLOW * scenario.flow_count() as u64
             + FILES_PER_GROUP * scenario.groups.len() as u64,
@@ -87,19 +100,28 @@ fn measure(scenario: &Arc<Scenario>, control: &Control) -> Result<Measured, Erro
     let traffic = Traffic::prepare(&hosts, scenario, &kernel_names)?;
     let mut states = States::new(scenario, &ccs, traffic.sender_sockets())?;
 
+    let (mut capture, taps) = capture
+        .map(|config| Capture::start(config, scenario))
+        .transpose()?
+        .unzip();
+
     let epoch_ns = monotonic_ns() + LEAD_NS;
     let end_ns = epoch_ns + scenario.duration_ns;
-    let relay = Relay::start(&hosts, scenario, epoch_ns, end_ns)?;
+    let relay = Relay::start(&hosts, scenario, epoch_ns, end_ns, taps)?;
     let (machine_before, process_before_ns) = (MachineCpu::read()?, process_cpu_ns());
     let before_ns = monotonic_ns();
     let running = traffic.start(epoch_ns, relay.latest_rtt_us(), states.source())?;
-    let waited = running.wait(control, || relay.is_running());
+    let waited = running.wait(control, || {
+        relay.is_running() && capture.as_ref().is_none_or(Capture::is_running)
+    });
     if !relay.is_running() {
         // Whatever else failed, failed because of this.
         relay.stop()?;
-        return Err(Error::Refused(
-            "the relay stopped in the middle of the run".to_owned(),
-        ));
+        return Err(stopped("relay"));
+    }
+    if let Some(capture) = capture.take_if(|capture| !capture.is_running()) {
+        capture.finish()?;
+        return Err(stopped("capture"));
     }
     waited?;
     let machine_cpu = MachineCpu::read()?.since(machine_before);
@@ -113,11 +135,17 @@ fn measure(scenario: &Arc<Scenario>, control: &Control) -> Result<Measured, Erro
         traffic,
         states: states.take(),
         relay: relay.stop()?,
+        capture: capture.map(Capture::finish).transpose()?,
         host_dropped_pkts: hosts.dropped_pkts()?,
         machine_cpu,
         process_cpu_ns,
         elapsed_ns,
     })
+}
+
+/// What runs until it is stopped has ended, and does not say why.
+fn stopped(what: &str) -> Error {
+    Error::Refused(format!("the {what} stopped in the middle of the run"))
 }
 
 /// Calibrates with a relay of its own, so that nothing of it is left in the run's.
@@ -126,7 +154,7 @@ fn calibrate_idle(
     scenario: &Arc<Scenario>,
     control: &Control,
 ) -> Result<Calibration, Error> {
-    let relay = Relay::start(hosts, scenario, monotonic_ns(), u64::MAX)?;
+    let relay = Relay::start(hosts, scenario, monotonic_ns(), u64::MAX, None)?;
     let calibration = calibrate(hosts, scenario, control);
     // If the relay failed, it is why calibration did.
     relay.stop()?;

@@ -163,6 +163,8 @@ fn emulation(scenario: &Scenario, measured: &Measured) -> Emulation {
             .iter()
             .map(|flow| flow.entered_pkts)
             .sum(),
+        captured_pkts: measured.capture.map(|capture| capture.captured_pkts),
+        capture_lost_pkts: measured.capture.map(|capture| capture.lost_pkts),
     }
 }
 

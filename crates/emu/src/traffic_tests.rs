@@ -83,7 +83,7 @@ impl Bed {
         let traffic = Traffic::prepare(&self.hosts, &self.scenario, &self.kernel_ccs())?;
         let epoch_ns = monotonic_ns() + 20 * MS;
         let end_ns = epoch_ns + self.scenario.duration_ns;
-        let relay = Relay::start(&self.hosts, &self.scenario, epoch_ns, end_ns)?;
+        let relay = Relay::start(&self.hosts, &self.scenario, epoch_ns, end_ns, None)?;
         let running = traffic.start(epoch_ns, relay.latest_rtt_us(), None)?;
         Ok((relay, running))
     }
@@ -400,7 +400,7 @@ fn calibration_finds_the_path_as_it_was_set_up() {
         let Some(bed) = Bed::new(test, scenario) else {
             return;
         };
-        let relay = Relay::start(&bed.hosts, &bed.scenario, monotonic_ns(), u64::MAX);
+        let relay = Relay::start(&bed.hosts, &bed.scenario, monotonic_ns(), u64::MAX, None);
         let relay = relay.expect("it starts");
         let found = calibrate(&bed.hosts, &bed.scenario, &Control::default());
         let found = found.expect("it can be measured");

@@ -126,16 +126,26 @@ pub(crate) fn is_before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
 
-/// Checksum of an IPv4 header whose checksum field is left out (RFC 1071).
+/// Checksum of an IPv4 header whose checksum field is left out.
 #[inline]
 pub(crate) fn ipv4_header_checksum(header: &[u8]) -> u16 {
-    const CHECKSUM_WORD: usize = 5;
-    let sum: u32 = header
-        .chunks_exact(2)
-        .enumerate()
-        .filter(|&(word, _)| word != CHECKSUM_WORD)
-        .map(|(_, pair)| u32::from(u16::from_be_bytes([pair[0], pair[1]])))
-        .sum();
+    const CHECKSUM: usize = 10;
+    internet_checksum([&header[..CHECKSUM], &header[CHECKSUM + 2..]])
+}
+
+/// The Internet's checksum (RFC 1071) of parts that follow one another; all but the last have an even
+/// number of bytes, 64 kB at most together.
+#[inline]
+pub(crate) fn internet_checksum<const PARTS: usize>(parts: [&[u8]; PARTS]) -> u16 {
+    let mut sum = 0_u32;
+    for part in parts {
+        let (words, odd) = part.as_chunks();
+        sum += (words.iter())
+            .map(|&word| u32::from(u16::from_be_bytes(word)))
+            .sum::<u32>();
+        // An odd byte counts as if a zero followed it.
+        sum += odd.first().map_or(0, |&byte| u32::from(byte) << 8);
+    }
     let folded = (sum & 0xffff) + (sum >> 16);
     !((folded & 0xffff) + (folded >> 16)) as u16
 }

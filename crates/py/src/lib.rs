@@ -158,7 +158,7 @@ fn emulate(
     scenario: &Scenario,
     control: &dumbbell_run::Control,
 ) -> Result<dumbbell_run::Output, Failure> {
-    dumbbell_emu::run(scenario, control).map_err(|error| match error {
+    dumbbell_emu::run(scenario, control, None).map_err(|error| match error {
         dumbbell_emu::Error::Cancelled => Failure::Cancelled,
         error => Failure::Refused(error.to_string()),
     })

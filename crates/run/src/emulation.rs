@@ -42,6 +42,10 @@ pub struct Emulation {
     pub hosts_sent_pkts: u64,
     /// Data packets that entered the path.
     pub path_entered_pkts: u64,
+    /// Packets in the capture, one that passes several points at each; `None` without a capture.
+    pub captured_pkts: Option<u64>,
+    /// Packets that are missing from it, because writing did not keep up.
+    pub capture_lost_pkts: Option<u64>,
 }
 
 /// Base RTT of a group's path.

@@ -55,6 +55,7 @@ def judge_emulation(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[
     yield from check_cpu(facts)
     yield from check_sampling(scenario, facts)
     yield from check_host_drops(scenario, facts)
+    yield from check_capture(facts)
 
 
 def smallest_base_rtt_us(scenario: Scenario) -> float:
@@ -178,3 +179,15 @@ def may_differ_pkts(scenario: Scenario) -> float:
     smallest_bytes = min(int(group.mss) for group in scenario.groups)
     meanwhile_bytes = int(scenario.rate) * READ_US / (8 * 10**6)
     return (scenario.flow_count * BURST_BYTES + meanwhile_bytes) / smallest_bytes
+
+
+def check_capture(facts: Mapping[str, Any]) -> Iterator[Reason]:
+    """Whatever passed is in the capture, if there is one."""
+    missing_pkts = facts.get("capture_lost_pkts")  # runs of the first versions do not say
+    if missing_pkts:
+        yield Reason(
+            WARN,
+            "capture",
+            f"{missing_pkts} packets are missing from the capture, because it could not be written "
+            "that fast; say fewer `--capture-points`, or less `--capture-snap`",
+        )

@@ -1,21 +1,21 @@
 //! From the senders to the receivers: access delay, bottleneck, delay.
 
-use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 
-use dumbbell_path::{DelayLine, ETHERNET_HEADER_BYTES, Packet};
+use dumbbell_path::{DelayLine, Header as _, Packet};
 use dumbbell_run::{Bottleneck, BottleneckConfig, Geometry, QueueSamples, Scenario};
 
 use super::Plan;
 use super::direction::Direction;
-use super::flow_table::{FlowTable, NO_FLOW};
-use super::frame::{Frame, Pool};
+use super::flow_table::NO_FLOW;
+use super::frame::Frame;
+use super::inlet::Entering;
 use super::lateness::Lateness;
 use super::sent_data::{SentData, SentQueue};
+use crate::capture::{Place, Tap};
 use crate::clock::monotonic_ns;
 use crate::error::Error;
 use crate::host::Hosts;
-use crate::super_packet::{Foreign, MAX_READ_BYTES, SuperPacket, VNET_HEADER_BYTES};
 use crate::wire::{Segment, is_before, tcp_flag};
 
 /// What the forward direction counts of a flow.
@@ -38,18 +38,15 @@ pub(crate) struct ForwardMeasurement {
     pub(crate) queue: QueueSamples,
     pub(crate) flows: Vec<ForwardCounts>,
     pub(crate) lateness: Lateness,
-    /// Reads that were no packet of the path.
-    pub(crate) foreign_pkts: u64,
 }
 
 /// The forward direction.
 pub(crate) struct Forward {
     hosts: Arc<Hosts>,
-    flow_table: FlowTable,
     plan: Plan,
-    read_buffer: Box<[u8]>,
-    pool: Arc<Pool>,
     sent: Arc<SentQueue>,
+    /// While the run is captured and measured.
+    tap: Option<Tap>,
 
     /// By group.
     access: Vec<DelayLine<Packet<Frame>>>,
@@ -67,7 +64,6 @@ pub(crate) struct Forward {
     /// By flow: the sequence number after the highest that entered.
     next_sequence: Vec<u32>,
     lateness: Lateness,
-    foreign_pkts: u64,
     has_begun: bool,
     measurement: Option<ForwardMeasurement>,
 }
@@ -86,16 +82,15 @@ impl Forward {
         scenario: &Scenario,
         plan: Plan,
         sent: &Arc<SentQueue>,
+        tap: Option<Tap>,
     ) -> Self {
         let geometry = Geometry::new(scenario);
         let flows = scenario.flow_count();
         Self {
             hosts: Arc::clone(hosts),
-            flow_table: FlowTable::new(scenario),
             plan,
-            read_buffer: vec![0; MAX_READ_BYTES].into_boxed_slice(),
-            pool: Pool::new(plan.buffer_bytes, plan.forward_buffers),
             sent: Arc::clone(sent),
+            tap,
             access: geometry
                 .groups
                 .iter()
@@ -116,7 +111,6 @@ impl Forward {
             flows: vec![ForwardCounts::default(); flows],
             next_sequence: vec![0; flows],
             lateness: Lateness::new(),
-            foreign_pkts: 0,
             has_begun: false,
             measurement: None,
         }
@@ -144,13 +138,16 @@ impl Forward {
                 Source::Delay => self.deliver()?,
                 Source::Access(group) => {
                     if let Some(packet) = self.access[group].pop(event_ns) {
-                        self.bottleneck.enqueue(event_ns, packet);
+                        self.offer(packet);
                     }
                 }
             }
         }
         self.sample(until_ns);
         self.now_ns = until_ns;
+        if let Some(tap) = &self.tap {
+            tap.passed(until_ns);
+        }
         Ok(())
     }
 
@@ -177,9 +174,28 @@ impl Forward {
         self.bottleneck.next_event_ns().max(self.now_ns)
     }
 
+    /// A packet arrives at the bottleneck.
+    #[inline]
+    fn offer(&mut self, packet: Packet<Frame>) {
+        let now_ns = self.now_ns;
+        let Some(tap) = &mut self.tap else {
+            self.bottleneck.enqueue(now_ns, packet);
+            return;
+        };
+        let dropped_pkts = self.bottleneck.dropped_pkts;
+        tap.arrives(now_ns, &packet.header);
+        self.bottleneck.enqueue(now_ns, packet);
+        // A full drop-tail queue drops what arrives, and nothing else.
+        tap.arrived(self.bottleneck.dropped_pkts > dropped_pkts);
+    }
+
     #[inline]
     fn serve_link(&mut self) {
         if let Some(departure) = self.bottleneck.dequeue(self.now_ns) {
+            if let Some(tap) = &mut self.tap {
+                let frame = &departure.packet.header;
+                tap.note(Place::BottleneckOut, departure.done_ns, frame);
+            }
             if let Some(flow) = self.flows.get_mut(departure.packet.flow as usize) {
                 flow.forwarded_bytes += u64::from(departure.packet.wire_bytes);
             }
@@ -195,6 +211,9 @@ impl Forward {
             return Ok(());
         };
         let frame = &packet.header;
+        if let Some(tap) = &mut self.tap {
+            tap.note(Place::Receiver, monotonic_ns(), frame);
+        }
         self.hosts.receivers[usize::from(frame.group)]
             .tun
             .write(frame.bytes())
@@ -205,7 +224,7 @@ impl Forward {
                 ),
                 source,
             })?;
-        if frame.is_data {
+        if frame.is_data() {
             self.flows[packet.flow as usize].arrived_pkts += 1;
         }
         if self.has_begun {
@@ -250,38 +269,9 @@ impl Forward {
             queue: std::mem::take(&mut self.queue),
             flows: self.flows.clone(),
             lateness: self.lateness.clone(),
-            foreign_pkts: self.foreign_pkts,
         });
         self.has_begun = false;
-    }
-
-    /// A packet of `group` enters the path at `self.now_ns`.
-    #[inline]
-    fn enter(
-        &mut self,
-        group: u16,
-        segment: Option<Segment>,
-        frame: Frame,
-        flow: u32,
-        bytes: usize,
-    ) {
-        let now_ns = self.now_ns;
-        if let Some(segment) = segment
-            && flow != NO_FLOW
-        {
-            self.count_entry(flow, &segment, frame.is_data);
-        }
-        let packet = Packet {
-            flow,
-            wire_bytes: (bytes - VNET_HEADER_BYTES) as u32 + ETHERNET_HEADER_BYTES,
-            arrived_ns: now_ns,
-            header: frame,
-        };
-        if self.has_access_delay[usize::from(group)] {
-            self.access[usize::from(group)].push(now_ns, packet);
-        } else {
-            self.bottleneck.enqueue(now_ns, packet);
-        }
+        self.tap = None;
     }
 
     #[inline]
@@ -315,14 +305,6 @@ impl Forward {
 }
 
 impl Direction for Forward {
-    fn hosts(&self) -> usize {
-        self.hosts.senders.len()
-    }
-
-    fn descriptors<'a>(hosts: &'a Hosts) -> impl Iterator<Item = BorrowedFd<'a>> {
-        hosts.senders.iter().map(|host| host.tun.as_fd())
-    }
-
     fn advance(&mut self, now_ns: u64) -> Result<(), Error> {
         if !self.has_begun && self.measurement.is_none() && now_ns >= self.plan.epoch_ns {
             self.process(self.plan.epoch_ns)?;
@@ -335,43 +317,34 @@ impl Direction for Forward {
         self.process(now_ns)
     }
 
-    fn read(&mut self, host: usize) -> Result<bool, Error> {
-        let read = self.hosts.senders[host].tun.read(&mut self.read_buffer);
-        let bytes = match read {
-            Ok(Some(bytes)) => bytes,
-            Ok(None) => return Ok(false),
-            Err(source) => {
-                return Err(Error::System {
-                    what: format!("cannot read what the sender of group {host} sends"),
-                    source,
-                });
-            }
-        };
-        self.advance(monotonic_ns())?;
-        let group = host as u16;
-        let read_buffer = std::mem::take(&mut self.read_buffer);
-        match SuperPacket::parse(&read_buffer[..bytes], self.hosts.receivers[host].address) {
-            Ok(packets) => {
-                let flow = packets.segment.map_or(NO_FLOW, |segment| {
-                    self.flow_table.flow_of(group, segment.source_port)
-                });
-                for index in 0..packets.packets() {
-                    let mut buffer = self.pool.take();
-                    let Some(bytes) = packets.write(index, &mut buffer.bytes) else {
-                        self.foreign_pkts += 1;
-                        continue;
-                    };
-                    let segment = packets.segment_of(index);
-                    let is_data =
-                        flow != NO_FLOW && segment.is_some_and(|segment| segment.payload_bytes > 0);
-                    let frame = Frame::new(buffer, bytes, group, is_data);
-                    self.enter(group, segment, frame, flow, bytes);
-                }
-            }
-            Err(Foreign) => self.foreign_pkts += 1,
+    #[inline]
+    fn enter(&mut self, packet: Entering) {
+        let Entering {
+            frame,
+            flow,
+            segment,
+        } = packet;
+        let now_ns = self.now_ns;
+        if let Some(segment) = segment
+            && flow != NO_FLOW
+        {
+            self.count_entry(flow, &segment, frame.is_data());
         }
-        self.read_buffer = read_buffer;
-        Ok(true)
+        if let Some(tap) = &mut self.tap {
+            tap.note(Place::Sender, now_ns, &frame);
+        }
+        let group = usize::from(frame.group);
+        let packet = Packet {
+            flow,
+            wire_bytes: frame.wire_bytes(),
+            arrived_ns: now_ns,
+            header: frame,
+        };
+        if self.has_access_delay[group] {
+            self.access[group].push(now_ns, packet);
+        } else {
+            self.offer(packet);
+        }
     }
 
     /// The link and the access lines act on time however late they are asked; only what reaches a

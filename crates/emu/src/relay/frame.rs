@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dumbbell_path::Header;
+use dumbbell_path::{ETHERNET_HEADER_BYTES, Header};
+
+use crate::super_packet::VNET_HEADER_BYTES;
 
 /// Buffers of one size. A run starts with as many as its path may hold, so that nothing is
 /// allocated while packets flow; should they not do, more are made.
@@ -55,6 +57,17 @@ impl Drop for Buffer {
     }
 }
 
+/// What a packet is to the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It carries data of a flow.
+    Data,
+    /// Of a flow, without data: SYN, ACK, FIN.
+    Control,
+    /// Of no flow: what calibration sends.
+    Other,
+}
+
 /// A packet with its virtio-net header in front, and where it goes.
 #[derive(Debug)]
 pub(crate) struct Frame {
@@ -63,19 +76,18 @@ pub(crate) struct Frame {
     /// Bytes in the buffer that are the packet.
     bytes: u16,
     pub(crate) group: u16,
-    /// Whether it carries data of a flow.
-    pub(crate) is_data: bool,
+    kind: Kind,
 }
 
 impl Frame {
     /// The packet in the first `bytes` of `buffer`.
     #[inline]
-    pub(crate) fn new(buffer: Buffer, bytes: usize, group: u16, is_data: bool) -> Self {
+    pub(crate) fn new(buffer: Buffer, bytes: usize, group: u16, kind: Kind) -> Self {
         Self {
             buffer: Some(buffer),
             bytes: bytes as u16,
             group,
-            is_data,
+            kind,
         }
     }
 
@@ -85,6 +97,24 @@ impl Frame {
         self.buffer
             .as_ref()
             .map_or(&[], |buffer| &buffer.bytes[..usize::from(self.bytes)])
+    }
+
+    /// The IPv4 packet.
+    #[inline]
+    pub(crate) fn packet(&self) -> &[u8] {
+        self.bytes().get(VNET_HEADER_BYTES..).unwrap_or(&[])
+    }
+
+    /// Whether it belongs to a flow; then it is TCP.
+    #[inline]
+    pub(crate) fn is_of_flow(&self) -> bool {
+        self.kind != Kind::Other
+    }
+
+    /// What it is on a wire, bytes: an Ethernet header in place of the virtio-net header.
+    #[inline]
+    pub(crate) fn wire_bytes(&self) -> u32 {
+        u32::from(self.bytes) - VNET_HEADER_BYTES as u32 + ETHERNET_HEADER_BYTES
     }
 }
 
@@ -96,7 +126,7 @@ impl Clone for Frame {
             buffer: None,
             bytes: self.bytes,
             group: self.group,
-            is_data: self.is_data,
+            kind: self.kind,
         }
     }
 }
@@ -104,8 +134,26 @@ impl Clone for Frame {
 impl Header for Frame {
     #[inline]
     fn is_data(&self) -> bool {
-        self.is_data
+        self.kind == Kind::Data
     }
+}
+
+/// A data packet of group 0 with timestamps and this payload, zeros.
+#[cfg(test)]
+pub(crate) fn test_frame(payload_bytes: u16) -> Frame {
+    let packet_bytes = 52 + payload_bytes;
+    let mut packet = vec![0; VNET_HEADER_BYTES];
+    packet.extend([0x45, 0]);
+    packet.extend(packet_bytes.to_be_bytes());
+    packet.extend([0, 7, 0x40, 0, 64, 6, 0, 0]);
+    packet.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+    packet.extend([0x27, 0x10, 0x13, 0x89, 1, 2, 3, 4, 5, 6, 7, 8]);
+    packet.extend([8 << 4, 0x10, 1, 0, 0, 0, 0, 0]);
+    packet.extend([1, 1, 8, 10, 9, 9, 9, 9, 8, 8, 8, 8]);
+    packet.resize(VNET_HEADER_BYTES + usize::from(packet_bytes), 0);
+    let mut buffer = Pool::new(packet.len(), 1).take();
+    buffer.bytes.copy_from_slice(&packet);
+    Frame::new(buffer, packet.len(), 0, Kind::Data)
 }
 
 #[cfg(test)]
@@ -127,7 +175,7 @@ mod tests {
     fn a_copy_for_the_record_has_no_bytes() {
         let mut buffer = Pool::new(100, 1).take();
         buffer.bytes[..3].copy_from_slice(b"abc");
-        let frame = Frame::new(buffer, 3, 7, true);
+        let frame = Frame::new(buffer, 3, 7, Kind::Data);
         assert_eq!(frame.bytes(), b"abc");
         let copy = frame.clone();
         assert_eq!(

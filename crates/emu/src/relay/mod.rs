@@ -8,6 +8,7 @@ mod direction;
 mod flow_table;
 mod forward;
 mod frame;
+mod inlet;
 mod lateness;
 mod reverse;
 mod sent_data;
@@ -20,14 +21,20 @@ use std::thread::{self, JoinHandle};
 use dumbbell_run::{Bottleneck, QueueSamples, Scenario};
 use hdrhistogram::Histogram;
 
+use crate::capture::Taps;
 use crate::cpu::thread_cpu_ns;
 use crate::error::Error;
 use crate::host::{Hosts, mtu_bytes};
 use crate::realtime::{Priority, make_realtime};
 use crate::super_packet::VNET_HEADER_BYTES;
 use direction::{Direction, relay};
+use flow_table::FlowTable;
 use forward::{Forward, ForwardMeasurement};
 pub(crate) use frame::Frame;
+use frame::Pool;
+#[cfg(test)]
+pub(crate) use frame::test_frame;
+use inlet::{Inlet, Side};
 pub(crate) use lateness::Lateness;
 use reverse::{Reverse, ReverseMeasurement};
 use sent_data::SentQueue;
@@ -90,6 +97,7 @@ pub(crate) struct Relay {
 #[derive(Debug)]
 struct Done<M> {
     measurement: Result<M, Error>,
+    foreign_pkts: u64,
     cpu_ns: u64,
     is_realtime: bool,
 }
@@ -143,12 +151,14 @@ pub(crate) struct FlowOnPath {
 impl Relay {
     /// Starts both directions. Everything is relayed at once; what is measured starts at `epoch_ns`
     /// and ends at `end_ns` (`u64::MAX`: when the relay is stopped), exactly: after that packets
-    /// are still relayed, so that the hosts do not see a dead link, but no longer counted.
+    /// are still relayed, so that the hosts do not see a dead link, but no longer counted. What is
+    /// counted of flows is also told to `taps`.
     pub(crate) fn start(
         hosts: &Arc<Hosts>,
         scenario: &Scenario,
         epoch_ns: u64,
         end_ns: u64,
+        taps: Option<Taps>,
     ) -> Result<Self, Error> {
         let plan = Plan::new(scenario, epoch_ns, end_ns);
         let sent = Arc::new(SentQueue::default());
@@ -157,8 +167,15 @@ impl Relay {
                 .map(|_| AtomicU32::new(0))
                 .collect(),
         );
-        let forward = Forward::new(hosts, scenario, plan, &sent);
-        let reverse = Reverse::new(hosts, scenario, plan, &sent, &latest_rtt_us);
+        let (forward_tap, reverse_tap) = taps.map_or((None, None), |taps| {
+            (Some(taps.forward), Some(taps.reverse))
+        });
+        let forward = Forward::new(hosts, scenario, plan, &sent, forward_tap);
+        let reverse = Reverse::new(hosts, scenario, plan, &sent, &latest_rtt_us, reverse_tap);
+        let inlet = |side, buffers| {
+            let pool = Pool::new(plan.buffer_bytes, buffers);
+            Inlet::new(side, hosts, FlowTable::new(scenario), pool)
+        };
         let mut started = Self {
             stop: Arc::new(AtomicBool::new(false)),
             latest_rtt_us,
@@ -168,15 +185,15 @@ impl Relay {
         started.forward = Some(spawn(
             "relay-forward",
             forward,
+            inlet(Side::Senders, plan.forward_buffers),
             Forward::into_measurement,
-            hosts,
             &started.stop,
         )?);
         started.reverse = Some(spawn(
             "relay-reverse",
             reverse,
+            inlet(Side::Receivers, plan.reverse_buffers),
             Reverse::into_measurement,
-            hosts,
             &started.stop,
         )?);
         Ok(started)
@@ -199,13 +216,7 @@ impl Relay {
         self.stop.store(true, Ordering::Relaxed);
         let forward = join(self.forward.take().expect("it runs until it is stopped"));
         let reverse = join(self.reverse.take().expect("it runs until it is stopped"));
-        let is_realtime = forward.is_realtime && reverse.is_realtime;
-        Ok(RelayReport::new(
-            forward.measurement?,
-            reverse.measurement?,
-            (forward.cpu_ns, reverse.cpu_ns),
-            is_realtime,
-        ))
+        RelayReport::new(forward, reverse)
     }
 }
 
@@ -220,11 +231,10 @@ impl Drop for Relay {
 
 impl RelayReport {
     fn new(
-        forward: ForwardMeasurement,
-        reverse: ReverseMeasurement,
-        (forward_cpu_ns, reverse_cpu_ns): (u64, u64),
-        is_realtime: bool,
-    ) -> Self {
+        forward_done: Done<ForwardMeasurement>,
+        reverse_done: Done<ReverseMeasurement>,
+    ) -> Result<Self, Error> {
+        let (forward, reverse) = (forward_done.measurement?, reverse_done.measurement?);
         let flows = forward
             .flows
             .iter()
@@ -245,32 +255,33 @@ impl RelayReport {
             .collect();
         let mut lateness = forward.lateness;
         lateness.add(&reverse.lateness);
-        Self {
+        Ok(Self {
             bottleneck: forward.bottleneck,
             queue: forward.queue,
             flows,
             lateness,
-            forward_cpu_ns,
-            reverse_cpu_ns,
-            is_realtime,
-            foreign_pkts: forward.foreign_pkts + reverse.foreign_pkts,
-        }
+            forward_cpu_ns: forward_done.cpu_ns,
+            reverse_cpu_ns: reverse_done.cpu_ns,
+            is_realtime: forward_done.is_realtime && reverse_done.is_realtime,
+            foreign_pkts: forward_done.foreign_pkts + reverse_done.foreign_pkts,
+        })
     }
 }
 
 fn spawn<D: Direction + Send + 'static, M: Send + 'static>(
     name: &str,
     mut direction: D,
+    mut inlet: Inlet,
     measurement: impl FnOnce(D) -> M + Send + 'static,
-    hosts: &Arc<Hosts>,
     stop: &Arc<AtomicBool>,
 ) -> Result<JoinHandle<Done<M>>, Error> {
-    let (hosts, stop) = (Arc::clone(hosts), Arc::clone(stop));
+    let stop = Arc::clone(stop);
     let run = move || {
         let is_realtime = make_realtime(Priority::Relay);
-        let relayed = relay(&mut direction, &hosts, &stop);
+        let relayed = relay(&mut direction, &mut inlet, &stop);
         Done {
             measurement: relayed.map(|()| measurement(direction)),
+            foreign_pkts: inlet.foreign_pkts,
             cpu_ns: thread_cpu_ns(),
             is_realtime,
         }

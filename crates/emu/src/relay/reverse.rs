@@ -1,6 +1,5 @@
 //! From the receivers back to the senders: a delay, and the RTT samples.
 
-use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -10,16 +9,17 @@ use hdrhistogram::Histogram;
 
 use super::Plan;
 use super::direction::Direction;
-use super::flow_table::{FlowTable, NO_FLOW};
-use super::frame::{Frame, Pool};
+use super::flow_table::NO_FLOW;
+use super::frame::Frame;
+use super::inlet::Entering;
 use super::lateness::Lateness;
 use super::sent_data::{SentData, SentQueue};
+use crate::capture::{Place, Tap};
 use crate::clock::monotonic_ns;
 use crate::error::Error;
 use crate::host::Hosts;
 use crate::rtt_probe::RttProbe;
-use crate::super_packet::{Foreign, MAX_READ_BYTES, SuperPacket};
-use crate::wire::tcp_flag;
+use crate::wire::{Segment, tcp_flag};
 
 /// RTT samples of a flow.
 #[derive(Clone, Debug)]
@@ -58,24 +58,34 @@ struct Acknowledgment {
     first_sack: Option<(u32, u32)>,
 }
 
+impl Acknowledgment {
+    /// What `segment` tells the sender of `flow`, if anything.
+    #[inline]
+    fn of(flow: u32, segment: &Segment) -> Option<Self> {
+        let is_ack = flow != NO_FLOW && segment.flags & tcp_flag::ACK != 0;
+        is_ack.then_some(Self {
+            flow,
+            acknowledgment: segment.acknowledgment,
+            first_sack: segment.first_sack,
+        })
+    }
+}
+
 /// What was measured up to the end.
 #[derive(Debug)]
 pub(crate) struct ReverseMeasurement {
     pub(crate) rtts: Vec<RttSamples>,
     pub(crate) lateness: Lateness,
-    /// Reads that were no packet of the path.
-    pub(crate) foreign_pkts: u64,
 }
 
 /// The reverse direction.
 pub(crate) struct Reverse {
     hosts: Arc<Hosts>,
-    flow_table: FlowTable,
     plan: Plan,
-    read_buffer: Box<[u8]>,
-    pool: Arc<Pool>,
     sent: Arc<SentQueue>,
     taken: Vec<SentData>,
+    /// While the run is captured and measured.
+    tap: Option<Tap>,
 
     /// By group.
     back: Vec<DelayLine<(Frame, Option<Acknowledgment>)>>,
@@ -85,7 +95,6 @@ pub(crate) struct Reverse {
     rtts: Vec<RttSamples>,
     latest_rtt_us: Arc<Vec<AtomicU32>>,
     lateness: Lateness,
-    foreign_pkts: u64,
     now_ns: u64,
     measurement: Option<ReverseMeasurement>,
 }
@@ -97,16 +106,15 @@ impl Reverse {
         plan: Plan,
         sent: &Arc<SentQueue>,
         latest_rtt_us: &Arc<Vec<AtomicU32>>,
+        tap: Option<Tap>,
     ) -> Self {
         let flows = scenario.flow_count();
         Self {
             hosts: Arc::clone(hosts),
-            flow_table: FlowTable::new(scenario),
             plan,
-            read_buffer: vec![0; MAX_READ_BYTES].into_boxed_slice(),
-            pool: Pool::new(plan.buffer_bytes, plan.reverse_buffers),
             sent: Arc::clone(sent),
             taken: Vec::new(),
+            tap,
             back: Geometry::new(scenario)
                 .groups
                 .iter()
@@ -116,7 +124,6 @@ impl Reverse {
             rtts: vec![RttSamples::new(); flows],
             latest_rtt_us: Arc::clone(latest_rtt_us),
             lateness: Lateness::new(),
-            foreign_pkts: 0,
             now_ns: 0,
             measurement: None,
         }
@@ -142,6 +149,9 @@ impl Reverse {
             }
         }
         self.now_ns = until_ns;
+        if let Some(tap) = &self.tap {
+            tap.passed(until_ns);
+        }
         Ok(())
     }
 
@@ -152,8 +162,12 @@ impl Reverse {
             return Ok(());
         };
         // The sample ends when the sender is told, late or not: that is the RTT that TCP sees.
+        let told_ns = monotonic_ns();
         if let Some(acknowledgment) = acknowledgment {
-            self.sample_rtt(&acknowledgment, monotonic_ns());
+            self.sample_rtt(&acknowledgment, told_ns);
+        }
+        if let Some(tap) = &mut self.tap {
+            tap.note(Place::Sender, told_ns, &frame);
         }
         self.hosts.senders[group]
             .tun
@@ -201,20 +215,12 @@ impl Reverse {
         self.measurement = Some(ReverseMeasurement {
             rtts: self.rtts.clone(),
             lateness: std::mem::replace(&mut self.lateness, Lateness::new()),
-            foreign_pkts: self.foreign_pkts,
         });
+        self.tap = None;
     }
 }
 
 impl Direction for Reverse {
-    fn hosts(&self) -> usize {
-        self.hosts.receivers.len()
-    }
-
-    fn descriptors<'a>(hosts: &'a Hosts) -> impl Iterator<Item = BorrowedFd<'a>> {
-        hosts.receivers.iter().map(|host| host.tun.as_fd())
-    }
-
     fn advance(&mut self, now_ns: u64) -> Result<(), Error> {
         if self.measurement.is_none() && now_ns >= self.plan.end_ns {
             self.process(self.plan.end_ns)?;
@@ -223,45 +229,16 @@ impl Direction for Reverse {
         self.process(now_ns)
     }
 
-    fn read(&mut self, host: usize) -> Result<bool, Error> {
-        let read = self.hosts.receivers[host].tun.read(&mut self.read_buffer);
-        let bytes = match read {
-            Ok(Some(bytes)) => bytes,
-            Ok(None) => return Ok(false),
-            Err(source) => {
-                return Err(Error::System {
-                    what: format!("cannot read what the receiver of group {host} sends"),
-                    source,
-                });
-            }
-        };
-        self.advance(monotonic_ns())?;
-        let group = host as u16;
-        match SuperPacket::parse(&self.read_buffer[..bytes], self.hosts.senders[host].address) {
-            Ok(packets) => {
-                let acknowledgment = packets.segment.and_then(|segment| {
-                    let flow = self.flow_table.flow_of(group, segment.destination_port);
-                    let is_ack = flow != NO_FLOW && segment.flags & tcp_flag::ACK != 0;
-                    is_ack.then_some(Acknowledgment {
-                        flow,
-                        acknowledgment: segment.acknowledgment,
-                        first_sack: segment.first_sack,
-                    })
-                });
-                for index in 0..packets.packets() {
-                    let mut buffer = self.pool.take();
-                    match packets.write(index, &mut buffer.bytes) {
-                        Some(bytes) => {
-                            let frame = Frame::new(buffer, bytes, group, false);
-                            self.back[host].push(self.now_ns, (frame, acknowledgment));
-                        }
-                        None => self.foreign_pkts += 1,
-                    }
-                }
-            }
-            Err(Foreign) => self.foreign_pkts += 1,
+    #[inline]
+    fn enter(&mut self, packet: Entering) {
+        let acknowledgment = packet
+            .segment
+            .and_then(|segment| Acknowledgment::of(packet.flow, &segment));
+        if let Some(tap) = &mut self.tap {
+            tap.note(Place::Receiver, self.now_ns, &packet.frame);
         }
-        Ok(true)
+        let group = usize::from(packet.frame.group);
+        self.back[group].push(self.now_ns, (packet.frame, acknowledgment));
     }
 
     fn next_write_ns(&self) -> u64 {

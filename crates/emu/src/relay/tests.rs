@@ -78,7 +78,7 @@ fn a_packet_takes_access_link_and_delay_to_the_receiver() {
     ) else {
         return;
     };
-    let relay = Relay::start(&hosts, &scenario, monotonic_ns(), u64::MAX).expect("it starts");
+    let relay = Relay::start(&hosts, &scenario, monotonic_ns(), u64::MAX, None).expect("it starts");
     // Serialisation of 1000 + 28 + 14 bytes is 0.167 ms; the longer path has 30 ms of access delay.
     for (index, one_way_ms) in [(0, 20.167), (1, 50.167)] {
         let (sender, receiver) = udp_sockets(&hosts, index);
@@ -112,7 +112,7 @@ fn a_burst_leaves_at_the_link_rate_and_what_does_not_fit_is_dropped() {
     ) else {
         return;
     };
-    let relay = Relay::start(&hosts, &scenario, monotonic_ns(), u64::MAX).expect("it starts");
+    let relay = Relay::start(&hosts, &scenario, monotonic_ns(), u64::MAX, None).expect("it starts");
     let (sender, receiver) = udp_sockets(&hosts, 0);
     for number in 0..30_u8 {
         sender.send(&[number; 1000]).expect("it is sent");
@@ -157,7 +157,7 @@ fn transfer(hosts: &Arc<Hosts>, scenario: &Scenario, duration_ms: u64) -> RelayR
         .expect("the port is free");
     let epoch_ns = monotonic_ns();
     let end_ns = epoch_ns + duration_ms * MS;
-    let relay = Relay::start(hosts, scenario, epoch_ns, end_ns).expect("it starts");
+    let relay = Relay::start(hosts, scenario, epoch_ns, end_ns, None).expect("it starts");
     let receiving = thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("a connection comes");
         let mut buffer = vec![0; 1 << 16];
@@ -274,7 +274,7 @@ fn nothing_is_left_of_dropped_hosts() {
             .count()
     };
     assert_eq!(open(), 4);
-    let relay = Relay::start(&hosts, &scenario, monotonic_ns(), u64::MAX).expect("it starts");
+    let relay = Relay::start(&hosts, &scenario, monotonic_ns(), u64::MAX, None).expect("it starts");
     drop(hosts);
     assert_eq!(open(), 4, "the relay still needs them");
     drop(relay);

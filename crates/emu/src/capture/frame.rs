@@ -1,0 +1,97 @@
+//! What is written of a packet: an Ethernet frame with a checksum.
+//!
+//! A TUN device knows no Ethernet, and between hosts that leave checksums to their network card
+//! TCP's is not there yet when a packet enters the path.
+
+use std::net::Ipv4Addr;
+
+use dumbbell_capture::ethernet_header;
+
+use crate::wire::{Ipv4, internet_checksum, read_u32};
+
+/// Where TCP's checksum is in its header, and the last byte of the header's fixed part.
+const TCP_CHECKSUM: usize = 16;
+const TCP_FIXED_BYTES: usize = 20;
+
+/// Writes the frame of `packet`, an IPv4 packet of a flow of which at least the headers are there, to
+/// `frame`, in place of what is in it. The whole packet has `packet_bytes`; what is missing of it is zeros,
+/// because that is what our senders send.
+pub(crate) fn write_frame(frame: &mut Vec<u8>, packet: &[u8], packet_bytes: usize) {
+    let address = |offset: usize| Ipv4Addr::from(read_u32(packet, offset));
+    frame.clear();
+    frame.extend(ethernet_header(address(12), address(16)));
+    let ip_starts = frame.len();
+    frame.extend(packet);
+    if let Some(ip) = Ipv4::parse(packet) {
+        let (ip_header, tcp) = frame[ip_starts..].split_at_mut(ip.header_bytes);
+        fill_tcp_checksum(ip_header, tcp, packet_bytes - ip.header_bytes);
+    }
+}
+
+/// Fills in the checksum (RFC 9293 §3.1) of a segment of `segment_bytes`, of which `tcp` is the beginning
+/// and the rest zeros.
+fn fill_tcp_checksum(ip_header: &[u8], tcp: &mut [u8], segment_bytes: usize) {
+    if tcp.len() < TCP_FIXED_BYTES {
+        return;
+    }
+    let mut pseudo_header = [0; 12];
+    pseudo_header[..8].copy_from_slice(&ip_header[12..20]);
+    pseudo_header[9] = ip_header[9];
+    pseudo_header[10..].copy_from_slice(&(segment_bytes as u16).to_be_bytes());
+    let field = TCP_CHECKSUM..TCP_CHECKSUM + 2;
+    tcp[field.clone()].fill(0);
+    let checksum = internet_checksum([&pseudo_header, tcp]);
+    tcp[field].copy_from_slice(&checksum.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// IPv4 and TCP headers of a data packet with timestamps: a checksum that is only begun.
+    fn headers(payload_bytes: u16) -> Vec<u8> {
+        let mut packet = vec![0x45, 0];
+        packet.extend((52 + payload_bytes).to_be_bytes());
+        packet.extend([0, 7, 0x40, 0, 64, 6, 0xab, 0xcd]);
+        packet.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+        packet.extend([0x27, 0x10, 0x13, 0x89, 1, 2, 3, 4, 5, 6, 7, 8]);
+        packet.extend([8 << 4, 0x18, 1, 0, 0x14, 0x2d, 0, 0]);
+        packet.extend([1, 1, 8, 10, 9, 9, 9, 9, 8, 8, 8, 8]);
+        packet
+    }
+
+    /// RFC 1071: over a segment with its checksum and the pseudo-header the sum is all ones.
+    fn is_right(segment: &[u8]) -> bool {
+        let mut bytes = vec![10, 0, 0, 1, 10, 0, 0, 2, 0, 6];
+        bytes.extend((segment.len() as u16).to_be_bytes());
+        bytes.extend(segment);
+        internet_checksum([&bytes]) == 0
+    }
+
+    #[test]
+    fn the_checksum_is_that_of_the_whole_packet_wherever_it_is_cut() {
+        for payload_bytes in [0, 1, 1447, 1448] {
+            let whole: Vec<u8> = (headers(payload_bytes).into_iter())
+                .chain(std::iter::repeat_n(0, usize::from(payload_bytes)))
+                .collect();
+            for kept_bytes in [52, 53, whole.len()] {
+                let mut frame = vec![0xff; 3];
+                let kept = &whole[..kept_bytes.min(whole.len())];
+                write_frame(&mut frame, kept, whole.len());
+                assert_eq!(frame.len(), 14 + kept.len());
+                frame.resize(14 + whole.len(), 0);
+                assert!(is_right(&frame[34..]), "{payload_bytes} {kept_bytes}");
+            }
+        }
+    }
+
+    #[test]
+    fn hosts_have_addresses_of_their_own() {
+        let mut frame = Vec::new();
+        write_frame(&mut frame, &headers(0), 52);
+        assert_eq!(
+            frame[..14],
+            [2, 0, 10, 0, 0, 2, 2, 0, 10, 0, 0, 1, 0x08, 0x00]
+        );
+    }
+}

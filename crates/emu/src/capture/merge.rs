@@ -1,0 +1,116 @@
+//! Several streams of records, each in order of time, put into one order.
+
+use std::collections::VecDeque;
+
+use super::record::RecordHeader;
+
+/// A packet that waits to be written.
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub(crate) header: RecordHeader,
+    /// As far as it was kept.
+    pub(crate) packet: Vec<u8>,
+}
+
+/// Records in waiting. The space of those that were written is used again.
+#[derive(Debug)]
+pub(crate) struct Merge {
+    streams: Vec<VecDeque<Record>>,
+    spare: Vec<Vec<u8>>,
+}
+
+impl Merge {
+    /// Of this many streams.
+    pub(crate) fn new(streams: usize) -> Self {
+        Self {
+            streams: (0..streams).map(|_| VecDeque::new()).collect(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// Space for a packet, with anything in it.
+    pub(crate) fn space(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Space that is no longer needed.
+    pub(crate) fn give_back(&mut self, space: Vec<u8>) {
+        self.spare.push(space);
+    }
+
+    /// The next record of `stream`.
+    pub(crate) fn push(&mut self, stream: usize, record: Record) {
+        let waiting = &mut self.streams[stream];
+        debug_assert!(
+            waiting
+                .back()
+                .is_none_or(|last| last.header.time_ns <= record.header.time_ns)
+        );
+        waiting.push_back(record);
+    }
+
+    /// The earliest record, if it is before `until_ns`; of several at once that of the first stream.
+    pub(crate) fn pop_before(&mut self, until_ns: u64) -> Option<Record> {
+        let first = self
+            .streams
+            .iter_mut()
+            .filter(|waiting| !waiting.is_empty())
+            .min_by_key(|waiting| waiting.front().map(|record| record.header.time_ns))?;
+        if first.front()?.header.time_ns < until_ns {
+            first.pop_front()
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Place;
+    use super::*;
+
+    fn record(time_ns: u64, place: Place) -> Record {
+        Record {
+            header: RecordHeader {
+                time_ns,
+                group: 0,
+                packet_bytes: 0,
+                kept_bytes: 0,
+                place,
+                is_dropped: false,
+            },
+            packet: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_earliest_comes_first_and_none_too_early() {
+        let mut merge = Merge::new(2);
+        for (stream, time_ns) in [(0, 10), (0, 30), (1, 10), (1, 20), (0, 40)] {
+            merge.push(stream, record(time_ns, Place::ALL[stream]));
+        }
+        let until = |merge: &mut Merge, until_ns| -> Vec<_> {
+            std::iter::from_fn(|| merge.pop_before(until_ns))
+                .map(|record| (record.header.time_ns, record.header.place))
+                .collect()
+        };
+        assert_eq!(
+            until(&mut merge, 30),
+            [
+                (10, Place::Sender),
+                (10, Place::Receiver),
+                (20, Place::Receiver)
+            ]
+        );
+        // What is of this very time may still come.
+        merge.push(1, record(30, Place::Receiver));
+        assert_eq!(
+            until(&mut merge, u64::MAX),
+            [
+                (30, Place::Sender),
+                (30, Place::Receiver),
+                (40, Place::Sender)
+            ]
+        );
+    }
+}

@@ -1,0 +1,167 @@
+//! A capture of the run: every packet of every flow, where it passes.
+//!
+//! The relay's threads have a [`Tap`] each, which copies packets into a ring. A thread of ordinary
+//! priority empties the rings, puts the packets into the order of their times and writes them.
+//!
+//! Captured is what the run measures: from its epoch, before which no flow sends anything, to its
+//! end. The handshakes are in it, and the end of flows that end before the run does.
+
+mod frame;
+mod merge;
+mod record;
+mod tap;
+#[cfg(test)]
+mod tests;
+mod writing;
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use dumbbell_capture::{CaptureConfig, CaptureWriter};
+use dumbbell_path::ETHERNET_HEADER_BYTES;
+use dumbbell_run::Scenario;
+
+use crate::clock::wall_clock_offset_ns;
+use crate::error::Error;
+use crate::host::mtu_bytes;
+pub(crate) use record::Place;
+pub(crate) use tap::Tap;
+use tap::TapConfig;
+use writing::Writing;
+
+/// What a ring has room for: what the link carries in this time, should the thread that writes not get
+/// to it, and it is below everything that the run does.
+const RING_TIME_NS: u128 = 2_000_000_000;
+
+/// A ring is not smaller than this, for the burst that a link's queue does not take; nor larger.
+const MIN_RING_BYTES: u128 = 8 << 20;
+const MAX_RING_BYTES: u128 = 256 << 20;
+
+/// IPv4's header and the largest of TCP, bytes.
+const MAX_HEADER_BYTES: usize = 20 + 60;
+
+/// The taps of both directions.
+#[derive(Debug)]
+pub(crate) struct Taps {
+    pub(crate) forward: Tap,
+    pub(crate) reverse: Tap,
+}
+
+/// A capture under way. Dropped, it ends, and what was captured is in the file.
+#[derive(Debug)]
+pub(crate) struct Capture {
+    config: CaptureConfig,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<io::Result<CaptureReport>>>,
+}
+
+/// What was captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CaptureReport {
+    /// Packets in the file; one that passes several places counts at each.
+    pub(crate) captured_pkts: u64,
+    /// Packets that are missing, because writing did not keep up.
+    pub(crate) lost_pkts: u64,
+}
+
+impl Capture {
+    /// Makes the file and starts to write what comes from the taps.
+    pub(crate) fn start(
+        config: &CaptureConfig,
+        scenario: &Scenario,
+    ) -> Result<(Self, Taps), Error> {
+        Self::with_rings(config, scenario, ring_bytes(config, scenario))
+    }
+
+    /// With rings of this size.
+    fn with_rings(
+        config: &CaptureConfig,
+        scenario: &Scenario,
+        ring_bytes: usize,
+    ) -> Result<(Self, Taps), Error> {
+        let description = scenario.in_a_line("kernel");
+        let writer = CaptureWriter::create(config, scenario.groups.len() as u32, &description)?;
+        let tap_config = TapConfig {
+            points: config.points(),
+            snap_bytes: snap_bytes(config),
+            packet_bytes: largest_packet_bytes(scenario),
+            ring_bytes,
+        };
+        let ((forward, forward_tapped), (reverse, reverse_tapped)) =
+            (Tap::new(tap_config), Tap::new(tap_config));
+        let tapped = [forward_tapped, reverse_tapped];
+        let writing = Writing::new(writer, config, wall_clock_offset_ns(), tapped);
+        let stop = Arc::new(AtomicBool::new(false));
+        let capture = Self {
+            config: config.clone(),
+            thread: Some(spawn(writing, Arc::clone(&stop))?),
+            stop,
+        };
+        Ok((capture, Taps { forward, reverse }))
+    }
+
+    /// Whether it is still written; when it is not, [`Capture::finish`] says why.
+    pub(crate) fn is_running(&self) -> bool {
+        (self.thread.as_ref()).is_some_and(|thread| !thread.is_finished())
+    }
+
+    /// Writes what is left, when nothing more comes from the taps.
+    pub(crate) fn finish(mut self) -> Result<CaptureReport, Error> {
+        let written = self.join().expect("it runs until it is finished");
+        Ok(written.map_err(|source| self.config.unwritable(source))?)
+    }
+
+    fn join(&mut self) -> Option<io::Result<CaptureReport>> {
+        self.stop.store(true, Ordering::Release);
+        let thread = self.thread.take()?;
+        thread.thread().unpark();
+        Some(
+            thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        )
+    }
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        // Whoever drops it has another error to tell.
+        let _ = self.join();
+    }
+}
+
+fn spawn<W: Write + Send + 'static>(
+    writing: Writing<W>,
+    stop: Arc<AtomicBool>,
+) -> Result<JoinHandle<io::Result<CaptureReport>>, Error> {
+    const NAME: &str = "capture";
+    thread::Builder::new()
+        .name(NAME.to_owned())
+        .spawn(move || writing.run(&stop))
+        .map_err(|source| Error::System {
+            what: format!("cannot start thread {NAME}"),
+            source,
+        })
+}
+
+fn largest_packet_bytes(scenario: &Scenario) -> usize {
+    scenario.groups.iter().map(mtu_bytes).max().unwrap_or(0) as usize
+}
+
+/// Bytes to keep of an IPv4 packet; 0: its headers.
+fn snap_bytes(config: &CaptureConfig) -> usize {
+    (config.snap_bytes.unwrap_or(0) as usize).saturating_sub(ETHERNET_HEADER_BYTES as usize)
+}
+
+/// Room that a direction needs.
+fn ring_bytes(config: &CaptureConfig, scenario: &Scenario) -> usize {
+    let packet_bytes = largest_packet_bytes(scenario).max(1);
+    let kept_bytes = snap_bytes(config).max(MAX_HEADER_BYTES).min(packet_bytes);
+    let carried_bytes =
+        u128::from(scenario.bottleneck.link_rate_bps) * RING_TIME_NS / (8 * 1_000_000_000);
+    let records = carried_bytes / packet_bytes as u128 * Place::ALL.len() as u128;
+    let room_bytes = records * (record::HEADER_BYTES + kept_bytes) as u128;
+    room_bytes.clamp(MIN_RING_BYTES, MAX_RING_BYTES) as usize
+}

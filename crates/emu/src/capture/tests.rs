@@ -1,0 +1,439 @@
+//! What the file says of a run, against what the relay and the flows say of it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use dumbbell_run::{BottleneckConfig, CongestionControl, Control, Group, Output, Queue};
+use tempfile::TempDir;
+
+use super::*;
+use crate::host::{FIRST_FLOW_PORT, RECEIVER_PORT};
+use crate::relay::test_frame;
+use crate::run;
+use crate::skipped::skipped;
+use crate::test_bed::hosts;
+use crate::wire::{Ipv4, Segment, internet_checksum, ipv4_header_checksum, read_u16, tcp_flag};
+
+const MS: u64 = 1_000_000;
+
+fn group(base_rtt_ms: u64, size_bytes: Option<u64>) -> Group {
+    Group {
+        cc: CongestionControl {
+            name: "linux/reno".to_owned(),
+            params: BTreeMap::new(),
+        },
+        flows: 2,
+        base_rtt_ns: base_rtt_ms * MS,
+        start_ns: 0,
+        start_jitter_ns: 0,
+        stop_ns: None,
+        size_bytes,
+        mss_bytes: 1448,
+        rwnd_bytes: 1 << 30,
+        sndbuf_bytes: 1 << 30,
+        tso: true,
+        delayed_ack: true,
+    }
+}
+
+/// A short queue, so that packets are dropped; a path with access delay; flows that end.
+fn scenario(duration_ms: u64) -> Scenario {
+    Scenario {
+        seed: 1,
+        duration_ns: duration_ms * MS,
+        sample_interval_ns: 10 * MS,
+        bottleneck: BottleneckConfig {
+            link_rate_bps: 50_000_000,
+            queue: Queue::Bfifo {
+                limit_bytes: 40_000,
+            },
+        },
+        groups: vec![group(20, None), group(30, Some(200_000))],
+    }
+}
+
+/// A place for a capture, gone when the test ends.
+fn config(snap_bytes: Option<u32>) -> (TempDir, CaptureConfig) {
+    let directory = tempfile::tempdir().expect("there is a place for temporary files");
+    let config = CaptureConfig {
+        path: directory.path().join("capture.pcapng"),
+        snap_bytes,
+        senders: true,
+        receivers: true,
+        bottleneck: true,
+    };
+    (directory, config)
+}
+
+/// A packet in the file.
+#[derive(Debug)]
+struct Captured {
+    point: String,
+    time_ns: u64,
+    frame: Vec<u8>,
+    wire_bytes: usize,
+    is_dropped: bool,
+}
+
+impl Captured {
+    fn packet(&self) -> &[u8] {
+        &self.frame[ETHERNET_HEADER_BYTES as usize..]
+    }
+
+    /// The packet with the payload that was cut off.
+    fn whole_packet(&self) -> Vec<u8> {
+        let mut packet = self.packet().to_vec();
+        packet.resize(self.wire_bytes - ETHERNET_HEADER_BYTES as usize, 0);
+        packet
+    }
+
+    fn segment(&self) -> Segment {
+        Segment::parse(&self.whole_packet()).expect("nothing but TCP is captured")
+    }
+
+    /// Which flow it belongs to, of two in each group.
+    fn flow(&self) -> usize {
+        let segment = self.segment();
+        let port = segment.source_port.max(segment.destination_port);
+        usize::from(self.packet()[14]) * 2 + usize::from(port - FIRST_FLOW_PORT)
+    }
+
+    fn is_from_sender(&self) -> bool {
+        self.segment().destination_port == RECEIVER_PORT
+    }
+
+    fn is_data(&self) -> bool {
+        self.segment().payload_bytes > 0
+    }
+}
+
+/// The packets of a file with one section, little-endian.
+fn read(path: &Path) -> Vec<Captured> {
+    const INTERFACE: u32 = 1;
+    const PACKET: u32 = 6;
+    let file = std::fs::read(path).expect("there is a file");
+    let (mut points, mut packets) = (Vec::new(), Vec::new());
+    let mut rest = &file[..];
+    while !rest.is_empty() {
+        let (block, after) = rest.split_at(u32_at(rest, 4) as usize);
+        let body = &block[8..block.len() - 4];
+        match u32_at(block, 0) {
+            INTERFACE => {
+                let name = option(&body[8..], 2).expect("interfaces have names");
+                points.push(String::from_utf8(name.to_vec()).expect("a name"));
+            }
+            PACKET => {
+                let kept_bytes = u32_at(body, 12) as usize;
+                let options = &body[20 + kept_bytes.next_multiple_of(4)..];
+                packets.push(Captured {
+                    point: points[u32_at(body, 0) as usize].clone(),
+                    time_ns: u64::from(u32_at(body, 4)) << 32 | u64::from(u32_at(body, 8)),
+                    frame: body[20..20 + kept_bytes].to_vec(),
+                    wire_bytes: u32_at(body, 16) as usize,
+                    is_dropped: option(options, 1) == Some(b"dropped by the bottleneck"),
+                });
+            }
+            _ => {}
+        }
+        rest = after;
+    }
+    packets
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+fn option(mut options: &[u8], code: u16) -> Option<&[u8]> {
+    while options.len() >= 4 {
+        let found = u16::from_le_bytes([options[0], options[1]]);
+        let bytes = usize::from(u16::from_le_bytes([options[2], options[3]]));
+        if found == code {
+            return options.get(4..4 + bytes);
+        }
+        options = options.get(4 + bytes.next_multiple_of(4)..)?;
+    }
+    None
+}
+
+/// A run of 1.5 s with its capture; `None` where this machine runs none, which is said.
+fn captured_run(test: &str, snap_bytes: Option<u32>) -> Option<(Output, Vec<Captured>, TempDir)> {
+    let scenario = scenario(1500);
+    let (_turn, _hosts) = hosts(test, &scenario)?;
+    let (directory, config) = config(snap_bytes);
+    let output = run(&scenario, &Control::default(), Some(&config))
+        .unwrap_or_else(|error| panic!("{error}"));
+    Some((output, read(&config.path), directory))
+}
+
+fn count(captured: &[Captured], is_counted: impl Fn(&Captured) -> bool) -> u64 {
+    captured.iter().filter(|packet| is_counted(packet)).count() as u64
+}
+
+#[test]
+fn the_capture_says_what_the_relay_counted() {
+    let test = "the_capture_says_what_the_relay_counted";
+    let Some((output, captured, _directory)) = captured_run(test, None) else {
+        return;
+    };
+    let summary = &output.summary;
+    assert!(summary.bottleneck.dropped_pkts > 0, "the queue is short");
+    for (flow, counted) in summary.flows.iter().enumerate() {
+        let data_at = |point: &str| {
+            count(&captured, |packet| {
+                packet.point == point && packet.flow() == flow && packet.is_data()
+            })
+        };
+        let dropped_pkts = count(&captured, |packet| {
+            packet.is_dropped && packet.flow() == flow && packet.is_data()
+        });
+        let group = counted.group;
+        assert_eq!(data_at(&format!("sender-{group}")), counted.sent_pkts);
+        assert_eq!(data_at(&format!("receiver-{group}")), counted.arrived_pkts);
+        assert_eq!(dropped_pkts, counted.dropped_pkts);
+        let wire_bytes: usize = captured
+            .iter()
+            .filter(|packet| packet.point == "bottleneck-out" && packet.flow() == flow)
+            .map(|packet| packet.wire_bytes)
+            .sum();
+        let life_us = (counted.end_us - counted.start_us) as f64;
+        let forwarded_bytes = counted.throughput_bps * life_us / 8e6;
+        // The flow's times are given in whole µs.
+        assert!((wire_bytes as f64 - forwarded_bytes).abs() < 10.0);
+    }
+    let at = |point: &str| count(&captured, |packet| packet.point == point);
+    assert_eq!(at("bottleneck-in"), summary.bottleneck.offered_pkts);
+    let dropped_pkts = count(&captured, |packet| packet.is_dropped);
+    assert_eq!(dropped_pkts, summary.bottleneck.dropped_pkts);
+    let emulation = summary.emulation.as_ref().expect("it ran on the kernel");
+    assert_eq!(emulation.captured_pkts, Some(captured.len() as u64));
+    assert_eq!(emulation.capture_lost_pkts, Some(0));
+}
+
+#[test]
+fn packets_have_the_times_of_the_path() {
+    let before_ns = wall_clock_ns();
+    let test = "packets_have_the_times_of_the_path";
+    let Some((_, captured, _directory)) = captured_run(test, None) else {
+        return;
+    };
+    let times_ns: Vec<u64> = captured.iter().map(|packet| packet.time_ns).collect();
+    assert!(times_ns.is_sorted(), "and so are those of each interface");
+    assert!(times_ns[0] > before_ns && times_ns[times_ns.len() - 1] < wall_clock_ns());
+
+    let passes = |point: &str, flow: usize| -> Vec<&Captured> {
+        captured
+            .iter()
+            .filter(|packet| {
+                packet.point == point
+                    && !packet.is_dropped
+                    && packet.flow() == flow
+                    && packet.is_from_sender()
+            })
+            .collect()
+    };
+    for flow in 0..4 {
+        let receiver = format!("receiver-{}", flow / 2);
+        let arrivals = passes(&receiver, flow);
+        assert!(arrivals.len() > 100, "flow {flow} has sent");
+        let out = passes("bottleneck-out", flow);
+        // The path keeps the order of the packets that it does not drop.
+        for ((entered, left), arrived) in passes("bottleneck-in", flow)
+            .iter()
+            .zip(&out)
+            .zip(&arrivals)
+        {
+            assert_eq!(entered.packet(), left.packet());
+            assert_eq!(left.packet(), arrived.packet());
+            // 50 Mbit/s: 160 ns per byte.
+            assert!(left.time_ns >= entered.time_ns + 160 * left.wire_bytes as u64);
+            assert!(arrived.time_ns >= left.time_ns + 10 * MS);
+        }
+    }
+}
+
+#[test]
+fn connections_are_captured_from_their_first_syn_to_the_end_of_what_they_send() {
+    let test = "connections_are_captured_from_their_first_syn_to_the_end_of_what_they_send";
+    let Some((output, captured, _directory)) = captured_run(test, None) else {
+        return;
+    };
+    for (flow, summary) in output.summary.flows.iter().enumerate() {
+        let at_sender: Vec<&Captured> = captured
+            .iter()
+            .filter(|packet| packet.point.starts_with("sender") && packet.flow() == flow)
+            .collect();
+        let flags = |packet: &Captured| packet.segment().flags & !tcp_flag::PSH;
+        let first: Vec<u8> = at_sender[..3].iter().map(|packet| flags(packet)).collect();
+        let syn_ack = tcp_flag::SYN | tcp_flag::ACK;
+        assert_eq!(first, [tcp_flag::SYN, syn_ack, tcp_flag::ACK]);
+        let fin = at_sender
+            .iter()
+            .rposition(|packet| packet.is_from_sender() && flags(packet) & tcp_flag::FIN != 0);
+        assert_eq!(fin.is_some(), summary.finished);
+        assert_eq!(summary.finished, summary.group == 1, "it has a size");
+        if let Some(fin) = fin {
+            let segment = at_sender[fin].segment();
+            let end = segment.sequence + segment.payload_bytes + 1;
+            let is_acknowledged = at_sender[fin..]
+                .iter()
+                .any(|packet| !packet.is_from_sender() && packet.segment().acknowledgment == end);
+            assert!(is_acknowledged, "flow {flow}");
+        }
+    }
+}
+
+#[test]
+fn only_headers_are_kept_and_their_checksums_are_right() {
+    let test = "only_headers_are_kept_and_their_checksums_are_right";
+    let Some((_, captured, _directory)) = captured_run(test, None) else {
+        return;
+    };
+    for packet in &captured {
+        let ip = Ipv4::parse(packet.packet()).expect("IPv4");
+        let segment = packet.segment();
+        assert_eq!(packet.packet().len(), segment.header_bytes);
+        let whole = packet.whole_packet();
+        assert_eq!(usize::from(read_u16(&whole, 2)), whole.len());
+        let (ip_header, tcp) = whole.split_at(ip.header_bytes);
+        assert_eq!(read_u16(ip_header, 10), ipv4_header_checksum(ip_header));
+        let mut pseudo_header = ip_header[12..20].to_vec();
+        pseudo_header.extend([0, 6]);
+        pseudo_header.extend((tcp.len() as u16).to_be_bytes());
+        assert_eq!(internet_checksum([&pseudo_header, tcp]), 0, "{packet:?}");
+    }
+}
+
+#[test]
+fn tshark_finds_nothing_wrong() {
+    let test = "tshark_finds_nothing_wrong";
+    if Command::new("tshark").arg("--version").output().is_err() {
+        skipped(test, "tshark is not installed");
+        return;
+    }
+    let Some((_, captured, directory)) = captured_run(test, Some(u32::MAX)) else {
+        return;
+    };
+    let matching = |filter: &str| {
+        let output = Command::new("tshark")
+            .args([
+                "-o",
+                "tcp.check_checksum:TRUE",
+                "-o",
+                "ip.check_checksum:TRUE",
+            ])
+            .args(["-T", "fields", "-e", "frame.number", "-Y", filter, "-r"])
+            .arg(directory.path().join("capture.pcapng"))
+            .output()
+            .expect("tshark runs");
+        assert!(output.status.success(), "{output:?}");
+        output.stdout.iter().filter(|&&byte| byte == b'\n').count()
+    };
+    assert_eq!(
+        matching("tcp.checksum.status == \"Good\" && ip.checksum.status == \"Good\""),
+        captured.len()
+    );
+    assert_eq!(matching("_ws.malformed"), 0);
+}
+
+#[test]
+fn a_cancelled_run_leaves_what_was_captured() {
+    let scenario = scenario(30_000);
+    let test = "a_cancelled_run_leaves_what_was_captured";
+    let Some((_turn, _hosts)) = hosts(test, &scenario) else {
+        return;
+    };
+    let (_directory, config) = config(None);
+    let control = Control::default();
+    let result = thread::scope(|scope| {
+        let running = scope.spawn(|| run(&scenario, &control, Some(&config)));
+        while control.progress() < 0.01 && !running.is_finished() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        control.cancel();
+        running.join().expect("it does not panic")
+    });
+    assert!(matches!(result, Err(Error::Cancelled)), "{result:?}");
+    assert!(read(&config.path).len() > 100);
+}
+
+#[test]
+fn a_full_disk_ends_the_run_with_one_line() {
+    let scenario = scenario(30_000);
+    let test = "a_full_disk_ends_the_run_with_one_line";
+    let Some((_turn, _hosts)) = hosts(test, &scenario) else {
+        return;
+    };
+    let full = CaptureConfig {
+        path: PathBuf::from("/dev/full"),
+        ..config(Some(u32::MAX)).1
+    };
+    let control = Control::default();
+    let error = run(&scenario, &control, Some(&full)).expect_err("nothing can be written");
+    let line = error.to_string();
+    assert!(line.contains("/dev/full"), "{line}");
+    assert!(line.contains("No space left"), "{line}");
+    assert_eq!(line.lines().count(), 1);
+    assert!(control.progress() < 0.5, "it does not wait for the end");
+}
+
+#[test]
+fn a_file_that_cannot_be_made_is_named() {
+    let (directory, mut config) = config(None);
+    config.path = directory.path().join("missing/capture.pcapng");
+    let error = Capture::start(&config, &scenario(1)).expect_err("no such directory");
+    assert!(
+        error.to_string().contains("missing/capture.pcapng"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_finds_no_room_in_a_ring_is_counted_and_the_rest_is_written() {
+    const PACKETS: u64 = 100;
+    let (_directory, config) = config(None);
+    // Room for two records of headers.
+    let ring_bytes = 2 * (record::HEADER_BYTES + 52) + 10;
+    let (capture, mut taps) =
+        Capture::with_rings(&config, &scenario(1), ring_bytes).expect("it starts");
+    let frame = test_frame(1448);
+    for number in 0..PACKETS {
+        taps.forward.note(Place::Sender, 1000 * number, &frame);
+    }
+    drop(taps);
+    let report = capture.finish().expect("it is written");
+    assert_eq!(report.captured_pkts + report.lost_pkts, PACKETS);
+    assert!(report.lost_pkts > 0);
+    assert!(report.captured_pkts >= 2);
+    assert_eq!(read(&config.path).len() as u64, report.captured_pkts);
+}
+
+#[test]
+fn only_the_points_asked_for_are_captured() {
+    let (_directory, config) = config(None);
+    let config = CaptureConfig {
+        receivers: false,
+        bottleneck: false,
+        ..config
+    };
+    let (capture, mut taps) = Capture::start(&config, &scenario(1)).expect("it starts");
+    let frame = test_frame(1448);
+    taps.forward.note(Place::Sender, 1, &frame);
+    taps.forward.arrives(1, &frame);
+    taps.forward.arrived(false);
+    taps.forward.note(Place::BottleneckOut, 2, &frame);
+    taps.forward.note(Place::Receiver, 3, &frame);
+    drop(taps);
+    capture.finish().expect("it is written");
+    let points: Vec<String> = (read(&config.path).into_iter())
+        .map(|packet| packet.point)
+        .collect();
+    assert_eq!(points, ["sender-0"]);
+}
+
+fn wall_clock_ns() -> u64 {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
+    since_epoch.expect("it is after 1970").as_nanos() as u64
+}
