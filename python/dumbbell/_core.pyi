@@ -62,16 +62,12 @@ def run(scenario_json: str, control: Control | None = None, engine: str = "simul
     """Run a scenario on an engine, `simulator` or `kernel`; other Python threads run meanwhile."""
 
 def analyze(path: str, options_json: str) -> tuple[str, dict[str, list[ArrowRecordBatch]]]:
-    """Analyse a capture, `-` for standard input: how the reading went, as JSON, and tables in
-    batches.
-    """
+    """Analyse a capture, `-` for standard input: its reading as JSON, tables as batches."""
 
 def match_captures(
     before: str, after: str, options_json: str
 ) -> tuple[str, dict[str, list[ArrowRecordBatch]]]:
-    """Match two captures of the same traffic: how the readings went, as JSON, and tables in
-    batches.
-    """
+    """Match two captures of the same traffic: their reading as JSON, tables as batches."""
 
 def machine() -> str:
     """What this machine can do for the kernel engine, as JSON: a list of facts."""
