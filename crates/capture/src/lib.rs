@@ -2,7 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+mod analysis;
 mod checksum;
+mod connection;
 pub mod dissect;
 pub mod error;
 mod frame;
@@ -10,10 +12,20 @@ mod ip;
 pub mod link_layer;
 pub mod packet;
 mod point;
+mod points;
 pub mod reader;
+mod segments;
+mod series;
+mod tables;
 mod tcp;
 mod writer;
 
+pub use analysis::note::Note;
+pub use analysis::options::AnalysisOptions;
+pub use analysis::source::{PacketList, PacketSource};
+pub use analysis::vantage::Vantage;
+pub use analysis::views::Evicted;
+pub use analysis::{Analysis, AnalyzeError, Analyzer, Totals, analyze};
 pub use error::Error;
 pub use frame::{FrameFacts, ethernet_header};
 pub use link_layer::LinkType;

@@ -1,0 +1,408 @@
+//! What a direction has sent and what of it is still on its way: the sequence space as the
+//! capture saw it, from which everything about retransmissions and in-flight follows.
+
+use super::inflight::TimeWeighted;
+use super::missing::MissingRanges;
+use super::recovery::Recovery;
+use super::retransmission::{RetransmissionKind, RetransmissionLog};
+use super::rtt::{Distribution, RttEstimator, RttSummary};
+use super::sack::SackState;
+use super::segment_ring::{Segment, SegmentRing};
+use super::sequence::{MAX_WINDOW_BYTES, first_offset, is_before, unwrap};
+use crate::series::BinSeries;
+
+/// Most pieces that one gap is cut into beforehand, so that what fills it need not cut.
+const MAX_GAP_PIECES: u64 = 1 << 8;
+/// Reordering is over after so long, where timestamps do not tell (as Wireshark takes it).
+const REORDERING_NS: u64 = 3_000_000;
+
+/// A packet that takes sequence numbers: payload or FIN.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    pub(crate) now_ns: u64,
+    /// Sequence number of the first payload byte.
+    pub(crate) seq: u32,
+    pub(crate) payload_bytes: u32,
+    pub(crate) is_fin: bool,
+    pub(crate) tsval: Option<u32>,
+}
+
+/// What such a packet was.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SentOutcome {
+    /// Payload never seen before.
+    pub(crate) unique_bytes: u64,
+    /// Some of it (payload or FIN) had been seen: a retransmission.
+    pub(crate) retransmission: Option<RetransmissionKind>,
+    /// Some of it had not been seen although something behind it had.
+    pub(crate) is_out_of_order: bool,
+    /// Out of order, and sent later than what it was missing from: its original was lost before
+    /// it came to the capture point.
+    pub(crate) is_of_unseen_original: bool,
+}
+
+/// The data of a direction.
+#[derive(Debug)]
+pub(crate) struct Flight {
+    pub(crate) ring: SegmentRing,
+    /// End of what was sent, a FIN included.
+    pub(crate) highest: u64,
+    /// Everything below is acknowledged.
+    pub(crate) acked: u64,
+    /// Whether an ACK has been seen.
+    pub(crate) has_ack: bool,
+    fin: Option<u64>,
+    pub(crate) missing: MissingRanges,
+    pub(crate) retransmissions: RetransmissionLog,
+    pub(crate) recovery: Recovery,
+    pub(crate) sack: SackState,
+    /// Bytes of `ring` that are in the network as the sender can tell (RFC 6675's pipe).
+    pub(crate) in_network_bytes: u64,
+    /// Counts timeouts: what was sent before the last one counts as lost.
+    pub(crate) epoch: u32,
+    /// Payload of a full packet.
+    pub(crate) mss_bytes: u32,
+    /// At most that, by the other side's option.
+    mss_limit_bytes: u32,
+    /// Offset of the first byte.
+    origin: u64,
+    pub(crate) estimator: RttEstimator,
+    /// Smallest RTT sample, 0 without one.
+    pub(crate) rtt_min_ns: u64,
+    pub(crate) rtt: Distribution,
+    pub(crate) rtt_ts: RttSummary,
+    /// Latest sending of anything acknowledged so far.
+    pub(crate) acked_sent_ns: u64,
+    pub(crate) dup_ack_run: u32,
+    pub(crate) dup_acks: u64,
+    pub(crate) triple_dup_acks: u64,
+    pub(crate) inflight: TimeWeighted,
+    pub(crate) inflight_sack: TimeWeighted,
+    /// How often the sequence numbers jumped further than any window.
+    pub(crate) jumps: u32,
+    /// Whether segments were given up for the sake of memory.
+    pub(crate) is_forgetful: bool,
+    pub(crate) series: BinSeries,
+}
+
+/// How a direction starts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlightStart {
+    /// First sequence number of payload: after the SYN, or the first one seen.
+    pub(crate) seq: u32,
+    /// Whether that follows from a SYN.
+    pub(crate) is_from_syn: bool,
+    /// Acknowledgment number that the other side has sent.
+    pub(crate) acked: Option<u32>,
+    /// RTT sample of the SYN.
+    pub(crate) syn_rtt_ns: Option<u64>,
+    /// Most payload of a full packet, by the other side's option.
+    pub(crate) mss_limit_bytes: u32,
+    /// Whether both sides may use SACK; taken so where the SYNs were not seen.
+    pub(crate) is_sack_permitted: bool,
+}
+
+impl Flight {
+    pub(crate) fn new(start: &FlightStart, series: BinSeries) -> Self {
+        let first = first_offset(start.seq);
+        let mut flight = Self {
+            ring: SegmentRing::default(),
+            highest: first,
+            acked: first,
+            has_ack: false,
+            fin: None,
+            missing: if start.is_from_syn {
+                MissingRanges::default()
+            } else {
+                MissingRanges::before_capture(first, MAX_WINDOW_BYTES)
+            },
+            retransmissions: RetransmissionLog::default(),
+            recovery: Recovery::default(),
+            sack: SackState::new(start.is_sack_permitted),
+            in_network_bytes: 0,
+            epoch: 0,
+            mss_bytes: 1,
+            mss_limit_bytes: start.mss_limit_bytes,
+            origin: first,
+            estimator: RttEstimator::default(),
+            rtt_min_ns: start.syn_rtt_ns.unwrap_or(0),
+            rtt: Distribution::default(),
+            rtt_ts: RttSummary::default(),
+            acked_sent_ns: 0,
+            dup_ack_run: 0,
+            dup_acks: 0,
+            triple_dup_acks: 0,
+            inflight: TimeWeighted::default(),
+            inflight_sack: TimeWeighted::default(),
+            jumps: 0,
+            is_forgetful: false,
+            series,
+        };
+        if let Some(acked) = start
+            .acked
+            .map(|ack| unwrap(first, ack))
+            .filter(|&a| a <= first)
+        {
+            flight.has_ack = true;
+            // What was sent before the capture is in flight, as far as a window goes.
+            flight.acked = acked.max(first - MAX_WINDOW_BYTES);
+        }
+        if let Some(rtt_ns) = start.syn_rtt_ns {
+            flight.estimator.record(rtt_ns);
+            flight.rtt.record(rtt_ns);
+        }
+        flight
+    }
+
+    /// The lowest offset that the ring still holds.
+    #[inline]
+    pub(crate) fn base(&self) -> u64 {
+        self.ring.front().map_or(self.highest, |first| first.start)
+    }
+
+    /// Cumulative in-flight: what was sent and not acknowledged, without a FIN.
+    #[inline]
+    pub(crate) fn inflight_bytes(&self) -> u64 {
+        let end = match self.fin {
+            Some(fin) if fin + 1 == self.highest => fin,
+            _ => self.highest,
+        };
+        end.saturating_sub(self.acked)
+    }
+
+    /// Sequence number relative to the first byte, which is 1 (the SYN is 0).
+    pub(crate) fn relative(&self, seq: u32) -> i64 {
+        (unwrap(self.highest, seq) as i64)
+            .wrapping_sub(self.origin as i64)
+            .wrapping_add(1)
+    }
+
+    /// Nothing more will come: gives back the memory of what was for more than the results.
+    pub(crate) fn close(&mut self) {
+        self.ring = SegmentRing::default();
+        self.retransmissions.close();
+        self.missing.close();
+    }
+
+    /// Whether an ACK has been seen.
+    pub(crate) fn has_ack(&self) -> bool {
+        self.has_ack
+    }
+
+    /// Number of segments held.
+    #[inline]
+    pub(crate) fn held_segments(&self) -> usize {
+        self.ring.len()
+    }
+
+    /// A packet that takes sequence numbers.
+    pub(crate) fn on_sent(&mut self, sent: &Sent) -> SentOutcome {
+        let mut start = unwrap(self.highest, sent.seq);
+        if start.abs_diff(self.highest) > MAX_WINDOW_BYTES {
+            start = self.jump_to(start);
+        }
+        let end = start + u64::from(sent.payload_bytes);
+        let mut outcome = SentOutcome::default();
+        if sent.payload_bytes > 0 {
+            self.on_payload(sent, start, end, &mut outcome);
+        }
+        if sent.is_fin {
+            self.on_fin(sent, end, &mut outcome);
+        }
+        outcome
+    }
+
+    #[inline]
+    fn on_payload(&mut self, sent: &Sent, start: u64, end: u64, outcome: &mut SentOutcome) {
+        if sent.payload_bytes > self.mss_bytes {
+            self.mss_bytes = sent.payload_bytes.min(self.mss_limit_bytes.max(1));
+        }
+        if start > self.highest {
+            self.push_unseen(start, sent.now_ns, sent.tsval);
+        }
+        if start < self.highest {
+            outcome.unique_bytes = self.on_old(sent, start, end.min(self.highest), outcome);
+        }
+        if end > self.highest {
+            let from = start.max(self.highest);
+            outcome.unique_bytes += end - from;
+            self.push_new(Segment::sent(
+                from,
+                (end - from) as u32,
+                sent.now_ns,
+                sent.tsval,
+                self.epoch,
+            ));
+        }
+    }
+
+    #[inline]
+    fn push_new(&mut self, segment: Segment) {
+        if self.ring.len() == 0 {
+            self.recovery.start_timer(segment.sent_ns);
+        }
+        self.highest = segment.end();
+        self.in_network_bytes += segment.bytes_in_network(self.epoch);
+        self.ring.push(segment);
+    }
+
+    fn on_fin(&mut self, sent: &Sent, fin: u64, outcome: &mut SentOutcome) {
+        if self.fin == Some(fin) {
+            let kind = outcome
+                .retransmission
+                .unwrap_or_else(|| self.classify(sent, fin, fin + 1));
+            outcome.retransmission = Some(kind);
+            self.send_again(sent, fin, fin + 1, kind);
+            return;
+        }
+        if fin > self.highest {
+            self.push_unseen(fin, sent.now_ns, sent.tsval);
+        }
+        self.fin = Some(fin);
+        if fin == self.highest {
+            let segment = Segment::sent(fin, 1, sent.now_ns, sent.tsval, self.epoch);
+            self.push_new(segment.control());
+        }
+    }
+
+    /// The part of a packet that lies below the highest: gives its bytes not seen before.
+    fn on_old(&mut self, sent: &Sent, start: u64, end: u64, outcome: &mut SentOutcome) -> u64 {
+        let base = self.base();
+        let mut unique_bytes = 0;
+        if start < base {
+            unique_bytes += self.missing.fill(start, end.min(base));
+        }
+        unique_bytes += self.fill_gaps(sent, start.max(base), end, outcome);
+        outcome.is_out_of_order = unique_bytes > 0;
+        if unique_bytes < end - start {
+            let kind = self.classify(sent, start, end);
+            outcome.retransmission = Some(kind);
+            self.send_again(sent, start, end, kind);
+        }
+        unique_bytes
+    }
+
+    /// Marks what was a gap in `start..end` as seen: how many bytes.
+    fn fill_gaps(&mut self, sent: &Sent, start: u64, end: u64, outcome: &mut SentOutcome) -> u64 {
+        let mut filled = 0;
+        let mut at = start;
+        while at < end {
+            let Some(index) = self.ring.find(at) else {
+                break;
+            };
+            let Some(segment) = self.ring.get(index).copied() else {
+                break;
+            };
+            let until = segment.end().min(end);
+            if segment.is_unseen() {
+                filled += until - at;
+                outcome.is_of_unseen_original |= self.is_sent_later(sent, &segment);
+                let index = self.split_at(index, at);
+                self.split_at(index, until);
+                self.see(index, sent);
+            }
+            at = until;
+        }
+        filled
+    }
+
+    /// Whether a packet was sent later than those around the gap that it fills.
+    fn is_sent_later(&self, sent: &Sent, gap: &Segment) -> bool {
+        if let (Some(tsval), Some(of_gap)) = (sent.tsval, gap.timestamp())
+            && tsval != of_gap
+        {
+            return is_before(of_gap, tsval);
+        }
+        let reordering_ns = REORDERING_NS.max(self.estimator.srtt_ns() / 2);
+        sent.now_ns.saturating_sub(gap.sent_ns) > reordering_ns
+    }
+
+    fn see(&mut self, index: usize, sent: &Sent) {
+        let epoch = self.epoch;
+        if let Some(segment) = self.ring.get_mut(index) {
+            let before = segment.bytes_in_network(epoch);
+            segment.set_sent(sent.now_ns, sent.tsval);
+            segment.epoch = epoch;
+            segment.copies = u8::from(!segment.is_sacked());
+            self.in_network_bytes =
+                self.in_network_bytes - before + segment.bytes_in_network(epoch);
+        }
+    }
+
+    /// The sender must have sent everything up to `end`.
+    pub(crate) fn push_unseen(&mut self, end: u64, now_ns: u64, tsval: Option<u32>) {
+        let piece = ((end - self.highest) / MAX_GAP_PIECES).max(u64::from(self.mss_bytes.max(1)));
+        while self.highest < end {
+            let len = (end - self.highest).min(piece) as u32;
+            self.push_new(Segment::unseen(
+                self.highest,
+                len,
+                now_ns,
+                tsval,
+                self.epoch,
+            ));
+        }
+    }
+
+    /// Sequence numbers go on where no window reaches: what was outstanding is forgotten.
+    /// Gives the offset of `start` from now on; offsets never go back.
+    fn jump_to(&mut self, start: u64) -> u64 {
+        const LAP: u64 = 1 << 32;
+        let start = if start < self.highest {
+            start + LAP
+        } else {
+            start
+        };
+        self.jumps += 1;
+        while self.ring.pop().is_some() {}
+        self.in_network_bytes = 0;
+        self.sack.forget();
+        self.recovery = Recovery::default();
+        self.highest = start;
+        self.acked = start;
+        self.fin = None;
+        start
+    }
+
+    /// Splits and keeps the cursors into the ring right; see [`SegmentRing::split`].
+    pub(crate) fn split_at(&mut self, index: usize, offset: u64) -> usize {
+        let (at, is_new) = self.ring.split(index, offset);
+        if is_new {
+            self.sack.on_insert(at);
+        }
+        at
+    }
+
+    /// Gives up the older half of what is held: it is taken as if it had been acknowledged,
+    /// though not counted so. `is_told` if that may change figures.
+    pub(crate) fn forget_half(&mut self, is_told: bool) {
+        self.is_forgetful |= is_told;
+        for _ in 0..self.ring.len() / 2 {
+            if let Some(segment) = self.ring.pop() {
+                self.settle(&segment);
+            }
+        }
+    }
+
+    /// A segment leaves the ring.
+    #[inline]
+    pub(crate) fn settle(&mut self, segment: &Segment) {
+        self.sack.on_pop(segment);
+        self.in_network_bytes -= segment.bytes_in_network(self.epoch);
+        if segment.is_unseen() && !segment.is_control() {
+            self.missing.add(segment.start, segment.end());
+        }
+    }
+
+    /// Records what is in flight now; without a single ACK it cannot be known.
+    #[inline]
+    pub(crate) fn record_inflight(&mut self, now_ns: u64, since_ns: u64, window: Option<u64>) {
+        let inflight_bytes = self.inflight_bytes();
+        self.inflight.set(now_ns, inflight_bytes);
+        self.inflight_sack.set(now_ns, self.in_network_bytes);
+        let bin = self.series.at(since_ns);
+        bin.inflight_bytes = inflight_bytes;
+        bin.inflight_sack_bytes = self.in_network_bytes;
+        bin.set_window(window);
+    }
+}

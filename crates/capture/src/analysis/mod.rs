@@ -1,0 +1,189 @@
+//! What each connection in a capture did, at each of its capture points.
+//!
+//! A *view* is a connection at one point. Each of its directions counts its packets
+//! (`direction.rs`) and, once there is data, follows the sequence space (`flight.rs`): what was
+//! sent again and why (`recovery.rs`), what was acknowledged (`acknowledgment.rs`) or SACKed
+//! (`sack.rs`), and so what is in flight.
+
+pub(crate) mod acknowledgment;
+pub(crate) mod direction;
+pub(crate) mod duplicate;
+pub(crate) mod flight;
+pub(crate) mod inflight;
+pub(crate) mod missing;
+pub(crate) mod note;
+pub(crate) mod options;
+pub(crate) mod recovery;
+pub(crate) mod retransmission;
+pub(crate) mod rtt;
+mod sack;
+mod segment_ring;
+mod sequence;
+pub(crate) mod source;
+pub(crate) mod vantage;
+pub(crate) mod views;
+pub(crate) mod window;
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+
+use crate::packet::{Checksum, TcpPacket};
+use crate::points::Points;
+use crate::segments::SegmentRows;
+use crate::tables;
+use options::AnalysisOptions;
+use source::PacketSource;
+use views::{Evicted, Views};
+
+/// Most segments that are followed at once: 40 bytes each. With more, the connection that adds
+/// them forgets the older half of its own.
+const MAX_HELD_SEGMENTS: isize = 1 << 20;
+/// A connection with fewer than this forgets none.
+const ALWAYS_HELD_SEGMENTS: usize = 1 << 10;
+/// With no ACK to be seen, more than this need not be held.
+const MAX_UNACKNOWLEDGED_SEGMENTS: usize = 1 << 12;
+
+/// What an analysis found.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    /// A row per view and direction.
+    pub connections: RecordBatch,
+    /// A row per view, direction and bin.
+    pub series: RecordBatch,
+    /// A row per packet and SACK block of the connections that were asked for.
+    pub segments: Vec<RecordBatch>,
+    /// What is in no table.
+    pub totals: Totals,
+}
+
+/// Counts over the whole capture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// TCP packets at the points that were asked for.
+    pub tcp_pkts: u64,
+    /// Of those, with a wrong checksum; their ends drop them, and so does the analysis.
+    pub bad_checksum_pkts: u64,
+    /// Connections, given-up ones included.
+    pub connections: u64,
+    /// Views that were given up for lack of room.
+    pub evicted: Evicted,
+    /// Rows that `segments` lacks for lack of room.
+    pub dropped_segment_rows: u64,
+    /// Time of the first packet, ns since the Unix epoch: zero of `time_us`.
+    pub first_ns: Option<u64>,
+    /// Time of the last packet.
+    pub last_ns: Option<u64>,
+}
+
+/// Why there is no analysis.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalyzeError<E> {
+    /// The capture could not be read.
+    #[error(transparent)]
+    Read(E),
+    /// A table could not be made.
+    #[error("the tables cannot be made: {0}")]
+    Table(#[from] ArrowError),
+}
+
+/// Analyses a capture from its first packet to its last.
+pub fn analyze<S: PacketSource>(
+    source: &mut S,
+    options: &AnalysisOptions,
+) -> Result<Analysis, AnalyzeError<S::Error>> {
+    let mut analyzer = Analyzer::new(options.clone());
+    while let Some(packet) = source.next_packet().map_err(AnalyzeError::Read)? {
+        analyzer.push(&packet, |interface| source.point_name(interface));
+    }
+    Ok(analyzer.finish()?)
+}
+
+/// An analysis that is given its packets one by one.
+#[derive(Debug)]
+pub struct Analyzer {
+    options: AnalysisOptions,
+    views: Views,
+    points: Points,
+    segments: SegmentRows,
+    totals: Totals,
+}
+
+impl Analyzer {
+    /// One that has seen nothing.
+    pub fn new(options: AnalysisOptions) -> Self {
+        Self {
+            views: Views::new(options.max_views),
+            points: Points::new(options.points.clone()),
+            segments: SegmentRows::new(options.max_segment_rows),
+            totals: Totals::default(),
+            options,
+        }
+    }
+
+    /// The next packet of the capture; `point_name` is asked once an interface.
+    #[inline]
+    pub fn push(&mut self, packet: &TcpPacket, point_name: impl FnOnce(u32) -> Option<String>) {
+        if !self.points.has(packet.interface, point_name) {
+            return;
+        }
+        self.totals.tcp_pkts += 1;
+        if packet.checksum == Checksum::Bad {
+            self.totals.bad_checksum_pkts += 1;
+            return;
+        }
+        let first_ns = *self.totals.first_ns.get_or_insert(packet.time_ns);
+        self.totals.last_ns = self.totals.last_ns.max(Some(packet.time_ns));
+        let since_ns = packet.time_ns.saturating_sub(first_ns);
+        let held_segments = self.views.held_segments;
+        let (view, direction, is_new) = self.views.of(packet);
+        if is_new {
+            view.is_recorded = self.options.segments.contains(&view.connection);
+        }
+        let effect = view.on_packet(packet, direction, since_ns, &self.options);
+        if view.is_recorded && !effect.is_repeated {
+            self.segments
+                .push(view, packet, direction, since_ns, &effect.sent);
+        }
+        let mut change = effect.held_segments;
+        if change > 0 {
+            change -= limit(view, direction, held_segments);
+        }
+        self.views.held_segments += change;
+    }
+
+    /// The tables.
+    pub fn finish(mut self) -> Result<Analysis, ArrowError> {
+        self.totals.connections = self.views.connections();
+        self.totals.evicted = self.views.evicted;
+        self.totals.dropped_segment_rows = self.segments.dropped_rows();
+        let views = self.views.into_sorted();
+        Ok(Analysis {
+            connections: tables::connections(&views, &self.points)?,
+            series: tables::series(&views, &self.points)?,
+            segments: self.segments.finish(&self.points)?,
+            totals: self.totals,
+        })
+    }
+}
+
+/// Keeps what a direction holds within bounds: how many segments it gave up.
+#[inline]
+fn limit(view: &mut crate::connection::View, direction: usize, held_by_all: isize) -> isize {
+    let mut released = 0;
+    for side in [direction, 1 - direction] {
+        let Some(flight) = view.directions[side]
+            .as_mut()
+            .and_then(|this| this.flight.as_mut())
+        else {
+            continue;
+        };
+        let held = flight.held_segments();
+        let is_endless = held > MAX_UNACKNOWLEDGED_SEGMENTS && !flight.has_ack();
+        let is_crowded = held_by_all > MAX_HELD_SEGMENTS && held > ALWAYS_HELD_SEGMENTS;
+        if is_endless || is_crowded {
+            flight.forget_half(is_crowded);
+            released += held.cast_signed() - flight.held_segments().cast_signed();
+        }
+    }
+    released
+}

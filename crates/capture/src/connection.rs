@@ -1,0 +1,419 @@
+//! A connection as one capture point sees it.
+
+use std::net::IpAddr;
+
+use crate::analysis::acknowledgment::Acknowledgment;
+use crate::analysis::direction::{DataContext, Direction, UNKNOWN_MSS_BYTES, is_pure_ack};
+use crate::analysis::flight::SentOutcome;
+use crate::analysis::note::Note;
+use crate::analysis::options::AnalysisOptions;
+use crate::analysis::vantage::{Vantage, judge};
+use crate::analysis::window::Scaling;
+use crate::packet::{Endpoint, TcpFlags, TcpPacket};
+
+/// The two ends of a connection, in an order of their own: either direction has the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Ends {
+    low: (u128, u16),
+    high: (u128, u16),
+}
+
+impl Ends {
+    /// The ends of a packet, and which of its connection's directions it belongs to.
+    #[inline]
+    pub(crate) fn of(packet: &TcpPacket) -> (Self, usize) {
+        let source = (bits(packet.source.address), packet.source.port);
+        let destination = (bits(packet.destination.address), packet.destination.port);
+        if source <= destination {
+            (
+                Self {
+                    low: source,
+                    high: destination,
+                },
+                0,
+            )
+        } else {
+            (
+                Self {
+                    low: destination,
+                    high: source,
+                },
+                1,
+            )
+        }
+    }
+}
+
+/// An address as a number; an IPv4 address as IPv6 maps it.
+#[inline]
+fn bits(address: IpAddr) -> u128 {
+    const MAPPED: u128 = 0xffff_0000_0000;
+    match address {
+        IpAddr::V4(address) => MAPPED | u128::from(u32::from(address)),
+        IpAddr::V6(address) => u128::from(address),
+    }
+}
+
+/// What identifies a view while it lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ViewKey {
+    pub(crate) ends: Ends,
+    pub(crate) interface: u32,
+}
+
+/// A connection at one capture point.
+#[derive(Debug)]
+pub(crate) struct View {
+    pub(crate) key: ViewKey,
+    /// Number of the connection, the same at every point.
+    pub(crate) connection: u64,
+    pub(crate) first_ns: u64,
+    pub(crate) last_ns: u64,
+    /// By [`Ends::of`]; `None` while nothing was seen of it.
+    pub(crate) directions: [Option<Box<Direction>>; 2],
+    destination: [Endpoint; 2],
+    first_direction: usize,
+    /// Whether its packets are kept.
+    pub(crate) is_recorded: bool,
+}
+
+/// What a packet did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Effect {
+    /// Seen before: it counts no further.
+    pub(crate) is_repeated: bool,
+    pub(crate) sent: SentOutcome,
+    /// Segments that are held more than before, or fewer.
+    pub(crate) held_segments: isize,
+}
+
+impl View {
+    pub(crate) fn new(key: ViewKey, connection: u64, packet: &TcpPacket, direction: usize) -> Self {
+        let mut destination = [packet.source; 2];
+        destination[direction] = packet.destination;
+        Self {
+            key,
+            connection,
+            first_ns: packet.time_ns,
+            last_ns: packet.time_ns,
+            directions: [None, None],
+            destination,
+            first_direction: direction,
+            is_recorded: false,
+        }
+    }
+
+    /// Whether a packet opens another connection between the same ends (RFC 9293 §3.6.1): a SYN
+    /// with a sequence number that cannot be of this one.
+    pub(crate) fn is_reopened_by(&self, packet: &TcpPacket, direction: usize) -> bool {
+        if !packet.flags.has(TcpFlags::SYN) {
+            return false;
+        }
+        let other_syn = self.directions[1 - direction]
+            .as_ref()
+            .and_then(|other| other.syn);
+        let answers = other_syn.is_some_and(|syn| packet.ack == syn.seq.wrapping_add(1));
+        if packet.flags.has(TcpFlags::ACK) && answers {
+            return false;
+        }
+        match &self.directions[direction] {
+            None => self.is_closed(),
+            Some(this) => match this.syn {
+                Some(syn) => syn.seq != packet.seq,
+                // A SYN that the capture has after the first data.
+                None => packet.seq.wrapping_add(1) != this.first_seq,
+            },
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        let directions = self.directions.iter().flatten();
+        directions.fold(0, |ends, this| ends + this.counts.fin + this.counts.rst) > 0
+    }
+
+    /// Whether any payload was seen.
+    pub(crate) fn has_payload(&self) -> bool {
+        self.directions
+            .iter()
+            .flatten()
+            .any(|this| this.counts.data_pkts > 0)
+    }
+
+    /// Nothing more will come.
+    pub(crate) fn close(&mut self) {
+        for flight in self
+            .directions
+            .iter_mut()
+            .flatten()
+            .filter_map(|this| this.flight.as_mut())
+        {
+            flight.close();
+        }
+    }
+
+    /// Segments held in both directions.
+    pub(crate) fn held_segments(&self) -> usize {
+        let flights = self
+            .directions
+            .iter()
+            .flatten()
+            .filter_map(|this| this.flight.as_ref());
+        flights.map(|flight| flight.held_segments()).sum()
+    }
+
+    /// A packet of this connection at this point; `since_ns` after the capture's first.
+    pub(crate) fn on_packet(
+        &mut self,
+        packet: &TcpPacket,
+        direction: usize,
+        since_ns: u64,
+        options: &AnalysisOptions,
+    ) -> Effect {
+        self.last_ns = self.last_ns.max(packet.time_ns);
+        let this =
+            self.directions[direction].get_or_insert_with(|| Box::new(Direction::new(packet)));
+        if !this.count(packet) {
+            return Effect {
+                is_repeated: true,
+                ..Effect::default()
+            };
+        }
+        if packet.flags.has(TcpFlags::SYN) {
+            this.on_syn(packet);
+        }
+        let mut effect = Effect::default();
+        let is_same_window = self.on_window(packet, direction);
+        self.on_timestamps(packet, direction);
+        if packet.flags.has(TcpFlags::ACK) {
+            self.on_ack(packet, direction, since_ns, is_same_window, &mut effect);
+        }
+        if packet.payload_bytes > 0 || packet.flags.has(TcpFlags::FIN) {
+            self.on_data(packet, direction, since_ns, options, &mut effect);
+        }
+        effect
+    }
+
+    /// Whether the window is the one before. A reset's means nothing (RFC 9293 §3.8.6).
+    #[inline]
+    fn on_window(&mut self, packet: &TcpPacket, direction: usize) -> bool {
+        let scaling = self.scaling(direction);
+        match &mut self.directions[direction] {
+            Some(this) if !packet.flags.has(TcpFlags::RST) => {
+                let is_syn = packet.flags.has(TcpFlags::SYN);
+                this.window.on_packet(packet.window, is_syn, scaling)
+            }
+            _ => false,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn scaling(&self, direction: usize) -> Scaling {
+        let syn = |side: usize| self.directions[side].as_ref().and_then(|this| this.syn);
+        let (this, other) = (syn(direction), syn(1 - direction));
+        Scaling::of(
+            this.is_some(),
+            this.and_then(|syn| syn.window_scale),
+            other.is_some(),
+            other.and_then(|syn| syn.window_scale),
+        )
+    }
+
+    #[inline]
+    fn on_timestamps(&mut self, packet: &TcpPacket, direction: usize) {
+        let Some((tsval, tsecr)) = packet.timestamps else {
+            return;
+        };
+        if let Some(this) = &mut self.directions[direction] {
+            this.has_timestamps = true;
+            this.echo.on_tsval(tsval, packet.time_ns);
+        }
+        if let Some(other) = &mut self.directions[1 - direction]
+            && packet.flags.has(TcpFlags::ACK)
+        {
+            other.echo.on_tsecr(tsecr, packet.time_ns);
+        }
+    }
+
+    fn on_ack(
+        &mut self,
+        packet: &TcpPacket,
+        direction: usize,
+        since_ns: u64,
+        is_same_window: bool,
+        effect: &mut Effect,
+    ) {
+        let window = self.directions[direction]
+            .as_ref()
+            .and_then(|this| this.window.last_bytes);
+        let Some(other) = &mut self.directions[1 - direction] else {
+            return;
+        };
+        let before = other
+            .flight
+            .as_ref()
+            .map_or(0, |flight| flight.held_segments());
+        let is_pure = packet.payload_bytes == 0 && is_pure_ack(packet.flags);
+        let samples = other.on_ack(&Acknowledgment {
+            now_ns: packet.time_ns,
+            ack: packet.ack,
+            sack: &packet.sack,
+            echoed: packet.timestamps.map(|(_, tsecr)| tsecr),
+            may_be_duplicate: is_pure && is_same_window,
+        });
+        if let Some(flight) = &mut other.flight {
+            flight.record_inflight(packet.time_ns, since_ns, window);
+            if let Some(rtt_ns) = samples.rtt_ns {
+                let bin = flight.series.at(since_ns);
+                bin.rtt_count += 1;
+                bin.rtt_sum_ns = bin.rtt_sum_ns.saturating_add(rtt_ns);
+                bin.rtt_max_ns = bin.rtt_max_ns.max(rtt_ns);
+            }
+            effect.held_segments += flight.held_segments().cast_signed() - before.cast_signed();
+        }
+    }
+
+    fn on_data(
+        &mut self,
+        packet: &TcpPacket,
+        direction: usize,
+        since_ns: u64,
+        options: &AnalysisOptions,
+        effect: &mut Effect,
+    ) {
+        let (window, context) = self.data_context(direction, options);
+        let Some(this) = &mut self.directions[direction] else {
+            return;
+        };
+        let before = this
+            .flight
+            .as_ref()
+            .map_or(0, |flight| flight.held_segments());
+        effect.sent = this.on_data(packet, &context);
+        if let Some(flight) = &mut this.flight {
+            flight.record_inflight(packet.time_ns, since_ns, window);
+            let bin = flight.series.at(since_ns);
+            bin.payload_bytes += u64::from(packet.payload_bytes);
+            bin.unique_bytes += effect.sent.unique_bytes;
+            bin.retransmitted_pkts += u32::from(effect.sent.retransmission.is_some());
+            effect.held_segments += flight.held_segments().cast_signed() - before.cast_signed();
+        }
+    }
+
+    /// The window that limits a direction's data, and what else the other side said.
+    #[inline]
+    fn data_context(
+        &self,
+        direction: usize,
+        options: &AnalysisOptions,
+    ) -> (Option<u64>, DataContext) {
+        let other = self.directions[1 - direction].as_ref();
+        let syn = other.and_then(|other| other.syn);
+        let own_syn = self.directions[direction]
+            .as_ref()
+            .and_then(|this| this.syn);
+        let may_sack = |syn: Option<crate::analysis::direction::Syn>| {
+            syn.is_none_or(|syn| syn.is_sack_permitted)
+        };
+        let context = DataContext {
+            mss_bytes: syn.and_then(|syn| syn.mss_bytes),
+            is_sack_permitted: may_sack(syn) && may_sack(own_syn),
+            interval_ns: options.interval_ns,
+            series_bins: options.series_bins,
+        };
+        (other.and_then(|other| other.window.last_bytes), context)
+    }
+
+    /// The end that a direction goes to.
+    pub(crate) fn destination(&self, direction: usize) -> Endpoint {
+        self.destination[direction]
+    }
+
+    /// The direction of the end that opened the connection; of the first packet where no SYN
+    /// was seen.
+    pub(crate) fn initiator(&self) -> usize {
+        let syn = |side: usize| self.directions[side].as_ref().and_then(|this| this.syn);
+        match (syn(0), syn(1)) {
+            (Some(zero), Some(one)) if zero.is_first == one.is_first => self.first_direction,
+            (Some(zero), _) => usize::from(!zero.is_first),
+            (None, Some(one)) => usize::from(one.is_first),
+            (None, None) => self.first_direction,
+        }
+    }
+
+    /// Whether no SYN of a direction was seen.
+    pub(crate) fn began_before_capture(&self, direction: usize) -> bool {
+        self.directions[direction]
+            .as_ref()
+            .is_none_or(|this| this.syn.is_none())
+    }
+
+    /// What the point looks like for a direction's data.
+    pub(crate) fn vantage(&self, direction: usize) -> Vantage {
+        // From the point to the far end of a direction and back.
+        let round_trip_ns = |side: usize| {
+            let this = self.directions[side].as_ref()?;
+            let ways = [
+                this.echo.min_ns,
+                this.handshake_rtt_ns,
+                (this.rtt.count > 0).then_some(this.rtt.min_ns),
+            ];
+            ways.into_iter().flatten().min()
+        };
+        judge(round_trip_ns(1 - direction), round_trip_ns(direction))
+    }
+
+    /// Whether segments larger than the MSS were seen; `None` where that cannot be told.
+    pub(crate) fn has_offload(&self, direction: usize) -> Option<bool> {
+        let this = self.directions[direction].as_ref()?;
+        let largest_bytes = this.counts.largest_segment_bytes;
+        let syn = self.directions[1 - direction]
+            .as_ref()
+            .and_then(|other| other.syn);
+        match syn.and_then(|syn| syn.mss_bytes) {
+            Some(mss_bytes) => Some(largest_bytes > u32::from(mss_bytes)),
+            None if largest_bytes > UNKNOWN_MSS_BYTES => Some(true),
+            None => None,
+        }
+    }
+
+    /// What makes a direction's figures unreliable.
+    pub(crate) fn notes(&self, direction: usize) -> Vec<Note> {
+        let Some(this) = &self.directions[direction] else {
+            return Vec::new();
+        };
+        let flight = this.flight.as_ref();
+        let mut notes = Vec::new();
+        let mut note_if = |is_so: bool, note: Note| {
+            if is_so {
+                notes.push(note);
+            }
+        };
+        note_if(
+            self.began_before_capture(direction),
+            Note::BeganBeforeCapture,
+        );
+        let is_alone = self.directions[1 - direction].is_none();
+        note_if(is_alone, Note::OneDirection);
+        if this.counts.data_pkts > 0 && !is_alone {
+            let vantage = self.vantage(direction);
+            note_if(vantage == Vantage::Receiver, Note::AtReceiver);
+            note_if(vantage == Vantage::Middle, Note::InTheMiddle);
+            note_if(vantage == Vantage::Unknown, Note::UnknownVantage);
+        }
+        note_if(self.has_offload(direction) == Some(true), Note::Offload);
+        note_if(
+            flight.is_some_and(|flight| flight.missing.bytes() > 0),
+            Note::MissingData,
+        );
+        note_if(this.counts.duplicate_pkts > 0, Note::Duplicates);
+        note_if(
+            flight.is_some_and(|flight| flight.jumps > 0),
+            Note::SequenceJump,
+        );
+        note_if(
+            flight.is_some_and(|flight| flight.is_forgetful),
+            Note::Forgotten,
+        );
+        notes
+    }
+}

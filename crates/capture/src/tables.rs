@@ -1,0 +1,494 @@
+//! Results as Arrow tables: column names carry units, null is what cannot be known.
+
+use std::sync::Arc;
+
+use arrow_array::types::UInt8Type;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, RecordBatch, StringArray,
+    UInt8Array, UInt16Array, UInt64Array,
+};
+use arrow_schema::{ArrowError, Field, Schema};
+
+use crate::analysis::direction::Direction;
+use crate::analysis::flight::Flight;
+use crate::analysis::vantage::Vantage;
+use crate::analysis::window::Scaling;
+use crate::connection::View;
+use crate::points::Points;
+
+/// Name and values.
+pub(crate) type Column = (&'static str, ArrayRef);
+
+/// A row of `connections`: a direction of a view.
+struct Row<'a> {
+    view: &'a View,
+    side: usize,
+    this: &'a Direction,
+    flight: Option<&'a Flight>,
+}
+
+impl Row<'_> {
+    fn duration_ns(&self) -> u64 {
+        self.view.last_ns - self.view.first_ns
+    }
+
+    /// Bits per second over the view's duration.
+    fn rate_bps(&self, bytes: u64) -> Option<f64> {
+        let duration_ns = self.duration_ns();
+        (duration_ns > 0).then(|| bytes as f64 * 8e9 / duration_ns as f64)
+    }
+
+    /// What an ACK must have been seen for.
+    fn acked_flight(&self) -> Option<&Flight> {
+        self.flight.filter(|flight| flight.has_ack())
+    }
+}
+
+/// The rows: directions of which nothing was seen have none.
+fn rows(views: &[View]) -> Vec<Row<'_>> {
+    let mut rows = Vec::with_capacity(views.len() * 2);
+    for view in views {
+        let initiator = view.initiator();
+        for side in [initiator, 1 - initiator] {
+            if let Some(this) = &view.directions[side] {
+                let flight = this.flight.as_deref();
+                rows.push(Row {
+                    view,
+                    side,
+                    this,
+                    flight,
+                });
+            }
+        }
+    }
+    rows
+}
+
+/// The table `connections`.
+pub(crate) fn connections(views: &[View], points: &Points) -> Result<RecordBatch, ArrowError> {
+    let rows = rows(views);
+    let mut columns = identity_columns(&rows, points)?;
+    columns.extend(packet_columns(&rows));
+    columns.extend(loss_columns(&rows));
+    columns.extend(option_columns(&rows));
+    columns.extend(rtt_columns(&rows));
+    columns.extend(inflight_columns(&rows));
+    columns.push(("notes", notes_column(&rows)));
+    batch(columns)
+}
+
+fn identity_columns(rows: &[Row<'_>], points: &Points) -> Result<Vec<Column>, ArrowError> {
+    let interfaces = rows.iter().map(|row| row.view.key.interface);
+    let vantages = rows
+        .iter()
+        .map(|row| row.view.vantage(row.side) as u8)
+        .collect();
+    let text = |of: &dyn Fn(&Row<'_>) -> String| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(rows.iter().map(of)))
+    };
+    let port = |of: &dyn Fn(&Row<'_>) -> u16| -> ArrayRef {
+        Arc::new(UInt16Array::from_iter_values(rows.iter().map(of)))
+    };
+    Ok(vec![
+        ("connection", uints(rows, |row| row.view.connection)),
+        ("point", point_column(interfaces, points)?),
+        ("vantage", dictionary(vantages, Vantage::NAMES)?),
+        ("source", text(&|row| row.this.source.address.to_string())),
+        ("source_port", port(&|row| row.this.source.port)),
+        (
+            "destination",
+            text(&|row| row.view.destination(row.side).address.to_string()),
+        ),
+        (
+            "destination_port",
+            port(&|row| row.view.destination(row.side).port),
+        ),
+        (
+            "is_initiator",
+            bools(rows, |row| Some(row.view.initiator() == row.side)),
+        ),
+        (
+            "began_before_capture",
+            bools(rows, |row| Some(row.view.began_before_capture(row.side))),
+        ),
+        ("syn_count", uints(rows, |row| row.this.counts.syn.into())),
+        ("fin_count", uints(rows, |row| row.this.counts.fin.into())),
+        ("rst_count", uints(rows, |row| row.this.counts.rst.into())),
+        ("first_ns", uints(rows, |row| row.view.first_ns)),
+        ("last_ns", uints(rows, |row| row.view.last_ns)),
+        (
+            "duration_us",
+            micros(rows, |row| Some(row.duration_ns() as f64)),
+        ),
+        (
+            "data_duration_us",
+            micros(rows, |row| {
+                let first_ns = row.this.data_first_ns?;
+                Some(row.this.data_last_ns.saturating_sub(first_ns) as f64)
+            }),
+        ),
+    ])
+}
+
+fn packet_columns(rows: &[Row<'_>]) -> Vec<Column> {
+    vec![
+        ("pkts", uints(rows, |row| row.this.counts.pkts)),
+        ("data_pkts", uints(rows, |row| row.this.counts.data_pkts)),
+        (
+            "pure_ack_pkts",
+            uints(rows, |row| row.this.counts.pure_ack_pkts),
+        ),
+        (
+            "payload_bytes",
+            uints(rows, |row| row.this.counts.payload_bytes),
+        ),
+        (
+            "unique_bytes",
+            uints(rows, |row| row.this.counts.unique_bytes),
+        ),
+        ("wire_bytes", uints(rows, |row| row.this.counts.wire_bytes)),
+        (
+            "goodput_bps",
+            floats(rows, |row| row.rate_bps(row.this.counts.unique_bytes)),
+        ),
+        (
+            "throughput_bps",
+            floats(rows, |row| row.rate_bps(row.this.counts.payload_bytes)),
+        ),
+    ]
+}
+
+fn loss_columns(rows: &[Row<'_>]) -> Vec<Column> {
+    let counts = |row: &Row<'_>| row.this.counts;
+    vec![
+        (
+            "retransmitted_pkts",
+            uints(rows, |row| counts(row).retransmitted_pkts),
+        ),
+        (
+            "retransmitted_bytes",
+            uints(rows, |row| {
+                counts(row).payload_bytes - counts(row).unique_bytes
+            }),
+        ),
+        (
+            "fast_retransmitted_pkts",
+            uints(rows, |row| counts(row).fast_retransmitted_pkts),
+        ),
+        (
+            "rto_retransmitted_pkts",
+            uints(rows, |row| counts(row).rto_retransmitted_pkts),
+        ),
+        ("tlp_pkts", uints(rows, |row| counts(row).tlp_pkts)),
+        (
+            "rto_count",
+            uints(rows, |row| {
+                let syn_count = u64::from(counts(row).syn.saturating_sub(1));
+                syn_count + row.flight.map_or(0, |flight| flight.recovery.rto_count)
+            }),
+        ),
+        (
+            "spurious_retransmitted_pkts",
+            uints(rows, |row| {
+                row.flight
+                    .map_or(0, |flight| flight.retransmissions.spurious_pkts())
+            }),
+        ),
+        (
+            "out_of_order_pkts",
+            uints(rows, |row| counts(row).out_of_order_pkts),
+        ),
+        (
+            "unseen_original_pkts",
+            uints(rows, |row| counts(row).unseen_original_pkts),
+        ),
+        (
+            "duplicate_pkts",
+            uints(rows, |row| counts(row).duplicate_pkts),
+        ),
+        (
+            "missing_bytes",
+            uints(rows, |row| {
+                row.flight.map_or(0, |flight| flight.missing.bytes())
+            }),
+        ),
+        ("dropped_pkts", uints(rows, |row| counts(row).dropped_pkts)),
+        (
+            "dup_acks",
+            uints(rows, |row| row.flight.map_or(0, |flight| flight.dup_acks)),
+        ),
+        (
+            "triple_dup_acks",
+            uints(rows, |row| {
+                row.flight.map_or(0, |flight| flight.triple_dup_acks)
+            }),
+        ),
+        ("sack_pkts", uints(rows, |row| counts(row).sack_pkts)),
+        ("sack_blocks", uints(rows, |row| counts(row).sack_blocks)),
+        ("dsack_pkts", uints(rows, |row| counts(row).dsack_pkts)),
+    ]
+}
+
+fn option_columns(rows: &[Row<'_>]) -> Vec<Column> {
+    let counts = |row: &Row<'_>| row.this.counts;
+    vec![
+        (
+            "zero_window_pkts",
+            uints(rows, |row| row.this.window.zero_pkts),
+        ),
+        (
+            "window_min_bytes",
+            maybe_uints(rows, |row| row.this.window.min_bytes()),
+        ),
+        (
+            "window_max_bytes",
+            maybe_uints(rows, |row| row.this.window.max_bytes()),
+        ),
+        (
+            "window_scale",
+            maybe_uints(rows, |row| match row.view.scaling(row.side) {
+                Scaling::Shift(shift) => Some(shift.into()),
+                Scaling::None => Some(0),
+                Scaling::Unknown => None,
+            }),
+        ),
+        (
+            "mss_bytes",
+            maybe_uints(rows, |row| Some(row.this.syn?.mss_bytes?.into())),
+        ),
+        (
+            "largest_segment_bytes",
+            uints(rows, |row| counts(row).largest_segment_bytes.into()),
+        ),
+        (
+            "has_timestamps",
+            bools(rows, |row| Some(row.this.has_timestamps)),
+        ),
+        (
+            "sack_permitted",
+            bools(rows, |row| Some(row.this.syn?.is_sack_permitted)),
+        ),
+        ("offload", bools(rows, |row| row.view.has_offload(row.side))),
+        ("ecn_ect_pkts", uints(rows, |row| counts(row).ecn_ect_pkts)),
+        ("ecn_ce_pkts", uints(rows, |row| counts(row).ecn_ce_pkts)),
+        ("ece_pkts", uints(rows, |row| counts(row).ece_pkts)),
+        ("cwr_pkts", uints(rows, |row| counts(row).cwr_pkts)),
+        (
+            "idle_max_us",
+            micros(rows, |row| {
+                (counts(row).pkts > 1).then_some(row.this.idle_max_ns as f64)
+            }),
+        ),
+    ]
+}
+
+fn rtt_columns(rows: &[Row<'_>]) -> Vec<Column> {
+    let known = |count: u64, ns: u64| (count > 0).then_some(ns as f64);
+    let quantile = |row: &Row<'_>, quantile: f64| match row.flight {
+        Some(flight) => flight.rtt.quantile_ns(quantile).map(|ns| ns as f64),
+        // A SYN's sample, and no data.
+        None => known(row.this.rtt.count, row.this.rtt.min_ns),
+    };
+    let by_ts = |row: &Row<'_>| row.flight.map(|flight| flight.rtt_ts).unwrap_or_default();
+    vec![
+        ("rtt_count", uints(rows, |row| row.this.rtt.count)),
+        (
+            "rtt_min_us",
+            micros(rows, |row| known(row.this.rtt.count, row.this.rtt.min_ns)),
+        ),
+        ("rtt_mean_us", micros(rows, |row| row.this.rtt.mean_ns())),
+        ("rtt_p50_us", micros(rows, |row| quantile(row, 0.5))),
+        ("rtt_p95_us", micros(rows, |row| quantile(row, 0.95))),
+        (
+            "rtt_max_us",
+            micros(rows, |row| known(row.this.rtt.count, row.this.rtt.max_ns)),
+        ),
+        (
+            "rtt_stddev_us",
+            micros(rows, |row| row.this.rtt.stddev_ns()),
+        ),
+        (
+            "rtt_handshake_us",
+            micros(rows, |row| row.this.handshake_rtt_ns.map(|ns| ns as f64)),
+        ),
+        ("rtt_ts_count", uints(rows, |row| by_ts(row).count)),
+        (
+            "rtt_ts_min_us",
+            micros(rows, |row| known(by_ts(row).count, by_ts(row).min_ns)),
+        ),
+        ("rtt_ts_mean_us", micros(rows, |row| by_ts(row).mean_ns())),
+        (
+            "rtt_ts_max_us",
+            micros(rows, |row| known(by_ts(row).count, by_ts(row).max_ns)),
+        ),
+    ]
+}
+
+fn inflight_columns(rows: &[Row<'_>]) -> Vec<Column> {
+    vec![
+        (
+            "inflight_max_bytes",
+            maybe_uints(rows, |row| Some(row.acked_flight()?.inflight.max())),
+        ),
+        (
+            "inflight_mean_bytes",
+            floats(rows, |row| {
+                row.acked_flight()?.inflight.mean_until(row.view.last_ns)
+            }),
+        ),
+        (
+            "inflight_sack_max_bytes",
+            maybe_uints(rows, |row| Some(row.acked_flight()?.inflight_sack.max())),
+        ),
+        (
+            "inflight_sack_mean_bytes",
+            floats(rows, |row| {
+                row.acked_flight()?
+                    .inflight_sack
+                    .mean_until(row.view.last_ns)
+            }),
+        ),
+    ]
+}
+
+/// Names of the notes, separated by spaces.
+fn notes_column(rows: &[Row<'_>]) -> ArrayRef {
+    let notes = rows.iter().map(|row| {
+        let names: Vec<&str> = row
+            .view
+            .notes(row.side)
+            .iter()
+            .map(|note| note.name())
+            .collect();
+        names.join(" ")
+    });
+    Arc::new(StringArray::from_iter_values(notes))
+}
+
+/// The table `series`: directions with data.
+pub(crate) fn series(views: &[View], points: &Points) -> Result<RecordBatch, ArrowError> {
+    let rows = rows(views);
+    let bins: Vec<_> = rows
+        .iter()
+        .filter_map(|row| Some((row, row.flight?)))
+        .flat_map(|(row, flight)| {
+            let width_ns = flight.series.width_ns();
+            let has_ack = flight.has_ack();
+            flight
+                .series
+                .bins()
+                .iter()
+                .map(move |bin| (row, width_ns, has_ack, bin))
+        })
+        .collect();
+    let interfaces = bins.iter().map(|bin| bin.0.view.key.interface);
+    let is_initiator = bins
+        .iter()
+        .map(|(row, ..)| Some(row.view.initiator() == row.side));
+    batch(vec![
+        ("connection", uints(&bins, |bin| bin.0.view.connection)),
+        ("point", point_column(interfaces, points)?),
+        (
+            "is_initiator",
+            Arc::new(BooleanArray::from_iter(is_initiator)),
+        ),
+        (
+            "time_us",
+            micros(&bins, |(_, width_ns, _, bin)| {
+                Some(bin.index as f64 * *width_ns as f64)
+            }),
+        ),
+        (
+            "bin_us",
+            micros(&bins, |(_, width_ns, ..)| Some(*width_ns as f64)),
+        ),
+        (
+            "rtt_us",
+            micros(&bins, |(.., bin)| {
+                (bin.rtt_count > 0).then(|| bin.rtt_sum_ns as f64 / f64::from(bin.rtt_count))
+            }),
+        ),
+        (
+            "rtt_max_us",
+            micros(&bins, |(.., bin)| {
+                (bin.rtt_count > 0).then_some(bin.rtt_max_ns as f64)
+            }),
+        ),
+        (
+            "inflight_bytes",
+            maybe_uints(&bins, |(_, _, has_ack, bin)| {
+                has_ack.then_some(bin.inflight_bytes)
+            }),
+        ),
+        (
+            "inflight_sack_bytes",
+            maybe_uints(&bins, |(_, _, has_ack, bin)| {
+                has_ack.then_some(bin.inflight_sack_bytes)
+            }),
+        ),
+        ("payload_bytes", uints(&bins, |(.., bin)| bin.payload_bytes)),
+        ("unique_bytes", uints(&bins, |(.., bin)| bin.unique_bytes)),
+        (
+            "retransmitted_pkts",
+            uints(&bins, |(.., bin)| bin.retransmitted_pkts.into()),
+        ),
+        (
+            "window_bytes",
+            maybe_uints(&bins, |(.., bin)| bin.window_bytes()),
+        ),
+    ])
+}
+
+/// A table of columns of one length.
+pub(crate) fn batch(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch, ArrowError> {
+    let fields: Vec<Field> = columns
+        .iter()
+        .map(|(name, array)| Field::new(*name, array.data_type().clone(), true))
+        .collect();
+    let arrays = columns.into_iter().map(|(_, array)| array).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+}
+
+/// Names of points.
+pub(crate) fn point_column(
+    interfaces: impl Iterator<Item = u32>,
+    points: &Points,
+) -> Result<ArrayRef, ArrowError> {
+    Ok(Arc::new(StringArray::from_iter_values(
+        interfaces.map(|interface| points.name(interface)),
+    )))
+}
+
+/// Codes with labels.
+pub(crate) fn dictionary<const N: usize>(
+    codes: Vec<u8>,
+    labels: [&str; N],
+) -> Result<ArrayRef, ArrowError> {
+    let labels = StringArray::from_iter_values(labels);
+    let keys = UInt8Array::from(codes);
+    Ok(Arc::new(DictionaryArray::<UInt8Type>::try_new(
+        keys,
+        Arc::new(labels),
+    )?))
+}
+
+fn uints<T>(rows: &[T], of: impl Fn(&T) -> u64) -> ArrayRef {
+    Arc::new(UInt64Array::from_iter_values(rows.iter().map(of)))
+}
+
+fn maybe_uints<T>(rows: &[T], of: impl Fn(&T) -> Option<u64>) -> ArrayRef {
+    Arc::new(UInt64Array::from_iter(rows.iter().map(of)))
+}
+
+fn floats<T>(rows: &[T], of: impl Fn(&T) -> Option<f64>) -> ArrayRef {
+    Arc::new(Float64Array::from_iter(rows.iter().map(of)))
+}
+
+/// Nanoseconds in, microseconds out.
+fn micros<T>(rows: &[T], of_ns: impl Fn(&T) -> Option<f64>) -> ArrayRef {
+    floats(rows, |row| of_ns(row).map(|ns| ns / 1e3))
+}
+
+fn bools<T>(rows: &[T], of: impl Fn(&T) -> Option<bool>) -> ArrayRef {
+    Arc::new(BooleanArray::from_iter(rows.iter().map(of)))
+}
