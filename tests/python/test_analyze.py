@@ -92,7 +92,8 @@ def test_the_acks_are_a_direction_of_their_own(capture):
     data, acks = dumbbell.analyze(capture).best.to_pylist()
     assert (data["is_data"], acks["is_data"]) == (True, False)
     assert (acks["source"], acks["pkts"], acks["data_pkts"]) == ("198.51.100.7", 6, 0)
-    assert (acks["sack_blocks"], acks["dup_acks"]) == (2, 2)
+    assert acks["sack_blocks"] == 2
+    assert data["dup_acks"] == 2  # of its data
     assert acks["unique_bytes"] == 0
 
 
@@ -173,7 +174,7 @@ def test_what_is_no_capture_is_refused_in_a_line(cli, tmp_path, kind):
     path, says = bad_files(tmp_path)[kind]
     outcome = cli("analyze", str(path))
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err.startswith(f"error: {path}: ")
+    assert outcome.err.startswith(f"error: {path}")
     assert says in outcome.err
     assert outcome.err.count("\n") == 1
     with pytest.raises(CaptureError):

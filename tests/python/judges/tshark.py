@@ -25,7 +25,6 @@ FLAGS = {
     "fast_retransmitted_pkts": "tcp.analysis.fast_retransmission",
     "spurious_retransmitted_pkts": "tcp.analysis.spurious_retransmission",
     "out_of_order_pkts": "tcp.analysis.out_of_order",
-    "dup_acks": "tcp.analysis.duplicate_ack",
     "zero_window_pkts": "tcp.analysis.zero_window",
     "lost_segments": "tcp.analysis.lost_segment",
 }
@@ -64,10 +63,11 @@ def measure(capture: Path) -> FiguresByDirection:
 
 
 def summarize(sent: list[dict[str, str]], received: list[dict[str, str]]) -> Figures:
-    """Sum up one direction; its RTT is on the other's ACKs."""
+    """Sum up one direction; its RTT and its duplicate ACKs are on the other's packets."""
     figures: dict[str, float | None] = {
         ours: sum(bool(packet[field]) for packet in sent) for ours, field in FLAGS.items()
     }
+    figures["dup_acks"] = sum(bool(packet["tcp.analysis.duplicate_ack"]) for packet in received)
     lengths = [int(packet["tcp.len"]) for packet in sent]
     flight = [int(cell) for packet in sent if (cell := packet["tcp.analysis.bytes_in_flight"])]
     rtts = [float(cell) * 1e3 for packet in received if (cell := packet["tcp.analysis.ack_rtt"])]
