@@ -79,10 +79,6 @@ fn clamp_window(socket: &OwnedFd, window_bytes: u32) -> io::Result<()> {
     )
 }
 
-fn acknowledge_now(socket: &OwnedFd) -> io::Result<()> {
-    socket::set(socket, libc::IPPROTO_TCP, libc::TCP_QUICKACK, 1)
-}
-
 fn set_low_water(socket: &OwnedFd, bytes: u64) -> io::Result<()> {
     socket::set(socket, libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes as i32)
 }
@@ -194,9 +190,9 @@ impl Receivers {
         let broken = |error| connection.failed("could not be received", error);
         let discarded = socket::discard(receiver).map_err(broken)?;
         if discarded == Some(0) {
-            // The end. Linux delays the ACK of a FIN, waiting for what the application will say to it;
-            // ours says nothing, so that TCP can be asked about the socket until the run is over.
-            acknowledge_now(receiver).map_err(broken)?;
+            // The end, on which ours ends too: a FIN that acknowledges the other's at once. The socket stays,
+            // so that TCP can be asked about it until the run is over.
+            socket::shutdown_write(receiver).map_err(broken)?;
             return self.readiness.remove(receiver).map_err(Error::waiting);
         }
         let Some(bytes) = discarded else {

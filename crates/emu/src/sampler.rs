@@ -201,8 +201,11 @@ impl Sampler {
     fn final_states(&mut self) -> Result<Vec<FlowEnd>, Error> {
         let mut ends = Vec::with_capacity(self.connections.len());
         for connection in self.connections.iter() {
+            // A connection that is over has a closed socket, like one that has not begun.
+            let is_established = connection.established.get().is_some();
             ends.push(FlowEnd {
-                sender: Some(sender_info(connection)?).filter(TcpInfo::has_started),
+                sender: Some(sender_info(connection)?)
+                    .filter(|info| is_established || info.has_started()),
                 ..FlowEnd::default()
             });
         }

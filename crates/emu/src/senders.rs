@@ -160,7 +160,12 @@ impl Senders {
     /// Something happened to a socket; whether the flow can write more at once.
     fn on_event(&mut self, flow: usize, event: Ready) -> Result<bool, Error> {
         let connection = &self.connections[flow];
-        if event.events & (libc::EPOLLERR | libc::EPOLLHUP | libc::EPOLLRDHUP) as u32 != 0 {
+        let cut_off = match self.phases[flow] {
+            // When all is said the other side ends, too.
+            Phase::Ending | Phase::Finished => libc::EPOLLERR,
+            _ => libc::EPOLLERR | libc::EPOLLHUP | libc::EPOLLRDHUP,
+        };
+        if event.events & cut_off as u32 != 0 {
             let what = match self.phases[flow] {
                 Phase::Waiting | Phase::Connecting => NOT_CONNECTED,
                 _ => CUT_OFF,

@@ -137,14 +137,15 @@ impl TcpInfo {
         Some(self.busy_us?.saturating_sub(others_us))
     }
 
-    /// Whether a SYN was sent, and the socket is not dead.
+    /// Whether a SYN was sent, and the connection is not over.
     pub(crate) fn has_started(&self) -> bool {
         self.state != TCP_CLOSE
     }
 
-    /// Whether the FIN, and with it all that was written, is acknowledged.
+    /// Whether the FIN, and with it all that was written, is acknowledged, if one was sent. Then the other
+    /// side's may have come as well, after which the kernel waits with a socket of its own, and this is closed.
     pub(crate) fn is_fin_acknowledged(&self) -> bool {
-        matches!(self.state, TCP_FIN_WAIT2 | TCP_TIME_WAIT)
+        matches!(self.state, TCP_FIN_WAIT2 | TCP_TIME_WAIT | TCP_CLOSE)
     }
 }
 

@@ -108,8 +108,11 @@ fn sizes_arrive_exactly() {
     let Some(bed) = Bed::new("sizes_arrive_exactly", scenario) else {
         return;
     };
-    let (report, _) = bed.run();
-    for flow in &report.flows {
+    let (report, path) = bed.run();
+    for (flow, on_path) in report.flows.iter().zip(&path.flows) {
+        // Asked when the connection was over.
+        assert_eq!(flow.sent_pkts, on_path.entered_pkts, "{flow:?}");
+        assert_eq!(flow.arrived_pkts, on_path.arrived_pkts, "{flow:?}");
         let size_bytes = bed.scenario.groups[flow.group].size_bytes;
         assert_eq!(Some(flow.written_bytes), size_bytes, "{flow:?}");
         assert_eq!(Some(flow.received_bytes), size_bytes, "{flow:?}");

@@ -151,7 +151,7 @@ fn simulate(
     scenario: &Scenario,
     control: &dumbbell_run::Control,
 ) -> Result<dumbbell_run::Output, Failure> {
-    dumbbell_sim::run(scenario, control).map_err(|error| match error {
+    dumbbell_sim::run(scenario, control, None).map_err(|error| match error {
         dumbbell_sim::Error::Cancelled => Failure::Cancelled,
         error => Failure::Refused(error.to_string()),
     })

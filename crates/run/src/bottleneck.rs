@@ -79,19 +79,40 @@ impl<H: Header> Bottleneck<H> {
     /// A packet arrives.
     #[inline]
     pub fn enqueue(&mut self, now_ns: u64, packet: Packet<H>) {
+        self.enqueue_watched(now_ns, packet, |_| {});
+    }
+
+    /// As [`Bottleneck::enqueue`]; `on_drop` is shown what is dropped, the packet itself or others.
+    #[inline]
+    pub fn enqueue_watched(
+        &mut self,
+        now_ns: u64,
+        packet: Packet<H>,
+        on_drop: impl FnMut(&Packet<H>),
+    ) {
         self.charge_backlog(now_ns);
         self.offered_pkts += 1;
         self.link.enqueue(now_ns, packet, &mut self.dropped);
         self.backlog_max_bytes = self.backlog_max_bytes.max(self.backlog_bytes());
-        self.count_drops();
+        self.count_drops(on_drop);
     }
 
     /// The next packet that goes on the wire at `now_ns`, if any.
     #[inline]
     pub fn dequeue(&mut self, now_ns: u64) -> Option<Departure<H>> {
+        self.dequeue_watched(now_ns, |_| {})
+    }
+
+    /// As [`Bottleneck::dequeue`]; `on_drop` is shown what is dropped on the way.
+    #[inline]
+    pub fn dequeue_watched(
+        &mut self,
+        now_ns: u64,
+        on_drop: impl FnMut(&Packet<H>),
+    ) -> Option<Departure<H>> {
         self.charge_backlog(now_ns);
         let departure = self.link.dequeue(now_ns, &mut self.dropped);
-        self.count_drops();
+        self.count_drops(on_drop);
         let departure = departure?;
         let sojourn_ns = now_ns - departure.packet.arrived_ns;
         let sojourn_us = sojourn_ns / 1000;
@@ -120,7 +141,7 @@ impl<H: Header> Bottleneck<H> {
     pub fn drain(&mut self, now_ns: u64) -> Vec<Packet<H>> {
         let queue = self.link.queue_mut();
         let waiting = std::iter::from_fn(|| queue.dequeue(now_ns, &mut self.dropped)).collect();
-        self.count_drops();
+        self.count_drops(|_| {});
         waiting
     }
 
@@ -161,8 +182,9 @@ impl<H: Header> Bottleneck<H> {
     }
 
     #[inline]
-    fn count_drops(&mut self) {
+    fn count_drops(&mut self, mut on_drop: impl FnMut(&Packet<H>)) {
         for packet in self.dropped.drain(..) {
+            on_drop(&packet);
             self.dropped_pkts += 1;
             self.dropped_bytes += u64::from(packet.wire_bytes);
             if packet.header.is_data() {

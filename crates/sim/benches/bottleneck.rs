@@ -120,7 +120,7 @@ fn main() {
 fn measure(case: &Case) {
     let scenario = scenario(case);
     let start = ProcessTime::now();
-    let output = run(&scenario, &Control::default()).expect("the case runs");
+    let output = run(&scenario, &Control::default(), None).expect("the case runs");
     let cpu = start.elapsed();
     assert!(!output.tables.is_empty(), "time series are on");
     println!(

@@ -11,7 +11,7 @@ use dumbbell_sim::{Control, Scenario, run};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let scenario: Scenario = serde_json::from_reader(std::io::stdin())?;
-    let output = run(&scenario, &Control::default())?;
+    let output = run(&scenario, &Control::default(), None)?;
     println!("{}", serde_json::to_string_pretty(&output.summary)?);
     Ok(())
 }

@@ -17,6 +17,7 @@ use crate::endpoints::Endpoints;
 use crate::error::Error;
 use crate::lines::Lines;
 use crate::recorder::Recorder;
+use crate::tap::Tap;
 use crate::timers::Timers;
 
 /// Sources of events; the delay lines of the path classes follow.
@@ -40,10 +41,14 @@ pub(crate) struct Engine {
     timers: Timers,
     sample_interval_ns: u64,
     next_sample_ns: u64,
+    /// The capture, if there is one.
+    tap: Option<Box<Tap>>,
+    /// Until when the run has come, ns.
+    reached_ns: u64,
 }
 
 impl Engine {
-    pub(crate) fn new(scenario: &Scenario, instances: &[Rc<Instance>]) -> Self {
+    pub(crate) fn new(scenario: &Scenario, instances: &[Rc<Instance>], tap: Option<Tap>) -> Self {
         let path = Lines::new(scenario);
         let groups: Vec<_> = instances
             .iter()
@@ -83,6 +88,8 @@ impl Engine {
             } else {
                 scenario.sample_interval_ns
             },
+            tap: tap.map(Box::new),
+            reached_ns: 0,
         };
         for flow in 0..engine.flows.len() {
             engine.set_timers(flow);
@@ -105,8 +112,12 @@ impl Engine {
             until_check -= 1;
             if until_check == 0 {
                 until_check = EVENTS_PER_CHECK;
+                self.reached_ns = now_ns;
                 if control.is_cancelled() {
                     return Err(Error::Cancelled);
+                }
+                if self.tap.as_ref().is_some_and(|tap| tap.has_failed()) {
+                    return Ok(()); // the capture's failure is told when it is finished
                 }
                 control.set_progress(now_ns, self.end_ns);
             }
@@ -117,8 +128,17 @@ impl Engine {
         for flow in self.flows.iter_mut().filter(|flow| flow.started) {
             flow.sender.settle(self.end_ns);
         }
+        self.reached_ns = self.end_ns;
         control.set_progress(1, 1);
         Ok(())
+    }
+
+    /// Ends the capture, if there is one.
+    pub(crate) fn finish_capture(&mut self) -> Result<(), Error> {
+        match self.tap.take() {
+            Some(tap) => Ok(tap.finish(self.reached_ns)?),
+            None => Ok(()),
+        }
     }
 
     /// The source with the earliest event and its time; the lowest number among equals.
@@ -167,7 +187,11 @@ impl Engine {
     /// The wire is free: the next packet goes on it.
     #[inline]
     fn serve_link(&mut self, now_ns: u64) {
-        if let Some(departure) = self.bottleneck.dequeue(now_ns) {
+        let departure = match &mut self.tap {
+            None => self.bottleneck.dequeue(now_ns),
+            Some(tap) => tap.dequeue(now_ns, &mut self.bottleneck),
+        };
+        if let Some(departure) = departure {
             let flow = &mut self.flows[departure.packet.flow as usize];
             flow.forwarded_bytes += u64::from(departure.packet.wire_bytes);
             self.path.forward.push(departure.done_ns, departure.packet);
@@ -181,6 +205,9 @@ impl Engine {
     fn deliver_data(&mut self, now_ns: u64) {
         if let Some(packet) = self.path.forward.pop(now_ns) {
             let index = packet.flow as usize;
+            if let Some(tap) = &mut self.tap {
+                tap.segment_arrives(now_ns, &packet);
+            }
             self.flows[index].receiver.on_packet(now_ns, &packet);
             self.send_ack(index, now_ns);
         }
@@ -206,6 +233,9 @@ impl Engine {
     fn deliver_ack(&mut self, class: usize, now_ns: u64) {
         if let Some(ack) = self.path.classes[class].back.pop(now_ns) {
             let index = ack.flow as usize;
+            if let Some(tap) = &mut self.tap {
+                tap.ack_arrives(now_ns, &ack);
+            }
             let flow = &mut self.flows[index];
             if let Some(rtt_us) = flow.sender.on_ack(now_ns, &ack) {
                 flow.note_rtt(rtt_us);
@@ -246,6 +276,9 @@ impl Engine {
         let class = &mut self.path.classes[flow.path_class];
         if class.has_access_delay {
             for packet in flow.sender.poll_transmit(now_ns) {
+                if let Some(tap) = &mut self.tap {
+                    tap.segment_leaves(now_ns, &packet);
+                }
                 class.access.push(now_ns, packet);
             }
             let head = (
@@ -256,7 +289,12 @@ impl Engine {
         } else {
             let mut sent = false;
             for packet in flow.sender.poll_transmit(now_ns) {
-                self.bottleneck.enqueue(now_ns, packet);
+                if let Some(tap) = &mut self.tap {
+                    tap.segment_leaves(now_ns, &packet);
+                    tap.enqueue(now_ns, packet, &mut self.bottleneck);
+                } else {
+                    self.bottleneck.enqueue(now_ns, packet);
+                }
                 sent = true;
             }
             if sent {
@@ -271,7 +309,10 @@ impl Engine {
     }
 
     fn enter_bottleneck(&mut self, now_ns: u64, packet: Packet<DataHeader>) {
-        self.bottleneck.enqueue(now_ns, packet);
+        match &mut self.tap {
+            None => self.bottleneck.enqueue(now_ns, packet),
+            Some(tap) => tap.enqueue(now_ns, packet, &mut self.bottleneck),
+        }
         self.start_link(now_ns);
     }
 
@@ -295,6 +336,9 @@ impl Engine {
     fn send_ack(&mut self, index: usize, now_ns: u64) {
         let flow = &mut self.flows[index];
         if let Some(ack) = flow.receiver.poll_transmit() {
+            if let Some(tap) = &mut self.tap {
+                tap.ack_leaves(now_ns, &ack);
+            }
             let back = &mut self.path.classes[flow.path_class].back;
             back.push(now_ns, ack);
             let head = (FIRST_CLASS + 2 * flow.path_class, back.next_event());

@@ -13,6 +13,9 @@ pub enum Error {
     /// [`dumbbell_run::Control::cancel`] was called.
     #[error("the run was cancelled")]
     Cancelled,
+    /// The capture could not be written.
+    #[error(transparent)]
+    Capture(#[from] dumbbell_capture::WriteError),
     /// The tables could not be built.
     #[error("the run's tables could not be built: {0}")]
     Arrow(#[from] arrow_schema::ArrowError),

@@ -10,6 +10,7 @@
 //! | `timers`, `earliest` | who wants to be woken when |
 //! | `recorder` | time series |
 //! | `summarize` | counts and means |
+//! | `tap` | the capture: frames made of what the endpoints exchange |
 //!
 //! What a run is given and leaves is `dumbbell-run`'s, re-exported here.
 
@@ -22,10 +23,12 @@ mod error;
 mod lines;
 mod recorder;
 mod summarize;
+mod tap;
 mod timers;
 
 use std::rc::Rc;
 
+pub use dumbbell_capture::CaptureConfig;
 use dumbbell_cc::{Instance, Request};
 use dumbbell_run::random;
 pub use dumbbell_run::{
@@ -36,18 +39,29 @@ pub use dumbbell_run::{
 pub use error::Error;
 
 use engine::Engine;
+use tap::Tap;
 
-/// Simulates `scenario` from start to end.
+/// Simulates `scenario` from start to end, with a capture if one is asked for, which does not change
+/// the result.
 ///
 /// # Errors
 ///
-/// A congestion control that cannot be loaded, a scenario that cannot be simulated, or
-/// [`Error::Cancelled`].
-pub fn run(scenario: &Scenario, control: &Control) -> Result<Output, Error> {
+/// A congestion control that cannot be loaded, a scenario that cannot be simulated, a capture that
+/// cannot be written, or [`Error::Cancelled`]; then the capture has what was captured until then.
+pub fn run(
+    scenario: &Scenario,
+    control: &Control,
+    capture: Option<&CaptureConfig>,
+) -> Result<Output, Error> {
     scenario.check()?;
     let instances = load(scenario)?;
-    let mut engine = Engine::new(scenario, &instances);
-    engine.run(control)?;
+    let tap = capture
+        .map(|config| Tap::new(config, scenario))
+        .transpose()?;
+    let mut engine = Engine::new(scenario, &instances, tap);
+    let ran = engine.run(control);
+    engine.finish_capture()?;
+    ran?;
     let summary = summarize::summarize(scenario, &mut engine, &instances);
     let tables = if scenario.sample_interval_ns == 0 {
         Vec::new()

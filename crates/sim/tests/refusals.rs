@@ -28,7 +28,7 @@ fn with_queue(queue: Queue) -> Scenario {
 
 #[track_caller]
 fn assert_refused(scenario: &Scenario, thing: &str) {
-    let error = run(scenario, &Control::default()).expect_err("it cannot be simulated");
+    let error = run(scenario, &Control::default(), None).expect_err("it cannot be simulated");
     let line = error.to_string();
     assert!(line.contains(thing), "`{line}` does not name `{thing}`");
     assert_eq!(line.lines().count(), 1, "`{line}` is one line");
@@ -36,7 +36,7 @@ fn assert_refused(scenario: &Scenario, thing: &str) {
 
 #[test]
 fn the_scenario_that_the_others_change_is_simulated() {
-    assert!(run(&valid(), &Control::default()).is_ok());
+    assert!(run(&valid(), &Control::default(), None).is_ok());
 }
 
 #[test]
@@ -63,7 +63,8 @@ fn a_buffer_that_holds_no_packet() {
     assert!(
         run(
             &with_queue(Queue::Bfifo { limit_bytes: 1514 }),
-            &Control::default()
+            &Control::default(),
+            None
         )
         .is_ok()
     );
@@ -110,5 +111,8 @@ fn a_cancelled_run_says_so() {
         duration_ns: 60 * NS_PER_S,
         ..valid()
     };
-    assert!(matches!(run(&scenario, &control), Err(Error::Cancelled)));
+    assert!(matches!(
+        run(&scenario, &control, None),
+        Err(Error::Cancelled)
+    ));
 }

@@ -19,17 +19,6 @@ impl Sender {
         self.phase == Phase::TimeWait
     }
 
-    /// Byte at which a segment begins, counted from the first of the payload; a FIN is one byte.
-    pub fn byte_offset(&self, segment: u32) -> u64 {
-        let payload_bytes = u64::from(segment.min(self.end)) * u64::from(self.config.mss_bytes);
-        let payload_bytes = self
-            .config
-            .size_bytes
-            .map_or(payload_bytes, |size_bytes| payload_bytes.min(size_bytes));
-        let is_after_fin = self.is_closing && segment >= self.segments_end();
-        payload_bytes + u64::from(is_after_fin)
-    }
-
     /// The application closes when it has written all. What Linux still has in its send buffer
     /// then takes the FIN along (`tcp_send_fin`); after a last write that left at once it goes alone.
     #[inline]

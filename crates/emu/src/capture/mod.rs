@@ -6,6 +6,8 @@
 //! Captured is what the run measures: from its epoch, before which no flow sends anything, to its
 //! end. The handshakes are in it, and the end of flows that end before the run does.
 
+#[cfg(test)]
+mod captured;
 mod frame;
 mod merge;
 mod record;
@@ -14,7 +16,8 @@ mod tap;
 mod tests;
 mod writing;
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -38,6 +41,10 @@ const RING_TIME_NS: u128 = 2_000_000_000;
 /// A ring is not smaller than this, for the burst that a link's queue does not take; nor larger.
 const MIN_RING_BYTES: u128 = 8 << 20;
 const MAX_RING_BYTES: u128 = 256 << 20;
+
+/// Bytes that are written to the file at once. A kernel that is not preemptible keeps a core to itself
+/// while it copies them, whoever else has something to do there.
+const WRITE_BYTES: usize = 64 << 10;
 
 /// IPv4's header and the largest of TCP, bytes.
 const MAX_HEADER_BYTES: usize = 20 + 60;
@@ -81,8 +88,13 @@ impl Capture {
         scenario: &Scenario,
         ring_bytes: usize,
     ) -> Result<(Self, Taps), Error> {
-        let description = scenario.in_a_line("kernel");
-        let writer = CaptureWriter::create(config, scenario.groups.len() as u32, &description)?;
+        let writer = File::create(&config.path)
+            .map(|file| BufWriter::with_capacity(WRITE_BYTES, file))
+            .and_then(|output| {
+                let description = scenario.in_a_line("kernel");
+                CaptureWriter::new(output, scenario.groups.len() as u32, &description, config)
+            })
+            .map_err(|source| config.unwritable(source))?;
         let tap_config = TapConfig {
             points: config.points(),
             snap_bytes: snap_bytes(config),

@@ -1,20 +1,20 @@
 //! What the file says of a run, against what the relay and the flows say of it.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use dumbbell_run::{BottleneckConfig, CongestionControl, Control, Group, Output, Queue};
 use tempfile::TempDir;
 
+use super::captured::{Captured, read};
 use super::*;
-use crate::host::{FIRST_FLOW_PORT, RECEIVER_PORT};
 use crate::relay::test_frame;
 use crate::run;
 use crate::skipped::skipped;
 use crate::test_bed::hosts;
-use crate::wire::{Ipv4, Segment, internet_checksum, ipv4_header_checksum, read_u16, tcp_flag};
+use crate::wire::{Ipv4, internet_checksum, ipv4_header_checksum, read_u16, tcp_flag};
 
 const MS: u64 = 1_000_000;
 
@@ -65,97 +65,6 @@ fn config(snap_bytes: Option<u32>) -> (TempDir, CaptureConfig) {
         bottleneck: true,
     };
     (directory, config)
-}
-
-/// A packet in the file.
-#[derive(Debug)]
-struct Captured {
-    point: String,
-    time_ns: u64,
-    frame: Vec<u8>,
-    wire_bytes: usize,
-    is_dropped: bool,
-}
-
-impl Captured {
-    fn packet(&self) -> &[u8] {
-        &self.frame[ETHERNET_HEADER_BYTES as usize..]
-    }
-
-    /// The packet with the payload that was cut off.
-    fn whole_packet(&self) -> Vec<u8> {
-        let mut packet = self.packet().to_vec();
-        packet.resize(self.wire_bytes - ETHERNET_HEADER_BYTES as usize, 0);
-        packet
-    }
-
-    fn segment(&self) -> Segment {
-        Segment::parse(&self.whole_packet()).expect("nothing but TCP is captured")
-    }
-
-    /// Which flow it belongs to, of two in each group.
-    fn flow(&self) -> usize {
-        let segment = self.segment();
-        let port = segment.source_port.max(segment.destination_port);
-        usize::from(self.packet()[14]) * 2 + usize::from(port - FIRST_FLOW_PORT)
-    }
-
-    fn is_from_sender(&self) -> bool {
-        self.segment().destination_port == RECEIVER_PORT
-    }
-
-    fn is_data(&self) -> bool {
-        self.segment().payload_bytes > 0
-    }
-}
-
-/// The packets of a file with one section, little-endian.
-fn read(path: &Path) -> Vec<Captured> {
-    const INTERFACE: u32 = 1;
-    const PACKET: u32 = 6;
-    let file = std::fs::read(path).expect("there is a file");
-    let (mut points, mut packets) = (Vec::new(), Vec::new());
-    let mut rest = &file[..];
-    while !rest.is_empty() {
-        let (block, after) = rest.split_at(u32_at(rest, 4) as usize);
-        let body = &block[8..block.len() - 4];
-        match u32_at(block, 0) {
-            INTERFACE => {
-                let name = option(&body[8..], 2).expect("interfaces have names");
-                points.push(String::from_utf8(name.to_vec()).expect("a name"));
-            }
-            PACKET => {
-                let kept_bytes = u32_at(body, 12) as usize;
-                let options = &body[20 + kept_bytes.next_multiple_of(4)..];
-                packets.push(Captured {
-                    point: points[u32_at(body, 0) as usize].clone(),
-                    time_ns: u64::from(u32_at(body, 4)) << 32 | u64::from(u32_at(body, 8)),
-                    frame: body[20..20 + kept_bytes].to_vec(),
-                    wire_bytes: u32_at(body, 16) as usize,
-                    is_dropped: option(options, 1) == Some(b"dropped by the bottleneck"),
-                });
-            }
-            _ => {}
-        }
-        rest = after;
-    }
-    packets
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-}
-
-fn option(mut options: &[u8], code: u16) -> Option<&[u8]> {
-    while options.len() >= 4 {
-        let found = u16::from_le_bytes([options[0], options[1]]);
-        let bytes = usize::from(u16::from_le_bytes([options[2], options[3]]));
-        if found == code {
-            return options.get(4..4 + bytes);
-        }
-        options = options.get(4 + bytes.next_multiple_of(4)..)?;
-    }
-    None
 }
 
 /// A run of 1.5 s with its capture; `None` where this machine runs none, which is said.
@@ -255,8 +164,8 @@ fn packets_have_the_times_of_the_path() {
 }
 
 #[test]
-fn connections_are_captured_from_their_first_syn_to_the_end_of_what_they_send() {
-    let test = "connections_are_captured_from_their_first_syn_to_the_end_of_what_they_send";
+fn connections_are_captured_from_the_first_syn_to_the_last_ack() {
+    let test = "connections_are_captured_from_the_first_syn_to_the_last_ack";
     let Some((output, captured, _directory)) = captured_run(test, None) else {
         return;
     };
@@ -269,18 +178,18 @@ fn connections_are_captured_from_their_first_syn_to_the_end_of_what_they_send() 
         let first: Vec<u8> = at_sender[..3].iter().map(|packet| flags(packet)).collect();
         let syn_ack = tcp_flag::SYN | tcp_flag::ACK;
         assert_eq!(first, [tcp_flag::SYN, syn_ack, tcp_flag::ACK]);
-        let fin = at_sender
-            .iter()
-            .rposition(|packet| packet.is_from_sender() && flags(packet) & tcp_flag::FIN != 0);
-        assert_eq!(fin.is_some(), summary.finished);
         assert_eq!(summary.finished, summary.group == 1, "it has a size");
-        if let Some(fin) = fin {
-            let segment = at_sender[fin].segment();
-            let end = segment.sequence + segment.payload_bytes + 1;
-            let is_acknowledged = at_sender[fin..]
+        if summary.finished {
+            let fins: Vec<bool> = at_sender
                 .iter()
-                .any(|packet| !packet.is_from_sender() && packet.segment().acknowledgment == end);
-            assert!(is_acknowledged, "flow {flow}");
+                .filter(|packet| flags(packet) & tcp_flag::FIN != 0)
+                .map(|packet| packet.is_from_sender())
+                .collect();
+            assert!(fins.starts_with(&[true]), "the sender is through");
+            assert!(fins.ends_with(&[false]), "and so is the receiver");
+            let last = at_sender.last().expect("there are packets");
+            assert!(last.is_from_sender() && !last.is_data());
+            assert_eq!(flags(last), tcp_flag::ACK, "of the receiver's FIN");
         }
     }
 }

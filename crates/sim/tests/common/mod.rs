@@ -79,7 +79,7 @@ pub(crate) fn with_params(mut group: Group, params: &[(&str, i64)]) -> Group {
 }
 
 pub(crate) fn simulate(scenario: &Scenario) -> Output {
-    run(scenario, &Control::default()).unwrap_or_else(|error| panic!("{error}"))
+    run(scenario, &Control::default(), None).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Goodput of all flows of a congestion control, bit/s.

@@ -1,0 +1,338 @@
+//! A run's capture: the same bytes every time, nothing changed by it, and in it what the run counted.
+
+mod capture_file;
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use capture_file::{Record, read_records};
+use common::{MSS_BYTES, NS_PER_MS, NS_PER_S, bulk, dumbbell};
+use dumbbell_capture::{DROPPED_COMMENT, TcpFlags};
+use dumbbell_sim::{CaptureConfig, Control, Error, FlowSummary, Group, Output, Scenario, run};
+use tempfile::TempDir;
+
+/// Bulk, sized and stopped flows on paths of two base RTTs, through a buffer that overflows.
+fn scenario() -> Scenario {
+    let groups = vec![
+        Group {
+            start_jitter_ns: 20 * NS_PER_MS,
+            ..bulk("cubic", 2, 20)
+        },
+        Group {
+            size_bytes: Some(300_001),
+            ..bulk("reno", 1, 40)
+        },
+        Group {
+            stop_ns: Some(2 * NS_PER_S),
+            delayed_ack: false,
+            ..bulk("copa", 1, 20)
+        },
+    ];
+    dumbbell(10_000_000, 30_000.0, 5, groups)
+}
+
+fn everything(path: &Path) -> CaptureConfig {
+    CaptureConfig {
+        path: path.to_owned(),
+        snap_bytes: None,
+        senders: true,
+        receivers: true,
+        bottleneck: true,
+    }
+}
+
+fn simulate(scenario: &Scenario, capture: Option<&CaptureConfig>) -> Output {
+    run(scenario, &Control::default(), capture).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs `scenario` and reads its capture.
+fn captured(scenario: &Scenario, snap_bytes: Option<u32>) -> (Output, Vec<Record>) {
+    let directory = TempDir::new().expect("a directory");
+    let path = directory.path().join("capture.pcapng");
+    let config = CaptureConfig {
+        snap_bytes,
+        ..everything(&path)
+    };
+    let output = simulate(scenario, Some(&config));
+    let records = read_records(&fs::read(&path).expect("it was written"));
+    (output, records)
+}
+
+fn at<'a>(records: &'a [Record], point: &'a str) -> impl Iterator<Item = &'a Record> {
+    records.iter().filter(move |record| record.point == point)
+}
+
+#[test]
+fn a_repeat_gives_the_same_bytes() {
+    let directory = TempDir::new().expect("a directory");
+    let files = ["first", "second"].map(|name| {
+        let path = directory.path().join(name);
+        simulate(&scenario(), Some(&everything(&path)));
+        fs::read(path).expect("it was written")
+    });
+    assert!(files[0] == files[1]);
+    let path = directory.path().join("other");
+    let other = Scenario {
+        seed: 2,
+        ..scenario()
+    };
+    simulate(&other, Some(&everything(&path)));
+    assert!(files[0] != fs::read(path).expect("it was written"));
+}
+
+#[test]
+fn a_capture_does_not_change_the_run() {
+    let plain = simulate(&scenario(), None);
+    let (output, _) = captured(&scenario(), Some(u32::MAX));
+    let json = |output: &Output| serde_json::to_string(&output.summary).expect("JSON");
+    assert_eq!(json(&plain), json(&output));
+    for (plain, table) in plain.tables.iter().zip(&output.tables) {
+        assert!(plain.batch == table.batch, "{}", plain.name);
+    }
+}
+
+#[test]
+fn records_are_in_order_of_time_from_2000_on() {
+    let (_, records) = captured(&scenario(), None);
+    let times_ns: Vec<u64> = records.iter().map(|record| record.time_ns).collect();
+    assert!(times_ns.is_sorted());
+    assert_eq!(times_ns[0], 946_684_800_000_000_000, "the SYN of group 1");
+}
+
+#[test]
+fn the_bottleneck_shows_what_it_counted_and_marks_its_drops() {
+    let (output, records) = captured(&scenario(), None);
+    let bottleneck = &output.summary.bottleneck;
+    let marked = |record: &&Record| record.comment.as_deref() == Some(DROPPED_COMMENT);
+    assert!(bottleneck.dropped_pkts > 0, "the buffer overflows");
+    let count = |point| at(&records, point).count() as u64;
+    assert_eq!(count("bottleneck-in"), bottleneck.offered_pkts);
+    assert_eq!(count("bottleneck-out"), bottleneck.forwarded_pkts);
+    let drops = at(&records, "bottleneck-in").filter(marked).count() as u64;
+    assert_eq!(drops, bottleneck.dropped_pkts);
+    assert_eq!(
+        records.iter().filter(marked).count() as u64,
+        drops,
+        "and nowhere else"
+    );
+}
+
+/// Data packets of a flow, and those of them that begin below the highest byte sent before.
+fn sent_and_retransmitted<'a>(segments: impl Iterator<Item = &'a Record>) -> (u64, u64) {
+    let (mut sent, mut retransmitted) = (0, 0);
+    let mut highest: Option<u32> = None;
+    for segment in segments.filter(|record| record.payload_bytes > 0) {
+        sent += 1;
+        let is_below = |highest: u32| (segment.seq.wrapping_sub(highest) as i32) < 0;
+        if highest.is_some_and(is_below) {
+            retransmitted += 1;
+        } else {
+            highest = Some(segment.seq.wrapping_add(segment.payload_bytes));
+        }
+    }
+    (sent, retransmitted)
+}
+
+/// Group and sender's port of each flow.
+fn flow_ports(flows: &[FlowSummary]) -> BTreeMap<u32, (u32, u16)> {
+    let mut next_port = BTreeMap::new();
+    let port_of = |flow: &FlowSummary| {
+        let port = next_port.entry(flow.group).or_insert(10_000);
+        *port += 1;
+        (flow.flow, (flow.group, *port - 1))
+    };
+    flows.iter().map(port_of).collect()
+}
+
+#[test]
+fn hosts_show_both_directions_as_the_flows_counted_them() {
+    let (output, records) = captured(&scenario(), None);
+    let ports = flow_ports(&output.summary.flows);
+    for flow in &output.summary.flows {
+        let (group, port) = ports[&flow.flow];
+        let (sender, receiver) = (format!("sender-{group}"), format!("receiver-{group}"));
+        let sent = at(&records, &sender).filter(|record| record.source_port == port);
+        assert_eq!(
+            sent_and_retransmitted(sent),
+            (flow.sent_pkts, flow.retransmitted_pkts)
+        );
+        let arrived = at(&records, &receiver).filter(|record| record.source_port == port);
+        let arrived_data = arrived.filter(|record| record.payload_bytes > 0).count();
+        assert_eq!(arrived_data as u64, flow.arrived_pkts);
+        let acks = |point| {
+            let acks = at(&records, point).filter(|record| record.destination_port == port);
+            acks.map(|ack| (ack.ack, ack.ip_id)).collect::<Vec<_>>()
+        };
+        let (left, came) = (acks(&receiver), acks(&sender));
+        assert!(came.len() > 100 && left.starts_with(&came));
+    }
+}
+
+/// The flags of a connection's packets at its sender, without those of plain data and its ACKs.
+fn handshake_and_close(records: &[Record], group: u32) -> Vec<(bool, u16)> {
+    let point = format!("sender-{group}");
+    let all: Vec<&Record> = at(records, &point).collect();
+    let is_special = |(index, record): &(usize, &&Record)| {
+        *index == 2
+            || *index == all.len() - 1
+            || record.flags & (TcpFlags::SYN | TcpFlags::FIN) != 0
+    };
+    let special = all.iter().enumerate().filter(is_special);
+    special
+        .map(|(_, record)| (record.source_port != 5001, record.flags))
+        .collect()
+}
+
+#[test]
+fn a_sized_flow_begins_with_a_handshake_and_ends_with_a_close() {
+    const ACK: u16 = TcpFlags::ACK;
+    const SYN: u16 = TcpFlags::SYN;
+    const FIN: u16 = TcpFlags::FIN;
+    let sized = |size_bytes| {
+        let group = Group {
+            size_bytes: Some(size_bytes),
+            ..bulk("reno", 1, 20)
+        };
+        captured(&dumbbell(10_000_000, 100_000.0, 2, vec![group]), None).1
+    };
+    // The last segment takes the FIN along: data waited for cwnd when the application closed.
+    assert_eq!(
+        handshake_and_close(&sized(300_001), 0),
+        [
+            (true, SYN),
+            (false, SYN | ACK),
+            (true, ACK),
+            (true, FIN | ACK | TcpFlags::PSH),
+            (false, FIN | ACK),
+            (true, ACK)
+        ]
+    );
+    // All was out already: the FIN follows alone.
+    let short = sized(5000);
+    assert_eq!(handshake_and_close(&short, 0)[3], (true, FIN | ACK));
+    for (records, size_bytes) in [(short, 5000_u32), (sized(300_001), 300_001)] {
+        let isn = records[0].seq;
+        let of_receiver = at(&records, "receiver-0").filter(|record| record.source_port == 5001);
+        let last_ack = of_receiver.last().expect("ACKs").ack;
+        assert_eq!(
+            last_ack.wrapping_sub(isn),
+            1 + size_bytes + 1,
+            "SYN, payload and FIN"
+        );
+    }
+}
+
+#[test]
+fn a_stopped_flow_closes_after_its_last_byte() {
+    let (output, records) = captured(&scenario(), None);
+    let flow = &output.summary.flows[3];
+    assert!(flow.finished);
+    let first = at(&records, "sender-2").next().expect("a SYN");
+    let fin = at(&records, "sender-2")
+        .find(|record| record.source_port != 5001 && record.flags & TcpFlags::FIN != 0);
+    let fin = fin.expect("a FIN");
+    assert_eq!(fin.payload_bytes, 0);
+    assert_eq!(
+        u64::from(fin.seq.wrapping_sub(first.seq) - 1),
+        flow.received_bytes
+    );
+}
+
+#[test]
+fn frames_are_whole_with_right_checksums() {
+    for snap_bytes in [Some(u32::MAX), Some(96), None] {
+        let (_, records) = captured(&scenario(), snap_bytes);
+        for record in &records {
+            let kept_bytes = match snap_bytes {
+                Some(snap_bytes) => record.original_bytes.min(snap_bytes),
+                None => record.header_bytes,
+            };
+            assert_eq!(record.captured_bytes, kept_bytes);
+            record.assert_checksums();
+        }
+        let data = at(&records, "sender-0").find(|record| record.payload_bytes > 0);
+        assert_eq!(data.expect("data").original_bytes, MSS_BYTES + 66);
+    }
+}
+
+#[test]
+fn syns_say_what_the_hosts_can_do() {
+    let (_, records) = captured(&scenario(), None);
+    for record in records
+        .iter()
+        .filter(|record| record.flags & TcpFlags::SYN != 0)
+    {
+        let options = &record.options;
+        assert_eq!(options.mss, Some(1460), "with the timestamps' 12 bytes");
+        assert!(options.sack_permitted && options.timestamps.is_some());
+        assert!(options.window_scale.is_some());
+    }
+    let ack = at(&records, "sender-0")
+        .find(|record| record.source_port == 5001 && record.flags == TcpFlags::ACK);
+    let window_bytes = u64::from(ack.expect("an ACK").window) << 14;
+    assert!(
+        window_bytes > 1_000_000_000,
+        "1 GiB, as far as the field goes"
+    );
+}
+
+#[test]
+fn acks_report_holes_by_sack() {
+    let (_, records) = captured(&scenario(), None);
+    let acks = at(&records, "receiver-0").filter(|record| record.source_port == 5001);
+    let with_sack: Vec<&Record> = acks.filter(|ack| !ack.options.sack.is_empty()).collect();
+    assert!(!with_sack.is_empty(), "losses leave holes");
+    for ack in with_sack {
+        for &(start, end) in &ack.options.sack {
+            assert!((end.wrapping_sub(start) as i32) > 0);
+            assert_eq!(
+                end.wrapping_sub(start) % MSS_BYTES,
+                0,
+                "bulk: whole segments"
+            );
+        }
+    }
+}
+
+#[test]
+fn only_the_points_that_are_asked_for_are_in_the_file() {
+    let directory = TempDir::new().expect("a directory");
+    let path = directory.path().join("capture.pcapng");
+    let config = CaptureConfig {
+        senders: false,
+        bottleneck: false,
+        ..everything(&path)
+    };
+    simulate(&scenario(), Some(&config));
+    let records = read_records(&fs::read(&path).expect("it was written"));
+    let mut points: Vec<&str> = records.iter().map(|record| record.point.as_str()).collect();
+    points.sort_unstable();
+    points.dedup();
+    assert_eq!(points, ["receiver-0", "receiver-1", "receiver-2"]);
+}
+
+#[test]
+fn a_cancelled_run_leaves_what_was_captured() {
+    let directory = TempDir::new().expect("a directory");
+    let path = directory.path().join("capture.pcapng");
+    let control = Control::default();
+    control.cancel();
+    let result = run(&scenario(), &control, Some(&everything(&path)));
+    assert!(matches!(result, Err(Error::Cancelled)));
+    let records = read_records(&fs::read(&path).expect("it was written"));
+    assert!(records.len() > 1000, "8192 events until the run looks");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_ends_the_run_with_a_line() {
+    let config = everything(Path::new("/dev/full"));
+    let error = run(&scenario(), &Control::default(), Some(&config)).expect_err("it is full");
+    let message = error.to_string();
+    assert!(
+        message.contains("/dev/full") && message.contains("No space left"),
+        "{message}"
+    );
+}
