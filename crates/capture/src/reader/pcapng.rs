@@ -7,7 +7,7 @@ use super::interface::{INTERFACES_MAX, Interface};
 use super::options::Options;
 use super::record::{RECORD_BYTES_MAX, Record, Step, Stop};
 use crate::link_layer::LinkType;
-use crate::packet::DROPPED_COMMENT;
+use crate::writer::DROPPED_COMMENT;
 
 /// Type of the block that begins a section: the same in both byte orders.
 pub(super) const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];

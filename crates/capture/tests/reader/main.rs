@@ -8,6 +8,7 @@ mod frames;
 mod headers;
 mod link_layers;
 mod properties;
+mod seeds;
 
 use std::io::Cursor;
 
