@@ -208,14 +208,11 @@ impl View {
 
     #[inline]
     pub(crate) fn scaling(&self, direction: usize) -> Scaling {
-        let syn = |side: usize| self.directions[side].as_ref().and_then(|this| this.syn);
-        let (this, other) = (syn(direction), syn(1 - direction));
-        Scaling::of(
-            this.is_some(),
-            this.and_then(|syn| syn.window_scale),
-            other.is_some(),
-            other.and_then(|syn| syn.window_scale),
-        )
+        let offer = |side: usize| {
+            let syn = self.directions[side].as_ref()?.syn?;
+            Some(syn.window_scale)
+        };
+        Scaling::of(offer(direction), offer(1 - direction))
     }
 
     #[inline]
@@ -281,6 +278,8 @@ impl View {
         effect: &mut Effect,
     ) {
         let (window, context) = self.data_context(direction, options);
+        let is_window_closed =
+            (self.directions[1 - direction].as_ref()).is_some_and(|other| other.window.is_zero());
         let Some(this) = &mut self.directions[direction] else {
             return;
         };
@@ -288,7 +287,7 @@ impl View {
             .flight
             .as_ref()
             .map_or(0, |flight| flight.held_segments());
-        effect.sent = this.on_data(packet, &context);
+        effect.sent = this.on_data(packet, &context, is_window_closed);
         if let Some(flight) = &mut this.flight {
             flight.record_inflight(packet.time_ns, since_ns, window);
             let bin = flight.series.at(since_ns);

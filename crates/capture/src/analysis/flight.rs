@@ -25,6 +25,8 @@ pub(crate) struct Sent {
     pub(crate) payload_bytes: u32,
     pub(crate) is_fin: bool,
     pub(crate) tsval: Option<u32>,
+    /// Sent to learn whether a closed window has opened.
+    pub(crate) is_probe: bool,
 }
 
 /// What such a packet was.
@@ -34,7 +36,7 @@ pub(crate) struct SentOutcome {
     pub(crate) unique_bytes: u64,
     /// Some of it (payload or FIN) had been seen: a retransmission.
     pub(crate) retransmission: Option<RetransmissionKind>,
-    /// Some of it had not been seen although something behind it had.
+    /// Some of it had not been seen although something behind it had, and nothing of it had.
     pub(crate) is_out_of_order: bool,
     /// Out of order, and sent later than what it was missing from: its original was lost before
     /// it came to the capture point.
@@ -273,8 +275,9 @@ impl Flight {
             unique_bytes += self.missing.fill(start, end.min(base));
         }
         unique_bytes += self.fill_gaps(sent, start.max(base), end, outcome);
-        outcome.is_out_of_order = unique_bytes > 0;
-        if unique_bytes < end - start {
+        outcome.is_out_of_order = unique_bytes == end - start;
+        outcome.is_of_unseen_original &= outcome.is_out_of_order;
+        if !outcome.is_out_of_order {
             let kind = self.classify(sent, start, end);
             outcome.retransmission = Some(kind);
             self.send_again(sent, start, end, kind);
