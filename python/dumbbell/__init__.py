@@ -9,6 +9,7 @@
 """
 
 from dumbbell._core import ENGINE_VERSION, Control
+from dumbbell.analysis import Analysis, Match, analyze, match_captures
 from dumbbell.congestion_control import (
     CongestionControl,
     Description,
@@ -18,6 +19,7 @@ from dumbbell.congestion_control import (
 from dumbbell.cross_validation import CrossValidation, xval
 from dumbbell.errors import (
     Cancelled,
+    CaptureError,
     DumbbellError,
     EngineError,
     PrivilegeError,
@@ -34,8 +36,10 @@ from dumbbell.verdict import Reason, Verdict
 __version__ = ENGINE_VERSION
 
 __all__ = [
+    "Analysis",
     "Buffer",
     "Cancelled",
+    "CaptureError",
     "CongestionControl",
     "Control",
     "CrossValidation",
@@ -43,6 +47,7 @@ __all__ = [
     "DumbbellError",
     "EngineError",
     "Group",
+    "Match",
     "PrivilegeError",
     "Rate",
     "Reason",
@@ -54,9 +59,11 @@ __all__ = [
     "SweepInterrupted",
     "Time",
     "Verdict",
+    "analyze",
     "congestion_controls",
     "describe",
     "jain",
+    "match_captures",
     "run",
     "run_all",
     "xval",

@@ -5,12 +5,15 @@ from typing import Final, final, type_check_only
 __all__ = [
     "ENGINE_VERSION",
     "Cancelled",
+    "CaptureError",
     "Control",
     "EngineError",
     "Output",
+    "analyze",
     "congestion_controls",
     "describe",
     "machine",
+    "match_captures",
     "run",
 ]
 
@@ -19,6 +22,9 @@ class EngineError(ValueError):
 
 class Cancelled(Exception):
     """The run was cancelled through its `Control`."""
+
+class CaptureError(ValueError):
+    """A capture cannot be read, or has not what was asked of it; the message is for the user."""
 
 @final
 class Control:
@@ -54,6 +60,14 @@ class Output:
 
 def run(scenario_json: str, control: Control | None = None, engine: str = "simulator") -> Output:
     """Run a scenario on an engine, `simulator` or `kernel`; other Python threads run meanwhile."""
+
+def analyze(path: str, options_json: str) -> tuple[str, dict[str, list[ArrowRecordBatch]]]:
+    """Analyse a capture, `-` for standard input: its reading as JSON, tables as batches."""
+
+def match_captures(
+    before: str, after: str, options_json: str
+) -> tuple[str, dict[str, list[ArrowRecordBatch]]]:
+    """Match two captures of the same traffic: their reading as JSON, tables as batches."""
 
 def machine() -> str:
     """What this machine can do for the kernel engine, as JSON: a list of facts."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "Cancelled",
+    "CaptureError",
     "DumbbellError",
     "EngineError",
     "PrivilegeError",
@@ -51,6 +52,10 @@ class PrivilegeError(EngineError):
 
 class ResultError(DumbbellError, ValueError):
     """A run cannot be read, written, or has not what was asked of it."""
+
+
+class CaptureError(DumbbellError, ValueError):
+    """A capture cannot be read, or has not what was asked of it."""
 
 
 class Cancelled(DumbbellError):

@@ -4,6 +4,9 @@
 //! the time series as Arrow, without a copy; what they mean is said in
 //! `dumbbell_run` and `docs/data-format.md`.
 
+mod analyze;
+mod interruptible;
+
 use std::sync::Arc;
 
 use arrow_array::ffi::to_ffi;
@@ -189,6 +192,8 @@ fn describe(py: Python<'_>, name_or_path: &str) -> PyResult<String> {
 
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::analyze::{CaptureError, analyze};
     #[pymodule_export]
     use super::{
         Cancelled, Control, EngineError, Output, congestion_controls, describe, machine, run,

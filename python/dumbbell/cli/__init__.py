@@ -10,6 +10,7 @@ import typer
 from typer.exceptions import TyperException
 from typer.main import get_command
 
+from dumbbell.cli.analyze import analyze_command
 from dumbbell.cli.cc import cc_app
 from dumbbell.cli.console import error
 from dumbbell.cli.doctor import doctor_command
@@ -38,6 +39,7 @@ app.command("run")(run_command)
 app.command("sweep")(sweep_command)
 app.command("reproduce")(reproduce_command)
 app.command("xval")(xval_command)
+app.command("analyze")(analyze_command)
 app.command("doctor")(doctor_command)
 app.add_typer(cc_app, name="cc")
 app.add_typer(model_app, name="model")

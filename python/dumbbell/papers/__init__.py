@@ -1,7 +1,7 @@
 """The papers whose experiments `dumbbell reproduce` repeats."""
 
 from dumbbell.papers import ogino2021
-from dumbbell.papers.paper import Check, Finding, Paper, ResultTable
+from dumbbell.papers.paper import Check, Finding, FromCaptures, Paper, ResultTable
 from dumbbell.papers.reproduce import EngineResult, Reproduction, reproduce
 
 #: Every paper by its name on the command line.
@@ -12,6 +12,7 @@ __all__ = [
     "Check",
     "EngineResult",
     "Finding",
+    "FromCaptures",
     "Paper",
     "Reproduction",
     "ResultTable",

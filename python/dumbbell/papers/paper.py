@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from dumbbell.plots import Figure
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 
-__all__ = ["Check", "Finding", "Paper", "ResultTable"]
+__all__ = ["Check", "Finding", "FromCaptures", "Paper", "ResultTable"]
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,22 @@ class ResultTable:
 
 
 @dataclass(frozen=True)
+class FromCaptures:
+    """What captures at the senders show.
+
+    Attributes
+    ----------
+    figures
+        Drawn from them, as the paper drew its own.
+    notes
+        What they say of a finding, by its id; it decides nothing.
+    """
+
+    figures: tuple[Figure, ...]
+    notes: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Paper:
     """A paper's experiment, and what to make of its runs.
 
@@ -113,6 +130,10 @@ class Paper:
         What the quick ones leave out, and what that does to the findings.
     findings, tables, figures
         From the runs by those names to what the paper shows.
+    wants_capture
+        Whether the run of a name is in what `from_captures` draws.
+    from_captures
+        From the runs and their captures, by those names, to what the captures show.
     """
 
     name: str
@@ -126,3 +147,5 @@ class Paper:
     findings: Callable[[Mapping[str, Run]], list[Finding]]
     tables: Callable[[Mapping[str, Run]], list[ResultTable]]
     figures: Callable[[Mapping[str, Run]], list[Figure]]
+    wants_capture: Callable[[str], bool]
+    from_captures: Callable[[Mapping[str, Run], Mapping[str, Path]], FromCaptures]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.analysis.analyze import CAPTURE_NAME
 from dumbbell.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.papers.paper import Finding, Paper, ResultTable
 from dumbbell.plots import Figure, static
@@ -68,12 +69,15 @@ class Reproduction:
         The simulator's, and the kernel's if it ran too.
     quick
         Whether only the points ran without which a finding could not be checked.
+    has_captures
+        Whether the figures over time were drawn from captures too.
     """
 
     paper: Paper
     seeds: tuple[int, ...]
     results: tuple[EngineResult, ...]
     quick: bool = False
+    has_captures: bool = False
 
     @property
     def runs(self) -> Mapping[str, Run]:
@@ -128,6 +132,7 @@ class Reproduction:
         words = ["dumbbell", "reproduce", self.paper.name]
         words += ["--engine", KERNEL] if self.kernel is not None else []
         words += ["--quick"] if self.quick else []
+        words += ["--capture"] if self.has_captures else []
         words += ["--seeds", str(len(self.seeds))] if len(self.seeds) > 1 else []
         return " ".join(words)
 
@@ -146,6 +151,7 @@ class Reproduction:
             "engine_version": ENGINE_VERSION,
             "seeds": list(self.seeds),
             "quick": self.quick,
+            "capture": self.has_captures,
             "missing": self.missing,
             "findings": findings,
             "runs": {name: run_digest(run) for name, run in self.runs.items()},
@@ -168,6 +174,7 @@ def reproduce(
     seeds: Sequence[int] = (1,),
     engine: str = SIMULATOR,
     quick: bool = False,
+    capture: bool = False,
     jobs: int | None = None,
     on_progress: Callable[[Progress, str], None] | None = None,
     on_stage: Callable[[float, str], None] | None = None,
@@ -186,6 +193,9 @@ def reproduce(
         ``kernel`` runs it there too, beside the simulator.
     quick
         Run only the points without which a finding could not be checked.
+    capture
+        Capture at the senders, keep that in each run's directory, and draw the figures over time
+        from it too.
     jobs
         Runs at a time in `engine`.
     on_progress
@@ -226,7 +236,11 @@ def reproduce(
         )
     tell(0.0, "checking the findings")
     results = tuple(evaluate(paper, each, done, tell) for each, done in runs.items())
-    result = Reproduction(paper, tuple(seeds), results, quick)
+    if capture:
+        results = tuple(
+            with_captures(paper, each, out / RUNS[each.engine], tell) for each in results
+        )
+    result = Reproduction(paper, tuple(seeds), results, quick, capture)
     figures = [figure for each in results for figure in each.figures]
     for index, figure in enumerate(figures):
         tell(0.3 + 0.6 * index / len(figures), f"drawing {figure.name}")
@@ -246,9 +260,44 @@ def evaluate(
     tell(0.1, "reading the time series")
     figures, tables = tuple(paper.figures(runs)), tuple(paper.tables(runs))
     if engine == KERNEL:
-        figures = tuple(
-            replace(figure, name=f"kernel-{figure.name}", title=f"{figure.title}, on the kernel")
-            for figure in figures
-        )
+        figures = tuple(on_the_kernel(figure) for figure in figures)
         tables = tuple(replace(grid, title=f"{grid.title}, on the kernel") for grid in tables)
     return EngineResult(engine, runs, findings, tables, figures)
+
+
+def on_the_kernel(figure: Figure) -> Figure:
+    """Name a figure of the kernel's runs apart from the simulator's."""
+    return replace(figure, name=f"kernel-{figure.name}", title=f"{figure.title}, on the kernel")
+
+
+def with_captures(
+    paper: Paper, result: EngineResult, directory: Path, tell: Callable[[float, str], None]
+) -> EngineResult:
+    """Add what the captures show: figures beside the engine's own, and notes to findings."""
+    tell(0.2, "analysing the captures")
+    captures = {
+        name: directory / name / CAPTURE_NAME for name in result.runs if paper.wants_capture(name)
+    }
+    shown = paper.from_captures(result.runs, captures)
+    drawn = [
+        on_the_kernel(figure) if result.engine == KERNEL else figure for figure in shown.figures
+    ]
+    findings = tuple(noted(finding, shown.notes.get(finding.id)) for finding in result.findings)
+    return replace(result, findings=findings, figures=beside(result.figures, drawn))
+
+
+def noted(finding: Finding, note: str | None) -> Finding:
+    """Add a note to a finding."""
+    return replace(finding, note="; ".join(filter(None, (finding.note, note))))
+
+
+def beside(figures: Sequence[Figure], drawn: Sequence[Figure]) -> tuple[Figure, ...]:
+    """Put each figure that was drawn from captures behind the engine's own of the same number."""
+    rest = {figure.name.replace("capture-", ""): figure for figure in drawn}
+    pairs = [
+        each
+        for figure in figures
+        for each in (figure, rest.pop(figure.name, None))
+        if each is not None
+    ]
+    return (*pairs, *rest.values())

@@ -33,6 +33,10 @@ class Curve:
         Ends of the error bars; None without.
     dashed
         Whether the line is broken.
+    points
+        Whether only the points are drawn, and no line between them.
+    strokes
+        Whether the line is many short ones, with NaN between them; all of them are drawn.
     """
 
     label: str
@@ -43,6 +47,8 @@ class Curve:
     low: FloatArray | None = None
     high: FloatArray | None = None
     dashed: bool = False
+    points: bool = False
+    strokes: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,8 @@ class Figure:
         What the reader should know of how it was measured.
     x_ticks
         Values to mark on a doubling x axis; empty for a linear axis.
+    y_from_zero
+        Whether the y axis begins at 0.
     """
 
     name: str
@@ -72,6 +80,7 @@ class Figure:
     curves: tuple[Curve, ...]
     caption: str = ""
     x_ticks: tuple[float, ...] = ()
+    y_from_zero: bool = True
 
 
 def thin(

@@ -38,7 +38,9 @@ def to_plotly_json(figure: Figure) -> str:
         plot_bgcolor="rgba(0,0,0,0)",
     )
     canvas.update_xaxes(title=figure.x_label)
-    canvas.update_yaxes(title=figure.y_label, rangemode="tozero")
+    canvas.update_yaxes(
+        title=figure.y_label, rangemode="tozero" if figure.y_from_zero else "normal"
+    )
     if figure.x_ticks:
         ticks = list(figure.x_ticks)
         canvas.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
@@ -48,7 +50,7 @@ def to_plotly_json(figure: Figure) -> str:
 
 def trace(curve: Curve) -> Any:
     """Return a curve as plotly draws it."""
-    x, y = thin(curve.x, curve.y)
+    x, y = (curve.x, curve.y) if curve.strokes else thin(curve.x, curve.y)
     shape: dict[str, Any] = {"mode": "lines", "line": {"color": curve.color, "width": 1.2}}
     if curve.marker:
         shape = {
@@ -56,6 +58,8 @@ def trace(curve: Curve) -> Any:
             "line": {"color": curve.color, "width": 2},
             "marker": {"symbol": MARKERS.get(curve.marker, "circle"), "size": 8},
         }
+    if curve.points:
+        shape["mode"] = "markers"
     if curve.dashed:
         shape["line"]["dash"] = "dash"
     if curve.low is not None and curve.high is not None:

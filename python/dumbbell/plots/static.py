@@ -60,7 +60,8 @@ def draw(axes: Axes, figure: Figure) -> None:
     axes.set_title(figure.title, fontsize=9)
     axes.set_xlabel(figure.x_label)
     axes.set_ylabel(figure.y_label)
-    axes.set_ylim(bottom=0)
+    if figure.y_from_zero:
+        axes.set_ylim(bottom=0)
     if figure.x_ticks:
         axes.set_xscale("log", base=2)
         labels = [f"{tick:g}" for tick in figure.x_ticks]
@@ -75,10 +76,10 @@ def draw_curve(axes: Axes, curve: Curve) -> None:
     width = 1.4 if curve.marker else 0.8
     marker = curve.marker or None
     if curve.low is None or curve.high is None:
-        x, y = thin(curve.x, curve.y)
+        x, y = (curve.x, curve.y) if curve.strokes else thin(curve.x, curve.y)
         axes.plot(
             x, y, label=curve.label, color=curve.color, marker=marker, lw=width, ms=4,
-            ls="--" if curve.dashed else "-",
+            ls="" if curve.points else "--" if curve.dashed else "-",
         )  # fmt: skip
         return
     bars = np.vstack([curve.y - curve.low, curve.high - curve.y])

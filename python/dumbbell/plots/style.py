@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import matplotlib as mpl
 
-__all__ = ["Style", "buffer_colors", "group_colors", "style_of"]
+__all__ = ["CONNECTION_COLORS", "Style", "buffer_colors", "group_colors", "style_of"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ STYLES = {
 UNKNOWN_COLOR = "#6c6c6c"
 #: For groups that would look alike otherwise: the rest of the palette.
 OTHER_COLORS = ("#e69f00", "#56b4e9", "#8b6d00", "#6c6c6c")
+#: For connections of a capture, which have no congestion control that one could know.
+CONNECTION_COLORS = (*(style.color for style in STYLES.values()), *OTHER_COLORS)
 
 
 def style_of(cc: str) -> Style:

@@ -66,7 +66,8 @@ impl Reader {
         Self::with_name("the input".to_owned(), input)
     }
 
-    fn with_name(name: String, source: Box<dyn Read + Send>) -> Result<Self, Error> {
+    /// Reads a capture from any source of bytes; messages call it `name`.
+    pub fn with_name(name: String, source: Box<dyn Read + Send>) -> Result<Self, Error> {
         let read_error = |source| Error::Read {
             name: name.clone(),
             source,

@@ -4,6 +4,7 @@ n Copa flows against n CUBIC flows, then against n BBR flows, at one 50 Mbit/s b
 base RTT of 40 ms and drop-tail buffers from 0.5 to 64 BDP, for 120 s each.
 """
 
+from dumbbell.papers.ogino2021.captures import evaluate_captures, wants_capture
 from dumbbell.papers.ogino2021.figures import draw_figures, make_tables
 from dumbbell.papers.ogino2021.findings import check_findings
 from dumbbell.papers.ogino2021.measurements import Measurements
@@ -48,4 +49,6 @@ PAPER = Paper(
     findings=lambda runs: check_findings(Measurements(runs)),
     tables=lambda runs: make_tables(Measurements(runs)),
     figures=draw_figures,
+    wants_capture=wants_capture,
+    from_captures=evaluate_captures,
 )

@@ -19,7 +19,7 @@ from dumbbell.run import Run
 from dumbbell.series import flow_series
 from dumbbell.verdict import gravest
 
-__all__ = ["draw_figures", "make_tables"]
+__all__ = ["OVER_TIME", "OverTime", "draw_figures", "make_tables", "over_time_figure"]
 
 
 @dataclass(frozen=True)
@@ -108,15 +108,22 @@ def draw_over_time(m: Measurements, figure: OverTime) -> Figure:
         known = np.isfinite(values)
         scale = 1e-3 if figure.column == "rtt_us" else 1.0
         curves.append(Curve(name, time_s[known], values[known] * scale, colors[name]))
+    return over_time_figure(figure, tuple(curves), name=f"figure-{figure.number}")
+
+
+def over_time_figure(
+    figure: OverTime, curves: tuple[Curve, ...], *, name: str, source: str = ""
+) -> Figure:
+    """Label a figure over time; `source` says where its curves come from."""
     labels = [style_of("copa").label, style_of(figure.rival).label]
     cc, other = labels if figure.group == COPA else labels[::-1]
     what = "RTT" if figure.column == "rtt_us" else "inflight"
     return Figure(
-        name=f"figure-{figure.number}",
-        title=f"Figure {figure.number}: {what} of {cc}, with {other}, n = {figure.n}",
+        name=name,
+        title=f"Figure {figure.number}: {what} of {cc}, with {other}, n = {figure.n}{source}",
         x_label="time (s)",
         y_label="RTT (ms)" if what == "RTT" else "inflight (packets)",
-        curves=tuple(curves),
+        curves=curves,
         caption=(
             f"The first {cc} flow."
             if what == "RTT"

@@ -10,7 +10,7 @@ import numpy as np
 from dumbbell.run import Run
 from dumbbell.series import flow_series
 
-__all__ = ["Counts", "compare_counts"]
+__all__ = ["Counts", "compare", "compare_counts", "first_flow", "seconds"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,12 @@ class Counts:
 
 def compare_counts(runs: Iterable[Run], group: int) -> Counts:
     """Compare the counts of the first flow of a group, over all runs."""
-    parts = [seconds(run, first_flow(run, group)) for run in runs]
+    columns = ("outstanding_pkts", "inflight_pkts", "retransmitted_pkts")
+    return compare(seconds(*flow_series(run, first_flow(run, group), *columns)) for run in runs)
+
+
+def compare(parts: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Counts:
+    """Compare the counts of several flows, given by seconds."""
     lossy, outstanding, inflight = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Counts(
         lossy_seconds=int(np.sum(lossy)),
@@ -48,10 +53,13 @@ def first_flow(run: Run, group: int) -> int:
     return sum(before.flows for before in run.scenario.groups[:group])
 
 
-def seconds(run: Run, flow: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for each second whether it saw retransmissions, and the mean of either count."""
-    columns = ("outstanding_pkts", "inflight_pkts", "retransmitted_pkts")
-    time_s, outstanding, inflight, retransmitted = flow_series(run, flow, *columns)
+def seconds(
+    time_s: np.ndarray, outstanding: np.ndarray, inflight: np.ndarray, retransmitted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return for each second whether it saw retransmissions, and the mean of either count.
+
+    `retransmitted` counts from the start.
+    """
     if time_s.size == 0:
         return np.zeros(0, dtype=bool), np.zeros(0), np.zeros(0)
     second = time_s.astype(int)

@@ -1,0 +1,313 @@
+"""`dumbbell analyze`: what the connections in a capture did."""
+
+from __future__ import annotations
+
+import json as json_module
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+from rich.console import Console
+
+from dumbbell.analysis import Analysis, Match, analyze, match_captures
+from dumbbell.analysis.analyze import STDIN
+from dumbbell.analysis.figures import endpoint
+from dumbbell.cli import options
+from dumbbell.cli.console import out, print_json, table
+from dumbbell.errors import CaptureError
+from dumbbell.quantity import is_count
+from dumbbell.run_directory import check_parent
+
+__all__ = ["analyze_command"]
+
+#: More connections than these are a table too long to read; --json and --out have all.
+MAX_ROWS = 64
+
+Row = Mapping[str, Any]
+
+
+class Source(NamedTuple):
+    """A capture, or one of its points."""
+
+    path: str
+    point: str | None
+
+    def __str__(self) -> str:
+        return self.path if self.point is None else f"{self.path}:{self.point}"
+
+
+def analyze_command(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE[:POINT]…",
+            help="pcap or pcapng, plain, gzip or zstd; `-` is standard input; a run's directory is "
+            "its capture. `:POINT` looks at one capture point (interface) only.",
+            show_default=False,
+        ),
+    ],
+    match: Annotated[
+        bool,
+        typer.Option(
+            "--match",
+            help="Match two captures of the same traffic, packet by packet: delay, drops, "
+            "reordering. A run's own capture alone: before and after the bottleneck.",
+        ),
+    ] = False,
+    point: Annotated[
+        str | None, typer.Option(help="Look at one capture point only.", show_default="all")
+    ] = None,
+    all_points: Annotated[
+        bool,
+        typer.Option("--all-points", help="List every point that saw a connection, not the best."),
+    ] = False,
+    interval: Annotated[
+        str | None,
+        typer.Option(
+            help="Bins of the time series, like `100ms`.", show_default="wider as it lasts longer"
+        ),
+    ] = None,
+    segments: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,…",
+            help="Keep every packet of these connections and draw their time sequence.",
+            show_default="with --out that with most payload",
+        ),
+    ] = None,
+    json: options.Json = False,
+    out_dir: Annotated[
+        Path | None,
+        typer.Option("--out", help="Directory for tables (Parquet) and figures (PNG and SVG)."),
+    ] = None,
+) -> int:
+    """Analyse the TCP connections of captures: rates, retransmissions, RTT, in-flight.
+
+    The table has the direction that carries the data, at the best point: the sender's if the
+    capture has it.
+    """
+    sources = [source_of(name, point) for name in files]
+    if out_dir is not None:
+        check_parent(out_dir)
+    if match:
+        return match_command(sources, json=json, out_dir=out_dir)
+    numbers = None if segments is None else connection_numbers(segments)
+    documents = []
+    for source in sources:
+        result = analyze_source(source, interval, numbers, has_figures=out_dir is not None)
+        if json:
+            documents.append(result.to_dict(all_points=all_points))
+        else:
+            print_analysis(out(), source, result, all_points=all_points)
+        if out_dir is not None:
+            place = out_dir if len(sources) == 1 else out_dir / directory_name(source, sources)
+            result.save(place)
+            if not json:
+                out().print(f"saved in {place}", markup=False, soft_wrap=True)
+    if json:
+        document = documents[0] if len(documents) == 1 else documents
+        print_json(json_module.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+    return 0
+
+
+def source_of(name: str, point: str | None) -> Source:
+    """Read ``FILE:POINT``; a file of that very name goes first."""
+    path, colon, named = name.rpartition(":")
+    if not colon or not path or Path(name).exists() or not (path == STDIN or Path(path).exists()):
+        return Source(name, point)
+    if point is not None:
+        raise CaptureError(f"`{name}` names a point, and --point another; say one")
+    return Source(path, named)
+
+
+def connection_numbers(text: str) -> list[int]:
+    """Read ``0,3``."""
+    words = [word.strip() for word in text.split(",")]
+    if not all(is_count(word) for word in words):
+        raise CaptureError(f"segments is `{text}`; say numbers of connections, like `0` or `0,3`")
+    return [int(word) for word in words]
+
+
+def directory_name(source: Source, sources: Sequence[Source]) -> str:
+    """Return a name for one of several captures' results that no other has."""
+    index = sources.index(source)
+    stem = Path(source.path).name.split(".")[0] or "stdin"
+    return "-".join(part for part in (str(index), stem, source.point) if part)
+
+
+def analyze_source(
+    source: Source, interval: str | None, segments: list[int] | None, *, has_figures: bool
+) -> Analysis:
+    """Analyse one capture."""
+    points = None if source.point is None else [source.point]
+    result = analyze(source.path, interval=interval, segments=segments, points=points)
+    for number in segments or ():
+        result.row_of(number)  # refuses what is not there
+    if segments is None and has_figures and source.path != STDIN and result.largest:
+        # Which connection is worth its packets is known only now; a pipe cannot be read again.
+        largest = result.largest[:1]
+        return analyze(source.path, interval=interval, segments=largest, points=points)
+    return result
+
+
+def print_analysis(console: Console, source: Source, result: Analysis, *, all_points: bool) -> None:
+    """Print an analysis for a person."""
+    console.print(reading_line(source, result), markup=False, soft_wrap=True)
+    for line in trouble(result.reading):
+        console.print(line, markup=False, soft_wrap=True)
+    data = result.data
+    if data.num_rows == 0:
+        console.print("no TCP connection", markup=False)
+        return
+    shown = sorted(result.largest[:MAX_ROWS])
+    rows = result.connections if all_points else data
+    kept = [row for row in rows.to_pylist() if row["connection"] in set(shown)]
+    console.print(connection_table(kept))
+    if data.num_rows > MAX_ROWS:
+        console.print(
+            f"the {MAX_ROWS} of {data.num_rows:,} connections with most payload; --json and --out "
+            "have all",
+            markup=False,
+            soft_wrap=True,
+        )
+    for note in result.notes:
+        who = "" if len(note.connections) == data.num_rows else f"{numbers(note.connections)}: "
+        console.print(f"note: {who}{note.message}", markup=False, soft_wrap=True)
+
+
+def reading_line(source: Source, result: Analysis) -> str:
+    """Write what was read in a line."""
+    reading = result.reading
+    count = result.connection_count
+    points = f", at {', '.join(result.points)}" if len(result.points) > 1 else ""
+    return (
+        f"{source}: {reading['packets']:,} packets, {reading['tcp_pkts']:,} of TCP; "
+        f"{count:,} connection{'' if count == 1 else 's'}{points}"
+    )
+
+
+#: What could not be read, in words.
+UNREAD = {
+    "not_ip": "neither IPv4 nor IPv6",
+    "not_tcp": "not TCP",
+    "fragments": "IP fragments without a TCP header",
+    "cut_headers": "cut before the end of their TCP header",
+    "bad_lengths": "with lengths that contradict one another",
+    "unknown_link_type": "of an interface whose link type is not known here",
+}
+
+
+def trouble(reading: Mapping[str, Any]) -> list[str]:
+    """Write what could not be read."""
+    parts = [f"{reading[key]:,} {what}" for key, what in UNREAD.items() if reading.get(key)]
+    lines = [f"not analysed: {', '.join(parts)}"] if parts else []
+    damage = reading.get("damage")
+    if damage:
+        lines.append(
+            f"damaged: {damage['what']} at byte {damage['offset']:,}; what came before is analysed"
+        )
+    return lines
+
+
+def connection_table(rows: Sequence[Row]) -> object:
+    """Lay out the connections."""
+    columns = (
+        "connection", "point", "time\ns", "goodput\nMbit/s", "data\npkts", "retransmitted\npkts",
+        "RTT min\nms", "mean\nms", "max\nms", "in flight\nmax kB", "by SACK\nmax kB",
+    )  # fmt: skip
+    return table("", columns, [connection_row(row) for row in rows])
+
+
+def connection_row(row: Row) -> tuple[str, ...]:
+    """Write a connection's cells."""
+    source = endpoint(row["source"], row["source_port"])
+    destination = endpoint(row["destination"], row["destination_port"])
+    data, resent = row["data_pkts"], row["retransmitted_pkts"]
+    share = f" ({100 * resent / data:.2f} %)" if data and resent else ""
+    return (
+        f"{row['connection']} {source} → {destination}",
+        str(row["point"]),
+        scaled(row["duration_us"], 1e6, 2),
+        scaled(row["goodput_bps"], 1e6, 2),
+        f"{data:,}",
+        f"{resent:,}{share}",
+        *(scaled(row[f"rtt_{which}_us"], 1e3, 1) for which in ("min", "mean", "max")),
+        scaled(row["inflight_max_bytes"], 1e3, 0),
+        scaled(row["inflight_sack_max_bytes"], 1e3, 0),
+    )
+
+
+def scaled(value: float | None, unit: float, digits: int) -> str:
+    """Write a value in a larger unit; a dash where it is not known."""
+    return "–" if value is None else f"{value / unit:,.{digits}f}"
+
+
+def numbers(connections: Sequence[int]) -> str:
+    """Write numbers of connections, the first few."""
+    few = ", ".join(str(number) for number in connections[:8])
+    more = f" and {len(connections) - 8:,} more" if len(connections) > 8 else ""
+    return f"connection{'s' if len(connections) > 1 else ''} {few}{more}"
+
+
+def match_command(sources: Sequence[Source], *, json: bool, out_dir: Path | None) -> int:
+    """Match two captures, or both sides of one run's bottleneck."""
+    if len(sources) > 2 or (len(sources) == 1 and sources[0].point is not None):
+        raise CaptureError(
+            "--match takes two captures, `A B` or `FILE:POINT FILE:POINT`, or a run's own alone"
+        )
+    before, after = sources[0], sources[-1]
+    if before.path == after.path == STDIN:
+        raise CaptureError("--match reads both captures; standard input can only be one of two")
+    if len(sources) == 1:
+        result = match_captures(before.path)
+    else:
+        result = match_captures(
+            before.path, after.path, before_point=before.point, after_point=after.point
+        )
+    if json:
+        text = json_module.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        print_json(text)
+    else:
+        print_match(out(), result)
+    if out_dir is not None:
+        result.save(out_dir)
+        if not json:
+            out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
+    return 0
+
+
+def print_match(console: Console, result: Match) -> None:
+    """Print a match for a person."""
+    rows = result.connections.to_pylist()
+    columns = (
+        "connection", "seen\nbefore", "dropped\npkts", "only\nafter", "reordered\npkts",
+        "delay min\nms", "mean\nms", "p95\nms", "max\nms", "above min\nmean ms",
+    )  # fmt: skip
+    cells = [match_row(row) for row in rows if row["matched_pkts"] + row["dropped_pkts"] > 0]
+    console.print(table("", columns, cells[:MAX_ROWS]))
+    if len(cells) > MAX_ROWS:
+        console.print(f"the first {MAX_ROWS} of {len(cells):,}; --json and --out have all")
+    console.print(
+        "note: clocks are not aligned: between two machines the delay holds their offset; the "
+        "delay above the smallest does not",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def match_row(row: Row) -> tuple[str, ...]:
+    """Write a connection's and direction's cells."""
+    source = endpoint(row["source"], row["source_port"])
+    destination = endpoint(row["destination"], row["destination_port"])
+    seen, dropped = row["matched_pkts"] + row["dropped_pkts"], row["dropped_pkts"]
+    share = f" ({100 * dropped / seen:.2f} %)" if dropped else ""
+    return (
+        f"{row['connection']} {source} → {destination}",
+        f"{seen:,}",
+        f"{dropped:,}{share}",
+        f"{row['only_after_pkts']:,}",
+        f"{row['reordered_pkts']:,}",
+        *(scaled(row[f"delay_{which}_us"], 1e3, 2) for which in ("min", "mean", "p95", "max")),
+        scaled(row["sojourn_mean_us"], 1e3, 2),
+    )
