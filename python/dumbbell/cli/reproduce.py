@@ -36,7 +36,13 @@ def reproduce_command(
             metavar="[PAPER…]", help=f"Of: {', '.join(PAPERS)}; all when none is named."
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="Run each scenario with this many seeds.")] = 1,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            help="Run each scenario with this many seeds; as many as the paper's page says when "
+            "left out, 1 with --quick."
+        ),
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Exit with 1 if a finding is not shown.")
     ] = False,
@@ -63,10 +69,10 @@ def reproduce_command(
     for name in papers or ():
         if name not in PAPERS:
             raise ScenarioError(f"unknown paper `{name}`{nearest(name, PAPERS)}")
-    if seeds < 1:
+    if seeds is not None and seeds < 1:
         raise ScenarioError(f"seeds is {seeds}; say 1 or more")
     chosen = [PAPERS[name] for name in dict.fromkeys(papers or PAPERS)]
-    how = How(range(1, seeds + 1), engine, quick, jobs)
+    how = How(seeds, engine, quick, jobs)
     for paper in chosen:
         check_engine(engine, *(scenario for _, scenario in paper.scenarios([1])))
     check_parent(out_dir)
@@ -85,10 +91,14 @@ def reproduce_command(
 class How:
     """What the options say of how to reproduce a paper."""
 
-    seeds: Sequence[int]
+    seeds: int | None
     engine: str
     quick: bool
     jobs: int | None
+
+    def seeds_of(self, paper: Paper) -> Sequence[int]:
+        """Return the seeds of a paper's scenarios."""
+        return range(1, 1 + (self.seeds or (1 if self.quick else paper.default_seeds)))
 
 
 def reproduce_paper(paper: Paper, directory: Path, how: How) -> Reproduction:
@@ -111,7 +121,7 @@ def reproduce_paper(paper: Paper, directory: Path, how: How) -> Reproduction:
 
         try:
             return reproduce(
-                paper, directory, seeds=how.seeds, engine=how.engine, quick=how.quick,
+                paper, directory, seeds=how.seeds_of(paper), engine=how.engine, quick=how.quick,
                 jobs=how.jobs, on_progress=show, on_stage=stage,
             )  # fmt: skip
         except SweepInterrupted as interrupt:

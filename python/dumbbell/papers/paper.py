@@ -113,6 +113,8 @@ class Paper:
         What the quick ones leave out, and what that does to the findings.
     findings, tables, figures
         From the runs by those names to what the paper shows.
+    default_seeds
+        How many seeds each scenario runs with when nobody says.
     """
 
     name: str
@@ -126,3 +128,4 @@ class Paper:
     findings: Callable[[Mapping[str, Run]], list[Finding]]
     tables: Callable[[Mapping[str, Run]], list[ResultTable]]
     figures: Callable[[Mapping[str, Run]], list[Figure]]
+    default_seeds: int = 1

@@ -1,0 +1,96 @@
+"""The paper's findings, each as rules on our measurements.
+
+Written from the paper's words before any of our results was looked at; a comment says why a
+threshold is what it is where those words leave it open.
+"""
+
+from __future__ import annotations
+
+from dumbbell.papers.paper import Check, Finding
+from dumbbell.papers.saito2022.measurements import Measurements
+from dumbbell.papers.saito2022.points import FLOWS, PAPER_SPREAD, Point
+
+__all__ = ["check_findings"]
+
+#: "Close to 1 Gbit/s", payload: headers take 4.4 %, and what is left may lack half as much again.
+CLOSE_MBPS = 930.0
+#: "Raised": at or above twice the base RTT, as in ogino2021.
+RAISED_MS = 80.0
+#: "In competitive mode", "mostly": more than half of the time.
+MOSTLY = 0.5
+#: "Stays there": nearly all of the last quarter.
+STAYS = 0.95
+FEW, MANY = FLOWS[:2], FLOWS[2:]
+
+
+def check_findings(m: Measurements) -> list[Finding]:
+    """Check B1 to B3."""
+    return [b1(m), b2(m), b3(m)]
+
+
+def point(flows: int) -> Point:
+    """Return the paper's run."""
+    return Point(flows, PAPER_SPREAD)
+
+
+def b1(m: Measurements) -> Finding:
+    """The total throughput."""
+    totals = [(n, m.mean(point(n), lambda run: run.total_mbps)) for n in FLOWS]
+    return Finding(
+        "B1",
+        "The total throughput is close to 1 Gbit/s for 16, 32, 64 and 128 flows.",
+        tuple(
+            Check(f"{n} flows: {total:.0f} ≥ {CLOSE_MBPS:.0f} Mbit/s", total >= CLOSE_MBPS)
+            for n, total in totals
+        ),
+    )
+
+
+def b2(m: Measurements) -> Finding:
+    """The RTT of flow 1."""
+    checks = []
+    for n in FLOWS:
+        rtt_ms = m.mean(point(n), lambda run: run.rtt_mean_ms)
+        relation, holds = ("<", rtt_ms < RAISED_MS) if n in FEW else ("≥", rtt_ms >= RAISED_MS)
+        checks.append(
+            Check(f"{n} flows: mean RTT {rtt_ms:.0f} ms {relation} {RAISED_MS:.0f} ms", holds)
+        )
+    return Finding(
+        "B2",
+        "Flow 1's mean RTT is raised at 64 and 128 flows, not at 16 and 32.",
+        tuple(checks),
+    )
+
+
+def b3(m: Measurements) -> Finding:
+    """The mode of flow 1, and what it does."""
+    checks = []
+    for n in MANY:
+        share = m.mean(point(n), lambda run: run.competitive_share)
+        end = m.mean(point(n), lambda run: run.competitive_at_end)
+        rtt = [m.mean(point(n), lambda run, i=i: run.rtt_ms[i]) for i in (0, 2)]
+        inflight = [m.mean(point(n), lambda run, i=i: run.inflight_pkts[i]) for i in (0, 2)]
+        checks += [
+            Check(f"{n} flows: flow 1 competitive {share:.0%} of the time", share > MOSTLY),
+            Check(f"{n} flows: {end:.0%} of the last quarter ≥ {STAYS:.0%}", end >= STAYS),
+            Check(
+                f"{n} flows: its RTT grows from {rtt[0]:.0f} ms in the second quarter to "
+                f"{rtt[1]:.0f} ms in the last",
+                rtt[1] > rtt[0],
+            ),
+            Check(
+                f"{n} flows: its inflight grows from {inflight[0]:.0f} to {inflight[1]:.0f} pkts",
+                inflight[1] > inflight[0],
+            ),
+        ]
+    for n in FEW:
+        share = m.mean(point(n), lambda run: run.competitive_share)
+        checks.append(
+            Check(f"{n} flows: flow 1 competitive {share:.0%} of the time", share <= MOSTLY)
+        )
+    return Finding(
+        "B3",
+        "At 64 and 128 flows flow 1 is in competitive mode; there inflight and RTT grow and it "
+        "stays there.",
+        tuple(checks),
+    )
