@@ -1,12 +1,13 @@
 """The papers whose experiments `dumbbell reproduce` repeats."""
 
-from dumbbell.papers import coexistence, ogino2021, saito2022
+from dumbbell.papers import coexistence, kakenhi2024, ogino2021, saito2022
 from dumbbell.papers.paper import Check, Finding, Paper, ResultTable
 from dumbbell.papers.reproduce import EngineResult, Reproduction, reproduce
 
 #: Every paper by its name on the command line.
 PAPERS: dict[str, Paper] = {
-    paper.name: paper for paper in (ogino2021.PAPER, saito2022.PAPER, coexistence.PAPER)
+    paper.name: paper
+    for paper in (ogino2021.PAPER, saito2022.PAPER, kakenhi2024.PAPER, coexistence.PAPER)
 }
 
 __all__ = [
