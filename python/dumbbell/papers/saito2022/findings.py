@@ -68,8 +68,14 @@ def b3(m: Measurements) -> Finding:
     for n in MANY:
         share = m.mean(point(n), lambda run: run.competitive_share)
         end = m.mean(point(n), lambda run: run.competitive_at_end)
-        rtt = [m.mean(point(n), lambda run, i=i: run.rtt_ms[i]) for i in (0, 2)]
-        inflight = [m.mean(point(n), lambda run, i=i: run.inflight_pkts[i]) for i in (0, 2)]
+        rtt = (
+            m.mean(point(n), lambda run: run.rtt_ms[0]),
+            m.mean(point(n), lambda run: run.rtt_ms[-1]),
+        )
+        inflight = (
+            m.mean(point(n), lambda run: run.inflight_pkts[0]),
+            m.mean(point(n), lambda run: run.inflight_pkts[-1]),
+        )
         checks += [
             Check(f"{n} flows: flow 1 competitive {share:.0%} of the time", share > MOSTLY),
             Check(f"{n} flows: {end:.0%} of the last quarter ≥ {STAYS:.0%}", end >= STAYS),
