@@ -6,9 +6,12 @@ threshold is what it is where those words leave it open.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from dumbbell.papers.paper import Check, Finding
 from dumbbell.papers.saito2022.measurements import Measurements
-from dumbbell.papers.saito2022.points import FLOWS, PAPER_SPREAD, Point
+from dumbbell.papers.saito2022.points import FLOWS, PAPER_SPREAD, SPREADS, Point
 
 __all__ = ["check_findings"]
 
@@ -24,18 +27,29 @@ FEW, MANY = FLOWS[:2], FLOWS[2:]
 
 
 def check_findings(m: Measurements) -> list[Finding]:
-    """Check B1 to B3."""
-    return [b1(m), b2(m), b3(m)]
+    """Check B1 to B3 with the paper's spread; a note says what the other spreads show."""
+    others = [spread for spread in SPREADS[1:] if Point(FLOWS[0], spread) in m.measured]
+    return [
+        replace(check(m, PAPER_SPREAD), note=note([(s, check(m, s)) for s in others]))
+        for check in (b1, b2, b3)
+    ]
 
 
-def point(flows: int) -> Point:
-    """Return the paper's run."""
-    return Point(flows, PAPER_SPREAD)
+def note(others: Sequence[tuple[str, Finding]]) -> str:
+    """Return what the same rules say of other start times."""
+    parts = []
+    for spread, finding in others:
+        failed = [check.text for check in finding.checks if not check.holds]
+        parts.append(
+            f"starts within {spread}: "
+            + (f"not {'; not '.join(failed)}" if failed else "all holds")
+        )
+    return ". ".join(parts)
 
 
-def b1(m: Measurements) -> Finding:
+def b1(m: Measurements, spread: str) -> Finding:
     """The total throughput."""
-    totals = [(n, m.mean(point(n), lambda run: run.total_mbps)) for n in FLOWS]
+    totals = [(n, m.mean(Point(n, spread), lambda run: run.total_mbps)) for n in FLOWS]
     return Finding(
         "B1",
         "The total throughput is close to 1 Gbit/s for 16, 32, 64 and 128 flows.",
@@ -46,11 +60,11 @@ def b1(m: Measurements) -> Finding:
     )
 
 
-def b2(m: Measurements) -> Finding:
+def b2(m: Measurements, spread: str) -> Finding:
     """The RTT of flow 1."""
     checks = []
     for n in FLOWS:
-        rtt_ms = m.mean(point(n), lambda run: run.rtt_mean_ms)
+        rtt_ms = m.mean(Point(n, spread), lambda run: run.rtt_mean_ms)
         relation, holds = ("<", rtt_ms < RAISED_MS) if n in FEW else ("≥", rtt_ms >= RAISED_MS)
         checks.append(
             Check(f"{n} flows: mean RTT {rtt_ms:.0f} ms {relation} {RAISED_MS:.0f} ms", holds)
@@ -62,19 +76,19 @@ def b2(m: Measurements) -> Finding:
     )
 
 
-def b3(m: Measurements) -> Finding:
+def b3(m: Measurements, spread: str) -> Finding:
     """The mode of flow 1, and what it does."""
     checks = []
     for n in MANY:
-        share = m.mean(point(n), lambda run: run.competitive_share)
-        end = m.mean(point(n), lambda run: run.competitive_at_end)
+        share = m.mean(Point(n, spread), lambda run: run.competitive_share)
+        end = m.mean(Point(n, spread), lambda run: run.competitive_at_end)
         rtt = (
-            m.mean(point(n), lambda run: run.rtt_ms[0]),
-            m.mean(point(n), lambda run: run.rtt_ms[-1]),
+            m.mean(Point(n, spread), lambda run: run.rtt_ms[0]),
+            m.mean(Point(n, spread), lambda run: run.rtt_ms[-1]),
         )
         inflight = (
-            m.mean(point(n), lambda run: run.inflight_pkts[0]),
-            m.mean(point(n), lambda run: run.inflight_pkts[-1]),
+            m.mean(Point(n, spread), lambda run: run.inflight_pkts[0]),
+            m.mean(Point(n, spread), lambda run: run.inflight_pkts[-1]),
         )
         checks += [
             Check(f"{n} flows: flow 1 competitive {share:.0%} of the time", share > MOSTLY),
@@ -90,7 +104,7 @@ def b3(m: Measurements) -> Finding:
             ),
         ]
     for n in FEW:
-        share = m.mean(point(n), lambda run: run.competitive_share)
+        share = m.mean(Point(n, spread), lambda run: run.competitive_share)
         checks.append(
             Check(f"{n} flows: flow 1 competitive {share:.0%} of the time", share <= MOSTLY)
         )

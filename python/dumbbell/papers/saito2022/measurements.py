@@ -22,7 +22,7 @@ class Measured:
     Attributes
     ----------
     total_mbps
-        Goodput of all flows together.
+        Payload that all receivers got, over the whole run.
     rtt_mean_ms
         Of flow 1, over the whole run.
     rtt_ms, inflight_pkts
@@ -98,7 +98,7 @@ def measure(run: Run) -> Measured:
     ]
     flows = run.summary["flows"]
     return Measured(
-        total_mbps=sum(flow["goodput_bps"] for flow in flows) / 1e6,
+        total_mbps=8 * sum(flow["received_bytes"] for flow in flows) / end_s / 1e6,
         rtt_mean_ms=flows[0]["rtt_mean_us"] / 1e3,
         rtt_ms=tuple(float(np.nanmean(rtt_us[quarter])) / 1e3 for quarter in quarters),
         inflight_pkts=tuple(float(np.nanmean(inflight[quarter])) for quarter in quarters),
