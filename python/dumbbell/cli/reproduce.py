@@ -18,6 +18,7 @@ from dumbbell.cli.console import out, print_json, progress_bar, table
 from dumbbell.engine import SIMULATOR, check_engine
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.papers import PAPERS, EngineResult, Finding, Paper, Reproduction, reproduce
+from dumbbell.report import write_site
 from dumbbell.run_directory import check_parent
 from dumbbell.sweep import Progress, SweepInterrupted
 
@@ -77,6 +78,7 @@ def reproduce_command(
         check_engine(engine, *(scenario for _, scenario in paper.scenarios([1])))
     check_parent(out_dir)
     results = [reproduce_paper(paper, out_dir / paper.name, how) for paper in chosen]
+    site = write_site(results, how.command, out_dir / "index.html") if len(results) > 1 else None
     if json:
         documents = [result.to_dict() for result in results]
         document = documents[0] if len(documents) == 1 else documents
@@ -84,6 +86,13 @@ def reproduce_command(
     else:
         for result in results:
             print_reproduction(out(), result, out_dir / result.paper.name)
+        if site is not None:
+            out().print()
+            for result in results:
+                for each in result.results:
+                    line = engine_line(each, alone=len(result.results) == 1)
+                    out().print(f"{result.paper.name}: {line}", soft_wrap=True)
+            out().print(f"all papers: {site}", markup=False, soft_wrap=True)
     return 1 if check and not all(result.holds for result in results) else 0
 
 
@@ -95,6 +104,15 @@ class How:
     engine: str
     quick: bool
     jobs: int | None
+
+    @property
+    def command(self) -> str:
+        """The command line that reproduces all papers again."""
+        words = ["dumbbell", "reproduce"]
+        words += ["--engine", self.engine] if self.engine != SIMULATOR else []
+        words += ["--quick"] if self.quick else []
+        words += ["--seeds", str(self.seeds)] if self.seeds else []
+        return " ".join(words)
 
     def seeds_of(self, paper: Paper) -> Sequence[int]:
         """Return the seeds of a paper's scenarios."""

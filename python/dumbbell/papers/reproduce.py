@@ -128,7 +128,8 @@ class Reproduction:
         words = ["dumbbell", "reproduce", self.paper.name]
         words += ["--engine", KERNEL] if self.kernel is not None else []
         words += ["--quick"] if self.quick else []
-        words += ["--seeds", str(len(self.seeds))] if len(self.seeds) > 1 else []
+        usual = 1 if self.quick else self.paper.default_seeds
+        words += ["--seeds", str(len(self.seeds))] if len(self.seeds) != usual else []
         return " ".join(words)
 
     def to_dict(self) -> dict[str, Any]:
