@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import json as json_module
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any
 
 import typer
 
 from dumbbell.cli import options
-from dumbbell.cli.axes import RANGE, Point, sweep_points
+from dumbbell.cli.axes import RANGE
 from dumbbell.cli.console import out, print_json, table
+from dumbbell.cli.model_answer import (
+    Column,
+    answer,
+    answer_sawtooth,
+    at_points,
+    parse_losses,
+    parse_times,
+    source,
+    to_json,
+)
 from dumbbell.cli.model_compare import compare_command
 from dumbbell.errors import ScenarioError
 from dumbbell.models import (
-    DERIVED,
     MODELS,
     Bottleneck,
     Model,
@@ -30,8 +36,7 @@ from dumbbell.models import (
     padhye1998,
     ware2019,
 )
-from dumbbell.models.sawtooth import Sawtooth
-from dumbbell.quantity import Time, expand, expand_counts
+from dumbbell.quantity import Time, expand_counts
 
 __all__ = ["model_app"]
 
@@ -59,24 +64,9 @@ PacketsPerAck = Annotated[
         help="Packets for which the window grows as for one: 2 for delayed ACKs counted as "
         "one each; Linux counts packets.",
         min=1,
+        max=1000,
     ),
 ]
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table: the key of a row, its heading, and how a value is written."""
-
-    key: str
-    heading: str
-    form: str = "{}"
-
-    def write(self, row: Mapping[str, Any]) -> str:
-        """Write a row's value."""
-        value = row[self.key]
-        if isinstance(value, bool):
-            return "yes" if value else "no"
-        return self.form.format(value)
 
 
 @model_app.callback()
@@ -108,12 +98,10 @@ def model_command(context: typer.Context, json: options.Json = False) -> int:
 def describe(model: Model) -> dict[str, Any]:
     """Return a model as JSON lists it."""
     keys = ("name", "title", "source", "status")
-    return {**{key: getattr(model, key) for key in keys}, "of_scenarios": bool(model.predict)}
-
-
-def source(model: Model) -> str:
-    """Return where a model comes from, and whether it was worked out here."""
-    return f"{model.source} [derived]" if model.status == DERIVED else model.source
+    return {
+        **{key: getattr(model, key) for key in keys},
+        "of_scenarios": model.of_scenario is not None,
+    }
 
 
 @model_app.command("ware")
@@ -129,6 +117,7 @@ def ware_command(
             help="Packets that each BBR window has beyond twice its BDP: 3 and more in Linux, none "
             "in the paper.",
             min=0,
+            max=1e6,
         ),
     ] = 0,
     json: options.Json = False,
@@ -310,11 +299,13 @@ def copa_command(
     rtt: Rtts = "40ms",
     flows: Flows = "16..128",
     inv_delta: Annotated[
-        float, typer.Option("--inv-delta", help="1/δ in default mode, packets.", min=0.01)
+        float, typer.Option("--inv-delta", help="1/δ in default mode, packets.", min=0.01, max=1e6)
     ] = copa_equilibrium.DEFAULT_INV_DELTA,
     start_inv_delta: Annotated[
         float,
-        typer.Option("--start-inv-delta", help="1/δ when the competitive start ends.", min=0.01),
+        typer.Option(
+            "--start-inv-delta", help="1/δ when the competitive start ends.", min=0.01, max=1e6
+        ),
     ] = copa_equilibrium.START_INV_DELTA,
     json: options.Json = False,
 ) -> int:
@@ -378,115 +369,3 @@ def solve_fca(
 ) -> Mapping[str, Any]:
     """Solve BBR-FCA's model."""
     return vars(bbr_fca.solve(bottleneck, flows, rivals, theta))
-
-
-# What the commands share.
-
-
-def at_points(
-    rate: str,
-    rtt: str,
-    buffer: str,
-    flows: str,
-    solve: Callable[[Bottleneck, int], Mapping[str, Any]],
-) -> list[dict[str, Any]]:
-    """Return a row per point of the axes: where it is, and what the model says."""
-    return [
-        {**point._asdict(), **solve(bottleneck_at(point), point.flows or 1)}
-        for point in sweep_points(rate, rtt, buffer, flows)
-    ]
-
-
-def bottleneck_at(point: Point) -> Bottleneck:
-    """Return the bottleneck of a point."""
-    return Bottleneck.of(point.rate or "", point.rtt or "", point.buffer or "")
-
-
-def answer_sawtooth(
-    name: str,
-    rate: str,
-    rtt: str,
-    buffer: str,
-    flows: str,
-    solve: Callable[[Bottleneck, int], Sawtooth],
-    *,
-    json: bool,
-) -> int:
-    """Print the sawtooth of loss-based flows at each point."""
-    rows = at_points(rate, rtt, buffer, flows, lambda b, n: vars(solve(b, n)))
-    columns = (
-        Column("peak_pkts", "W\npkts", "{:.1f}"),
-        Column("window_mean_pkts", "mean window\npkts", "{:.1f}"),
-        Column("loss_interval_s", "loss every\ns", "{:.2f}"),
-        Column("queue_delay_mean_ms", "queueing delay\nmean ms", "{:.1f}"),
-        Column("rtt_mean_ms", "RTT\nmean ms", "{:.1f}"),
-        Column("utilization", "utilisation", "{:.3f}"),
-    )
-    return answer(name, rows, columns, json=json)
-
-
-def answer(
-    name: str,
-    rows: Sequence[Mapping[str, Any]],
-    columns: Sequence[Column],
-    *,
-    json: bool,
-    axes: Iterable[str] = Point._fields,
-) -> int:
-    """Print a model's rows: as a table with the axes that change, or all as JSON."""
-    if json:
-        print_json(to_json({"model": name, "status": MODELS[name].status, "points": list(rows)}))
-        return 0
-    axes = list(axes)
-    changing = [axis for axis in axes if len({row[axis] for row in rows}) > 1] or axes[-1:]
-    fixed = ", ".join(f"{axis} {rows[0][axis]}" for axis in axes if axis not in changing)
-    out().print(source(MODELS[name]), markup=False, soft_wrap=True)
-    grid = table(
-        fixed,
-        (*changing, *(column.heading for column in columns)),
-        [
-            (*(f"{row[axis]}" for axis in changing), *(column.write(row) for column in columns))
-            for row in rows
-        ],
-    )
-    out().print(grid)
-    return 0
-
-
-def to_json(document: Any) -> str:
-    """Return JSON text."""
-    return json_module.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def parse_times(text: str, what: str) -> list[Time]:
-    """Read a list of times."""
-    return [Time.parse(word, what, minimum=1) for word in expand(text, what, Time.examples)]
-
-
-def parse_losses(text: str) -> list[float]:
-    """Read a list of loss rates: ``1e-3``, ``0.1%``, ``1e-6..1e-2``, which goes by tens."""
-    losses: list[float] = []
-    for part in text.split(","):
-        low, dots, high = part.partition("..")
-        first = parse_loss(low)
-        last = parse_loss(high) if dots else first
-        if last < first:
-            raise ScenarioError(f"loss `{part}`: a range goes up", key="loss")
-        decades = math.log10(last / first)
-        losses += [first * 10**step for step in range(math.floor(decades + 1e-9) + 1)]
-    return losses
-
-
-def parse_loss(text: str) -> float:
-    """Read a loss rate: a number above 0 and below 1, or a percentage."""
-    number, percent, rest = text.strip().partition("%")
-    try:
-        value = float(number) / (100 if percent else 1)
-    except ValueError:
-        value = math.nan
-    if rest or not 0 < value < 1:
-        raise ScenarioError(
-            f"loss `{text.strip()}` is no loss rate above 0 and below 1; say `1e-3` or `0.1%`",
-            key="loss",
-        )
-    return value

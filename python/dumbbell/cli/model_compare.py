@@ -133,12 +133,12 @@ def scenarios_at(
     points: Sequence[Point], kinds: Kinds, time: str, seed: int
 ) -> dict[Key, Scenario]:
     """Return what to run, by buffer in BDP and the flows of the model's kind."""
+    if len({(point.rate, point.rtt) for point in points}) > 1:
+        raise ScenarioError("compare is at one rate and RTT; say one of each")
     found = {}
     for point in points:
         scenario = scenario_at(point, kinds, time, seed)
         found[buffer_bdp(scenario), scenario.groups[0].flows] = scenario
-    if len({(each.rate, each.rtt) for each in found.values()}) > 1:
-        raise ScenarioError("compare is at one rate and RTT; say one of each")
     return found
 
 

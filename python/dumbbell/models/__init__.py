@@ -8,7 +8,7 @@ run's have, so that a model can be laid over any figure of runs (`dumbbell.plots
 >>> from dumbbell.models import MODELS
 >>> scenario = dumbbell.Scenario(["bbr", "cubic"], rate="10mbit", rtt="40ms", buffer="16bdp")
 >>> round(MODELS["ware"].predict(scenario).metric("share", 0), 2)
-0.5
+0.49
 """
 
 from collections.abc import Mapping
@@ -61,8 +61,6 @@ def models_of(scenario: Scenario) -> list[tuple[Model, Prediction]]:
     """Return the models that say something of a scenario, with what they say."""
     found = []
     for model in MODELS.values():
-        if model.predict is None:
-            continue
         try:
             found.append((model, model.predict(scenario)))
         except DoesNotApply:

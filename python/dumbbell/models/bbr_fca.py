@@ -168,6 +168,6 @@ MODEL = Model(
     title="The window that makes BBR-FCA fair to CUBIC, and the weight up to which it is stable",
     source="derived; reconstruction of Utsumi and Hasegawa's BBR-FCA, IFIP Networking 2022",
     status=DERIVED,
-    predict=predict,
+    of_scenario=predict,
     headline=Headline("share", 0, "BBR-FCA's share", "%", 100, is_relative=False),
 )

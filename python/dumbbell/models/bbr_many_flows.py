@@ -145,7 +145,7 @@ MODEL = Model(
     title="The queue of many BBR flows",
     source="derived from BBR's rules and Ware et al. 2019, equation 6",
     status=DERIVED,
-    predict=predict,
+    of_scenario=predict,
     headline=Headline(
         "queue_delay_mean_us", None, "mean queueing delay", "ms", 1e-3, is_relative=True
     ),

@@ -135,7 +135,7 @@ def compare(
     DoesNotApply
         The model says nothing of one of the scenarios.
     """
-    if model.predict is None or model.headline is None:
+    if model.headline is None:
         raise ResultError(f"model `{model.name}` predicts no metric of a run")
     headline = model.headline
     predicted = {

@@ -186,7 +186,7 @@ MODEL = Model(
     title="Copa's queue in default mode, its swing, and when flows lock in",
     source="Arun, Balakrishnan: Copa, NSDI 2018, §3; lock-in derived",
     status=DERIVED,
-    predict=predict,
+    of_scenario=predict,
     headline=Headline(
         "queue_delay_mean_us", None, "mean queueing delay", "ms", 1e-3, is_relative=True
     ),

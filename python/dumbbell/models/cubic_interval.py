@@ -144,7 +144,7 @@ MODEL = Model(
     title="CUBIC's window and throughput from the time between losses",
     source="derived from RFC 9438 §5.1 and appendix C; reconstruction of the model behind BBR-FCA",
     status=DERIVED,
-    predict=predict,
+    of_scenario=predict,
     headline=Headline(
         "queue_delay_mean_us", None, "mean queueing delay", "ms", 1e-3, is_relative=True
     ),

@@ -80,7 +80,7 @@ MODEL = Model(
     source="Mathis, Semke, Mahdavi, Ott: The Macroscopic Behavior of the TCP Congestion Avoidance "
     "Algorithm, CCR 27(3), 1997; at a drop-tail bottleneck derived from it",
     status=PUBLISHED,
-    predict=predict,
+    of_scenario=predict,
     headline=Headline(
         "queue_delay_mean_us", None, "mean queueing delay", "ms", 1e-3, is_relative=True
     ),

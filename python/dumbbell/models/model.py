@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dumbbell.models.does_not_apply import DoesNotApply
 from dumbbell.models.prediction import Prediction
 from dumbbell.scenario import Scenario
 
@@ -56,9 +57,9 @@ class Model:
         Where it comes from.
     status
         ``published``, or ``derived``: worked out in this project, not in its source.
-    predict
+    of_scenario
         From a scenario to metrics; None for a model of what a scenario does not set, a loss
-        rate for example. Raises DoesNotApply.
+        rate for example.
     headline
         The metric that it is judged by.
     """
@@ -68,5 +69,17 @@ class Model:
     title: str
     source: str
     status: str
-    predict: Callable[[Scenario], Prediction] | None = None
+    of_scenario: Callable[[Scenario], Prediction] | None = None
     headline: Headline | None = None
+
+    def predict(self, scenario: Scenario) -> Prediction:
+        """Predict a run's metrics.
+
+        Raises
+        ------
+        DoesNotApply
+            The model says nothing of such a scenario; why.
+        """
+        if self.of_scenario is None:
+            raise DoesNotApply("it is of a loss rate, which a scenario does not set")
+        return self.of_scenario(scenario)

@@ -160,6 +160,6 @@ MODEL = Model(
     source="Ware, Mukerjee, Seshan, Sherry: Modeling BBR's Interactions with Loss-Based "
     "Congestion Control, IMC 2019, equations 1-11",
     status=PUBLISHED,
-    predict=predict,
+    of_scenario=predict,
     headline=Headline("share", 0, "BBR's share", "%", 100, is_relative=False),
 )

@@ -65,9 +65,7 @@ def draw(model: Model, where: str, x_label: str, points: Mapping[float, Compared
         style.color,
     )
     kinds = " against ".join(f"{group.flows} {group.cc}" for group in scenario.groups)
-    title = (
-        f"{kinds}, {where}" if x_label == "buffer (BDP)" else f"{scenario.groups[0].cc}, {where}"
-    )
+    title = kinds if x_label == "buffer (BDP)" else f"{scenario.groups[0].cc}, {where}"
     return Figure(
         name=f"{model.name}-{where}",
         title=f"{title}, {scenario.rate}, {scenario.rtt}",

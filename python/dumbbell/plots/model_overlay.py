@@ -43,8 +43,6 @@ def overlay(
     of
         What it is of, when a figure has several: ``BBR``.
     """
-    if model.predict is None:
-        return None
     points = []
     for at, scenario in zip(x, scenarios, strict=True):
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,10 @@ from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 
 __all__ = ["draw_sweep"]
+
+
+#: Fewer points of an axis are a table's.
+MIN_POINTS = 3
 
 
 @dataclass(frozen=True)
@@ -80,33 +84,34 @@ def draw_sweep(runs: Iterable[Run]) -> list[Figure]:
     figures = []
     for axis in AXES:
         for others, family in families(runs, axis).items():
-            if len(family) < 2:
+            if len(family) < MIN_POINTS:
                 continue
             for metric in METRICS:
                 if metric.per_group and len(runs[0].groups) < 2:
                     continue
-                figures.append(draw(axis, metric, str(others), family))
+                figures.append(draw(axis, metric, others, family))
     return figures
 
 
-def families(runs: Sequence[Run], axis: Axis) -> dict[Hashable, dict[float, list[Run]]]:
+def families(runs: Sequence[Run], axis: Axis) -> dict[tuple[str, ...], dict[float, list[Run]]]:
     """Return the runs by what they have in common beside the axis, and by where they lie on it."""
-    found: dict[Hashable, dict[float, list[Run]]] = {}
+    found: dict[tuple[str, ...], dict[float, list[Run]]] = {}
     for run in runs:
         at = axis.value(run.scenario)
         found.setdefault(others_of(run.scenario, axis), {}).setdefault(at, []).append(run)
     return {others: dict(sorted(family.items())) for others, family in found.items()}
 
 
-def others_of(scenario: Scenario, axis: Axis) -> str:
-    """Return what a scenario has beside the axis: ``50mbit-40ms-n4``."""
+def others_of(scenario: Scenario, axis: Axis) -> tuple[str, ...]:
+    """Return what a scenario has beside the axis: rate, RTT, flow counts or buffer."""
     counts = "+".join(str(group.flows) for group in scenario.groups)
-    # A buffer in BDP is the other half of rate and RTT, and stays what it is called.
-    rest = f"n{counts}" if axis.name == "buffer" else str(scenario.buffer)
-    return f"{scenario.rate}-{scenario.rtt}-{rest}"
+    rest = f"{counts} flows" if axis.name == "buffer" else str(scenario.buffer)
+    return str(scenario.rate), str(scenario.rtt), rest
 
 
-def draw(axis: Axis, metric: Metric, others: str, family: dict[float, list[Run]]) -> Figure:
+def draw(
+    axis: Axis, metric: Metric, others: tuple[str, ...], family: dict[float, list[Run]]
+) -> Figure:
     """Draw one metric against one axis."""
     scenarios = [runs[0].scenario for runs in family.values()]
     ccs = [str(group.cc) for group in scenarios[0].groups]
@@ -132,8 +137,8 @@ def draw(axis: Axis, metric: Metric, others: str, family: dict[float, list[Run]]
         )  # fmt: skip
         curves += model_curves(scenarios, list(family), metric, group, label, color)
     return Figure(
-        name=f"{metric.name}-against-{axis.name}-{others}",
-        title=f"{' and '.join(map(cc_label, ccs))}, {others}",
+        name="-".join([metric.name, "against", axis.name, *others]).replace(" ", "-"),
+        title=", ".join([" and ".join(map(cc_label, ccs)), *others]),
         x_label=axis.label,
         y_label=metric.label,
         curves=tuple(curves),
