@@ -45,7 +45,6 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 #define CWND_SHIFT	20		/* cwnd is in packets << 20: a step per ACK is a fraction */
 #define CWND_MAX	(1ULL << 22)	/* pkts; 6 GB in flight */
 #define INV_DELTA_SHIFT	10		/* 1/delta is in 1/1024: halving leaves fractions */
-#define INV_DELTA_MAX	(1U << 16)
 #define STEP_MAX	(1ULL << 20)	/* pkts per RTT: v / delta stops here */
 #define RTT_MAX_US	(1L << 27)	/* 134 s, above TCP's largest RTO */
 #define RTT_NONE_US	(~0U)		/* no sample in this interval yet */
@@ -70,6 +69,8 @@ enum copa_direction {
 PARAM(u32, report_rtt_min_pct, 50, 0, 400, "% of RTT_min", "time between reports; 0: every ACK");
 PARAM(u32, report_srtt_pct, 50, 0, 400, "% of srtt", "time between decisions; 0: every report");
 PARAM(u32, rtt_min_window_ms, 0, 0, 600000, "ms", "RTT_min forgets older samples; 0: never");
+PARAM(u32, rtt_min_known_us, 0, 0, 60000000, "µs",
+      "RTT_min is known to be at most this, from flows before; 0: not known");
 PARAM(u32, standing_window_pct, 0, 0, 400, "% of srtt",
       "RTT_standing is the minimum over this; 0: since the last decision");
 PARAM(u32, default_inv_delta, 2, 1, 1000, "pkts", "1/delta in default mode, and its least value");
@@ -89,6 +90,7 @@ PARAM(u32, mode_margin_us, 100, 0, 100000, "µs", "nearly empty: plus this");
 /* What time and losses do to 1/delta in competitive mode. */
 PARAM(u32, inv_delta_per_rtt, 0, 0, 1, "", "raise 1/delta per srtt without loss; 0: per decision");
 PARAM(u32, competitive_decrease_extra, 1, 0, 1, "pkts", "cwnd decreases with 1/delta plus this");
+PARAM(u32, inv_delta_max, 65536, 1, 65536, "pkts", "1/delta stops here");
 PARAM(u32, loss_cut_per_srtt, 0, 0, 1, "", "halve 1/delta once per srtt; 0: once per RTT_min");
 PARAM(u32, loss_mode, 1, 0, 1, "", "have ccp_copa's loss mode");
 PARAM(u32, rto_restart, 1, 0, 1, "", "an RTO restarts slow start at the initial window");
@@ -215,6 +217,8 @@ static bool copa_below_target(const struct copa *ca)
 
 static void copa_update_rtt_min(struct copa *ca, u64 now, u32 rtt_us)
 {
+	if (rtt_min_known_us)
+		rtt_us = min(rtt_us, rtt_min_known_us);
 	if (!ca->rtt_min_us)
 		ca->rtt_min_us = minmax_reset(&ca->rtt_min, now, rtt_us);
 	else if (rtt_min_window_ms)
@@ -332,7 +336,7 @@ static void copa_update_mode(struct copa *ca)
 static void copa_set_inv_delta(struct copa *ca, u32 inv_delta)
 {
 	inv_delta = max(inv_delta, default_inv_delta << INV_DELTA_SHIFT);
-	inv_delta = min(inv_delta, INV_DELTA_MAX << INV_DELTA_SHIFT);
+	inv_delta = min(inv_delta, inv_delta_max << INV_DELTA_SHIFT);
 	if (inv_delta == ca->inv_delta)
 		return;
 	ca->inv_delta = inv_delta;

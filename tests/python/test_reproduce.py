@@ -11,6 +11,7 @@ import pytest
 
 from dumbbell import papers
 from dumbbell.papers import PAPERS, reproduce
+from dumbbell.report import write_site
 
 FIGURES = ["2a", "2b", "3", "4", "5", "6a", "6b", "7", "8", "9", "10", "11", "12"]
 
@@ -123,9 +124,9 @@ def test_check_exits_with_1_when_a_finding_is_not_shown(
         return replace(short_paper, findings=lambda _runs: [finding])
 
     monkeypatch.setitem(PAPERS, "ogino2021", with_findings(shown=False))
-    assert cli("reproduce", "--check", "--out", str(tmp_path)).code == 1
+    assert cli("reproduce", "ogino2021", "--check", "--out", str(tmp_path)).code == 1
     monkeypatch.setitem(PAPERS, "ogino2021", with_findings(shown=True))
-    outcome = cli("reproduce", "--check", "--json", "--out", str(tmp_path))
+    outcome = cli("reproduce", "ogino2021", "--check", "--json", "--out", str(tmp_path))
     assert outcome.code == 0
     assert json.loads(outcome.out)["findings"][0]["shown"] is True
 
@@ -195,3 +196,16 @@ def test_bbr_on_the_kernel_is_the_papers_bbr():
         rival = scenario.groups[1].cc
         assert not rival.is_kernels_own
         assert (rival.params != {}) == (rival.name == "bbr")
+
+
+def test_all_papers_make_one_site(reproduced, tmp_path):
+    result, _ = reproduced
+    path = write_site([result, result], "dumbbell reproduce", tmp_path / "index.html")
+    text = path.read_text(encoding="utf-8")
+    assert text.count('<article class="page"') == 3, "the front page and a page per paper"
+    assert 'id="front"' in text
+    assert 'id="ogino2021-figure-2a"' in text, "anchors of two papers cannot clash"
+    assert text.count("plotly.js v") == 1, "plotly is in it once"
+    assert '<span lang="ja">知見</span>' in text
+    shown = sum(finding.shown for finding in result.findings)
+    assert f"<strong>{2 * shown} / 14</strong>" in text

@@ -18,6 +18,7 @@ from dumbbell.cli.console import out, print_json, progress_bar, table
 from dumbbell.engine import SIMULATOR, check_engine
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.papers import PAPERS, EngineResult, Finding, Paper, Reproduction, reproduce
+from dumbbell.report import write_site
 from dumbbell.run_directory import check_parent
 from dumbbell.sweep import Progress, SweepInterrupted
 
@@ -36,7 +37,13 @@ def reproduce_command(
             metavar="[PAPER…]", help=f"Of: {', '.join(PAPERS)}; all when none is named."
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="Run each scenario with this many seeds.")] = 1,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            help="Run each scenario with this many seeds; as many as the paper's page says when "
+            "left out, 1 with --quick."
+        ),
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Exit with 1 if a finding is not shown.")
     ] = False,
@@ -68,17 +75,15 @@ def reproduce_command(
     ] = Path("results"),
 ) -> int:
     """Repeat the papers' experiments: tables, figures, and the findings one by one."""
-    for name in papers or ():
-        if name not in PAPERS:
-            raise ScenarioError(f"unknown paper `{name}`{nearest(name, PAPERS)}")
-    if seeds < 1:
+    chosen = chosen_papers(papers, capture=capture)
+    if seeds is not None and seeds < 1:
         raise ScenarioError(f"seeds is {seeds}; say 1 or more")
-    chosen = [PAPERS[name] for name in dict.fromkeys(papers or PAPERS)]
-    how = How(range(1, seeds + 1), engine, quick, capture, jobs)
+    how = How(seeds, engine, quick, capture, jobs)
     for paper in chosen:
         check_engine(engine, *(scenario for _, scenario in paper.scenarios([1])))
     check_parent(out_dir)
     results = [reproduce_paper(paper, out_dir / paper.name, how) for paper in chosen]
+    site = write_site(results, how.command, out_dir / "index.html") if len(results) > 1 else None
     if json:
         documents = [result.to_dict() for result in results]
         document = documents[0] if len(documents) == 1 else documents
@@ -86,18 +91,51 @@ def reproduce_command(
     else:
         for result in results:
             print_reproduction(out(), result, out_dir / result.paper.name)
+        if site is not None:
+            out().print()
+            for result in results:
+                for each in result.results:
+                    line = engine_line(each, alone=len(result.results) == 1)
+                    out().print(f"{result.paper.name}: {line}", soft_wrap=True)
+            out().print(f"all papers: {site}", markup=False, soft_wrap=True)
     return 1 if check and not all(result.holds for result in results) else 0
+
+
+def chosen_papers(names: Sequence[str] | None, *, capture: bool) -> list[Paper]:
+    """Return the papers by these names; all when there are none."""
+    for name in names or ():
+        if name not in PAPERS:
+            raise ScenarioError(f"unknown paper `{name}`{nearest(name, PAPERS)}")
+    chosen = [PAPERS[name] for name in dict.fromkeys(names or PAPERS)]
+    if capture and not any(paper.from_captures for paper in chosen):
+        known = ", ".join(f"`{name}`" for name, paper in PAPERS.items() if paper.from_captures)
+        raise ScenarioError(f"nothing is drawn from captures but of {known}; leave out `--capture`")
+    return chosen
 
 
 @dataclass(frozen=True)
 class How:
     """What the options say of how to reproduce a paper."""
 
-    seeds: Sequence[int]
+    seeds: int | None
     engine: str
     quick: bool
     capture: bool
     jobs: int | None
+
+    @property
+    def command(self) -> str:
+        """The command line that reproduces all papers again."""
+        words = ["dumbbell", "reproduce"]
+        words += ["--engine", self.engine] if self.engine != SIMULATOR else []
+        words += ["--quick"] if self.quick else []
+        words += ["--capture"] if self.capture else []
+        words += ["--seeds", str(self.seeds)] if self.seeds else []
+        return " ".join(words)
+
+    def seeds_of(self, paper: Paper) -> Sequence[int]:
+        """Return the seeds of a paper's scenarios."""
+        return range(1, 1 + (self.seeds or (1 if self.quick else paper.default_seeds)))
 
 
 def reproduce_paper(paper: Paper, directory: Path, how: How) -> Reproduction:
@@ -120,8 +158,9 @@ def reproduce_paper(paper: Paper, directory: Path, how: How) -> Reproduction:
 
         try:
             return reproduce(
-                paper, directory, seeds=how.seeds, engine=how.engine, quick=how.quick,
-                capture=how.capture, jobs=how.jobs, on_progress=show, on_stage=stage,
+                paper, directory, seeds=how.seeds_of(paper), engine=how.engine, quick=how.quick,
+                capture=how.capture and paper.from_captures is not None, jobs=how.jobs,
+                on_progress=show, on_stage=stage,
             )  # fmt: skip
         except SweepInterrupted as interrupt:
             where = f", kept in {directory}" if interrupt.finished else ""

@@ -1,11 +1,14 @@
 """The papers whose experiments `dumbbell reproduce` repeats."""
 
-from dumbbell.papers import ogino2021
+from dumbbell.papers import coexistence, kakenhi2024, ogino2021, saito2022
 from dumbbell.papers.paper import Check, Finding, FromCaptures, Paper, ResultTable
 from dumbbell.papers.reproduce import EngineResult, Reproduction, reproduce
 
 #: Every paper by its name on the command line.
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (ogino2021.PAPER,)}
+PAPERS: dict[str, Paper] = {
+    paper.name: paper
+    for paper in (ogino2021.PAPER, saito2022.PAPER, kakenhi2024.PAPER, coexistence.PAPER)
+}
 
 __all__ = [
     "PAPERS",

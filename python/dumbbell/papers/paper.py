@@ -130,10 +130,13 @@ class Paper:
         What the quick ones leave out, and what that does to the findings.
     findings, tables, figures
         From the runs by those names to what the paper shows.
+    default_seeds
+        How many seeds each scenario runs with when nobody says.
     wants_capture
         Whether the run of a name is in what `from_captures` draws.
     from_captures
-        From the runs and their captures, by those names, to what the captures show.
+        From the runs and their captures, by those names, to what the captures show; None if
+        nothing is drawn from captures.
     """
 
     name: str
@@ -147,5 +150,6 @@ class Paper:
     findings: Callable[[Mapping[str, Run]], list[Finding]]
     tables: Callable[[Mapping[str, Run]], list[ResultTable]]
     figures: Callable[[Mapping[str, Run]], list[Figure]]
-    wants_capture: Callable[[str], bool]
-    from_captures: Callable[[Mapping[str, Run], Mapping[str, Path]], FromCaptures]
+    default_seeds: int = 1
+    wants_capture: Callable[[str], bool] = lambda _name: False
+    from_captures: Callable[[Mapping[str, Run], Mapping[str, Path]], FromCaptures] | None = None

@@ -133,7 +133,8 @@ class Reproduction:
         words += ["--engine", KERNEL] if self.kernel is not None else []
         words += ["--quick"] if self.quick else []
         words += ["--capture"] if self.has_captures else []
-        words += ["--seeds", str(len(self.seeds))] if len(self.seeds) > 1 else []
+        usual = 1 if self.quick else self.paper.default_seeds
+        words += ["--seeds", str(len(self.seeds))] if len(self.seeds) != usual else []
         return " ".join(words)
 
     def to_dict(self) -> dict[str, Any]:
@@ -274,6 +275,8 @@ def with_captures(
     paper: Paper, result: EngineResult, directory: Path, tell: Callable[[float, str], None]
 ) -> EngineResult:
     """Add what the captures show: figures beside the engine's own, and notes to findings."""
+    if paper.from_captures is None:
+        return result
     tell(0.2, "analysing the captures")
     captures = {
         name: directory / name / CAPTURE_NAME for name in result.runs if paper.wants_capture(name)

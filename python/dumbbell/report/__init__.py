@@ -1,5 +1,5 @@
 """Reports: one HTML file that needs no network."""
 
-from dumbbell.report.reproduction_page import write_report
+from dumbbell.report.reproduction_page import write_report, write_site
 
-__all__ = ["write_report"]
+__all__ = ["write_report", "write_site"]

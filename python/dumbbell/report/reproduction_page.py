@@ -1,27 +1,99 @@
-"""The report of a reproduction as one HTML file."""
+"""The report of a reproduction as one HTML file: a paper's page, or the site of all of them."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
+from dumbbell.plots import Figure
 from dumbbell.report.template import plot, render_template, write_page
 
 if TYPE_CHECKING:
+    from dumbbell.papers.paper import Finding, Paper
     from dumbbell.papers.reproduce import EngineResult, Reproduction
 
-__all__ = ["render", "write_report"]
+__all__ = ["render", "render_site", "write_report", "write_site"]
+
+
+@dataclass(frozen=True)
+class PaperPage:
+    """What a paper's page is made of.
+
+    Attributes
+    ----------
+    paper
+        Which.
+    results
+        Each engine's, with its figures as the page draws them.
+    findings
+        Each finding, and what each engine has to say to it.
+    verdicts
+        How many runs were OK, WARN and INVALID.
+    remarks
+        What the verdicts remark: engine, run, status, message.
+    run_count, traffic_s
+        Runs, and seconds of their scenarios' time.
+    seeds, quick, missing, command
+        How it was run.
+    builds
+        Every congestion control that ran: name, build, parameters that differ.
+    """
+
+    paper: Paper
+    results: list[tuple[EngineResult, list[tuple[Figure, Markup]]]]
+    findings: list[tuple[Finding, list[tuple[str, Finding]]]]
+    verdicts: Counter[str]
+    remarks: list[tuple[str, str, str, str]]
+    run_count: int
+    traffic_s: float
+    seeds: tuple[int, ...]
+    quick: bool
+    missing: str
+    command: str
+    builds: list[tuple[str, str, str]]
 
 
 def write_report(reproduction: Reproduction, path: Path) -> Path:
-    """Write a report, whole or not at all."""
+    """Write a paper's page, whole or not at all."""
     return write_page(render(reproduction), path)
 
 
+def write_site(reproductions: Sequence[Reproduction], command: str, path: Path) -> Path:
+    """Write a page per paper and a front page into one file, whole or not at all."""
+    return write_page(render_site(reproductions, command), path)
+
+
 def render(reproduction: Reproduction) -> str:
-    """Return a report's HTML."""
+    """Return a paper's page as HTML."""
+    return render_template("reproduction.html.j2", page=paper_page(reproduction))
+
+
+def render_site(reproductions: Sequence[Reproduction], command: str) -> str:
+    """Return all papers' pages and the front page as HTML."""
+    by_engine: dict[str, list[Finding]] = {}
+    for result in (result for each in reproductions for result in each.results):
+        by_engine.setdefault(result.engine, []).extend(result.findings)
     return render_template(
-        "reproduction.html.j2",
+        "site.html.j2",
+        pages=[paper_page(each) for each in reproductions],
+        totals=[
+            (engine, sum(finding.shown for finding in findings), len(findings))
+            for engine, findings in by_engine.items()
+        ],
+        verdicts=sum((each.verdicts for each in reproductions), Counter()),
+        command=command,
+    )
+
+
+def paper_page(reproduction: Reproduction) -> PaperPage:
+    """Gather what a paper's page is made of."""
+    runs = [run for result in reproduction.results for run in result.runs.values()]
+    return PaperPage(
         paper=reproduction.paper,
         results=[
             (result, [plot(figure) for figure in result.figures]) for result in reproduction.results
@@ -29,12 +101,8 @@ def render(reproduction: Reproduction) -> str:
         findings=reproduction.findings_by_engine,
         verdicts=reproduction.verdicts,
         remarks=[remark for result in reproduction.results for remark in remarks(result)],
-        run_count=sum(len(result.runs) for result in reproduction.results),
-        traffic_s=sum(
-            run.scenario.time.seconds
-            for result in reproduction.results
-            for run in result.runs.values()
-        ),
+        run_count=len(runs),
+        traffic_s=sum(run.scenario.time.seconds for run in runs),
         seeds=reproduction.seeds,
         quick=reproduction.quick,
         missing=reproduction.missing,

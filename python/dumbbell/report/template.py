@@ -12,6 +12,7 @@ from markupsafe import Markup
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.plots import Figure
 from dumbbell.plots.interactive import plotly_js, to_plotly_json
+from dumbbell.report.language import bilingual
 
 __all__ = ["plot", "render_template", "write_page"]
 
@@ -28,6 +29,7 @@ def render_template(name: str, **values: Any) -> str:
     return environment.get_template(name).render(
         **values,
         engine_version=ENGINE_VERSION,
+        t=bilingual,
         # plotly's own, and no text of a user's.
         plotly_js=Markup(plotly_js()),  # noqa: S704
     )

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dumbbell.metrics import jain, spearman
+from dumbbell.metrics import jain
 from dumbbell.papers.ogino2021.in_flight import compare_counts
 from dumbbell.papers.ogino2021.measurements import COPA, Measured, Measurements
 from dumbbell.papers.ogino2021.points import Point
 from dumbbell.papers.paper import Check, Finding
+from dumbbell.papers.trend import grows
 
 __all__ = ["check_findings"]
 
@@ -39,9 +40,6 @@ AT_LIMIT = 0.01
 #: seconds with retransmissions, and further above it than in seconds without, by twice or more.
 EXCESS_WITH_LOSSES = 0.1
 EXCESS_RATIO = 2.0
-#: "Grows with the buffer": Spearman's rank correlation at or above its critical value, one-sided at
-#: 5 %, by the number of buffers (Zar, "Biostatistical Analysis", table B.20).
-GROWS = {4: 1.0, 5: 0.9, 6: 0.829, 7: 0.714, 8: 0.643}
 
 
 def check_findings(m: Measurements) -> list[Finding]:
@@ -326,17 +324,6 @@ def unfair(m: Measurements, point: Point) -> Check:
     """Check that the two kinds are not comparatively fair."""
     index = jain_of_kinds(m, point)
     return Check(f"{at(point)}: Jain's index {index:.2f} < {FAIR_JAIN}", index < FAIR_JAIN)
-
-
-def grows(what: str, buffers: Sequence[float], values: Sequence[float], form: str) -> Check:
-    """Check that a value grows with the buffer."""
-    correlation = spearman(buffers, values)
-    first, last = form.format(values[0]), form.format(values[-1])
-    text = (
-        f"{what} grows from {first} at {buffers[0]:g} BDP to {last} at {buffers[-1]:g} BDP "
-        f"(rank correlation {correlation:.2f} ≥ {GROWS[len(buffers)]:g})"
-    )
-    return Check(text, correlation >= GROWS[len(buffers)])
 
 
 def buffers_where_rival_leads(m: Measurements, rival: str, n: int) -> list[float]:

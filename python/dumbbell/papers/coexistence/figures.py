@@ -1,0 +1,84 @@
+"""Throughput against buffer size, as a figure and as a table."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dumbbell.metrics import mean_and_range
+from dumbbell.papers.coexistence.measurements import Measurements
+from dumbbell.papers.coexistence.points import Point
+from dumbbell.papers.paper import ResultTable
+from dumbbell.plots import Curve, Figure, style_of
+from dumbbell.verdict import gravest
+
+__all__ = ["draw_figures", "make_tables"]
+
+
+def draw_figures(m: Measurements) -> list[Figure]:
+    """Draw BBR alone, and BBR, CUBIC and their sum."""
+    return [draw(m, with_cubic=False), draw(m, with_cubic=True)]
+
+
+def draw(m: Measurements, *, with_cubic: bool) -> Figure:
+    """Draw throughput against buffer size."""
+    x = np.array(m.buffers)
+    wanted = [("bbr", style_of("bbr").label, lambda run: run.bbr_mbps)]
+    if with_cubic:
+        wanted += [
+            ("cubic", style_of("cubic").label, lambda run: run.cubic_mbps),
+            ("", "sum", lambda run: run.total_mbps),
+        ]
+    curves = []
+    for cc, label, what in wanted:
+        seeds = [m.values(Point(with_cubic, buffer), what) for buffer in m.buffers]
+        several = len(seeds[0]) > 1
+        style = style_of(cc)
+        curves.append(
+            Curve(
+                label,
+                x,
+                np.array([np.mean(values) for values in seeds]),
+                style.color,
+                style.marker,
+                low=np.array([min(values) for values in seeds]) if several else None,
+                high=np.array([max(values) for values in seeds]) if several else None,
+                dashed=not cc,
+            )
+        )
+    return Figure(
+        name="bbr-and-cubic" if with_cubic else "bbr-alone",
+        title="BBR and CUBIC: throughput" if with_cubic else "BBR alone: throughput",
+        x_label="buffer (BDP)",
+        y_label="throughput (Mbit/s)",
+        curves=tuple(curves),
+        caption="Goodput over 120 s, mean of the repetitions; bars: smallest and largest.",
+    )
+
+
+def make_tables(m: Measurements) -> list[ResultTable]:
+    """Tabulate throughput and timeouts against the buffer."""
+    rows = []
+    for buffer in m.buffers:
+        alone, both = (
+            Point(with_cubic=with_cubic, buffer_bdp=buffer) for with_cubic in (False, True)
+        )
+        rows.append(
+            (
+                f"{buffer:g}",
+                mean_and_range(m.values(alone, lambda run: run.bbr_mbps)),
+                mean_and_range(m.values(both, lambda run: run.bbr_mbps)),
+                mean_and_range(m.values(both, lambda run: run.cubic_mbps)),
+                mean_and_range(m.values(both, lambda run: run.total_mbps)),
+                mean_and_range(m.values(both, lambda run: run.rtos)),
+                gravest([run.verdict for point in (alone, both) for run in m.measured[point]]),
+            )
+        )
+    return [
+        ResultTable(
+            title="BBR alone, and against CUBIC: throughput, Mbit/s",
+            columns=(
+                "buffer (BDP)", "BBR alone", "BBR", "CUBIC", "sum", "RTOs", "verdict",
+            ),
+            rows=tuple(rows),
+        )
+    ]  # fmt: skip

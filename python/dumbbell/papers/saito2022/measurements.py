@@ -1,0 +1,119 @@
+"""What the paper measures, from our runs, and whether the flows are locked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from dumbbell.papers.saito2022.points import VARIANTS, Point
+from dumbbell.run import Run
+from dumbbell.series import flow_series, state_labels
+
+__all__ = ["Measured", "Measurements"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run. Flow 1 is the first.
+
+    Attributes
+    ----------
+    total_mbps
+        Payload that all receivers got, over the whole run.
+    rtt_mean_ms
+        Of flow 1, over the whole run.
+    rtt_ms, inflight_pkts
+        Of flow 1, means over the second, third and last quarter of the run.
+    competitive_share
+        Of flow 1's time in competitive mode.
+    competitive_at_end
+        The same over the last quarter of the run.
+    all_competitive_at_end
+        The same of all flows.
+    verdict
+        OK, WARN or INVALID.
+    """
+
+    total_mbps: float
+    rtt_mean_ms: float
+    rtt_ms: tuple[float, ...]
+    inflight_pkts: tuple[float, ...]
+    competitive_share: float
+    competitive_at_end: float
+    all_competitive_at_end: float
+    verdict: str
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether the flows are in competitive mode for most of the last quarter."""
+        return self.all_competitive_at_end > 0.5
+
+
+class Measurements:
+    """All runs, by point; a value is the mean over the seeds.
+
+    Parameters
+    ----------
+    runs
+        By the names of `points.Point.run_name`.
+    """
+
+    def __init__(self, runs: Mapping[str, Run]) -> None:
+        self.measured: dict[Point, list[Measured]] = {}
+        self.first: dict[Point, Run] = {}
+        for run in runs.values():
+            point = point_of(run)
+            self.first.setdefault(point, run)
+            self.measured.setdefault(point, []).append(measure(run))
+
+    def values(self, point: Point, what: Callable[[Measured], float]) -> list[float]:
+        """Return a value of each seed's run."""
+        return [what(measured) for measured in self.measured[point]]
+
+    def mean(self, point: Point, what: Callable[[Measured], float]) -> float:
+        """Return the mean over the seeds."""
+        return float(np.mean(self.values(point, what)))
+
+
+def point_of(run: Run) -> Point:
+    """Return where a run lies."""
+    group = run.scenario.groups[0]
+    variant = next(name for name, cc in VARIANTS.items() if cc == str(group.cc))
+    return Point(group.flows, str(group.jitter), variant)
+
+
+def measure(run: Run) -> Measured:
+    """Measure a run."""
+    time_s, rtt_us, inflight = flow_series(run, 0, "rtt_us", "inflight_pkts")
+    end_s = run.scenario.time.seconds
+    modes = state_labels(run, 0, "mode") == "competitive"
+    state = run.state(0)
+    late = as_array(state["time_us"]) > 0.75e6 * end_s
+    first = as_array(state["flow"]) == 0
+    quarters = [
+        (time_s > low * end_s) & (time_s <= (low + 0.25) * end_s) for low in (0.25, 0.5, 0.75)
+    ]
+    flows = run.summary["flows"]
+    return Measured(
+        total_mbps=8 * sum(flow["received_bytes"] for flow in flows) / end_s / 1e6,
+        rtt_mean_ms=flows[0]["rtt_mean_us"] / 1e3,
+        rtt_ms=tuple(float(np.nanmean(rtt_us[quarter])) / 1e3 for quarter in quarters),
+        inflight_pkts=tuple(float(np.nanmean(inflight[quarter])) for quarter in quarters),
+        competitive_share=share(modes[first]),
+        competitive_at_end=share(modes[first & late]),
+        all_competitive_at_end=share(modes[late]),
+        verdict=run.verdict.status,
+    )
+
+
+def share(flags: np.ndarray) -> float:
+    """Return the share that is set."""
+    return float(np.mean(flags)) if flags.size else 0.0
+
+
+def as_array(column: pa.ChunkedArray) -> np.ndarray:
+    """Return a column of numbers."""
+    return np.asarray(column.to_numpy())

@@ -1,0 +1,65 @@
+"""What does not depend on results is there in Japanese too, letter for letter."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from importlib import resources
+
+import dumbbell.papers as papers_package
+from dumbbell.engine import KERNEL, SIMULATOR
+from dumbbell.papers import PAPERS
+from dumbbell.report.language import bilingual, japanese
+
+TEMPLATES = ("paper.html.j2", "reproduction.html.j2", "site.html.j2")
+
+
+def template_texts() -> set[str]:
+    found: set[str] = set()
+    for name in TEMPLATES:
+        text = resources.files("dumbbell.report").joinpath("templates", name).read_text("utf-8")
+        found.update(re.findall(r'\bt\("([^"]*)"\)', text))
+    return found
+
+
+def statements(paper: str) -> set[str]:
+    """Texts of `Finding(id, statement, …, note="…")` in the paper's rules."""
+    module = __import__(f"{papers_package.__name__}.{paper}.findings", fromlist=["_"])
+    found = set()
+    for node in ast.walk(ast.parse(inspect.getsource(module))):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding":
+            found.add(ast.literal_eval(node.args[1]))
+            notes = [word.value for word in node.keywords if word.arg == "note"]
+            found.update(note.value for note in notes if isinstance(note, ast.Constant))
+    return found
+
+
+def expected() -> set[str]:
+    found = template_texts() | {SIMULATOR, KERNEL}
+    for name, paper in PAPERS.items():
+        found |= statements(name) | set(paper.departures)
+        found |= {text for row in paper.setup for text in row}
+    return found
+
+
+def test_every_text_has_its_japanese():
+    assert sorted(expected() - set(japanese())) == []
+
+
+def test_no_japanese_is_left_of_a_text_that_is_gone():
+    assert sorted(set(japanese()) - expected()) == []
+
+
+def test_measures_and_parameters_are_the_same_in_both():
+    # Numbers of one digit are left out: a language may write them in words.
+    measure = re.compile(r"\d+\.\d+|\d{2,}|`[^`]+`|[0-9a-f]{12}")
+    for english, other in japanese().items():
+        assert set(measure.findall(other)) <= set(measure.findall(english)), english
+
+
+def test_a_text_is_escaped_and_falls_back_to_english():
+    assert str(bilingual("<b>3 & 4</b>")) == "&lt;b&gt;3 &amp; 4&lt;/b&gt;"
+    assert (
+        str(bilingual("Findings")) == '<span lang="en">Findings</span><span lang="ja">知見</span>'
+    )
