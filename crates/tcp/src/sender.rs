@@ -176,6 +176,11 @@ impl Sender {
         self.end = self.nxt;
     }
 
+    /// After [`Sender::stop`], the application has `segments` more; `u32::MAX` is without end again.
+    pub fn write(&mut self, segments: u32) {
+        self.end = self.end.saturating_add(segments);
+    }
+
     /// Whether everything the application sent is acknowledged.
     pub fn is_finished(&self) -> bool {
         self.phase == Phase::Established && self.una >= self.end
