@@ -1064,6 +1064,7 @@ u32 BPF_PROG(bbr3_undo_cwnd, struct sock *sk)
 
 	if (!ca)
 		return tcp_sk(sk)->snd_cwnd;
+	ca->lost_seen = tcp_sk(sk)->lost;
 	ca->is_loss_in_round = 0;
 	bbr3_reset_full_bw(ca);
 	ca->bw_shortterm = max(ca->bw_shortterm, ca->undo_bw_shortterm);

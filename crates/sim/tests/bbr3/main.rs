@@ -1,27 +1,64 @@
-//! smoke
-#![allow(clippy::print_stdout, dead_code, unused_imports)]
-mod bed;
-use bed::*;
+//! The test cases of draft-ietf-ccwg-bbr's appendix "BBR Example Test Cases", one test each, in
+//! its order within the files. The draft's title of each is in its comment.
+//!
+//! | file | cases |
+//! |---|---|
+//! | `startup` | how STARTUP and DRAIN end |
+//! | `probe_bw` | how PROBE_UP, PROBE_DOWN and PROBE_REFILL end; tiny BDPs |
+//! | `probe_rtt` | PROBE_RTT: entered, left, skipped, and in STARTUP |
+//! | `path` | aggregation, ten times the bandwidth and a tenth of it, a policer |
+//! | `spurious` | recoveries that prove unwarranted |
+//!
+//! Unless a test says otherwise the link has 50 Mbit/s, the path 40 ms (a BDP of 165 packets) and
+//! the sender a Linux host's habits: segmentation offload, delayed ACKs.
+#![allow(clippy::print_stdout, reason = "--nocapture shows what was found")]
 
-fn trace(bed: &mut Bed, seconds: f64) {
-    let mut last = "";
-    let start_lost = bed.lost_pkts;
-    bed.run(seconds, |b| {
-        let s = b.state();
-        if s != last {
-            println!("{:8.3} {:9} cwnd {:5} infl {:5} bw {:6.2} max {:6.2} st {:6.2} lt {:6} sh {:6} ex {:4} fbc {} now {} rtt {} srtt {} lost {} pace {:.1} dl {}", b.now_s(), s, b.sock().snd_cwnd, b.sock().packets_in_flight(), b.series("bw_bps") as f64/1e6, b.series("max_bw_bps") as f64/1e6, (b.series("bw_shortterm_bps") as f64/1e6).min(999.0), b.series("inflight_longterm_pkts").min(99999), b.series("inflight_shortterm_pkts").min(99999), b.series("extra_acked_pkts"), b.series("full_bw_count"), b.series("full_bw_now"), b.series("min_rtt_us"), b.sock().srtt_us>>3, b.lost_pkts - start_lost, b.sock().sk_pacing_rate as f64*8.0/1e6, b.sock().delivered);
-            last = s;
-        }
-        false
-    });
+mod bed;
+mod path;
+mod probe_bw;
+mod probe_rtt;
+mod spurious;
+mod startup;
+
+use bed::Bed;
+
+const LINK_RATE_BPS: u64 = 50_000_000;
+const RTT_MS: u64 = 40;
+/// A buffer that never fills: 8 BDP.
+const DEEP_PKTS: u64 = 1320;
+/// 0.3 BDP: STARTUP and every probe overflow it.
+const SHALLOW_PKTS: u64 = 50;
+
+fn deep() -> Bed {
+    Bed::new(LINK_RATE_BPS, RTT_MS, DEEP_PKTS, &[])
 }
 
-#[test]
-fn smoke() {
-    let mut bed = Bed::new(50_000_000, 40, 1300, &[]);
-    println!("bdp {}", bed.bdp_pkts());
-    trace(&mut bed, 20.0);
-    println!("shallow");
-    let mut bed = Bed::new(50_000_000, 40, 50, &[]);
-    trace(&mut bed, 20.0);
+fn shallow() -> Bed {
+    Bed::new(LINK_RATE_BPS, RTT_MS, SHALLOW_PKTS, &[])
+}
+
+/// Time between two segments of an application that writes at `rate_bps` of payload, ns.
+fn interval_ns(rate_bps: f64) -> u64 {
+    (f64::from(bed::MSS_BYTES) * 8e9 / rate_bps) as u64
+}
+
+/// Fails unless `value` is within `tolerance` (a share of `expected`) of `expected`.
+#[track_caller]
+fn assert_near(what: &str, value: f64, expected: f64, tolerance: f64) {
+    assert!(
+        (value - expected).abs() <= tolerance * expected.abs(),
+        "{what} is {value:.4}; expected {expected:.4} ± {:.1} %",
+        tolerance * 100.0
+    );
+}
+
+/// Fails unless `value` is in `range`.
+#[track_caller]
+fn assert_within(what: &str, value: f64, range: std::ops::RangeInclusive<f64>) {
+    assert!(
+        range.contains(&value),
+        "{what} is {value:.4}; expected {:.4} to {:.4}",
+        range.start(),
+        range.end()
+    );
 }
