@@ -48,6 +48,7 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 #define NO_RTT		(~0U)
 #define QUANTUM_MAX	65536U		/* bytes */
 #define SMSS		1U		/* everything is counted in segments */
+#define ACKED_SHIFT	8		/* cwnd / 2^rounds is in packets << 8 */
 #define UP_ROUNDS_MAX	30U		/* doublings of inflight_longterm's slope */
 
 enum bbr3_state {
@@ -129,8 +130,8 @@ struct bbr3 {
 	u64	cycle_mstamp;		/* start of the ProbeBW cycle; [µs] */
 	u32	bw_probe_wait_ms;
 	u32	bw_probe_up_rounds;	/* rounds that inflight_longterm has grown */
-	u32	bw_probe_up_acked;	/* since it grew last; [pkts] */
-	u32	probe_up_acked_per_inc;	/* ... by a packet; [pkts] */
+	u64	bw_probe_up_acked;	/* since it grew last; [pkts << 8] */
+	u64	probe_up_acked_per_inc;	/* ... by a packet; [pkts << 8] */
 
 	/* ACK aggregation. */
 	u64	extra_acked_mstamp;	/* start of the interval; [µs] */
@@ -388,7 +389,8 @@ static void bbr3_raise_inflight_longterm_slope(const struct sock *sk, struct bbr
 	u32 growth = 1U << min(ca->bw_probe_up_rounds, UP_ROUNDS_MAX);
 
 	ca->bw_probe_up_rounds = min(ca->bw_probe_up_rounds + 1, UP_ROUNDS_MAX);
-	ca->probe_up_acked_per_inc = max(tcp_sk(sk)->snd_cwnd / growth, SMSS);
+	ca->probe_up_acked_per_inc = max(((u64)tcp_sk(sk)->snd_cwnd << ACKED_SHIFT) / growth,
+					 (u64)SMSS << ACKED_SHIFT);
 }
 
 static void bbr3_start_up(const struct sock *sk, struct bbr3 *ca, const struct bbr3_sample *rs)
@@ -630,12 +632,12 @@ static void bbr3_probe_inflight_longterm_upward(const struct sock *sk, struct bb
 						const struct bbr3_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 per_inc = max(ca->probe_up_acked_per_inc, SMSS);
-	u32 delta;
+	u64 per_inc = max(ca->probe_up_acked_per_inc, (u64)SMSS << ACKED_SHIFT);
+	u64 delta;
 
 	if (!BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) || tp->snd_cwnd < ca->inflight_longterm)
 		return;
-	ca->bw_probe_up_acked += rs->newly_acked;
+	ca->bw_probe_up_acked += (u64)rs->newly_acked << ACKED_SHIFT;
 	delta = ca->bw_probe_up_acked / per_inc;
 	ca->bw_probe_up_acked -= delta * per_inc;
 	ca->inflight_longterm += delta * SMSS;
@@ -672,9 +674,11 @@ static bool bbr3_adapt_long_term_model(const struct sock *sk, struct bbr3 *ca,
 static bool bbr3_is_time_to_probe_bw(const struct sock *sk, const struct bbr3 *ca)
 {
 	u64 us = tcp_stamp_us_delta(tcp_sk(sk)->tcp_mstamp, ca->cycle_mstamp);
+	u32 reno_rounds = bbr3_target_inflight(sk, ca);
+	u32 rounds = probe_wait_rounds;
 
 	return us > ca->bw_probe_wait_ms * USEC_PER_MSEC ||
-	       ca->rounds_since_probe_up >= min(bbr3_target_inflight(sk, ca), probe_wait_rounds);
+	       ca->rounds_since_probe_up >= min(reno_rounds, rounds);
 }
 
 static bool bbr3_is_time_to_cruise(const struct sock *sk, const struct bbr3 *ca)

@@ -342,7 +342,8 @@ fn inflight_longterm_grows_by_1_2_4_8_per_round() {
     for _ in 0..6 {
         let cwnd_pkts = rounds.flow.sock.snd_cwnd;
         rounds.flow.sock.packets_out = cwnd_pkts;
-        rounds.round(cwnd_pkts, 0, |_| {});
+        // Application-limited, lest three rounds without more bandwidth end it.
+        rounds.round(cwnd_pkts, 0, |rs| rs.is_app_limited = true);
         let now_pkts = rounds.series("inflight_longterm_pkts");
         growth.push(now_pkts - longterm_pkts);
         longterm_pkts = now_pkts;
