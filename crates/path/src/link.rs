@@ -4,7 +4,7 @@ use crate::{Packet, Queue};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Serialises packets one after the other at a constant rate.
+/// Serialises packets one after the other, at a rate that holds until it is set anew.
 #[derive(Clone, Debug)]
 pub struct Link<Q> {
     link_rate_bps: u64,
@@ -35,6 +35,14 @@ impl<Q> Link<Q> {
             busy_until_ns: 0,
             remainder: 0,
         }
+    }
+
+    /// Changes the rate to `link_rate_bps` bit/s (not zero). The packet that is on the wire keeps
+    /// the time it was given.
+    pub fn set_rate(&mut self, link_rate_bps: u64) {
+        assert!(link_rate_bps > 0, "a link needs a rate");
+        self.link_rate_bps = link_rate_bps;
+        self.remainder = 0; // counted in fractions of the old rate
     }
 
     /// The queue in front of the link.

@@ -188,6 +188,12 @@ impl Sender {
         self.timers.next_ns()
     }
 
+    /// After [`Sender::stop`], the application of a sender that does not close has `segments` more;
+    /// `u32::MAX` is without end again.
+    pub fn write(&mut self, segments: u32) {
+        self.end = self.end.saturating_add(segments);
+    }
+
     /// Whether everything the application sent is acknowledged.
     pub fn is_finished(&self) -> bool {
         self.is_established() && self.una >= self.end

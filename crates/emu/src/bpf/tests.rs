@@ -139,7 +139,12 @@ fn series_are_read_from_the_kernel() {
     if cannot_load("series_are_read_from_the_kernel") {
         return;
     }
-    for (name, least) in [("bbr", "min_rtt_us"), ("copa", "rtt_min_us")] {
+    let built_ins = [
+        ("bbr", "min_rtt_us"),
+        ("bbr3", "min_rtt_us"),
+        ("copa", "rtt_min_us"),
+    ];
+    for (name, least) in built_ins {
         let loaded = load(name, &[]);
         let mut reader = StateReader::new([&loaded], 1).unwrap();
         let connection = Connection::new(&loaded.kernel_name);
