@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use dumbbell_cc::{Instance, Request, Sock};
-use dumbbell_path::{Fifo, Limit, Link, Packet};
+use dumbbell_path::{Fifo, Header as _, Limit, Link, Packet};
 use dumbbell_tcp::{Ack, DataHeader, Receiver, ReceiverConfig, Sender, SenderConfig};
 
 pub(crate) const MSS_BYTES: u32 = 1448;
