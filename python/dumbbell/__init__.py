@@ -9,6 +9,7 @@
 """
 
 from dumbbell._core import ENGINE_VERSION, Control
+from dumbbell.capture import Capture
 from dumbbell.congestion_control import (
     CongestionControl,
     Description,
@@ -36,6 +37,7 @@ __version__ = ENGINE_VERSION
 __all__ = [
     "Buffer",
     "Cancelled",
+    "Capture",
     "CongestionControl",
     "Control",
     "CrossValidation",
