@@ -288,14 +288,18 @@ impl Engine {
             self.set_head(head.0, head.1.unwrap_or(u64::MAX));
         } else {
             let mut sent = false;
-            for packet in flow.sender.poll_transmit(now_ns) {
-                if let Some(tap) = &mut self.tap {
+            let packets = flow.sender.poll_transmit(now_ns);
+            if let Some(tap) = &mut self.tap {
+                for packet in packets {
                     tap.segment_leaves(now_ns, &packet);
                     tap.enqueue(now_ns, packet, &mut self.bottleneck);
-                } else {
-                    self.bottleneck.enqueue(now_ns, packet);
+                    sent = true;
                 }
-                sent = true;
+            } else {
+                for packet in packets {
+                    self.bottleneck.enqueue(now_ns, packet);
+                    sent = true;
+                }
             }
             if sent {
                 self.start_link(now_ns);

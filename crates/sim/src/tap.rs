@@ -68,6 +68,8 @@ impl Tap {
     }
 
     /// A sender sends a segment.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn segment_leaves(&mut self, now_ns: u64, packet: &Packet<DataHeader>) {
         let flow = &mut self.flows[packet.flow as usize];
         flow.note_sent(packet);
@@ -76,24 +78,32 @@ impl Tap {
     }
 
     /// A segment reaches its receiver.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn segment_arrives(&mut self, now_ns: u64, packet: &Packet<DataHeader>) {
         let point = CapturePoint::Receiver(self.flows[packet.flow as usize].group);
         self.record_segment(point, now_ns, packet, None);
     }
 
     /// A receiver sends an ACK.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn ack_leaves(&mut self, now_ns: u64, ack: &Ack) {
         let point = CapturePoint::Receiver(self.flows[ack.flow as usize].group);
         self.record_ack(point, now_ns, ack);
     }
 
     /// An ACK reaches its sender.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn ack_arrives(&mut self, now_ns: u64, ack: &Ack) {
         let point = CapturePoint::Sender(self.flows[ack.flow as usize].group);
         self.record_ack(point, now_ns, ack);
     }
 
     /// A segment reaches the bottleneck, which may drop it, or others for its sake.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn enqueue(
         &mut self,
         now_ns: u64,
@@ -115,6 +125,8 @@ impl Tap {
     }
 
     /// The wire is free: the next segment goes on it.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn dequeue(
         &mut self,
         now_ns: u64,

@@ -84,18 +84,17 @@ impl Sender {
     pub fn on_ack(&mut self, now_ns: u64, ack: &Ack) -> Option<u32> {
         self.set_now(now_ns);
         self.ts_recent_ms = self.ts_recent_ms.max(ack.ts_val_ms);
-        match ack.kind {
-            AckKind::SynAck => self.on_syn_ack(ack),
-            AckKind::Ack | AckKind::AfterFin => self.process_ack(ack),
-            AckKind::FinAck => {
-                let rtt_us = self.process_ack(ack);
-                self.on_fin();
-                rtt_us
-            }
+        if ack.kind == AckKind::SynAck {
+            return self.on_syn_ack(ack);
         }
+        let rtt_us = self.process_ack(ack);
+        if ack.kind == AckKind::FinAck {
+            self.on_fin();
+        }
+        rtt_us
     }
 
-    #[inline]
+    #[inline(always)]
     fn process_ack(&mut self, ack: &Ack) -> Option<u32> {
         let sock = &self.cc.sock;
         let (prior_delivered, prior_lost) = (sock.delivered, sock.lost);

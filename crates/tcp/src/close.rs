@@ -19,26 +19,15 @@ impl Sender {
         self.phase == Phase::TimeWait
     }
 
-    /// The application closes when it has written all. What Linux still has in its send buffer
-    /// then takes the FIN along (`tcp_send_fin`); after a last write that left at once it goes alone.
-    #[inline]
-    pub(crate) fn note_all_written(&mut self, sndbuf_end: u32) {
-        if self.config.closes && !self.is_closing && self.end != u32::MAX && sndbuf_end >= self.end
-        {
+    /// The application has written all, and closes. What Linux still has in its send buffer then
+    /// takes the FIN along (`tcp_send_fin`); after a last write that left at once it goes alone, when
+    /// windows and pacing let it out like any other segment. Returns the segments sent.
+    #[cold]
+    pub(crate) fn close_after_data(&mut self) -> u32 {
+        if self.config.closes && !self.is_closing {
             self.is_closing = true;
             self.fin_rides = self.nxt < self.end;
         }
-    }
-
-    /// One past the last segment there will be, a FIN of its own included.
-    #[inline]
-    pub(crate) fn segments_end(&self) -> u32 {
-        self.end + u32::from(self.is_closing && !self.fin_rides)
-    }
-
-    /// The FIN, if it is its turn and windows and pacing let it out like any other segment.
-    #[inline]
-    pub(crate) fn transmit_fin(&mut self) -> u32 {
         if self.nxt != self.end || self.nxt == self.segments_end() {
             return 0;
         }
@@ -53,16 +42,32 @@ impl Sender {
         1
     }
 
-    /// What the segment carries.
+    /// One past the last segment there will be, a FIN of its own included.
     #[inline]
-    pub(crate) fn kind_of(&self, seq: u32) -> SegmentKind {
+    pub(crate) fn segments_end(&self) -> u32 {
+        self.end + u32::from(self.is_closing && !self.fin_rides)
+    }
+
+    /// What the segment carries: its kind and its payload, bytes. The last segment of a sized transfer
+    /// is short, the FIN empty.
+    #[inline]
+    pub(crate) fn content_of(&self, seq: u32) -> (SegmentKind, u32) {
+        let mss_bytes = self.config.mss_bytes;
+        if seq.saturating_add(1) < self.end {
+            return (SegmentKind::Data, mss_bytes);
+        }
         if seq >= self.end {
-            SegmentKind::Fin
-        } else if self.fin_rides && seq + 1 == self.end {
+            return (SegmentKind::Fin, 0);
+        }
+        let kind = if self.fin_rides {
             SegmentKind::LastData
         } else {
             SegmentKind::Data
-        }
+        };
+        let left_bytes = self.config.size_bytes.map_or(u64::MAX, |size_bytes| {
+            size_bytes - u64::from(seq) * u64::from(mss_bytes)
+        });
+        (kind, left_bytes.min(u64::from(mss_bytes)) as u32)
     }
 
     /// The receiver's FIN, which acknowledges ours; acknowledged whenever it comes (RFC 9293

@@ -26,8 +26,8 @@ pub(crate) enum State {
 #[derive(Debug)]
 pub(crate) struct Passive {
     pub(crate) state: State,
-    /// `rcv_nxt` when the sender's FIN and all before it has arrived; known when the FIN is.
-    pub(crate) fin_end: Option<u32>,
+    /// `rcv_nxt` when the sender's FIN and all before it has arrived; `u32::MAX` until the FIN is known.
+    pub(crate) fin_end: u32,
     /// The FIN's segment, if it came without payload.
     pub(crate) bare_fin: Option<u32>,
     /// When SYN-ACK or FIN is sent again, ns; `u64::MAX`: never.
@@ -43,7 +43,7 @@ impl Passive {
     pub(crate) fn new() -> Self {
         Self {
             state: State::Listen,
-            fin_end: None,
+            fin_end: u32::MAX,
             bare_fin: None,
             due_ns: u64::MAX,
             retries: 0,
@@ -72,16 +72,23 @@ impl Receiver {
     /// What a segment says about the connection. Returns whether it carries anything to receive.
     #[inline]
     pub(crate) fn follow_connection(&mut self, now_ns: u64, header: &DataHeader) -> bool {
+        if self.passive.state == State::Established && header.kind == SegmentKind::Data {
+            return true;
+        }
+        self.open_or_close(now_ns, header)
+    }
+
+    #[cold]
+    fn open_or_close(&mut self, now_ns: u64, header: &DataHeader) -> bool {
         match header.kind {
-            SegmentKind::Data => {}
             SegmentKind::Syn => {
                 self.on_syn(now_ns, header);
                 return false;
             }
-            SegmentKind::HandshakeAck => {}
-            SegmentKind::LastData => self.passive.fin_end = Some(header.seq + 1),
+            SegmentKind::Data | SegmentKind::HandshakeAck => {}
+            SegmentKind::LastData => self.passive.fin_end = header.seq + 1,
             SegmentKind::Fin => {
-                self.passive.fin_end = Some(header.seq + 1);
+                self.passive.fin_end = header.seq + 1;
                 self.passive.bare_fin = Some(header.seq);
             }
             SegmentKind::LastAck => self.on_last_ack(),
@@ -118,7 +125,6 @@ impl Receiver {
     }
 
     /// The SYN-ACK is acknowledged. A lone one gives an RTT sample (RFC 6298 §3, Karn).
-    #[cold]
     fn establish(&mut self, now_ns: u64) {
         let passive = &mut self.passive;
         passive.state = State::Established;

@@ -1,7 +1,7 @@
 //! The receiving endpoint: reassembly, SACK, D-SACK and Linux's delayed ACKs. Its part in handshake
 //! and close is in `passive`.
 
-use dumbbell_path::{Header as _, Packet};
+use dumbbell_path::Packet;
 
 use crate::packet::{Ack, AckKind, DATA_HEADER_BYTES, DataHeader, MAX_SACK_BLOCKS, SackBlock};
 use crate::passive::Passive;
@@ -120,12 +120,13 @@ impl Receiver {
     /// A packet arrives.
     pub fn on_packet(&mut self, now_ns: u64, packet: &Packet<DataHeader>) {
         self.now_ns = now_ns;
-        let header = packet.header;
-        if !self.follow_connection(now_ns, &header) {
+        let header = &packet.header;
+        if !self.follow_connection(now_ns, header) {
             return;
         }
+        // None: a FIN alone, which is received like a segment and counted as none.
         let payload_bytes = packet.wire_bytes - DATA_HEADER_BYTES;
-        self.counters.arrived_pkts += u64::from(header.is_data());
+        self.counters.arrived_pkts += u64::from(payload_bytes > 0);
         if header.seq <= self.last_ack_sent {
             // RFC 7323 §4.3: only what touches the last ACK may update ts_recent, never back.
             self.ts_recent_ms = self.ts_recent_ms.max(header.ts_val_ms);
@@ -133,9 +134,9 @@ impl Receiver {
         if header.seq == self.rcv_nxt {
             self.on_in_order(now_ns, header.seq, payload_bytes);
         } else if header.seq > self.rcv_nxt {
-            self.on_out_of_order(now_ns, &header, payload_bytes);
+            self.on_out_of_order(now_ns, header.seq, payload_bytes);
         } else {
-            self.on_duplicate(&header);
+            self.on_duplicate(header.seq, payload_bytes);
         }
     }
 
@@ -159,7 +160,7 @@ impl Receiver {
             self.rcv_nxt = self.held.advance(self.rcv_nxt);
             self.count_released(seq + 1);
         }
-        if self.passive.fin_end == Some(self.rcv_nxt) {
+        if self.rcv_nxt == self.passive.fin_end {
             return self.close(now_ns);
         }
         if filled_gap && self.held.is_empty() {
@@ -169,24 +170,23 @@ impl Receiver {
         self.acknowledge(now_ns);
     }
 
-    fn on_out_of_order(&mut self, now_ns: u64, header: &DataHeader, payload_bytes: u32) {
-        let seq = header.seq;
+    fn on_out_of_order(&mut self, now_ns: u64, seq: u32, payload_bytes: u32) {
         if self.held.insert(self.rcv_nxt, seq) {
-            if header.is_data() && self.last_segment.is_none_or(|(last, _)| seq > last) {
+            if payload_bytes > 0 && self.last_segment.is_none_or(|(last, _)| seq > last) {
                 self.last_segment = Some((seq, payload_bytes));
             }
             self.acknowledge(now_ns);
         } else {
-            self.on_duplicate(header);
+            self.on_duplicate(seq, payload_bytes);
         }
     }
 
     /// RFC 2883 §4: the duplicate is reported at once.
-    fn on_duplicate(&mut self, header: &DataHeader) {
-        self.counters.duplicate_pkts += u64::from(header.is_data());
+    fn on_duplicate(&mut self, seq: u32, payload_bytes: u32) {
+        self.counters.duplicate_pkts += u64::from(payload_bytes > 0);
         self.pending_dsack = Some(SackBlock {
-            start: header.seq,
-            end: header.seq + 1,
+            start: seq,
+            end: seq + 1,
         });
         self.quickacks = self.quickacks.max(self.max_quickacks());
         self.emit_ack();

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use dumbbell_cc::{CaEvent, CaState, SK_PACING_NEEDED};
-use dumbbell_path::{Header as _, Packet};
+use dumbbell_path::Packet;
 
 use crate::counters::Limit;
 use crate::packet::DATA_HEADER_BYTES;
@@ -98,8 +98,9 @@ impl Sender {
         if self.nxt >= data_end {
             self.note_out_of_data(self.nxt < self.end);
         }
-        self.note_all_written(sndbuf_end);
-        sent_pkts += self.transmit_fin();
+        if data_end == self.end {
+            sent_pkts += self.close_after_data();
+        }
         self.finish_transmit(sent_pkts, is_cwnd_limited);
     }
 
@@ -122,16 +123,17 @@ impl Sender {
         let is_fin = self.nxt >= self.end;
         self.begin_transmission(is_fin);
         let prior_packets = self.cc.sock.packets_out;
-        for _ in 0..burst {
-            let seq = self.nxt;
+        let segment = self.stamped(Segment::default());
+        let first = self.nxt;
+        for seq in first..first + burst {
             self.segments.reserve(self.una, seq);
-            *self.segments.get_mut(seq) = Segment::default();
-            self.stamp(seq);
+            *self.segments.get_mut(seq) = segment;
             self.emit(seq, false);
-            self.nxt += 1;
-            self.cc.sock.packets_out += 1;
         }
+        self.nxt += burst;
+        self.cc.sock.packets_out += burst;
         let data_pkts = if is_fin { 0 } else { burst };
+        self.counters.sent_pkts += u64::from(data_pkts);
         let sock = &mut self.cc.sock;
         sock.data_segs_out = sock.data_segs_out.saturating_add(data_pkts);
         sock.bytes_sent += u64::from(data_pkts) * u64::from(sock.mss_cache);
@@ -201,13 +203,13 @@ impl Sender {
     pub(crate) fn send_again(&mut self, seq: u32) {
         let is_fin = seq >= self.end;
         self.begin_transmission(is_fin);
-        let segment = self.segments.get_mut(seq);
+        let mut segment = self.stamped(*self.segments.get(seq));
         segment.flags = (segment.flags | EVER_RETRANS) & !SAMPLED;
-        self.stamp(seq);
+        *self.segments.get_mut(seq) = segment;
         self.emit(seq, true);
-        let sent_ns = self.segments.get(seq).sent_ns;
-        self.retransmissions.push_back((seq, sent_ns));
+        self.retransmissions.push_back((seq, segment.sent_ns));
         let data_pkts = u32::from(!is_fin);
+        self.counters.sent_pkts += u64::from(data_pkts);
         self.counters.retransmitted_pkts += u64::from(data_pkts);
         let sock = &mut self.cc.sock;
         sock.total_retrans += 1;
@@ -231,48 +233,34 @@ impl Sender {
         }
     }
 
-    /// Delivery-rate estimation's record of the moment a segment leaves.
+    /// A segment with delivery-rate estimation's record of the moment it leaves.
     #[inline]
-    fn stamp(&mut self, seq: u32) {
+    fn stamped(&self, segment: Segment) -> Segment {
         let sock = &self.cc.sock;
-        let segment = self.segments.get_mut(seq);
-        segment.sent_ns = sock.tcp_clock_cache;
-        segment.first_tx_us = sock.first_tx_mstamp;
-        segment.delivered_us = sock.delivered_mstamp;
-        segment.delivered = sock.delivered;
-        segment.flags &= !APP_LIMITED;
-        if sock.app_limited != 0 {
-            segment.flags |= APP_LIMITED;
+        let app_limited = if sock.app_limited != 0 {
+            APP_LIMITED
+        } else {
+            0
+        };
+        Segment {
+            sent_ns: sock.tcp_clock_cache,
+            first_tx_us: sock.first_tx_mstamp,
+            delivered_us: sock.delivered_mstamp,
+            delivered: sock.delivered,
+            flags: segment.flags & !APP_LIMITED | app_limited,
         }
     }
 
     #[inline]
     fn emit(&mut self, seq: u32, is_retransmission: bool) {
-        let payload_bytes = self.payload_bytes(seq);
-        let header = self.header(seq, self.kind_of(seq), is_retransmission);
-        self.counters.sent_pkts += u64::from(header.is_data());
+        let (kind, payload_bytes) = self.content_of(seq);
+        let header = self.header(seq, kind, is_retransmission);
         self.outbox.push(Packet {
             flow: self.config.flow,
             wire_bytes: payload_bytes + DATA_HEADER_BYTES,
             arrived_ns: 0,
             header,
         });
-    }
-
-    /// Payload of a segment: one MSS, but for the last of a sized transfer and for the FIN.
-    #[inline]
-    fn payload_bytes(&self, seq: u32) -> u32 {
-        let mss_bytes = self.config.mss_bytes;
-        if seq >= self.end {
-            return 0;
-        }
-        match self.config.size_bytes {
-            Some(size_bytes) => {
-                let left = size_bytes - u64::from(seq) * u64::from(mss_bytes);
-                left.min(u64::from(mss_bytes)) as u32
-            }
-            None => mss_bytes,
-        }
     }
 
     // Pacing.
