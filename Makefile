@@ -42,7 +42,7 @@ bench: ## bottleneck packets per CPU-second and peak memory
 bench-kernel: ## the kernel engine's capacity and punctuality on this machine, as root
 	cargo bench --package dumbbell-emu --bench capacity
 
-FUZZ_TARGETS = reader headers
+FUZZ_TARGETS = reader headers analyser
 FUZZ_SECONDS ?= 60
 
 fuzz: ## hostile captures, FUZZ_SECONDS=60 for each target; needs nightly Rust and cargo-fuzz

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use dumbbell_capture::TcpFlags;
 
 use crate::compression::{gzip, zstd};
+use crate::conversation::conversation;
 use crate::files::{MICROSECONDS, NANOSECONDS, ORDERS, Order, Pcap, Pcapng, pcap};
 use crate::frames::{ETHERNET, Segment, data, ethernet, ipv4, ipv6};
 use crate::read;
@@ -158,4 +159,36 @@ fn of_the_headers() {
         seed(name, [&[high, low, 1], frame.as_slice()].concat())
     });
     assert_seeds("headers", seeds.collect());
+}
+
+/// A first byte chooses the options of the analysis; a capture follows, or facts of packets, 16 bytes each.
+#[test]
+fn of_the_analyser() {
+    let frames = conversation();
+    let capture = pcap(ETHERNET, &frames);
+    let two_points = frames.iter().enumerate().fold(
+        Pcapng::new(Order::Little)
+            .interface(1, 0, &[(2, b"sender-0")])
+            .interface(1, 0, &[(2, b"receiver-0")]),
+        |file, (n, frame)| {
+            let time_us = n as u64 * 1000;
+            let file = file.packet(0, time_us, frame, &[]);
+            file.packet(1, time_us + 400, frame, &[])
+        },
+    );
+    // Data with time stamps in one direction, ACKs with SACK blocks in the other.
+    let data = [0x10, 0, 0, 0x44, 0, 0, 0, 0, 5, 180, 255, 1, 0, 0, 0, 1];
+    let acknowledgment = [0x10, 1, 0, 0x45, 0, 0, 0, 0, 0, 0, 255, 0, 9, 0, 0, 2];
+    let facts = [data, data, acknowledgment].concat().repeat(8);
+    let behind = |choice: u8, bytes: &[u8]| [&[choice], bytes].concat();
+    assert_seeds(
+        "analyser",
+        vec![
+            seed("pcap", behind(0, &capture)),
+            seed("pcap-fixed-bins", behind(1, &capture)),
+            seed("pcap-few-views", behind(2, &capture)),
+            seed("pcapng-two-points", behind(0, &two_points.bytes)),
+            seed("facts", behind(0, &facts)),
+        ],
+    );
 }
