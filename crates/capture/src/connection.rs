@@ -73,6 +73,8 @@ pub(crate) struct View {
     pub(crate) directions: [Option<Box<Direction>>; 2],
     destination: [Endpoint; 2],
     first_direction: usize,
+    /// Last acknowledgment number for a direction of which nothing has been seen.
+    early_ack: Option<u32>,
     /// Whether its packets are kept.
     pub(crate) is_recorded: bool,
 }
@@ -99,6 +101,7 @@ impl View {
             directions: [None, None],
             destination,
             first_direction: direction,
+            early_ack: None,
             is_recorded: false,
         }
     }
@@ -170,8 +173,9 @@ impl View {
         options: &AnalysisOptions,
     ) -> Effect {
         self.last_ns = self.last_ns.max(packet.time_ns);
-        let this =
-            self.directions[direction].get_or_insert_with(|| Box::new(Direction::new(packet)));
+        let early_ack = self.early_ack;
+        let this = self.directions[direction]
+            .get_or_insert_with(|| Box::new(Direction::new(packet, early_ack)));
         if !this.count(packet) {
             return Effect {
                 is_repeated: true,
@@ -243,6 +247,7 @@ impl View {
             .as_ref()
             .and_then(|this| this.window.last_bytes);
         let Some(other) = &mut self.directions[1 - direction] else {
+            self.early_ack = Some(packet.ack);
             return;
         };
         let before = other

@@ -475,7 +475,7 @@ pub(crate) fn dictionary<const N: usize>(
     )?))
 }
 
-fn uints<T>(rows: &[T], of: impl Fn(&T) -> u64) -> ArrayRef {
+pub(crate) fn uints<T>(rows: &[T], of: impl Fn(&T) -> u64) -> ArrayRef {
     Arc::new(UInt64Array::from_iter_values(rows.iter().map(of)))
 }
 
@@ -483,12 +483,12 @@ fn maybe_uints<T>(rows: &[T], of: impl Fn(&T) -> Option<u64>) -> ArrayRef {
     Arc::new(UInt64Array::from_iter(rows.iter().map(of)))
 }
 
-fn floats<T>(rows: &[T], of: impl Fn(&T) -> Option<f64>) -> ArrayRef {
+pub(crate) fn floats<T>(rows: &[T], of: impl Fn(&T) -> Option<f64>) -> ArrayRef {
     Arc::new(Float64Array::from_iter(rows.iter().map(of)))
 }
 
 /// Nanoseconds in, microseconds out.
-fn micros<T>(rows: &[T], of_ns: impl Fn(&T) -> Option<f64>) -> ArrayRef {
+pub(crate) fn micros<T>(rows: &[T], of_ns: impl Fn(&T) -> Option<f64>) -> ArrayRef {
     floats(rows, |row| of_ns(row).map(|ns| ns / 1e3))
 }
 

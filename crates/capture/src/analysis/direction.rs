@@ -96,7 +96,8 @@ pub(crate) struct DataContext {
 }
 
 impl Direction {
-    pub(crate) fn new(packet: &TcpPacket) -> Self {
+    /// A direction with its first packet; what the other side has acknowledged before that.
+    pub(crate) fn new(packet: &TcpPacket, acked: Option<u32>) -> Self {
         Self {
             source: packet.source,
             last_ns: packet.time_ns,
@@ -110,7 +111,7 @@ impl Direction {
             echo: EchoProbe::default(),
             recent: RecentPackets::default(),
             first_seq: packet.seq,
-            acked: None,
+            acked,
             rtt: RttSummary::default(),
             handshake_rtt_ns: None,
             flight: None,

@@ -140,20 +140,32 @@ impl Flight {
             is_forgetful: false,
             series,
         };
-        if let Some(acked) = start
-            .acked
-            .map(|ack| unwrap(first, ack))
-            .filter(|&a| a <= first)
-        {
-            flight.has_ack = true;
-            // What was sent before the capture is in flight, as far as a window goes.
-            flight.acked = acked.max(first - MAX_WINDOW_BYTES);
+        if let Some(acked) = start.acked.map(|ack| unwrap(first, ack)) {
+            flight.start_acknowledged(first, acked, start.is_from_syn);
         }
         if let Some(rtt_ns) = start.syn_rtt_ns {
             flight.estimator.record(rtt_ns);
             flight.rtt.record(rtt_ns);
         }
         flight
+    }
+
+    /// An ACK was seen before any data.
+    fn start_acknowledged(&mut self, first: u64, acked: u64, is_from_syn: bool) {
+        if acked > first + MAX_WINDOW_BYTES {
+            return;
+        }
+        self.has_ack = true;
+        // What was sent before the capture is in flight, as far as a window goes.
+        self.acked = acked.max(first - MAX_WINDOW_BYTES);
+        if acked > first {
+            self.highest = acked;
+            if is_from_syn {
+                self.missing.add(first, acked);
+            } else {
+                self.missing = MissingRanges::before_capture(acked, MAX_WINDOW_BYTES);
+            }
+        }
     }
 
     /// The lowest offset that the ring still holds.
