@@ -5,7 +5,9 @@
 //! `dumbbell_run` and `docs/data-format.md`.
 
 mod analyze;
+mod capture_input;
 mod interruptible;
+mod match_captures;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -228,7 +230,11 @@ fn describe(py: Python<'_>, name_or_path: &str) -> PyResult<String> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::analyze::{CaptureError, analyze};
+    use super::analyze::analyze;
+    #[pymodule_export]
+    use super::capture_input::CaptureError;
+    #[pymodule_export]
+    use super::match_captures::match_captures;
     #[pymodule_export]
     use super::{
         Cancelled, Control, EngineError, Output, congestion_controls, describe, machine, run,

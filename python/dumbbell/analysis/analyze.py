@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,10 +74,8 @@ def analyze(
     arrow = {name: joined(batches) for name, batches in tables.items()}
     if not segments:
         arrow.pop("segments", None)
-    known = [interface["name"] for interface in reading["interfaces"]]
     for point in points or ():
-        if point not in known:
-            raise CaptureError(f"{path}: has no point `{point}`{nearest(point, known)}")
+        check_point(path, reading, point)
     return Analysis(path, reading, arrow)
 
 
@@ -105,6 +103,13 @@ def capture_path(path: str | Path) -> str:
             return str(path)
     except OSError as error:
         raise CaptureError(f"{path}: cannot be read: {os_reason(error)}") from None
+
+
+def check_point(path: str, reading: Mapping[str, Any], point: str | None) -> None:
+    """Refuse a point that the capture has not."""
+    known = [interface["name"] for interface in reading["interfaces"]]
+    if point is not None and point not in known:
+        raise CaptureError(f"{path}: has no point `{point}`{nearest(point, known)}")
 
 
 def joined(batches: Sequence[Any]) -> pa.Table:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from dumbbell import _core
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.analysis.analysis import ANALYSIS_SCHEMA_VERSION
-from dumbbell.analysis.analyze import capture_path, joined
+from dumbbell.analysis.analyze import capture_path, check_point, joined
 from dumbbell.errors import CaptureError
 from dumbbell.run_directory import check_parent, unwritable
 
@@ -139,10 +139,13 @@ def match_captures(
         summary, tables = _core.match_captures(*paths, json.dumps(options))
     except _core.CaptureError as error:
         raise CaptureError(str(error)) from None
+    reading = json.loads(summary)
+    check_point(paths[0], reading["before"], before_point)
+    check_point(paths[1], reading["after"], after_point)
     return Match(
         (paths[0], before_point),
         (paths[1], after_point),
-        json.loads(summary),
+        reading,
         {name: joined(batches) for name, batches in tables.items()},
     )
 

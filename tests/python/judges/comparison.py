@@ -1,4 +1,4 @@
-"""Our figures beside a judge's, and what is told apart from a difference."""
+"""Our figures beside a judge's."""
 
 from __future__ import annotations
 
@@ -24,22 +24,33 @@ class Rule:
     name
         The judge's figure.
     ours
-        The same, from a row of ours and that of the other direction.
+        The same, from a row of ours: as the judge counts it.
     exact_to
         By how much they may differ: what the judge rounds to.
+    most
+        With it the judge's figure lies between `ours` and this.
+    applies
+        Whether a direction is compared: not where the judge is known to go wrong.
     known
-        Where the judge counts otherwise: the difference's name in docs/analysis.md. Empty where the
-        two must agree.
+        Where the judge counts otherwise than we do: the difference's name in docs/analysis.md.
     """
 
     name: str
-    ours: Callable[[Row, Row], float | None]
+    ours: Callable[[Row], float | None]
     exact_to: float = 0.0
+    most: Callable[[Row], float] | None = None
+    applies: Callable[[Row], bool] = lambda _: True
     known: str = ""
+
+    def agrees(self, row: Row, judged: float | None) -> bool:
+        """Whether the judge's figure is ours; one that has none says 0."""
+        mine, theirs = self.ours(row) or 0.0, judged or 0.0
+        most = mine if self.most is None else self.most(row)
+        return mine - self.exact_to <= theirs <= most + self.exact_to
 
 
 def our_rows(capture: Path) -> dict[Direction, Row]:
-    """Analyse a capture of one point; the last connection of a 5-tuple."""
+    """Analyse a capture of one point in which each 5-tuple is one connection."""
     return {
         Direction(
             row["source"], row["source_port"], row["destination"], row["destination_port"]
@@ -51,21 +62,12 @@ def our_rows(capture: Path) -> dict[Direction, Row]:
 def compare(
     ours: Mapping[Direction, Row], theirs: FiguresByDirection, rules: Sequence[Rule]
 ) -> list[str]:
-    """List the differences, those known left out."""
+    """List where a judge says otherwise."""
     assert set(ours) == set(theirs), "not the same connections"
-    differences = []
-    for direction, row in ours.items():
-        other = ours.get(direction.reversed(), {})
-        for rule in rules:
-            mine, judged = rule.ours(row, other), theirs[direction].get(rule.name)
-            if not agree(mine, judged, rule.exact_to) and not rule.known:
-                differences.append(
-                    f"{direction.source}:{direction.source_port} {rule.name}: ours {mine}, "
-                    f"theirs {judged}"
-                )
-    return differences
-
-
-def agree(mine: float | None, judged: float | None, exact_to: float) -> bool:
-    """Whether two figures are the same; a judge that has none says 0."""
-    return abs((mine or 0.0) - (judged or 0.0)) <= exact_to
+    return [
+        f"{direction.source}:{direction.source_port} {rule.name}: ours {rule.ours(row)}, "
+        f"theirs {theirs[direction].get(rule.name)}"
+        for direction, row in ours.items()
+        for rule in rules
+        if rule.applies(row) and not rule.agrees(row, theirs[direction].get(rule.name))
+    ]

@@ -72,6 +72,8 @@ def summarize(sent: list[dict[str, str]], received: list[dict[str, str]]) -> Fig
     flight = [int(cell) for packet in sent if (cell := packet["tcp.analysis.bytes_in_flight"])]
     rtts = [float(cell) * 1e3 for packet in received if (cell := packet["tcp.analysis.ack_rtt"])]
     figures |= {
+        "below_highest_pkts": (figures["retransmitted_pkts"] or 0)
+        + (figures["out_of_order_pkts"] or 0),
         "pkts": len(sent),
         "wire_bytes": sum(int(packet["frame.len"]) for packet in sent),
         "data_pkts": sum(length > 0 for length in lengths),

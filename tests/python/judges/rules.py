@@ -1,0 +1,105 @@
+"""What is compared with each judge, how exactly, and where a judge is known to count otherwise.
+
+Each `known` is a row of the table in docs/analysis.md that says who is right, and why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from tests.python.judges.comparison import Row, Rule
+
+__all__ = ["TCPTRACE", "TSHARK"]
+
+#: tcptrace prints tenths of a millisecond, and rounds.
+TENTH_MS = 0.0501
+
+Figure = Callable[[Row], float | None]
+
+
+def column(name: str) -> Figure:
+    return lambda row: row[name]
+
+
+def ms(name: str) -> Figure:
+    return lambda row: None if row[name] is None else row[name] / 1e3
+
+
+def has_data(row: Row) -> bool:
+    return row["payload_bytes"] > 0
+
+
+def is_as_on_the_wire(row: Row) -> bool:
+    """Whether packets are the wire's; ACKs of parts of larger ones are lost on both judges."""
+    return not row["offload"]
+
+
+def rtt_mean_ms(row: Row) -> float | None:
+    """tcptrace's mean: it divides by a ten-thousandth more than the count."""
+    return row["rtt_mean_us"] and row["rtt_mean_us"] / 1e3 * row["rtt_count"] / (
+        row["rtt_count"] + 1e-4
+    )
+
+
+def bytes_per_s(row: Row) -> float | None:
+    """tcptrace's throughput: unique bytes over the connection's time."""
+    return row["goodput_bps"] and row["goodput_bps"] / 8
+
+
+def retransmitted_sequence(row: Row) -> int:
+    """What tcptrace takes for retransmitted bytes: a SYN and a FIN are one each."""
+    repeated = max(row["syn_count"] - 1, 0) + max(row["fin_count"] - 1, 0)
+    return int(row["retransmitted_bytes"]) + repeated
+
+
+def below_highest(row: Row) -> int:
+    """Data below the highest seen, whether it was seen before or not."""
+    return int(row["retransmitted_pkts"]) + int(row["out_of_order_pkts"])
+
+
+TCPTRACE = (
+    *(Rule(name, column(name)) for name in (
+        "pkts", "data_pkts", "pure_ack_pkts", "payload_bytes", "unique_bytes",
+        "retransmitted_pkts", "out_of_order_pkts", "rst_count", "zero_window_pkts",
+        "largest_segment_bytes", "mss_bytes", "sack_pkts", "dsack_pkts", "window_max_bytes",
+        "window_min_bytes",
+    )),
+    Rule("retransmitted_bytes", retransmitted_sequence, known="SYN and FIN as bytes"),
+    Rule("inflight_max_bytes", lambda row: row["inflight_max_bytes"] + 1, applies=has_data,
+         known="one byte more in flight"),
+    Rule("throughput_bytes_per_s", bytes_per_s, 1.0),
+    Rule("dup_acks", column("dup_acks"), 1.0, applies=is_as_on_the_wire,
+         known="the window of a SYN-ACK"),
+    Rule("triple_dup_acks", column("triple_dup_acks"), 1.0, applies=is_as_on_the_wire,
+         known="the window of a SYN-ACK"),
+    Rule("rtt_count", column("rtt_count"), applies=is_as_on_the_wire, known="offload"),
+    Rule("rtt_min_ms", ms("rtt_min_us"), TENTH_MS,
+         applies=lambda row: is_as_on_the_wire(row) and row["rtt_min_us"] != 0,
+         known="an RTT of zero"),
+    Rule("rtt_max_ms", ms("rtt_max_us"), TENTH_MS, applies=is_as_on_the_wire, known="offload"),
+    Rule("rtt_mean_ms", rtt_mean_ms, TENTH_MS, applies=is_as_on_the_wire, known="the mean"),
+    Rule("rtt_stddev_ms", ms("rtt_stddev_us"), TENTH_MS,
+         applies=lambda row: is_as_on_the_wire(row) and row["rtt_count"] > 2,
+         known="deviation of two"),
+    Rule("rtt_handshake_ms", ms("rtt_handshake_us"), TENTH_MS),
+    Rule("idle_max_ms", ms("idle_max_us"), TENTH_MS, most=lambda _: math.inf,
+         known="idle at the end"),
+)  # fmt: skip
+
+TSHARK = (
+    *(Rule(name, column(name)) for name in (
+        "pkts", "wire_bytes", "data_pkts", "payload_bytes", "zero_window_pkts",
+    )),
+    Rule("below_highest_pkts", below_highest, applies=lambda row: row["vantage"] != "receiver",
+         known="retransmitted or out of order"),
+    Rule("below_highest_pkts", below_highest, 1.0, known="the sequence number of a pure ACK"),
+    Rule("dup_acks", column("dup_acks"), applies=has_data, known="duplicate ACKs without data"),
+    Rule("rtt_min_ms", ms("rtt_min_us"), 0.001,
+         applies=lambda row: has_data(row) and row["vantage"] != "receiver",
+         known="tshark's RTT samples"),
+    Rule("inflight_max_bytes", column("inflight_sack_max_bytes"),
+         most=lambda row: row["inflight_max_bytes"],
+         applies=lambda row: has_data(row) and row["vantage"] != "receiver",
+         known="lost packets in flight"),
+)  # fmt: skip
