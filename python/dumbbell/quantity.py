@@ -185,8 +185,7 @@ class RateSteps(tuple[tuple[Time, Rate], ...]):
         time, colon, rate = part.partition(":")
         if not colon:
             raise ScenarioError(
-                f"rate_steps has `{part.strip()}`, which is not a time and a rate; "
-                "say `10s:5mbit`",
+                f"rate_steps has `{part.strip()}`, which is not a time and a rate; say `10s:5mbit`",
                 key="rate_steps",
             )
         return (

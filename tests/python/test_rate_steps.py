@@ -1,17 +1,20 @@
 """A bottleneck whose rate changes: the words, the engine and the verdict."""
 
 import json
+from typing import Any
 
 import pytest
+
 from dumbbell import Run, Scenario, ScenarioError, run
 from dumbbell.quantity import RateSteps
+from dumbbell.verdict.counters import check_rate
 from dumbbell.verdict.reason import OK
 
 STEPS = "2s:5mbit, 4s:20mbit"
 
 
-def stepped(**words):
-    words = {"rate": "50mbit", "time": "6s", "rate_steps": STEPS} | words
+def stepped(**changes: Any) -> Scenario:
+    words = {"rate": "50mbit", "time": "6s", "rate_steps": STEPS} | changes
     return Scenario(["cubic"], **words)
 
 
@@ -71,8 +74,6 @@ def test_a_link_that_ignored_them_is_invalid():
     wrong = json.loads(json.dumps(result.summary))
     # It forwarded what 50 Mbit/s make, and claims the steps' capacity.
     wrong["bottleneck"] |= {"capacity_bytes": 150e6 / 8, "busy_capacity_bytes": 150e6 / 8}
-    from dumbbell.verdict.counters import check_rate
-
     assert [reason.check for reason in check_rate(stepped(), wrong)] == ["rate"]
 
 

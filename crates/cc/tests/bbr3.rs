@@ -98,7 +98,12 @@ fn cwnd_is_the_gain_times_bdp_and_aggregation() {
         let bdp_pkts = bw_pps * clock.series("min_rtt_us") as f64 * 1e-6;
         let gain = clock.series("cwnd_gain_pct") as f64 / 100.0;
         let target = gain * bdp_pkts + clock.series("extra_acked_pkts") as f64;
-        let target = target + if clock.series("state") == UP { 2.0 } else { 0.0 };
+        let target = target
+            + if clock.series("state") == UP {
+                2.0
+            } else {
+                0.0
+            };
         let cwnd = f64::from(clock.flow.sock.snd_cwnd);
         // It grows by what is acked: a quarter of a BDP takes UP a quarter of a round.
         assert!(cwnd <= target + 1.0, "{cwnd}, target {target}");
@@ -197,7 +202,11 @@ fn every_parameter_and_series_is_documented() {
         assert_eq!(cells[3], google.to_string(), "{}", param.name);
     }
     for series in &described.series {
-        assert!(DOC.contains(&format!("`{}`", series.name)), "{}", series.name);
+        assert!(
+            DOC.contains(&format!("`{}`", series.name)),
+            "{}",
+            series.name
+        );
     }
 }
 
@@ -377,7 +386,10 @@ fn inflight_longterm_grows_by_1_2_4_8_per_round() {
     assert_eq!(rounds.series("state"), UP);
     // A cwnd that is no multiple leaves a packet to the next round, or brings one.
     for (power, &pkts) in growth.iter().enumerate() {
-        assert!(pkts.abs_diff(1 << power) <= 1 + (1 << power) / 8, "{growth:?}");
+        assert!(
+            pkts.abs_diff(1 << power) <= 1 + (1 << power) / 8,
+            "{growth:?}"
+        );
     }
 }
 

@@ -58,7 +58,10 @@ impl Bottleneck {
             at_ns: duration_ns,
             link_rate_bps: 0,
         };
-        let until_end = self.rate_steps.iter().filter(|step| step.at_ns < duration_ns);
+        let until_end = self
+            .rate_steps
+            .iter()
+            .filter(|step| step.at_ns < duration_ns);
         for step in until_end.chain([&end]) {
             bits += u128::from(step.at_ns - since_ns) * u128::from(rate_bps);
             (since_ns, rate_bps) = (step.at_ns, step.link_rate_bps);

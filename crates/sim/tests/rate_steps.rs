@@ -87,7 +87,10 @@ fn steps_out_of_order_and_to_nothing_are_refused() {
     backwards.bottleneck.rate_steps.reverse();
     let mut to_nothing = stepped("cubic");
     to_nothing.bottleneck.rate_steps[0].link_rate_bps = 0;
-    for (scenario, says) in [(backwards, "give each a later time"), (to_nothing, "above 0")] {
+    for (scenario, says) in [
+        (backwards, "give each a later time"),
+        (to_nothing, "above 0"),
+    ] {
         let refusal = run(&scenario, &Control::default()).err();
         let refusal = refusal.expect("it is refused").to_string();
         assert!(refusal.contains(says), "{refusal}");
