@@ -12,7 +12,7 @@ from typing import Any
 from dumbbell.congestion_control import CongestionControl
 from dumbbell.errors import ScenarioError
 from dumbbell.plain_value import check_count, check_flag, check_name, word
-from dumbbell.quantity import U64_MAX, Buffer, Rate, Size, Time
+from dumbbell.quantity import U64_MAX, Buffer, Rate, RateSteps, Size, Time
 
 __all__ = ["MAX_FLOWS", "Group", "Scenario"]
 
@@ -211,6 +211,9 @@ class Scenario:
         Interval of the time series; ``0s`` records none.
     name
         A title, for people.
+    rate_steps
+        Later capacities of the bottleneck: ``"10s:5mbit, 20s:50mbit"``. A BDP stays what it is at
+        `rate`.
 
     Examples
     --------
@@ -227,6 +230,7 @@ class Scenario:
     time: Time
     seed: int
     sample: Time
+    rate_steps: RateSteps
     groups: tuple[Group, ...]
 
     def __init__(
@@ -240,6 +244,7 @@ class Scenario:
         seed: int = 1,
         sample: str | Time = "10ms",
         name: str = "",
+        rate_steps: str | RateSteps = "",
     ) -> None:
         if isinstance(groups, str):
             raise ScenarioError(f"groups is the text `{groups}`; say a list, like `[{groups!r}]`")
@@ -251,6 +256,7 @@ class Scenario:
             "time": Time.parse(time, "time", minimum=1),
             "seed": check_count(seed, "seed", 2**64 - 1, minimum=0),
             "sample": Time.parse(sample, "sample"),
+            "rate_steps": RateSteps.parse(rate_steps),
             "groups": tuple(g if isinstance(g, Group) else Group(g) for g in groups),
         }
         for key, value in values.items():
@@ -325,9 +331,17 @@ class Scenario:
             "seed": self.seed,
             "duration_ns": int(self.time),
             "sample_interval_ns": int(self.sample),
-            "bottleneck": {"link_rate_bps": int(self.rate), "queue": self._queue()},
+            "bottleneck": self._bottleneck(),
             "groups": [resolve_group(group, self.rtt) for group in self.groups],
         }
+
+    def _bottleneck(self) -> dict[str, Any]:
+        resolved: dict[str, Any] = {"link_rate_bps": int(self.rate), "queue": self._queue()}
+        if self.rate_steps:
+            resolved["rate_steps"] = [
+                {"at_ns": int(time), "link_rate_bps": int(rate)} for time, rate in self.rate_steps
+            ]
+        return resolved
 
     def _queue(self) -> dict[str, Any]:
         if self.buffer.unit == "pkt":

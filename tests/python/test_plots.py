@@ -21,7 +21,7 @@ def test_thinning_leaves_short_curves_alone():
 
 
 def test_each_congestion_control_has_its_look():
-    known = [style_of(name) for name in ("copa", "cubic", "bbr", "reno")]
-    assert len({style.color for style in known}) == len({style.marker for style in known}) == 4
+    known = [style_of(name) for name in ("copa", "cubic", "bbr", "bbr3", "reno")]
+    assert len({style.color for style in known}) == len({style.marker for style in known}) == 5
     assert style_of("mine").label == "mine"
     assert len(set(buffer_colors(["a", "b", "c"]).values())) == 3

@@ -9,7 +9,9 @@ use std::collections::BTreeSet;
 
 use ack_clock::{AckClock, MSS_BYTES, assert_near, no_sample, series};
 use common::{load, request};
-use dumbbell_cc::{CaEvent, CaState, Flow, Instance, RateSample, SK_PACING_NEEDED};
+use dumbbell_cc::{CaEvent, CaState, Flow, Instance, RateSample, SK_PACING_NEEDED, describe};
+
+const DOC: &str = include_str!("../../../docs/bbr3.md");
 
 const STARTUP: u64 = 0;
 const DRAIN: u64 = 1;
@@ -96,7 +98,12 @@ fn cwnd_is_the_gain_times_bdp_and_aggregation() {
         let bdp_pkts = bw_pps * clock.series("min_rtt_us") as f64 * 1e-6;
         let gain = clock.series("cwnd_gain_pct") as f64 / 100.0;
         let target = gain * bdp_pkts + clock.series("extra_acked_pkts") as f64;
-        let target = target + if clock.series("state") == UP { 2.0 } else { 0.0 };
+        let target = target
+            + if clock.series("state") == UP {
+                2.0
+            } else {
+                0.0
+            };
         let cwnd = f64::from(clock.flow.sock.snd_cwnd);
         // It grows by what is acked: a quarter of a BDP takes UP a quarter of a round.
         assert!(cwnd <= target + 1.0, "{cwnd}, target {target}");
@@ -158,21 +165,49 @@ fn a_small_bdp_is_probed_as_often_as_reno_would() {
     }
 }
 
+/// Google's values, as docs/bbr3.md gives them to be pasted.
+fn google() -> Vec<(&'static str, i64)> {
+    let line = DOC.lines().find_map(|line| line.strip_prefix("bbr3:"));
+    let settings = line.expect("docs/bbr3.md has Google's settings").split(',');
+    settings
+        .map(|setting| {
+            let (name, value) = setting.split_once('=').expect("name=value");
+            (name, value.parse().expect("an integer"))
+        })
+        .collect()
+}
+
 #[test]
 fn google_has_its_own_set() {
-    // docs/bbr3.md: what differs from the draft in google/bbr's v3.
-    let google = [
-        ("drain_pacing_gain_pct", 34),
-        ("drain_max_rounds", 0),
-        ("probe_down_pacing_gain_pct", 91),
-        ("extra_acked_max_ms", 100),
-    ];
-    let mut clock = start(&google);
+    let mut clock = start(&google());
     assert!(clock.run(2.0, |clock| clock.series("state") == DRAIN));
     assert_eq!(clock.series("pacing_gain_pct"), 34);
     assert!(clock.run(5.0, |clock| clock.series("state") == UP));
     assert!(clock.run(1.0, |clock| clock.series("state") == DOWN));
     assert_eq!(clock.series("pacing_gain_pct"), 91);
+}
+
+#[test]
+fn every_parameter_and_series_is_documented() {
+    let described = describe("bbr3").unwrap_or_else(|error| panic!("{error}"));
+    for param in &described.params {
+        let row = DOC
+            .lines()
+            .find(|line| line.starts_with(&format!("| `{}` |", param.name)))
+            .unwrap_or_else(|| panic!("docs/bbr3.md has no row for {}", param.name));
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        assert_eq!(cells[2], param.default.to_string(), "{}", param.name);
+        let google = google().into_iter().find(|(name, _)| *name == param.name);
+        let google = google.map_or(param.default, |(_, value)| value);
+        assert_eq!(cells[3], google.to_string(), "{}", param.name);
+    }
+    for series in &described.series {
+        assert!(
+            DOC.contains(&format!("`{}`", series.name)),
+            "{}",
+            series.name
+        );
+    }
 }
 
 /// A flow fed with hand-made samples, one ACK per round of `RTT_US`.
@@ -351,7 +386,10 @@ fn inflight_longterm_grows_by_1_2_4_8_per_round() {
     assert_eq!(rounds.series("state"), UP);
     // A cwnd that is no multiple leaves a packet to the next round, or brings one.
     for (power, &pkts) in growth.iter().enumerate() {
-        assert!(pkts.abs_diff(1 << power) <= 1 + (1 << power) / 8, "{growth:?}");
+        assert!(
+            pkts.abs_diff(1 << power) <= 1 + (1 << power) / 8,
+            "{growth:?}"
+        );
     }
 }
 

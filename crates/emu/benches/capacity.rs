@@ -153,6 +153,7 @@ fn scenario(flows: u32, rate_mbit: u64) -> Scenario {
         sample_interval_ns: SAMPLE_NS,
         bottleneck: BottleneckConfig {
             link_rate_bps,
+            rate_steps: Vec::new(),
             queue: Queue::Bfifo {
                 limit_bytes: link_rate_bps / 8 * BASE_RTT_NS / 1_000_000_000,
             },

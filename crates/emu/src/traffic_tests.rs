@@ -45,6 +45,7 @@ fn scenario(duration_ns: u64, groups: Vec<Group>) -> Scenario {
         sample_interval_ns: 10 * MS,
         bottleneck: BottleneckConfig {
             link_rate_bps: 50_000_000,
+            rate_steps: Vec::new(),
             queue: Queue::Bfifo {
                 limit_bytes: 250_000,
             },

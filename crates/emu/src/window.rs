@@ -28,7 +28,7 @@ fn path_bytes(scenario: &Scenario) -> u64 {
     let base_rtts_ns = scenario.groups.iter().map(|group| group.base_rtt_ns);
     let longest_ns = u128::from(base_rtts_ns.max().unwrap_or(0));
     let bdp_bytes =
-        u128::from(scenario.bottleneck.link_rate_bps) * longest_ns / (8 * 1_000_000_000);
+        u128::from(scenario.bottleneck.highest_rate_bps()) * longest_ns / (8 * 1_000_000_000);
     let mss_bytes = scenario.groups.iter().map(|group| group.mss_bytes).max();
     let packet_bytes = u64::from(mss_bytes.unwrap_or(0) + DATA_HEADER_BYTES);
     let queue_bytes = match scenario.bottleneck.queue {
@@ -55,6 +55,7 @@ mod tests {
             sample_interval_ns: 0,
             bottleneck: BottleneckConfig {
                 link_rate_bps: 50_000_000,
+                rate_steps: Vec::new(),
                 queue: Queue::Bfifo { limit_bytes },
             },
             groups: vec![Group {

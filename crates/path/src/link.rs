@@ -136,6 +136,23 @@ mod tests {
     }
 
     #[test]
+    fn a_new_rate_holds_from_the_next_packet_on() {
+        let mut link = Link::new(50_000_000, Fifo::new(Limit::Packets(10)));
+        let mut dropped = Vec::new();
+        for _ in 0..2 {
+            link.enqueue(0, packet(1514), &mut dropped);
+        }
+        let first = link.dequeue(0, &mut dropped).expect("two packets wait");
+        link.set_rate(5_000_000);
+        assert_eq!(link.busy_until_ns(), first.done_ns, "it keeps its time");
+        let second = link.dequeue(first.done_ns, &mut dropped);
+        assert_eq!(
+            second.expect("one waits").done_ns,
+            first.done_ns + 2_422_400
+        );
+    }
+
+    #[test]
     fn the_long_run_rate_is_exact_although_times_are_whole_nanoseconds() {
         // 3 bit/s does not divide 8e9: each packet of 1 byte takes 2.666… s.
         let mut link = Link::new(3, Fifo::new(Limit::Packets(10)));

@@ -1,16 +1,24 @@
 //! The shared link of the run and what was measured of it.
 
+use std::collections::VecDeque;
+
 use dumbbell_path::{Departure, Header, Link, Packet, Queue as _};
 use hdrhistogram::Histogram;
 
 use crate::histogram::histogram_us;
 use crate::queue_discipline::QueueDiscipline;
-use crate::scenario;
+use crate::scenario::{self, RateStep};
 
 /// A link with its queue, counting.
 #[derive(Clone, Debug)]
 pub struct Bottleneck<H> {
     link: Link<QueueDiscipline<H>>,
+    /// The link's present rate, bit/s.
+    link_rate_bps: u64,
+    /// Rates to come, on the engine's clock, in order of time.
+    rate_steps: VecDeque<RateStep>,
+    /// When the first of them is due, ns; `u64::MAX`: never.
+    next_step_ns: u64,
     /// What the last call dropped.
     dropped: Vec<Packet<H>>,
     /// Data packets of each flow that were dropped.
@@ -37,6 +45,8 @@ pub struct Bottleneck<H> {
     last_wire_bytes: u64,
     /// Time during which something waited or was on the wire, ns.
     pub busy_ns: u64,
+    /// Of that, the time before the present rate, ns, and what the link could carry in it, 10⁻⁹ bit.
+    busy_before: (u64, u128),
     /// The longest queue, wire bytes.
     pub backlog_max_bytes: u64,
     backlog_byte_ns: u128,
@@ -44,13 +54,21 @@ pub struct Bottleneck<H> {
 }
 
 impl<H: Header> Bottleneck<H> {
-    /// An idle link in a run of `flows` flows.
-    pub fn new(bottleneck: &scenario::Bottleneck, flows: usize) -> Self {
+    /// An idle link in a run of `flows` flows that starts at `start_ns` of the engine's clock.
+    pub fn new(bottleneck: &scenario::Bottleneck, flows: usize, start_ns: u64) -> Self {
+        let on_clock = |step: &RateStep| RateStep {
+            at_ns: start_ns.saturating_add(step.at_ns),
+            ..*step
+        };
+        let rate_steps: VecDeque<_> = bottleneck.rate_steps.iter().map(on_clock).collect();
         Self {
             link: Link::new(
                 bottleneck.link_rate_bps,
                 QueueDiscipline::new(&bottleneck.queue),
             ),
+            link_rate_bps: bottleneck.link_rate_bps,
+            next_step_ns: rate_steps.front().map_or(u64::MAX, |step| step.at_ns),
+            rate_steps,
             dropped: Vec::new(),
             flow_dropped_pkts: vec![0; flows],
             offered_pkts: 0,
@@ -64,6 +82,7 @@ impl<H: Header> Bottleneck<H> {
             last_sojourn_us: None,
             last_wire_bytes: 0,
             busy_ns: 0,
+            busy_before: (0, 0),
             backlog_max_bytes: 0,
             backlog_byte_ns: 0,
             backlog_since_ns: 0,
@@ -165,8 +184,24 @@ impl<H: Header> Bottleneck<H> {
         self.backlog_byte_ns
     }
 
+    /// What the link could carry in the time that it was busy, bits.
+    pub fn busy_capacity_bits(&self) -> f64 {
+        let (before_ns, before_nanobits) = self.busy_before;
+        let now_ns = u128::from(self.busy_ns - before_ns);
+        (before_nanobits + now_ns * u128::from(self.link_rate_bps)) as f64 / 1e9
+    }
+
+    /// Brings the books up to `now_ns`, and the link's rate with them.
     #[inline]
     fn charge_backlog(&mut self, now_ns: u64) {
+        while self.next_step_ns <= now_ns {
+            self.step_rate();
+        }
+        self.charge_backlog_at_one_rate(now_ns);
+    }
+
+    #[inline]
+    fn charge_backlog_at_one_rate(&mut self, now_ns: u64) {
         let elapsed_ns = now_ns - self.backlog_since_ns;
         self.backlog_byte_ns += u128::from(elapsed_ns) * u128::from(self.backlog_bytes());
         self.busy_ns += if self.backlog_pkts() > 0 {
@@ -179,6 +214,22 @@ impl<H: Header> Bottleneck<H> {
             elapsed_ns.min(on_wire_ns)
         };
         self.backlog_since_ns = now_ns;
+    }
+
+    /// The next rate holds from its time on.
+    #[cold]
+    fn step_rate(&mut self) {
+        if let Some(step) = self.rate_steps.pop_front() {
+            self.charge_backlog_at_one_rate(step.at_ns.max(self.backlog_since_ns));
+            let (before_ns, before_nanobits) = self.busy_before;
+            let new_ns = u128::from(self.busy_ns - before_ns);
+            let nanobits = before_nanobits + new_ns * u128::from(self.link_rate_bps);
+            self.busy_before = (self.busy_ns, nanobits);
+            self.link_rate_bps = step.link_rate_bps;
+            self.link.set_rate(step.link_rate_bps);
+        }
+        let next = self.rate_steps.front();
+        self.next_step_ns = next.map_or(u64::MAX, |step| step.at_ns);
     }
 
     #[inline]

@@ -33,8 +33,68 @@ pub struct Scenario {
 pub struct Bottleneck {
     /// Capacity on the wire, bit/s: Ethernet, IP and TCP headers count.
     pub link_rate_bps: u64,
+    /// Later capacities, in order of time; usually none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rate_steps: Vec<RateStep>,
     /// What happens to packets that find the link busy.
     pub queue: Queue,
+}
+
+/// A change of the link's capacity. The packet that is on the wire then keeps the time it was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateStep {
+    /// When, ns from the start of the run.
+    pub at_ns: u64,
+    /// Capacity from then on, bit/s.
+    pub link_rate_bps: u64,
+}
+
+impl Bottleneck {
+    /// What the link can carry in the first `duration_ns`, bits.
+    pub fn capacity_bits(&self, duration_ns: u64) -> f64 {
+        let (mut bits, mut since_ns, mut rate_bps) = (0, 0, self.link_rate_bps);
+        let end = RateStep {
+            at_ns: duration_ns,
+            link_rate_bps: 0,
+        };
+        let until_end = self
+            .rate_steps
+            .iter()
+            .filter(|step| step.at_ns < duration_ns);
+        for step in until_end.chain([&end]) {
+            bits += u128::from(step.at_ns - since_ns) * u128::from(rate_bps);
+            (since_ns, rate_bps) = (step.at_ns, step.link_rate_bps);
+        }
+        bits as f64 / 1e9
+    }
+
+    /// The largest capacity that it ever has, bit/s.
+    pub fn highest_rate_bps(&self) -> u64 {
+        let later = self.rate_steps.iter().map(|step| step.link_rate_bps);
+        later.fold(self.link_rate_bps, u64::max)
+    }
+
+    /// Refuses steps that are out of order or stop the link.
+    fn check_steps(&self) -> Result<(), String> {
+        if let Some(pair) = self
+            .rate_steps
+            .windows(2)
+            .find(|pair| pair[0].at_ns >= pair[1].at_ns)
+        {
+            return Err(format!(
+                "the rate step at {} ns does not come after the one at {} ns; give each a later time",
+                pair[1].at_ns, pair[0].at_ns
+            ));
+        }
+        match self.rate_steps.iter().find(|step| step.link_rate_bps == 0) {
+            Some(step) => Err(format!(
+                "the rate step at {} ns is to 0; say a rate above 0, like `50mbit`",
+                step.at_ns
+            )),
+            None => Ok(()),
+        }
+    }
 }
 
 /// A queue discipline, by its Linux name.
@@ -107,6 +167,7 @@ impl Scenario {
         if self.bottleneck.link_rate_bps == 0 {
             return refuse("the link rate is 0; say a rate above 0, like `50mbit`".to_owned());
         }
+        self.bottleneck.check_steps().or_else(refuse)?;
         if self.duration_ns == 0 {
             return refuse("the time is 0; say a time above 0, like `120s`".to_owned());
         }

@@ -169,6 +169,7 @@ fn scenario(case: &Case) -> Scenario {
         sample_interval_ns: 10_000_000,
         bottleneck: Bottleneck {
             link_rate_bps: case.link_rate_bps,
+            rate_steps: Vec::new(),
             queue: Queue::Bfifo {
                 limit_bytes: (bdp_bytes * case.buffer_bdp) as u64,
             },

@@ -40,7 +40,7 @@ fn window() -> impl Strategy<Value = u64> {
 }
 
 fn group(duration_ns: u64) -> impl Strategy<Value = Group> {
-    let cc = prop::sample::select(vec!["reno", "cubic", "bbr", "copa"]);
+    let cc = prop::sample::select(vec!["reno", "cubic", "bbr", "bbr3", "copa"]);
     let start = prop_oneof![Just(0.0), 0.0..0.7];
     let rtt_ms = log_uniform(1.0..200.0);
     let host = (any::<bool>(), any::<bool>(), window(), window());
@@ -100,6 +100,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                 sample_interval_ns: 50 * NS_PER_MS,
                 bottleneck: Bottleneck {
                     link_rate_bps: link_rate_bps as u64,
+                    rate_steps: Vec::new(),
                     queue,
                 },
                 groups: groups.clone(),
@@ -230,7 +231,7 @@ proptest! {
 
 #[test]
 fn a_sized_flow_delivers_every_byte_through_a_buffer_of_one_packet() {
-    for cc in ["reno", "cubic", "bbr", "copa"] {
+    for cc in ["reno", "cubic", "bbr", "bbr3", "copa"] {
         let sized = Group {
             size_bytes: Some(1_000_003),
             ..bulk(cc, 2, 30)
@@ -238,6 +239,7 @@ fn a_sized_flow_delivers_every_byte_through_a_buffer_of_one_packet() {
         let scenario = Scenario {
             bottleneck: Bottleneck {
                 link_rate_bps: 5_000_000,
+                rate_steps: Vec::new(),
                 queue: Queue::Pfifo { limit_pkts: 1 },
             },
             ..common::dumbbell(5_000_000, PACKET_BYTES, 300, vec![sized])

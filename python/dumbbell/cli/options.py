@@ -43,6 +43,10 @@ What = Annotated[
     ),
 ]
 Rate = Annotated[str | None, typer.Option(help="Bottleneck's capacity.", show_default="50mbit")]
+RateSteps = Annotated[
+    str | None,
+    typer.Option(help="Later capacities: `10s:5mbit, 20s:50mbit`.", show_default="none"),
+]
 Rtt = Annotated[str | None, typer.Option(help="Base RTT.", show_default="40ms")]
 Buffer = Annotated[
     str | None,
@@ -106,10 +110,11 @@ class Settings:
     jitter: str | None = None
     rwnd: str | None = None
     sndbuf: str | None = None
+    rate_steps: str | None = None
 
     def scenario_words(self) -> dict[str, Any]:
         """Return what is set of the scenario's own words."""
-        return self._set("rate", "rtt", "buffer", "time", "seed", "sample")
+        return self._set("rate", "rtt", "buffer", "time", "seed", "sample", "rate_steps")
 
     def group_words(self) -> dict[str, Any]:
         """Return what is set of the groups' words."""

@@ -37,6 +37,7 @@ def run_command(
     rwnd: options.Rwnd = None,
     sndbuf: options.Sndbuf = None,
     sample: options.Sample = None,
+    rate_steps: options.RateSteps = None,
     engine: options.Engine = SIMULATOR,
     json: options.Json = False,
     out_dir: options.Out = None,
@@ -50,7 +51,7 @@ def run_command(
     """
     settings = Settings(
         rate=rate, rtt=rtt, buffer=buffer, flows=flows, time=time, seed=seed, sample=sample,
-        start=start, jitter=jitter, rwnd=rwnd, sndbuf=sndbuf,
+        start=start, jitter=jitter, rwnd=rwnd, sndbuf=sndbuf, rate_steps=rate_steps,
     )  # fmt: skip
     scenario = base_scenario(what, settings)
     captures = captures_of(capture, capture_points, capture_snap, out_dir)
@@ -78,8 +79,9 @@ def run_command(
 def print_run(console: Console, result: Run) -> None:
     """Print a run's result for a person."""
     scenario = result.scenario
+    later = "".join(f", {rate} from {time} on" for time, rate in scenario.rate_steps)
     console.print(
-        f"{scenario.rate}, {scenario.rtt}, buffer {scenario.buffer}, {scenario.time}, "
+        f"{scenario.rate}{later}, {scenario.rtt}, buffer {scenario.buffer}, {scenario.time}, "
         f"seed {scenario.seed}{engine_note(result)}",
         markup=False,
         soft_wrap=True,

@@ -33,6 +33,7 @@ STYLES = {
     "copa": Style("Copa", "#0072b2", "o"),
     "cubic": Style("CUBIC", "#d55e00", "s"),
     "bbr": Style("BBR", "#009e73", "^"),
+    "bbr3": Style("BBRv3", "#e69f00", "v"),
     "reno": Style("Reno", "#cc79a7", "D"),
 }
 UNKNOWN_COLOR = "#6c6c6c"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from dumbbell.scenario import Scenario
@@ -77,10 +78,16 @@ def check_congestion_control(scenario: Scenario, summary: Mapping[str, Any]) -> 
 def check_rate(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
     """The bottleneck carried what its rate allows: no more ever, and no less while it was busy."""
     link = summary["bottleneck"]
+    packet_bytes = largest_packet_bytes(scenario)
     can_carry_bytes = link["link_rate_bps"] * summary["duration_ns"] / (8 * 10**9)
+    # Runs saved by earlier versions do not say what they could carry; their rates never changed.
+    can_carry_bytes = link.get("capacity_bytes", can_carry_bytes)
+    # The packet that is on the wire when the rate changes keeps its time.
+    straddling_bytes = packet_bytes * sum(rate_changes(scenario))
+    can_carry_bytes += straddling_bytes
     if is_emulated(summary):
         # The path is not empty when a run on the kernel begins: a packet may be on the link.
-        can_carry_bytes += largest_packet_bytes(scenario)
+        can_carry_bytes += packet_bytes
     if link["forwarded_bytes"] > can_carry_bytes:
         yield Reason(
             INVALID,
@@ -93,7 +100,8 @@ def check_rate(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reaso
     if busy_us < MIN_BUSY_US:
         return
     busy_bytes = link["link_rate_bps"] * busy_us / (8 * 10**6)
-    tolerance_bytes = RATE_TOLERANCE * busy_bytes + largest_packet_bytes(scenario)
+    busy_bytes = link.get("busy_capacity_bytes", busy_bytes)
+    tolerance_bytes = RATE_TOLERANCE * busy_bytes + packet_bytes + straddling_bytes
     if abs(link["forwarded_bytes"] - busy_bytes) > tolerance_bytes:
         yield Reason(
             INVALID,
@@ -109,7 +117,8 @@ def check_queue_delay(scenario: Scenario, summary: Mapping[str, Any]) -> Iterato
     if link["limit_bytes"] is None:
         return
     ahead_bytes = link["limit_bytes"] + largest_packet_bytes(scenario)
-    longest_us = ahead_bytes * 8 * 10**6 / link["link_rate_bps"] * (1 + RATE_TOLERANCE)
+    lowest_bps = min([link["link_rate_bps"], *(int(rate) for _, rate in scenario.rate_steps)])
+    longest_us = ahead_bytes * 8 * 10**6 / lowest_bps * (1 + RATE_TOLERANCE)
     if is_emulated(summary):
         # A packet that is looked at late has waited for that too; `lateness` judges how late.
         longest_us += summary["emulation"]["lateness_max_us"]
@@ -120,6 +129,12 @@ def check_queue_delay(scenario: Scenario, summary: Mapping[str, Any]) -> Iterato
             f"a packet waited {link['queue_delay_max_us']} µs, "
             f"a full buffer takes {longest_us:.0f} µs",
         )
+
+
+def rate_changes(scenario: Scenario) -> list[float]:
+    """How many packets' worth a packet on the wire may take at each change of the link's rate."""
+    rates = [int(scenario.rate), *(int(rate) for _, rate in scenario.rate_steps)]
+    return [max(1.0, after / before) for before, after in pairwise(rates)]
 
 
 def largest_packet_bytes(scenario: Scenario) -> int:

@@ -177,7 +177,8 @@ def check_host_drops(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[R
 def may_differ_pkts(scenario: Scenario) -> float:
     """Return how many packets may be sent and not yet counted on the path at the end."""
     smallest_bytes = min(int(group.mss) for group in scenario.groups)
-    meanwhile_bytes = int(scenario.rate) * READ_US / (8 * 10**6)
+    highest_bps = max(int(scenario.rate), *(int(rate) for _, rate in scenario.rate_steps), 0)
+    meanwhile_bytes = highest_bps * READ_US / (8 * 10**6)
     return (scenario.flow_count * BURST_BYTES + meanwhile_bytes) / smallest_bytes
 
 

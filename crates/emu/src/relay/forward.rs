@@ -102,7 +102,7 @@ impl Forward {
                 .map(|delays| delays.access_ns > 0)
                 .collect(),
             bottleneck_config: scenario.bottleneck.clone(),
-            bottleneck: Bottleneck::new(&scenario.bottleneck, flows),
+            bottleneck: Bottleneck::new(&scenario.bottleneck, flows, plan.epoch_ns),
             forward_ns: geometry.forward_ns,
             delay: DelayLine::new(geometry.forward_ns),
             now_ns: 0,
@@ -248,7 +248,11 @@ impl Forward {
 
     /// Measuring begins: what was sent before, to calibrate, is not counted.
     fn begin(&mut self) {
-        let counted = Bottleneck::new(&self.bottleneck_config, self.flows.len());
+        let counted = Bottleneck::new(
+            &self.bottleneck_config,
+            self.flows.len(),
+            self.plan.epoch_ns,
+        );
         let mut before = std::mem::replace(&mut self.bottleneck, counted);
         for packet in before.drain(self.now_ns) {
             self.bottleneck.enqueue(self.now_ns, packet);

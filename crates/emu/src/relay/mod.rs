@@ -63,8 +63,9 @@ impl Plan {
             .map(|group| group.base_rtt_ns)
             .max()
             .unwrap_or(0);
-        let path_bytes =
-            u128::from(scenario.bottleneck.link_rate_bps) * u128::from(longest_ns) / 8_000_000_000;
+        let path_bytes = u128::from(scenario.bottleneck.highest_rate_bps())
+            * u128::from(longest_ns)
+            / 8_000_000_000;
         let path_pkts = u64::try_from(path_bytes / u128::from(largest.max(1)))
             .unwrap_or(u64::MAX)
             .min(MAX_FIRST_BUFFERS / 2);

@@ -44,6 +44,7 @@ pub(super) fn scenario(link_rate_bps: u64, limit_bytes: u64, groups: Vec<Group>)
         sample_interval_ns: 10 * MS,
         bottleneck: BottleneckConfig {
             link_rate_bps,
+            rate_steps: Vec::new(),
             queue: Queue::Bfifo { limit_bytes },
         },
         groups,

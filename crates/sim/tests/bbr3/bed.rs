@@ -255,15 +255,20 @@ impl Bed {
     /// The state machine's state, by its name.
     pub(crate) fn state(&self) -> &'static str {
         const STATES: [&str; 7] = [
-            "startup", "drain", "down", "cruise", "refill", "up", "probe_rtt",
+            "startup",
+            "drain",
+            "down",
+            "cruise",
+            "refill",
+            "up",
+            "probe_rtt",
         ];
         STATES[self.series("state") as usize]
     }
 
     /// The draft's BBR.bdp: bw × min_rtt, packets.
     pub(crate) fn estimated_bdp_pkts(&self) -> f64 {
-        self.series("bw_bps") as f64 / 8.0 / f64::from(MSS_BYTES)
-            * self.series("min_rtt_us") as f64
+        self.series("bw_bps") as f64 / 8.0 / f64::from(MSS_BYTES) * self.series("min_rtt_us") as f64
             / 1e6
     }
 

@@ -59,11 +59,7 @@ fn cruise_uses_an_aggregating_link() {
     let slot_pkts = bed.link_payload_bps() * 0.02 / 8.0 / f64::from(MSS_BYTES);
     let extra_pkts = bed.series("extra_acked_pkts") as f64;
     assert!(extra_pkts > before_pkts as f64);
-    assert_within(
-        "extra_acked, slots",
-        extra_pkts / slot_pkts,
-        0.5..=1.5,
-    );
+    assert_within("extra_acked, slots", extra_pkts / slot_pkts, 0.5..=1.5);
     assert_eq!(bed.state(), "cruise");
     let cwnd_pkts = f64::from(bed.sock().snd_cwnd);
     assert_near(
@@ -143,7 +139,10 @@ fn a_tenth_of_the_bandwidth_is_believed() {
     assert!(bed.run(10.0, |bed| bed.series("bw_shortterm_bps") < 24_000_000));
     assert!(bed.lost_pkts > lost_pkts);
     let rounds = bed.series("round") - from_round;
-    println!("bw_shortterm: {rounds} rounds, {:.2} s", bed.now_s() - from_s);
+    println!(
+        "bw_shortterm: {rounds} rounds, {:.2} s",
+        bed.now_s() - from_s
+    );
     assert!(rounds <= 10, "{rounds}");
     // Two cycles of ProbeBW, each of 3 s and a few rounds at most.
     let mut cycles = 0;

@@ -1,7 +1,9 @@
 //! How PROBE_UP, PROBE_DOWN and PROBE_REFILL end.
 
 use crate::bed::{App, Bed, Fate, NO_BOUND, NS_PER_MS};
-use crate::{DEEP_PKTS, LINK_RATE_BPS, RTT_MS, assert_near, assert_within, deep, interval_ns, shallow};
+use crate::{
+    DEEP_PKTS, LINK_RATE_BPS, RTT_MS, assert_near, assert_within, deep, interval_ns, shallow,
+};
 
 /// Runs to the start of the next ProbeBW_UP.
 #[track_caller]

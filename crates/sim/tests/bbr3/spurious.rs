@@ -23,7 +23,10 @@ fn a_spurious_fast_recovery_is_undone() {
     assert!(bed.run(1.0, |bed| bed.state() != "up"));
     assert_eq!(bed.state(), "down");
     assert!(bed.series("inflight_longterm_pkts") < NO_BOUND);
-    assert_eq!(bed.series("prior_cwnd_pkts"), u64::from(bed.sock().snd_cwnd).max(u64::from(cwnd_pkts)));
+    assert_eq!(
+        bed.series("prior_cwnd_pkts"),
+        u64::from(bed.sock().snd_cwnd).max(u64::from(cwnd_pkts))
+    );
 
     // The originals arrive; all of it is void and the probe goes on, by way of REFILL.
     assert!(bed.run(0.5, |bed| bed.sender.counters().spurious_recovery_count > 0));
@@ -31,7 +34,12 @@ fn a_spurious_fast_recovery_is_undone() {
     assert_eq!(bed.series("inflight_longterm_pkts"), NO_BOUND);
     assert_eq!(bed.series("inflight_shortterm_pkts"), NO_BOUND);
     assert_eq!(bed.series("bw_bps"), bed.series("max_bw_bps"));
-    assert_near("max_bw", bed.series("max_bw_bps") as f64, max_bw_bps as f64, 0.01);
+    assert_near(
+        "max_bw",
+        bed.series("max_bw_bps") as f64,
+        max_bw_bps as f64,
+        0.01,
+    );
     // Back to what the state allows: 2 BDP, no longer 2.25.
     let cwnd_bdp = f64::from(bed.sock().snd_cwnd) / bed.estimated_bdp_pkts();
     assert_within("cwnd, BDP", cwnd_bdp, 1.98..=2.1);
@@ -52,12 +60,24 @@ fn a_spurious_timeout_is_undone() {
     bed.rtt_ns += 800 * NS_PER_MS;
     assert!(bed.run(1.0, |bed| bed.sender.counters().rto_count > 0));
     bed.rtt_ns = rtt_ns;
-    assert_eq!(bed.series("prior_cwnd_pkts"), u64::from(cwnd_pkts).max(bed.series("prior_cwnd_pkts")));
+    assert_eq!(
+        bed.series("prior_cwnd_pkts"),
+        u64::from(cwnd_pkts).max(bed.series("prior_cwnd_pkts"))
+    );
     assert!(bed.run(1.0, |bed| bed.sender.counters().spurious_rto_count > 0));
     assert_eq!(bed.series("inflight_longterm_pkts"), NO_BOUND);
     assert_eq!(bed.series("inflight_shortterm_pkts"), NO_BOUND);
     assert_eq!(bed.series("bw_bps"), bed.series("max_bw_bps"));
-    assert!(bed.sock().snd_cwnd >= cwnd_pkts - 2, "{} of {cwnd_pkts}", bed.sock().snd_cwnd);
+    assert!(
+        bed.sock().snd_cwnd >= cwnd_pkts - 2,
+        "{} of {cwnd_pkts}",
+        bed.sock().snd_cwnd
+    );
     assert!(matches!(bed.state(), "up" | "refill"), "{}", bed.state());
-    assert_near("max_bw", bed.series("max_bw_bps") as f64, max_bw_bps as f64, 0.02);
+    assert_near(
+        "max_bw",
+        bed.series("max_bw_bps") as f64,
+        max_bw_bps as f64,
+        0.02,
+    );
 }

@@ -17,10 +17,9 @@ fn startup_ends_on_a_plateau() {
     assert!(bed.run(3.0, |bed| {
         if bed.series("round") > round {
             round = bed.series("round");
-            let rate_bps = f64::from(bed.sock().rate_delivered)
-                * f64::from(crate::bed::MSS_BYTES)
-                * 8e6
-                / f64::from(bed.sock().rate_interval_us.max(1));
+            let rate_bps =
+                f64::from(bed.sock().rate_delivered) * f64::from(crate::bed::MSS_BYTES) * 8e6
+                    / f64::from(bed.sock().rate_interval_us.max(1));
             if rate_bps >= 1.25 * baseline_bps {
                 (baseline_bps, baseline_round) = (rate_bps, round);
             }

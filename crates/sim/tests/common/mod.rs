@@ -40,6 +40,7 @@ pub(crate) fn dumbbell(
         sample_interval_ns: 10 * NS_PER_MS,
         bottleneck: Bottleneck {
             link_rate_bps,
+            rate_steps: Vec::new(),
             queue: Queue::Bfifo {
                 limit_bytes: limit_bytes as u64,
             },

@@ -32,7 +32,7 @@ fn fate() -> impl Strategy<Value = Fate> {
 
 fn case() -> impl Strategy<Value = Case> {
     let transfer = (
-        prop::sample::select(vec!["reno", "cubic", "bbr", "copa"]),
+        prop::sample::select(vec!["reno", "cubic", "bbr", "bbr3", "copa"]),
         1_u64..300 * u64::from(MSS_BYTES),
         prop_oneof![Just(1_u32 << 20), 2_u32..60],
         any::<bool>(),
@@ -145,7 +145,7 @@ proptest! {
 /// A clean path needs no repair, no probe and no timeout.
 #[test]
 fn a_clean_path_sees_each_segment_once() {
-    for cc in ["reno", "cubic", "bbr", "copa"] {
+    for cc in ["reno", "cubic", "bbr", "bbr3", "copa"] {
         let config = SenderConfig {
             flow: 0,
             mss_bytes: MSS_BYTES,

@@ -133,7 +133,7 @@ fn rfc8985_persistent_reordering_is_learned() {
 /// The bottleneck sees what the sender sends: 50 Mbit/s are filled, less headers.
 #[test]
 fn a_bulk_transfer_fills_the_bottleneck() {
-    for cc in ["reno", "cubic", "bbr"] {
+    for cc in ["reno", "cubic", "bbr", "bbr3"] {
         let path = Path {
             bottleneck: Some((50_000_000, 165)), // 1 BDP
             ..PATH
