@@ -37,6 +37,11 @@ static void bbr_update_bw(struct sock *sk, const struct rate_sample *rs)
 	bbr_update_max_bw(sk, rs);
 }
 
+static bool bbr_phase_is_over(const struct sock *sk, const struct rate_sample *rs)
+{
+	return bbr_phase_is_done(sk, rs);
+}
+
 SEC("struct_ops")
 void BPF_PROG(bbr_init, struct sock *sk)
 {

@@ -7,6 +7,7 @@
  * A file that includes it after the other headers has its own
  *
  *	bbr_update_bw()		what a valid delivery-rate sample does to the bandwidth estimate
+ *	bbr_phase_is_over()	when the gain cycle moves on
  *	init, cong_control	of bbr_start(), bbr_update_model() and bbr_apply_model()
  *	struct tcp_congestion_ops
  */
@@ -22,6 +23,11 @@
 #define TSO_MAX_BYTES	65215U		/* largest TSO burst: 64 kB less one and the headers */
 #define TSO_MAX_SEGS	127U
 #define ACK_EPOCH_MAX	((1U << 20) - 1) /* what ack_epoch_acked's 20 bits hold */
+
+/* A variant's default may be another. */
+#ifndef PACING_MARGIN_PCT
+#define PACING_MARGIN_PCT	1
+#endif
 
 enum bbr_mode {
 	BBR_STARTUP,	/* double bw every round until the pipe is full */
@@ -54,7 +60,8 @@ PARAM(u32, probe_rtt_ms, 200, 0, 60000, "ms",
       "time at cwnd_min_target in PROBE_RTT; 0: never probe");
 PARAM(u32, cwnd_min_target, 4, 1, 1000, "pkts",
       "smallest cwnd: two flights of two, for delayed ACKs");
-PARAM(u32, pacing_margin_pct, 1, 0, 99, "%", "pace this much below bw, to let queues drain");
+PARAM(u32, pacing_margin_pct, PACING_MARGIN_PCT, 0, 99, "%",
+      "pace this much below bw, to let queues drain");
 PARAM(u32, min_tso_rate_bps, 1200000, 0, 1000000000, "bit/s",
       "below it bursts may be single segments");
 PARAM(u32, full_bw_thresh, 320, 257, 2047, "/256",
@@ -128,6 +135,9 @@ SERIES(struct bbr, rtt_cnt, "round", "", "packet-timed round trips so far");
 
 /* The including file's: a valid sample. bbr_max_bw() is the estimate; ca->bw holds it. */
 static void bbr_update_bw(struct sock *sk, const struct rate_sample *rs);
+
+/* The including file's: is this phase of the gain cycle over? */
+static bool bbr_phase_is_over(const struct sock *sk, const struct rate_sample *rs);
 
 /* `packets` per `us` as a bandwidth. */
 static u32 bbr_rate(u32 packets, u64 us)
@@ -476,12 +486,19 @@ static void bbr_update_extra_acked(struct sock *sk, const struct rate_sample *rs
 	ca->extra_acked = max((u32)extra, ca->extra_acked);
 }
 
-/* Is this phase of the gain cycle over? */
-static bool bbr_phase_is_over(const struct sock *sk, const struct rate_sample *rs)
+static bool bbr_phase_lasted(const struct sock *sk)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
 	const struct bbr *ca = inet_csk_ca(sk);
-	bool lasted = tcp_stamp_us_delta(tp->delivered_mstamp, ca->cycle_mstamp) > ca->min_rtt_us;
+	u64 us = tcp_stamp_us_delta(tcp_sk(sk)->delivered_mstamp, ca->cycle_mstamp);
+
+	return us > ca->min_rtt_us;
+}
+
+/* Has this phase of the gain cycle brought inflight where it was to be? */
+static bool bbr_phase_is_done(const struct sock *sk, const struct rate_sample *rs)
+{
+	const struct bbr *ca = inet_csk_ca(sk);
+	bool lasted = bbr_phase_lasted(sk);
 	u32 inflight;
 
 	if (ca->pacing_gain == GAIN_UNIT)
