@@ -81,7 +81,11 @@ fn the_plain_target_is_cubic_s_mean_window_at_the_loss_interval() {
         let tolerance = 1.0 / pkts + 1e-3;
         assert_near(rounds.series("cubic_window_pkts") as f64, pkts, tolerance);
         // A step is at most a hundredfold.
-        assert_near(rounds.series("window_pkts") as f64, f64::min(pkts, 5000.0), tolerance);
+        assert_near(
+            rounds.series("window_pkts") as f64,
+            f64::min(pkts, 5000.0),
+            tolerance,
+        );
     }
 }
 
@@ -90,11 +94,14 @@ fn linux_s_cubic_has_a_smaller_window_at_the_same_interval() {
     // Fast convergence: T = (1 + 2^(2/3))/2 K, mean (0.925 + 2^(2/3) 0.85)/(1 + 2^(2/3)) W_max;
     // 10 s with a round trip of recovery of 200 ms and half of ∛(1/0.4) s before the plateau:
     // K = (10 − 0.2 + 0.678)/1.2937 = 8.10 s, W_max = 0.4 K³/0.3 = 708.5, the mean 622.8 packets.
-    let params = with(&with(PLAIN, AT_ONCE), &[
-        ("fast_convergence", 1),
-        ("cubic_grain_ms", 1357),
-        ("recovery_rtts", 256),
-    ]);
+    let params = with(
+        &with(PLAIN, AT_ONCE),
+        &[
+            ("fast_convergence", 1),
+            ("cubic_grain_ms", 1357),
+            ("recovery_rtts", 256),
+        ],
+    );
     let mut rounds = competing(&params, 200_000);
     lose_after(&mut rounds, 10, 200_000);
     assert_near(rounds.series("cubic_window_pkts") as f64, 622.8, 5e-3);
@@ -189,7 +196,8 @@ fn shallow_back_offs_count_in_part() {
             saw_tooth(rounds, 200, drop_ms, 100);
         }
     }
-    let ratio = weighed.series("loss_interval_us") as f64 / counted.series("loss_interval_us") as f64;
+    let ratio =
+        weighed.series("loss_interval_us") as f64 / counted.series("loss_interval_us") as f64;
     assert!((1.5..2.6).contains(&ratio), "{ratio}");
 }
 

@@ -131,10 +131,8 @@ fn the_rtt_takes_its_share_off_the_mean() {
 #[test]
 fn the_correction_stops_at_its_bound() {
     // 1 − 40/400 is 0.9; half of the bandwidth is the most here.
-    let mut rounds = start_in_probe_bw(&plain(&[
-        ("rtt_correction", 256),
-        ("correction_most", 128),
-    ]));
+    let mut rounds =
+        start_in_probe_bw(&plain(&[("rtt_correction", 256), ("correction_most", 128)]));
     rounds.round(100, 0, |rs| rs.rtt_us = 400_000);
     assert_near(rounds.series("bw_bps") as f64, bps(50), 1e-3);
 }
@@ -159,7 +157,7 @@ fn each_flow_adds_the_root_of_its_own_bdp() {
             rounds.round(pkts, 0, |_| ());
         }
         assert_near(rounds.series("mean_bw_bps") as f64, bps(pkts), 1e-3);
-        assert_near(rounds.series("bw_bps") as f64, bps(expected), 2e-3);
+        assert_near(rounds.series("bw_bps") as f64, bps(expected), 5e-3);
     }
 }
 

@@ -34,6 +34,8 @@ STYLES = {
     "cubic": Style("CUBIC", "#d55e00", "s"),
     "bbr": Style("BBR", "#009e73", "^"),
     "reno": Style("Reno", "#cc79a7", "D"),
+    "l3dr": Style("L3DR (reconstruction)", "#e69f00", "P"),
+    "bbr_fca": Style("BBR-FCA (reconstruction)", "#56b4e9", "X"),
 }
 UNKNOWN_COLOR = "#6c6c6c"
 #: For groups that would look alike otherwise: the rest of the palette.
