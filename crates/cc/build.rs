@@ -1,5 +1,5 @@
 //! Compiles every `cc/*.bpf.c` natively, and for BPF if a compiler can, and writes the table
-//! of built-ins, with the text of their sources and of the headers, for `src/catalog.rs`.
+//! of built-ins, with the text of their sources and of what these include, for `src/catalog.rs`.
 
 #[path = "src/bpf_compiler.rs"]
 mod bpf_compiler;
@@ -32,13 +32,10 @@ fn main() {
     }
     let mut table = String::from("pub(crate) static BUILT_INS: &[BuiltIn] = &[\n");
     for source in files_below(&cc_dir, false).expect("cc/ is readable") {
-        let file_name = source
-            .file_name()
-            .and_then(|name| name.to_str())
-            .unwrap_or_default();
-        let Some(name) = file_name.strip_suffix(SUFFIX) else {
+        if !is_congestion_control(&source) {
             continue;
-        };
+        }
+        let name = file_name(&source).trim_end_matches(SUFFIX);
         let object = out_dir.join(format!("{name}.so"));
         compile(&cc_dir, &source, &object);
         let mut bpf = String::from("None");
@@ -60,9 +57,11 @@ fn main() {
     )
     .expect("writing to a String succeeds");
     table.push_str("\npub(crate) static HEADERS: &[Header] = &[\n");
-    let include = cc_dir.join("include");
-    for header in files_below(&include, true).expect("cc/include is readable") {
-        let path = header.strip_prefix(&include).expect("found below it");
+    for header in files_below(&cc_dir, true).expect("cc/ is readable") {
+        let path = header.strip_prefix(&cc_dir).expect("found below it");
+        if is_congestion_control(path) {
+            continue;
+        }
         writeln!(
             table,
             "    Header {{ path: {path:?}, text: include_str!({header:?}) }},"
@@ -71,6 +70,17 @@ fn main() {
     }
     table.push_str("];\n");
     fs::write(out_dir.join("catalog.rs"), table).expect("OUT_DIR is writable");
+}
+
+fn file_name(path: &Path) -> &str {
+    path.file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default()
+}
+
+/// Every other C file is there to be included or linked.
+fn is_congestion_control(path: &Path) -> bool {
+    file_name(path).ends_with(SUFFIX)
 }
 
 /// Files of a directory in a fixed order, without what editors leave behind.

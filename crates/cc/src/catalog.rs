@@ -23,9 +23,10 @@ pub(crate) struct BuiltIn {
     pub(crate) bpf: Option<&'static [u8]>,
 }
 
-/// A file of `cc/include`.
+/// A file that congestion controls include or are linked with: `cc/include`, and what several
+/// of `cc/*.bpf.c` share.
 pub(crate) struct Header {
-    /// Relative to `cc/include`.
+    /// Relative to `cc`.
     pub(crate) path: &'static str,
     pub(crate) text: &'static str,
 }

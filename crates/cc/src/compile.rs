@@ -139,6 +139,9 @@ impl<'path> Run<'path> {
             .command()
             .arg("-I")
             .arg(self.include())
+            // What the built-ins share, for a variant of one of them.
+            .arg("-I")
+            .arg(self.dir.path())
             // Ahead of a vmlinux.h of the running kernel beside the file, whose layout is another;
             // both have the same include guard.
             .arg("-include")
@@ -166,7 +169,7 @@ impl<'path> Run<'path> {
 fn write_headers() -> io::Result<TempDir> {
     let dir = tempfile::Builder::new().prefix("dumbbell-cc-").tempdir()?;
     for header in HEADERS {
-        let path = dir.path().join("include").join(header.path);
+        let path = dir.path().join(header.path);
         fs::create_dir_all(path.parent().unwrap_or(dir.path()))?;
         fs::write(path, header.text)?;
     }

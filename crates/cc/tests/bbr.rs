@@ -3,10 +3,12 @@
 
 mod ack_clock;
 mod common;
+mod rounds;
 
-use ack_clock::{AckClock, MSS_BYTES, assert_near, no_sample, series};
+use ack_clock::{AckClock, MSS_BYTES, assert_near, series};
 use common::{load, request};
-use dumbbell_cc::{CaEvent, CaState, Flow, Instance, RateSample, SK_PACING_NEEDED};
+use dumbbell_cc::{CaEvent, CaState, Instance, RateSample, SK_PACING_NEEDED};
+use rounds::{RTT_US, Rounds, bps};
 
 const STARTUP: u64 = 0;
 const DRAIN: u64 = 1;
@@ -15,7 +17,6 @@ const PROBE_RTT: u64 = 3;
 
 /// Time the link takes for a packet, µs.
 const PACKET_US: u64 = 240;
-const RTT_US: u32 = 40_000;
 
 fn start(params: &[(&str, i64)]) -> AckClock {
     AckClock::start(load("bbr", params).new_flow(), PACKET_US, RTT_US)
@@ -283,65 +284,9 @@ fn a_slower_link_is_believed_when_the_filter_has_forgotten() {
     assert!((10..=13).contains(&rounds), "{rounds}");
 }
 
-/// A flow fed with hand-made samples, one ACK per round of `RTT_US`.
-struct Rounds {
-    flow: Flow,
-}
-
-impl Rounds {
-    fn start(params: &[(&str, i64)]) -> Self {
-        let mut flow = load("bbr", params).new_flow();
-        flow.sock.mss_cache = MSS_BYTES;
-        flow.sock.snd_cwnd = 100;
-        flow.sock.srtt_us = RTT_US << 3;
-        flow.sock.rtt_min.samples = [(0, RTT_US); 3];
-        flow.sock.packets_out = 50;
-        let mut rounds = Self { flow };
-        rounds.advance(1_000_000);
-        rounds.flow.init();
-        rounds
-    }
-
-    fn advance(&mut self, us: u64) {
-        self.flow.sock.tcp_mstamp += us;
-        self.flow.sock.tcp_clock_cache += 1000 * us;
-        self.flow.sock.delivered_mstamp = self.flow.sock.tcp_mstamp;
-    }
-
-    /// A round in which `delivered` packets arrive and `lost` do not; `edit` has the last word.
-    fn round(&mut self, delivered: u32, lost: u32, edit: impl FnOnce(&mut RateSample)) {
-        self.advance(u64::from(RTT_US));
-        let sock = &mut self.flow.sock;
-        let prior_delivered = sock.delivered;
-        sock.delivered += delivered;
-        sock.lost += lost;
-        let mut rs = RateSample {
-            prior_delivered,
-            delivered: delivered as i32,
-            interval_us: i64::from(RTT_US),
-            rtt_us: i64::from(RTT_US),
-            losses: lost as i32,
-            acked_sacked: delivered,
-            prior_in_flight: 50,
-            ..no_sample()
-        };
-        edit(&mut rs);
-        self.flow.cong_control(0, 0, &rs);
-    }
-
-    fn series(&self, name: &str) -> u64 {
-        series(&self.flow, name)
-    }
-}
-
-/// Bandwidth of `pkts` packets per round, bit/s.
-fn bps(pkts: u32) -> f64 {
-    f64::from(pkts * MSS_BYTES * 8) / (f64::from(RTT_US) * 1e-6)
-}
-
 #[test]
 fn bandwidth_is_the_best_of_ten_rounds() {
-    let mut rounds = Rounds::start(&[]);
+    let mut rounds = Rounds::start("bbr", &[]);
     rounds.round(100, 0, |_| ());
     for _ in 0..10 {
         rounds.round(50, 0, |_| ());
@@ -353,7 +298,7 @@ fn bandwidth_is_the_best_of_ten_rounds() {
 
 #[test]
 fn application_limited_samples_count_only_if_higher() {
-    let mut rounds = Rounds::start(&[]);
+    let mut rounds = Rounds::start("bbr", &[]);
     rounds.round(100, 0, |_| ());
     for _ in 0..30 {
         rounds.round(50, 0, |rs| rs.is_app_limited = true);
@@ -366,7 +311,7 @@ fn application_limited_samples_count_only_if_higher() {
 
 #[test]
 fn a_delayed_ack_lowers_min_rtt_but_does_not_renew_it() {
-    let mut rounds = Rounds::start(&[("probe_rtt_ms", 0)]);
+    let mut rounds = Rounds::start("bbr", &[("probe_rtt_ms", 0)]);
     rounds.round(50, 0, |rs| (rs.rtt_us, rs.is_ack_delayed) = (39_000, true));
     assert_eq!(rounds.series("min_rtt_us"), 39_000);
     rounds.advance(10_001_000);
@@ -380,7 +325,7 @@ fn a_delayed_ack_lowers_min_rtt_but_does_not_renew_it() {
 fn a_policer_is_recognised_and_later_forgotten() {
     // bbr_lt_*: sampling starts with a loss; an interval is 4 rounds or more and ends with a loss
     // at 20 % or more lost; two intervals within 1/8 of each other are a policer, for 48 rounds.
-    let mut rounds = Rounds::start(&[]);
+    let mut rounds = Rounds::start("bbr", &[]);
     for _ in 0..5 {
         rounds.round(100, 0, |_| ());
     }
@@ -410,7 +355,7 @@ fn a_policer_is_recognised_and_later_forgotten() {
 #[test]
 fn what_is_not_a_policer_is_not_taken_for_one() {
     let policed = |params: &[(&str, i64)], lost: u32, other: u32, app_limited: bool| {
-        let mut rounds = Rounds::start(params);
+        let mut rounds = Rounds::start("bbr", params);
         (0..40).any(|round| {
             let delivered = if round / 4 % 2 == 0 { 40 } else { other };
             rounds.round(delivered, lost, |rs| rs.is_app_limited = app_limited);
@@ -427,7 +372,7 @@ fn what_is_not_a_policer_is_not_taken_for_one() {
 
 #[test]
 fn recovery_conserves_packets_for_a_round_and_then_restores_cwnd() {
-    let mut rounds = Rounds::start(&[]);
+    let mut rounds = Rounds::start("bbr", &[]);
     for _ in 0..6 {
         rounds.round(100, 0, |_| ());
     }
@@ -457,7 +402,7 @@ fn recovery_conserves_packets_for_a_round_and_then_restores_cwnd() {
 
 #[test]
 fn a_timeout_restores_cwnd_too() {
-    let mut rounds = Rounds::start(&[]);
+    let mut rounds = Rounds::start("bbr", &[]);
     for _ in 0..6 {
         rounds.round(100, 0, |_| ());
     }
@@ -476,7 +421,7 @@ fn a_timeout_restores_cwnd_too() {
 fn cwnd_allows_for_acks_that_come_in_bursts() {
     // The most acked beyond bw in 5 to 10 rounds, at most 100 ms of bw; only after STARTUP.
     let cwnd_with = |params: &[(&str, i64)]| {
-        let mut rounds = Rounds::start(params);
+        let mut rounds = Rounds::start("bbr", params);
         for _ in 0..12 {
             rounds.round(100, 0, |_| ());
             // 30 packets more at once: not a higher rate, but more than bw explains.

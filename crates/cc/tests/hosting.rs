@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::fs;
 use std::rc::Rc;
 
 use common::{PROBE, load, request};
@@ -262,4 +263,17 @@ fn series_carry_their_declaration() {
         (flags.mul, flags.div, flags.per_mss, flags.unit.as_str()),
         (3, 4, true, "bytes")
     );
+}
+
+#[test]
+fn a_variant_of_a_built_in_finds_what_they_share() {
+    // A user's copy of cc/bbr.bpf.c, elsewhere, which includes cc/bbr_v1.h.
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../cc/bbr.bpf.c");
+    let text = fs::read_to_string(source).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let copy = dir.path().join("mine.bpf.c");
+    fs::write(&copy, text.replace("\"bbr\"", "\"mine\"")).unwrap();
+    let mine = load(copy.to_str().unwrap(), &[("cwnd_gain", 640)]);
+    assert_eq!(mine.name(), "mine");
+    assert_eq!(mine.series().len(), load("bbr", &[]).series().len());
 }

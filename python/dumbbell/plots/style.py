@@ -35,6 +35,8 @@ STYLES = {
     "bbr": Style("BBR", "#009e73", "^"),
     "bbr3": Style("BBRv3", "#e69f00", "v"),
     "reno": Style("Reno", "#cc79a7", "D"),
+    "l3dr": Style("L3DR (reconstruction)", "#e69f00", "P"),
+    "bbr_fca": Style("BBR-FCA (reconstruction)", "#56b4e9", "X"),
 }
 UNKNOWN_COLOR = "#6c6c6c"
 #: For groups that would look alike otherwise: the rest of the palette.

@@ -139,12 +139,15 @@ fn series_are_read_from_the_kernel() {
     if cannot_load("series_are_read_from_the_kernel") {
         return;
     }
-    let built_ins = [
+    let cases = [
         ("bbr", "min_rtt_us"),
         ("bbr3", "min_rtt_us"),
         ("copa", "rtt_min_us"),
+        // State of both kinds.
+        ("l3dr", "min_rtt_us"),
+        ("l3dr", "round_rtt_us"),
     ];
-    for (name, least) in built_ins {
+    for (name, least) in cases {
         let loaded = load(name, &[]);
         let mut reader = StateReader::new([&loaded], 1).unwrap();
         let connection = Connection::new(&loaded.kernel_name);
