@@ -113,7 +113,12 @@ def sweep_command(
             kept = out_dir is not None and interrupt.finished
             where = f", kept in {out_dir}" if kept else ""
             raise KeyboardInterrupt(f"{interrupt}{where}") from None
-    results = {p: [runs[p, rep] for rep in range(reps)] for p in points}
+    show_results({p: [runs[p, rep] for rep in range(reps)] for p in points}, out_dir, json=json)
+    return 0
+
+
+def show_results(results: dict[Point, list[Run]], out_dir: Path | None, *, json: bool) -> None:
+    """Print the sweep, and draw it beside its runs if they are kept."""
     if json:
         print_json(json_module.dumps(to_documents(results), indent=2, allow_nan=False))
     else:
@@ -122,7 +127,6 @@ def sweep_command(
         save_figures(results, out_dir)
         if not json:
             out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
-    return 0
 
 
 def save_figures(results: dict[Point, list[Run]], out_dir: Path) -> None:

@@ -13,7 +13,10 @@ from dumbbell.plots.figure import Curve, Figure, FloatArray, thin
 
 __all__ = ["plotly_js", "to_plotly_json"]
 
-MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down"}
+MARKERS = {
+    "o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down",
+    "P": "cross", "X": "x",
+}  # fmt: skip
 #: Significant digits of a value in the page: finer than a pixel, and half the bytes.
 DIGITS = 5
 

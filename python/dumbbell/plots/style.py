@@ -33,7 +33,7 @@ STYLES = {
     "copa": Style("Copa", "#0072b2", "o"),
     "cubic": Style("CUBIC", "#d55e00", "s"),
     "bbr": Style("BBR", "#009e73", "^"),
-    "bbr3": Style("BBRv3", "#e69f00", "v"),
+    "bbr3": Style("BBRv3", "#8b6d00", "v"),
     "reno": Style("Reno", "#cc79a7", "D"),
     "l3dr": Style("L3DR (reconstruction)", "#e69f00", "P"),
     "bbr_fca": Style("BBR-FCA (reconstruction)", "#56b4e9", "X"),
