@@ -13,7 +13,7 @@ HAS_BPF_HEADERS = printf '\#include <libelf.h>\n\#include <zlib.h>\n' | cc -E - 
 BPF_FEATURE     = $(shell $(HAS_BPF_HEADERS) && echo --features dumbbell-emu/bpf)
 MATURIN_FEATURE = $(shell $(HAS_BPF_HEADERS) && echo --features bpf)
 
-.PHONY: help run test lint format bench bench-kernel build clean
+.PHONY: help run test lint format bench bench-kernel fuzz build clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -42,6 +42,18 @@ bench: ## the simulator's and the analysis's packets per CPU-second and peak mem
 
 bench-kernel: ## the kernel engine's capacity and punctuality on this machine, as root
 	cargo bench --package dumbbell-emu --bench capacity
+
+FUZZ_TARGETS = reader headers analyser
+FUZZ_SECONDS ?= 60
+
+fuzz: ## hostile captures, FUZZ_SECONDS=60 for each target; needs nightly Rust and cargo-fuzz
+	@command -v cargo-fuzz >/dev/null || { echo 'error: no `cargo-fuzz`; say `cargo install cargo-fuzz`' >&2; exit 2; }
+	@for target in $(FUZZ_TARGETS); do \
+		mkdir -p fuzz/target/corpus/$$target; \
+		cargo +nightly fuzz run $$target fuzz/target/corpus/$$target fuzz/corpus/$$target -- \
+			-max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=30 -malloc_limit_mb=200 -rss_limit_mb=1500 \
+			|| exit 1; \
+	done
 
 build: $(VENV)/.dependencies ## the Python package with its engine, in .venv
 	@command -v cargo >/dev/null || { echo 'error: no `cargo`; install Rust from https://rustup.rs' >&2; exit 2; }

@@ -2,9 +2,6 @@
 
 use std::net::IpAddr;
 
-/// The comment on packets that the bottleneck dropped, in captures of ours.
-pub const DROPPED_COMMENT: &str = "dropped by the bottleneck";
-
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoint {

@@ -5,6 +5,7 @@ use std::io;
 use std::net::Ipv4Addr;
 
 use dumbbell_path::{DATA_HEADER_BYTES, ETHERNET_HEADER_BYTES};
+use dumbbell_run::address_plan::host_addresses;
 use dumbbell_run::{Group, Scenario};
 
 use crate::error::Error;
@@ -13,11 +14,7 @@ use crate::netlink::{Device, Netlink};
 use crate::receivers::UNLIMITED_BYTES;
 use crate::tun::{DEVICE, Tun};
 
-/// Where receivers listen.
-pub(crate) const RECEIVER_PORT: u16 = 5001;
-
-/// Source port of the first flow of a group; the others follow.
-pub(crate) const FIRST_FLOW_PORT: u16 = 10_000;
+pub(crate) use dumbbell_run::address_plan::{FIRST_FLOW_PORT, RECEIVER_PORT};
 
 /// Packets that may wait between a host's TCP and the relay. More than any window that a run on
 /// one machine reaches; should it not do, the device counts what it drops and the verdict says so.
@@ -88,7 +85,7 @@ impl Hosts {
 impl Host {
     fn new(role: Role, group_index: u16, group: &Group) -> Result<Self, Error> {
         let namespace = Namespace::new()?;
-        let (sender, receiver) = addresses(group_index);
+        let (sender, receiver) = host_addresses(group_index);
         let (address, peer) = match role {
             Role::Sender => (sender, receiver),
             Role::Receiver => (receiver, sender),
@@ -122,15 +119,6 @@ impl Host {
             source,
         })
     }
-}
-
-/// Addresses of a group's sender and receiver.
-fn addresses(group_index: u16) -> (Ipv4Addr, Ipv4Addr) {
-    let [high, low] = group_index.to_be_bytes();
-    (
-        Ipv4Addr::new(10, high, low, 1),
-        Ipv4Addr::new(10, high, low, 2),
-    )
 }
 
 /// Largest IPv4 packet of a group, bytes: TCP's headers with timestamps and a full segment.
@@ -230,12 +218,5 @@ mod tests {
             tun0:      21      22   23   24   25    26         27        28       29       30   31   32   33    34      35         36\n";
         assert_eq!(drops(table), Some(24 + 32));
         assert_eq!(drops("lo: 1 2"), None);
-    }
-
-    #[test]
-    fn groups_have_addresses_of_their_own() {
-        let (sender, receiver) = addresses(258);
-        assert_eq!(sender, Ipv4Addr::new(10, 1, 2, 1));
-        assert_eq!(receiver, Ipv4Addr::new(10, 1, 2, 2));
     }
 }

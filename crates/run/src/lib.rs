@@ -3,7 +3,8 @@
 //! | file | what |
 //! |---|---|
 //! | `scenario` | what to run, in integers and base units |
-//! | `geometry` | where the delays of the dumbbell lie |
+//! | `description` | the same in a line |
+//! | `geometry`, `address_plan` | where the delays of the dumbbell lie; addresses of its hosts |
 //! | `queue_discipline`, `bottleneck` | the queues a scenario can name; the shared link, counting |
 //! | `samples`, `table` | time series: columns that an engine fills, and their Arrow tables |
 //! | `summary`, `emulation`, `output` | counts and means; how well the kernel engine kept time; all of it |
@@ -14,8 +15,10 @@
 
 #![forbid(unsafe_code)]
 
+pub mod address_plan;
 mod bottleneck;
 mod control;
+mod description;
 mod emulation;
 mod geometry;
 mod histogram;

@@ -339,6 +339,7 @@ fn make_flow(
         flow,
         mss_bytes: group.mss_bytes,
         size_bytes: group.size_bytes,
+        closes: true,
         sndbuf_pkts: packets(group.sndbuf_bytes),
         tso: group.tso,
     };

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use dumbbell_cc::Instance;
+use dumbbell_path::Header as _;
 use dumbbell_run::{
     BottleneckSummary, ENGINE_VERSION, FlowSummary, LoadedCc, Scenario, Summary, bits_per_second,
     quantile, ratio,
@@ -64,7 +65,7 @@ fn count_on_path(engine: &mut Engine) -> Vec<u64> {
         .chain(access)
         .chain(engine.path.forward.iter())
     {
-        if !packet.header.syn {
+        if packet.header.is_data() {
             counts[packet.flow as usize] += 1;
         }
     }

@@ -157,7 +157,8 @@ fn check_bottleneck(bottleneck: &BottleneckSummary, duration_ns: u64) {
     }
 }
 
-/// Bottleneck and flows count the same packets, but for SYNs, which flows do not count.
+/// Bottleneck and flows count the same packets, but for those of handshake and close, which flows do
+/// not count.
 fn check_sums(output: &Output) {
     let summary = &output.summary;
     let sum = |count: fn(&FlowSummary) -> u64| summary.flows.iter().map(count).sum::<u64>();
@@ -199,7 +200,9 @@ fn check_flow_series(output: &Output, scenario: &Scenario) {
         }
         let group = &scenario.groups[summary.group as usize];
         let window_bytes = group.rwnd_bytes.min(group.sndbuf_bytes);
-        let window_pkts = (window_bytes / u64::from(MSS_BYTES)).max(1) as f64;
+        // A FIN of its own needs no room in the send buffer.
+        let fin_pkts = u64::from(group.size_bytes.is_some() || group.stop_ns.is_some());
+        let window_pkts = ((window_bytes / u64::from(MSS_BYTES)).max(1) + fin_pkts) as f64;
         let outstanding_pkts = of_flow("outstanding_pkts", summary.flow);
         assert!(outstanding_pkts.iter().all(|&pkts| pkts <= window_pkts));
         let interval_s = scenario.sample_interval_ns as f64 / 1e9;

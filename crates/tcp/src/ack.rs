@@ -4,7 +4,7 @@
 use dumbbell_cc::{AckSample, CaState};
 
 use crate::delivery_rate::RateSampler;
-use crate::packet::Ack;
+use crate::packet::{Ack, AckKind};
 use crate::rtt::update_min_rtt;
 use crate::segments::{EVER_RETRANS, LOST, RETRANS, SACKED};
 use crate::sender::{Phase, Sender};
@@ -83,9 +83,20 @@ impl Sender {
     /// for the connection, as in Linux, but in whole milliseconds it is no measurement to report.
     pub fn on_ack(&mut self, now_ns: u64, ack: &Ack) -> Option<u32> {
         self.set_now(now_ns);
-        if ack.syn {
-            return self.on_syn_ack(ack);
+        self.ts_recent_ms = self.ts_recent_ms.max(ack.ts_val_ms);
+        match ack.kind {
+            AckKind::SynAck => self.on_syn_ack(ack),
+            AckKind::Ack | AckKind::AfterFin => self.process_ack(ack),
+            AckKind::FinAck => {
+                let rtt_us = self.process_ack(ack);
+                self.on_fin();
+                rtt_us
+            }
         }
+    }
+
+    #[inline]
+    fn process_ack(&mut self, ack: &Ack) -> Option<u32> {
         let sock = &self.cc.sock;
         let (prior_delivered, prior_lost) = (sock.delivered, sock.lost);
         let (prior_una, prior_fack, prior_packets) =
@@ -310,8 +321,8 @@ impl Sender {
         }
     }
 
-    /// Whether the connection is open for data.
+    /// Whether the handshake is done.
     pub fn is_established(&self) -> bool {
-        self.phase == Phase::Established
+        matches!(self.phase, Phase::Established | Phase::TimeWait)
     }
 }

@@ -19,9 +19,9 @@ pub enum Limit {
 pub struct SenderCounters {
     /// Data packets sent, retransmissions included.
     pub sent_pkts: u64,
-    /// Retransmissions.
+    /// Of them retransmissions.
     pub retransmitted_pkts: u64,
-    /// Packets declared lost; a retransmission lost again counts again.
+    /// Data packets declared lost; a retransmission lost again counts again.
     pub lost_pkts: u64,
     /// Duplicates the receiver reported (D-SACK).
     pub spurious_retransmits: u64,

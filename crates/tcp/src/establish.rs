@@ -3,7 +3,7 @@
 
 use dumbbell_path::Packet;
 
-use crate::packet::{Ack, DataHeader, SYN_BYTES};
+use crate::packet::{Ack, DATA_HEADER_BYTES, DataHeader, SYN_BYTES, SegmentKind};
 use crate::rtt::{RTO_INITIAL_US, empty_min, update_min_rtt};
 use crate::sender::{Phase, Sender};
 use crate::timers::XmitTimer;
@@ -19,7 +19,7 @@ impl Sender {
         self.set_now(now_ns);
         self.started_ns = now_ns;
         self.phase = Phase::SynSent;
-        self.send_syn();
+        self.send_control(SegmentKind::Syn);
         self.arm_xmit_timer(XmitTimer::Rto, u64::from(RTO_INITIAL_US) * 1000);
     }
 
@@ -36,26 +36,43 @@ impl Sender {
         sock.write_seq = self.end.wrapping_mul(mss_bytes);
     }
 
-    fn send_syn(&mut self) {
-        let header = DataHeader {
-            seq: 0,
-            ts_val_ms: self.now_ms(),
-            syn: true,
-            is_retransmission: false,
-        };
-        let flow = self.config.flow;
+    /// A packet without payload that takes no segment number.
+    pub(crate) fn send_control(&mut self, kind: SegmentKind) {
+        let header = self.header(self.nxt, kind, false);
         self.outbox.push(Packet {
-            flow,
-            wire_bytes: SYN_BYTES,
+            flow: self.config.flow,
+            wire_bytes: match kind {
+                SegmentKind::Syn => SYN_BYTES,
+                _ => DATA_HEADER_BYTES,
+            },
             arrived_ns: 0,
             header,
         });
     }
 
+    /// The header of a packet that leaves now.
+    #[inline]
+    pub(crate) fn header(
+        &mut self,
+        seq: u32,
+        kind: SegmentKind,
+        is_retransmission: bool,
+    ) -> DataHeader {
+        self.ip_id = self.ip_id.wrapping_add(1);
+        DataHeader {
+            seq,
+            ts_val_ms: self.now_ms(),
+            ts_ecr_ms: self.ts_recent_ms,
+            ip_id: self.ip_id,
+            kind,
+            is_retransmission,
+        }
+    }
+
     /// RFC 6298 §5.7: a lost SYN is sent again after a doubled timeout.
     pub(crate) fn on_syn_timeout(&mut self) {
         self.counters.syn_retransmits += 1;
-        self.send_syn();
+        self.send_control(SegmentKind::Syn);
         let backoff = self.counters.syn_retransmits.min(6);
         self.arm_xmit_timer(
             XmitTimer::Rto,
@@ -63,10 +80,12 @@ impl Sender {
         );
     }
 
-    /// The SYN-ACK: the first RTT sample, by timestamp, and the congestion control's start.
+    /// The SYN-ACK: the first RTT sample, by timestamp, and the congestion control's start. It is
+    /// acknowledged at once, ahead of the data; also when it comes again (RFC 9293 §3.10.7.4).
     pub(crate) fn on_syn_ack(&mut self, ack: &Ack) -> Option<u32> {
+        self.send_control(SegmentKind::HandshakeAck);
         if self.phase != Phase::SynSent {
-            return None; // answers a SYN that was sent twice
+            return None;
         }
         self.phase = Phase::Established;
         self.cancel_xmit_timer();

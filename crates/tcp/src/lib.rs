@@ -7,7 +7,7 @@
 //! | file | what |
 //! |---|---|
 //! | `packet` | headers on the path, wire sizes |
-//! | `sender`, `establish` | state, verbs, handshake |
+//! | `sender`, `establish`, `close` | state, verbs, handshake, FIN |
 //! | `ack` | one ACK: scoreboard, RTT, rate sample, congestion control |
 //! | `sack`, `segments` | scoreboard (RFC 2018, 2883, 6675) |
 //! | `rack` | loss detection (RFC 8985) |
@@ -16,6 +16,7 @@
 //! | `timers`, `rtt` | RTO (RFC 6298), TLP (RFC 8985 §7), minimum RTT |
 //! | `delivery_rate` | rate samples |
 //! | `receiver`, `reassembly` | delayed ACKs, SACK generation |
+//! | `passive` | the receiver's part in handshake and close |
 //! | `invariants` | what tests check between events |
 //!
 //! Invariants: `packets_out = nxt − una`; `sacked_out`, `lost_out` and `retrans_out`
@@ -26,11 +27,13 @@
 #![forbid(unsafe_code)]
 
 mod ack;
+mod close;
 mod counters;
 mod delivery_rate;
 mod establish;
 mod invariants;
 mod packet;
+mod passive;
 mod rack;
 mod reassembly;
 mod receiver;
@@ -43,7 +46,9 @@ mod timers;
 mod transmit;
 
 pub use counters::{Limit, SenderCounters};
-pub use packet::{Ack, DATA_HEADER_BYTES, DataHeader, MAX_SACK_BLOCKS, SYN_BYTES, SackBlock};
+pub use packet::{
+    Ack, AckKind, DATA_HEADER_BYTES, DataHeader, MAX_SACK_BLOCKS, SYN_BYTES, SackBlock, SegmentKind,
+};
 pub use receiver::{Receiver, ReceiverConfig, ReceiverCounters};
 pub use rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
 pub use sender::{Sender, SenderConfig};

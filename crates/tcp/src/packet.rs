@@ -26,15 +26,36 @@ pub struct SackBlock {
     pub end: u32,
 }
 
+/// What a segment from sender to receiver is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SegmentKind {
+    /// Opens the connection.
+    Syn,
+    /// Answers a SYN-ACK: the third packet of the handshake.
+    HandshakeAck,
+    /// Carries payload.
+    Data,
+    /// Carries the last payload and the FIN.
+    LastData,
+    /// The FIN alone: a segment after the last payload, of one sequence number and no byte.
+    Fin,
+    /// Answers the receiver's FIN: the last packet of the close.
+    LastAck,
+}
+
 /// From sender to receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataHeader {
-    /// Segment number; 0 on a SYN.
+    /// Segment number, or that of the next segment where there is nothing to number; 0 on a SYN.
     pub seq: u32,
     /// TSval: the sender's clock when it left, ms.
     pub ts_val_ms: u32,
-    /// Opens the connection and carries no data.
-    pub syn: bool,
+    /// TSecr: the receiver's clock as it was last heard of, ms; none on a SYN.
+    pub ts_ecr_ms: u32,
+    /// Identification of the IP packet: each of a sender's is one more than the one before.
+    pub ip_id: u16,
+    /// What it is for.
+    pub kind: SegmentKind,
     /// Sent before.
     pub is_retransmission: bool,
 }
@@ -42,8 +63,21 @@ pub struct DataHeader {
 impl Header for DataHeader {
     #[inline]
     fn is_data(&self) -> bool {
-        !self.syn
+        matches!(self.kind, SegmentKind::Data | SegmentKind::LastData)
     }
+}
+
+/// What a packet from receiver to sender is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckKind {
+    /// Answers a SYN.
+    SynAck,
+    /// Acknowledges data.
+    Ack,
+    /// Acknowledges the sender's FIN and carries the receiver's own.
+    FinAck,
+    /// Acknowledges what comes after that.
+    AfterFin,
 }
 
 /// From receiver to sender.
@@ -55,14 +89,18 @@ pub struct Ack {
     pub ack: u32,
     /// Receive window from `ack` on, segments.
     pub rwnd_pkts: u32,
+    /// TSval: the receiver's clock when it left, ms.
+    pub ts_val_ms: u32,
     /// TSecr: the echoed timestamp, ms.
     pub ts_ecr_ms: u32,
+    /// Identification of the IP packet: each of a receiver's is one more than the one before.
+    pub ip_id: u16,
+    /// What it is for.
+    pub kind: AckKind,
     /// Used entries of `sack`.
     pub sack_count: u8,
     /// The first entry of `sack` reports a duplicate (D-SACK, RFC 2883).
     pub has_dsack: bool,
-    /// Answers a SYN.
-    pub syn: bool,
     /// SACK blocks, most recently received first (RFC 2018 §4).
     pub sack: [SackBlock; MAX_SACK_BLOCKS],
 }

@@ -214,7 +214,7 @@ impl Sender {
             sock.lost_out += 1;
         }
         sock.lost += 1;
-        self.counters.lost_pkts += 1;
+        self.counters.lost_pkts += u64::from(seq < self.end); // a FIN is no data
         self.lost_queue.push(std::cmp::Reverse(seq));
     }
 }

@@ -1,8 +1,10 @@
-//! The receiving endpoint: reassembly, SACK, D-SACK and Linux's delayed ACKs.
+//! The receiving endpoint: reassembly, SACK, D-SACK and Linux's delayed ACKs. Its part in handshake
+//! and close is in `passive`.
 
-use dumbbell_path::Packet;
+use dumbbell_path::{Header as _, Packet};
 
-use crate::packet::{Ack, DATA_HEADER_BYTES, DataHeader, MAX_SACK_BLOCKS, SackBlock};
+use crate::packet::{Ack, AckKind, DATA_HEADER_BYTES, DataHeader, MAX_SACK_BLOCKS, SackBlock};
+use crate::passive::Passive;
 use crate::reassembly::Reassembly;
 
 /// `TCP_ATO_MIN`: how long an ACK may wait, ns (RFC 1122 §4.2.3.2: under 500 ms).
@@ -44,6 +46,8 @@ pub struct ReceiverCounters {
 #[derive(Debug)]
 pub struct Receiver {
     config: ReceiverConfig,
+    pub(crate) passive: Passive,
+    now_ns: u64,
     rcv_nxt: u32,
     /// `rcv_nxt` of the last ACK sent.
     last_ack_sent: u32,
@@ -53,7 +57,9 @@ pub struct Receiver {
     /// Highest segment that arrived out of order and its payload: only the last of a sized
     /// transfer is shorter than the others.
     last_segment: Option<(u32, u32)>,
-    ts_recent_ms: u32,
+    pub(crate) ts_recent_ms: u32,
+    /// Identification of the last IP packet.
+    ip_id: u16,
     pending_dsack: Option<SackBlock>,
     quickacks: u32,
     ato_ns: u64,
@@ -72,12 +78,15 @@ impl Receiver {
     pub fn new(config: ReceiverConfig) -> Self {
         Self {
             config,
+            passive: Passive::new(),
+            now_ns: 0,
             rcv_nxt: 0,
             last_ack_sent: 0,
             held: Reassembly::new(),
             mss_bytes: 0,
             last_segment: None,
             ts_recent_ms: 0,
+            ip_id: 0,
             pending_dsack: None,
             quickacks: 0,
             ato_ns: ATO_MIN_NS,
@@ -99,7 +108,7 @@ impl Receiver {
     /// When [`Receiver::on_timer`] wants to be called, ns; `u64::MAX`: never.
     #[inline]
     pub fn next_timer_ns(&self) -> u64 {
-        self.ack_due_ns
+        self.ack_due_ns.min(self.passive.due_ns)
     }
 
     /// The ACK to send, if the last call decided for one.
@@ -110,14 +119,13 @@ impl Receiver {
 
     /// A packet arrives.
     pub fn on_packet(&mut self, now_ns: u64, packet: &Packet<DataHeader>) {
+        self.now_ns = now_ns;
         let header = packet.header;
-        if header.syn {
-            self.ts_recent_ms = header.ts_val_ms;
-            self.emit(true);
+        if !self.follow_connection(now_ns, &header) {
             return;
         }
         let payload_bytes = packet.wire_bytes - DATA_HEADER_BYTES;
-        self.counters.arrived_pkts += 1;
+        self.counters.arrived_pkts += u64::from(header.is_data());
         if header.seq <= self.last_ack_sent {
             // RFC 7323 §4.3: only what touches the last ACK may update ts_recent, never back.
             self.ts_recent_ms = self.ts_recent_ms.max(header.ts_val_ms);
@@ -125,18 +133,20 @@ impl Receiver {
         if header.seq == self.rcv_nxt {
             self.on_in_order(now_ns, header.seq, payload_bytes);
         } else if header.seq > self.rcv_nxt {
-            self.on_out_of_order(now_ns, header.seq, payload_bytes);
+            self.on_out_of_order(now_ns, &header, payload_bytes);
         } else {
-            self.on_duplicate(header.seq);
+            self.on_duplicate(&header);
         }
     }
 
-    /// The delayed ACK or compressed SACK is due.
+    /// A delayed ACK, a compressed SACK, or a SYN-ACK or FIN that nobody acknowledged is due.
     pub fn on_timer(&mut self, now_ns: u64) {
-        if now_ns < self.ack_due_ns {
-            return;
+        self.now_ns = now_ns;
+        if now_ns >= self.passive.due_ns {
+            self.repeat(now_ns);
+        } else if now_ns >= self.ack_due_ns {
+            self.emit_ack();
         }
-        self.emit(false);
     }
 
     fn on_in_order(&mut self, now_ns: u64, seq: u32, payload_bytes: u32) {
@@ -148,34 +158,38 @@ impl Receiver {
         if filled_gap {
             self.rcv_nxt = self.held.advance(self.rcv_nxt);
             self.count_released(seq + 1);
-            if self.held.is_empty() {
-                // RFC 5681 §4.2: SHOULD acknowledge at once when a gap is filled.
-                return self.emit(false);
-            }
+        }
+        if self.passive.fin_end == Some(self.rcv_nxt) {
+            return self.close(now_ns);
+        }
+        if filled_gap && self.held.is_empty() {
+            // RFC 5681 §4.2: SHOULD acknowledge at once when a gap is filled.
+            return self.emit_ack();
         }
         self.acknowledge(now_ns);
     }
 
-    fn on_out_of_order(&mut self, now_ns: u64, seq: u32, payload_bytes: u32) {
+    fn on_out_of_order(&mut self, now_ns: u64, header: &DataHeader, payload_bytes: u32) {
+        let seq = header.seq;
         if self.held.insert(self.rcv_nxt, seq) {
-            if self.last_segment.is_none_or(|(last, _)| seq > last) {
+            if header.is_data() && self.last_segment.is_none_or(|(last, _)| seq > last) {
                 self.last_segment = Some((seq, payload_bytes));
             }
             self.acknowledge(now_ns);
         } else {
-            self.on_duplicate(seq);
+            self.on_duplicate(header);
         }
     }
 
     /// RFC 2883 §4: the duplicate is reported at once.
-    fn on_duplicate(&mut self, seq: u32) {
-        self.counters.duplicate_pkts += 1;
+    fn on_duplicate(&mut self, header: &DataHeader) {
+        self.counters.duplicate_pkts += u64::from(header.is_data());
         self.pending_dsack = Some(SackBlock {
-            start: seq,
-            end: seq + 1,
+            start: header.seq,
+            end: header.seq + 1,
         });
         self.quickacks = self.quickacks.max(self.max_quickacks());
-        self.emit(false);
+        self.emit_ack();
     }
 
     /// Counts what reassembly released from `from` up to `rcv_nxt`.
@@ -185,6 +199,11 @@ impl Receiver {
             && (from..self.rcv_nxt).contains(&seq)
         {
             bytes -= u64::from(self.mss_bytes - payload_bytes);
+        }
+        if let Some(fin) = self.passive.bare_fin
+            && (from..self.rcv_nxt).contains(&fin)
+        {
+            bytes -= u64::from(self.mss_bytes);
         }
         self.counters.received_bytes += bytes;
     }
@@ -217,7 +236,7 @@ impl Receiver {
         // RFC 5681 §4.2: at least every second full-sized segment.
         let due = self.rcv_nxt - self.last_ack_sent > 1;
         if due || self.quickacks > 0 || !self.config.delayed_ack {
-            return self.emit(false);
+            return self.emit_ack();
         }
         if self.held.is_empty() {
             self.ack_due_ns = self.ack_due_ns.min(now_ns + self.ato_ns);
@@ -230,7 +249,7 @@ impl Receiver {
     /// three at once and then compresses, because RACK needs no more.
     fn acknowledge_out_of_order(&mut self, now_ns: u64) {
         if self.compressed_acks >= COMPRESSED_SACK_PKTS {
-            return self.emit(false);
+            return self.emit_ack();
         }
         if self.dup_ack_rcv_nxt != self.rcv_nxt {
             self.dup_ack_rcv_nxt = self.rcv_nxt;
@@ -238,14 +257,18 @@ impl Receiver {
         }
         if self.dup_acks < DUP_ACK_THRESHOLD {
             self.dup_acks += 1;
-            return self.emit(false);
+            return self.emit_ack();
         }
         self.compressed_acks += 1;
         let delay_ns = COMPRESSED_SACK_DELAY_NS.min(self.config.rtt_ns / 20);
         self.ack_due_ns = self.ack_due_ns.min(now_ns + delay_ns);
     }
 
-    fn emit(&mut self, syn: bool) {
+    fn emit_ack(&mut self) {
+        self.emit(self.passive.ack_kind());
+    }
+
+    pub(crate) fn emit(&mut self, kind: AckKind) {
         let mut sack = [SackBlock::default(); MAX_SACK_BLOCKS];
         let mut count = 0;
         let dsack = self.pending_dsack.take();
@@ -260,14 +283,17 @@ impl Receiver {
         self.compressed_acks = 0;
         self.ack_due_ns = u64::MAX;
         self.last_ack_sent = self.rcv_nxt;
+        self.ip_id = self.ip_id.wrapping_add(1);
         self.outbox = Some(Ack {
             flow: self.config.flow,
             ack: self.rcv_nxt,
             rwnd_pkts: self.config.rwnd_pkts,
+            ts_val_ms: (self.now_ns / 1_000_000) as u32,
             ts_ecr_ms: self.ts_recent_ms,
+            ip_id: self.ip_id,
+            kind,
             sack_count: count as u8,
             has_dsack: dsack.is_some(),
-            syn,
             sack,
         });
     }

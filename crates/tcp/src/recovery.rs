@@ -347,7 +347,7 @@ impl Sender {
                 }
             } else if progress.una_advanced && !recovered {
                 self.set_high_seq();
-                if self.nxt < self.end && self.nxt < self.wnd_end {
+                if self.nxt < self.segments_end().min(self.wnd_end) {
                     self.retransmit = Retransmit::New; // step 2b
                     return;
                 }

@@ -1,7 +1,7 @@
 //! The sending endpoint: its state and its verbs.
 //!
 //! The algorithm is spread over files by concept, each adding to [`Sender`]:
-//! `establish` (handshake), `ack` (an ACK arrives), `sack` (the scoreboard),
+//! `establish` (handshake), `close` (FIN), `ack` (an ACK arrives), `sack` (the scoreboard),
 //! `rack` (loss detection), `recovery` (the congestion states, PRR, undo),
 //! `transmit` (what may leave, pacing, TSO) and `timers` (RTO, TLP, RACK's window).
 
@@ -28,6 +28,8 @@ pub struct SenderConfig {
     pub mss_bytes: u32,
     /// Bytes to send; `None`: without end.
     pub size_bytes: Option<u64>,
+    /// The application closes when it has written all or is stopped; else the connection stays open.
+    pub closes: bool,
     /// Unacknowledged payload the send buffer holds at most, segments.
     pub sndbuf_pkts: u32,
     /// Segmentation offload: segments leave in bursts as Linux sizes them.
@@ -39,7 +41,10 @@ pub struct SenderConfig {
 pub(crate) enum Phase {
     Closed,
     SynSent,
+    /// Open; also while the sender's FIN is on its way (FIN-WAIT-1 and FIN-WAIT-2 of RFC 9293).
     Established,
+    /// Both directions are closed.
+    TimeWait,
 }
 
 /// A TCP sender with a bulk application behind it.
@@ -61,6 +66,10 @@ pub struct Sender {
     pub(crate) nxt: u32,
     /// One past the last segment the application will send.
     pub(crate) end: u32,
+    /// The application has written all it has and closed.
+    pub(crate) is_closing: bool,
+    /// The FIN goes with the last segment and not after it.
+    pub(crate) fin_rides: bool,
     /// Receiver's window: segments below this may be sent.
     pub(crate) wnd_end: u32,
 
@@ -103,6 +112,10 @@ pub struct Sender {
     /// Segment whose acknowledgment ends the current window of cwnd usage.
     pub(crate) cwnd_usage_seq: u32,
     pub(crate) timers: Timers,
+    /// The receiver's clock as it was last heard of, ms (TS.Recent of RFC 7323).
+    pub(crate) ts_recent_ms: u32,
+    /// Identification of the last IP packet.
+    pub(crate) ip_id: u16,
     pub(crate) outbox: Vec<Packet<DataHeader>>,
     pub(crate) limit: Limit,
     pub(crate) counters: SenderCounters,
@@ -125,6 +138,8 @@ impl Sender {
             una: 0,
             nxt: 0,
             end,
+            is_closing: false,
+            fin_rides: false,
             wnd_end: 0,
             fack: 0,
             sack_cache: [SackBlock::default(); 4],
@@ -147,6 +162,8 @@ impl Sender {
             rtt: RttEstimator::new(),
             cwnd_usage_seq: 0,
             timers: Timers::new(),
+            ts_recent_ms: 0,
+            ip_id: 0,
             outbox: Vec::new(),
             limit: Limit::None,
             counters: SenderCounters::default(),
@@ -171,14 +188,9 @@ impl Sender {
         self.timers.next_ns()
     }
 
-    /// The application stops: nothing new is sent, what was sent is still delivered.
-    pub fn stop(&mut self) {
-        self.end = self.nxt;
-    }
-
     /// Whether everything the application sent is acknowledged.
     pub fn is_finished(&self) -> bool {
-        self.phase == Phase::Established && self.una >= self.end
+        self.is_established() && self.una >= self.end
     }
 
     /// The socket the congestion control works on.

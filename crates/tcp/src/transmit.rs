@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 
 use dumbbell_cc::{CaEvent, CaState, SK_PACING_NEEDED};
-use dumbbell_path::Packet;
+use dumbbell_path::{Header as _, Packet};
 
 use crate::counters::Limit;
-use crate::packet::{DATA_HEADER_BYTES, DataHeader};
+use crate::packet::DATA_HEADER_BYTES;
 use crate::recovery::Retransmit;
 use crate::segments::{APP_LIMITED, EVER_RETRANS, LOST, RETRANS, SACKED, SAMPLED, Segment};
 use crate::sender::Sender;
@@ -45,6 +45,9 @@ impl Sender {
 
     /// One past the last segment that application, send buffer and receiver allow.
     pub(crate) fn sendable_end(&self) -> u32 {
+        if self.nxt >= self.end {
+            return self.segments_end().min(self.wnd_end); // a FIN needs no room in the send buffer
+        }
         self.end
             .min(self.una.saturating_add(self.config.sndbuf_pkts))
             .min(self.wnd_end)
@@ -95,6 +98,8 @@ impl Sender {
         if self.nxt >= data_end {
             self.note_out_of_data(self.nxt < self.end);
         }
+        self.note_all_written(sndbuf_end);
+        sent_pkts += self.transmit_fin();
         self.finish_transmit(sent_pkts, is_cwnd_limited);
     }
 
@@ -113,8 +118,9 @@ impl Sender {
     }
 
     /// One burst of new segments: one transmission to pacing and to the clock.
-    fn send_new(&mut self, burst: u32) {
-        self.begin_transmission();
+    pub(crate) fn send_new(&mut self, burst: u32) {
+        let is_fin = self.nxt >= self.end;
+        self.begin_transmission(is_fin);
         let prior_packets = self.cc.sock.packets_out;
         for _ in 0..burst {
             let seq = self.nxt;
@@ -125,11 +131,12 @@ impl Sender {
             self.nxt += 1;
             self.cc.sock.packets_out += 1;
         }
+        let data_pkts = if is_fin { 0 } else { burst };
         let sock = &mut self.cc.sock;
-        sock.data_segs_out = sock.data_segs_out.saturating_add(burst);
-        sock.bytes_sent += u64::from(burst) * u64::from(sock.mss_cache);
+        sock.data_segs_out = sock.data_segs_out.saturating_add(data_pkts);
+        sock.bytes_sent += u64::from(data_pkts) * u64::from(sock.mss_cache);
         self.cc.sock.snd_nxt = self.byte_seq(self.nxt);
-        self.end_transmission(burst);
+        self.end_transmission(data_pkts);
         if prior_packets == 0 || self.timers.pending() == Some(XmitTimer::LossProbe) {
             self.rearm_rto(false);
         }
@@ -192,28 +199,32 @@ impl Sender {
     /// A segment leaves once more. As a loss probe it is no repair: until the ACKs tell
     /// otherwise the original is in flight, and the probe not beside it.
     pub(crate) fn send_again(&mut self, seq: u32) {
-        self.begin_transmission();
+        let is_fin = seq >= self.end;
+        self.begin_transmission(is_fin);
         let segment = self.segments.get_mut(seq);
         segment.flags = (segment.flags | EVER_RETRANS) & !SAMPLED;
         self.stamp(seq);
         self.emit(seq, true);
         let sent_ns = self.segments.get(seq).sent_ns;
         self.retransmissions.push_back((seq, sent_ns));
-        self.counters.retransmitted_pkts += 1;
+        let data_pkts = u32::from(!is_fin);
+        self.counters.retransmitted_pkts += u64::from(data_pkts);
         let sock = &mut self.cc.sock;
         sock.total_retrans += 1;
-        sock.data_segs_out = sock.data_segs_out.saturating_add(1);
-        self.end_transmission(1);
+        sock.data_segs_out = sock.data_segs_out.saturating_add(data_pkts);
+        self.end_transmission(data_pkts);
     }
 
-    /// Before a transmission: the first one after silence starts a new flight.
-    fn begin_transmission(&mut self) {
-        if self.cc.sock.packets_in_flight() == 0 {
-            self.cc.cwnd_event(CaEvent::TxStart);
+    /// Before a transmission: the first one after silence starts a new flight, unless there is no
+    /// data in it.
+    fn begin_transmission(&mut self, is_fin: bool) {
+        if !is_fin {
+            if self.cc.sock.packets_in_flight() == 0 {
+                self.cc.cwnd_event(CaEvent::TxStart);
+            }
+            self.cc.sock.lsndtime = self.now_ms();
         }
-        let now_ms = self.now_ms();
         let sock = &mut self.cc.sock;
-        sock.lsndtime = now_ms;
         if sock.packets_out == 0 {
             sock.first_tx_mstamp = sock.tcp_mstamp;
             sock.delivered_mstamp = sock.tcp_mstamp;
@@ -238,25 +249,23 @@ impl Sender {
     #[inline]
     fn emit(&mut self, seq: u32, is_retransmission: bool) {
         let payload_bytes = self.payload_bytes(seq);
-        let header = DataHeader {
-            seq,
-            ts_val_ms: self.now_ms(),
-            syn: false,
-            is_retransmission,
-        };
+        let header = self.header(seq, self.kind_of(seq), is_retransmission);
+        self.counters.sent_pkts += u64::from(header.is_data());
         self.outbox.push(Packet {
             flow: self.config.flow,
             wire_bytes: payload_bytes + DATA_HEADER_BYTES,
             arrived_ns: 0,
             header,
         });
-        self.counters.sent_pkts += 1;
     }
 
-    /// Payload of a segment: one MSS, but for the last of a sized transfer.
+    /// Payload of a segment: one MSS, but for the last of a sized transfer and for the FIN.
     #[inline]
     fn payload_bytes(&self, seq: u32) -> u32 {
         let mss_bytes = self.config.mss_bytes;
+        if seq >= self.end {
+            return 0;
+        }
         match self.config.size_bytes {
             Some(size_bytes) => {
                 let left = size_bytes - u64::from(seq) * u64::from(mss_bytes);
@@ -269,7 +278,7 @@ impl Sender {
     // Pacing.
 
     /// Whether the next departure lies ahead; then the pacing timer is set for it.
-    fn is_paced_out(&mut self) -> bool {
+    pub(crate) fn is_paced_out(&mut self) -> bool {
         let sock = &self.cc.sock;
         if sock.sk_pacing_status != SK_PACING_NEEDED || sock.tcp_wstamp_ns <= sock.tcp_clock_cache {
             return false;

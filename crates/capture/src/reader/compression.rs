@@ -31,13 +31,11 @@ impl Compression {
         self,
         source: Box<dyn Read + Send>,
     ) -> io::Result<Box<dyn Read + Send>> {
-        Ok(match self {
-            Self::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(
-                1 << 16,
-                source,
-            ))),
+        let decoder: Box<dyn Read + Send> = match self {
+            Self::Gzip => Box::new(MultiGzDecoder::new(BufReader::new(source))),
             Self::Zstd => Box::new(zstd::stream::read::Decoder::new(source)?),
-        })
+        };
+        Ok(Box::new(InPieces { decoder }))
     }
 
     pub(super) fn name(self) -> &'static str {
@@ -45,5 +43,21 @@ impl Compression {
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
         }
+    }
+}
+
+/// What a decoder has put out before it finds damage within one read is lost: reads are of little.
+struct InPieces {
+    decoder: Box<dyn Read + Send>,
+}
+
+impl InPieces {
+    const PIECE_BYTES: usize = 1 << 12;
+}
+
+impl Read for InPieces {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = buffer.len().min(Self::PIECE_BYTES);
+        self.decoder.read(&mut buffer[..length])
     }
 }

@@ -3,8 +3,8 @@
 use std::io::{self, Read};
 
 /// How much of the input is in memory. It holds any packet of an Ethernet capture whole (at most 262,144 bytes
-/// by libpcap and Wireshark) and stays in a core's own cache.
-pub(super) const WINDOW_BYTES: usize = 1 << 19;
+/// by libpcap and Wireshark) and stays in a core's own cache. Fuzzing has a small one, for the sake of its edges.
+pub(super) const WINDOW_BYTES: usize = if cfg!(fuzzing) { 1 << 8 } else { 1 << 19 };
 
 /// Where reads of the input end up.
 pub(super) struct Input {

@@ -8,13 +8,13 @@ use crate::files::{Order, Pcapng, pcap};
 use crate::frames::{ETHERNET, data};
 use crate::read;
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(bytes).expect("memory can be written");
     encoder.finish().expect("memory can be written")
 }
 
-fn zstd(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn zstd(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 3).expect("memory can be read")
 }
 
@@ -24,7 +24,7 @@ fn capture() -> Vec<u8> {
 }
 
 #[test]
-fn gzip_and_zstd_are_read_by_their_magic() {
+pub(crate) fn gzip_and_zstd_are_read_by_their_magic() {
     let pcapng = Pcapng::new(Order::Big)
         .interface(1, 0, &[])
         .packet(0, 1, &data(1, 0), &[]);
@@ -64,6 +64,23 @@ fn compressed_data_cut_anywhere_never_panics_and_is_told() {
             assert!(reader.counts().tcp_pkts >= most_packets);
             most_packets = reader.counts().tcp_pkts;
         }
+    }
+}
+
+#[test]
+fn what_stands_before_damaged_compressed_data_is_read() {
+    // Blocks of zstd hold up to 128 KiB; this is several.
+    let frames: Vec<_> = (0..4000)
+        .map(|n| data(n * 9973, n as usize % 200))
+        .collect();
+    let file = pcap(ETHERNET, &frames);
+    for compressed in [gzip(&file), zstd(&file)] {
+        let mut damaged = compressed;
+        let at = damaged.len() - 200;
+        damaged[at..at + 50].fill(0xff);
+        let (packets, counts) = read(&damaged);
+        assert!(packets.len() > 100, "{counts:?}");
+        assert!(counts.damage.is_some());
     }
 }
 

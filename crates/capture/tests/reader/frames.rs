@@ -8,6 +8,9 @@ pub(crate) const ETHERNET: u32 = 1;
 #[derive(Clone)]
 pub(crate) struct Segment {
     pub(crate) seq: u32,
+    pub(crate) ack: u32,
+    /// Back from 10.0.0.2 to 10.0.0.1.
+    pub(crate) is_reply: bool,
     pub(crate) flags: u16,
     pub(crate) options: Vec<u8>,
     pub(crate) payload_bytes: usize,
@@ -17,6 +20,8 @@ impl Default for Segment {
     fn default() -> Self {
         Self {
             seq: 1000,
+            ack: 77,
+            is_reply: false,
             flags: TcpFlags::ACK,
             options: Vec::new(),
             payload_bytes: 0,
@@ -25,15 +30,19 @@ impl Default for Segment {
 }
 
 impl Segment {
-    /// From port 40000 to port 443, acknowledging 77 with a window of 512.
+    /// From port 40000 to port 443 with a window of 512.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let header_words = 5 + self.options.len().div_ceil(4) as u8;
         let [flags_high, flags_low] = self.flags.to_be_bytes();
         let mut bytes = Vec::new();
-        bytes.extend(40_000_u16.to_be_bytes());
-        bytes.extend(443_u16.to_be_bytes());
+        let (source_port, destination_port) = match self.is_reply {
+            true => (443_u16, 40_000_u16),
+            false => (40_000, 443),
+        };
+        bytes.extend(source_port.to_be_bytes());
+        bytes.extend(destination_port.to_be_bytes());
         bytes.extend(self.seq.to_be_bytes());
-        bytes.extend(77_u32.to_be_bytes());
+        bytes.extend(self.ack.to_be_bytes());
         bytes.extend([header_words << 4 | flags_high, flags_low]);
         bytes.extend(512_u16.to_be_bytes());
         bytes.extend([0; 4]);
@@ -44,7 +53,11 @@ impl Segment {
     }
 
     pub(crate) fn ipv4(&self) -> Vec<u8> {
-        ipv4(6, &[], &self.bytes())
+        let mut packet = ipv4(6, &[], &self.bytes());
+        if self.is_reply {
+            packet[12..20].rotate_left(4);
+        }
+        packet
     }
 
     pub(crate) fn ethernet(&self) -> Vec<u8> {

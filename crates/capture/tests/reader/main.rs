@@ -1,6 +1,7 @@
 //! What the reader makes of captures of every kind, whole and damaged.
 
 mod compression;
+mod conversation;
 mod damage;
 mod files;
 mod formats;
@@ -8,6 +9,8 @@ mod frames;
 mod headers;
 mod link_layers;
 mod properties;
+mod seeds;
+mod written;
 
 use std::io::Cursor;
 

@@ -115,7 +115,7 @@ proptest! {
             options.extend(start.to_be_bytes());
             options.extend(end.to_be_bytes());
         }
-        let segment = Segment { seq, flags, options, payload_bytes };
+        let segment = Segment { seq, flags, options, payload_bytes, ..Segment::default() };
         let frame = segment.ethernet();
         let packet = dissect(LinkType::ETHERNET, &frame, frame.len() as u32, false).expect("TCP");
         prop_assert_eq!((packet.seq, packet.flags.0), (seq, flags));

@@ -38,6 +38,7 @@ impl LossyPath {
             flow: 0,
             mss_bytes: MSS_BYTES,
             size_bytes: None,
+            closes: false,
             sndbuf_pkts: 1 << 20,
             tso: false,
         };

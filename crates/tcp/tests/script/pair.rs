@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use dumbbell_cc::Flow;
-use dumbbell_path::{Fifo, Limit, Link, Packet};
-use dumbbell_tcp::{Ack, DataHeader, Receiver, ReceiverConfig, Sender, SenderConfig};
+use dumbbell_path::{Fifo, Header as _, Limit, Link, Packet};
+use dumbbell_tcp::{Ack, AckKind, DataHeader, Receiver, ReceiverConfig, Sender, SenderConfig};
 
 /// What the path does to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ enum Event {
     Ack(Ack),
 }
 
-/// Decides a packet's fate by its number (from 0, SYNs not counted) and the packet itself.
+/// Decides a packet's fate by its number (from 0, of its kind) and the packet itself.
 pub(crate) type Judge<'a, T> = Box<dyn FnMut(u64, &T) -> Fate + 'a>;
 
 /// A transfer. Events at one time keep the order in which they were caused.
@@ -56,7 +56,9 @@ pub(crate) struct Pair<'a> {
     order: u64,
     data_fate: Judge<'a, Packet<DataHeader>>,
     ack_fate: Judge<'a, Ack>,
+    control_fate: Box<dyn FnMut(u64) -> Fate + 'a>,
     data_pkts: u64,
+    control_pkts: u64,
     ack_pkts: u64,
     log: bool,
 }
@@ -86,7 +88,9 @@ impl<'a> Pair<'a> {
             order: 0,
             data_fate: Box::new(|_, _| Fate::Deliver),
             ack_fate: Box::new(|_, _| Fate::Deliver),
+            control_fate: Box::new(|_| Fate::Deliver),
             data_pkts: 0,
+            control_pkts: 0,
             ack_pkts: 0,
             log: true,
         };
@@ -110,17 +114,23 @@ impl<'a> Pair<'a> {
         self
     }
 
+    /// What happens to the packets of handshake and close, of both directions in the order they leave.
+    pub(crate) fn on_control(mut self, fate: impl FnMut(u64) -> Fate + 'a) -> Self {
+        self.control_fate = Box::new(fate);
+        self
+    }
+
     /// Does not keep [`Pair::sent`]: for long runs.
     pub(crate) fn without_log(mut self) -> Self {
         self.log = false;
         self
     }
 
-    /// Segment numbers of the retransmissions, in order.
+    /// Segment numbers of the retransmissions of data, in order.
     pub(crate) fn retransmitted(&self) -> Vec<u32> {
         self.sent
             .iter()
-            .filter(|(_, header)| header.is_retransmission)
+            .filter(|(_, header)| header.is_retransmission && header.is_data())
             .map(|(_, header)| header.seq)
             .collect()
     }
@@ -133,6 +143,14 @@ impl<'a> Pair<'a> {
                 "not finished by {limit_ns} ns: {:?}",
                 self.sender
             );
+        }
+        self
+    }
+
+    /// Runs until both sides have closed; panics if that is not before `limit_ns`.
+    pub(crate) fn run_to_close(&mut self, limit_ns: u64) -> &mut Self {
+        while !(self.sender.is_closed() && self.receiver.is_closed()) {
+            assert!(self.step(limit_ns), "not closed by {limit_ns} ns");
         }
         self
     }
@@ -216,11 +234,12 @@ impl<'a> Pair<'a> {
     }
 
     fn propagate(&mut self, now_ns: u64, packet: Packet<DataHeader>) {
-        let fate = if packet.header.syn {
-            Fate::Deliver
-        } else {
+        let fate = if packet.header.is_data() {
             self.data_pkts += 1;
             (self.data_fate)(self.data_pkts - 1, &packet)
+        } else {
+            self.control_pkts += 1;
+            (self.control_fate)(self.control_pkts - 1)
         };
         let due_ns = now_ns + self.path.rtt_ns / 2;
         self.schedule(due_ns, fate, || Event::Data(packet));
@@ -228,11 +247,12 @@ impl<'a> Pair<'a> {
 
     fn acknowledge(&mut self) {
         if let Some(ack) = self.receiver.poll_transmit() {
-            let fate = if ack.syn {
-                Fate::Deliver
-            } else {
+            let fate = if ack.kind == AckKind::Ack {
                 self.ack_pkts += 1;
                 (self.ack_fate)(self.ack_pkts - 1, &ack)
+            } else {
+                self.control_pkts += 1;
+                (self.control_fate)(self.control_pkts - 1)
             };
             let due_ns = self.now_ns + self.path.rtt_ns - self.path.rtt_ns / 2;
             self.schedule(due_ns, fate, || Event::Ack(ack));

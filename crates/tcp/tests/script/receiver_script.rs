@@ -2,13 +2,16 @@
 
 use dumbbell_path::Packet;
 use dumbbell_tcp::{
-    Ack, DATA_HEADER_BYTES, DataHeader, Receiver, ReceiverConfig, SYN_BYTES, SackBlock,
+    Ack, AckKind, DATA_HEADER_BYTES, DataHeader, Receiver, ReceiverConfig, SYN_BYTES, SackBlock,
+    SegmentKind,
 };
 
 use super::{Line, MSS_BYTES, NS_PER_MS, assert_same, format_range, parse, parse_ms, parse_range};
 
 /// A receiver that a script drives. Lines: `< SEQ` or `< A:B` (back to back), `[len BYTES]`,
-/// `[ts MS]` (its time without), `< syn`; `> ack N [dsack A:B] [sack A:B ...] [ecr MS]`.
+/// `[ts MS]` (its time without), `[is last]` (with the FIN), `< SEQ is fin`, `< syn`,
+/// `< ack` (of the SYN-ACK), `< last-ack`; `> ack N [dsack A:B] [sack A:B ...] [ecr MS]`, `> synack`,
+/// `> fin ack N ...`, and `> ack N ... after fin`.
 ///
 /// `ecr` is compared only where a line of the script has it.
 pub(crate) struct ReceiverScript {
@@ -75,6 +78,21 @@ impl ReceiverScript {
         self
     }
 
+    /// Plays lines of `<`; what leaves is not this story's.
+    pub(crate) fn hear(&mut self, script: &str) -> &mut Self {
+        for line in parse(script) {
+            match line {
+                Line::Arrives(time_ns, words) => {
+                    self.run_until(time_ns);
+                    self.feed(&words);
+                }
+                Line::Leaves(..) | Line::Passes(_) => panic!("that is for `play`"),
+            }
+        }
+        self.acks.clear();
+        self
+    }
+
     fn run_until(&mut self, time_ns: u64) {
         while self.receiver.next_timer_ns() <= time_ns {
             self.now_ns = self.receiver.next_timer_ns();
@@ -85,37 +103,48 @@ impl ReceiverScript {
     }
 
     fn feed(&mut self, words: &[&str]) {
-        if words == ["syn"] {
-            return self.arrive(0, 0, (self.now_ns / NS_PER_MS) as u32, true);
+        let now_ms = (self.now_ns / NS_PER_MS) as u32;
+        match words {
+            ["syn"] => return self.arrive(0, 0, now_ms, SegmentKind::Syn),
+            ["ack"] => return self.arrive(0, 0, now_ms, SegmentKind::HandshakeAck),
+            ["last-ack"] => return self.arrive(0, 0, now_ms, SegmentKind::LastAck),
+            _ => {}
         }
-        let (mut payload_bytes, mut ts_val_ms) = (MSS_BYTES, (self.now_ns / NS_PER_MS) as u32);
+        let (mut payload_bytes, mut ts_val_ms) = (MSS_BYTES, now_ms);
+        let mut kind = SegmentKind::Data;
         let mut options = words[1..].chunks_exact(2);
         for option in &mut options {
             match option[0] {
                 "len" => payload_bytes = option[1].parse().expect("bytes"),
+                "is" if option[1] == "last" => kind = SegmentKind::LastData,
+                "is" if option[1] == "fin" => {
+                    kind = SegmentKind::Fin;
+                    payload_bytes = 0;
+                }
                 "ts" => ts_val_ms = (parse_ms(option[1]) / NS_PER_MS) as u32,
                 other => panic!("what is `{other}`?"),
             }
         }
         let SackBlock { start, end } = parse_range(words[0]);
         for seq in start..end {
-            self.arrive(seq, payload_bytes, ts_val_ms, false);
+            self.arrive(seq, payload_bytes, ts_val_ms, kind);
         }
     }
 
-    fn arrive(&mut self, seq: u32, payload_bytes: u32, ts_val_ms: u32, syn: bool) {
+    fn arrive(&mut self, seq: u32, payload_bytes: u32, ts_val_ms: u32, kind: SegmentKind) {
         let packet = Packet {
             flow: 0,
-            wire_bytes: if syn {
-                SYN_BYTES
-            } else {
-                payload_bytes + DATA_HEADER_BYTES
+            wire_bytes: match kind {
+                SegmentKind::Syn => SYN_BYTES,
+                _ => payload_bytes + DATA_HEADER_BYTES,
             },
             arrived_ns: 0,
             header: DataHeader {
                 seq,
                 ts_val_ms,
-                syn,
+                ts_ecr_ms: 0,
+                ip_id: 0,
+                kind,
                 is_retransmission: false,
             },
         };
@@ -130,10 +159,10 @@ impl ReceiverScript {
 }
 
 fn describe(ack: &Ack, with_ecr: bool) -> String {
-    let mut text = if ack.syn {
-        "synack".to_owned()
-    } else {
-        format!("ack {}", ack.ack)
+    let mut text = match ack.kind {
+        AckKind::SynAck => "synack".to_owned(),
+        AckKind::FinAck => format!("fin ack {}", ack.ack),
+        AckKind::Ack | AckKind::AfterFin => format!("ack {}", ack.ack),
     };
     let show = |block: &SackBlock| format!(" {}", format_range(block.start, block.end));
     if let Some(block) = ack.dsack() {
@@ -143,6 +172,9 @@ fn describe(ack: &Ack, with_ecr: bool) -> String {
     if !ack.sack_blocks().is_empty() {
         text += " sack";
         text.extend(ack.sack_blocks().iter().map(show));
+    }
+    if ack.kind == AckKind::AfterFin {
+        text += " after fin";
     }
     if with_ecr {
         text += &format!(" ecr {}", ack.ts_ecr_ms);

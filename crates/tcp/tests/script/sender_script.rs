@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use dumbbell_cc::{CaState, Flow, Sock};
-use dumbbell_path::Packet;
-use dumbbell_tcp::{Ack, DataHeader, MAX_SACK_BLOCKS, SackBlock, Sender, SenderConfig};
+use dumbbell_path::{Header as _, Packet};
+use dumbbell_tcp::{
+    Ack, AckKind, DataHeader, MAX_SACK_BLOCKS, SackBlock, SegmentKind, Sender, SenderConfig,
+};
 
 use super::{Line, MSS_BYTES, NS_PER_MS, assert_same, format_range, load, parse, parse_range};
 
@@ -12,7 +14,8 @@ use super::{Line, MSS_BYTES, NS_PER_MS, assert_same, format_range, load, parse, 
 const WIDE_PKTS: u32 = 1 << 20;
 
 /// A sender that a script drives. Lines: `< ack N [sack A:B ...] [dsack A:B] [ecr MS] [win N]`,
-/// `< synack`; `> SEQ`, `> A:B` (new segments at one time), `> SEQ rtx`, `> syn`.
+/// `< synack`, `< fin ack N`; `> SEQ`, `> A:B` (new segments at one time), `> SEQ rtx`, `> syn`,
+/// `> ack` (of a SYN-ACK), `> SEQ last` (with the FIN), `> SEQ fin` (the FIN alone), `> last ack`.
 ///
 /// Without `ecr` an ACK echoes the last transmission of the segment it waited for.
 pub(crate) struct SenderScript {
@@ -27,14 +30,17 @@ pub(crate) struct SenderScript {
     /// TSval of the last transmission of each segment, ms.
     sent_ms: BTreeMap<u32, u32>,
     ts_ecr_ms: u32,
+    /// The ACK of the first SYN-ACK is told elsewhere.
+    hides_handshake: bool,
 }
 
-/// Bulk, no offload, nothing but cwnd limits.
+/// Bulk, no offload, nothing but cwnd limits; the application never closes.
 pub(crate) fn bulk() -> SenderConfig {
     SenderConfig {
         flow: 0,
         mss_bytes: MSS_BYTES,
         size_bytes: None,
+        closes: false,
         sndbuf_pkts: WIDE_PKTS,
         tso: false,
     }
@@ -46,10 +52,12 @@ fn plain_ack(ack: u32) -> Ack {
         flow: 0,
         ack,
         rwnd_pkts: WIDE_PKTS,
+        ts_val_ms: 0,
         ts_ecr_ms: 0,
+        ip_id: 0,
+        kind: AckKind::Ack,
         sack_count: 0,
         has_dsack: false,
-        syn: false,
         sack: [SackBlock::default(); MAX_SACK_BLOCKS],
     }
 }
@@ -70,11 +78,23 @@ impl SenderScript {
         Self::established(config, load("reno"), rtt_ms)
     }
 
+    /// As `reno_sized`, and the application closes after its last write.
+    pub(crate) fn reno_closing(rtt_ms: u64, segments: u64) -> Self {
+        let config = SenderConfig {
+            size_bytes: Some(segments * u64::from(MSS_BYTES)),
+            closes: true,
+            ..bulk()
+        };
+        Self::established(config, load("reno"), rtt_ms)
+    }
+
     pub(crate) fn established(config: SenderConfig, cc: Flow, rtt_ms: u64) -> Self {
         let mut script = Self::connecting(config, cc, WIDE_PKTS);
         script.run_until(rtt_ms * NS_PER_MS);
         script.skip(); // the story begins after the handshake
+        script.hides_handshake = true;
         script.feed(&["synack"]);
+        script.hides_handshake = false;
         script
     }
 
@@ -89,6 +109,7 @@ impl SenderScript {
             highest_ack: 0,
             sent_ms: BTreeMap::new(),
             ts_ecr_ms: 0,
+            hides_handshake: false,
         };
         script.sender.start(0);
         script.collect();
@@ -188,9 +209,10 @@ impl SenderScript {
         for &word in words {
             match word {
                 "synack" => {
-                    ack.syn = true;
+                    ack.kind = AckKind::SynAck;
                     ts_ecr_ms = Some(0);
                 }
+                "fin" => ack.kind = AckKind::FinAck,
                 "ack" | "sack" | "dsack" | "ecr" | "win" => key = word,
                 value => match key {
                     "ack" => ack.ack = value.parse().expect("a segment"),
@@ -207,6 +229,7 @@ impl SenderScript {
             self.ts_ecr_ms = self.sent_ms[&self.highest_ack];
             self.highest_ack = ack.ack;
         }
+        ack.ts_val_ms = (self.now_ns / NS_PER_MS) as u32;
         ack.ts_ecr_ms = ts_ecr_ms.unwrap_or(self.ts_ecr_ms);
         ack.has_dsack = dsack.is_some();
         for (place, block) in ack.sack.iter_mut().zip(dsack.into_iter().chain(sack)) {
@@ -219,8 +242,13 @@ impl SenderScript {
     fn collect(&mut self) {
         self.bursts.push(self.packets.len());
         for packet in self.sender.poll_transmit(self.now_ns) {
-            self.sent_ms
-                .insert(packet.header.seq, packet.header.ts_val_ms);
+            let header = packet.header;
+            if header.kind == SegmentKind::HandshakeAck && self.hides_handshake {
+                continue;
+            }
+            if header.is_data() || header.kind == SegmentKind::Fin {
+                self.sent_ms.insert(header.seq, header.ts_val_ms);
+            }
             self.packets.push((self.now_ns, packet));
         }
         self.sender.check_invariants();
@@ -234,7 +262,7 @@ fn describe(packets: &[(u64, Packet<DataHeader>)], bursts: &[usize]) -> Vec<(u64
     for (index, &(time_ns, packet)) in packets.iter().enumerate() {
         let header = packet.header;
         if let Some((_, _, end)) = &mut run
-            && !header.syn
+            && header.kind == SegmentKind::Data
             && !header.is_retransmission
             && !bursts.contains(&index)
             && *end == header.seq
@@ -243,13 +271,20 @@ fn describe(packets: &[(u64, Packet<DataHeader>)], bursts: &[usize]) -> Vec<(u64
             continue;
         }
         lines.extend(run.take().map(|(t, s, e)| (t, format_range(s, e))));
-        if header.syn {
-            lines.push((time_ns, "syn".to_owned()));
-        } else if header.is_retransmission {
-            lines.push((time_ns, format!("{} rtx", header.seq)));
-        } else {
-            run = Some((time_ns, header.seq, header.seq + 1));
-        }
+        let again = if header.is_retransmission { " rtx" } else { "" };
+        let line = match header.kind {
+            SegmentKind::Data if !header.is_retransmission => {
+                run = Some((time_ns, header.seq, header.seq + 1));
+                continue;
+            }
+            SegmentKind::Data => format!("{}{again}", header.seq),
+            SegmentKind::LastData => format!("{} last{again}", header.seq),
+            SegmentKind::Fin => format!("{} fin{again}", header.seq),
+            SegmentKind::Syn => "syn".to_owned(),
+            SegmentKind::HandshakeAck => "ack".to_owned(),
+            SegmentKind::LastAck => "last ack".to_owned(),
+        };
+        lines.push((time_ns, line));
     }
     lines.extend(run.map(|(t, s, e)| (t, format_range(s, e))));
     lines

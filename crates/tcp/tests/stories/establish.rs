@@ -1,6 +1,6 @@
 //! Handshake, initial window, slow start.
 
-use dumbbell_tcp::SYN_BYTES;
+use dumbbell_tcp::{SYN_BYTES, SegmentKind};
 
 use crate::script::{SenderScript, bulk, load};
 
@@ -53,6 +53,7 @@ fn rfc6298_karn_rtt_of_a_repeated_syn_comes_from_its_timestamp() {
         "0 > syn
          1000 > syn
          1080 < synack ecr 1000
+         1080 > ack
          1080 > 0:10",
     );
     assert_eq!(s.sock().srtt_us >> 3, 80_000);
@@ -69,6 +70,7 @@ fn rfc5681_initial_window_is_one_segment_after_two_lost_syns() {
          1000 > syn
          3000 > syn
          3080 < synack ecr 3000
+         3080 > ack
          3080 > 0",
     );
     assert_eq!(s.cwnd(), 1);
@@ -81,6 +83,7 @@ fn a_second_syn_ack_is_ignored() {
     s.play(
         "100 > 0:10
          101 < synack
+         101 > ack
          200 .",
     );
     assert_eq!(s.sock().srtt_us >> 3, 100_000);
@@ -91,7 +94,7 @@ fn a_second_syn_ack_is_ignored() {
 fn a_syn_is_74_bytes_on_the_wire() {
     let s = SenderScript::connecting(bulk(), load("reno"), 1000);
     let (_, packet) = s.packets[0];
-    assert!(packet.header.syn);
+    assert_eq!(packet.header.kind, SegmentKind::Syn);
     assert_eq!((packet.wire_bytes, SYN_BYTES), (74, 74));
 }
 

@@ -12,6 +12,7 @@ fn rfc9293_the_receive_window_limits_and_is_charged() {
     s.play(
         "0 > syn
          100 < synack
+         100 > ack
          100 > 0:4
          200 < ack 2
          200 > 4:6
@@ -30,6 +31,7 @@ fn rfc9293_a_shrinking_window_is_not_followed_down() {
     s.play(
         "0 > syn
          100 < synack
+         100 > ack
          100 > 0:10
          200 < ack 1 win 5   // up to 20 was offered
          200 > 10:12",
@@ -74,6 +76,7 @@ fn rfc7661_slow_start_stops_at_twice_what_was_used() {
     s.play(
         "0 > syn
          100 < synack
+         100 > ack
          100 > 0:8
          200 < ack 8
          200 > 8:16
@@ -127,6 +130,7 @@ fn rfc7661_being_limited_by_cwnd_is_remembered_for_a_round_trip() {
     s.play(
         "0 > syn
          100 < synack
+         100 > ack
          100 > 0:10
          200 < ack 1
          200 > 10",

@@ -66,6 +66,7 @@ fn rfc8985_a_probe_that_repairs_a_loss_reduces_cwnd_once() {
     s.play(
         "0 > syn
          100 < synack
+         100 > ack
          100 > 0:10
          200 < ack 9 win 1    // 9 is lost, and the receiver wants nothing beyond
          500 > 9 rtx
@@ -94,6 +95,7 @@ fn rfc8985_a_probe_answered_by_a_duplicate_ack_reduces_nothing() {
     s.play(
         "0 > syn
          100 < synack
+         100 > ack
          100 > 0:10
          200 < ack 9 win 1
          500 > 9 rtx
@@ -176,6 +178,7 @@ fn rfc8985_the_dsack_of_a_probe_settles_it() {
     s.play(
         "0 > syn
          100 < synack
+         100 > ack
          100 > 0:10
          200 < ack 9 win 1
          500 > 9 rtx
@@ -194,6 +197,7 @@ fn rfc8985_a_lost_probe_is_detected() {
     s.play(
         "0 > syn
          100 < synack
+         100 > ack
          100 > 0:10
          200 < ack 9 win 1
          500 > 9 rtx

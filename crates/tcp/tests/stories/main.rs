@@ -5,6 +5,7 @@
 #[path = "../script/mod.rs"]
 mod script;
 
+mod close;
 mod delivery_rate;
 mod establish;
 mod fast_recovery;

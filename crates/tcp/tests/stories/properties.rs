@@ -1,6 +1,7 @@
 //! Properties of any transfer over any path that in the end delivers.
 
 use dumbbell_cc::Flow;
+use dumbbell_path::Header as _;
 use dumbbell_tcp::{DataHeader, SenderConfig};
 use proptest::prelude::*;
 
@@ -14,6 +15,8 @@ struct Case {
     path: Path,
     data: Vec<Fate>,
     acks: Vec<Fate>,
+    /// Of handshake and close.
+    control: Vec<Fate>,
 }
 
 fn fate() -> impl Strategy<Value = Fate> {
@@ -33,6 +36,7 @@ fn case() -> impl Strategy<Value = Case> {
         1_u64..300 * u64::from(MSS_BYTES),
         prop_oneof![Just(1_u32 << 20), 2_u32..60],
         any::<bool>(),
+        any::<bool>(),
     );
     let path = (
         1_u64..200,
@@ -41,12 +45,15 @@ fn case() -> impl Strategy<Value = Case> {
         any::<bool>(),
     );
     let fates = || prop::collection::vec(fate(), 0..400);
-    (transfer, path, fates(), fates()).prop_map(|(transfer, path, data, acks)| Case {
+    let control = prop::collection::vec(fate(), 0..12);
+    let all = (transfer, path, fates(), fates(), control);
+    all.prop_map(|(transfer, path, data, acks, control)| Case {
         cc: transfer.0,
         config: SenderConfig {
             flow: 7,
             mss_bytes: MSS_BYTES,
             size_bytes: Some(transfer.1),
+            closes: transfer.4,
             sndbuf_pkts: transfer.2,
             tso: transfer.3,
         },
@@ -58,6 +65,7 @@ fn case() -> impl Strategy<Value = Case> {
         },
         data,
         acks,
+        control,
     })
 }
 
@@ -67,6 +75,7 @@ fn pair(case: &Case, cc: Flow) -> Pair<'_> {
     Pair::new(case.config, cc, case.path)
         .on_data(move |number, _| fate(&case.data, number))
         .on_acks(move |number, _| fate(&case.acks, number))
+        .on_control(move |number| fate(&case.control, number))
 }
 
 /// Runs a case to its end, checked after every event, and returns what was sent.
@@ -75,7 +84,11 @@ fn run(case: &Case) -> Vec<(u64, DataHeader)> {
     let mut events = 0;
     let mut last_received_bytes = 0;
     // 10,000 s of virtual time: more than any backoff of the losses above adds up to.
-    while !pair.sender.is_finished() && pair.step(10_000_000 * NS_PER_MS) {
+    let is_over = |pair: &Pair<'_>| {
+        pair.sender.is_finished()
+            && (!case.config.closes || pair.sender.is_closed() && pair.receiver.is_closed())
+    };
+    while !is_over(&pair) && pair.step(10_000_000 * NS_PER_MS) {
         events += 1;
         assert!(events < 100_000, "no end: {:?}", pair.sender);
         pair.sender.check_invariants();
@@ -92,16 +105,16 @@ fn run(case: &Case) -> Vec<(u64, DataHeader)> {
             sock.snd_cwnd
         );
     }
-    assert!(pair.sender.is_finished(), "{:?}", pair.sender);
+    assert!(is_over(&pair), "{:?}", pair.sender);
     // Exactly once: the receiver counts each segment's bytes when it is next in order.
     assert_eq!(Some(last_received_bytes), case.config.size_bytes);
     assert_eq!(pair.sender.outstanding_pkts(), 0);
     assert_eq!(pair.sender.sock().packets_in_flight(), 0);
     let counters = pair.sender.counters();
-    assert_eq!(
-        counters.sent_pkts,
-        pair.sent.len() as u64 - 1 - counters.syn_retransmits
-    );
+    let data = pair.sent.iter().filter(|(_, header)| header.is_data());
+    assert_eq!(counters.sent_pkts, data.count() as u64);
+    let ip_ids = pair.sent.iter().map(|(_, header)| header.ip_id);
+    assert!(ip_ids.zip(1..).all(|(ip_id, number)| ip_id == number));
     assert_eq!(
         counters.retransmitted_pkts,
         pair.retransmitted().len() as u64
@@ -137,6 +150,7 @@ fn a_clean_path_sees_each_segment_once() {
             flow: 0,
             mss_bytes: MSS_BYTES,
             size_bytes: Some(5_000_000),
+            closes: true,
             sndbuf_pkts: 1 << 20,
             tso: true,
         };

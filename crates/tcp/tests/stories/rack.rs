@@ -126,6 +126,7 @@ fn rfc8985_a_timeout_marks_only_segments_old_enough() {
     s.play(
         "0 > syn
          100 < synack
+         100 > ack
          100 > 0:10
          200 < ack 1 win 9
          203 < ack 1 sack 2:8 win 9

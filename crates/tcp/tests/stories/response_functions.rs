@@ -16,6 +16,7 @@ fn mean_window_pkts(cc: &str, period: u64, first: u64, epochs: u64) -> f64 {
         flow: 0,
         mss_bytes: MSS_BYTES,
         size_bytes: None,
+        closes: false,
         sndbuf_pkts: 1 << 24,
         tso: false,
     };

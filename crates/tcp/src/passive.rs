@@ -1,0 +1,170 @@
+//! The receiver's part in handshake and close (RFC 9293 §3.5, §3.6): SYN-ACK and FIN, each sent
+//! again until it is acknowledged.
+//!
+//! The application reads at once and closes when there is nothing more to read, so that its FIN goes
+//! with the acknowledgment of the sender's (from CLOSE-WAIT to LAST-ACK in no time).
+
+use crate::packet::{AckKind, DataHeader, SegmentKind};
+use crate::receiver::Receiver;
+use crate::rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
+
+/// `tcp_synack_retries`: SYN-ACKs sent again at most.
+const SYN_ACK_RETRIES: u32 = 5;
+const NS_PER_US: u64 = 1000;
+
+/// Where the receiver's side of the connection stands (RFC 9293 §3.3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Listen,
+    SynReceived,
+    Established,
+    LastAck,
+    Closed,
+}
+
+/// The receiver's own SYN and FIN, and the timer that repeats them.
+#[derive(Debug)]
+pub(crate) struct Passive {
+    pub(crate) state: State,
+    /// `rcv_nxt` when the sender's FIN and all before it has arrived; known when the FIN is.
+    pub(crate) fin_end: Option<u32>,
+    /// The FIN's segment, if it came without payload.
+    pub(crate) bare_fin: Option<u32>,
+    /// When SYN-ACK or FIN is sent again, ns; `u64::MAX`: never.
+    pub(crate) due_ns: u64,
+    retries: u32,
+    syn_acks: u32,
+    syn_ack_ns: u64,
+    /// RTO by the handshake's one sample (RFC 6298 §2.2), ns.
+    rto_ns: u64,
+}
+
+impl Passive {
+    pub(crate) fn new() -> Self {
+        Self {
+            state: State::Listen,
+            fin_end: None,
+            bare_fin: None,
+            due_ns: u64::MAX,
+            retries: 0,
+            syn_acks: 0,
+            syn_ack_ns: 0,
+            rto_ns: u64::from(RTO_INITIAL_US) * NS_PER_US,
+        }
+    }
+
+    /// What an ACK is that is sent now.
+    #[inline]
+    pub(crate) fn ack_kind(&self) -> AckKind {
+        match self.state {
+            State::LastAck | State::Closed => AckKind::AfterFin,
+            State::Listen | State::SynReceived | State::Established => AckKind::Ack,
+        }
+    }
+}
+
+impl Receiver {
+    /// Whether both directions are closed.
+    pub fn is_closed(&self) -> bool {
+        self.passive.state == State::Closed
+    }
+
+    /// What a segment says about the connection. Returns whether it carries anything to receive.
+    #[inline]
+    pub(crate) fn follow_connection(&mut self, now_ns: u64, header: &DataHeader) -> bool {
+        match header.kind {
+            SegmentKind::Data => {}
+            SegmentKind::Syn => {
+                self.on_syn(now_ns, header);
+                return false;
+            }
+            SegmentKind::HandshakeAck => {}
+            SegmentKind::LastData => self.passive.fin_end = Some(header.seq + 1),
+            SegmentKind::Fin => {
+                self.passive.fin_end = Some(header.seq + 1);
+                self.passive.bare_fin = Some(header.seq);
+            }
+            SegmentKind::LastAck => self.on_last_ack(),
+        }
+        if self.passive.state == State::SynReceived {
+            self.establish(now_ns);
+        }
+        !matches!(
+            header.kind,
+            SegmentKind::HandshakeAck | SegmentKind::LastAck
+        )
+    }
+
+    /// A SYN, for the first time or again; once the connection is open it gets an ACK only
+    /// (RFC 9293 §3.10.7.4, "fourth").
+    fn on_syn(&mut self, now_ns: u64, header: &DataHeader) {
+        match self.passive.state {
+            State::Listen | State::SynReceived => {
+                self.ts_recent_ms = header.ts_val_ms;
+                self.passive.state = State::SynReceived;
+                self.send_syn_ack(now_ns);
+            }
+            State::Established | State::LastAck | State::Closed => {
+                self.emit(self.passive.ack_kind());
+            }
+        }
+    }
+
+    fn send_syn_ack(&mut self, now_ns: u64) {
+        self.passive.syn_acks += 1;
+        self.passive.syn_ack_ns = now_ns;
+        self.arm_repeat(now_ns, u64::from(RTO_INITIAL_US) * NS_PER_US);
+        self.emit(AckKind::SynAck);
+    }
+
+    /// The SYN-ACK is acknowledged. A lone one gives an RTT sample (RFC 6298 §3, Karn).
+    #[cold]
+    fn establish(&mut self, now_ns: u64) {
+        let passive = &mut self.passive;
+        passive.state = State::Established;
+        passive.due_ns = u64::MAX;
+        passive.retries = 0;
+        if passive.syn_acks == 1 {
+            let rtt_ns = now_ns - passive.syn_ack_ns;
+            // SRTT + 4·RTTVAR of one sample, the variance with Linux's floor.
+            let variance_ns = (2 * rtt_ns).max(u64::from(RTO_MIN_US) * NS_PER_US);
+            passive.rto_ns = rtt_ns + variance_ns;
+        }
+    }
+
+    /// Everything has arrived, the sender's FIN included: the receiver's own goes with its ACK.
+    pub(crate) fn close(&mut self, now_ns: u64) {
+        self.passive.state = State::LastAck;
+        self.arm_repeat(now_ns, self.passive.rto_ns);
+        self.emit(AckKind::FinAck);
+    }
+
+    fn on_last_ack(&mut self) {
+        if self.passive.state == State::LastAck {
+            self.passive.state = State::Closed;
+            self.passive.due_ns = u64::MAX;
+        }
+    }
+
+    /// RFC 6298 §5.4–5.6 for SYN-ACK and FIN: again, and twice the time until the next.
+    pub(crate) fn repeat(&mut self, now_ns: u64) {
+        self.passive.due_ns = u64::MAX;
+        self.passive.retries += 1;
+        match self.passive.state {
+            State::SynReceived if self.passive.retries <= SYN_ACK_RETRIES => {
+                self.send_syn_ack(now_ns);
+            }
+            State::LastAck => {
+                self.arm_repeat(now_ns, self.passive.rto_ns);
+                self.emit(AckKind::FinAck);
+            }
+            _ => {}
+        }
+    }
+
+    fn arm_repeat(&mut self, now_ns: u64, rto_ns: u64) {
+        let most_ns = u64::from(RTO_MAX_US) * NS_PER_US;
+        let backoff = self.passive.retries.min(20);
+        self.passive.due_ns = now_ns + (rto_ns << backoff).min(most_ns);
+    }
+}
