@@ -10,6 +10,7 @@
 
 from dumbbell._core import ENGINE_VERSION, Control
 from dumbbell.analysis import Analysis, Match, analyze, match_captures
+from dumbbell.capture import Capture
 from dumbbell.congestion_control import (
     CongestionControl,
     Description,
@@ -39,6 +40,7 @@ __all__ = [
     "Analysis",
     "Buffer",
     "Cancelled",
+    "Capture",
     "CaptureError",
     "CongestionControl",
     "Control",

@@ -1,6 +1,7 @@
 """The engines; compiled from crates/py."""
 
-from typing import Final, final, type_check_only
+from pathlib import Path
+from typing import Final, Protocol, final, type_check_only
 
 __all__ = [
     "ENGINE_VERSION",
@@ -58,7 +59,27 @@ class Output:
     def table(self, name: str) -> ArrowRecordBatch:
         """A table, shared with Python without a copy."""
 
-def run(scenario_json: str, control: Control | None = None, engine: str = "simulator") -> Output:
+@type_check_only
+class CaptureConfig(Protocol):
+    """What to capture, and where to."""
+
+    @property
+    def path(self) -> Path: ...
+    @property
+    def snap_bytes(self) -> int | None: ...
+    @property
+    def senders(self) -> bool: ...
+    @property
+    def receivers(self) -> bool: ...
+    @property
+    def bottleneck(self) -> bool: ...
+
+def run(
+    scenario_json: str,
+    control: Control | None = None,
+    engine: str = "simulator",
+    capture: CaptureConfig | None = None,
+) -> Output:
     """Run a scenario on an engine, `simulator` or `kernel`; other Python threads run meanwhile."""
 
 def analyze(path: str, options_json: str) -> tuple[str, dict[str, list[ArrowRecordBatch]]]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from dumbbell import _core, run_directory
 from dumbbell._core import Control
+from dumbbell.capture import Capture, as_capture
 from dumbbell.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.errors import Cancelled, EngineError, ResultError
 from dumbbell.metrics import group_metrics, jain
@@ -39,14 +40,21 @@ class Run:
         What the engine counted; its keys are those of `docs/data-format.md`.
     tables
         Time series by name: ``flows``, ``queue`` and ``state-<group>-<cc>``.
+    capture
+        The pcapng file that was written, if one was.
     """
 
     def __init__(
-        self, scenario: Scenario, summary: Mapping[str, Any], tables: Mapping[str, pa.Table]
+        self,
+        scenario: Scenario,
+        summary: Mapping[str, Any],
+        tables: Mapping[str, pa.Table],
+        capture: Path | None = None,
     ) -> None:
         self.scenario = scenario
         self.summary = summary
         self.tables = tables
+        self.capture = capture
 
     def __repr__(self) -> str:
         groups = " + ".join(f"{group.flows} {group.cc}" for group in self.scenario.groups)
@@ -158,7 +166,7 @@ class Run:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def save(self, directory: str | Path) -> Path:
-        """Write the run to a directory, whole or not at all.
+        """Write the run to a directory, whole or not at all; its capture too, if it has one.
 
         Parameters
         ----------
@@ -175,7 +183,7 @@ class Run:
         ResultError
             It holds something else, or cannot be written.
         """
-        return run_directory.write(Path(directory), self.to_json(), self.tables)
+        return run_directory.write(Path(directory), self.to_json(), self.tables, self.capture)
 
     @classmethod
     def load(cls, directory: str | Path) -> Run:
@@ -187,6 +195,7 @@ class Run:
             There is no run, or it was written by another version.
         """
         document, tables = run_directory.read(Path(directory))
+        capture = run_directory.capture_in(Path(directory))
         version = document.get("schema_version")
         if version != SCHEMA_VERSION:
             raise ResultError(
@@ -199,7 +208,7 @@ class Run:
         kept = ("engine", "engine_version", "seed", "duration_ns", "flows", "bottleneck")
         summary = {**{key: document[key] for key in kept}, "congestion_controls": loaded}
         summary["emulation"] = document.get("emulation")  # the first versions wrote none
-        return cls(Scenario.from_dict(document["scenario"]), summary, tables)
+        return cls(Scenario.from_dict(document["scenario"]), summary, tables, capture)
 
 
 def run(
@@ -208,6 +217,7 @@ def run(
     engine: str = SIMULATOR,
     on_progress: Callable[[float], None] | None = None,
     control: Control | None = None,
+    capture: Capture | str | Path | None = None,
 ) -> Run:
     """Run a scenario.
 
@@ -221,6 +231,9 @@ def run(
         Called several times a second with the share of the run's time that has passed, 0 to 1.
     control
         To cancel the run from another thread.
+    capture
+        A pcapng file to write, or a `Capture` that says at which points, and how much of a packet.
+        It does not change the result. A run that is cancelled leaves what was captured until then.
 
     Returns
     -------
@@ -230,7 +243,8 @@ def run(
     Raises
     ------
     EngineError
-        The engine refuses the scenario, or the kernel engine lacks something on this machine.
+        The engine refuses the scenario, the kernel engine lacks something on this machine, or the
+        capture cannot be written.
     Cancelled
         It was stopped through `control`; Ctrl-C stops it too, with KeyboardInterrupt.
 
@@ -243,9 +257,10 @@ def run(
     """
     check_engine(engine, scenario)
     control = control or Control()
+    captured = as_capture(capture)
     # In a thread, because Python sees Ctrl-C only between two of the main thread's instructions.
     with ThreadPoolExecutor(max_workers=1) as pool:
-        future = pool.submit(execute, scenario, control, engine)
+        future = pool.submit(execute, scenario, control, engine, captured)
         try:
             while True:
                 try:
@@ -258,13 +273,18 @@ def run(
             raise
 
 
-def execute(scenario: Scenario, control: Control, engine: str = SIMULATOR) -> Run:
+def execute(
+    scenario: Scenario,
+    control: Control,
+    engine: str = SIMULATOR,
+    capture: Capture | None = None,
+) -> Run:
     """Run a scenario in this thread; `run` is for people."""
     try:
-        output = _core.run(scenario.to_json(), control, engine)
+        output = _core.run(scenario.to_json(), control, engine, capture)
     except _core.EngineError as error:
         raise EngineError(str(error)) from None
     except _core.Cancelled:
         raise Cancelled("the run was cancelled") from None
     tables = {name: pa.table(output.table(name)) for name in output.table_names()}
-    return Run(scenario, json.loads(output.summary()), tables)
+    return Run(scenario, json.loads(output.summary()), tables, capture and capture.path)

@@ -1,4 +1,4 @@
-"""A run on disk: `run.json` and one Parquet file per table."""
+"""A run on disk: `run.json`, one Parquet file per table, and its capture if it has one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dumbbell.capture import CAPTURE, link_or_copy
 from dumbbell.errors import ResultError, os_reason
 
-__all__ = ["ParquetTables", "check_parent", "check_place", "read", "write"]
+__all__ = ["ParquetTables", "capture_in", "check_parent", "check_place", "read", "write"]
 
 DOCUMENT = "run.json"
 
@@ -37,7 +38,9 @@ class ParquetTables(Mapping[str, pa.Table]):
         return sum(1 for _ in self)
 
 
-def write(directory: Path, document: str, tables: Mapping[str, pa.Table]) -> Path:
+def write(
+    directory: Path, document: str, tables: Mapping[str, pa.Table], capture: Path | None = None
+) -> Path:
     """Write a run, whole or not at all: into a directory beside it that is then renamed.
 
     Parameters
@@ -48,6 +51,8 @@ def write(directory: Path, document: str, tables: Mapping[str, pa.Table]) -> Pat
         Text of `run.json`.
     tables
         One file each.
+    capture
+        The run's capture, which the directory shall hold too.
 
     Raises
     ------
@@ -56,13 +61,15 @@ def write(directory: Path, document: str, tables: Mapping[str, pa.Table]) -> Pat
     """
     check_replaceable(directory)
     try:
-        write_whole(directory, document, tables)
+        write_whole(directory, document, tables, capture)
     except OSError as error:
         raise unwritable(directory, error) from None
     return directory
 
 
-def write_whole(directory: Path, document: str, tables: Mapping[str, pa.Table]) -> None:
+def write_whole(
+    directory: Path, document: str, tables: Mapping[str, pa.Table], capture: Path | None
+) -> None:
     """Write a run beside its place, then rename it."""
     directory.parent.mkdir(parents=True, exist_ok=True)
     with scratch_beside(directory) as scratch:
@@ -70,6 +77,8 @@ def write_whole(directory: Path, document: str, tables: Mapping[str, pa.Table]) 
         new.mkdir()
         for name, table in tables.items():
             pq.write_table(table, new / f"{name}.parquet", compression="zstd")
+        if capture is not None:
+            link_or_copy(capture, new / CAPTURE)
         (new / DOCUMENT).write_text(document + "\n", encoding="utf-8")
         if directory.exists():
             directory.rename(Path(scratch, "old"))
@@ -135,6 +144,12 @@ def check_replaceable(directory: Path) -> None:
 def is_replaceable(directory: Path) -> bool:
     """Whether a directory is empty or holds a run, and nothing of anybody else's is lost."""
     return directory.is_dir() and ((directory / DOCUMENT).is_file() or not any(directory.iterdir()))
+
+
+def capture_in(directory: Path) -> Path | None:
+    """Return the capture that a run's directory holds."""
+    capture = directory / CAPTURE
+    return capture if capture.is_file() else None
 
 
 def read(directory: Path) -> tuple[dict[str, Any], Mapping[str, pa.Table]]:

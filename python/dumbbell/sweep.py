@@ -8,6 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from dumbbell.capture import Capture
 from dumbbell.engine import SIMULATOR, check_engine, default_workers
 from dumbbell.errors import Cancelled
 from dumbbell.run import POLL_S, Control, Run, execute
@@ -73,6 +74,7 @@ def run_all(
     workers: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     on_finished: Callable[[K, Run], Run] | None = None,
+    capture: Callable[[K], Capture | None] | None = None,
 ) -> dict[K, Run]:
     """Run many scenarios.
 
@@ -90,6 +92,8 @@ def run_all(
     on_finished
         Called with each run as it finishes, in its thread, to save it, for example; what it
         returns is kept in its place.
+    capture
+        What to capture of the run with a key, and where to.
 
     Returns
     -------
@@ -110,7 +114,8 @@ def run_all(
     def work(case: Case[K]) -> Run:
         if stop.is_set():
             raise Cancelled("the sweep was stopped")
-        run = execute(case.scenario, case.control, engine)
+        captured = None if capture is None else capture(case.key)
+        run = execute(case.scenario, case.control, engine, captured)
         return run if on_finished is None else on_finished(case.key, run)
 
     pool = ThreadPoolExecutor(max_workers=workers or default_workers(engine))

@@ -95,9 +95,15 @@ class FabricatedKernel:
         self.lock = threading.Lock()
         self.running = self.most = self.runs = 0
 
-    def run(self, scenario_json: str, control: Any = None, engine: str = "simulator") -> Any:
+    def run(
+        self,
+        scenario_json: str,
+        control: Any = None,
+        engine: str = "simulator",
+        capture: Any = None,
+    ) -> Any:
         if engine == "simulator":
-            return self.run_simulator(scenario_json, control)
+            return self.run_simulator(scenario_json, control, engine, capture)
         scenario = json.loads(scenario_json)
         # Another seed's draws stand for another engine; the kernel's own run as ours.
         scenario["seed"] += 1000
@@ -107,7 +113,7 @@ class FabricatedKernel:
             self.running, self.runs = self.running + 1, self.runs + 1
             self.most = max(self.most, self.running)
         time.sleep(0.01)
-        output = self.run_simulator(json.dumps(scenario), control)
+        output = self.run_simulator(json.dumps(scenario), control, "simulator", capture)
         with self.lock:
             self.running -= 1
         return FabricatedOutput(output)

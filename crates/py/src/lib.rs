@@ -9,10 +9,12 @@ mod capture_input;
 mod interruptible;
 mod match_captures;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::ffi::to_ffi;
 use arrow_array::{Array, RecordBatch, StructArray};
+use dumbbell_capture::CaptureConfig;
 use dumbbell_run::Scenario;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyError, PyValueError};
@@ -115,23 +117,54 @@ impl Table {
     }
 }
 
+/// What to capture: any object with these attributes.
+#[derive(FromPyObject)]
+struct Capture {
+    path: PathBuf,
+    snap_bytes: Option<u32>,
+    senders: bool,
+    receivers: bool,
+    bottleneck: bool,
+}
+
+impl From<Capture> for CaptureConfig {
+    fn from(capture: Capture) -> Self {
+        let Capture {
+            path,
+            snap_bytes,
+            senders,
+            receivers,
+            bottleneck,
+        } = capture;
+        Self {
+            path,
+            snap_bytes,
+            senders,
+            receivers,
+            bottleneck,
+        }
+    }
+}
+
 /// Run a scenario on an engine, `simulator` or `kernel`; other Python threads run meanwhile.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, control=None, engine="simulator"))]
+#[pyo3(signature = (scenario_json, control=None, engine="simulator", capture=None))]
 fn run(
     py: Python<'_>,
     scenario_json: &str,
     control: Option<&Control>,
     engine: &str,
+    capture: Option<Capture>,
 ) -> PyResult<Output> {
     let scenario: Scenario = serde_json::from_str(scenario_json)
         .map_err(|error| EngineError::new_err(format!("scenario: {error}")))?;
     let control = control
         .map(|control| Arc::clone(&control.inner))
         .unwrap_or_default();
+    let capture = capture.map(CaptureConfig::from);
     let output = match engine {
-        "simulator" => py.detach(|| simulate(&scenario, &control)),
-        "kernel" => py.detach(|| emulate(&scenario, &control)),
+        "simulator" => py.detach(|| simulate(&scenario, &control, capture.as_ref())),
+        "kernel" => py.detach(|| emulate(&scenario, &control, capture.as_ref())),
         _ => Err(Failure::Refused(format!(
             "there is no engine `{engine}`; say `simulator` or `kernel`"
         ))),
@@ -152,8 +185,9 @@ enum Failure {
 fn simulate(
     scenario: &Scenario,
     control: &dumbbell_run::Control,
+    capture: Option<&CaptureConfig>,
 ) -> Result<dumbbell_run::Output, Failure> {
-    dumbbell_sim::run(scenario, control, None).map_err(|error| match error {
+    dumbbell_sim::run(scenario, control, capture).map_err(|error| match error {
         dumbbell_sim::Error::Cancelled => Failure::Cancelled,
         error => Failure::Refused(error.to_string()),
     })
@@ -162,8 +196,9 @@ fn simulate(
 fn emulate(
     scenario: &Scenario,
     control: &dumbbell_run::Control,
+    capture: Option<&CaptureConfig>,
 ) -> Result<dumbbell_run::Output, Failure> {
-    dumbbell_emu::run(scenario, control, None).map_err(|error| match error {
+    dumbbell_emu::run(scenario, control, capture).map_err(|error| match error {
         dumbbell_emu::Error::Cancelled => Failure::Cancelled,
         error => Failure::Refused(error.to_string()),
     })

@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from dumbbell.cli import options
+from dumbbell.cli.capture import CaptureFlag, CapturePoints, CaptureSnap, captures_of, tidying
 from dumbbell.cli.console import out, paint, print_json, progress_bar, table
 from dumbbell.cli.options import Settings, base_scenario
 from dumbbell.engine import SIMULATOR, check_engine
@@ -39,6 +40,9 @@ def run_command(
     engine: options.Engine = SIMULATOR,
     json: options.Json = False,
     out_dir: options.Out = None,
+    capture: CaptureFlag = False,
+    capture_points: CapturePoints = None,
+    capture_snap: CaptureSnap = None,
 ) -> int:
     """Run congestion controls against each other, or a scenario file.
 
@@ -49,22 +53,25 @@ def run_command(
         start=start, jitter=jitter, rwnd=rwnd, sndbuf=sndbuf,
     )  # fmt: skip
     scenario = base_scenario(what, settings)
+    captures = captures_of(capture, capture_points, capture_snap, out_dir)
     check_engine(engine, scenario)
     if out_dir is not None:
         check_place(out_dir)
     doing = "simulating" if engine == SIMULATOR else "running on the kernel:"
-    with progress_bar(f"{doing} {scenario.time}") as bar:
-        result = run(scenario, engine=engine, on_progress=bar.at)
-    if json:
-        print_json(result.to_json())
-    else:
-        print_run(out(), result)
-    if out_dir is not None:
-        # After it is printed: a full disk does not take a finished run along.
-        sys.stdout.flush()
-        result.save(out_dir)
-        if not json:
-            out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
+    with tidying([out_dir] if captures and out_dir else []):
+        captured = captures.of(out_dir) if captures and out_dir else None
+        with progress_bar(f"{doing} {scenario.time}") as bar:
+            result = run(scenario, engine=engine, on_progress=bar.at, capture=captured)
+        if json:
+            print_json(result.to_json())
+        else:
+            print_run(out(), result)
+        if out_dir is not None:
+            # After it is printed: a full disk does not take a finished run along.
+            sys.stdout.flush()
+            result.save(out_dir)
+            if not json:
+                out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
     return 1 if result.verdict.status == INVALID else 0
 
 

@@ -9,8 +9,10 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from dumbbell.capture import Capture
 from dumbbell.cli import axes, options
 from dumbbell.cli.axes import Point, group_names, scenario_at, sweep_points
+from dumbbell.cli.capture import CaptureFlag, CapturePoints, CaptureSnap, captures_of, tidying
 from dumbbell.cli.console import out, print_json, progress_bar, table
 from dumbbell.cli.options import Settings
 from dumbbell.engine import SIMULATOR, check_engine
@@ -50,6 +52,9 @@ def sweep_command(
             help="Save every run under this directory, as it finishes, and figures of them all.",
         ),
     ] = None,
+    capture: CaptureFlag = False,
+    capture_points: CapturePoints = None,
+    capture_snap: CaptureSnap = None,
 ) -> int:
     """Run every combination of buffers, rates, RTTs and flow counts.
 
@@ -60,6 +65,7 @@ def sweep_command(
     fixed = Settings(
         time=time, seed=seed, sample=sample, start=start, jitter=jitter, rwnd=rwnd, sndbuf=sndbuf
     )
+    captures = captures_of(capture, capture_points, capture_snap, out_dir)
     points = sweep_points(rate, rtt, buffer, flows)
     scenarios = [
         ((point, rep), scenario_at(what, fixed, point, rep))
@@ -75,9 +81,20 @@ def sweep_command(
         if out_dir is None:
             # Only the summary is printed; all tables together would not fit in memory.
             return Run(run.scenario, run.summary, {})
-        return Run.load(run.save(out_dir / run_name(key[0], run.scenario)))
+        directory = run.save(out_dir / run_name(key[0], run.scenario))
+        if run.capture is not None:
+            run.capture.unlink()  # the directory has it now
+        return Run.load(directory)
 
-    with progress_bar("simulating" if engine == SIMULATOR else "running on the kernel") as bar:
+    places = {key: out_dir / run_name(key[0], s) for key, s in scenarios} if out_dir else {}
+
+    def capture_at(key: tuple[Point, int]) -> Capture | None:
+        return captures and captures.of(places[key])
+
+    with (
+        tidying(places.values() if captures else []),
+        progress_bar("simulating" if engine == SIMULATOR else "running on the kernel") as bar,
+    ):
 
         def show(progress: Progress) -> None:
             label = f"run {progress.finished} of {progress.total}"
@@ -85,7 +102,12 @@ def sweep_command(
 
         try:
             runs = run_all(
-                scenarios, engine=engine, workers=jobs, on_progress=show, on_finished=keep
+                scenarios,
+                engine=engine,
+                workers=jobs,
+                on_progress=show,
+                on_finished=keep,
+                capture=capture_at,
             )
         except SweepInterrupted as interrupt:
             kept = out_dir is not None and interrupt.finished

@@ -1,0 +1,96 @@
+"""`--capture`: the captures of the runs that a command saves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dumbbell.capture import CAPTURE, CAPTURE_POINTS, HEADERS, Capture, capture_beside
+from dumbbell.errors import DumbbellError, ScenarioError
+
+__all__ = ["CaptureFlag", "CapturePoints", "CaptureSnap", "Captures", "captures_of", "tidying"]
+
+CaptureFlag = Annotated[
+    bool,
+    typer.Option("--capture", help=f"Capture the packets, to {CAPTURE} in the run's directory."),
+]
+CapturePoints = Annotated[
+    str | None,
+    typer.Option(
+        "--capture-points",
+        metavar=",".join(CAPTURE_POINTS),
+        help="Where to capture.",
+        show_default="everywhere",
+    ),
+]
+CaptureSnap = Annotated[
+    str | None,
+    typer.Option(
+        "--capture-snap",
+        metavar="headers|full|SIZE",
+        help="How much of a packet to keep, like `96B`.",
+        show_default="headers",
+    ),
+]
+
+
+def captures_of(
+    wanted: bool, points: str | None, snap: str | None, out_dir: Path | None
+) -> Captures | None:
+    """Read the options; None when nothing is to be captured."""
+    if not wanted:
+        for option, value in (("--capture-points", points), ("--capture-snap", snap)):
+            if value is not None:
+                raise ScenarioError(f"`{option}` says nothing without `--capture`")
+        return None
+    if out_dir is None:
+        raise ScenarioError("`--capture` needs a directory to write to; say `--out DIR`")
+    words = CAPTURE_POINTS if points is None else [word.strip() for word in points.split(",")]
+    return Captures(Capture(CAPTURE, points=words, snap=HEADERS if snap is None else snap))
+
+
+@dataclass(frozen=True)
+class Captures:
+    """The captures of runs, written beside the directories they end up in.
+
+    A directory is saved whole or not at all, when its run is done; a capture grows with the run.
+    """
+
+    settings: Capture
+
+    def of(self, directory: Path) -> Capture:
+        """Return the capture of the run that will be saved in a directory."""
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        return self.settings.at(capture_beside(directory))
+
+
+@contextmanager
+def tidying(directories: Iterable[Path]) -> Iterator[None]:
+    """Remove what lies beside directories in the end, unless the user interrupts.
+
+    By then the directories that were saved have their captures. The capture of a run that failed is
+    of no use; that of one which was interrupted is.
+    """
+    beside = [capture_beside(directory) for directory in directories]
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        said = [str(interrupt)] if str(interrupt) else []
+        left = [str(path) for path in beside if path.exists()]
+        said += [f"captured so far: {', '.join(left)}"] if left else []
+        raise KeyboardInterrupt("; ".join(said)) from None
+    except DumbbellError:
+        remove(beside)
+        raise
+    remove(beside)
+
+
+def remove(paths: list[Path]) -> None:
+    """Remove files that may exist."""
+    for path in paths:
+        path.unlink(missing_ok=True)
