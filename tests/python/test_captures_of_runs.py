@@ -126,10 +126,10 @@ def test_rtt_and_inflight_are_what_the_sender_s_point_can_see(captured, name):
         # The sender takes samples of SACKed packets too, and of retransmissions by timestamps;
         # the capture's are fewer, and none is of anything that was sent twice.
         quiet = flow["retransmitted_pkts"] == 0
-        near = {"rel": 1e-4} if quiet else {"rel": 0.15}
+        near = 1e-4 if quiet else 0.15
         for which in ("min", "mean", "max"):
             ours, own = row[f"rtt_{which}_us"], flow[f"rtt_{which}_us"]
-            assert ours == pytest.approx(own, **near), f"{who} {which}"
+            assert ours == pytest.approx(own, rel=near), f"{who} {which}"
         # The engine's average begins with the SYN, ours with the data.
         lifetime_us = flow["end_us"] - flow["start_us"]
         share = (row["duration_us"] - row["rtt_handshake_us"]) / lifetime_us

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from dumbbell.plots import Figure
@@ -133,7 +132,7 @@ class Paper:
     wants_capture
         Whether the run of a name is in what `from_captures` draws.
     from_captures
-        From the runs and their captures, by those names, to what the captures show.
+        From the runs by those names, of which some have captures, to what these show.
     """
 
     name: str
@@ -148,4 +147,8 @@ class Paper:
     tables: Callable[[Mapping[str, Run]], list[ResultTable]]
     figures: Callable[[Mapping[str, Run]], list[Figure]]
     wants_capture: Callable[[str], bool]
-    from_captures: Callable[[Mapping[str, Run], Mapping[str, Path]], FromCaptures]
+    from_captures: Callable[[Mapping[str, Run]], FromCaptures]
+
+    def scenarios_of(self, seeds: Sequence[int], *, quick: bool) -> list[tuple[str, Scenario]]:
+        """Return every run's name and scenario, or the quick ones'."""
+        return (self.quick_scenarios if quick else self.scenarios)(seeds)
