@@ -11,13 +11,12 @@ import pyarrow as pa
 
 from dumbbell import _core
 from dumbbell.analysis.analysis import Analysis
+from dumbbell.capture import CAPTURE
 from dumbbell.errors import CaptureError, nearest, os_reason
 from dumbbell.quantity import Time
 
-__all__ = ["CAPTURE_NAME", "STDIN", "analyze", "capture_path"]
+__all__ = ["STDIN", "analyze", "capture_path"]
 
-#: The name of the capture in a run's directory.
-CAPTURE_NAME = "capture.pcapng"
 #: What stands for standard input.
 STDIN = "-"
 
@@ -91,10 +90,10 @@ def capture_path(path: str | Path) -> str:
         return STDIN
     try:
         if Path(path).is_dir():
-            inside = Path(path, CAPTURE_NAME)
+            inside = Path(path, CAPTURE)
             if not inside.is_file():
                 raise CaptureError(
-                    f"{path}: is a directory without a {CAPTURE_NAME}; name a capture file"
+                    f"{path}: is a directory without a {CAPTURE}; name a capture file"
                 )
             return str(inside)
         if Path(path).is_file() and Path(path).stat().st_size == 0:

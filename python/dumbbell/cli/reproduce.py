@@ -14,10 +14,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from dumbbell.cli import options
+from dumbbell.cli.capture import tidying
 from dumbbell.cli.console import out, print_json, progress_bar, table
 from dumbbell.engine import SIMULATOR, check_engine
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.papers import PAPERS, EngineResult, Finding, Paper, Reproduction, reproduce
+from dumbbell.papers.reproduce import RUNS
 from dumbbell.report import write_site
 from dumbbell.run_directory import check_parent
 from dumbbell.sweep import Progress, SweepInterrupted
@@ -133,6 +135,10 @@ class How:
         words += ["--seeds", str(self.seeds)] if self.seeds else []
         return " ".join(words)
 
+    def captures(self, paper: Paper) -> bool:
+        """Whether runs of a paper are captured."""
+        return self.capture and paper.from_captures is not None
+
     def seeds_of(self, paper: Paper) -> Sequence[int]:
         """Return the seeds of a paper's scenarios."""
         return range(1, 1 + (self.seeds or (1 if self.quick else paper.default_seeds)))
@@ -156,15 +162,27 @@ def reproduce_paper(paper: Paper, directory: Path, how: How) -> Reproduction:
         def stage(share: float, label: str) -> None:
             bar.at(runs + (1 - runs) * share, f"{paper.name}: {label}")
 
-        try:
-            return reproduce(
-                paper, directory, seeds=how.seeds_of(paper), engine=how.engine, quick=how.quick,
-                capture=how.capture and paper.from_captures is not None, jobs=how.jobs,
-                on_progress=show, on_stage=stage,
-            )  # fmt: skip
-        except SweepInterrupted as interrupt:
-            where = f", kept in {directory}" if interrupt.finished else ""
-            raise KeyboardInterrupt(f"{interrupt}{where}") from None
+        with tidying(captured_directories(paper, directory, how)):
+            try:
+                return reproduce(
+                    paper, directory, seeds=how.seeds_of(paper), engine=how.engine, quick=how.quick,
+                    capture=how.captures(paper), jobs=how.jobs, on_progress=show, on_stage=stage,
+                )  # fmt: skip
+            except SweepInterrupted as interrupt:
+                where = f", kept in {directory}" if interrupt.finished else ""
+                raise KeyboardInterrupt(f"{interrupt}{where}") from None
+
+
+def captured_directories(paper: Paper, directory: Path, how: How) -> list[Path]:
+    """Return the directories of the runs that are captured."""
+    if not how.captures(paper):
+        return []
+    return [
+        directory / RUNS[engine] / name
+        for engine in dict.fromkeys((SIMULATOR, how.engine))
+        for name, _ in paper.scenarios_of(how.seeds_of(paper), quick=how.quick)
+        if paper.wants_capture(name)
+    ]
 
 
 def print_reproduction(console: Console, result: Reproduction, directory: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from dumbbell.plots import Figure
@@ -135,7 +134,7 @@ class Paper:
     wants_capture
         Whether the run of a name is in what `from_captures` draws.
     from_captures
-        From the runs and their captures, by those names, to what the captures show; None if
+        From the runs by those names, of which some have captures, to what these show; None if
         nothing is drawn from captures.
     """
 
@@ -152,4 +151,8 @@ class Paper:
     figures: Callable[[Mapping[str, Run]], list[Figure]]
     default_seeds: int = 1
     wants_capture: Callable[[str], bool] = lambda _name: False
-    from_captures: Callable[[Mapping[str, Run], Mapping[str, Path]], FromCaptures] | None = None
+    from_captures: Callable[[Mapping[str, Run]], FromCaptures] | None = None
+
+    def scenarios_of(self, seeds: Sequence[int], *, quick: bool) -> list[tuple[str, Scenario]]:
+        """Return every run's name and scenario, or the quick ones'."""
+        return (self.quick_scenarios if quick else self.scenarios)(seeds)

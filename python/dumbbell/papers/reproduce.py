@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.analysis.analyze import CAPTURE_NAME
+from dumbbell.capture import Capture, capture_beside
 from dumbbell.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.papers.paper import Finding, Paper, ResultTable
 from dumbbell.plots import Figure, static
@@ -18,7 +18,7 @@ from dumbbell.report import write_report
 from dumbbell.run import SCHEMA_VERSION, Run
 from dumbbell.sweep import Progress, run_all
 
-__all__ = ["EngineResult", "Reproduction", "reproduce"]
+__all__ = ["RUNS", "EngineResult", "Reproduction", "reproduce"]
 
 #: Directory of an engine's runs.
 RUNS = {SIMULATOR: "runs", KERNEL: "kernel-runs"}
@@ -214,7 +214,7 @@ def reproduce(
     SweepInterrupted
         Ctrl-C; finished runs are in `out`.
     """
-    scenarios = (paper.quick_scenarios if quick else paper.scenarios)(seeds)
+    scenarios = paper.scenarios_of(seeds, quick=quick)
     check_engine(engine, *(scenario for _, scenario in scenarios))
     tell = on_stage or (lambda _share, _what: None)
     runs = {}
@@ -222,7 +222,16 @@ def reproduce(
 
         def keep(name: str, run: Run, each: str = each) -> Run:
             # Saved and read back when needed: 32 runs' tables are more than a small machine has.
-            return Run.load(run.save(out / RUNS[each] / name))
+            directory = run.save(out / RUNS[each] / name)
+            if run.capture is not None:
+                run.capture.unlink()  # the directory has it now
+            return Run.load(directory)
+
+        def capture_at(name: str, each: str = each) -> Capture | None:
+            if not capture or not paper.wants_capture(name):
+                return None
+            (out / RUNS[each]).mkdir(parents=True, exist_ok=True)
+            return Capture(capture_beside(out / RUNS[each] / name), points=["sender"])
 
         def follow(progress: Progress, each: str = each) -> None:
             if on_progress is not None:
@@ -234,13 +243,12 @@ def reproduce(
             workers=jobs if each == engine else None,
             on_progress=follow,
             on_finished=keep,
+            capture=capture_at,
         )
     tell(0.0, "checking the findings")
     results = tuple(evaluate(paper, each, done, tell) for each, done in runs.items())
     if capture:
-        results = tuple(
-            with_captures(paper, each, out / RUNS[each.engine], tell) for each in results
-        )
+        results = tuple(with_captures(paper, each, tell) for each in results)
     result = Reproduction(paper, tuple(seeds), results, quick, capture)
     figures = [figure for each in results for figure in each.figures]
     for index, figure in enumerate(figures):
@@ -272,16 +280,13 @@ def on_the_kernel(figure: Figure) -> Figure:
 
 
 def with_captures(
-    paper: Paper, result: EngineResult, directory: Path, tell: Callable[[float, str], None]
+    paper: Paper, result: EngineResult, tell: Callable[[float, str], None]
 ) -> EngineResult:
     """Add what the captures show: figures beside the engine's own, and notes to findings."""
     if paper.from_captures is None:
         return result
     tell(0.2, "analysing the captures")
-    captures = {
-        name: directory / name / CAPTURE_NAME for name in result.runs if paper.wants_capture(name)
-    }
-    shown = paper.from_captures(result.runs, captures)
+    shown = paper.from_captures(result.runs)
     drawn = [
         on_the_kernel(figure) if result.engine == KERNEL else figure for figure in shown.figures
     ]

@@ -18,16 +18,21 @@ TENTH_MS = 0.0501
 Figure = Callable[[Row], float | None]
 
 
+def known(row: Row, name: str) -> float | None:
+    value: float | None = row[name]
+    return value
+
+
 def column(name: str) -> Figure:
-    return lambda row: row[name]
+    return lambda row: known(row, name)
 
 
 def ms(name: str) -> Figure:
-    return lambda row: None if row[name] is None else row[name] / 1e3
+    return lambda row: None if row[name] is None else float(row[name]) / 1e3
 
 
 def has_data(row: Row) -> bool:
-    return row["payload_bytes"] > 0
+    return int(row["payload_bytes"]) > 0
 
 
 def is_as_on_the_wire(row: Row) -> bool:
@@ -37,14 +42,14 @@ def is_as_on_the_wire(row: Row) -> bool:
 
 def rtt_mean_ms(row: Row) -> float | None:
     """tcptrace's mean: it divides by a ten-thousandth more than the count."""
-    return row["rtt_mean_us"] and row["rtt_mean_us"] / 1e3 * row["rtt_count"] / (
-        row["rtt_count"] + 1e-4
-    )
+    mean_us, count = known(row, "rtt_mean_us"), int(row["rtt_count"])
+    return None if mean_us is None else mean_us / 1e3 * count / (count + 1e-4)
 
 
 def bytes_per_s(row: Row) -> float | None:
     """tcptrace's throughput: unique bytes over the connection's time."""
-    return row["goodput_bps"] and row["goodput_bps"] / 8
+    goodput_bps = known(row, "goodput_bps")
+    return None if goodput_bps is None else goodput_bps / 8
 
 
 def retransmitted_sequence(row: Row) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
@@ -32,18 +31,17 @@ def wants_capture(name: str) -> bool:
     return not name.startswith("copa-cubic-n4-")
 
 
-def evaluate_captures(runs: Mapping[str, Run], captures: Mapping[str, Path]) -> FromCaptures:
+def evaluate_captures(runs: Mapping[str, Run]) -> FromCaptures:
     """Draw the figures, and state what the captures say of finding A5.
 
     Parameters
     ----------
     runs
-        By their names.
-    captures
-        The captures of some of them.
+        By their names; those without a capture are in no figure.
     """
-    points = {name: point_of(runs[name]) for name in captures}
-    flows = {name: read_first_flows(runs[name], path) for name, path in captures.items()}
+    captured = {name: run.capture for name, run in runs.items() if run.capture is not None}
+    points = {name: point_of(runs[name]) for name in captured}
+    flows = {name: read_first_flows(runs[name], path) for name, path in captured.items()}
     figures = [draw_over_time(figure, points, flows) for figure in OVER_TIME]
     copa = {name: flows[name][COPA] for name in flows if points[name][:2] == ("cubic", 1)}
     if not copa:
