@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::bottleneck::Bottleneck;
 use crate::emulation::Emulation;
 use crate::histogram::quantile;
-use crate::rate::ratio;
+use crate::rate::{bits_per_second, ratio};
 use crate::scenario::{Queue, Scenario};
 
 /// One run, summarised. Serialises to the `summary` of `run.json`.
@@ -120,8 +120,9 @@ pub struct FlowSummary {
 pub struct BottleneckSummary {
     /// At the start of the run.
     pub link_rate_bps: u64,
-    /// What the link could carry in the run, wire bytes.
-    pub capacity_bytes: f64,
+    /// What the link could carry in the run, wire bytes; only where its rate changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity_bytes: Option<f64>,
     /// Smallest base RTT of any flow.
     pub base_rtt_us: u64,
     pub limit_bytes: Option<u64>,
@@ -133,8 +134,9 @@ pub struct BottleneckSummary {
     pub dropped_bytes: u64,
     /// Time during which a packet waited or was on the wire.
     pub busy_us: u64,
-    /// What the link could carry in that time, wire bytes.
-    pub busy_capacity_bytes: f64,
+    /// What the link could carry in that time, wire bytes; only where its rate changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy_capacity_bytes: Option<f64>,
     /// Packets still queued or being transmitted at the end.
     pub left_pkts: u64,
     /// Forwarded bits over what the link could carry in the run.
@@ -164,10 +166,16 @@ impl BottleneckSummary {
             Queue::Pfifo { limit_pkts } => (None, Some(limit_pkts)),
         };
         let link_rate_bps = scenario.bottleneck.link_rate_bps;
+        let changes = !scenario.bottleneck.rate_steps.is_empty();
         let capacity_bits = scenario.bottleneck.capacity_bits(duration_ns);
+        let mean_rate_bps = if changes {
+            ratio(capacity_bits * 1e9, duration_ns as f64)
+        } else {
+            link_rate_bps as f64
+        };
         Self {
             link_rate_bps,
-            capacity_bytes: capacity_bits / 8.0,
+            capacity_bytes: changes.then_some(capacity_bits / 8.0),
             base_rtt_us: scenario.shortest_base_rtt_ns() / 1000,
             limit_bytes,
             limit_pkts,
@@ -177,9 +185,9 @@ impl BottleneckSummary {
             dropped_pkts: bottleneck.dropped_pkts,
             dropped_bytes: bottleneck.dropped_bytes,
             busy_us: bottleneck.busy_ns / 1000,
-            busy_capacity_bytes: bottleneck.busy_capacity_bits() / 8.0,
+            busy_capacity_bytes: changes.then(|| bottleneck.busy_capacity_bits() / 8.0),
             left_pkts: bottleneck.backlog_pkts() + bottleneck.taken_pkts - forwarded_pkts,
-            utilization: ratio(forwarded_bytes as f64 * 8.0, capacity_bits),
+            utilization: ratio(bits_per_second(forwarded_bytes, duration_ns), mean_rate_bps),
             queue_delay_mean_us: ratio(
                 bottleneck.sojourn_sum_ns as f64 / 1000.0,
                 bottleneck.taken_pkts as f64,

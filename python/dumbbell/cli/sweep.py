@@ -89,7 +89,7 @@ def sweep_command(
     places = {key: out_dir / run_name(key[0], s) for key, s in scenarios} if out_dir else {}
 
     def capture_at(key: tuple[Point, int]) -> Capture | None:
-        return captures and captures.of(places[key])
+        return captures.of(places[key]) if captures else None
 
     with (
         tidying(places.values() if captures else []),

@@ -80,7 +80,7 @@ def check_rate(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reaso
     link = summary["bottleneck"]
     packet_bytes = largest_packet_bytes(scenario)
     can_carry_bytes = link["link_rate_bps"] * summary["duration_ns"] / (8 * 10**9)
-    # Runs saved by earlier versions do not say what they could carry; their rates never changed.
+    # It says so where its rate changes.
     can_carry_bytes = link.get("capacity_bytes", can_carry_bytes)
     # The packet that is on the wire when the rate changes keeps its time.
     straddling_bytes = packet_bytes * sum(rate_changes(scenario))

@@ -133,7 +133,9 @@ fn rfc8985_persistent_reordering_is_learned() {
 /// The bottleneck sees what the sender sends: 50 Mbit/s are filled, less headers.
 #[test]
 fn a_bulk_transfer_fills_the_bottleneck() {
-    for cc in ["reno", "cubic", "bbr", "bbr3"] {
+    // BBRv3 paces 1 % below the bandwidth and gives 2 % to ProbeRTT by design (draft-ietf-ccwg-bbr,
+    // "ProbeRTT Design Rationale"), and a little more to the round trips around it.
+    for (cc, least_pct) in [("reno", 97), ("cubic", 97), ("bbr", 97), ("bbr3", 96)] {
         let path = Path {
             bottleneck: Some((50_000_000, 165)), // 1 BDP
             ..PATH
@@ -145,7 +147,7 @@ fn a_bulk_transfer_fills_the_bottleneck() {
         let bits = (pair.receiver.counters().received_bytes - before) * 8;
         let full = 500_000_000 * 1448 / 1514;
         assert!(
-            bits > full * 97 / 100 && bits <= full + 20_000,
+            bits > full * least_pct / 100 && bits <= full + 20_000,
             "{cc}: {bits}"
         );
     }
