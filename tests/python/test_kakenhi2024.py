@@ -9,6 +9,7 @@ import pytest
 
 import dumbbell
 from dumbbell.models.cubic_interval import rate_pkts_per_s
+from dumbbell.papers.kakenhi2024.devices import devices_table
 from dumbbell.papers.kakenhi2024.findings import check_findings, unfairness
 from dumbbell.papers.kakenhi2024.measurements import (
     AloneMeasured,
@@ -139,3 +140,11 @@ def test_loss_interval_of_a_cubic_flow():
     assert 0.04 < flow.rtt_s < 0.09
     # The link's packet rate; samples that end inside a packet leave half a percent.
     assert flow.rate_pkts_per_s == pytest.approx(50e6 / (8 * 1514), rel=0.005)
+
+
+def test_delays_of_devices_are_buffer_over_capacity():
+    table = devices_table()
+    delays_ms = {(row[0], row[2]): float(row[3]) for row in table.rows}
+    assert delays_ms["Juniper QFX3500, whole buffer", "10"] == pytest.approx(7.49)
+    assert delays_ms["Arista 7280R3, whole buffer of a chip", "10"] == 6400
+    assert list(delays_ms.values()) == sorted(delays_ms.values())

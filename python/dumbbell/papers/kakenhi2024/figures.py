@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dumbbell.models.cubic_interval import rate_pkts_per_s
+from dumbbell.papers.kakenhi2024.devices import devices_table
 from dumbbell.papers.kakenhi2024.measurements import AloneMeasured, Measurements
 from dumbbell.papers.kakenhi2024.points import ALONE_CCS, DEEP_BDP, RIVALS, Alone, Mixed
 from dumbbell.papers.paper import ResultTable
@@ -153,11 +154,12 @@ def draw_mixed(m: Measurements, mix: tuple[int, int]) -> Figure:
 
 
 def make_tables(m: Measurements) -> list[ResultTable]:
-    """Tabulate C2, C3 and C4."""
+    """Tabulate C2, C3 and C4, and C5's devices."""
     return [
         *(alone_table(m, buffer) for buffer in (10.0, 1.0)),
         interval_table(m),
         *(mixed_table(m, mix) for mix in mixes(m)),
+        devices_table(),
     ]
 
 
