@@ -84,6 +84,8 @@ PARAM(u32, window_step_most, 1024, 257, 25600, "/256",
       "most the window changes by in a step, times or through");
 PARAM(u32, window_pacing_gain, 307, 256, 2047, "/256",
       "pacing rate over w/RTT when competing: 120 %, Linux's tcp_pacing_ca_ratio");
+PARAM(u32, loss_decrease, 256, 0, 256, "/256",
+      "the window less this much of each packet lost: what the buffer has no room for");
 PARAM(u32, quiet_ms, 30000, 1, 600000, "ms",
       "without a loss event for this and 2 T it is BBR again; K of 36,000 packets");
 PARAM(u32, empty_queue, 8, 0, 256, "/256",
@@ -273,6 +275,15 @@ static u32 fca_lost_alone(struct sock *sk, struct fca *st, bool has_lost)
 	return st->lone_losses > lone_losses_most ? GAIN_UNIT : 0;
 }
 
+/* When all windows together are more than path and buffer hold, they shrink to what these do. */
+static void fca_take_off_losses(struct fca *st, u32 losses)
+{
+	u64 lost = (u64)losses * loss_decrease;
+	u32 least = cwnd_min_target << W_SHIFT;
+
+	st->window = st->window > lost + least ? st->window - lost : min(st->window, least);
+}
+
 /* Is there still somebody who fills the buffer? */
 static bool fca_is_alone(const struct sock *sk, const struct fca *st, const struct rate_sample *rs)
 {
@@ -305,6 +316,7 @@ static void fca_observe(struct sock *sk, struct fca *st, const struct rate_sampl
 			fca_compete(sk, st, rs);
 		return;
 	}
+	fca_take_off_losses(st, max(rs->losses, 0));
 	if (!event_by_rtt)
 		events = has_lost ? GAIN_UNIT : 0;
 	else if (!events)

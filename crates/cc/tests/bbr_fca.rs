@@ -19,6 +19,7 @@ const PLAIN: &[(&str, i64)] = &[
     ("window_gain", 64),
     ("window_gain_first", 0),
     ("window_step_most", 384),
+    ("loss_decrease", 0),
     ("quiet_ms", 10_000),
 ];
 
@@ -211,6 +212,16 @@ fn losing_alone_again_and_again_counts() {
     }
     assert!(rounds.series("steps") > 2);
     assert!(rounds.series("window_pkts") < 25);
+}
+
+#[test]
+fn what_was_lost_has_no_room() {
+    let mut rounds = competing(&[], 200_000);
+    rounds.round(50, 3, |rs| rs.rtt_us = 200_000);
+    assert_eq!(rounds.series("window_pkts"), 47);
+    // Not below the smallest window.
+    rounds.round(4, 46, |rs| rs.rtt_us = 200_000);
+    assert_eq!(rounds.series("window_pkts"), 4);
 }
 
 #[test]
