@@ -13,6 +13,7 @@ from typer.main import get_command
 from dumbbell.cli.cc import cc_app
 from dumbbell.cli.console import error
 from dumbbell.cli.doctor import doctor_command
+from dumbbell.cli.model import model_app
 from dumbbell.cli.reproduce import reproduce_command
 from dumbbell.cli.rootless import enter_user_namespace
 from dumbbell.cli.run import run_command
@@ -39,6 +40,7 @@ app.command("reproduce")(reproduce_command)
 app.command("xval")(xval_command)
 app.command("doctor")(doctor_command)
 app.add_typer(cc_app, name="cc")
+app.add_typer(model_app, name="model")
 
 
 @app.callback()

@@ -16,6 +16,7 @@ from dumbbell.cli.options import Settings
 from dumbbell.engine import SIMULATOR, check_engine
 from dumbbell.errors import ScenarioError
 from dumbbell.metrics import mean_and_range
+from dumbbell.plots import draw_sweep, static
 from dumbbell.run import Run
 from dumbbell.run_directory import check_parent
 from dumbbell.scenario import Scenario
@@ -44,7 +45,10 @@ def sweep_command(
     json: options.Json = False,
     out_dir: Annotated[
         Path | None,
-        typer.Option("--out", help="Save every run under this directory, as it finishes."),
+        typer.Option(
+            "--out",
+            help="Save every run under this directory, as it finishes, and figures of them all.",
+        ),
     ] = None,
 ) -> int:
     """Run every combination of buffers, rates, RTTs and flow counts.
@@ -92,9 +96,18 @@ def sweep_command(
         print_json(json_module.dumps(to_documents(results), indent=2, allow_nan=False))
     else:
         print_sweep(results)
-        if out_dir is not None:
+    if out_dir is not None:
+        save_figures(results, out_dir)
+        if not json:
             out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
     return 0
+
+
+def save_figures(results: dict[Point, list[Run]], out_dir: Path) -> None:
+    """Draw the sweep beside its runs, with the models that are of such flows."""
+    runs = [run for repetitions in results.values() for run in repetitions]
+    for figure in draw_sweep(runs):
+        static.save(figure, out_dir / group_names(runs[0].scenario) / "figures")
 
 
 def run_name(point: Point, scenario: Scenario) -> str:

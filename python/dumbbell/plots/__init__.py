@@ -1,6 +1,18 @@
 """Figures: described once, drawn for papers (matplotlib) and for the browser (plotly)."""
 
 from dumbbell.plots.figure import Curve, Figure, thin
+from dumbbell.plots.model_overlay import overlay
 from dumbbell.plots.style import Style, buffer_colors, group_colors, style_of
+from dumbbell.plots.sweep_figure import draw_sweep
 
-__all__ = ["Curve", "Figure", "Style", "buffer_colors", "group_colors", "style_of", "thin"]
+__all__ = [
+    "Curve",
+    "Figure",
+    "Style",
+    "buffer_colors",
+    "draw_sweep",
+    "group_colors",
+    "overlay",
+    "style_of",
+    "thin",
+]

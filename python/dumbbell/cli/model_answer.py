@@ -1,0 +1,161 @@
+"""How a model answers on the command line: rows at the axes' points, as a table or as JSON."""
+
+from __future__ import annotations
+
+import json as json_module
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dumbbell.cli.axes import Point, sweep_points
+from dumbbell.cli.console import out, print_json, table
+from dumbbell.errors import ScenarioError
+from dumbbell.models import DERIVED, MODELS, Bottleneck, Model
+from dumbbell.models.sawtooth import Sawtooth
+from dumbbell.quantity import Time, expand
+
+__all__ = [
+    "Column",
+    "answer",
+    "answer_sawtooth",
+    "at_points",
+    "parse_losses",
+    "parse_times",
+    "source",
+    "to_json",
+]
+
+#: One packet of what 10 Gbit/s carry in 30 years; far below, floats lose their digits.
+MIN_LOSS = 1e-15
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: the key of a row, its heading, and how a value is written."""
+
+    key: str
+    heading: str
+    form: str = "{}"
+
+    def write(self, row: Mapping[str, Any]) -> str:
+        """Write a row's value."""
+        value = row[self.key]
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return self.form.format(value)
+
+
+def source(model: Model) -> str:
+    """Return where a model comes from, and whether it was worked out here."""
+    return f"{model.source} [derived]" if model.status == DERIVED else model.source
+
+
+def at_points(
+    rate: str,
+    rtt: str,
+    buffer: str,
+    flows: str,
+    solve: Callable[[Bottleneck, int], Mapping[str, Any]],
+) -> list[dict[str, Any]]:
+    """Return a row per point of the axes: where it is, and what the model says."""
+    return [
+        {**point._asdict(), **solve(bottleneck_at(point), point.flows or 1)}
+        for point in sweep_points(rate, rtt, buffer, flows)
+    ]
+
+
+def bottleneck_at(point: Point) -> Bottleneck:
+    """Return the bottleneck of a point."""
+    return Bottleneck.of(point.rate or "", point.rtt or "", point.buffer or "")
+
+
+def answer_sawtooth(
+    name: str,
+    rate: str,
+    rtt: str,
+    buffer: str,
+    flows: str,
+    solve: Callable[[Bottleneck, int], Sawtooth],
+    *,
+    json: bool,
+) -> int:
+    """Print the sawtooth of loss-based flows at each point."""
+    rows = at_points(rate, rtt, buffer, flows, lambda b, n: vars(solve(b, n)))
+    columns = (
+        Column("peak_pkts", "W\npkts", "{:.1f}"),
+        Column("window_mean_pkts", "mean window\npkts", "{:.1f}"),
+        Column("loss_interval_s", "loss every\ns", "{:.2f}"),
+        Column("queue_delay_mean_ms", "queueing delay\nmean ms", "{:.1f}"),
+        Column("rtt_mean_ms", "RTT\nmean ms", "{:.1f}"),
+        Column("utilization", "utilisation", "{:.3f}"),
+    )
+    return answer(name, rows, columns, json=json)
+
+
+def answer(
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    columns: Sequence[Column],
+    *,
+    json: bool,
+    axes: Iterable[str] = Point._fields,
+) -> int:
+    """Print a model's rows: as a table with the axes that change, or all as JSON."""
+    if json:
+        print_json(to_json({"model": name, "status": MODELS[name].status, "points": list(rows)}))
+        return 0
+    axes = list(axes)
+    changing = [axis for axis in axes if len({row[axis] for row in rows}) > 1] or axes[-1:]
+    fixed = ", ".join(f"{axis} {rows[0][axis]}" for axis in axes if axis not in changing)
+    out().print(source(MODELS[name]), markup=False, soft_wrap=True)
+    grid = table(
+        fixed,
+        (*changing, *(column.heading for column in columns)),
+        [
+            (*(f"{row[axis]}" for axis in changing), *(column.write(row) for column in columns))
+            for row in rows
+        ],
+    )
+    out().print(grid)
+    return 0
+
+
+def to_json(document: Any) -> str:
+    """Return JSON text."""
+    return json_module.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def parse_times(text: str, what: str) -> list[Time]:
+    """Read a list of times."""
+    return [Time.parse(word, what, minimum=1) for word in expand(text, what, Time.examples)]
+
+
+def parse_losses(text: str) -> list[float]:
+    """Read a list of loss rates: ``1e-3``, ``0.1%``, ``1e-6..1e-2``, which goes by tens."""
+    losses: list[float] = []
+    for part in text.split(","):
+        low, dots, high = part.partition("..")
+        first = parse_loss(low)
+        last = parse_loss(high) if dots else first
+        if last < first:
+            raise ScenarioError(f"loss `{part}`: a range goes up", key="loss")
+        decades = math.log10(last / first)
+        losses += [first * 10**step for step in range(math.floor(decades + 1e-9) + 1)]
+    return losses
+
+
+def parse_loss(text: str) -> float:
+    """Read a loss rate: a number below 1, or a percentage."""
+    number, percent, rest = text.strip().partition("%")
+    try:
+        value = float(number) / (100 if percent else 1)
+    except ValueError:
+        value = math.nan
+    if rest or not MIN_LOSS <= value < 1:
+        raise ScenarioError(
+            f"loss `{text.strip()}` is no loss rate from {MIN_LOSS:g} to below 1; say `1e-3` or "
+            "`0.1%`",
+            key="loss",
+        )
+    return value

@@ -1,0 +1,260 @@
+"""`dumbbell model compare`: a model beside runs of what it is about."""
+
+from __future__ import annotations
+
+import json as json_module
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from dumbbell.cli import options
+from dumbbell.cli.axes import RANGE, Point, sweep_points
+from dumbbell.cli.console import out, print_json, progress_bar, table
+from dumbbell.engine import SIMULATOR, check_engine
+from dumbbell.errors import ScenarioError, nearest
+from dumbbell.models import MODELS, Model
+from dumbbell.models.comparison import Compared, compare, summarize, verdict_counts
+from dumbbell.plots.comparison_figure import draw_comparison
+from dumbbell.plots.static import save
+from dumbbell.plots.sweep_figure import buffer_bdp
+from dumbbell.quantity import Time
+from dumbbell.run_directory import check_parent
+from dumbbell.scenario import Group, Scenario
+from dumbbell.sweep import Progress
+
+__all__ = ["compare_command"]
+
+#: What each model is of: its flows, and their rival if it has one.
+GROUPS = {
+    "ware": ("bbr", "cubic"),
+    "cubic-interval": ("cubic", None),
+    "mathis": ("reno", None),
+    "bbr-many": ("bbr", None),
+    "copa": ("copa", None),
+    "bbr-fca": ("bbr_fca", "cubic"),
+}
+#: Time series are for the means over the last part alone.
+SAMPLE = "100ms"
+#: From here on Ware et al.'s model is asked for; below, the queue is not deep.
+DEEP_BDP = 2.0
+#: A share above which there is nothing left to predict.
+FOREGONE = 0.9
+#: How many of the largest errors are named.
+WORST = 5
+
+Key = tuple[float, int]
+
+
+def compare_command(
+    name: Annotated[
+        str, typer.Argument(metavar="MODEL", help=f"Of: {', '.join(GROUPS)}.", show_default=False)
+    ],
+    rate: Annotated[str, typer.Option("--rate", help="Capacity.")] = "10mbit",
+    rtt: Annotated[str, typer.Option("--rtt", help="Base RTT.")] = "40ms",
+    buffer: Annotated[
+        str, typer.Option("--buffer", help=f"Buffers: `0.5..64bdp`. {RANGE}")
+    ] = "1..64bdp",
+    flows: Annotated[str, typer.Option("--flows", help="Flows of the model's kind.")] = "1..32",
+    rivals: Annotated[
+        int, typer.Option("--rivals", help="Flows that they compete with.", min=1)
+    ] = 1,
+    cc: Annotated[
+        str | None,
+        typer.Option(
+            "--cc", help="The model's flows run this: `bbr:extra_acked_gain=0`, `linux/bbr`."
+        ),
+    ] = None,
+    rival: Annotated[
+        str | None, typer.Option("--rival", help="Their rivals run this: `reno`.")
+    ] = None,
+    time: Annotated[str, typer.Option("--time", help="How long each run is.")] = "600s",
+    last: Annotated[
+        str,
+        typer.Option(
+            "--last", help="Measure the last so much of it; models are of what flows converge to."
+        ),
+    ] = "400s",
+    reps: Annotated[int, typer.Option(help="Runs of each, with one seed after the other.")] = 1,
+    seed: Annotated[int, typer.Option(help="The first one's.")] = 1,
+    engine: options.Engine = SIMULATOR,
+    jobs: options.Jobs = None,
+    json: options.Json = False,
+    out_dir: Annotated[
+        Path | None, typer.Option("--out", help="Draw figures into this directory.")
+    ] = None,
+) -> int:
+    """Run what a model is about, and print what the model is off by, and where."""
+    if name not in GROUPS:
+        raise ScenarioError(f"unknown model `{name}`{nearest(name, GROUPS)}")
+    if reps < 1:
+        raise ScenarioError(f"reps is {reps}; say 1 or more")
+    own, other = GROUPS[name]
+    kinds = Kinds(cc or own, rival or other, rivals)
+    scenarios = scenarios_at(sweep_points(rate, rtt, buffer, flows), kinds, time, seed)
+    last_time = check_last(last, next(iter(scenarios.values())))
+    check_engine(engine, *scenarios.values())
+    if out_dir is not None:
+        check_parent(out_dir)
+    with progress_bar(f"running what {name} is of") as bar:
+
+        def show(progress: Progress) -> None:
+            label = f"run {progress.finished} of {progress.total}"
+            bar.at(progress.simulated_s / progress.total_s, label)
+
+        compared = compare(
+            MODELS[name], scenarios, reps=reps, last_s=last_time.seconds, engine=engine,
+            workers=jobs, on_progress=show,
+        )  # fmt: skip
+    if out_dir is not None:
+        for figure in draw_comparison(MODELS[name], compared):
+            save(figure, out_dir)
+    if json:
+        print_json(to_json(name, last_time, compared))
+        return 0
+    print_comparison(out(), MODELS[name], last_time, compared)
+    if out_dir is not None:
+        out().print(f"figures in {out_dir}", markup=False, soft_wrap=True)
+    return 0
+
+
+class Kinds(NamedTuple):
+    """What runs: the model's flows, and what they compete with."""
+
+    cc: str
+    rival: str | None
+    rivals: int
+
+
+def scenarios_at(
+    points: Sequence[Point], kinds: Kinds, time: str, seed: int
+) -> dict[Key, Scenario]:
+    """Return what to run, by buffer in BDP and the flows of the model's kind."""
+    if len({(point.rate, point.rtt) for point in points}) > 1:
+        raise ScenarioError("compare is at one rate and RTT; say one of each")
+    found = {}
+    for point in points:
+        scenario = scenario_at(point, kinds, time, seed)
+        found[buffer_bdp(scenario), scenario.groups[0].flows] = scenario
+    return found
+
+
+def scenario_at(point: Point, kinds: Kinds, time: str, seed: int) -> Scenario:
+    """Return what to run at a point: the model's flows, then their rivals."""
+    groups = [Group(kinds.cc, point.flows or 1)]
+    if kinds.rival is not None:
+        groups.append(Group(kinds.rival, kinds.rivals))
+    return Scenario(
+        groups, rate=point.rate or "", rtt=point.rtt or "", buffer=point.buffer or "",
+        time=time, seed=seed, sample=SAMPLE,
+    )  # fmt: skip
+
+
+def check_last(last: str, scenario: Scenario) -> Time:
+    """Read how much of a run's end is measured."""
+    time = Time.parse(last, "last", minimum=Time.parse(SAMPLE, "sample"))
+    if time > scenario.time:
+        raise ScenarioError(
+            f"last `{last}` is longer than the run; say at most `{scenario.time}`", key="last"
+        )
+    return time
+
+
+def to_json(name: str, last: Time, compared: Mapping[Key, Compared]) -> str:
+    """Return the comparison as JSON."""
+    document = {
+        "model": name,
+        "last": str(last),
+        "errors": {label: vars(summarize(cases)) for label, cases in parts(compared) if cases},
+        "points": [
+            {
+                "buffer_bdp": at,
+                "flows": flows,
+                "scenario": each.scenario.to_dict(),
+                **each.to_dict(),
+            }
+            for (at, flows), each in compared.items()
+        ],
+    }
+    return json_module.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def print_comparison(
+    console: Console, model: Model, last: Time, compared: Mapping[Key, Compared]
+) -> None:
+    """Print the errors as a grid, their summary, and the worst."""
+    first = next(iter(compared.values()))
+    headline, scenario = first.headline, first.scenario
+    unit = "%" if headline.is_relative else "points"
+    counts = sorted({flows for _, flows in compared})
+    others = "".join(f" against {group.flows} {group.cc}" for group in scenario.groups[1:])
+    rows = []
+    for at in sorted({at for at, _ in compared}):
+        cells = [cell(compared.get((at, n))) for n in counts]
+        rows.append((f"{at:g}", *cells))
+    seeds = len(first.measured)
+    console.print(
+        f"{model.label}: {headline.label}, {headline.unit}: model / runs (error, {unit})",
+        soft_wrap=True,
+    )
+    console.print(
+        f"N {scenario.groups[0].cc}{others}, {scenario.rate}, {scenario.rtt}, last {last} of "
+        f"{scenario.time}, {seeds} {'seed' if seeds == 1 else 'seeds'}",
+        markup=False,
+        soft_wrap=True,
+    )
+    console.print(table("", ("buffer\nBDP", *(f"N = {n}" for n in counts)), rows))
+    for label, cases in parts(compared):
+        if cases:
+            errors = summarize(cases)
+            console.print(
+                f"{label}: {errors.count} points, |error| median {100 * errors.median:.1f}, mean "
+                f"{100 * errors.mean:.1f}, worst {100 * errors.worst:.1f} {unit}; "
+                f"on average {100 * errors.bias:+.1f}",
+                soft_wrap=True,
+            )
+    worst = sorted(compared.items(), key=lambda item: -abs(item[1].error))[:WORST]
+    named = ", ".join(f"{at:g} BDP N = {n} ({100 * each.error:+.1f})" for (at, n), each in worst)
+    console.print(f"worst: {named}", soft_wrap=True)
+    verdicts = verdict_counts(compared.values())
+    said = ", ".join(f"{count} {status}" for status, count in sorted(verdicts.items()))
+    console.print(f"runs: {said}", soft_wrap=True)
+
+
+def cell(compared: Compared | None) -> str:
+    """Write a comparison: what the model says, what was measured, and by what it is off."""
+    if compared is None:
+        return "–"
+    scale = compared.headline.scale
+    mean = float(np.mean(compared.measured))
+    return f"{scale * compared.predicted:.1f} / {scale * mean:.1f} ({100 * compared.error:+.1f})"
+
+
+def is_foregone(compared: Compared) -> bool:
+    """Whether model and runs agree that one side gets all: easy to be right about."""
+    if compared.headline.key != "share":
+        return False
+    return min(compared.predicted, float(np.mean(compared.measured))) > FOREGONE
+
+
+def parts(compared: Mapping[Key, Compared]) -> list[tuple[str, Sequence[Compared]]]:
+    """Return the comparisons that are summed up together: deep and not, by N, by buffer."""
+    deep = {key: each for key, each in compared.items() if key[0] >= DEEP_BDP}
+    shallow = [each for key, each in compared.items() if key not in deep]
+    name = f"{DEEP_BDP:g} BDP and more"
+    found: list[tuple[str, Sequence[Compared]]] = [(name, list(deep.values()))]
+    open_ = [each for each in deep.values() if not is_foregone(each)]
+    if len(open_) < len(deep):
+        found.append((f"{name}, not all for one side ({FOREGONE:.0%}) in both", open_))
+    found.append(("less", shallow))
+    buffers, counts = (sorted(set(axis)) for axis in zip(*compared, strict=True))
+    if len(counts) > 1 and len(deep) > len(counts):
+        found += [(f"{name}, N = {n}", [e for (_, m), e in deep.items() if m == n]) for n in counts]
+    if len(buffers) > 1:
+        found += [
+            (f"{b:g} BDP", [e for (at, _), e in compared.items() if at == b]) for b in buffers
+        ]
+    return found

@@ -1,0 +1,109 @@
+"""`dumbbell model`."""
+
+import json
+
+import pytest
+
+from dumbbell.models import MODELS
+
+
+def test_lists(cli):
+    outcome = cli("model")
+    assert outcome.code == 0
+    for name in MODELS:
+        assert name in outcome.out
+    documents = json.loads(cli("model", "--json").out)
+    assert [document["name"] for document in documents] == list(MODELS)
+    assert {document["status"] for document in documents} == {"published", "derived"}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_each_model_prints_a_table_and_the_same_as_json(cli, name):
+    outcome = cli("model", name)
+    assert outcome.code == 0
+    assert outcome.err == ""
+    document = json.loads(cli("model", name, "--json").out)
+    assert document["model"] == name
+    assert document["points"]
+    # What was worked out here is called that.
+    assert ("derived" in outcome.out) == (document["status"] == "derived" or name == "mathis")
+
+
+def test_ware_s_table(cli):
+    arguments = ("model", "ware", "--rate", "10mbit", "--rtt", "40ms")
+    outcome = cli(*arguments, "--buffer", "1..64bdp", "--flows", "1,2,4")
+    assert outcome.out.count("bdp") == 21
+    assert "62.9" in outcome.out
+    points = json.loads(cli(*arguments, "--buffer", "4bdp", "--json").out)["points"]
+    assert points[0]["bbr_share"] == pytest.approx(0.629, abs=0.001)
+    bursts = json.loads(cli(*arguments, "--buffer", "4bdp", "--burst-pkts", "3", "--json").out)
+    assert bursts["points"][0]["bbr_share"] > points[0]["bbr_share"]
+
+
+def test_from_intervals_and_loss_rates(cli):
+    arguments = ("--interval", "5s,10s", "--rtt", "100ms", "--json")
+    points = json.loads(cli("model", "cubic-interval", *arguments).out)["points"]
+    assert [round(point["w_avg_pkts"]) for point in points] == [154, 1233]
+    arguments = ("--loss", "1e-4..1e-2,0.1%", "--rtt", "40ms", "--json")
+    points = json.loads(cli("model", "mathis", *arguments).out)["points"]
+    assert [point["loss"] for point in points] == pytest.approx([1e-4, 1e-3, 1e-2, 1e-3])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["wäre"], "no such command 'wäre'"),
+        (["ware", "--rate", "10"], "rate `10` has no unit; say"),
+        (["ware", "--rtt", "40mbit"], "rtt `40mbit` has the unit `mbit`, which does not fit"),
+        (["ware", "--buffer", "0bdp"], "buffer `0bdp` is zero; say"),
+        (["ware", "--flows", "none"], "flows `none` is not a list of counts; say"),
+        (["mathis", "--loss", "2"], "say `1e-3` or `0.1%`"),
+        (["mathis", "--loss", "1e-2..1e-4"], "a range goes up"),
+        (["pftk", "--loss", "many"], "loss `many` is no loss rate from 1e-15 to below 1"),
+        (["mathis", "--loss", "1e-320"], "loss `1e-320` is no loss rate"),
+        (["copa", "--inv-delta", "inf"], "--inv-delta"),
+        (["ware", "--burst-pkts", "nan"], "--burst-pkts"),
+        (["pftk", "--rto", "1"], "rto `1` has no unit"),
+        (["cubic-interval", "--interval", "4"], "interval `4` has no unit"),
+        (["bbr-fca", "--theta", "2"], "--theta"),
+        (["compare", "warre"], "unknown model `warre`; did you mean `ware`?"),
+        (["compare", "pftk"], "unknown model `pftk`"),
+        (["compare", "ware", "--time", "5s"], "last `400s` is longer than the run; say at most"),
+        (["compare", "ware", "--reps", "0"], "reps is 0; say 1 or more"),
+        (["compare", "ware", "--rate", "10mbit,20mbit"], "one rate and RTT"),
+        (["compare", "ware", "--cc", "linux/bbr"], "say `--engine kernel`, or `bbr`"),
+        (["compare", "ware", "--cc", "copa"], "it is of BBR (version 1) against CUBIC or Reno"),
+        (["--json", "ware"], "say `dumbbell model ware … --json`"),
+    ],
+)
+def test_errors_are_a_line(cli, arguments, said):
+    outcome = cli("model", *arguments)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.count("\n") == 1
+    assert said in outcome.err
+
+
+def test_compares_with_the_simulator(cli, tmp_path):
+    arguments = ("model", "compare", "ware", "--buffer", "1..4bdp", "--flows", "1,2")
+    short = ("--time", "10s", "--last", "5s")
+    outcome = cli(*arguments, *short, "--out", str(tmp_path / "figures"))
+    assert outcome.code == 0
+    assert outcome.err == ""
+    for text in ("2 BDP and more: 4 points", "less: 2 points", "N = 2", "worst:", "runs: "):
+        assert text in outcome.out
+    assert sorted(path.name for path in (tmp_path / "figures").glob("*.svg")) == [
+        "ware-n1.svg", "ware-n2.svg",
+    ]  # fmt: skip
+    document = json.loads(cli(*arguments, *short, "--json").out)
+    assert len(document["points"]) == 6
+    assert document["errors"]["2 BDP and more"]["count"] == 4
+    assert document["points"][0]["metric"] == "share"
+
+
+def test_a_sweep_draws_its_figures(cli, tmp_path):
+    arguments = ("--rate", "10mbit", "--buffer", "1..4bdp", "--time", "1s", "--out", str(tmp_path))
+    assert cli("sweep", "bbr", "cubic", *arguments).code == 0
+    figures = tmp_path / "bbr+cubic" / "figures"
+    svg = (figures / "share-against-buffer-10mbit-40ms-1+1-flows.svg").read_text(encoding="utf-8")
+    assert "model: Ware et al. 2019, BBR" in svg

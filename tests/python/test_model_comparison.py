@@ -1,0 +1,151 @@
+"""A model laid over runs, as curves and as errors."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import dumbbell
+from dumbbell.models import MODELS, DoesNotApply, Headline, Prediction
+from dumbbell.models.comparison import Compared, compare, measure_late, summarize
+from dumbbell.plots import draw_sweep, overlay, static
+from dumbbell.plots.comparison_figure import draw_comparison
+from dumbbell.plots.interactive import to_plotly_json
+
+WARE = MODELS["ware"]
+SHARE = Headline("share", 0, "BBR's share", "%", 100, is_relative=False)
+DELAY = Headline("queue_delay_mean_us", None, "queueing delay", "ms", 1e-3, is_relative=True)
+
+
+def pair(buffer: str, time: str = "2s", seed: int = 1) -> dumbbell.Scenario:
+    return dumbbell.Scenario(
+        ["bbr", "cubic"], rate="10mbit", buffer=buffer, time=time, sample="100ms", seed=seed
+    )
+
+
+def share(prediction: Prediction) -> float:
+    return prediction.metric("share", 0)
+
+
+def test_an_overlay_is_dashed_and_says_what_it_is():
+    scenarios = [pair(f"{buffer}bdp") for buffer in (2, 4, 8)]
+    curve = overlay(
+        WARE, scenarios, [2, 4, 8], lambda p: 100 * p.metric("share", 0), "#009e73", of="BBR"
+    )
+    assert curve is not None
+    assert curve.dashed
+    assert curve.label == "model: Ware et al. 2019, BBR"
+    assert curve.x.tolist() == [2, 4, 8]
+    assert curve.y == pytest.approx([78.5, 62.9, 54.5], abs=0.1)
+
+
+def test_an_overlay_leaves_out_what_the_model_does_not_cover():
+    scenarios = [pair("2bdp"), dumbbell.Scenario(["copa", "cubic"]), pair("8bdp")]
+    curve = overlay(WARE, scenarios, [1, 2, 3], share, "#000000")
+    assert curve is not None
+    assert curve.x.tolist() == [1, 3]
+    assert overlay(WARE, scenarios[:2], [1, 2], share, "#000000") is None
+    assert overlay(MODELS["pftk"], scenarios, [1, 2, 3], share, "#000000") is None
+
+
+@pytest.fixture(scope="module")
+def sweep_runs():
+    scenarios = [((b, seed), pair(f"{b}bdp", seed=seed)) for b in (1, 2, 4) for seed in (1, 2)]
+    return list(dumbbell.run_all(scenarios).values())
+
+
+def test_a_sweep_s_figures_have_the_models_that_are_of_such_flows(sweep_runs, tmp_path):
+    figures = {figure.name: figure for figure in draw_sweep(sweep_runs)}
+    assert set(figures) == {
+        "share-against-buffer-10mbit-40ms-1+1-flows",
+        "queueing-delay-against-buffer-10mbit-40ms-1+1-flows",
+    }
+    shares = figures["share-against-buffer-10mbit-40ms-1+1-flows"]
+    assert [(curve.label, curve.dashed) for curve in shares.curves] == [
+        ("BBR", False),
+        ("model: Ware et al. 2019, BBR", True),
+        ("CUBIC", False),
+        ("model: Ware et al. 2019, CUBIC", True),
+    ]
+    assert shares.curves[0].x.tolist() == [1, 2, 4]
+    sums = shares.curves[0].y + shares.curves[2].y
+    assert sums == pytest.approx([100, 100, 100])
+    # Ware et al.'s model says nothing of the queue.
+    delay = figures["queueing-delay-against-buffer-10mbit-40ms-1+1-flows"]
+    assert [curve.label for curve in delay.curves] == ["bottleneck"]
+    assert '"dash":"dash"' in to_plotly_json(shares)
+    png, svg = static.save(shares, tmp_path)
+    assert png.stat().st_size > 10_000
+    assert "model: Ware et al. 2019, BBR" in svg.read_text(encoding="utf-8")
+
+
+def test_a_sweep_over_flows_has_the_flows_as_its_axis():
+    scenarios = [
+        (n, dumbbell.Scenario([dumbbell.Group("cubic", n)], buffer="2bdp", time="1s"))
+        for n in (1, 2, 4)
+    ]
+    (figure,) = draw_sweep(dumbbell.run_all(scenarios).values())
+    assert figure.x_label == "flows of the first kind"
+    assert [curve.label for curve in figure.curves] == [
+        "bottleneck",
+        "model: CUBIC loss interval",
+    ]
+
+
+def test_the_late_share_of_a_whole_run_is_its_share(sweep_runs):
+    run = sweep_runs[-1]
+    whole = measure_late(run, SHARE, None)
+    assert whole == run.groups[0]["share"]
+    assert measure_late(run, SHARE, 2) == pytest.approx(whole, abs=0.01)
+
+
+def test_the_late_queueing_delay_of_a_whole_run_is_its_mean():
+    scenario = dumbbell.Scenario(["cubic"], buffer="1bdp", time="30s")
+    run = dumbbell.run(scenario)
+    whole = measure_late(run, DELAY, None)
+    assert whole == run.summary["bottleneck"]["queue_delay_mean_us"]
+    assert measure_late(run, DELAY, 30) == pytest.approx(whole, rel=0.05)
+
+
+def test_only_what_is_late_counts():
+    # CUBIC alone for a second, then both.
+    groups = [dumbbell.Group("bbr", start="1s", jitter="0s"), dumbbell.Group("cubic")]
+    scenario = dumbbell.Scenario(groups, rate="10mbit", buffer="1bdp", time="6s", sample="100ms")
+    run = dumbbell.run(scenario)
+    assert measure_late(run, SHARE, 3) > 1.05 * measure_late(run, SHARE, None)
+
+
+def test_compare_runs_and_errors():
+    scenarios = {(b, 1): pair(f"{b}bdp", time="20s") for b in (2.0, 4.0)}
+    compared = compare(WARE, scenarios, reps=2, last_s=10)
+    for (buffer, _), each in compared.items():
+        expected = WARE.predict(scenarios[buffer, 1]).metric("share", 0)
+        assert each.predicted == expected
+        assert len(each.measured) == len(each.verdicts) == 2
+        assert each.error == pytest.approx(expected - np.mean(each.measured))
+    (figure,) = draw_comparison(WARE, compared)
+    assert [curve.label for curve in figure.curves] == ["runs", "model: Ware et al. 2019"]
+    assert figure.curves[0].low is not None
+
+
+def test_compare_refuses_what_the_model_does_not_cover():
+    with pytest.raises(DoesNotApply):
+        compare(WARE, {1: dumbbell.Scenario(["copa"], time="1s")})
+    with pytest.raises(dumbbell.ResultError, match="`pftk` predicts no metric"):
+        compare(MODELS["pftk"], {1: pair("1bdp")})
+
+
+def test_summaries() -> None:
+    def of(predicted: float, measured: float, headline: Headline = SHARE) -> Compared:
+        return Compared(pair("1bdp"), headline, predicted, (measured,), ())
+
+    errors = summarize([of(0.5, 0.4), of(0.5, 0.7), of(0.5, 0.49)])
+    assert errors.count == 3
+    assert errors.median == pytest.approx(0.1)
+    assert errors.worst == pytest.approx(0.2)
+    assert errors.bias == pytest.approx((0.1 - 0.2 + 0.01) / 3)
+    assert of(30.0, 40.0, DELAY).error == pytest.approx(-0.25)
+    nothing = of(30.0, 0.0, DELAY)
+    assert math.isinf(nothing.error)
+    assert json.loads(json.dumps(nothing.to_dict(), allow_nan=False))["error"] is None
