@@ -16,8 +16,9 @@ from dumbbell.papers.kakenhi2024.measurements import (
     IntervalMeasured,
     Measurements,
     MixedMeasured,
-    loss_starts,
+    loss_starts_s,
     measure_intervals,
+    rows_by_flow,
 )  # fmt: skip
 from dumbbell.papers.kakenhi2024.points import (
     ALONE_CCS,
@@ -129,14 +130,13 @@ def test_run_names_are_unique():
 def test_loss_interval_of_a_cubic_flow():
     scenario = Interval("40ms", 1, 1.0).scenario(1).replace(time="60s")
     run = dumbbell.run(scenario)
-    starts = loss_starts(run, 0)
-    recoveries = (
-        run.summary["flows"][0]["fast_recovery_count"] + run.summary["flows"][0]["rto_count"]
-    )
-    assert len(starts) == recoveries, "each recovery is seen once"
+    (rows,) = rows_by_flow(run)
+    starts_s = loss_starts_s(rows)
+    flow = run.summary["flows"][0]
+    recoveries = flow["fast_recovery_count"] + flow["rto_count"]
+    assert len(starts_s) == recoveries, "each recovery is seen once"
     (flow,) = measure_intervals(run)
-    time_s = np.asarray(run.flows["time_us"].to_numpy()) / 1e6
-    assert flow.interval_s == pytest.approx(np.mean(np.diff(time_s[starts])))
+    assert flow.interval_s == pytest.approx(np.mean(np.diff(starts_s)))
     assert 0.04 < flow.rtt_s < 0.09
     # The link's packet rate; samples that end inside a packet leave half a percent.
     assert flow.rate_pkts_per_s == pytest.approx(50e6 / (8 * 1514), rel=0.005)

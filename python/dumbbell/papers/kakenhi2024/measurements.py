@@ -5,16 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dumbbell.metrics import jain
 from dumbbell.papers.kakenhi2024.points import Alone, Interval, Mixed
 from dumbbell.run import Run
-from dumbbell.series import flow_series
+from dumbbell.series import flow_series, to_floats
 
 __all__ = ["AloneMeasured", "IntervalMeasured", "Measurements", "MixedMeasured"]
 
+FloatArray = npt.NDArray[np.float64]
+
+#: Of a flow with fewer losses the mean time between them says little.
+FEWEST_LOSSES = 5
 #: Jain's index is over this last part of a run: C2's "fairness between flows", not their start-up.
 LATE_S = 60.0
 #: A lone flow has filled the link when a second's goodput is this much of the link.
@@ -181,29 +189,63 @@ def measure_intervals(run: Run) -> list[IntervalMeasured]:
     """Measure each flow of a run that lost often enough."""
     mss_bits = 8 * int(run.scenario.groups[0].mss)
     found = []
-    for flow in range(run.scenario.groups[0].flows):
-        time_s, rtt_us, goodput = flow_series(run, flow, "rtt_us", "goodput_bps")
-        starts = time_s[loss_starts(run, flow)]
-        if starts.size < 5:
+    for rows in rows_by_flow(run):
+        starts_s = loss_starts_s(rows)
+        if starts_s.size < FEWEST_LOSSES:
             continue
-        inside = (time_s > starts[0]) & (time_s <= starts[-1])
+        inside = (rows.time_s > starts_s[0]) & (rows.time_s <= starts_s[-1])
         found.append(
             IntervalMeasured(
-                interval_s=float(starts[-1] - starts[0]) / (starts.size - 1),
-                rtt_s=float(np.nanmean(rtt_us[inside])) / 1e6,
-                rate_pkts_per_s=float(np.mean(goodput[inside])) / mss_bits,
+                interval_s=float(starts_s[-1] - starts_s[0]) / (starts_s.size - 1),
+                rtt_s=float(np.nanmean(rows.rtt_us[inside])) / 1e6,
+                rate_pkts_per_s=float(np.mean(rows.goodput_bps[inside])) / mss_bits,
             )
         )
     return found
 
 
-def loss_starts(run: Run, flow: int) -> np.ndarray:
-    """Return at which of a flow's samples it has just begun to recover from losses."""
+class FlowRows(NamedTuple):
+    """A flow's samples, in order of time.
+
+    Attributes
+    ----------
+    time_s, rtt_us, goodput_bps
+        As the table `flows` has them.
+    recovering
+        Whether the flow recovers from losses.
+    """
+
+    time_s: FloatArray
+    rtt_us: FloatArray
+    goodput_bps: FloatArray
+    recovering: npt.NDArray[np.bool_]
+
+
+def rows_by_flow(run: Run) -> list[FlowRows]:
+    """Return each flow's samples; the table is read once."""
     table = run.flows
-    rows = np.asarray(table["flow"].to_numpy()) == flow
-    states = np.asarray(table["ca_state"].to_pylist(), dtype=str)[rows]
-    recovering = np.isin(states, ["recovery", "loss"])
-    return np.flatnonzero(recovering & ~np.concatenate([[False], recovering[:-1]]))
+    flow = np.asarray(table["flow"].to_numpy())
+    order = np.argsort(flow, kind="stable")
+    ends = np.cumsum(np.bincount(flow, minlength=run.scenario.groups[0].flows))[:-1]
+    states = table["ca_state"].combine_chunks()
+    if pa.types.is_dictionary(states.type):
+        states = states.dictionary_decode()
+    recovering = pc.is_in(states, value_set=pa.array(["recovery", "loss"]))
+    columns = (
+        to_floats(table["time_us"]) / 1e6,
+        to_floats(table["rtt_us"]),
+        to_floats(table["goodput_bps"]),
+        np.asarray(recovering.to_numpy(zero_copy_only=False)),
+    )
+    parts = [np.split(column[order], ends) for column in columns]
+    return [FlowRows(*flow_columns) for flow_columns in zip(*parts, strict=True)]
+
+
+def loss_starts_s(rows: FlowRows) -> FloatArray:
+    """Return when a flow began to recover from losses."""
+    begins = rows.recovering & ~np.concatenate([[False], rows.recovering[:-1]])
+    starts: FloatArray = rows.time_s[begins]
+    return starts
 
 
 def measure_mixed(run: Run) -> MixedMeasured:
