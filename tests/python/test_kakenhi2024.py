@@ -27,6 +27,7 @@ from dumbbell.papers.kakenhi2024.points import (
     FLOW_COUNTS,
     MIXES,
     RIVALS,
+    SPREADS,
     Alone,
     Interval,
     Mixed,
@@ -45,6 +46,9 @@ def world() -> Measurements:
             for cc in ALONE_CCS:
                 bad = replace(GOOD, queue_delay_ms=100.0, drop_pct=8.0)
                 m.alone[Alone(cc, n, buffer)] = [GOOD if cc == "l3dr" else bad]
+    for spread, delay_ms in zip(SPREADS[1:], (230, 480), strict=True):
+        point = Alone("bbr", FLOW_COUNTS[-1], DEEP_BDP, spread)
+        m.alone[point] = [replace(GOOD, queue_delay_ms=delay_ms)]
     m.intervals[Interval("40ms", 1, 1.0)] = [
         IntervalMeasured(t, 0.06, 1.1 * rate_pkts_per_s(t, 0.06)) for t in (2.0, 4.0, 6.0, 9.0)
     ]
@@ -63,10 +67,11 @@ def test_shown_when_it_is_as_the_report_says():
     assert shown(world()) == {"C1": True, "C2": True, "C3": True, "C4": True}
 
 
-def test_a_short_queue_is_not_c1():
+def test_a_short_queue_is_not_c1_whatever_other_start_times_show():
     m = world()
     m.alone[Alone("bbr", 128, DEEP_BDP)] = [replace(GOOD, queue_delay_ms=150)]
     assert shown(m) == {"C1": False, "C2": True, "C3": True, "C4": True}
+    assert "128 flows that start within 1s: 230 ms; within 10s: 480 ms" in check_findings(m)[0].note
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import numpy as np
 from dumbbell.metrics import spearman
 from dumbbell.models.cubic_interval import rate_pkts_per_s
 from dumbbell.papers.kakenhi2024.measurements import Measurements
-from dumbbell.papers.kakenhi2024.points import DEEP_BDP, RIVALS, Alone, Mixed
+from dumbbell.papers.kakenhi2024.points import DEEP_BDP, RIVALS, SPREADS, Alone, Mixed
 from dumbbell.papers.paper import Check, Finding
 
 __all__ = ["check_findings"]
@@ -65,7 +65,18 @@ def c1(m: Measurements) -> Finding:
                 spearman(counts, delays) >= MODEL_CORRELATION,
             ),
         ),
+        note=f"{counts[-1]} flows that start within "
+        + "; within ".join(spread_delays(m, counts[-1])),
     )
+
+
+def spread_delays(m: Measurements, flows: int) -> list[str]:
+    """Return the queueing delay with other start times."""
+    points = [Alone("bbr", flows, DEEP_BDP, spread) for spread in SPREADS[1:]]
+    return [
+        f"{point.spread}: {m.alone_mean(point, lambda run: run.queue_delay_ms):.0f} ms"
+        for point in points
+    ]
 
 
 def c2(m: Measurements) -> Finding:

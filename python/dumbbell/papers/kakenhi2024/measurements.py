@@ -132,8 +132,8 @@ class Measurements:
 
 def alone_point(text: str) -> Alone:
     """Return the point of a run's name."""
-    cc, flows, buffer = matched(r"(\w+)-n(\d+)-([\d.]+)bdp", text)
-    return Alone(cc, int(flows), float(buffer))
+    cc, flows, buffer, spread = matched(r"(\w+)-n(\d+)-([\d.]+)bdp-spread(\w+)-", text)
+    return Alone(cc, int(flows), float(buffer), spread)
 
 
 def interval_point(text: str) -> Interval:

@@ -14,6 +14,7 @@ __all__ = [
     "MIXES",
     "QUICK_NOTE",
     "RIVALS",
+    "SPREADS",
     "Alone",
     "Interval",
     "Mixed",
@@ -27,6 +28,9 @@ FLOW_COUNTS = (1, 2, 4, 8, 16, 32, 64, 128)
 ALONE_CCS = ("bbr", "l3dr", "bbr3", "cubic")
 #: C1's "deep buffer", in which "several hundred ms" can be seen: 1.28 s.
 DEEP_BDP = 32.0
+#: When the flows start is not in the report. The first is what the findings are checked with; the
+#: others are run for C1, where it decides whether the flows' PROBE_RTTs coincide.
+SPREADS = ("100ms", "1s", "10s")
 C2_BUFFERS_BDP = (1.0, 10.0)
 
 #: C3: "over buffers, RTTs and flow counts".
@@ -54,20 +58,24 @@ class Alone(NamedTuple):
         How many.
     buffer_bdp
         Bottleneck buffer.
+    spread
+        All flows start within this.
     """
 
     cc: str
     flows: int
     buffer_bdp: float
+    spread: str = SPREADS[0]
 
     def run_name(self, seed: int) -> str:
         """Return the name its run is saved under."""
-        return f"alone-{self.cc}-n{self.flows}-{self.buffer_bdp:g}bdp-seed{seed}"
+        where = f"n{self.flows}-{self.buffer_bdp:g}bdp-spread{self.spread}"
+        return f"alone-{self.cc}-{where}-seed{seed}"
 
     def scenario(self, seed: int) -> Scenario:
         """Return what to run."""
         return Scenario(
-            [Group(self.cc, self.flows)],
+            [Group(self.cc, self.flows, jitter=self.spread)],
             rate="100mbit",
             rtt="40ms",
             buffer=f"{self.buffer_bdp:g}bdp",
@@ -166,7 +174,10 @@ def grid(
     interval_buffers: Sequence[float],
 ) -> list[Point]:
     """Return the points of a grid."""
-    deep: list[Point] = [Alone("bbr", n, DEEP_BDP) for n in flow_counts]
+    deep: list[Point] = [
+        *(Alone("bbr", n, DEEP_BDP) for n in flow_counts),
+        *(Alone("bbr", flow_counts[-1], DEEP_BDP, spread) for spread in SPREADS[1:]),
+    ]
     alone: list[Point] = [
         Alone(cc, n, buffer) for cc in ALONE_CCS for buffer in C2_BUFFERS_BDP for n in flow_counts
     ]
