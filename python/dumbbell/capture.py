@@ -68,7 +68,9 @@ class Capture:
         self.points = tuple(points)
         for point in self.points:
             if point not in CAPTURE_POINTS:
-                raise ScenarioError(f"unknown capture point `{point}`{nearest(point, CAPTURE_POINTS)}")
+                raise ScenarioError(
+                    f"unknown capture point `{point}`{nearest(point, CAPTURE_POINTS)}"
+                )
         if not self.points:
             raise ScenarioError(f"no capture points; say some of `{','.join(CAPTURE_POINTS)}`")
         self.snap = str(snap)
