@@ -111,6 +111,8 @@ def test_matching_finds_the_simulator_s_drops_and_delays(captured, name):
     lost = sum(row["dropped_pkts"] for row in rows)
     waiting = sum(row["undecided_pkts"] for row in rows)
     assert lost + waiting == link["dropped_pkts"] + link["left_pkts"]
+    # Of those that entered last, whether they were dropped is not to be seen.
+    assert lost <= link["dropped_pkts"] <= lost + waiting
     # From arrival to the last bit: the wait in the queue and the packet's own time on the link.
     delay_us = match.packets["delay_us"].drop_null().to_numpy()
     own_us = 1514 * 8e6 / link["link_rate_bps"]
