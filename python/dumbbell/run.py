@@ -287,4 +287,5 @@ def execute(
     except _core.Cancelled:
         raise Cancelled("the run was cancelled") from None
     tables = {name: pa.table(output.table(name)) for name in output.table_names()}
-    return Run(scenario, json.loads(output.summary()), tables, capture and capture.path)
+    path = None if capture is None else capture.path
+    return Run(scenario, json.loads(output.summary()), tables, path)

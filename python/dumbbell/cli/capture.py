@@ -12,8 +12,17 @@ import typer
 
 from dumbbell.capture import CAPTURE, CAPTURE_POINTS, HEADERS, Capture, capture_beside
 from dumbbell.errors import DumbbellError, ScenarioError
+from dumbbell.run import Run
 
-__all__ = ["CaptureFlag", "CapturePoints", "CaptureSnap", "Captures", "captures_of", "tidying"]
+__all__ = [
+    "CaptureFlag",
+    "CapturePoints",
+    "CaptureSnap",
+    "Captures",
+    "captures_of",
+    "save_with_capture",
+    "tidying",
+]
 
 CaptureFlag = Annotated[
     bool,
@@ -67,6 +76,14 @@ class Captures:
         """Return the capture of the run that will be saved in a directory."""
         directory.parent.mkdir(parents=True, exist_ok=True)
         return self.settings.at(capture_beside(directory))
+
+
+def save_with_capture(run: Run, directory: Path) -> Path:
+    """Save a run; its capture, which lay beside the directory, is in it afterwards."""
+    run.save(directory)
+    if run.capture is not None:
+        run.capture.unlink(missing_ok=True)
+    return directory
 
 
 @contextmanager

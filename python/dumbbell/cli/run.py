@@ -9,7 +9,14 @@ from typing import Any
 from rich.console import Console
 
 from dumbbell.cli import options
-from dumbbell.cli.capture import CaptureFlag, CapturePoints, CaptureSnap, captures_of, tidying
+from dumbbell.cli.capture import (
+    CaptureFlag,
+    CapturePoints,
+    CaptureSnap,
+    captures_of,
+    save_with_capture,
+    tidying,
+)
 from dumbbell.cli.console import out, paint, print_json, progress_bar, table
 from dumbbell.cli.options import Settings, base_scenario
 from dumbbell.engine import SIMULATOR, check_engine
@@ -69,7 +76,7 @@ def run_command(
         if out_dir is not None:
             # After it is printed: a full disk does not take a finished run along.
             sys.stdout.flush()
-            result.save(out_dir)
+            save_with_capture(result, out_dir)
             if not json:
                 out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
     return 1 if result.verdict.status == INVALID else 0

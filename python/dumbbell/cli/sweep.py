@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,15 @@ import typer
 from dumbbell.capture import Capture
 from dumbbell.cli import axes, options
 from dumbbell.cli.axes import Point, group_names, scenario_at, sweep_points
-from dumbbell.cli.capture import CaptureFlag, CapturePoints, CaptureSnap, captures_of, tidying
+from dumbbell.cli.capture import (
+    CaptureFlag,
+    CapturePoints,
+    Captures,
+    CaptureSnap,
+    captures_of,
+    save_with_capture,
+    tidying,
+)
 from dumbbell.cli.console import out, print_json, progress_bar, table
 from dumbbell.cli.options import Settings
 from dumbbell.engine import SIMULATOR, check_engine
@@ -26,6 +35,9 @@ from dumbbell.sweep import Progress, SweepInterrupted, run_all
 from dumbbell.verdict import gravest
 
 __all__ = ["sweep_command"]
+
+#: A point of the sweep and which of its repetitions.
+Key = tuple[Point, int]
 
 
 def sweep_command(
@@ -77,19 +89,37 @@ def sweep_command(
     if out_dir is not None:
         check_parent(out_dir)
 
-    def keep(key: tuple[Point, int], run: Run) -> Run:
-        if out_dir is None:
-            # Only the summary is printed; all tables together would not fit in memory.
-            return Run(run.scenario, run.summary, {})
-        directory = run.save(out_dir / run_name(key[0], run.scenario))
-        if run.capture is not None:
-            run.capture.unlink()  # the directory has it now
-        return Run.load(directory)
+    runs = run_points(scenarios, engine, jobs, out_dir, captures)
+    results = {p: [runs[p, rep] for rep in range(reps)] for p in points}
+    if json:
+        print_json(json_module.dumps(to_documents(results), indent=2, allow_nan=False))
+    else:
+        print_sweep(results)
+    if out_dir is not None:
+        save_figures(results, out_dir)
+        if not json:
+            out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
+    return 0
 
+
+def run_points(
+    scenarios: Sequence[tuple[Key, Scenario]],
+    engine: str,
+    jobs: int | None,
+    out_dir: Path | None,
+    captures: Captures | None,
+) -> dict[Key, Run]:
+    """Run all, saving each as it finishes, and show how far they are."""
     places = {key: out_dir / run_name(key[0], s) for key, s in scenarios} if out_dir else {}
 
-    def capture_at(key: tuple[Point, int]) -> Capture | None:
-        return captures and captures.of(places[key])
+    def capture_at(key: Key) -> Capture | None:
+        return None if captures is None else captures.of(places[key])
+
+    def keep(key: Key, run: Run) -> Run:
+        if key not in places:
+            # Only the summary is printed; all tables together would not fit in memory.
+            return Run(run.scenario, run.summary, {})
+        return Run.load(save_with_capture(run, places[key]))
 
     with (
         tidying(places.values() if captures else []),
@@ -101,7 +131,7 @@ def sweep_command(
             bar.at(progress.simulated_s / progress.total_s, label)
 
         try:
-            runs = run_all(
+            return run_all(
                 scenarios,
                 engine=engine,
                 workers=jobs,
@@ -113,16 +143,6 @@ def sweep_command(
             kept = out_dir is not None and interrupt.finished
             where = f", kept in {out_dir}" if kept else ""
             raise KeyboardInterrupt(f"{interrupt}{where}") from None
-    results = {p: [runs[p, rep] for rep in range(reps)] for p in points}
-    if json:
-        print_json(json_module.dumps(to_documents(results), indent=2, allow_nan=False))
-    else:
-        print_sweep(results)
-    if out_dir is not None:
-        save_figures(results, out_dir)
-        if not json:
-            out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
-    return 0
 
 
 def save_figures(results: dict[Point, list[Run]], out_dir: Path) -> None:
