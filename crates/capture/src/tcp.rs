@@ -94,12 +94,12 @@ impl TcpOptions {
                 1 => rest = behind,
                 _ => {
                     let length = usize::from(behind.first().copied().unwrap_or_default());
-                    let Some((option, behind)) = rest.split_at_checked(length.max(2)) else {
-                        break;
-                    };
                     if length < 2 {
                         break;
                     }
+                    let Some((option, behind)) = rest.split_at_checked(length) else {
+                        break;
+                    };
                     options.set(kind, &option[2..]);
                     rest = behind;
                 }

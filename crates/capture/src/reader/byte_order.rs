@@ -8,6 +8,13 @@ pub(super) enum ByteOrder {
 }
 
 impl ByteOrder {
+    pub(super) fn other(self) -> Self {
+        match self {
+            Self::Little => Self::Big,
+            Self::Big => Self::Little,
+        }
+    }
+
     #[inline]
     pub(super) fn u16(self, bytes: [u8; 2]) -> u16 {
         match self {

@@ -186,7 +186,7 @@ impl Reader {
 
 fn recognise(magic: &[u8]) -> Option<Format> {
     let magic = *magic.first_chunk::<4>()?;
-    if magic == pcapng::SECTION_HEADER {
+    if magic == pcapng::SECTION_HEADER.to_be_bytes() {
         return Some(Format::Pcapng(Pcapng::new()));
     }
     Pcap::recognise(magic).map(Format::Pcap)

@@ -9,10 +9,11 @@ use super::record::{RECORD_BYTES_MAX, Record, Step, Stop};
 use crate::link_layer::LinkType;
 use crate::writer::DROPPED_COMMENT;
 
-/// Type of the block that begins a section: the same in both byte orders.
-pub(super) const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+/// Type of the block that begins a section: the same in both byte orders (§4.1).
+pub(super) const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 
-/// Types of blocks (§4, §11.1).
+/// Types of other blocks (§4, §11.1).
 const INTERFACE_DESCRIPTION: u32 = 1;
 const OLD_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
@@ -56,23 +57,26 @@ impl Pcapng {
         interfaces: &mut Vec<Interface>,
     ) -> Result<Step<'a>, Stop> {
         let offset = input.offset();
-        let Some(head) = input.peek(12)?.first_chunk::<12>().copied() else {
+        let Some([kind, mut length, magic]) = self.order.words(input.peek(12)?) else {
             return end(input, offset);
         };
-        let [kind, length, first_word] = [0, 4, 8].map(|at| [0, 1, 2, 3].map(|i| head[at + i]));
         let is_section = kind == SECTION_HEADER;
         if is_section {
-            self.order = section_order(first_word)
-                .ok_or_else(|| Stop::damage(offset, "a section without its byte-order magic"))?;
+            if magic == BYTE_ORDER_MAGIC.swap_bytes() {
+                self.order = self.order.other();
+                length = length.swap_bytes();
+            } else if magic != BYTE_ORDER_MAGIC {
+                let what = "a section without its byte-order magic";
+                return Err(Stop::damage(offset, what));
+            }
             self.first_interface = interfaces.len();
         }
-        let length = self.order.u32(length);
         let body = take_block(self.order, input, offset, length)?;
         if is_section {
             self.check_version(body.bytes, offset)?;
             return Ok(Step::Other);
         }
-        match self.order.u32(kind) {
+        match kind {
             ENHANCED_PACKET => Ok(self.enhanced_packet(body, interfaces)),
             SIMPLE_PACKET => Ok(self.simple_packet(body.bytes, interfaces)),
             OLD_PACKET => Ok(self.old_packet(body, interfaces)),
@@ -94,6 +98,7 @@ impl Pcapng {
     }
 
     /// The obsolete packet block (§A) has its interface in 16 bits, then a count of drops.
+    #[cold]
     fn old_packet<'a>(&mut self, body: Body<'a>, interfaces: &[Interface]) -> Step<'a> {
         let (Some([_, high, low, captured_bytes, wire_bytes]), Some(interface)) =
             (self.order.words(body.bytes), body.bytes.first_chunk())
@@ -106,7 +111,7 @@ impl Pcapng {
     }
 
     /// A packet with time and options.
-    #[inline]
+    #[inline(always)]
     fn packet<'a>(
         &mut self,
         fields: [u32; 5],
@@ -228,13 +233,6 @@ impl Pcapng {
             None => Err(Stop::damage(offset, "a section without its version")),
         }
     }
-}
-
-/// The byte order of a section by its magic (§4.1).
-fn section_order(magic: [u8; 4]) -> Option<ByteOrder> {
-    [ByteOrder::Little, ByteOrder::Big]
-        .into_iter()
-        .find(|order| order.u32(magic) == 0x1a2b_3c4d)
 }
 
 /// What lies between a block's two lengths.

@@ -69,17 +69,17 @@ fn compressed_data_cut_anywhere_never_panics_and_is_told() {
 
 #[test]
 fn what_stands_before_damaged_compressed_data_is_read() {
-    // Blocks of zstd hold up to 128 KiB; this is several.
+    // gzip gives out what stands before the damage, zstd blocks of up to 128 KiB; this is several.
     let frames: Vec<_> = (0..4000)
         .map(|n| data(n * 9973, n as usize % 200))
         .collect();
     let file = pcap(ETHERNET, &frames);
-    for compressed in [gzip(&file), zstd(&file)] {
+    for (compressed, least_packets) in [(gzip(&file), 3900), (zstd(&file), 2500)] {
         let mut damaged = compressed;
         let at = damaged.len() - 200;
         damaged[at..at + 50].fill(0xff);
         let (packets, counts) = read(&damaged);
-        assert!(packets.len() > 100, "{counts:?}");
+        assert!(packets.len() > least_packets, "{counts:?}");
         assert!(counts.damage.is_some());
     }
 }

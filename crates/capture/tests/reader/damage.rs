@@ -123,6 +123,20 @@ fn a_promise_of_much_is_damage_when_the_file_ends_before() {
 }
 
 #[test]
+fn the_offset_of_damage_counts_what_was_passed_over() {
+    let megabytes = vec![7; 3 << 20];
+    let before = Pcapng::new(Order::Little)
+        .interface(1, 0, &[])
+        .block(0x0bad, &megabytes)
+        .packet(0, 1, &data(1, 0), &[]);
+    let offset = before.bytes.len() as u64;
+    let mut file = before.packet(0, 1, &data(2, 0), &[]);
+    file.bytes.truncate(file.bytes.len() - 1);
+    let what = "the file ends within a block".to_owned();
+    assert_eq!(read(&file.bytes).1.damage, Some(Damage { offset, what }));
+}
+
+#[test]
 fn blocks_whose_lengths_disagree_are_damage() {
     let before = Pcapng::new(Order::Big)
         .interface(1, 0, &[])
@@ -224,6 +238,37 @@ fn options_that_run_over_are_left_out_and_the_packet_is_not() {
             .packet(0, 1, &frame, &[]);
         assert_eq!(read(&file.bytes).0.len(), 1, "{overrun:?}");
     }
+}
+
+#[test]
+fn what_stands_behind_the_end_of_options_is_none() {
+    let frame = data(1, 2);
+    let length = frame.len() as u32;
+    let words = [0, 0, 1, length, length].map(u32::to_le_bytes);
+    let comment = b"dropped by the bottleneck\0\0\0";
+    for (end, is_marked) in [(&[0; 4][..], false), (&[], true)] {
+        let options = [end, &[1, 0, 25, 0], comment].concat();
+        let body = [words.as_flattened(), &frame, &options].concat();
+        let file = Pcapng::new(Order::Little)
+            .interface(1, 0, &[])
+            .block(6, &body);
+        assert_eq!(read(&file.bytes).0[0].is_marked_dropped, is_marked);
+    }
+}
+
+#[test]
+fn a_length_on_the_wire_below_the_captured_one_is_none() {
+    let frame = data(1, 2);
+    let length = frame.len() as u32;
+    let mut file = Pcap::new(Order::Little, MICROSECONDS, ETHERNET);
+    file.record([1, 0, length, 0], &frame);
+    assert_eq!(read(&file.bytes).0[0].wire_bytes, length);
+    let words = [0, 0, 1, length, 0].map(u32::to_le_bytes);
+    let body = [words.as_flattened(), &frame].concat();
+    let file = Pcapng::new(Order::Little)
+        .interface(1, 0, &[])
+        .block(6, &body);
+    assert_eq!(read(&file.bytes).0[0].wire_bytes, length);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use dumbbell_capture::LinkType;
 
 use crate::files::{MICROSECONDS, NANOSECONDS, ORDERS, Order, Pcap, Pcapng};
-use crate::frames::{ETHERNET, data};
+use crate::frames::{ETHERNET, Segment, data};
 use crate::{open, read};
 
 const IF_NAME: u16 = 2;
@@ -120,6 +120,22 @@ fn simple_packets_are_cut_by_the_snap_length_and_have_the_time_before() {
             assert_eq!((simple.time_ns, simple.interface), (77, 0));
             assert_eq!(simple.wire_bytes, frame.len() as u32);
         }
+    }
+}
+
+#[test]
+fn padding_of_a_simple_packet_is_no_part_of_it() {
+    let syn = Segment {
+        options: vec![2, 4, 5, 0xb4],
+        ..Segment::default()
+    };
+    let frame = syn.ethernet();
+    // The snap length ends one byte before the MSS does.
+    for (snap_bytes, mss) in [(57, None), (58, Some(1460))] {
+        let file = Pcapng::new(Order::Little)
+            .interface(1, snap_bytes, &[])
+            .simple_packet(58, &frame[..snap_bytes as usize]);
+        assert_eq!(read(&file.bytes).0[0].mss, mss);
     }
 }
 

@@ -329,6 +329,9 @@ fn checksums_are_judged_when_asked() {
         let checksum = |frame: &[u8]| dissect_whole(frame).map(|packet| packet.checksum);
         assert_eq!(checksum(&frame), Ok(Checksum::Good));
 
+        let padded = [frame.as_slice(), &[0xee; 9]].concat();
+        assert_eq!(checksum(&padded), Ok(Checksum::Good));
+
         let mut bad = frame.clone();
         bad[50] ^= 1;
         assert_eq!(checksum(&bad), Ok(Checksum::Bad));
