@@ -73,14 +73,14 @@ def test_packets_are_the_simulator_s_own(captured, name):
 
 @pytest.mark.parametrize("name", SIMULATED_NAMES)
 def test_timeouts_are_the_simulator_s_own(captured, name):
-    """But for a few: a timeout whose retransmission waits for the window is not to be seen."""
+    """But for one in thirty: a capture guesses them from when something was sent again."""
     capture, analysis = captured(name)
     pairs = [
         (row["rto_count"], flow["rto_count"])
         for flow, row in flows_with_rows(capture.run, analysis, "sender")
     ]
     ours, theirs = (sum(column) for column in zip(*pairs, strict=True))
-    assert abs(ours - theirs) <= 0.02 * theirs
+    assert abs(ours - theirs) <= theirs / 30
 
 
 @pytest.mark.parametrize("name", SIMULATED_NAMES)
@@ -111,6 +111,8 @@ def test_matching_finds_the_simulator_s_drops_and_delays(captured, name):
     lost = sum(row["dropped_pkts"] for row in rows)
     waiting = sum(row["undecided_pkts"] for row in rows)
     assert lost + waiting == link["dropped_pkts"] + link["left_pkts"]
+    # Of those that entered last, whether they were dropped is not to be seen.
+    assert lost <= link["dropped_pkts"] <= lost + waiting
     # From arrival to the last bit: the wait in the queue and the packet's own time on the link.
     delay_us = match.packets["delay_us"].drop_null().to_numpy()
     own_us = 1514 * 8e6 / link["link_rate_bps"]
@@ -148,7 +150,8 @@ def test_packets_are_the_kernel_engine_s_own(captured, name):
         who = f"flow {flow['flow']}"
         assert row["data_pkts"] == flow["sent_pkts"], who
         assert row["retransmitted_pkts"] == flow["retransmitted_pkts"], who
-        assert row["rtt_min_us"] == pytest.approx(flow["rtt_min_us"], rel=0.05), who
+        # The capture's include the handshake's, when the queue was empty.
+        assert 0.99 * flow["base_rtt_us"] <= row["rtt_min_us"] <= 1.01 * flow["rtt_min_us"], who
         assert row["rtt_mean_us"] == pytest.approx(flow["rtt_mean_us"], rel=0.1), who
     for flow, row in flows_with_rows(capture.run, analysis, "receiver"):
         assert row["data_pkts"] == flow["arrived_pkts"], f"flow {flow['flow']}"

@@ -10,7 +10,7 @@ import pytest
 
 import dumbbell
 from tests.python.judges import tcptrace, tshark
-from tests.python.judges.captures import CASES, Captured, build
+from tests.python.judges.captures import CASES, RUN_CASES, Captured, build
 from tests.python.judges.comparison import compare, our_rows
 from tests.python.judges.programs import needs, run
 from tests.python.judges.rules import TCPTRACE, TSHARK
@@ -59,12 +59,10 @@ def test_nothing_is_malformed_and_every_packet_is_read(captured, name):
 
 
 @needs_tshark
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", RUN_CASES)
 def test_a_point_alone_is_what_it_is_among_the_others(captured, name):
     """Of the whole capture in ns, and of the point's own in µs."""
     capture = captured(name)
-    if capture.run is None:
-        pytest.skip("it has one point only")
     whole = dumbbell.analyze(capture.path).connections.to_pylist()
     for point, path in capture.points.items():
         alone = our_rows(path)

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 from dumbbell import papers
@@ -209,3 +210,54 @@ def test_all_papers_make_one_site(reproduced, tmp_path):
     assert '<span lang="ja">知見</span>' in text
     shown = sum(finding.shown for finding in result.findings)
     assert f"<strong>{2 * shown} / 14</strong>" in text
+
+
+OVER_TIME = ["3", "4", "5", "7", "8", "9", "10", "11", "12"]
+
+
+def test_capture_draws_the_figures_over_time_from_captures_too(
+    cli, short_paper, tmp_path, monkeypatch
+):
+    monkeypatch.setitem(PAPERS, "ogino2021", short_paper)
+    outcome = cli("reproduce", "ogino2021", "--capture", "--quick", "--out", str(tmp_path))
+    assert outcome.code == 0, outcome.err
+    out = tmp_path / "ogino2021"
+    assert "from captures at the senders: in " in outcome.out
+    drawn = {path.stem for path in (out / "figures").glob("*.svg")}
+    assert drawn == {
+        *(f"figure-{number}" for number in FIGURES),
+        *(f"capture-figure-{number}" for number in OVER_TIME),
+        "capture-a5",
+    }
+    captured = {path.parent.name for path in (out / "runs").glob("*/capture.pcapng")}
+    assert captured == {
+        name for name, _ in short_paper.quick_scenarios([1]) if "cubic-n4" not in name
+    }
+    assert list((out / "runs").glob("*.pcapng")) == []
+    text = (out / "report.html").read_text(encoding="utf-8")
+    assert "dumbbell reproduce ogino2021 --quick --capture" in text
+    document = json.loads((out / "findings.json").read_text())
+    assert document["capture"] is True
+
+
+def test_a_capture_s_figure_is_behind_the_engine_s_and_says_the_same(short_paper, tmp_path):
+    result = reproduce(short_paper, tmp_path, quick=True, capture=True)
+    names = [figure.name for figure in result.figures]
+    for number in OVER_TIME:
+        place = names.index(f"figure-{number}")
+        assert names[place + 1] == f"capture-figure-{number}"
+        engine, capture = result.figures[place], result.figures[place + 1]
+        assert [curve.label for curve in capture.curves] == [c.label for c in engine.curves]
+        if number in ("5", "9", "12"):
+            continue
+        for ours, own in zip(capture.curves, engine.curves, strict=True):
+            # In flight, averaged over the run from its first tenth of a second on.
+            mean, its = (float(np.mean(curve.y[curve.x > 0.2])) for curve in (ours, own))
+            assert mean == pytest.approx(its, rel=0.05), f"{number} {ours.label}"
+
+
+def test_without_capture_there_is_none(reproduced):
+    result, out = reproduced
+    assert list(out.glob("runs/*/capture.pcapng")) == []
+    assert not any(figure.name.startswith("capture") for figure in result.figures)
+    assert "captures" not in result.findings[4].evidence

@@ -16,7 +16,7 @@ from tests.python.judges.pcap import read_pcap, write_pcap
 from tests.python.judges.reorder import delayed
 from tests.python.judges.tshark import to_classic_pcap
 
-__all__ = ["CASES", "KERNEL_CASES", "SIMULATED", "Captured", "build"]
+__all__ = ["CASES", "KERNEL_CASES", "RUN_CASES", "SIMULATED", "Captured", "build"]
 
 #: Simulated, and why.
 SIMULATED = {
@@ -93,9 +93,9 @@ def on_the_kernel(name: str) -> Callable[[Path], Captured]:
 
 
 def reordered(directory: Path) -> Captured:
-    """The receiver's point of the light loss, with every tenth data packet three places late."""
+    """The sender's point of the light loss, with every tenth data packet three places late."""
     captured = simulated("light-loss")(directory)
-    records = delayed(read_pcap(captured.points["receiver-0"]), bytes([10, 0, 0, 1]), 10, 3)
+    records = delayed(read_pcap(captured.points["sender-0"]), bytes([10, 0, 0, 1]), 10, 3)
     path = write_pcap(directory / "reordered.pcap", records)
     return Captured(path, {"reordered": path})
 
@@ -119,8 +119,9 @@ BUILDERS: dict[str, Callable[[Path], Captured]] = {
 }
 MARKS = {name: [needs_kernel] for name in KERNEL_CASES}
 
-#: For `pytest.mark.parametrize`.
+#: For `pytest.mark.parametrize`: all, and those that are of our own runs.
 CASES = [pytest.param(name, marks=MARKS.get(name, [])) for name in BUILDERS]
+RUN_CASES = [pytest.param(name, marks=MARKS.get(name, [])) for name in (*SIMULATED, *KERNEL_CASES)]
 
 
 def build(name: str, directory: Path) -> Captured:

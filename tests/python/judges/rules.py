@@ -54,13 +54,19 @@ def bytes_per_s(row: Row) -> float | None:
 
 def retransmitted_sequence(row: Row) -> int:
     """What tcptrace takes for retransmitted bytes: a SYN and a FIN are one each."""
-    repeated = max(row["syn_count"] - 1, 0) + max(row["fin_count"] - 1, 0)
+    repeated = max(int(row["syn_count"]) - 1, 0) + max(int(row["fin_count"]) - 1, 0)
     return int(row["retransmitted_bytes"]) + repeated
 
 
 def below_highest(row: Row) -> int:
     """Data below the highest seen, whether it was seen before or not."""
     return int(row["retransmitted_pkts"]) + int(row["out_of_order_pkts"])
+
+
+def inflight_without_holes(row: Row) -> int:
+    """What is in flight by SACK; tshark does not count what comes late until it comes."""
+    hole = int(row["largest_segment_bytes"]) if row["out_of_order_pkts"] else 0
+    return int(row["inflight_sack_max_bytes"]) - hole
 
 
 TCPTRACE = (
@@ -71,6 +77,7 @@ TCPTRACE = (
         "window_min_bytes",
     )),
     Rule("retransmitted_bytes", retransmitted_sequence, known="SYN and FIN as bytes"),
+    Rule("zero_window_probes", column("zero_window_probe_pkts")),
     Rule("inflight_max_bytes", lambda row: row["inflight_max_bytes"] + 1, applies=has_data,
          known="one byte more in flight"),
     Rule("throughput_bytes_per_s", bytes_per_s, 1.0),
@@ -103,7 +110,7 @@ TSHARK = (
     Rule("rtt_min_ms", ms("rtt_min_us"), 0.001,
          applies=lambda row: has_data(row) and row["vantage"] != "receiver",
          known="tshark's RTT samples"),
-    Rule("inflight_max_bytes", column("inflight_sack_max_bytes"),
+    Rule("inflight_max_bytes", inflight_without_holes,
          most=lambda row: row["inflight_max_bytes"],
          applies=lambda row: has_data(row) and row["vantage"] != "receiver",
          known="lost packets in flight"),

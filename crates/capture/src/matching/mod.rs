@@ -345,9 +345,12 @@ impl Matcher {
         })
     }
 
-    /// Whether the second capture ended before the packet could arrive.
+    /// Whether the second capture ended before the packet had to arrive: nothing that was sent
+    /// later has, and others took as long.
     fn is_undecided(&self, gone: &Waiting) -> bool {
-        let least_ns = self.flows[gone.flow].delays.min_ns().unwrap_or(0.0);
-        gone.time_ns as f64 + least_ns > self.last_ns[Side::After as usize] as f64
+        let flow = &self.flows[gone.flow];
+        let longest_ns = flow.delays.max_ns().unwrap_or(0.0);
+        gone.place >= flow.furthest
+            && gone.time_ns as f64 + longest_ns > self.last_ns[Side::After as usize] as f64
     }
 }
