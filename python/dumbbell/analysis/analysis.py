@@ -99,6 +99,13 @@ class Analysis:
         """A row per connection: the data direction at the best point."""
         return self.best.filter(self.best["is_data"])
 
+    @property
+    def data_at_all_points(self) -> pa.Table:
+        """The direction of each connection that carries the data, a row per point that saw it."""
+        forward = self.data.filter(self.data["is_initiator"])["connection"]
+        is_forward = pc.is_in(self.connections["connection"], value_set=forward.combine_chunks())
+        return self.connections.filter(pc.equal(self.connections["is_initiator"], is_forward))
+
     @cached_property
     def notes(self) -> list[Note]:
         """What is unreliable, because of where and when it was captured."""

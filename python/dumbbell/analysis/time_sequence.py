@@ -102,30 +102,23 @@ def whole(sequence: Sequence) -> list[Curve]:
     if time_s.size:
         curves.append(Curve("acknowledged", time_s, acked_mb, ACKED))
         curves.append(Curve("allowed by the window", time_s, allowed_mb, WINDOW, dashed=True))
-    for kind, label, color in (
-        ("retransmission", "sent again", RESENT), ("out_of_order", "out of order", DISORDERED),
-    ):  # fmt: skip
-        table = of_kind(sequence.data, kind)
-        if table.num_rows:
-            curves.append(
-                Curve(label, seconds(table), ends_mb(table), color, marker="o", points=True)
-            )
-    return without_far_window(curves)
+    disordered = of_kind(sequence.data, "out_of_order")
+    if disordered.num_rows:
+        time_s, end = seconds(disordered), ends_mb(disordered)
+        curves.append(Curve("out of order", time_s, end, DISORDERED, marker="s", points=True))
+    return [*without_far_window(curves), *resent(sequence)]
 
 
 def strokes(sequence: Sequence) -> list[Curve]:
     """Draw each packet as a stroke from its first to its last byte."""
     curves = []
     time_s, acked_mb, allowed_mb = acknowledged(sequence.acks)
-    # What was sent again is drawn last: over the SACKs around it.
     sacks = of_kind(sequence.acks, "sack")
     if sacks.num_rows:
         curves.append(stroke("SACKed", sacks, SACKED))
     for kind, label, color in (
-        ("data", "sent", SENT),
-        ("out_of_order", "out of order", DISORDERED),
-        ("retransmission", "sent again", RESENT),
-    ):
+        ("data", "sent", SENT), ("out_of_order", "out of order", DISORDERED),
+    ):  # fmt: skip
         table = of_kind(sequence.data, kind)
         if table.num_rows:
             curves.append(stroke(label, table, color))
@@ -133,7 +126,16 @@ def strokes(sequence: Sequence) -> list[Curve]:
         curves.append(Curve("acknowledged", *steps(time_s, acked_mb), ACKED, strokes=True))
         window = steps(time_s, allowed_mb)
         curves.append(Curve("allowed by the window", *window, WINDOW, strokes=True))
-    return without_far_window(curves)
+    return [*without_far_window(curves), *resent(sequence)]
+
+
+def resent(sequence: Sequence) -> list[Curve]:
+    """Draw what was sent again as points, which are seen among thousands of packets."""
+    table = of_kind(sequence.data, "retransmission")
+    if table.num_rows == 0:
+        return []
+    time_s, end = seconds(table), ends_mb(table)
+    return [Curve("sent again", time_s, end, RESENT, marker="o", points=True)]
 
 
 def without_far_window(curves: list[Curve]) -> list[Curve]:

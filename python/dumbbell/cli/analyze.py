@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import typer
 from rich.console import Console
 
@@ -160,10 +162,10 @@ def print_analysis(console: Console, source: Source, result: Analysis, *, all_po
     if data.num_rows == 0:
         console.print("no TCP connection", markup=False)
         return
-    shown = sorted(result.largest[:MAX_ROWS])
-    rows = result.connections if all_points else data
-    kept = [row for row in rows.to_pylist() if row["connection"] in set(shown)]
-    console.print(connection_table(kept))
+    rows = result.data_at_all_points if all_points else data
+    shown = pa.array(result.largest[:MAX_ROWS], type=pa.uint64())
+    kept = rows.filter(pc.is_in(rows["connection"], value_set=shown))
+    console.print(connection_table(kept.to_pylist()))
     if data.num_rows > MAX_ROWS:
         console.print(
             f"the {MAX_ROWS} of {data.num_rows:,} connections with most payload; --json and --out "
@@ -214,7 +216,7 @@ def connection_table(rows: Sequence[Row]) -> object:
     """Lay out the connections."""
     columns = (
         "connection", "point", "time\ns", "goodput\nMbit/s", "data\npkts", "retransmitted\npkts",
-        "RTT min\nms", "mean\nms", "max\nms", "in flight\nmax kB", "by SACK\nmax kB",
+        "RTT, ms\nmin / mean / max", "max in flight, kB\nby ACK / by SACK",
     )  # fmt: skip
     return table("", columns, [connection_row(row) for row in rows])
 
@@ -226,16 +228,21 @@ def connection_row(row: Row) -> tuple[str, ...]:
     data, resent = row["data_pkts"], row["retransmitted_pkts"]
     share = f" ({100 * resent / data:.2f} %)" if data and resent else ""
     return (
-        f"{row['connection']} {source} → {destination}",
+        f"{row['connection']} {source}\n→ {destination}",
         str(row["point"]),
         scaled(row["duration_us"], 1e6, 2),
         scaled(row["goodput_bps"], 1e6, 2),
         f"{data:,}",
         f"{resent:,}{share}",
-        *(scaled(row[f"rtt_{which}_us"], 1e3, 1) for which in ("min", "mean", "max")),
-        scaled(row["inflight_max_bytes"], 1e3, 0),
-        scaled(row["inflight_sack_max_bytes"], 1e3, 0),
+        several([row[f"rtt_{which}_us"] for which in ("min", "mean", "max")], 1e3, 1),
+        several([row["inflight_max_bytes"], row["inflight_sack_max_bytes"]], 1e3, 0),
     )
+
+
+def several(values: Sequence[float | None], unit: float, digits: int) -> str:
+    """Write values that belong together; one dash where none is known."""
+    known = any(value is not None for value in values)
+    return " / ".join(scaled(value, unit, digits) for value in values) if known else "–"
 
 
 def scaled(value: float | None, unit: float, digits: int) -> str:
@@ -281,7 +288,7 @@ def print_match(console: Console, result: Match) -> None:
     """Print a match for a person."""
     rows = result.connections.to_pylist()
     columns = (
-        "connection", "seen\nbefore", "dropped\npkts", "only\nafter", "reordered\npkts",
+        "connection", "matched\npkts", "dropped\npkts", "only\nafter", "reordered\npkts",
         "delay min\nms", "mean\nms", "p95\nms", "max\nms", "above min\nmean ms",
     )  # fmt: skip
     cells = [match_row(row) for row in rows if row["matched_pkts"] + row["dropped_pkts"] > 0]
@@ -303,8 +310,8 @@ def match_row(row: Row) -> tuple[str, ...]:
     seen, dropped = row["matched_pkts"] + row["dropped_pkts"], row["dropped_pkts"]
     share = f" ({100 * dropped / seen:.2f} %)" if dropped else ""
     return (
-        f"{row['connection']} {source} → {destination}",
-        f"{seen:,}",
+        f"{row['connection']} {source}\n→ {destination}",
+        f"{row['matched_pkts']:,}",
         f"{dropped:,}{share}",
         f"{row['only_after_pkts']:,}",
         f"{row['reordered_pkts']:,}",
