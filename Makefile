@@ -36,8 +36,9 @@ format: build ## format Rust and Python
 	$(BIN)/ruff format python tests
 	$(BIN)/ruff check --fix python tests
 
-bench: ## bottleneck packets per CPU-second and peak memory
+bench: ## the simulator's and the analysis's packets per CPU-second and peak memory
 	cargo bench --package dumbbell-sim --bench bottleneck
+	cargo bench --package dumbbell-capture --bench analysis
 
 bench-kernel: ## the kernel engine's capacity and punctuality on this machine, as root
 	cargo bench --package dumbbell-emu --bench capacity

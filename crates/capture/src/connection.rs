@@ -73,6 +73,8 @@ pub(crate) struct View {
     pub(crate) directions: [Option<Box<Direction>>; 2],
     destination: [Endpoint; 2],
     first_direction: usize,
+    /// Last acknowledgment number for a direction of which nothing has been seen.
+    early_ack: Option<u32>,
     /// Whether its packets are kept.
     pub(crate) is_recorded: bool,
 }
@@ -99,6 +101,7 @@ impl View {
             directions: [None, None],
             destination,
             first_direction: direction,
+            early_ack: None,
             is_recorded: false,
         }
     }
@@ -170,8 +173,9 @@ impl View {
         options: &AnalysisOptions,
     ) -> Effect {
         self.last_ns = self.last_ns.max(packet.time_ns);
-        let this =
-            self.directions[direction].get_or_insert_with(|| Box::new(Direction::new(packet)));
+        let early_ack = self.early_ack;
+        let this = self.directions[direction]
+            .get_or_insert_with(|| Box::new(Direction::new(packet, early_ack)));
         if !this.count(packet) {
             return Effect {
                 is_repeated: true,
@@ -208,14 +212,11 @@ impl View {
 
     #[inline]
     pub(crate) fn scaling(&self, direction: usize) -> Scaling {
-        let syn = |side: usize| self.directions[side].as_ref().and_then(|this| this.syn);
-        let (this, other) = (syn(direction), syn(1 - direction));
-        Scaling::of(
-            this.is_some(),
-            this.and_then(|syn| syn.window_scale),
-            other.is_some(),
-            other.and_then(|syn| syn.window_scale),
-        )
+        let offer = |side: usize| {
+            let syn = self.directions[side].as_ref()?.syn?;
+            Some(syn.window_scale)
+        };
+        Scaling::of(offer(direction), offer(1 - direction))
     }
 
     #[inline]
@@ -246,6 +247,7 @@ impl View {
             .as_ref()
             .and_then(|this| this.window.last_bytes);
         let Some(other) = &mut self.directions[1 - direction] else {
+            self.early_ack = Some(packet.ack);
             return;
         };
         let before = other
@@ -281,6 +283,8 @@ impl View {
         effect: &mut Effect,
     ) {
         let (window, context) = self.data_context(direction, options);
+        let is_window_closed =
+            (self.directions[1 - direction].as_ref()).is_some_and(|other| other.window.is_zero());
         let Some(this) = &mut self.directions[direction] else {
             return;
         };
@@ -288,7 +292,7 @@ impl View {
             .flight
             .as_ref()
             .map_or(0, |flight| flight.held_segments());
-        effect.sent = this.on_data(packet, &context);
+        effect.sent = this.on_data(packet, &context, is_window_closed);
         if let Some(flight) = &mut this.flight {
             flight.record_inflight(packet.time_ns, since_ns, window);
             let bin = flight.series.at(since_ns);

@@ -1,18 +1,21 @@
 //! Names of capture points, and which of them are looked at.
 
+use std::collections::HashMap;
+
+use ahash::RandomState;
+
 /// Interfaces by their number in the capture.
 #[derive(Clone, Debug)]
 pub(crate) struct Points {
     /// `None`: all.
     wanted: Option<Vec<String>>,
-    /// Few, in the order of their first packet.
-    known: Vec<Point>,
-    last: usize,
+    known: HashMap<u32, Point, RandomState>,
+    /// The last interface asked for, and the answer.
+    last: Option<(u32, bool)>,
 }
 
 #[derive(Clone, Debug)]
 struct Point {
-    interface: u32,
     name: String,
     is_wanted: bool,
 }
@@ -21,47 +24,34 @@ impl Points {
     pub(crate) fn new(wanted: Option<Vec<String>>) -> Self {
         Self {
             wanted,
-            known: Vec::new(),
-            last: 0,
+            known: HashMap::default(),
+            last: None,
         }
     }
 
     /// Whether packets of an interface are looked at.
     #[inline]
     pub(crate) fn has(&mut self, interface: u32, name: impl FnOnce(u32) -> Option<String>) -> bool {
-        if let Some(point) = self.known.get(self.last)
-            && point.interface == interface
-        {
-            return point.is_wanted;
+        match self.last {
+            Some((last, is_wanted)) if last == interface => is_wanted,
+            _ => self.find(interface, name),
         }
-        self.find(interface, name)
     }
 
     fn find(&mut self, interface: u32, name: impl FnOnce(u32) -> Option<String>) -> bool {
-        let found = self
-            .known
-            .iter()
-            .position(|point| point.interface == interface);
-        self.last = found.unwrap_or_else(|| {
+        let wanted = &self.wanted;
+        let point = self.known.entry(interface).or_insert_with(|| {
             let name = name(interface).unwrap_or_else(|| interface.to_string());
-            let is_wanted = self
-                .wanted
-                .as_ref()
-                .is_none_or(|names| names.contains(&name));
-            self.known.push(Point {
-                interface,
-                name,
-                is_wanted,
-            });
-            self.known.len() - 1
+            let is_wanted = wanted.as_ref().is_none_or(|names| names.contains(&name));
+            Point { name, is_wanted }
         });
-        self.known[self.last].is_wanted
+        self.last = Some((interface, point.is_wanted));
+        point.is_wanted
     }
 
     /// The name of a point; its number where it has none.
     pub(crate) fn name(&self, interface: u32) -> &str {
-        let point = self.known.iter().find(|point| point.interface == interface);
-        point.map_or("", |point| &point.name)
+        self.known.get(&interface).map_or("", |point| &point.name)
     }
 }
 

@@ -167,9 +167,7 @@ fn loss_columns(rows: &[Row<'_>]) -> Vec<Column> {
         ),
         (
             "retransmitted_bytes",
-            uints(rows, |row| {
-                counts(row).payload_bytes - counts(row).unique_bytes
-            }),
+            uints(rows, |row| counts(row).retransmitted_bytes),
         ),
         (
             "fast_retransmitted_pkts",
@@ -231,18 +229,23 @@ fn loss_columns(rows: &[Row<'_>]) -> Vec<Column> {
 
 fn option_columns(rows: &[Row<'_>]) -> Vec<Column> {
     let counts = |row: &Row<'_>| row.this.counts;
+    let window = |row: &Row<'_>| row.this.window.range_bytes(row.view.scaling(row.side));
     vec![
         (
             "zero_window_pkts",
             uints(rows, |row| row.this.window.zero_pkts),
         ),
         (
+            "zero_window_probe_pkts",
+            uints(rows, |row| counts(row).zero_window_probe_pkts),
+        ),
+        (
             "window_min_bytes",
-            maybe_uints(rows, |row| row.this.window.min_bytes()),
+            maybe_uints(rows, |row| Some(window(row)?.0)),
         ),
         (
             "window_max_bytes",
-            maybe_uints(rows, |row| row.this.window.max_bytes()),
+            maybe_uints(rows, |row| Some(window(row)?.1)),
         ),
         (
             "window_scale",
@@ -472,7 +475,7 @@ pub(crate) fn dictionary<const N: usize>(
     )?))
 }
 
-fn uints<T>(rows: &[T], of: impl Fn(&T) -> u64) -> ArrayRef {
+pub(crate) fn uints<T>(rows: &[T], of: impl Fn(&T) -> u64) -> ArrayRef {
     Arc::new(UInt64Array::from_iter_values(rows.iter().map(of)))
 }
 
@@ -480,12 +483,12 @@ fn maybe_uints<T>(rows: &[T], of: impl Fn(&T) -> Option<u64>) -> ArrayRef {
     Arc::new(UInt64Array::from_iter(rows.iter().map(of)))
 }
 
-fn floats<T>(rows: &[T], of: impl Fn(&T) -> Option<f64>) -> ArrayRef {
+pub(crate) fn floats<T>(rows: &[T], of: impl Fn(&T) -> Option<f64>) -> ArrayRef {
     Arc::new(Float64Array::from_iter(rows.iter().map(of)))
 }
 
 /// Nanoseconds in, microseconds out.
-fn micros<T>(rows: &[T], of_ns: impl Fn(&T) -> Option<f64>) -> ArrayRef {
+pub(crate) fn micros<T>(rows: &[T], of_ns: impl Fn(&T) -> Option<f64>) -> ArrayRef {
     floats(rows, |row| of_ns(row).map(|ns| ns / 1e3))
 }
 

@@ -30,6 +30,8 @@ pub(crate) struct Counts {
     pub(crate) rst: u32,
     pub(crate) largest_segment_bytes: u32,
     pub(crate) retransmitted_pkts: u64,
+    pub(crate) retransmitted_bytes: u64,
+    pub(crate) zero_window_probe_pkts: u64,
     pub(crate) fast_retransmitted_pkts: u64,
     pub(crate) rto_retransmitted_pkts: u64,
     pub(crate) tlp_pkts: u64,
@@ -94,7 +96,8 @@ pub(crate) struct DataContext {
 }
 
 impl Direction {
-    pub(crate) fn new(packet: &TcpPacket) -> Self {
+    /// A direction with its first packet; what the other side has acknowledged before that.
+    pub(crate) fn new(packet: &TcpPacket, acked: Option<u32>) -> Self {
         Self {
             source: packet.source,
             last_ns: packet.time_ns,
@@ -108,7 +111,7 @@ impl Direction {
             echo: EchoProbe::default(),
             recent: RecentPackets::default(),
             first_seq: packet.seq,
-            acked: None,
+            acked,
             rtt: RttSummary::default(),
             handshake_rtt_ns: None,
             flight: None,
@@ -182,27 +185,41 @@ impl Direction {
         });
     }
 
-    /// Payload or FIN.
-    pub(crate) fn on_data(&mut self, packet: &TcpPacket, context: &DataContext) -> SentOutcome {
+    /// Payload or FIN. A single byte into a closed window is a probe (RFC 9293 §3.8.6.1), and no
+    /// sign of loss when it is sent again.
+    pub(crate) fn on_data(
+        &mut self,
+        packet: &TcpPacket,
+        context: &DataContext,
+        is_window_closed: bool,
+    ) -> SentOutcome {
         if self.flight.is_none() {
             self.flight = Some(Box::new(self.start_flight(packet, context)));
         }
         let Some(flight) = self.flight.as_mut() else {
             return SentOutcome::default();
         };
-        let outcome = flight.on_sent(&Sent {
+        let is_probe =
+            is_window_closed && packet.payload_bytes == 1 && !packet.flags.has(TcpFlags::FIN);
+        let mut outcome = flight.on_sent(&Sent {
             now_ns: packet.time_ns,
             seq: payload_seq(packet),
             payload_bytes: packet.payload_bytes,
             is_fin: packet.flags.has(TcpFlags::FIN),
             tsval: packet.timestamps.map(|(tsval, _)| tsval),
+            is_probe,
         });
         let counts = &mut self.counts;
+        if is_probe {
+            counts.zero_window_probe_pkts += 1;
+            outcome.retransmission = None;
+        }
         counts.unique_bytes += outcome.unique_bytes;
         counts.out_of_order_pkts += u64::from(outcome.is_out_of_order);
         counts.unseen_original_pkts += u64::from(outcome.is_of_unseen_original);
         if let Some(kind) = outcome.retransmission {
             counts.retransmitted_pkts += 1;
+            counts.retransmitted_bytes += u64::from(packet.payload_bytes) - outcome.unique_bytes;
             match kind {
                 RetransmissionKind::Fast => counts.fast_retransmitted_pkts += 1,
                 RetransmissionKind::Timeout => counts.rto_retransmitted_pkts += 1,

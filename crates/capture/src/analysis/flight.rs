@@ -25,6 +25,8 @@ pub(crate) struct Sent {
     pub(crate) payload_bytes: u32,
     pub(crate) is_fin: bool,
     pub(crate) tsval: Option<u32>,
+    /// Sent to learn whether a closed window has opened.
+    pub(crate) is_probe: bool,
 }
 
 /// What such a packet was.
@@ -34,7 +36,7 @@ pub(crate) struct SentOutcome {
     pub(crate) unique_bytes: u64,
     /// Some of it (payload or FIN) had been seen: a retransmission.
     pub(crate) retransmission: Option<RetransmissionKind>,
-    /// Some of it had not been seen although something behind it had.
+    /// Some of it had not been seen although something behind it had, and nothing of it had.
     pub(crate) is_out_of_order: bool,
     /// Out of order, and sent later than what it was missing from: its original was lost before
     /// it came to the capture point.
@@ -138,20 +140,32 @@ impl Flight {
             is_forgetful: false,
             series,
         };
-        if let Some(acked) = start
-            .acked
-            .map(|ack| unwrap(first, ack))
-            .filter(|&a| a <= first)
-        {
-            flight.has_ack = true;
-            // What was sent before the capture is in flight, as far as a window goes.
-            flight.acked = acked.max(first - MAX_WINDOW_BYTES);
+        if let Some(acked) = start.acked.map(|ack| unwrap(first, ack)) {
+            flight.start_acknowledged(first, acked, start.is_from_syn);
         }
         if let Some(rtt_ns) = start.syn_rtt_ns {
             flight.estimator.record(rtt_ns);
             flight.rtt.record(rtt_ns);
         }
         flight
+    }
+
+    /// An ACK was seen before any data.
+    fn start_acknowledged(&mut self, first: u64, acked: u64, is_from_syn: bool) {
+        if acked > first + MAX_WINDOW_BYTES {
+            return;
+        }
+        self.has_ack = true;
+        // What was sent before the capture is in flight, as far as a window goes.
+        self.acked = acked.max(first - MAX_WINDOW_BYTES);
+        if acked > first {
+            self.highest = acked;
+            if is_from_syn {
+                self.missing.add(first, acked);
+            } else {
+                self.missing = MissingRanges::before_capture(acked, MAX_WINDOW_BYTES);
+            }
+        }
     }
 
     /// The lowest offset that the ring still holds.
@@ -273,8 +287,9 @@ impl Flight {
             unique_bytes += self.missing.fill(start, end.min(base));
         }
         unique_bytes += self.fill_gaps(sent, start.max(base), end, outcome);
-        outcome.is_out_of_order = unique_bytes > 0;
-        if unique_bytes < end - start {
+        outcome.is_out_of_order = unique_bytes == end - start;
+        outcome.is_of_unseen_original &= outcome.is_out_of_order;
+        if !outcome.is_out_of_order {
             let kind = self.classify(sent, start, end);
             outcome.retransmission = Some(kind);
             self.send_again(sent, start, end, kind);

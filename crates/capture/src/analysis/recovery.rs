@@ -71,6 +71,9 @@ impl Recovery {
 impl Flight {
     /// What kind of retransmission sends `start..end` again; enters recovery accordingly.
     pub(super) fn classify(&mut self, sent: &Sent, start: u64, end: u64) -> RetransmissionKind {
+        if sent.is_probe {
+            return RetransmissionKind::Unexplained;
+        }
         let kind = self.kind_of(sent, start, end);
         match kind {
             RetransmissionKind::Fast if !self.recovery.is_fast() => {

@@ -15,17 +15,14 @@ pub(crate) enum Scaling {
 }
 
 impl Scaling {
-    /// Of a direction whose SYN was seen or not and offered a shift or not, and the other.
-    pub(crate) fn of(
-        has_syn: bool,
-        shift: Option<u8>,
-        has_other_syn: bool,
-        other_shift: Option<u8>,
-    ) -> Self {
-        match (shift, other_shift) {
-            _ if !has_syn || !has_other_syn => Self::Unknown,
-            (Some(shift), Some(_)) => Self::Shift(shift.min(MAX_SHIFT)),
-            _ => Self::None,
+    /// Of a direction that offered a shift in its SYN, or none, where the SYN was seen; and of
+    /// the other direction likewise.
+    #[inline]
+    pub(crate) fn of(own: Option<Option<u8>>, other: Option<Option<u8>>) -> Self {
+        match (own, other) {
+            (Some(None), _) | (_, Some(None)) => Self::None,
+            (Some(Some(shift)), Some(Some(_))) => Self::Shift(shift.min(MAX_SHIFT)),
+            _ => Self::Unknown,
         }
     }
 }
@@ -37,41 +34,52 @@ pub(crate) struct Window {
     raw: Option<u16>,
     /// The last, where the scaling is known.
     pub(crate) last_bytes: Option<u64>,
-    /// Least that is not 0, most.
+    /// Of the SYN, which is never scaled.
+    syn_bytes: Option<u64>,
+    /// Least that is not 0, most; without the SYN's.
     range_bytes: Option<(u64, u64)>,
     pub(crate) zero_pkts: u64,
 }
 
 impl Window {
-    /// The window of a packet; whether it is the one before. A SYN's is never scaled; where
-    /// scaling is in use it is left out of least and most.
+    /// The window of a packet; whether it is the one before.
     #[inline]
     pub(crate) fn on_packet(&mut self, raw: u16, is_syn: bool, scaling: Scaling) -> bool {
         let is_same = self.raw == Some(raw);
         self.raw = Some(raw);
+        if is_syn {
+            self.syn_bytes = Some(u64::from(raw));
+            self.last_bytes = self.syn_bytes;
+            return is_same;
+        }
+        self.zero_pkts += u64::from(raw == 0);
         let bytes = match scaling {
-            _ if is_syn => Some(u64::from(raw)),
             Scaling::Unknown => None,
             Scaling::None => Some(u64::from(raw)),
             Scaling::Shift(shift) => Some(u64::from(raw) << shift),
         };
-        self.zero_pkts += u64::from(raw == 0 && !is_syn);
         self.last_bytes = bytes;
-        if let Some(bytes) = bytes.filter(|&bytes| bytes > 0)
-            && !is_syn
-        {
+        if let Some(bytes) = bytes.filter(|&bytes| bytes > 0) {
             let (least, most) = self.range_bytes.unwrap_or((bytes, bytes));
             self.range_bytes = Some((least.min(bytes), most.max(bytes)));
         }
         is_same
     }
 
-    pub(crate) fn min_bytes(&self) -> Option<u64> {
-        Some(self.range_bytes?.0)
+    /// Least, not counting 0, and most; the SYN's among them where it is on the same scale.
+    pub(crate) fn range_bytes(&self, scaling: Scaling) -> Option<(u64, u64)> {
+        let of_syn = self
+            .syn_bytes
+            .filter(|&bytes| bytes > 0 && scaling == Scaling::None);
+        match (self.range_bytes, of_syn) {
+            (Some((least, most)), Some(syn)) => Some((least.min(syn), most.max(syn))),
+            (range, syn) => range.or(syn.map(|bytes| (bytes, bytes))),
+        }
     }
 
-    pub(crate) fn max_bytes(&self) -> Option<u64> {
-        Some(self.range_bytes?.1)
+    /// Whether the window is closed.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.raw == Some(0)
     }
 }
 
@@ -81,11 +89,20 @@ mod tests {
 
     #[test]
     fn scaled_only_if_both_sides_offer_it() {
-        let of = |shift, other| Scaling::of(true, shift, true, other);
-        assert_eq!(of(Some(7), Some(0)), Scaling::Shift(7));
-        assert_eq!(of(Some(7), None), Scaling::None);
-        assert_eq!(of(Some(15), Some(1)), Scaling::Shift(14), "RFC 7323 §2.3");
-        assert_eq!(Scaling::of(true, Some(7), false, None), Scaling::Unknown);
+        let of = Scaling::of;
+        assert_eq!(of(Some(Some(7)), Some(Some(0))), Scaling::Shift(7));
+        assert_eq!(of(Some(Some(7)), Some(None)), Scaling::None);
+        assert_eq!(
+            of(Some(Some(15)), Some(Some(1))),
+            Scaling::Shift(14),
+            "RFC 7323 §2.3"
+        );
+        assert_eq!(of(Some(Some(7)), None), Scaling::Unknown);
+        assert_eq!(
+            of(Some(None), None),
+            Scaling::None,
+            "whatever the other offered"
+        );
     }
 
     #[test]
@@ -96,10 +113,8 @@ mod tests {
         for raw in [100, 0, 0, 50] {
             window.on_packet(raw, false, Scaling::Shift(7));
         }
-        assert_eq!(
-            (window.min_bytes(), window.max_bytes()),
-            (Some(6400), Some(12800))
-        );
+        assert_eq!(window.range_bytes(Scaling::Shift(7)), Some((6400, 12800)));
+        assert_eq!(window.range_bytes(Scaling::None), Some((6400, 65535)));
         assert_eq!(window.zero_pkts, 2);
         assert!(
             window.on_packet(50, false, Scaling::Shift(7)),
@@ -111,6 +126,7 @@ mod tests {
     fn without_the_handshake_it_is_not_known() {
         let mut window = Window::default();
         window.on_packet(100, false, Scaling::Unknown);
-        assert_eq!((window.last_bytes, window.min_bytes()), (None, None));
+        assert_eq!(window.last_bytes, None);
+        assert_eq!(window.range_bytes(Scaling::Unknown), None);
     }
 }

@@ -1,0 +1,143 @@
+//! The tables of a matching.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt16Array,
+    UInt64Array,
+};
+use arrow_schema::ArrowError;
+
+use super::Flow;
+use crate::tables::{batch, floats, micros, uints};
+
+/// Rows of a batch.
+const BATCH_ROWS: usize = 1 << 16;
+
+/// The table `matches`.
+pub(super) fn matches(flows: &[Flow]) -> Result<RecordBatch, ArrowError> {
+    let text = |of: &dyn Fn(&Flow) -> String| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(flows.iter().map(of)))
+    };
+    let port = |of: &dyn Fn(&Flow) -> u16| -> ArrayRef {
+        Arc::new(UInt16Array::from_iter_values(flows.iter().map(of)))
+    };
+    let is_initiator: BooleanArray = flows.iter().map(|flow| Some(flow.is_initiator)).collect();
+    // Above the smallest delay.
+    let sojourn_ns = |flow: &Flow, ns: Option<f64>| Some(ns? - flow.delays.min_ns()?);
+    batch(vec![
+        ("connection", uints(flows, |flow| flow.connection)),
+        ("source", text(&|flow| flow.source.address.to_string())),
+        ("source_port", port(&|flow| flow.source.port)),
+        (
+            "destination",
+            text(&|flow| flow.destination.address.to_string()),
+        ),
+        ("destination_port", port(&|flow| flow.destination.port)),
+        ("is_initiator", Arc::new(is_initiator)),
+        ("before_pkts", uints(flows, |flow| flow.places[0])),
+        ("after_pkts", uints(flows, |flow| flow.places[1])),
+        ("matched_pkts", uints(flows, |flow| flow.delays.count())),
+        ("dropped_pkts", uints(flows, |flow| flow.dropped_pkts)),
+        ("only_after_pkts", uints(flows, |flow| flow.only_after_pkts)),
+        ("undecided_pkts", uints(flows, |flow| flow.undecided_pkts)),
+        ("reordered_pkts", uints(flows, |flow| flow.reordered_pkts)),
+        ("delay_min_us", micros(flows, |flow| flow.delays.min_ns())),
+        ("delay_mean_us", micros(flows, |flow| flow.delays.mean_ns())),
+        ("delay_p95_us", micros(flows, |flow| flow.delays.p95_ns())),
+        ("delay_max_us", micros(flows, |flow| flow.delays.max_ns())),
+        (
+            "sojourn_mean_us",
+            micros(flows, |flow| sojourn_ns(flow, flow.delays.mean_ns())),
+        ),
+        (
+            "sojourn_p95_us",
+            micros(flows, |flow| sojourn_ns(flow, flow.delays.p95_ns())),
+        ),
+        (
+            "sojourn_max_us",
+            micros(flows, |flow| sojourn_ns(flow, flow.delays.max_ns())),
+        ),
+        (
+            "dropped_share",
+            floats(flows, |flow| {
+                let decided = flow.delays.count() + flow.dropped_pkts;
+                (decided > 0).then(|| flow.dropped_pkts as f64 / decided as f64)
+            }),
+        ),
+    ])
+}
+
+/// The table `packets`, row by row.
+pub(super) struct PacketRows {
+    full: Vec<Rows>,
+    rows: Rows,
+    left: usize,
+    dropped_rows: u64,
+}
+
+#[derive(Default)]
+struct Rows {
+    time_us: Vec<f64>,
+    connection: Vec<u64>,
+    is_initiator: Vec<bool>,
+    seq: Vec<i64>,
+    delay_us: Vec<Option<f64>>,
+}
+
+impl PacketRows {
+    pub(super) fn new(max_rows: usize) -> Self {
+        Self {
+            full: Vec::new(),
+            rows: Rows::default(),
+            left: max_rows,
+            dropped_rows: 0,
+        }
+    }
+
+    pub(super) fn dropped_rows(&self) -> u64 {
+        self.dropped_rows
+    }
+
+    pub(super) fn push(&mut self, flow: &Flow, since_ns: u64, seq: i64, delay_ns: Option<i64>) {
+        if self.left == 0 {
+            self.dropped_rows += 1;
+            return;
+        }
+        self.left -= 1;
+        let rows = &mut self.rows;
+        rows.time_us.push(since_ns as f64 / 1e3);
+        rows.connection.push(flow.connection);
+        rows.is_initiator.push(flow.is_initiator);
+        rows.seq.push(seq);
+        rows.delay_us.push(delay_ns.map(|ns| ns as f64 / 1e3));
+        if rows.seq.len() >= BATCH_ROWS {
+            self.full.push(std::mem::take(rows));
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Result<Vec<RecordBatch>, ArrowError> {
+        if !self.rows.seq.is_empty() || self.full.is_empty() {
+            self.full.push(self.rows);
+        }
+        self.full.into_iter().map(Rows::into_batch).collect()
+    }
+}
+
+impl Rows {
+    fn into_batch(self) -> Result<RecordBatch, ArrowError> {
+        batch(vec![
+            (
+                "time_us",
+                Arc::new(Float64Array::from(self.time_us)) as ArrayRef,
+            ),
+            ("connection", Arc::new(UInt64Array::from(self.connection))),
+            (
+                "is_initiator",
+                Arc::new(BooleanArray::from(self.is_initiator)),
+            ),
+            ("seq", Arc::new(Int64Array::from(self.seq))),
+            ("delay_us", Arc::new(Float64Array::from(self.delay_us))),
+        ])
+    }
+}

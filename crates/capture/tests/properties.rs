@@ -1,0 +1,184 @@
+//! What holds of any packets, sensible or not.
+
+mod story;
+
+use dumbbell_capture::{AnalysisOptions, SackBlocks, TcpFlags, TcpPacket};
+use proptest::prelude::*;
+use story::{SYN_SEQS, Told, number_of, packets_from, tell_packets};
+
+/// Any packet between two ends; sequence numbers near each other, so that they meet.
+fn any_packet() -> impl Strategy<Value = TcpPacket> {
+    let near = prop_oneof![8 => 0u32..20_000, 1 => any::<u32>()];
+    let block = (near.clone(), 0u32..5000);
+    let header = (any::<bool>(), near.clone(), near, 0u16..0x200, any::<u16>());
+    let rest = (
+        prop_oneof![Just(0u32), 1u32..1500, Just(100_000)],
+        prop::collection::vec(block, 0..5),
+        prop::option::of((0u32..50, 0u32..50)),
+        prop::option::of(0u8..20),
+        0u64..50_000_000,
+        0u32..2,
+    );
+    (header, rest).prop_map(|((is_first, seq, ack, flags, window), rest)| {
+        let (payload_bytes, blocks, timestamps, window_scale, time_ns, interface) = rest;
+        let template = packets_from(if is_first { "0 > -" } else { "0 < -" }, [0, 0]);
+        let mut sack = SackBlocks::default();
+        for (start, len) in blocks {
+            sack.push(start, start.wrapping_add(len));
+        }
+        // Mostly without SYN and RST.
+        let unusual = TcpFlags::SYN | TcpFlags::RST | TcpFlags::FIN;
+        let flags = if flags % 5 == 0 {
+            flags
+        } else {
+            flags & !unusual | TcpFlags::ACK
+        };
+        TcpPacket {
+            seq,
+            ack,
+            flags: TcpFlags(flags),
+            window,
+            payload_bytes,
+            sack,
+            timestamps,
+            window_scale,
+            time_ns,
+            interface,
+            ..template[0]
+        }
+    })
+}
+
+/// A sender's originals and retransmissions, some lost before the capture; and a receiver's ACKs.
+fn transfer(events: &[(u8, u8)]) -> String {
+    let mut script = story::HANDSHAKE.to_owned();
+    let (mut next, mut acked) = (0u32, 0u32);
+    for (step, &(event, choice)) in events.iter().enumerate() {
+        let time_ms = 50 + step;
+        let line = match event % 4 {
+            0 | 1 => {
+                next += 1;
+                segment(time_ms, next - 1)
+            }
+            2 if next > 0 => segment(time_ms, u32::from(choice) % next),
+            _ => {
+                acked = acked.max(u32::from(choice) % (next + 1));
+                format!("{time_ms} < - ack {}", acked * 100 + 1)
+            }
+        };
+        script += &format!("{line}\n");
+    }
+    script
+}
+
+fn segment(time_ms: usize, number: u32) -> String {
+    format!(
+        "{time_ms} > {}:{} ack 1",
+        number * 100 + 1,
+        number * 100 + 101
+    )
+}
+
+fn column(told: &Told, row: usize, name: &str) -> f64 {
+    number_of(&told.analysis.connections, name, row).unwrap_or(0.0)
+}
+
+fn check_counts(told: &Told) -> Result<(), TestCaseError> {
+    for row in 0..told.analysis.connections.num_rows() {
+        let of = |name| column(told, row, name);
+        prop_assert!(of("unique_bytes") <= of("payload_bytes"));
+        let accounted = of("unique_bytes") + of("retransmitted_bytes");
+        prop_assert!(accounted <= of("payload_bytes"));
+        if of("zero_window_probe_pkts") == 0.0 {
+            prop_assert_eq!(accounted, of("payload_bytes"));
+        }
+        let kinds = [
+            "fast_retransmitted_pkts",
+            "rto_retransmitted_pkts",
+            "tlp_pkts",
+        ];
+        prop_assert!(kinds.into_iter().map(of).sum::<f64>() <= of("retransmitted_pkts"));
+        prop_assert!(of("rtt_min_us") <= of("rtt_max_us"));
+        let inflight = ["inflight_max_bytes", "inflight_sack_max_bytes"];
+        prop_assert!(
+            inflight.into_iter().all(|name| of(name) < 1e12),
+            "none below zero"
+        );
+        prop_assert!(of("inflight_mean_bytes") <= of("inflight_max_bytes") + 1e-6);
+        prop_assert!(of("inflight_sack_mean_bytes") <= of("inflight_sack_max_bytes") + 1e-6);
+        prop_assert!(of("spurious_retransmitted_pkts") <= of("payload_bytes") + of("pkts"));
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_packets_are_counted(packets in prop::collection::vec(any_packet(), 0..200)) {
+        let options = AnalysisOptions {
+            segments: vec![0, 1],
+            max_views: 3,
+            series_bins: 4,
+            ..AnalysisOptions::default()
+        };
+        let count = packets.len() as u64;
+        let told = tell_packets(packets, &options);
+        prop_assert_eq!(told.analysis.totals.tcp_pkts, count);
+        let listed: f64 = (0..told.analysis.connections.num_rows())
+            .map(|row| column(&told, row, "pkts"))
+            .sum();
+        prop_assert_eq!(listed as u64 + told.analysis.totals.evicted.pkts, count);
+        check_counts(&told)?;
+    }
+
+    #[test]
+    fn any_packets_in_order_of_time(mut packets in prop::collection::vec(any_packet(), 0..200)) {
+        packets.sort_by_key(|packet| packet.time_ns);
+        check_counts(&tell_packets(packets, &AnalysisOptions::default()))?;
+    }
+
+    #[test]
+    fn a_transfer_adds_up(events in prop::collection::vec(any::<(u8, u8)>(), 0..300)) {
+        let told = tell_packets(packets_from(&transfer(&events), SYN_SEQS), &AnalysisOptions::default());
+        check_counts(&told)?;
+        let of = |name| column(&told, 0, name);
+        // Nothing was lost or reordered before the capture.
+        prop_assert_eq!(of("out_of_order_pkts"), 0.0);
+        prop_assert_eq!(of("missing_bytes"), 0.0);
+        prop_assert_eq!(of("unique_bytes") + of("retransmitted_bytes"), of("payload_bytes"));
+        prop_assert_eq!(of("retransmitted_bytes"), of("retransmitted_pkts") * 100.0);
+        prop_assert!(of("inflight_max_bytes") <= of("unique_bytes"));
+    }
+
+    /// Where on the circle the sequence numbers lie makes no difference.
+    #[test]
+    fn sequence_numbers_may_wrap(
+        events in prop::collection::vec(any::<(u8, u8)>(), 0..200),
+        syn_seqs in any::<[u32; 2]>(),
+    ) {
+        let script = transfer(&events);
+        let options = AnalysisOptions::default();
+        let plain = tell_packets(packets_from(&script, SYN_SEQS), &options);
+        let moved = tell_packets(packets_from(&script, syn_seqs), &options);
+        prop_assert!(plain.analysis.connections == moved.analysis.connections);
+        prop_assert!(plain.analysis.series == moved.analysis.series);
+    }
+
+    /// Nor does it for a connection that began before the capture.
+    #[test]
+    fn sequence_numbers_may_wrap_without_a_handshake(
+        events in prop::collection::vec(any::<(u8, u8)>(), 0..200),
+        syn_seqs in any::<[u32; 2]>(),
+        skipped in 3usize..20,
+    ) {
+        let script = transfer(&events);
+        let options = AnalysisOptions::default();
+        let tell = |syn_seqs| {
+            tell_packets(packets_from(&script, syn_seqs).split_off(skipped.min(3 + events.len())), &options)
+        };
+        let (plain, moved) = (tell(SYN_SEQS), tell(syn_seqs));
+        prop_assert!(plain.analysis.connections == moved.analysis.connections);
+        prop_assert!(plain.analysis.series == moved.analysis.series);
+    }
+}
