@@ -136,7 +136,11 @@ def test_refuses_no_flows():
     ("text", "says"),
     [
         ("cubik", "unknown congestion control `cubik`; did you mean `cubic`?"),
-        ("zzz", "unknown congestion control `zzz`; known: `bbr`, `bbr_fca`, `copa`, `cubic`, `l3dr`, `reno`"),
+        (
+            "zzz",
+            "unknown congestion control `zzz`; known: `bbr`, `bbr_fca`, `copa`, `cubic`, `l3dr`, "
+            "`reno`",
+        ),
         ("copa:mode_window_rtt=5", "did you mean `mode_window_rtts`?"),
         ("copa:mode_window_rtts=0", "is 0; say 1 to "),
         ("copa:mode_window_rtts=five", "is `five`, which is not a whole number"),
