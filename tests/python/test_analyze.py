@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import signal
 import struct
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -246,3 +248,84 @@ def test_help_says_what_it_reads(cli):
     out = cli("analyze", "--help").out
     for word in ("pcap", "pcapng", "gzip", "zstd", "--match", "--segments", "--interval"):
         assert word in out
+
+
+ANALYSIS_DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "analysis.md"
+
+
+def test_every_column_is_documented(capture):
+    document = ANALYSIS_DOCUMENT.read_text(encoding="utf-8")
+    analysis = dumbbell.analyze(capture, segments=[0])
+    match = dumbbell.match_captures(capture, capture)
+    tables = [*analysis.tables.values(), analysis.best, *match.tables.values()]
+    columns = {name for table in tables for name in table.column_names}
+    assert {name for name in columns if f"`{name}`" not in document} == set()
+
+
+def test_the_same_capture_twice_matches_whole(cli, capture):
+    match = dumbbell.match_captures(capture, capture)
+    rows = match.connections.to_pylist()
+    assert [row["matched_pkts"] for row in rows] == [9, 6]
+    assert all(row["delay_max_us"] == 0 for row in rows)
+    outcome = cli("analyze", str(capture), str(capture), "--match")
+    assert outcome.code == 0
+    assert "clocks are not aligned" in outcome.out
+
+
+def test_matching_tells_drops_from_delays(cli, tmp_path):
+    records = handmade()
+    before = write_pcap(tmp_path / "before.pcap", records)
+    # The second data packet is lost, all others take 5 ms; the third and fourth change places.
+    later = [record._replace(time_us=record.time_us + 5000) for record in records]
+    lost = later.pop(4)
+    later[4], later[5] = (
+        later[5]._replace(time_us=later[4].time_us), later[4]._replace(time_us=later[5].time_us),
+    )  # fmt: skip
+    after = write_pcap(tmp_path / "after.pcap", later)
+    document = json.loads(cli("analyze", str(before), str(after), "--match", "--json").out)
+    data, acks = document["connections"]
+    assert (data["matched_pkts"], data["dropped_pkts"], data["reordered_pkts"]) == (8, 1, 1)
+    assert (acks["matched_pkts"], acks["dropped_pkts"]) == (6, 0)
+    assert acks["delay_min_us"] == acks["delay_max_us"] == 5000
+    out = tmp_path / "out"
+    assert cli("analyze", str(before), str(after), "--match", "--out", str(out)).code == 0
+    packets = pq.read_table(out / "packets.parquet").to_pylist()
+    dropped = [row for row in packets if row["delay_us"] is None]
+    assert [row["time_us"] for row in dropped] == [lost.time_us - 5000 - records[0].time_us]
+    assert (out / "delay.png").is_file()
+    assert json.loads((out / "match.json").read_text())["before"]["file"] == str(before)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("{0}", "{0}", "{0}", "--match"), "--match takes two captures"),
+        (("-", "-", "--match"), "standard input can only be one of two"),
+        (("{0}", "--match"), "has no point `bottleneck-in`"),
+        (("{0}:nowhere", "{0}", "--match"), "has no point `nowhere`"),
+    ],
+)
+def test_what_cannot_be_matched_is_refused_in_a_line(cli, capture, arguments, says):
+    outcome = cli("analyze", *(word.format(capture) for word in arguments))
+    assert (outcome.code, outcome.out) == (2, "")
+    assert says in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_ctrl_c_ends_the_wait_for_a_pipe():
+    script = "import dumbbell; print('ready', flush=True); dumbbell.analyze('-')"
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.3)  # into the read
+        process.send_signal(signal.SIGINT)
+        # Its standard input stays open meanwhile.
+        assert process.wait(timeout=20) != 0
+        assert process.stderr is not None
+        assert process.stderr.read().endswith("KeyboardInterrupt\n")

@@ -287,8 +287,12 @@ fn option_columns(rows: &[Row<'_>]) -> Vec<Column> {
 
 fn rtt_columns(rows: &[Row<'_>]) -> Vec<Column> {
     let known = |count: u64, ns: u64| (count > 0).then_some(ns as f64);
+    // A percentile is a histogram's, to a percent; no sample lies outside the extremes.
     let quantile = |row: &Row<'_>, quantile: f64| match row.flight {
-        Some(flight) => flight.rtt.quantile_ns(quantile).map(|ns| ns as f64),
+        Some(flight) => flight
+            .rtt
+            .quantile_ns(quantile)
+            .map(|ns| ns.clamp(row.this.rtt.min_ns, row.this.rtt.max_ns) as f64),
         // A SYN's sample, and no data.
         None => known(row.this.rtt.count, row.this.rtt.min_ns),
     };

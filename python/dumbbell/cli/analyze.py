@@ -234,15 +234,18 @@ def connection_row(row: Row) -> tuple[str, ...]:
         scaled(row["goodput_bps"], 1e6, 2),
         f"{data:,}",
         f"{resent:,}{share}",
-        several([row[f"rtt_{which}_us"] for which in ("min", "mean", "max")], 1e3, 1),
-        several([row["inflight_max_bytes"], row["inflight_sack_max_bytes"]], 1e3, 0),
+        several([row[f"rtt_{which}_us"] for which in ("min", "mean", "max")], 1e3, 1, 3),
+        several([row["inflight_max_bytes"], row["inflight_sack_max_bytes"]], 1e3, 0, 1),
     )
 
 
-def several(values: Sequence[float | None], unit: float, digits: int) -> str:
-    """Write values that belong together; one dash where none is known."""
-    known = any(value is not None for value in values)
-    return " / ".join(scaled(value, unit, digits) for value in values) if known else "–"
+def several(values: Sequence[float | None], unit: float, digits: int, if_small: int) -> str:
+    """Write values that belong together, with more digits if all are below 10; a dash for none."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return "–"
+    digits = if_small if max(known) < 10 * unit else digits
+    return " / ".join(scaled(value, unit, digits) for value in values)
 
 
 def scaled(value: float | None, unit: float, digits: int) -> str:

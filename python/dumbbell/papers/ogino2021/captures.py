@@ -110,8 +110,7 @@ def draw_artefact(point: Point, run: Run, flow: CapturedFlow) -> Figure:
     )  # fmt: skip
     return Figure(
         name="capture-a5",
-        title=f"Finding A5: in flight of Copa by both definitions, with CUBIC, n = 1, "
-        f"{point.buffer_bdp:g} BDP",
+        title=f"A5: inflight of Copa by both definitions (CUBIC, n = 1, {point.buffer_bdp:g} BDP)",
         x_label="time (s)",
         y_label="inflight (packets)",
         curves=curves,
