@@ -6,6 +6,7 @@ What is called fabricated was never measured: simulated runs in the kernel engin
 from __future__ import annotations
 
 import json
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -17,6 +18,11 @@ import pytest
 import dumbbell
 from dumbbell import _core
 from dumbbell.cli import invoke
+
+
+# A shell starts what it puts in the background with Ctrl-C ignored, and that is inherited: the
+# programs that tests start would not hear it either.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)
