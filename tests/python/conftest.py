@@ -19,7 +19,6 @@ import dumbbell
 from dumbbell import _core
 from dumbbell.cli import invoke
 
-
 # A shell starts what it puts in the background with Ctrl-C ignored, and that is inherited: the
 # programs that tests start would not hear it either.
 signal.signal(signal.SIGINT, signal.default_int_handler)
