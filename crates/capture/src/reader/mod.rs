@@ -1,7 +1,9 @@
 //! Any capture file to TCP packets, streaming: pcap and pcapng, compressed or not.
 //!
-//! The formats are read here and not by a library: the streaming one there is takes a contradiction within a
-//! block for a need of more data, and knows neither obsolete packet blocks nor time stamps in powers of two.
+//! The formats are read here and not by a library. pcap-parser 0.17, the streaming one, is as fast, but takes a
+//! captured length that exceeds its block for a need of more data: it reads on to the end of the file, into
+//! memory, and gives no further packet. It knows neither obsolete packet blocks nor time stamps in powers of
+//! two, and holds whole blocks. pcap-file 3.0 is a release candidate for a newer Rust than ours.
 
 mod byte_order;
 mod clock;
