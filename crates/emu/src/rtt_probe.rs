@@ -59,12 +59,12 @@ impl RttProbe {
         }
     }
 
-    /// An ACK reaches the sender; the sample that it gives, ns.
+    /// An ACK with these SACK blocks reaches the sender; the sample that it gives, ns.
     #[inline]
     pub(crate) fn on_ack(
         &mut self,
         acknowledgment: u32,
-        first_sack: Option<(u32, u32)>,
+        sack: &[(u32, u32)],
         now_ns: u64,
     ) -> Option<u64> {
         let mut newest_ns = None;
@@ -75,7 +75,9 @@ impl RttProbe {
             newest_ns = newest_ns.max(packet.sample());
             self.in_flight.pop_front();
         }
-        if let Some((left, right)) = first_sack {
+        // All of them: Linux puts off ACKs that would only add to the SACKs before (`tcp_comp_sack_nr`), so
+        // that more than the first block may be news.
+        for &(left, right) in sack {
             newest_ns = newest_ns.max(self.on_sack(left, right));
         }
         newest_ns.map(|entered_ns| now_ns - entered_ns)
@@ -129,70 +131,79 @@ mod tests {
     #[test]
     fn the_newest_packet_acknowledged_counts() {
         let mut probe = probe_with(4, 0);
-        assert_eq!(probe.on_ack(2000, None, 100), Some(99));
+        assert_eq!(probe.on_ack(2000, &[], 100), Some(99));
         assert_eq!(
-            probe.on_ack(2000, None, 110),
+            probe.on_ack(2000, &[], 110),
             None,
             "a duplicate says nothing"
         );
         assert_eq!(
-            probe.on_ack(2999, None, 110),
+            probe.on_ack(2999, &[], 110),
             None,
             "half a packet says nothing"
         );
-        assert_eq!(probe.on_ack(4000, None, 120), Some(117));
+        assert_eq!(probe.on_ack(4000, &[], 120), Some(117));
     }
 
     #[test]
     fn what_was_sent_twice_gives_no_sample() {
         let mut probe = probe_with(4, 0);
         probe.on_retransmission(1000, 3000);
-        assert_eq!(probe.on_ack(1000, None, 100), Some(100));
-        assert_eq!(probe.on_ack(3000, None, 100), None, "Karn's algorithm");
-        assert_eq!(probe.on_ack(4000, None, 100), Some(97));
+        assert_eq!(probe.on_ack(1000, &[], 100), Some(100));
+        assert_eq!(probe.on_ack(3000, &[], 100), None, "Karn's algorithm");
+        assert_eq!(probe.on_ack(4000, &[], 100), Some(97));
     }
 
     #[test]
     fn sack_gives_samples_once_and_so_does_the_ack_that_covers_it() {
         let mut probe = probe_with(6, 0);
-        assert_eq!(probe.on_ack(1000, None, 100), Some(100));
-        assert_eq!(probe.on_ack(1000, Some((2000, 3000)), 110), Some(108));
-        assert_eq!(probe.on_ack(1000, Some((2000, 5000)), 120), Some(116));
-        assert_eq!(probe.on_ack(1000, Some((2000, 5000)), 130), None);
+        assert_eq!(probe.on_ack(1000, &[], 100), Some(100));
+        assert_eq!(probe.on_ack(1000, &[(2000, 3000)], 110), Some(108));
+        assert_eq!(probe.on_ack(1000, &[(2000, 5000)], 120), Some(116));
+        assert_eq!(probe.on_ack(1000, &[(2000, 5000)], 130), None);
         probe.on_retransmission(1000, 2000);
         assert_eq!(
-            probe.on_ack(5000, None, 140),
+            probe.on_ack(5000, &[], 140),
             None,
             "all sacked or sent twice"
         );
-        assert_eq!(probe.on_ack(6000, None, 150), Some(145));
+        assert_eq!(probe.on_ack(6000, &[], 150), Some(145));
     }
 
     #[test]
     fn a_hole_filled_joins_two_blocks() {
         let mut probe = probe_with(5, 0);
-        assert_eq!(probe.on_ack(0, Some((1000, 2000)), 10), Some(9));
-        assert_eq!(probe.on_ack(0, Some((3000, 4000)), 20), Some(17));
+        assert_eq!(probe.on_ack(0, &[(1000, 2000)], 10), Some(9));
+        assert_eq!(probe.on_ack(0, &[(3000, 4000)], 20), Some(17));
         assert_eq!(
-            probe.on_ack(0, Some((1000, 4000)), 30),
+            probe.on_ack(0, &[(1000, 4000)], 30),
             None,
             "edges are known"
         );
-        assert_eq!(probe.on_ack(0, Some((3000, 5000)), 30), Some(26));
+        assert_eq!(probe.on_ack(0, &[(3000, 5000)], 30), Some(26));
+    }
+
+    #[test]
+    fn every_block_may_be_news() {
+        let mut probe = probe_with(6, 0);
+        let blocks = [(5000, 6000), (1000, 3000)];
+        assert_eq!(probe.on_ack(0, &blocks, 10), Some(5));
+        probe.on_retransmission(0, 1000);
+        assert_eq!(probe.on_ack(3000, &[], 100), None, "known for long");
     }
 
     #[test]
     fn a_d_sack_below_the_ack_says_nothing() {
         let mut probe = probe_with(3, 0);
-        assert_eq!(probe.on_ack(2000, Some((0, 1000)), 50), Some(49));
-        assert_eq!(probe.on_ack(2000, Some((1000, 2000)), 50), None);
+        assert_eq!(probe.on_ack(2000, &[(0, 1000)], 50), Some(49));
+        assert_eq!(probe.on_ack(2000, &[(1000, 2000)], 50), None);
     }
 
     #[test]
     fn numbers_wrap_around() {
         let mut probe = probe_with(4, 0xffff_fc00);
-        assert_eq!(probe.on_ack(0xffff_ffe8, None, 100), Some(100));
-        assert_eq!(probe.on_ack(2976, None, 100), Some(97));
+        assert_eq!(probe.on_ack(0xffff_ffe8, &[], 100), Some(100));
+        assert_eq!(probe.on_ack(2976, &[], 100), Some(97));
     }
 
     proptest! {
@@ -206,7 +217,7 @@ mod tests {
             for (ack, left, blocks) in acks {
                 highest = highest.max(ack);
                 let edge = |packets: u32| first_sequence.wrapping_add(packets * 1000);
-                let sample = probe.on_ack(edge(ack), Some((edge(left), edge(left + blocks))), 1000);
+                let sample = probe.on_ack(edge(ack), &[(edge(left), edge(left + blocks))], 1000);
                 prop_assert!(sample.is_none_or(|sample_ns| sample_ns > 950));
                 prop_assert_eq!(probe.in_flight.len() as u32, 50 - highest);
             }

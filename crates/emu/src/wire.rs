@@ -2,6 +2,8 @@
 
 use std::net::Ipv4Addr;
 
+use dumbbell_capture::SackBlocks;
+
 /// Protocol number of TCP.
 pub(crate) const PROTOCOL_TCP: u8 = 6;
 
@@ -63,8 +65,8 @@ pub(crate) struct Segment {
     /// IPv4 and TCP headers, bytes.
     pub(crate) header_bytes: usize,
     pub(crate) payload_bytes: u32,
-    /// First block of the SACK option (RFC 2018): left and right edge.
-    pub(crate) first_sack: Option<(u32, u32)>,
+    /// Of the SACK option (RFC 2018).
+    pub(crate) sack: SackBlocks,
 }
 
 impl Segment {
@@ -91,28 +93,31 @@ impl Segment {
             flags: tcp[13],
             header_bytes: ip.header_bytes + tcp_header_bytes,
             payload_bytes: (tcp.len() - tcp_header_bytes) as u32,
-            first_sack: first_sack(&tcp[MIN_HEADER_BYTES..tcp_header_bytes]),
+            sack: sack_blocks(&tcp[MIN_HEADER_BYTES..tcp_header_bytes]),
         })
     }
 }
 
-/// First block of the SACK option among `options`.
+/// The blocks of the SACK option among `options`.
 #[inline]
-fn first_sack(mut options: &[u8]) -> Option<(u32, u32)> {
+fn sack_blocks(mut options: &[u8]) -> SackBlocks {
     const END: u8 = 0;
     const NO_OPERATION: u8 = 1;
     const SACK: u8 = 5;
+    let mut blocks = SackBlocks::default();
     loop {
         match *options {
-            [] | [END, ..] | [_] => return None,
+            [] | [END, ..] | [_] => return blocks,
             [NO_OPERATION, ref rest @ ..] => options = rest,
             [kind, bytes, ..] => {
                 let bytes = usize::from(bytes);
                 if bytes < 2 || bytes > options.len() {
-                    return None;
+                    return blocks;
                 }
-                if kind == SACK && bytes >= 10 {
-                    return Some((read_u32(options, 2), read_u32(options, 6)));
+                if kind == SACK {
+                    for block in options[2..bytes].chunks_exact(8) {
+                        blocks.push(read_u32(block, 0), read_u32(block, 4));
+                    }
                 }
                 options = &options[bytes..];
             }
@@ -173,24 +178,28 @@ mod tests {
 
     use super::*;
 
-    /// An ACK with options NOP NOP timestamps NOP NOP SACK(1 block), and 3 bytes of payload.
+    /// An ACK with options NOP NOP timestamps NOP NOP SACK(2 blocks), and 3 bytes of payload.
     fn ack_with_sack() -> Vec<u8> {
-        let mut packet = vec![0x45, 0, 0, 67, 0, 1, 0x40, 0, 64, 6, 0, 0];
+        let mut packet = vec![0x45, 0, 0, 75, 0, 1, 0x40, 0, 64, 6, 0, 0];
         packet.extend([10, 0, 0, 2, 10, 0, 0, 1]);
         packet.extend([0x13, 0x89, 0x27, 0x10]);
         packet.extend(100_u32.to_be_bytes());
         packet.extend(0xffff_fff0_u32.to_be_bytes());
-        packet.extend([11 << 4, tcp_flag::ACK, 0, 1, 0, 0, 0, 0]);
-        packet.extend([1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 1, 5, 10]);
-        packet.extend(5000_u32.to_be_bytes());
-        packet.extend(6448_u32.to_be_bytes());
+        packet.extend([13 << 4, tcp_flag::ACK, 0, 1, 0, 0, 0, 0]);
+        packet.extend([1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 1, 5, 18]);
+        for edge in [5000_u32, 6448, 1000, 2448] {
+            packet.extend(edge.to_be_bytes());
+        }
         packet.extend([7, 8, 9]);
         packet
     }
 
     #[test]
-    fn reads_ports_numbers_and_the_first_sack_block() {
+    fn reads_ports_numbers_and_sack_blocks() {
         let segment = Segment::parse(&ack_with_sack()).expect("a whole segment");
+        let mut sack = SackBlocks::default();
+        sack.push(5000, 6448);
+        sack.push(1000, 2448);
         assert_eq!(
             segment,
             Segment {
@@ -199,9 +208,9 @@ mod tests {
                 sequence: 100,
                 acknowledgment: 0xffff_fff0,
                 flags: tcp_flag::ACK,
-                header_bytes: 64,
+                header_bytes: 72,
                 payload_bytes: 3,
-                first_sack: Some((5000, 6448)),
+                sack,
             }
         );
     }
@@ -248,15 +257,15 @@ mod tests {
         }
 
         #[test]
-        fn a_truncated_segment_is_none_or_shorter(bytes in 0_usize..67) {
+        fn a_truncated_segment_is_none_or_shorter(bytes in 0_usize..75) {
             let whole = ack_with_sack();
             let segment = Segment::parse(&whole[..bytes]);
-            prop_assert_eq!(segment.is_some(), bytes >= 64);
+            prop_assert_eq!(segment.is_some(), bytes >= 72);
         }
 
         #[test]
         fn damaged_options_never_panic(options in prop::collection::vec(any::<u8>(), 0..40)) {
-            first_sack(&options);
+            sack_blocks(&options);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use dumbbell_path::ETHERNET_HEADER_BYTES;
 
 use crate::host::{FIRST_FLOW_PORT, RECEIVER_PORT};
-use crate::wire::Segment;
+use crate::wire::{Segment, is_before};
 
 /// A packet in the file.
 #[derive(Debug)]
@@ -97,4 +97,59 @@ fn option(mut options: &[u8], code: u16) -> Option<&[u8]> {
         options = options.get(4 + bytes.next_multiple_of(4)..)?;
     }
     None
+}
+
+/// RTT samples of a flow as its sender's host shows them: of each ACK, the age of the newest packet that it
+/// acknowledges anew, by its number or by SACK, and that was sent once.
+pub(crate) fn rtts_us(at_sender: &[&Captured]) -> Vec<u64> {
+    struct Sent {
+        sequence: u32,
+        end_sequence: u32,
+        time_ns: u64,
+        is_sacked: bool,
+        is_sent_again: bool,
+    }
+    let mut in_flight: Vec<Sent> = Vec::new();
+    let mut rtts_us = Vec::new();
+    for packet in at_sender {
+        let segment = packet.segment();
+        let (sequence, end_sequence) = (
+            segment.sequence,
+            segment.sequence.wrapping_add(segment.payload_bytes),
+        );
+        if packet.is_data() {
+            let mut is_new = true;
+            for sent in &mut in_flight {
+                if is_before(sequence, sent.end_sequence) && is_before(sent.sequence, end_sequence)
+                {
+                    sent.is_sent_again = true;
+                    is_new = false;
+                }
+            }
+            if is_new {
+                in_flight.push(Sent {
+                    sequence,
+                    end_sequence,
+                    time_ns: packet.time_ns,
+                    is_sacked: false,
+                    is_sent_again: false,
+                });
+            }
+        } else if !packet.is_from_sender() {
+            let mut newest_ns = None;
+            for sent in &mut in_flight {
+                let is_acknowledged = !is_before(segment.acknowledgment, sent.end_sequence);
+                let is_sacked = segment.sack.as_slice().iter().any(|&(left, right)| {
+                    !is_before(sent.sequence, left) && !is_before(right, sent.end_sequence)
+                });
+                if (is_acknowledged || is_sacked) && !sent.is_sacked && !sent.is_sent_again {
+                    newest_ns = newest_ns.max(Some(sent.time_ns));
+                }
+                sent.is_sacked |= is_sacked;
+            }
+            in_flight.retain(|sent| is_before(segment.acknowledgment, sent.end_sequence));
+            rtts_us.extend(newest_ns.map(|sent_ns| (packet.time_ns - sent_ns) / 1000));
+        }
+    }
+    rtts_us
 }

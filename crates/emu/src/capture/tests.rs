@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use dumbbell_run::{BottleneckConfig, CongestionControl, Control, Group, Output, Queue};
 use tempfile::TempDir;
 
-use super::captured::{Captured, read};
+use super::captured::{Captured, read, rtts_us};
 use super::*;
 use crate::relay::test_frame;
 use crate::run;
@@ -119,6 +119,26 @@ fn the_capture_says_what_the_relay_counted() {
     let emulation = summary.emulation.as_ref().expect("it ran on the kernel");
     assert_eq!(emulation.captured_pkts, Some(captured.len() as u64));
     assert_eq!(emulation.capture_lost_pkts, Some(0));
+}
+
+#[test]
+fn rtts_of_the_capture_are_those_of_the_relay() {
+    let test = "rtts_of_the_capture_are_those_of_the_relay";
+    let Some((output, captured, _directory)) = captured_run(test, None) else {
+        return;
+    };
+    for (flow, counted) in output.summary.flows.iter().enumerate() {
+        let at_sender: Vec<&Captured> = captured
+            .iter()
+            .filter(|packet| packet.point.starts_with("sender") && packet.flow() == flow)
+            .collect();
+        let rtts_us = rtts_us(&at_sender);
+        assert!(rtts_us.len() > 50, "flow {flow} has sent");
+        let mean_us = rtts_us.iter().sum::<u64>() as f64 / rtts_us.len() as f64;
+        assert_eq!(rtts_us.iter().min(), Some(&counted.rtt_min_us));
+        assert_eq!(rtts_us.iter().max(), Some(&counted.rtt_max_us));
+        assert!((mean_us - counted.rtt_mean_us).abs() < 1e-6, "{mean_us}");
+    }
 }
 
 #[test]

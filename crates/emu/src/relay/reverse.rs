@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use dumbbell_capture::SackBlocks;
 use dumbbell_path::DelayLine;
 use dumbbell_run::{Geometry, Scenario, histogram_us};
 use hdrhistogram::Histogram;
@@ -55,7 +56,7 @@ impl RttSamples {
 struct Acknowledgment {
     flow: u32,
     acknowledgment: u32,
-    first_sack: Option<(u32, u32)>,
+    sack: SackBlocks,
 }
 
 impl Acknowledgment {
@@ -66,7 +67,7 @@ impl Acknowledgment {
         is_ack.then_some(Self {
             flow,
             acknowledgment: segment.acknowledgment,
-            first_sack: segment.first_sack,
+            sack: segment.sack,
         })
     }
 }
@@ -188,7 +189,7 @@ impl Reverse {
         let flow = acknowledgment.flow as usize;
         let sample_ns = self.probes[flow].on_ack(
             acknowledgment.acknowledgment,
-            acknowledgment.first_sack,
+            acknowledgment.sack.as_slice(),
             now_ns,
         );
         if let Some(rtt_ns) = sample_ns {
