@@ -348,25 +348,28 @@ impl Engine {
             let head = (FIRST_CLASS + 2 * flow.path_class, back.next_event());
             self.set_head(head.0, head.1.unwrap_or(u64::MAX));
         }
-        let due_ns = self.flows[index].receiver.next_timer_ns();
-        self.timers.set(2 * index as u32 + 1, due_ns);
-        self.set_head(TIMERS, self.timers.next_ns());
+        self.set_receiver_timer(index);
     }
 
     #[inline]
     fn set_sender_timer(&mut self, index: usize) {
-        self.timers
-            .set(2 * index as u32, self.flows[index].next_sender_ns());
-        self.set_head(TIMERS, self.timers.next_ns());
+        let due_ns = self.flows[index].next_sender_ns();
+        if self.timers.set(2 * index as u32, due_ns) {
+            self.set_head(TIMERS, self.timers.next_ns());
+        }
+    }
+
+    #[inline]
+    fn set_receiver_timer(&mut self, index: usize) {
+        let due_ns = self.flows[index].receiver.next_timer_ns();
+        if self.timers.set(2 * index as u32 + 1, due_ns) {
+            self.set_head(TIMERS, self.timers.next_ns());
+        }
     }
 
     fn set_timers(&mut self, index: usize) {
         self.set_sender_timer(index);
-        self.timers.set(
-            2 * index as u32 + 1,
-            self.flows[index].receiver.next_timer_ns(),
-        );
-        self.set_head(TIMERS, self.timers.next_ns());
+        self.set_receiver_timer(index);
     }
 }
 
