@@ -46,6 +46,7 @@ fn scenario(duration_ms: u64) -> Scenario {
         sample_interval_ns: 10 * MS,
         bottleneck: BottleneckConfig {
             link_rate_bps: 50_000_000,
+            rate_steps: Vec::new(),
             queue: Queue::Bfifo {
                 limit_bytes: 40_000,
             },
