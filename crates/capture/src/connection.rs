@@ -7,7 +7,7 @@ use crate::analysis::direction::{DataContext, Direction, UNKNOWN_MSS_BYTES, is_p
 use crate::analysis::flight::SentOutcome;
 use crate::analysis::note::Note;
 use crate::analysis::options::AnalysisOptions;
-use crate::analysis::vantage::{Vantage, judge};
+use crate::analysis::vantage::{RoundTrip, Vantage, judge};
 use crate::analysis::window::Scaling;
 use crate::packet::{Endpoint, TcpFlags, TcpPacket};
 
@@ -354,16 +354,22 @@ impl View {
     /// What the point looks like for a direction's data.
     pub(crate) fn vantage(&self, direction: usize) -> Vantage {
         // From the point to the far end of a direction and back.
-        let round_trip_ns = |side: usize| {
+        let round_trip = |side: usize| {
             let this = self.directions[side].as_ref()?;
-            let ways = [
-                this.echo.min_ns,
-                this.handshake_rtt_ns,
-                (this.rtt.count > 0).then_some(this.rtt.min_ns),
-            ];
-            ways.into_iter().flatten().min()
+            let of_handshake = this.handshake_rtt_ns.map(|ns| (ns, ns));
+            let of_data = this.rtt.mean_ns().map(|ns| (this.rtt.min_ns, ns as u64));
+            let of_echo = this
+                .echo
+                .round_trip()
+                .map(|trip| (trip.min_ns, trip.mean_ns));
+            let ways = [of_handshake, of_data, of_echo];
+            Some(RoundTrip {
+                min_ns: ways.into_iter().flatten().map(|(min_ns, _)| min_ns).min()?,
+                // Echoes are of every packet; data's ACKs may be few.
+                mean_ns: of_echo.or(of_data).or(of_handshake)?.1,
+            })
         };
-        judge(round_trip_ns(1 - direction), round_trip_ns(direction))
+        judge(round_trip(1 - direction), round_trip(direction))
     }
 
     /// Whether segments larger than the MSS were seen; `None` where that cannot be told.

@@ -383,3 +383,19 @@ fn absurd_acks() {
     ]);
     told.expect("rtt_count 2, missing_bytes 0, unique_bytes 1000");
 }
+
+/// The last segment and its FIN are one packet, and one tail loss probe.
+#[test]
+fn tail_loss_probe_with_fin() {
+    let told = tell(&[
+        HANDSHAKE,
+        "
+        50  > 1:1001 ack 1
+        51  > F 1001:1501 ack 1
+        91  < - ack 1001
+        180 > F 1001:1501 ack 1
+        220 < F ack 1502 sack 1001-1502
+        ",
+    ]);
+    told.expect("tlp_pkts 1, retransmitted_pkts 1, rto_count 0, spurious_retransmitted_pkts 1");
+}

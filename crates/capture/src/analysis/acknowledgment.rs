@@ -48,7 +48,7 @@ impl Flight {
             is_delivery |= self.on_sack(ack.ack, ack.sack, ack.now_ns);
         }
         if is_delivery {
-            self.recovery.on_delivery(ack.now_ns);
+            self.recovery.on_delivery();
             self.find_losses();
         }
         self.record_samples(&samples);
@@ -90,6 +90,9 @@ impl Flight {
             self.settle(&segment);
         }
         self.recovery.on_ack(offset);
+        if !is_first {
+            self.recovery.start_timer(ack.now_ns);
+        }
         !is_first
     }
 
@@ -164,15 +167,24 @@ impl Flight {
     #[inline]
     fn record_samples(&mut self, samples: &Samples) {
         if let Some(rtt_ns) = samples.rtt_ns {
-            self.rtt_min_ns = match self.rtt_min_ns {
-                0 => rtt_ns,
-                least => least.min(rtt_ns),
-            };
-            self.estimator.record(rtt_ns);
             self.rtt.record(rtt_ns);
+        }
+        if let Some(rtt_ns) = samples.rtt_ns.or(samples.rtt_ts_ns) {
+            self.estimate_rtt(rtt_ns);
         }
         if let Some(rtt_ns) = samples.rtt_ts_ns {
             self.rtt_ts.record(rtt_ns);
         }
+    }
+
+    /// What the sender's timer and RACK go by: samples of SACKed segments are among them, as in
+    /// Linux; those of the tables are not.
+    #[inline]
+    pub(super) fn estimate_rtt(&mut self, rtt_ns: u64) {
+        self.rtt_min_ns = match self.rtt_min_ns {
+            0 => rtt_ns,
+            least => least.min(rtt_ns),
+        };
+        self.estimator.record(rtt_ns);
     }
 }

@@ -236,6 +236,14 @@ impl Flight {
         }
         if start < self.highest {
             outcome.unique_bytes = self.on_old(sent, start, end.min(self.highest), outcome);
+            if outcome.unique_bytes < end.min(self.highest) - start {
+                // A FIN that has been sent is sent again with it.
+                let is_fin_old = sent.is_fin && self.fin == Some(end);
+                let until = end.min(self.highest) + u64::from(is_fin_old);
+                let kind = self.classify(sent, start, until);
+                outcome.retransmission = Some(kind);
+                self.send_again(sent, start, until, kind);
+            }
         }
         if end > self.highest {
             let from = start.max(self.highest);
@@ -262,11 +270,11 @@ impl Flight {
 
     fn on_fin(&mut self, sent: &Sent, fin: u64, outcome: &mut SentOutcome) {
         if self.fin == Some(fin) {
-            let kind = outcome
-                .retransmission
-                .unwrap_or_else(|| self.classify(sent, fin, fin + 1));
-            outcome.retransmission = Some(kind);
-            self.send_again(sent, fin, fin + 1, kind);
+            if outcome.retransmission.is_none() {
+                let kind = self.classify(sent, fin, fin + 1);
+                outcome.retransmission = Some(kind);
+                self.send_again(sent, fin, fin + 1, kind);
+            }
             return;
         }
         if fin > self.highest {
@@ -289,11 +297,6 @@ impl Flight {
         unique_bytes += self.fill_gaps(sent, start.max(base), end, outcome);
         outcome.is_out_of_order = unique_bytes == end - start;
         outcome.is_of_unseen_original &= outcome.is_out_of_order;
-        if !outcome.is_out_of_order {
-            let kind = self.classify(sent, start, end);
-            outcome.retransmission = Some(kind);
-            self.send_again(sent, start, end, kind);
-        }
         unique_bytes
     }
 

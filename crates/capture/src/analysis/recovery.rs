@@ -28,7 +28,9 @@ pub(crate) struct Recovery {
     timeout_until: Option<u64>,
     /// Whether a tail loss probe was sent since anything was delivered.
     has_probed: bool,
-    /// When the timer was started: at a delivery, or a first transmission.
+    /// When the timer was started last: by a first transmission, an ACK that advances (RFC 6298
+    /// §5.3), or a SACK of what was sent before the oldest segment was sent last (as in Linux:
+    /// other SACKs would put off the timeout of a lost retransmission).
     timer_start_ns: u64,
     /// Timeouts so far, a SYN's not among them.
     pub(crate) rto_count: u64,
@@ -42,8 +44,7 @@ impl Recovery {
 
     /// Something was acknowledged or SACKed.
     #[inline]
-    pub(super) fn on_delivery(&mut self, now_ns: u64) {
-        self.timer_start_ns = now_ns;
+    pub(super) fn on_delivery(&mut self) {
         self.has_probed = false;
     }
 
@@ -136,12 +137,14 @@ impl Flight {
         if self.sack.is_overtaken(segment) {
             return true;
         }
-        if !is_oldest {
+        // Duplicate and partial ACKs speak of the oldest segment, and are answered once.
+        if !is_oldest || segment.transmissions > 1 {
             return false;
         }
         let outstanding = u32::try_from(self.ring.len()).unwrap_or(u32::MAX);
         let threshold = DUP_THRESH.min(outstanding.saturating_sub(1).max(1));
-        self.dup_ack_run >= threshold || self.recovery.is_fast()
+        let is_partial_ack = self.recovery.is_fast() && !self.sack.is_permitted;
+        self.dup_ack_run >= threshold || is_partial_ack
     }
 
     /// Nothing was delivered for an RTO, with an eighth off for the estimate's error.

@@ -179,10 +179,11 @@ impl Flight {
         }
         let (epoch, rtt_min_ns) = (self.epoch, self.rtt_min_ns);
         let mut is_new = false;
+        let mut sample_ns = None;
         loop {
             index = self.ring.next_not_sacked(index);
             let Some(segment) = self.ring.get(index).filter(|segment| segment.start < end) else {
-                return is_new;
+                break;
             };
             if segment.end() > end {
                 self.split_at(index, end);
@@ -193,11 +194,22 @@ impl Flight {
                 segment.set_sacked();
                 self.sack.sacked_bytes += u64::from(segment.len);
                 let delivered = *segment;
+                if delivered.transmissions == 1 && !delivered.is_unseen() {
+                    sample_ns = Some(now_ns.saturating_sub(delivered.sent_ns));
+                }
                 self.sack.on_delivered(&delivered, now_ns, rtt_min_ns);
             }
             is_new = true;
             index += 1;
         }
+        if let Some(rtt_ns) = sample_ns {
+            self.estimate_rtt(rtt_ns);
+            let oldest_ns = self.ring.front().map_or(0, |oldest| oldest.sent_ns);
+            if now_ns.saturating_sub(rtt_ns) < oldest_ns {
+                self.recovery.start_timer(now_ns);
+            }
+        }
+        is_new
     }
 
     /// Takes out of the network what is lost, by what has been delivered: what was sent before

@@ -28,33 +28,56 @@ impl Vantage {
 const SHORTEST_ROUND_TRIP_NS: u64 = 100_000;
 /// Beside an end: within a tenth of the round trip.
 const BESIDE: u64 = 10;
+/// Where the shortest round trips are too short and queues make the path: a mean of at least so
+/// much is looked at instead, and the nearer end must be nearer by so many times, as a mean
+/// also has in it how long the ends take.
+const QUEUED_ROUND_TRIP_NS: u64 = 1_000_000;
+const NEARER: u64 = 4;
 
-/// The place of a capture point on a round trip that takes `near_ns` from the point to the
-/// data's sender and back, and `far_ns` to the receiver and back.
-pub(crate) fn judge(near_ns: Option<u64>, far_ns: Option<u64>) -> Vantage {
-    let (Some(near_ns), Some(far_ns)) = (near_ns, far_ns) else {
+/// Shortest and mean time from a point to one end and back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RoundTrip {
+    pub(crate) min_ns: u64,
+    pub(crate) mean_ns: u64,
+}
+
+/// The place of a capture point on a round trip that takes `near` from the point to the data's
+/// sender and back, and `far` to the receiver and back.
+pub(crate) fn judge(near: Option<RoundTrip>, far: Option<RoundTrip>) -> Vantage {
+    let (Some(near), Some(far)) = (near, far) else {
         return Vantage::Unknown;
     };
-    let round_trip_ns = near_ns.saturating_add(far_ns);
-    if round_trip_ns < SHORTEST_ROUND_TRIP_NS {
+    let shortest_ns = near.min_ns.saturating_add(far.min_ns);
+    let queued_ns = near.mean_ns.saturating_add(far.mean_ns);
+    if shortest_ns >= SHORTEST_ROUND_TRIP_NS {
+        if near.min_ns < shortest_ns / BESIDE {
+            Vantage::Sender
+        } else if far.min_ns < shortest_ns / BESIDE {
+            Vantage::Receiver
+        } else {
+            Vantage::Middle
+        }
+    } else if queued_ns < QUEUED_ROUND_TRIP_NS {
         Vantage::Unknown
-    } else if near_ns < round_trip_ns / BESIDE {
+    } else if near.mean_ns < far.mean_ns / NEARER {
         Vantage::Sender
-    } else if far_ns < round_trip_ns / BESIDE {
+    } else if far.mean_ns < near.mean_ns / NEARER {
         Vantage::Receiver
     } else {
-        Vantage::Middle
+        Vantage::Unknown
     }
 }
 
-/// The shortest time from a TSval of one direction to its echo in the other: from the capture
-/// point to that end and back. One probe at a time.
+/// Times from a TSval of one direction to its echo in the other: from the capture point to that
+/// end and back. One probe at a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EchoProbe {
     last_tsval: Option<u32>,
     /// TSval that is waited for, and when it was first seen.
     pending: Option<(u32, u64)>,
-    pub(crate) min_ns: Option<u64>,
+    min_ns: u64,
+    sum_ns: u64,
+    count: u64,
 }
 
 impl EchoProbe {
@@ -79,8 +102,21 @@ impl EchoProbe {
         self.pending = None;
         if tsecr == tsval {
             let round_trip_ns = now_ns.saturating_sub(sent_ns);
-            self.min_ns = Some(self.min_ns.unwrap_or(u64::MAX).min(round_trip_ns));
+            self.min_ns = match self.count {
+                0 => round_trip_ns,
+                _ => self.min_ns.min(round_trip_ns),
+            };
+            self.sum_ns = self.sum_ns.saturating_add(round_trip_ns);
+            self.count += 1;
         }
+    }
+
+    /// Shortest and mean, if there was an echo.
+    pub(crate) fn round_trip(&self) -> Option<RoundTrip> {
+        (self.count > 0).then(|| RoundTrip {
+            min_ns: self.min_ns,
+            mean_ns: self.sum_ns / self.count,
+        })
     }
 }
 
@@ -88,18 +124,28 @@ impl EchoProbe {
 mod tests {
     use super::*;
 
+    fn us(min_us: u64, mean_us: u64) -> Option<RoundTrip> {
+        let (min_ns, mean_ns) = (min_us * 1000, mean_us * 1000);
+        Some(RoundTrip { min_ns, mean_ns })
+    }
+
     #[test]
     fn the_halves_of_a_round_trip_tell_the_place() {
-        let ms = |value: u64| Some(value * 1_000_000);
-        assert_eq!(judge(ms(0), ms(40)), Vantage::Sender);
-        assert_eq!(judge(ms(40), ms(1)), Vantage::Receiver);
-        assert_eq!(judge(ms(20), ms(20)), Vantage::Middle);
-        assert_eq!(judge(None, ms(20)), Vantage::Unknown);
+        assert_eq!(judge(us(0, 9000), us(40_000, 41_000)), Vantage::Sender);
+        assert_eq!(judge(us(40_000, 40_000), us(1000, 1000)), Vantage::Receiver);
         assert_eq!(
-            judge(Some(20_000), Some(30_000)),
-            Vantage::Unknown,
-            "loopback"
+            judge(us(20_000, 20_000), us(20_000, 20_000)),
+            Vantage::Middle
         );
+        assert_eq!(judge(None, us(20_000, 20_000)), Vantage::Unknown);
+    }
+
+    #[test]
+    fn where_only_a_queue_delays_the_means_tell() {
+        assert_eq!(judge(us(5, 100), us(30, 20_000)), Vantage::Sender);
+        assert_eq!(judge(us(30, 20_000), us(5, 100)), Vantage::Receiver);
+        assert_eq!(judge(us(5, 8000), us(30, 20_000)), Vantage::Unknown);
+        assert_eq!(judge(us(20, 40), us(30, 50)), Vantage::Unknown, "loopback");
     }
 
     #[test]
@@ -108,19 +154,15 @@ mod tests {
         probe.on_tsval(5, 100);
         probe.on_tsval(5, 200);
         probe.on_tsecr(4, 250);
-        assert_eq!(probe.min_ns, None, "an echo of something older");
+        assert_eq!(probe.round_trip(), None, "an echo of something older");
         probe.on_tsecr(5, 300);
-        assert_eq!(
-            probe.min_ns,
-            Some(200),
-            "from the first packet with that TSval"
-        );
+        assert_eq!(probe.min_ns, 200, "from the first packet with that TSval");
         probe.on_tsval(5, 310);
         probe.on_tsval(6, 400);
         probe.on_tsecr(6, 450);
-        assert_eq!(probe.min_ns, Some(50));
+        assert_eq!(probe.min_ns, 50);
         probe.on_tsval(7, 500);
         probe.on_tsecr(8, 510);
-        assert_eq!(probe.min_ns, Some(50), "no echo of it");
+        assert_eq!(probe.min_ns, 50, "no echo of it");
     }
 }
