@@ -92,7 +92,7 @@ fn steps_out_of_order_and_to_nothing_are_refused() {
         (backwards, "give each a later time"),
         (to_nothing, "above 0"),
     ] {
-        let refusal = run(&scenario, &Control::default()).err();
+        let refusal = run(&scenario, &Control::default(), None).err();
         let refusal = refusal.expect("it is refused").to_string();
         assert!(refusal.contains(says), "{refusal}");
     }
