@@ -107,8 +107,10 @@ TSHARK = (
          known="retransmitted or out of order"),
     Rule("below_highest_pkts", below_highest, 1.0, known="the sequence number of a pure ACK"),
     Rule("dup_acks", column("dup_acks"), applies=has_data, known="duplicate ACKs without data"),
+    # An ACK of part of an offloaded segment gives us a sample, and tshark none.
     Rule("rtt_min_ms", ms("rtt_min_us"), 0.001,
-         applies=lambda row: has_data(row) and row["vantage"] != "receiver",
+         applies=lambda row: has_data(row) and row["vantage"] != "receiver"
+         and is_as_on_the_wire(row),
          known="tshark's RTT samples"),
     Rule("inflight_max_bytes", inflight_without_holes,
          most=lambda row: row["inflight_max_bytes"],
