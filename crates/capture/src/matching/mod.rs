@@ -351,15 +351,6 @@ impl Matcher {
         })
     }
 
-<<<<<<< HEAD
-    /// Whether the second capture ended before the packet had to arrive: nothing that was sent
-    /// later has, and others took as long.
-    fn is_undecided(&self, gone: &Waiting) -> bool {
-        let flow = &self.flows[gone.flow];
-        let longest_ns = flow.delays.max_ns().unwrap_or(0.0);
-        gone.place >= flow.furthest
-            && gone.time_ns as f64 + longest_ns > self.last_ns[Side::After as usize] as f64
-=======
     /// Whether the second capture may have ended before the packet arrived: nothing that was sent
     /// later has, and as much time as the slowest packet took was not left.
     fn is_undecided(&self, gone: &Waiting) -> bool {
@@ -368,6 +359,5 @@ impl Matcher {
         let is_overtaken = gone.place < flow.furthest;
         let had_time = gone.time_ns as f64 + slowest_ns < self.last_ns[Side::After as usize] as f64;
         !(gone.is_marked_dropped || is_overtaken || had_time)
->>>>>>> c4-analysis
     }
 }
