@@ -40,6 +40,11 @@ def is_as_on_the_wire(row: Row) -> bool:
     return not row["offload"]
 
 
+def is_judged_by_tshark(row: Row) -> bool:
+    """Whether RTT and in-flight are a sender's; tshark takes no sample of 0, as receivers have."""
+    return has_data(row) and row["vantage"] != "receiver"
+
+
 def rtt_mean_ms(row: Row) -> float | None:
     """tcptrace's mean: it divides by a ten-thousandth more than the count."""
     mean_us, count = known(row, "rtt_mean_us"), int(row["rtt_count"])
@@ -107,13 +112,8 @@ TSHARK = (
          known="retransmitted or out of order"),
     Rule("below_highest_pkts", below_highest, 1.0, known="the sequence number of a pure ACK"),
     Rule("dup_acks", column("dup_acks"), applies=has_data, known="duplicate ACKs without data"),
-    # An ACK of part of an offloaded segment gives us a sample, and tshark none.
-    Rule("rtt_min_ms", ms("rtt_min_us"), 0.001,
-         applies=lambda row: has_data(row) and row["vantage"] != "receiver"
-         and is_as_on_the_wire(row),
-         known="tshark's RTT samples"),
-    Rule("inflight_max_bytes", inflight_without_holes,
-         most=lambda row: row["inflight_max_bytes"],
-         applies=lambda row: has_data(row) and row["vantage"] != "receiver",
-         known="lost packets in flight"),
+    Rule("rtt_min_ms", ms("rtt_min_us"), 0.001, known="tshark's RTT samples",
+         applies=lambda row: is_judged_by_tshark(row) and is_as_on_the_wire(row)),
+    Rule("inflight_max_bytes", inflight_without_holes, known="lost packets in flight",
+         most=lambda row: row["inflight_max_bytes"], applies=is_judged_by_tshark),
 )  # fmt: skip
