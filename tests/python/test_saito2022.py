@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import dumbbell
+from dumbbell.papers.saito2022.figures import causes_table
 from dumbbell.papers.saito2022.findings import check_findings
 from dumbbell.papers.saito2022.measurements import Measured, Measurements, measure, point_of
 from dumbbell.papers.saito2022.points import (
@@ -17,8 +18,8 @@ from dumbbell.papers.saito2022.points import (
     scenarios,
 )  # fmt: skip
 
-FREE = Measured(953, 42, (41, 41, 41), (206, 206, 206), 0.02, 0.0, 0.0, "OK")
-LOCKED = Measured(955, 300, (200, 300, 400), (100, 150, 200), 0.9, 1.0, 1.0, "OK")
+FREE = Measured(953, 42, (41, 41, 41), (206, 206, 206), 0.02, 0.0, 0.0, 0.0, "OK")
+LOCKED = Measured(955, 300, (200, 300, 400), (100, 150, 200), 0.9, 1.0, 1.0, 1.0, "OK")
 
 
 def world(spreads=(PAPER_SPREAD,)) -> Measurements:
@@ -91,3 +92,15 @@ def test_measures_a_run():
     assert 40 < measured.rtt_mean_ms < 400
     assert 0 < measured.competitive_share <= 1, "ccp_copa starts in competitive mode"
     assert measured.is_locked == (measured.all_competitive_at_end > 0.5)
+
+
+def test_a_long_run_is_compared_with_short_ones_by_its_first_minute():
+    m = world()
+    point = Point(64, PAPER_SPREAD)
+    m.measured[point] = [replace(LOCKED, all_competitive_early=0.1)]
+    for variant in VARIANTS:
+        for spread in SPREADS:
+            for n in FLOWS[2:]:
+                m.measured.setdefault(Point(n, spread, variant), [LOCKED])
+    table = causes_table(m)
+    assert table.rows[0][:3] == ("as it ran", "0 of 1", "1 of 1"), "locked, but not by then"

@@ -27,7 +27,7 @@ RTTs. Locked flows raise the queue, while nothing is lost, no faster than
 
 Source: equilibrium, swing and utilisation: Arun and Balakrishnan, "Copa: Practical Delay-Based
 Congestion Control for the Internet", NSDI 2018, §3. Lock-in and its constants: derived here,
-checked in a throw-away simulator of one queue only; what dumbbell's simulator says of it is in
+from an unpublished study of one queue only; what dumbbell's simulator says of it is in
 docs/models.md.
 """
 

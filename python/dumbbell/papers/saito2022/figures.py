@@ -9,7 +9,14 @@ import numpy as np
 from dumbbell.metrics import mean_and_range
 from dumbbell.papers.paper import ResultTable
 from dumbbell.papers.saito2022.measurements import Measured, Measurements
-from dumbbell.papers.saito2022.points import FLOWS, PAPER_SPREAD, SPREADS, VARIANTS, Point
+from dumbbell.papers.saito2022.points import (
+    CAUSE_TIME,
+    FLOWS,
+    PAPER_SPREAD,
+    SPREADS,
+    VARIANTS,
+    Point,
+)
 from dumbbell.plots import Curve, Figure, buffer_colors, style_of
 from dumbbell.series import flow_series, state_labels
 from dumbbell.verdict import gravest
@@ -146,11 +153,11 @@ def causes_table(m: Measurements) -> ResultTable:
     """Tabulate how many seeds lock with each cause switched off."""
     columns = [(n, spread) for n in FLOWS[2:] for spread in SPREADS]
     rows = [
-        (variant, *(locked(m, Point(n, spread, variant)) for n, spread in columns))
+        (variant, *(locked_early(m, Point(n, spread, variant)) for n, spread in columns))
         for variant in VARIANTS
     ]
     return ResultTable(
-        title="What locks the flows: seeds in competitive mode at the end",
+        title=f"What locks the flows: seeds in competitive mode towards the end of {CAUSE_TIME}",
         columns=("Copa", *(f"{n} flows, {spread}" for n, spread in columns)),
         rows=tuple(rows),
     )
@@ -159,4 +166,10 @@ def causes_table(m: Measurements) -> ResultTable:
 def locked(m: Measurements, point: Point) -> str:
     """Return how many seeds' flows are in competitive mode at the end."""
     values = m.values(point, lambda run: run.is_locked)
+    return f"{int(sum(values))} of {len(values)}"
+
+
+def locked_early(m: Measurements, point: Point) -> str:
+    """Return how many seeds' flows are in competitive mode towards the end of the first 60 s."""
+    values = m.values(point, lambda run: run.is_locked_early)
     return f"{int(sum(values))} of {len(values)}"

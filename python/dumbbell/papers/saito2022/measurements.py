@@ -8,11 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dumbbell.papers.saito2022.points import VARIANTS, Point
+from dumbbell.papers.saito2022.points import CAUSE_TIME, VARIANTS, Point
+from dumbbell.quantity import Time
 from dumbbell.run import Run
 from dumbbell.series import flow_series, state_labels
 
 __all__ = ["Measured", "Measurements"]
+
+
+#: How long the runs are that switch a cause off.
+EARLY_S = Time.parse(CAUSE_TIME, "time").seconds
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,8 @@ class Measured:
         The same over the last quarter of the run.
     all_competitive_at_end
         The same of all flows.
+    all_competitive_early
+        Of all flows' time over the last quarter of the first 60 s, which every run has.
     verdict
         OK, WARN or INVALID.
     """
@@ -44,12 +51,18 @@ class Measured:
     competitive_share: float
     competitive_at_end: float
     all_competitive_at_end: float
+    all_competitive_early: float
     verdict: str
 
     @property
     def is_locked(self) -> bool:
         """Whether the flows are in competitive mode for most of the last quarter."""
         return self.all_competitive_at_end > 0.5
+
+    @property
+    def is_locked_early(self) -> bool:
+        """The same of the first 60 s: what runs of different lengths can be compared by."""
+        return self.all_competitive_early > 0.5
 
 
 class Measurements:
@@ -91,7 +104,9 @@ def measure(run: Run) -> Measured:
     end_s = run.scenario.time.seconds
     modes = state_labels(run, 0, "mode") == "competitive"
     state = run.state(0)
-    late = as_array(state["time_us"]) > 0.75e6 * end_s
+    state_s = as_array(state["time_us"]) / 1e6
+    late = state_s > 0.75 * end_s
+    early = (state_s > 0.75 * EARLY_S) & (state_s <= EARLY_S)
     first = as_array(state["flow"]) == 0
     quarters = [
         (time_s > low * end_s) & (time_s <= (low + 0.25) * end_s) for low in (0.25, 0.5, 0.75)
@@ -105,6 +120,7 @@ def measure(run: Run) -> Measured:
         competitive_share=share(modes[first]),
         competitive_at_end=share(modes[first & late]),
         all_competitive_at_end=share(modes[late]),
+        all_competitive_early=share(modes[early]),
         verdict=run.verdict.status,
     )
 

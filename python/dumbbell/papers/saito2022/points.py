@@ -9,6 +9,7 @@ from dumbbell.scenario import Group, Scenario
 
 __all__ = [
     "CAUSES",
+    "CAUSE_TIME",
     "FLOWS",
     "PAPER_SPREAD",
     "QUICK_NOTE",
@@ -39,7 +40,7 @@ AS_IT_RAN = "as it ran"
 CAUSES = tuple(variant for variant in VARIANTS if variant != AS_IT_RAN)
 #: Where the flows do lock, so that there is something to switch off.
 CAUSE_FLOWS = (64, 128)
-#: Half of the paper's time: a flow is locked within the first seconds or not at all.
+#: Half of the paper's time; what ran longer is compared by its first half.
 CAUSE_TIME = "60s"
 
 
