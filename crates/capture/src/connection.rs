@@ -3,11 +3,9 @@
 use std::net::IpAddr;
 
 use crate::analysis::acknowledgment::Acknowledgment;
-use crate::analysis::direction::{DataContext, Direction, UNKNOWN_MSS_BYTES, is_pure_ack};
+use crate::analysis::direction::{DataContext, Direction, Syn, is_pure_ack};
 use crate::analysis::flight::SentOutcome;
-use crate::analysis::note::Note;
 use crate::analysis::options::AnalysisOptions;
-use crate::analysis::vantage::{RoundTrip, Vantage, judge};
 use crate::analysis::window::Scaling;
 use crate::packet::{Endpoint, TcpFlags, TcpPacket};
 
@@ -315,9 +313,7 @@ impl View {
         let own_syn = self.directions[direction]
             .as_ref()
             .and_then(|this| this.syn);
-        let may_sack = |syn: Option<crate::analysis::direction::Syn>| {
-            syn.is_none_or(|syn| syn.is_sack_permitted)
-        };
+        let may_sack = |syn: Option<Syn>| syn.is_none_or(|syn| syn.is_sack_permitted);
         let context = DataContext {
             mss_bytes: syn.and_then(|syn| syn.mss_bytes),
             is_sack_permitted: may_sack(syn) && may_sack(own_syn),
@@ -349,81 +345,5 @@ impl View {
         self.directions[direction]
             .as_ref()
             .is_none_or(|this| this.syn.is_none())
-    }
-
-    /// What the point looks like for a direction's data.
-    pub(crate) fn vantage(&self, direction: usize) -> Vantage {
-        // From the point to the far end of a direction and back.
-        let round_trip = |side: usize| {
-            let this = self.directions[side].as_ref()?;
-            let of_handshake = this.handshake_rtt_ns.map(|ns| (ns, ns));
-            let of_data = this.rtt.mean_ns().map(|ns| (this.rtt.min_ns, ns as u64));
-            let of_echo = this
-                .echo
-                .round_trip()
-                .map(|trip| (trip.min_ns, trip.mean_ns));
-            let ways = [of_handshake, of_data, of_echo];
-            Some(RoundTrip {
-                min_ns: ways.into_iter().flatten().map(|(min_ns, _)| min_ns).min()?,
-                // Echoes are of every packet; data's ACKs may be few.
-                mean_ns: of_echo.or(of_data).or(of_handshake)?.1,
-            })
-        };
-        judge(round_trip(1 - direction), round_trip(direction))
-    }
-
-    /// Whether segments larger than the MSS were seen; `None` where that cannot be told.
-    pub(crate) fn has_offload(&self, direction: usize) -> Option<bool> {
-        let this = self.directions[direction].as_ref()?;
-        let largest_bytes = this.counts.largest_segment_bytes;
-        let syn = self.directions[1 - direction]
-            .as_ref()
-            .and_then(|other| other.syn);
-        match syn.and_then(|syn| syn.mss_bytes) {
-            Some(mss_bytes) => Some(largest_bytes > u32::from(mss_bytes)),
-            None if largest_bytes > UNKNOWN_MSS_BYTES => Some(true),
-            None => None,
-        }
-    }
-
-    /// What makes a direction's figures unreliable.
-    pub(crate) fn notes(&self, direction: usize) -> Vec<Note> {
-        let Some(this) = &self.directions[direction] else {
-            return Vec::new();
-        };
-        let flight = this.flight.as_ref();
-        let mut notes = Vec::new();
-        let mut note_if = |is_so: bool, note: Note| {
-            if is_so {
-                notes.push(note);
-            }
-        };
-        note_if(
-            self.began_before_capture(direction),
-            Note::BeganBeforeCapture,
-        );
-        let is_alone = self.directions[1 - direction].is_none();
-        note_if(is_alone, Note::OneDirection);
-        if this.counts.data_pkts > 0 && !is_alone {
-            let vantage = self.vantage(direction);
-            note_if(vantage == Vantage::Receiver, Note::AtReceiver);
-            note_if(vantage == Vantage::Middle, Note::InTheMiddle);
-            note_if(vantage == Vantage::Unknown, Note::UnknownVantage);
-        }
-        note_if(self.has_offload(direction) == Some(true), Note::Offload);
-        note_if(
-            flight.is_some_and(|flight| flight.missing.bytes() > 0),
-            Note::MissingData,
-        );
-        note_if(this.counts.duplicate_pkts > 0, Note::Duplicates);
-        note_if(
-            flight.is_some_and(|flight| flight.jumps > 0),
-            Note::SequenceJump,
-        );
-        note_if(
-            flight.is_some_and(|flight| flight.is_forgetful),
-            Note::Forgotten,
-        );
-        notes
     }
 }

@@ -103,17 +103,36 @@ fn reordering() {
     );
 }
 
+/// Packets of a queue that was still full when the second capture ended are not dropped ones;
+/// what something later has overtaken is, and what we marked.
 #[test]
 fn what_the_second_capture_ended_too_early_for() {
     let matching = match_stories(
-        "50 > 1:101 ack 1 \n 51 > 101:201 ack 1 \n 60 > 201:301 ack 1",
-        "59 > 1:101 ack 1",
+        "
+        50 > 1:101 ack 1
+        51 > 101:201 ack 1
+        52 > 201:301 ack 1
+        60 > 301:401 ack 1
+        61 > 401:501 ack 1 dropped
+        ",
+        "59 > 1:101 ack 1 \n 61 > 201:301 ack 1",
         &MatchOptions::default(),
     );
     check(
         &matching,
-        "matched_pkts 1, dropped_pkts 0, undecided_pkts 2",
+        "matched_pkts 2, dropped_pkts 2, undecided_pkts 1, offload 0",
     );
+}
+
+/// A large segment that the network card cut is not the same packets any more.
+#[test]
+fn offload_between_the_points() {
+    let matching = match_stories(
+        "50 > 1:2921 ack 1",
+        "60 > 1:1461 ack 1 \n 61 > 1461:2921 ack 1",
+        &MatchOptions::default(),
+    );
+    check(&matching, "matched_pkts 0, only_after_pkts 2, offload 1");
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 mod story;
 
-use dumbbell_capture::{AnalysisOptions, SackBlocks, TcpFlags, TcpPacket};
+use dumbbell_capture::{
+    AnalysisOptions, MatchOptions, PacketList, SackBlocks, TcpFlags, TcpPacket, match_captures,
+};
 use proptest::prelude::*;
 use story::{SYN_SEQS, Told, number_of, packets_from, tell_packets};
 
@@ -149,6 +151,31 @@ proptest! {
         prop_assert_eq!(of("unique_bytes") + of("retransmitted_bytes"), of("payload_bytes"));
         prop_assert_eq!(of("retransmitted_bytes"), of("retransmitted_pkts") * 100.0);
         prop_assert!(of("inflight_max_bytes") <= of("unique_bytes"));
+    }
+
+    /// Each packet of either capture is matched, given up or undecided.
+    #[test]
+    fn any_packets_are_matched_or_not(
+        before in prop::collection::vec(any_packet(), 0..100),
+        after in prop::collection::vec(any_packet(), 0..100),
+        taken_over in 0usize..100,
+    ) {
+        let after: Vec<TcpPacket> =
+            before.iter().take(taken_over).chain(&after).copied().collect();
+        let counts = [before.len(), after.len()];
+        let options = MatchOptions { max_waiting_pkts: 20, ..MatchOptions::default() };
+        let [mut before, mut after] = [before, after].map(|list| PacketList(list.into_iter()));
+        let matching = match_captures(&mut before, &mut after, &options).expect("in memory");
+        let sum = |name: &str| -> u64 {
+            let rows = 0..matching.matches.num_rows();
+            rows.filter_map(|row| number_of(&matching.matches, name, row)).sum::<f64>() as u64
+        };
+        let totals = matching.totals;
+        prop_assert_eq!([totals.before_pkts, totals.after_pkts], counts.map(|count| count as u64));
+        prop_assert_eq!(sum("matched_pkts"), totals.matched_pkts);
+        let first = sum("matched_pkts") + sum("dropped_pkts") + sum("undecided_pkts");
+        prop_assert_eq!(first, totals.before_pkts);
+        prop_assert_eq!(sum("matched_pkts") + sum("only_after_pkts"), totals.after_pkts);
     }
 
     /// Where on the circle the sequence numbers lie makes no difference.

@@ -64,7 +64,7 @@ pub(crate) fn write_pcap(output: &mut impl Write, shape: &Shape) -> io::Result<(
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
-            let is_lost = shape.lost_one_in > 0 && (random >> 33) % shape.lost_one_in == 0;
+            let is_lost = shape.lost_one_in > 0 && (random >> 33).is_multiple_of(shape.lost_one_in);
             flow.step(&mut writer, shape.window, is_lost)?;
         }
     }

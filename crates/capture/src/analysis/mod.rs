@@ -9,6 +9,7 @@ pub(crate) mod acknowledgment;
 pub(crate) mod direction;
 pub(crate) mod duplicate;
 pub(crate) mod flight;
+mod gaps;
 pub(crate) mod inflight;
 pub(crate) mod missing;
 pub(crate) mod note;

@@ -1,5 +1,9 @@
 //! What makes the figures of a view unreliable.
 
+use super::direction::UNKNOWN_MSS_BYTES;
+use super::vantage::Vantage;
+use crate::connection::View;
+
 /// A reason not to take a figure at its face value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
@@ -44,5 +48,62 @@ impl Note {
             Self::SequenceJump => "sequence_jump",
             Self::Forgotten => "forgotten",
         }
+    }
+}
+
+impl View {
+    /// Whether segments larger than the MSS were seen; `None` where that cannot be told.
+    pub(crate) fn has_offload(&self, direction: usize) -> Option<bool> {
+        let this = self.directions[direction].as_ref()?;
+        let largest_bytes = this.counts.largest_segment_bytes;
+        let syn = self.directions[1 - direction]
+            .as_ref()
+            .and_then(|other| other.syn);
+        match syn.and_then(|syn| syn.mss_bytes) {
+            Some(mss_bytes) => Some(largest_bytes > u32::from(mss_bytes)),
+            None if largest_bytes > UNKNOWN_MSS_BYTES => Some(true),
+            None => None,
+        }
+    }
+
+    /// What makes a direction's figures unreliable.
+    pub(crate) fn notes(&self, direction: usize) -> Vec<Note> {
+        let Some(this) = &self.directions[direction] else {
+            return Vec::new();
+        };
+        let flight = this.flight.as_ref();
+        let mut notes = Vec::new();
+        let mut note_if = |is_so: bool, note: Note| {
+            if is_so {
+                notes.push(note);
+            }
+        };
+        note_if(
+            self.began_before_capture(direction),
+            Note::BeganBeforeCapture,
+        );
+        let is_alone = self.directions[1 - direction].is_none();
+        note_if(is_alone, Note::OneDirection);
+        if this.counts.data_pkts > 0 && !is_alone {
+            let vantage = self.vantage(direction);
+            note_if(vantage == Vantage::Receiver, Note::AtReceiver);
+            note_if(vantage == Vantage::Middle, Note::InTheMiddle);
+            note_if(vantage == Vantage::Unknown, Note::UnknownVantage);
+        }
+        note_if(self.has_offload(direction) == Some(true), Note::Offload);
+        note_if(
+            flight.is_some_and(|flight| flight.missing.bytes() > 0),
+            Note::MissingData,
+        );
+        note_if(this.counts.duplicate_pkts > 0, Note::Duplicates);
+        note_if(
+            flight.is_some_and(|flight| flight.jumps > 0),
+            Note::SequenceJump,
+        );
+        note_if(
+            flight.is_some_and(|flight| flight.is_forgetful),
+            Note::Forgotten,
+        );
+        notes
     }
 }

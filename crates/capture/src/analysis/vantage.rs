@@ -1,5 +1,7 @@
 //! Where on the path a capture was made, as far as times tell.
 
+use crate::connection::View;
+
 /// What a capture point looks like for the data of one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vantage {
@@ -117,6 +119,29 @@ impl EchoProbe {
             min_ns: self.min_ns,
             mean_ns: self.sum_ns / self.count,
         })
+    }
+}
+
+impl View {
+    /// What the point looks like for a direction's data.
+    pub(crate) fn vantage(&self, direction: usize) -> Vantage {
+        // From the point to the far end of a direction and back.
+        let round_trip = |side: usize| {
+            let this = self.directions[side].as_ref()?;
+            let of_handshake = this.handshake_rtt_ns.map(|ns| (ns, ns));
+            let of_data = this.rtt.mean_ns().map(|ns| (this.rtt.min_ns, ns as u64));
+            let of_echo = this
+                .echo
+                .round_trip()
+                .map(|trip| (trip.min_ns, trip.mean_ns));
+            let ways = [of_handshake, of_data, of_echo];
+            Some(RoundTrip {
+                min_ns: ways.into_iter().flatten().map(|(min_ns, _)| min_ns).min()?,
+                // Echoes are of every packet; data's ACKs may be few.
+                mean_ns: of_echo.or(of_data).or(of_handshake)?.1,
+            })
+        };
+        judge(round_trip(1 - direction), round_trip(direction))
     }
 }
 

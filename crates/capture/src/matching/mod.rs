@@ -95,6 +95,8 @@ struct Flow {
     first_seq: u32,
     /// Packets so far, before and after.
     places: [u64; 2],
+    /// Most payload in a packet, before and after.
+    largest_bytes: [u32; 2],
     /// Furthest place before that was matched.
     furthest: u64,
     only_after_pkts: u64,
@@ -226,11 +228,14 @@ impl Matcher {
         self.last_ns[here] = self.last_ns[here].max(packet.time_ns);
         let place = self.flows[flow].places[here];
         self.flows[flow].places[here] += 1;
+        let largest_bytes = &mut self.flows[flow].largest_bytes[here];
+        *largest_bytes = packet.payload_bytes.max(*largest_bytes);
         let first_seq = self.flows[flow].first_seq;
         let waiting = Waiting {
             key,
             time_ns: packet.time_ns,
             place,
+            is_marked_dropped: packet.is_marked_dropped,
             seq: i64::from(packet.seq.wrapping_sub(first_seq).cast_signed()),
             flow,
         };
@@ -274,6 +279,7 @@ impl Matcher {
                 packet.seq.wrapping_sub(1)
             },
             places: [0; 2],
+            largest_bytes: [0; 2],
             furthest: 0,
             only_after_pkts: 0,
             dropped_pkts: 0,
@@ -345,12 +351,13 @@ impl Matcher {
         })
     }
 
-    /// Whether the second capture ended before the packet had to arrive: nothing that was sent
-    /// later has, and others took as long.
+    /// Whether the second capture may have ended before the packet arrived: nothing that was sent
+    /// later has, and as much time as the slowest packet took was not left.
     fn is_undecided(&self, gone: &Waiting) -> bool {
         let flow = &self.flows[gone.flow];
-        let longest_ns = flow.delays.max_ns().unwrap_or(0.0);
-        gone.place >= flow.furthest
-            && gone.time_ns as f64 + longest_ns > self.last_ns[Side::After as usize] as f64
+        let slowest_ns = flow.delays.max_ns().unwrap_or(0.0);
+        let is_overtaken = gone.place < flow.furthest;
+        let had_time = gone.time_ns as f64 + slowest_ns < self.last_ns[Side::After as usize] as f64;
+        !(gone.is_marked_dropped || is_overtaken || had_time)
     }
 }

@@ -23,6 +23,10 @@ pub(super) fn matches(flows: &[Flow]) -> Result<RecordBatch, ArrowError> {
         Arc::new(UInt16Array::from_iter_values(flows.iter().map(of)))
     };
     let is_initiator: BooleanArray = flows.iter().map(|flow| Some(flow.is_initiator)).collect();
+    let is_offload: BooleanArray = flows
+        .iter()
+        .map(|flow| Some(flow.largest_bytes[0] != flow.largest_bytes[1]))
+        .collect();
     // Above the smallest delay.
     let sojourn_ns = |flow: &Flow, ns: Option<f64>| Some(ns? - flow.delays.min_ns()?);
     batch(vec![
@@ -58,6 +62,8 @@ pub(super) fn matches(flows: &[Flow]) -> Result<RecordBatch, ArrowError> {
             "sojourn_max_us",
             micros(flows, |flow| sojourn_ns(flow, flow.delays.max_ns())),
         ),
+        // Packets of different sizes cannot be paired: a network card cut or merged them.
+        ("offload", Arc::new(is_offload)),
         (
             "dropped_share",
             floats(flows, |flow| {

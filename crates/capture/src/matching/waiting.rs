@@ -42,6 +42,7 @@ pub(super) struct Waiting {
     pub(super) time_ns: u64,
     /// Its place in the order of its direction at its point.
     pub(super) place: u64,
+    pub(super) is_marked_dropped: bool,
     /// Sequence number relative to the first of its direction.
     pub(super) seq: i64,
     /// Of its direction.

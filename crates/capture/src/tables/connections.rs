@@ -1,68 +1,17 @@
-//! Results as Arrow tables: column names carry units, null is what cannot be known.
+//! The table `connections`: a row per view and direction.
 
 use std::sync::Arc;
 
-use arrow_array::types::UInt8Type;
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, RecordBatch, StringArray,
-    UInt8Array, UInt16Array, UInt64Array,
-};
-use arrow_schema::{ArrowError, Field, Schema};
+use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt16Array};
+use arrow_schema::ArrowError;
 
-use crate::analysis::direction::Direction;
-use crate::analysis::flight::Flight;
+use super::{
+    Column, Row, batch, bools, dictionary, floats, maybe_uints, micros, point_column, rows, uints,
+};
 use crate::analysis::vantage::Vantage;
 use crate::analysis::window::Scaling;
 use crate::connection::View;
 use crate::points::Points;
-
-/// Name and values.
-pub(crate) type Column = (&'static str, ArrayRef);
-
-/// A row of `connections`: a direction of a view.
-struct Row<'a> {
-    view: &'a View,
-    side: usize,
-    this: &'a Direction,
-    flight: Option<&'a Flight>,
-}
-
-impl Row<'_> {
-    fn duration_ns(&self) -> u64 {
-        self.view.last_ns - self.view.first_ns
-    }
-
-    /// Bits per second over the view's duration.
-    fn rate_bps(&self, bytes: u64) -> Option<f64> {
-        let duration_ns = self.duration_ns();
-        (duration_ns > 0).then(|| bytes as f64 * 8e9 / duration_ns as f64)
-    }
-
-    /// What an ACK must have been seen for.
-    fn acked_flight(&self) -> Option<&Flight> {
-        self.flight.filter(|flight| flight.has_ack())
-    }
-}
-
-/// The rows: directions of which nothing was seen have none.
-fn rows(views: &[View]) -> Vec<Row<'_>> {
-    let mut rows = Vec::with_capacity(views.len() * 2);
-    for view in views {
-        let initiator = view.initiator();
-        for side in [initiator, 1 - initiator] {
-            if let Some(this) = &view.directions[side] {
-                let flight = this.flight.as_deref();
-                rows.push(Row {
-                    view,
-                    side,
-                    this,
-                    flight,
-                });
-            }
-        }
-    }
-    rows
-}
 
 /// The table `connections`.
 pub(crate) fn connections(views: &[View], points: &Points) -> Result<RecordBatch, ArrowError> {
@@ -370,132 +319,4 @@ fn notes_column(rows: &[Row<'_>]) -> ArrayRef {
         names.join(" ")
     });
     Arc::new(StringArray::from_iter_values(notes))
-}
-
-/// The table `series`: directions with data.
-pub(crate) fn series(views: &[View], points: &Points) -> Result<RecordBatch, ArrowError> {
-    let rows = rows(views);
-    let bins: Vec<_> = rows
-        .iter()
-        .filter_map(|row| Some((row, row.flight?)))
-        .flat_map(|(row, flight)| {
-            let width_ns = flight.series.width_ns();
-            let has_ack = flight.has_ack();
-            flight
-                .series
-                .bins()
-                .iter()
-                .map(move |bin| (row, width_ns, has_ack, bin))
-        })
-        .collect();
-    let interfaces = bins.iter().map(|bin| bin.0.view.key.interface);
-    let is_initiator = bins
-        .iter()
-        .map(|(row, ..)| Some(row.view.initiator() == row.side));
-    batch(vec![
-        ("connection", uints(&bins, |bin| bin.0.view.connection)),
-        ("point", point_column(interfaces, points)?),
-        (
-            "is_initiator",
-            Arc::new(BooleanArray::from_iter(is_initiator)),
-        ),
-        (
-            "time_us",
-            micros(&bins, |(_, width_ns, _, bin)| {
-                Some(bin.index as f64 * *width_ns as f64)
-            }),
-        ),
-        (
-            "bin_us",
-            micros(&bins, |(_, width_ns, ..)| Some(*width_ns as f64)),
-        ),
-        (
-            "rtt_us",
-            micros(&bins, |(.., bin)| {
-                (bin.rtt_count > 0).then(|| bin.rtt_sum_ns as f64 / f64::from(bin.rtt_count))
-            }),
-        ),
-        (
-            "rtt_max_us",
-            micros(&bins, |(.., bin)| {
-                (bin.rtt_count > 0).then_some(bin.rtt_max_ns as f64)
-            }),
-        ),
-        (
-            "inflight_bytes",
-            maybe_uints(&bins, |(_, _, has_ack, bin)| {
-                has_ack.then_some(bin.inflight_bytes)
-            }),
-        ),
-        (
-            "inflight_sack_bytes",
-            maybe_uints(&bins, |(_, _, has_ack, bin)| {
-                has_ack.then_some(bin.inflight_sack_bytes)
-            }),
-        ),
-        ("payload_bytes", uints(&bins, |(.., bin)| bin.payload_bytes)),
-        ("unique_bytes", uints(&bins, |(.., bin)| bin.unique_bytes)),
-        (
-            "retransmitted_pkts",
-            uints(&bins, |(.., bin)| bin.retransmitted_pkts.into()),
-        ),
-        (
-            "window_bytes",
-            maybe_uints(&bins, |(.., bin)| bin.window_bytes()),
-        ),
-    ])
-}
-
-/// A table of columns of one length.
-pub(crate) fn batch(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch, ArrowError> {
-    let fields: Vec<Field> = columns
-        .iter()
-        .map(|(name, array)| Field::new(*name, array.data_type().clone(), true))
-        .collect();
-    let arrays = columns.into_iter().map(|(_, array)| array).collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
-}
-
-/// Names of points.
-pub(crate) fn point_column(
-    interfaces: impl Iterator<Item = u32>,
-    points: &Points,
-) -> Result<ArrayRef, ArrowError> {
-    Ok(Arc::new(StringArray::from_iter_values(
-        interfaces.map(|interface| points.name(interface)),
-    )))
-}
-
-/// Codes with labels.
-pub(crate) fn dictionary<const N: usize>(
-    codes: Vec<u8>,
-    labels: [&str; N],
-) -> Result<ArrayRef, ArrowError> {
-    let labels = StringArray::from_iter_values(labels);
-    let keys = UInt8Array::from(codes);
-    Ok(Arc::new(DictionaryArray::<UInt8Type>::try_new(
-        keys,
-        Arc::new(labels),
-    )?))
-}
-
-pub(crate) fn uints<T>(rows: &[T], of: impl Fn(&T) -> u64) -> ArrayRef {
-    Arc::new(UInt64Array::from_iter_values(rows.iter().map(of)))
-}
-
-fn maybe_uints<T>(rows: &[T], of: impl Fn(&T) -> Option<u64>) -> ArrayRef {
-    Arc::new(UInt64Array::from_iter(rows.iter().map(of)))
-}
-
-pub(crate) fn floats<T>(rows: &[T], of: impl Fn(&T) -> Option<f64>) -> ArrayRef {
-    Arc::new(Float64Array::from_iter(rows.iter().map(of)))
-}
-
-/// Nanoseconds in, microseconds out.
-pub(crate) fn micros<T>(rows: &[T], of_ns: impl Fn(&T) -> Option<f64>) -> ArrayRef {
-    floats(rows, |row| of_ns(row).map(|ns| ns / 1e3))
-}
-
-fn bools<T>(rows: &[T], of: impl Fn(&T) -> Option<bool>) -> ArrayRef {
-    Arc::new(BooleanArray::from_iter(rows.iter().map(of)))
 }

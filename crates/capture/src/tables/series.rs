@@ -1,0 +1,84 @@
+//! The table `series`: a row per bin of each direction with data.
+
+use std::sync::Arc;
+
+use arrow_array::{BooleanArray, RecordBatch};
+use arrow_schema::ArrowError;
+
+use super::{batch, maybe_uints, micros, point_column, rows, uints};
+use crate::connection::View;
+use crate::points::Points;
+
+/// The table.
+pub(crate) fn series(views: &[View], points: &Points) -> Result<RecordBatch, ArrowError> {
+    let rows = rows(views);
+    let bins: Vec<_> = rows
+        .iter()
+        .filter_map(|row| Some((row, row.flight?)))
+        .flat_map(|(row, flight)| {
+            let width_ns = flight.series.width_ns();
+            let has_ack = flight.has_ack();
+            flight
+                .series
+                .bins()
+                .iter()
+                .map(move |bin| (row, width_ns, has_ack, bin))
+        })
+        .collect();
+    let interfaces = bins.iter().map(|bin| bin.0.view.key.interface);
+    let is_initiator = bins
+        .iter()
+        .map(|(row, ..)| Some(row.view.initiator() == row.side));
+    batch(vec![
+        ("connection", uints(&bins, |bin| bin.0.view.connection)),
+        ("point", point_column(interfaces, points)?),
+        (
+            "is_initiator",
+            Arc::new(BooleanArray::from_iter(is_initiator)),
+        ),
+        (
+            "time_us",
+            micros(&bins, |(_, width_ns, _, bin)| {
+                Some(bin.index as f64 * *width_ns as f64)
+            }),
+        ),
+        (
+            "bin_us",
+            micros(&bins, |(_, width_ns, ..)| Some(*width_ns as f64)),
+        ),
+        (
+            "rtt_us",
+            micros(&bins, |(.., bin)| {
+                (bin.rtt_count > 0).then(|| bin.rtt_sum_ns as f64 / f64::from(bin.rtt_count))
+            }),
+        ),
+        (
+            "rtt_max_us",
+            micros(&bins, |(.., bin)| {
+                (bin.rtt_count > 0).then_some(bin.rtt_max_ns as f64)
+            }),
+        ),
+        (
+            "inflight_bytes",
+            maybe_uints(&bins, |(_, _, has_ack, bin)| {
+                has_ack.then_some(bin.inflight_bytes)
+            }),
+        ),
+        (
+            "inflight_sack_bytes",
+            maybe_uints(&bins, |(_, _, has_ack, bin)| {
+                has_ack.then_some(bin.inflight_sack_bytes)
+            }),
+        ),
+        ("payload_bytes", uints(&bins, |(.., bin)| bin.payload_bytes)),
+        ("unique_bytes", uints(&bins, |(.., bin)| bin.unique_bytes)),
+        (
+            "retransmitted_pkts",
+            uints(&bins, |(.., bin)| bin.retransmitted_pkts.into()),
+        ),
+        (
+            "window_bytes",
+            maybe_uints(&bins, |(.., bin)| bin.window_bytes()),
+        ),
+    ])
+}
