@@ -1,6 +1,10 @@
 //! One flow of the run: its sender, its receiver and what was measured of it.
 
-use dumbbell_tcp::{Receiver, Sender};
+use std::rc::Rc;
+
+use dumbbell_cc::Instance;
+use dumbbell_run::{Group, histogram_us};
+use dumbbell_tcp::{Receiver, ReceiverConfig, Sender, SenderConfig};
 use hdrhistogram::Histogram;
 
 /// A sender, a receiver and the flow's measurements.
@@ -30,6 +34,54 @@ pub(crate) struct Endpoints {
 }
 
 impl Endpoints {
+    /// Flow number `flow` of the run, before its start.
+    pub(crate) fn new(
+        flow: u32,
+        group_index: u32,
+        group: &Group,
+        start_ns: u64,
+        path_class: usize,
+        instance: &Rc<Instance>,
+    ) -> Self {
+        let packets = |bytes: u64| {
+            u32::try_from(bytes / u64::from(group.mss_bytes))
+                .unwrap_or(u32::MAX >> 2)
+                .clamp(1, u32::MAX >> 2)
+        };
+        let sender = SenderConfig {
+            flow,
+            mss_bytes: group.mss_bytes,
+            size_bytes: group.size_bytes,
+            closes: true,
+            sndbuf_pkts: packets(group.sndbuf_bytes),
+            tso: group.tso,
+        };
+        let receiver = ReceiverConfig {
+            flow,
+            rwnd_pkts: packets(group.rwnd_bytes),
+            delayed_ack: group.delayed_ack,
+            rtt_ns: group.base_rtt_ns,
+        };
+        Self {
+            group: group_index,
+            base_rtt_ns: group.base_rtt_ns,
+            start_ns,
+            stop_ns: group.stop_ns.unwrap_or(u64::MAX),
+            path_class,
+            started: false,
+            stopped: false,
+            finished_ns: None,
+            sender: Sender::new(sender, instance.new_flow()),
+            receiver: Receiver::new(receiver),
+            rtt_us: histogram_us(),
+            rtt_sum_us: 0,
+            rtt_min_us: u32::MAX,
+            rtt_max_us: 0,
+            forwarded_bytes: 0,
+            sampled_bytes: 0,
+        }
+    }
+
     /// When the sender's side wants to be woken, ns.
     #[inline]
     pub(crate) fn next_sender_ns(&self) -> u64 {

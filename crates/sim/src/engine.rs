@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 use dumbbell_cc::Instance;
 use dumbbell_path::Packet;
-use dumbbell_run::{Bottleneck, Control, Group, Scenario, histogram_us};
-use dumbbell_tcp::{DataHeader, Receiver, ReceiverConfig, Sender, SenderConfig};
+use dumbbell_run::{Bottleneck, Control, Scenario};
+use dumbbell_tcp::DataHeader;
 
 use crate::earliest::{WIDTH, earliest, index_of};
 use crate::endpoints::Endpoints;
@@ -60,16 +60,10 @@ impl Engine {
             .flat_map(|(index, group)| (0..group.flows).map(move |_| (index, group)))
             .zip(0_u32..)
             .map(|((group_index, group), flow)| {
-                let instance = &instances[group_index as usize];
                 let start_ns = group.start_of(scenario.seed, flow);
-                make_flow(
-                    flow,
-                    group_index,
-                    group,
-                    start_ns,
-                    path.class_of_group[group_index as usize],
-                    instance,
-                )
+                let path_class = path.class_of_group[group_index as usize];
+                let instance = &instances[group_index as usize];
+                Endpoints::new(flow, group_index, group, start_ns, path_class, instance)
             })
             .collect();
         let flow_count = flows.len();
@@ -348,71 +342,27 @@ impl Engine {
             let head = (FIRST_CLASS + 2 * flow.path_class, back.next_event());
             self.set_head(head.0, head.1.unwrap_or(u64::MAX));
         }
-        let due_ns = self.flows[index].receiver.next_timer_ns();
-        self.timers.set(2 * index as u32 + 1, due_ns);
-        self.set_head(TIMERS, self.timers.next_ns());
+        self.set_receiver_timer(index);
     }
 
     #[inline]
     fn set_sender_timer(&mut self, index: usize) {
-        self.timers
-            .set(2 * index as u32, self.flows[index].next_sender_ns());
-        self.set_head(TIMERS, self.timers.next_ns());
+        let due_ns = self.flows[index].next_sender_ns();
+        if self.timers.set(2 * index as u32, due_ns) {
+            self.set_head(TIMERS, self.timers.next_ns());
+        }
+    }
+
+    #[inline]
+    fn set_receiver_timer(&mut self, index: usize) {
+        let due_ns = self.flows[index].receiver.next_timer_ns();
+        if self.timers.set(2 * index as u32 + 1, due_ns) {
+            self.set_head(TIMERS, self.timers.next_ns());
+        }
     }
 
     fn set_timers(&mut self, index: usize) {
         self.set_sender_timer(index);
-        self.timers.set(
-            2 * index as u32 + 1,
-            self.flows[index].receiver.next_timer_ns(),
-        );
-        self.set_head(TIMERS, self.timers.next_ns());
-    }
-}
-
-fn make_flow(
-    flow: u32,
-    group_index: u32,
-    group: &Group,
-    start_ns: u64,
-    path_class: usize,
-    instance: &Rc<Instance>,
-) -> Endpoints {
-    let packets = |bytes: u64| {
-        u32::try_from(bytes / u64::from(group.mss_bytes))
-            .unwrap_or(u32::MAX >> 2)
-            .clamp(1, u32::MAX >> 2)
-    };
-    let sender = SenderConfig {
-        flow,
-        mss_bytes: group.mss_bytes,
-        size_bytes: group.size_bytes,
-        closes: true,
-        sndbuf_pkts: packets(group.sndbuf_bytes),
-        tso: group.tso,
-    };
-    let receiver = ReceiverConfig {
-        flow,
-        rwnd_pkts: packets(group.rwnd_bytes),
-        delayed_ack: group.delayed_ack,
-        rtt_ns: group.base_rtt_ns,
-    };
-    Endpoints {
-        group: group_index,
-        base_rtt_ns: group.base_rtt_ns,
-        start_ns,
-        stop_ns: group.stop_ns.unwrap_or(u64::MAX),
-        path_class,
-        started: false,
-        stopped: false,
-        finished_ns: None,
-        sender: Sender::new(sender, instance.new_flow()),
-        receiver: Receiver::new(receiver),
-        rtt_us: histogram_us(),
-        rtt_sum_us: 0,
-        rtt_min_us: u32::MAX,
-        rtt_max_us: 0,
-        forwarded_bytes: 0,
-        sampled_bytes: 0,
+        self.set_receiver_timer(index);
     }
 }

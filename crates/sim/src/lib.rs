@@ -10,7 +10,7 @@
 //! | `timers`, `earliest` | who wants to be woken when |
 //! | `recorder` | time series |
 //! | `summarize` | counts and means |
-//! | `tap` | the capture: frames made of what the endpoints exchange |
+//! | `tap`, `tapped_flow` | the capture; frames made of what the endpoints exchange |
 //!
 //! What a run is given and leaves is `dumbbell-run`'s, re-exported here.
 
@@ -24,6 +24,7 @@ mod lines;
 mod recorder;
 mod summarize;
 mod tap;
+mod tapped_flow;
 mod timers;
 
 use std::rc::Rc;

@@ -28,13 +28,16 @@ impl Timers {
         }
     }
 
-    /// The endpoint's deadline is now `due_ns` (`u64::MAX`: none).
+    /// The endpoint's deadline is now `due_ns` (`u64::MAX`: none). Returns whether that may change
+    /// [`Timers::next_ns`].
     #[inline]
-    pub(crate) fn set(&mut self, endpoint: u32, due_ns: u64) {
+    pub(crate) fn set(&mut self, endpoint: u32, due_ns: u64) -> bool {
         let entry = endpoint as usize;
-        if due_ns < self.levels[0][entry / WIDTH][entry % WIDTH] {
+        let is_earlier = due_ns < self.levels[0][entry / WIDTH][entry % WIDTH];
+        if is_earlier {
             self.enter(entry, due_ns);
         }
+        is_earlier
     }
 
     /// When the next endpoint may want to be woken, ns; it may turn out that it does not.

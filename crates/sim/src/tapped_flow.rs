@@ -1,0 +1,216 @@
+//! From what a flow's endpoints exchange to the frames of a capture.
+//!
+//! The simulated endpoints exchange facts, not bytes, and count segments. Frames have the addresses that
+//! the kernel engine's hosts have, and bytes.
+
+use std::net::SocketAddrV4;
+
+use dumbbell_capture::{FrameFacts, SackBlocks, TcpFlags};
+use dumbbell_path::{DATA_HEADER_BYTES, Packet, TIMESTAMPS_BYTES};
+use dumbbell_run::address_plan::{FIRST_FLOW_PORT, RECEIVER_PORT, host_addresses};
+use dumbbell_run::{Group, random};
+use dumbbell_tcp::{Ack, AckKind, DataHeader, SegmentKind};
+
+/// A Linux client's window on its SYN, and afterwards with its scale: it receives nothing but ACKs.
+const SENDER_SYN_WINDOW: u16 = 64_240;
+const SENDER_WINDOW_SCALE: u8 = 7;
+const SENDER_WINDOW: u16 = 502;
+
+/// The largest window scale there is (RFC 7323 §2.3).
+const MAX_WINDOW_SCALE: u8 = 14;
+
+/// What makes frames of a flow's facts: its addresses, where its numbers begin, and how many bytes its
+/// segments are.
+pub(crate) struct TappedFlow {
+    pub(crate) group: u32,
+    sender: SocketAddrV4,
+    receiver: SocketAddrV4,
+    mss_bytes: u32,
+    size_bytes: Option<u64>,
+    sender_isn: u32,
+    receiver_isn: u32,
+    /// What the hosts' timestamp clocks show when the run begins, ms.
+    sender_clock_ms: u32,
+    receiver_clock_ms: u32,
+    receiver_window_scale: u8,
+    /// Payload sent so far, bytes.
+    sent_bytes: u64,
+    /// One past the last segment, the FIN's; known when it is sent.
+    fin_end: Option<u32>,
+}
+
+impl TappedFlow {
+    /// Flow `number` of the group with `index`.
+    pub(crate) fn new(index: u32, number: u32, group: &Group) -> Self {
+        let (sender, receiver) = host_addresses(index as u16);
+        let port = FIRST_FLOW_PORT.wrapping_add(number as u16);
+        Self {
+            group: index,
+            sender: SocketAddrV4::new(sender, port),
+            receiver: SocketAddrV4::new(receiver, RECEIVER_PORT),
+            mss_bytes: group.mss_bytes,
+            size_bytes: group.size_bytes,
+            sender_isn: 0,
+            receiver_isn: 0,
+            sender_clock_ms: 0,
+            receiver_clock_ms: 0,
+            receiver_window_scale: window_scale(group.rwnd_bytes),
+            sent_bytes: 0,
+            fin_end: None,
+        }
+    }
+
+    /// RFC 6528, RFC 7323 §5.4: where sequence numbers and clocks begin is anyone's guess, but the same
+    /// for the same seed.
+    pub(crate) fn draw_numbers(&mut self, seed: u64, flow: u64) {
+        let words = |name: &str| {
+            let word = random::element_seed(seed, name, flow);
+            (word as u32, (word >> 32) as u32)
+        };
+        (self.sender_isn, self.receiver_isn) = words("isn");
+        (self.sender_clock_ms, self.receiver_clock_ms) = words("timestamp clock");
+    }
+
+    pub(crate) fn note_sent(&mut self, packet: &Packet<DataHeader>) {
+        let header = &packet.header;
+        match header.kind {
+            SegmentKind::Data | SegmentKind::LastData => {
+                let begin_bytes = u64::from(header.seq) * u64::from(self.mss_bytes);
+                let end_bytes = begin_bytes + u64::from(payload_bytes(packet));
+                self.sent_bytes = self.sent_bytes.max(end_bytes);
+            }
+            SegmentKind::Syn
+            | SegmentKind::HandshakeAck
+            | SegmentKind::Fin
+            | SegmentKind::LastAck => {}
+        }
+        if matches!(header.kind, SegmentKind::LastData | SegmentKind::Fin) {
+            self.fin_end = Some(header.seq + 1);
+        }
+    }
+
+    /// Sequence number of a segment's first byte, or of what follows the last; a FIN takes one.
+    fn seq_of(&self, segment: u32) -> u32 {
+        let bytes = u64::from(segment) * u64::from(self.mss_bytes);
+        let is_after_fin = self.fin_end.is_some_and(|end| segment >= end);
+        self.sender_isn
+            .wrapping_add(1) // the SYN
+            .wrapping_add(bytes.min(self.sent_bytes) as u32)
+            .wrapping_add(u32::from(is_after_fin))
+    }
+
+    pub(crate) fn segment_facts(&self, packet: &Packet<DataHeader>) -> FrameFacts {
+        let header = &packet.header;
+        let is_syn = header.kind == SegmentKind::Syn;
+        let received = match header.kind {
+            SegmentKind::LastAck => 2, // SYN and FIN
+            _ => 1,
+        };
+        let end_bytes =
+            u64::from(header.seq) * u64::from(self.mss_bytes) + u64::from(payload_bytes(packet));
+        let is_all = self.size_bytes == Some(end_bytes);
+        FrameFacts {
+            source: self.sender,
+            destination: self.receiver,
+            ip_id: header.ip_id,
+            ecn: 0,
+            seq: if is_syn {
+                self.sender_isn
+            } else {
+                self.seq_of(header.seq)
+            },
+            ack: if is_syn {
+                0
+            } else {
+                self.receiver_isn.wrapping_add(received)
+            },
+            flags: segment_flags(header.kind, is_all),
+            window: if is_syn {
+                SENDER_SYN_WINDOW
+            } else {
+                SENDER_WINDOW
+            },
+            mss: is_syn.then(|| self.mss_option()),
+            sack_permitted: is_syn,
+            timestamps: Some((
+                self.sender_clock_ms.wrapping_add(header.ts_val_ms),
+                if is_syn {
+                    0
+                } else {
+                    self.receiver_clock_ms.wrapping_add(header.ts_ecr_ms)
+                },
+            )),
+            window_scale: is_syn.then_some(SENDER_WINDOW_SCALE),
+            sack: SackBlocks::default(),
+            payload_bytes: payload_bytes(packet) as u16,
+        }
+    }
+
+    pub(crate) fn ack_facts(&self, ack: &Ack) -> FrameFacts {
+        let is_syn = ack.kind == AckKind::SynAck;
+        let (sent, flags) = match ack.kind {
+            AckKind::SynAck => (0, TcpFlags::SYN),
+            AckKind::Ack => (1, 0),
+            AckKind::FinAck => (1, TcpFlags::FIN),
+            AckKind::AfterFin => (2, 0),
+        };
+        let window_bytes = u64::from(ack.rwnd_pkts) * u64::from(self.mss_bytes);
+        let scale = if is_syn {
+            0
+        } else {
+            self.receiver_window_scale
+        };
+        let mut sack = SackBlocks::default();
+        for block in &ack.sack[..usize::from(ack.sack_count)] {
+            sack.push(self.seq_of(block.start), self.seq_of(block.end));
+        }
+        FrameFacts {
+            source: self.receiver,
+            destination: self.sender,
+            ip_id: ack.ip_id,
+            ecn: 0,
+            seq: self.receiver_isn.wrapping_add(sent),
+            ack: self.seq_of(ack.ack),
+            flags: TcpFlags(flags | TcpFlags::ACK),
+            window: u16::try_from(window_bytes >> scale).unwrap_or(u16::MAX),
+            mss: is_syn.then(|| self.mss_option()),
+            sack_permitted: is_syn,
+            timestamps: Some((
+                self.receiver_clock_ms.wrapping_add(ack.ts_val_ms),
+                self.sender_clock_ms.wrapping_add(ack.ts_ecr_ms),
+            )),
+            window_scale: is_syn.then_some(self.receiver_window_scale),
+            sack,
+            payload_bytes: 0,
+        }
+    }
+
+    /// RFC 6691: the option counts the payload and the options that take room from it.
+    fn mss_option(&self) -> u16 {
+        u16::try_from(self.mss_bytes + TIMESTAMPS_BYTES).unwrap_or(u16::MAX)
+    }
+}
+
+fn segment_flags(kind: SegmentKind, is_all: bool) -> TcpFlags {
+    TcpFlags(match kind {
+        SegmentKind::Syn => TcpFlags::SYN,
+        SegmentKind::HandshakeAck | SegmentKind::LastAck => TcpFlags::ACK,
+        SegmentKind::Data if is_all => TcpFlags::ACK | TcpFlags::PSH,
+        SegmentKind::Data => TcpFlags::ACK,
+        SegmentKind::LastData => TcpFlags::ACK | TcpFlags::PSH | TcpFlags::FIN,
+        SegmentKind::Fin => TcpFlags::ACK | TcpFlags::FIN,
+    })
+}
+
+fn payload_bytes(packet: &Packet<DataHeader>) -> u32 {
+    match packet.header.kind {
+        SegmentKind::Data | SegmentKind::LastData => packet.wire_bytes - DATA_HEADER_BYTES,
+        _ => 0,
+    }
+}
+
+/// The smallest scale with which a window of `rwnd_bytes` fits in the field.
+fn window_scale(rwnd_bytes: u64) -> u8 {
+    let fits = |scale: &u8| rwnd_bytes >> scale <= u64::from(u16::MAX);
+    (0..MAX_WINDOW_SCALE).find(fits).unwrap_or(MAX_WINDOW_SCALE)
+}
