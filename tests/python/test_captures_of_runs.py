@@ -72,15 +72,15 @@ def test_packets_are_the_simulator_s_own(captured, name):
 
 
 @pytest.mark.parametrize("name", SIMULATED_NAMES)
-def test_timeouts_are_the_simulator_s_own(captured, name):
-    """But for one in six: a capture guesses them from when something was sent again."""
+def test_timeouts_are_nearly_the_simulator_s_own(captured, name):
+    """A capture guesses them from when something was sent again: one in eight is wrong at most."""
     capture, analysis = captured(name)
     pairs = [
         (row["rto_count"], flow["rto_count"])
         for flow, row in flows_with_rows(capture.run, analysis, "sender")
     ]
     ours, theirs = (sum(column) for column in zip(*pairs, strict=True))
-    assert abs(ours - theirs) <= theirs / 6
+    assert abs(ours - theirs) <= theirs / 8
 
 
 @pytest.mark.parametrize("name", SIMULATED_NAMES)

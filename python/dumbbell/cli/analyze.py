@@ -204,6 +204,19 @@ def trouble(reading: Mapping[str, Any]) -> list[str]:
     """Write what could not be read."""
     parts = [f"{reading[key]:,} {what}" for key, what in UNREAD.items() if reading.get(key)]
     lines = [f"not analysed: {', '.join(parts)}"] if parts else []
+    if reading.get("bad_checksum_pkts"):
+        lines.append(f"left out: {reading['bad_checksum_pkts']:,} packets with a wrong checksum")
+    given_up = reading.get("given_up") or {"views": 0}
+    if given_up["views"]:
+        lines.append(
+            f"left out: {given_up['views']:,} connections with {given_up['pkts']:,} packets, "
+            "because too many were open at once"
+        )
+    if reading.get("dropped_segment_rows"):
+        lines.append(
+            f"left out of the time sequence: {reading['dropped_segment_rows']:,} packets; "
+            "ask for fewer connections with --segments"
+        )
     damage = reading.get("damage")
     if damage:
         lines.append(
