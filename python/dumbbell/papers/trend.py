@@ -52,8 +52,10 @@ def trend(
     critical = CRITICAL[len(at)]
     first, last = form.format(values[0]), form.format(values[-1])
     relation = f"≥ {critical:g}" if sign > 0 else f"≤ -{critical:g}"
+    holds = sign * correlation >= critical
+    does = verb if holds else "goes"
     text = (
-        f"{what} {verb} from {first} at {at[0]:g} {unit} to {last} at {at[-1]:g} {unit} "
-        f"(rank correlation {correlation:.2f} {relation})"
+        f"{what} {does} from {first} at {at[0]:g} {unit} to {last} at {at[-1]:g} {unit} "
+        f"(rank correlation {correlation:.2f}, {'' if holds else 'not '}{relation})"
     )
-    return Check(text, sign * correlation >= critical)
+    return Check(text, holds)
