@@ -55,6 +55,7 @@ class TestPredictions:
             ([dumbbell.Group("bbr", stop="30s"), "cubic"], {}),
             ([dumbbell.Group("bbr", rwnd="64KiB"), "cubic"], {}),
             ([dumbbell.Group("copa", 64)], {"buffer": "1bdp"}),
+            (["bbr", "cubic"], {"rate_steps": "10s:5mbit"}),
         ],
     )
     def test_no_model_speaks_of_what_it_does_not_cover(self, groups, settings):
@@ -66,6 +67,8 @@ class TestPredictions:
             MODELS["ware"].predict(dumbbell.Scenario(["bbr"]))
         with pytest.raises(DoesNotApply, match="a loss rate, which a scenario does not set"):
             MODELS["pftk"].predict(dumbbell.Scenario(["reno"]))
+        with pytest.raises(DoesNotApply, match="the link's rate changes"):
+            MODELS["ware"].predict(dumbbell.Scenario(["bbr", "cubic"], rate_steps="10s:5mbit"))
 
     def test_a_buffer_in_packets_or_bytes_is_the_same(self):
         by_bdp = Bottleneck.of("50mbit", "40ms", "2bdp")

@@ -2,7 +2,7 @@
 
 mod story;
 
-use story::{HANDSHAKE, tell};
+use story::{HANDSHAKE, tell, text_of};
 
 /// Five segments at 50 ms; the first four of 1000 bytes are numbered below.
 const FIVE_SENT: &str = "
@@ -351,6 +351,31 @@ fn fin_sent_again() {
         ",
     ]);
     told.expect("fin_count 3, retransmitted_pkts 2, retransmitted_bytes 1000, missing_bytes 0");
+}
+
+/// A FIN that the capture lacks, or has behind its ACK, is no missing data; a byte is.
+#[test]
+fn fin_not_seen_before_its_ack() {
+    let data = "50 > 1:1001 ack 1 \n 90 < - ack 1002";
+    let late = "91 > F seq 1001 ack 1";
+    let sacked = "50 > 1:1001 ack 1 \n 90 < - ack 1 sack 1-1002";
+    let again = "300 > S seq 900000 \n 340 < S ack 900001";
+    for rest in [
+        vec![data],
+        vec![data, late],
+        vec![data, again],
+        vec!["90 < - ack 2"],
+        vec![sacked, late, "95 < - ack 1002"],
+    ] {
+        let told = tell(&[&[HANDSHAKE], rest.as_slice()].concat());
+        told.expect("missing_bytes 0");
+        let notes = text_of(&told.analysis.connections, "notes", 0);
+        assert!(!notes.contains("missing_data"), "{rest:?}: {notes}");
+    }
+    let told = tell(&[HANDSHAKE, data, "100 > 1002:2002 ack 1"]);
+    told.expect("missing_bytes 1");
+    let told = tell(&[HANDSHAKE, "50 > 1:1001 ack 1 \n 90 < - ack 1003"]);
+    told.expect("missing_bytes 2");
 }
 
 /// RFC 5681 §2: what is no duplicate ACK.

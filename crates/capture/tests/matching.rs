@@ -2,6 +2,7 @@
 
 mod story;
 
+use arrow_array::cast::AsArray as _;
 use dumbbell_capture::{MatchOptions, Matching, PacketList, match_captures};
 use story::{SYN_SEQS, number_of, packets_from};
 
@@ -133,6 +134,26 @@ fn offload_between_the_points() {
         &MatchOptions::default(),
     );
     check(&matching, "matched_pkts 0, only_after_pkts 2, offload 1");
+}
+
+/// What a network card merged is offload too; a drop of the largest packet, or a side without data,
+/// is not.
+#[test]
+fn what_looks_like_offload_and_is_not() {
+    let offload = |before: &str, after: &str| {
+        let matching = match_stories(before, after, &MatchOptions::default());
+        matching.matches["offload"].as_boolean().value(0)
+    };
+    let parts = "50 > 1:1461 ack 1 \n 51 > 1461:2921 ack 1";
+    let whole = "60 > 1:2921 ack 1";
+    assert!(offload(parts, whole), "merged");
+    let sent = "50 > 1:1461 ack 1 \n 51 > 1461:1561 ack 1";
+    assert!(
+        !offload(sent, "71 > 1461:1561 ack 1"),
+        "the largest dropped"
+    );
+    assert!(!offload(sent, "71 > - ack 1"), "no data after");
+    assert!(!offload("50 > - ack 1", "71 > 1:1461 ack 1"), "none before");
 }
 
 #[test]

@@ -150,9 +150,11 @@ impl Sender {
 
     fn advance_una(&mut self, ack: &Ack, progress: &Progress) {
         if progress.una_advanced {
+            // A FIN alone has no bytes.
+            let data_pkts = ack.ack.min(self.end).saturating_sub(self.una);
             let sock = &mut self.cc.sock;
             sock.icsk_retransmits = 0;
-            sock.bytes_acked += u64::from(ack.ack - self.una) * u64::from(sock.mss_cache);
+            sock.bytes_acked += u64::from(data_pkts) * u64::from(sock.mss_cache);
             self.una = ack.ack;
             self.cc.sock.snd_una = self.byte_seq(ack.ack);
             self.timers

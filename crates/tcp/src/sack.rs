@@ -100,7 +100,9 @@ impl Sender {
             return; // the network duplicates packets; nothing of ours was spurious
         }
         progress.dsack = true;
-        self.counters.spurious_retransmits += u64::from(duplicates);
+        // A FIN is not among the retransmitted packets either.
+        let data_pkts = block.end.min(self.end).saturating_sub(block.start);
+        self.counters.spurious_retransmits += u64::from(data_pkts);
         // The path delivered it, needed or not.
         self.cc.sock.delivered += duplicates;
         if self.reord_seen && !progress.dsack_tlp {

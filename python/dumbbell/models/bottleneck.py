@@ -76,9 +76,11 @@ class Bottleneck:
         Raises
         ------
         DoesNotApply
-            Its flows differ in base RTT or packet size, end early, or a window holds them back:
-            no model here covers that.
+            Its link's rate changes; its flows differ in base RTT or packet size, end early, or a
+            window holds them back: no model here covers that.
         """
+        if scenario.rate_steps:
+            raise DoesNotApply("the link's rate changes")
         first = scenario.groups[0]
         rtts = {int(group.rtt or scenario.rtt) for group in scenario.groups}
         if len(rtts) > 1:

@@ -38,9 +38,16 @@ impl MissingRanges {
         self.bytes
     }
 
-    /// Keeps the count only.
+    /// Whether the last range is the one sequence number before `end`.
+    pub(crate) fn ends_with_one(&self, end: u64) -> bool {
+        self.ranges
+            .last()
+            .is_some_and(|last| last.is_missing && last.end == end && last.start + 1 == end)
+    }
+
+    /// Keeps the count, and the last range for [`MissingRanges::ends_with_one`].
     pub(crate) fn close(&mut self) {
-        self.ranges = Vec::new();
+        self.ranges = self.ranges.pop().into_iter().collect();
     }
 
     /// A range, above all others, has been passed by without being seen.

@@ -92,7 +92,7 @@ impl View {
         }
         note_if(self.has_offload(direction) == Some(true), Note::Offload);
         note_if(
-            flight.is_some_and(|flight| flight.missing.bytes() > 0),
+            flight.is_some_and(|flight| flight.missing_bytes() > 0),
             Note::MissingData,
         );
         note_if(this.counts.duplicate_pkts > 0, Note::Duplicates);

@@ -11,6 +11,16 @@ use arrow_schema::ArrowError;
 use super::Flow;
 use crate::tables::{batch, floats, micros, uints};
 
+/// Whether a network card cut or merged packets between the points: the largest differ, and on
+/// both sides some had no partner. A large packet that was only dropped, or a side that saw no
+/// data, says nothing.
+fn is_offload(flow: &Flow) -> bool {
+    let [before_bytes, after_bytes] = flow.largest_bytes;
+    let have_both_data = before_bytes > 0 && after_bytes > 0;
+    let have_both_single = flow.dropped_pkts > 0 && flow.only_after_pkts > 0;
+    before_bytes != after_bytes && have_both_data && have_both_single
+}
+
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 16;
 
@@ -23,10 +33,7 @@ pub(super) fn matches(flows: &[Flow]) -> Result<RecordBatch, ArrowError> {
         Arc::new(UInt16Array::from_iter_values(flows.iter().map(of)))
     };
     let is_initiator: BooleanArray = flows.iter().map(|flow| Some(flow.is_initiator)).collect();
-    let is_offload: BooleanArray = flows
-        .iter()
-        .map(|flow| Some(flow.largest_bytes[0] != flow.largest_bytes[1]))
-        .collect();
+    let is_offload: BooleanArray = flows.iter().map(|flow| Some(is_offload(flow))).collect();
     // Above the smallest delay.
     let sojourn_ns = |flow: &Flow, ns: Option<f64>| Some(ns? - flow.delays.min_ns()?);
     batch(vec![
@@ -62,7 +69,6 @@ pub(super) fn matches(flows: &[Flow]) -> Result<RecordBatch, ArrowError> {
             "sojourn_max_us",
             micros(flows, |flow| sojourn_ns(flow, flow.delays.max_ns())),
         ),
-        // Packets of different sizes cannot be paired: a network card cut or merged them.
         ("offload", Arc::new(is_offload)),
         (
             "dropped_share",

@@ -1,6 +1,6 @@
 //! Packets of one capture that the other has not shown yet.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use ahash::RandomState;
 
@@ -49,29 +49,29 @@ pub(super) struct Waiting {
     pub(super) flow: usize,
 }
 
-/// Packets that wait, by key and by age. Equal ones leave in the order they came.
+/// Packets that wait, by key and by age. Equal ones leave in the order they came. What has left
+/// takes no room, however long an older one waits.
 #[derive(Debug, Default)]
 pub(super) struct WaitingRoom {
     by_key: HashMap<PacketKey, VecDeque<u64>, RandomState>,
-    by_age: VecDeque<Option<Waiting>>,
-    /// Number of the first in `by_age`.
-    first: u64,
-    count: usize,
+    /// By their number, in the order they came.
+    by_age: BTreeMap<u64, Waiting>,
+    next_number: u64,
 }
 
 impl WaitingRoom {
     pub(super) fn count(&self) -> usize {
-        self.count
+        self.by_age.len()
     }
 
     pub(super) fn add(&mut self, waiting: Waiting) {
-        let number = self.first + self.by_age.len() as u64;
+        let number = self.next_number;
+        self.next_number += 1;
         self.by_key
             .entry(waiting.key)
             .or_default()
             .push_back(number);
-        self.by_age.push_back(Some(waiting));
-        self.count += 1;
+        self.by_age.insert(number, waiting);
     }
 
     /// The oldest with that key.
@@ -81,27 +81,93 @@ impl WaitingRoom {
         if numbers.is_empty() {
             self.by_key.remove(key);
         }
-        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        let taken = self.by_age.get_mut(place)?.take();
-        self.count -= 1;
-        self.drop_taken();
-        taken
+        self.by_age.remove(&number)
     }
 
     /// The oldest of all, if it was captured before `time_ns`.
     pub(super) fn take_older_than(&mut self, time_ns: u64) -> Option<Waiting> {
-        let oldest = (*self.by_age.front()?)?;
+        let (_, oldest) = self.by_age.first_key_value()?;
         if oldest.time_ns >= time_ns {
             return None;
         }
-        self.take(&oldest.key)
+        let key = oldest.key;
+        self.take(&key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv6Addr};
+
+    use super::*;
+    use crate::packet::{Checksum, Endpoint, SackBlocks, TcpFlags};
+
+    fn waiting(seq: u32) -> Waiting {
+        let end = Endpoint {
+            address: IpAddr::V6(Ipv6Addr::LOCALHOST),
+            port: 1,
+        };
+        let packet = TcpPacket {
+            interface: 0,
+            time_ns: 0,
+            wire_bytes: 0,
+            source: end,
+            destination: end,
+            seq,
+            ack: 0,
+            flags: TcpFlags::default(),
+            window: 0,
+            payload_bytes: 0,
+            ecn: 0,
+            ip_id: None,
+            ttl: 64,
+            mss: None,
+            window_scale: None,
+            sack_permitted: false,
+            timestamps: None,
+            sack: SackBlocks::default(),
+            is_marked_dropped: false,
+            checksum: Checksum::Unknown,
+        };
+        let (ends, direction) = Ends::of(&packet);
+        Waiting {
+            key: PacketKey::of(&packet, ends, direction),
+            time_ns: 0,
+            place: u64::from(seq),
+            is_marked_dropped: false,
+            seq: i64::from(seq),
+            flow: 0,
+        }
     }
 
-    /// So that the front is one that waits.
-    fn drop_taken(&mut self) {
-        while let Some(None) = self.by_age.front() {
-            self.by_age.pop_front();
-            self.first += 1;
+    /// All at one time, so that the first never has waited too long.
+    #[test]
+    fn what_was_matched_takes_no_room_behind_one_that_was_not() {
+        let mut room = WaitingRoom::default();
+        room.add(waiting(0));
+        for seq in 1..10_000 {
+            let packet = waiting(seq);
+            room.add(packet);
+            assert_eq!(room.take(&packet.key).map(|w| w.place), Some(packet.place));
         }
+        assert_eq!(room.count(), 1);
+        assert_eq!((room.by_age.len(), room.by_key.len()), (1, 1));
+        let oldest = room.take_older_than(1).expect("the first waits still");
+        assert_eq!(oldest.place, 0);
+    }
+
+    #[test]
+    fn equal_ones_leave_in_the_order_they_came() {
+        let mut room = WaitingRoom::default();
+        for place in 0..3 {
+            room.add(Waiting {
+                place,
+                ..waiting(7)
+            });
+        }
+        let key = waiting(7).key;
+        let places = [(); 3].map(|()| room.take(&key).map(|w| w.place));
+        assert_eq!(places, [Some(0), Some(1), Some(2)]);
+        assert!(room.take(&key).is_none() && room.count() == 0);
     }
 }

@@ -13,7 +13,8 @@ const NAME_CHARS_MAX: usize = 128;
 /// An interface, or a capture point of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Name; pcap files have none.
+    /// Name, with a number behind it (`eth0#2`) where an earlier interface has the same; pcap files
+    /// have none.
     pub name: Option<String>,
     /// What its frames begin with.
     pub link_type: LinkType,

@@ -11,6 +11,7 @@ mod compression;
 mod counts;
 mod input;
 mod interface;
+mod interface_names;
 mod options;
 mod pcap;
 mod pcapng;

@@ -4,6 +4,7 @@ use super::byte_order::ByteOrder;
 use super::clock::Clock;
 use super::input::{Input, WINDOW_BYTES};
 use super::interface::{INTERFACES_MAX, Interface};
+use super::interface_names::InterfaceNames;
 use super::options::Options;
 use super::record::{RECORD_BYTES_MAX, Record, Step, Stop};
 use crate::link_layer::LinkType;
@@ -38,6 +39,7 @@ pub(super) struct Pcapng {
     first_interface: usize,
     /// Simple packets have no time: they get the one before them.
     last_time_ns: u64,
+    names: InterfaceNames,
 }
 
 impl Pcapng {
@@ -46,6 +48,7 @@ impl Pcapng {
             order: ByteOrder::Little,
             first_interface: 0,
             last_time_ns: 0,
+            names: InterfaceNames::default(),
         }
     }
 
@@ -171,7 +174,7 @@ impl Pcapng {
     }
 
     fn describe_interface(
-        &self,
+        &mut self,
         body: &[u8],
         interfaces: &mut Vec<Interface>,
         offset: u64,
@@ -202,6 +205,7 @@ impl Pcapng {
             }
         }
         interface.clock = clock;
+        interface.name = self.names.unique(interface.name, interfaces.len());
         interfaces.push(interface);
         Ok(Step::Other)
     }

@@ -156,7 +156,7 @@ fn loss_columns(rows: &[Row<'_>]) -> Vec<Column> {
         (
             "missing_bytes",
             uints(rows, |row| {
-                row.flight.map_or(0, |flight| flight.missing.bytes())
+                row.flight.map_or(0, |flight| flight.missing_bytes())
             }),
         ),
         ("dropped_pkts", uints(rows, |row| counts(row).dropped_pkts)),

@@ -89,6 +89,23 @@ fn pcapng_is_read_in_both_byte_orders() {
     }
 }
 
+/// Also those of files that were put one behind the other.
+#[test]
+fn interfaces_of_one_name_are_told_apart() {
+    let file = Pcapng::new(Order::Little)
+        .interface(1, 0, &[(IF_NAME, b"eth0")])
+        .interface(1, 0, &[(IF_NAME, b"eth0")])
+        .section(Order::Big)
+        .interface(1, 0, &[(IF_NAME, b"eth0")])
+        .packet(0, 1, &data(5, 99), &[]);
+    let mut reader = open(&file.bytes);
+    let packet = reader.next().expect("memory can be read");
+    assert_eq!(packet.map(|packet| packet.interface), Some(2));
+    let names: Vec<_> = reader.interfaces().iter().map(|i| &i.name).collect();
+    let want = ["eth0", "eth0#2", "eth0#3"].map(|name| Some(name.to_owned()));
+    assert!(names.into_iter().eq(&want), "{:?}", reader.interfaces());
+}
+
 #[test]
 fn clocks_of_interfaces_are_their_own() {
     for order in ORDERS {

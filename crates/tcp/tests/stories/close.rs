@@ -97,6 +97,7 @@ fn rfc9293_a_fin_follows_data_that_is_out_already() {
     );
     assert!(s.sender.is_finished() && s.sender.is_closed());
     assert_eq!(s.sender.counters().sent_pkts, 4, "a FIN is no data");
+    assert_eq!(s.sock().bytes_acked, 4 * u64::from(MSS_BYTES));
 }
 
 /// `tcp_send_fin`: what still waits in the send buffer when the application closes takes the FIN
@@ -174,6 +175,24 @@ fn rfc9293_a_lost_fin_is_sent_again() {
         "1500 < fin ack 5
          1500 > last ack
          100000 .",
+    );
+}
+
+/// RFC 2883 §4 of a FIN that arrived twice: no data was retransmitted, and so none needlessly.
+#[test]
+fn rfc2883_a_needless_fin_is_no_spurious_retransmission() {
+    let mut s = SenderScript::reno_closing(100, 4);
+    s.play(
+        "100 > 0:4
+         100 > 4 fin
+         200 < ack 4
+         500 > 4 fin rtx
+         501 < ack 4 dsack 4:5",
+    );
+    let counters = s.sender.counters();
+    assert_eq!(
+        (counters.retransmitted_pkts, counters.spurious_retransmits),
+        (0, 0)
     );
 }
 
