@@ -68,7 +68,9 @@ def draw(axes: Axes, figure: Figure) -> None:
         axes.xaxis.set_major_locator(FixedLocator(list(figure.x_ticks)))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_xticks(list(figure.x_ticks), labels)
-    axes.legend(fontsize=7, ncols=2 if len(figure.curves) > 4 else 1, loc="best")
+    columns = 2 if len(figure.curves) > 4 else 1
+    # Where no place is free, what lies behind shows through.
+    axes.legend(fontsize=7, ncols=columns, loc="best", framealpha=0.6)
 
 
 def draw_curve(axes: Axes, curve: Curve) -> None:
