@@ -5,13 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import signal
-import struct
 import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,47 +17,9 @@ import pytest
 
 import dumbbell
 from dumbbell import CaptureError
-from tests.python.judges.pcap import Record, tcp_frame, write_pcap
-
-CLIENT, SERVER = ("192.0.2.1", 40_000), ("198.51.100.7", 443)
-MSS = 1000
-CLIENT_ISN, SERVER_ISN = 2**32 - 1500, 5_000  # the client's numbers wrap
-SYN_OPTIONS = struct.pack("!BBH", 2, 4, MSS) + b"\x04\x02" + b"\x03\x03\x07"
-
-
-def sack(start: int, end: int) -> bytes:
-    return b"\x01\x01" + struct.pack("!BBII", 5, 10, start % 2**32, end % 2**32)
-
-
-def handmade() -> list[Record]:
-    """A connection at its sender: 40 ms RTT, four segments, the second is lost and sent again."""
-    ids = {CLIENT: 0, SERVER: 0}
-    records = []
-
-    def add(time_ms: float, source: Any, seq: int, ack: int, **words: Any) -> None:
-        ids[source] += 1
-        destination = SERVER if source is CLIENT else CLIENT
-        frame = tcp_frame(
-            source=source, destination=destination, seq=seq % 2**32, ack=ack % 2**32,
-            ip_id=ids[source], **words,
-        )  # fmt: skip
-        records.append(Record(1_700_000_000_000_000 + round(time_ms * 1000), frame, len(frame)))
-
-    first, reply = CLIENT_ISN + 1, SERVER_ISN + 1
-    add(0, CLIENT, CLIENT_ISN, 0, flags="S", options=SYN_OPTIONS)
-    add(40, SERVER, SERVER_ISN, first, flags="SA", options=SYN_OPTIONS)
-    add(40.1, CLIENT, first, reply)
-    for number in range(4):
-        add(50 + number, CLIENT, first + MSS * number, reply, payload_bytes=MSS)
-    add(90, SERVER, reply, first + MSS)
-    add(92, SERVER, reply, first + MSS, options=sack(first + 2 * MSS, first + 3 * MSS))
-    add(93, SERVER, reply, first + MSS, options=sack(first + 2 * MSS, first + 4 * MSS))
-    add(94, CLIENT, first + MSS, reply, payload_bytes=MSS)
-    add(134, SERVER, reply, first + 4 * MSS)
-    add(140, CLIENT, first + 4 * MSS, reply, flags="FA")
-    add(180, SERVER, reply, first + 4 * MSS + 1, flags="FA")
-    add(180.1, CLIENT, first + 4 * MSS + 1, reply + 1)
-    return records
+from dumbbell.cli.capture_trouble import match_trouble, trouble
+from tests.python.handmade import MSS, download, handmade, write_pcapng
+from tests.python.judges.pcap import write_pcap
 
 
 @pytest.fixture
@@ -86,7 +46,8 @@ def test_counts_what_a_person_counts(capture):
     assert {key: row[key] for key in BY_HAND} == BY_HAND
     assert (row["first_ns"], row["last_ns"]) == (1_700_000_000 * 10**9, 1_700_000_000_180_100_000)
     assert row["goodput_bps"] == pytest.approx(4000 * 8 / 0.1801)
-    assert row["throughput_bps"] == pytest.approx(5000 * 8 / 0.1801)
+    # With 54 bytes of headers on each of nine packets, and 12 of options on the SYN.
+    assert row["throughput_bps"] == pytest.approx(5498 * 8 / 0.1801)
     assert row["rtt_min_us"] == 40_000
 
 
@@ -115,10 +76,30 @@ def test_json_has_both_directions_and_how_the_reading_went(cli, capture):
     assert document["file"] == str(capture)
     assert document["reading"]["packets"] == document["reading"]["tcp_pkts"] == 15
     assert document["reading"]["damage"] is None
+    assert "bad_checksum_pkts" not in document["reading"]  # checksums are not looked at
     assert [row["is_data"] for row in document["connections"]] == [True, False]
     assert document["notes"] == []
     several = json.loads(cli("analyze", str(capture), str(capture), "--json").out)
     assert [entry["file"] for entry in several] == [str(capture)] * 2
+
+
+def test_json_of_all_points_has_the_datas_direction_first(cli, tmp_path):
+    path = write_pcap(tmp_path / "download.pcap", download())
+    for arguments in ((), ("--all-points",)):
+        document = json.loads(cli("analyze", str(path), *arguments, "--json").out)
+        rows = document["connections"]
+        assert [(row["is_data"], row["is_initiator"]) for row in rows] == [
+            (True, False), (False, True),
+        ]  # fmt: skip
+    run = tmp_path / "run.pcapng"
+    dumbbell.run(dumbbell.Scenario(["cubic"], rate="10mbit", time="1s"), capture=run)
+    whole = json.loads(cli("analyze", str(run), "--all-points", "--json").out)
+    views = [(row["point"], row["is_data"]) for row in whole["connections"]]
+    # The bottleneck sees one direction only.
+    assert views == [
+        ("sender-0", True), ("sender-0", False), ("receiver-0", True), ("receiver-0", False),
+        ("bottleneck-in", True), ("bottleneck-out", True),
+    ]  # fmt: skip
 
 
 def test_out_has_tables_and_figures_that_open(cli, capture, tmp_path):
@@ -199,6 +180,38 @@ def test_a_cut_capture_is_analysed_up_to_the_cut(cli, capture, tmp_path):
     assert dumbbell.analyze(cut).reading["tcp_pkts"] == 14
 
 
+MISSING = "missing: 1,234 packets at eth0, which the capturing machine dropped"
+
+
+def test_what_the_capturing_machine_missed_is_told(cli, capture, tmp_path):
+    path = write_pcapng(tmp_path / "missed.pcapng", handmade(), missed_pkts=1234)
+    assert MISSING in cli("analyze", str(path)).out
+    matched = cli("analyze", str(capture), str(path), "--match").out
+    assert f"after: {MISSING}" in matched
+    assert "before: " not in matched
+    assert cli("analyze", str(path), str(path), "--match").out.count(MISSING) == 1
+    whole = write_pcapng(tmp_path / "whole.pcapng", handmade(), missed_pkts=0)
+    assert "missing: " not in cli("analyze", str(whole)).out
+
+
+def test_what_was_left_out_for_lack_of_room_is_told(capture):
+    reading = dict(dumbbell.analyze(capture).reading)
+    assert trouble(reading) == []
+    reading["given_up"] = {"views": 2, "pkts": 3000, "payload_bytes": 4000}
+    reading["dropped_segment_rows"] = 5000
+    assert trouble(reading) == [
+        "left out: 2 connections at a point, for lack of room, with 3,000 packets and 4,000 bytes "
+        "of payload",
+        "left out: 5,000 rows of segments, for lack of room; name fewer connections",
+    ]
+    both = dict(dumbbell.match_captures(capture, capture).reading)
+    assert match_trouble(both, is_one_file=True) == []
+    both |= {"hurried_pkts": 6000, "dropped_rows": 7000}
+    assert [line[:27] for line in match_trouble(both, is_one_file=False)] == [
+        "not waited for: 6,000 packe", "left out: 7,000 rows of pac",
+    ]  # fmt: skip
+
+
 def test_without_tcp_it_says_so(cli, tmp_path):
     path = write_pcap(tmp_path / "nothing.pcap", [])
     outcome = cli("analyze", str(path))
@@ -262,54 +275,13 @@ def test_every_column_is_documented(capture):
     assert {name for name in columns if f"`{name}`" not in document} == set()
 
 
-def test_the_same_capture_twice_matches_whole(cli, capture):
-    match = dumbbell.match_captures(capture, capture)
-    rows = match.connections.to_pylist()
-    assert [row["matched_pkts"] for row in rows] == [9, 6]
-    assert all(row["delay_max_us"] == 0 for row in rows)
-    outcome = cli("analyze", str(capture), str(capture), "--match")
-    assert outcome.code == 0
-    assert "clocks are not aligned" in outcome.out
-
-
-def test_matching_tells_drops_from_delays(cli, tmp_path):
-    records = handmade()
-    before = write_pcap(tmp_path / "before.pcap", records)
-    # The second data packet is lost, all others take 5 ms; the third and fourth change places.
-    later = [record._replace(time_us=record.time_us + 5000) for record in records]
-    lost = later.pop(4)
-    later[4], later[5] = (
-        later[5]._replace(time_us=later[4].time_us), later[4]._replace(time_us=later[5].time_us),
-    )  # fmt: skip
-    after = write_pcap(tmp_path / "after.pcap", later)
-    document = json.loads(cli("analyze", str(before), str(after), "--match", "--json").out)
-    data, acks = document["connections"]
-    assert (data["matched_pkts"], data["dropped_pkts"], data["reordered_pkts"]) == (8, 1, 1)
-    assert (acks["matched_pkts"], acks["dropped_pkts"]) == (6, 0)
-    assert acks["delay_min_us"] == acks["delay_max_us"] == 5000
-    out = tmp_path / "out"
-    assert cli("analyze", str(before), str(after), "--match", "--out", str(out)).code == 0
-    packets = pq.read_table(out / "packets.parquet").to_pylist()
-    dropped = [row for row in packets if row["delay_us"] is None]
-    assert [row["time_us"] for row in dropped] == [lost.time_us - 5000 - records[0].time_us]
-    assert (out / "delay.png").is_file()
-    assert json.loads((out / "match.json").read_text())["before"]["file"] == str(before)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("{0}", "{0}", "{0}", "--match"), "--match takes two captures"),
-        (("-", "-", "--match"), "standard input can only be one of two"),
-        (("{0}", "--match"), "has no point `bottleneck-in`"),
-        (("{0}:nowhere", "{0}", "--match"), "has no point `nowhere`"),
-    ],
-)
-def test_what_cannot_be_matched_is_refused_in_a_line(cli, capture, arguments, says):
-    outcome = cli("analyze", *(word.format(capture) for word in arguments))
-    assert (outcome.code, outcome.out) == (2, "")
-    assert says in outcome.err
-    assert outcome.err.count("\n") == 1
+def test_every_key_of_a_reading_is_documented(capture):
+    document = ANALYSIS_DOCUMENT.with_name("data-format.md").read_text(encoding="utf-8")
+    section = document.partition("## `analyze --json`")[2].partition("\n## ")[0]
+    reading = dumbbell.analyze(capture).reading
+    keys = {*reading, *reading["given_up"], *reading["interfaces"][0]}
+    keys |= {*dumbbell.match_captures(capture, capture).reading}
+    assert {key for key in keys if f"`{key}`" not in section} == set()
 
 
 def test_ctrl_c_ends_the_wait_for_a_pipe():

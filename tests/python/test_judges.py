@@ -11,7 +11,8 @@ import pytest
 import dumbbell
 from tests.python.judges import tcptrace, tshark
 from tests.python.judges.captures import CASES, RUN_CASES, Captured, build
-from tests.python.judges.comparison import compare, our_rows
+from tests.python.judges.comparison import Rule, compare, our_rows
+from tests.python.judges.flow_figures import Direction
 from tests.python.judges.programs import needs, run
 from tests.python.judges.rules import TCPTRACE, TSHARK
 
@@ -95,6 +96,32 @@ def test_the_captures_show_what_they_are_for(captured):
     assert len(our_rows(captured("128-flows").points["sender-0"])) == 256
     assert total("reordered", "reordered", "out_of_order_pkts") > 500
     assert total("sized", "sender-0", "fin_count") == 20
+
+
+DIRECTION = Direction("192.0.2.1", 40_000, "198.51.100.7", 443)
+
+
+def test_a_figure_that_a_judge_does_not_have_is_no_zero(monkeypatch):
+    rule = Rule("rst_count", lambda row: row["rst_count"], exact_to=1.0)
+    ours = {DIRECTION: {"rst_count": 0}}
+    assert compare(ours, {DIRECTION: {"rst_count": None}}, [rule]) == []  # it says NA
+    with pytest.raises(KeyError, match="rst_count"):
+        compare(ours, {DIRECTION: {}}, [rule])
+    (differs,) = compare({DIRECTION: {"rst_count": 1}}, {DIRECTION: {"rst_count": None}}, [rule])
+    assert differs.endswith("ours 1, theirs None")
+    # tcptrace without its column, as another version might be.
+    table = "host_a,port_a,host_b,port_b\n192.0.2.1,40000,198.51.100.7,443\n"
+    monkeypatch.setattr(tcptrace, "run", lambda *_: table)
+    with pytest.raises(KeyError, match="total_packets_a2b"):
+        tcptrace.measure(Path("any.pcap"))
+
+
+def test_only_na_is_absent():
+    assert tcptrace.number(" NA") is None
+    assert tcptrace.number(" 1.5 ") == 1.5
+    for unknown in ("", "n/a"):
+        with pytest.raises(ValueError, match="could not convert"):
+            tcptrace.number(unknown)
 
 
 def test_every_known_difference_is_documented():

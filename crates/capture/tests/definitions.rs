@@ -19,7 +19,7 @@ fn handshake_data_and_close() {
     "]);
     told.expect("pkts 5, data_pkts 1, pure_ack_pkts 2, payload_bytes 1000, unique_bytes 1000");
     told.expect("syn_count 1, fin_count 1, rst_count 0, retransmitted_pkts 0, missing_bytes 0");
-    told.expect("duration_us 125000, goodput_bps 64000, is_initiator 1");
+    told.expect("duration_us 125000, goodput_bps 64000, throughput_bps 81280, is_initiator 1");
     told.expect("mss_bytes 1460, window_scale 7, sack_permitted 1, has_timestamps 0, offload 0");
     told.expect("wire_bytes 1270, largest_segment_bytes 1000, idle_max_us 43000");
     // SYN, data, FIN: 40 ms each.

@@ -48,7 +48,6 @@ pub(crate) fn analyze(py: Python<'_>, path: &str, options_json: &str) -> PyResul
 fn summary(reader: &Reader, analysis: &Analysis) -> Value {
     let totals = &analysis.totals;
     let mut summary = reading(reader);
-    summary["bad_checksum_pkts"] = json!(totals.bad_checksum_pkts);
     summary["connections"] = json!(totals.connections);
     summary["given_up"] = json!({
         "views": totals.evicted.views,

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.analysis.best_point import best_views
+from dumbbell.analysis.best_point import all_views, best_views
 from dumbbell.analysis.vantage import Note, notes_of
 from dumbbell.errors import ResultError
 from dumbbell.run_directory import check_parent, unwritable
@@ -94,6 +94,11 @@ class Analysis:
         """
         return best_views(self.connections)
 
+    @cached_property
+    def all_points(self) -> pa.Table:
+        """Both directions of each connection at every point, data first, with `is_data`."""
+        return all_views(self.connections)
+
     @property
     def data(self) -> pa.Table:
         """A row per connection: the data direction at the best point."""
@@ -102,9 +107,7 @@ class Analysis:
     @property
     def data_at_all_points(self) -> pa.Table:
         """The direction of each connection that carries the data, a row per point that saw it."""
-        forward = self.data.filter(self.data["is_initiator"])["connection"]
-        is_forward = pc.is_in(self.connections["connection"], value_set=forward.combine_chunks())
-        return self.connections.filter(pc.equal(self.connections["is_initiator"], is_forward))
+        return self.all_points.filter(self.all_points["is_data"])
 
     @cached_property
     def notes(self) -> list[Note]:
@@ -172,7 +175,7 @@ class Analysis:
             "file": self.path,
             "reading": dict(self.reading),
             "points": self.points,
-            "connections": (self.connections if all_points else self.best).to_pylist(),
+            "connections": (self.all_points if all_points else self.best).to_pylist(),
             "notes": [note.to_dict() for note in self.notes],
         }
 

@@ -117,7 +117,8 @@ def draw_rtt(analysis: Analysis, connections: Sequence[int]) -> Figure:
         x_label="time (s)",
         y_label="RTT (ms)",
         curves=tuple(curves),
-        caption="From data to the ACK that covers it, never of data that was sent twice (Karn).",
+        caption="From data to the ACK that covers it, never of data that was sent twice (Karn); "
+        "without the handshake's sample, which the table's RTT includes.",
     )
 
 

@@ -16,6 +16,7 @@ from dumbbell.analysis import Analysis, Match, analyze, match_captures
 from dumbbell.analysis.analyze import STDIN
 from dumbbell.analysis.figures import endpoint
 from dumbbell.cli import options
+from dumbbell.cli.capture_trouble import match_trouble, trouble
 from dumbbell.cli.console import out, print_json, table
 from dumbbell.errors import CaptureError
 from dumbbell.quantity import is_count
@@ -93,6 +94,7 @@ def analyze_command(
     if out_dir is not None:
         check_parent(out_dir)
     if match:
+        refuse_with_match(interval=interval, segments=segments, all_points=all_points)
         return match_command(sources, json=json, out_dir=out_dir)
     numbers = None if segments is None else connection_numbers(segments)
     documents = []
@@ -121,6 +123,18 @@ def source_of(name: str, point: str | None) -> Source:
     if point is not None:
         raise CaptureError(f"`{name}` names a point, and --point another; say one")
     return Source(path, named)
+
+
+def refuse_with_match(*, interval: str | None, segments: str | None, all_points: bool) -> None:
+    """Refuse what only an analysis of one capture has."""
+    given = {
+        "--interval": interval is not None,
+        "--segments": segments is not None,
+        "--all-points": all_points,
+    }
+    for option, is_given in given.items():
+        if is_given:
+            raise CaptureError(f"{option} is not for --match; leave one of the two out")
 
 
 def connection_numbers(text: str) -> list[int]:
@@ -187,42 +201,6 @@ def reading_line(source: Source, result: Analysis) -> str:
         f"{source}: {reading['packets']:,} packets, {reading['tcp_pkts']:,} of TCP; "
         f"{count:,} connection{'' if count == 1 else 's'}{points}"
     )
-
-
-#: What could not be read, in words.
-UNREAD = {
-    "not_ip": "neither IPv4 nor IPv6",
-    "not_tcp": "not TCP",
-    "fragments": "IP fragments without a TCP header",
-    "cut_headers": "cut before the end of their TCP header",
-    "bad_lengths": "with lengths that contradict one another",
-    "unknown_link_type": "of an interface whose link type is not known here",
-}
-
-
-def trouble(reading: Mapping[str, Any]) -> list[str]:
-    """Write what could not be read."""
-    parts = [f"{reading[key]:,} {what}" for key, what in UNREAD.items() if reading.get(key)]
-    lines = [f"not analysed: {', '.join(parts)}"] if parts else []
-    if reading.get("bad_checksum_pkts"):
-        lines.append(f"left out: {reading['bad_checksum_pkts']:,} packets with a wrong checksum")
-    given_up = reading.get("given_up") or {"views": 0}
-    if given_up["views"]:
-        lines.append(
-            f"left out: {given_up['views']:,} connections with {given_up['pkts']:,} packets, "
-            "because too many were open at once"
-        )
-    if reading.get("dropped_segment_rows"):
-        lines.append(
-            f"left out of the time sequence: {reading['dropped_segment_rows']:,} packets; "
-            "ask for fewer connections with --segments"
-        )
-    damage = reading.get("damage")
-    if damage:
-        lines.append(
-            f"damaged: {damage['what']} at byte {damage['offset']:,}; what came before is analysed"
-        )
-    return lines
 
 
 def connection_table(rows: Sequence[Row]) -> object:
@@ -302,15 +280,33 @@ def match_command(sources: Sequence[Source], *, json: bool, out_dir: Path | None
 
 def print_match(console: Console, result: Match) -> None:
     """Print a match for a person."""
+    is_one_file = result.before[0] == result.after[0]
+    for line in match_trouble(result.reading, is_one_file=is_one_file):
+        console.print(line, markup=False, soft_wrap=True)
     rows = result.connections.to_pylist()
     columns = (
-        "connection", "matched\npkts", "dropped\npkts", "only\nafter", "reordered\npkts",
-        "delay min\nms", "mean\nms", "p95\nms", "max\nms", "above min\nmean ms",
+        "connection", "matched\npkts", "dropped\npkts", "undecided\npkts", "only\nafter",
+        "reordered\npkts", "delay min\nms", "mean\nms", "p95\nms", "max\nms", "above min\nmean ms",
     )  # fmt: skip
-    cells = [match_row(row) for row in rows if row["matched_pkts"] + row["dropped_pkts"] > 0]
+    cells = [
+        match_row(row)
+        for row in rows
+        if row["matched_pkts"] + row["dropped_pkts"] + row["undecided_pkts"] > 0
+    ]
     console.print(table("", columns, cells[:MAX_ROWS]))
     if len(cells) > MAX_ROWS:
         console.print(f"the first {MAX_ROWS} of {len(cells):,}; --json and --out have all")
+    # What only one of the captures has differs too, and is not offload.
+    in_both = [row for row in rows if row["before_pkts"] and row["after_pkts"]]
+    offloaded = sorted({row["connection"] for row in in_both if row["offload"]})
+    if offloaded:
+        console.print(
+            f"note: {numbers(offloaded)}: the largest packets before and after differ: a network "
+            "card cut or joined some between the captures (segmentation offload); those cannot be "
+            "paired, and may count as dropped and as only after",
+            markup=False,
+            soft_wrap=True,
+        )
     console.print(
         "note: clocks are not aligned: between two machines the delay holds their offset; the "
         "delay above the smallest does not",
@@ -329,6 +325,7 @@ def match_row(row: Row) -> tuple[str, ...]:
         f"{row['connection']} {source}\n→ {destination}",
         f"{row['matched_pkts']:,}",
         f"{dropped:,}{share}",
+        f"{row['undecided_pkts']:,}",
         f"{row['only_after_pkts']:,}",
         f"{row['reordered_pkts']:,}",
         *(scaled(row[f"delay_{which}_us"], 1e3, 2) for which in ("min", "mean", "p95", "max")),

@@ -43,8 +43,10 @@ class Rule:
     known: str = ""
 
     def agrees(self, row: Row, judged: float | None) -> bool:
-        """Whether the judge's figure is ours; one that has none says 0."""
-        mine, theirs = self.ours(row) or 0.0, judged or 0.0
+        """Whether the judge's figure is ours; where that is none, ours is none or 0."""
+        mine, theirs = self.ours(row) or 0.0, judged
+        if theirs is None:
+            return mine == 0
         most = mine if self.most is None else self.most(row)
         return mine - self.exact_to <= theirs <= most + self.exact_to
 
@@ -66,8 +68,8 @@ def compare(
     assert set(ours) == set(theirs), "not the same connections"
     return [
         f"{direction.source}:{direction.source_port} {rule.name}: ours {rule.ours(row)}, "
-        f"theirs {theirs[direction].get(rule.name)}"
+        f"theirs {theirs[direction][rule.name]}"
         for direction, row in ours.items()
         for rule in rules
-        if rule.applies(row) and not rule.agrees(row, theirs[direction].get(rule.name))
+        if rule.applies(row) and not rule.agrees(row, theirs[direction][rule.name])
     ]

@@ -58,13 +58,11 @@ def measure(capture: Path) -> FiguresByDirection:
         forward = Direction(row["host_a"], int(row["port_a"]), row["host_b"], int(row["port_b"]))
         for direction, way in ((forward, "a2b"), (forward.reversed(), "b2a")):
             figures[direction] = {
-                ours: number(row.get(f"{theirs}_{way}")) for ours, theirs in COLUMNS.items()
+                ours: number(row[f"{theirs}_{way}"]) for ours, theirs in COLUMNS.items()
             }
     return figures
 
 
-def number(text: str | None) -> float | None:
+def number(text: str) -> float | None:
     """Read a cell; tcptrace writes NA where it does not know."""
-    if text is None or text.strip() in ("", "NA"):
-        return None
-    return float(text)
+    return None if text.strip() == "NA" else float(text)

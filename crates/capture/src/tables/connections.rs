@@ -102,7 +102,7 @@ fn packet_columns(rows: &[Row<'_>]) -> Vec<Column> {
         ),
         (
             "throughput_bps",
-            floats(rows, |row| row.rate_bps(row.this.counts.payload_bytes)),
+            floats(rows, |row| row.rate_bps(row.this.counts.wire_bytes)),
         ),
     ]
 }
