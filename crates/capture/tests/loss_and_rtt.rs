@@ -18,7 +18,6 @@ const FIVE_SENT: &str = "
 fn fast_retransmission_by_sack() {
     let told = tell(&[
         HANDSHAKE,
-        "45 < - ack 1    # tells the scaled window",
         FIVE_SENT,
         "
         91  < - ack 1 sack 1001-2001

@@ -45,24 +45,20 @@ impl Window {
     /// The window of a packet; whether it is the one before.
     #[inline]
     pub(crate) fn on_packet(&mut self, raw: u16, is_syn: bool, scaling: Scaling) -> bool {
+        let is_same = self.raw == Some(raw);
+        self.raw = Some(raw);
+        if is_syn {
+            self.syn_bytes = Some(u64::from(raw));
+            self.last_bytes = self.syn_bytes;
+            return is_same;
+        }
+        self.zero_pkts += u64::from(raw == 0);
         let bytes = match scaling {
-            _ if is_syn => Some(u64::from(raw)),
             Scaling::Unknown => None,
             Scaling::None => Some(u64::from(raw)),
             Scaling::Shift(shift) => Some(u64::from(raw) << shift),
         };
-        // The field of a SYN is on another scale than the next one's.
-        let is_same = match (self.last_bytes, bytes) {
-            (Some(last), Some(bytes)) => last == bytes,
-            _ => self.raw == Some(raw),
-        };
-        self.raw = Some(raw);
         self.last_bytes = bytes;
-        if is_syn {
-            self.syn_bytes = bytes;
-            return is_same;
-        }
-        self.zero_pkts += u64::from(raw == 0);
         if let Some(bytes) = bytes.filter(|&bytes| bytes > 0) {
             let (least, most) = self.range_bytes.unwrap_or((bytes, bytes));
             self.range_bytes = Some((least.min(bytes), most.max(bytes)));
