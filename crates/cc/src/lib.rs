@@ -28,6 +28,8 @@ mod error;
 mod flags;
 mod flow;
 mod instance;
+mod kernel_headers;
+mod kernel_module;
 mod ops;
 mod request;
 mod sock;
