@@ -21,14 +21,18 @@ mod bpf;
 mod bpf_compiler;
 mod catalog;
 mod compile;
+mod compiler_message;
 mod declarations;
 mod digest;
 mod elf;
 mod error;
+mod file_name;
 mod flags;
 mod flow;
 mod instance;
+mod kernel_functions;
 mod ops;
+mod ops_choice;
 mod request;
 mod sock;
 
