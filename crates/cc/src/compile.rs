@@ -11,10 +11,12 @@ use std::{env, fs};
 use tempfile::TempDir;
 
 use crate::bpf_compiler::BpfCompiler;
-use crate::catalog::{Build, HEADERS, Object, Target};
+use crate::catalog::{BUILT_INS, Build, HEADERS, Object, Target};
 use crate::compiler_message::explain;
+use crate::elf::Elf;
 use crate::error::Error;
 use crate::flags;
+use crate::kernel_congestion_controls::sources_of;
 
 /// Compilers tried after `$CC`.
 const COMPILERS: [&str; 4] = ["cc", "gcc", "clang", "python3 -m ziglang cc"];
@@ -122,8 +124,22 @@ impl<'path> Run<'path> {
     }
 
     fn compile(&self) -> Result<Vec<u8>, Error> {
+        let object = self.compile_with(&[])?;
+        if matches!(self.compiler, Compiler::Bpf(_)) {
+            return Ok(object);
+        }
+        let undefined = Elf::parse(&object).map(|elf| sources_of(&elf.undefined()));
+        match undefined.unwrap_or_default()[..] {
+            [] => Ok(object),
+            ref needed => self.compile_with(needed),
+        }
+    }
+
+    /// Links these files of `cc/include` in, too.
+    fn compile_with(&self, needed: &[&str]) -> Result<Vec<u8>, Error> {
         let object = self.dir.path().join("object");
-        let linked = flags::LINKED.map(|file| self.include().join(file));
+        let linked = flags::LINKED.iter().chain(needed);
+        let linked: Vec<PathBuf> = linked.map(|file| self.include().join(file)).collect();
         let mut arguments: Vec<&Path> = vec!["-o".as_ref(), object.as_path()];
         match self.compiler {
             Compiler::Native(_) => {
@@ -189,6 +205,13 @@ fn write_headers() -> io::Result<TempDir> {
         let path = dir.path().join(header.path);
         fs::create_dir_all(path.parent().unwrap_or(dir.path()))?;
         fs::write(path, header.text)?;
+    }
+    // For those that stand for the kernel's own.
+    for built_in in BUILT_INS {
+        fs::write(
+            dir.path().join(format!("{}.bpf.c", built_in.name)),
+            built_in.source,
+        )?;
     }
     Ok(dir)
 }

@@ -30,6 +30,7 @@ mod file_name;
 mod flags;
 mod flow;
 mod instance;
+mod kernel_congestion_controls;
 mod kernel_functions;
 mod ops;
 mod ops_choice;

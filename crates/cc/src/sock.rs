@@ -5,7 +5,7 @@
 //! in these very fields, so a congestion control reads what the sender lives by,
 //! not a copy. [`layout`] is compared with the offsets that `native.c` exports.
 
-use std::mem::{offset_of, size_of};
+use core::mem::{offset_of, size_of};
 
 /// Private state of a congestion control, in `u64` words (104 bytes, as in Linux).
 pub const CA_PRIV_WORDS: usize = 13;
@@ -141,7 +141,7 @@ impl Sock {
     pub(crate) fn new() -> Self {
         // SAFETY: every field is an integer or an array of integers, for which
         // all-zero bytes are a valid value.
-        let mut sock: Self = unsafe { std::mem::zeroed() };
+        let mut sock: Self = unsafe { core::mem::zeroed() };
         sock.snd_ssthresh = TCP_INFINITE_SSTHRESH;
         sock.snd_cwnd_clamp = u32::MAX;
         sock.sk_pacing_rate = u64::MAX;
@@ -243,8 +243,8 @@ pub struct AckSample {
 }
 
 /// The offsets `dumbbell_layout` of `native.c` must have, in its order.
-pub(crate) fn layout() -> [u32; 22] {
-    [
+pub(crate) const fn layout() -> [u32; 22] {
+    let bytes = [
         size_of::<Sock>(),
         offset_of!(Sock, sk_pacing_rate),
         offset_of!(Sock, sk_pacing_status),
@@ -267,8 +267,14 @@ pub(crate) fn layout() -> [u32; 22] {
         offset_of!(RateSample, rtt_us),
         offset_of!(RateSample, is_ack_delayed),
         size_of::<AckSample>(),
-    ]
-    .map(|bytes| bytes as u32)
+    ];
+    let mut words = [0; 22];
+    let mut i = 0;
+    while i < words.len() {
+        words[i] = bytes[i] as u32;
+        i += 1;
+    }
+    words
 }
 
 #[cfg(test)]
