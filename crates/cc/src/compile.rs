@@ -11,8 +11,11 @@ use std::{env, fs};
 use tempfile::TempDir;
 
 use crate::bpf_compiler::BpfCompiler;
-use crate::catalog::{Build, HEADERS, Object, Target};
+use crate::catalog::{BUILT_INS, Build, HEADERS, Object, Target};
+use crate::compiler_message::explain;
+use crate::elf::Elf;
 use crate::error::Error;
+use crate::kernel_congestion_controls::sources_of;
 use crate::{flags, kernel_headers, kernel_module};
 
 /// Compilers tried after `$CC`.
@@ -42,7 +45,7 @@ pub(crate) fn build(path: &Path, target: Target) -> Result<Build, Error> {
             own: kernel_module::kernel_name(path),
         });
     }
-    let run = Run::new(path, target, dialect)?;
+    let run = Run::new(path, &source, target, dialect)?;
     let key = (run.compiler.name(), run.preprocess()?);
     // Held while compiling: threads that want the same file wait instead of doing it again.
     let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,6 +75,7 @@ enum Dialect {
 /// One file, one compiler, and a directory with the headers that goes when this does.
 struct Run<'path> {
     path: &'path Path,
+    source: &'path str,
     compiler: Compiler,
     dialect: Dialect,
     dir: TempDir,
@@ -117,7 +121,12 @@ impl Compiler {
 }
 
 impl<'path> Run<'path> {
-    fn new(path: &'path Path, target: Target, dialect: Dialect) -> Result<Self, Error> {
+    fn new(
+        path: &'path Path,
+        source: &'path str,
+        target: Target,
+        dialect: Dialect,
+    ) -> Result<Self, Error> {
         let compiler = Compiler::find(path, target)?;
         let dir = write_headers(dialect).map_err(|error| Error::Load {
             file: path.display().to_string(),
@@ -125,6 +134,7 @@ impl<'path> Run<'path> {
         })?;
         Ok(Self {
             path,
+            source,
             compiler,
             dialect,
             dir,
@@ -137,20 +147,40 @@ impl<'path> Run<'path> {
 
     /// The source with all it includes, without line markers and so without paths.
     fn preprocess(&self) -> Result<Vec<u8>, Error> {
-        Ok(self.run(&["-E".as_ref(), "-P".as_ref()])?.stdout)
+        let mut text = self.run(&["-E".as_ref(), "-P".as_ref()])?.stdout;
+        if self.dialect == Dialect::Module {
+            for path in kernel_module::dependencies(self.path, self.source) {
+                text.extend(self.run_on(&path, &["-E".as_ref(), "-P".as_ref()])?.stdout);
+            }
+        }
+        Ok(text)
     }
 
     fn compile(&self) -> Result<Vec<u8>, Error> {
         if self.dialect == Dialect::Module {
             return self.compile_module();
         }
+        let object = self.compile_with(&[])?;
+        if matches!(self.compiler, Compiler::Bpf(_)) {
+            return Ok(object);
+        }
+        let undefined = Elf::parse(&object).map(|elf| sources_of(&elf.undefined()));
+        match undefined.unwrap_or_default()[..] {
+            [] => Ok(object),
+            ref needed => self.compile_with(needed),
+        }
+    }
+
+    /// Links these files of `cc/include` in, too.
+    fn compile_with(&self, needed: &[&str]) -> Result<Vec<u8>, Error> {
         let object = self.dir.path().join("object");
-        let native = self.include().join("native.c");
+        let linked = flags::LINKED.iter().chain(needed);
+        let linked: Vec<PathBuf> = linked.map(|file| self.include().join(file)).collect();
         let mut arguments: Vec<&Path> = vec!["-o".as_ref(), object.as_path()];
         match self.compiler {
             Compiler::Native(_) => {
                 arguments.extend(flags::LINKER.iter().map(Path::new));
-                arguments.push(&native);
+                arguments.extend(linked.iter().map(PathBuf::as_path));
             }
             Compiler::Bpf(_) => arguments.push("-c".as_ref()),
         }
@@ -171,14 +201,20 @@ impl<'path> Run<'path> {
         }
     }
 
-    /// The module alone first, because the native side sees other declarations.
+    /// Each module alone first, because the native side sees other declarations.
     fn compile_module_with(&self, flags: &[&str]) -> Result<Vec<u8>, Error> {
-        let unlinked = self.dir.path().join("module.o");
-        let object = self.dir.path().join("object");
-        let mut arguments: Vec<&Path> = flags.iter().map(Path::new).collect();
-        arguments.extend(["-c".as_ref(), "-o".as_ref(), unlinked.as_path()]);
-        self.run(&arguments)?;
-        let include = self.include();
+        let dir = self.dir.path();
+        let mut units = vec![dir.join("module.o")];
+        self.compile_unit(self.path, flags, &units[0])?;
+        for (i, path) in kernel_module::dependencies(self.path, self.source)
+            .iter()
+            .enumerate()
+        {
+            units.push(dir.join(format!("dependency{i}.o")));
+            self.compile_unit(path, &[kernel_module::DEPENDENCY], &units[i + 1])?;
+        }
+        let (include, object) = (self.include(), dir.join("object"));
+        let linked = flags::LINKED.iter().chain(&[kernel_module::LINKED]);
         let output = self
             .compiler
             .command()
@@ -191,19 +227,30 @@ impl<'path> Run<'path> {
             .arg(&include)
             .arg("-o")
             .arg(&object)
-            .args([unlinked, include.join("native.c")])
-            .arg(include.join("linux-module/module.c"))
+            .args(units)
+            .args(linked.map(|file| include.join(file)))
             .stdin(Stdio::null())
             .output();
         self.check(output)?;
         fs::read(&object).map_err(|error| self.failed(&error.to_string()))
     }
 
+    fn compile_unit(&self, path: &Path, flags: &[&str], object: &Path) -> Result<(), Error> {
+        let mut arguments: Vec<&Path> = flags.iter().map(Path::new).collect();
+        arguments.extend(["-c".as_ref(), "-o".as_ref(), object]);
+        self.run_on(path, &arguments).map(|_| ())
+    }
+
     fn run(&self, arguments: &[&Path]) -> Result<Output, Error> {
+        self.run_on(self.path, arguments)
+    }
+
+    fn run_on(&self, path: &Path, arguments: &[&Path]) -> Result<Output, Error> {
         let include = self.include();
         let mut command = self.compiler.command();
         match self.dialect {
             Dialect::Bpf => command
+                .args(flags::USERS_WARNINGS)
                 .arg("-I")
                 .arg(&include)
                 // What the built-ins share, for a variant of one of them.
@@ -212,14 +259,15 @@ impl<'path> Run<'path> {
                 // Ahead of a vmlinux.h of the running kernel beside the file, whose layout is
                 // another; both have the same include guard.
                 .arg("-include")
-                .arg(include.join("vmlinux.h")),
+                .arg(include.join("vmlinux.h"))
+                .args(self.helpers()),
             Dialect::Module => command
                 .args(kernel_module::FLAGS)
                 .arg("-I")
                 .arg(include.join("linux-module")),
         };
         let output = command
-            .arg(self.path)
+            .arg(path)
             .args(arguments)
             .stdin(Stdio::null())
             .output();
@@ -234,13 +282,25 @@ impl<'path> Run<'path> {
         Ok(output)
     }
 
+    /// The kernel's bpf_tcp_helpers.h defines a socket of its own; ours goes ahead of one that may
+    /// lie beside the file, with the same include guard.
+    fn helpers(&self) -> Vec<PathBuf> {
+        const HELPERS: &str = "bpf_tcp_helpers.h";
+        let mut arguments = Vec::new();
+        if self.source.contains(HELPERS) {
+            arguments.push(PathBuf::from("-include"));
+            arguments.push(self.include().join(HELPERS));
+        }
+        arguments
+    }
+
     fn failed(&self, message: &str) -> Error {
         let message = message.trim_end();
         Error::Compile {
             path: self.path.to_owned(),
             compiler: self.compiler.name(),
             message: match self.dialect {
-                Dialect::Bpf => message.to_owned(),
+                Dialect::Bpf => explain(message),
                 Dialect::Module => kernel_module::explain(message),
             },
         }
@@ -256,6 +316,13 @@ fn write_headers(dialect: Dialect) -> io::Result<TempDir> {
     }
     if dialect == Dialect::Module {
         kernel_headers::write_below(&dir.path().join("include/linux-module"))?;
+    }
+    // For those that stand for the kernel's own.
+    for built_in in BUILT_INS {
+        fs::write(
+            dir.path().join(format!("{}.bpf.c", built_in.name)),
+            built_in.source,
+        )?;
     }
     Ok(dir)
 }

@@ -5,7 +5,7 @@
 //! in these very fields, so a congestion control reads what the sender lives by,
 //! not a copy. [`layout`] is compared with the offsets that `native.c` exports.
 
-use std::mem::{offset_of, size_of};
+use core::mem::{offset_of, size_of};
 
 /// Private state of a congestion control, in `u64` words (104 bytes, as in Linux).
 pub const CA_PRIV_WORDS: usize = 13;
@@ -153,7 +153,7 @@ pub struct Sock {
     pub bytes_retrans: u32,
     /// What functions of the kernel asked for during a call, `DUMBBELL_*` of `linux-module/tcp.h`.
     pub(crate) host_requests: u32,
-    /// Address of the `bpf_sk_storage` value, zero without one; owned by [`crate::Flow`].
+    /// Address of the `bpf_sk_storage` value, by which maps know the socket; owned by [`crate::Flow`].
     pub(crate) host_storage: u64,
 }
 
@@ -163,7 +163,7 @@ impl Sock {
     pub(crate) fn new() -> Self {
         // SAFETY: every field is an integer or an array of integers, for which
         // all-zero bytes are a valid value.
-        let mut sock: Self = unsafe { std::mem::zeroed() };
+        let mut sock: Self = unsafe { core::mem::zeroed() };
         sock.snd_ssthresh = TCP_INFINITE_SSTHRESH;
         sock.snd_cwnd_clamp = u32::MAX;
         sock.sk_pacing_rate = u64::MAX;
@@ -278,8 +278,8 @@ pub struct AckSample {
 pub(crate) const LAYOUT_WORDS: usize = 25;
 
 /// The offsets `dumbbell_layout` of `native.c` must have, in its order.
-pub(crate) fn layout() -> [u32; LAYOUT_WORDS] {
-    [
+pub(crate) const fn layout() -> [u32; LAYOUT_WORDS] {
+    let bytes = [
         size_of::<Sock>(),
         offset_of!(Sock, sk_pacing_rate),
         offset_of!(Sock, sk_pacing_status),
@@ -305,8 +305,14 @@ pub(crate) fn layout() -> [u32; LAYOUT_WORDS] {
         offset_of!(RateSample, rtt_us),
         offset_of!(RateSample, is_ack_delayed),
         size_of::<AckSample>(),
-    ]
-    .map(|bytes| bytes as u32)
+    ];
+    let mut words = [0; LAYOUT_WORDS];
+    let mut i = 0;
+    while i < words.len() {
+        words[i] = bytes[i] as u32;
+        i += 1;
+    }
+    words
 }
 
 #[cfg(test)]
