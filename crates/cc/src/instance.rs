@@ -19,12 +19,9 @@ use crate::digest::digest;
 use crate::elf::{Elf, Symbol};
 use crate::error::Error;
 use crate::flow::Flow;
-use crate::ops::Ops;
+use crate::ops::{Ops, TCP_CONG_NEEDS_ECN};
 use crate::request::{Request, choose_params};
 use crate::sock;
-
-/// Flag of `struct tcp_congestion_ops`.
-const TCP_CONG_NEEDS_ECN: u32 = 1 << 1;
 
 /// A loaded congestion control with its parameters set: a private mapping of the
 /// shared object that no other instance sees. It lives as long as any of its flows.
