@@ -50,7 +50,7 @@ fn round(flow: &mut Flow, rtts_us: [i32; 3]) {
 
 /// RTT at which `queued` packets of a window wait: base_rtt (1 + queued / cwnd).
 fn rtt_us(queued: i32, cwnd_pkts: i32) -> i32 {
-    BASE_RTT_US + (BASE_RTT_US * queued).div_ceil(cwnd_pkts)
+    BASE_RTT_US + (BASE_RTT_US * queued + cwnd_pkts - 1) / cwnd_pkts
 }
 
 fn diff(flow: &Flow) -> u64 {
