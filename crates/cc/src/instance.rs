@@ -29,6 +29,9 @@ use crate::sock;
 /// `dumbbell_forget_socket` of `cc/include/maps.c`.
 type ForgetSocket = unsafe extern "C" fn(u64);
 
+/// Flag of `struct tcp_congestion_ops`.
+const TCP_CONG_NEEDS_ECN: u32 = 1 << 1;
+
 /// A loaded congestion control with its parameters set: a private mapping of the
 /// shared object that no other instance sees. It lives as long as any of its flows.
 #[derive(Debug)]
@@ -119,6 +122,11 @@ impl Instance {
     /// The time series that its flows deliver, in the order of [`Flow::read_series`].
     pub fn series(&self) -> &[Series] {
         &self.declarations.series
+    }
+
+    /// Whether it wants ECN on its connections, whatever the host's setting (`TCP_CONG_NEEDS_ECN`).
+    pub fn needs_ecn(&self) -> bool {
+        self.ops.flags & TCP_CONG_NEEDS_ECN != 0
     }
 
     /// A new socket that runs this instance; [`Flow::init`] starts it.

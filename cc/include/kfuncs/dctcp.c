@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * dctcp_*: the kernel's DCTCP, which it lets BPF congestion controls call.
+ * Natively these are the callbacks of cc/dctcp.bpf.c, by the kernel's names.
+ */
+#include "renamed.h"
+
+#define dctcp			dumbbell_kfunc_dctcp
+#define _license		dumbbell_kfunc_dctcp_license
+#define dctcp_in_ack_event	dctcp_update_alpha
+#define dctcp_set_state		dctcp_state
+#define dctcp_undo_cwnd		dctcp_cwnd_undo
+
+#include "dctcp.bpf.c"
