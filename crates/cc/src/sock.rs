@@ -278,4 +278,5 @@ pub(crate) const fn layout() -> [u32; 22] {
 }
 
 #[cfg(test)]
+#[path = "sock/tests.rs"]
 mod tests;
