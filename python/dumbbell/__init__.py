@@ -27,6 +27,7 @@ from dumbbell.errors import (
     ResultError,
     ScenarioError,
 )
+from dumbbell.linux_tree import LinuxTree, use_linux_tree
 from dumbbell.metrics import jain
 from dumbbell.quantity import Buffer, Rate, Size, Time
 from dumbbell.run import Run, run
@@ -49,6 +50,7 @@ __all__ = [
     "DumbbellError",
     "EngineError",
     "Group",
+    "LinuxTree",
     "Match",
     "PrivilegeError",
     "Rate",
@@ -68,5 +70,6 @@ __all__ = [
     "match_captures",
     "run",
     "run_all",
+    "use_linux_tree",
     "xval",
 ]

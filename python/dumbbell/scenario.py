@@ -11,6 +11,7 @@ from typing import Any
 
 from dumbbell.congestion_control import CongestionControl
 from dumbbell.errors import ScenarioError
+from dumbbell.group_labels import group_labels
 from dumbbell.plain_value import check_count, check_flag, check_name, word
 from dumbbell.quantity import U64_MAX, Buffer, Rate, RateSteps, Size, Time
 
@@ -351,6 +352,11 @@ class Scenario:
     def flow_count(self) -> int:
         """How many flows there are in all groups."""
         return sum(group.flows for group in self.groups)
+
+    @property
+    def group_labels(self) -> tuple[str, ...]:
+        """What to call each group in tables and figures: no two alike."""
+        return group_labels(self)
 
     def replace(self, **changes: Any) -> Scenario:
         """Return a copy with some fields changed: ``scenario.replace(seed=2, buffer="4bdp")``."""

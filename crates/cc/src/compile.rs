@@ -15,8 +15,8 @@ use crate::catalog::{BUILT_INS, Build, HEADERS, Object, Target};
 use crate::compiler_message::explain;
 use crate::elf::Elf;
 use crate::error::Error;
-use crate::flags;
 use crate::kernel_congestion_controls::sources_of;
+use crate::{flags, kernel_headers, kernel_module};
 
 /// Compilers tried after `$CC`.
 const COMPILERS: [&str; 4] = ["cc", "gcc", "clang", "python3 -m ziglang cc"];
@@ -34,7 +34,18 @@ pub(crate) fn build(path: &Path, target: Target) -> Result<Build, Error> {
         path: path.to_owned(),
         source,
     })?;
-    let run = Run::new(path, &source, target)?;
+    let dialect = if kernel_module::is_module(&source) {
+        Dialect::Module
+    } else {
+        Dialect::Bpf
+    };
+    if dialect == Dialect::Module && target == Target::Bpf {
+        return Err(Error::ModuleInKernel {
+            path: path.to_owned(),
+            own: kernel_module::kernel_name(path),
+        });
+    }
+    let run = Run::new(path, &source, target, dialect)?;
     let key = (run.compiler.name(), run.preprocess()?);
     // Held while compiling: threads that want the same file wait instead of doing it again.
     let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,11 +63,21 @@ pub(crate) fn build(path: &Path, target: Target) -> Result<Build, Error> {
     })
 }
 
+/// What a source is written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dialect {
+    /// A BPF program, against `vmlinux.h`.
+    Bpf,
+    /// A module of the kernel, against `linux-module`.
+    Module,
+}
+
 /// One file, one compiler, and a directory with the headers that goes when this does.
 struct Run<'path> {
     path: &'path Path,
     source: &'path str,
     compiler: Compiler,
+    dialect: Dialect,
     dir: TempDir,
 }
 
@@ -100,9 +121,14 @@ impl Compiler {
 }
 
 impl<'path> Run<'path> {
-    fn new(path: &'path Path, source: &'path str, target: Target) -> Result<Self, Error> {
+    fn new(
+        path: &'path Path,
+        source: &'path str,
+        target: Target,
+        dialect: Dialect,
+    ) -> Result<Self, Error> {
         let compiler = Compiler::find(path, target)?;
-        let dir = write_headers().map_err(|error| Error::Load {
+        let dir = write_headers(dialect).map_err(|error| Error::Load {
             file: path.display().to_string(),
             problem: format!("no temporary directory: {error}"),
         })?;
@@ -110,6 +136,7 @@ impl<'path> Run<'path> {
             path,
             source,
             compiler,
+            dialect,
             dir,
         })
     }
@@ -124,6 +151,9 @@ impl<'path> Run<'path> {
     }
 
     fn compile(&self) -> Result<Vec<u8>, Error> {
+        if self.dialect == Dialect::Module {
+            return self.compile_module();
+        }
         let object = self.compile_with(&[])?;
         if matches!(self.compiler, Compiler::Bpf(_)) {
             return Ok(object);
@@ -152,26 +182,78 @@ impl<'path> Run<'path> {
         fs::read(&object).map_err(|error| self.failed(&error.to_string()))
     }
 
-    fn run(&self, arguments: &[&Path]) -> Result<Output, Error> {
+    /// As the kernel of its version has it: with today's `cong_control`, else with that of Linux
+    /// before 6.10.
+    fn compile_module(&self) -> Result<Vec<u8>, Error> {
+        match self.compile_module_with(&[]) {
+            Err(Error::Compile { message, .. })
+                if kernel_module::is_about_cong_control(&message) =>
+            {
+                self.compile_module_with(&[kernel_module::CONG_CONTROL_RS])
+            }
+            result => result,
+        }
+    }
+
+    /// The module alone first, because the native side sees other declarations.
+    fn compile_module_with(&self, flags: &[&str]) -> Result<Vec<u8>, Error> {
+        let unlinked = self.dir.path().join("module.o");
+        let object = self.dir.path().join("object");
+        let mut arguments: Vec<&Path> = flags.iter().map(Path::new).collect();
+        arguments.extend(["-c".as_ref(), "-o".as_ref(), unlinked.as_path()]);
+        self.run(&arguments)?;
+        let include = self.include();
         let output = self
             .compiler
             .command()
-            .args(flags::USERS_WARNINGS)
+            .args(kernel_module::FLAGS)
+            .args(flags)
+            .args(flags::LINKER)
             .arg("-I")
-            .arg(self.include())
-            // What the built-ins share, for a variant of one of them.
+            .arg(include.join("linux-module"))
             .arg("-I")
-            .arg(self.dir.path())
-            // Ahead of a vmlinux.h of the running kernel beside the file, whose layout is another;
-            // both have the same include guard.
-            .arg("-include")
-            .arg(self.include().join("vmlinux.h"))
-            .args(self.helpers())
+            .arg(&include)
+            .arg("-o")
+            .arg(&object)
+            .args([unlinked, include.join("native.c")])
+            .arg(include.join("linux-module/module.c"))
+            .stdin(Stdio::null())
+            .output();
+        self.check(output)?;
+        fs::read(&object).map_err(|error| self.failed(&error.to_string()))
+    }
+
+    fn run(&self, arguments: &[&Path]) -> Result<Output, Error> {
+        let include = self.include();
+        let mut command = self.compiler.command();
+        match self.dialect {
+            Dialect::Bpf => command
+                .args(flags::USERS_WARNINGS)
+                .arg("-I")
+                .arg(&include)
+                // What the built-ins share, for a variant of one of them.
+                .arg("-I")
+                .arg(self.dir.path())
+                // Ahead of a vmlinux.h of the running kernel beside the file, whose layout is
+                // another; both have the same include guard.
+                .arg("-include")
+                .arg(include.join("vmlinux.h"))
+                .args(self.helpers()),
+            Dialect::Module => command
+                .args(kernel_module::FLAGS)
+                .arg("-I")
+                .arg(include.join("linux-module")),
+        };
+        let output = command
             .arg(self.path)
             .args(arguments)
             .stdin(Stdio::null())
-            .output()
-            .map_err(|error| self.failed(&error.to_string()))?;
+            .output();
+        self.check(output)
+    }
+
+    fn check(&self, output: io::Result<Output>) -> Result<Output, Error> {
+        let output = output.map_err(|error| self.failed(&error.to_string()))?;
         if !output.status.success() {
             return Err(self.failed(&String::from_utf8_lossy(&output.stderr)));
         }
@@ -191,27 +273,36 @@ impl<'path> Run<'path> {
     }
 
     fn failed(&self, message: &str) -> Error {
+        let message = message.trim_end();
         Error::Compile {
             path: self.path.to_owned(),
             compiler: self.compiler.name(),
-            message: explain(message.trim_end()),
+            message: match self.dialect {
+                Dialect::Bpf => explain(message),
+                Dialect::Module => kernel_module::explain(message),
+            },
         }
     }
 }
 
-fn write_headers() -> io::Result<TempDir> {
+fn write_headers(dialect: Dialect) -> io::Result<TempDir> {
     let dir = tempfile::Builder::new().prefix("dumbbell-cc-").tempdir()?;
     for header in HEADERS {
         let path = dir.path().join(header.path);
         fs::create_dir_all(path.parent().unwrap_or(dir.path()))?;
         fs::write(path, header.text)?;
     }
-    // For those that stand for the kernel's own.
-    for built_in in BUILT_INS {
-        fs::write(
-            dir.path().join(format!("{}.bpf.c", built_in.name)),
-            built_in.source,
-        )?;
+    match dialect {
+        // For those that stand for the kernel's own.
+        Dialect::Bpf => {
+            for built_in in BUILT_INS {
+                let path = dir.path().join(format!("{}.bpf.c", built_in.name));
+                fs::write(path, built_in.source)?;
+            }
+        }
+        Dialect::Module => {
+            kernel_headers::write_below(&dir.path().join("include/linux-module"))?;
+        }
     }
     Ok(dir)
 }

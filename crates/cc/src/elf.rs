@@ -3,7 +3,9 @@
 
 use object::elf::{PF_R, PF_W, PF_X};
 use object::read::elf::{ElfFile64, ElfSymbol64, ProgramHeader as _};
-use object::{Endianness, Object as _, ObjectKind, ObjectSection as _, ObjectSymbol as _};
+use object::{
+    Endianness, Object as _, ObjectKind, ObjectSection as _, ObjectSymbol as _, SectionKind,
+};
 use rustix::mm::MprotectFlags;
 
 use crate::ops::OpsImage;
@@ -100,6 +102,18 @@ impl<'data> Elf<'data> {
     /// Bytes of an exported variable.
     pub(crate) fn size(&self, name: &str) -> Option<u64> {
         Some(self.global(name)?.size())
+    }
+
+    /// Bytes of an exported variable before anything runs.
+    pub(crate) fn initial_value(&self, name: &str) -> Option<Vec<u8>> {
+        let symbol = self.global(name)?;
+        let section = self.0.section_by_index(symbol.section_index()?).ok()?;
+        let size = usize::try_from(symbol.size()).ok()?;
+        if section.kind() == SectionKind::UninitializedData {
+            return Some(vec![0; size]);
+        }
+        let start = usize::try_from(symbol.address().checked_sub(section.address())?).ok()?;
+        Some(section.data().ok()?.get(start..start + size)?.to_vec())
     }
 
     /// A variable of a relocatable object.

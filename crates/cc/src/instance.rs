@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs::File;
 use std::io::Write as _;
+use std::num::NonZero;
 use std::os::fd::AsRawFd as _;
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -24,7 +25,7 @@ use crate::kernel_functions::missing_functions;
 use crate::ops::Ops;
 use crate::ops_choice;
 use crate::request::{Request, choose_params};
-use crate::sock;
+use crate::{kernel_module, sock};
 
 /// `dumbbell_forget_socket` of `cc/include/maps.c`.
 type ForgetSocket = unsafe extern "C" fn(u64);
@@ -43,6 +44,8 @@ pub struct Instance {
     declarations: Declarations,
     /// Takes a closed socket's state out of the maps; `None` if the object has none.
     forget_socket: Option<ForgetSocket>,
+    /// The table that a kernel module registered, in its own data.
+    module_ops: Option<NonNull<Ops>>,
     /// The instance's clock, `dumbbell_now_ns`.
     now_ns: NonNull<u64>,
     // The mapping goes before the file: a loaded library is known by its path, and the
@@ -75,8 +78,6 @@ impl Instance {
             },
         })?;
         mapping.check_layout().map_err(invalid)?;
-        let table = FileName::parse(&request.name).and_then(|file| file.table);
-        let ops = mapping.ops(table).map_err(invalid)?;
         for param in &declarations.params {
             mapping
                 .write_param(param, params[&param.name])
@@ -91,9 +92,19 @@ impl Instance {
         let forget_socket = mapping
             .set_up_maps(declarations.storage_bytes)
             .map_err(invalid)?;
+        let module_ops = mapping.load_module().map_err(invalid)?;
+        let ops = match module_ops {
+            // SAFETY: `load_module` found a table that starts as `Ops` in the mapped data.
+            Some(table) => unsafe { table.read() },
+            None => {
+                let table = FileName::parse(&request.name).and_then(|file| file.table);
+                mapping.ops(table).map_err(invalid)?
+            }
+        };
         Ok(Self {
             name: ops.check().map_err(invalid)?.to_owned(),
             ops,
+            module_ops,
             build: digest(object),
             params,
             declarations,
@@ -152,6 +163,21 @@ impl Instance {
         }
     }
 
+    /// Address of the table that a kernel module registered; zero for others.
+    pub(crate) fn module_ops(&self) -> usize {
+        self.module_ops.map_or(0, |table| table.addr().get())
+    }
+
+    /// The table that a kernel module put in place of the one it registered, if it did: `address`
+    /// is what its socket's `icsk_ca_ops` says.
+    pub(crate) fn exchanged_ops(&self, address: usize) -> Option<Ops> {
+        let registered = self.module_ops?;
+        let address = NonZero::new(address).filter(|&address| address != registered.addr())?;
+        // SAFETY: C wrote the address of a table of its own there, in the same mapping; we trust
+        // it as a kernel trusts a module.
+        Some(unsafe { registered.with_addr(address).read() })
+    }
+
     #[inline]
     pub(crate) fn set_clock(&self, now_ns: u64) {
         // SAFETY: the clock is a u64 of this instance's writable data, mapped as long as
@@ -159,6 +185,9 @@ impl Instance {
         unsafe { self.now_ns.write(now_ns) };
     }
 }
+
+/// Where a kernel module's table is put; other objects do not have it.
+const REGISTERED: &str = "dumbbell_registered";
 
 /// What the dynamic linker says.
 fn linker_message(error: &libloading::Error) -> String {
@@ -173,6 +202,14 @@ enum Unmapped {
     Missing(String),
     /// What the system says.
     System(String),
+}
+
+/// A kernel module may call what no header of ours declares, but its own does.
+fn explain_linker(message: &str) -> String {
+    match message.split_once("undefined symbol: ") {
+        Some((_, symbol)) => kernel_module::explain_symbol(symbol.trim()),
+        None => message.to_owned(),
+    }
 }
 
 /// A mapped object on its way to becoming an [`Instance`].
@@ -195,9 +232,14 @@ impl<'data> Mapping<'data> {
         // SAFETY: the object is ours or the user's, whom we trust as a kernel trusts a
         // module; built with -nostdlib it has no initialisers to run.
         let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
-        let library = library.map_err(|error| match missing_functions(&elf) {
-            Some(missing) => Unmapped::Missing(missing),
-            None => Unmapped::System(linker_message(&error).replace(&path, "the object")),
+        let is_module = elf.size(REGISTERED).is_some();
+        let library = library.map_err(|error| {
+            let message = linker_message(&error).replace(&path, "the object");
+            match missing_functions(&elf) {
+                _ if is_module => Unmapped::System(explain_linker(&message)),
+                Some(missing) => Unmapped::Missing(missing),
+                None => Unmapped::System(message),
+            }
         })?;
         Ok(Self { elf, library, file })
     }
@@ -227,12 +269,12 @@ impl<'data> Mapping<'data> {
     /// Both sides must agree on every offset of `struct tcp_sock`.
     fn check_layout(&self) -> Result<(), String> {
         let expected = sock::layout();
-        let layout = self
-            .variable("dumbbell_layout")
-            .map(|array: NonNull<[u32; 22]>| {
-                // SAFETY: `variable` found as many u32 in the mapped data.
-                unsafe { array.read() }
-            });
+        let layout =
+            self.variable("dumbbell_layout")
+                .map(|array: NonNull<[u32; sock::LAYOUT_WORDS]>| {
+                    // SAFETY: `variable` found as many u32 in the mapped data.
+                    unsafe { array.read() }
+                });
         if layout != Ok(expected) {
             return Err("was built against another layout of `struct tcp_sock`".to_owned());
         }
@@ -267,9 +309,52 @@ impl<'data> Mapping<'data> {
         Ok(Some(*forget))
     }
 
+    /// Runs a kernel module's `module_init`, which registers its table; `None` if the object is none.
+    fn load_module(&self) -> Result<Option<NonNull<Ops>>, String> {
+        if self.elf.size(REGISTERED).is_none() {
+            return Ok(None);
+        }
+        // SAFETY: only `module.c` has that name, with this type.
+        let load = unsafe {
+            self.library
+                .get::<unsafe extern "C" fn() -> c_int>("dumbbell_load_module")
+        };
+        let load = load.map_err(|_| "has no `dumbbell_load_module`".to_owned())?;
+        // SAFETY: the module's own code, which we trust as a kernel trusts a module; its
+        // parameters are set and its relocations done.
+        let error = unsafe { load() };
+        self.check_refused_param()?;
+        if error != 0 {
+            return Err(format!(
+                "refuses to start: its module_init returned {error}"
+            ));
+        }
+        let registered = self.variable::<*mut Ops>(REGISTERED)?;
+        // SAFETY: `variable` found a pointer there; nothing else refers to the mapping.
+        let table = unsafe { registered.read() };
+        NonNull::new(table).map(Some).ok_or_else(|| {
+            "registers no congestion control; call tcp_register_congestion_control() in module_init"
+                .to_owned()
+        })
+    }
+
+    /// A module's parameters can have a callback that refuses values.
+    fn check_refused_param(&self) -> Result<(), String> {
+        let name = self.variable::<*const c_char>("dumbbell_refused_param")?;
+        // SAFETY: `variable` found a pointer there: null, or the name of a parameter, a string
+        // constant of the same mapping.
+        let name = unsafe { name.read() };
+        if name.is_null() {
+            return Ok(());
+        }
+        // SAFETY: as above.
+        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+        Err(format!("refuses the value of its parameter `{name}`"))
+    }
+
     /// Sets a parameter: a constant for the C, so its pages are made writable meanwhile.
     fn write_param(&self, param: &Param, value: i64) -> Result<(), String> {
-        let (address, facts) = self.symbol(&param.name)?;
+        let (address, facts) = self.symbol(&param.variable)?;
         let page_bytes = rustix::param::page_size();
         let start = address
             .as_ptr()

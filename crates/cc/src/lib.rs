@@ -32,6 +32,8 @@ mod flow;
 mod instance;
 mod kernel_congestion_controls;
 mod kernel_functions;
+mod kernel_headers;
+mod kernel_module;
 mod ops;
 mod ops_choice;
 mod request;

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from dumbbell.errors import ScenarioError
+from dumbbell.linux_tree import use_linux_tree
 from dumbbell.quantity import Time, expand
 from dumbbell.scenario import Group, Scenario
 
@@ -21,6 +22,7 @@ __all__ = [
     "Jitter",
     "Jobs",
     "Json",
+    "LinuxTreeOption",
     "Out",
     "Rate",
     "Rtt",
@@ -35,12 +37,20 @@ __all__ = [
     "base_scenario",
 ]
 
+
+def _use_linux_tree(root: Path | None) -> Path | None:
+    """Look names up in a tree from here on."""
+    use_linux_tree(root)
+    return root
+
+
 What = Annotated[
     list[str],
     typer.Argument(
         metavar="CC… | FILE.toml",
         help="Congestion controls, one group each: `copa`, `copa:mode_window_rtts=5`, "
-        "`./mine.bpf.c`, `linux/cubic` (the running kernel's own); or a scenario file.",
+        "`./mine.bpf.c`, `linux/cubic` (the running kernel's own), `DIR/net/ipv4/tcp_vegas.c` "
+        "(a source of Linux); or a scenario file.",
         show_default=False,
     ),
 ]
@@ -109,6 +119,19 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Out = Annotated[
     Path | None,
     typer.Option("--out", help="Save the run to this directory: run.json and Parquet tables."),
+]
+LinuxTreeOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--linux-tree",
+        metavar="DIR",
+        envvar="DUMBBELL_LINUX_TREE",
+        help="Linux source tree: `vegas` and other names that are not built in are its "
+        "`net/ipv4/tcp_vegas.c`.",
+        callback=_use_linux_tree,
+        is_eager=True,
+        show_default=False,
+    ),
 ]
 
 

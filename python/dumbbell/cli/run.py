@@ -47,6 +47,7 @@ def run_command(
     rate_steps: options.RateSteps = None,
     ecn_threshold: options.EcnThreshold = None,
     ecn: options.Ecn = None,
+    linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     engine: options.Engine = SIMULATOR,
     json: options.Json = False,
     out_dir: options.Out = None,
@@ -119,10 +120,10 @@ def group_table(result: Run) -> object:
         "inflight\npkts/flow", "retransmitted\n%", "RTOs",
     )  # fmt: skip
     rows = []
-    for group, spec in zip(result.groups, result.scenario.groups, strict=True):
+    for group, label in zip(result.groups, result.scenario.group_labels, strict=True):
         rows.append(
             (
-                str(spec.cc),
+                label,
                 str(group["flows"]),
                 f"{group['goodput_bps'] / 1e6:.2f}",
                 f"{group['goodput_per_flow_bps'] / 1e6:.2f}",
@@ -143,11 +144,12 @@ def flow_table(result: Run) -> object:
         "cwnd\npkts", "inflight\npkts", "retransmitted\n%", "RTOs",
     )  # fmt: skip
     rows = []
+    labels = result.scenario.group_labels
     for flow in result.summary["flows"]:
         rtts = [flow[f"rtt_{which}_us"] / 1e3 for which in ("min", "mean", "p95", "max")]
         rows.append(
             (
-                f"{flow['flow']} {flow['cc']}",
+                f"{flow['flow']} {labels[flow['group']]}",
                 f"{flow['goodput_bps'] / 1e6:.2f}",
                 *(f"{rtt_ms:.1f}" for rtt_ms in rtts),
                 f"{flow['cwnd_mean_pkts']:.1f}",
