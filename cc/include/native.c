@@ -66,6 +66,9 @@ u64 bpf_ktime_get_coarse_ns(void)
 /* A jiffy is a millisecond, as tp->lsndtime counts and as cc/cubic.bpf.c imitates. */
 const unsigned long CONFIG_HZ = 1000;
 
+/* The interfaces are those of Linux 6.12. */
+const int LINUX_KERNEL_VERSION = (6 << 16) + (12 << 8);
+
 u64 bpf_jiffies64(void)
 {
 	return dumbbell_now_ns / 1000000;
