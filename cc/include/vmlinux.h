@@ -243,8 +243,10 @@ struct rate_sample {
 
 union tcp_cc_info;
 
-/* What the kernel lets BPF implement: all but get_info, which modules have. */
-#ifndef MODULE	/* a module's table has more: linux-module/congestion_ops.h */
+/*
+ * What the kernel lets BPF implement. A module's table has more: linux-module/congestion_ops.h.
+ */
+#ifndef MODULE
 struct tcp_congestion_ops {
 	u32	(*ssthresh)(struct sock *sk);
 	void	(*cong_avoid)(struct sock *sk, u32 ack, u32 acked);

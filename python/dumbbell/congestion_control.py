@@ -141,8 +141,8 @@ class CongestionControl:
     ----------
     name
         A built-in's name, the path of a source file (``./two.bpf.c#second`` where it has several
-        congestion controls), ``linux/cubic``: the running kernel's own, or, after `use_linux_tree`,
-        the name of one of Linux's; then it becomes the path of its source.
+        congestion controls), or ``linux/cubic``: the running kernel's own. After `use_linux_tree`
+        also the name of one of Linux's, which becomes the path of its source.
     params
         Parameters that differ from the defaults.
 

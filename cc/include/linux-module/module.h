@@ -7,7 +7,7 @@
 #ifndef __DUMBBELL_MODULE_H__
 #define __DUMBBELL_MODULE_H__
 
-#include "../dumbbell.h"
+#include "../dumbbell_decl.h"
 
 struct module;
 #define THIS_MODULE			((struct module *)0)
@@ -27,7 +27,11 @@ struct module;
 
 /* The host calls this after it has set the parameters; the module registers itself in it. */
 int dumbbell_module_init(void);
+#ifdef DUMBBELL_DEPENDENCY	/* here for the functions that another module calls */
+#define module_init(f)			__attribute__((used)) static int (*const __db_init)(void) = f;
+#else
 #define module_init(f)			int dumbbell_module_init(void) { return f(); }
+#endif
 #define module_exit(f)			__attribute__((used)) static void (*const __db_exit)(void) = f;
 #define late_initcall(f)		module_init(f)
 #define subsys_initcall(f)		module_init(f)
@@ -43,6 +47,10 @@ int dumbbell_module_init(void);
 #define __db_param_flags(v)							\
 	(__builtin_types_compatible_p(__typeof__(v), bool) ? DUMBBELL_BOOL	\
 							   : __DB_SIGNED(__typeof__(v)))
+#ifdef DUMBBELL_DEPENDENCY
+#undef __db_param
+#define __db_param(name_, variable_)	_Static_assert(1, "")
+#endif
 #define module_param(name, type, perm)			__db_param(name, name)
 #define module_param_named(name, variable, type, perm)	__db_param(name, variable)
 #define MODULE_PARM_DESC(name_, text_)						\

@@ -147,7 +147,13 @@ impl<'path> Run<'path> {
 
     /// The source with all it includes, without line markers and so without paths.
     fn preprocess(&self) -> Result<Vec<u8>, Error> {
-        Ok(self.run(&["-E".as_ref(), "-P".as_ref()])?.stdout)
+        let mut text = self.run(&["-E".as_ref(), "-P".as_ref()])?.stdout;
+        if self.dialect == Dialect::Module {
+            for path in kernel_module::dependencies(self.path, self.source) {
+                text.extend(self.run_on(&path, &["-E".as_ref(), "-P".as_ref()])?.stdout);
+            }
+        }
+        Ok(text)
     }
 
     fn compile(&self) -> Result<Vec<u8>, Error> {
@@ -195,14 +201,20 @@ impl<'path> Run<'path> {
         }
     }
 
-    /// The module alone first, because the native side sees other declarations.
+    /// Each module alone first, because the native side sees other declarations.
     fn compile_module_with(&self, flags: &[&str]) -> Result<Vec<u8>, Error> {
-        let unlinked = self.dir.path().join("module.o");
-        let object = self.dir.path().join("object");
-        let mut arguments: Vec<&Path> = flags.iter().map(Path::new).collect();
-        arguments.extend(["-c".as_ref(), "-o".as_ref(), unlinked.as_path()]);
-        self.run(&arguments)?;
-        let include = self.include();
+        let dir = self.dir.path();
+        let mut units = vec![dir.join("module.o")];
+        self.compile_unit(self.path, flags, &units[0])?;
+        for (i, path) in kernel_module::dependencies(self.path, self.source)
+            .iter()
+            .enumerate()
+        {
+            units.push(dir.join(format!("dependency{i}.o")));
+            self.compile_unit(path, &[kernel_module::DEPENDENCY], &units[i + 1])?;
+        }
+        let (include, object) = (self.include(), dir.join("object"));
+        let linked = flags::LINKED.iter().chain(&[kernel_module::LINKED]);
         let output = self
             .compiler
             .command()
@@ -215,15 +227,25 @@ impl<'path> Run<'path> {
             .arg(&include)
             .arg("-o")
             .arg(&object)
-            .args([unlinked, include.join("native.c")])
-            .arg(include.join("linux-module/module.c"))
+            .args(units)
+            .args(linked.map(|file| include.join(file)))
             .stdin(Stdio::null())
             .output();
         self.check(output)?;
         fs::read(&object).map_err(|error| self.failed(&error.to_string()))
     }
 
+    fn compile_unit(&self, path: &Path, flags: &[&str], object: &Path) -> Result<(), Error> {
+        let mut arguments: Vec<&Path> = flags.iter().map(Path::new).collect();
+        arguments.extend(["-c".as_ref(), "-o".as_ref(), object]);
+        self.run_on(path, &arguments).map(|_| ())
+    }
+
     fn run(&self, arguments: &[&Path]) -> Result<Output, Error> {
+        self.run_on(self.path, arguments)
+    }
+
+    fn run_on(&self, path: &Path, arguments: &[&Path]) -> Result<Output, Error> {
         let include = self.include();
         let mut command = self.compiler.command();
         match self.dialect {
@@ -245,7 +267,7 @@ impl<'path> Run<'path> {
                 .arg(include.join("linux-module")),
         };
         let output = command
-            .arg(self.path)
+            .arg(path)
             .args(arguments)
             .stdin(Stdio::null())
             .output();
@@ -292,17 +314,15 @@ fn write_headers(dialect: Dialect) -> io::Result<TempDir> {
         fs::create_dir_all(path.parent().unwrap_or(dir.path()))?;
         fs::write(path, header.text)?;
     }
-    match dialect {
-        // For those that stand for the kernel's own.
-        Dialect::Bpf => {
-            for built_in in BUILT_INS {
-                let path = dir.path().join(format!("{}.bpf.c", built_in.name));
-                fs::write(path, built_in.source)?;
-            }
-        }
-        Dialect::Module => {
-            kernel_headers::write_below(&dir.path().join("include/linux-module"))?;
-        }
+    if dialect == Dialect::Module {
+        kernel_headers::write_below(&dir.path().join("include/linux-module"))?;
+    }
+    // For those that stand for the kernel's own.
+    for built_in in BUILT_INS {
+        fs::write(
+            dir.path().join(format!("{}.bpf.c", built_in.name)),
+            built_in.source,
+        )?;
     }
     Ok(dir)
 }

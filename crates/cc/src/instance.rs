@@ -21,7 +21,7 @@ use crate::elf::{Elf, Symbol};
 use crate::error::Error;
 use crate::file_name::FileName;
 use crate::flow::Flow;
-use crate::kernel_functions::missing_functions;
+use crate::kernel_functions::{missing_functions, missing_symbols};
 use crate::ops::Ops;
 use crate::ops_choice;
 use crate::request::{Request, choose_params};
@@ -42,10 +42,10 @@ pub struct Instance {
     build: String,
     params: BTreeMap<String, i64>,
     declarations: Declarations,
-    /// Takes a closed socket's state out of the maps; `None` if the object has none.
-    forget_socket: Option<ForgetSocket>,
     /// The table that a kernel module registered, in its own data.
     module_ops: Option<NonNull<Ops>>,
+    /// Takes a closed socket's state out of the maps; `None` if the object has none.
+    forget_socket: Option<ForgetSocket>,
     /// The instance's clock, `dumbbell_now_ns`.
     now_ns: NonNull<u64>,
     // The mapping goes before the file: a loaded library is known by its path, and the
@@ -78,6 +78,7 @@ impl Instance {
             },
         })?;
         mapping.check_layout().map_err(invalid)?;
+        let table = FileName::parse(&request.name).and_then(|file| file.table);
         for param in &declarations.params {
             mapping
                 .write_param(param, params[&param.name])
@@ -89,18 +90,15 @@ impl Instance {
         // SAFETY: `variable` found a u64 in the writable data of a mapping that nothing
         // else refers to yet.
         unsafe { state.write(seed) };
-        let forget_socket = mapping
-            .set_up_maps(declarations.storage_bytes)
-            .map_err(invalid)?;
         let module_ops = mapping.load_module().map_err(invalid)?;
         let ops = match module_ops {
             // SAFETY: `load_module` found a table that starts as `Ops` in the mapped data.
-            Some(table) => unsafe { table.read() },
-            None => {
-                let table = FileName::parse(&request.name).and_then(|file| file.table);
-                mapping.ops(table).map_err(invalid)?
-            }
+            Some(registered) => unsafe { registered.read() },
+            None => mapping.ops(table).map_err(invalid)?,
         };
+        let forget_socket = mapping
+            .set_up_maps(declarations.storage_bytes)
+            .map_err(invalid)?;
         Ok(Self {
             name: ops.check().map_err(invalid)?.to_owned(),
             ops,
@@ -154,15 +152,6 @@ impl Instance {
         &self.ops
     }
 
-    /// Takes what maps keep of a socket out of them: it is closed.
-    pub(crate) fn forget_socket(&self, cookie: u64) {
-        if let Some(forget_socket) = self.forget_socket {
-            // SAFETY: a function of the object, which is mapped as long as `self`; it takes a
-            // number only and touches nothing but the instance's own maps.
-            unsafe { forget_socket(cookie) };
-        }
-    }
-
     /// Address of the table that a kernel module registered; zero for others.
     pub(crate) fn module_ops(&self) -> usize {
         self.module_ops.map_or(0, |table| table.addr().get())
@@ -176,6 +165,15 @@ impl Instance {
         // SAFETY: C wrote the address of a table of its own there, in the same mapping; we trust
         // it as a kernel trusts a module.
         Some(unsafe { registered.with_addr(address).read() })
+    }
+
+    /// Takes what maps keep of a socket out of them: it is closed.
+    pub(crate) fn forget_socket(&self, cookie: u64) {
+        if let Some(forget_socket) = self.forget_socket {
+            // SAFETY: a function of the object, which is mapped as long as `self`; it takes a
+            // number only and touches nothing but the instance's own maps.
+            unsafe { forget_socket(cookie) };
+        }
     }
 
     #[inline]
@@ -204,14 +202,6 @@ enum Unmapped {
     System(String),
 }
 
-/// A kernel module may call what no header of ours declares, but its own does.
-fn explain_linker(message: &str) -> String {
-    match message.split_once("undefined symbol: ") {
-        Some((_, symbol)) => kernel_module::explain_symbol(symbol.trim()),
-        None => message.to_owned(),
-    }
-}
-
 /// A mapped object on its way to becoming an [`Instance`].
 struct Mapping<'data> {
     elf: Elf<'data>,
@@ -232,22 +222,18 @@ impl<'data> Mapping<'data> {
         // SAFETY: the object is ours or the user's, whom we trust as a kernel trusts a
         // module; built with -nostdlib it has no initialisers to run.
         let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
-        let is_module = elf.size(REGISTERED).is_some();
         let library = library.map_err(|error| {
-            let message = linker_message(&error).replace(&path, "the object");
-            match missing_functions(&elf) {
-                _ if is_module => Unmapped::System(explain_linker(&message)),
-                Some(missing) => Unmapped::Missing(missing),
-                None => Unmapped::System(message),
-            }
+            let missing = if elf.size(REGISTERED).is_some() {
+                let symbols = missing_symbols(&elf);
+                (!symbols.is_empty()).then(|| kernel_module::explain_symbols(&symbols))
+            } else {
+                missing_functions(&elf)
+            };
+            missing.map_or_else(
+                || Unmapped::System(linker_message(&error).replace(&path, "the object")),
+                Unmapped::Missing,
+            )
         })?;
-        // A weak one that is not there lies at address 0, where C would read it.
-        let is_setting = |name: &&str| name.starts_with("CONFIG_");
-        if elf.undefined().iter().any(is_setting)
-            && let Some(missing) = missing_functions(&elf)
-        {
-            return Err(Unmapped::Missing(missing));
-        }
         Ok(Self { elf, library, file })
     }
 

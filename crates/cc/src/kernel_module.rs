@@ -1,23 +1,22 @@
 //! Sources of kernel modules (`net/ipv4/tcp_*.c` of Linux): how to tell one, how it is compiled,
 //! and what its compiler's complaints mean.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-/// Flags after the built-ins': a module is compiled as the kernel would, whose own build does not
-/// ask for these warnings. What would call or pass the wrong thing stays an error.
-pub(crate) const FLAGS: [&str; 11] = [
-    "-Wno-error",
-    "-Wno-sign-compare",
-    "-Wno-pointer-sign",
-    "-Wno-missing-field-initializers",
-    "-Wno-unused-function",
-    "-Wno-unused-value",
-    "-Wno-unused-variable",
-    "-Wno-unused-but-set-variable",
+/// Flags after the built-ins': warnings as the kernel's own build does not ask for are none here, but
+/// what would call or pass the wrong thing is an error.
+pub(crate) const FLAGS: [&str; 3] = [
     "-Werror=implicit-function-declaration",
     "-Werror=incompatible-pointer-types",
     "-Werror=int-conversion",
 ];
+
+/// The file of `cc/include` that a module is linked with besides what every object is.
+pub(crate) const LINKED: &str = "linux-module/module.c";
+
+/// For a module that is there for another's sake: it does not register, and has no parameters.
+pub(crate) const DEPENDENCY: &str = "-DDUMBBELL_DEPENDENCY";
 
 /// For sources of Linux before 6.10, whose `cong_control` has two parameters.
 pub(crate) const CONG_CONTROL_RS: &str = "-DDUMBBELL_CONG_CONTROL_RS";
@@ -34,6 +33,21 @@ pub(crate) fn is_module(source: &str) -> bool {
             && words.next() == Some("include")
             && words.next() == Some("<linux/module.h>")
     })
+}
+
+/// Modules beside this one whose functions it uses, by the headers it includes: `tcp_vegas.c` of
+/// `tcp_yeah.c`, which includes `tcp_vegas.h`.
+pub(crate) fn dependencies(path: &Path, source: &str) -> Vec<PathBuf> {
+    let includes = source.lines().filter_map(|line| {
+        let rest = line.trim_start().strip_prefix('#')?.trim_start();
+        let rest = rest.strip_prefix("include")?.trim_start();
+        rest.strip_prefix('"')?.split('"').next()
+    });
+    includes
+        .map(|header| path.with_file_name(header).with_extension("c"))
+        .filter(|file| file != path)
+        .filter(|file| fs::read_to_string(file).is_ok_and(|text| is_module(&text)))
+        .collect()
 }
 
 /// What the kernel calls the congestion control of a source: `vegas` of `tcp_vegas.c`.
@@ -65,16 +79,15 @@ pub(crate) fn explain(message: &str) -> String {
     format!("{}\n{REMEDY}\n{}", missing.join("\n"), errors.join("\n"))
 }
 
-/// A symbol that the dynamic linker did not find: what to say of it.
-pub(crate) fn explain_symbol(symbol: &str) -> String {
-    match symbol {
-        "dumbbell_module_init" => {
-            "it has no module_init(); without it nothing is registered".to_owned()
-        }
-        _ => {
-            format!("it calls the kernel's `{symbol}`, which the simulator does not have; {REMEDY}")
-        }
+/// Symbols that the dynamic linker does not find: what to say of them.
+pub(crate) fn explain_symbols(symbols: &[&str]) -> String {
+    if symbols.contains(&"dumbbell_module_init") {
+        return "has no module_init(); without it nothing is registered".to_owned();
     }
+    format!(
+        "calls the kernel's `{}`, which the simulator does not have; {REMEDY}",
+        symbols.join("`, `")
+    )
 }
 
 fn is_error(line: &str) -> bool {

@@ -136,17 +136,6 @@ impl Sender {
         self.cc.set_state(CaState::Recovery);
     }
 
-    /// Reduces the window though nothing was lost: ECN, or a congestion control that sees delay
-    /// (`tcp_enter_cwr`). The reduction cannot be undone.
-    pub(crate) fn enter_cwr(&mut self) {
-        self.prior_ssthresh = 0;
-        if self.cc.sock.ca_state() < CaState::Cwr {
-            self.undo_marker = None;
-            self.init_cwnd_reduction();
-            self.cc.set_state(CaState::Cwr);
-        }
-    }
-
     pub(crate) fn init_cwnd_reduction(&mut self) {
         self.set_high_seq();
         self.tlp_high_seq = None;

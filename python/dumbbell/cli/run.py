@@ -45,9 +45,9 @@ def run_command(
     sndbuf: options.Sndbuf = None,
     sample: options.Sample = None,
     rate_steps: options.RateSteps = None,
+    linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     ecn_threshold: options.EcnThreshold = None,
     ecn: options.Ecn = None,
-    linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     engine: options.Engine = SIMULATOR,
     json: options.Json = False,
     out_dir: options.Out = None,
