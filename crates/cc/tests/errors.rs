@@ -311,6 +311,23 @@ fn an_unknown_kernel_function_is_named() {
 }
 
 #[test]
+fn a_setting_of_the_kernel_s_that_is_not_there_is_named() {
+    let reads = |weak: &str| {
+        format!(
+            "extern int CONFIG_NONESUCH __kconfig {weak};\nu32 f(void);\n\
+             u32 f(void) {{ return CONFIG_NONESUCH; }}\n"
+        )
+    };
+    for weak in ["", "__weak"] {
+        let line = refusal_of(&[PREAMBLE, AVOID, OPS, &reads(weak)]);
+        assert!(
+            line.starts_with("`FILE` needs `CONFIG_NONESUCH` of the kernel, which"),
+            "{line}"
+        );
+    }
+}
+
+#[test]
 fn declarations_that_cannot_be_obeyed_are_refused() {
     let cases = [
         (
