@@ -21,8 +21,18 @@ const NAMES: [&str; 4] = [
     "has incomplete type ",
 ];
 
-/// What is missing, by name, with what to do; and below it the message.
-pub(crate) fn explain(message: &str) -> String {
+/// Where the kernel's types come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Types {
+    /// `cc/include/vmlinux.h`.
+    Ours,
+    /// The running kernel.
+    Kernels,
+}
+
+/// What is missing, by name, with what to do; and below it the message. `types` are those that the
+/// source was compiled with.
+pub(crate) fn explain(message: &str, types: Types) -> String {
     let mut fields = BTreeSet::new();
     let mut names = BTreeSet::new();
     let mut ops = BTreeSet::new();
@@ -41,9 +51,12 @@ pub(crate) fn explain(message: &str) -> String {
             &format!("the kernel lets no BPF congestion control implement {ops}; leave it out\n");
     }
     if let Some(fields) = listed(fields) {
-        text += &format!(
-            "{fields} here: cc/include/vmlinux.h has those that the simulated TCP keeps\n"
-        );
+        text += &match types {
+            Types::Ours => format!(
+                "{fields} here: cc/include/vmlinux.h has those that the simulated TCP keeps\n"
+            ),
+            Types::Kernels => format!("{fields} in this kernel\n"),
+        };
     }
     if let Some(names) = listed(names) {
         text += &format!("{names} is not in our headers (cc/include); define it in the file\n");
@@ -108,7 +121,7 @@ mod tests {
             "a.c:3:5: error: ‘const struct tcp_sock’ has no member named ‘sk_drops’",
             "a.c:3:5: error: no member named 'sk_drops' in 'struct tcp_sock'",
         ] {
-            let text = explain(said);
+            let text = explain(said, Types::Ours);
             assert!(text.ends_with(said), "{text}");
             assert!(
                 text.starts_with("`struct tcp_sock` has no field `sk_drops` here"),
@@ -121,7 +134,7 @@ mod tests {
             "a.c:3:5: error: ‘ktime_get’ undeclared (first use in this function)",
             "a.c:3:5: error: use of undeclared identifier 'ktime_get'",
         ] {
-            let text = explain(said);
+            let text = explain(said, Types::Ours);
             assert!(
                 text.starts_with("`ktime_get` is not in our headers"),
                 "{text}"
@@ -132,12 +145,12 @@ mod tests {
             "a.c:9:1: error: field designator 'get_info' does not refer to any field in type \
              'struct tcp_congestion_ops'",
         ] {
-            let text = explain(said);
+            let text = explain(said, Types::Ours);
             let start = "the kernel lets no BPF congestion control implement `get_info`; leave";
             assert!(text.starts_with(start), "{text}");
         }
         assert_eq!(
-            explain("a.c:1:1: error: expected ';'"),
+            explain("a.c:1:1: error: expected ';'", Types::Kernels),
             "a.c:1:1: error: expected ';'"
         );
     }
