@@ -23,6 +23,7 @@ __all__ = [
     "Jobs",
     "Json",
     "LinuxTreeOption",
+    "Loss",
     "Out",
     "Rate",
     "Rtt",
@@ -73,6 +74,10 @@ Ecn = Annotated[
         help="Classic ECN (RFC 3168) on the flows; `dctcp` has ECN unasked.",
         show_default="no ECN",
     ),
+]
+Loss = Annotated[
+    str | None,
+    typer.Option(help="Random loss ahead of the bottleneck: `0.1%`.", show_default="none"),
 ]
 Rtt = Annotated[str | None, typer.Option(help="Base RTT.", show_default="40ms")]
 Buffer = Annotated[
@@ -153,11 +158,12 @@ class Settings:
     rate_steps: str | None = None
     ecn_threshold: str | None = None
     ecn: bool | None = None
+    loss: str | None = None
 
     def scenario_words(self) -> dict[str, Any]:
         """Return what is set of the scenario's own words."""
         return self._set(
-            "rate", "rtt", "buffer", "time", "seed", "sample", "rate_steps", "ecn_threshold"
+            "rate", "rtt", "buffer", "time", "seed", "sample", "rate_steps", "ecn_threshold", "loss"
         )
 
     def group_words(self) -> dict[str, Any]:

@@ -48,6 +48,7 @@ def run_command(
     linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     ecn_threshold: options.EcnThreshold = None,
     ecn: options.Ecn = None,
+    loss: options.Loss = None,
     engine: options.Engine = SIMULATOR,
     json: options.Json = False,
     out_dir: options.Out = None,
@@ -62,7 +63,7 @@ def run_command(
     settings = Settings(
         rate=rate, rtt=rtt, buffer=buffer, flows=flows, time=time, seed=seed, sample=sample,
         start=start, jitter=jitter, rwnd=rwnd, sndbuf=sndbuf, rate_steps=rate_steps,
-        ecn_threshold=ecn_threshold, ecn=ecn,
+        ecn_threshold=ecn_threshold, ecn=ecn, loss=loss,
     )  # fmt: skip
     scenario = base_scenario(what, settings)
     captures = captures_of(capture, capture_points, capture_snap, out_dir)
@@ -169,8 +170,14 @@ def bottleneck_line(result: Run) -> str:
         f"queueing delay mean {link['queue_delay_mean_us'] / 1e3:.1f} ms, "
         f"p95 {link['queue_delay_p95_us'] / 1e3:.1f} ms; "
         f"dropped {link['dropped_pkts']:,} of {link['offered_pkts']:,} packets "
-        f"({percent(link['dropped_pkts'], link['offered_pkts'])} %){marked(link)}"
+        f"({percent(link['dropped_pkts'], link['offered_pkts'])} %){lost(link)}{marked(link)}"
     )
+
+
+def lost(link: Mapping[str, Any]) -> str:
+    """Write how many of the dropped packets were lost at random, if any could be."""
+    pkts = link.get("random_loss_pkts")
+    return "" if pkts is None else f", {pkts:,} of them lost at random"
 
 
 def marked(link: Mapping[str, Any]) -> str:
