@@ -140,7 +140,8 @@ struct inet_connection_sock {
 	u64		icsk_ca_priv[13];
 	struct tcp_congestion_ops *icsk_ca_ops;		/* a kernel module's own table */
 	struct {
-		const u32	pending;		/* no data arrives at a sender, so no ACK is due: 0 */
+		u8		pending;		/* no data arrives at a sender, so no ACK is due: 0 */
+		const u8	__reserved[3];
 		const u32	ato;			/* jiffies */
 	} icsk_ack;
 };
@@ -240,28 +241,8 @@ struct rate_sample {
 	bool	is_ack_delayed;
 };
 
-union tcp_cc_info;
-
-/*
- * What the kernel lets BPF implement. A module's table has more: linux-module/congestion_ops.h.
- */
-#ifndef MODULE
-struct tcp_congestion_ops {
-	u32	(*ssthresh)(struct sock *sk);
-	void	(*cong_avoid)(struct sock *sk, u32 ack, u32 acked);
-	void	(*set_state)(struct sock *sk, u8 new_state);
-	void	(*cwnd_event)(struct sock *sk, enum tcp_ca_event ev);
-	void	(*in_ack_event)(struct sock *sk, u32 flags);
-	void	(*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
-	u32	(*min_tso_segs)(struct sock *sk);
-	void	(*cong_control)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs);
-	u32	(*undo_cwnd)(struct sock *sk);
-	u32	(*sndbuf_expand)(struct sock *sk);
-	void	(*init)(struct sock *sk);
-	void	(*release)(struct sock *sk);
-	u32	flags;
-	char	name[16];
-};
+#ifndef MODULE	/* a module's table has more: linux-module/congestion_ops.h */
+#include "tcp_congestion_ops.h"
 #endif
 
 #ifdef __bpf__

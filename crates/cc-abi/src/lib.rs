@@ -21,7 +21,7 @@ mod state;
 pub use declaration::{Declaration, Param};
 pub use ops::Ops;
 pub use sock::{
-    AckSample, CA_PRIV_WORDS, CaState, MinMax, RateSample, SK_PACING_NEEDED, Sock,
+    AckSample, CA_PRIV_WORDS, CaEvent, CaState, MinMax, RateSample, SK_PACING_NEEDED, Sock,
     TCP_INFINITE_SSTHRESH,
 };
 pub use state::State;

@@ -15,7 +15,7 @@ pub struct Ops {
     pub cong_avoid: Option<extern "C" fn(&mut Sock, u32, u32)>,
     /// The state of loss recovery is about to be this; a number of [`crate::CaState`].
     pub set_state: Option<extern "C" fn(&mut Sock, u8)>,
-    /// What happened to cwnd or ECN: a number of `enum tcp_ca_event`.
+    /// What happened to cwnd or ECN: a number of [`crate::CaEvent`].
     pub cwnd_event: Option<extern "C" fn(&mut Sock, u32)>,
     /// An ACK arrives, `CA_ACK_*`.
     pub in_ack_event: Option<extern "C" fn(&mut Sock, u32)>,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::mem::offset_of;
 
 use crate::catalog::{self, Object, Target};
+use crate::compile;
 use crate::declarations::{self, Declarations, Place, Series};
 use crate::digest::digest;
 use crate::elf::Elf;
@@ -50,11 +51,20 @@ impl BpfObject {
 
     /// Finds a built-in's object, or compiles a file, and checks the parameters.
     pub fn find(request: &Request) -> Result<Self, Error> {
+        Self::find_with(request, || None)
+    }
+
+    /// The same; a file that our `vmlinux.h` is not enough for is compiled with the running
+    /// kernel's, C text, if `kernel_types` has it.
+    pub fn find_with(
+        request: &Request,
+        kernel_types: impl FnOnce() -> Option<String>,
+    ) -> Result<Self, Error> {
         let invalid = |problem: String| Error::Invalid {
             file: request.name.clone(),
             problem,
         };
-        let object = catalog::find(&request.name, Target::Bpf)?.object;
+        let object = find_object(&request.name, kernel_types)?;
         let elf = Elf::parse(object.as_ref()).map_err(invalid)?;
         let declarations = declarations::read(&elf).map_err(invalid)?;
         let params = choose_params(request, &declarations.params)?;
@@ -147,6 +157,29 @@ impl BpfObject {
             take(index, reader.read(words));
         }
     }
+}
+
+fn find_object(name: &str, kernel_types: impl FnOnce() -> Option<String>) -> Result<Object, Error> {
+    let first = catalog::find(name, Target::Bpf);
+    let build = match (first, FileName::parse(name)) {
+        (
+            Err(Error::Compile {
+                path,
+                compiler,
+                message,
+            }),
+            Some(file),
+        ) => match kernel_types() {
+            Some(types) => compile::build_with_kernel_types(file.path, &types),
+            None => Err(Error::Compile {
+                path,
+                compiler,
+                message,
+            }),
+        },
+        (first, _) => first,
+    };
+    Ok(build?.object)
 }
 
 /// Where the parameters' values go.

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::bpf_compiler::BpfCompiler;
 use crate::catalog::{BUILT_INS, Build, HEADERS, Object, Target};
-use crate::compiler_message::explain;
+use crate::compiler_message::{Types, explain};
 use crate::elf::Elf;
 use crate::error::Error;
 use crate::kernel_congestion_controls::sources_of;
@@ -30,6 +30,15 @@ static COMPILED: Mutex<Compiled> = Mutex::new(BTreeMap::new());
 
 /// Compiles a file with the flags of the built-ins, against the embedded headers.
 pub(crate) fn build(path: &Path, target: Target) -> Result<Build, Error> {
+    build_with(path, target, None)
+}
+
+/// Compiles a file for BPF with the running kernel's types, C text, in place of our `vmlinux.h`.
+pub(crate) fn build_with_kernel_types(path: &Path, types: &str) -> Result<Build, Error> {
+    build_with(path, Target::Bpf, Some(types))
+}
+
+fn build_with(path: &Path, target: Target, types: Option<&str>) -> Result<Build, Error> {
     let source = fs::read_to_string(path).map_err(|source| Error::Read {
         path: path.to_owned(),
         source,
@@ -45,7 +54,7 @@ pub(crate) fn build(path: &Path, target: Target) -> Result<Build, Error> {
             own: kernel_module::kernel_name(path),
         });
     }
-    let run = Run::new(path, &source, target, dialect)?;
+    let run = Run::new(path, &source, target, dialect, types)?;
     let key = (run.compiler.name(), run.preprocess()?);
     // Held while compiling: threads that want the same file wait instead of doing it again.
     let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,6 +87,7 @@ struct Run<'path> {
     source: &'path str,
     compiler: Compiler,
     dialect: Dialect,
+    types: Types,
     dir: TempDir,
 }
 
@@ -126,17 +136,20 @@ impl<'path> Run<'path> {
         source: &'path str,
         target: Target,
         dialect: Dialect,
+        types: Option<&str>,
     ) -> Result<Self, Error> {
         let compiler = Compiler::find(path, target)?;
-        let dir = write_headers(dialect).map_err(|error| Error::Load {
+        let dir = write_headers(dialect, types).map_err(|error| Error::Load {
             file: path.display().to_string(),
             problem: format!("no temporary directory: {error}"),
         })?;
+        let types = types.map_or(Types::Ours, |_| Types::Kernels);
         Ok(Self {
             path,
             source,
             compiler,
             dialect,
+            types,
             dir,
         })
     }
@@ -300,14 +313,14 @@ impl<'path> Run<'path> {
             path: self.path.to_owned(),
             compiler: self.compiler.name(),
             message: match self.dialect {
-                Dialect::Bpf => explain(message),
+                Dialect::Bpf => explain(message, self.types),
                 Dialect::Module => kernel_module::explain(message),
             },
         }
     }
 }
 
-fn write_headers(dialect: Dialect) -> io::Result<TempDir> {
+fn write_headers(dialect: Dialect, types: Option<&str>) -> io::Result<TempDir> {
     let dir = tempfile::Builder::new().prefix("dumbbell-cc-").tempdir()?;
     for header in HEADERS {
         let path = dir.path().join(header.path);
@@ -316,6 +329,9 @@ fn write_headers(dialect: Dialect) -> io::Result<TempDir> {
     }
     if dialect == Dialect::Module {
         kernel_headers::write_below(&dir.path().join("include/linux-module"))?;
+    }
+    if let Some(types) = types {
+        fs::write(dir.path().join("include/vmlinux.h"), types)?;
     }
     // For those that stand for the kernel's own.
     for built_in in BUILT_INS {

@@ -79,14 +79,17 @@ impl<'data> Elf<'data> {
             .find(|symbol| symbol.name().is_ok_and(|found| found == name))
     }
 
-    /// What the object needs of others and does not have, sorted: kernel functions and externs.
+    /// What the object needs of others and does not have, sorted: kernel functions and externs, of
+    /// the weak ones those of the kernel's configuration, which are read without a look whether
+    /// they are there.
     pub(crate) fn undefined(&self) -> Vec<&'data str> {
         let mut names: Vec<&str> = self
             .0
             .dynamic_symbols()
-            .filter(|symbol| symbol.is_undefined() && !symbol.is_weak())
-            .filter_map(|symbol| symbol.name().ok())
-            .filter(|name| !name.is_empty())
+            .filter(|symbol| symbol.is_undefined())
+            .filter_map(|symbol| Some((symbol.name().ok()?, symbol.is_weak())))
+            .filter(|(name, is_weak)| !name.is_empty() && (!is_weak || name.starts_with("CONFIG_")))
+            .map(|(name, _)| name)
             .collect();
         names.sort_unstable();
         names

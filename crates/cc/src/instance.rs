@@ -231,6 +231,13 @@ impl<'data> Mapping<'data> {
                 Unmapped::Missing,
             )
         })?;
+        // A weak one that is not there lies at address 0, where C would read it.
+        let is_setting = |name: &&str| name.starts_with("CONFIG_");
+        if elf.undefined().iter().any(is_setting)
+            && let Some(missing) = missing_functions(&elf)
+        {
+            return Err(Unmapped::Missing(missing));
+        }
         Ok(Self { elf, library, file })
     }
 

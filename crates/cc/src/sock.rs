@@ -90,7 +90,8 @@ pub struct Sock {
     pub icsk_ca_priv: [u64; CA_PRIV_WORDS],
     /// Address of a kernel module's own table, which it may exchange in `init`; zero without one.
     pub(crate) icsk_ca_ops: usize,
-    pub icsk_ack_pending: u32,
+    pub icsk_ack_pending: u8,
+    pub icsk_ack_reserved: [u8; 3],
     pub icsk_ack_ato: u32,
     pub bytes_acked: u64,
     pub bytes_sent: u64,
@@ -316,4 +317,5 @@ pub(crate) const fn layout() -> [u32; LAYOUT_WORDS] {
 }
 
 #[cfg(test)]
+#[path = "sock/tests.rs"]
 mod tests;
