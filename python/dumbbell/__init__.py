@@ -31,7 +31,7 @@ from dumbbell.metrics import jain
 from dumbbell.quantity import Buffer, Rate, Size, Time
 from dumbbell.run import Run, run
 from dumbbell.scenario import Group, Scenario
-from dumbbell.sweep import SweepInterrupted, run_all
+from dumbbell.sweeps import Sweep, SweepInterrupted, SweepResult, run_all
 from dumbbell.verdict import Reason, Verdict
 
 __version__ = ENGINE_VERSION
@@ -58,7 +58,9 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Size",
+    "Sweep",
     "SweepInterrupted",
+    "SweepResult",
     "Time",
     "Verdict",
     "analyze",

@@ -196,11 +196,28 @@ class Run:
         """
         document, tables = run_directory.read(Path(directory))
         capture = run_directory.capture_in(Path(directory))
+        try:
+            return cls.from_dict(document, tables, capture)
+        except ResultError as error:
+            raise ResultError(f"{directory}: {error}") from None
+
+    @classmethod
+    def from_dict(
+        cls,
+        document: Mapping[str, Any],
+        tables: Mapping[str, pa.Table],
+        capture: Path | None = None,
+    ) -> Run:
+        """Read what `to_dict` wrote.
+
+        Raises
+        ------
+        ResultError
+            It was written by another version.
+        """
         version = document.get("schema_version")
         if version != SCHEMA_VERSION:
-            raise ResultError(
-                f"{directory}: written in format {version}, this version reads {SCHEMA_VERSION}"
-            )
+            raise ResultError(f"written in format {version}, this version reads {SCHEMA_VERSION}")
         loaded = [
             {key: group[key] for key in ("group", "cc", "build", "params")}
             for group in document["groups"]

@@ -9,7 +9,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Run, Scenario, SweepInterrupted, run_all
-from dumbbell.sweep import Progress
+from dumbbell.sweeps import Progress
 
 
 def scenarios(count: int, seconds: str = "1s") -> list[tuple[int, Scenario]]:

@@ -24,7 +24,7 @@ from dumbbell.plots.sweep_figure import buffer_bdp
 from dumbbell.quantity import Time
 from dumbbell.run_directory import check_parent
 from dumbbell.scenario import Group, Scenario
-from dumbbell.sweep import Progress
+from dumbbell.sweeps import Progress
 
 __all__ = ["compare_command"]
 

@@ -22,7 +22,7 @@ from dumbbell.papers import PAPERS, EngineResult, Finding, Paper, Reproduction, 
 from dumbbell.papers.reproduce import RUNS
 from dumbbell.report import write_site
 from dumbbell.run_directory import check_parent
-from dumbbell.sweep import Progress, SweepInterrupted
+from dumbbell.sweeps import Progress, SweepInterrupted
 
 __all__ = ["reproduce_command"]
 

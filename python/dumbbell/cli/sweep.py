@@ -31,7 +31,7 @@ from dumbbell.plots import draw_sweep, static
 from dumbbell.run import Run
 from dumbbell.run_directory import check_parent
 from dumbbell.scenario import Scenario
-from dumbbell.sweep import Progress, SweepInterrupted, run_all
+from dumbbell.sweeps import Progress, SweepInterrupted, run_all
 from dumbbell.verdict import gravest
 
 __all__ = ["sweep_command"]

@@ -27,7 +27,7 @@ from dumbbell.cross_validation.table import (
 from dumbbell.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.run_directory import check_parent
 from dumbbell.scenario import Scenario
-from dumbbell.sweep import Progress, SweepInterrupted
+from dumbbell.sweeps import Progress, SweepInterrupted
 from dumbbell.verdict import Reason
 
 __all__ = ["xval_command"]

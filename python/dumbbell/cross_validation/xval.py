@@ -16,7 +16,7 @@ from dumbbell.cross_validation.measures import measure
 from dumbbell.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.run import SCHEMA_VERSION, Run
 from dumbbell.scenario import Scenario
-from dumbbell.sweep import Progress, run_all
+from dumbbell.sweeps import Progress, run_all
 from dumbbell.verdict import INVALID
 
 __all__ = ["MIN_SIMULATOR_REPS", "Case", "CrossValidation", "cross_validate", "xval"]

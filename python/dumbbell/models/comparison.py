@@ -18,7 +18,7 @@ from dumbbell.models.model import Headline, Model
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 from dumbbell.series import to_floats
-from dumbbell.sweep import Progress, run_all
+from dumbbell.sweeps import Progress, run_all
 from dumbbell.verdict import Verdict
 
 __all__ = ["Compared", "Errors", "compare", "measure_late", "summarize", "verdict_counts"]

@@ -16,7 +16,7 @@ from dumbbell.papers.paper import Finding, Paper, ResultTable
 from dumbbell.plots import Figure, static
 from dumbbell.report import write_report
 from dumbbell.run import SCHEMA_VERSION, Run
-from dumbbell.sweep import Progress, run_all
+from dumbbell.sweeps import Progress, run_all
 
 __all__ = ["RUNS", "EngineResult", "Reproduction", "reproduce"]
 
