@@ -16,7 +16,7 @@ distributed = pytest.importorskip("distributed")
 
 @pytest.mark.filterwarnings("default")
 def test_a_worker_that_is_killed_takes_nothing_along(tmp_path: Path):
-    sweep = Sweep(Scenario(["copa", "cubic"], time="10s"), {"buffer": "1..8bdp"}, reps=6)
+    sweep = Sweep(Scenario(["copa", "cubic"], time="60s"), {"buffer": "1..8bdp"}, reps=6)
     here = sweep.run(cache=False, out=tmp_path / "here")
     finished: list[int] = []
     killed: list[int] = []
@@ -33,13 +33,13 @@ def test_a_worker_that_is_killed_takes_nothing_along(tmp_path: Path):
             finished.append(progress.finished)
             if progress.finished >= 3 and not killed:
                 os.kill(pids[0], signal.SIGKILL)
-                killed.append(pids[0])
+                killed.append(progress.finished)
 
         there = sweep.run(
             cache=False, cluster=cluster.scheduler_address, out=tmp_path / "there",
             on_progress=follow,
         )  # fmt: skip
-    assert killed
+    assert killed[0] < 24
     assert finished == sorted(finished)
     assert finished[-1] == 24  # each came back once
     assert there.rows.equals(here.rows)

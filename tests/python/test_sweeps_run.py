@@ -1,5 +1,4 @@
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -63,7 +62,7 @@ def test_repetitions_differ_and_a_seed_says_which():
 def test_repetitions_that_are_all_the_same_are_said_to_be():
     still = Scenario([Group("cubic", jitter="0s")], time="1s")
     result = Sweep(still, {}, reps=3).run(cache=False)
-    assert result.rows["goodput_bps"].unique().length() == 1
+    assert len(result.rows["goodput_bps"].unique()) == 1
     (note,) = result.notes
     assert note.startswith("`all`: all repetitions have the same result")
 
@@ -115,11 +114,13 @@ def test_the_labelled_array_has_the_rows(tmp_path):
 
 def test_rows_are_read_by_others(tmp_path):
     result = Sweep(SCENARIO, AXES).run(cache=False, out=tmp_path)
-    query = f"""
-        select buffer_bdp, avg(share) from '{tmp_path}/rows.parquet'
-        where cc = 'copa' group by 1 order by 1
-    """
-    found = duckdb.sql(query).fetchall()
+    found = (
+        duckdb.read_parquet(str(tmp_path / "rows.parquet"))
+        .filter("cc = 'copa'")
+        .aggregate("buffer_bdp, avg(share)")
+        .order("buffer_bdp")
+        .fetchall()
+    )
     assert [row[0] for row in found] == [1, 2, 4]
     frame = result.to_pandas().query("cc == 'copa'")
     assert np.allclose([row[1] for row in found], frame.groupby("buffer_bdp")["share"].mean())
@@ -212,11 +213,15 @@ def test_axes_on_the_command_line(cli):
         assert says in outcome.err
 
 
+def open_files() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
 def test_thousands_of_runs_leave_no_files_open_and_little_in_memory():
     sweep = Sweep(Scenario(["reno"], time="200ms", sample="0s"), {"buffer": "1bdp,2bdp"}, reps=500)
-    before = len(os.listdir("/proc/self/fd"))
+    before = open_files()
     result = sweep.run(cache=False)
-    assert len(os.listdir("/proc/self/fd")) <= before
+    assert open_files() <= before
     assert len(result.runs) == 1000
     packed = sum(len(kept.packed) for kept in result.runs.kept.values())  # type: ignore[attr-defined]
     assert packed < 1000 * 3000
