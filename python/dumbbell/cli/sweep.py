@@ -26,11 +26,11 @@ from dumbbell.cli.console import out, print_json, progress_bar, table
 from dumbbell.cli.options import Settings
 from dumbbell.engine import SIMULATOR, check_engine
 from dumbbell.errors import ScenarioError
-from dumbbell.metrics import mean_and_range
 from dumbbell.plots import draw_sweep, static
 from dumbbell.run import Run
 from dumbbell.run_directory import check_parent
 from dumbbell.scenario import Scenario
+from dumbbell.statistics import mean_and_interval
 from dumbbell.sweeps import Progress, SweepInterrupted, run_all
 from dumbbell.verdict import gravest
 
@@ -190,7 +190,7 @@ def sweep_row(point: Point, runs: list[Run], swept: list[str]) -> tuple[str, ...
     verdicts = [run.verdict.status for run in runs]
     return (
         *([str(getattr(point, axis)) for axis in swept] or ["all"]),
-        *(mean_and_range(values) for values in per_group),
+        *(mean_and_interval(values) for values in per_group),
         f"{100 * np.mean([link['utilization'] for link in links]):.1f}",
         f"{np.mean([link['queue_delay_mean_us'] for link in links]) / 1e3:.1f}",
         f"{np.mean([run.jain for run in runs]):.3f}",
