@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dumbbell.statistics.effect_size import effect_size
-from dumbbell.statistics.interval import LEVEL, Interval, known
+from dumbbell.statistics.interval import LEVEL, Interval, Values, known
 from dumbbell.statistics.mean_interval import mean_interval
 
 __all__ = ["Difference", "paired_difference", "unpaired_difference"]
@@ -41,9 +40,7 @@ class Difference:
         return {**self.interval.to_dict(), "p": self.p, "effect_size": self.effect}
 
 
-def paired_difference(
-    a: Sequence[float | None], b: Sequence[float | None], level: float = LEVEL
-) -> Difference:
+def paired_difference(a: Values, b: Values, level: float = LEVEL) -> Difference:
     """Return the mean of b - a over pairs, with its interval.
 
     What a pair has in common, its seed and so the flows' starts, drops out of the difference.
@@ -80,9 +77,7 @@ def paired_difference(
     return Difference(interval, p, effect_size(x, y))
 
 
-def unpaired_difference(
-    a: Iterable[float | None], b: Iterable[float | None], level: float = LEVEL
-) -> Difference:
+def unpaired_difference(a: Values, b: Values, level: float = LEVEL) -> Difference:
     """Return the mean of b minus that of a, which have no pairs, with its interval.
 
     By Welch's t: the two need not vary alike. The effect is `effect_size` without pairs.
