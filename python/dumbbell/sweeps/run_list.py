@@ -12,6 +12,7 @@ from dumbbell.capture import Capture
 from dumbbell.engine import SIMULATOR, check_engine, default_workers
 from dumbbell.errors import EngineError
 from dumbbell.run import Run, execute
+from dumbbell.run_directory import ParquetBytes
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.cache import Cache, as_cache
 from dumbbell.sweeps.executor import Case, Elsewhere, Here, Job, Place, Work, drive
@@ -133,8 +134,10 @@ class RunWork(Work[K, Run]):
         """Do the run here."""
         run = execute(case.scenario, case.control, self.engine, self._capture_of(case))
         if self.cache is not None:
-            key = run_key(case.scenario, self.engine)
-            self.cache.put(make_record(run, key, series=True))
+            record = make_record(run, run_key(case.scenario, self.engine), series=True)
+            self.cache.put(record)
+            # Saving it elsewhere too shall not encode its tables again.
+            run.tables = ParquetBytes(record.tables)
         return self._hand_over(case, run)
 
     def job(self, case: Case[K]) -> Job:
