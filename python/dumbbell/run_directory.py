@@ -112,14 +112,16 @@ def write_whole(
 
 def write_tables(new: Path, tables: Mapping[str, pa.Table]) -> None:
     """Write tables; those that are in Parquet already as they are."""
-    for name in tables:
-        path = new / f"{name}.parquet"
-        if isinstance(tables, ParquetTables):
-            link_or_copy(tables.directory / path.name, path)
-        elif isinstance(tables, ParquetBytes):
-            path.write_bytes(tables.files[name])
-        else:
-            path.write_bytes(encode(tables[name]))
+    if isinstance(tables, ParquetTables):
+        for name in tables:
+            link_or_copy(tables.directory / f"{name}.parquet", new / f"{name}.parquet")
+        return
+    if isinstance(tables, ParquetBytes):
+        for name, content in tables.files.items():
+            (new / f"{name}.parquet").write_bytes(content)
+        return
+    for name, table in tables.items():
+        (new / f"{name}.parquet").write_bytes(encode(table))
 
 
 def encode(table: pa.Table) -> bytes:

@@ -5,13 +5,15 @@ import shutil
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dumbbell
 from dumbbell import Scenario, Sweep, _core
 from dumbbell.capture import Capture
-from dumbbell.sweeps import Cache, record_directory
+from dumbbell.sweeps import Cache
 from dumbbell.sweeps.inventory import prune, take_inventory, verify
 
 SCENARIO = Scenario(["copa", "cubic"], time="1s", rate="10mbit")
@@ -21,11 +23,11 @@ SWEEP = Sweep(SCENARIO, {"buffer": "1..2bdp"}, reps=2)
 class Counted:
     """The engine, and how often it ran."""
 
-    def __init__(self, monkeypatch):
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.runs, self.run = 0, _core.run
         monkeypatch.setattr(_core, "run", self)
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> Any:
         self.runs += 1
         return self.run(*arguments)
 
@@ -40,7 +42,7 @@ def cache(tmp_path):
     return Cache(tmp_path / "cache")
 
 
-def entries(cache):
+def entries(cache: Cache) -> list[Path]:
     return sorted(path.parent for path in cache.place.rglob("run.json"))
 
 
@@ -122,7 +124,7 @@ def test_a_cache_that_cannot_be_written_is_a_note(engine, cache, monkeypatch, co
     def fail(*_arguments, **_options):
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(record_directory.Path, "write_bytes", fail)
+    monkeypatch.setattr(Path, "write_bytes", fail)
     result = SWEEP.run(cache=cache)
     assert result.notes == (
         f"{cache.place}: the cache cannot be written: {os.strerror(code).lower()}; "

@@ -1,17 +1,19 @@
 import math
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dumbbell import Group, Scenario, ScenarioError, Sweep
-from dumbbell.sweeps.design import label_of, make_design
+from dumbbell.sweeps.design import Design, label_of, make_design
 from dumbbell.sweeps.key import run_key
 
 BASE = Scenario(["copa", Group("cubic", 2)], time="5s", seed=7)
 
 
-def labels(design):
+def labels(design: Design) -> list[str]:
     return [cell.label for cell in design.cells]
 
 
@@ -107,7 +109,7 @@ def test_every_combination_is_there_once(buffers, flows, rtts):
 )  # fmt: skip
 @settings(max_examples=40, deadline=None)
 def test_a_key_is_of_what_runs_and_not_of_the_words(kilobytes, rate, seed, other):
-    def key(**words):
+    def key(**words: Any) -> str:
         return run_key(Scenario(["copa"], time="5s", **words), "simulator").digest
 
     plain = key(buffer=f"{kilobytes}kB", rate=f"{rate}mbit", seed=seed)
@@ -125,7 +127,7 @@ def test_a_key_is_of_the_text_of_ones_own_congestion_control(tmp_path):
     header.write_text("#define GAIN 2\n")
     source.write_text('#include "gain.h"\n')
 
-    def key(path=source):
+    def key(path: Path = source) -> str:
         return run_key(Scenario([str(path)], time="5s"), "simulator").digest
 
     first = key()

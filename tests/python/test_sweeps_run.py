@@ -14,6 +14,8 @@ import pytest
 
 from dumbbell import EngineError, Group, Run, Scenario, ScenarioError, Sweep, SweepResult, run_all
 from dumbbell.sweeps import Progress, executor
+from dumbbell.sweeps.kept_runs import KeptRuns
+from dumbbell.sweeps.key import run_key
 from dumbbell.sweeps.until_ci import Tightness
 
 SCENARIO = Scenario(["copa", "cubic"], time="2s", rate="10mbit")
@@ -41,7 +43,7 @@ def test_results_are_the_same_bytes_on_threads_and_processes(tmp_path):
 
 
 def test_a_worker_with_another_build_is_refused(monkeypatch):
-    job = executor.Job(SCENARIO, "simulator", executor.run_key(SCENARIO, "simulator"), series=False)
+    job = executor.Job(SCENARIO, "simulator", run_key(SCENARIO, "simulator"), series=False)
     monkeypatch.setattr("dumbbell.sweeps.key.engine_build", lambda: "another")
     with pytest.raises(EngineError, match="a worker has another build of dumbbell"):
         executor.perform_elsewhere(job)
@@ -223,6 +225,7 @@ def test_thousands_of_runs_leave_no_files_open_and_little_in_memory():
     result = sweep.run(cache=False)
     assert open_files() <= before
     assert len(result.runs) == 1000
-    packed = sum(len(kept.packed) for kept in result.runs.kept.values())  # type: ignore[attr-defined]
+    assert isinstance(result.runs, KeptRuns)
+    packed = sum(len(kept.packed) for kept in result.runs.kept.values())
     assert packed < 1000 * 3000
     assert isinstance(result.runs[1, 499], Run)
