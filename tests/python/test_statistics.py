@@ -111,6 +111,12 @@ def test_pairs_that_differ_by_the_same_amount_differ_for_sure():
     assert more.interval.excludes(0)
 
 
+def test_the_last_digits_of_floats_are_no_difference():
+    ones = [1.0, 1.0, 1.0]
+    rounded = paired_difference(ones, [1 - 2e-16] * 3)
+    assert (rounded.p, rounded.effect, rounded.interval.mean) == (1, 0, 0)
+
+
 def test_pairing_sees_what_the_spread_of_the_seeds_hides():
     seeds = np.random.default_rng(5).normal(20, 4, size=12)
     changed = seeds + np.random.default_rng(6).normal(0.5, 0.2, size=12)

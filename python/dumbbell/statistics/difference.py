@@ -14,6 +14,9 @@ from dumbbell.statistics.mean_interval import mean_interval
 
 __all__ = ["Difference", "paired_difference", "unpaired_difference"]
 
+#: Part of a value below which a difference is of rounding.
+ROUNDING = 1e-12
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -70,11 +73,13 @@ def paired_difference(a: Values, b: Values, level: float = LEVEL) -> Difference:
     ]
     x, y = (np.array([pair[side] for pair in pairs], dtype=np.float64) for side in (0, 1))
     differences = y - x
+    # What is equal but for the last digits of floats is equal.
+    differences[np.abs(differences) <= ROUNDING * np.maximum(np.abs(x), np.abs(y))] = 0
     n = differences.size
     interval = mean_interval(differences, level)
     squared_error = float(np.var(differences, ddof=1)) / n if n > 1 else math.nan
     p = p_of_t(interval.mean, squared_error, n - 1) if n > 1 else None
-    return Difference(interval, p, effect_size(x, y))
+    return Difference(interval, p, effect_size(np.zeros(n), differences))
 
 
 def unpaired_difference(a: Values, b: Values, level: float = LEVEL) -> Difference:
