@@ -28,11 +28,12 @@ from dumbbell.errors import (
     ScenarioError,
 )
 from dumbbell.linux_tree import LinuxTree, use_linux_tree
-from dumbbell.metrics import jain
+from dumbbell.metrics import jain, measure
+from dumbbell.paired_comparison import compare
 from dumbbell.quantity import Buffer, Rate, Size, Time
 from dumbbell.run import Run, run
 from dumbbell.scenario import Group, Scenario
-from dumbbell.sweep import SweepInterrupted, run_all
+from dumbbell.sweeps import Sweep, SweepInterrupted, SweepResult, run_all
 from dumbbell.verdict import Reason, Verdict
 
 __version__ = ENGINE_VERSION
@@ -60,14 +61,18 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Size",
+    "Sweep",
     "SweepInterrupted",
+    "SweepResult",
     "Time",
     "Verdict",
     "analyze",
+    "compare",
     "congestion_controls",
     "describe",
     "jain",
     "match_captures",
+    "measure",
     "run",
     "run_all",
     "use_linux_tree",

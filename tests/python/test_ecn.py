@@ -83,6 +83,7 @@ def test_only_flows_with_ecn_are_marked():
     with_ecn, without = result.summary["flows"]
     assert with_ecn["marked_pkts"] > 0
     assert without["marked_pkts"] == 0
+    assert [group["marked_pkts"] for group in result.groups] == [with_ecn["marked_pkts"], 0]
 
 
 def test_marks_that_nobody_made_are_invalid():

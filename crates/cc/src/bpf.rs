@@ -10,7 +10,7 @@ use crate::digest::digest;
 use crate::elf::Elf;
 use crate::error::Error;
 use crate::file_name::FileName;
-use crate::ops::{NAME_BYTES, Ops};
+use crate::ops::{NAME_BYTES, Ops, TCP_CONG_NEEDS_ECN};
 use crate::ops_choice;
 use crate::request::{Request, choose_params};
 use crate::sock::CA_PRIV_WORDS;
@@ -25,6 +25,7 @@ pub struct BpfObject {
     object: Object,
     name: String,
     ops_table: String,
+    needs_ecn: bool,
     build: String,
     params: BTreeMap<String, i64>,
     constants: Vec<Constant>,
@@ -74,6 +75,7 @@ impl BpfObject {
         let image = elf.ops_image(table).map_err(invalid)?;
         Ok(Self {
             name: image.check().map_err(invalid)?.to_owned(),
+            needs_ecn: image.flags() & TCP_CONG_NEEDS_ECN != 0,
             ops_table: table.to_owned(),
             build: digest(object.as_ref()),
             params,
@@ -91,6 +93,11 @@ impl BpfObject {
     /// The congestion control's name in its source.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether it wants ECN on its connections (`TCP_CONG_NEEDS_ECN`).
+    pub fn needs_ecn(&self) -> bool {
+        self.needs_ecn
     }
 
     /// Name of the variable that is its ops table, which libbpf calls the map.

@@ -22,16 +22,13 @@ use crate::error::Error;
 use crate::file_name::FileName;
 use crate::flow::Flow;
 use crate::kernel_functions::{missing_functions, missing_symbols};
-use crate::ops::Ops;
+use crate::ops::{Ops, TCP_CONG_NEEDS_ECN};
 use crate::ops_choice;
 use crate::request::{Request, choose_params};
 use crate::{kernel_module, sock};
 
 /// `dumbbell_forget_socket` of `cc/include/maps.c`.
 type ForgetSocket = unsafe extern "C" fn(u64);
-
-/// Flag of `struct tcp_congestion_ops`.
-const TCP_CONG_NEEDS_ECN: u32 = 1 << 1;
 
 /// A loaded congestion control with its parameters set: a private mapping of the
 /// shared object that no other instance sees. It lives as long as any of its flows.

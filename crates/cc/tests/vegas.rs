@@ -13,7 +13,8 @@ const BASE_RTT_US: i32 = 40_000;
 fn avoiding(params: &[(&str, i64)], cwnd_pkts: u32) -> Flow {
     let mut flow = started(params, cwnd_pkts);
     flow.sock.snd_ssthresh = cwnd_pkts;
-    sample(&mut flow, BASE_RTT_US);
+    round(&mut flow, [BASE_RTT_US; 3]);
+    flow.sock.snd_cwnd = cwnd_pkts;
     flow
 }
 
@@ -50,7 +51,7 @@ fn round(flow: &mut Flow, rtts_us: [i32; 3]) {
 
 /// RTT at which `queued` packets of a window wait: base_rtt (1 + queued / cwnd).
 fn rtt_us(queued: i32, cwnd_pkts: i32) -> i32 {
-    BASE_RTT_US + (BASE_RTT_US * queued).div_ceil(cwnd_pkts)
+    BASE_RTT_US + (BASE_RTT_US * queued + cwnd_pkts - 1) / cwnd_pkts
 }
 
 fn diff(flow: &Flow) -> u64 {
@@ -113,8 +114,9 @@ fn within_a_round_trip_the_window_stays() {
 /// carries without a queue.
 #[test]
 fn slow_start_ends_when_more_than_gamma_waits() {
-    let mut flow = started(&[], 64);
-    sample(&mut flow, BASE_RTT_US);
+    let mut flow = started(&[], 63);
+    round(&mut flow, [BASE_RTT_US; 3]);
+    assert_eq!(flow.sock.snd_cwnd, 64);
     round(&mut flow, [rtt_us(1, 64); 3]);
     assert_eq!(flow.sock.snd_cwnd, 65, "one packet was acknowledged");
     flow.sock.snd_cwnd = 64;

@@ -131,19 +131,20 @@ impl Sender {
         if ack.sack_count > 0 {
             self.process_sack(ack, prior_una, &mut progress);
         }
-        let ca_ack_flags = if progress.ece {
+        let mut ca_ack_flags = CA_ACK_SLOWPATH;
+        if progress.ece {
             self.count_ce(prior_delivered);
-            CA_ACK_SLOWPATH | CA_ACK_ECE
-        } else {
-            CA_ACK_SLOWPATH
-        };
-        self.cc.in_ack_event(ca_ack_flags);
+            ca_ack_flags |= CA_ACK_ECE;
+        }
         if prior_packets == 0 {
+            self.cc.in_ack_event(ca_ack_flags);
             self.finish_idle_ack(ack, prior_una, &mut progress);
             return None;
         }
         let rtt_us = self.clean_acked(ack, prior_una, prior_fack, &mut progress);
         self.rack_update_reo_wnd(&progress);
+        // As in Linux since 6.12: what this ACK acknowledges is counted when it is told.
+        self.cc.in_ack_event(ca_ack_flags);
         self.process_tlp_ack(ack.ack, &progress);
         if self.is_dubious(&progress) {
             self.fast_retransmit_alert(ack, prior_una, &mut progress);

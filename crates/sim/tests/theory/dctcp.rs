@@ -60,8 +60,8 @@ fn the_queue_stays_at_the_threshold() {
             link.utilization,
             100.0 * link.marked_pkts.unwrap_or(0) as f64 / link.forwarded_pkts as f64
         );
-        // Two packets per flow: the mark is heard of a round trip later, and growth has gone on.
-        assert_within("the highest queue", highest, k..=k + 2.0 * n + 2.0);
+        // Q_max; a packet per flow more, because a sample may fall between two arrivals.
+        assert_within("the highest queue", highest, k..=k + n + 1.0);
         assert_within(
             "the mean queue",
             mean(backlog),
@@ -78,8 +78,8 @@ fn the_queue_stays_at_the_threshold() {
 fn alpha_settles_at_the_root_of_two_over_the_window() {
     let bdp_pkts = bdp_bytes(LINK_RATE_BPS, BASE_RTT_MS) / PACKET_BYTES;
     let output = marking(20, vec![smooth("dctcp", 1)]);
-    let time_us = column(&output, "dctcp", "time_us");
-    let alpha = column(&output, "dctcp", "alpha");
+    let time_us = column(&output, "state-0-dctcp", "time_us");
+    let alpha = column(&output, "state-0-dctcp", "alpha");
     let settled = time_us.iter().zip(alpha);
     let alpha = mean(
         settled
@@ -92,9 +92,10 @@ fn alpha_settles_at_the_root_of_two_over_the_window() {
 }
 
 /// RFC 3168 §6.1.2: a classic flow halves its window at a mark as it would at a loss, and loses
-/// nothing: Reno's sawtooth between half of link and threshold and all of it.
+/// nothing. The packet that says so by CWR leaves at once (RFC 9937), finds the queue still above the
+/// threshold, and is marked itself: when its ACK echoes that, the window is halved once more.
 #[test]
-fn classic_ecn_makes_a_sawtooth_without_a_loss() {
+fn classic_ecn_makes_a_sawtooth_without_a_loss_twice_as_deep() {
     let reno = Group {
         ecn: true,
         ..smooth("reno", 1)
@@ -113,10 +114,10 @@ fn classic_ecn_makes_a_sawtooth_without_a_loss() {
     let highest = cwnd_pkts.iter().copied().fold(0.0, f64::max);
     let lowest = cwnd_pkts.iter().copied().fold(f64::MAX, f64::min);
     assert_near("the highest cwnd", highest, pipe_pkts, 0.03);
-    assert_near("the lowest cwnd", lowest, highest / 2.0, 0.05);
-    // A mark or two per sawtooth: it stops growing at once.
-    let marked_pkts = flow.marked_pkts.expect("the bottleneck marks");
-    assert!((5..200).contains(&marked_pkts), "{marked_pkts} marked");
+    assert_near("the lowest cwnd", lowest, highest / 4.0, 0.05);
+    // Marks come for a round trip, twice per sawtooth.
+    let marked = flow.marked_pkts.expect("the bottleneck marks") as f64 / flow.sent_pkts as f64;
+    assert_within("the marked share", marked, 0.0001..=0.02);
 }
 
 /// Without ECN on the flow the threshold means nothing: the buffer fills.
