@@ -21,6 +21,7 @@ from dumbbell.cross_validation import CrossValidation, xval
 from dumbbell.errors import (
     Cancelled,
     CaptureError,
+    CongestionControlError,
     DumbbellError,
     EngineError,
     PrivilegeError,
@@ -43,6 +44,7 @@ __all__ = [
     "Capture",
     "CaptureError",
     "CongestionControl",
+    "CongestionControlError",
     "Control",
     "CrossValidation",
     "Description",

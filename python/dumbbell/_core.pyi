@@ -7,6 +7,7 @@ __all__ = [
     "ENGINE_VERSION",
     "Cancelled",
     "CaptureError",
+    "CongestionControlFault",
     "Control",
     "EngineError",
     "Output",
@@ -15,11 +16,17 @@ __all__ = [
     "describe",
     "machine",
     "match_captures",
+    "precompile",
+    "report_crashes",
     "run",
+    "running_call",
 ]
 
 class EngineError(ValueError):
     """The engine refuses the scenario; the message is for the user."""
+
+class CongestionControlFault(EngineError):
+    """A congestion control did what no TCP can go on with; the message is for the user."""
 
 class Cancelled(Exception):
     """The run was cancelled through its `Control`."""
@@ -35,8 +42,14 @@ class Control:
     def cancel(self) -> None:
         """Ask the run to stop; it raises `Cancelled` within milliseconds."""
 
+    def is_cancelled(self) -> bool:
+        """Whether it was asked to stop."""
+
     def progress(self) -> float:
         """Share of the run that has passed, 0 to 1."""
+
+    def set_progress(self, share: float) -> None:
+        """Say what share has passed: of a run that is in another process."""
 
 @type_check_only
 class ArrowRecordBatch:
@@ -98,5 +111,17 @@ def congestion_controls() -> str:
 
 def describe(name_or_path: str) -> str:
     """One congestion control, by name or by its source file, as JSON."""
+
+def precompile(name_or_path: str) -> None:
+    """Compile a congestion control's source for the simulator; nothing of it is run."""
+
+def report_crashes(descriptor: int) -> None:
+    """Report crashes of this process to a descriptor, in a line; the run must be in this thread."""
+
+def running_call() -> tuple[int, str, int, bool, int] | None:
+    """Return the latest call into a congestion control in a process that reports crashes.
+
+    Group, op, flow, whether it is under way, simulated ns.
+    """
 
 ENGINE_VERSION: Final[str]

@@ -109,6 +109,11 @@ pub fn describe(name: &str) -> Result<Description, Error> {
     })
 }
 
+/// Compiles a file for the simulator, unless this process has; a built-in is compiled already.
+pub fn precompile(name: &str) -> Result<(), Error> {
+    find(name, Target::Native).map(drop)
+}
+
 /// The compiler that made the built-ins' BPF objects, if there was one.
 pub fn bpf_compiler() -> Option<&'static str> {
     BPF_COMPILER

@@ -1,5 +1,6 @@
 //! Loading: one private copy of a congestion control's shared object.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::ffi::c_void;
@@ -14,13 +15,16 @@ use rustix::fs::MemfdFlags;
 use rustix::mm::MprotectFlags;
 
 use crate::catalog::{self, Target};
+use crate::crash;
 use crate::declarations::{self, Declarations, Param, Series};
 use crate::digest::digest;
 use crate::elf::{Elf, Symbol};
 use crate::error::Error;
+use crate::fault::Fault;
 use crate::flow::Flow;
 use crate::ops::Ops;
 use crate::request::{Request, choose_params};
+use crate::running::{Running, SharedRunning};
 use crate::sock;
 
 /// A loaded congestion control with its parameters set: a private mapping of the
@@ -32,6 +36,11 @@ pub struct Instance {
     build: String,
     params: BTreeMap<String, i64>,
     declarations: Declarations,
+    /// What was asked for: a name or a file.
+    requested: String,
+    running: SharedRunning,
+    /// The first one.
+    fault: OnceCell<Fault>,
     /// The instance's clock, `dumbbell_now_ns`.
     now_ns: NonNull<u64>,
     // The mapping goes before the file: a loaded library is known by its path, and the
@@ -45,7 +54,9 @@ impl Instance {
     /// random generator.
     pub fn load(request: &Request, seed: u64) -> Result<Rc<Self>, Error> {
         let build = catalog::find(&request.name, Target::Native)?;
-        Ok(Rc::new(Self::new(request, build.object.as_ref(), seed)?))
+        let instance = Self::new(request, build.object.as_ref(), seed)?;
+        crash::watch(&instance.running);
+        Ok(Rc::new(instance))
     }
 
     pub(crate) fn new(request: &Request, object: &[u8], seed: u64) -> Result<Self, Error> {
@@ -79,6 +90,9 @@ impl Instance {
             build: digest(object),
             params,
             declarations,
+            requested: request.name.clone(),
+            running: SharedRunning::default(),
+            fault: OnceCell::new(),
             now_ns: mapping.variable("dumbbell_now_ns").map_err(invalid)?,
             _library: mapping.library,
             _file: mapping.file,
@@ -105,6 +119,11 @@ impl Instance {
         &self.declarations.series
     }
 
+    /// What no run can go on with, once a flow's call has shown it; the first.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.fault.get()
+    }
+
     /// A new socket that runs this instance; [`Flow::init`] starts it.
     pub fn new_flow(self: &Rc<Self>) -> Flow {
         Flow::new(Rc::clone(self))
@@ -112,6 +131,20 @@ impl Instance {
 
     pub(crate) fn declarations(&self) -> &Declarations {
         &self.declarations
+    }
+
+    pub(crate) fn requested(&self) -> &str {
+        &self.requested
+    }
+
+    pub(crate) fn note_fault(&self, fault: Fault) {
+        // One is told; later ones are often its consequences.
+        let _ = self.fault.set(fault);
+    }
+
+    #[inline]
+    pub(crate) fn running(&self) -> &Running {
+        &self.running
     }
 
     #[inline]
