@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 import mmap
 import os
@@ -78,7 +77,8 @@ def request_of(scenario: Scenario, capture: Capture | None) -> bytes:
     """Return what the process needs to know, as JSON."""
     captured = None
     if capture is not None:
-        captured = {**dataclasses.asdict(capture), "path": str(capture.path)}
+        words = ("snap_bytes", "senders", "receivers", "bottleneck")
+        captured = {word: getattr(capture, word) for word in words} | {"path": str(capture.path)}
     request = {
         "scenario": scenario.to_json(),
         "files": sorted({group.cc.name for group in scenario.groups if group.cc.is_file}),
