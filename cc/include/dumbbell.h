@@ -15,6 +15,9 @@
 #ifndef __DUMBBELL_H__
 #define __DUMBBELL_H__
 
+#include "vmlinux.h"
+#include "net_tcp.h"
+
 enum dumbbell_decl_kind {
 	DUMBBELL_PARAM		= 1,
 	DUMBBELL_SERIES		= 2,	/* a field of icsk_ca_priv */

@@ -33,6 +33,7 @@ typedef __s64			s64;
 typedef __u16			__be16;
 typedef __u32			__be32;
 typedef __u32			__wsum;
+typedef unsigned long		size_t;
 typedef _Bool			bool;
 
 enum { false = 0, true = 1 };
@@ -70,8 +71,18 @@ enum sk_pacing {
 	SK_PACING_FQ		= 2,
 };
 
+/* Bits of icsk_ack.pending. */
+enum inet_csk_ack_state_t {
+	ICSK_ACK_SCHED	= 1,
+	ICSK_ACK_TIMER	= 2,
+	ICSK_ACK_NOW	= 16,	/* send the next ACK at once */
+};
+
+/* Of bpf_map_update_elem(): whatever is there, only if nothing is, only if something is. */
 enum {
 	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_EXIST = 2,
 };
 
 enum {
@@ -79,6 +90,9 @@ enum {
 };
 
 enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_SK_STORAGE = 24,
 };
 
@@ -176,7 +190,7 @@ struct tcp_sock {
 			rate_app_limited:1;
 	u8		ecn_flags;
 	const u16	__tp_reserved;
-	const u64	__host_storage;			/* native host's: bpf_sk_storage_get() */
+	const u64	__host_storage;			/* native host's: bpf_sk_storage_get(), see maps.c */
 };
 
 struct ack_sample {
@@ -204,6 +218,9 @@ struct rate_sample {
 	bool	is_ack_delayed;
 };
 
+union tcp_cc_info;
+
+/* What the kernel lets BPF implement: all but get_info, which modules have. */
 struct tcp_congestion_ops {
 	u32	(*ssthresh)(struct sock *sk);
 	void	(*cong_avoid)(struct sock *sk, u32 ack, u32 acked);

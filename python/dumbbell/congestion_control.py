@@ -139,7 +139,8 @@ class CongestionControl:
     Attributes
     ----------
     name
-        A built-in's name, the path of a source file, or ``linux/cubic``: the running kernel's own.
+        A built-in's name, the path of a source file (``./two.bpf.c#second`` where it has several
+        congestion controls), or ``linux/cubic``: the running kernel's own.
     params
         Parameters that differ from the defaults.
 
@@ -157,8 +158,10 @@ class CongestionControl:
             self._check_kernels_own()
             return
         if self.is_file:
-            if not Path(self.name).is_file():
-                raise ScenarioError(f"congestion control `{self.name}`: no such file", key="cc")
+            if not file_of(self.name).is_file():
+                raise ScenarioError(
+                    f"congestion control `{file_of(self.name)}`: no such file", key="cc"
+                )
             return  # its parameters are known once it is compiled, when the run starts
         known = congestion_controls()
         if self.name not in known:
@@ -200,7 +203,9 @@ class CongestionControl:
     @property
     def is_file(self) -> bool:
         """Whether it is one's own source file and no built-in."""
-        return not self.is_kernels_own and ("/" in self.name or self.name.endswith(".c"))
+        return not self.is_kernels_own and (
+            "/" in self.name or str(file_of(self.name)).endswith(".c")
+        )
 
     @property
     def series(self) -> tuple[Series, ...]:
@@ -238,7 +243,13 @@ class CongestionControl:
 
 def is_kernels_own(name: str) -> bool:
     """Whether a name is ``linux/…``, and no file in a directory of that name."""
-    return name.startswith(KERNELS_OWN) and not name.endswith(".c")
+    return name.startswith(KERNELS_OWN) and not str(file_of(name)).endswith(".c")
+
+
+def file_of(name: str) -> Path:
+    """Return the file of ``./two.bpf.c#second``: one that has several congestion controls."""
+    path, _, table = name.rpartition("#")
+    return Path(path if path and table.isidentifier() else name)
 
 
 def parse_integer(text: str, what: str) -> int:

@@ -7,6 +7,8 @@
 #ifndef __BPF_TRACING_H__
 #define __BPF_TRACING_H__
 
+#include "bpf_helpers.h"
+
 /* The kernel fixes a callback's parameters; not every congestion control needs all of them. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 

@@ -8,7 +8,9 @@ use crate::declarations::{self, Declarations, Place, Series};
 use crate::digest::digest;
 use crate::elf::Elf;
 use crate::error::Error;
+use crate::file_name::FileName;
 use crate::ops::{NAME_BYTES, Ops};
+use crate::ops_choice;
 use crate::request::{Request, choose_params};
 use crate::sock::CA_PRIV_WORDS;
 
@@ -56,13 +58,13 @@ impl BpfObject {
         let declarations = declarations::read(&elf).map_err(invalid)?;
         let params = choose_params(request, &declarations.params)?;
         let constants = constants(&elf, &declarations, &params).map_err(invalid)?;
+        let wanted = FileName::parse(&request.name).and_then(|file| file.table);
+        let check = |table: &str| elf.ops_image(table)?.check().map(|_| ());
+        let table = ops_choice::choose(&elf, wanted, check).map_err(invalid)?;
+        let image = elf.ops_image(table).map_err(invalid)?;
         Ok(Self {
-            name: elf
-                .ops_image()
-                .and_then(|image| image.check())
-                .map_err(invalid)?
-                .to_owned(),
-            ops_table: elf.ops_table().map_err(invalid)?.to_owned(),
+            name: image.check().map_err(invalid)?.to_owned(),
+            ops_table: table.to_owned(),
             build: digest(object.as_ref()),
             params,
             constants,

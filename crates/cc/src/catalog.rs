@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -11,6 +10,7 @@ use serde::Serialize;
 use crate::compile;
 use crate::declarations::{Param, Series};
 use crate::error::{Error, nearest};
+use crate::file_name::FileName;
 use crate::instance::Instance;
 use crate::request::Request;
 
@@ -121,8 +121,8 @@ pub fn bpf_compiler() -> Option<&'static str> {
 
 /// Finds a built-in's object, or compiles a file.
 pub(crate) fn find(name: &str, target: Target) -> Result<Build, Error> {
-    if name.contains('/') || name.ends_with(".c") {
-        return compile::build(Path::new(name), target);
+    if let Some(file) = FileName::parse(name) {
+        return compile::build(file.path, target);
     }
     let Some(built_in) = BUILT_INS.iter().find(|built_in| built_in.name == name) else {
         return Err(Error::UnknownCongestionControl {

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use crate::bpf_compiler::BpfCompiler;
 use crate::catalog::{Build, HEADERS, Object, Target};
+use crate::compiler_message::explain;
 use crate::error::Error;
 use crate::flags;
 
@@ -31,7 +32,7 @@ pub(crate) fn build(path: &Path, target: Target) -> Result<Build, Error> {
         path: path.to_owned(),
         source,
     })?;
-    let run = Run::new(path, target)?;
+    let run = Run::new(path, &source, target)?;
     let key = (run.compiler.name(), run.preprocess()?);
     // Held while compiling: threads that want the same file wait instead of doing it again.
     let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,6 +53,7 @@ pub(crate) fn build(path: &Path, target: Target) -> Result<Build, Error> {
 /// One file, one compiler, and a directory with the headers that goes when this does.
 struct Run<'path> {
     path: &'path Path,
+    source: &'path str,
     compiler: Compiler,
     dir: TempDir,
 }
@@ -96,7 +98,7 @@ impl Compiler {
 }
 
 impl<'path> Run<'path> {
-    fn new(path: &'path Path, target: Target) -> Result<Self, Error> {
+    fn new(path: &'path Path, source: &'path str, target: Target) -> Result<Self, Error> {
         let compiler = Compiler::find(path, target)?;
         let dir = write_headers().map_err(|error| Error::Load {
             file: path.display().to_string(),
@@ -104,6 +106,7 @@ impl<'path> Run<'path> {
         })?;
         Ok(Self {
             path,
+            source,
             compiler,
             dir,
         })
@@ -120,12 +123,12 @@ impl<'path> Run<'path> {
 
     fn compile(&self) -> Result<Vec<u8>, Error> {
         let object = self.dir.path().join("object");
-        let native = self.include().join("native.c");
+        let linked = flags::LINKED.map(|file| self.include().join(file));
         let mut arguments: Vec<&Path> = vec!["-o".as_ref(), object.as_path()];
         match self.compiler {
             Compiler::Native(_) => {
                 arguments.extend(flags::LINKER.iter().map(Path::new));
-                arguments.push(&native);
+                arguments.extend(linked.iter().map(PathBuf::as_path));
             }
             Compiler::Bpf(_) => arguments.push("-c".as_ref()),
         }
@@ -137,6 +140,7 @@ impl<'path> Run<'path> {
         let output = self
             .compiler
             .command()
+            .args(flags::USERS_WARNINGS)
             .arg("-I")
             .arg(self.include())
             // What the built-ins share, for a variant of one of them.
@@ -146,6 +150,7 @@ impl<'path> Run<'path> {
             // both have the same include guard.
             .arg("-include")
             .arg(self.include().join("vmlinux.h"))
+            .args(self.helpers())
             .arg(self.path)
             .args(arguments)
             .stdin(Stdio::null())
@@ -157,11 +162,23 @@ impl<'path> Run<'path> {
         Ok(output)
     }
 
+    /// The kernel's bpf_tcp_helpers.h defines a socket of its own; ours goes ahead of one that may
+    /// lie beside the file, with the same include guard.
+    fn helpers(&self) -> Vec<PathBuf> {
+        const HELPERS: &str = "bpf_tcp_helpers.h";
+        let mut arguments = Vec::new();
+        if self.source.contains(HELPERS) {
+            arguments.push(PathBuf::from("-include"));
+            arguments.push(self.include().join(HELPERS));
+        }
+        arguments
+    }
+
     fn failed(&self, message: &str) -> Error {
         Error::Compile {
             path: self.path.to_owned(),
             compiler: self.compiler.name(),
-            message: message.trim_end().to_owned(),
+            message: explain(message.trim_end()),
         }
     }
 }

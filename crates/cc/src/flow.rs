@@ -255,6 +255,7 @@ impl Drop for Flow {
             unsafe { release(sock) };
             self.leave(Op::Release);
         }
+        self.instance.forget_socket(self.storage.address());
     }
 }
 
@@ -263,18 +264,15 @@ impl Drop for Flow {
 struct Storage(NonNull<[u64]>);
 
 impl Storage {
+    /// At least a word, because its address is also what maps know the socket by.
     fn new(size_bytes: usize) -> Self {
-        let words: Box<[u64]> = vec![0; size_bytes.div_ceil(8)].into();
+        let words: Box<[u64]> = vec![0; size_bytes.div_ceil(8).max(1)].into();
         Self(NonNull::from(Box::leak(words)))
     }
 
-    /// Its address for the C; zero, a null pointer, if there is none.
+    /// Its address for the C.
     fn address(&self) -> u64 {
-        if self.0.is_empty() {
-            0
-        } else {
-            self.0.as_ptr().expose_provenance() as u64
-        }
+        self.0.as_ptr().expose_provenance() as u64
     }
 
     #[inline]

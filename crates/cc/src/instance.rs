@@ -21,11 +21,17 @@ use crate::digest::digest;
 use crate::elf::{Elf, Symbol};
 use crate::error::Error;
 use crate::fault::Fault;
+use crate::file_name::FileName;
 use crate::flow::Flow;
+use crate::kernel_functions::missing_functions;
 use crate::ops::Ops;
+use crate::ops_choice;
 use crate::request::{Request, choose_params};
 use crate::running::{Running, SharedRunning};
 use crate::sock;
+
+/// `dumbbell_forget_socket` of `cc/include/maps.c`.
+type ForgetSocket = unsafe extern "C" fn(u64);
 
 /// A loaded congestion control with its parameters set: a private mapping of the
 /// shared object that no other instance sees. It lives as long as any of its flows.
@@ -41,6 +47,8 @@ pub struct Instance {
     running: SharedRunning,
     /// The first one.
     fault: OnceCell<Fault>,
+    /// Takes a closed socket's state out of the maps; `None` if the object has none.
+    forget_socket: Option<ForgetSocket>,
     /// The instance's clock, `dumbbell_now_ns`.
     now_ns: NonNull<u64>,
     // The mapping goes before the file: a loaded library is known by its path, and the
@@ -67,12 +75,16 @@ impl Instance {
         let elf = Elf::parse(object).map_err(invalid)?;
         let declarations = declarations::read(&elf).map_err(invalid)?;
         let params = choose_params(request, &declarations.params)?;
-        let mapping = Mapping::new(object, elf).map_err(|problem| Error::Load {
-            file: request.name.clone(),
-            problem,
+        let mapping = Mapping::new(object, elf).map_err(|problem| match problem {
+            Unmapped::Missing(problem) => invalid(problem),
+            Unmapped::System(problem) => Error::Load {
+                file: request.name.clone(),
+                problem,
+            },
         })?;
         mapping.check_layout().map_err(invalid)?;
-        let ops = mapping.ops().map_err(invalid)?;
+        let table = FileName::parse(&request.name).and_then(|file| file.table);
+        let ops = mapping.ops(table).map_err(invalid)?;
         for param in &declarations.params {
             mapping
                 .write_param(param, params[&param.name])
@@ -84,6 +96,9 @@ impl Instance {
         // SAFETY: `variable` found a u64 in the writable data of a mapping that nothing
         // else refers to yet.
         unsafe { state.write(seed) };
+        let forget_socket = mapping
+            .set_up_maps(declarations.storage_bytes)
+            .map_err(invalid)?;
         Ok(Self {
             name: ops.check().map_err(invalid)?.to_owned(),
             ops,
@@ -93,6 +108,7 @@ impl Instance {
             requested: request.name.clone(),
             running: SharedRunning::default(),
             fault: OnceCell::new(),
+            forget_socket,
             now_ns: mapping.variable("dumbbell_now_ns").map_err(invalid)?,
             _library: mapping.library,
             _file: mapping.file,
@@ -152,6 +168,15 @@ impl Instance {
         &self.ops
     }
 
+    /// Takes what maps keep of a socket out of them: it is closed.
+    pub(crate) fn forget_socket(&self, cookie: u64) {
+        if let Some(forget_socket) = self.forget_socket {
+            // SAFETY: a function of the object, which is mapped as long as `self`; it takes a
+            // number only and touches nothing but the instance's own maps.
+            unsafe { forget_socket(cookie) };
+        }
+    }
+
     #[inline]
     pub(crate) fn set_clock(&self, now_ns: u64) {
         // SAFETY: the clock is a u64 of this instance's writable data, mapped as long as
@@ -167,6 +192,14 @@ fn linker_message(error: &libloading::Error) -> String {
         .map_or_else(|| error.to_string(), ToString::to_string)
 }
 
+/// Why an object is not mapped.
+enum Unmapped {
+    /// It calls what is not there.
+    Missing(String),
+    /// What the system says.
+    System(String),
+}
+
 /// A mapped object on its way to becoming an [`Instance`].
 struct Mapping<'data> {
     elf: Elf<'data>,
@@ -177,17 +210,20 @@ struct Mapping<'data> {
 impl<'data> Mapping<'data> {
     /// Maps a copy of the object. The dynamic linker shares files that it has already
     /// loaded, so every copy is a new anonymous file.
-    fn new(object: &[u8], elf: Elf<'data>) -> Result<Self, String> {
+    fn new(object: &[u8], elf: Elf<'data>) -> Result<Self, Unmapped> {
         let fd = rustix::fs::memfd_create("dumbbell-cc", MemfdFlags::CLOEXEC)
-            .map_err(|error| format!("memfd_create: {error}"))?;
+            .map_err(|error| Unmapped::System(format!("memfd_create: {error}")))?;
         let mut file = File::from(fd);
         file.write_all(object)
-            .map_err(|error| format!("memfd: {error}"))?;
+            .map_err(|error| Unmapped::System(format!("memfd: {error}")))?;
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         // SAFETY: the object is ours or the user's, whom we trust as a kernel trusts a
         // module; built with -nostdlib it has no initialisers to run.
-        let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }
-            .map_err(|error| linker_message(&error).replace(&path, "the object"))?;
+        let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
+        let library = library.map_err(|error| match missing_functions(&elf) {
+            Some(missing) => Unmapped::Missing(missing),
+            None => Unmapped::System(linker_message(&error).replace(&path, "the object")),
+        })?;
         Ok(Self { elf, library, file })
     }
 
@@ -228,12 +264,32 @@ impl<'data> Mapping<'data> {
         Ok(())
     }
 
-    /// A copy of the one ops table.
-    fn ops(&self) -> Result<Ops, String> {
-        let table = self.variable::<Ops>(self.elf.ops_table()?)?;
-        // SAFETY: the variable has the table's size, and lies in the section that says
-        // it is one; its function pointers have been relocated by the dynamic linker.
-        Ok(unsafe { table.read() })
+    /// A copy of the ops table that is meant.
+    fn ops(&self, wanted: Option<&str>) -> Result<Ops, String> {
+        let read = |name: &str| {
+            let table = self.variable::<Ops>(name)?;
+            // SAFETY: the variable has the table's size, and lies in the section that says
+            // it is one; its function pointers have been relocated by the dynamic linker.
+            Ok::<Ops, String>(unsafe { table.read() })
+        };
+        let check = |name: &str| read(name)?.check().map(|_| ());
+        read(ops_choice::choose(&self.elf, wanted, check)?)
+    }
+
+    /// Tells `cc/include/maps.c` which storage the flow has; returns how to empty it.
+    fn set_up_maps(&self, storage_bytes: usize) -> Result<Option<ForgetSocket>, String> {
+        const FORGET: &str = "dumbbell_forget_socket";
+        if self.elf.size(FORGET).is_none() {
+            return Ok(None);
+        }
+        let bytes = self.variable::<u64>("dumbbell_storage_bytes")?;
+        // SAFETY: a u64 of the mapping's writable data, which nothing else refers to yet.
+        unsafe { bytes.write(storage_bytes as u64) };
+        // SAFETY: the name is reserved for the function of that type in maps.c, which is linked
+        // with every congestion control.
+        let forget = unsafe { self.library.get::<ForgetSocket>(FORGET) };
+        let forget = forget.map_err(|_| format!("has no function `{FORGET}`"))?;
+        Ok(Some(*forget))
     }
 
     /// Sets a parameter: a constant for the C, so its pages are made writable meanwhile.

@@ -131,7 +131,7 @@ pub struct Sock {
     pub limited_bits: u8,
     pub ecn_flags: u8,
     pub tp_reserved: u16,
-    /// Address of the `bpf_sk_storage` value, zero without one; owned by [`crate::Flow`].
+    /// Address of the `bpf_sk_storage` value, by which maps know the socket; owned by [`crate::Flow`].
     pub(crate) host_storage: u64,
 }
 

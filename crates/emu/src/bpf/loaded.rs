@@ -108,6 +108,7 @@ fn register(
     kernel_name: &str,
 ) -> libbpf_rs::Result<(OwnedFd, Option<OwnedFd>)> {
     let mut open = ObjectBuilder::default().open_memory(object.bytes())?;
+    leave_out_other_tables(&mut open, object)?;
     write_constants(&mut open, object);
     write_name(&mut open, object, kernel_name)?;
     leave_out_min_tso_segs(&mut open, object);
@@ -115,10 +116,20 @@ fn register(
     let storage = storage_map(&loaded, object.storage_bytes())?;
     let mut table = loaded
         .maps_mut()
-        .find(|map| map.map_type() == MapType::StructOps)
+        .find(|map| map.name() == object.ops_table())
         .ok_or_else(|| libbpf_rs::Error::from_raw_os_error(libc::ENOENT))?;
     let link = table.attach_struct_ops()?;
     Ok((link.as_fd().try_clone_to_owned()?, storage))
+}
+
+/// Leaves the file's other ops tables alone; libbpf leaves the programs of those alone then.
+fn leave_out_other_tables(open: &mut OpenObject, object: &BpfObject) -> libbpf_rs::Result<()> {
+    for mut map in open.maps_mut() {
+        if map.map_type() == MapType::StructOps && map.name() != object.ops_table() {
+            map.set_autocreate(false)?;
+        }
+    }
+    Ok(())
 }
 
 fn write_constants(open: &mut OpenObject, object: &BpfObject) {

@@ -298,12 +298,9 @@ fn a_kernel_function_that_is_not_there_is_named() {
     }
     let call = "extern u32 tcp_nonesuch(struct sock *sk) __ksym;\n\treturn tcp_nonesuch(";
     let (error, path) = refusal_of_reno_with("\treturn tcp_reno_undo_cwnd(", call);
-    let start = format!("the kernel does not take `{path}`: ");
-    assert!(error.starts_with(&start), "{error}");
-    assert!(
-        error.contains("tcp_nonesuch") && !error.contains('\n'),
-        "{error}"
-    );
+    let named = format!("does not let BPF call `tcp_nonesuch`, which `{path}` needs; use one");
+    assert!(error.starts_with("this kernel ("), "{error}");
+    assert!(error.contains(&named) && !error.contains('\n'), "{error}");
 }
 
 #[test]

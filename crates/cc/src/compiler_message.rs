@@ -1,0 +1,139 @@
+//! What a compiler's complaint means here: a field or function of the kernel that our headers
+//! do not have.
+
+use std::collections::BTreeSet;
+
+/// How compilers (gcc, then clang) say that something is not there: the words before its name, and
+/// those between its name and its structure's.
+const FIELDS: [(&str, Option<&str>); 2] = [
+    ("has no member named ", None),
+    ("no member named ", Some(" in ")),
+];
+/// A member of the ops table that is set and not there, as gcc and clang say it.
+const OPS: [&str; 2] = [
+    "'struct tcp_congestion_ops' has no member named ",
+    "field designator ",
+];
+const NAMES: [&str; 4] = [
+    "implicit declaration of function ",
+    "call to undeclared function ",
+    "use of undeclared identifier ",
+    "has incomplete type ",
+];
+
+/// The message, and below it what is missing, by name, with what to do.
+pub(crate) fn explain(message: &str) -> String {
+    let mut fields = BTreeSet::new();
+    let mut names = BTreeSet::new();
+    let mut ops = BTreeSet::new();
+    for line in message.lines().filter(|line| line.contains("error: ")) {
+        if let Some(op) = forbidden_op(line) {
+            ops.insert(format!("`{op}`"));
+        } else if let Some((structure, field)) = missing_field(line) {
+            fields.insert(format!("`{structure}` has no field `{field}`"));
+        } else if let Some(name) = missing_name(line) {
+            names.insert(format!("`{name}`"));
+        }
+    }
+    let mut text = message.to_owned();
+    if !ops.is_empty() {
+        let ops: Vec<String> = ops.into_iter().collect();
+        text.push_str(&format!(
+            "\nthe kernel lets no BPF congestion control implement {}; leave it out",
+            ops.join(", ")
+        ));
+    }
+    if !fields.is_empty() {
+        let fields: Vec<String> = fields.into_iter().collect();
+        text.push_str(&format!(
+            "\n{} here: cc/include/vmlinux.h has those that the simulated TCP keeps",
+            fields.join(", ")
+        ));
+    }
+    if !names.is_empty() {
+        let names: Vec<String> = names.into_iter().collect();
+        text.push_str(&format!(
+            "\n{} is not in our headers (cc/include); define it in the file",
+            names.join(", ")
+        ));
+    }
+    text
+}
+
+/// The callback that is none of BPF's, such as `get_info`.
+fn forbidden_op(line: &str) -> Option<String> {
+    let line = line.replace(['\u{2018}', '\u{2019}'], "'");
+    let line = line.replace("const struct", "struct");
+    let is_ops = line.contains("'struct tcp_congestion_ops'");
+    let rest = OPS.iter().find_map(|before| line.split_once(before));
+    quoted(rest?.1).filter(|_| is_ops).map(str::to_owned)
+}
+
+/// The structure and the field that it does not have.
+fn missing_field(line: &str) -> Option<(String, String)> {
+    FIELDS.iter().find_map(|(before, between)| {
+        let (structure, rest) = line.split_once(before)?;
+        let field = quoted(rest)?;
+        let structure = match between {
+            Some(between) => quoted(rest.split_once(between)?.1)?,
+            None => quoted(structure.split_once("error: ")?.1)?,
+        };
+        let structure = structure.trim_start_matches("const ");
+        Some((structure.to_owned(), field.to_owned()))
+    })
+}
+
+fn missing_name(line: &str) -> Option<&str> {
+    if let Some((_, rest)) = line.split_once("error: ")
+        && rest.contains(" undeclared (first use")
+    {
+        return quoted(rest);
+    }
+    NAMES
+        .iter()
+        .find_map(|before| quoted(line.split_once(before)?.1))
+}
+
+/// What stands in the first quotation marks; compilers use a locale's.
+fn quoted(text: &str) -> Option<&str> {
+    let start = text.find(['\'', '\u{2018}'])?;
+    let rest = &text[start..];
+    let inner = &rest[rest.chars().next()?.len_utf8()..];
+    inner.split(['\'', '\u{2019}']).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_fields_and_functions_are_named_whatever_the_compiler() {
+        for said in [
+            "a.c:3:5: error: ‘const struct tcp_sock’ has no member named ‘sk_drops’",
+            "a.c:3:5: error: no member named 'sk_drops' in 'struct tcp_sock'",
+        ] {
+            let text = explain(said);
+            assert!(text.starts_with(said), "{text}");
+            assert!(
+                text.contains("\n`struct tcp_sock` has no field `sk_drops` here"),
+                "{text}"
+            );
+        }
+        for said in [
+            "a.c:3:5: error: implicit declaration of function ‘ktime_get’ [-Werror]",
+            "a.c:3:5: error: call to undeclared function 'ktime_get'; ISO C99",
+            "a.c:3:5: error: ‘ktime_get’ undeclared (first use in this function)",
+            "a.c:3:5: error: use of undeclared identifier 'ktime_get'",
+        ] {
+            let text = explain(said);
+            assert!(
+                text.contains("\n`ktime_get` is not in our headers"),
+                "{text}"
+            );
+        }
+        assert_eq!(
+            explain("a.c:1:1: error: expected ';'"),
+            "a.c:1:1: error: expected ';'"
+        );
+    }
+}
