@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::declarations::Place;
 use crate::fault::{Fault, MAX_CWND_PKTS, cwnd_remedy};
+use crate::hosted::HostedPointer;
 use crate::instance::Instance;
 use crate::running::Op;
 use crate::sock::{AckSample, CaEvent, CaState, RateSample, Sock};
@@ -20,6 +21,10 @@ pub struct Flow {
     /// The socket, shared by the simulated TCP and the congestion control.
     pub sock: Sock,
     storage: Storage,
+    /// In the storage's place, if the congestion control is no C.
+    hosted: Option<HostedPointer>,
+    /// What the socket carries for the congestion control: the storage, or what is hosted.
+    address: u64,
     instance: Rc<Instance>,
     /// The flow's number in the run, for reports.
     number: u32,
@@ -28,9 +33,15 @@ pub struct Flow {
 impl Flow {
     pub(crate) fn new(instance: Rc<Instance>) -> Self {
         let storage = Storage::new(instance.declarations().storage_bytes);
+        let hosted = instance.new_hosted_flow();
+        let address = hosted
+            .as_ref()
+            .map_or_else(|| storage.address(), HostedPointer::address);
         Self {
             sock: Sock::new(),
             storage,
+            hosted,
+            address,
             instance,
             number: 0,
         }
@@ -196,6 +207,9 @@ impl Flow {
     /// [`Instance::series`]; signed values are sign-extended.
     #[inline]
     pub fn read_series(&self, mut take: impl FnMut(usize, u64)) {
+        if let Some(hosted) = &self.hosted {
+            return hosted.read_series(&mut take);
+        }
         for (index, reader) in self.instance.declarations().readers.iter().enumerate() {
             let words = match reader.place {
                 Place::CaPriv => &self.sock.icsk_ca_priv[..],
@@ -217,7 +231,7 @@ impl Flow {
         self.instance.set_clock(now_ns);
         self.instance.running().enter(op, self.number, now_ns);
         // Every time, because safe code can move `sock` from one flow to another.
-        self.sock.host_storage = self.storage.address();
+        self.sock.host_storage = self.address;
         &raw mut self.sock
     }
 

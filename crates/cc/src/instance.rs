@@ -1,6 +1,6 @@
 //! Loading: one private copy of a congestion control's shared object.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::ffi::c_void;
@@ -23,6 +23,7 @@ use crate::error::Error;
 use crate::fault::Fault;
 use crate::file_name::FileName;
 use crate::flow::Flow;
+use crate::hosted::{Hosted, HostedPointer};
 use crate::kernel_functions::missing_functions;
 use crate::ops::Ops;
 use crate::ops_choice;
@@ -38,6 +39,8 @@ type ForgetSocket = unsafe extern "C" fn(u64);
 #[derive(Debug)]
 pub struct Instance {
     ops: Ops,
+    /// Name of its variable; empty if it is no C.
+    ops_table: String,
     name: String,
     build: String,
     params: BTreeMap<String, i64>,
@@ -45,16 +48,20 @@ pub struct Instance {
     /// What was asked for: a name or a file.
     requested: String,
     running: SharedRunning,
-    /// The first one.
-    fault: OnceCell<Fault>,
+    /// The first one; shared with flows that are hosted.
+    fault: Rc<OnceCell<Fault>>,
+    /// What makes its flows, if it is no C.
+    hosted: Option<Hosted>,
     /// Takes a closed socket's state out of the maps; `None` if the object has none.
     forget_socket: Option<ForgetSocket>,
     /// The instance's clock, `dumbbell_now_ns`.
     now_ns: NonNull<u64>,
     // The mapping goes before the file: a loaded library is known by its path, and the
     // descriptor's number must not name another file while this one is mapped.
-    _library: Library,
-    _file: File,
+    _library: Option<Library>,
+    _file: Option<File>,
+    /// The clock of one that is no C.
+    _clock: Option<Box<Cell<u64>>>,
 }
 
 impl Instance {
@@ -84,7 +91,7 @@ impl Instance {
         })?;
         mapping.check_layout().map_err(invalid)?;
         let table = FileName::parse(&request.name).and_then(|file| file.table);
-        let ops = mapping.ops(table).map_err(invalid)?;
+        let (ops_table, ops) = mapping.ops(table).map_err(invalid)?;
         for param in &declarations.params {
             mapping
                 .write_param(param, params[&param.name])
@@ -101,18 +108,50 @@ impl Instance {
             .map_err(invalid)?;
         Ok(Self {
             name: ops.check().map_err(invalid)?.to_owned(),
+            ops_table: ops_table.to_owned(),
             ops,
             build: digest(object),
             params,
             declarations,
             requested: request.name.clone(),
             running: SharedRunning::default(),
-            fault: OnceCell::new(),
+            fault: Rc::default(),
+            hosted: None,
             forget_socket,
             now_ns: mapping.variable("dumbbell_now_ns").map_err(invalid)?,
-            _library: mapping.library,
-            _file: mapping.file,
+            _library: Some(mapping.library),
+            _file: Some(mapping.file),
+            _clock: None,
         })
+    }
+
+    /// Hosts a congestion control that is no C; `requested` is how its user names it.
+    pub fn host(requested: &str, hosted: Hosted) -> Result<Rc<Self>, Error> {
+        let invalid = |problem: String| Error::Invalid {
+            file: requested.to_owned(),
+            problem,
+        };
+        let ops = hosted.ops();
+        let clock = Box::new(Cell::new(0));
+        let instance = Self {
+            name: ops.check().map_err(invalid)?.to_owned(),
+            ops_table: String::new(),
+            ops,
+            build: hosted.build.clone(),
+            params: hosted.params.clone(),
+            declarations: hosted.declarations(),
+            requested: requested.to_owned(),
+            running: SharedRunning::default(),
+            fault: Rc::default(),
+            hosted: Some(hosted),
+            forget_socket: None,
+            now_ns: NonNull::new(clock.as_ptr()).expect("a box has an address"),
+            _library: None,
+            _file: None,
+            _clock: Some(clock),
+        };
+        crash::watch(&instance.running);
+        Ok(Rc::new(instance))
     }
 
     /// The congestion control's name in the kernel's table.
@@ -145,6 +184,17 @@ impl Instance {
         Flow::new(Rc::clone(self))
     }
 
+    /// A new flow's own congestion control, if it is no C.
+    pub(crate) fn new_hosted_flow(&self) -> Option<HostedPointer> {
+        let hosted = self.hosted.as_ref()?;
+        Some(HostedPointer::new(
+            hosted.make(),
+            &self.requested,
+            &self.fault,
+            &self.running,
+        ))
+    }
+
     pub(crate) fn declarations(&self) -> &Declarations {
         &self.declarations
     }
@@ -161,6 +211,10 @@ impl Instance {
     #[inline]
     pub(crate) fn running(&self) -> &Running {
         &self.running
+    }
+
+    pub(crate) fn ops_table(&self) -> &str {
+        &self.ops_table
     }
 
     #[inline]
@@ -265,7 +319,7 @@ impl<'data> Mapping<'data> {
     }
 
     /// A copy of the ops table that is meant.
-    fn ops(&self, wanted: Option<&str>) -> Result<Ops, String> {
+    fn ops(&self, wanted: Option<&str>) -> Result<(&'data str, Ops), String> {
         let read = |name: &str| {
             let table = self.variable::<Ops>(name)?;
             // SAFETY: the variable has the table's size, and lies in the section that says
@@ -273,7 +327,8 @@ impl<'data> Mapping<'data> {
             Ok::<Ops, String>(unsafe { table.read() })
         };
         let check = |name: &str| read(name)?.check().map(|_| ());
-        read(ops_choice::choose(&self.elf, wanted, check)?)
+        let name = ops_choice::choose(&self.elf, wanted, check)?;
+        Ok((name, read(name)?))
     }
 
     /// Tells `cc/include/maps.c` which storage the flow has; returns how to empty it.

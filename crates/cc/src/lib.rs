@@ -32,6 +32,7 @@ mod fault;
 mod file_name;
 mod flags;
 mod flow;
+mod hosted;
 mod instance;
 mod kernel_functions;
 mod ops;
@@ -39,14 +40,18 @@ mod ops_choice;
 mod request;
 mod running;
 mod sock;
+mod storm;
 
 pub use bpf::{BpfObject, Constant};
-pub use catalog::{Description, bpf_compiler, builtin_names, describe, precompile};
+pub use catalog::{
+    Description, bpf_compiler, builtin_names, compile_for_kernel, describe, precompile,
+};
 pub use crash::{report_crashes, running_call};
 pub use declarations::{Param, Series};
 pub use error::Error;
 pub use fault::{Fault, MAX_CWND_PKTS};
 pub use flow::Flow;
+pub use hosted::{Hook, Hooks, Hosted, NewFlow};
 pub use instance::Instance;
 pub use request::Request;
 pub use running::Call;
@@ -54,3 +59,4 @@ pub use sock::{
     AckSample, CA_PRIV_WORDS, CaEvent, CaState, MinMax, RateSample, SK_PACING_NEEDED, Sock,
     TCP_INFINITE_SSTHRESH,
 };
+pub use storm::{StormSources, write_storm};

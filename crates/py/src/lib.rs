@@ -6,9 +6,12 @@
 
 mod analyze;
 mod capture_input;
+mod check;
 mod interruptible;
 mod isolation;
 mod match_captures;
+mod python_cc;
+mod python_socket;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -208,11 +211,13 @@ fn simulate(
     control: &dumbbell_run::Control,
     capture: Option<&CaptureConfig>,
 ) -> Result<dumbbell_run::Output, Failure> {
-    dumbbell_sim::run(scenario, control, capture).map_err(|error| match error {
-        dumbbell_sim::Error::Cancelled => Failure::Cancelled,
-        dumbbell_sim::Error::Fault(fault) => Failure::Fault(fault.to_string()),
-        error => Failure::Refused(error.to_string()),
-    })
+    dumbbell_sim::run_with(scenario, control, capture, &python_cc::load).map_err(
+        |error| match error {
+            dumbbell_sim::Error::Cancelled => Failure::Cancelled,
+            dumbbell_sim::Error::Fault(fault) => Failure::Fault(fault.to_string()),
+            error => Failure::Refused(error.to_string()),
+        },
+    )
 }
 
 fn emulate(
@@ -256,9 +261,13 @@ mod _core {
     #[pymodule_export]
     use super::capture_input::CaptureError;
     #[pymodule_export]
+    use super::check::{compile_for_kernel, verify, write_storm};
+    #[pymodule_export]
     use super::isolation::{precompile, report_crashes, running_call};
     #[pymodule_export]
     use super::match_captures::match_captures;
+    #[pymodule_export]
+    use super::python_socket::{PyAckSample, PyRateSample, PySocket};
     #[pymodule_export]
     use super::{
         Cancelled, CongestionControlFault, Control, EngineError, Output, congestion_controls,
