@@ -12,8 +12,10 @@ from dumbbell._core import ENGINE_VERSION, Control
 from dumbbell.analysis import Analysis, Match, analyze, match_captures
 from dumbbell.capture import Capture
 from dumbbell.congestion_control import (
-    CongestionControl,
+    CongestionControlChoice,
     Description,
+    Parameter,
+    Series,
     congestion_controls,
     describe,
 )
@@ -29,6 +31,11 @@ from dumbbell.errors import (
     ScenarioError,
 )
 from dumbbell.metrics import jain
+from dumbbell.python_congestion_control import (
+    CongestionControl,
+    tcp_cong_avoid_ai,
+    tcp_slow_start,
+)
 from dumbbell.quantity import Buffer, Rate, Size, Time
 from dumbbell.run import Run, run
 from dumbbell.scenario import Group, Scenario
@@ -44,6 +51,7 @@ __all__ = [
     "Capture",
     "CaptureError",
     "CongestionControl",
+    "CongestionControlChoice",
     "CongestionControlError",
     "Control",
     "CrossValidation",
@@ -52,6 +60,7 @@ __all__ = [
     "EngineError",
     "Group",
     "Match",
+    "Parameter",
     "PrivilegeError",
     "Rate",
     "Reason",
@@ -59,6 +68,7 @@ __all__ = [
     "Run",
     "Scenario",
     "ScenarioError",
+    "Series",
     "Size",
     "SweepInterrupted",
     "Time",
@@ -70,5 +80,7 @@ __all__ = [
     "match_captures",
     "run",
     "run_all",
+    "tcp_cong_avoid_ai",
+    "tcp_slow_start",
     "xval",
 ]

@@ -96,7 +96,7 @@ fn describe(py: Python<'_>, request: &Request, seed: u64) -> PyResult<Hosted> {
 fn tell(py: Python<'_>, error: &PyErr) -> String {
     let told = py
         .import(LOADER)
-        .and_then(|module| module.call_method1("tell", (error.value(py),)))
+        .and_then(|module| module.call_method1("tell", (error.value(py), error.traceback(py))))
         .and_then(|text| text.extract::<String>());
     told.unwrap_or_else(|_| format!("raised {error}"))
 }

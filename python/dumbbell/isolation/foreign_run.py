@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from dumbbell._core import Control
 from dumbbell.capture import Capture
-from dumbbell.errors import Cancelled, CongestionControlError, EngineError
+from dumbbell.errors import Cancelled, CongestionControlError, EngineError, ScenarioError
 from dumbbell.isolation.crash import crash_message, stuck_message
 from dumbbell.scenario import Scenario
 
@@ -37,8 +37,23 @@ KILL_S = 4.0
 
 
 def is_foreign(scenario: Scenario) -> bool:
-    """Whether a scenario runs code that is not dumbbell's own."""
-    return any(group.cc.is_file for group in scenario.groups)
+    """Whether a scenario runs code from files, which is not dumbbell's own.
+
+    Raises
+    ------
+    ScenarioError
+        Beside it there is a class of this program, which another process does not have.
+    """
+    ccs = [group.cc for group in scenario.groups]
+    foreign = [cc for cc in ccs if cc.is_file]
+    own = [cc for cc in ccs if cc.is_python_class]
+    if foreign and own:
+        raise ScenarioError(
+            f"`{foreign[0]}` runs in a process of its own, which does not have this program's "
+            f"`{own[0]}`; put the class in a file and name that",
+            key="cc",
+        )
+    return bool(foreign)
 
 
 def execute_isolated(
@@ -84,6 +99,7 @@ def request_of(scenario: Scenario, capture: Capture | None) -> bytes:
         "files": sorted({group.cc.name for group in scenario.groups if group.cc.is_file}),
         "capture": captured,
         "directory": str(Path.cwd()),
+        "module_path": sys.path,
         "environment": dict(os.environ),
         "function_limit_s": FUNCTION_LIMIT_S,
     }
@@ -143,7 +159,7 @@ class Server:
             self.process = subprocess.Popen(  # noqa: S603 -- our own words
                 [sys.executable, "-P", str(script)],
                 stdin=theirs,
-                stdout=subprocess.DEVNULL,
+                stdout=sys.__stderr__,  # what a congestion control in Python prints is no result
                 env=environment,
             )
         self.owner = os.getpid()

@@ -1,7 +1,8 @@
 """The process that forks one process per foreign run.
 
 Started as a script, not as a module, so that it loads the engine and Arrow and nothing else of
-dumbbell: that is quick, and a process without threads is one that may be forked.
+dumbbell: that is quick, and a process without threads is one that may be forked. For a congestion
+control in Python it loads the rest.
 
 It reads requests, one JSON document each, from a socket that is its standard input. With each comes
 the socket on which its run is to be answered. It ends when its parent closes the socket or dies.
@@ -10,6 +11,7 @@ the socket on which its run is to be answered. It ends when its parent closes th
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.util
 import json
 import os
@@ -81,7 +83,11 @@ def prepare(core: Any, request: dict[str, Any]) -> None:
     """Do what the next runs of the same files need not do again: compile them."""
     os.environ.update(request["environment"])
     os.chdir(request["directory"])
+    sys.path[:] = request["module_path"]
     for name in request["files"]:
+        if name.rpartition("#")[0].endswith(".py") or name.endswith(".py"):
+            importlib.import_module("dumbbell.python_congestion_control")
+            continue
         with contextlib.suppress(core.EngineError):  # the run says so, to whom it concerns
             core.precompile(name)
 

@@ -53,6 +53,7 @@ def work(core: Any, request: dict[str, Any], answers: socket.socket) -> NoReturn
     except BaseException:  # noqa: BLE001 -- there is nobody above to catch it
         tell(answers, {"failed": traceback.format_exc()})
     finally:
+        sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
 

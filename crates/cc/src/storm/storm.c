@@ -23,6 +23,7 @@
 #include "vmlinux.h"
 #include "bpf/bpf_helpers.h"
 #include "bpf_tracing_net.h"
+#include "net_tcp.h"
 
 int printf(__const char *format, ...);
 int fflush(void *stream);
@@ -50,6 +51,8 @@ void _exit(int status);
 
 extern u64 dumbbell_now_ns;
 extern u64 dumbbell_random_state;
+extern u64 dumbbell_storage_bytes;
+extern void dumbbell_forget_socket(u64 cookie);
 extern struct tcp_congestion_ops OPS_TABLE;
 #define ops (&OPS_TABLE)
 
@@ -673,6 +676,7 @@ static void run_flow(u32 steps, u64 storage_bytes)
 	for (current_step = 0; current_step < steps; current_step++)
 		step(&f);
 	CALL(&f, RELEASE, release, f.sk);
+	dumbbell_forget_socket((u64)(unsigned long)f.storage);
 	free(f.storage);
 	free(f.before);
 	free(f.tp);
@@ -734,6 +738,7 @@ int main(int argc, char **argv)
 	signal(SIGALRM, look);
 	alarm(1);
 	random_state = dumbbell_random_state = number[0];
+	dumbbell_storage_bytes = number[3];
 	for (current_flow = 0; current_flow < number[1]; current_flow++) {
 		/* From a socket of a host just booted to one that has run for half a year. */
 		dumbbell_now_ns = magnitude(20, 53);
