@@ -114,13 +114,13 @@ def draw(
 ) -> Figure:
     """Draw one metric against one axis."""
     scenarios = [runs[0].scenario for runs in family.values()]
-    ccs = [str(group.cc) for group in scenarios[0].groups]
+    labels = group_labels_of(scenarios[0])
     x = np.array(list(family))
-    groups: list[int | None] = list(range(len(ccs))) if metric.per_group else [None]
+    groups: list[int | None] = list(range(len(labels))) if metric.per_group else [None]
     colors = group_colors([group.cc.name for group in scenarios[0].groups])
     curves = []
     for group in groups:
-        label = "bottleneck" if group is None else cc_label(ccs[group])
+        label = "bottleneck" if group is None else labels[group]
         color = UNKNOWN_COLOR if group is None else colors[group]
         marker = "o" if group is None else style_of(scenarios[0].groups[group].cc.name).marker
         values = [
@@ -138,7 +138,7 @@ def draw(
         curves += model_curves(scenarios, list(family), metric, group, label, color)
     return Figure(
         name="-".join([metric.name, "against", axis.name, *others]).replace(" ", "-"),
-        title=", ".join([" and ".join(map(cc_label, ccs)), *others]),
+        title=", ".join([" and ".join(labels), *others]),
         x_label=axis.label,
         y_label=metric.label,
         curves=tuple(curves),
@@ -175,6 +175,14 @@ def measured(run: Run, key: str, group: int | None) -> float:
     """Return a metric of a run."""
     value: float = (run.summary["bottleneck"] if group is None else run.groups[group])[key]
     return value
+
+
+def group_labels_of(scenario: Scenario) -> list[str]:
+    """Return the groups' names in a figure: the styles' where they tell the groups apart."""
+    return [
+        cc_label(label) if label == str(group.cc) else label
+        for group, label in zip(scenario.groups, scenario.group_labels, strict=True)
+    ]
 
 
 def cc_label(cc: str) -> str:
