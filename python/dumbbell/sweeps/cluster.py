@@ -56,7 +56,7 @@ def cluster_executor(cluster: Any) -> Iterator[Executor]:
 
 def lost_errors() -> tuple[type[Exception], ...]:
     """Return what Dask raises of a run whose workers died, or when the scheduler is gone."""
-    from distributed.comm import CommClosedError
+    from distributed.comm.core import CommClosedError
     from distributed.scheduler import KilledWorker
 
     return (KilledWorker, CommClosedError)

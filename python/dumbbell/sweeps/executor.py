@@ -251,7 +251,7 @@ class Elsewhere(Place[K, R]):
         self.work = work
         self.executor = executor
         self.window = window or WINDOW
-        self.lost = lost
+        self.lost: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError, *lost)
         self.results: dict[Future[Any], R] = {}
 
     def submit(self, case: Case[K]) -> Future[Any]:
@@ -271,7 +271,7 @@ class Elsewhere(Place[K, R]):
             return self.results.pop(future)
         try:
             record = future.result()
-        except (BrokenExecutor, CancelledError, *self.lost) as error:
+        except self.lost as error:
             said = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
             raise EngineError(
                 f"a run was lost with its worker: {said}; what is finished is kept: say it again"
