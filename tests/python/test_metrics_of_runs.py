@@ -252,6 +252,20 @@ def test_a_loaded_run_measures_the_same(duel, tmp_path):
     assert measure(loaded, Warmup.parse("auto")) == measure(duel, Warmup.parse("auto"))
 
 
+@pytest.mark.usefixtures("fabricated_kernel")
+def test_what_the_kernel_does_not_tell_is_not_known():
+    run = dumbbell.run(Scenario(["cubic", "reno"], time="4s"), engine="kernel")
+    for warmup in (None, Warmup.parse("1s")):
+        rows = measure(run, warmup)
+        assert [row["rto_count"] for row in rows] == [None, None]
+        assert all(row["retransmission_rate"] is not None for row in rows)
+
+
+def test_a_link_that_changes_its_rate_is_used_by_what_it_can_carry():
+    run = dumbbell.run(Scenario(["cubic"], time="20s", rate_steps="5s:10mbit, 12s:20mbit"))
+    assert 0.9 < of("utilization", run, "3s") <= 1.001
+
+
 def test_every_metric_says_its_formula_and_source():
     for metric in METRICS.values():
         doc = inspect.cleandoc(metric.doc)
