@@ -8,7 +8,7 @@ use crate::declarations::{self, Declarations, Place, Series};
 use crate::digest::digest;
 use crate::elf::Elf;
 use crate::error::Error;
-use crate::ops::{NAME_BYTES, Ops};
+use crate::ops::{NAME_BYTES, Ops, TCP_CONG_NEEDS_ECN};
 use crate::request::{Request, choose_params};
 use crate::sock::CA_PRIV_WORDS;
 
@@ -22,6 +22,7 @@ pub struct BpfObject {
     object: Object,
     name: String,
     ops_table: String,
+    needs_ecn: bool,
     build: String,
     params: BTreeMap<String, i64>,
     constants: Vec<Constant>,
@@ -56,12 +57,10 @@ impl BpfObject {
         let declarations = declarations::read(&elf).map_err(invalid)?;
         let params = choose_params(request, &declarations.params)?;
         let constants = constants(&elf, &declarations, &params).map_err(invalid)?;
+        let image = elf.ops_image().map_err(invalid)?;
         Ok(Self {
-            name: elf
-                .ops_image()
-                .and_then(|image| image.check())
-                .map_err(invalid)?
-                .to_owned(),
+            name: image.check().map_err(invalid)?.to_owned(),
+            needs_ecn: image.flags() & TCP_CONG_NEEDS_ECN != 0,
             ops_table: elf.ops_table().map_err(invalid)?.to_owned(),
             build: digest(object.as_ref()),
             params,
@@ -79,6 +78,11 @@ impl BpfObject {
     /// The congestion control's name in its source.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether it wants ECN on its connections (`TCP_CONG_NEEDS_ECN`).
+    pub fn needs_ecn(&self) -> bool {
+        self.needs_ecn
     }
 
     /// Name of the variable that is its ops table, which libbpf calls the map.

@@ -110,7 +110,8 @@ impl Flow {
         }
     }
 
-    /// Tells the congestion control of an ACK before it is processed; `flags` are `CA_ACK_*`.
+    /// Tells the congestion control of an ACK once what it acknowledges is counted, before losses are
+    /// looked for; `flags` are `CA_ACK_*`.
     #[inline]
     pub fn in_ack_event(&mut self, flags: u32) {
         if let Some(in_ack_event) = self.instance.ops().in_ack_event {

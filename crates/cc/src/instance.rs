@@ -19,7 +19,7 @@ use crate::digest::digest;
 use crate::elf::{Elf, Symbol};
 use crate::error::Error;
 use crate::flow::Flow;
-use crate::ops::Ops;
+use crate::ops::{Ops, TCP_CONG_NEEDS_ECN};
 use crate::request::{Request, choose_params};
 use crate::sock;
 
@@ -103,6 +103,11 @@ impl Instance {
     /// The time series that its flows deliver, in the order of [`Flow::read_series`].
     pub fn series(&self) -> &[Series] {
         &self.declarations.series
+    }
+
+    /// Whether it wants ECN on its connections, whatever the host's setting (`TCP_CONG_NEEDS_ECN`).
+    pub fn needs_ecn(&self) -> bool {
+        self.ops.flags & TCP_CONG_NEEDS_ECN != 0
     }
 
     /// A new socket that runs this instance; [`Flow::init`] starts it.

@@ -56,6 +56,7 @@ mod tests {
             bottleneck: BottleneckConfig {
                 link_rate_bps: 50_000_000,
                 rate_steps: Vec::new(),
+                ecn_threshold: None,
                 queue: Queue::Bfifo { limit_bytes },
             },
             groups: vec![Group {
@@ -74,6 +75,7 @@ mod tests {
                 sndbuf_bytes: 1 << 30,
                 tso: true,
                 delayed_ack: true,
+                ecn: false,
             }],
         }
     }

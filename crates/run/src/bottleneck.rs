@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use dumbbell_path::{Departure, Header, Link, Packet, Queue as _};
+use dumbbell_path::{Departure, Ecn, Header, Link, Packet, Queue as _};
 use hdrhistogram::Histogram;
 
 use crate::histogram::histogram_us;
@@ -23,12 +23,16 @@ pub struct Bottleneck<H> {
     dropped: Vec<Packet<H>>,
     /// Data packets of each flow that were dropped.
     pub flow_dropped_pkts: Vec<u64>,
+    /// Data packets of each flow that went on the wire marked CE.
+    pub flow_marked_pkts: Vec<u64>,
     /// Packets that arrived.
     pub offered_pkts: u64,
     /// Packets that went on the wire, the one that is still on it included.
     pub taken_pkts: u64,
     /// Their wire bytes.
     pub taken_bytes: u64,
+    /// Of them marked CE.
+    pub marked_pkts: u64,
     /// Packets dropped.
     pub dropped_pkts: u64,
     /// Their wire bytes.
@@ -62,18 +66,17 @@ impl<H: Header> Bottleneck<H> {
         };
         let rate_steps: VecDeque<_> = bottleneck.rate_steps.iter().map(on_clock).collect();
         Self {
-            link: Link::new(
-                bottleneck.link_rate_bps,
-                QueueDiscipline::new(&bottleneck.queue),
-            ),
+            link: Link::new(bottleneck.link_rate_bps, QueueDiscipline::new(bottleneck)),
             link_rate_bps: bottleneck.link_rate_bps,
             next_step_ns: rate_steps.front().map_or(u64::MAX, |step| step.at_ns),
             rate_steps,
             dropped: Vec::new(),
             flow_dropped_pkts: vec![0; flows],
+            flow_marked_pkts: vec![0; flows],
             offered_pkts: 0,
             taken_pkts: 0,
             taken_bytes: 0,
+            marked_pkts: 0,
             dropped_pkts: 0,
             dropped_bytes: 0,
             sojourn_us: histogram_us(),
@@ -142,6 +145,9 @@ impl<H: Header> Bottleneck<H> {
         self.last_wire_bytes = u64::from(departure.packet.wire_bytes);
         self.taken_pkts += 1;
         self.taken_bytes += u64::from(departure.packet.wire_bytes);
+        if departure.packet.ecn == Ecn::Ce {
+            self.count_mark(&departure.packet);
+        }
         Some(departure)
     }
 
@@ -230,6 +236,13 @@ impl<H: Header> Bottleneck<H> {
         }
         let next = self.rate_steps.front();
         self.next_step_ns = next.map_or(u64::MAX, |step| step.at_ns);
+    }
+
+    fn count_mark(&mut self, packet: &Packet<H>) {
+        self.marked_pkts += 1;
+        if packet.header.is_data() {
+            self.flow_marked_pkts[packet.flow as usize] += 1;
+        }
     }
 
     #[inline]

@@ -38,6 +38,20 @@ pub struct Bottleneck {
     pub rate_steps: Vec<RateStep>,
     /// What happens to packets that find the link busy.
     pub queue: Queue,
+    /// Backlog above which packets that are ECN-capable are marked CE; `None`: no packet is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn_threshold: Option<EcnThreshold>,
+}
+
+/// A threshold for ECN marks (RFC 8257 §3.1), on what waits; the packet being transmitted does not
+/// count. The packet with which the backlog exceeds it is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EcnThreshold {
+    /// Wire bytes.
+    Bytes(u64),
+    /// Packets.
+    Pkts(u64),
 }
 
 /// A change of the link's capacity. The packet that is on the wire then keeps the time it was given.
@@ -141,6 +155,13 @@ pub struct Group {
     pub tso: bool,
     /// Delayed ACKs (RFC 1122 §4.2.3.2, as Linux delays them); off: one ACK per segment.
     pub delayed_ack: bool,
+    /// Classic ECN (RFC 3168). A congestion control that needs ECN has it without being asked.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub ecn: bool,
+}
+
+fn is_off(flag: &bool) -> bool {
+    !flag
 }
 
 /// A congestion control by name (`copa`) or file (`./mine.bpf.c`), with parameters.

@@ -333,12 +333,16 @@ impl Engine {
     #[inline]
     fn send_ack(&mut self, index: usize, now_ns: u64) {
         let flow = &mut self.flows[index];
-        if let Some(ack) = flow.receiver.poll_transmit() {
+        let back = &mut self.path.classes[flow.path_class].back;
+        let mut sent = false;
+        while let Some(ack) = flow.receiver.poll_transmit() {
             if let Some(tap) = &mut self.tap {
                 tap.ack_leaves(now_ns, &ack);
             }
-            let back = &mut self.path.classes[flow.path_class].back;
             back.push(now_ns, ack);
+            sent = true;
+        }
+        if sent {
             let head = (FIRST_CLASS + 2 * flow.path_class, back.next_event());
             self.set_head(head.0, head.1.unwrap_or(u64::MAX));
         }

@@ -37,6 +37,9 @@ impl Sender {
         prior_una: u32,
         progress: &mut Progress,
     ) {
+        if progress.ece {
+            self.prior_ssthresh = 0; // congestion is proven: nothing to undo
+        }
         match self.cc.sock.ca_state() {
             CaState::Open => self.retrans_stamp_ms = None,
             state if self.una >= self.high_seq => self.leave_reduction(state, ack),
@@ -48,14 +51,14 @@ impl Sender {
                     return;
                 }
                 if self.try_undo_dsack() {
-                    self.try_to_open();
+                    self.try_to_open(progress.ece);
                 }
                 self.identify_loss(progress);
                 if self.cc.sock.ca_state() != CaState::Recovery {
                     if self.cc.sock.lost_out == 0 {
                         return;
                     }
-                    self.enter_recovery();
+                    self.enter_recovery(progress.ece);
                 }
             }
             CaState::Loss => {
@@ -100,10 +103,10 @@ impl Sender {
         }
         self.identify_loss(progress);
         if self.cc.sock.lost_out == 0 {
-            self.try_to_open();
+            self.try_to_open(progress.ece);
             return false;
         }
-        self.enter_recovery();
+        self.enter_recovery(progress.ece);
         true
     }
 
@@ -118,12 +121,15 @@ impl Sender {
         progress.lost_retrans |= prior_retrans > self.cc.sock.retrans_out;
     }
 
-    /// Enters fast recovery: remembers what to undo, asks for ssthresh, starts PRR.
-    pub(crate) fn enter_recovery(&mut self) {
+    /// Enters fast recovery: remembers what to undo, asks for ssthresh, starts PRR. Nothing is undone
+    /// if the ACK echoes a mark.
+    pub(crate) fn enter_recovery(&mut self, ece: bool) {
         self.prior_ssthresh = 0;
         self.init_undo();
         if !self.in_cwnd_reduction() {
-            self.prior_ssthresh = self.current_ssthresh();
+            if !ece {
+                self.prior_ssthresh = self.current_ssthresh();
+            }
             self.init_cwnd_reduction();
         }
         self.counters.fast_recovery_count += 1;
@@ -139,6 +145,7 @@ impl Sender {
         sock.prr_delivered = 0;
         sock.prr_out = 0;
         self.cc.sock.snd_ssthresh = self.cc.ssthresh();
+        self.queue_cwr();
     }
 
     /// RFC 9937 §6: proportional rate reduction, one ACK.
@@ -205,9 +212,12 @@ impl Sender {
 
     // Opening.
 
-    fn try_to_open(&mut self) {
+    fn try_to_open(&mut self, ece: bool) {
         if !self.any_retransmission_done() {
             self.retrans_stamp_ms = None;
+        }
+        if ece {
+            self.enter_cwr();
         }
         if self.cc.sock.ca_state() != CaState::Cwr {
             self.try_keep_open();
@@ -266,7 +276,10 @@ impl Sender {
         if self.prior_ssthresh > 0 {
             self.cc.sock.snd_cwnd = self.cc.undo_cwnd();
             let sock = &mut self.cc.sock;
-            sock.snd_ssthresh = sock.snd_ssthresh.max(self.prior_ssthresh);
+            if self.prior_ssthresh > sock.snd_ssthresh {
+                sock.snd_ssthresh = self.prior_ssthresh;
+                self.withdraw_cwr();
+            }
         }
         self.cc.sock.snd_cwnd_stamp = self.now_ms();
         self.undo_marker = None;
@@ -398,6 +411,7 @@ impl Sender {
         self.cc.set_state(CaState::Loss);
         self.set_high_seq();
         self.tlp_high_seq = None;
+        self.queue_cwr();
         self.frto = is_new_recovery || self.cc.sock.icsk_retransmits > 0;
     }
 

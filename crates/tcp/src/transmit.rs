@@ -3,12 +3,13 @@
 use std::cmp::Reverse;
 
 use dumbbell_cc::{CaEvent, CaState, SK_PACING_NEEDED};
-use dumbbell_path::Packet;
 
 use crate::counters::Limit;
 use crate::packet::DATA_HEADER_BYTES;
 use crate::recovery::Retransmit;
-use crate::segments::{APP_LIMITED, EVER_RETRANS, LOST, RETRANS, SACKED, SAMPLED, Segment};
+use crate::segments::{
+    APP_LIMITED, DeliveredCe, EVER_RETRANS, LOST, RETRANS, SACKED, SAMPLED, Segment,
+};
 use crate::sender::Sender;
 use crate::timers::XmitTimer;
 
@@ -247,6 +248,7 @@ impl Sender {
             first_tx_us: sock.first_tx_mstamp,
             delivered_us: sock.delivered_mstamp,
             delivered: sock.delivered,
+            delivered_ce: DeliveredCe::new(sock.delivered_ce),
             flags: segment.flags & !APP_LIMITED | app_limited,
         }
     }
@@ -254,13 +256,8 @@ impl Sender {
     #[inline]
     fn emit(&mut self, seq: u32, is_retransmission: bool) {
         let (kind, payload_bytes) = self.content_of(seq);
-        let header = self.header(seq, kind, is_retransmission);
-        self.outbox.push(Packet {
-            flow: self.config.flow,
-            wire_bytes: payload_bytes + DATA_HEADER_BYTES,
-            arrived_ns: 0,
-            header,
-        });
+        let wire_bytes = payload_bytes + DATA_HEADER_BYTES;
+        self.send_packet(seq, kind, wire_bytes, is_retransmission);
     }
 
     // Pacing.

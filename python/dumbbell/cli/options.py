@@ -15,6 +15,8 @@ from dumbbell.scenario import Group, Scenario
 __all__ = [
     "Buffer",
     "CacheFlag",
+    "Ecn",
+    "EcnThreshold",
     "Engine",
     "Flows",
     "Jitter",
@@ -48,6 +50,21 @@ Rate = Annotated[str | None, typer.Option(help="Bottleneck's capacity.", show_de
 RateSteps = Annotated[
     str | None,
     typer.Option(help="Later capacities: `10s:5mbit, 20s:50mbit`.", show_default="none"),
+]
+EcnThreshold = Annotated[
+    str | None,
+    typer.Option(
+        help="Backlog above which ECN-capable packets are marked: `20pkt`, `0.2bdp`, `30kB`.",
+        show_default="none",
+    ),
+]
+Ecn = Annotated[
+    bool | None,
+    typer.Option(
+        "--ecn/--no-ecn",
+        help="Classic ECN (RFC 3168) on the flows; `dctcp` has ECN unasked.",
+        show_default="no ECN",
+    ),
 ]
 Rtt = Annotated[str | None, typer.Option(help="Base RTT.", show_default="40ms")]
 Buffer = Annotated[
@@ -130,14 +147,18 @@ class Settings:
     rwnd: str | None = None
     sndbuf: str | None = None
     rate_steps: str | None = None
+    ecn_threshold: str | None = None
+    ecn: bool | None = None
 
     def scenario_words(self) -> dict[str, Any]:
         """Return what is set of the scenario's own words."""
-        return self._set("rate", "rtt", "buffer", "time", "seed", "sample", "rate_steps")
+        return self._set(
+            "rate", "rtt", "buffer", "time", "seed", "sample", "rate_steps", "ecn_threshold"
+        )
 
     def group_words(self) -> dict[str, Any]:
         """Return what is set of the groups' words."""
-        return self._set("flows", "jitter", "rwnd", "sndbuf")
+        return self._set("flows", "jitter", "rwnd", "sndbuf", "ecn")
 
     def starts(self, groups: int) -> list[dict[str, Any]]:
         """Return what is set of each group's start."""

@@ -45,6 +45,8 @@ def run_command(
     sndbuf: options.Sndbuf = None,
     sample: options.Sample = None,
     rate_steps: options.RateSteps = None,
+    ecn_threshold: options.EcnThreshold = None,
+    ecn: options.Ecn = None,
     engine: options.Engine = SIMULATOR,
     json: options.Json = False,
     out_dir: options.Out = None,
@@ -59,6 +61,7 @@ def run_command(
     settings = Settings(
         rate=rate, rtt=rtt, buffer=buffer, flows=flows, time=time, seed=seed, sample=sample,
         start=start, jitter=jitter, rwnd=rwnd, sndbuf=sndbuf, rate_steps=rate_steps,
+        ecn_threshold=ecn_threshold, ecn=ecn,
     )  # fmt: skip
     scenario = base_scenario(what, settings)
     captures = captures_of(capture, capture_points, capture_snap, out_dir)
@@ -164,8 +167,16 @@ def bottleneck_line(result: Run) -> str:
         f"queueing delay mean {link['queue_delay_mean_us'] / 1e3:.1f} ms, "
         f"p95 {link['queue_delay_p95_us'] / 1e3:.1f} ms; "
         f"dropped {link['dropped_pkts']:,} of {link['offered_pkts']:,} packets "
-        f"({percent(link['dropped_pkts'], link['offered_pkts'])} %)"
+        f"({percent(link['dropped_pkts'], link['offered_pkts'])} %){marked(link)}"
     )
+
+
+def marked(link: Mapping[str, Any]) -> str:
+    """Write how many packets were marked, if the bottleneck marks."""
+    pkts = link.get("marked_pkts")
+    if pkts is None:
+        return ""
+    return f"; marked {pkts:,} ({percent(pkts, link['forwarded_pkts'])} %)"
 
 
 def emulation_line(facts: Mapping[str, Any]) -> str:

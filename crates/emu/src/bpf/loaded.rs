@@ -61,6 +61,11 @@ impl Loaded {
         self.object.name()
     }
 
+    /// Whether it wants ECN on its connections.
+    pub(crate) fn needs_ecn(&self) -> bool {
+        self.object.needs_ecn()
+    }
+
     /// A digest of what was loaded.
     pub(crate) fn build(&self) -> &str {
         self.object.build()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dumbbell_path::{DelayLine, Header as _, Packet};
+use dumbbell_path::{DelayLine, Ecn, Header as _, Packet};
 use dumbbell_run::{Bottleneck, BottleneckConfig, Geometry, QueueSamples, Scenario};
 
 use super::Plan;
@@ -191,7 +191,10 @@ impl Forward {
 
     #[inline]
     fn serve_link(&mut self) {
-        if let Some(departure) = self.bottleneck.dequeue(self.now_ns) {
+        if let Some(mut departure) = self.bottleneck.dequeue(self.now_ns) {
+            if departure.packet.ecn == Ecn::Ce {
+                departure.packet.header.mark_ce();
+            }
             if let Some(tap) = &mut self.tap {
                 let frame = &departure.packet.header;
                 tap.note(Place::BottleneckOut, departure.done_ns, frame);
@@ -341,6 +344,7 @@ impl Direction for Forward {
         let packet = Packet {
             flow,
             wire_bytes: frame.wire_bytes(),
+            ecn: frame.ecn(),
             arrived_ns: now_ns,
             header: frame,
         };
