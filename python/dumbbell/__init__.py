@@ -27,6 +27,7 @@ from dumbbell.errors import (
     ResultError,
     ScenarioError,
 )
+from dumbbell.linux_tree import LinuxTree, use_linux_tree
 from dumbbell.metrics import jain, measure
 from dumbbell.paired_comparison import compare
 from dumbbell.quantity import Buffer, Rate, Size, Time
@@ -50,6 +51,7 @@ __all__ = [
     "DumbbellError",
     "EngineError",
     "Group",
+    "LinuxTree",
     "Match",
     "PrivilegeError",
     "Rate",
@@ -73,5 +75,6 @@ __all__ = [
     "measure",
     "run",
     "run_all",
+    "use_linux_tree",
     "xval",
 ]

@@ -12,6 +12,7 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.errors import EngineError, ScenarioError, nearest
+from dumbbell.linux_tree import LINUX_NAMES, tree_in_use
 
 __all__ = [
     "CongestionControl",
@@ -139,7 +140,9 @@ class CongestionControl:
     Attributes
     ----------
     name
-        A built-in's name, the path of a source file, or ``linux/cubic``: the running kernel's own.
+        A built-in's name, the path of a source file (``./two.bpf.c#second`` where it has several
+        congestion controls), or ``linux/cubic``: the running kernel's own. After `use_linux_tree`
+        also the name of one of Linux's, which becomes the path of its source.
     params
         Parameters that differ from the defaults.
 
@@ -157,10 +160,14 @@ class CongestionControl:
             self._check_kernels_own()
             return
         if self.is_file:
-            if not Path(self.name).is_file():
-                raise ScenarioError(f"congestion control `{self.name}`: no such file", key="cc")
+            if not file_of(self.name).is_file():
+                raise ScenarioError(
+                    f"congestion control `{file_of(self.name)}`: no such file", key="cc"
+                )
             return  # its parameters are known once it is compiled, when the run starts
         known = congestion_controls()
+        if self.name not in known and "," not in self.name and self._is_of_tree():
+            return
         if self.name not in known:
             hint = nearest(self.name, known)
             if "," in self.name:
@@ -170,6 +177,21 @@ class CongestionControl:
         parameters = {parameter.name: parameter for parameter in known[self.name].parameters}
         for name, value in self.params.items():
             check_parameter(self.name, parameters, name, value)
+
+    def _is_of_tree(self) -> bool:
+        """Take a name that is not built in from the Linux source tree in use, if there is one."""
+        tree = tree_in_use()
+        if tree is not None:
+            object.__setattr__(self, "name", tree.source(self.name))
+            return True
+        stem = self.name.removeprefix("tcp_")
+        if stem in LINUX_NAMES:
+            raise ScenarioError(
+                f"`{self.name}` is not built in; with Linux's source at hand say "
+                f"`--linux-tree DIR`, or name the file: `DIR/net/ipv4/tcp_{stem}.c`",
+                key="cc",
+            )
+        return False
 
     def _check_kernels_own(self) -> None:
         """Refuse what no kernel has; whether this one has it is known when the run starts."""
@@ -200,7 +222,9 @@ class CongestionControl:
     @property
     def is_file(self) -> bool:
         """Whether it is one's own source file and no built-in."""
-        return not self.is_kernels_own and ("/" in self.name or self.name.endswith(".c"))
+        return not self.is_kernels_own and (
+            "/" in self.name or str(file_of(self.name)).endswith(".c")
+        )
 
     @property
     def series(self) -> tuple[Series, ...]:
@@ -238,7 +262,13 @@ class CongestionControl:
 
 def is_kernels_own(name: str) -> bool:
     """Whether a name is ``linux/…``, and no file in a directory of that name."""
-    return name.startswith(KERNELS_OWN) and not name.endswith(".c")
+    return name.startswith(KERNELS_OWN) and not str(file_of(name)).endswith(".c")
+
+
+def file_of(name: str) -> Path:
+    """Return the file of ``./two.bpf.c#second``: one that has several congestion controls."""
+    path, _, table = name.rpartition("#")
+    return Path(path if path and table.isidentifier() else name)
 
 
 def parse_integer(text: str, what: str) -> int:

@@ -11,8 +11,9 @@ from typing import Any
 
 from dumbbell.congestion_control import CongestionControl
 from dumbbell.errors import ScenarioError
+from dumbbell.group_labels import group_labels
 from dumbbell.plain_value import check_count, check_flag, check_name, word
-from dumbbell.quantity import U64_MAX, Buffer, Rate, RateSteps, Size, Time
+from dumbbell.quantity import U64_MAX, Buffer, Loss, Rate, RateSteps, Size, Time
 
 __all__ = ["MAX_FLOWS", "Group", "Scenario"]
 
@@ -222,6 +223,9 @@ class Scenario:
     ecn_threshold
         Backlog above which the bottleneck marks packets that are ECN-capable, in BDP, bytes or
         packets; empty or None: it marks none.
+    loss
+        Probability that a packet is lost at random ahead of the bottleneck's queue, as on a noisy
+        link: ``"0.1%"``. Acknowledgments are not lost.
 
     Examples
     --------
@@ -240,6 +244,7 @@ class Scenario:
     sample: Time
     rate_steps: RateSteps
     ecn_threshold: Buffer | None
+    loss: Loss
     groups: tuple[Group, ...]
 
     def __init__(
@@ -255,6 +260,7 @@ class Scenario:
         name: str = "",
         rate_steps: str | RateSteps = "",
         ecn_threshold: str | Buffer | None = None,
+        loss: str | Loss = "0%",
     ) -> None:
         if isinstance(groups, str):
             raise ScenarioError(f"groups is the text `{groups}`; say a list, like `[{groups!r}]`")
@@ -270,6 +276,7 @@ class Scenario:
             "ecn_threshold": (
                 Buffer.parse(ecn_threshold, "ecn_threshold") if ecn_threshold else None
             ),
+            "loss": Loss.parse(loss, "loss"),
             "groups": tuple(g if isinstance(g, Group) else Group(g) for g in groups),
         }
         for key, value in values.items():
@@ -352,6 +359,11 @@ class Scenario:
         """How many flows there are in all groups."""
         return sum(group.flows for group in self.groups)
 
+    @property
+    def group_labels(self) -> tuple[str, ...]:
+        """What to call each group in tables and figures: no two alike."""
+        return group_labels(self)
+
     def replace(self, **changes: Any) -> Scenario:
         """Return a copy with some fields changed: ``scenario.replace(seed=2, buffer="4bdp")``."""
         return dataclasses.replace(self, **changes)
@@ -374,6 +386,8 @@ class Scenario:
             ]
         if self.ecn_threshold is not None:
             resolved["ecn_threshold"] = self._ecn_threshold(self.ecn_threshold)
+        if self.loss:
+            resolved["random_loss_ppb"] = int(self.loss)
         return resolved
 
     def _ecn_threshold(self, threshold: Buffer) -> dict[str, int]:

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::declarations::Place;
 use crate::instance::Instance;
+use crate::ops::Ops;
 use crate::sock::{AckSample, CaEvent, CaState, RateSample, Sock};
 
 /// `icsk_ca_initialized` in [`Sock::icsk_ca_bits`].
@@ -18,6 +19,8 @@ pub struct Flow {
     /// The socket, shared by the simulated TCP and the congestion control.
     pub sock: Sock,
     storage: Storage,
+    /// The instance's, unless a kernel module gave this socket another table.
+    ops: Ops,
     instance: Rc<Instance>,
 }
 
@@ -27,6 +30,7 @@ impl Flow {
         Self {
             sock: Sock::new(),
             storage,
+            ops: *instance.ops(),
             instance,
         }
     }
@@ -44,10 +48,14 @@ impl Flow {
     /// Starts the congestion control on this socket, as Linux does when the handshake is done.
     pub fn init(&mut self) {
         self.sock.prior_ssthresh = 0;
-        if let Some(init) = self.instance.ops().init {
+        self.sock.icsk_ca_ops = self.instance.module_ops();
+        if let Some(init) = self.ops.init {
             let sock = self.enter();
             // SAFETY: `enter`.
             unsafe { init(sock) };
+        }
+        if let Some(ops) = self.instance.exchanged_ops(self.sock.icsk_ca_ops) {
+            self.ops = ops;
         }
         self.sock.icsk_ca_bits |= CA_INITIALIZED;
     }
@@ -55,7 +63,7 @@ impl Flow {
     /// The slow start threshold after a loss, packets.
     #[inline]
     pub fn ssthresh(&mut self) -> u32 {
-        let ssthresh = self.instance.ops().ssthresh.expect("checked on load");
+        let ssthresh = self.ops.ssthresh.expect("checked on load");
         let sock = self.enter();
         // SAFETY: `enter`.
         unsafe { ssthresh(sock) }
@@ -65,13 +73,13 @@ impl Flow {
     /// and pacing updates.
     #[inline]
     pub fn has_cong_control(&self) -> bool {
-        self.instance.ops().cong_control.is_some()
+        self.ops.cong_control.is_some()
     }
 
     /// Sets cwnd and pacing rate from a delivery-rate sample, at the end of an ACK's processing.
     #[inline]
     pub fn cong_control(&mut self, ack: u32, flag: i32, rs: &RateSample) {
-        if let Some(cong_control) = self.instance.ops().cong_control {
+        if let Some(cong_control) = self.ops.cong_control {
             let sock = self.enter();
             // SAFETY: `enter`; the sample is only read, during the call.
             unsafe { cong_control(sock, ack, flag, rs) };
@@ -81,7 +89,7 @@ impl Flow {
     /// Grows cwnd for `acked` newly acknowledged packets.
     #[inline]
     pub fn cong_avoid(&mut self, ack: u32, acked: u32) {
-        if let Some(cong_avoid) = self.instance.ops().cong_avoid {
+        if let Some(cong_avoid) = self.ops.cong_avoid {
             let sock = self.enter();
             // SAFETY: `enter`.
             unsafe { cong_avoid(sock, ack, acked) };
@@ -92,7 +100,7 @@ impl Flow {
     /// call `icsk_ca_state` is still the old one, as in Linux.
     #[inline]
     pub fn set_state(&mut self, state: CaState) {
-        if let Some(set_state) = self.instance.ops().set_state {
+        if let Some(set_state) = self.ops.set_state {
             let sock = self.enter();
             // SAFETY: `enter`.
             unsafe { set_state(sock, state as u8) };
@@ -103,7 +111,7 @@ impl Flow {
     /// Tells the congestion control what happened to cwnd or ECN.
     #[inline]
     pub fn cwnd_event(&mut self, event: CaEvent) {
-        if let Some(cwnd_event) = self.instance.ops().cwnd_event {
+        if let Some(cwnd_event) = self.ops.cwnd_event {
             let sock = self.enter();
             // SAFETY: `enter`.
             unsafe { cwnd_event(sock, event as u32) };
@@ -114,7 +122,7 @@ impl Flow {
     /// looked for; `flags` are `CA_ACK_*`.
     #[inline]
     pub fn in_ack_event(&mut self, flags: u32) {
-        if let Some(in_ack_event) = self.instance.ops().in_ack_event {
+        if let Some(in_ack_event) = self.ops.in_ack_event {
             let sock = self.enter();
             // SAFETY: `enter`.
             unsafe { in_ack_event(sock, flags) };
@@ -124,13 +132,13 @@ impl Flow {
     /// Whether the congestion control wants [`Flow::pkts_acked`].
     #[inline]
     pub fn has_pkts_acked(&self) -> bool {
-        self.instance.ops().pkts_acked.is_some()
+        self.ops.pkts_acked.is_some()
     }
 
     /// Tells the congestion control of newly acknowledged packets and their RTT.
     #[inline]
     pub fn pkts_acked(&mut self, sample: &AckSample) {
-        if let Some(pkts_acked) = self.instance.ops().pkts_acked {
+        if let Some(pkts_acked) = self.ops.pkts_acked {
             let sock = self.enter();
             // SAFETY: `enter`; the sample is only read, during the call.
             unsafe { pkts_acked(sock, sample) };
@@ -140,7 +148,7 @@ impl Flow {
     /// The smallest TSO burst that the congestion control wants, packets, if it cares.
     #[inline]
     pub fn min_tso_segs(&mut self) -> Option<u32> {
-        let min_tso_segs = self.instance.ops().min_tso_segs?;
+        let min_tso_segs = self.ops.min_tso_segs?;
         let sock = self.enter();
         // SAFETY: `enter`.
         Some(unsafe { min_tso_segs(sock) })
@@ -149,7 +157,7 @@ impl Flow {
     /// cwnd after a recovery that turned out to be spurious, packets.
     #[inline]
     pub fn undo_cwnd(&mut self) -> u32 {
-        let undo_cwnd = self.instance.ops().undo_cwnd.expect("checked on load");
+        let undo_cwnd = self.ops.undo_cwnd.expect("checked on load");
         let sock = self.enter();
         // SAFETY: `enter`.
         unsafe { undo_cwnd(sock) }
@@ -159,7 +167,7 @@ impl Flow {
     /// default is 2).
     #[inline]
     pub fn sndbuf_expand(&mut self) -> Option<u32> {
-        let sndbuf_expand = self.instance.ops().sndbuf_expand?;
+        let sndbuf_expand = self.ops.sndbuf_expand?;
         let sock = self.enter();
         // SAFETY: `enter`.
         Some(unsafe { sndbuf_expand(sock) })
@@ -198,11 +206,12 @@ impl Drop for Flow {
         if self.sock.icsk_ca_bits & CA_INITIALIZED == 0 {
             return;
         }
-        if let Some(release) = self.instance.ops().release {
+        if let Some(release) = self.ops.release {
             let sock = self.enter();
             // SAFETY: `enter`; the storage is freed after this.
             unsafe { release(sock) };
         }
+        self.instance.forget_socket(self.storage.address());
     }
 }
 
@@ -211,18 +220,15 @@ impl Drop for Flow {
 struct Storage(NonNull<[u64]>);
 
 impl Storage {
+    /// At least a word, because its address is also what maps know the socket by.
     fn new(size_bytes: usize) -> Self {
-        let words: Box<[u64]> = vec![0; size_bytes.div_ceil(8)].into();
+        let words: Box<[u64]> = vec![0; size_bytes.div_ceil(8).max(1)].into();
         Self(NonNull::from(Box::leak(words)))
     }
 
-    /// Its address for the C; zero, a null pointer, if there is none.
+    /// Its address for the C.
     fn address(&self) -> u64 {
-        if self.0.is_empty() {
-            0
-        } else {
-            self.0.as_ptr().expose_provenance() as u64
-        }
+        self.0.as_ptr().expose_provenance() as u64
     }
 
     #[inline]

@@ -155,6 +155,7 @@ fn scenario(flows: u32, rate_mbit: u64) -> Scenario {
             link_rate_bps,
             rate_steps: Vec::new(),
             ecn_threshold: None,
+            random_loss_ppb: 0,
             queue: Queue::Bfifo {
                 limit_bytes: link_rate_bps / 8 * BASE_RTT_NS / 1_000_000_000,
             },

@@ -48,6 +48,7 @@ fn scenario(duration_ns: u64, groups: Vec<Group>) -> Scenario {
             link_rate_bps: 50_000_000,
             rate_steps: Vec::new(),
             ecn_threshold: None,
+            random_loss_ppb: 0,
             queue: Queue::Bfifo {
                 limit_bytes: 250_000,
             },

@@ -57,6 +57,7 @@ mod tests {
                 link_rate_bps: 50_000_000,
                 rate_steps: Vec::new(),
                 ecn_threshold: None,
+                random_loss_ppb: 0,
                 queue: Queue::Bfifo { limit_bytes },
             },
             groups: vec![Group {

@@ -12,6 +12,7 @@
 //!   with a threshold for ECN marks if one is wanted.
 //! - [`Link`]: a rate, with a queue in front of it.
 //! - [`DelayLine`]: constant propagation delay.
+//! - [`RandomLoss`]: packets that a noisy link loses.
 //!
 //! Invariants: integers only; packets are conserved (every packet offered is
 //! forwarded, dropped or still inside); times handed in never go back.
@@ -24,6 +25,7 @@ mod fifo;
 mod link;
 mod packet;
 mod queue;
+mod random_loss;
 
 pub use delay_line::DelayLine;
 pub use ecn::Ecn;
@@ -34,3 +36,4 @@ pub use packet::{
     TIMESTAMPS_BYTES,
 };
 pub use queue::Queue;
+pub use random_loss::RandomLoss;

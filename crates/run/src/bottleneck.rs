@@ -2,17 +2,19 @@
 
 use std::collections::VecDeque;
 
-use dumbbell_path::{Departure, Ecn, Header, Link, Packet, Queue as _};
+use dumbbell_path::{Departure, Ecn, Header, Link, Packet, Queue as _, RandomLoss};
 use hdrhistogram::Histogram;
 
 use crate::histogram::histogram_us;
 use crate::queue_discipline::QueueDiscipline;
+use crate::random::element_seed;
 use crate::scenario::{self, RateStep};
 
 /// A link with its queue, counting.
 #[derive(Clone, Debug)]
 pub struct Bottleneck<H> {
     link: Link<QueueDiscipline<H>>,
+    random_loss: RandomLoss,
     /// The link's present rate, bit/s.
     link_rate_bps: u64,
     /// Rates to come, on the engine's clock, in order of time.
@@ -33,9 +35,11 @@ pub struct Bottleneck<H> {
     pub taken_bytes: u64,
     /// Of them marked CE.
     pub marked_pkts: u64,
-    /// Packets dropped.
+    /// Packets dropped, those lost at random included.
     pub dropped_pkts: u64,
-    /// Their wire bytes.
+    /// Of them lost at random.
+    pub random_loss_pkts: u64,
+    /// Wire bytes of all that were dropped.
     pub dropped_bytes: u64,
     /// How long packets waited, µs.
     pub sojourn_us: Histogram<u32>,
@@ -58,8 +62,9 @@ pub struct Bottleneck<H> {
 }
 
 impl<H: Header> Bottleneck<H> {
-    /// An idle link in a run of `flows` flows that starts at `start_ns` of the engine's clock.
-    pub fn new(bottleneck: &scenario::Bottleneck, flows: usize, start_ns: u64) -> Self {
+    /// An idle link in a run of `seed` and `flows` flows that starts at `start_ns` of the engine's
+    /// clock.
+    pub fn new(bottleneck: &scenario::Bottleneck, seed: u64, flows: usize, start_ns: u64) -> Self {
         let on_clock = |step: &RateStep| RateStep {
             at_ns: start_ns.saturating_add(step.at_ns),
             ..*step
@@ -67,6 +72,8 @@ impl<H: Header> Bottleneck<H> {
         let rate_steps: VecDeque<_> = bottleneck.rate_steps.iter().map(on_clock).collect();
         Self {
             link: Link::new(bottleneck.link_rate_bps, QueueDiscipline::new(bottleneck)),
+            random_loss: RandomLoss::new(bottleneck.random_loss_ppb, element_seed(seed, "loss", 0)),
+            random_loss_pkts: 0,
             link_rate_bps: bottleneck.link_rate_bps,
             next_step_ns: rate_steps.front().map_or(u64::MAX, |step| step.at_ns),
             rate_steps,
@@ -114,7 +121,12 @@ impl<H: Header> Bottleneck<H> {
     ) {
         self.charge_backlog(now_ns);
         self.offered_pkts += 1;
-        self.link.enqueue(now_ns, packet, &mut self.dropped);
+        if self.random_loss.loses() {
+            self.random_loss_pkts += 1;
+            self.dropped.push(packet);
+        } else {
+            self.link.enqueue(now_ns, packet, &mut self.dropped);
+        }
         self.backlog_max_bytes = self.backlog_max_bytes.max(self.backlog_bytes());
         self.count_drops(on_drop);
     }

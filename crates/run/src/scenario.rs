@@ -41,6 +41,13 @@ pub struct Bottleneck {
     /// Backlog above which packets that are ECN-capable are marked CE; `None`: no packet is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn_threshold: Option<EcnThreshold>,
+    /// Packets that are lost at random on their way to the queue, parts per billion.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub random_loss_ppb: u32,
+}
+
+fn is_zero(value: &u32) -> bool {
+    *value == 0
 }
 
 /// A threshold for ECN marks (RFC 8257 §3.1), on what waits; the packet being transmitted does not
@@ -189,6 +196,9 @@ impl Scenario {
             return refuse("the link rate is 0; say a rate above 0, like `50mbit`".to_owned());
         }
         self.bottleneck.check_steps().or_else(refuse)?;
+        if self.bottleneck.random_loss_ppb >= 1_000_000_000 {
+            return refuse("every packet is lost at random; say a loss below `100%`".to_owned());
+        }
         if self.duration_ns == 0 {
             return refuse("the time is 0; say a time above 0, like `120s`".to_owned());
         }

@@ -135,6 +135,9 @@ pub struct BottleneckSummary {
     pub forwarded_bytes: u64,
     pub dropped_pkts: u64,
     pub dropped_bytes: u64,
+    /// Of the dropped packets those lost at random; only where the scenario has random loss.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub random_loss_pkts: Option<u64>,
     /// Backlog above which it marks, if it does, wire bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn_threshold_bytes: Option<u64>,
@@ -201,6 +204,8 @@ impl BottleneckSummary {
             forwarded_bytes,
             dropped_pkts: bottleneck.dropped_pkts,
             dropped_bytes: bottleneck.dropped_bytes,
+            random_loss_pkts: (scenario.bottleneck.random_loss_ppb > 0)
+                .then_some(bottleneck.random_loss_pkts),
             ecn_threshold_bytes,
             ecn_threshold_pkts,
             marked_pkts: scenario

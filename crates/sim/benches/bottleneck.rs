@@ -171,6 +171,7 @@ fn scenario(case: &Case) -> Scenario {
             link_rate_bps: case.link_rate_bps,
             rate_steps: Vec::new(),
             ecn_threshold: None,
+            random_loss_ppb: 0,
             queue: Queue::Bfifo {
                 limit_bytes: (bdp_bytes * case.buffer_bdp) as u64,
             },

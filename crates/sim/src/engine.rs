@@ -72,7 +72,7 @@ impl Engine {
             end_ns: scenario.duration_ns,
             timers: Timers::new(2 * flow_count),
             flows,
-            bottleneck: Bottleneck::new(&scenario.bottleneck, flow_count, 0),
+            bottleneck: Bottleneck::new(&scenario.bottleneck, scenario.seed, flow_count, 0),
             recorder: Recorder::new(scenario.sample_interval_ns, scenario.duration_ns, &groups),
             path,
             heads: vec![[u64::MAX; WIDTH]; sources.div_ceil(WIDTH)],

@@ -294,6 +294,7 @@ fn a_sized_flow_delivers_every_byte_through_a_buffer_of_one_packet() {
                 link_rate_bps: 5_000_000,
                 rate_steps: Vec::new(),
                 ecn_threshold: None,
+                random_loss_ppb: 0,
                 queue: Queue::Pfifo { limit_pkts: 1 },
             },
             ..common::dumbbell(5_000_000, PACKET_BYTES, 300, vec![sized])

@@ -91,6 +91,10 @@ impl Sender {
     pub fn on_ack(&mut self, now_ns: u64, ack: &Ack) -> Option<u32> {
         self.set_now(now_ns);
         self.ts_recent_ms = self.ts_recent_ms.max(ack.ts_val_ms);
+        let now_ms = self.now_ms();
+        let sock = &mut self.cc.sock;
+        (sock.rcv_tsval, sock.rcv_tsecr) = (ack.ts_val_ms, ack.ts_ecr_ms);
+        sock.rcv_tstamp = now_ms;
         if ack.kind == AckKind::SynAck {
             return self.on_syn_ack(ack);
         }
@@ -254,10 +258,15 @@ impl Sender {
             progress.set_xmit_timer = sack_rtt_us.is_some_and(|rtt_us| rtt_us > head_age_us);
         }
         if self.cc.has_pkts_acked() {
+            let sock = &self.cc.sock;
+            // Since the acknowledged packet left, as much was delivered as was then in flight.
+            let in_flight_pkts = sock
+                .delivered
+                .wrapping_sub(progress.rate.sample.prior_delivered);
             let sample = AckSample {
                 pkts_acked: self.una - prior_una,
                 rtt_us: rtt_us.map_or(-1, |rtt_us| rtt_us as i32),
-                in_flight: progress.rate.sample.prior_in_flight,
+                in_flight: in_flight_pkts.wrapping_mul(sock.mss_cache),
             };
             self.cc.pkts_acked(&sample);
         }
@@ -337,6 +346,9 @@ impl Sender {
         }
         let sock = &mut self.cc.sock;
         sock.snd_cwnd = sock.snd_cwnd.clamp(1, sock.snd_cwnd_clamp);
+        if sock.take_enter_cwr() {
+            self.enter_cwr();
+        }
     }
 
     /// With reordering seen any progress counts, else only cumulative progress.

@@ -144,6 +144,7 @@ impl Sender {
         sock.prior_cwnd = sock.snd_cwnd;
         sock.prr_delivered = 0;
         sock.prr_out = 0;
+        self.publish_recovery();
         self.cc.sock.snd_ssthresh = self.cc.ssthresh();
         self.queue_cwr();
     }
@@ -248,6 +249,16 @@ impl Sender {
         self.cc.sock.high_seq = self.byte_seq(self.nxt);
     }
 
+    /// Where a congestion control reads what there is to undo: the socket.
+    pub(crate) fn publish_recovery(&mut self) {
+        let undo_marker = self.undo_marker.map_or(0, |una| self.byte_seq(una));
+        let sock = &mut self.cc.sock;
+        sock.prior_ssthresh = self.prior_ssthresh;
+        sock.undo_marker = undo_marker;
+        sock.undo_retrans = self.undo_retrans;
+        sock.retrans_stamp = self.retrans_stamp_ms.unwrap_or(0);
+    }
+
     // Undoing.
 
     pub(crate) fn init_undo(&mut self) {
@@ -274,6 +285,7 @@ impl Sender {
             self.unmark_lost();
         }
         if self.prior_ssthresh > 0 {
+            self.publish_recovery();
             self.cc.sock.snd_cwnd = self.cc.undo_cwnd();
             let sock = &mut self.cc.sock;
             if self.prior_ssthresh > sock.snd_ssthresh {
@@ -283,6 +295,7 @@ impl Sender {
         }
         self.cc.sock.snd_cwnd_stamp = self.now_ms();
         self.undo_marker = None;
+        self.publish_recovery();
         self.rack.advanced = true; // look again at what is still missing
     }
 
@@ -396,6 +409,7 @@ impl Sender {
         if first_of_window {
             self.prior_ssthresh = self.current_ssthresh();
             self.cc.sock.prior_cwnd = self.cc.sock.snd_cwnd;
+            self.publish_recovery();
             self.cc.sock.snd_ssthresh = self.cc.ssthresh();
             self.cc.cwnd_event(CaEvent::Loss);
             self.init_undo();

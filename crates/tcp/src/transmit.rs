@@ -197,6 +197,7 @@ impl Sender {
         let now_ms = self.now_ms();
         self.retrans_stamp_ms.get_or_insert(now_ms);
         self.undo_retrans = self.undo_retrans.max(0) + 1;
+        self.publish_recovery();
     }
 
     /// A segment leaves once more. As a loss probe it is no repair: until the ACKs tell
@@ -214,6 +215,7 @@ impl Sender {
         self.counters.retransmitted_pkts += u64::from(data_pkts);
         let sock = &mut self.cc.sock;
         sock.total_retrans += 1;
+        sock.bytes_retrans = sock.bytes_retrans.wrapping_add(data_pkts * sock.mss_cache);
         sock.data_segs_out = sock.data_segs_out.saturating_add(data_pkts);
         self.end_transmission(data_pkts);
     }
@@ -376,6 +378,7 @@ impl Sender {
             sock.set_cwnd_limited(is_cwnd_limited);
             sock.max_packets_out = sock.packets_out;
             self.cwnd_usage_seq = self.nxt;
+            sock.cwnd_usage_seq = sock.snd_nxt;
         }
     }
 }

@@ -52,6 +52,8 @@ pub(crate) struct Forward {
     access: Vec<DelayLine<Packet<Frame>>>,
     has_access_delay: Vec<bool>,
     bottleneck_config: BottleneckConfig,
+    /// Seed of the run.
+    seed: u64,
     bottleneck: Bottleneck<Frame>,
     forward_ns: u64,
     delay: DelayLine<Packet<Frame>>,
@@ -102,7 +104,8 @@ impl Forward {
                 .map(|delays| delays.access_ns > 0)
                 .collect(),
             bottleneck_config: scenario.bottleneck.clone(),
-            bottleneck: Bottleneck::new(&scenario.bottleneck, flows, plan.epoch_ns),
+            bottleneck: Bottleneck::new(&scenario.bottleneck, scenario.seed, flows, plan.epoch_ns),
+            seed: scenario.seed,
             forward_ns: geometry.forward_ns,
             delay: DelayLine::new(geometry.forward_ns),
             now_ns: 0,
@@ -253,6 +256,7 @@ impl Forward {
     fn begin(&mut self) {
         let counted = Bottleneck::new(
             &self.bottleneck_config,
+            self.seed,
             self.flows.len(),
             self.plan.epoch_ns,
         );

@@ -47,6 +47,7 @@ pub(super) fn scenario(link_rate_bps: u64, limit_bytes: u64, groups: Vec<Group>)
             link_rate_bps,
             rate_steps: Vec::new(),
             ecn_threshold: None,
+            random_loss_ppb: 0,
             queue: Queue::Bfifo { limit_bytes },
         },
         groups,

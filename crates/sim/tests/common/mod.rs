@@ -45,6 +45,7 @@ pub(crate) fn dumbbell(
                 limit_bytes: limit_bytes as u64,
             },
             ecn_threshold: None,
+            random_loss_ppb: 0,
         },
         groups,
     }
