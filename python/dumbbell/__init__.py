@@ -12,8 +12,10 @@ from dumbbell._core import ENGINE_VERSION, Control
 from dumbbell.analysis import Analysis, Match, analyze, match_captures
 from dumbbell.capture import Capture
 from dumbbell.congestion_control import (
-    CongestionControl,
+    CongestionControlChoice,
     Description,
+    Parameter,
+    Series,
     congestion_controls,
     describe,
 )
@@ -21,6 +23,7 @@ from dumbbell.cross_validation import CrossValidation, xval
 from dumbbell.errors import (
     Cancelled,
     CaptureError,
+    CongestionControlError,
     DumbbellError,
     EngineError,
     PrivilegeError,
@@ -30,6 +33,11 @@ from dumbbell.errors import (
 from dumbbell.linux_tree import LinuxTree, use_linux_tree
 from dumbbell.metrics import jain, measure
 from dumbbell.paired_comparison import compare
+from dumbbell.python_congestion_control import (
+    CongestionControl,
+    tcp_cong_avoid_ai,
+    tcp_slow_start,
+)
 from dumbbell.quantity import Buffer, Rate, Size, Time
 from dumbbell.run import Run, run
 from dumbbell.scenario import Group, Scenario
@@ -45,6 +53,8 @@ __all__ = [
     "Capture",
     "CaptureError",
     "CongestionControl",
+    "CongestionControlChoice",
+    "CongestionControlError",
     "Control",
     "CrossValidation",
     "Description",
@@ -53,6 +63,7 @@ __all__ = [
     "Group",
     "LinuxTree",
     "Match",
+    "Parameter",
     "PrivilegeError",
     "Rate",
     "Reason",
@@ -60,6 +71,7 @@ __all__ = [
     "Run",
     "Scenario",
     "ScenarioError",
+    "Series",
     "Size",
     "Sweep",
     "SweepInterrupted",
@@ -75,6 +87,8 @@ __all__ = [
     "measure",
     "run",
     "run_all",
+    "tcp_cong_avoid_ai",
+    "tcp_slow_start",
     "use_linux_tree",
     "xval",
 ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell.congestion_control import CongestionControl
+from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import ScenarioError
 from dumbbell.group_labels import group_labels
 from dumbbell.plain_value import check_count, check_flag, check_name, word
@@ -43,7 +43,8 @@ class Group:
     ----------
     cc
         Congestion control: ``"copa"``, ``"copa:mode_window_rtts=5"``, ``"./mine.bpf.c"``;
-        ``"linux/cubic"`` is the running kernel's own, for the kernel engine.
+        ``"linux/cubic"`` is the running kernel's own, for the kernel engine; a class of
+        `dumbbell.CongestionControl` stands for itself.
     flows
         How many.
     rtt
@@ -71,7 +72,7 @@ class Group:
         Classic ECN (RFC 3168); a congestion control that needs ECN, like ``dctcp``, has it unasked.
     """
 
-    cc: CongestionControl
+    cc: CongestionControlChoice
     flows: int
     rtt: Time | None
     start: Time
@@ -87,7 +88,7 @@ class Group:
 
     def __init__(
         self,
-        cc: str | CongestionControl,
+        cc: str | CongestionControlChoice | type,
         flows: int = 1,
         *,
         rtt: str | Time | None = None,
@@ -103,7 +104,7 @@ class Group:
         ecn: bool = False,
     ) -> None:
         values = {
-            "cc": CongestionControl.parse(cc),
+            "cc": CongestionControlChoice.parse(cc),
             "flows": check_count(flows, "flows", MAX_FLOWS),
             "rtt": None if rtt is None else Time.parse(rtt, "rtt", minimum=MIN_RTT_NS),
             "start": Time.parse(start, "start"),
@@ -249,7 +250,7 @@ class Scenario:
 
     def __init__(
         self,
-        groups: Iterable[Group | str | CongestionControl],
+        groups: Iterable[Group | str | CongestionControlChoice | type],
         *,
         rate: str | Rate = "50mbit",
         rtt: str | Time = "40ms",

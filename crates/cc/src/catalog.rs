@@ -7,6 +7,7 @@ use std::{fmt, fs};
 
 use serde::Serialize;
 
+use crate::bpf::BpfObject;
 use crate::compile;
 use crate::declarations::{Param, Series};
 use crate::error::{Error, nearest};
@@ -107,6 +108,20 @@ pub fn describe(name: &str) -> Result<Description, Error> {
         series: instance.series().to_vec(),
         ops: instance.ops().present(),
     })
+}
+
+/// Compiles a file for the simulator, unless this process has; a built-in is compiled already.
+pub fn precompile(name: &str) -> Result<(), Error> {
+    find(name, Target::Native).map(drop)
+}
+
+/// Compiles a file for the running kernel, and reads it as far as that goes without loading it.
+pub fn compile_for_kernel(name: &str) -> Result<(), Error> {
+    let request = Request {
+        name: name.to_owned(),
+        params: BTreeMap::new(),
+    };
+    BpfObject::find(&request).map(drop)
 }
 
 /// The compiler that made the built-ins' BPF objects, if there was one.

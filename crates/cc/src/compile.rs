@@ -322,11 +322,7 @@ impl<'path> Run<'path> {
 
 fn write_headers(dialect: Dialect, types: Option<&str>) -> io::Result<TempDir> {
     let dir = tempfile::Builder::new().prefix("dumbbell-cc-").tempdir()?;
-    for header in HEADERS {
-        let path = dir.path().join(header.path);
-        fs::create_dir_all(path.parent().unwrap_or(dir.path()))?;
-        fs::write(path, header.text)?;
-    }
+    write_headers_to(dir.path())?;
     if dialect == Dialect::Module {
         kernel_headers::write_below(&dir.path().join("include/linux-module"))?;
     }
@@ -343,8 +339,17 @@ fn write_headers(dialect: Dialect, types: Option<&str>) -> io::Result<TempDir> {
     Ok(dir)
 }
 
+pub(crate) fn write_headers_to(dir: &Path) -> io::Result<()> {
+    for header in HEADERS {
+        let path = dir.join(header.path);
+        fs::create_dir_all(path.parent().unwrap_or(dir))?;
+        fs::write(path, header.text)?;
+    }
+    Ok(())
+}
+
 /// The first compiler that answers.
-fn find_compiler() -> Option<String> {
+pub(crate) fn find_compiler() -> Option<String> {
     let chosen = env::var("CC")
         .ok()
         .filter(|compiler| !compiler.trim().is_empty());

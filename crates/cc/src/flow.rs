@@ -5,8 +5,11 @@ use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
 use crate::declarations::Place;
+use crate::fault::{Fault, MAX_CWND_PKTS, cwnd_remedy};
+use crate::hosted::HostedPointer;
 use crate::instance::Instance;
 use crate::ops::Ops;
+use crate::running::Op;
 use crate::sock::{AckSample, CaEvent, CaState, RateSample, Sock};
 
 /// `icsk_ca_initialized` in [`Sock::icsk_ca_bits`].
@@ -21,18 +24,36 @@ pub struct Flow {
     storage: Storage,
     /// The instance's, unless a kernel module gave this socket another table.
     ops: Ops,
+    /// In the storage's place, if the congestion control is no C.
+    hosted: Option<HostedPointer>,
+    /// What the socket carries for the congestion control: the storage, or what is hosted.
+    address: u64,
     instance: Rc<Instance>,
+    /// The flow's number in the run, for reports.
+    number: u32,
 }
 
 impl Flow {
     pub(crate) fn new(instance: Rc<Instance>) -> Self {
         let storage = Storage::new(instance.declarations().storage_bytes);
+        let hosted = instance.new_hosted_flow();
+        let address = hosted
+            .as_ref()
+            .map_or_else(|| storage.address(), HostedPointer::address);
         Self {
             sock: Sock::new(),
             storage,
             ops: *instance.ops(),
+            hosted,
+            address,
             instance,
+            number: 0,
         }
+    }
+
+    /// Numbers the flow, as crash reports and faults name it.
+    pub fn set_number(&mut self, number: u32) {
+        self.number = number;
     }
 
     /// The instance it runs.
@@ -50,9 +71,10 @@ impl Flow {
         self.sock.prior_ssthresh = 0;
         self.sock.icsk_ca_ops = self.instance.module_ops();
         if let Some(init) = self.ops.init {
-            let sock = self.enter();
+            let sock = self.enter(Op::Init);
             // SAFETY: `enter`.
             unsafe { init(sock) };
+            self.leave(Op::Init);
         }
         if let Some(ops) = self.instance.exchanged_ops(self.sock.icsk_ca_ops) {
             self.ops = ops;
@@ -64,9 +86,11 @@ impl Flow {
     #[inline]
     pub fn ssthresh(&mut self) -> u32 {
         let ssthresh = self.ops.ssthresh.expect("checked on load");
-        let sock = self.enter();
+        let sock = self.enter(Op::Ssthresh);
         // SAFETY: `enter`.
-        unsafe { ssthresh(sock) }
+        let value = unsafe { ssthresh(sock) };
+        self.leave(Op::Ssthresh);
+        value
     }
 
     /// Whether [`Flow::cong_control`] replaces [`Flow::cong_avoid`] and Linux's own cwnd
@@ -80,9 +104,10 @@ impl Flow {
     #[inline]
     pub fn cong_control(&mut self, ack: u32, flag: i32, rs: &RateSample) {
         if let Some(cong_control) = self.ops.cong_control {
-            let sock = self.enter();
+            let sock = self.enter(Op::CongControl);
             // SAFETY: `enter`; the sample is only read, during the call.
             unsafe { cong_control(sock, ack, flag, rs) };
+            self.leave(Op::CongControl);
         }
     }
 
@@ -90,9 +115,10 @@ impl Flow {
     #[inline]
     pub fn cong_avoid(&mut self, ack: u32, acked: u32) {
         if let Some(cong_avoid) = self.ops.cong_avoid {
-            let sock = self.enter();
+            let sock = self.enter(Op::CongAvoid);
             // SAFETY: `enter`.
             unsafe { cong_avoid(sock, ack, acked) };
+            self.leave(Op::CongAvoid);
         }
     }
 
@@ -101,9 +127,10 @@ impl Flow {
     #[inline]
     pub fn set_state(&mut self, state: CaState) {
         if let Some(set_state) = self.ops.set_state {
-            let sock = self.enter();
+            let sock = self.enter(Op::SetState);
             // SAFETY: `enter`.
             unsafe { set_state(sock, state as u8) };
+            self.leave(Op::SetState);
         }
         self.sock.set_ca_state(state);
     }
@@ -112,9 +139,10 @@ impl Flow {
     #[inline]
     pub fn cwnd_event(&mut self, event: CaEvent) {
         if let Some(cwnd_event) = self.ops.cwnd_event {
-            let sock = self.enter();
+            let sock = self.enter(Op::CwndEvent);
             // SAFETY: `enter`.
             unsafe { cwnd_event(sock, event as u32) };
+            self.leave(Op::CwndEvent);
         }
     }
 
@@ -123,9 +151,10 @@ impl Flow {
     #[inline]
     pub fn in_ack_event(&mut self, flags: u32) {
         if let Some(in_ack_event) = self.ops.in_ack_event {
-            let sock = self.enter();
+            let sock = self.enter(Op::InAckEvent);
             // SAFETY: `enter`.
             unsafe { in_ack_event(sock, flags) };
+            self.leave(Op::InAckEvent);
         }
     }
 
@@ -139,9 +168,10 @@ impl Flow {
     #[inline]
     pub fn pkts_acked(&mut self, sample: &AckSample) {
         if let Some(pkts_acked) = self.ops.pkts_acked {
-            let sock = self.enter();
+            let sock = self.enter(Op::PktsAcked);
             // SAFETY: `enter`; the sample is only read, during the call.
             unsafe { pkts_acked(sock, sample) };
+            self.leave(Op::PktsAcked);
         }
     }
 
@@ -149,18 +179,25 @@ impl Flow {
     #[inline]
     pub fn min_tso_segs(&mut self) -> Option<u32> {
         let min_tso_segs = self.ops.min_tso_segs?;
-        let sock = self.enter();
+        let sock = self.enter(Op::MinTsoSegs);
         // SAFETY: `enter`.
-        Some(unsafe { min_tso_segs(sock) })
+        let value = unsafe { min_tso_segs(sock) };
+        self.leave(Op::MinTsoSegs);
+        Some(value)
     }
 
     /// cwnd after a recovery that turned out to be spurious, packets.
     #[inline]
     pub fn undo_cwnd(&mut self) -> u32 {
         let undo_cwnd = self.ops.undo_cwnd.expect("checked on load");
-        let sock = self.enter();
+        let sock = self.enter(Op::UndoCwnd);
         // SAFETY: `enter`.
-        unsafe { undo_cwnd(sock) }
+        let cwnd_pkts = unsafe { undo_cwnd(sock) };
+        self.leave(Op::UndoCwnd);
+        if cwnd_pkts.wrapping_sub(1) >= MAX_CWND_PKTS {
+            self.note_cwnd(Op::UndoCwnd, "returned a cwnd of", cwnd_pkts);
+        }
+        cwnd_pkts
     }
 
     /// How many cwnds the send buffer should hold, if the congestion control cares (Linux's
@@ -168,15 +205,20 @@ impl Flow {
     #[inline]
     pub fn sndbuf_expand(&mut self) -> Option<u32> {
         let sndbuf_expand = self.ops.sndbuf_expand?;
-        let sock = self.enter();
+        let sock = self.enter(Op::SndbufExpand);
         // SAFETY: `enter`.
-        Some(unsafe { sndbuf_expand(sock) })
+        let value = unsafe { sndbuf_expand(sock) };
+        self.leave(Op::SndbufExpand);
+        Some(value)
     }
 
     /// Hands each series' index and raw value to `take`, in the order of
     /// [`Instance::series`]; signed values are sign-extended.
     #[inline]
     pub fn read_series(&self, mut take: impl FnMut(usize, u64)) {
+        if let Some(hosted) = &self.hosted {
+            return hosted.read_series(&mut take);
+        }
         for (index, reader) in self.instance.declarations().readers.iter().enumerate() {
             let words = match reader.place {
                 Place::CaPriv => &self.sock.icsk_ca_priv[..],
@@ -193,11 +235,35 @@ impl Flow {
     /// mapped; the socket has the layout they were compiled for (checked on load), is borrowed
     /// exclusively, and points to storage of the declared size; nothing of it outlives the call.
     #[inline]
-    fn enter(&mut self) -> *mut Sock {
-        self.instance.set_clock(self.sock.tcp_clock_cache);
+    fn enter(&mut self, op: Op) -> *mut Sock {
+        let now_ns = self.sock.tcp_clock_cache;
+        self.instance.set_clock(now_ns);
+        self.instance.running().enter(op, self.number, now_ns);
         // Every time, because safe code can move `sock` from one flow to another.
-        self.sock.host_storage = self.storage.address();
+        self.sock.host_storage = self.address;
         &raw mut self.sock
+    }
+
+    /// After every call into the C.
+    #[inline]
+    fn leave(&mut self, op: Op) {
+        self.instance.running().leave(op, self.number);
+        if self.sock.snd_cwnd.wrapping_sub(1) >= MAX_CWND_PKTS {
+            self.note_cwnd(op, "set cwnd to", self.sock.snd_cwnd);
+        }
+    }
+
+    /// Keeps the fault for [`Instance::fault`]; the run goes on until somebody asks.
+    #[cold]
+    fn note_cwnd(&self, op: Op, what: &str, cwnd_pkts: u32) {
+        self.instance.note_fault(Fault {
+            cc: self.instance.requested().to_owned(),
+            op: op.name(),
+            flow: self.number,
+            now_ns: self.sock.tcp_clock_cache,
+            deed: format!("{what} {cwnd_pkts}"),
+            remedy: cwnd_remedy(),
+        });
     }
 }
 
@@ -207,9 +273,10 @@ impl Drop for Flow {
             return;
         }
         if let Some(release) = self.ops.release {
-            let sock = self.enter();
+            let sock = self.enter(Op::Release);
             // SAFETY: `enter`; the storage is freed after this.
             unsafe { release(sock) };
+            self.leave(Op::Release);
         }
         self.instance.forget_socket(self.storage.address());
     }

@@ -1,5 +1,6 @@
 //! Loading: one private copy of a congestion control's shared object.
 
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -15,16 +16,20 @@ use rustix::fs::MemfdFlags;
 use rustix::mm::MprotectFlags;
 
 use crate::catalog::{self, Target};
+use crate::crash;
 use crate::declarations::{self, Declarations, Param, Series};
 use crate::digest::digest;
 use crate::elf::{Elf, Symbol};
 use crate::error::Error;
+use crate::fault::Fault;
 use crate::file_name::FileName;
 use crate::flow::Flow;
+use crate::hosted::{Hosted, HostedPointer};
 use crate::kernel_functions::{missing_functions, missing_symbols};
 use crate::ops::{Ops, TCP_CONG_NEEDS_ECN};
 use crate::ops_choice;
 use crate::request::{Request, choose_params};
+use crate::running::{Running, SharedRunning};
 use crate::{kernel_module, sock};
 
 /// `dumbbell_forget_socket` of `cc/include/maps.c`.
@@ -35,20 +40,31 @@ type ForgetSocket = unsafe extern "C" fn(u64);
 #[derive(Debug)]
 pub struct Instance {
     ops: Ops,
+    /// Name of its variable; empty if it is no C.
+    ops_table: String,
     name: String,
     build: String,
     params: BTreeMap<String, i64>,
     declarations: Declarations,
     /// The table that a kernel module registered, in its own data.
     module_ops: Option<NonNull<Ops>>,
+    /// What was asked for: a name or a file.
+    requested: String,
+    running: SharedRunning,
+    /// The first one; shared with flows that are hosted.
+    fault: Rc<OnceCell<Fault>>,
+    /// What makes its flows, if it is no C.
+    hosted: Option<Hosted>,
     /// Takes a closed socket's state out of the maps; `None` if the object has none.
     forget_socket: Option<ForgetSocket>,
     /// The instance's clock, `dumbbell_now_ns`.
     now_ns: NonNull<u64>,
     // The mapping goes before the file: a loaded library is known by its path, and the
     // descriptor's number must not name another file while this one is mapped.
-    _library: Library,
-    _file: File,
+    _library: Option<Library>,
+    _file: Option<File>,
+    /// The clock of one that is no C.
+    _clock: Option<Box<Cell<u64>>>,
 }
 
 impl Instance {
@@ -56,7 +72,9 @@ impl Instance {
     /// random generator.
     pub fn load(request: &Request, seed: u64) -> Result<Rc<Self>, Error> {
         let build = catalog::find(&request.name, Target::Native)?;
-        Ok(Rc::new(Self::new(request, build.object.as_ref(), seed)?))
+        let instance = Self::new(request, build.object.as_ref(), seed)?;
+        crash::watch(&instance.running);
+        Ok(Rc::new(instance))
     }
 
     pub(crate) fn new(request: &Request, object: &[u8], seed: u64) -> Result<Self, Error> {
@@ -88,9 +106,9 @@ impl Instance {
         // else refers to yet.
         unsafe { state.write(seed) };
         let module_ops = mapping.load_module().map_err(invalid)?;
-        let ops = match module_ops {
+        let (ops_table, ops) = match module_ops {
             // SAFETY: `load_module` found a table that starts as `Ops` in the mapped data.
-            Some(registered) => unsafe { registered.read() },
+            Some(registered) => ("", unsafe { registered.read() }),
             None => mapping.ops(table).map_err(invalid)?,
         };
         let forget_socket = mapping
@@ -98,16 +116,52 @@ impl Instance {
             .map_err(invalid)?;
         Ok(Self {
             name: ops.check().map_err(invalid)?.to_owned(),
+            ops_table: ops_table.to_owned(),
             ops,
             module_ops,
             build: digest(object),
             params,
             declarations,
+            requested: request.name.clone(),
+            running: SharedRunning::default(),
+            fault: Rc::default(),
+            hosted: None,
             forget_socket,
             now_ns: mapping.variable("dumbbell_now_ns").map_err(invalid)?,
-            _library: mapping.library,
-            _file: mapping.file,
+            _library: Some(mapping.library),
+            _file: Some(mapping.file),
+            _clock: None,
         })
+    }
+
+    /// Hosts a congestion control that is no C; `requested` is how its user names it.
+    pub fn host(requested: &str, hosted: Hosted) -> Result<Rc<Self>, Error> {
+        let invalid = |problem: String| Error::Invalid {
+            file: requested.to_owned(),
+            problem,
+        };
+        let ops = hosted.ops();
+        let clock = Box::new(Cell::new(0));
+        let instance = Self {
+            name: ops.check().map_err(invalid)?.to_owned(),
+            ops_table: String::new(),
+            module_ops: None,
+            ops,
+            build: hosted.build.clone(),
+            params: hosted.params.clone(),
+            declarations: hosted.declarations(),
+            requested: requested.to_owned(),
+            running: SharedRunning::default(),
+            fault: Rc::default(),
+            hosted: Some(hosted),
+            forget_socket: None,
+            now_ns: NonNull::new(clock.as_ptr()).expect("a box has an address"),
+            _library: None,
+            _file: None,
+            _clock: Some(clock),
+        };
+        crash::watch(&instance.running);
+        Ok(Rc::new(instance))
     }
 
     /// The congestion control's name in the kernel's table.
@@ -135,13 +189,47 @@ impl Instance {
         self.ops.flags & TCP_CONG_NEEDS_ECN != 0
     }
 
+    /// What no run can go on with, once a flow's call has shown it; the first.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.fault.get()
+    }
+
     /// A new socket that runs this instance; [`Flow::init`] starts it.
     pub fn new_flow(self: &Rc<Self>) -> Flow {
         Flow::new(Rc::clone(self))
     }
 
+    /// A new flow's own congestion control, if it is no C.
+    pub(crate) fn new_hosted_flow(&self) -> Option<HostedPointer> {
+        let hosted = self.hosted.as_ref()?;
+        Some(HostedPointer::new(
+            hosted.make(),
+            &self.requested,
+            &self.fault,
+            &self.running,
+        ))
+    }
+
     pub(crate) fn declarations(&self) -> &Declarations {
         &self.declarations
+    }
+
+    pub(crate) fn requested(&self) -> &str {
+        &self.requested
+    }
+
+    pub(crate) fn note_fault(&self, fault: Fault) {
+        // One is told; later ones are often its consequences.
+        let _ = self.fault.set(fault);
+    }
+
+    #[inline]
+    pub(crate) fn running(&self) -> &Running {
+        &self.running
+    }
+
+    pub(crate) fn ops_table(&self) -> &str {
+        &self.ops_table
     }
 
     #[inline]
@@ -279,7 +367,7 @@ impl<'data> Mapping<'data> {
     }
 
     /// A copy of the ops table that is meant.
-    fn ops(&self, wanted: Option<&str>) -> Result<Ops, String> {
+    fn ops(&self, wanted: Option<&str>) -> Result<(&'data str, Ops), String> {
         let read = |name: &str| {
             let table = self.variable::<Ops>(name)?;
             // SAFETY: the variable has the table's size, and lies in the section that says
@@ -287,7 +375,8 @@ impl<'data> Mapping<'data> {
             Ok::<Ops, String>(unsafe { table.read() })
         };
         let check = |name: &str| read(name)?.check().map(|_| ());
-        read(ops_choice::choose(&self.elf, wanted, check)?)
+        let name = ops_choice::choose(&self.elf, wanted, check)?;
+        Ok((name, read(name)?))
     }
 
     /// Tells `cc/include/maps.c` which storage the flow has; returns how to empty it.

@@ -32,7 +32,7 @@ pub(crate) struct Ops {
 }
 
 /// Names of the callbacks, in the table's order; they fill its start, a pointer each.
-const CALLBACKS: [&str; 12] = [
+pub(crate) const CALLBACKS: [&str; 12] = [
     "ssthresh",
     "cong_avoid",
     "set_state",

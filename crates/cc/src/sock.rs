@@ -69,7 +69,7 @@ pub struct MinMax {
 /// `struct tcp_sock`. Windows and counters are packets, times µs, sequence
 /// numbers and sizes bytes, rates bytes per second, unless said otherwise.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "fields are Linux's, documented in vmlinux.h")]
 pub struct Sock {
     pub sk_pacing_rate: u64,
@@ -161,7 +161,7 @@ pub struct Sock {
 impl Sock {
     /// A socket as Linux makes it before the handshake: everything zero but
     /// `ssthresh`, the clamp and the pacing defaults.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         // SAFETY: every field is an integer or an array of integers, for which
         // all-zero bytes are a valid value.
         let mut sock: Self = unsafe { core::mem::zeroed() };

@@ -32,6 +32,7 @@ const EVENTS_PER_CHECK: u32 = 8192;
 /// Everything that a run consists of.
 pub(crate) struct Engine {
     pub(crate) end_ns: u64,
+    instances: Vec<Rc<Instance>>,
     pub(crate) flows: Vec<Endpoints>,
     pub(crate) bottleneck: Bottleneck<DataHeader>,
     pub(crate) recorder: Recorder,
@@ -70,6 +71,7 @@ impl Engine {
         let sources = FIRST_CLASS + 2 * path.classes.len();
         let mut engine = Self {
             end_ns: scenario.duration_ns,
+            instances: instances.to_vec(),
             timers: Timers::new(2 * flow_count),
             flows,
             bottleneck: Bottleneck::new(&scenario.bottleneck, scenario.seed, flow_count, 0),
@@ -110,6 +112,7 @@ impl Engine {
                 if control.is_cancelled() {
                     return Err(Error::Cancelled);
                 }
+                self.check_faults()?;
                 if self.tap.as_ref().is_some_and(|tap| tap.has_failed()) {
                     return Ok(()); // the capture's failure is told when it is finished
                 }
@@ -124,7 +127,13 @@ impl Engine {
         }
         self.reached_ns = self.end_ns;
         control.set_progress(1, 1);
-        Ok(())
+        self.check_faults()
+    }
+
+    /// Ends a run whose congestion control has done what TCP cannot go on with.
+    fn check_faults(&self) -> Result<(), Error> {
+        let fault = self.instances.iter().find_map(|instance| instance.fault());
+        fault.map_or(Ok(()), |fault| Err(fault.clone().into()))
     }
 
     /// Ends the capture, if there is one.

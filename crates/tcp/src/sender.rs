@@ -128,10 +128,11 @@ pub struct Sender {
 
 impl Sender {
     /// A closed connection that will run `cc`.
-    pub fn new(config: SenderConfig, cc: Flow) -> Self {
+    pub fn new(config: SenderConfig, mut cc: Flow) -> Self {
         let end = config.size_bytes.map_or(u32::MAX, |bytes| {
             u32::try_from(bytes.div_ceil(u64::from(config.mss_bytes))).unwrap_or(u32::MAX)
         });
+        cc.set_number(config.flow);
         let mut sender = Self {
             config,
             cc,

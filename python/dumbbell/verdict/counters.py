@@ -69,7 +69,7 @@ def check_congestion_control(scenario: Scenario, summary: Mapping[str, Any]) -> 
         group = flow["group"]
         asked = scenario.groups[group].cc
         # A file's own name is known only once it is loaded.
-        name = loaded.get(group) if asked.is_file else asked.name
+        name = loaded.get(group) if asked.is_file or asked.is_python else asked.name
         if flow["cc"] != name:
             wrong.append((flow, f"ran `{flow['cc']}`, asked for `{name}`"))
     what = "ran another congestion control"
