@@ -12,9 +12,11 @@ from typer.main import get_command
 
 from dumbbell.cli.analyze import analyze_command
 from dumbbell.cli.cc import cc_app
+from dumbbell.cli.compare import compare_command
 from dumbbell.cli.console import error
 from dumbbell.cli.doctor import doctor_command
 from dumbbell.cli.gate import gate_command
+from dumbbell.cli.metrics import metrics_command
 from dumbbell.cli.model import model_app
 from dumbbell.cli.reproduce import reproduce_command
 from dumbbell.cli.rootless import enter_user_namespace
@@ -42,6 +44,8 @@ app.command("reproduce")(reproduce_command)
 app.command("xval")(xval_command)
 app.command("analyze")(analyze_command)
 app.command("gate")(gate_command)
+app.command("compare")(compare_command)
+app.command("metrics")(metrics_command)
 app.command("doctor")(doctor_command)
 app.add_typer(cc_app, name="cc")
 app.add_typer(model_app, name="model")

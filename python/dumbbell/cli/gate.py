@@ -87,7 +87,9 @@ Seed = Annotated[
 Level = Annotated[
     float,
     typer.Option(
-        min=1e-9, max=0.5, help="Chance of a false alarm in the whole gate, at the tolerance's edge."
+        min=1e-9,
+        max=0.5,
+        help="Chance of a false alarm in the whole gate, at the tolerance's edge.",
     ),
 ]
 Junit = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML to this file.")]
@@ -186,11 +188,10 @@ def run_with_progress(
 
 def print_gate(console: Console, gate: Gate) -> None:
     """Print what changed and the outcome, for a person."""
-    cc = gate.after.cc
-    rows = [change_row(comparison, cc) for comparison in changes(gate)]
+    rows = [change_row(comparison) for comparison in changes(gate)]
     if rows:
         console.print(table("", CHANGE_COLUMNS, rows))
-    rows = [criterion_row(outcome, cc) for outcome in unmet(gate)]
+    rows = [criterion_row(outcome) for outcome in unmet(gate)]
     if rows:
         console.print(table("", CRITERION_COLUMNS, rows))
     for line in [*outline(gate), headline(gate)]:

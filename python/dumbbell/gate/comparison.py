@@ -20,8 +20,6 @@ from dumbbell.statistics import Interval, paired_difference, unpaired_difference
 __all__ = ["Change", "Comparison", "compare_cells"]
 
 
-
-
 class Change(StrEnum):
     """What became of a metric."""
 

@@ -92,11 +92,8 @@ class Gate:
 
     @property
     def same_builds(self) -> bool:
-        """Whether the baseline was made by the same engine and congestion controls."""
-        return self.before is not None and (
-            (self.before.engine, self.before.engine_version, self.before.builds)
-            == (self.after.engine, self.after.engine_version, self.after.builds)
-        )
+        """Whether the baseline was made by the same engine, builds and parameters."""
+        return self.before is not None and made_by(self.before) == made_by(self.after)
 
     def changed(self, change: Change) -> list[Comparison]:
         """Return the comparisons with an outcome."""
@@ -178,6 +175,12 @@ def judge(
     )
 
 
+def made_by(result: SuiteResult) -> tuple[Any, ...]:
+    """Return what a result depends on beside the suite and the seeds."""
+    parameters = result.cc.partition(":")[2]
+    return result.engine, result.engine_version, dict(result.builds), parameters
+
+
 def key(outcome: CriterionOutcome) -> tuple[str, str, str]:
     """Return what a criterion is found again by."""
     return outcome.cell, outcome.observed.subject, str(outcome.criterion)
@@ -244,7 +247,5 @@ def unjudged_of(after: SuiteResult, before: SuiteResult | None) -> list[Unjudged
         too_few = left < min(MIN_REPS, len(cell.seeds))
         new = after.engine == SIMULATOR and cell.invalid_count > old.get((cell.case, cell.cell), 0)
         if too_few or new:
-            found.append(
-                Unjudged(cell.label, cell.invalid_count, len(cell.seeds), cell.reasons[0])
-            )
+            found.append(Unjudged(cell.label, cell.invalid_count, len(cell.seeds), cell.reasons[0]))
     return found

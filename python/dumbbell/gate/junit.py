@@ -60,12 +60,12 @@ def findings(gate: Gate) -> tuple[defaultdict[str, list[str]], defaultdict[str, 
     remarks: defaultdict[str, list[str]] = defaultdict(list)
     for comparison in gate.comparisons:
         if comparison.change == Change.WORSE:
-            failures[comparison.cell].append(say_change(comparison, gate.after.cc))
+            failures[comparison.cell].append(say_change(comparison))
         elif comparison.change in (Change.UNCLEAR, Change.BETTER):
-            remarks[comparison.cell].append(say_change(comparison, gate.after.cc))
+            remarks[comparison.cell].append(say_change(comparison))
     for outcome in gate.criteria:
         if outcome.met == Met.MISSED:
-            failures[outcome.cell].append(say_criterion(outcome, gate.after.cc))
+            failures[outcome.cell].append(say_criterion(outcome))
         elif outcome.met != Met.MET:
-            remarks[outcome.cell].append(say_criterion(outcome, gate.after.cc))
+            remarks[outcome.cell].append(say_criterion(outcome))
     return failures, remarks

@@ -24,12 +24,11 @@ MOST_ROWS = 100
 
 def to_markdown(gate: Gate) -> str:
     """Return the outcome, what changed, and which criteria are not met."""
-    cc = gate.after.cc
     parts = [f"### {headline(gate)}", "\n".join(f"- {plain(line)}" for line in outline(gate))]
-    rows = [change_row(comparison, cc) for comparison in changes(gate)]
+    rows = [change_row(comparison) for comparison in changes(gate)]
     if rows:
         parts.append(table(CHANGE_COLUMNS, rows))
-    rows = [criterion_row(outcome, cc) for outcome in unmet(gate)]
+    rows = [criterion_row(outcome) for outcome in unmet(gate)]
     if rows:
         parts.append(table(CRITERION_COLUMNS, rows))
     return "\n\n".join(parts) + "\n"

@@ -100,13 +100,12 @@ def unmet(gate: Gate) -> list[CriterionOutcome]:
     ]
 
 
-def whose(comparison: Comparison, cc: str) -> str:
-    """Return a metric's title and whose it is: ``goodput of cubic``."""
-    title, subject = comparison.metric.title, comparison.observed.subject
-    return title if subject == RUN else f"{title} of {subject.replace(UNDER_TEST, cc)}"
+def whose(subject: str) -> str:
+    """Say whose a value is: `` (tested)``, `` (cubic)``; nothing for the whole run's."""
+    return "" if subject == RUN else f" ({subject.replace(UNDER_TEST, 'tested')})"
 
 
-def change_row(comparison: Comparison, cc: str) -> tuple[str, ...]:
+def change_row(comparison: Comparison) -> tuple[str, ...]:
     """Return a comparison as a row of `CHANGE_COLUMNS`."""
     metric = comparison.metric
     before, after = (
@@ -117,7 +116,7 @@ def change_row(comparison: Comparison, cc: str) -> tuple[str, ...]:
         after += f" (none in {missing[1]} runs, before in {missing[0]})"
     return (
         comparison.cell,
-        whose(comparison, cc),
+        comparison.metric.title + whose(comparison.observed.subject),
         before,
         after,
         say_difference(comparison),
@@ -138,24 +137,28 @@ def say_difference(comparison: Comparison) -> str:
     return f"{said} ({low:+.3g} to {high:+.3g})"
 
 
-def say_change(comparison: Comparison, cc: str) -> str:
+def say_change(comparison: Comparison) -> str:
     """Return a comparison as a sentence."""
-    _, metric, before, after, difference, tolerance, change = change_row(comparison, cc)
+    _, metric, before, after, difference, tolerance, change = change_row(comparison)
     return f"{metric} is {change}: {before} → {after}, {difference}; tolerated {tolerance}"
 
 
-def criterion_row(outcome: CriterionOutcome, cc: str) -> tuple[str, ...]:
+def criterion_row(outcome: CriterionOutcome) -> tuple[str, ...]:
     """Return a criterion as a row of `CRITERION_COLUMNS`."""
-    subject = outcome.observed.subject
-    of = f" of {subject.replace(UNDER_TEST, cc)}" if subject != RUN else ""
     mean = outcome.mean
     said = NONE if mean is None else write_value(mean, outcome.criterion.measure.metric)
     if outcome.missing:
         said += f" (none in {outcome.missing} runs)"
-    return outcome.cell, f"{outcome.criterion}{of}", said, f"{outcome.p:.2g}", str(outcome.met)
+    return (
+        outcome.cell,
+        f"{outcome.criterion}{whose(outcome.observed.subject)}",
+        said,
+        f"{outcome.p:.2g}",
+        str(outcome.met),
+    )
 
 
-def say_criterion(outcome: CriterionOutcome, cc: str) -> str:
+def say_criterion(outcome: CriterionOutcome) -> str:
     """Return a criterion as a sentence."""
-    _, criterion, mean, _, met = criterion_row(outcome, cc)
+    _, criterion, mean, _, met = criterion_row(outcome)
     return f"{criterion} is {met}: the mean is {mean}"

@@ -126,7 +126,7 @@ class Case:
             for _, scenario in cells:
                 self.warmup.check(scenario)
         if not any(is_under_test(group) for group in self.groups):
-            raise GateError(f"no group is under test; write `cc = \"{UNDER_TEST}\"` in one")
+            raise GateError(f'no group is under test; write `cc = "{UNDER_TEST}"` in one')
         for measure in self.measures:
             if measure.of_others and all(is_under_test(group) for group in self.groups):
                 raise GateError(

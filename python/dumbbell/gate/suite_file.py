@@ -24,9 +24,9 @@ SHIPPED = Path(__file__).parent / "suites"
 #: Words of a scenario that a suite may set: the name is the case's, seeds are the repetitions'.
 WORDS = tuple(word for word in SCENARIO_WORDS if word not in ("name", "seed"))
 #: Words that a suite sets for all its cases, and a case for itself.
-SHARED = ("reps", "warmup", "judge", "require", *WORDS)
+SHARED = ("reps", "warmup", "axes", "judge", "require", *WORDS)
 OF_SUITE = ("title", "source", "seed", "case", *SHARED)
-OF_CASE = ("name", "why", "needs", "scenario", "axes", "group", *SHARED)
+OF_CASE = ("name", "why", "needs", "scenario", "group", *SHARED)
 #: A case's name is part of a test's.
 CASE_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*", re.ASCII)
 
@@ -149,7 +149,7 @@ def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
         why=text_of(table, "why"),
         words={key: shared[key] for key in WORDS if key in shared},
         groups=tuple(groups_of(table)),
-        axes=table_of(table, "axes"),
+        axes=table_of(shared, "axes"),
         reps=check_count(shared.get("reps", 10), "reps", 10_000),
         warmup=Warmup.parse(shared["warmup"]) if "warmup" in shared else None,
         judged=tuple(judged_of({**table_of(suite, "judge"), **table_of(table, "judge")}, table)),
@@ -163,9 +163,7 @@ def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
     if not case.measures:
         raise GateError("nothing is judged; write `judge` or `require`")
     if case.judged and case.reps < MIN_REPS:
-        raise GateError(
-            f"reps is {case.reps}; a comparison needs {MIN_REPS} or more", key="reps"
-        )
+        raise GateError(f"reps is {case.reps}; a comparison needs {MIN_REPS} or more", key="reps")
     case.check()
     return case
 
@@ -242,7 +240,7 @@ def table_of(table: Mapping[str, Any], key: str) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, entry in value.items():
         if isinstance(entry, dict):
-            flat |= {f"{name}.{inner}": entry[inner] for inner in entry}
+            flat |= {f"{name}.{inner}": value for inner, value in entry.items()}
         else:
             flat[name] = entry
     return flat
@@ -268,7 +266,7 @@ def line_of(text: str, key: str, case: int | None, group: int | None) -> int | N
     case, group
         Index of the `[[case]]` it is in, and of its `[[case.group]]`; None for neither.
     """
-    word = re.compile(rf"""(?<![\w.-])["']?{re.escape(key.rpartition('.')[2])}["']?\s*[=\]]""")
+    word = re.compile(rf"""(?<![\w.-])["']?{re.escape(key.rpartition(".")[2])}["']?\s*[=\]]""")
     at_case = at_group = -1
     fallback = None
     for number, line in enumerate(text.splitlines(), start=1):

@@ -6,6 +6,7 @@ figures of the whole run, as the papers have them.
 
 from dumbbell.metrics.fairness import jain
 from dumbbell.metrics.group import group_metrics, sum_known, utilization
+from dumbbell.metrics.harm import harm, harm_of
 from dumbbell.metrics.metric import Metric
 from dumbbell.metrics.registry import METRICS, measure
 from dumbbell.metrics.throughput import share
@@ -18,6 +19,8 @@ __all__ = [
     "Metric",
     "Warmup",
     "group_metrics",
+    "harm",
+    "harm_of",
     "jain",
     "mean_and_range",
     "measure",

@@ -122,10 +122,15 @@ class Observation:
         times = self.sample_times_us
         interval_us = int(self.run.scenario.sample) / 1000
         # All flows are sampled at once: an instant begins where the time changes.
-        begins = np.flatnonzero(np.diff(times, prepend=-1))
+        begins = np.flatnonzero(times[1:] != times[:-1]) + 1
+        begins = np.concatenate([np.zeros(min(times.size, 1), begins.dtype), begins])
         elapsed_us = np.diff(times[begins], prepend=times[:1] - interval_us)
-        rows = np.diff(begins, append=times.size)
-        bits: FloatArray = self.column("goodput_bps") * np.repeat(elapsed_us, rows) / 1e6
+        bits: FloatArray
+        if np.all(elapsed_us == interval_us):  # the simulator's clock
+            bits = self.column("goodput_bps") * (interval_us / 1e6)
+        else:
+            rows = np.diff(begins, append=times.size)
+            bits = self.column("goodput_bps") * np.repeat(elapsed_us / 1e6, rows)
         return bits
 
     @cached_property
