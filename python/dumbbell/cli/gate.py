@@ -76,11 +76,15 @@ Cases = Annotated[
     list[str] | None,
     typer.Option("--case", help="Only this case; may be said several times.", show_default=False),
 ]
+Reps = Annotated[
+    int | None,
+    typer.Option(min=1, help="Repetitions of every cell.", show_default="as the suite says"),
+]
 Seed = Annotated[
     int | None,
     typer.Option(
         min=0,
-        help="First seed. Other seeds than the baseline's cannot be paired: more is left to chance.",
+        help="First seed. Seeds other than the baseline's make no pairs: more is left to chance.",
         show_default="as in the baseline",
     ),
 ]
@@ -105,6 +109,7 @@ def gate_command(
     record: Record = None,
     tolerance: Tolerances = None,
     case: Cases = None,
+    reps: Reps = None,
     seed: Seed = None,
     level: Level = LEVEL,
     engine: Annotated[
@@ -129,27 +134,16 @@ def gate_command(
         raise GateError("name a baseline's directory or a suite; `dumbbell gate --list` lists them")
     baseline = load_baseline(Path(what)) if is_baseline(Path(what)) else None
     if baseline is None:
-        suite = find_suite(what)
-        if tolerance or cc is None:
-            raise GateError(why_baseline(what, cc))
+        suite = suite_to_run(what, cc, tolerance)
     else:
-        suite = baseline.suite
-        if record is not None:
-            raise GateError(
-                f"{what} is a baseline already; record one of a suite: "
-                f"`dumbbell gate {suite.name} --cc {baseline.cc} --record {what}`"
-            )
+        suite = suite_of(baseline, what, record, reps)
     suite = suite.of_cases(case) if case else suite
+    suite = suite.with_reps(reps) if reps else suite
     tested = str(CongestionControl.parse(cc or (baseline.cc if baseline else "")))
     used_engine = engine or (baseline.engine if baseline else SIMULATOR)
     after = run_with_progress(suite, tested, used_engine, baseline, seed, jobs)
     gate = judge(after, baseline, tolerances=tolerance or (), level=level)
-    if record is not None:
-        save_baseline(after, record)
-    if junit is not None:
-        write_junit(gate, junit)
-    if markdown is not None:
-        write_text(markdown, to_markdown(gate))
+    write_files(gate, record, junit, markdown)
     if json:
         print_json(json_module.dumps(gate.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
     else:
@@ -159,11 +153,42 @@ def gate_command(
     return 0 if gate.passed else 1
 
 
-def why_baseline(what: str, cc: str | None) -> str:
-    """Say what a suite without a baseline lacks."""
+def suite_to_run(what: str, cc: str | None, tolerances: list[str] | None) -> Suite:
+    """Read a suite; say what the command line lacks for one without a baseline."""
+    suite = find_suite(what)
     if cc is None:
-        return f"`{what}` is a suite; say which congestion control: `--cc ./mine.bpf.c`"
-    return "a tolerance is of a comparison with a baseline; record one with `--record DIR` first"
+        raise GateError(f"`{what}` is a suite; say which congestion control: `--cc ./mine.bpf.c`")
+    if tolerances:
+        raise GateError(
+            "a tolerance is of a comparison with a baseline; record one with `--record DIR` first"
+        )
+    return suite
+
+
+def suite_of(baseline: SuiteResult, what: str, record: Path | None, reps: int | None) -> Suite:
+    """Return a baseline's suite; refuse what would change it."""
+    name, cc = baseline.suite.name, baseline.cc
+    if record is not None:
+        raise GateError(
+            f"{what} is a baseline already; record one of a suite: "
+            f"`dumbbell gate {name} --cc {cc} --record {what}`"
+        )
+    if reps is not None:
+        raise GateError(
+            f"the repetitions are the baseline's; record it again with more: "
+            f"`dumbbell gate {name} --cc {cc} --reps {reps} --record {what}`"
+        )
+    return baseline.suite
+
+
+def write_files(gate: Gate, record: Path | None, junit: Path | None, markdown: Path | None) -> None:
+    """Write the files that were asked for."""
+    if record is not None:
+        save_baseline(gate.after, record)
+    if junit is not None:
+        write_junit(gate, junit)
+    if markdown is not None:
+        write_text(markdown, to_markdown(gate))
 
 
 def run_with_progress(

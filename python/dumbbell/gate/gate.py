@@ -190,8 +190,8 @@ def check_same_cells(before: SuiteResult, after: SuiteResult) -> None:
     """Refuse results that cannot be compared."""
     cells = [{(cell.case, cell.cell) for cell in result.cells} for result in (before, after)]
     if not cells[1] <= cells[0]:
-        case, cell = min(cells[1] - cells[0])
-        raise GateError(f"the baseline has no cell `{cell}` of case `{case}`; record it again")
+        case, label = min(cells[1] - cells[0])
+        raise GateError(f"the baseline has no cell `{label}` of case `{case}`; record it again")
     old = {(cell.case, cell.cell): cell for cell in before.cells}
     for cell in after.cells:
         seeds = set(cell.seeds), set(old[cell.case, cell.cell].seeds)

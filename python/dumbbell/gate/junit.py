@@ -6,6 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
+from junitparser.junitparser import FinalResult
 
 from dumbbell.errors import GateError, os_reason
 from dumbbell.gate.comparison import Change
@@ -31,7 +32,7 @@ def write_junit(gate: Gate, path: Path) -> None:
     errors = {unjudged.cell: str(unjudged) for unjudged in gate.unjudged}
     for cell in gate.after.cells:
         case = TestCase(cell.label, f"dumbbell.{gate.after.suite.name}")
-        results: list[Error | Failure] = [
+        results: list[FinalResult] = [
             Failure(message, "regression") for message in failures[cell.label]
         ]
         if cell.label in errors:
@@ -42,11 +43,11 @@ def write_junit(gate: Gate, path: Path) -> None:
         suite.add_testcase(case)
     for name, needs in gate.skipped:
         case = TestCase(name, f"dumbbell.{gate.after.suite.name}")
-        case.result = [Skipped(f"needs {needs}")]
+        case.result = Skipped(f"needs {needs}")
         suite.add_testcase(case)
     document = JUnitXml("dumbbell gate")
     document.add_testsuite(suite)
-    document.update_statistics()
+    document.update_statistics()  # type: ignore[no-untyped-call]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         document.write(str(path), pretty=True)

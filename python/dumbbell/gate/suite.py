@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from dumbbell.congestion_control import CongestionControl
 from dumbbell.errors import DumbbellError, GateError
 from dumbbell.gate.criterion import Criterion
 from dumbbell.gate.subject import UNDER_TEST, Measure, subjects_of_groups
@@ -127,12 +126,15 @@ class Case:
                 self.warmup.check(scenario)
         if not any(is_under_test(group) for group in self.groups):
             raise GateError(f'no group is under test; write `cc = "{UNDER_TEST}"` in one')
-        for measure in self.measures:
-            if measure.of_others and all(is_under_test(group) for group in self.groups):
-                raise GateError(
-                    f"`{measure}`: the case has no other group; add a `[[case.group]]`",
-                    key=str(measure),
-                )
+        if all(is_under_test(group) for group in self.groups):
+            asked = [(judged.measure, str(judged.measure)) for judged in self.judged]
+            asked += [(criterion.measure, "require") for criterion in self.criteria]
+            for measure, key in asked:
+                if measure.of_others:
+                    raise GateError(
+                        f"`{measure}`: the case has no other group; add a `[[case.group]]`",
+                        key=key,
+                    )
 
 
 @dataclass(frozen=True)
@@ -173,23 +175,35 @@ class Suite:
             if name not in known:
                 listed = ", ".join(f"`{case}`" for case in known)
                 raise GateError(f"suite `{self.name}` has no case `{name}`; known: {listed}")
-        kept = tuple(case for case in self.cases if case.name in names)
-        document = dict(self.document)
-        document["case"] = [case for case in document["case"] if case["name"] in names]
-        return Suite(self.name, self.title, self.source, kept, self.seed, document)
+        return replace(
+            self,
+            cases=tuple(case for case in self.cases if case.name in names),
+            document={
+                **self.document,
+                "case": [case for case in self.document["case"] if case["name"] in names],
+            },
+        )
+
+    def with_reps(self, reps: int) -> Suite:
+        """Return the suite with another number of repetitions of every cell.
+
+        Raises
+        ------
+        GateError
+            They are too few for a comparison.
+        """
+        if reps < MIN_REPS:
+            raise GateError(f"reps is {reps}; a comparison needs {MIN_REPS} or more")
+        return replace(
+            self,
+            cases=tuple(replace(case, reps=reps) for case in self.cases),
+            document={
+                **self.document,
+                "case": [{**case, "reps": reps} for case in self.document["case"]],
+            },
+        )
 
 
 def is_under_test(group: Mapping[str, Any]) -> bool:
     """Whether a group is of the congestion control under test."""
     return str(group.get("cc")) == UNDER_TEST
-
-
-def check_cc(cc: str) -> str:
-    """Refuse what is no congestion control.
-
-    Raises
-    ------
-    ScenarioError
-        It is none.
-    """
-    return str(CongestionControl.parse(cc))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import DumbbellError, GateError, ScenarioError, nearest
+from dumbbell.errors import GateError, ScenarioError, nearest
 from dumbbell.gate.criterion import Criterion
 from dumbbell.gate.subject import Measure
 from dumbbell.gate.suite import MIN_REPS, Case, Judged, Suite
@@ -132,7 +132,8 @@ def in_case(error: GateError | ScenarioError, index: int, table: Mapping[str, An
     """Say which case an error is of."""
     name = table.get("name")
     where = f"case `{name}`: " if isinstance(name, str) else ""
-    return GateError(f"{where}{error}", key=error.key, case=index, group=error.group)
+    key = "axes" if error.key == "axis" and "axis" not in table else error.key
+    return GateError(f"{where}{error}", key=key, case=index, group=error.group)
 
 
 def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
@@ -266,7 +267,9 @@ def line_of(text: str, key: str, case: int | None, group: int | None) -> int | N
     case, group
         Index of the `[[case]]` it is in, and of its `[[case.group]]`; None for neither.
     """
-    word = re.compile(rf"""(?<![\w.-])["']?{re.escape(key.rpartition(".")[2])}["']?\s*[=\]]""")
+    # `others.share` is written whole, in quotes, or in a table `[case.judge.others]`.
+    names = f"{re.escape(key)}|{re.escape(key.rpartition('.')[2])}"
+    word = re.compile(rf"""(?<![\w.-])["']?(?:{names})["']?\s*[=\]]""")
     at_case = at_group = -1
     fallback = None
     for number, line in enumerate(text.splitlines(), start=1):

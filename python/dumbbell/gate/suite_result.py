@@ -172,14 +172,19 @@ def run_suite(
         longest_first(scenarios), engine=engine, workers=jobs, on_progress=on_progress,
         on_finished=keep,
     )  # fmt: skip
-    return SuiteResult(
-        suite, cc, engine, ENGINE_VERSION, builds_of(by_name, runs),
-        tuple(
-            cell_result(case, label, [RunKey(case.name, label, first + r) for r in range(case.reps)],
-                        runs, measured)
-            for case in cases for label, _ in cells[case.name]
-        ),
-    )  # fmt: skip
+    results = [
+        cell_result(
+            case,
+            label,
+            [RunKey(case.name, label, first + rep) for rep in range(case.reps)],
+            runs,
+            measured,
+        )
+        for case in cases
+        for label, _ in cells[case.name]
+    ]
+    builds = builds_of(by_name, runs)
+    return SuiteResult(suite, cc, engine, ENGINE_VERSION, builds, tuple(results))
 
 
 def longest_first(scenarios: Sequence[tuple[RunKey, Scenario]]) -> list[tuple[RunKey, Scenario]]:
