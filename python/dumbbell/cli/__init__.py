@@ -11,6 +11,7 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from dumbbell.cli.analyze import analyze_command
+from dumbbell.cli.cache import cache_app
 from dumbbell.cli.cc import cc_app
 from dumbbell.cli.compare import compare_command
 from dumbbell.cli.console import error
@@ -47,6 +48,7 @@ app.command("gate")(gate_command)
 app.command("compare")(compare_command)
 app.command("metrics")(metrics_command)
 app.command("doctor")(doctor_command)
+app.add_typer(cache_app, name="cache")
 app.add_typer(cc_app, name="cc")
 app.add_typer(model_app, name="model")
 

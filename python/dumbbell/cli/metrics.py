@@ -12,15 +12,24 @@ from dumbbell.cli import options
 from dumbbell.cli.console import out, print_json, table
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.metrics import METRICS, Metric
+from dumbbell.metrics.document import document
 
 __all__ = ["metrics_command"]
 
 
 def metrics_command(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One metric.")] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print all of them as docs/metrics.md has them.")
+    ] = False,
     json: options.Json = False,
 ) -> int:
     """List the metrics, or say one's formula and source."""
+    if markdown:
+        if name is not None or json:
+            raise ScenarioError("--markdown prints all metrics; say it alone")
+        out().print(document(), markup=False, soft_wrap=True, end="")
+        return 0
     if name is not None and name not in METRICS:
         raise ScenarioError(f"no metric is called `{name}`{nearest(name, METRICS)}")
     chosen = list(METRICS.values()) if name is None else [METRICS[name]]

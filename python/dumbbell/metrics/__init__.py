@@ -12,7 +12,6 @@ from dumbbell.metrics.registry import METRICS, measure
 from dumbbell.metrics.throughput import share
 from dumbbell.metrics.warmup import Warmup, mser5
 from dumbbell.statistics.rank_correlation import spearman
-from dumbbell.statistics.written import mean_and_range
 
 __all__ = [
     "METRICS",
@@ -22,7 +21,6 @@ __all__ = [
     "harm",
     "harm_of",
     "jain",
-    "mean_and_range",
     "measure",
     "mser5",
     "share",

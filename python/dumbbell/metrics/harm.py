@@ -36,7 +36,7 @@ def harm_of(
     References
     ----------
     Ware, Mukerjee, Seshan, Sherry: "Beyond Jain's fairness index: setting the bar for the
-    deployment of congestion control algorithms", HotNets 2019, §4.
+    deployment of congestion control algorithms", HotNets 2019.
     """
     if solo is None or competing is None:
         return None

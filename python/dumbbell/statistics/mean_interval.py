@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.statistics.interval import LEVEL, Interval, known
+from dumbbell.statistics.interval import LEVEL, Interval, Values, known
 
 __all__ = ["MIN_BOOTSTRAP", "RESAMPLES", "SEED", "mean_interval", "studentized_means"]
 
@@ -23,7 +22,7 @@ SEED = 20_260_101
 FloatArray = npt.NDArray[np.float64]
 
 
-def mean_interval(values: Iterable[float | None], level: float = LEVEL) -> Interval:
+def mean_interval(values: Values, level: float = LEVEL) -> Interval:
     """Return the mean of independent repetitions with its confidence interval.
 
     From 10 values on by the bootstrap of the studentized mean (bootstrap-t): with t* = (x̄* - x̄)/s*

@@ -89,6 +89,13 @@ class Case(Generic[K]):
     key: K
     scenario: Scenario
     control: Control = field(default_factory=Control)
+    run_key: RunKey | None = None
+
+    def key_of(self, engine: str) -> RunKey:
+        """Return what it is a run of; worked out once."""
+        if self.run_key is None:
+            self.run_key = run_key(self.scenario, engine)
+        return self.run_key
 
     @property
     def time_s(self) -> float:

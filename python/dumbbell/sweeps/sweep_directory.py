@@ -17,7 +17,7 @@ from dumbbell.errors import ResultError, os_reason
 from dumbbell.run_directory import check_parent
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps import record_directory
-from dumbbell.sweeps.design import Design, make_design
+from dumbbell.sweeps.design import Cell, Design, make_design
 from dumbbell.sweeps.kept_runs import KeptRun, KeptRuns
 from dumbbell.sweeps.key import RunKey
 from dumbbell.sweeps.measures import Measures, measure_run, measured_as
@@ -26,7 +26,7 @@ from dumbbell.sweeps.record import Record
 from dumbbell.sweeps.result import SweepResult
 from dumbbell.sweeps.rows import make_rows
 
-__all__ = ["FORMAT", "SweepDirectory", "load", "open_sweep", "save"]
+__all__ = ["FORMAT", "SweepDirectory", "load", "open_sweep", "place_of", "save"]
 
 #: Version of `sweep.json` and `rows.parquet`.
 FORMAT = 1
@@ -77,7 +77,7 @@ class SweepDirectory:
 
     def place(self, cell: int, rep: int) -> Path:
         """Return the directory of a run."""
-        return self.path / RUNS / f"{self.design.cells[cell].label},rep={rep}"
+        return place_of(self.path, self.design.cells[cell], rep)
 
     def write_run(self, key: tuple[int, int], record: Record, capture: Path | None = None) -> Path:
         """Write a run, whole or not at all.
@@ -130,6 +130,11 @@ class SweepDirectory:
             "provenance": dict(self.provenance),
             "progress": {"cells": len(design.cells), "finished_runs": finished},
         }
+
+
+def place_of(path: Path, cell: Cell, rep: int) -> Path:
+    """Return the directory of a run of the sweep that a directory holds."""
+    return path / RUNS / f"{cell.label},rep={rep}"
 
 
 def replace_file(path: Path, content: bytes) -> None:
