@@ -1,3 +1,4 @@
+import errno
 import json
 import signal
 import subprocess
@@ -47,6 +48,35 @@ def test_a_worker_with_another_build_is_refused(monkeypatch):
     monkeypatch.setattr("dumbbell.sweeps.key.engine_build", lambda: "another")
     with pytest.raises(EngineError, match="a worker has another build of dumbbell"):
         executor.perform_elsewhere(job)
+
+
+def test_runs_on_the_kernel_stay_on_this_machine(fabricated_kernel):
+    sweep = Sweep(Scenario(["linux/cubic"], time="1s"), {}, engine="kernel")
+    with pytest.raises(EngineError, match="one after the other; name no executor"):
+        sweep.run(cluster="tcp://10.0.0.1:8786")
+    assert fabricated_kernel.runs == 0
+
+
+def test_a_full_disk_is_a_line_and_takes_nothing_along(cli, tmp_path, monkeypatch):
+    sweep = ("sweep", "copa", "--buffer", "1..2bdp", "--time", "1s", "--no-cache", "--jobs", "1",
+             "--out", str(tmp_path / "out"))  # fmt: skip
+    whole, written = Path.write_bytes, []
+
+    def fill(path: Path, content: bytes) -> int:
+        written.append(path)
+        if len(written) > 8:
+            raise OSError(errno.ENOSPC, "as Linux says it", str(path))
+        return whole(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", fill)
+    outcome = cli(*sweep)
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    assert "buffer=2bdp,rep=0: cannot be written: no space left on device" in outcome.err
+    assert not list(tmp_path.rglob(".dumbbell-*"))
+    assert len(SweepResult.load(tmp_path / "out").runs) == 1
+    monkeypatch.undo()
+    assert cli("sweep", "--resume", str(tmp_path / "out")).code == 0
 
 
 def test_repetitions_differ_and_a_seed_says_which():

@@ -305,6 +305,10 @@ def drive(
                 )
     except BaseException:
         place.stop(waiting)
+        for future, case in waiting.items():
+            # What ended meanwhile is kept already, and counts.
+            if future.done() and not future.cancelled() and future.exception() is None:
+                agenda.finished(case, place.result(case, future))
         raise
     place.close()
 
