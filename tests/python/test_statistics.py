@@ -117,6 +117,15 @@ def test_the_last_digits_of_floats_are_no_difference():
     assert (rounded.p, rounded.effect, rounded.interval.mean) == (1, 0, 0)
 
 
+def test_interval_and_p_of_a_difference_agree():
+    generator = np.random.default_rng(8)
+    for _ in range(200):
+        a, b = generator.exponential(size=12), 0.4 + generator.exponential(size=12)
+        difference = paired_difference(a, b)
+        assert difference.p is not None
+        assert difference.interval.excludes(0) == (difference.p < 0.05)
+
+
 def test_pairing_sees_what_the_spread_of_the_seeds_hides():
     seeds = np.random.default_rng(5).normal(20, 4, size=12)
     changed = seeds + np.random.default_rng(6).normal(0.5, 0.2, size=12)

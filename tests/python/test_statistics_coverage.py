@@ -55,7 +55,12 @@ def test_nominal_for_differences_of_pairs():
         seeds = generator.exponential(20, size=10)
         return seeds, seeds + generator.normal(1, 2, size=10)
 
+    def draw_with_outliers(generator):
+        seeds = generator.exponential(20, size=10)
+        return seeds, seeds + 1 + generator.standard_t(3, size=10)
+
     assert LOW <= coverage(interval, draw, 1) <= HIGH
+    assert coverage(interval, draw_with_outliers, 1) >= LOW
 
 
 def test_p_is_below_five_hundredths_in_five_of_a_hundred_when_nothing_differs():
