@@ -67,6 +67,7 @@ def to_text(result: SuiteResult, directory: Path) -> str:
         "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
         "engine": result.engine,
         "engine_version": result.engine_version,
+        "engine_build": result.engine_build,
         "cc": moved_cc(result.cc, Path.cwd(), directory),
         "builds": dict(result.builds),
         "suite_name": result.suite.name,
@@ -126,6 +127,7 @@ def load_baseline(path: Path) -> SuiteResult:
             moved_cc(document["cc"], path.parent, Path.cwd()),
             document["engine"],
             document["engine_version"],
+            document["engine_build"],
             document["builds"],
             tuple(cell_from_dict(cell) for cell in document["cells"]),
         )

@@ -178,7 +178,7 @@ def judge(
 def made_by(result: SuiteResult) -> tuple[Any, ...]:
     """Return what a result depends on beside the suite and the seeds."""
     parameters = result.cc.partition(":")[2]
-    return result.engine, result.engine_version, dict(result.builds), parameters
+    return result.engine, result.engine_build, dict(result.builds), parameters
 
 
 def key(outcome: CriterionOutcome) -> tuple[str, str, str]:

@@ -66,6 +66,8 @@ def provenance(gate: Gate) -> list[str]:
     lines = []
     if (before.engine, before.engine_version) != (after.engine, after.engine_version):
         lines.append(f"the baseline is of engine {before.engine} {before.engine_version}")
+    elif before.engine_build != after.engine_build:
+        lines.append("the baseline is of another build of the engine")
     others = [
         cc for cc, build in after.builds.items()
         if cc != UNDER_TEST and before.builds.get(cc, build) != build

@@ -9,7 +9,7 @@ from typing import Any
 
 from dumbbell.errors import DumbbellError, GateError
 from dumbbell.gate.criterion import Criterion
-from dumbbell.gate.subject import UNDER_TEST, Measure, subjects_of_groups
+from dumbbell.gate.subject import OTHERS, UNDER_TEST, Measure, subjects_of_groups
 from dumbbell.gate.tolerance import Tolerance
 from dumbbell.metrics import Warmup
 from dumbbell.scenario import Group, Scenario
@@ -76,8 +76,11 @@ class Case:
 
     @cached_property
     def subjects(self) -> list[str]:
-        """What each group's values are called: ``{cc}``, ``cubic``."""
-        return subjects_of_groups([str(group["cc"]) for group in self.groups])
+        """What each group's values are called: ``{cc}``, ``cubic``; ``others`` if an axis says."""
+        named = not any(axis.rpartition(".")[2] == "cc" for axis in self.axes)
+        return subjects_of_groups(
+            [str(group["cc"]) if named or is_under_test(group) else OTHERS for group in self.groups]
+        )
 
     @cached_property
     def measures(self) -> list[Measure]:

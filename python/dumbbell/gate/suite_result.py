@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.engine import SIMULATOR
+from dumbbell.engine import SIMULATOR, engine_build
 from dumbbell.errors import GateError
-from dumbbell.gate.subject import RUN
+from dumbbell.gate.subject import RUN, UNDER_TEST
 from dumbbell.gate.suite import Case, Suite, is_under_test
 from dumbbell.metrics.observation import Observation
 from dumbbell.run import Run
@@ -88,7 +88,7 @@ class SuiteResult:
         The suite.
     cc
         The congestion control under test.
-    engine, engine_version
+    engine, engine_version, engine_build
         What ran it.
     builds
         Each congestion control's build; the one under test is ``{cc}``.
@@ -100,6 +100,7 @@ class SuiteResult:
     cc: str
     engine: str
     engine_version: str
+    engine_build: str
     builds: Mapping[str, str]
     cells: tuple[CellResult, ...]
 
@@ -184,7 +185,7 @@ def run_suite(
         for label, _ in cells[case.name]
     ]
     builds = builds_of(by_name, runs)
-    return SuiteResult(suite, cc, engine, ENGINE_VERSION, builds, tuple(results))
+    return SuiteResult(suite, cc, engine, ENGINE_VERSION, engine_build(), builds, tuple(results))
 
 
 def longest_first(scenarios: Sequence[tuple[RunKey, Scenario]]) -> list[tuple[RunKey, Scenario]]:
@@ -231,7 +232,8 @@ def builds_of(cases: Mapping[str, Case], runs: Mapping[RunKey, Run]) -> dict[str
     """Return each congestion control's build; that under test by its place's name."""
     builds = {}
     for key, run in runs.items():
-        for words, group in zip(cases[key.case].groups, run.groups, strict=True):
-            cc = str(words["cc"])
-            builds[cc if not is_under_test(words) else "{cc}"] = str(group["build"])
+        for index, group in enumerate(run.groups):
+            tested = is_under_test(cases[key.case].groups[index])
+            cc = UNDER_TEST if tested else str(run.scenario.groups[index].cc)
+            builds[cc] = str(group["build"])
     return dict(sorted(builds.items()))
