@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from dumbbell.gate.non_inferiority import p_more_missing, p_worse
 from dumbbell.gate.suite import Judged
 from dumbbell.gate.suite_result import CellResult, Observed, SuiteResult
 from dumbbell.gate.tolerance import Tolerance
-from dumbbell.gate.tolerance_test import p_more_missing, p_worse
 from dumbbell.metrics import METRICS, Metric
 from dumbbell.statistics import Interval, paired_difference, unpaired_difference
 

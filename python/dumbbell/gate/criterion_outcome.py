@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dumbbell.gate.criterion import Criterion
+from dumbbell.gate.non_inferiority import p_beyond_bound
 from dumbbell.gate.suite_result import CellResult, Observed, SuiteResult
-from dumbbell.gate.tolerance_test import p_beyond_bound
 
 __all__ = ["CriterionOutcome", "Met", "judge_criteria"]
 

@@ -9,13 +9,14 @@ from typing import Literal
 import numpy as np
 
 from dumbbell.gate.tolerance import Tolerance
+from dumbbell.metrics.observation import FloatArray
 
 __all__ = ["p_beyond_bound", "p_more_missing", "p_worse"]
 
 
 def p_worse(
-    before: Sequence[float],
-    after: Sequence[float],
+    before: Sequence[float] | FloatArray,
+    after: Sequence[float] | FloatArray,
     worse: Literal["higher", "lower"],
     tolerance: Tolerance,
     *,
