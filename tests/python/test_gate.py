@@ -59,7 +59,7 @@ cc = "reno"
 
 [[case]]
 name = "lossy"
-needs = "random loss on the path"
+needs = "reordering on the path"
 """
 
 
@@ -89,7 +89,7 @@ def test_an_unchanged_one_gives_the_same_results(cli: Cli, quick: Path, tmp_path
     outcome = cli("gate", str(stored))
     assert outcome.code == 0
     assert "the same results" in outcome.out
-    assert "skipped lossy: needs random loss on the path" in outcome.out
+    assert "skipped lossy: needs reordering on the path" in outcome.out
 
 
 def test_what_became_worse_is_in_every_output(cli: Cli, baseline: Path, tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_json_is_the_whole_of_it(cli: Cli, baseline: Path) -> None:
     worse = [c for c in document["comparisons"] if c["change"] == "worse"]
     assert {c["metric"] for c in worse} >= {"queue_delay_mean_us"}
     assert all(c["p_worse"] <= document["level"] for c in worse)
-    assert document["skipped"] == [{"case": "lossy", "needs": "random loss on the path"}]
+    assert document["skipped"] == [{"case": "lossy", "needs": "reordering on the path"}]
 
 
 def test_a_tolerance_on_the_command_line_replaces_the_suites(cli: Cli, baseline: Path) -> None:

@@ -72,10 +72,11 @@ def test_the_papers_grid_is_the_papers() -> None:
     assert all(s.time.seconds == 120 for _, s in cells)
 
 
-def test_nsperfs_five_cases_are_there_and_those_that_cannot_run_say_why() -> None:
+def test_nsperfs_five_cases_are_there_and_can_be_run() -> None:
     needs = {case.name: case.needs for case in find_suite("nsperf").cases}
     assert list(needs) == ["coexist", "random_loss", "shallow", "bufferbloat", "ecn_bulk"]
-    assert [name for name, what in needs.items() if what] == ["random_loss", "ecn_bulk"]
+    assert not any(needs.values())
+    assert len(find_suite("nsperf").cases[1].cells("bbr")) == 13
 
 
 def test_words_above_the_cases_hold_for_all_of_them(tmp_path: Path) -> None:

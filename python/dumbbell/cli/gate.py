@@ -11,7 +11,7 @@ from rich.console import Console
 
 from dumbbell.cli import options
 from dumbbell.cli.console import out, print_json, progress_bar, table
-from dumbbell.congestion_control import CongestionControl
+from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.engine import SIMULATOR
 from dumbbell.errors import GateError, os_reason
 from dumbbell.gate import (
@@ -139,7 +139,7 @@ def gate_command(
         suite = suite_of(baseline, what, record, reps)
     suite = suite.of_cases(case) if case else suite
     suite = suite.with_reps(reps) if reps else suite
-    tested = str(CongestionControl.parse(cc or (baseline.cc if baseline else "")))
+    tested = str(CongestionControlChoice.parse(cc or (baseline.cc if baseline else "")))
     used_engine = engine or (baseline.engine if baseline else SIMULATOR)
     after = run_with_progress(suite, tested, used_engine, baseline, seed, jobs)
     gate = judge(after, baseline, tolerances=tolerance or (), level=level)
