@@ -16,6 +16,7 @@ from dumbbell.cli.cc import cc_app
 from dumbbell.cli.compare import compare_command
 from dumbbell.cli.console import error
 from dumbbell.cli.doctor import doctor_command
+from dumbbell.cli.gate import gate_command
 from dumbbell.cli.metrics import metrics_command
 from dumbbell.cli.model import model_app
 from dumbbell.cli.reproduce import reproduce_command
@@ -43,6 +44,7 @@ app.command("sweep")(sweep_command)
 app.command("reproduce")(reproduce_command)
 app.command("xval")(xval_command)
 app.command("analyze")(analyze_command)
+app.command("gate")(gate_command)
 app.command("compare")(compare_command)
 app.command("metrics")(metrics_command)
 app.command("doctor")(doctor_command)

@@ -37,10 +37,10 @@ OF_GROUP: Mapping[str, type] = {
     "mss": Size, "ecn": bool,
 }  # fmt: skip
 #: The unit of a field's numbers, where its type does not say.
-UNITS = {"rate": "bps", "rtt": "ms", "jitter": "ms", "sample": "ms"}
+UNITS = {"rate": "bps", "rtt": "ms", "jitter": "ms", "sample": "ms", "loss": "pct"}
 BUFFER_UNITS = {"bdp": "bdp", "B": "bytes", "pkt": "pkts"}
-#: Base units (ns, bit/s, bytes) in one of these.
-SCALES = {"bps": 1.0, "ms": 1e6, "s": 1e9, "bytes": 1.0}
+#: Base units (ns, bit/s, bytes, parts per billion) in one of these.
+SCALES = {"bps": 1.0, "ms": 1e6, "s": 1e9, "bytes": 1.0, "pct": 1e7}
 #: Parts of a list of congestion controls that are further parameters: ``delta=2``.
 PARAMETER = re.compile(r"\s*\w+\s*=[^:]*")
 
