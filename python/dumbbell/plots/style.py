@@ -7,7 +7,16 @@ from dataclasses import dataclass
 
 import matplotlib as mpl
 
-__all__ = ["CONNECTION_COLORS", "Style", "buffer_colors", "group_colors", "style_of"]
+__all__ = [
+    "CONNECTION_COLORS",
+    "UNKNOWN_COLOR",
+    "Style",
+    "buffer_colors",
+    "cc_label",
+    "group_colors",
+    "group_labels",
+    "style_of",
+]
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,31 @@ def style_of(cc: str) -> Style:
         style = style_of(cc.removeprefix("linux/"))
         return Style(f"Linux's {style.label}", style.color, style.marker)
     return STYLES.get(cc, Style(cc, UNKNOWN_COLOR, "v"))
+
+
+def cc_label(cc: str) -> str:
+    """Return a congestion control as it is written in a figure, parameters kept."""
+    name, colon, params = cc.partition(":")
+    return style_of(name).label + colon + params
+
+
+def group_labels(ccs: Sequence[Sequence[str]]) -> list[str]:
+    """Return a name per group, each another.
+
+    Parameters
+    ----------
+    ccs
+        The congestion controls that each group had in some run; parameters that changed are not
+        in its name.
+    """
+    labels = []
+    for index, found in enumerate(ccs):
+        kept = set(found) if len(set(found)) == 1 else {cc.partition(":")[0] for cc in found}
+        labels.append(cc_label(kept.pop()) if len(kept) == 1 else f"group {index}")
+    return [
+        f"{label} (group {index})" if labels.count(label) > 1 else label
+        for index, label in enumerate(labels)
+    ]
 
 
 def group_colors(ccs: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from dumbbell.models import models_of
 from dumbbell.plots.figure import Curve, Figure
 from dumbbell.plots.model_overlay import overlay
-from dumbbell.plots.style import UNKNOWN_COLOR, group_colors, style_of
+from dumbbell.plots.style import UNKNOWN_COLOR, cc_label, group_colors, style_of
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 
@@ -175,9 +175,3 @@ def measured(run: Run, key: str, group: int | None) -> float:
     """Return a metric of a run."""
     value: float = (run.summary["bottleneck"] if group is None else run.groups[group])[key]
     return value
-
-
-def cc_label(cc: str) -> str:
-    """Return a congestion control as it is written in a figure, parameters kept."""
-    name, colon, params = cc.partition(":")
-    return style_of(name).label + colon + params

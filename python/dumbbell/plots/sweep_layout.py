@@ -1,0 +1,127 @@
+"""How a sweep of any number of axes lies on paper: one axis along x, a figure for each rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dumbbell.errors import ResultError, nearest
+from dumbbell.sweeps import SweepResult
+from dumbbell.sweeps.design import Axis, Cell, label_of
+
+__all__ = ["Facet", "Layout", "lay_out"]
+
+#: What a unit of an axis is called in a figure.
+WORDS = {"bdp": "BDP", "bps": "bit/s", "pkts": "packets"}
+#: Values of one axis in figures: from a ratio of these on they are spaced evenly by doubling.
+LOG_RATIO = 8.0
+#: A longer axis has no tick of its own for each value.
+MAX_TICKS = 12
+
+
+@dataclass(frozen=True)
+class Facet:
+    """The cells that differ in the x axis only.
+
+    Attributes
+    ----------
+    label
+        What they have in common: ``flows 4, rtt 20ms``; empty if there is nothing else.
+    cells
+        In the order of the x axis.
+    x
+        Where each lies on it.
+    """
+
+    label: str
+    cells: tuple[Cell, ...]
+    x: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A sweep on paper.
+
+    Attributes
+    ----------
+    x_label
+        The x axis with its unit; empty for a sweep without axes.
+    x_names
+        Names of the places 0, 1, … when the axis has no numbers.
+    x_ticks
+        Values to mark when it is logarithmic; empty otherwise.
+    facets
+        One per combination of the other axes.
+    """
+
+    x_label: str
+    x_names: tuple[str, ...]
+    x_ticks: tuple[float, ...]
+    facets: tuple[Facet, ...]
+
+
+def lay_out(result: SweepResult, x: str | None = None) -> Layout:
+    """Lay out a sweep.
+
+    Parameters
+    ----------
+    result
+        The sweep.
+    x
+        Name of the axis along x; None takes the one with numbers that has the most values.
+
+    Raises
+    ------
+    ResultError
+        There is no such axis.
+    """
+    if not result.axes:
+        return Layout("", ("",), (), (Facet("", result.cells, (0.0,)),))
+    axis = chosen_axis(result.axes, x)
+    place = places(axis)
+    together = next(names for names in result.design.dims if axis.name in names)
+    others = [each.name for each in result.axes if each.name not in together]
+    found: dict[str, list[Cell]] = {}
+    for cell in result.cells:
+        label = ", ".join(f"{name} {label_of(cell.values[name])}" for name in others)
+        found.setdefault(label, []).append(cell)
+    facets = []
+    for label, cells in found.items():
+        at = {cell.index: place[label_of(cell.values[axis.name])] for cell in cells}
+        ordered = tuple(sorted(cells, key=lambda cell: at[cell.index]))
+        facets.append(Facet(label, ordered, tuple(at[cell.index] for cell in ordered)))
+    numbers = axis.numbers
+    unit = f" ({WORDS.get(axis.unit, axis.unit)})" if numbers is not None and axis.unit else ""
+    return Layout(
+        x_label=f"{axis.name}{unit}",
+        x_names=axis.labels if numbers is None else (),
+        x_ticks=log_ticks(numbers or ()),
+        facets=tuple(facets),
+    )
+
+
+def chosen_axis(axes: Sequence[Axis], x: str | None) -> Axis:
+    """Return the axis that is named, or else the longest of those with numbers."""
+    if x is not None:
+        for axis in axes:
+            if axis.name == x:
+                return axis
+        raise ResultError(
+            f"the sweep has no axis `{x}`{nearest(x, [axis.name for axis in axes])}"
+        )
+    return max(axes, key=lambda axis: (axis.numbers is not None, len(axis.values)))
+
+
+def places(axis: Axis) -> dict[str, float]:
+    """Return where each value of an axis lies."""
+    numbers = axis.numbers or tuple(float(at) for at in range(len(axis.values)))
+    return dict(zip(axis.labels, numbers, strict=True))
+
+
+def log_ticks(numbers: Sequence[float]) -> tuple[float, ...]:
+    """Return what a doubling axis marks; nothing if the values had better lie evenly."""
+    found = sorted(set(numbers))
+    if len(found) < 3 or found[0] <= 0 or found[-1] / found[0] < LOG_RATIO:
+        return ()
+    step = -(-len(found) // MAX_TICKS)
+    return tuple(found[::step])
