@@ -16,6 +16,8 @@ from dumbbell.plots.figure import Curve, Figure
 from dumbbell.plots.model_overlay import model_curve
 from dumbbell.plots.style import UNKNOWN_COLOR, group_colors, group_labels, style_of
 from dumbbell.plots.sweep_layout import Facet, Layout, lay_out
+from dumbbell.statistics import Interval
+from dumbbell.statistics.written import MIN_INTERVAL
 from dumbbell.sweeps import SweepResult
 
 __all__ = ["ResultFigures", "Shown"]
@@ -154,6 +156,11 @@ def with_unit(metric: Metric) -> str:
     return f"{metric.title} ({unit})" if unit else metric.title
 
 
+def is_drawn(interval: Interval) -> bool:
+    """Whether an interval says enough to be drawn."""
+    return interval.bounded and interval.n >= MIN_INTERVAL
+
+
 def measured_curve(shown: Shown, metric: Metric, facet: Facet, group: int) -> Curve:
     """Return the means of a facet's cells with their intervals."""
     cells = [shown.cells.get(cell.label) for cell in facet.cells]
@@ -165,12 +172,12 @@ def measured_curve(shown: Shown, metric: Metric, facet: Facet, group: int) -> Cu
         np.array([math.nan if each is None else value(each) for each in found])
         for value in (
             lambda each: each.mean,
-            lambda each: each.low if each.bounded else each.mean,
-            lambda each: each.high if each.bounded else each.mean,
+            lambda each: each.low if is_drawn(each) else each.mean,
+            lambda each: each.high if is_drawn(each) else each.mean,
         )
     )
     color, marker = shown.look_of(metric, group)
-    several = any(each is not None and each.bounded for each in found)
+    several = any(each is not None and is_drawn(each) for each in found)
     return Curve(
         shown.label_of(metric, group), np.array(facet.x), y, color, marker,
         low=low if several else None, high=high if several else None, hollow=shown.name == "B",

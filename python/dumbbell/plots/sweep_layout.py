@@ -44,6 +44,8 @@ class Layout:
 
     Attributes
     ----------
+    x_axes
+        Names of the axes along x: one, or several that change together.
     x_label
         The x axis with its unit; empty for a sweep without axes.
     x_names
@@ -54,10 +56,15 @@ class Layout:
         One per combination of the other axes.
     """
 
+    x_axes: tuple[str, ...]
     x_label: str
     x_names: tuple[str, ...]
     x_ticks: tuple[float, ...]
     facets: tuple[Facet, ...]
+
+    def place_of(self, cell: Cell) -> str:
+        """Return where a cell is on the x axis, in words: ``2bdp``; ``all`` without axes."""
+        return ", ".join(label_of(cell.values[name]) for name in self.x_axes) or "all"
 
 
 def lay_out(result: SweepResult, x: str | None = None) -> Layout:
@@ -76,7 +83,7 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
         There is no such axis.
     """
     if not result.axes:
-        return Layout("", ("",), (), (Facet("", result.cells, (0.0,)),))
+        return Layout((), "", ("",), (), (Facet("", result.cells, (0.0,)),))
     axis = chosen_axis(result.axes, x)
     place = places(axis)
     together = next(names for names in result.design.dims if axis.name in names)
@@ -93,6 +100,7 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
     numbers = axis.numbers
     unit = f" ({WORDS.get(axis.unit, axis.unit)})" if numbers is not None and axis.unit else ""
     return Layout(
+        x_axes=together,
         x_label=f"{axis.name}{unit}",
         x_names=axis.labels if numbers is None else (),
         x_ticks=log_ticks(numbers or ()),
