@@ -19,6 +19,11 @@ __all__ = ["FloatArray", "Observation"]
 
 FloatArray = npt.NDArray[np.float64]
 
+#: Shortest window that rates are looked at in, µs, and how many round trips it has at least: a
+#: congestion control that reacts once per RTT shows nothing in less.
+WINDOW_US = 1_000_000
+WINDOW_RTTS = 10
+
 
 class Observation:
     """A run as metrics see it; what several of them need is computed once.
@@ -47,6 +52,7 @@ class Observation:
         self.run = run
         self.whole = warmup is None
         self.cut_us = 0 if warmup is None else warmup.cut_us(run)
+        self._window_rates: dict[int, FloatArray] = {}
 
     @property
     def flows(self) -> Sequence[Mapping[str, Any]]:
@@ -88,14 +94,6 @@ class Observation:
         return self.run.tables.get("flows")
 
     @cached_property
-    def queue_table(self) -> pa.Table | None:
-        """The rows of the table `queue` after the cut; None when the run has none at hand."""
-        table = self.run.tables.get("queue")
-        if table is None or self.whole:
-            return table
-        return table.slice(int(np.searchsorted(table["time_us"].to_numpy(), self.cut_us, "right")))
-
-    @cached_property
     def sample_times_us(self) -> npt.NDArray[np.int64]:
         """When each row of `flow_table` was sampled."""
         times: npt.NDArray[np.int64] = self.column("time_us").astype(np.int64)
@@ -124,10 +122,15 @@ class Observation:
         times = self.sample_times_us
         interval_us = int(self.run.scenario.sample) / 1000
         # All flows are sampled at once: an instant begins where the time changes.
-        begins = np.flatnonzero(np.diff(times, prepend=-1))
+        begins = np.flatnonzero(times[1:] != times[:-1]) + 1
+        begins = np.concatenate([np.zeros(min(times.size, 1), begins.dtype), begins])
         elapsed_us = np.diff(times[begins], prepend=times[:1] - interval_us)
-        rows = np.diff(begins, append=times.size)
-        bits: FloatArray = self.column("goodput_bps") * np.repeat(elapsed_us, rows) / 1e6
+        bits: FloatArray
+        if np.all(elapsed_us == interval_us):  # the simulator's clock
+            bits = self.column("goodput_bps") * (interval_us / 1e6)
+        else:
+            rows = np.diff(begins, append=times.size)
+            bits = self.column("goodput_bps") * np.repeat(elapsed_us / 1e6, rows)
         return bits
 
     @cached_property
@@ -139,3 +142,100 @@ class Observation:
         return np.bincount(
             self.sample_flows[kept], weights=self.received_bits[kept], minlength=len(self.flows)
         ).astype(np.float64)
+
+    def after_cut(self, number: int, name: str) -> FloatArray:
+        """Return a column of a flow's samples after the cut, without those that are missing."""
+        mine = self.kept & (self.sample_flows == number)
+        values: FloatArray = self.column(name)[mine].astype(np.float64)
+        return values[~np.isnan(values)]
+
+    def grown(self, number: int, name: str) -> float:
+        """Return by how much a flow's count has grown since the cut."""
+        of_flow = self.sample_flows == number
+        before = self.column(name)[of_flow & ~self.kept]
+        after = self.column(name)[of_flow & self.kept]
+        if not after.size:
+            return 0.0
+        return float(after[-1]) - (float(before[-1]) if before.size else 0.0)
+
+    @cached_property
+    def window_us(self) -> int:
+        """The window that rates are looked at in: 1 s, or 10 of the longest base RTT if longer.
+
+        In whole samples: a window that ends between two would get the goodput of another.
+        """
+        longest_us = max(int(flow["base_rtt_us"]) for flow in self.flows)
+        sample_us = max(int(self.run.scenario.sample) // 1000, 1)
+        return -(-max(WINDOW_US, WINDOW_RTTS * longest_us) // sample_us) * sample_us
+
+    def window_rates_bps(self, origin_us: int) -> FloatArray | None:
+        """Return each flow's goodput in windows from a time on.
+
+        Parameters
+        ----------
+        origin_us
+            Where the first window begins.
+
+        Returns
+        -------
+        array or None
+            Flow by window, bit/s; NaN where the flow does not live throughout the window. None when
+            the run has no time series at hand.
+        """
+        if self.flow_table is None:
+            return None
+        if origin_us not in self._window_rates:
+            self._window_rates[origin_us] = self._rates_in_windows(origin_us)
+        return self._window_rates[origin_us]
+
+    def _rates_in_windows(self, origin_us: int) -> FloatArray:
+        """Compute what `window_rates_bps` returns."""
+        duration_us, width_us = self.run.summary["duration_ns"] // 1000, self.window_us
+        count = max((duration_us - origin_us) // width_us, 0)
+        # A sample at the end of a window is of what came in it. Rows are in order of time.
+        edges_us = origin_us + width_us * np.arange(count + 1)
+        first, *ends = np.searchsorted(self.sample_times_us, edges_us, "right")
+        inside = slice(first, ends[-1] if ends else first)
+        window = np.repeat(np.arange(count), np.diff([first, *ends]))
+        bits = np.bincount(
+            self.sample_flows[inside] * count + window,
+            weights=self.received_bits[inside],
+            minlength=len(self.flows) * count,
+        ).reshape(len(self.flows), count)
+        rates: FloatArray = bits * 1e6 / width_us
+        starts_us, ends_us = (
+            np.array([[flow[key]] for flow in self.flows]) for key in ("start_us", "end_us")
+        )
+        rates[(starts_us > edges_us[:-1]) | (ends_us < edges_us[1:])] = np.nan
+        return rates
+
+    @cached_property
+    def queue_table(self) -> pa.Table:
+        """The table `queue`, with all columns; a cut asks that it is there."""
+        return self.run.tables["queue"]
+
+    @cached_property
+    def queue_cut(self) -> int:
+        """How many rows of `queue_table` are before or at the cut."""
+        return int(np.searchsorted(self.queue_table["time_us"].to_numpy(), self.cut_us, "right"))
+
+    @property
+    def queue_span_us(self) -> tuple[int, int]:
+        """The time from the queue's last sample before the cut to its last one."""
+        times = self.queue_table["time_us"].to_numpy()
+        start = int(times[self.queue_cut - 1]) if self.queue_cut else 0
+        return start, int(times[-1]) if times.size else start
+
+    def counted(self, name: str) -> float:
+        """Return by how much a column of `queue_table` grew over `queue_span_us`."""
+        values = self.queue_table[name].to_numpy()
+        if not values.size:
+            return 0.0
+        return float(values[-1]) - (float(values[self.queue_cut - 1]) if self.queue_cut else 0.0)
+
+    @cached_property
+    def sojourns_us(self) -> FloatArray:
+        """The wait of the packet that left last before each sample after the cut."""
+        sojourns = self.queue_table["sojourn_us"].to_numpy()
+        values: FloatArray = sojourns[self.queue_cut :].astype(np.float64)
+        return values[~np.isnan(values)]

@@ -14,7 +14,7 @@ from dumbbell.statistics.interval import LEVEL, Interval, known
 __all__ = ["MIN_BOOTSTRAP", "RESAMPLES", "SEED", "mean_interval", "studentized_means"]
 
 #: Values from which on the bootstrap is used; below, resamples repeat too few values.
-MIN_BOOTSTRAP = 8
+MIN_BOOTSTRAP = 10
 #: Resamples: the ends of a 95 % interval are then the 250th of 9,999 from either side.
 RESAMPLES = 9_999
 #: Of the resamples, the same in every call, so that the same values have the same interval.
@@ -26,7 +26,7 @@ FloatArray = npt.NDArray[np.float64]
 def mean_interval(values: Iterable[float | None], level: float = LEVEL) -> Interval:
     """Return the mean of independent repetitions with its confidence interval.
 
-    From 8 values on by the bootstrap of the studentized mean (bootstrap-t): with t* = (x̄* - x̄)/s*
+    From 10 values on by the bootstrap of the studentized mean (bootstrap-t): with t* = (x̄* - x̄)/s*
     over resamples of the values, the interval is [x̄ - s·t*_{1-α/2}, x̄ - s·t*_{α/2}], s the
     standard error. Below, and where the values are but two different numbers, by Student's t:
     x̄ ± s·t_{n-1, 1-α/2}. Values that are all equal have an interval without width.
