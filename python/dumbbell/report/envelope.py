@@ -68,14 +68,19 @@ class TimeGrid:
                 out[at, 0], out[at, 1] = np.where(rises, low, high), np.where(rises, high, low)
         return out.ravel()
 
+    @property
+    def middles_s(self) -> FloatArray:
+        """The middle of each bin, s."""
+        return self.bin_s * np.arange(0.5, self.bins, dtype=np.float64)
+
     def means(self, time_s: FloatArray, values: FloatArray) -> FloatArray:
-        """Return each bin's mean, at both of its instants: for rates, whose extremes are bursts."""
+        """Return each bin's mean, at `middles_s`: for rates, whose extremes are single bursts."""
         starts, at, kept = self._bins_of(time_s, values)
         out = np.full(self.bins, np.nan)
         if kept.size:
             counts = np.diff(np.append(starts, kept.size))
             out[at] = np.add.reduceat(kept, starts) / counts
-        return out if self.is_exact else np.repeat(out, 2)
+        return out
 
     def _bins_of(
         self, time_s: FloatArray, values: FloatArray

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,10 +20,22 @@ from dumbbell.series import to_floats
 
 __all__ = ["MAX_FLOW_LINES", "pack", "run_series"]
 
+#: A line's name, its group, and the numbers of its flows.
+Line = tuple[str, int, list[int]]
+
+#: Points of a line of goodput, or half as many means when the run has more samples.
+RATE_POINTS = 200
 #: Flows of a run that have lines of their own; of more, each group has one.
 MAX_FLOW_LINES = 8
 #: Of a congestion control's own state, in the order in which it declares them.
 MAX_STATES = 8
+
+
+#: Units at the end of a state's name, and what they are drawn in.
+STATE_UNITS = (
+    ("_bps", "Mbit/s", 1e-6), ("_us", "ms", 1e-3), ("_ms", "ms", 1.0), ("_ns", "ms", 1e-6),
+    ("_pkts", "packets", 1.0), ("_bytes", "bytes", 1.0),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -38,19 +50,15 @@ class Quantity:
         On the page.
     scale
         What the column is multiplied by for that.
-    is_rate
-        Whether a point is the mean of its time, and not an extreme.
     """
 
     column: str
     title: str
     unit: str
     scale: float = 1.0
-    is_rate: bool = False
 
 
 OF_FLOWS = (
-    Quantity("goodput_bps", "goodput", "Mbit/s", 1e-6, is_rate=True),
     Quantity("inflight_pkts", "inflight", "packets"),
     Quantity("rtt_us", "RTT", "ms", 1e-3),
 )
@@ -74,31 +82,20 @@ def run_series(run: Run, max_points: int) -> dict[str, Any] | None:
     -------
     dict
         ``time`` (s) and ``charts``: each with ``title``, ``unit``, ``lines`` (``name``, ``color``,
-        ``values``) and, for a state, the ``of`` whose it is and the ``names`` of its values.
+        ``values``), a ``time`` of its own if it has one, and, for a state, the ``of`` whose it is
+        and the ``names`` of its values.
     """
     if run.scenario.sample == 0 or not run.tables:
         return None
-    grid = TimeGrid(run.summary["duration_ns"] / 1e9, run.scenario.sample.seconds, max_points)
+    duration_s, sample_s = run.summary["duration_ns"] / 1e9, run.scenario.sample.seconds
+    grid = TimeGrid(duration_s, sample_s, max_points)
     ccs = [group.cc for group in run.scenario.groups]
     labels = group_labels([[str(cc)] for cc in ccs])
     colors = group_colors([cc.name for cc in ccs])
     lines = flow_lines(run, labels)
     flows, queue = run.flows, run.queue
-    charts = [
-        {
-            "title": quantity.title,
-            "unit": quantity.unit,
-            "lines": [
-                {
-                    "name": name,
-                    "color": colors[group],
-                    "values": draw(grid, flows, numbers, quantity),
-                }
-                for name, group, numbers in lines
-            ],
-        }
-        for quantity in OF_FLOWS
-    ]
+    charts = [goodput_chart(TimeGrid(duration_s, sample_s, RATE_POINTS), flows, lines, colors)]
+    charts += [flow_chart(grid, flows, lines, colors, quantity) for quantity in OF_FLOWS]
     charts += [queue_chart(grid, queue, quantity) for quantity in OF_QUEUE]
     for group, label in enumerate(labels):
         charts += state_charts(grid, run, group, label, colors[group])
@@ -108,7 +105,7 @@ def run_series(run: Run, max_points: int) -> dict[str, Any] | None:
     }
 
 
-def flow_lines(run: Run, labels: Sequence[str]) -> list[tuple[str, int, list[int]]]:
+def flow_lines(run: Run, labels: Sequence[str]) -> list[Line]:
     """Return each line's name, group and flows: one per flow, or of many flows one per group."""
     flows = run.summary["flows"]
     if len(flows) <= MAX_FLOW_LINES:
@@ -131,18 +128,43 @@ def flow_lines(run: Run, labels: Sequence[str]) -> list[tuple[str, int, list[int
     ]
 
 
-def draw(
-    grid: TimeGrid, table: pa.Table, numbers: Sequence[int], quantity: Quantity
-) -> list[Any]:
-    """Return a line's values: a flow's, or the mean of several flows' at each sample."""
-    table = table.select(["time_us", "flow", quantity.column])
+def goodput_chart(
+    grid: TimeGrid, flows: pa.Table, lines: Sequence[Line], colors: Sequence[str]
+) -> dict[str, Any]:
+    """Return the chart of goodput, whose points are means and lie at times of their own."""
+    drawn = []
+    for name, group, numbers in lines:
+        values = grid.means(*column_of(flows, numbers, "goodput_bps"))
+        drawn.append({"name": name, "color": colors[group], "values": rounded(1e-6 * values)})
+    time_s = rounded(grid.middles_s)
+    return {"title": "goodput", "unit": "Mbit/s", "time": time_s, "lines": drawn}
+
+
+def flow_chart(
+    grid: TimeGrid,
+    flows: pa.Table,
+    lines: Sequence[Line],
+    colors: Sequence[str],
+    quantity: Quantity,
+) -> dict[str, Any]:
+    """Return a chart of a column of the flows."""
+    drawn = []
+    for name, group, numbers in lines:
+        time_s, values = column_of(flows, numbers, quantity.column)
+        values = grid.extremes(time_s, quantity.scale * values)
+        drawn.append({"name": name, "color": colors[group], "values": rounded(values)})
+    return {"title": quantity.title, "unit": quantity.unit, "lines": drawn}
+
+
+def column_of(
+    table: pa.Table, numbers: Sequence[int], column: str
+) -> tuple[FloatArray, FloatArray]:
+    """Return time in s and a column of a flow, or its mean over several flows at each sample."""
+    table = table.select(["time_us", "flow", column])
     wanted = pa.array(numbers, table.schema.field("flow").type)
     table = table.filter(pc.is_in(table["flow"], wanted))
-    time_s = to_floats(table["time_us"]) / 1e6
-    values = quantity.scale * to_floats(table[quantity.column])
-    if len(numbers) > 1:
-        time_s, values = mean_at_each_instant(time_s, values)
-    return rounded(reduce_of(grid, quantity)(time_s, values))
+    time_s, values = to_floats(table["time_us"]) / 1e6, to_floats(table[column])
+    return mean_at_each_instant(time_s, values) if len(numbers) > 1 else (time_s, values)
 
 
 def mean_at_each_instant(
@@ -153,13 +175,6 @@ def mean_at_each_instant(
     instants, which = np.unique(time_s[known], return_inverse=True)
     sums = np.bincount(which, weights=values[known], minlength=instants.size)
     return instants, sums / np.bincount(which, minlength=instants.size)
-
-
-def reduce_of(
-    grid: TimeGrid, quantity: Quantity
-) -> Callable[[FloatArray, FloatArray], FloatArray]:
-    """Return how a quantity gets few points."""
-    return grid.means if quantity.is_rate else grid.extremes
 
 
 def queue_chart(grid: TimeGrid, table: pa.Table, quantity: Quantity) -> dict[str, Any]:
@@ -185,9 +200,19 @@ def state_charts(
     charts = []
     for name in [name for name in table.column_names if name not in ("time_us", "flow")]:
         values, names = state_values(table[name])
-        line = {"name": name, "color": color, "values": rounded(grid.extremes(time_s, values))}
-        charts.append({"title": name, "unit": "", "of": label, "names": names, "lines": [line]})
+        title, unit, scale = state_unit(name)
+        drawn = rounded(grid.extremes(time_s, scale * values))
+        line = {"name": title, "color": color, "values": drawn}
+        charts.append({"title": title, "unit": unit, "of": label, "names": names, "lines": [line]})
     return charts[:MAX_STATES]
+
+
+def state_unit(name: str) -> tuple[str, str, float]:
+    """Return a state's name without its unit, the unit it is drawn in, and the factor for that."""
+    for suffix, unit, scale in STATE_UNITS:
+        if name.endswith(suffix):
+            return name.removesuffix(suffix), unit, scale
+    return name, "", 1.0
 
 
 def state_values(column: pa.ChunkedArray) -> tuple[FloatArray, list[str]]:

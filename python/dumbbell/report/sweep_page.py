@@ -19,6 +19,7 @@ from dumbbell.plots.sweep_layout import Facet
 from dumbbell.report.embedded_series import Embedded, embed
 from dumbbell.report.language import bilingual_svg
 from dumbbell.report.panel_svg import Place, draw_panel, y_range
+from dumbbell.report.rerun import rerun_text, seeds_text
 from dumbbell.report.side_by_side import Comparison, compare_sweeps
 from dumbbell.report.summary_table import CellTable, make_tables
 from dumbbell.report.template import render_template, write_page
@@ -167,6 +168,8 @@ def render_sweep(
             name: Markup(vendored.joinpath(file).read_text(encoding="utf-8"))  # noqa: S704
             for name, file in (("js", "uPlot.iife.min.js"), ("css", "uPlot.min.css"))
         },
+        rerun=rerun_text,
+        seeds_text=seeds_text,
         labels_json=script_json(list(page.labels)),
     )
 

@@ -6,11 +6,6 @@
   const drawn = [];
 
   function colour(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
-  function word(text) {
-    const found = document.querySelector('#words [data-word="' + text + '"]');
-    const inner = found && (found.querySelector('[lang="' + document.documentElement.lang + '"]') || found);
-    return inner ? inner.textContent : text;
-  }
   function words(text) {
     const found = document.querySelector('#words [data-word="' + text + '"]');
     const span = document.createElement("span");
@@ -41,14 +36,14 @@
     const grid = { stroke: colour("--grid"), width: 1 };
     return Object.assign({ stroke: colour("--soft"), grid: grid, ticks: grid, font: "11px system-ui, sans-serif" }, extra);
   }
-  function options(chart, sync, width, isLast) {
+  function options(chart, sync, width) {
     const names = chart.names || [];
     const looks = strokes(chart.lines);
     return {
       width: width,
-      height: names.length ? 90 : (isLast ? 175 : 150),
+      height: names.length ? 110 : 165,
       cursor: { sync: { key: sync }, drag: { x: true, y: false } },
-      legend: { live: width > 500 },
+      legend: { show: chart.lines.length > 1, live: width > 420 },
       scales: { x: { time: false }, y: { range: function (u, low, high) {
         if (names.length) { return [-0.3, names.length - 0.7]; }
         const top = high > 0 ? high * 1.06 : high;
@@ -56,10 +51,10 @@
         return bottom < top ? [bottom, top] : [bottom - 1, bottom + 1];
       } } },
       axes: [
-        axis({ label: isLast ? word("time (s)") : undefined, labelSize: 18, size: 30, labelFont: "11px system-ui, sans-serif" }),
+        axis({ size: 30, values: function (u, splits) { return splits.map(function (at) { return at + " s"; }); } }),
         axis(names.length
-          ? { size: 84, splits: names.map(function (_, at) { return at; }), values: names }
-          : { size: 62 }),
+          ? { size: 78, splits: names.map(function (_, at) { return at; }), values: names }
+          : { size: 52 }),
       ],
       series: [{ label: "s" }].concat(chart.lines.map(function (line, at) {
         return {
@@ -73,8 +68,7 @@
   function drawCharts(side, document_, sync) {
     side.replaceChildren();
     const plots = [];
-    const width = Math.max(200, side.clientWidth);
-    document_.charts.forEach(function (chart, at) {
+    document_.charts.forEach(function (chart) {
       const box = document.createElement("div");
       box.className = "chart";
       const head = document.createElement("h4");
@@ -83,8 +77,8 @@
       if (chart.unit) { head.append(" (", words(chart.unit), ")"); }
       box.append(head);
       side.append(box);
-      const data = [document_.time].concat(chart.lines.map(function (line) { return line.values; }));
-      plots.push(new uPlot(options(chart, sync, width, at === document_.charts.length - 1), data, box));
+      const data = [chart.time || document_.time].concat(chart.lines.map(function (line) { return line.values; }));
+      plots.push(new uPlot(options(chart, sync, Math.max(200, box.clientWidth)), data, box));
     });
     return plots;
   }
@@ -92,6 +86,7 @@
     const side = document.createElement("div");
     side.className = "side";
     const body = document.createElement("div");
+    body.className = "charts";
     const head = document.createElement("p");
     head.className = "soft";
     head.textContent = heading + "seed " + element.dataset.seed + ", " + element.dataset.verdict;
