@@ -14,7 +14,16 @@ import pyarrow.parquet as pq
 from dumbbell.capture import CAPTURE, link_or_copy
 from dumbbell.errors import ResultError, os_reason
 
-__all__ = ["ParquetTables", "capture_in", "check_parent", "check_place", "read", "write"]
+__all__ = [
+    "DOCUMENT",
+    "ParquetTables",
+    "capture_in",
+    "check_parent",
+    "check_place",
+    "encode",
+    "read",
+    "write",
+]
 
 DOCUMENT = "run.json"
 
@@ -76,13 +85,28 @@ def write_whole(
         new = Path(scratch, "new")
         new.mkdir()
         for name, table in tables.items():
-            pq.write_table(table, new / f"{name}.parquet", compression="zstd")
+            (new / f"{name}.parquet").write_bytes(encode(table))
         if capture is not None:
             link_or_copy(capture, new / CAPTURE)
         (new / DOCUMENT).write_text(document + "\n", encoding="utf-8")
         if directory.exists():
             directory.rename(Path(scratch, "old"))
         new.rename(directory)
+
+
+def encode(table: pa.Table) -> bytes:
+    """Return a table as a Parquet file; the same bytes for the same table."""
+    # A dictionary of a column of numbers that never repeat costs time and saves no room.
+    words = [field.name for field in table.schema if not is_number(field.type)]
+    stream = pa.BufferOutputStream()
+    pq.write_table(table, stream, compression="zstd", use_dictionary=words or False)
+    content: bytes = stream.getvalue().to_pybytes()
+    return content
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column holds numbers."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def scratch_beside(directory: Path) -> tempfile.TemporaryDirectory[str]:

@@ -11,6 +11,7 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from dumbbell.cli.analyze import analyze_command
+from dumbbell.cli.cache import cache_app
 from dumbbell.cli.cc import cc_app
 from dumbbell.cli.console import error
 from dumbbell.cli.doctor import doctor_command
@@ -43,6 +44,7 @@ app.command("reproduce")(reproduce_command)
 app.command("xval")(xval_command)
 app.command("analyze")(analyze_command)
 app.command("doctor")(doctor_command)
+app.add_typer(cache_app, name="cache")
 app.add_typer(cc_app, name="cc")
 app.add_typer(model_app, name="model")
 

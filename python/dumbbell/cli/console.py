@@ -17,7 +17,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-__all__ = ["error", "out", "print_json", "progress_bar", "table"]
+__all__ = ["error", "note", "out", "print_json", "progress_bar", "table"]
 
 #: Width of tables that go into a file or pipe.
 FILE_WIDTH = 120
@@ -36,6 +36,11 @@ def err() -> Console:
 def error(message: str) -> None:
     """Print ``error: …`` to stderr."""
     err().print(f"[bold red]error:[/] {escape(message)}")
+
+
+def note(message: str) -> None:
+    """Print ``note: …`` to stderr."""
+    err().print(f"[bold]note:[/] {escape(message)}")
 
 
 def print_json(text: str) -> None:

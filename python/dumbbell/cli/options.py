@@ -14,6 +14,7 @@ from dumbbell.scenario import Group, Scenario
 
 __all__ = [
     "Buffer",
+    "CacheFlag",
     "Engine",
     "Flows",
     "Jitter",
@@ -86,6 +87,15 @@ Jobs = Annotated[
         help="Runs at a time. On the kernel they share the cores in real time: more than one only "
         "where the verdicts stay OK.",
         show_default="all cores; on the kernel 1",
+    ),
+]
+CacheFlag = Annotated[
+    bool | None,
+    typer.Option(
+        "--cache/--no-cache",
+        help="Take runs that were done before from the cache, and keep new ones there; runs on "
+        "the kernel are measurements, and are only with `--cache`.",
+        show_default="the simulator's",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

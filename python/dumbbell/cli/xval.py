@@ -11,7 +11,7 @@ from rich.console import Console
 
 from dumbbell import measurements
 from dumbbell.cli import axes, options
-from dumbbell.cli.axes import group_names, scenario_at, sweep_points
+from dumbbell.cli.axes import scenario_at, sweep_points
 from dumbbell.cli.console import out, print_json, progress_bar, table
 from dumbbell.cli.options import Settings
 from dumbbell.cross_validation import Case, CrossValidation, xval
@@ -28,6 +28,7 @@ from dumbbell.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.run_directory import check_parent
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps import Progress, SweepInterrupted
+from dumbbell.sweeps.design import group_names
 from dumbbell.verdict import Reason
 
 __all__ = ["xval_command"]

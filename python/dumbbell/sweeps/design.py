@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ from dumbbell.errors import ScenarioError
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.field import Field, field_of
 
-__all__ = ["Axis", "Cell", "Design", "group_names", "make_design"]
+__all__ = ["Axis", "Cell", "Design", "group_names", "label_of", "make_design"]
 
 #: Columns of the rows that an axis cannot have: its label's is called ``axis_flows`` then.
 RESERVED = frozenset({"cell", "rep", "seed", "group", "cc", "flows", "verdict"})
+#: A file name has 255 bytes; `,rep=…` follows.
+MAX_LABEL_BYTES = 230
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class Design:
     axes: tuple[Axis, ...]
     dims: tuple[tuple[str, ...], ...]
 
-    @property
+    @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """Every combination; the last axis changes fastest."""
         by_name = {axis.name: axis for axis in self.axes}
@@ -123,9 +126,9 @@ class Design:
         ScenarioError
             The values do not fit together; the message names the cell.
         """
-        return self._scenarios_at(cell).replace(seed=self.scenario.seed + rep)
+        return self._scenario_at(cell).replace(seed=self.scenario.seed + rep)
 
-    def _scenarios_at(self, cell: Cell) -> Scenario:
+    def _scenario_at(self, cell: Cell) -> Scenario:
         fields = {name: field_of(name, self.scenario) for name in cell.values}
         words = self.scenario.to_dict()
         groups = words.pop("group")
@@ -167,11 +170,26 @@ def make_design(
     taken = {name: names for names in together for name in names}
     dims = tuple(dict.fromkeys(taken.get(name, (name,)) for name in made))
     crossed = {names[0] for names in dims if len(names) == 1}
-    return Design(
+    design = Design(
         scenario,
         tuple(without_doubles(axis) if name in crossed else axis for name, axis in made.items()),
         dims,
     )
+    check_labels(design)
+    return design
+
+
+def check_labels(design: Design) -> None:
+    """Refuse cells that would share a directory."""
+    seen: dict[str, int] = {}
+    for cell in design.cells:
+        if cell.label in seen:
+            raise ScenarioError(
+                f"cells {seen[cell.label]} and {cell.index} are both `{cell.label}`"
+            )
+        if len(cell.label.encode()) > MAX_LABEL_BYTES:
+            raise ScenarioError(f"`{cell.label}` is too long for a directory; use shorter names")
+        seen[cell.label] = cell.index
 
 
 def make_axis(field: Field, values: Sequence[Any] | str) -> Axis:

@@ -80,7 +80,7 @@ class Field:
             return RateSteps.parse(value)
         if self.kind is CongestionControl:
             return CongestionControl.parse(value)
-        return self.kind.parse(value, self.name)  # type: ignore[attr-defined]
+        return self.kind.parse(value, self.name)
 
     def expand(self, text: str) -> list[Any]:
         """Read a list as the command line has it: ``0.5..64bdp``, ``1,4``, ``copa,bbr``."""
@@ -98,7 +98,7 @@ class Field:
         if self.kind is None:
             return expand_integers(text, self.name)
         if self.kind is Buffer or issubclass(self.kind, Quantity):
-            return expand(text, self.name, self.kind.examples)  # type: ignore[attr-defined]
+            return expand(text, self.name, self.kind.examples)
         return [part.strip() for part in text.split(",")]
 
     def unit(self, values: Iterable[Any]) -> str | None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dumbbell.errors import ResultError
+from dumbbell.metrics import METRICS
 from dumbbell.sweeps.design import Axis
-from dumbbell.sweeps.rows import OF_GROUP
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -34,7 +34,7 @@ def to_xarray(result: SweepResult) -> xr.Dataset:
     at = tuple(rows[name].to_numpy() for name in ("cell", "rep", "group"))
     every = (*dims, "rep", "group")
     variables = {}
-    for name in metric_columns(result):
+    for name in (name for name in METRICS if name in rows.column_names):
         values = np.full(shape, np.nan)
         values[at] = rows[name].to_numpy()
         variables[name] = (every, values.reshape(*design.shape, reps, groups), attrs_of(name))
@@ -44,14 +44,6 @@ def to_xarray(result: SweepResult) -> xr.Dataset:
         every, verdicts.reshape(*design.shape, reps, groups), {"long_name": "verdict of the run"}
     )  # fmt: skip
     return xr.Dataset(variables, coords_of(result, reps), attrs_of_sweep(result))
-
-
-def metric_columns(result: SweepResult) -> list[str]:
-    """Return the columns that are metrics."""
-    columns = {"cell", "rep", "seed", *OF_GROUP}
-    for axis in result.axes:
-        columns |= {axis.column, axis.number_column or axis.column}
-    return [name for name in result.rows.column_names if name not in columns]
 
 
 def coords_of(result: SweepResult, reps: int) -> dict[str, Any]:
@@ -76,7 +68,7 @@ def coordinate(axis: Axis) -> tuple[Any, dict[str, str]]:
 
 def attrs_of(name: str) -> dict[str, str]:
     """Return a metric's unit and title."""
-    return {"units": "", "long_name": name}
+    return {"units": METRICS[name].unit, "long_name": METRICS[name].title}
 
 
 def attrs_of_sweep(result: SweepResult) -> dict[str, Any]:

@@ -41,6 +41,8 @@ class SweepResult:
         numbers, `group`, `cc`, `flows`, `verdict`, then every metric.
     provenance
         What made it: versions and builds, as `sweep.json` has them.
+    notes
+        What the reader should know of how it was made, in lines.
     """
 
     design: Design
@@ -49,6 +51,7 @@ class SweepResult:
     runs: Mapping[tuple[int, int], Run]
     rows: pa.Table
     provenance: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         crossed = " x ".join(f"{len(axis.values)} {axis.name}" for axis in self.axes) or "1 cell"
