@@ -16,6 +16,7 @@ from dumbbell.cli.cc import cc_app
 from dumbbell.cli.console import error
 from dumbbell.cli.doctor import doctor_command
 from dumbbell.cli.model import model_app
+from dumbbell.cli.plot import plot_command
 from dumbbell.cli.report import report_command
 from dumbbell.cli.reproduce import reproduce_command
 from dumbbell.cli.rootless import enter_user_namespace
@@ -39,6 +40,7 @@ app = typer.Typer(
 )
 app.command("run")(run_command)
 app.command("sweep")(sweep_command)
+app.command("plot")(plot_command)
 app.command("report")(report_command)
 app.command("reproduce")(reproduce_command)
 app.command("xval")(xval_command)

@@ -11,8 +11,10 @@ from dumbbell.sweeps.design import Axis, Cell, label_of
 
 __all__ = ["Facet", "Layout", "lay_out"]
 
-#: What a unit of an axis is called in a figure.
-WORDS = {"bdp": "BDP", "bps": "bit/s", "pkts": "packets"}
+#: What a unit of an axis is called in a figure, and the factor to it.
+UNITS = {
+    "bdp": ("BDP", 1.0), "bps": ("Mbit/s", 1e-6), "pkts": ("packets", 1.0), "bytes": ("kB", 1e-3),
+}  # fmt: skip
 #: Values of one axis in figures: from a ratio of these on they are spaced evenly by doubling.
 LOG_RATIO = 8.0
 #: A longer axis has no tick of its own for each value.
@@ -85,7 +87,9 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
     if not result.axes:
         return Layout((), "", ("",), (), (Facet("", result.cells, (0.0,)),))
     axis = chosen_axis(result.axes, x)
-    place = places(axis)
+    unit, scale = UNITS.get(axis.unit or "", (axis.unit, 1.0))
+    numbers = None if axis.numbers is None else tuple(scale * each for each in axis.numbers)
+    place = dict(zip(axis.labels, numbers or map(float, range(len(axis.labels))), strict=True))
     together = next(names for names in result.design.dims if axis.name in names)
     others = [each.name for each in result.axes if each.name not in together]
     found: dict[str, list[Cell]] = {}
@@ -97,11 +101,9 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
         at = {cell.index: place[label_of(cell.values[axis.name])] for cell in cells}
         ordered = tuple(sorted(cells, key=lambda cell: at[cell.index]))
         facets.append(Facet(label, ordered, tuple(at[cell.index] for cell in ordered)))
-    numbers = axis.numbers
-    unit = f" ({WORDS.get(axis.unit, axis.unit)})" if numbers is not None and axis.unit else ""
     return Layout(
         x_axes=together,
-        x_label=f"{axis.name}{unit}",
+        x_label=f"{axis.name} ({unit})" if unit and numbers else axis.name,
         x_names=axis.labels if numbers is None else (),
         x_ticks=log_ticks(numbers or ()),
         facets=tuple(facets),
@@ -118,12 +120,6 @@ def chosen_axis(axes: Sequence[Axis], x: str | None) -> Axis:
             f"the sweep has no axis `{x}`{nearest(x, [axis.name for axis in axes])}"
         )
     return max(axes, key=lambda axis: (axis.numbers is not None, len(axis.values)))
-
-
-def places(axis: Axis) -> dict[str, float]:
-    """Return where each value of an axis lies."""
-    numbers = axis.numbers or tuple(float(at) for at in range(len(axis.values)))
-    return dict(zip(axis.labels, numbers, strict=True))
 
 
 def log_ticks(numbers: Sequence[float]) -> tuple[float, ...]:

@@ -21,7 +21,7 @@ LEFT, RIGHT, TOP, BOTTOM = 46.0, 8.0, 8.0, 34.0
 #: Half the size of a marker, and of an interval's cap.
 MARK, CAP = 3.2, 2.5
 #: Width of a letter of a tick's label, which must not touch the next one.
-LETTER = 6.2
+LETTER = 6.8
 #: More points than these of a curve have no markers.
 MAX_MARKED = 48
 #: Intervals may reach beyond the curves by this part of the curves' range.
