@@ -52,9 +52,7 @@ def report_command(
     other = None if against is None else load_results(against)
     path = out_file or directory / "report.html"
     with progress_bar("report") as bar:
-        write_sweep_report(
-            result, path, against=other, language=lang or "", on_progress=bar.at
-        )
+        write_sweep_report(result, path, against=other, language=lang or "", on_progress=bar.at)
     size = path.stat().st_size
     counts = verdict_counts(result)
     if json:

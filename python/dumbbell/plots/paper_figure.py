@@ -18,8 +18,8 @@ from dumbbell.plots.static import SETTINGS, draw
 
 __all__ = ["FORMATS", "STYLES", "WIDTHS_MM", "save_for_print"]
 
-#: Widths that fit a column, and both, of ACM's `acmart` (84.7 and 177.9 mm) and of IEEE's `IEEEtran`
-#: (88.9 and 181.9 mm) without scaling.
+#: Widths that fit a column, and both, without scaling: of ACM's `acmart` (84.7 and 177.9 mm) and
+#: of IEEE's `IEEEtran` (88.9 and 181.9 mm).
 WIDTHS_MM = {"1col": 84.0, "2col": 177.0}
 #: File formats.
 FORMATS = ("svg", "pdf", "png")
@@ -115,8 +115,10 @@ def compose(figures: Sequence[Figure], width_mm: float, style: str) -> Canvas:
         for axes in grid[: len(figures)]
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
+    order = dict.fromkeys(curve.label for figure in figures for curve in figure.curves)
+    shown = {label: handles[label] for label in order if label in handles}
     canvas.legend(
-        handles.values(), handles.keys(), loc="outside upper center", ncols=legend_columns,
+        shown.values(), shown.keys(), loc="outside upper center", ncols=legend_columns,
         fontsize=7, frameon=False, handlelength=1.8, columnspacing=1.2,
     )  # fmt: skip
     return canvas

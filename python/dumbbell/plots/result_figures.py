@@ -133,10 +133,12 @@ class ResultFigures:
         self, metric: Metric, facet: Facet, index: int, models: Sequence[str] | None
     ) -> Figure:
         layout = self.layout
-        curves = []
-        for shown in filter(None, (self.first, self.second)):
-            for group in shown.groups_of(metric):
-                curves.append(measured_curve(shown, metric, facet, group))
+        curves = [
+            measured_curve(shown, metric, facet, group)
+            for shown in (self.first, self.second)
+            if shown is not None
+            for group in shown.groups_of(metric)
+        ]
         for group in self.first.groups_of(metric):
             curves += model_curves(self.first, metric, facet, group, models)
         return Figure(
@@ -161,6 +163,13 @@ def is_drawn(interval: Interval) -> bool:
     return interval.bounded and interval.n >= MIN_INTERVAL
 
 
+def drawn_ends(interval: Interval) -> tuple[float, float, float]:
+    """Return the mean and the ends of an interval, which lie at the mean if it is not drawn."""
+    if is_drawn(interval):
+        return interval.mean, interval.low, interval.high
+    return (interval.mean,) * 3
+
+
 def measured_curve(shown: Shown, metric: Metric, facet: Facet, group: int) -> Curve:
     """Return the means of a facet's cells with their intervals."""
     cells = [shown.cells.get(cell.label) for cell in facet.cells]
@@ -168,14 +177,8 @@ def measured_curve(shown: Shown, metric: Metric, facet: Facet, group: int) -> Cu
         None if cell is None else shown.values.interval(metric.name, cell.index, group)
         for cell in cells
     ]
-    y, low, high = (
-        np.array([math.nan if each is None else value(each) for each in found])
-        for value in (
-            lambda each: each.mean,
-            lambda each: each.low if is_drawn(each) else each.mean,
-            lambda each: each.high if is_drawn(each) else each.mean,
-        )
-    )
+    ends = np.array([(math.nan,) * 3 if each is None else drawn_ends(each) for each in found])
+    y, low, high = ends.T
     color, marker = shown.look_of(metric, group)
     several = any(each is not None and is_drawn(each) for each in found)
     return Curve(

@@ -116,9 +116,7 @@ def chosen_axis(axes: Sequence[Axis], x: str | None) -> Axis:
         for axis in axes:
             if axis.name == x:
                 return axis
-        raise ResultError(
-            f"the sweep has no axis `{x}`{nearest(x, [axis.name for axis in axes])}"
-        )
+        raise ResultError(f"the sweep has no axis `{x}`{nearest(x, [axis.name for axis in axes])}")
     return max(axes, key=lambda axis: (axis.numbers is not None, len(axis.values)))
 
 

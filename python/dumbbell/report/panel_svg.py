@@ -24,6 +24,8 @@ MARK, CAP = 3.2, 2.5
 LETTER = 6.8
 #: More points than these of a curve have no markers.
 MAX_MARKED = 48
+#: Up to so many places of a linear axis each have their name.
+MAX_NAMED = 6
 #: Intervals may reach beyond the curves by this part of the curves' range.
 MAX_BARS = 0.5
 
@@ -83,7 +85,9 @@ def y_range(figures: Sequence[Figure]) -> tuple[float, float]:
     room = MAX_BARS * (high - low)
     bars = [part for curve in curves for part in (curve.low, curve.high) if part is not None]
     least, most = ends(bars) if bars else (low, high)
-    low, high = min(low, max(least, low - room if low < 0 else low)), max(high, min(most, high + room))
+    if low < 0:
+        low = min(low, max(least, low - room))
+    high = max(high, min(most, high + room))
     return (low, high) if high > low else (low, low + 1.0)
 
 
@@ -147,15 +151,10 @@ def draw_y_axis(name: Markup, ticks: Sequence[float], y: Scale) -> Iterator[str]
         yield f'<path class="grid" d="M{LEFT:g} {at:.1f}H{WIDTH - RIGHT:g}"/>'
         yield f'<text x="{LEFT - 4:g}" y="{at + 3.5:.1f}" class="end">{tick:g}</text>'
     middle = (TOP + HEIGHT - BOTTOM) / 2
-    yield (
-        f'<text transform="translate(10 {middle:g}) rotate(-90)" class="mid axis">'
-        f"{name}</text>"
-    )
+    yield (f'<text transform="translate(10 {middle:g}) rotate(-90)" class="mid axis">{name}</text>')
 
 
-def draw_x_axis(
-    figure: Figure, axis: Markup, xs: FloatArray, x: Scale
-) -> Iterator[str]:
+def draw_x_axis(figure: Figure, axis: Markup, xs: FloatArray, x: Scale) -> Iterator[str]:
     """Draw the places of the x axis with their names, as many as have room, and the axis's name."""
     bottom = HEIGHT - BOTTOM
     free = -math.inf
@@ -171,17 +170,16 @@ def draw_x_axis(
     )
 
 
-def x_ticks(
-    figure: Figure, xs: FloatArray
-) -> list[tuple[float, str]]:
+def x_ticks(figure: Figure, xs: FloatArray) -> list[tuple[float, str]]:
     """Return the places that are marked, and their names."""
     if figure.x_names:
         return [(value, figure.x_names[round(value)]) for value in xs.tolist()]
     if figure.x_ticks:
         return [(tick, f"{tick:g}") for tick in figure.x_ticks]
     low, high = float(xs.min()), float(xs.max())
-    found = MaxNLocator(5).tick_values(low, high).tolist() if xs.size > 6 else sorted(set(xs))
-    return [(value, f"{value:g}") for value in found if low <= value <= high]
+    few = sorted(set(xs.tolist()))
+    found = few if len(few) <= MAX_NAMED else MaxNLocator(5).tick_values(low, high)
+    return [(float(value), f"{value:g}") for value in found if low <= value <= high]
 
 
 def draw_curve(curve: Curve, x: Scale, y: Scale) -> Iterator[str]:
@@ -212,9 +210,10 @@ def bars(curve: Curve, x: Scale, y: Scale) -> Iterator[str]:
     for at, bottom, top in zip(curve.x.tolist(), low.tolist(), high.tolist(), strict=True):
         if math.isfinite(bottom) and math.isfinite(top) and top > bottom:
             # What reaches out of the figure has no cap there.
-            left, start, end = x(at) - CAP, min(y(bottom), y.start), max(y(top), y.end)
-            foot, head = (f"m-{CAP:g} 0h{2 * CAP:g}m-{CAP:g} 0" * inside for inside in (start < y.start, end > y.end))
-            yield f"M{left + CAP:.1f} {start:.1f}{foot}V{end:.1f}{head}"
+            start, end = min(y(bottom), y.start), max(y(top), y.end)
+            cap = f"m-{CAP:g} 0h{2 * CAP:g}m-{CAP:g} 0"
+            foot, head = cap * (start < y.start), cap * (end > y.end)
+            yield f"M{x(at):.1f} {start:.1f}{foot}V{end:.1f}{head}"
 
 
 def mark(marker: str, x: float, y: float) -> str:
@@ -228,12 +227,11 @@ def mark(marker: str, x: float, y: float) -> str:
         "P": f"M{x - 1.2:.1f} {y - m:.1f}h2.4v2h2v2.4h-2v2h-2.4v-2h-2v-2.4h2z",
         "X": f"M{x:.1f} {y - 1.5:.1f}l2-2 1.5 1.5-2 2 2 2-1.5 1.5-2-2-2 2-1.5-1.5 2-2-2-2 1.5-1.5z",
     }
-    return shapes.get(marker, f"M{x - m:.1f} {y:.1f}a{m} {m} 0 1 0 {2 * m:g} 0a{m} {m} 0 1 0-{2 * m:g} 0")
+    circle = f"M{x - m:.1f} {y:.1f}a{m} {m} 0 1 0 {2 * m:g} 0a{m} {m} 0 1 0-{2 * m:g} 0"
+    return shapes.get(marker, circle)
 
 
-def draw_places(
-    places: Sequence[Place], xs: FloatArray, x: Scale
-) -> Iterator[str]:
+def draw_places(places: Sequence[Place], xs: FloatArray, x: Scale) -> Iterator[str]:
     """Draw what a reader can point at: a strip for each place, up to half way to the next."""
     at = [x(value) for value in xs.tolist()]
     for index, place in enumerate(places):

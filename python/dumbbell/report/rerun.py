@@ -13,6 +13,7 @@ __all__ = ["rerun_text", "seeds_text"]
 #: Axes that have an option of their own.
 OPTIONS = ("rate", "rtt", "buffer", "flows")
 
+
 def rerun_text(result: SweepResult) -> str:
     """Return the command line of a sweep or run, with its base scenario in `scenario.toml`."""
     plan = result.plan

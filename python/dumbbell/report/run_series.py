@@ -167,9 +167,7 @@ def column_of(
     return mean_at_each_instant(time_s, values) if len(numbers) > 1 else (time_s, values)
 
 
-def mean_at_each_instant(
-    time_s: FloatArray, values: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def mean_at_each_instant(time_s: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the mean of the flows that have a value at an instant."""
     known = np.isfinite(values)
     instants, which = np.unique(time_s[known], return_inverse=True)

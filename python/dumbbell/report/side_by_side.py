@@ -130,18 +130,14 @@ def share_seeds(a: Shown, b: Shown, metric: Metric, label: str) -> bool:
     return seeds[0] == seeds[1]
 
 
-def difference_table(
-    a: Shown, b: Shown, metric: Metric, common: Sequence[str]
-) -> DifferenceTable:
+def difference_table(a: Shown, b: Shown, metric: Metric, common: Sequence[str]) -> DifferenceTable:
     """Tabulate a metric's differences, the surest first."""
     keys = [(label, group) for label in common for group in a.groups_of(metric)]
     found = {key: difference_of(a, b, metric, *key) for key in keys}
     tested = [key for key in keys if found[key].p is not None]
     adjusted = dict(zip(tested, holm([found[key].p or 0.0 for key in tested]), strict=True))
     digits = digits_of([a.values.interval(metric.name, a.cells[c].index, g) for c, g in keys])
-    order = sorted(
-        keys, key=lambda key: (adjusted.get(key, 2.0), -abs(found[key].interval.mean))
-    )
+    order = sorted(keys, key=lambda key: (adjusted.get(key, 2.0), -abs(found[key].interval.mean)))
     rows = []
     for label, group in order[:MAX_ROWS]:
         difference = found[label, group]

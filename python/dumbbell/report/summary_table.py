@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dumbbell.metrics import Metric
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.statistics import Interval
-from dumbbell.statistics.written import write_interval
+from dumbbell.statistics.written import MIN_INTERVAL, write_interval
 
 __all__ = ["CellRow", "CellTable", "GroupRow", "digits_of", "make_tables"]
 
@@ -79,9 +79,9 @@ def make_tables(
         interval = shown.values.interval(metric.name, cell, group)
         if math.isnan(interval.mean):
             return "–"
-        return write_interval(interval, digits[metric.name]) if interval.n > 2 else (
-            f"{interval.mean:.{digits[metric.name]}f}"
-        )
+        if interval.n < MIN_INTERVAL:
+            return f"{interval.mean:.{digits[metric.name]}f}"
+        return write_interval(interval, digits[metric.name])
 
     tables, left = [], max_cells
     for facet in layout.facets:

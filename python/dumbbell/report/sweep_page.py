@@ -261,9 +261,7 @@ def unit_of(metric: Metric) -> str:
     return f" ({unit})" if unit else ""
 
 
-def places_of(
-    figures: ResultFigures, metric: Metric, facet: Facet, figure: Figure
-) -> list[Place]:
+def places_of(figures: ResultFigures, metric: Metric, facet: Facet, figure: Figure) -> list[Place]:
     """Return what a reader can point at, with what it says."""
     measured = [curve for curve in figure.curves if not curve.dashed]
     unit = unit_of(metric)[2:-1]
