@@ -27,7 +27,8 @@ from dumbbell.errors import (
     ResultError,
     ScenarioError,
 )
-from dumbbell.metrics import jain
+from dumbbell.metrics import jain, measure
+from dumbbell.paired_comparison import compare
 from dumbbell.quantity import Buffer, Rate, Size, Time
 from dumbbell.run import Run, run
 from dumbbell.scenario import Group, Scenario
@@ -64,10 +65,12 @@ __all__ = [
     "Time",
     "Verdict",
     "analyze",
+    "compare",
     "congestion_controls",
     "describe",
     "jain",
     "match_captures",
+    "measure",
     "run",
     "run_all",
     "xval",

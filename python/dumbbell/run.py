@@ -14,7 +14,7 @@ import pyarrow as pa
 from dumbbell import _core, run_directory
 from dumbbell._core import Control
 from dumbbell.capture import Capture, as_capture
-from dumbbell.engine import KERNEL, SIMULATOR, check_engine
+from dumbbell.engine import KERNEL, SIMULATOR, check_engine, engine_build
 from dumbbell.errors import Cancelled, EngineError, ResultError
 from dumbbell.metrics import group_metrics, jain
 from dumbbell.scenario import Scenario
@@ -151,6 +151,7 @@ class Run:
             "scenario": self.scenario.to_dict(),
             "engine": self.engine,
             "engine_version": self.summary["engine_version"],
+            "engine_build": self.summary.get("engine_build"),
             "seed": self.summary["seed"],
             "duration_ns": self.summary["duration_ns"],
             "verdict": self.verdict.to_dict(),
@@ -224,7 +225,8 @@ class Run:
         ]
         kept = ("engine", "engine_version", "seed", "duration_ns", "flows", "bottleneck")
         summary = {**{key: document[key] for key in kept}, "congestion_controls": loaded}
-        summary["emulation"] = document.get("emulation")  # the first versions wrote none
+        for later in ("emulation", "engine_build"):
+            summary[later] = document.get(later)  # the first versions wrote none
         return cls(Scenario.from_dict(document["scenario"]), summary, tables, capture)
 
 
@@ -305,4 +307,5 @@ def execute(
         raise Cancelled("the run was cancelled") from None
     tables = {name: pa.table(output.table(name)) for name in output.table_names()}
     path = None if capture is None else capture.path
-    return Run(scenario, json.loads(output.summary()), tables, path)
+    summary = {**json.loads(output.summary()), "engine_build": engine_build()}
+    return Run(scenario, summary, tables, path)

@@ -13,8 +13,10 @@ from typer.main import get_command
 from dumbbell.cli.analyze import analyze_command
 from dumbbell.cli.cache import cache_app
 from dumbbell.cli.cc import cc_app
+from dumbbell.cli.compare import compare_command
 from dumbbell.cli.console import error
 from dumbbell.cli.doctor import doctor_command
+from dumbbell.cli.metrics import metrics_command
 from dumbbell.cli.model import model_app
 from dumbbell.cli.plot import plot_command
 from dumbbell.cli.report import report_command
@@ -45,6 +47,8 @@ app.command("report")(report_command)
 app.command("reproduce")(reproduce_command)
 app.command("xval")(xval_command)
 app.command("analyze")(analyze_command)
+app.command("compare")(compare_command)
+app.command("metrics")(metrics_command)
 app.command("doctor")(doctor_command)
 app.add_typer(cache_app, name="cache")
 app.add_typer(cc_app, name="cc")

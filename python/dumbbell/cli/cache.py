@@ -77,9 +77,8 @@ def verify_command(
 
 def print_inventory(inventory: Inventory) -> None:
     """Print what is in the cache."""
-    out().print(
-        f"{inventory.place} (${CACHE_VARIABLE} names another)", markup=False, soft_wrap=True
-    )
+    place = f"{inventory.place} (${CACHE_VARIABLE} names another)"
+    out().print(place, markup=False, soft_wrap=True)
     rows = [
         (version, build[:12], f"{kind.entries:,}", f"{kind.with_series:,}", size(kind.size_bytes))
         for (version, build), kind in sorted(inventory.kinds.items())

@@ -27,6 +27,7 @@ __all__ = [
     "Sample",
     "Seed",
     "Settings",
+    "SimulatorCacheFlag",
     "Sndbuf",
     "Start",
     "TimeOption",
@@ -96,6 +97,14 @@ CacheFlag = Annotated[
         help="Take runs that were done before from the cache, and keep new ones there; runs on "
         "the kernel are measurements, and are only with `--cache`.",
         show_default="the simulator's",
+    ),
+]
+SimulatorCacheFlag = Annotated[
+    bool,
+    typer.Option(
+        "--cache/--no-cache",
+        help="Take the simulator's runs that were done before from the cache (`dumbbell cache`); "
+        "runs on the kernel are measured each time.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

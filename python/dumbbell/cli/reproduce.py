@@ -15,14 +15,14 @@ from rich.table import Table
 
 from dumbbell.cli import options
 from dumbbell.cli.capture import tidying
-from dumbbell.cli.console import out, print_json, progress_bar, table
+from dumbbell.cli.console import note_cache, out, print_json, progress_bar, table
 from dumbbell.engine import SIMULATOR, check_engine
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.papers import PAPERS, EngineResult, Finding, Paper, Reproduction, reproduce
 from dumbbell.papers.reproduce import RUNS
 from dumbbell.report import write_site
 from dumbbell.run_directory import check_parent
-from dumbbell.sweeps import Progress, SweepInterrupted
+from dumbbell.sweeps import Cache, Progress, SweepInterrupted
 
 __all__ = ["reproduce_command"]
 
@@ -71,6 +71,7 @@ def reproduce_command(
         ),
     ] = False,
     jobs: options.Jobs = None,
+    cache: options.SimulatorCacheFlag = True,
     json: options.Json = False,
     out_dir: Annotated[
         Path, typer.Option("--out", help="Directory for runs, figures and report.html.")
@@ -80,11 +81,12 @@ def reproduce_command(
     chosen = chosen_papers(papers, capture=capture)
     if seeds is not None and seeds < 1:
         raise ScenarioError(f"seeds is {seeds}; say 1 or more")
-    how = How(seeds, engine, quick, capture, jobs)
+    how = How(seeds, engine, quick, capture, jobs, Cache() if cache else None)
     for paper in chosen:
         check_engine(engine, *(scenario for _, scenario in paper.scenarios([1])))
     check_parent(out_dir)
     results = [reproduce_paper(paper, out_dir / paper.name, how) for paper in chosen]
+    note_cache(how.cache)
     site = write_site(results, how.command, out_dir / "index.html") if len(results) > 1 else None
     if json:
         documents = [result.to_dict() for result in results]
@@ -124,6 +126,7 @@ class How:
     quick: bool
     capture: bool
     jobs: int | None
+    cache: Cache | None
 
     @property
     def command(self) -> str:
@@ -166,7 +169,8 @@ def reproduce_paper(paper: Paper, directory: Path, how: How) -> Reproduction:
             try:
                 return reproduce(
                     paper, directory, seeds=how.seeds_of(paper), engine=how.engine, quick=how.quick,
-                    capture=how.captures(paper), jobs=how.jobs, on_progress=show, on_stage=stage,
+                    capture=how.captures(paper), jobs=how.jobs, cache=how.cache,
+                    on_progress=show, on_stage=stage,
                 )  # fmt: skip
             except SweepInterrupted as interrupt:
                 where = f", kept in {directory}" if interrupt.finished else ""

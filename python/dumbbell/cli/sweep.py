@@ -137,7 +137,9 @@ def sweep_command(
     the same scenario, seed and builds, come from the cache (`dumbbell cache`).
     """
     if resume is not None:
-        check_alone(what, axis, out_dir, (rate, rtt, buffer, flows, reps, until_ci, warmup))
+        others = (rate, rtt, buffer, flows, zipped, reps, until_ci, warmup, time, seed, start,
+                  jitter, rwnd, sndbuf, sample)  # fmt: skip
+        check_alone(what, axis, out_dir, others)
         sweep, out_dir = Sweep.resume(resume), resume
     else:
         if not what:

@@ -12,6 +12,7 @@ from dumbbell.cli.console import table
 from dumbbell.statistics import mean_and_interval
 from dumbbell.sweeps import Cell, SweepResult
 from dumbbell.sweeps.design import label_of
+from dumbbell.sweeps.field import field_of
 from dumbbell.verdict import gravest
 
 __all__ = ["sweep_table"]
@@ -34,7 +35,7 @@ def sweep_table(result: SweepResult) -> object:
     columns = (
         *(axes or ["run"]),
         *(["runs"] if uneven else []),
-        *(f"{group.cc}\nMbit/s/flow" for group in result.scenario.groups),
+        *(f"{head}\nMbit/s/flow" for head in group_heads(result)),
         "used\n%", "queueing delay\nmean ms", "Jain", "verdict",
     )  # fmt: skip
     of_cell: dict[int, list[Row]] = defaultdict(list)
@@ -48,6 +49,21 @@ def sweep_table(result: SweepResult) -> object:
         count = [str(result.reps[cell.index])] if uneven else []
         rows.append((*labels, *count, *cell_columns(of_cell[cell.index])))
     return table("", columns, rows)
+
+
+def group_heads(result: SweepResult) -> list[str]:
+    """Return what the groups are called: their congestion controls, unless an axis changes them."""
+    changed = {
+        index
+        for axis in result.axes
+        for field in [field_of(axis.name, result.scenario)]
+        if field.key == "cc"
+        for index in field.groups or ()
+    }
+    return [
+        f"group {index}" if index in changed else str(group.cc)
+        for index, group in enumerate(result.scenario.groups)
+    ]
 
 
 def reading_order(result: SweepResult) -> Callable[[Cell], tuple[int, ...]]:

@@ -26,7 +26,7 @@ def convergence_time_s(seen: Observation) -> float | None:
     References
     ----------
     The δ-fair convergence time of Bansal, Balakrishnan, Floyd, Shenker: "Dynamic behavior of
-    slowly-responsive congestion control algorithms", SIGCOMM 2001, §4.2.2, and RFC 5166 §2.3, with
+    slowly-responsive congestion control algorithms", SIGCOMM 2001, and RFC 5166 §2.3, with
     δ = 0.25 and for any number of flows, and a time for which it must hold.
     """
     near = near_fair(seen)

@@ -65,7 +65,7 @@ def queue_delay_mean_us(seen: Observation) -> float | None:
 
     References
     ----------
-    RFC 5166 §2.1.2: queueing delay at a router; "sojourn time" as in RFC 8289 §4.2.
+    RFC 5166 §2.1.2: queueing delay at a router; "sojourn time" as in RFC 8289.
     """
     return of_queue(seen, "queue_delay_mean_us", np.mean)
 
@@ -75,7 +75,7 @@ def queue_delay_p50_us(seen: Observation) -> float | None:
 
     References
     ----------
-    RFC 5166 §2.1.2; RFC 8289 §4.2.
+    RFC 5166 §2.1.2; RFC 8289.
     """
     return of_queue(seen, "queue_delay_p50_us", quantile(0.5))
 
@@ -85,7 +85,7 @@ def queue_delay_p95_us(seen: Observation) -> float | None:
 
     References
     ----------
-    RFC 5166 §2.1.2; RFC 8289 §4.2.
+    RFC 5166 §2.1.2; RFC 8289.
     """
     return of_queue(seen, "queue_delay_p95_us", quantile(0.95))
 
@@ -95,7 +95,7 @@ def queue_delay_p99_us(seen: Observation) -> float | None:
 
     References
     ----------
-    RFC 5166 §2.1.2; RFC 8289 §4.2.
+    RFC 5166 §2.1.2; RFC 8289.
     """
     return of_queue(seen, "queue_delay_p99_us", quantile(0.99))
 

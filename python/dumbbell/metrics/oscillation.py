@@ -19,7 +19,7 @@ def oscillation(seen: Observation) -> list[float | None]:
     References
     ----------
     RFC 5166 §2.2.2; Floyd, Handley, Padhye, Widmer: "Equation-based congestion control for unicast
-    applications", SIGCOMM 2000, §4.1.1 (coefficient of variation by time scale).
+    applications", SIGCOMM 2000 (coefficient of variation by time scale).
     """
     rates = seen.window_rates_bps(seen.cut_us)
     if rates is None:

@@ -115,7 +115,8 @@ def measure(run: Run, warmup: Warmup | None = None) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        By group: ``group`` (its index), ``cc``, ``flows``, ``verdict`` (the run's status), and
+        By group: ``group`` (its index), ``cc`` (as the scenario names it, parameters included),
+        ``flows``, ``verdict`` (the run's status), and
         every metric of `METRICS` by its name, a number or None. A run's metric is in each row.
 
     Raises
@@ -127,7 +128,7 @@ def measure(run: Run, warmup: Warmup | None = None) -> list[dict[str, Any]]:
     rows = [
         {
             "group": group["group"],
-            "cc": group["cc"],
+            "cc": str(run.scenario.groups[group["group"]].cc),
             "flows": group["flows"],
             "verdict": run.verdict.status,
         }

@@ -21,7 +21,7 @@ def min_max_ratio(seen: Observation) -> float | None:
 
     References
     ----------
-    Arun, Alizadeh, Balakrishnan: "Starvation in end-to-end congestion control", SIGCOMM 2022, §3.
+    Arun, Alizadeh, Balakrishnan: "Starvation in end-to-end congestion control", SIGCOMM 2022.
     """
     rates = flow_rates_bps(seen, [n for numbers in seen.members for n in numbers])
     if rates.size < 2 or rates.max() == 0:
@@ -38,7 +38,7 @@ def starved_time_share(seen: Observation) -> list[float | None]:
 
     References
     ----------
-    Starvation as in RFC 9743 §5.2 and Arun et al. 2022; the threshold and the windows are ours.
+    Starvation as in RFC 9743 §5 and Arun et al. 2022; the threshold and the windows are ours.
     """
     rates = seen.window_rates_bps(seen.cut_us)
     if rates is None:

@@ -65,7 +65,7 @@ def goodput_share(seen: Observation) -> list[float | None]:
     References
     ----------
     The papers' "throughput share": Ware et al., "Modeling BBR's interactions with loss-based
-    congestion control", IMC 2019, §2.
+    congestion control", IMC 2019.
     """
     total = float(seen.flow_bits.sum())
     return [share(float(seen.flow_bits[numbers].sum()), total) for numbers in seen.members]

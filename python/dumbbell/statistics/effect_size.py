@@ -35,7 +35,7 @@ def effect_size(a: Values, b: Values, *, paired: bool = True) -> float | None:
     References
     ----------
     Cohen: "Statistical power analysis for the behavioral sciences", 2nd ed. 1988, §2.3.5; Hedges:
-    "Distribution theory for Glass's estimator of effect size and related estimators", 1981, eq. 6c.
+    "Distribution theory for Glass's estimator of effect size and related estimators", 1981.
     """
     if not paired:
         return hedges_g(a, b)

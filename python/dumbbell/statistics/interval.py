@@ -5,9 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
-__all__ = ["LEVEL", "Interval", "known"]
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["LEVEL", "Interval", "Values", "known"]
+
+#: A value per repetition; None and NaN where a run does not tell.
+Values: TypeAlias = Iterable[float | None] | npt.NDArray[np.float64]
 
 #: Confidence level of every interval that says no other.
 LEVEL = 0.95
@@ -76,6 +82,6 @@ class Interval:
         return {**ends, "level": self.level, "n": self.n, "method": self.method}
 
 
-def known(values: Iterable[float | None]) -> list[float]:
+def known(values: Values) -> list[float]:
     """Return the values that are there: not None and not NaN."""
     return [float(value) for value in values if value is not None and not math.isnan(value)]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.statistics.interval import LEVEL, Interval, known
+from dumbbell.statistics.interval import LEVEL, Interval, Values, known
 
-__all__ = ["MIN_BOOTSTRAP", "RESAMPLES", "SEED", "mean_interval", "studentized_means"]
+__all__ = ["MIN_BOOTSTRAP", "RESAMPLES", "SEED", "mean_interval", "student_interval"]
 
 #: Values from which on the bootstrap is used; below, resamples repeat too few values.
 MIN_BOOTSTRAP = 10
@@ -23,7 +22,7 @@ SEED = 20_260_101
 FloatArray = npt.NDArray[np.float64]
 
 
-def mean_interval(values: Iterable[float | None], level: float = LEVEL) -> Interval:
+def mean_interval(values: Values, level: float = LEVEL) -> Interval:
     """Return the mean of independent repetitions with its confidence interval.
 
     From 10 values on by the bootstrap of the studentized mean (bootstrap-t): with t* = (x̄* - x̄)/s*
@@ -49,22 +48,27 @@ def mean_interval(values: Iterable[float | None], level: float = LEVEL) -> Inter
     to the bootstrap", 1993, §12.5. docs/statistics.md says why not the BCa interval of §14.3.
     """
     x = np.asarray(known(values), dtype=np.float64)
+    if x.size < MIN_BOOTSTRAP or np.unique(x).size < 3:
+        return student_interval(x, level)
+    mean, error = float(x.mean()), float(x.std(ddof=1)) / math.sqrt(x.size)
+    lower, upper = np.quantile(studentized_means(x), [(1 - level) / 2, (1 + level) / 2])
+    return Interval(
+        mean, mean - error * float(upper), mean - error * float(lower), level, x.size, "bootstrap-t"
+    )
+
+
+def student_interval(x: FloatArray, level: float = LEVEL) -> Interval:
+    """Return the mean of values, all known, with its interval by Student's t."""
     n = x.size
     mean = float(x.mean()) if n else math.nan
     if n < 2:
         return Interval(mean, -math.inf, math.inf, level, n, "too few")
     if np.all(x == x[0]):
         return Interval(float(x[0]), float(x[0]), float(x[0]), level, n, "all equal")
-    error = float(x.std(ddof=1)) / math.sqrt(n)
-    if n < MIN_BOOTSTRAP or np.unique(x).size < 3:
-        from scipy.special import stdtrit  # a moment that no other command should wait for
+    from scipy.special import stdtrit  # a moment that no other command should wait for
 
-        half = float(stdtrit(n - 1, (1 + level) / 2)) * error
-        return Interval(mean, mean - half, mean + half, level, n, "Student t")
-    lower, upper = np.quantile(studentized_means(x), [(1 - level) / 2, (1 + level) / 2])
-    return Interval(
-        mean, mean - error * float(upper), mean - error * float(lower), level, n, "bootstrap-t"
-    )
+    half = float(stdtrit(n - 1, (1 + level) / 2)) * float(x.std(ddof=1)) / math.sqrt(n)
+    return Interval(mean, mean - half, mean + half, level, n, "Student t")
 
 
 def studentized_means(x: FloatArray) -> FloatArray:

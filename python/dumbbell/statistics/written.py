@@ -9,27 +9,23 @@ import numpy as np
 from dumbbell.statistics.interval import Interval
 from dumbbell.statistics.mean_interval import mean_interval
 
-__all__ = ["MIN_INTERVAL", "mean_and_interval", "mean_and_range", "write_interval"]
+__all__ = ["MIN_INTERVAL", "mean_and_interval", "write_interval"]
 
 #: Repetitions from which on an interval is written; of two, it would be 12.7 standard errors wide.
 MIN_INTERVAL = 3
 
 
-def mean_and_range(values: Sequence[float]) -> str:
-    """Write a mean, with the range when there are several repetitions: ``2.00 (1.00–3.00)``."""
-    if len(values) == 1:
-        return f"{values[0]:.2f}"
-    return f"{np.mean(values):.2f} ({min(values):.2f}–{max(values):.2f})"
-
-
 def mean_and_interval(values: Sequence[float], digits: int = 2) -> str:
     """Write repetitions: the mean, from three on with its 95 % interval.
 
-    ``2.00`` of one, ``2.00 (1.00–3.00)`` with the range of two, and `write_interval` of more.
+    ``2.00`` of one, ``2.00 (1.00–3.00)`` with the two of two, and `write_interval` of more.
     """
     if len(values) >= MIN_INTERVAL:
         return write_interval(mean_interval(values), digits)
-    return mean_and_range(values)
+    mean = f"{np.mean(values):.{digits}f}"
+    if len(values) == 1:
+        return mean
+    return f"{mean} ({min(values):.{digits}f}–{max(values):.{digits}f})"
 
 
 def write_interval(interval: Interval, digits: int = 2) -> str:

@@ -132,10 +132,10 @@ class Design:
         fields = {name: field_of(name, self.scenario) for name in cell.values}
         words = self.scenario.to_dict()
         groups = words.pop("group")
-        # A parameter belongs to the congestion control that another axis may have put there.
-        for name in sorted(cell.values, key=lambda name: fields[name].key != "cc"):
-            fields[name].set(words, groups, cell.values[name])
         try:
+            # A parameter belongs to the congestion control that another axis may have put there.
+            for name in sorted(cell.values, key=lambda name: fields[name].key != "cc"):
+                fields[name].set(words, groups, cell.values[name])
             return Scenario.from_dict({**words, "group": groups})
         except ScenarioError as error:
             raise ScenarioError(

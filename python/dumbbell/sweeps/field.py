@@ -55,7 +55,7 @@ class Field:
 
     name: str
     key: str
-    kind: type | None
+    kind: Any
     groups: tuple[int, ...] | None = None
     parameter_unit: str = ""
 

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.engine import KERNEL
+from dumbbell.engine import KERNEL, engine_build
 from dumbbell.scenario import Scenario
 
-__all__ = ["RunKey", "engine_build", "run_key"]
+__all__ = ["RunKey", "run_key"]
 
 #: Version of what goes into a key; another one finds nothing of an older.
 FORMAT = 1
@@ -73,16 +72,6 @@ def run_key(scenario: Scenario, engine: str) -> RunKey:
         parts["kernel"] = [platform.release(), platform.version(), platform.node()]
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return RunKey(hashlib.sha256(text.encode()).hexdigest(), engine, ENGINE_VERSION, engine_build())
-
-
-@functools.cache
-def engine_build() -> str:
-    """Return a digest of the engine: of the compiled module, which holds its congestion controls.
-
-    The bytes that run, and not the sources they were made of: whatever went into them, compiler
-    and libraries included, shows.
-    """
-    return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:32]
 
 
 def source_digest(path: Path) -> str:

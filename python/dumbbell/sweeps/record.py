@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from dumbbell import run_directory
 from dumbbell.run import Run
@@ -16,7 +15,7 @@ from dumbbell.scenario import Scenario
 from dumbbell.sweeps.key import RunKey
 from dumbbell.sweeps.measures import Measures
 
-__all__ = ["ParquetBytes", "Record", "make_record"]
+__all__ = ["Record", "make_record"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Record:
         """
         document = json.loads(self.document)
         document["scenario"] = scenario.to_dict()
-        tables: Mapping[str, pa.Table] = ParquetBytes(self.tables)
+        tables: Mapping[str, pa.Table] = run_directory.ParquetBytes(self.tables)
         if self.place is not None:
             tables = run_directory.ParquetTables(self.place)
         return Run.from_dict(document, tables)
@@ -84,19 +83,3 @@ def make_record(
     if series:
         tables = {name: run_directory.encode(table) for name, table in run.tables.items()}
     return Record(key, text.encode(), tables, series, measured or {})
-
-
-class ParquetBytes(Mapping[str, pa.Table]):
-    """Tables in Parquet, in memory; each is read when it is asked for, and not kept."""
-
-    def __init__(self, files: Mapping[str, bytes]) -> None:
-        self.files = files
-
-    def __getitem__(self, name: str) -> pa.Table:
-        return pq.read_table(pa.BufferReader(self.files[name]))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self.files))
-
-    def __len__(self) -> int:
-        return len(self.files)

@@ -12,10 +12,10 @@ from dumbbell.capture import Capture
 from dumbbell.engine import SIMULATOR, check_engine, default_workers
 from dumbbell.errors import EngineError
 from dumbbell.run import Run, execute
+from dumbbell.run_directory import ParquetBytes
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.cache import Cache, as_cache
 from dumbbell.sweeps.executor import Case, Elsewhere, Here, Job, Place, Work, drive
-from dumbbell.sweeps.key import run_key
 from dumbbell.sweeps.progress import Progress, SweepInterrupted
 from dumbbell.sweeps.record import Record, make_record
 
@@ -126,20 +126,22 @@ class RunWork(Work[K, Run]):
         """Look in the cache."""
         if self.cache is None or self._capture_of(case) is not None:
             return None
-        record = self.cache.get(run_key(case.scenario, self.engine), series=True)
+        record = self.cache.get(case.key_of(self.engine), series=True)
         return None if record is None else self._hand_over(case, record.run(case.scenario))
 
     def perform(self, case: Case[K]) -> Run:
         """Do the run here."""
         run = execute(case.scenario, case.control, self.engine, self._capture_of(case))
         if self.cache is not None:
-            key = run_key(case.scenario, self.engine)
-            self.cache.put(make_record(run, key, series=True))
+            record = make_record(run, case.key_of(self.engine), series=True)
+            self.cache.put(record)
+            # Saving it elsewhere too shall not encode its tables again.
+            run.tables = ParquetBytes(record.tables)
         return self._hand_over(case, run)
 
     def job(self, case: Case[K]) -> Job:
         """Return what another process is to do."""
-        key = run_key(case.scenario, self.engine)
+        key = case.key_of(self.engine)
         return Job(case.scenario, self.engine, key, series=True, measures=False)
 
     def take(self, case: Case[K], record: Record) -> Run:

@@ -11,14 +11,13 @@ from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.capture import Capture
-from dumbbell.engine import SIMULATOR, check_engine, default_workers
+from dumbbell.engine import KERNEL, SIMULATOR, check_engine, default_workers, engine_build
 from dumbbell.errors import EngineError, ResultError
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.cache import Cache, as_cache
 from dumbbell.sweeps.design import make_design
 from dumbbell.sweeps.executor import Elsewhere, Here, Place, drive
 from dumbbell.sweeps.kept_runs import KeptRuns
-from dumbbell.sweeps.key import engine_build
 from dumbbell.sweeps.measures import Measures
 from dumbbell.sweeps.plan import Plan, make_plan
 from dumbbell.sweeps.progress import Progress, SweepInterrupted
@@ -175,6 +174,11 @@ class Sweep:
     ) -> None:
         if executor is not None and cluster is not None:
             raise EngineError("say an executor or a cluster, not both")
+        if self.engine == KERNEL and (executor is not None or cluster is not None):
+            raise EngineError(
+                "runs on the kernel are this machine's, one after the other; name no executor or "
+                "cluster"
+            )
         if capture is None:
             return
         if executor is not None or cluster is not None:
@@ -196,9 +200,10 @@ class Sweep:
         stack: ExitStack,
     ) -> Place[tuple[int, int], Measures]:
         if cluster is not None:
-            from dumbbell.sweeps.cluster import cluster_executor  # an extra
+            from dumbbell.sweeps.cluster import cluster_executor, lost_errors  # an extra
 
-            executor = stack.enter_context(cluster_executor(cluster))
+            distant = stack.enter_context(cluster_executor(cluster))
+            return Elsewhere(work, distant, jobs, lost_errors())
         if executor is not None:
             return Elsewhere(work, executor, jobs)
         return Here(work, jobs or default_workers(self.engine))

@@ -11,7 +11,7 @@ from dumbbell.sweeps import record_directory
 from dumbbell.sweeps.cache import Cache
 from dumbbell.sweeps.executor import Case, Job, Work
 from dumbbell.sweeps.kept_runs import KeptRun, pack
-from dumbbell.sweeps.key import RunKey, run_key
+from dumbbell.sweeps.key import RunKey
 from dumbbell.sweeps.measures import Measures, measure_run, measured_as
 from dumbbell.sweeps.record import Record
 from dumbbell.sweeps.sweep_directory import SweepDirectory
@@ -55,7 +55,7 @@ class SweepWork(Work[Key, Measures]):
 
     def find(self, case: Case[Key]) -> Measures | None:
         """Look where the sweep is written, then in the cache."""
-        key = run_key(case.scenario, self.engine)
+        key = case.key_of(self.engine)
         if self.out is not None:
             record = saved(self.out.place(*case.key), key)
             if record is not None and self._has_capture(case):
@@ -95,7 +95,7 @@ class SweepWork(Work[Key, Measures]):
 
     def job(self, case: Case[Key]) -> Job:
         """Return what another process is to do."""
-        key = run_key(case.scenario, self.engine)
+        key = case.key_of(self.engine)
         return Job(case.scenario, self.engine, key, self.series, warmup=self.warmup)
 
     def take(self, case: Case[Key], record: Record, capture: Capture | None = None) -> Measures:
