@@ -83,16 +83,22 @@ def plot_command(
     known = [each.name for each in figures.metrics]
     wanted = metric or [name for name in USUAL if name in known]
     place = out_dir or directory / "figures"
-    written: list[Path] = []
-    for name in wanted:
-        drawn = figures.draw(figures.metric(name), models=model or ())
-        check_models(drawn, model or (), name)
-        frames = [drawn] if size == "2col" else [[each] for each in drawn]
-        for frame in frames:
-            file = name if size == "2col" else frame[0].name
-            written += save_for_print(
-                frame, place, file, formats=split(formats), size=size, style=style
-            )
+    # All of them before the first file: a word that is wrong leaves nothing behind.
+    drawn = {name: figures.draw(figures.metric(name), models=model or ()) for name in wanted}
+    for name, small in drawn.items():
+        check_models(small, model or (), name)
+    frames = (
+        drawn.items()
+        if size == "2col"
+        else [(figure.name, [figure]) for small in drawn.values() for figure in small]
+    )
+    written = [
+        path
+        for name, frame in frames
+        for path in save_for_print(
+            frame, place, name, formats=split(formats), size=size, style=style
+        )
+    ]
     if json:
         print_json(json_module.dumps({"files": [str(path) for path in written]}, indent=2))
         return 0
