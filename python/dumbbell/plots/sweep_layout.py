@@ -91,7 +91,9 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
     numbers = None if axis.numbers is None else tuple(scale * each for each in axis.numbers)
     place = dict(zip(axis.labels, numbers or map(float, range(len(axis.labels))), strict=True))
     together = next(names for names in result.design.dims if axis.name in names)
-    others = [each.name for each in result.axes if each.name not in together]
+    others = [
+        each.name for each in result.axes if each.name not in together and len(set(each.labels)) > 1
+    ]
     found: dict[str, list[Cell]] = {}
     for cell in result.cells:
         label = ", ".join(f"{name} {label_of(cell.values[name])}" for name in others)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from unicodedata import east_asian_width
 
 import numpy as np
 from markupsafe import Markup, escape
@@ -18,6 +20,8 @@ __all__ = ["Place", "draw_panel", "y_range"]
 #: The drawing's own units; the page scales it to its column.
 WIDTH, HEIGHT = 320.0, 190.0
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 8.0, 8.0, 34.0
+#: Height of the letters.
+FONT = 11.0
 #: Half the size of a marker, and of an interval's cap.
 MARK, CAP = 3.2, 2.5
 #: Width of a letter of a tick's label, which must not touch the next one.
@@ -145,13 +149,23 @@ def x_scale(figure: Figure, xs: FloatArray) -> Scale:
 
 
 def draw_y_axis(name: Markup, ticks: Sequence[float], y: Scale) -> Iterator[str]:
-    """Draw the grid's horizontal lines with their values, and the axis's name."""
+    """Draw the grid's horizontal lines with their values, and the axis's name, as large as fits."""
     for tick in ticks:
         at = y(tick)
         yield f'<path class="grid" d="M{LEFT:g} {at:.1f}H{WIDTH - RIGHT:g}"/>'
         yield f'<text x="{LEFT - 4:g}" y="{at + 3.5:.1f}" class="end">{tick:g}</text>'
     middle = (TOP + HEIGHT - BOTTOM) / 2
     yield (f'<text transform="translate(10 {middle:g}) rotate(-90)" class="mid axis">{name}</text>')
+
+
+def name_width(name: Markup) -> float:
+    """Return about how wide the wider language of a name is; Japanese letters are square."""
+    parts = re.findall(r">([^<]+)</tspan>([^<]*)", name) or [(name.striptags(), "")]
+    rest = parts[-1][1]
+    return max(
+        sum(FONT if east_asian_width(letter) in "WF" else LETTER for letter in words + rest)
+        for words, _ in parts
+    )
 
 
 def draw_x_axis(figure: Figure, axis: Markup, xs: FloatArray, x: Scale) -> Iterator[str]:
