@@ -43,7 +43,7 @@ STYLES = ("paper", "report")
 
 def save_for_print(
     figures: Sequence[Figure],
-    directory: Path,
+    directory: str | Path,
     name: str,
     *,
     formats: Sequence[str] = ("svg", "pdf"),
@@ -84,10 +84,11 @@ def save_for_print(
     ):
         if word not in known:
             raise ResultError(f"unknown {what} `{word}`{nearest(word, known)}")
-    directory.mkdir(parents=True, exist_ok=True)
+    place = Path(directory)
+    place.mkdir(parents=True, exist_ok=True)
     with mpl.rc_context(PRINT):
         canvas = compose(figures, WIDTHS_MM[size], style)
-        return [write(canvas, directory / f"{name}.{each}") for each in formats]
+        return [write(canvas, place / f"{name}.{each}") for each in formats]
 
 
 def compose(figures: Sequence[Figure], width_mm: float, style: str) -> Canvas:

@@ -119,7 +119,7 @@ class SweepPage:
 
 def write_sweep_report(
     result: SweepResult,
-    path: Path,
+    path: str | Path,
     *,
     against: SweepResult | None = None,
     language: str = "",
@@ -127,7 +127,7 @@ def write_sweep_report(
 ) -> Path:
     """Write a sweep's report, whole or not at all; `render_sweep` has the parameters."""
     page = render_sweep(result, against=against, language=language, on_progress=on_progress)
-    return write_page(page, path)
+    return write_page(page, Path(path))
 
 
 def render_sweep(

@@ -15,7 +15,7 @@
   // Okabe and Ito's colours are made for white paper.
   function bright(hex) {
     if (!hex) { return colour("--ink"); }
-    if (!dark.matches) { return hex; }
+    if (!dark.matches || document.documentElement.classList.contains("paper")) { return hex; }
     const parts = [1, 3, 5].map(function (at) { return Math.min(255, Math.round(parseInt(hex.slice(at, at + 2), 16) * 1.3 + 25)); });
     return "rgb(" + parts.join(",") + ")";
   }
@@ -144,6 +144,10 @@
     if (card) { card.scrollIntoView({ behavior: "smooth" }); }
   });
   dark.addEventListener("change", redrawAll);
+  if (dark.matches) {
+    window.addEventListener("beforeprint", redrawAll);
+    window.addEventListener("afterprint", redrawAll);
+  }
   document.querySelectorAll(".language").forEach(function (button) { button.addEventListener("click", redrawAll); });
   let width = window.innerWidth;
   let timer = 0;
