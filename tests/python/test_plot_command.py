@@ -57,8 +57,10 @@ def test_points_are_means_and_bars_their_intervals(result):
     figures = ResultFigures(result)
     one = figures.draw(figures.metric("share"))[0]
     assert (one.x_label, one.y_label) == ("buffer (BDP)", "throughput share (%)")
-    assert one.x_ticks == (1, 2, 4, 8)
+    assert list(one.x_ticks) == [1, 2, 4, 8]
     bbr = one.curves[0]
+    assert bbr.low is not None
+    assert bbr.high is not None
     rows = result.rows.to_pandas()
     at = (rows["buffer"] == "4bdp") & (rows["axis_flows"] == "1") & (rows["group"] == 0)
     interval = mean_interval(100 * rows[at]["share"])

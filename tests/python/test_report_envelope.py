@@ -7,7 +7,7 @@ from dumbbell.report.envelope import TimeGrid, rounded
 
 
 def test_no_peak_is_lost_and_their_order_is_kept():
-    time_s = 0.01 * np.arange(1, 12_001)
+    time_s = 0.01 * np.arange(1, 12_001, dtype=np.float64)
     values = np.sin(time_s)
     values[7_777], values[7_778] = 50, -50
     grid = TimeGrid(duration_s=120, sample_s=0.01, max_points=600)
@@ -19,7 +19,7 @@ def test_no_peak_is_lost_and_their_order_is_kept():
 
 
 def test_few_samples_are_drawn_as_they_are():
-    time_s = 0.1 * np.arange(1, 51)
+    time_s = 0.1 * np.arange(1, 51, dtype=np.float64)
     values = np.arange(50.0)
     grid = TimeGrid(duration_s=5, sample_s=0.1, max_points=600)
     assert grid.time_s == pytest.approx(time_s)
@@ -28,7 +28,7 @@ def test_few_samples_are_drawn_as_they_are():
 
 
 def test_a_flow_that_starts_late_has_nothing_before():
-    time_s = 10 + 0.01 * np.arange(1, 1001)
+    time_s = 10 + 0.01 * np.arange(1, 1001, dtype=np.float64)
     grid = TimeGrid(duration_s=20, sample_s=0.01, max_points=100)
     drawn = grid.extremes(time_s, np.ones(1000))
     assert np.isnan(drawn[:50]).all()
@@ -39,7 +39,7 @@ def test_the_mean_of_the_means_is_the_mean():
     rng = np.random.default_rng(1)
     values = rng.exponential(size=12_000)
     grid = TimeGrid(duration_s=120, sample_s=0.01, max_points=200)
-    means = grid.means(0.01 * np.arange(1, 12_001), values)
+    means = grid.means(0.01 * np.arange(1, 12_001, dtype=np.float64), values)
     assert means.size == grid.middles_s.size == 100
     assert means.mean() == pytest.approx(values.mean())
 
