@@ -1,38 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What vmlinux.h cannot carry: the kernel's constants and static inline
- * functions that congestion controls use (include/net/tcp.h by behaviour).
+ * What vmlinux.h cannot carry and what the kernel's own BPF congestion controls
+ * expect of a header of this name: constants and the accessors of a socket
+ * (include/net/tcp.h by behaviour). Anything more would clash with what those
+ * sources define themselves; ours get it from net_tcp.h, by way of dumbbell.h.
  */
 #ifndef __BPF_TRACING_NET_H__
 #define __BPF_TRACING_NET_H__
 
-#include "bpf/bpf_core_read.h"
+#include "vmlinux.h"
+#include <bpf/bpf_core_read.h>
 
+#define SOL_TCP			6
+#define TCP_CONGESTION		13
+#define TCP_CA_NAME_MAX		16
 #define TCP_INFINITE_SSTHRESH	0x7fffffff
-#define TCP_INIT_CWND		10
-#define USEC_PER_MSEC		1000ULL
-#define USEC_PER_SEC		1000000ULL
-#define NSEC_PER_USEC		1000ULL
-#define NSEC_PER_SEC		1000000000ULL
-#define BITS_PER_U32		32
 
-#define TCP_CONG_NON_RESTRICTED	(1 << 0)
-#define TCP_CONG_NEEDS_ECN	(1 << 1)
+/* Bits of tp->ecn_flags. */
+#define TCP_ECN_OK		1	/* negotiated in the handshake */
+#define TCP_ECN_QUEUE_CWR	2	/* CWR goes out with the next data */
+#define TCP_ECN_DEMAND_CWR	4	/* ACKs carry ECE */
+#define TCP_ECN_SEEN		8	/* a packet with an ECT or CE code point arrived */
+
+/* Flags of an ops table. */
+#define TCP_CONG_NON_RESTRICTED	0x1
+#define TCP_CONG_NEEDS_ECN	0x2
 
 /* Flags of cong_control(): what the ACK did. */
 #define FLAG_DATA_ACKED		0x04
-#define FLAG_LOST_RETRANS	0x80
+#define FLAG_SYN_ACKED		0x10
+#define FLAG_DATA_SACKED	0x20
 #define FLAG_ECE		0x40
+#define FLAG_LOST_RETRANS	0x80
+#define FLAG_SND_UNA_ADVANCED	0x400
+#define FLAG_ACKED		(FLAG_DATA_ACKED | FLAG_SYN_ACKED)
+#define FLAG_FORWARD_PROGRESS	(FLAG_ACKED | FLAG_DATA_SACKED)
 
-#ifndef min
-#define min(a, b)		((a) < (b) ? (a) : (b))
-#define max(a, b)		((a) > (b) ? (a) : (b))
-#endif
-#define clamp(v, lo, hi)	min(max(v, lo), hi)
-#define min_t(type, a, b)	min((type)(a), (type)(b))
-#define max_t(type, a, b)	max((type)(a), (type)(b))
-#define before(a, b)		((s32)((u32)(a) - (u32)(b)) < 0)
-#define after(a, b)		before(b, a)
+#define tcp_jiffies32		((__u32)bpf_jiffies64())
 
 /* Implemented by the kernel (kfuncs) and by cc/include/native.c. */
 extern u32 tcp_slow_start(struct tcp_sock *tp, u32 acked) __ksym;
@@ -69,26 +73,6 @@ static __always_inline bool tcp_is_cwnd_limited(const struct sock *sk)
 	if (tcp_in_slow_start(tp))
 		return tp->snd_cwnd < 2 * tp->max_packets_out;
 	return !!BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited);
-}
-
-static __always_inline u32 tcp_left_out(const struct tcp_sock *tp)
-{
-	return tp->sacked_out + tp->lost_out;
-}
-
-static __always_inline u32 tcp_packets_in_flight(const struct tcp_sock *tp)
-{
-	return tp->packets_out - tcp_left_out(tp) + tp->retrans_out;
-}
-
-static __always_inline u32 tcp_min_rtt(const struct tcp_sock *tp)
-{
-	return tp->rtt_min.s[0].v;
-}
-
-static __always_inline u64 tcp_stamp_us_delta(u64 t1, u64 t0)
-{
-	return (s64)(t1 - t0) > 0 ? t1 - t0 : 0;
 }
 
 #endif /* __BPF_TRACING_NET_H__ */

@@ -15,6 +15,8 @@
 #ifndef __FLIGHT_HISTORY_H__
 #define __FLIGHT_HISTORY_H__
 
+#include "net_tcp.h"
+
 #define FLIGHTS			128U	/* a power of 2 */
 #define FLIGHTS_PER_WINDOW	64U
 

@@ -7,9 +7,11 @@
  *
  * Behaviour: net/ipv4/tcp_cong.c (slow start, congestion avoidance, Reno).
  */
+#include <errno.h>
 #include "vmlinux.h"
 #include "bpf/bpf_helpers.h"
 #include "bpf_tracing_net.h"
+#include "net_tcp.h"
 
 u64 dumbbell_now_ns;
 u64 dumbbell_random_state = 1;
@@ -24,6 +26,7 @@ const u32 dumbbell_layout[] = {
 	MEMBER(inet_conn.icsk_inet.sk.sk_pacing_shift),
 	MEMBER(inet_conn.icsk_retransmits),
 	MEMBER(inet_conn.icsk_ca_priv),
+	MEMBER(inet_conn.icsk_ca_ops),
 	MEMBER(tcp_mstamp),
 	MEMBER(rtt_min),
 	MEMBER(srtt_us),
@@ -35,6 +38,8 @@ const u32 dumbbell_layout[] = {
 	MEMBER(app_limited),
 	MEMBER(lsndtime),
 	MEMBER(ecn_flags),
+	MEMBER(rx_opt),
+	MEMBER(__host_requests),
 	MEMBER(__host_storage),
 	sizeof(struct rate_sample),
 	__builtin_offsetof(struct rate_sample, rtt_us),
@@ -47,9 +52,26 @@ u64 bpf_ktime_get_ns(void)
 	return dumbbell_now_ns;
 }
 
+/* All clocks of an instance are one: the run's, which neither sleeps nor is set. */
+u64 bpf_ktime_get_boot_ns(void)
+{
+	return dumbbell_now_ns;
+}
+
+u64 bpf_ktime_get_coarse_ns(void)
+{
+	return dumbbell_now_ns;
+}
+
+/* A jiffy is a millisecond, as tp->lsndtime counts and as cc/cubic.bpf.c imitates. */
+const unsigned long CONFIG_HZ = 1000;
+
+/* The interfaces are those of Linux 6.12. */
+const int LINUX_KERNEL_VERSION = (6 << 16) + (12 << 8);
+
 u64 bpf_jiffies64(void)
 {
-	return dumbbell_now_ns / 4000000;	/* HZ=250, Debian's and Ubuntu's default */
+	return dumbbell_now_ns / 1000000;
 }
 
 /* splitmix64: any state is a good state, and it is seeded per instance. */
@@ -62,11 +84,24 @@ u32 bpf_get_prandom_u32(void)
 	return (z ^ (z >> 31)) >> 32;
 }
 
-/* One map per congestion control: the host allocates its value with the socket. */
-void *bpf_sk_storage_get(void *map, void *sk, void *value, u64 flags)
+/* A flow keeps its congestion control to the end, and its sockets have no other options. */
+long bpf_setsockopt(void *sk, int level, int option, void *value, int size)
 {
-	(void)map, (void)value, (void)flags;
-	return (void *)(unsigned long)tcp_sk(sk)->__host_storage;
+	(void)sk, (void)level, (void)option, (void)value, (void)size;
+	return -EOPNOTSUPP;
+}
+
+long bpf_getsockopt(void *sk, int level, int option, void *value, int size)
+{
+	(void)sk, (void)level, (void)option, (void)value, (void)size;
+	return -EOPNOTSUPP;
+}
+
+/* Receivers, and their ACKs, are the host's: it gives feedback as the ops table's flags ask. */
+long bpf_tcp_send_ack(void *tp, u32 rcv_nxt)
+{
+	(void)tp, (void)rcv_nxt;
+	return 0;
 }
 
 u32 tcp_slow_start(struct tcp_sock *tp, u32 acked)

@@ -110,13 +110,14 @@ fn compile(cc_dir: &Path, source: &Path, object: &Path) {
         .get_compiler()
         .to_command()
         .args(flags::compiler(&arch))
+        .args(flags::OUR_WARNINGS)
         .args(flags::LINKER)
         .arg("-I")
         .arg(&include)
         .arg("-o")
         .arg(object)
         .arg(source)
-        .arg(include.join("native.c"))
+        .args(flags::LINKED.map(|file| include.join(file)))
         .status()
         .expect("a C compiler is installed");
     assert!(status.success(), "{} does not compile", source.display());
@@ -125,6 +126,7 @@ fn compile(cc_dir: &Path, source: &Path, object: &Path) {
 fn compile_bpf(compiler: &BpfCompiler, cc_dir: &Path, source: &Path, object: &Path) {
     let status = compiler
         .command()
+        .args(flags::OUR_WARNINGS)
         // Line information names the file as the repository does, wherever it was built.
         .arg(format!("-ffile-prefix-map={}=cc", cc_dir.display()))
         .arg("-I")

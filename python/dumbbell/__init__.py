@@ -12,8 +12,10 @@ from dumbbell._core import ENGINE_VERSION, Control
 from dumbbell.analysis import Analysis, Match, analyze, match_captures
 from dumbbell.capture import Capture
 from dumbbell.congestion_control import (
-    CongestionControl,
+    CongestionControlChoice,
     Description,
+    Parameter,
+    Series,
     congestion_controls,
     describe,
 )
@@ -21,14 +23,21 @@ from dumbbell.cross_validation import CrossValidation, xval
 from dumbbell.errors import (
     Cancelled,
     CaptureError,
+    CongestionControlError,
     DumbbellError,
     EngineError,
     PrivilegeError,
     ResultError,
     ScenarioError,
 )
+from dumbbell.linux_tree import LinuxTree, use_linux_tree
 from dumbbell.metrics import jain, measure
 from dumbbell.paired_comparison import compare
+from dumbbell.python_congestion_control import (
+    CongestionControl,
+    tcp_cong_avoid_ai,
+    tcp_slow_start,
+)
 from dumbbell.quantity import Buffer, Rate, Size, Time
 from dumbbell.run import Run, run
 from dumbbell.scenario import Group, Scenario
@@ -44,13 +53,17 @@ __all__ = [
     "Capture",
     "CaptureError",
     "CongestionControl",
+    "CongestionControlChoice",
+    "CongestionControlError",
     "Control",
     "CrossValidation",
     "Description",
     "DumbbellError",
     "EngineError",
     "Group",
+    "LinuxTree",
     "Match",
+    "Parameter",
     "PrivilegeError",
     "Rate",
     "Reason",
@@ -58,6 +71,7 @@ __all__ = [
     "Run",
     "Scenario",
     "ScenarioError",
+    "Series",
     "Size",
     "Sweep",
     "SweepInterrupted",
@@ -73,5 +87,8 @@ __all__ = [
     "measure",
     "run",
     "run_all",
+    "tcp_cong_avoid_ai",
+    "tcp_slow_start",
+    "use_linux_tree",
     "xval",
 ]

@@ -5,21 +5,34 @@ from typing import Final, Protocol, final, type_check_only
 
 __all__ = [
     "ENGINE_VERSION",
+    "AckSample",
     "Cancelled",
     "CaptureError",
+    "CongestionControlFault",
     "Control",
     "EngineError",
     "Output",
+    "RateSample",
+    "Socket",
     "analyze",
+    "compile_for_kernel",
     "congestion_controls",
     "describe",
     "machine",
     "match_captures",
+    "precompile",
+    "report_crashes",
     "run",
+    "running_call",
+    "verify",
+    "write_storm",
 ]
 
 class EngineError(ValueError):
     """The engine refuses the scenario; the message is for the user."""
+
+class CongestionControlFault(EngineError):
+    """A congestion control did what no TCP can go on with; the message is for the user."""
 
 class Cancelled(Exception):
     """The run was cancelled through its `Control`."""
@@ -35,8 +48,14 @@ class Control:
     def cancel(self) -> None:
         """Ask the run to stop; it raises `Cancelled` within milliseconds."""
 
+    def is_cancelled(self) -> bool:
+        """Whether it was asked to stop."""
+
     def progress(self) -> float:
         """Share of the run that has passed, 0 to 1."""
+
+    def set_progress(self, share: float) -> None:
+        """Say what share has passed: of a run that is in another process."""
 
 @type_check_only
 class ArrowRecordBatch:
@@ -74,6 +93,171 @@ class CaptureConfig(Protocol):
     @property
     def bottleneck(self) -> bool: ...
 
+@final
+class Socket:
+    """A copy of the sender's `tcp_sock` for the time of a call, under the kernel's names."""
+
+    @property
+    def icsk_ca_state(self) -> int: ...
+    @property
+    def is_cwnd_limited(self) -> bool: ...
+    @property
+    def min_rtt_us(self) -> int: ...
+    @property
+    def in_slow_start(self) -> bool: ...
+    @property
+    def packets_in_flight(self) -> int: ...
+    @property
+    def sk_max_pacing_rate(self) -> int: ...
+    @property
+    def bytes_acked(self) -> int: ...
+    @property
+    def bytes_sent(self) -> int: ...
+    @property
+    def tcp_mstamp(self) -> int: ...
+    @property
+    def tcp_clock_cache(self) -> int: ...
+    @property
+    def tcp_wstamp_ns(self) -> int: ...
+    @property
+    def delivered_mstamp(self) -> int: ...
+    @property
+    def first_tx_mstamp(self) -> int: ...
+    @property
+    def sk_gso_max_size(self) -> int: ...
+    @property
+    def icsk_rto(self) -> int: ...
+    @property
+    def srtt_us(self) -> int: ...
+    @property
+    def mdev_us(self) -> int: ...
+    @property
+    def rttvar_us(self) -> int: ...
+    @property
+    def mss_cache(self) -> int: ...
+    @property
+    def advmss(self) -> int: ...
+    @property
+    def snd_una(self) -> int: ...
+    @property
+    def snd_nxt(self) -> int: ...
+    @property
+    def write_seq(self) -> int: ...
+    @property
+    def high_seq(self) -> int: ...
+    @property
+    def snd_wnd(self) -> int: ...
+    @property
+    def snd_cwnd_clamp(self) -> int: ...
+    @property
+    def snd_cwnd_used(self) -> int: ...
+    @property
+    def prior_cwnd(self) -> int: ...
+    @property
+    def prior_ssthresh(self) -> int: ...
+    @property
+    def packets_out(self) -> int: ...
+    @property
+    def retrans_out(self) -> int: ...
+    @property
+    def sacked_out(self) -> int: ...
+    @property
+    def lost_out(self) -> int: ...
+    @property
+    def max_packets_out(self) -> int: ...
+    @property
+    def cwnd_usage_seq(self) -> int: ...
+    @property
+    def prr_delivered(self) -> int: ...
+    @property
+    def prr_out(self) -> int: ...
+    @property
+    def delivered(self) -> int: ...
+    @property
+    def delivered_ce(self) -> int: ...
+    @property
+    def lost(self) -> int: ...
+    @property
+    def rate_delivered(self) -> int: ...
+    @property
+    def rate_interval_us(self) -> int: ...
+    @property
+    def total_retrans(self) -> int: ...
+    @property
+    def data_segs_out(self) -> int: ...
+    @property
+    def reordering(self) -> int: ...
+    @property
+    def undo_marker(self) -> int: ...
+    @property
+    def lsndtime(self) -> int: ...
+    @property
+    def sk_gso_max_segs(self) -> int: ...
+    @property
+    def sk_pacing_shift(self) -> int: ...
+    @property
+    def icsk_retransmits(self) -> int: ...
+    @property
+    def icsk_backoff(self) -> int: ...
+    @property
+    def undo_retrans(self) -> int: ...
+    sk_pacing_rate: int
+    sk_pacing_status: int
+    snd_cwnd: int
+    snd_cwnd_cnt: int
+    snd_cwnd_stamp: int
+    snd_ssthresh: int
+    app_limited: int
+    ecn_flags: int
+
+@final
+class AckSample:
+    """What `pkts_acked` is told: `struct ack_sample`."""
+
+    @property
+    def pkts_acked(self) -> int: ...
+    @property
+    def rtt_us(self) -> int: ...
+    @property
+    def in_flight(self) -> int: ...
+
+@final
+class RateSample:
+    """What `cong_control` is told: `struct rate_sample`."""
+
+    @property
+    def prior_mstamp(self) -> int: ...
+    @property
+    def prior_delivered(self) -> int: ...
+    @property
+    def prior_delivered_ce(self) -> int: ...
+    @property
+    def delivered(self) -> int: ...
+    @property
+    def delivered_ce(self) -> int: ...
+    @property
+    def interval_us(self) -> int: ...
+    @property
+    def snd_interval_us(self) -> int: ...
+    @property
+    def rcv_interval_us(self) -> int: ...
+    @property
+    def rtt_us(self) -> int: ...
+    @property
+    def losses(self) -> int: ...
+    @property
+    def acked_sacked(self) -> int: ...
+    @property
+    def prior_in_flight(self) -> int: ...
+    @property
+    def last_end_seq(self) -> int: ...
+    @property
+    def is_app_limited(self) -> bool: ...
+    @property
+    def is_retrans(self) -> bool: ...
+    @property
+    def is_ack_delayed(self) -> bool: ...
+
 def run(
     scenario_json: str,
     control: Control | None = None,
@@ -98,5 +282,26 @@ def congestion_controls() -> str:
 
 def describe(name_or_path: str) -> str:
     """One congestion control, by name or by its source file, as JSON."""
+
+def write_storm(name_or_path: str, directory: str) -> str:
+    """Write the storm's sources and the headers to a directory; say as JSON how to build it."""
+
+def compile_for_kernel(name_or_path: str) -> None:
+    """Compile a congestion control for the running kernel, without loading it."""
+
+def verify(name_or_path: str) -> None:
+    """Load a congestion control into the running kernel, whose verifier so checks it."""
+
+def precompile(name_or_path: str) -> None:
+    """Compile a congestion control's source for the simulator; nothing of it is run."""
+
+def report_crashes(descriptor: int) -> None:
+    """Report crashes of this process to a descriptor, in a line; the run must be in this thread."""
+
+def running_call() -> tuple[int, str, int, bool, int] | None:
+    """Return the latest call into a congestion control in a process that reports crashes.
+
+    Group, op, flow, whether it is under way, simulated ns.
+    """
 
 ENGINE_VERSION: Final[str]

@@ -12,9 +12,10 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.errors import EngineError, ScenarioError, nearest
+from dumbbell.linux_tree import LINUX_NAMES, tree_in_use
 
 __all__ = [
-    "CongestionControl",
+    "CongestionControlChoice",
     "Description",
     "Parameter",
     "Series",
@@ -24,7 +25,11 @@ __all__ = [
 
 #: Before the name of a congestion control of the running kernel.
 KERNELS_OWN = "linux/"
-#: What follows: a name that the kernel could have (TCP_CA_NAME_MAX is 16, with the closing NUL).
+#: Before the name of a class of Python's that the running program defines.
+PYTHON_CLASS = "python/"
+#: What source files end in.
+SOURCES = (".c", ".py")
+#: A name the kernel could have (TCP_CA_NAME_MAX is 16, with the closing NUL).
 KERNEL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,15}", re.ASCII)
 
 
@@ -76,6 +81,8 @@ class Description:
     title: str
     parameters: tuple[Parameter, ...]
     series: tuple[Series, ...]
+    #: Names of its callbacks.
+    ops: tuple[str, ...] = ()
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Description:
@@ -88,7 +95,7 @@ class Description:
             Series(entry["name"], entry["unit"], entry["doc"], tuple(entry["labels"]))
             for entry in document["series"]
         )
-        return cls(document["name"], document["title"], params, series)
+        return cls(document["name"], document["title"], params, series, tuple(document["ops"]))
 
 
 @functools.cache
@@ -124,6 +131,10 @@ def describe(name_or_path: str) -> Description:
             "`dumbbell cc list` has what does",
             key="cc",
         )
+    if is_python(name_or_path):
+        from dumbbell.python_congestion_control import describe_python  # it needs this module
+
+        return describe_python(name_or_path)
     if name_or_path in congestion_controls():
         return congestion_controls()[name_or_path]
     try:
@@ -133,13 +144,15 @@ def describe(name_or_path: str) -> Description:
 
 
 @dataclass(frozen=True)
-class CongestionControl:
+class CongestionControlChoice:
     """A congestion control as a scenario names it: ``copa:mode_window_rtts=5``, ``./mine.bpf.c``.
 
     Attributes
     ----------
     name
-        A built-in's name, the path of a source file, or ``linux/cubic``: the running kernel's own.
+        A built-in's name, the path of a source file (``./two.bpf.c#second`` where it has several
+        congestion controls), or ``linux/cubic``: the running kernel's own. After `use_linux_tree`
+        also the name of one of Linux's, which becomes the path of its source.
     params
         Parameters that differ from the defaults.
 
@@ -156,11 +169,18 @@ class CongestionControl:
         if self.is_kernels_own:
             self._check_kernels_own()
             return
+        if self.is_python_class:
+            from dumbbell.python_congestion_control import check_parameters  # it needs this module
+
+            check_parameters(self.name, self.params)
+            return
         if self.is_file:
-            if not Path(self.name).is_file():
+            if not file_of(self.name).is_file():
                 raise ScenarioError(f"congestion control `{self.name}`: no such file", key="cc")
             return  # its parameters are known once it is compiled, when the run starts
         known = congestion_controls()
+        if self.name not in known and "," not in self.name and self._is_of_tree():
+            return
         if self.name not in known:
             hint = nearest(self.name, known)
             if "," in self.name:
@@ -170,6 +190,21 @@ class CongestionControl:
         parameters = {parameter.name: parameter for parameter in known[self.name].parameters}
         for name, value in self.params.items():
             check_parameter(self.name, parameters, name, value)
+
+    def _is_of_tree(self) -> bool:
+        """Take a name that is not built in from the Linux source tree in use, if there is one."""
+        tree = tree_in_use()
+        if tree is not None:
+            object.__setattr__(self, "name", tree.source(self.name))
+            return True
+        stem = self.name.removeprefix("tcp_")
+        if stem in LINUX_NAMES:
+            raise ScenarioError(
+                f"`{self.name}` is not built in; with Linux's source at hand say "
+                f"`--linux-tree DIR`, or name the file: `DIR/net/ipv4/tcp_{stem}.c`",
+                key="cc",
+            )
+        return False
 
     def _check_kernels_own(self) -> None:
         """Refuse what no kernel has; whether this one has it is known when the run starts."""
@@ -199,8 +234,20 @@ class CongestionControl:
 
     @property
     def is_file(self) -> bool:
-        """Whether it is one's own source file and no built-in."""
-        return not self.is_kernels_own and ("/" in self.name or self.name.endswith(".c"))
+        """Whether it is one's own source file, in C or Python, and no built-in."""
+        return not (self.is_kernels_own or self.is_python_class) and (
+            "/" in self.name or file_of(self.name).suffix in SOURCES
+        )
+
+    @property
+    def is_python(self) -> bool:
+        """Whether it is written in Python, which only the simulator runs."""
+        return is_python(self.name)
+
+    @property
+    def is_python_class(self) -> bool:
+        """Whether it is a class of Python's that the running program defines."""
+        return self.name.startswith(PYTHON_CLASS) and is_python(self.name)
 
     @property
     def series(self) -> tuple[Series, ...]:
@@ -208,10 +255,15 @@ class CongestionControl:
         return () if self.is_kernels_own else describe(self.name).series
 
     @classmethod
-    def parse(cls, text: str | CongestionControl) -> CongestionControl:
-        """Read ``name``, ``name:param=value,…``, ``./file.bpf.c:param=value`` or ``linux/name``."""
-        if isinstance(text, CongestionControl):
+    def parse(cls, text: str | CongestionControlChoice | type) -> CongestionControlChoice:
+        """Read ``name``, ``name:param=value,…``, ``./file.bpf.c:param=value`` or ``linux/name``.
+
+        A class of Python's (`python_congestion_control.CongestionControl`) stands for itself.
+        """
+        if isinstance(text, CongestionControlChoice):
             return text
+        if isinstance(text, type):
+            return cls(PYTHON_CLASS + text.__name__)
         if not isinstance(text, str) or not text.strip():
             raise ScenarioError(f"congestion control `{text}` is no name; say `copa`", key="cc")
         name, _, rest = text.strip().partition(":")
@@ -236,9 +288,28 @@ class CongestionControl:
         return f"{self.name}:" + ",".join(f"{key}={value}" for key, value in self.params.items())
 
 
+def is_python(name: str) -> bool:
+    """Whether a name is of a congestion control in Python: ``./mine.py`` or ``python/Mine``."""
+    return file_of(name).suffix == ".py" or (
+        name.startswith(PYTHON_CLASS) and file_of(name).suffix not in SOURCES
+    )
+
+
 def is_kernels_own(name: str) -> bool:
     """Whether a name is ``linux/…``, and no file in a directory of that name."""
-    return name.startswith(KERNELS_OWN) and not name.endswith(".c")
+    return name.startswith(KERNELS_OWN) and file_of(name).suffix not in SOURCES
+
+
+def file_of(name: str) -> Path:
+    """Return the file of ``./two.bpf.c#second``: one that has several congestion controls."""
+    path, _, table = name.rpartition("#")
+    return Path(path if path and table.isidentifier() else name)
+
+
+def table_of(name: str) -> str | None:
+    """Return ``second`` of ``./two.bpf.c#second``; None where nothing is said."""
+    path, _, table = name.rpartition("#")
+    return table if path and table.isidentifier() else None
 
 
 def parse_integer(text: str, what: str) -> int:

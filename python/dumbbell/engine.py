@@ -52,6 +52,13 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
                     f"`{cc}` is the running kernel's own; say `--engine kernel`{hint}", key="cc"
                 )
         return
+    for cc in ccs:
+        if cc.is_python:
+            raise ScenarioError(
+                f"`{cc}` is written in Python, which the kernel does not run; leave out "
+                "`--engine kernel`, or write it in C: `dumbbell cc new` makes a start",
+                key="cc",
+            )
     if may_make_namespaces():
         return
     for cc in ccs:

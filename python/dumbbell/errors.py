@@ -9,6 +9,7 @@ from collections.abc import Iterable
 __all__ = [
     "Cancelled",
     "CaptureError",
+    "CongestionControlError",
     "DumbbellError",
     "EngineError",
     "PrivilegeError",
@@ -44,6 +45,22 @@ class ScenarioError(DumbbellError, ValueError):
 
 class EngineError(DumbbellError, ValueError):
     """The engine refuses: a congestion control that does not compile, for example."""
+
+
+class CongestionControlError(EngineError):
+    """A congestion control crashed, did not return, or did what no TCP can go on with.
+
+    Parameters
+    ----------
+    message
+        One line for the user: file, function and flow.
+    call
+        The call that did it (`isolation.crash.Call`), if one is known.
+    """
+
+    def __init__(self, message: str, call: object | None = None) -> None:
+        super().__init__(message)
+        self.call = call
 
 
 class PrivilegeError(EngineError):

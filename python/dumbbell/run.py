@@ -15,7 +15,8 @@ from dumbbell import _core, run_directory
 from dumbbell._core import Control
 from dumbbell.capture import Capture, as_capture
 from dumbbell.engine import KERNEL, SIMULATOR, check_engine, engine_build
-from dumbbell.errors import Cancelled, EngineError, ResultError
+from dumbbell.errors import Cancelled, CongestionControlError, EngineError, ResultError
+from dumbbell.isolation import execute_isolated, is_foreign
 from dumbbell.metrics import group_metrics, jain
 from dumbbell.scenario import Scenario
 from dumbbell.verdict import Verdict, judge
@@ -298,14 +299,19 @@ def execute(
     engine: str = SIMULATOR,
     capture: Capture | None = None,
 ) -> Run:
-    """Run a scenario in this thread; `run` is for people."""
+    """Run a scenario in this thread, or in a process of its own; `run` is for people."""
+    path = None if capture is None else capture.path
+    if engine == SIMULATOR and is_foreign(scenario):
+        summary, tables = execute_isolated(scenario, control, capture)
+        return Run(scenario, {**summary, "engine_build": engine_build()}, tables, path)
     try:
         output = _core.run(scenario.to_json(), control, engine, capture)
+    except _core.CongestionControlFault as error:
+        raise CongestionControlError(str(error)) from None
     except _core.EngineError as error:
         raise EngineError(str(error)) from None
     except _core.Cancelled:
         raise Cancelled("the run was cancelled") from None
     tables = {name: pa.table(output.table(name)) for name in output.table_names()}
-    path = None if capture is None else capture.path
     summary = {**json.loads(output.summary()), "engine_build": engine_build()}
     return Run(scenario, summary, tables, path)

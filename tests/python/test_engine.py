@@ -8,7 +8,7 @@ import pytest
 
 import dumbbell
 from dumbbell import (
-    CongestionControl,
+    CongestionControlChoice,
     EngineError,
     PrivilegeError,
     Run,
@@ -28,7 +28,7 @@ def ordinary_user(monkeypatch):
 
 
 def test_the_kernels_own_is_a_congestion_control_without_parameters_or_series():
-    cc = CongestionControl.parse("linux/cubic")
+    cc = CongestionControlChoice.parse("linux/cubic")
     assert (cc.is_kernels_own, cc.is_file, cc.kernel_name) == (True, False, "cubic")
     assert cc.series == ()
     assert str(cc) == "linux/cubic"
@@ -39,7 +39,7 @@ def test_a_file_in_a_directory_named_linux_is_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "linux").mkdir()
     (tmp_path / "linux" / "mine.bpf.c").touch()
-    assert CongestionControl.parse("linux/mine.bpf.c").is_file
+    assert CongestionControlChoice.parse("linux/mine.bpf.c").is_file
 
 
 def test_the_simulator_refuses_the_kernels_own():

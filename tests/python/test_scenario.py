@@ -1,6 +1,6 @@
 import pytest
 
-from dumbbell import CongestionControl, Group, Scenario, ScenarioError
+from dumbbell import CongestionControlChoice, Group, Scenario, ScenarioError
 
 
 def test_resolves_to_base_units():
@@ -139,7 +139,7 @@ def test_refuses_no_flows():
         (
             "zzz",
             "unknown congestion control `zzz`; known: `bbr`, `bbr3`, `bbr_fca`, `copa`, `cubic`, "
-            "`l3dr`, `reno`",
+            "`dctcp`, `l3dr`, `reno`, `vegas`",
         ),
         ("copa:mode_window_rtt=5", "did you mean `mode_window_rtts`?"),
         ("copa:mode_window_rtts=0", "is 0; say 1 to "),
@@ -152,11 +152,11 @@ def test_refuses_no_flows():
 )
 def test_refuses_congestion_control(text, says):
     with pytest.raises(ScenarioError) as caught:
-        CongestionControl.parse(text)
+        CongestionControlChoice.parse(text)
     assert says in str(caught.value)
 
 
 def test_congestion_control_prints_as_it_reads():
     text = "copa:mode_window_rtts=5,default_inv_delta=4"
-    assert str(CongestionControl.parse(text)) == text
-    assert CongestionControl.parse(text).series[0].name == "mode"
+    assert str(CongestionControlChoice.parse(text)) == text
+    assert CongestionControlChoice.parse(text).series[0].name == "mode"

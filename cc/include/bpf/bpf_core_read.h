@@ -3,6 +3,8 @@
 #ifndef __BPF_CORE_READ_H__
 #define __BPF_CORE_READ_H__
 
+#include "bpf_helpers.h"
+
 #ifdef __bpf__
 /* Field information kinds of clang's __builtin_preserve_field_info(). */
 enum {

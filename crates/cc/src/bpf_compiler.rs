@@ -9,18 +9,9 @@ const CLANG: [&str; 12] = [
     "clang-18", "clang-17", "clang-16", "clang-15",
 ];
 
-/// Flags of every BPF object. Its line numbers (`-g`) are what the verifier's messages quote.
-const FLAGS: [&str; 8] = [
-    "-mcpu=v3",
-    "-O2",
-    "-g",
-    "-fdebug-compilation-dir=.",
-    "-Wall",
-    "-Wextra",
-    "-Werror",
-    // A callback has the kernel's parameters, whatever of them it uses.
-    "-Wno-unused-parameter",
-];
+/// Flags of every BPF object, without warnings. Its line numbers (`-g`) are what the verifier's
+/// messages quote.
+const FLAGS: [&str; 4] = ["-mcpu=v3", "-O2", "-g", "-fdebug-compilation-dir=."];
 
 /// A compiler that can make BPF objects.
 #[derive(Clone, Debug)]

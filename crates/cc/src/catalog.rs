@@ -2,15 +2,16 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
+use std::{fmt, fs};
 
 use serde::Serialize;
 
+use crate::bpf::BpfObject;
 use crate::compile;
 use crate::declarations::{Param, Series};
 use crate::error::{Error, nearest};
+use crate::file_name::FileName;
 use crate::instance::Instance;
 use crate::request::Request;
 
@@ -109,6 +110,20 @@ pub fn describe(name: &str) -> Result<Description, Error> {
     })
 }
 
+/// Compiles a file for the simulator, unless this process has; a built-in is compiled already.
+pub fn precompile(name: &str) -> Result<(), Error> {
+    find(name, Target::Native).map(drop)
+}
+
+/// Compiles a file for the running kernel, and reads it as far as that goes without loading it.
+pub fn compile_for_kernel(name: &str) -> Result<(), Error> {
+    let request = Request {
+        name: name.to_owned(),
+        params: BTreeMap::new(),
+    };
+    BpfObject::find(&request).map(drop)
+}
+
 /// The compiler that made the built-ins' BPF objects, if there was one.
 pub fn bpf_compiler() -> Option<&'static str> {
     BPF_COMPILER
@@ -116,8 +131,12 @@ pub fn bpf_compiler() -> Option<&'static str> {
 
 /// Finds a built-in's object, or compiles a file.
 pub(crate) fn find(name: &str, target: Target) -> Result<Build, Error> {
-    if name.contains('/') || name.ends_with(".c") {
-        return compile::build(Path::new(name), target);
+    if let Some(file) = FileName::parse(name) {
+        return if file.is_shared_object() {
+            shared_object(&file, target)
+        } else {
+            compile::build(file.path, target)
+        };
     }
     let Some(built_in) = BUILT_INS.iter().find(|built_in| built_in.name == name) else {
         return Err(Error::UnknownCongestionControl {
@@ -135,6 +154,26 @@ pub(crate) fn find(name: &str, target: Target) -> Result<Build, Error> {
     Ok(Build {
         source: Cow::Borrowed(built_in.source),
         object: Object::Embedded(object),
+    })
+}
+
+/// One that somebody built already, in whatever language.
+fn shared_object(file: &FileName<'_>, target: Target) -> Result<Build, Error> {
+    if target == Target::Bpf {
+        return Err(Error::Invalid {
+            file: file.path.display().to_string(),
+            problem: "is built for the simulator, and the kernel takes BPF only; give it the C \
+                      source of a congestion control"
+                .to_owned(),
+        });
+    }
+    let object = fs::read(file.path).map_err(|source| Error::Read {
+        path: file.path.to_owned(),
+        source,
+    })?;
+    Ok(Build {
+        source: Cow::Borrowed(""),
+        object: Object::Compiled(object.into()),
     })
 }
 

@@ -3,7 +3,9 @@
 
 use object::elf::{PF_R, PF_W, PF_X};
 use object::read::elf::{ElfFile64, ElfSymbol64, ProgramHeader as _};
-use object::{Endianness, Object as _, ObjectKind, ObjectSection as _, ObjectSymbol as _};
+use object::{
+    Endianness, Object as _, ObjectKind, ObjectSection as _, ObjectSymbol as _, SectionKind,
+};
 use rustix::mm::MprotectFlags;
 
 use crate::ops::OpsImage;
@@ -12,6 +14,8 @@ use crate::ops::OpsImage;
 const DECLARATIONS: &str = "dumbbell_decl";
 /// Their symbols end in a number that counts up in the order of the source.
 const DECLARATION_PREFIX: &str = "__dumbbell_decl_";
+/// Section of the licence that the kernel looks at.
+const LICENCE: &str = "license";
 /// Sections where libbpf expects a `struct_ops` table.
 const STRUCT_OPS: [&str; 2] = [".struct_ops", ".struct_ops.link"];
 
@@ -43,25 +47,19 @@ impl<'data> Elf<'data> {
         Ok(Self(file))
     }
 
-    /// Name of the one variable in the `struct_ops` sections.
-    pub(crate) fn ops_table(&self) -> Result<&'data str, String> {
-        let tables = self.ops_tables();
-        match tables[..] {
-            [table] => Ok(table),
-            [] => Err("defines no congestion control; put a `struct tcp_congestion_ops` in SEC(\".struct_ops\")".to_owned()),
-            _ => Err(format!("defines several congestion controls ({}); one per file", tables.join(", "))),
-        }
-    }
-
-    fn ops_tables(&self) -> Vec<&'data str> {
+    /// Names of the variables in the `struct_ops` sections, sorted.
+    pub(crate) fn ops_tables(&self) -> Vec<&'data str> {
         let in_struct_ops = |index| {
             let section = self.0.section_by_index(index);
             section.is_ok_and(|section| section.name().is_ok_and(|name| STRUCT_OPS.contains(&name)))
         };
-        self.globals()
+        let mut names: Vec<&str> = self
+            .globals()
             .filter(|symbol| symbol.size() > 0 && symbol.section_index().is_some_and(in_struct_ops))
             .filter_map(|symbol| symbol.name().ok())
-            .collect()
+            .collect();
+        names.sort_unstable();
+        names
     }
 
     /// What the object shows to whoever links or loads it.
@@ -81,9 +79,44 @@ impl<'data> Elf<'data> {
             .find(|symbol| symbol.name().is_ok_and(|found| found == name))
     }
 
+    /// What the object needs of others and does not have, sorted: kernel functions and externs, of
+    /// the weak ones those of the kernel's configuration, which are read without a look whether
+    /// they are there.
+    pub(crate) fn undefined(&self) -> Vec<&'data str> {
+        let mut names: Vec<&str> = self
+            .0
+            .dynamic_symbols()
+            .filter(|symbol| symbol.is_undefined())
+            .filter_map(|symbol| Some((symbol.name().ok()?, symbol.is_weak())))
+            .filter(|(name, is_weak)| !name.is_empty() && (!is_weak || name.starts_with("CONFIG_")))
+            .map(|(name, _)| name)
+            .collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// The licence that the object declares in the section of that name.
+    pub(crate) fn licence(&self) -> Option<&'data str> {
+        let data = self.0.section_by_name(LICENCE)?.data().ok()?;
+        let end = data.iter().position(|&byte| byte == 0)?;
+        std::str::from_utf8(&data[..end]).ok()
+    }
+
     /// Bytes of an exported variable.
     pub(crate) fn size(&self, name: &str) -> Option<u64> {
         Some(self.global(name)?.size())
+    }
+
+    /// Bytes of an exported variable before anything runs.
+    pub(crate) fn initial_value(&self, name: &str) -> Option<Vec<u8>> {
+        let symbol = self.global(name)?;
+        let section = self.0.section_by_index(symbol.section_index()?).ok()?;
+        let size = usize::try_from(symbol.size()).ok()?;
+        if section.kind() == SectionKind::UninitializedData {
+            return Some(vec![0; size]);
+        }
+        let start = usize::try_from(symbol.address().checked_sub(section.address())?).ok()?;
+        Some(section.data().ok()?.get(start..start + size)?.to_vec())
     }
 
     /// A variable of a relocatable object.
@@ -97,9 +130,8 @@ impl<'data> Elf<'data> {
         })
     }
 
-    /// The one ops table of a relocatable object.
-    pub(crate) fn ops_image(&self) -> Result<OpsImage<'data>, String> {
-        let name = self.ops_table()?;
+    /// An ops table of a relocatable object, by the name of its variable.
+    pub(crate) fn ops_image(&self, name: &str) -> Result<OpsImage<'data>, String> {
         let unusable = || format!("has an unusable `{name}`");
         let table = self.variable(name).ok_or_else(unusable)?;
         let section = self.0.section_by_name(table.section).ok_or_else(unusable)?;

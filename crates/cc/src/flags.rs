@@ -6,11 +6,6 @@
 pub(crate) fn compiler(arch: &str) -> Vec<&'static str> {
     let mut flags = vec![
         "-std=gnu11",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        // As in the kernel's own build: a callback takes what its slot passes.
-        "-Wno-unused-parameter",
         "-O2",
         "-g0",
         "-fPIC",
@@ -24,6 +19,21 @@ pub(crate) fn compiler(arch: &str) -> Vec<&'static str> {
     flags
 }
 
+/// Warnings of our own sources, for BPF too: none is let through.
+#[allow(dead_code, reason = "for build scripts")]
+pub(crate) const OUR_WARNINGS: [&str; 4] = [
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    // As in the kernel's own build: a callback takes what its slot passes.
+    "-Wno-unused-parameter",
+];
+
+/// Warnings of users' sources, for BPF too: the kernel's compile under other ones than ours, so
+/// only what cannot work is refused.
+#[allow(dead_code, reason = "build scripts compile ours alone")]
+pub(crate) const USERS_WARNINGS: [&str; 2] = ["-w", "-Werror=implicit-function-declaration"];
+
 /// Flags that make a shared object of it.
 ///
 /// `-Bsymbolic` binds the file's globals to itself, so that two instances in one
@@ -35,3 +45,6 @@ pub(crate) const LINKER: [&str; 4] = [
     "-Wl,-Bsymbolic",
     "-Wl,--no-gc-sections",
 ];
+
+/// Files of `cc/include` that every object is linked with: the kernel's side of the contract.
+pub(crate) const LINKED: [&str; 2] = ["native.c", "maps.c"];

@@ -5,7 +5,11 @@ use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
 use crate::declarations::Place;
+use crate::fault::{Fault, MAX_CWND_PKTS, cwnd_remedy};
+use crate::hosted::HostedPointer;
 use crate::instance::Instance;
+use crate::ops::Ops;
+use crate::running::Op;
 use crate::sock::{AckSample, CaEvent, CaState, RateSample, Sock};
 
 /// `icsk_ca_initialized` in [`Sock::icsk_ca_bits`].
@@ -18,17 +22,38 @@ pub struct Flow {
     /// The socket, shared by the simulated TCP and the congestion control.
     pub sock: Sock,
     storage: Storage,
+    /// The instance's, unless a kernel module gave this socket another table.
+    ops: Ops,
+    /// In the storage's place, if the congestion control is no C.
+    hosted: Option<HostedPointer>,
+    /// What the socket carries for the congestion control: the storage, or what is hosted.
+    address: u64,
     instance: Rc<Instance>,
+    /// The flow's number in the run, for reports.
+    number: u32,
 }
 
 impl Flow {
     pub(crate) fn new(instance: Rc<Instance>) -> Self {
         let storage = Storage::new(instance.declarations().storage_bytes);
+        let hosted = instance.new_hosted_flow();
+        let address = hosted
+            .as_ref()
+            .map_or_else(|| storage.address(), HostedPointer::address);
         Self {
             sock: Sock::new(),
             storage,
+            ops: *instance.ops(),
+            hosted,
+            address,
             instance,
+            number: 0,
         }
+    }
+
+    /// Numbers the flow, as crash reports and faults name it.
+    pub fn set_number(&mut self, number: u32) {
+        self.number = number;
     }
 
     /// The instance it runs.
@@ -44,10 +69,15 @@ impl Flow {
     /// Starts the congestion control on this socket, as Linux does when the handshake is done.
     pub fn init(&mut self) {
         self.sock.prior_ssthresh = 0;
-        if let Some(init) = self.instance.ops().init {
-            let sock = self.enter();
+        self.sock.icsk_ca_ops = self.instance.module_ops();
+        if let Some(init) = self.ops.init {
+            let sock = self.enter(Op::Init);
             // SAFETY: `enter`.
             unsafe { init(sock) };
+            self.leave(Op::Init);
+        }
+        if let Some(ops) = self.instance.exchanged_ops(self.sock.icsk_ca_ops) {
+            self.ops = ops;
         }
         self.sock.icsk_ca_bits |= CA_INITIALIZED;
     }
@@ -55,36 +85,40 @@ impl Flow {
     /// The slow start threshold after a loss, packets.
     #[inline]
     pub fn ssthresh(&mut self) -> u32 {
-        let ssthresh = self.instance.ops().ssthresh.expect("checked on load");
-        let sock = self.enter();
+        let ssthresh = self.ops.ssthresh.expect("checked on load");
+        let sock = self.enter(Op::Ssthresh);
         // SAFETY: `enter`.
-        unsafe { ssthresh(sock) }
+        let value = unsafe { ssthresh(sock) };
+        self.leave(Op::Ssthresh);
+        value
     }
 
     /// Whether [`Flow::cong_control`] replaces [`Flow::cong_avoid`] and Linux's own cwnd
     /// and pacing updates.
     #[inline]
     pub fn has_cong_control(&self) -> bool {
-        self.instance.ops().cong_control.is_some()
+        self.ops.cong_control.is_some()
     }
 
     /// Sets cwnd and pacing rate from a delivery-rate sample, at the end of an ACK's processing.
     #[inline]
     pub fn cong_control(&mut self, ack: u32, flag: i32, rs: &RateSample) {
-        if let Some(cong_control) = self.instance.ops().cong_control {
-            let sock = self.enter();
+        if let Some(cong_control) = self.ops.cong_control {
+            let sock = self.enter(Op::CongControl);
             // SAFETY: `enter`; the sample is only read, during the call.
             unsafe { cong_control(sock, ack, flag, rs) };
+            self.leave(Op::CongControl);
         }
     }
 
     /// Grows cwnd for `acked` newly acknowledged packets.
     #[inline]
     pub fn cong_avoid(&mut self, ack: u32, acked: u32) {
-        if let Some(cong_avoid) = self.instance.ops().cong_avoid {
-            let sock = self.enter();
+        if let Some(cong_avoid) = self.ops.cong_avoid {
+            let sock = self.enter(Op::CongAvoid);
             // SAFETY: `enter`.
             unsafe { cong_avoid(sock, ack, acked) };
+            self.leave(Op::CongAvoid);
         }
     }
 
@@ -92,10 +126,11 @@ impl Flow {
     /// call `icsk_ca_state` is still the old one, as in Linux.
     #[inline]
     pub fn set_state(&mut self, state: CaState) {
-        if let Some(set_state) = self.instance.ops().set_state {
-            let sock = self.enter();
+        if let Some(set_state) = self.ops.set_state {
+            let sock = self.enter(Op::SetState);
             // SAFETY: `enter`.
             unsafe { set_state(sock, state as u8) };
+            self.leave(Op::SetState);
         }
         self.sock.set_ca_state(state);
     }
@@ -103,71 +138,87 @@ impl Flow {
     /// Tells the congestion control what happened to cwnd or ECN.
     #[inline]
     pub fn cwnd_event(&mut self, event: CaEvent) {
-        if let Some(cwnd_event) = self.instance.ops().cwnd_event {
-            let sock = self.enter();
+        if let Some(cwnd_event) = self.ops.cwnd_event {
+            let sock = self.enter(Op::CwndEvent);
             // SAFETY: `enter`.
             unsafe { cwnd_event(sock, event as u32) };
+            self.leave(Op::CwndEvent);
         }
     }
 
-    /// Tells the congestion control of an ACK before it is processed; `flags` are `CA_ACK_*`.
+    /// Tells the congestion control of an ACK once what it acknowledges is counted, before losses are
+    /// looked for; `flags` are `CA_ACK_*`.
     #[inline]
     pub fn in_ack_event(&mut self, flags: u32) {
-        if let Some(in_ack_event) = self.instance.ops().in_ack_event {
-            let sock = self.enter();
+        if let Some(in_ack_event) = self.ops.in_ack_event {
+            let sock = self.enter(Op::InAckEvent);
             // SAFETY: `enter`.
             unsafe { in_ack_event(sock, flags) };
+            self.leave(Op::InAckEvent);
         }
     }
 
     /// Whether the congestion control wants [`Flow::pkts_acked`].
     #[inline]
     pub fn has_pkts_acked(&self) -> bool {
-        self.instance.ops().pkts_acked.is_some()
+        self.ops.pkts_acked.is_some()
     }
 
     /// Tells the congestion control of newly acknowledged packets and their RTT.
     #[inline]
     pub fn pkts_acked(&mut self, sample: &AckSample) {
-        if let Some(pkts_acked) = self.instance.ops().pkts_acked {
-            let sock = self.enter();
+        if let Some(pkts_acked) = self.ops.pkts_acked {
+            let sock = self.enter(Op::PktsAcked);
             // SAFETY: `enter`; the sample is only read, during the call.
             unsafe { pkts_acked(sock, sample) };
+            self.leave(Op::PktsAcked);
         }
     }
 
     /// The smallest TSO burst that the congestion control wants, packets, if it cares.
     #[inline]
     pub fn min_tso_segs(&mut self) -> Option<u32> {
-        let min_tso_segs = self.instance.ops().min_tso_segs?;
-        let sock = self.enter();
+        let min_tso_segs = self.ops.min_tso_segs?;
+        let sock = self.enter(Op::MinTsoSegs);
         // SAFETY: `enter`.
-        Some(unsafe { min_tso_segs(sock) })
+        let value = unsafe { min_tso_segs(sock) };
+        self.leave(Op::MinTsoSegs);
+        Some(value)
     }
 
     /// cwnd after a recovery that turned out to be spurious, packets.
     #[inline]
     pub fn undo_cwnd(&mut self) -> u32 {
-        let undo_cwnd = self.instance.ops().undo_cwnd.expect("checked on load");
-        let sock = self.enter();
+        let undo_cwnd = self.ops.undo_cwnd.expect("checked on load");
+        let sock = self.enter(Op::UndoCwnd);
         // SAFETY: `enter`.
-        unsafe { undo_cwnd(sock) }
+        let cwnd_pkts = unsafe { undo_cwnd(sock) };
+        self.leave(Op::UndoCwnd);
+        if cwnd_pkts.wrapping_sub(1) >= MAX_CWND_PKTS {
+            self.note_cwnd(Op::UndoCwnd, "returned a cwnd of", cwnd_pkts);
+        }
+        cwnd_pkts
     }
 
     /// How many cwnds the send buffer should hold, if the congestion control cares (Linux's
     /// default is 2).
     #[inline]
     pub fn sndbuf_expand(&mut self) -> Option<u32> {
-        let sndbuf_expand = self.instance.ops().sndbuf_expand?;
-        let sock = self.enter();
+        let sndbuf_expand = self.ops.sndbuf_expand?;
+        let sock = self.enter(Op::SndbufExpand);
         // SAFETY: `enter`.
-        Some(unsafe { sndbuf_expand(sock) })
+        let value = unsafe { sndbuf_expand(sock) };
+        self.leave(Op::SndbufExpand);
+        Some(value)
     }
 
     /// Hands each series' index and raw value to `take`, in the order of
     /// [`Instance::series`]; signed values are sign-extended.
     #[inline]
     pub fn read_series(&self, mut take: impl FnMut(usize, u64)) {
+        if let Some(hosted) = &self.hosted {
+            return hosted.read_series(&mut take);
+        }
         for (index, reader) in self.instance.declarations().readers.iter().enumerate() {
             let words = match reader.place {
                 Place::CaPriv => &self.sock.icsk_ca_priv[..],
@@ -184,11 +235,35 @@ impl Flow {
     /// mapped; the socket has the layout they were compiled for (checked on load), is borrowed
     /// exclusively, and points to storage of the declared size; nothing of it outlives the call.
     #[inline]
-    fn enter(&mut self) -> *mut Sock {
-        self.instance.set_clock(self.sock.tcp_clock_cache);
+    fn enter(&mut self, op: Op) -> *mut Sock {
+        let now_ns = self.sock.tcp_clock_cache;
+        self.instance.set_clock(now_ns);
+        self.instance.running().enter(op, self.number, now_ns);
         // Every time, because safe code can move `sock` from one flow to another.
-        self.sock.host_storage = self.storage.address();
+        self.sock.host_storage = self.address;
         &raw mut self.sock
+    }
+
+    /// After every call into the C.
+    #[inline]
+    fn leave(&mut self, op: Op) {
+        self.instance.running().leave(op, self.number);
+        if self.sock.snd_cwnd.wrapping_sub(1) >= MAX_CWND_PKTS {
+            self.note_cwnd(op, "set cwnd to", self.sock.snd_cwnd);
+        }
+    }
+
+    /// Keeps the fault for [`Instance::fault`]; the run goes on until somebody asks.
+    #[cold]
+    fn note_cwnd(&self, op: Op, what: &str, cwnd_pkts: u32) {
+        self.instance.note_fault(Fault {
+            cc: self.instance.requested().to_owned(),
+            op: op.name(),
+            flow: self.number,
+            now_ns: self.sock.tcp_clock_cache,
+            deed: format!("{what} {cwnd_pkts}"),
+            remedy: cwnd_remedy(),
+        });
     }
 }
 
@@ -197,11 +272,13 @@ impl Drop for Flow {
         if self.sock.icsk_ca_bits & CA_INITIALIZED == 0 {
             return;
         }
-        if let Some(release) = self.instance.ops().release {
-            let sock = self.enter();
+        if let Some(release) = self.ops.release {
+            let sock = self.enter(Op::Release);
             // SAFETY: `enter`; the storage is freed after this.
             unsafe { release(sock) };
+            self.leave(Op::Release);
         }
+        self.instance.forget_socket(self.storage.address());
     }
 }
 
@@ -210,18 +287,15 @@ impl Drop for Flow {
 struct Storage(NonNull<[u64]>);
 
 impl Storage {
+    /// At least a word, because its address is also what maps know the socket by.
     fn new(size_bytes: usize) -> Self {
-        let words: Box<[u64]> = vec![0; size_bytes.div_ceil(8)].into();
+        let words: Box<[u64]> = vec![0; size_bytes.div_ceil(8).max(1)].into();
         Self(NonNull::from(Box::leak(words)))
     }
 
-    /// Its address for the C; zero, a null pointer, if there is none.
+    /// Its address for the C.
     fn address(&self) -> u64 {
-        if self.0.is_empty() {
-            0
-        } else {
-            self.0.as_ptr().expose_provenance() as u64
-        }
+        self.0.as_ptr().expose_provenance() as u64
     }
 
     #[inline]

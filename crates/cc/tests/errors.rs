@@ -182,7 +182,7 @@ fn floating_point_is_refused() {
     // gcc refuses it; clang calls functions for it, which are not there.
     let line = refusal_of(&[PREAMBLE, AVOID, OPS, &halve("double")]);
     assert!(
-        line.contains("does not compile") || line.contains("undefined symbol"),
+        line.contains("does not compile") || line.contains("which the simulator does not have"),
         "{line}"
     );
     let source = Source::new(&[PREAMBLE, AVOID, OPS, &halve("long")]);
@@ -208,11 +208,59 @@ fn a_file_without_ops_or_with_several_is_refused() {
         line.starts_with("`FILE` defines no congestion control; "),
         "{line}"
     );
-    let second =
-        "SEC(\".struct_ops.link\") struct tcp_congestion_ops other = { .name = \"other\" };\n";
-    let line = refusal_of(&[PREAMBLE, AVOID, OPS, second]);
+    let second = OPS.replace("mine = {", "other = {");
+    let line = refusal_of(&[PREAMBLE, AVOID, OPS, &second]);
+    assert_eq!(
+        line,
+        "`FILE` defines several congestion controls (mine, other); say which one behind its name, \
+         as in `#mine`"
+    );
+}
+
+#[test]
+fn of_several_ops_the_one_named_is_taken_or_the_only_whole_one() {
+    let second = OPS
+        .replace("mine = {", "other = {")
+        .replace("\"mine\"", "\"other\"");
+    let source = Source::new(&[PREAMBLE, AVOID, OPS, &second]);
+    let path = source.path.to_str().unwrap();
+    for table in ["mine", "other"] {
+        let instance = Instance::load(&request(&format!("{path}#{table}"), &[]), 1).unwrap();
+        assert_eq!(instance.name(), table);
+    }
+    let line = refusal(&request(&format!("{path}#third"), &[])).to_string();
     assert!(
-        line.contains("several") && line.contains("mine") && line.contains("other"),
+        line.ends_with("has no ops table `third`; it has mine, other"),
+        "{line}"
+    );
+    let part = "SEC(\".struct_ops.link\") struct tcp_congestion_ops part = { .name = \"part\" };\n";
+    let source = Source::new(&[PREAMBLE, AVOID, OPS, part]);
+    let instance = Instance::load(&source.request(), 1).unwrap();
+    assert_eq!(instance.name(), "mine");
+}
+
+#[test]
+fn a_licence_that_the_kernel_would_refuse_is_refused() {
+    let licence = |text: &str| format!("char _license[] SEC(\"license\") = \"{text}\";\n");
+    let line = refusal_of(&[PREAMBLE, AVOID, OPS, &licence("X")]);
+    assert!(
+        line.starts_with("`FILE` declares the licence `X`, and the kernel takes"),
+        "{line}"
+    );
+    let source = Source::new(&[PREAMBLE, AVOID, OPS, &licence("GPL")]);
+    Instance::load(&source.request(), 1).unwrap();
+}
+
+#[test]
+fn an_op_that_the_kernel_gives_to_modules_only_is_refused() {
+    let info = "SEC(\"struct_ops\") size_t BPF_PROG(mine_info, struct sock *sk, u32 ext, int *attr,\n\
+                union tcp_cc_info *info) { return 0; }\n";
+    let ops = OPS.replace(".name", ".get_info = (void *)mine_info, .name");
+    let line = refusal_of(&[PREAMBLE, AVOID, info, &ops]);
+    assert!(
+        line.contains(
+            ":\nthe kernel lets no BPF congestion control implement `get_info`; leave it out\n"
+        ),
         "{line}"
     );
 }
@@ -262,6 +310,23 @@ fn an_unknown_kernel_function_is_named() {
         "{line}"
     );
     assert!(!line.contains("/proc/"), "{line}");
+}
+
+#[test]
+fn a_setting_of_the_kernel_s_that_is_not_there_is_named() {
+    let reads = |weak: &str| {
+        format!(
+            "extern int CONFIG_NONESUCH __kconfig {weak};\nu32 f(void);\n\
+             u32 f(void) {{ return CONFIG_NONESUCH; }}\n"
+        )
+    };
+    for weak in ["", "__weak"] {
+        let line = refusal_of(&[PREAMBLE, AVOID, OPS, &reads(weak)]);
+        assert!(
+            line.starts_with("`FILE` needs `CONFIG_NONESUCH` of the kernel, which"),
+            "{line}"
+        );
+    }
 }
 
 #[test]

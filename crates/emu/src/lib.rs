@@ -47,3 +47,17 @@ mod wire;
 pub use error::Error;
 pub use machine::{Fact, Need, Status, machine};
 pub use run::run;
+
+/// Loads a congestion control into the running kernel, whose verifier so checks it, and takes it out
+/// again.
+///
+/// # Errors
+///
+/// What the verifier says, or why this machine cannot ask it.
+pub fn verify(name: &str) -> Result<(), Error> {
+    let request = dumbbell_cc::Request {
+        name: name.to_owned(),
+        ..dumbbell_cc::Request::default()
+    };
+    bpf::Loaded::load(&request).map(drop)
+}

@@ -6,8 +6,12 @@
 
 mod analyze;
 mod capture_input;
+mod check;
 mod interruptible;
+mod isolation;
 mod match_captures;
+mod python_cc;
+mod python_socket;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,6 +30,12 @@ create_exception!(
     EngineError,
     PyValueError,
     "The engine refuses the scenario; the message is for the user."
+);
+create_exception!(
+    dumbbell._core,
+    CongestionControlFault,
+    EngineError,
+    "A congestion control did what no TCP can go on with; the message is for the user."
 );
 create_exception!(
     dumbbell._core,
@@ -53,9 +63,20 @@ impl Control {
         self.inner.cancel();
     }
 
+    /// Whether it was asked to stop.
+    fn is_cancelled(&self) -> bool {
+        self.inner.is_cancelled()
+    }
+
     /// Share of the run that has passed, 0 to 1.
     fn progress(&self) -> f64 {
         self.inner.progress()
+    }
+
+    /// Say what share has passed: of a run that is in another process.
+    fn set_progress(&self, share: f64) {
+        self.inner
+            .set_progress((share.clamp(0.0, 1.0) * 1e9) as u64, 1_000_000_000);
     }
 }
 
@@ -173,6 +194,7 @@ fn run(
         Ok(inner) => Ok(Output { inner }),
         Err(Failure::Cancelled) => Err(Cancelled::new_err("cancelled")),
         Err(Failure::Refused(message)) => Err(EngineError::new_err(message)),
+        Err(Failure::Fault(message)) => Err(CongestionControlFault::new_err(message)),
     }
 }
 
@@ -180,6 +202,8 @@ fn run(
 enum Failure {
     Cancelled,
     Refused(String),
+    /// Of a congestion control.
+    Fault(String),
 }
 
 fn simulate(
@@ -187,10 +211,13 @@ fn simulate(
     control: &dumbbell_run::Control,
     capture: Option<&CaptureConfig>,
 ) -> Result<dumbbell_run::Output, Failure> {
-    dumbbell_sim::run(scenario, control, capture).map_err(|error| match error {
-        dumbbell_sim::Error::Cancelled => Failure::Cancelled,
-        error => Failure::Refused(error.to_string()),
-    })
+    dumbbell_sim::run_with(scenario, control, capture, &python_cc::load).map_err(
+        |error| match error {
+            dumbbell_sim::Error::Cancelled => Failure::Cancelled,
+            dumbbell_sim::Error::Fault(fault) => Failure::Fault(fault.to_string()),
+            error => Failure::Refused(error.to_string()),
+        },
+    )
 }
 
 fn emulate(
@@ -234,10 +261,17 @@ mod _core {
     #[pymodule_export]
     use super::capture_input::CaptureError;
     #[pymodule_export]
+    use super::check::{compile_for_kernel, verify, write_storm};
+    #[pymodule_export]
+    use super::isolation::{precompile, report_crashes, running_call};
+    #[pymodule_export]
     use super::match_captures::match_captures;
     #[pymodule_export]
+    use super::python_socket::{PyAckSample, PyRateSample, PySocket};
+    #[pymodule_export]
     use super::{
-        Cancelled, Control, EngineError, Output, congestion_controls, describe, machine, run,
+        Cancelled, CongestionControlFault, Control, EngineError, Output, congestion_controls,
+        describe, machine, run,
     };
 
     /// Version of the engine.

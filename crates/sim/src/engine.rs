@@ -32,6 +32,7 @@ const EVENTS_PER_CHECK: u32 = 8192;
 /// Everything that a run consists of.
 pub(crate) struct Engine {
     pub(crate) end_ns: u64,
+    instances: Vec<Rc<Instance>>,
     pub(crate) flows: Vec<Endpoints>,
     pub(crate) bottleneck: Bottleneck<DataHeader>,
     pub(crate) recorder: Recorder,
@@ -70,9 +71,10 @@ impl Engine {
         let sources = FIRST_CLASS + 2 * path.classes.len();
         let mut engine = Self {
             end_ns: scenario.duration_ns,
+            instances: instances.to_vec(),
             timers: Timers::new(2 * flow_count),
             flows,
-            bottleneck: Bottleneck::new(&scenario.bottleneck, flow_count, 0),
+            bottleneck: Bottleneck::new(&scenario.bottleneck, scenario.seed, flow_count, 0),
             recorder: Recorder::new(scenario.sample_interval_ns, scenario.duration_ns, &groups),
             path,
             heads: vec![[u64::MAX; WIDTH]; sources.div_ceil(WIDTH)],
@@ -110,6 +112,7 @@ impl Engine {
                 if control.is_cancelled() {
                     return Err(Error::Cancelled);
                 }
+                self.check_faults()?;
                 if self.tap.as_ref().is_some_and(|tap| tap.has_failed()) {
                     return Ok(()); // the capture's failure is told when it is finished
                 }
@@ -124,7 +127,13 @@ impl Engine {
         }
         self.reached_ns = self.end_ns;
         control.set_progress(1, 1);
-        Ok(())
+        self.check_faults()
+    }
+
+    /// Ends a run whose congestion control has done what TCP cannot go on with.
+    fn check_faults(&self) -> Result<(), Error> {
+        let fault = self.instances.iter().find_map(|instance| instance.fault());
+        fault.map_or(Ok(()), |fault| Err(fault.clone().into()))
     }
 
     /// Ends the capture, if there is one.
@@ -333,12 +342,16 @@ impl Engine {
     #[inline]
     fn send_ack(&mut self, index: usize, now_ns: u64) {
         let flow = &mut self.flows[index];
-        if let Some(ack) = flow.receiver.poll_transmit() {
+        let back = &mut self.path.classes[flow.path_class].back;
+        let mut sent = false;
+        while let Some(ack) = flow.receiver.poll_transmit() {
             if let Some(tap) = &mut self.tap {
                 tap.ack_leaves(now_ns, &ack);
             }
-            let back = &mut self.path.classes[flow.path_class].back;
             back.push(now_ns, ack);
+            sent = true;
+        }
+        if sent {
             let head = (FIRST_CLASS + 2 * flow.path_class, back.next_event());
             self.set_head(head.0, head.1.unwrap_or(u64::MAX));
         }

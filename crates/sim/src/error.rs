@@ -7,6 +7,9 @@ pub enum Error {
     /// A congestion control could not be loaded.
     #[error(transparent)]
     CongestionControl(#[from] dumbbell_cc::Error),
+    /// A congestion control did what no TCP can go on with.
+    #[error(transparent)]
+    Fault(#[from] dumbbell_cc::Fault),
     /// A value of the scenario that cannot be simulated.
     #[error(transparent)]
     Scenario(#[from] dumbbell_run::Refusal),

@@ -34,7 +34,7 @@ use dumbbell_cc::{Instance, Request};
 use dumbbell_run::random;
 pub use dumbbell_run::{
     BottleneckConfig as Bottleneck, BottleneckSummary, CongestionControl, Control, ENGINE_VERSION,
-    FlowSummary, Group, LoadedCc, Output, Queue, RateStep, Scenario, Summary, Table,
+    EcnThreshold, FlowSummary, Group, LoadedCc, Output, Queue, RateStep, Scenario, Summary, Table,
 };
 
 pub use error::Error;
@@ -54,8 +54,25 @@ pub fn run(
     control: &Control,
     capture: Option<&CaptureConfig>,
 ) -> Result<Output, Error> {
+    run_with(scenario, control, capture, &Instance::load)
+}
+
+/// Loads a congestion control, seeded.
+pub type Loader<'a> = &'a dyn Fn(&Request, u64) -> Result<Rc<Instance>, dumbbell_cc::Error>;
+
+/// [`run`] with congestion controls from a loader of the caller's.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_with(
+    scenario: &Scenario,
+    control: &Control,
+    capture: Option<&CaptureConfig>,
+    loader: Loader<'_>,
+) -> Result<Output, Error> {
     scenario.check()?;
-    let instances = load(scenario)?;
+    let instances = load(scenario, loader)?;
     let tap = capture
         .map(|config| Tap::new(config, scenario))
         .transpose()?;
@@ -73,7 +90,7 @@ pub fn run(
 }
 
 /// A private instance of each group's congestion control.
-fn load(scenario: &Scenario) -> Result<Vec<Rc<Instance>>, Error> {
+fn load(scenario: &Scenario, loader: Loader<'_>) -> Result<Vec<Rc<Instance>>, Error> {
     (0..)
         .zip(&scenario.groups)
         .map(|(index, group)| {
@@ -81,7 +98,7 @@ fn load(scenario: &Scenario) -> Result<Vec<Rc<Instance>>, Error> {
                 name: group.cc.name.clone(),
                 params: group.cc.params.clone(),
             };
-            Ok(Instance::load(
+            Ok(loader(
                 &request,
                 random::element_seed(scenario.seed, "cc", index),
             )?)

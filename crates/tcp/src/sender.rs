@@ -12,6 +12,7 @@ use dumbbell_cc::{Flow, Sock};
 use dumbbell_path::Packet;
 
 use crate::counters::{Limit, SenderCounters};
+use crate::ecn::EcnMode;
 use crate::packet::{DataHeader, SackBlock};
 use crate::rack::Rack;
 use crate::recovery::Retransmit;
@@ -34,6 +35,8 @@ pub struct SenderConfig {
     pub sndbuf_pkts: u32,
     /// Segmentation offload: segments leave in bursts as Linux sizes them.
     pub tso: bool,
+    /// What the SYN asks for.
+    pub ecn: EcnMode,
 }
 
 /// Where the connection stands.
@@ -125,10 +128,11 @@ pub struct Sender {
 
 impl Sender {
     /// A closed connection that will run `cc`.
-    pub fn new(config: SenderConfig, cc: Flow) -> Self {
+    pub fn new(config: SenderConfig, mut cc: Flow) -> Self {
         let end = config.size_bytes.map_or(u32::MAX, |bytes| {
             u32::try_from(bytes.div_ceil(u64::from(config.mss_bytes))).unwrap_or(u32::MAX)
         });
+        cc.set_number(config.flow);
         let mut sender = Self {
             config,
             cc,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
+import json as json_text
 from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from dumbbell.cc_check import Check, check
 from dumbbell.cli import options
-from dumbbell.cli.console import out, print_json, table
-from dumbbell.congestion_control import Description, congestion_controls, describe
+from dumbbell.cli.console import err, out, print_json, table
+from dumbbell.congestion_control import Description, congestion_controls
 from dumbbell.errors import ScenarioError, nearest
 
 __all__ = ["cc_app"]
@@ -45,19 +46,61 @@ def list_command(
 
 @cc_app.command("check")
 def check_command(
-    file: Annotated[str, typer.Argument(metavar="FILE.bpf.c", help="A congestion control.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A congestion control: mine.bpf.c or mine.py.")
+    ],
+    storms: Annotated[int, typer.Option(min=1, max=1000, help="How many random storms.")] = 3,
     json: options.Json = False,
 ) -> int:
-    """Compile a congestion control of your own, load it and say what it is."""
+    """Check a congestion control of your own: build, sanitizers, storms, verifier, a run.
+
+    Exit code 1 if it fails.
+    """
     if "/" not in file and file not in congestion_controls():
         file = f"./{file}"
-    description = describe(file)
+    checked = check(file, storms=storms, on_step=tell_step)
     if json:
-        print_json(to_json([description]))
+        print_json(dumps(checked.to_dict()))
     else:
-        print_description(out(), description)
-        out().print(f"{file} compiles and loads", markup=False, soft_wrap=True)
-    return 0
+        print_check(out(), checked)
+    return 1 if checked.verdict == "FAILED" else 0
+
+
+def tell_step(step: str) -> None:
+    """Say on stderr what is being done."""
+    err().print(f"{step} …", markup=False, highlight=False, soft_wrap=True)
+
+
+def print_check(console: Console, checked: Check) -> None:
+    """Print a check for a person."""
+    if checked.description is not None:
+        print_description(console, checked.description)
+        say(console, f"ops         {', '.join(checked.description.ops)}")
+    if checked.storm is not None and checked.storm.calls:
+        calls = sum(checked.storm.calls.values())
+        found = checked.storm.sanitizers.replace(",", " and ") or "no"
+        say(
+            console,
+            f"storm       {checked.storm.seeds} × {calls:,} calls, {found} sanitizers",
+        )
+    if checked.verifier is not None:
+        say(console, f"verifier    {'takes it' if checked.verifier else 'refuses it'}")
+    if checked.sanity is not None:
+        shares = ", ".join(
+            f"{group['cc']} {group['goodput_bps'] / 1e6:.1f} Mbit/s"
+            for group in checked.sanity.groups
+        )
+        say(console, f"two flows   {shares}")
+    for left_out in checked.left_out:
+        say(console, f"not checked {left_out.step}: {left_out.why}")
+    for finding in checked.findings:
+        say(console, f"{finding.level:11} {finding.step}: {finding.message}")
+    say(console, f"verdict     {checked.verdict}")
+
+
+def say(console: Console, line: str) -> None:
+    """Print a line as it is."""
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def print_description(console: Console, description: Description) -> None:
@@ -96,4 +139,9 @@ def to_json(descriptions: Iterable[Description]) -> str:
         }
         for description in descriptions
     ]
-    return json.dumps(documents, indent=2, ensure_ascii=False)
+    return dumps(documents)
+
+
+def dumps(document: object) -> str:
+    """Return a document as JSON text."""
+    return json_text.dumps(document, indent=2, ensure_ascii=False)

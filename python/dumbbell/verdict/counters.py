@@ -52,6 +52,13 @@ def check_conservation(summary: Mapping[str, Any]) -> Iterator[Reason]:
             "conservation",
             f"the bottleneck was offered {link['offered_pkts']} packets, accounts for {accounted}",
         )
+    marked = sum(flow.get("marked_pkts") or 0 for flow in summary["flows"])
+    if marked > (link.get("marked_pkts") or 0):
+        yield Reason(
+            INVALID,
+            "conservation",
+            f"the bottleneck marked {link.get('marked_pkts')} packets, the flows have {marked}",
+        )
 
 
 def check_congestion_control(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
@@ -62,7 +69,7 @@ def check_congestion_control(scenario: Scenario, summary: Mapping[str, Any]) -> 
         group = flow["group"]
         asked = scenario.groups[group].cc
         # A file's own name is known only once it is loaded.
-        name = loaded.get(group) if asked.is_file else asked.name
+        name = loaded.get(group) if asked.is_file or asked.is_python else asked.name
         if flow["cc"] != name:
             wrong.append((flow, f"ran `{flow['cc']}`, asked for `{name}`"))
     what = "ran another congestion control"

@@ -103,12 +103,33 @@ fn is_state(line: &str) -> bool {
     line.starts_with("cur state: ") || line.starts_with("old state: ")
 }
 
+/// The kernel functions that libbpf did not find, in its words
+/// `extern (func ksym) 'bbr_init': not found in kernel or module BTFs`.
+fn missing_functions(said: &str) -> Vec<String> {
+    let rest = |line: &str| {
+        let (_, rest) = line.split_once("extern (func ksym) '")?;
+        let (name, reason) = rest.split_once('\'')?;
+        reason.contains("not found").then(|| format!("`{name}`"))
+    };
+    said.lines().filter_map(rest).collect()
+}
+
 /// libbpf's last words, which say more than the error's number.
 fn other(name: &str, error: &libbpf_rs::Error, said: &str) -> String {
     let detail = said
         .lines()
         .filter_map(|line| line.strip_prefix("libbpf: "))
         .rfind(|line| !line.contains("failed to load object"));
+    let missing = missing_functions(said);
+    if !missing.is_empty() {
+        return format!(
+            "this kernel ({}) does not let BPF call {}, which `{name}` needs; use one whose \
+             configuration has it (CONFIG_TCP_CONG_… of the congestion control that it belongs \
+             to), or the simulator",
+            kernel::release(),
+            missing.join(", ")
+        );
+    }
     match detail {
         Some(detail) => format!("the kernel does not take `{name}`: {detail} ({error})"),
         None => format!("the kernel does not take `{name}`: {error}"),

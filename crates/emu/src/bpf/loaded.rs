@@ -10,7 +10,7 @@ use libbpf_rs::{
 };
 
 use super::socket_state::SocketState;
-use super::{failure, instance_name, libbpf_log};
+use super::{failure, instance_name, kernel_types, libbpf_log};
 use crate::error::Error;
 
 /// `BPF_F_LINK`: registered by a link, so that the kernel unregisters it when the link's last
@@ -35,7 +35,7 @@ pub(crate) struct Loaded {
 impl Loaded {
     /// Loads a built-in or a file with its parameters set, and registers it.
     pub(crate) fn load(request: &Request) -> Result<Self, Error> {
-        let object = Box::new(BpfObject::find(request)?);
+        let object = Box::new(BpfObject::find_with(request, kernel_types::header)?);
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -59,6 +59,11 @@ impl Loaded {
     /// The name in its source.
     pub(crate) fn name(&self) -> &str {
         self.object.name()
+    }
+
+    /// Whether it wants ECN on its connections.
+    pub(crate) fn needs_ecn(&self) -> bool {
+        self.object.needs_ecn()
     }
 
     /// A digest of what was loaded.
@@ -108,6 +113,7 @@ fn register(
     kernel_name: &str,
 ) -> libbpf_rs::Result<(OwnedFd, Option<OwnedFd>)> {
     let mut open = ObjectBuilder::default().open_memory(object.bytes())?;
+    leave_out_other_tables(&mut open, object)?;
     write_constants(&mut open, object);
     write_name(&mut open, object, kernel_name)?;
     leave_out_min_tso_segs(&mut open, object);
@@ -115,10 +121,20 @@ fn register(
     let storage = storage_map(&loaded, object.storage_bytes())?;
     let mut table = loaded
         .maps_mut()
-        .find(|map| map.map_type() == MapType::StructOps)
+        .find(|map| map.name() == object.ops_table())
         .ok_or_else(|| libbpf_rs::Error::from_raw_os_error(libc::ENOENT))?;
     let link = table.attach_struct_ops()?;
     Ok((link.as_fd().try_clone_to_owned()?, storage))
+}
+
+/// Leaves the file's other ops tables alone; libbpf leaves the programs of those alone then.
+fn leave_out_other_tables(open: &mut OpenObject, object: &BpfObject) -> libbpf_rs::Result<()> {
+    for mut map in open.maps_mut() {
+        if map.map_type() == MapType::StructOps && map.name() != object.ops_table() {
+            map.set_autocreate(false)?;
+        }
+    }
+    Ok(())
 }
 
 fn write_constants(open: &mut OpenObject, object: &BpfObject) {

@@ -3,8 +3,8 @@
 use std::fs;
 use std::mem::offset_of;
 
-use super::{AckSample, RateSample, Sock};
 use crate::catalog;
+use crate::sock::{AckSample, RateSample, Sock};
 
 /// `_Static_assert`s that fields lie in C where they lie in Rust.
 macro_rules! assert_offsets {
@@ -30,13 +30,20 @@ fn every_field_lies_where_c_has_it() {
                 sk_gso_max_size,
                 sk_gso_max_segs,
                 sk_pacing_shift,
+                sk_state,
             ]
         ),
         assert_offsets!(
             Sock,
             "struct tcp_sock",
             "inet_conn.",
-            [icsk_rto, icsk_retransmits, icsk_backoff, icsk_ca_priv,]
+            [
+                icsk_rto,
+                icsk_retransmits,
+                icsk_backoff,
+                icsk_ca_priv,
+                icsk_ca_ops,
+            ]
         ),
         assert_offsets!(
             Sock,
@@ -90,8 +97,13 @@ fn every_field_lies_where_c_has_it() {
                 undo_retrans,
                 lsndtime,
                 ecn_flags,
+                rcv_nxt,
+                rcv_tstamp,
+                retrans_stamp,
+                bytes_retrans,
             ]
         ),
+        assert_offsets!(Sock, "struct tcp_sock", "rx_opt.", [rcv_tsval, rcv_tsecr]),
         assert_offsets!(
             RateSample,
             "struct rate_sample",

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * bbr_*: the kernel's BBR, which it lets BPF congestion controls call. Natively
+ * these are the callbacks of cc/bbr.bpf.c, by the kernel's names.
+ */
+#include "renamed.h"
+
+#define bbr			dumbbell_kfunc_bbr
+#define _license		dumbbell_kfunc_bbr_license
+#define bbr_cong_control	bbr_main
+
+#include "bbr.bpf.c"

@@ -1,0 +1,157 @@
+//! What a compiler's complaint means here: a field or function of the kernel that our headers
+//! do not have.
+
+use std::collections::BTreeSet;
+
+/// How compilers (gcc, then clang) say that something is not there: the words before its name, and
+/// those between its name and its structure's.
+const FIELDS: [(&str, Option<&str>); 2] = [
+    ("has no member named ", None),
+    ("no member named ", Some(" in ")),
+];
+/// A member of the ops table that is set and not there, as gcc and clang say it.
+const OPS: [&str; 2] = [
+    "'struct tcp_congestion_ops' has no member named ",
+    "field designator ",
+];
+const NAMES: [&str; 4] = [
+    "implicit declaration of function ",
+    "call to undeclared function ",
+    "use of undeclared identifier ",
+    "has incomplete type ",
+];
+
+/// Where the kernel's types come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Types {
+    /// `cc/include/vmlinux.h`.
+    Ours,
+    /// The running kernel.
+    Kernels,
+}
+
+/// What is missing, by name, with what to do; and below it the message. `types` are those that the
+/// source was compiled with.
+pub(crate) fn explain(message: &str, types: Types) -> String {
+    let mut fields = BTreeSet::new();
+    let mut names = BTreeSet::new();
+    let mut ops = BTreeSet::new();
+    for line in message.lines().filter(|line| line.contains("error: ")) {
+        if let Some(op) = forbidden_op(line) {
+            ops.insert(format!("`{op}`"));
+        } else if let Some((structure, field)) = missing_field(line) {
+            fields.insert(format!("`{structure}` has no field `{field}`"));
+        } else if let Some(name) = missing_name(line) {
+            names.insert(format!("`{name}`"));
+        }
+    }
+    let mut text = String::new();
+    if let Some(ops) = listed(ops) {
+        text +=
+            &format!("the kernel lets no BPF congestion control implement {ops}; leave it out\n");
+    }
+    if let Some(fields) = listed(fields) {
+        text += &match types {
+            Types::Ours => format!(
+                "{fields} here: cc/include/vmlinux.h has those that the simulated TCP keeps\n"
+            ),
+            Types::Kernels => format!("{fields} in this kernel\n"),
+        };
+    }
+    if let Some(names) = listed(names) {
+        text += &format!("{names} is not in our headers (cc/include); define it in the file\n");
+    }
+    text + message
+}
+
+fn listed(what: BTreeSet<String>) -> Option<String> {
+    let what: Vec<String> = what.into_iter().collect();
+    (!what.is_empty()).then(|| what.join(", "))
+}
+
+/// The callback that is none of BPF's, such as `get_info`.
+fn forbidden_op(line: &str) -> Option<String> {
+    let line = line.replace(['\u{2018}', '\u{2019}'], "'");
+    let line = line.replace("const struct", "struct");
+    let is_ops = line.contains("'struct tcp_congestion_ops'");
+    let rest = OPS.iter().find_map(|before| line.split_once(before));
+    quoted(rest?.1).filter(|_| is_ops).map(str::to_owned)
+}
+
+/// The structure and the field that it does not have.
+fn missing_field(line: &str) -> Option<(String, String)> {
+    FIELDS.iter().find_map(|(before, between)| {
+        let (structure, rest) = line.split_once(before)?;
+        let field = quoted(rest)?;
+        let structure = match between {
+            Some(between) => quoted(rest.split_once(between)?.1)?,
+            None => quoted(structure.split_once("error: ")?.1)?,
+        };
+        let structure = structure.trim_start_matches("const ");
+        Some((structure.to_owned(), field.to_owned()))
+    })
+}
+
+fn missing_name(line: &str) -> Option<&str> {
+    if let Some((_, rest)) = line.split_once("error: ")
+        && rest.contains(" undeclared (first use")
+    {
+        return quoted(rest);
+    }
+    NAMES
+        .iter()
+        .find_map(|before| quoted(line.split_once(before)?.1))
+}
+
+/// What stands in the first quotation marks; compilers use a locale's.
+fn quoted(text: &str) -> Option<&str> {
+    let start = text.find(['\'', '\u{2018}'])?;
+    let rest = &text[start..];
+    let inner = &rest[rest.chars().next()?.len_utf8()..];
+    inner.split(['\'', '\u{2019}']).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_fields_and_functions_are_named_whatever_the_compiler() {
+        for said in [
+            "a.c:3:5: error: ‘const struct tcp_sock’ has no member named ‘sk_drops’",
+            "a.c:3:5: error: no member named 'sk_drops' in 'struct tcp_sock'",
+        ] {
+            let text = explain(said, Types::Ours);
+            assert!(text.ends_with(said), "{text}");
+            assert!(
+                text.starts_with("`struct tcp_sock` has no field `sk_drops` here"),
+                "{text}"
+            );
+        }
+        for said in [
+            "a.c:3:5: error: implicit declaration of function ‘ktime_get’ [-Werror]",
+            "a.c:3:5: error: call to undeclared function 'ktime_get'; ISO C99",
+            "a.c:3:5: error: ‘ktime_get’ undeclared (first use in this function)",
+            "a.c:3:5: error: use of undeclared identifier 'ktime_get'",
+        ] {
+            let text = explain(said, Types::Ours);
+            assert!(
+                text.starts_with("`ktime_get` is not in our headers"),
+                "{text}"
+            );
+        }
+        for said in [
+            "a.c:9:1: error: ‘struct tcp_congestion_ops’ has no member named ‘get_info’",
+            "a.c:9:1: error: field designator 'get_info' does not refer to any field in type \
+             'struct tcp_congestion_ops'",
+        ] {
+            let text = explain(said, Types::Ours);
+            let start = "the kernel lets no BPF congestion control implement `get_info`; leave";
+            assert!(text.starts_with(start), "{text}");
+        }
+        assert_eq!(
+            explain("a.c:1:1: error: expected ';'", Types::Kernels),
+            "a.c:1:1: error: expected ';'"
+        );
+    }
+}

@@ -1,0 +1,43 @@
+//! What a congestion control did that no run can go on with.
+
+/// Largest cwnd that is believed, packets: 1.5 TB in flight with Ethernet's segments.
+pub const MAX_CWND_PKTS: u32 = 1 << 30;
+
+/// A congestion control broke the contract. `Display` is the line a user reads.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "congestion control `{cc}` {deed} in `{op}` (flow {flow}, at {} s); {remedy}",
+    seconds(*.now_ns)
+)]
+pub struct Fault {
+    /// The file or built-in.
+    pub cc: String,
+    /// The callback.
+    pub op: &'static str,
+    /// Number of the flow.
+    pub flow: u32,
+    /// Simulated time, ns.
+    pub now_ns: u64,
+    /// What it did.
+    pub deed: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+/// Nanoseconds as seconds, to the microsecond.
+fn seconds(now_ns: u64) -> String {
+    format!(
+        "{}.{:06}",
+        now_ns / 1_000_000_000,
+        now_ns % 1_000_000_000 / 1000
+    )
+}
+
+/// What to do about a cwnd of 0 or above [`MAX_CWND_PKTS`].
+///
+/// Linux takes whatever a BPF congestion control writes to `snd_cwnd`. With 0 nothing is sent until the
+/// retransmission timer sets another; where the kernel itself sets what `undo_cwnd` returned, it warns in
+/// its log of what is not above 0 as a signed number (`tcp_snd_cwnd_set`).
+pub(crate) fn cwnd_remedy() -> String {
+    format!("Linux would take it, and stall or warn; keep it between 1 and {MAX_CWND_PKTS} packets")
+}

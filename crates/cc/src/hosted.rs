@@ -1,0 +1,302 @@
+//! Congestion controls that are no C: whoever implements [`Hooks`] is called where C would be.
+//!
+//! An ops table of functions of ours stands in for the C's. Each finds the flow's [`Hooks`] at the
+//! address that the socket carries for the C's storage, so that calling C costs nothing more.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::fmt;
+use std::ptr::{self, NonNull};
+use std::rc::Rc;
+
+use crate::declarations::{Declarations, Series};
+use crate::fault::Fault;
+use crate::ops::{NAME_BYTES, Ops};
+use crate::running::SharedRunning;
+use crate::sock::{AckSample, RateSample, Sock};
+
+/// A call of one of `tcp_congestion_ops`, with its arguments but for the socket.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "they are Linux's")]
+pub enum Hook<'a> {
+    Ssthresh,
+    CongAvoid {
+        ack: u32,
+        acked: u32,
+    },
+    SetState(u8),
+    CwndEvent(u32),
+    InAckEvent(u32),
+    PktsAcked(&'a AckSample),
+    MinTsoSegs,
+    CongControl {
+        ack: u32,
+        flag: i32,
+        rs: &'a RateSample,
+    },
+    UndoCwnd,
+    SndbufExpand,
+    Init,
+    Release,
+}
+
+/// One flow's congestion control.
+pub trait Hooks {
+    /// Does what the hook asks for. The value counts for hooks that return one. An error is what it
+    /// did wrong, to be read after its name: ``raised ZeroDivisionError…``.
+    fn call(&mut self, sock: &mut Sock, hook: Hook<'_>) -> Result<u32, String>;
+
+    /// Hands each series' index and raw value to `take`.
+    fn read_series(&self, take: &mut dyn FnMut(usize, u64));
+}
+
+/// A congestion control that is no C, ready to be hosted.
+pub struct Hosted {
+    /// Its name, 1 to 15 bytes.
+    pub name: String,
+    /// A digest of what it is made of.
+    pub build: String,
+    /// The parameters in force.
+    pub params: BTreeMap<String, i64>,
+    /// What it records, made with [`Series::unscaled`].
+    pub series: Vec<Series>,
+    /// Names of the hooks that it has.
+    pub hooks: Vec<String>,
+    /// Makes one for a new flow.
+    pub new_flow: NewFlow,
+}
+
+/// Makes one flow's congestion control.
+pub type NewFlow = Box<dyn Fn() -> Result<Box<dyn Hooks>, String>>;
+
+impl fmt::Debug for Hosted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hosted")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Hosted {
+    /// One for a new flow; one that only tells its failure if it could not be made.
+    pub(crate) fn make(&self) -> Box<dyn Hooks> {
+        (self.new_flow)().unwrap_or_else(|deed| {
+            Box::new(Unmade {
+                deed,
+                series: self.series.len(),
+            })
+        })
+    }
+
+    pub(crate) fn declarations(&self) -> Declarations {
+        Declarations {
+            series: self.series.clone(),
+            ..Declarations::default()
+        }
+    }
+
+    /// A table of those of our functions whose hooks there are.
+    pub(crate) fn ops(&self) -> Ops {
+        let has = |name: &str| self.hooks.iter().any(|hook| hook == name);
+        let mut name = [0; NAME_BYTES];
+        let length = self.name.len().min(NAME_BYTES - 1);
+        name[..length].copy_from_slice(&self.name.as_bytes()[..length]);
+        Ops {
+            ssthresh: has("ssthresh").then_some(ssthresh),
+            cong_avoid: has("cong_avoid").then_some(cong_avoid),
+            set_state: has("set_state").then_some(set_state),
+            cwnd_event: has("cwnd_event").then_some(cwnd_event),
+            in_ack_event: has("in_ack_event").then_some(in_ack_event),
+            pkts_acked: has("pkts_acked").then_some(pkts_acked),
+            min_tso_segs: has("min_tso_segs").then_some(min_tso_segs),
+            cong_control: has("cong_control").then_some(cong_control),
+            undo_cwnd: has("undo_cwnd").then_some(undo_cwnd),
+            sndbuf_expand: has("sndbuf_expand").then_some(sndbuf_expand),
+            init: has("init").then_some(init),
+            release: has("release").then_some(release),
+            flags: 0,
+            name,
+        }
+    }
+}
+
+/// What stands for one that could not be made.
+struct Unmade {
+    deed: String,
+    series: usize,
+}
+
+impl Hooks for Unmade {
+    fn call(&mut self, _sock: &mut Sock, _hook: Hook<'_>) -> Result<u32, String> {
+        Err(self.deed.clone())
+    }
+
+    fn read_series(&self, take: &mut dyn FnMut(usize, u64)) {
+        (0..self.series).for_each(|index| take(index, 0));
+    }
+}
+
+/// A flow's hooks and where their failure is told.
+pub(crate) struct HostedFlow {
+    hooks: Box<dyn Hooks>,
+    requested: String,
+    fault: Rc<OnceCell<Fault>>,
+    running: SharedRunning,
+}
+
+impl HostedFlow {
+    fn call(&mut self, sock: &mut Sock, hook: Hook<'_>) -> u32 {
+        if self.fault.get().is_none() {
+            match self.hooks.call(sock, hook) {
+                Ok(value) => return value,
+                Err(deed) => self.note(deed),
+            }
+        }
+        // The run ends as soon as somebody looks; until then this is a TCP.
+        match hook {
+            Hook::Ssthresh => (sock.snd_cwnd / 2).max(2),
+            _ => sock.snd_cwnd,
+        }
+    }
+
+    fn note(&self, deed: String) {
+        let call = self.running.call(0);
+        // One is told.
+        let _ = self.fault.set(Fault {
+            cc: self.requested.clone(),
+            op: call.map_or("init", |call| call.op),
+            flow: call.map_or(0, |call| call.flow),
+            now_ns: call.map_or(0, |call| call.now_ns),
+            deed,
+            remedy: "mend it there".to_owned(),
+        });
+    }
+}
+
+/// Owned by a flow. A raw allocation, because the functions of the table borrow it by its address.
+pub(crate) struct HostedPointer(NonNull<HostedFlow>);
+
+impl HostedPointer {
+    pub(crate) fn new(
+        hooks: Box<dyn Hooks>,
+        requested: &str,
+        fault: &Rc<OnceCell<Fault>>,
+        running: &SharedRunning,
+    ) -> Self {
+        let flow = Box::new(HostedFlow {
+            hooks,
+            requested: requested.to_owned(),
+            fault: Rc::clone(fault),
+            running: SharedRunning::clone(running),
+        });
+        Self(NonNull::from(Box::leak(flow)))
+    }
+
+    pub(crate) fn address(&self) -> u64 {
+        self.0.as_ptr().expose_provenance() as u64
+    }
+
+    pub(crate) fn read_series(&self, take: &mut dyn FnMut(usize, u64)) {
+        // SAFETY: allocated by `new`; the functions of the table write it only during calls that
+        // borrow the flow, and so this, exclusively.
+        unsafe { self.0.as_ref() }.hooks.read_series(take);
+    }
+}
+
+impl fmt::Debug for HostedPointer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HostedPointer")
+    }
+}
+
+impl Drop for HostedPointer {
+    fn drop(&mut self) {
+        // SAFETY: leaked from a Box in `new`, and freed once.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+/// Calls the hooks of a socket's flow.
+///
+/// # Safety
+///
+/// `sock` is borrowed exclusively for the call, and carries the address of a [`HostedFlow`], which
+/// nobody else uses meanwhile: `Flow::enter` sees to both.
+unsafe fn call(sock: *mut Sock, hook: Hook<'_>) -> u32 {
+    // SAFETY: as this function demands.
+    let sock = unsafe { &mut *sock };
+    let address = sock.host_storage as usize;
+    // SAFETY: as this function demands; the address was exposed by `HostedPointer::address`.
+    let flow = unsafe { &mut *ptr::with_exposed_provenance_mut::<HostedFlow>(address) };
+    flow.call(sock, hook)
+}
+
+unsafe extern "C" fn ssthresh(sock: *mut Sock) -> u32 {
+    // SAFETY: passed on.
+    unsafe { call(sock, Hook::Ssthresh) }
+}
+
+unsafe extern "C" fn cong_avoid(sock: *mut Sock, ack: u32, acked: u32) {
+    // SAFETY: passed on.
+    unsafe { call(sock, Hook::CongAvoid { ack, acked }) };
+}
+
+unsafe extern "C" fn set_state(sock: *mut Sock, state: u8) {
+    // SAFETY: passed on.
+    unsafe { call(sock, Hook::SetState(state)) };
+}
+
+unsafe extern "C" fn cwnd_event(sock: *mut Sock, event: u32) {
+    // SAFETY: passed on.
+    unsafe { call(sock, Hook::CwndEvent(event)) };
+}
+
+unsafe extern "C" fn in_ack_event(sock: *mut Sock, flags: u32) {
+    // SAFETY: passed on.
+    unsafe { call(sock, Hook::InAckEvent(flags)) };
+}
+
+unsafe extern "C" fn pkts_acked(sock: *mut Sock, sample: *const AckSample) {
+    // SAFETY: passed on; the sample is the caller's for the call.
+    unsafe { call(sock, Hook::PktsAcked(&*sample)) };
+}
+
+unsafe extern "C" fn min_tso_segs(sock: *mut Sock) -> u32 {
+    // SAFETY: passed on.
+    unsafe { call(sock, Hook::MinTsoSegs) }
+}
+
+unsafe extern "C" fn cong_control(sock: *mut Sock, ack: u32, flag: c_int, rs: *const RateSample) {
+    // SAFETY: passed on; the sample is the caller's for the call.
+    unsafe {
+        call(
+            sock,
+            Hook::CongControl {
+                ack,
+                flag,
+                rs: &*rs,
+            },
+        )
+    };
+}
+
+unsafe extern "C" fn undo_cwnd(sock: *mut Sock) -> u32 {
+    // SAFETY: passed on.
+    unsafe { call(sock, Hook::UndoCwnd) }
+}
+
+unsafe extern "C" fn sndbuf_expand(sock: *mut Sock) -> u32 {
+    // SAFETY: passed on.
+    unsafe { call(sock, Hook::SndbufExpand) }
+}
+
+unsafe extern "C" fn init(sock: *mut Sock) {
+    // SAFETY: passed on.
+    unsafe { call(sock, Hook::Init) };
+}
+
+unsafe extern "C" fn release(sock: *mut Sock) {
+    // SAFETY: passed on.
+    unsafe { call(sock, Hook::Release) };
+}

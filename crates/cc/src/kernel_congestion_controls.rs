@@ -1,0 +1,18 @@
+//! Congestion controls of the kernel that it lets others call as functions: which of our own
+//! stands for one natively.
+
+/// Start of the functions' names, and the file of `cc/include` that defines them.
+const FAMILIES: [(&str, &str); 3] = [
+    ("cubictcp_", "kfuncs/cubictcp.c"),
+    ("bbr_", "kfuncs/bbr.c"),
+    ("dctcp_", "kfuncs/dctcp.c"),
+];
+
+/// Files to be linked with an object that lacks these functions.
+pub(crate) fn sources_of(undefined: &[&str]) -> Vec<&'static str> {
+    FAMILIES
+        .iter()
+        .filter(|(prefix, _)| undefined.iter().any(|name| name.starts_with(prefix)))
+        .map(|(_, source)| *source)
+        .collect()
+}

@@ -1,0 +1,40 @@
+//! The kernel functions that a natively built congestion control can call.
+
+use libloading::os::unix::Library;
+
+use crate::elf::Elf;
+
+/// Defined by `cc/include/native.c`, named in messages.
+const KERNEL_FUNCTIONS: [&str; 5] = [
+    "tcp_slow_start",
+    "tcp_cong_avoid_ai",
+    "tcp_reno_ssthresh",
+    "tcp_reno_cong_avoid",
+    "tcp_reno_undo_cwnd",
+];
+
+/// What the object calls that neither it nor the process has.
+pub(crate) fn missing_symbols<'data>(elf: &Elf<'data>) -> Vec<&'data str> {
+    let process = Library::this();
+    let is_missing = |name: &&str| {
+        // SAFETY: only whether there is such a symbol is asked; it is not used.
+        unsafe { process.get::<*const ()>(*name) }.is_err()
+    };
+    elf.undefined().into_iter().filter(is_missing).collect()
+}
+
+/// The same in words that name the remedy.
+pub(crate) fn missing_functions(elf: &Elf<'_>) -> Option<String> {
+    let missing: Vec<String> = missing_symbols(elf)
+        .into_iter()
+        .map(|name| format!("`{name}`"))
+        .collect();
+    (!missing.is_empty()).then(|| {
+        format!(
+            "needs {} of the kernel, which the simulator does not have; it has {}. Write it into \
+             the file, or run it in a kernel that has it (`--engine kernel`)",
+            missing.join(", "),
+            KERNEL_FUNCTIONS.join(", ")
+        )
+    })
+}

@@ -1,0 +1,63 @@
+//! Which ops table of a file is meant, and whether the kernel would take the file at all.
+
+use crate::elf::Elf;
+
+/// Licences under which the kernel takes a `struct_ops` program (`license_is_gpl_compatible`).
+const GPL_COMPATIBLE: [&str; 6] = [
+    "GPL",
+    "GPL v2",
+    "GPL and additional rights",
+    "Dual BSD/GPL",
+    "Dual MIT/GPL",
+    "Dual MPL/GPL",
+];
+
+/// The one table that is asked for by `wanted` (the name of its variable), or that is the only
+/// one, or the only one that `check` accepts.
+pub(crate) fn choose<'data>(
+    elf: &Elf<'data>,
+    wanted: Option<&str>,
+    check: impl Fn(&str) -> Result<(), String>,
+) -> Result<&'data str, String> {
+    check_licence(elf)?;
+    let tables = elf.ops_tables();
+    let listed = tables.join(", ");
+    if let Some(wanted) = wanted {
+        let found = tables.into_iter().find(|table| *table == wanted);
+        return found
+            .ok_or_else(|| format!("has no ops table `{wanted}`; it has {}", or_none(&listed)));
+    }
+    match tables[..] {
+        [table] => return Ok(table),
+        [] => return Err("defines no congestion control; put a `struct tcp_congestion_ops` in SEC(\".struct_ops\")".to_owned()),
+        _ => {}
+    }
+    let mut complete = tables.iter().filter(|table| check(table).is_ok());
+    match (complete.next(), complete.next()) {
+        (Some(table), None) => Ok(table),
+        (Some(table), Some(_)) => Err(format!(
+            "defines several congestion controls ({listed}); say which one behind its name, as in `#{table}`"
+        )),
+        (None, _) => Err(format!(
+            "defines several congestion controls ({listed}), and none that the kernel would \
+             register: `{}` {}",
+            tables[0],
+            check(tables[0]).expect_err("none is complete")
+        )),
+    }
+}
+
+fn or_none(listed: &str) -> &str {
+    if listed.is_empty() { "none" } else { listed }
+}
+
+fn check_licence(elf: &Elf<'_>) -> Result<(), String> {
+    match elf.licence() {
+        Some(licence) if !GPL_COMPATIBLE.contains(&licence) => Err(format!(
+            "declares the licence `{licence}`, and the kernel takes congestion controls under a \
+             GPL-compatible one only; say SEC(\"license\") = \"GPL\", or \"Dual BSD/GPL\" or \
+             \"Dual MIT/GPL\""
+        )),
+        _ => Ok(()),
+    }
+}

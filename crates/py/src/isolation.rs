@@ -1,0 +1,34 @@
+//! What a process that runs foreign congestion controls needs of the engine.
+
+use pyo3::prelude::*;
+
+use crate::cc_error;
+
+/// Report crashes of this process to a descriptor, in a line; the run must be in this thread.
+#[pyfunction]
+pub(crate) fn report_crashes(descriptor: i32) -> PyResult<()> {
+    Ok(dumbbell_cc::report_crashes(descriptor)?)
+}
+
+/// The call into a congestion control that is under way, or the latest: group, op, flow, whether it
+/// is under way, simulated ns. In a process that `report_crashes` watches; else None.
+#[pyfunction]
+pub(crate) fn running_call() -> Option<(usize, &'static str, u32, bool, u64)> {
+    dumbbell_cc::running_call().map(|call| {
+        (
+            call.instance,
+            call.op,
+            call.flow,
+            call.is_under_way,
+            call.now_ns,
+        )
+    })
+}
+
+/// Compile a congestion control's source for the simulator, without running anything of it; this
+/// process, and those forked from it, need not do it again.
+#[pyfunction]
+pub(crate) fn precompile(py: Python<'_>, name_or_path: &str) -> PyResult<()> {
+    py.detach(|| dumbbell_cc::precompile(name_or_path))
+        .map_err(cc_error)
+}

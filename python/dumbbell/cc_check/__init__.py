@@ -1,0 +1,13 @@
+"""`dumbbell cc check`: whether a file is a congestion control that can be trusted with a run.
+
+| file | what |
+|---|---|
+| `check` | the steps, one after the other, and the verdict |
+| `finding` | what a step has found, or why it was left out |
+| `storm` | builds the storm (crates/cc/src/storm/storm.c) with a file, runs it, reads what it says |
+"""
+
+from dumbbell.cc_check.check import Check, check
+from dumbbell.cc_check.finding import Finding, LeftOut
+
+__all__ = ["Check", "Finding", "LeftOut", "check"]

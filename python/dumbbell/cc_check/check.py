@@ -1,0 +1,242 @@
+"""The steps of a check, one after the other, and the verdict."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from dumbbell import _core
+from dumbbell.cc_check.finding import Finding, LeftOut
+from dumbbell.cc_check.storm import FLOWS, STEPS, Builder, Storm, storm
+from dumbbell.congestion_control import CongestionControlChoice, Description, describe
+from dumbbell.engine import CAP_SYS_ADMIN, has_capabilities
+from dumbbell.errors import CongestionControlError, EngineError
+from dumbbell.run import Run, run
+from dumbbell.scenario import Scenario
+
+__all__ = ["Check", "check"]
+
+#: Where a kernel with BTF keeps it.
+KERNELS_BTF = Path("/sys/kernel/btf/vmlinux")
+#: A field that the headers make const because the kernel lets no BPF write it: gcc, clang.
+READ_ONLY = re.compile(
+    r"(?:read-only member ['‘](?P<gcc>\w+)|"
+    r"cannot assign to non-static data member '(?P<clang>\w+)' with const-qualified)"
+)
+#: Of the sanity run's link; below it a flow has got next to nothing.
+STARVED_SHARE = 0.01
+#: What there is to lack where no verifier is asked.
+NO_BPF = "built without BPF"
+
+
+@dataclass
+class Check:
+    """What a check has found.
+
+    Attributes
+    ----------
+    file
+        The congestion control, as it was named.
+    description
+        What it says of itself; None if it does not compile.
+    findings
+        Errors and warnings, in the order of the steps.
+    left_out
+        Steps that were not made, and why.
+    storm
+        What the storms were; None if there were none.
+    verifier
+        Whether the kernel's verifier took it; None if it was not asked.
+    sanity
+        The two flows' run; None if there was none.
+    """
+
+    file: str
+    description: Description | None = None
+    findings: list[Finding] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    storm: Storm | None = None
+    verifier: bool | None = None
+    sanity: Run | None = None
+
+    @property
+    def verdict(self) -> Literal["OK", "WARN", "FAILED"]:
+        """FAILED with an error among the findings, WARN with a warning."""
+        levels = {finding.level for finding in self.findings}
+        return "FAILED" if "error" in levels else "WARN" if levels else "OK"
+
+    def add(
+        self, step: str, kind: str, message: str, level: Literal["error", "warning"] = "error"
+    ) -> None:
+        """Note a finding."""
+        self.findings.append(Finding(step, level, kind, message))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as `--json` prints it; docs/cc-check.md has the words."""
+        described = self.description
+        return {
+            "file": self.file,
+            "verdict": self.verdict,
+            "name": described and described.name,
+            "title": described and described.title,
+            "ops": list(described.ops) if described else [],
+            "params": [vars(parameter) for parameter in described.parameters] if described else [],
+            "series": [vars(series) for series in described.series] if described else [],
+            "findings": [vars(finding) for finding in self.findings],
+            "left_out": [vars(left_out) for left_out in self.left_out],
+            "storm": self.storm
+            and {
+                "sanitizers": self.storm.sanitizers,
+                "seeds": self.storm.seeds,
+                "flows": FLOWS,
+                "events_per_flow": STEPS,
+                "calls": self.storm.calls,
+            },
+            "verifier": self.verifier,
+            "sanity": self.sanity and [goodput(group) for group in self.sanity.groups],
+        }
+
+
+def goodput(group: dict[str, Any]) -> dict[str, Any]:
+    """Return what is told of a group of the sanity run."""
+    return {key: group[key] for key in ("cc", "goodput_bps", "share")}
+
+
+def check(
+    file: str, *, storms: int = 3, on_step: Callable[[str], None] = lambda step: None
+) -> Check:
+    """Check a congestion control of one's own.
+
+    Parameters
+    ----------
+    file
+        Its source, as a scenario names it; a built-in's name is taken too.
+    storms
+        How many storms.
+    on_step
+        Called with each step's name as it begins.
+
+    Raises
+    ------
+    ScenarioError
+        There is no such file.
+    """
+    choice = CongestionControlChoice(file)
+    result = Check(file)
+    on_step("native build")
+    try:
+        result.description = describe(file)
+    except EngineError as error:
+        refused(result, str(error))
+        return result
+    if choice.is_python:
+        result.left_out.append(LeftOut("storm", "it is Python, which has no stray pointers"))
+        result.left_out.append(LeftOut("bpf", "it is Python, which the kernel does not run"))
+    else:
+        check_source(result, file, storms, on_step, is_file=choice.is_file)
+    if result.verdict != "FAILED":
+        on_step("two flows against cubic")
+        check_run(result, file)
+    return result
+
+
+def check_source(
+    result: Check, file: str, storms: int, on_step: Callable[[str], None], *, is_file: bool
+) -> None:
+    """Make the steps that are of C."""
+    if is_file:
+        check_warnings(result, file)
+    on_step("BPF build")
+    compiled = check_bpf(result, file)
+    if is_file:
+        on_step(f"{storms} storms")
+        result.storm = storm(file, storms)
+        result.findings += result.storm.findings
+        result.left_out += result.storm.left_out
+    else:
+        result.left_out.append(LeftOut("storm", "built in; name its file, as in `cc/cubic.bpf.c`"))
+    if compiled:
+        on_step("the kernel's verifier")
+        check_verifier(result, file)
+
+
+def refused(result: Check, message: str) -> None:
+    """Note what the engine says of a file that it does not take, forbidden writes by themselves."""
+    for found in READ_ONLY.finditer(message):
+        name = found["gcc"] or found["clang"]
+        result.add(
+            "native",
+            "read_only_field",
+            f"writes `{name}`, which the kernel lets no BPF congestion control write",
+        )
+    result.add("native", "compile", message)
+
+
+def check_warnings(result: Check, file: str) -> None:
+    """Compile with warnings on; they do not fail."""
+    with tempfile.TemporaryDirectory(prefix="dumbbell-check-") as directory:
+        builder = Builder(file, Path(directory))
+        for line in builder.warnings().splitlines():
+            if ": warning: " in line:
+                said = line.replace(f"{builder.source.parent}/", "")
+                result.add("native", "warning", said, "warning")
+
+
+def check_bpf(result: Check, file: str) -> bool:
+    """Compile for the kernel; whether that went well."""
+    try:
+        _core.compile_for_kernel(file)
+    except _core.EngineError as error:
+        message = str(error)
+        if "install clang" in message:
+            result.left_out.append(LeftOut("bpf", message))
+        else:
+            result.add("bpf", "compile", message)
+        return False
+    return True
+
+
+def check_verifier(result: Check, file: str) -> None:
+    """Let the running kernel judge it, where this process may ask."""
+    if not KERNELS_BTF.exists():
+        why = "the running kernel has no BTF (CONFIG_DEBUG_INFO_BTF)"
+    elif not has_capabilities(CAP_SYS_ADMIN):
+        why = "loading into the kernel needs root; say `sudo`"
+    else:
+        try:
+            _core.verify(file)
+        except _core.EngineError as error:
+            if NO_BPF not in str(error):
+                result.verifier = False
+                result.add("verifier", "verifier", str(error))
+                return
+            why = str(error)
+        else:
+            result.verifier = True
+            return
+    result.left_out.append(LeftOut("verifier", why))
+
+
+def check_run(result: Check, file: str) -> None:
+    """Run it against CUBIC: it moves data, and the other does too."""
+    scenario = Scenario([file, "cubic"], buffer="2bdp", time="20s")
+    try:
+        result.sanity = run(scenario)
+    except CongestionControlError as error:
+        result.add("run", "run", str(error))
+        return
+    if result.sanity.verdict.status == "INVALID":
+        for reason in result.sanity.verdict.reasons:
+            result.add("run", "run", str(reason))
+    for group in result.sanity.groups:
+        if group["share"] < STARVED_SHARE:
+            result.add(
+                "run",
+                "starved",
+                f"of two flows, `{group['cc']}` gets {group['share']:.2%} of what both get",
+                "warning",
+            )

@@ -1,0 +1,116 @@
+"""Foreign congestion controls: what they do to themselves they do to nobody else."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+from dumbbell.isolation import foreign_run
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = ROOT / "tests/data/hostile/hostile.bpf.c"
+
+DEEDS = {
+    1: "divided by zero in `cong_avoid` (flow 1, at ",
+    2: "used the bad address 0x40 in `cong_avoid` (flow 1, at ",
+    3: "has not returned from `cong_avoid` (flow 1, at ",
+    4: "set cwnd to 0 in `cong_avoid` (flow 1, at ",
+    5: "set cwnd to 4294967295 in `cong_avoid` (flow 1, at ",
+    7: "used the bad address 0x7f",
+}
+
+
+def scenario(*ccs: str, **words: object) -> dumbbell.Scenario:
+    return dumbbell.Scenario(ccs, **{"time": "3s", **words})
+
+
+def hostile(deed: int, **params: int) -> str:
+    words = {"deed": deed, **params}
+    return f"{HOSTILE}:" + ",".join(f"{name}={value}" for name, value in words.items())
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreign_run, "FUNCTION_LIMIT_S", 0.3)
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+@pytest.mark.usefixtures("impatient")
+def test_a_hostile_deed_ends_in_an_error_that_names_file_function_and_flow(deed: int) -> None:
+    with pytest.raises(dumbbell.CongestionControlError) as caught:
+        dumbbell.run(scenario("cubic", hostile(deed)))
+    message = str(caught.value)
+    assert message.startswith(f"congestion control `{HOSTILE}` ")
+    assert DEEDS[deed] in message
+    assert "\n" not in message
+
+
+def test_a_good_file_gives_what_the_built_in_gives() -> None:
+    ours = dumbbell.run(scenario("cubic", "bbr"))
+    theirs = dumbbell.run(scenario(str(ROOT / "cc/cubic.bpf.c"), "bbr"))
+    assert theirs.flows.equals(ours.flows)
+    assert theirs.queue.equals(ours.queue)
+    assert theirs.state(0).equals(ours.state(0))
+    assert theirs.summary["flows"] == ours.summary["flows"]
+    assert theirs.summary["bottleneck"] == ours.summary["bottleneck"]
+
+
+def test_the_others_of_a_sweep_run_on() -> None:
+    """A crash is one run's error; runs beside it and after it are what they are alone."""
+    alone = dumbbell.run(scenario(hostile(0)))
+    results: list[dumbbell.Run] = []
+    beside = threading.Thread(target=lambda: results.append(dumbbell.run(scenario(hostile(0)))))
+    beside.start()
+    for _ in range(3):
+        with pytest.raises(dumbbell.CongestionControlError):
+            dumbbell.run(scenario(hostile(1)))
+    beside.join()
+    results.append(dumbbell.run(scenario(hostile(0))))
+    for result in results:
+        assert result.flows.equals(alone.flows)
+
+
+def test_progress_and_parameters_come_through() -> None:
+    seen: list[float] = []
+    run = dumbbell.run(scenario(hostile(0, after_acks=7), time="60s"), on_progress=seen.append)
+    assert run.groups[0]["params"]["after_acks"] == 7
+    assert seen == sorted(seen)
+
+
+def test_it_can_be_cancelled() -> None:
+    control = dumbbell.Control()
+    started = time.monotonic()
+    threading.Timer(0.5, control.cancel).start()
+    with pytest.raises(dumbbell.Cancelled):
+        dumbbell.run(scenario(hostile(3), time="600s"), control=control)
+    assert time.monotonic() - started < foreign_run.FUNCTION_LIMIT_S + 30
+
+
+def test_a_refusal_is_the_engines() -> None:
+    with pytest.raises(dumbbell.EngineError, match="has no parameter `nonsense`") as caught:
+        dumbbell.run(scenario(f"{HOSTILE}:nonsense=1"))
+    assert not isinstance(caught.value, dumbbell.CongestionControlError)
+
+
+def test_the_server_is_started_again_when_it_was_killed() -> None:
+    first = dumbbell.run(scenario(hostile(0)))
+    process = foreign_run.SERVER.process
+    assert process is not None
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert dumbbell.run(scenario(hostile(0))).flows.equals(first.flows)
+
+
+def test_relative_files_and_captures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dumbbell.run(scenario("cubic", hostile(0)))  # the server knows another directory
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.bpf.c").write_text(HOSTILE.read_text())
+    run = dumbbell.run(scenario("./mine.bpf.c", time="1s"), capture="run.pcapng")
+    assert run.summary["congestion_controls"][0]["cc"] == "hostile"
+    assert (tmp_path / "run.pcapng").stat().st_size > 100_000
