@@ -14,7 +14,13 @@ from dumbbell.models import MODELS, Model, Prediction, models_of
 from dumbbell.plots.cell_values import CellValues
 from dumbbell.plots.figure import Curve, Figure
 from dumbbell.plots.model_overlay import model_curve
-from dumbbell.plots.style import UNKNOWN_COLOR, group_colors, group_labels, style_of
+from dumbbell.plots.style import (
+    UNKNOWN_COLOR,
+    cc_label,
+    group_colors,
+    group_labels,
+    style_of,
+)
 from dumbbell.plots.sweep_layout import Facet, Layout, lay_out
 from dumbbell.statistics import Interval
 from dumbbell.statistics.written import MIN_INTERVAL
@@ -42,7 +48,7 @@ class Shown:
         self.name = name
         self.values = CellValues(result)
         names = [group.cc.name for group in result.scenario.groups]
-        self.labels = group_labels([sorted(ccs) for ccs in self.values.congestion_controls])
+        self.labels = labels_of(result, self.values.congestion_controls)
         self.colors = group_colors(names)
         self.markers = [style_of(name).marker for name in names]
         self.cells = {cell.label: cell for cell in result.cells}
@@ -150,6 +156,27 @@ class ResultFigures:
             x_ticks=layout.x_ticks,
             x_names=layout.x_names,
         )
+
+
+def labels_of(result: SweepResult, ccs: Sequence[set[str]]) -> list[str]:
+    """Return a name per group, without what an axis changes of its congestion control.
+
+    Parameters
+    ----------
+    result
+        The sweep.
+    ccs
+        The congestion controls that each group had in some run.
+    """
+    labels = group_labels(result.scenario)
+    for index, found in enumerate(ccs):
+        names = {cc.partition(":")[0] for cc in found}
+        if len(found) > 1:
+            labels[index] = cc_label(names.pop()) if len(names) == 1 else f"group {index}"
+    return [
+        f"{label} (group {index})" if labels.count(label) > 1 else label
+        for index, label in enumerate(labels)
+    ]
 
 
 def with_unit(metric: Metric) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import matplotlib as mpl
 
+from dumbbell.scenario import Scenario
+
 __all__ = [
     "CONNECTION_COLORS",
     "UNKNOWN_COLOR",
@@ -71,22 +73,11 @@ def cc_label(cc: str) -> str:
     return style_of(name).label + colon + params
 
 
-def group_labels(ccs: Sequence[Sequence[str]]) -> list[str]:
-    """Return a name per group, each another.
-
-    Parameters
-    ----------
-    ccs
-        The congestion controls that each group had in some run; parameters that changed are not
-        in its name.
-    """
-    labels = []
-    for index, found in enumerate(ccs):
-        kept = set(found) if len(set(found)) == 1 else {cc.partition(":")[0] for cc in found}
-        labels.append(cc_label(kept.pop()) if len(kept) == 1 else f"group {index}")
+def group_labels(scenario: Scenario) -> list[str]:
+    """Return the groups' names in a figure: the styles' where they tell the groups apart."""
     return [
-        f"{label} (group {index})" if labels.count(label) > 1 else label
-        for index, label in enumerate(labels)
+        cc_label(label) if label == str(group.cc) else label
+        for group, label in zip(scenario.groups, scenario.group_labels, strict=True)
     ]
 
 

@@ -90,7 +90,7 @@ def run_series(run: Run, max_points: int) -> dict[str, Any] | None:
     duration_s, sample_s = run.summary["duration_ns"] / 1e9, run.scenario.sample.seconds
     grid = TimeGrid(duration_s, sample_s, max_points)
     ccs = [group.cc for group in run.scenario.groups]
-    labels = group_labels([[str(cc)] for cc in ccs])
+    labels = group_labels(run.scenario)
     colors = group_colors([cc.name for cc in ccs])
     lines = flow_lines(run, labels)
     flows, queue = run.flows, run.queue

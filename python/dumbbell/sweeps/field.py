@@ -7,10 +7,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.congestion_control import CongestionControl, describe, parse_integer
+from dumbbell.congestion_control import CongestionControlChoice, describe, parse_integer
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.plain_value import check_count, check_flag, word
-from dumbbell.quantity import Buffer, Quantity, Rate, RateSteps, Size, Time, expand, expand_counts
+from dumbbell.quantity import (
+    Buffer,
+    Loss,
+    Quantity,
+    Rate,
+    RateSteps,
+    Size,
+    Time,
+    expand,
+    expand_counts,
+)
 from dumbbell.scenario import MAX_FLOWS, Scenario
 
 __all__ = ["Field", "field_of"]
@@ -18,11 +28,11 @@ __all__ = ["Field", "field_of"]
 #: Fields of the scenario itself. Its seed is no axis: repetitions have their own.
 OF_SCENARIO: Mapping[str, type] = {
     "rate": Rate, "rtt": Time, "buffer": Buffer, "time": Time, "sample": Time,
-    "rate_steps": RateSteps, "ecn_threshold": Buffer,
+    "rate_steps": RateSteps, "ecn_threshold": Buffer, "loss": Loss,
 }  # fmt: skip
 #: Fields of every group, or of one: ``1.rtt``.
 OF_GROUP: Mapping[str, type] = {
-    "cc": CongestionControl, "flows": int, "rtt": Time, "start": Time, "jitter": Time,
+    "cc": CongestionControlChoice, "flows": int, "rtt": Time, "start": Time, "jitter": Time,
     "stop": Time, "size": Size, "rwnd": Size, "sndbuf": Size, "tso": bool, "delayed_ack": bool,
     "mss": Size, "ecn": bool,
 }  # fmt: skip
@@ -78,8 +88,8 @@ class Field:
             return Buffer.parse(value, self.name)
         if self.kind is RateSteps:
             return RateSteps.parse(value)
-        if self.kind is CongestionControl:
-            return CongestionControl.parse(value)
+        if self.kind is CongestionControlChoice:
+            return CongestionControlChoice.parse(value)
         return self.kind.parse(value, self.name)
 
     def expand(self, text: str) -> list[Any]:
@@ -89,7 +99,7 @@ class Field:
     def _split(self, text: str) -> Iterable[Any]:
         if not text.strip():
             raise ScenarioError(f"axis `{self.name}` has no values; say `{self.name}=…`")
-        if self.kind is CongestionControl:
+        if self.kind is CongestionControlChoice:
             return split_congestion_controls(text)
         if self.kind is RateSteps:
             return text.split(";")  # a comma is between two steps
@@ -138,8 +148,8 @@ class Field:
             return
         for index in self.groups:
             if self.kind is None:
-                cc = CongestionControl.parse(groups[index]["cc"])
-                changed = CongestionControl(cc.name, {**cc.params, self.key: value})
+                cc = CongestionControlChoice.parse(groups[index]["cc"])
+                changed = CongestionControlChoice(cc.name, {**cc.params, self.key: value})
                 groups[index]["cc"] = str(changed)
             else:
                 groups[index][self.key] = word(value)

@@ -138,9 +138,7 @@ def trace_difference_pct(ours: Run, linuxs: Run, column: str) -> float | None:
 
 NAMES = ("cubic", "bbr", "vegas", "dctcp")
 COMPARISONS = tuple(
-    Comparison(name, scenario)
-    for name in NAMES
-    for scenario in (*SCENARIOS, RANDOM_LOSS, RIVALRY)
+    Comparison(name, scenario) for name in NAMES for scenario in (*SCENARIOS, RANDOM_LOSS, RIVALRY)
 )
 
 
@@ -148,13 +146,13 @@ def main(root: str) -> int:
     """Print the table, in Markdown; returns 1 if a difference is large."""
     tree = LinuxTree(root)
     large = 0
-    print("| congestion control | scenario | ours and Linux's |")
-    print("|---|---|---|")
+    print("| congestion control | scenario | ours and Linux's |")  # noqa: T201 -- what it is for
+    print("|---|---|---|")  # noqa: T201 -- what it is for
     for comparison in COMPARISONS:
         difference = comparison.measure(tree)
         large += not difference.is_small
         mark = "" if difference.is_small else " **large**"
-        print(
+        print(  # noqa: T201 -- what it is for
             f"| `{comparison.name}` | {comparison.scenario} | {difference.figures}{mark} |",
             flush=True,
         )
