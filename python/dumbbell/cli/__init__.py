@@ -19,6 +19,8 @@ from dumbbell.cli.doctor import doctor_command
 from dumbbell.cli.gate import gate_command
 from dumbbell.cli.metrics import metrics_command
 from dumbbell.cli.model import model_app
+from dumbbell.cli.plot import plot_command
+from dumbbell.cli.report import report_command
 from dumbbell.cli.reproduce import reproduce_command
 from dumbbell.cli.rootless import enter_user_namespace
 from dumbbell.cli.run import run_command
@@ -41,6 +43,8 @@ app = typer.Typer(
 )
 app.command("run")(run_command)
 app.command("sweep")(sweep_command)
+app.command("plot")(plot_command)
+app.command("report")(report_command)
 app.command("reproduce")(reproduce_command)
 app.command("xval")(xval_command)
 app.command("analyze")(analyze_command)

@@ -10,7 +10,7 @@ import numpy as np
 from dumbbell.models import models_of
 from dumbbell.plots.figure import Curve, Figure
 from dumbbell.plots.model_overlay import overlay
-from dumbbell.plots.style import UNKNOWN_COLOR, group_colors, style_of
+from dumbbell.plots.style import UNKNOWN_COLOR, group_colors, group_labels, style_of
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 
@@ -114,7 +114,7 @@ def draw(
 ) -> Figure:
     """Draw one metric against one axis."""
     scenarios = [runs[0].scenario for runs in family.values()]
-    labels = group_labels_of(scenarios[0])
+    labels = group_labels(scenarios[0])
     x = np.array(list(family))
     groups: list[int | None] = list(range(len(labels))) if metric.per_group else [None]
     colors = group_colors([group.cc.name for group in scenarios[0].groups])
@@ -175,17 +175,3 @@ def measured(run: Run, key: str, group: int | None) -> float:
     """Return a metric of a run."""
     value: float = (run.summary["bottleneck"] if group is None else run.groups[group])[key]
     return value
-
-
-def group_labels_of(scenario: Scenario) -> list[str]:
-    """Return the groups' names in a figure: the styles' where they tell the groups apart."""
-    return [
-        cc_label(label) if label == str(group.cc) else label
-        for group, label in zip(scenario.groups, scenario.group_labels, strict=True)
-    ]
-
-
-def cc_label(cc: str) -> str:
-    """Return a congestion control as it is written in a figure, parameters kept."""
-    name, colon, params = cc.partition(":")
-    return style_of(name).label + colon + params
