@@ -30,8 +30,7 @@ def test_there_are_two():
 @pytest.mark.filterwarnings("default")  # Jupyter's own
 def test_runs_and_shows_the_same(path, tmp_path, monkeypatch):
     monkeypatch.setenv("DUMBBELL_CACHE", str(tmp_path))
-    committed = nbformat.read(path, as_version=4)
-    fresh = nbformat.read(path, as_version=4)
+    committed, fresh = (nbformat.read(path, as_version=4) for _ in range(2))  # type: ignore[no-untyped-call]
     client = NotebookClient(
         fresh, timeout=100, kernel_name="python3", resources={"metadata": {"path": EXAMPLES}}
     )
