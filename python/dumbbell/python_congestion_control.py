@@ -298,11 +298,13 @@ def source_digest(cls: type[CongestionControl]) -> str:
         text = Path(inspect.getfile(cls)).read_text(encoding="utf-8")
     except (OSError, TypeError):
         # Typed into an interpreter.
-        text = repr([
-            (name, member.__code__.co_code, member.__code__.co_consts)
-            for name, member in sorted(vars(cls).items())
-            if inspect.isfunction(member)
-        ])
+        text = repr(
+            [
+                (name, member.__code__.co_code, member.__code__.co_consts)
+                for name, member in sorted(vars(cls).items())
+                if inspect.isfunction(member)
+            ]
+        )
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

@@ -145,10 +145,13 @@ def test_what_cannot_be_loaded_says_why(mine: Path) -> None:
     mine.write_text(FILE.replace("cong_avoid(", "cong_avoided("))
     with pytest.raises(dumbbell.EngineError, match="neither `cong_avoid` nor `cong_control`"):
         dumbbell.run(Scenario([str(mine)], time="1s"))
-    mine.write_text(FILE + textwrap.dedent("""
+    mine.write_text(
+        FILE
+        + textwrap.dedent("""
         class Second(Mine):
             pass
-    """))
+    """)
+    )
     with pytest.raises(dumbbell.EngineError, match="several congestion controls"):
         dumbbell.run(Scenario([str(mine)], time="1s"))
     assert dumbbell.run(Scenario([f"{mine}#Second"], time="1s")).groups[0]["cc"] == "second"
