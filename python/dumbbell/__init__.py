@@ -30,7 +30,8 @@ from dumbbell.errors import (
     ResultError,
     ScenarioError,
 )
-from dumbbell.metrics import jain
+from dumbbell.metrics import jain, measure
+from dumbbell.paired_comparison import compare
 from dumbbell.python_congestion_control import (
     CongestionControl,
     tcp_cong_avoid_ai,
@@ -39,7 +40,7 @@ from dumbbell.python_congestion_control import (
 from dumbbell.quantity import Buffer, Rate, Size, Time
 from dumbbell.run import Run, run
 from dumbbell.scenario import Group, Scenario
-from dumbbell.sweep import SweepInterrupted, run_all
+from dumbbell.sweeps import Sweep, SweepInterrupted, SweepResult, run_all
 from dumbbell.verdict import Reason, Verdict
 
 __version__ = ENGINE_VERSION
@@ -70,14 +71,18 @@ __all__ = [
     "ScenarioError",
     "Series",
     "Size",
+    "Sweep",
     "SweepInterrupted",
+    "SweepResult",
     "Time",
     "Verdict",
     "analyze",
+    "compare",
     "congestion_controls",
     "describe",
     "jain",
     "match_captures",
+    "measure",
     "run",
     "run_all",
     "tcp_cong_avoid_ai",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import os
 from pathlib import Path
 
+from dumbbell import _core
 from dumbbell.congestion_control import congestion_controls
 from dumbbell.errors import EngineError, PrivilegeError, ScenarioError, nearest
 from dumbbell.scenario import Scenario
 
-__all__ = ["ENGINES", "KERNEL", "SIMULATOR", "check_engine", "default_workers"]
+__all__ = ["ENGINES", "KERNEL", "SIMULATOR", "check_engine", "default_workers", "engine_build"]
 
 SIMULATOR, KERNEL = "simulator", "kernel"
 ENGINES = (SIMULATOR, KERNEL)
@@ -69,6 +72,16 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
         "the kernel engine needs root or a user namespace of its own; run this program with "
         "`sudo`, or with `unshare --user --map-root-user` before it"
     )
+
+
+@functools.cache
+def engine_build() -> str:
+    """Return a digest of the engine: of the compiled module, which holds its congestion controls.
+
+    The bytes that run, and not the sources they were made of: whatever went into them, compiler
+    and libraries included, shows.
+    """
+    return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:32]
 
 
 def may_make_namespaces() -> bool:

@@ -197,7 +197,7 @@ def load(requested: str, params: Mapping[str, int], seed: int) -> Loaded:
         LoadedSeries(entry.name, entry.name, entry.unit, entry.doc, list(entry.labels))
         for entry in cls.series
     ]
-    return Loaded(name_of(cls), source_digest(cls), values, series, hooks_of(cls), new_flow)
+    return Loaded(name_of(cls), class_digest(cls), values, series, hooks_of(cls), new_flow)
 
 
 def find(requested: str) -> type[CongestionControl]:
@@ -292,7 +292,7 @@ def hooks_of(cls: type[CongestionControl]) -> list[str]:
     return [hook for hook in HOOKS if callable(getattr(cls, hook, None))]
 
 
-def source_digest(cls: type[CongestionControl]) -> str:
+def class_digest(cls: type[CongestionControl]) -> str:
     """Return a digest of what a class is made of: its module's text, or what Python made of it."""
     try:
         text = Path(inspect.getfile(cls)).read_text(encoding="utf-8")

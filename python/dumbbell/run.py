@@ -14,7 +14,7 @@ import pyarrow as pa
 from dumbbell import _core, run_directory
 from dumbbell._core import Control
 from dumbbell.capture import Capture, as_capture
-from dumbbell.engine import KERNEL, SIMULATOR, check_engine
+from dumbbell.engine import KERNEL, SIMULATOR, check_engine, engine_build
 from dumbbell.errors import Cancelled, CongestionControlError, EngineError, ResultError
 from dumbbell.isolation import execute_isolated, is_foreign
 from dumbbell.metrics import group_metrics, jain
@@ -152,6 +152,7 @@ class Run:
             "scenario": self.scenario.to_dict(),
             "engine": self.engine,
             "engine_version": self.summary["engine_version"],
+            "engine_build": self.summary.get("engine_build"),
             "seed": self.summary["seed"],
             "duration_ns": self.summary["duration_ns"],
             "verdict": self.verdict.to_dict(),
@@ -197,18 +198,36 @@ class Run:
         """
         document, tables = run_directory.read(Path(directory))
         capture = run_directory.capture_in(Path(directory))
+        try:
+            return cls.from_dict(document, tables, capture)
+        except ResultError as error:
+            raise ResultError(f"{directory}: {error}") from None
+
+    @classmethod
+    def from_dict(
+        cls,
+        document: Mapping[str, Any],
+        tables: Mapping[str, pa.Table],
+        capture: Path | None = None,
+    ) -> Run:
+        """Read what `to_dict` wrote.
+
+        Raises
+        ------
+        ResultError
+            It was written by another version.
+        """
         version = document.get("schema_version")
         if version != SCHEMA_VERSION:
-            raise ResultError(
-                f"{directory}: written in format {version}, this version reads {SCHEMA_VERSION}"
-            )
+            raise ResultError(f"written in format {version}, this version reads {SCHEMA_VERSION}")
         loaded = [
             {key: group[key] for key in ("group", "cc", "build", "params")}
             for group in document["groups"]
         ]
         kept = ("engine", "engine_version", "seed", "duration_ns", "flows", "bottleneck")
         summary = {**{key: document[key] for key in kept}, "congestion_controls": loaded}
-        summary["emulation"] = document.get("emulation")  # the first versions wrote none
+        for later in ("emulation", "engine_build"):
+            summary[later] = document.get(later)  # the first versions wrote none
         return cls(Scenario.from_dict(document["scenario"]), summary, tables, capture)
 
 
@@ -283,7 +302,8 @@ def execute(
     """Run a scenario in this thread, or in a process of its own; `run` is for people."""
     path = None if capture is None else capture.path
     if engine == SIMULATOR and is_foreign(scenario):
-        return Run(scenario, *execute_isolated(scenario, control, capture), path)
+        summary, tables = execute_isolated(scenario, control, capture)
+        return Run(scenario, {**summary, "engine_build": engine_build()}, tables, path)
     try:
         output = _core.run(scenario.to_json(), control, engine, capture)
     except _core.CongestionControlFault as error:
@@ -293,4 +313,5 @@ def execute(
     except _core.Cancelled:
         raise Cancelled("the run was cancelled") from None
     tables = {name: pa.table(output.table(name)) for name in output.table_names()}
-    return Run(scenario, json.loads(output.summary()), tables, path)
+    summary = {**json.loads(output.summary()), "engine_build": engine_build()}
+    return Run(scenario, summary, tables, path)

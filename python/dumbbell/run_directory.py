@@ -14,7 +14,17 @@ import pyarrow.parquet as pq
 from dumbbell.capture import CAPTURE, link_or_copy
 from dumbbell.errors import ResultError, os_reason
 
-__all__ = ["ParquetTables", "capture_in", "check_parent", "check_place", "read", "write"]
+__all__ = [
+    "DOCUMENT",
+    "ParquetBytes",
+    "ParquetTables",
+    "capture_in",
+    "check_parent",
+    "check_place",
+    "encode",
+    "read",
+    "write",
+]
 
 DOCUMENT = "run.json"
 
@@ -36,6 +46,22 @@ class ParquetTables(Mapping[str, pa.Table]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+class ParquetBytes(Mapping[str, pa.Table]):
+    """Tables in Parquet, in memory; each is read when it is asked for, and not kept."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self.files = files
+
+    def __getitem__(self, name: str) -> pa.Table:
+        return pq.read_table(pa.BufferReader(self.files[name]))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self.files))
+
+    def __len__(self) -> int:
+        return len(self.files)
 
 
 def write(
@@ -75,14 +101,42 @@ def write_whole(
     with scratch_beside(directory) as scratch:
         new = Path(scratch, "new")
         new.mkdir()
-        for name, table in tables.items():
-            pq.write_table(table, new / f"{name}.parquet", compression="zstd")
+        write_tables(new, tables)
         if capture is not None:
             link_or_copy(capture, new / CAPTURE)
         (new / DOCUMENT).write_text(document + "\n", encoding="utf-8")
         if directory.exists():
             directory.rename(Path(scratch, "old"))
         new.rename(directory)
+
+
+def write_tables(new: Path, tables: Mapping[str, pa.Table]) -> None:
+    """Write tables; those that are in Parquet already as they are."""
+    if isinstance(tables, ParquetTables):
+        for name in tables:
+            link_or_copy(tables.directory / f"{name}.parquet", new / f"{name}.parquet")
+        return
+    if isinstance(tables, ParquetBytes):
+        for name, content in tables.files.items():
+            (new / f"{name}.parquet").write_bytes(content)
+        return
+    for name, table in tables.items():
+        (new / f"{name}.parquet").write_bytes(encode(table))
+
+
+def encode(table: pa.Table) -> bytes:
+    """Return a table as a Parquet file; the same bytes for the same table."""
+    # A dictionary of a column of numbers that never repeat costs time and saves no room.
+    words = [field.name for field in table.schema if not is_number(field.type)]
+    stream = pa.BufferOutputStream()
+    pq.write_table(table, stream, compression="zstd", use_dictionary=words or False)
+    content: bytes = stream.getvalue().to_pybytes()
+    return content
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column holds numbers."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def scratch_beside(directory: Path) -> tempfile.TemporaryDirectory[str]:

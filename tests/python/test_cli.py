@@ -76,7 +76,7 @@ def test_sweeps(cli, tmp_path):
     assert outcome.out.count("2bdp") == 2
     runs = sorted(path.parent.name for path in tmp_path.rglob("run.json"))
     assert len(runs) == 8
-    assert runs[0] == "buffer=1bdp,flows=1,seed=1"
+    assert runs[0] == "buffer=1bdp,flows=1,rep=0"
     documents = json.loads(cli(*arguments, *FAST, "--json").out)
     assert len(documents) == 8
     assert documents[0]["point"] == {"buffer": "1bdp", "flows": 1}

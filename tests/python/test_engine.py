@@ -101,8 +101,7 @@ def test_runs_on_the_kernel_are_one_at_a_time_unless_told(cli, fabricated_kernel
     arguments = ("sweep", "linux/cubic", "--reps", "4", "--engine", "kernel", *FAST)
     assert cli(*arguments, "--out", str(tmp_path)).code == 0
     assert (fabricated_kernel.runs, fabricated_kernel.most) == (4, 1)
-    (directory,) = tmp_path.iterdir()
-    assert directory.name == "linux-cubic"
+    assert len(list((tmp_path / "runs").iterdir())) == 4
     assert cli(*arguments, "--jobs", "4").code == 0
     assert fabricated_kernel.most > 1
     assert default_workers("kernel") == 1 <= default_workers("simulator")

@@ -12,7 +12,7 @@ import pytest
 
 from dumbbell.cross_validation import Comparison, compare, measure, summarize
 from dumbbell.measurements import Measurement, load
-from dumbbell.sweep import run_all
+from dumbbell.sweeps import run_all
 
 FILES = sorted((Path(__file__).parents[1] / "data").glob("kernel-*.json"))
 CASES = [

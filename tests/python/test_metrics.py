@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dumbbell.metrics import group_metrics, jain, mean_and_range, share, spearman, utilization
+from dumbbell.metrics import group_metrics, jain, share, spearman, utilization
 
 
 def test_jain():
@@ -72,8 +72,3 @@ def test_a_sum_of_what_is_not_known_is_not_known():
     metrics = group_metrics(flows, 50_000_000)
     assert metrics["lost_pkts"] is None
     assert metrics["sent_pkts"] == 0
-
-
-def test_mean_and_range():
-    assert mean_and_range([2.0]) == "2.00"
-    assert mean_and_range([1.0, 3.0]) == "2.00 (1.00–3.00)"

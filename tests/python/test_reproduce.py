@@ -171,6 +171,7 @@ def test_the_kernel_is_beside_the_simulator(
         "n = 4: mean throughput per flow",
     ):
         assert text in outcome.out
+    assert "17 runs in real time, 1 at a time, take about 1 min\n" in outcome.err
     assert "on the kernel" in outcome.out
 
     out = tmp_path / "ogino2021"

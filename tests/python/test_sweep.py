@@ -9,7 +9,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Run, Scenario, SweepInterrupted, run_all
-from dumbbell.sweep import Progress
+from dumbbell.sweeps import Progress
 
 
 def scenarios(count: int, seconds: str = "1s") -> list[tuple[int, Scenario]]:
@@ -72,7 +72,7 @@ def test_interrupt_stops_within_a_second_and_keeps_finished_runs():
 def test_ctrl_c_on_the_command_line(tmp_path):
     command = [
         sys.executable, "-m", "dumbbell", "sweep", "cubic", "--buffer", "1..1024bdp",
-        "--reps", "100", "--time", "20s", "--out", str(tmp_path / "out"),
+        "--reps", "100", "--time", "20s", "--no-cache", "--out", str(tmp_path / "out"),
     ]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
@@ -100,9 +100,12 @@ def test_ctrl_c_with_nothing_finished_claims_no_directory(cli, monkeypatch, tmp_
     def interrupt(*_arguments, **_options):
         raise SweepInterrupted({}, 8)
 
-    monkeypatch.setattr("dumbbell.cli.sweep.run_all", interrupt)
+    def stop(*_arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["dumbbell.sweeps.sweep"], "drive", stop)
     monkeypatch.setattr(sys.modules["dumbbell.papers.reproduce"], "run_all", interrupt)
-    for command in ("sweep", "cubic"), ("reproduce", "ogino2021"):
+    for command in ("sweep", "cubic", "--reps", "8"), ("reproduce", "ogino2021"):
         outcome = cli(*command, "--out", str(tmp_path / "out"))
         assert outcome.code == 130
         assert outcome.err == "error: interrupted: 0 of 8 runs finished\n"

@@ -11,9 +11,12 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from dumbbell.cli.analyze import analyze_command
+from dumbbell.cli.cache import cache_app
 from dumbbell.cli.cc import cc_app
+from dumbbell.cli.compare import compare_command
 from dumbbell.cli.console import error
 from dumbbell.cli.doctor import doctor_command
+from dumbbell.cli.metrics import metrics_command
 from dumbbell.cli.model import model_app
 from dumbbell.cli.reproduce import reproduce_command
 from dumbbell.cli.rootless import enter_user_namespace
@@ -40,7 +43,10 @@ app.command("sweep")(sweep_command)
 app.command("reproduce")(reproduce_command)
 app.command("xval")(xval_command)
 app.command("analyze")(analyze_command)
+app.command("compare")(compare_command)
+app.command("metrics")(metrics_command)
 app.command("doctor")(doctor_command)
+app.add_typer(cache_app, name="cache")
 app.add_typer(cc_app, name="cc")
 app.add_typer(model_app, name="model")
 

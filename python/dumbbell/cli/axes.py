@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from itertools import product
-from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
 
 from dumbbell.cli.options import Settings, base_scenario
+from dumbbell.errors import ScenarioError
 from dumbbell.quantity import Buffer, Rate, Time, expand, expand_counts
 from dumbbell.scenario import Scenario
 
@@ -18,7 +19,7 @@ __all__ = [
     "Point",
     "Rates",
     "Rtts",
-    "group_names",
+    "axes_of",
     "scenario_at",
     "sweep_points",
 ]
@@ -65,11 +66,14 @@ def scenario_at(what: list[str], fixed: Settings, point: Point, rep: int) -> Sce
     return scenario.replace(seed=scenario.seed + rep)
 
 
-def group_names(scenario: Scenario) -> str:
-    """Return the groups as a directory name: ``copa+linux-cubic``."""
-    return "+".join(group_name(str(group.cc)) for group in scenario.groups)
-
-
-def group_name(cc: str) -> str:
-    """Return a congestion control as part of a file name, without its file's directory."""
-    return cc.replace("/", "-") if cc.startswith("linux/") else Path(cc).name
+def axes_of(named: Mapping[str, str | None], others: Iterable[str]) -> dict[str, str]:
+    """Return the axes that options name: those with an option of their own, then `--axis`."""
+    axes = {name: values for name, values in named.items() if values is not None}
+    for text in others:
+        name, equals, values = (part.strip() for part in text.partition("="))
+        if not equals or not name:
+            raise ScenarioError(f"axis `{text}` names no values; say `--axis NAME=VALUES`")
+        if name in axes:
+            raise ScenarioError(f"axis `{name}` is named twice; list all its values in one")
+        axes[name] = values
+    return axes

@@ -17,7 +17,9 @@ from rich.progress import (
 )
 from rich.table import Table
 
-__all__ = ["error", "out", "print_json", "progress_bar", "table"]
+from dumbbell.sweeps.cache import Cache
+
+__all__ = ["error", "note", "note_cache", "out", "print_json", "progress_bar", "table"]
 
 #: Width of tables that go into a file or pipe.
 FILE_WIDTH = 120
@@ -36,6 +38,17 @@ def err() -> Console:
 def error(message: str) -> None:
     """Print ``error: …`` to stderr."""
     err().print(f"[bold red]error:[/] {escape(message)}")
+
+
+def note(message: str) -> None:
+    """Print ``note: …`` to stderr."""
+    err().print(f"[bold]note:[/] {escape(message)}")
+
+
+def note_cache(cache: Cache | None) -> None:
+    """Print what went wrong with a cache, if anything did."""
+    for line in [] if cache is None else cache.notes:
+        note(line)
 
 
 def print_json(text: str) -> None:

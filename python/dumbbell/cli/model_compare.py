@@ -13,7 +13,7 @@ from rich.console import Console
 
 from dumbbell.cli import options
 from dumbbell.cli.axes import RANGE, Point, sweep_points
-from dumbbell.cli.console import out, print_json, progress_bar, table
+from dumbbell.cli.console import note_cache, out, print_json, progress_bar, table
 from dumbbell.engine import SIMULATOR, check_engine
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.models import MODELS, Model
@@ -24,7 +24,8 @@ from dumbbell.plots.sweep_figure import buffer_bdp
 from dumbbell.quantity import Time
 from dumbbell.run_directory import check_parent
 from dumbbell.scenario import Group, Scenario
-from dumbbell.sweep import Progress
+from dumbbell.sweeps import Progress
+from dumbbell.sweeps.cache import as_cache
 
 __all__ = ["compare_command"]
 
@@ -82,6 +83,7 @@ def compare_command(
     seed: Annotated[int, typer.Option(help="The first one's.")] = 1,
     engine: options.Engine = SIMULATOR,
     jobs: options.Jobs = None,
+    cache: options.CacheFlag = None,
     json: options.Json = False,
     out_dir: Annotated[
         Path | None, typer.Option("--out", help="Draw figures into this directory.")
@@ -99,6 +101,7 @@ def compare_command(
     check_engine(engine, *scenarios.values())
     if out_dir is not None:
         check_parent(out_dir)
+    kept = as_cache(cache, engine)
     with progress_bar(f"running what {name} is of") as bar:
 
         def show(progress: Progress) -> None:
@@ -107,8 +110,9 @@ def compare_command(
 
         compared = compare(
             MODELS[name], scenarios, reps=reps, last_s=last_time.seconds, engine=engine,
-            workers=jobs, on_progress=show,
+            workers=jobs, cache=kept or False, on_progress=show,
         )  # fmt: skip
+    note_cache(kept)
     if out_dir is not None:
         for figure in draw_comparison(MODELS[name], compared):
             save(figure, out_dir)

@@ -14,6 +14,7 @@ from dumbbell.scenario import Group, Scenario
 
 __all__ = [
     "Buffer",
+    "CacheFlag",
     "Engine",
     "Flows",
     "Jitter",
@@ -26,6 +27,7 @@ __all__ = [
     "Sample",
     "Seed",
     "Settings",
+    "SimulatorCacheFlag",
     "Sndbuf",
     "Start",
     "TimeOption",
@@ -86,6 +88,23 @@ Jobs = Annotated[
         help="Runs at a time. On the kernel they share the cores in real time: more than one only "
         "where the verdicts stay OK.",
         show_default="all cores; on the kernel 1",
+    ),
+]
+CacheFlag = Annotated[
+    bool | None,
+    typer.Option(
+        "--cache/--no-cache",
+        help="Take runs that were done before from the cache, and keep new ones there; runs on "
+        "the kernel are measurements, and are only with `--cache`.",
+        show_default="the simulator's",
+    ),
+]
+SimulatorCacheFlag = Annotated[
+    bool,
+    typer.Option(
+        "--cache/--no-cache",
+        help="Take the simulator's runs that were done before from the cache (`dumbbell cache`); "
+        "runs on the kernel are measured each time.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

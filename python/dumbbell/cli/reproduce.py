@@ -15,14 +15,14 @@ from rich.table import Table
 
 from dumbbell.cli import options
 from dumbbell.cli.capture import tidying
-from dumbbell.cli.console import out, print_json, progress_bar, table
-from dumbbell.engine import SIMULATOR, check_engine
+from dumbbell.cli.console import note, note_cache, out, print_json, progress_bar, table
+from dumbbell.engine import KERNEL, SIMULATOR, check_engine, default_workers
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.papers import PAPERS, EngineResult, Finding, Paper, Reproduction, reproduce
 from dumbbell.papers.reproduce import RUNS
 from dumbbell.report import write_site
 from dumbbell.run_directory import check_parent
-from dumbbell.sweep import Progress, SweepInterrupted
+from dumbbell.sweeps import Cache, Progress, SweepInterrupted
 
 __all__ = ["reproduce_command"]
 
@@ -71,6 +71,7 @@ def reproduce_command(
         ),
     ] = False,
     jobs: options.Jobs = None,
+    cache: options.SimulatorCacheFlag = True,
     json: options.Json = False,
     out_dir: Annotated[
         Path, typer.Option("--out", help="Directory for runs, figures and report.html.")
@@ -80,11 +81,14 @@ def reproduce_command(
     chosen = chosen_papers(papers, capture=capture)
     if seeds is not None and seeds < 1:
         raise ScenarioError(f"seeds is {seeds}; say 1 or more")
-    how = How(seeds, engine, quick, capture, jobs)
+    how = How(seeds, engine, quick, capture, jobs, Cache() if cache else None)
     for paper in chosen:
         check_engine(engine, *(scenario for _, scenario in paper.scenarios([1])))
     check_parent(out_dir)
+    if engine == KERNEL:
+        note(real_time_note(chosen, how))
     results = [reproduce_paper(paper, out_dir / paper.name, how) for paper in chosen]
+    note_cache(how.cache)
     site = write_site(results, how.command, out_dir / "index.html") if len(results) > 1 else None
     if json:
         documents = [result.to_dict() for result in results]
@@ -124,6 +128,7 @@ class How:
     quick: bool
     capture: bool
     jobs: int | None
+    cache: Cache | None
 
     @property
     def command(self) -> str:
@@ -142,6 +147,23 @@ class How:
     def seeds_of(self, paper: Paper) -> Sequence[int]:
         """Return the seeds of a paper's scenarios."""
         return range(1, 1 + (self.seeds or (1 if self.quick else paper.default_seeds)))
+
+
+def real_time_note(papers: Sequence[Paper], how: How) -> str:
+    """Say how long the kernel's runs will take: real time, and a second or two each to set up."""
+    times_s = [
+        scenario.time.seconds
+        for paper in papers
+        for _, scenario in paper.scenarios_of(how.seeds_of(paper), quick=how.quick)
+    ]
+    at_a_time = how.jobs or default_workers(KERNEL)
+    minutes = (sum(times_s) + 2 * len(times_s)) / at_a_time / 60
+    takes = f"{minutes:.0f} min" if minutes < 100 else f"{minutes / 60:.0f} h"
+    faster = "" if how.quick else "; `--quick` runs fewer"
+    return (
+        f"on the kernel: {len(times_s)} runs in real time, {at_a_time} at a time, take about "
+        f"{takes}{faster}"
+    )
 
 
 def reproduce_paper(paper: Paper, directory: Path, how: How) -> Reproduction:
@@ -166,7 +188,8 @@ def reproduce_paper(paper: Paper, directory: Path, how: How) -> Reproduction:
             try:
                 return reproduce(
                     paper, directory, seeds=how.seeds_of(paper), engine=how.engine, quick=how.quick,
-                    capture=how.captures(paper), jobs=how.jobs, on_progress=show, on_stage=stage,
+                    capture=how.captures(paper), jobs=how.jobs, cache=how.cache,
+                    on_progress=show, on_stage=stage,
                 )  # fmt: skip
             except SweepInterrupted as interrupt:
                 where = f", kept in {directory}" if interrupt.finished else ""

@@ -1,52 +1,111 @@
-"""`dumbbell sweep`: the same flows over a range of buffers, rates, RTTs and counts."""
+"""`dumbbell sweep`: the same flows over the values of any axes, repeated."""
 
 from __future__ import annotations
 
 import json as json_module
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-from dumbbell.capture import Capture
 from dumbbell.cli import axes, options
-from dumbbell.cli.axes import Point, group_names, scenario_at, sweep_points
 from dumbbell.cli.capture import (
     CaptureFlag,
     CapturePoints,
     Captures,
     CaptureSnap,
     captures_of,
-    save_with_capture,
     tidying,
 )
-from dumbbell.cli.console import out, print_json, progress_bar, table
-from dumbbell.cli.options import Settings
-from dumbbell.engine import SIMULATOR, check_engine
+from dumbbell.cli.console import note, out, print_json, progress_bar
+from dumbbell.cli.options import Settings, base_scenario
+from dumbbell.cli.sweep_table import sweep_table
+from dumbbell.engine import SIMULATOR
 from dumbbell.errors import ScenarioError
-from dumbbell.metrics import mean_and_range
+from dumbbell.plain_value import word
 from dumbbell.plots import draw_sweep, static
-from dumbbell.run import Run
 from dumbbell.run_directory import check_parent
-from dumbbell.scenario import Scenario
-from dumbbell.sweep import Progress, SweepInterrupted, run_all
-from dumbbell.verdict import gravest
+from dumbbell.sweeps import Progress, Sweep, SweepInterrupted, SweepResult
+from dumbbell.sweeps.sweep_directory import place_of
 
 __all__ = ["sweep_command"]
 
-#: A point of the sweep and which of its repetitions.
-Key = tuple[Point, int]
+What = Annotated[list[str] | None, *options.What.__metadata__]
+AxisOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--axis",
+        metavar="NAME=VALUES",
+        help="Any field of a scenario: `jitter=0ms,50ms`, of one group `copa.flows=1..16`, "
+        "`1.cc=cubic,bbr`, or a parameter, `copa.mode_window_rtts=2..16`. Repeatable.",
+    ),
+]
+Zips = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--zip",
+        metavar="NAME,NAME",
+        help="Axes that change together instead of being crossed. Repeatable.",
+    ),
+]
+Reps = Annotated[
+    int | None,
+    typer.Option(
+        help="Repetitions of each cell, each with the next seed; with --until-ci, the fewest.",
+        show_default="1; with --until-ci 5",
+    ),
+]
+UntilCi = Annotated[
+    str | None,
+    typer.Option(
+        "--until-ci",
+        metavar="2%|NUMBER",
+        help="Repeat each cell until the 95 % confidence interval of --metric is within this of "
+        "its mean, for every group.",
+        show_default=False,
+    ),
+]
+Metric = Annotated[str, typer.Option(help="Metric for --until-ci.")]
+MaxReps = Annotated[int, typer.Option(min=1, help="The most repetitions for --until-ci.")]
+Warmup = Annotated[
+    str | None,
+    typer.Option(
+        help="Leave so much of each run's start out of every metric; `auto` finds how much.",
+        metavar="TIME|auto",
+        show_default="count all",
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Run on a Dask cluster: its scheduler's address, `tcp://10.0.0.1:8786`.",
+        show_default=False,
+    ),
+]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Go on with the sweep that was begun in a directory; name nothing else to run.",
+        show_default=False,
+    ),
+]
 
 
 def sweep_command(
-    what: options.What,
+    what: What = None,
     rate: axes.Rates = None,
     rtt: axes.Rtts = None,
     buffer: axes.Buffers = None,
     flows: axes.Counts = None,
-    reps: Annotated[int, typer.Option(help="Repetitions, each with the next seed.")] = 1,
+    axis: AxisOptions = None,
+    zipped: Zips = None,
+    reps: Reps = None,
+    until_ci: UntilCi = None,
+    metric: Metric = "goodput_bps",
+    max_reps: MaxReps = 100,
+    warmup: Warmup = None,
     time: options.TimeOption = None,
     seed: options.Seed = None,
     start: options.Start = None,
@@ -56,143 +115,119 @@ def sweep_command(
     sample: options.Sample = None,
     engine: options.Engine = SIMULATOR,
     jobs: options.Jobs = None,
+    cluster: Cluster = None,
+    cache: options.CacheFlag = None,
     json: options.Json = False,
     out_dir: Annotated[
         Path | None,
         typer.Option(
             "--out",
-            help="Save every run under this directory, as it finishes, and figures of them all.",
+            help="Write the sweep to this directory as it runs, with time series and figures. "
+            "One that was begun there is gone on with.",
         ),
     ] = None,
+    resume: Resume = None,
     capture: CaptureFlag = False,
     capture_points: CapturePoints = None,
     capture_snap: CaptureSnap = None,
 ) -> int:
-    """Run every combination of buffers, rates, RTTs and flow counts.
+    """Run every combination of the axes' values, repeated, and sum up each metric.
 
-    Simulated on all cores; on the kernel one run after the other.
+    Simulated on all cores; on the kernel one run after the other. Runs that were done before, with
+    the same scenario, seed and builds, come from the cache (`dumbbell cache`).
     """
-    if reps < 1:
-        raise ScenarioError(f"reps is {reps}; say 1 or more")
-    fixed = Settings(
-        time=time, seed=seed, sample=sample, start=start, jitter=jitter, rwnd=rwnd, sndbuf=sndbuf
-    )
+    if resume is not None:
+        others = (rate, rtt, buffer, flows, zipped, reps, until_ci, warmup, time, seed, start,
+                  jitter, rwnd, sndbuf, sample)  # fmt: skip
+        check_alone(what, axis, out_dir, others)
+        sweep, out_dir = Sweep.resume(resume), resume
+    else:
+        if not what:
+            raise ScenarioError("name congestion controls, like `copa cubic`, or a scenario file")
+        settings = Settings(
+            time=time, seed=seed, sample=sample, start=start, jitter=jitter, rwnd=rwnd,
+            sndbuf=sndbuf,
+        )  # fmt: skip
+        base = base_scenario(what, settings)
+        named = {"rate": rate, "rtt": rtt, "buffer": buffer, "flows": flows}
+        sweep = Sweep(
+            base, axes.axes_of(named, axis or []),
+            zipped=[words.split(",") for words in zipped or []],
+            reps=reps, until_ci=until_ci, metric=metric, max_reps=max_reps, warmup=warmup,
+            engine=engine,
+        )  # fmt: skip
     captures = captures_of(capture, capture_points, capture_snap, out_dir)
-    points = sweep_points(rate, rtt, buffer, flows)
-    scenarios = [
-        ((point, rep), scenario_at(what, fixed, point, rep))
-        for point in points
-        for rep in range(reps)
-    ]
-
-    check_engine(engine, *(scenario for _, scenario in scenarios))
     if out_dir is not None:
         check_parent(out_dir)
-
-    runs = run_points(scenarios, engine, jobs, out_dir, captures)
-    results = {p: [runs[p, rep] for rep in range(reps)] for p in points}
-    if json:
-        print_json(json_module.dumps(to_documents(results), indent=2, allow_nan=False))
-    else:
-        print_sweep(results)
-    if out_dir is not None:
-        save_figures(results, out_dir)
-        if not json:
-            out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
+    how = {"jobs": jobs, "cluster": cluster, "cache": cache, "out": out_dir}
+    result = run_sweep(sweep, how, captures)
+    show(result, out_dir, json=json)
     return 0
 
 
-def run_points(
-    scenarios: Sequence[tuple[Key, Scenario]],
-    engine: str,
-    jobs: int | None,
-    out_dir: Path | None,
-    captures: Captures | None,
-) -> dict[Key, Run]:
-    """Run all, saving each as it finishes, and show how far they are."""
-    places = {key: out_dir / run_name(key[0], s) for key, s in scenarios} if out_dir else {}
+def check_alone(
+    what: list[str] | None, axis: list[str] | None, out_dir: Path | None, others: tuple[Any, ...]
+) -> None:
+    """Refuse a resumed sweep that is said to be another one."""
+    if what or axis or out_dir or any(other is not None for other in others):
+        raise ScenarioError(
+            "`--resume DIR` goes on with the sweep as it was begun; name no congestion controls, "
+            "axes, repetitions or `--out`"
+        )
 
-    def capture_at(key: Key) -> Capture | None:
-        return None if captures is None else captures.of(places[key])
 
-    def keep(key: Key, run: Run) -> Run:
-        if key not in places:
-            # Only the summary is printed; all tables together would not fit in memory.
-            return Run(run.scenario, run.summary, {})
-        return Run.load(save_with_capture(run, places[key]))
+def run_sweep(sweep: Sweep, how: dict[str, Any], captures: Captures | None) -> SweepResult:
+    """Run, with a progress bar."""
+    doing = "simulating" if sweep.engine == SIMULATOR else "running on the kernel"
+    out_dir = how["out"]
+    places = captured_places(sweep, out_dir if captures else None)
+    with tidying(places), progress_bar(doing) as bar:
 
-    with (
-        tidying(places.values() if captures else []),
-        progress_bar("simulating" if engine == SIMULATOR else "running on the kernel") as bar,
-    ):
-
-        def show(progress: Progress) -> None:
+        def follow(progress: Progress) -> None:
             label = f"run {progress.finished} of {progress.total}"
+            label += f" ({progress.cached} from before)" if progress.cached else ""
             bar.at(progress.simulated_s / progress.total_s, label)
 
         try:
-            return run_all(
-                scenarios,
-                engine=engine,
-                workers=jobs,
-                on_progress=show,
-                on_finished=keep,
-                capture=capture_at,
-            )
+            settings = None if captures is None else captures.settings
+            return sweep.run(**how, capture=settings, on_progress=follow)
         except SweepInterrupted as interrupt:
             kept = out_dir is not None and interrupt.finished
-            where = f", kept in {out_dir}" if kept else ""
+            where = f", kept in {out_dir}; `--resume {out_dir}` goes on" if kept else ""
             raise KeyboardInterrupt(f"{interrupt}{where}") from None
 
 
-def save_figures(results: dict[Point, list[Run]], out_dir: Path) -> None:
-    """Draw the sweep beside its runs, with the models that are of such flows."""
-    runs = [run for repetitions in results.values() for run in repetitions]
-    for figure in draw_sweep(runs):
-        static.save(figure, out_dir / group_names(runs[0].scenario) / "figures")
+def captured_places(sweep: Sweep, out_dir: Path | None) -> list[Path]:
+    """Return the directories that captures go to."""
+    if out_dir is None:
+        return []
+    reps = sweep.plan.reps if sweep.plan.until_ci is None else sweep.plan.max_reps
+    return [place_of(out_dir, cell, rep) for cell in sweep.design.cells for rep in range(reps)]
 
 
-def run_name(point: Point, scenario: Scenario) -> str:
-    """Return the directory of a run, below the sweep's."""
-    return f"{group_names(scenario)}/{point.label()},seed={scenario.seed}"
+def show(result: SweepResult, out_dir: Path | None, *, json: bool) -> None:
+    """Print a sweep, and draw it beside its runs."""
+    if json:
+        print_json(json_module.dumps(to_documents(result), indent=2, allow_nan=False))
+    else:
+        out().print(sweep_table(result))
+    for line in result.notes:
+        note(line)
+    if out_dir is not None:
+        for figure in draw_sweep(result.runs.values()):
+            static.save(figure, out_dir / "figures")
+        if not json:
+            out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
 
 
-def to_documents(results: dict[Point, list[Run]]) -> list[dict[str, Any]]:
-    """Return each run as `run --json` has it, with its point."""
+def to_documents(result: SweepResult) -> list[dict[str, Any]]:
+    """Return each run as `run --json` has it, with its cell and repetition."""
+    cells = result.cells
     return [
-        {"point": {axis: v for axis, v in point._asdict().items() if v}, **run.to_dict()}
-        for point, runs in results.items()
-        for run in runs
+        {
+            "point": {name: word(value) for name, value in cells[cell].values.items()},
+            "rep": rep,
+            **run.to_dict(),
+        }
+        for (cell, rep), run in result.runs.items()
     ]
-
-
-def print_sweep(results: dict[Point, list[Run]]) -> None:
-    """Print a row per point: each group's goodput per flow, RTT, fairness, verdict."""
-    first = next(iter(results.values()))[0]
-    swept = [axis for axis in Point._fields if any(getattr(p, axis) for p in results)]
-    groups = [str(group.cc) for group in first.scenario.groups]
-    columns = (
-        *(swept or ["run"]),
-        *(f"{cc}\nMbit/s/flow" for cc in groups),
-        "used\n%", "queueing delay\nmean ms", "Jain", "verdict",
-    )  # fmt: skip
-    rows = [sweep_row(point, runs, swept) for point, runs in results.items()]
-    out().print(table("", columns, rows))
-
-
-def sweep_row(point: Point, runs: list[Run], swept: list[str]) -> tuple[str, ...]:
-    """Return a point's row, means over its repetitions."""
-    per_group = [
-        [run.groups[group]["goodput_per_flow_bps"] / 1e6 for run in runs]
-        for group in range(len(runs[0].groups))
-    ]
-    links = [run.summary["bottleneck"] for run in runs]
-    verdicts = [run.verdict.status for run in runs]
-    return (
-        *([str(getattr(point, axis)) for axis in swept] or ["all"]),
-        *(mean_and_range(values) for values in per_group),
-        f"{100 * np.mean([link['utilization'] for link in links]):.1f}",
-        f"{np.mean([link['queue_delay_mean_us'] for link in links]) / 1e3:.1f}",
-        f"{np.mean([run.jain for run in runs]):.3f}",
-        gravest(verdicts),
-    )

@@ -11,8 +11,8 @@ from rich.console import Console
 
 from dumbbell import measurements
 from dumbbell.cli import axes, options
-from dumbbell.cli.axes import group_names, scenario_at, sweep_points
-from dumbbell.cli.console import out, print_json, progress_bar, table
+from dumbbell.cli.axes import scenario_at, sweep_points
+from dumbbell.cli.console import note_cache, out, print_json, progress_bar, table
 from dumbbell.cli.options import Settings
 from dumbbell.cross_validation import Case, CrossValidation, xval
 from dumbbell.cross_validation.page import write_page_of
@@ -27,7 +27,8 @@ from dumbbell.cross_validation.table import (
 from dumbbell.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.run_directory import check_parent
 from dumbbell.scenario import Scenario
-from dumbbell.sweep import Progress, SweepInterrupted
+from dumbbell.sweeps import Cache, Progress, SweepInterrupted
+from dumbbell.sweeps.design import group_names
 from dumbbell.verdict import Reason
 
 __all__ = ["xval_command"]
@@ -72,6 +73,7 @@ def xval_command(
         int,
         typer.Option(min=1, help="Runs on the kernel at a time; more than one share its cores."),
     ] = 1,
+    cache: options.SimulatorCacheFlag = True,
     json: options.Json = False,
     out_dir: Annotated[
         Path, typer.Option("--out", help="Directory for the runs and report.html.")
@@ -101,7 +103,9 @@ def xval_command(
     check_parent(out_dir)
     if save is not None:
         check_parent(save.parent)
-    result = run_both(cases, out_dir, reps, simulator_reps, jobs)
+    kept = Cache() if cache else None
+    result = run_both(cases, out_dir, reps, simulator_reps, jobs, kept)
+    note_cache(kept)
     page = write_page_of(result, out_dir / "report.html")
     if save is not None:
         measurements.save([(c.name, c.scenario, c.kernel) for c in result.cases], save)
@@ -139,6 +143,7 @@ def run_both(
     reps: int,
     simulator_reps: int | None,
     jobs: int,
+    cache: Cache | None,
 ) -> CrossValidation:
     """Run and compare, with a progress bar."""
     with progress_bar("simulating") as bar:
@@ -154,7 +159,7 @@ def run_both(
         try:
             return xval(
                 cases, out_dir, reps=reps, simulator_reps=simulator_reps, jobs=jobs,
-                on_progress=show,
+                cache=cache, on_progress=show,
             )  # fmt: skip
         except SweepInterrupted as interrupt:
             where = f", kept in {out_dir / 'runs'}" if interrupt.finished else ""

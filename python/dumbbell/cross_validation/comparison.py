@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dumbbell.cross_validation.measures import MEASURES, Measure, Values
+from dumbbell.statistics import unpaired_difference
 
 __all__ = ["CONFIDENCE", "Comparison", "Summary", "Worst", "compare", "summarize"]
 
@@ -79,28 +80,9 @@ class Comparison:
 
 
 def welch_interval(a: Sequence[float], b: Sequence[float]) -> tuple[float, float] | None:
-    """Return the confidence interval of the difference of two means, by Welch's t.
-
-    References
-    ----------
-    Welch: "The generalization of 'Student's' problem when several different population variances
-    are involved", 1947.
-    """
-    if len(a) < 2 or len(b) < 2:
-        return None
-    from scipy.special import stdtrit  # a moment that no other command should wait for
-
-    difference = float(np.mean(a) - np.mean(b))
-    squares = [float(np.var(x, ddof=1)) / len(x) for x in (a, b)]
-    variance = sum(squares)
-    if variance == 0:
-        # No spread on either side: a lone group's share is 1 in every run.
-        return difference, difference
-    freedom = variance**2 / sum(
-        square**2 / (len(x) - 1) for square, x in zip(squares, (a, b), strict=True)
-    )
-    half = float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * variance**0.5
-    return difference - half, difference + half
+    """Return the interval of a's mean minus b's, by Welch's t; None with a single run."""
+    interval = unpaired_difference(b, a, CONFIDENCE).interval
+    return (interval.low, interval.high) if interval.bounded else None
 
 
 def compare(

@@ -16,7 +16,7 @@ from dumbbell.cross_validation.measures import measure
 from dumbbell.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.run import SCHEMA_VERSION, Run
 from dumbbell.scenario import Scenario
-from dumbbell.sweep import Progress, run_all
+from dumbbell.sweeps import Cache, Progress, run_all
 from dumbbell.verdict import INVALID
 
 __all__ = ["MIN_SIMULATOR_REPS", "Case", "CrossValidation", "cross_validate", "xval"]
@@ -112,6 +112,7 @@ def xval(
     reps: int = 3,
     simulator_reps: int | None = None,
     jobs: int | None = None,
+    cache: Cache | None = None,
     on_progress: Callable[[str, Progress], None] | None = None,
 ) -> CrossValidation:
     """Run scenarios in both engines, repeated, and compare.
@@ -128,6 +129,8 @@ def xval(
         Repetitions in the simulator; 10 by default, or `reps` if that is more.
     jobs
         Runs at a time on the kernel; 1 by default.
+    cache
+        Where the simulator's runs are found and kept; those on the kernel are measured each time.
     on_progress
         Told the engine and how far its runs are.
 
@@ -161,6 +164,7 @@ def xval(
             repetitions(cases, count),
             engine=engine,
             workers=workers[engine],
+            cache=cache if engine == SIMULATOR and cache is not None else False,
             on_progress=tell,
             on_finished=keep,
         )

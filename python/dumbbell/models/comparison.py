@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from dumbbell.models.model import Headline, Model
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 from dumbbell.series import to_floats
-from dumbbell.sweep import Progress, run_all
+from dumbbell.sweeps import Cache, Progress, run_all
 from dumbbell.verdict import Verdict
 
 __all__ = ["Compared", "Errors", "compare", "measure_late", "summarize", "verdict_counts"]
@@ -113,6 +114,7 @@ def compare(
     last_s: float | None = None,
     engine: str = SIMULATOR,
     workers: int | None = None,
+    cache: Cache | str | Path | bool | None = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> dict[K, Compared]:
     """Run scenarios and lay a model beside them.
@@ -127,7 +129,7 @@ def compare(
         Runs of each, with one seed after the other.
     last_s
         Measure only the last so many seconds: models are of what flows converge to.
-    engine, workers, on_progress
+    engine, workers, cache, on_progress
         As `run_all` has them.
 
     Raises
@@ -157,6 +159,7 @@ def compare(
         ],
         engine=engine,
         workers=workers,
+        cache=cache,
         on_progress=on_progress,
         on_finished=keep,
     )

@@ -16,7 +16,7 @@ from dumbbell.papers.paper import Finding, Paper, ResultTable
 from dumbbell.plots import Figure, static
 from dumbbell.report import write_report
 from dumbbell.run import SCHEMA_VERSION, Run
-from dumbbell.sweep import Progress, run_all
+from dumbbell.sweeps import Cache, Progress, run_all
 
 __all__ = ["RUNS", "EngineResult", "Reproduction", "reproduce"]
 
@@ -177,6 +177,7 @@ def reproduce(
     quick: bool = False,
     capture: bool = False,
     jobs: int | None = None,
+    cache: Cache | None = None,
     on_progress: Callable[[Progress, str], None] | None = None,
     on_stage: Callable[[float, str], None] | None = None,
 ) -> Reproduction:
@@ -199,6 +200,8 @@ def reproduce(
         from it too.
     jobs
         Runs at a time in `engine`.
+    cache
+        Where the simulator's runs are found and kept; those on the kernel are measured each time.
     on_progress
         Told how far the runs are, and in which engine.
     on_stage
@@ -241,6 +244,7 @@ def reproduce(
             scenarios,
             engine=each,
             workers=jobs if each == engine else None,
+            cache=cache if each == SIMULATOR and cache is not None else False,
             on_progress=follow,
             on_finished=keep,
             capture=capture_at,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dumbbell.metrics import mean_and_range
 from dumbbell.papers.coexistence.measurements import Measurements
 from dumbbell.papers.coexistence.points import Point
 from dumbbell.papers.paper import ResultTable
 from dumbbell.plots import Curve, Figure, style_of
+from dumbbell.statistics import mean_and_interval
 from dumbbell.verdict import gravest
 
 __all__ = ["draw_figures", "make_tables"]
@@ -65,11 +65,11 @@ def make_tables(m: Measurements) -> list[ResultTable]:
         rows.append(
             (
                 f"{buffer:g}",
-                mean_and_range(m.values(alone, lambda run: run.bbr_mbps)),
-                mean_and_range(m.values(both, lambda run: run.bbr_mbps)),
-                mean_and_range(m.values(both, lambda run: run.cubic_mbps)),
-                mean_and_range(m.values(both, lambda run: run.total_mbps)),
-                mean_and_range(m.values(both, lambda run: run.rtos)),
+                mean_and_interval(m.values(alone, lambda run: run.bbr_mbps)),
+                mean_and_interval(m.values(both, lambda run: run.bbr_mbps)),
+                mean_and_interval(m.values(both, lambda run: run.cubic_mbps)),
+                mean_and_interval(m.values(both, lambda run: run.total_mbps)),
+                mean_and_interval(m.values(both, lambda run: run.rtos)),
                 gravest([run.verdict for point in (alone, both) for run in m.measured[point]]),
             )
         )

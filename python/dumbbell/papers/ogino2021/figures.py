@@ -9,7 +9,6 @@ from functools import partial
 
 import numpy as np
 
-from dumbbell.metrics import mean_and_range
 from dumbbell.papers.ogino2021.in_flight import first_flow
 from dumbbell.papers.ogino2021.measurements import COPA, RIVAL, Measured, Measurements
 from dumbbell.papers.ogino2021.points import BUFFERS_BDP, FLOWS, RIVALS, Point
@@ -17,6 +16,7 @@ from dumbbell.papers.paper import ResultTable
 from dumbbell.plots import Curve, Figure, buffer_colors, style_of
 from dumbbell.run import Run
 from dumbbell.series import flow_series
+from dumbbell.statistics import mean_and_interval
 from dumbbell.verdict import gravest
 
 __all__ = ["OVER_TIME", "OverTime", "draw_figures", "make_tables", "over_time_figure"]
@@ -147,8 +147,8 @@ def make_table(m: Measurements, rival: str, n: int) -> ResultTable:
         rows.append(
             (
                 f"{buffer:g}",
-                mean_and_range(m.values(point, lambda run: run.copa.throughput_mbps)),
-                mean_and_range(m.values(point, lambda run: run.rival.throughput_mbps)),
+                mean_and_interval(m.values(point, lambda run: run.copa.throughput_mbps)),
+                mean_and_interval(m.values(point, lambda run: run.rival.throughput_mbps)),
                 f"{m.mean(point, lambda run: run.rival_share):.0%}",
                 f"{m.mean(point, lambda run: run.copa.rtt_mean_ms):.0f}",
                 f"{m.mean(point, lambda run: run.competitive_share):.0%}",

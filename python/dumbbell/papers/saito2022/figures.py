@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dumbbell.metrics import mean_and_range
 from dumbbell.papers.paper import ResultTable
 from dumbbell.papers.saito2022.measurements import Measured, Measurements
 from dumbbell.papers.saito2022.points import (
@@ -19,6 +18,7 @@ from dumbbell.papers.saito2022.points import (
 )
 from dumbbell.plots import Curve, Figure, buffer_colors, style_of
 from dumbbell.series import flow_series, state_labels
+from dumbbell.statistics import mean_and_interval
 from dumbbell.verdict import gravest
 
 __all__ = ["draw_figures", "make_tables"]
@@ -132,8 +132,8 @@ def runs_table(m: Measurements, spread: str) -> ResultTable:
         rows.append(
             (
                 str(n),
-                mean_and_range(m.values(point, lambda run: run.total_mbps)),
-                mean_and_range(m.values(point, lambda run: run.rtt_mean_ms)),
+                mean_and_interval(m.values(point, lambda run: run.total_mbps)),
+                mean_and_interval(m.values(point, lambda run: run.rtt_mean_ms)),
                 f"{m.mean(point, lambda run: run.competitive_share):.0%}",
                 locked(m, point),
                 gravest([run.verdict for run in m.measured[point]]),

@@ -1,4 +1,4 @@
-"""What a run's counts amount to: each metric a function, with its formula and its source."""
+"""What a group's flows amount to over the whole run."""
 
 from __future__ import annotations
 
@@ -6,42 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = [
-    "group_metrics",
-    "jain",
-    "mean_and_range",
-    "share",
-    "spearman",
-    "sum_known",
-    "utilization",
-]
+from dumbbell.metrics.fairness import jain
+from dumbbell.metrics.throughput import share
 
-
-def jain(rates: Sequence[float] | npt.NDArray[np.float64]) -> float:
-    """Jain's fairness index, (Σx)² / (n·Σx²).
-
-    1 when all are equal, 1/n when one has everything. Nothing to share (all zero) counts as equal.
-
-    Parameters
-    ----------
-    rates
-        One rate per flow.
-
-    References
-    ----------
-    Jain, Chiu, Hawe: "A quantitative measure of fairness and discrimination", DEC-TR-301, 1984;
-    RFC 5166 §2.4 and RFC 9743 §5 use it for congestion control.
-    """
-    x = np.asarray(rates, dtype=np.float64)
-    squares = float(np.sum(x * x))
-    return 1.0 if squares == 0 else float(np.sum(x)) ** 2 / (x.size * squares)
-
-
-def share(part: float, total: float) -> float:
-    """Part of a total, 0 to 1: part / total, and 0 when there is no total."""
-    return part / total if total > 0 else 0.0
+__all__ = ["group_metrics", "sum_known", "utilization"]
 
 
 def utilization(forwarded_bytes: int, link_rate_bps: int, duration_ns: int) -> float:
@@ -50,30 +19,6 @@ def utilization(forwarded_bytes: int, link_rate_bps: int, duration_ns: int) -> f
     Wire bytes, so 1 is a link that never idles (RFC 5166 §2.1: throughput of the link).
     """
     return 8 * forwarded_bytes / (link_rate_bps * duration_ns / 1e9)
-
-
-def spearman(x: Sequence[float], y: Sequence[float]) -> float:
-    """Spearman's rank correlation: Pearson's of the ranks, ties sharing their mean rank.
-
-    1 when y always grows with x, -1 when it always falls, 0 when all of either are equal.
-
-    References
-    ----------
-    Spearman: "The proof and measurement of association between two things", 1904.
-    """
-    a, b = mean_ranks(x), mean_ranks(y)
-    a, b = a - a.mean(), b - b.mean()
-    scale = float(np.sqrt(np.sum(a * a) * np.sum(b * b)))
-    return float(np.sum(a * b)) / scale if scale > 0 else 0.0
-
-
-def mean_ranks(values: Sequence[float]) -> npt.NDArray[np.float64]:
-    """Rank values from 0; equal ones get the mean of their ranks."""
-    x = np.asarray(values, dtype=np.float64)
-    below = np.sum(x[None, :] < x[:, None], axis=1)
-    equal = np.sum(x[None, :] == x[:, None], axis=1)
-    ranks: npt.NDArray[np.float64] = below + (equal - 1) / 2
-    return ranks
 
 
 def group_metrics(flows: Sequence[Mapping[str, Any]], total_received_bytes: int) -> dict[str, Any]:
@@ -139,10 +84,3 @@ def rate_bps(bits: float, flows: Sequence[Mapping[str, Any]]) -> float:
 def lifetime_us(flow: Mapping[str, Any]) -> int:
     """Return a flow's time, from its start to its end, µs."""
     return int(flow["end_us"]) - int(flow["start_us"])
-
-
-def mean_and_range(values: Sequence[float]) -> str:
-    """Write a mean, with the range when there are several repetitions: ``2.00 (1.00–3.00)``."""
-    if len(values) == 1:
-        return f"{values[0]:.2f}"
-    return f"{np.mean(values):.2f} ({min(values):.2f}–{max(values):.2f})"

@@ -1,0 +1,111 @@
+"""`dumbbell cache`: where runs are kept for reuse, how many, and what to remove."""
+
+from __future__ import annotations
+
+import json as json_module
+from typing import Annotated
+
+import typer
+
+from dumbbell.cli import options
+from dumbbell.cli.console import error, out, print_json, table
+from dumbbell.errors import ScenarioError
+from dumbbell.quantity import Size
+from dumbbell.sweeps.age import parse_age
+from dumbbell.sweeps.cache import CACHE_VARIABLE, Cache
+from dumbbell.sweeps.inventory import Inventory, Removed, prune, take_inventory, verify
+
+__all__ = ["cache_app"]
+
+cache_app = typer.Typer(
+    help="The cache of runs: where it is and what is in it; without a command, that.",
+    invoke_without_command=True,
+)
+
+
+@cache_app.callback()
+def cache_command(context: typer.Context, json: options.Json = False) -> int:
+    """Show where runs are kept for reuse, and how many of which version."""
+    if context.invoked_subcommand is not None:
+        return 0
+    cache = Cache()
+    inventory = take_inventory(cache)
+    if json:
+        print_json(json_module.dumps(inventory.to_dict(), indent=2))
+    else:
+        print_inventory(inventory)
+    return 0
+
+
+@cache_app.command("prune")
+def prune_command(
+    older_than: Annotated[
+        str | None,
+        typer.Option(metavar="30d|12h", help="Remove runs that nobody used for so long."),
+    ] = None,
+    max_size: Annotated[
+        str | None,
+        typer.Option(metavar="5GB", help="Remove the longest unused until the rest is no larger."),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Remove every run.")] = False,
+) -> int:
+    """Remove runs from the cache; what an earlier dumbbell left goes in any case."""
+    limit = None if max_size is None else int(Size.parse(max_size, "max-size"))
+    if (older_than is not None or limit is not None) and everything:
+        raise ScenarioError("`--all` removes everything; say it alone")
+    age_s = None if older_than is None else parse_age(older_than)
+    removed = prune(Cache(), older_than_s=age_s, max_bytes=limit, everything=everything)
+    print_removed(removed)
+    return 0
+
+
+@cache_app.command("verify")
+def verify_command(
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Remove what is damaged; it will run again.")
+    ] = False,
+) -> int:
+    """Compare every file in the cache with its digest; exits with 1 if one is damaged."""
+    cache = Cache()
+    checked, damaged = verify(cache, remove=remove)
+    for line in damaged:
+        error(line)
+    done = ", removed" if remove and damaged else ""
+    out().print(f"{checked:,} runs, {len(damaged):,} damaged{done}", markup=False)
+    return 1 if damaged and not remove else 0
+
+
+def print_inventory(inventory: Inventory) -> None:
+    """Print what is in the cache."""
+    place = f"{inventory.place} (${CACHE_VARIABLE} names another)"
+    out().print(place, markup=False, soft_wrap=True)
+    rows = [
+        (version, build[:12], f"{kind.entries:,}", f"{kind.with_series:,}", size(kind.size_bytes))
+        for (version, build), kind in sorted(inventory.kinds.items())
+    ]
+    if rows:
+        columns = ("engine", "build", "runs", "with series", "size")
+        out().print(table("", columns, rows))
+    out().print(
+        f"{inventory.entries:,} runs, {size(inventory.size_bytes)}"
+        + (f"; {inventory.left:,} unfinished or unreadable: `dumbbell cache prune`"
+           if inventory.left else ""),
+        markup=False,
+    )  # fmt: skip
+
+
+def print_removed(removed: Removed) -> None:
+    """Print what is gone and what is left."""
+    out().print(
+        f"removed {removed.entries:,} runs, {size(removed.size_bytes)}; "
+        f"{removed.left:,} left, {size(removed.left_bytes)}",
+        markup=False,
+    )
+
+
+def size(size_bytes: int) -> str:
+    """Write a size for a person."""
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size_bytes >= factor:
+            return f"{size_bytes / factor:.1f} {unit}"
+    return f"{size_bytes} B"

@@ -1,0 +1,170 @@
+"""`dumbbell compare`: two sets of runs, pair by pair."""
+
+from __future__ import annotations
+
+import json as json_module
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from dumbbell.cli import options
+from dumbbell.cli.console import out, print_json, table
+from dumbbell.errors import ScenarioError
+from dumbbell.metrics import METRICS, Metric
+from dumbbell.paired_comparison import Comparison, PairedComparison, compare
+from dumbbell.statistics import Interval
+
+__all__ = ["compare_command"]
+
+#: What is compared when nothing is said: a few numbers that a paper's table would have.
+USUAL = (
+    "goodput_per_flow_bps", "share", "jain", "utilization", "rtt_mean_us", "queue_delay_p95_us",
+    "retransmission_rate",
+)  # fmt: skip
+ABSENT = "–"
+
+
+def compare_command(
+    a: Annotated[Path, typer.Argument(metavar="A", help="Directory of a run, a sweep, or runs.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="Another: the changed one.")],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="Metric, or several by commas, or `all`. `dumbbell metrics` lists them."),
+    ] = None,
+    warmup: Annotated[
+        str | None, typer.Option(help="Leave out of every run's beginning: `20s`, or `auto`.")
+    ] = None,
+    harm: Annotated[
+        bool,
+        typer.Option("--harm", help="A has each group alone: what does competing in B cost it?"),
+    ] = False,
+    json: options.Json = False,
+) -> int:
+    """Compare two sets of runs: B minus A over pairs of one seed, with intervals.
+
+    Pairs are runs of the same conditions; the congestion controls may differ.
+    """
+    names = metric_names(metric)
+    result = compare(a, b, metrics=names, warmup=warmup, solo=harm, names=(str(a), str(b)))
+    if json:
+        print_json(json_module.dumps(result.to_dict(), indent=2, allow_nan=False))
+        return 0
+    print_comparison(result)
+    return 0
+
+
+def metric_names(said: Sequence[str] | None) -> list[str]:
+    """Return the metrics that were asked for."""
+    if not said:
+        return list(USUAL)
+    names = [name.strip() for each in said for name in each.split(",")]
+    if "all" in names:
+        if len(names) > 1:
+            raise ScenarioError("metric is `all` and others; say `all` or names")
+        return list(METRICS)
+    return names
+
+
+def print_comparison(result: PairedComparison) -> None:
+    """Print a row per cell, metric and group, and how to read it."""
+    for line in (f"A  {result.a}", f"B  {result.b}", *changes(result)):
+        out().print(line, markup=False, soft_wrap=True)
+    solo = any(entry.harm is not None for entry in result.comparisons)
+    columns = (
+        "cell", "metric", "group", "A", "B", "B - A", "95 % interval",
+        *(("harm, %", "95 % interval") if solo else ("effect", "better")),
+    )  # fmt: skip
+    rows = [row(entry, solo=solo) for entry in result.comparisons if entry.a]
+    for index in range(len(rows) - 1, 0, -1):
+        if rows[index][0] == rows[index - 1][0]:
+            rows[index] = ("", *rows[index][1:])
+    grid = table("", columns, rows)
+    for column in grid.columns[1:3]:
+        column.justify = "left"
+    out().print(grid)
+    for line in notes(result):
+        out().print(line, markup=False, soft_wrap=True)
+
+
+def row(entry: Comparison, *, solo: bool) -> tuple[str, ...]:
+    """Return a comparison's row."""
+    metric, difference = entry.metric, entry.difference
+    harm = entry.harm
+    effect = ABSENT if difference.effect is None else f"{difference.effect:+.1f}"
+    last = (
+        (ABSENT if harm is None else f"{100 * harm.mean:+.1f}", ends(harm, 100))
+        if solo
+        else (effect, verdict(entry))
+    )
+    return (
+        entry.cell,
+        labelled(metric),
+        entry.cc_a,
+        *(number(float(np.mean(values)) * metric.scale) for values in (entry.a, entry.b)),
+        number(difference.interval.mean * metric.scale, sign="+"),
+        ends(difference.interval, metric.scale),
+        *last,
+    )
+
+
+def verdict(entry: Comparison) -> str:
+    """Say which side is better; in brackets where it is not sure among so many comparisons."""
+    side = {None: "≠", "a": "A", "b": "B"}[entry.leading]
+    if entry.differs:
+        return side
+    return f"({side})" if entry.excludes_zero else ""
+
+
+def changes(result: PairedComparison) -> list[str]:
+    """Say which group's congestion control is another on side B."""
+    changed = {
+        (entry.group, entry.cc_a, entry.cc_b): None
+        for entry in result.comparisons
+        if entry.cc_a != entry.cc_b
+    }
+    return [f"   group {group}: {cc_a} in A, {cc_b} in B" for group, cc_a, cc_b in changed]
+
+
+def labelled(metric: Metric) -> str:
+    """Write a metric's title with the unit it is shown in."""
+    return f"{metric.title}, {metric.shown_unit}" if metric.shown_unit else metric.title
+
+
+def number(value: float, sign: str = "") -> str:
+    """Write a number with four digits: 0.9966, 48.12, 1234; 0 for none."""
+    if value == 0:
+        return "0"
+    digits = 0 if abs(value) >= 1000 else 2 if abs(value) >= 10 else 3 if abs(value) >= 1 else 4
+    return f"{value:{sign}.{digits}f}"
+
+
+def ends(interval: Interval | None, scale: float) -> str:
+    """Write an interval's ends."""
+    if interval is None or not interval.bounded:
+        return ABSENT
+    low, high = (number(end * scale, sign="+") for end in (interval.low, interval.high))
+    return f"{low} … {high}"
+
+
+def notes(result: PairedComparison) -> list[str]:
+    """Say how many pairs there are, what is left out, and what is sure."""
+    unpaired = result.unpaired_a + result.unpaired_b
+    left_out = (
+        f"; left out: {result.unpaired_a} of A and {result.unpaired_b} of B, INVALID or with no "
+        "run of the same conditions and seed on the other side"
+        if unpaired
+        else ""
+    )
+    pairs = f"{result.pairs} {'pair' if result.pairs == 1 else 'pairs'} of runs{left_out}"
+    judged = [entry for entry in result.comparisons if entry.p_adjusted is not None]
+    if not judged:
+        return [pairs, "a pair alone has no interval; repeat with several seeds (`--reps 10`)"]
+    differing = sum(entry.differs for entry in judged)
+    return [
+        pairs,
+        f"{differing} of {len(judged)} differ surely (p < 0.05 by Student's t of pairs, adjusted "
+        "for all by Holm); in brackets: the interval alone excludes 0; ≠: neither way is better",
+    ]

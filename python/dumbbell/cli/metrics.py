@@ -1,0 +1,70 @@
+"""`dumbbell metrics`: what is measured of a run, by which formula."""
+
+from __future__ import annotations
+
+import inspect
+import json as json_module
+from typing import Annotated, Any
+
+import typer
+
+from dumbbell.cli import options
+from dumbbell.cli.console import out, print_json, table
+from dumbbell.errors import ScenarioError, nearest
+from dumbbell.metrics import METRICS, Metric
+from dumbbell.metrics.document import document
+
+__all__ = ["metrics_command"]
+
+
+def metrics_command(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One metric.")] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print all of them as docs/metrics.md has them.")
+    ] = False,
+    json: options.Json = False,
+) -> int:
+    """List the metrics, or say one's formula and source."""
+    if markdown:
+        if name is not None or json:
+            raise ScenarioError("--markdown prints all metrics; say it alone")
+        out().print(document(), markup=False, soft_wrap=True, end="")
+        return 0
+    if name is not None and name not in METRICS:
+        raise ScenarioError(f"no metric is called `{name}`{nearest(name, METRICS)}")
+    chosen = list(METRICS.values()) if name is None else [METRICS[name]]
+    if json:
+        print_json(json_module.dumps([describe(metric) for metric in chosen], indent=2))
+    elif name is None:
+        print_list(chosen)
+    else:
+        out().print(f"{name} ({unit_of(chosen[0])}, of a {chosen[0].per})\n", markup=False)
+        out().print(inspect.cleandoc(chosen[0].doc), markup=False)
+    return 0
+
+
+def describe(metric: Metric) -> dict[str, Any]:
+    """Return a metric as JSON lists it."""
+    keys = ("name", "unit", "title", "better", "per")
+    return {
+        **{key: getattr(metric, key) for key in keys},
+        "description": inspect.cleandoc(metric.doc),
+    }
+
+
+def unit_of(metric: Metric) -> str:
+    """Return a metric's unit in words."""
+    return "no unit" if metric.unit == "1" else metric.unit
+
+
+def print_list(metrics: list[Metric]) -> None:
+    """Print a row per metric."""
+    rows = [
+        (metric.name, metric.title, metric.unit, metric.per, metric.better or "–")
+        for metric in metrics
+    ]
+    grid = table("", ("metric", "what", "unit", "of a", "better"), rows)
+    for column in grid.columns:
+        column.justify = "left"
+    out().print(grid)
+    out().print("`dumbbell metrics NAME` for formula and source")

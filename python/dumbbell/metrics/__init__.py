@@ -1,0 +1,30 @@
+"""What a run amounts to: each metric a function, with its formula and its source.
+
+`METRICS` lists them, `measure` takes all of a run. Without a warm-up they are the engine's own
+figures of the whole run, as the papers have them.
+"""
+
+from dumbbell.metrics.fairness import jain
+from dumbbell.metrics.group import group_metrics, sum_known, utilization
+from dumbbell.metrics.harm import harm, harm_of
+from dumbbell.metrics.metric import Metric
+from dumbbell.metrics.registry import METRICS, measure
+from dumbbell.metrics.throughput import share
+from dumbbell.metrics.warmup import Warmup, mser5
+from dumbbell.statistics.rank_correlation import spearman
+
+__all__ = [
+    "METRICS",
+    "Metric",
+    "Warmup",
+    "group_metrics",
+    "harm",
+    "harm_of",
+    "jain",
+    "measure",
+    "mser5",
+    "share",
+    "spearman",
+    "sum_known",
+    "utilization",
+]

@@ -1,0 +1,46 @@
+"""How long a flow of a given size takes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dumbbell.metrics.observation import Observation
+
+__all__ = ["fct_mean_s", "fct_p95_s"]
+
+
+def fct_mean_s(seen: Observation) -> list[float | None]:
+    """Mean flow completion time of a group: the mean over its flows of end - start.
+
+    From the flow's start to the acknowledgement of its last byte. Only of groups whose flows have a
+    size, and only when all of them end in the run: the mean of those that did would be of the quick
+    ones. After a warm-up, of the flows that start after it.
+
+    References
+    ----------
+    Dukkipati, McKeown: "Why flow-completion time is the right metric for congestion control", CCR
+    36(1), 2006; RFC 5166 §2.1.1 (transfer times).
+    """
+    return [float(np.mean(times)) if times else None for times in completion_times_s(seen)]
+
+
+def fct_p95_s(seen: Observation) -> list[float | None]:
+    """95th percentile of the flow completion times of a group's flows, as `fct_mean_s`.
+
+    References
+    ----------
+    Dukkipati, McKeown 2006; RFC 5166 §2.1.1.
+    """
+    return [
+        float(np.quantile(times, 0.95)) if times else None for times in completion_times_s(seen)
+    ]
+
+
+def completion_times_s(seen: Observation) -> list[list[float]]:
+    """Return each group's completion times, s; none if a flow has no size or did not end."""
+    times = []
+    for numbers, group in zip(seen.members, seen.run.scenario.groups, strict=True):
+        flows = [seen.flows[n] for n in numbers if seen.flows[n]["start_us"] >= seen.cut_us]
+        ended = group.size is not None and all(flow["finished"] for flow in flows)
+        times.append([(f["end_us"] - f["start_us"]) / 1e6 for f in flows] if ended else [])
+    return times

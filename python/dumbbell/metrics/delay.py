@@ -1,0 +1,135 @@
+"""How long packets take: round trips, and the wait in the bottleneck's queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dumbbell.metrics.observation import FloatArray, Observation
+
+__all__ = [
+    "queue_delay_mean_us", "queue_delay_p50_us", "queue_delay_p95_us", "queue_delay_p99_us",
+    "rtt_mean_us", "rtt_p50_us", "rtt_p95_us", "rtt_p99_us",
+]  # fmt: skip
+
+
+def rtt_mean_us(seen: Observation) -> list[float | None]:
+    """Mean RTT of a group: the mean over its flows of each flow's mean RTT.
+
+    Of all RTT samples of TCP; after a warm-up of the latest one at each sample of the time series,
+    which weighs by time.
+
+    References
+    ----------
+    RFC 5166 §2.1.2.
+    """
+    return over_flows(seen, "rtt_mean_us", np.mean)
+
+
+def rtt_p50_us(seen: Observation) -> list[float | None]:
+    """Median RTT of a group: the mean over its flows of each flow's median, as `rtt_mean_us`.
+
+    References
+    ----------
+    RFC 5166 §2.1.2: delay by its distribution.
+    """
+    return over_flows(seen, "rtt_p50_us", quantile(0.5))
+
+
+def rtt_p95_us(seen: Observation) -> list[float | None]:
+    """95th percentile of a group's RTT: the mean over its flows of each flow's, as `rtt_mean_us`.
+
+    References
+    ----------
+    RFC 5166 §2.1.2: worst-case delay.
+    """
+    return over_flows(seen, "rtt_p95_us", quantile(0.95))
+
+
+def rtt_p99_us(seen: Observation) -> list[float | None]:
+    """99th percentile of a group's RTT: the mean over its flows of each flow's, as `rtt_mean_us`.
+
+    References
+    ----------
+    RFC 5166 §2.1.2: worst-case delay.
+    """
+    return over_flows(seen, "rtt_p99_us", quantile(0.99))
+
+
+def queue_delay_mean_us(seen: Observation) -> float | None:
+    """Mean queueing delay: the mean time (sojourn) that a packet waits in the bottleneck's queue.
+
+    Of all packets that left; after a warm-up of the last one that left before each sample of the
+    time series.
+
+    References
+    ----------
+    RFC 5166 §2.1.2: queueing delay at a router; "sojourn time" as in RFC 8289.
+    """
+    return of_queue(seen, "queue_delay_mean_us", np.mean)
+
+
+def queue_delay_p50_us(seen: Observation) -> float | None:
+    """Median time that a packet waits in the bottleneck's queue, as `queue_delay_mean_us`.
+
+    References
+    ----------
+    RFC 5166 §2.1.2; RFC 8289.
+    """
+    return of_queue(seen, "queue_delay_p50_us", quantile(0.5))
+
+
+def queue_delay_p95_us(seen: Observation) -> float | None:
+    """95th percentile of the time that a packet waits in the queue, as `queue_delay_mean_us`.
+
+    References
+    ----------
+    RFC 5166 §2.1.2; RFC 8289.
+    """
+    return of_queue(seen, "queue_delay_p95_us", quantile(0.95))
+
+
+def queue_delay_p99_us(seen: Observation) -> float | None:
+    """99th percentile of the time that a packet waits in the queue, as `queue_delay_mean_us`.
+
+    References
+    ----------
+    RFC 5166 §2.1.2; RFC 8289.
+    """
+    return of_queue(seen, "queue_delay_p99_us", quantile(0.99))
+
+
+def quantile(q: float) -> Callable[[FloatArray], float]:
+    """Return the function that takes a quantile."""
+    return lambda values: float(np.quantile(values, q))
+
+
+def over_flows(
+    seen: Observation, key: str, of: Callable[[FloatArray], float]
+) -> list[float | None]:
+    """Return the mean over each group's flows of a summary of the RTT."""
+    values: list[float | None] = []
+    for numbers in seen.members:
+        of_flows = [value for n in numbers if (value := of_flow(seen, n, key, of)) is not None]
+        values.append(float(np.mean(of_flows)) if of_flows else None)
+    return values
+
+
+def of_flow(
+    seen: Observation, number: int, key: str, of: Callable[[FloatArray], float]
+) -> float | None:
+    """Return a summary of a flow's RTT; None without a sample."""
+    flow = seen.flows[number]
+    if seen.whole:
+        return float(flow[key]) if flow["rtt_min_us"] > 0 else None
+    samples = seen.after_cut(number, "rtt_us")
+    return float(of(samples)) if samples.size else None
+
+
+def of_queue(seen: Observation, key: str, of: Callable[[FloatArray], float]) -> float | None:
+    """Return a summary of the wait in the queue; None when nothing left it."""
+    if seen.whole:
+        return float(seen.link[key]) if seen.link["forwarded_pkts"] else None
+    sojourns = seen.sojourns_us
+    return float(of(sojourns)) if sojourns.size else None

@@ -1,0 +1,69 @@
+"""What is dropped, sent again, and waited out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dumbbell.metrics.observation import Observation
+from dumbbell.metrics.throughput import share
+
+__all__ = ["drop_rate", "retransmission_rate", "rto_count"]
+
+
+def drop_rate(seen: Observation) -> float | None:
+    """Drop rate of the bottleneck: packets dropped / packets that came.
+
+    After a warm-up, those that came are those forwarded, those dropped and what the queue grew by.
+
+    References
+    ----------
+    RFC 5166 §2.1.3: packet loss rate as a network-based metric.
+    """
+    if seen.whole:
+        return share(seen.link["dropped_pkts"], seen.link["offered_pkts"])
+    dropped = seen.counted("dropped_pkts")
+    came = dropped + seen.counted("forwarded_pkts") + seen.counted("backlog_pkts")
+    return dropped / came if came > 0 else None
+
+
+def retransmission_rate(seen: Observation) -> list[float | None]:
+    """Retransmission rate of a group: packets retransmitted / packets sent.
+
+    Spurious retransmissions count. After a warm-up, new packets sent are those received in order
+    and what the packets outstanding grew by; ACKs on their way make that inexact by up to a window.
+
+    References
+    ----------
+    RFC 5166 §2.1.3; "retransmitted" as tcpRetransSegs of RFC 4022.
+    """
+    if seen.whole:
+        return [
+            None
+            if group["retransmitted_pkts"] is None or group["sent_pkts"] is None
+            else share(group["retransmitted_pkts"], group["sent_pkts"])
+            for group in seen.groups
+        ]
+    values: list[float | None] = []
+    for numbers, group in zip(seen.members, seen.run.scenario.groups, strict=True):
+        resent = sum(seen.grown(number, "retransmitted_pkts") for number in numbers)
+        outstanding = sum(seen.grown(number, "outstanding_pkts") for number in numbers)
+        received = float(seen.flow_bits[numbers].sum()) / (8 * int(group.mss))
+        sent = received + outstanding + resent
+        values.append(float(np.clip(resent / sent, 0, 1)) if sent > 0 else None)
+    return values
+
+
+def rto_count(seen: Observation) -> list[float | None]:
+    """Retransmission timeouts of a group: the sum over its flows.
+
+    After a warm-up it is known only when there was none in the whole run; the kernel does not tell
+    it of every flow.
+
+    References
+    ----------
+    RFC 6298 §5; RFC 5166 §2.1.3.
+    """
+    return [
+        group["rto_count"] if seen.whole or group["rto_count"] == 0 else None
+        for group in seen.groups
+    ]

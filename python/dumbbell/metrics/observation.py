@@ -1,0 +1,241 @@
+"""What metrics look at: a run's summary, and its time series after the warm-up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dumbbell.metrics.warmup import Warmup
+
+if TYPE_CHECKING:
+    from dumbbell.run import Run
+
+__all__ = ["FloatArray", "Observation"]
+
+FloatArray = npt.NDArray[np.float64]
+
+#: Shortest window that rates are looked at in, µs, and how many round trips it has at least: a
+#: congestion control that reacts once per RTT shows nothing in less.
+WINDOW_US = 1_000_000
+WINDOW_RTTS = 10
+
+
+class Observation:
+    """A run as metrics see it; what several of them need is computed once.
+
+    Parameters
+    ----------
+    run
+        The run.
+    warmup
+        What to leave out of its beginning.
+
+    Attributes
+    ----------
+    cut_us
+        Where metrics begin; 0 without a warm-up.
+    whole
+        Whether nothing is left out, so that the engine's summary holds.
+
+    Raises
+    ------
+    ResultError
+        There is a warm-up, and the run has no time series or is not longer than that.
+    """
+
+    def __init__(self, run: Run, warmup: Warmup | None = None) -> None:
+        self.run = run
+        self.whole = warmup is None
+        self.cut_us = 0 if warmup is None else warmup.cut_us(run)
+        self._window_rates: dict[int, FloatArray] = {}
+
+    @property
+    def flows(self) -> Sequence[Mapping[str, Any]]:
+        """Every flow's summary, by its number."""
+        flows: Sequence[Mapping[str, Any]] = self.run.summary["flows"]
+        return flows
+
+    @property
+    def link(self) -> Mapping[str, Any]:
+        """The bottleneck's summary."""
+        link: Mapping[str, Any] = self.run.summary["bottleneck"]
+        return link
+
+    @cached_property
+    def groups(self) -> Sequence[Mapping[str, Any]]:
+        """Every group's whole-run metrics, in the scenario's order."""
+        return self.run.groups
+
+    @cached_property
+    def members(self) -> list[list[int]]:
+        """The flows of each group that run after the cut, by their numbers."""
+        return [
+            [
+                number
+                for number, flow in enumerate(self.flows)
+                if flow["group"] == group["group"] and flow["end_us"] > self.cut_us
+            ]
+            for group in self.groups
+        ]
+
+    def span_us(self, numbers: Sequence[int]) -> tuple[int, int]:
+        """Return the time of some flows: from the first start after the cut to the last end."""
+        first = min(self.flows[number]["start_us"] for number in numbers)
+        return max(self.cut_us, first), max(self.flows[number]["end_us"] for number in numbers)
+
+    @cached_property
+    def flow_table(self) -> pa.Table | None:
+        """The table `flows`; None when the run has none at hand."""
+        return self.run.tables.get("flows")
+
+    @cached_property
+    def sample_times_us(self) -> npt.NDArray[np.int64]:
+        """When each row of `flow_table` was sampled."""
+        times: npt.NDArray[np.int64] = self.column("time_us").astype(np.int64)
+        return times
+
+    @cached_property
+    def sample_flows(self) -> npt.NDArray[np.int64]:
+        """Which flow each row of `flow_table` is of."""
+        flows: npt.NDArray[np.int64] = self.column("flow").astype(np.int64)
+        return flows
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """Return a column of `flow_table`; what is missing in it becomes NaN."""
+        assert self.flow_table is not None  # noqa: S101 - callers have asked
+        values: npt.NDArray[Any] = self.flow_table[name].to_numpy()
+        return values
+
+    @cached_property
+    def kept(self) -> npt.NDArray[np.bool_]:
+        """Which rows of `flow_table` are after the cut."""
+        return self.sample_times_us > self.cut_us
+
+    @cached_property
+    def received_bits(self) -> FloatArray:
+        """What each row's flow received since the sample before, bits."""
+        times = self.sample_times_us
+        interval_us = int(self.run.scenario.sample) / 1000
+        # All flows are sampled at once: an instant begins where the time changes.
+        begins = np.flatnonzero(times[1:] != times[:-1]) + 1
+        begins = np.concatenate([np.zeros(min(times.size, 1), begins.dtype), begins])
+        elapsed_us = np.diff(times[begins], prepend=times[:1] - interval_us)
+        bits: FloatArray
+        if np.all(elapsed_us == interval_us):  # the simulator's clock
+            bits = self.column("goodput_bps") * (interval_us / 1e6)
+        else:
+            rows = np.diff(begins, append=times.size)
+            bits = self.column("goodput_bps") * np.repeat(elapsed_us / 1e6, rows)
+        return bits
+
+    @cached_property
+    def flow_bits(self) -> FloatArray:
+        """What each flow received after the cut, bits, by its number."""
+        if self.whole:
+            return np.array([8.0 * flow["received_bytes"] for flow in self.flows])
+        kept = self.kept
+        return np.bincount(
+            self.sample_flows[kept], weights=self.received_bits[kept], minlength=len(self.flows)
+        ).astype(np.float64)
+
+    def after_cut(self, number: int, name: str) -> FloatArray:
+        """Return a column of a flow's samples after the cut, without those that are missing."""
+        mine = self.kept & (self.sample_flows == number)
+        values: FloatArray = self.column(name)[mine].astype(np.float64)
+        return values[~np.isnan(values)]
+
+    def grown(self, number: int, name: str) -> float:
+        """Return by how much a flow's count has grown since the cut."""
+        of_flow = self.sample_flows == number
+        before = self.column(name)[of_flow & ~self.kept]
+        after = self.column(name)[of_flow & self.kept]
+        if not after.size:
+            return 0.0
+        return float(after[-1]) - (float(before[-1]) if before.size else 0.0)
+
+    @cached_property
+    def window_us(self) -> int:
+        """The window that rates are looked at in: 1 s, or 10 of the longest base RTT if longer.
+
+        In whole samples: a window that ends between two would get the goodput of another.
+        """
+        longest_us = max(int(flow["base_rtt_us"]) for flow in self.flows)
+        sample_us = max(int(self.run.scenario.sample) // 1000, 1)
+        return -(-max(WINDOW_US, WINDOW_RTTS * longest_us) // sample_us) * sample_us
+
+    def window_rates_bps(self, origin_us: int) -> FloatArray | None:
+        """Return each flow's goodput in windows from a time on.
+
+        Parameters
+        ----------
+        origin_us
+            Where the first window begins.
+
+        Returns
+        -------
+        array or None
+            Flow by window, bit/s; NaN where the flow does not live throughout the window. None when
+            the run has no time series at hand.
+        """
+        if self.flow_table is None:
+            return None
+        if origin_us not in self._window_rates:
+            self._window_rates[origin_us] = self._rates_in_windows(origin_us)
+        return self._window_rates[origin_us]
+
+    def _rates_in_windows(self, origin_us: int) -> FloatArray:
+        """Compute what `window_rates_bps` returns."""
+        duration_us, width_us = self.run.summary["duration_ns"] // 1000, self.window_us
+        count = max((duration_us - origin_us) // width_us, 0)
+        # A sample at the end of a window is of what came in it. Rows are in order of time.
+        edges_us = origin_us + width_us * np.arange(count + 1)
+        first, *ends = np.searchsorted(self.sample_times_us, edges_us, "right")
+        inside = slice(first, ends[-1] if ends else first)
+        window = np.repeat(np.arange(count), np.diff([first, *ends]))
+        bits = np.bincount(
+            self.sample_flows[inside] * count + window,
+            weights=self.received_bits[inside],
+            minlength=len(self.flows) * count,
+        ).reshape(len(self.flows), count)
+        rates: FloatArray = bits * 1e6 / width_us
+        starts_us, ends_us = (
+            np.array([[flow[key]] for flow in self.flows]) for key in ("start_us", "end_us")
+        )
+        rates[(starts_us > edges_us[:-1]) | (ends_us < edges_us[1:])] = np.nan
+        return rates
+
+    @cached_property
+    def queue_table(self) -> pa.Table:
+        """The table `queue`, with all columns; a cut asks that it is there."""
+        return self.run.tables["queue"]
+
+    @cached_property
+    def queue_cut(self) -> int:
+        """How many rows of `queue_table` are before or at the cut."""
+        return int(np.searchsorted(self.queue_table["time_us"].to_numpy(), self.cut_us, "right"))
+
+    @property
+    def queue_span_us(self) -> tuple[int, int]:
+        """The time from the queue's last sample before the cut to its last one."""
+        times = self.queue_table["time_us"].to_numpy()
+        start = int(times[self.queue_cut - 1]) if self.queue_cut else 0
+        return start, int(times[-1]) if times.size else start
+
+    def counted(self, name: str) -> float:
+        """Return by how much a column of `queue_table` grew over `queue_span_us`."""
+        values = self.queue_table[name].to_numpy()
+        if not values.size:
+            return 0.0
+        return float(values[-1]) - (float(values[self.queue_cut - 1]) if self.queue_cut else 0.0)
+
+    @cached_property
+    def sojourns_us(self) -> FloatArray:
+        """The wait of the packet that left last before each sample after the cut."""
+        sojourns = self.queue_table["sojourn_us"].to_numpy()
+        values: FloatArray = sojourns[self.queue_cut :].astype(np.float64)
+        return values[~np.isnan(values)]

@@ -1,0 +1,54 @@
+"""Flows that get next to nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dumbbell.metrics.observation import Observation
+from dumbbell.metrics.throughput import flow_rates_bps
+
+__all__ = ["STARVED", "min_max_ratio", "starved_time_share"]
+
+#: Below this part of its fair share a flow starves.
+STARVED = 0.1
+
+
+def min_max_ratio(seen: Observation) -> float | None:
+    """Ratio of the slowest to the fastest flow: min x / max x, x the goodput of a flow.
+
+    1 when all are equal; towards 0 when one starves beside another. Its inverse is the s for which
+    the flows are s-fair. None for a single flow.
+
+    References
+    ----------
+    Arun, Alizadeh, Balakrishnan: "Starvation in end-to-end congestion control", SIGCOMM 2022.
+    """
+    rates = flow_rates_bps(seen, [n for numbers in seen.members for n in numbers])
+    if rates.size < 2 or rates.max() == 0:
+        return None
+    return float(rates.min() / rates.max())
+
+
+def starved_time_share(seen: Observation) -> list[float | None]:
+    """Share of the time in which a flow of the group starves: gets < 0.1 of its fair share.
+
+    Over all windows of all its flows, the share with x_i < 0.1 · Σx / n, n the flows that live
+    throughout the window, of all groups. Windows are of 1 s, or 10 base RTTs where that is more;
+    those of a lone flow do not count.
+
+    References
+    ----------
+    Starvation as in RFC 9743 §5 and Arun et al. 2022; the threshold and the windows are ours.
+    """
+    rates = seen.window_rates_bps(seen.cut_us)
+    if rates is None:
+        return [None] * len(seen.groups)
+    alive = ~np.isnan(rates)
+    count = alive.sum(axis=0)
+    fair = np.where(alive, rates, 0).sum(axis=0) / np.maximum(count, 1)
+    counted = alive & (count >= 2)
+    starved = counted & (np.nan_to_num(rates) < STARVED * fair)
+    return [
+        float(starved[numbers].sum() / counted[numbers].sum()) if counted[numbers].any() else None
+        for numbers in seen.members
+    ]

@@ -1,0 +1,128 @@
+"""What crosses the bottleneck, and for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dumbbell.metrics.observation import FloatArray, Observation
+
+__all__ = [
+    "bottleneck_utilization",
+    "flow_rates_bps",
+    "goodput_bps",
+    "goodput_per_flow_bps",
+    "goodput_share",
+    "share",
+    "throughput_bps",
+]
+
+
+def share(part: float, total: float) -> float:
+    """Part of a total, 0 to 1: part / total, and 0 when there is no total."""
+    return part / total if total > 0 else 0.0
+
+
+def flow_rates_bps(seen: Observation, numbers: Sequence[int]) -> FloatArray:
+    """Return the goodput of some flows, each over its own time after the cut, bit/s."""
+    if seen.whole:
+        return np.array([seen.flows[number]["goodput_bps"] for number in numbers])
+    spans = [seen.span_us([number]) for number in numbers]
+    return np.array(
+        [
+            seen.flow_bits[number] * 1e6 / (end - start) if end > start else 0.0
+            for number, (start, end) in zip(numbers, spans, strict=True)
+        ]
+    )
+
+
+def goodput_bps(seen: Observation) -> list[float | None]:
+    """Goodput of a group: 8 · bytes received / time.
+
+    Bytes are payload that the receiving applications got in order, each once. The time is the
+    group's: from its first flow's start, or the cut, to its last flow's end.
+
+    References
+    ----------
+    RFC 5166 §2.1.1; "goodput" as in RFC 2647 §3.17.
+    """
+    if seen.whole:
+        return [group["goodput_bps"] for group in seen.groups]
+    values: list[float | None] = []
+    for numbers in seen.members:
+        start, end = seen.span_us(numbers) if numbers else (0, 0)
+        bits = float(seen.flow_bits[numbers].sum())
+        values.append(bits * 1e6 / (end - start) if end > start else None)
+    return values
+
+
+def goodput_share(seen: Observation) -> list[float | None]:
+    """Throughput share of a group: bytes its receivers got / bytes all receivers got.
+
+    Of bytes, not of rates, so that the parts of all groups sum to 1 whenever each of them ran.
+
+    References
+    ----------
+    The papers' "throughput share": Ware et al., "Modeling BBR's interactions with loss-based
+    congestion control", IMC 2019.
+    """
+    total = float(seen.flow_bits.sum())
+    return [share(float(seen.flow_bits[numbers].sum()), total) for numbers in seen.members]
+
+
+def goodput_per_flow_bps(seen: Observation) -> list[float | None]:
+    """Goodput of a group's average flow: the mean over its flows of 8 · bytes received / time.
+
+    Each flow's is over its own time, from its start, or the cut, to its end.
+
+    References
+    ----------
+    RFC 5166 §2.1.1.
+    """
+    return [
+        float(np.mean(flow_rates_bps(seen, numbers))) if numbers else None
+        for numbers in seen.members
+    ]
+
+
+def throughput_bps(seen: Observation) -> list[float | None]:
+    """Throughput of a group: 8 · wire bytes that crossed the bottleneck / time.
+
+    Headers and retransmissions count. The time is that of `goodput_bps`. After a warm-up it is not
+    known: the time series do not tell whose packets crossed.
+
+    References
+    ----------
+    RFC 5166 §2.1.1.
+    """
+    return [group["throughput_bps"] if seen.whole else None for group in seen.groups]
+
+
+def bottleneck_utilization(seen: Observation) -> float | None:
+    """Utilisation of the bottleneck: bits forwarded / bits it could carry in the time.
+
+    Wire bits, so 1 is a link that never idles. After a warm-up, forwarded packets are counted as
+    full ones; it is not known where the groups' segments are of several sizes.
+
+    References
+    ----------
+    RFC 5166 §2.1.1: throughput as a router-based metric, link utilisation.
+    """
+    if seen.whole:
+        return float(seen.link["utilization"])
+    packet_bytes = {group.packet_bytes for group in seen.run.scenario.groups}
+    start_us, end_us = seen.queue_span_us
+    if len(packet_bytes) != 1 or end_us <= start_us:
+        return None
+    bits = 8 * packet_bytes.pop() * seen.counted("forwarded_pkts")
+    return bits / capacity_bits(seen, start_us, end_us)
+
+
+def capacity_bits(seen: Observation, start_us: int, end_us: int) -> float:
+    """Return what the link could carry from one time to another, whose rate may change."""
+    scenario = seen.run.scenario
+    changes_us = [int(time) / 1000 for time, _ in scenario.rate_steps]
+    rates_bps = [int(scenario.rate), *(int(rate) for _, rate in scenario.rate_steps)]
+    ends_us = np.clip([0, *changes_us, end_us], start_us, end_us)
+    return float(np.dot(np.diff(ends_us), rates_bps)) / 1e6

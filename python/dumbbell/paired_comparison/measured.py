@@ -1,0 +1,155 @@
+"""What one side of a comparison is: runs, their conditions and their metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from dumbbell.errors import ResultError
+from dumbbell.metrics import Warmup, measure
+from dumbbell.run import Run
+from dumbbell.scenario import Scenario
+from dumbbell.sweeps import SweepResult
+
+__all__ = ["MeasuredRun", "MeasuredRuns", "Runs", "measured"]
+
+#: What can be compared: a run, several, a sweep, or a directory that holds any of these.
+Runs: TypeAlias = Run | Sequence[Run] | SweepResult | str | Path
+#: Words of a scenario that are no condition: they name a repetition, or what is compared.
+NO_CONDITION = ("name", "seed", "sample")
+
+
+@dataclass(frozen=True)
+class MeasuredRun:
+    """A run's metrics and what it was run under.
+
+    Attributes
+    ----------
+    scenario
+        What ran; its seed is that of the run.
+    rows
+        As `measure` has them, one per group.
+    """
+
+    scenario: Scenario
+    rows: Sequence[Mapping[str, Any]]
+
+    @property
+    def seed(self) -> int:
+        """Seed of the run."""
+        return self.scenario.seed
+
+    @property
+    def ccs(self) -> tuple[str, ...]:
+        """The groups' congestion controls, as the scenario names them."""
+        return tuple(str(group.cc) for group in self.scenario.groups)
+
+    @cached_property
+    def network(self) -> dict[str, str]:
+        """What the bottleneck and the run's time are, in the words of a scenario."""
+        words = self.scenario.to_dict()
+        return {
+            key: str(value)
+            for key, value in words.items()
+            if key not in (*NO_CONDITION, "group") and value != ""
+        }
+
+    @cached_property
+    def conditions(self) -> dict[str, str]:
+        """`network`, and all of every group but its congestion control."""
+        words = self.scenario.to_dict()
+        groups = {
+            f"group {index} {key}": str(value)
+            for index, group in enumerate(words["group"])
+            for key, value in group.items()
+            if key != "cc"
+        }
+        return {**self.network, **groups}
+
+
+@dataclass(frozen=True)
+class MeasuredRuns:
+    """One side of a comparison.
+
+    Attributes
+    ----------
+    name
+        What it is called in messages: its path, or ``A``.
+    runs
+        The runs.
+    warmup
+        What was left out of each; empty for nothing.
+    """
+
+    name: str
+    runs: tuple[MeasuredRun, ...]
+    warmup: str
+
+
+def measured(runs: Runs, name: str = "", warmup: str | Warmup | None = None) -> MeasuredRuns:
+    """Measure runs, or read the rows of a sweep that were measured already.
+
+    Parameters
+    ----------
+    runs
+        A run, several, a sweep, or a directory: of a run, of a sweep, or with runs anywhere below.
+    name
+        For messages; the directory if nothing is said.
+    warmup
+        What to leave out of every run; of a sweep, what it left out itself if nothing is said.
+
+    Raises
+    ------
+    ResultError
+        There is no run, or it cannot be read or cut so.
+    """
+    cut = None if warmup is None else Warmup.parse(warmup)
+    if isinstance(runs, str | Path):
+        name = name or str(runs)
+        runs = read(Path(runs))
+    if isinstance(runs, SweepResult) and cut is None:
+        kept = runs.plan.warmup
+        return MeasuredRuns(name, tuple(rows_of_sweep(runs)), "" if kept is None else str(kept))
+    found: Iterable[Run] = [runs] if isinstance(runs, Run) else runs_of(runs)
+    each = tuple(MeasuredRun(run.scenario, measure(run, cut)) for run in found)
+    if not each:
+        raise ResultError(f"{name or 'the comparison'}: holds no run")
+    return MeasuredRuns(name, each, "" if cut is None else str(cut))
+
+
+def read(directory: Path) -> Run | list[Run] | SweepResult:
+    """Read what a directory holds: a sweep, a run, or runs anywhere below it."""
+    if (directory / "sweep.json").is_file():
+        return SweepResult.load(directory)
+    if (directory / "run.json").is_file():
+        return Run.load(directory)
+    if not directory.is_dir():
+        raise ResultError(f"{directory}: is no directory; name that of a run or a sweep")
+    found = sorted(path.parent for path in directory.rglob("run.json"))
+    if not found:
+        raise ResultError(
+            f"{directory}: holds no run and no sweep; name a directory that `--out` wrote"
+        )
+    return [Run.load(path) for path in found]
+
+
+def runs_of(runs: Sequence[Run] | SweepResult) -> Iterable[Run]:
+    """Return the runs of a sweep, loading one at a time, or those of a list."""
+    if isinstance(runs, SweepResult):
+        return (runs.runs[key] for key in runs.runs)
+    return runs
+
+
+def rows_of_sweep(sweep: SweepResult) -> Iterable[MeasuredRun]:
+    """Return the runs of a sweep by the rows that it has of them."""
+    by_run: dict[tuple[int, int, int], list[dict[str, Any]]] = {}
+    for row in sweep.rows.to_pylist():
+        by_run.setdefault((row["cell"], row["rep"], row["seed"]), []).append(row)
+    if not by_run:
+        raise ResultError(f"{sweep.name}: the sweep has no finished run")
+    cells = {cell.index: sweep.design.scenario_of(cell) for cell in sweep.cells}
+    for (cell, _, seed), rows in by_run.items():
+        yield MeasuredRun(cells[cell].replace(seed=seed), rows)

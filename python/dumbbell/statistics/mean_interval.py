@@ -1,0 +1,87 @@
+"""The mean of repetitions with its confidence interval."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from dumbbell.statistics.interval import LEVEL, Interval, Values, known
+
+__all__ = ["MIN_BOOTSTRAP", "RESAMPLES", "SEED", "mean_interval", "student_interval"]
+
+#: Values from which on the bootstrap is used; below, resamples repeat too few values.
+MIN_BOOTSTRAP = 10
+#: Resamples: the ends of a 95 % interval are then the 250th of 9,999 from either side.
+RESAMPLES = 9_999
+#: Of the resamples, the same in every call, so that the same values have the same interval.
+SEED = 20_260_101
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def mean_interval(values: Values, level: float = LEVEL) -> Interval:
+    """Return the mean of independent repetitions with its confidence interval.
+
+    From 10 values on by the bootstrap of the studentized mean (bootstrap-t): with t* = (x̄* - x̄)/s*
+    over resamples of the values, the interval is [x̄ - s·t*_{1-α/2}, x̄ - s·t*_{α/2}], s the
+    standard error. Below, and where the values are but two different numbers, by Student's t:
+    x̄ ± s·t_{n-1, 1-α/2}. Values that are all equal have an interval without width.
+
+    Parameters
+    ----------
+    values
+        One per repetition; None and NaN, what a run does not tell, are left out.
+    level
+        Confidence level, 0 to 1.
+
+    Returns
+    -------
+    Interval
+        `method` says how it was found.
+
+    References
+    ----------
+    Student: "The probable error of a mean", Biometrika 6, 1908. Efron, Tibshirani: "An introduction
+    to the bootstrap", 1993, §12.5. docs/statistics.md says why not the BCa interval of §14.3.
+    """
+    x = np.asarray(known(values), dtype=np.float64)
+    if x.size < MIN_BOOTSTRAP or np.unique(x).size < 3:
+        return student_interval(x, level)
+    mean, error = float(x.mean()), float(x.std(ddof=1)) / math.sqrt(x.size)
+    lower, upper = np.quantile(studentized_means(x), [(1 - level) / 2, (1 + level) / 2])
+    return Interval(
+        mean, mean - error * float(upper), mean - error * float(lower), level, x.size, "bootstrap-t"
+    )
+
+
+def student_interval(x: FloatArray, level: float = LEVEL) -> Interval:
+    """Return the mean of values, all known, with its interval by Student's t."""
+    n = x.size
+    mean = float(x.mean()) if n else math.nan
+    if n < 2:
+        return Interval(mean, -math.inf, math.inf, level, n, "too few")
+    if np.all(x == x[0]):
+        return Interval(float(x[0]), float(x[0]), float(x[0]), level, n, "all equal")
+    from scipy.special import stdtrit  # a moment that no other command should wait for
+
+    half = float(stdtrit(n - 1, (1 + level) / 2)) * float(x.std(ddof=1)) / math.sqrt(n)
+    return Interval(mean, mean - half, mean + half, level, n, "Student t")
+
+
+def studentized_means(x: FloatArray) -> FloatArray:
+    """Return (x̄* - x̄)/s* of resamples of some values, those without spread left out."""
+    resamples = x[picks(x.size)]
+    errors = resamples.std(axis=1, ddof=1) / math.sqrt(x.size)
+    # A resample of one value over and over, which rounding may give a spread of its own.
+    spread = errors > 1e-12 * np.ptp(x)
+    studentized: FloatArray = (resamples[spread].mean(axis=1) - x.mean()) / errors[spread]
+    return studentized
+
+
+@lru_cache(maxsize=32)
+def picks(n: int) -> npt.NDArray[np.intp]:
+    """Return which of n values each resample holds."""
+    return np.random.default_rng(SEED).integers(0, n, (RESAMPLES, n))

@@ -1,0 +1,65 @@
+"""A Dask cluster as the place where runs are executed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from typing import Any
+
+from dumbbell.errors import EngineError
+
+__all__ = ["cluster_executor"]
+
+#: How long a scheduler may take to answer.
+CONNECT_TIMEOUT_S = 10
+
+
+@contextmanager
+def cluster_executor(cluster: Any) -> Iterator[Executor]:
+    """Connect to a cluster.
+
+    Parameters
+    ----------
+    cluster
+        Address of its scheduler (``tcp://10.0.0.1:8786``), or a `distributed.Client`, which stays
+        open.
+
+    Yields
+    ------
+    Executor
+        That hands out runs to its workers. Dask gives the run of a worker that dies to another
+        one; after three workers it says which run it was.
+
+    Raises
+    ------
+    EngineError
+        Dask is not installed, or nothing answers.
+    """
+    try:
+        import distributed
+    except ImportError:
+        raise EngineError("a cluster needs Dask; say `pip install 'dumbbell[cluster]'`") from None
+    connect: Any = distributed.Client  # Dask's has no types
+    if isinstance(cluster, connect):
+        yield executor_of(cluster)
+        return
+    try:
+        client: Any = connect(cluster, timeout=CONNECT_TIMEOUT_S, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise EngineError(
+            f"cluster `{cluster}` cannot be reached: {reason(error)}; is its scheduler running?"
+        ) from None
+    with client:
+        yield executor_of(client)
+
+
+def executor_of(client: Any) -> Executor:
+    """Return a client as an executor; runs of the same scenario are still runs of their own."""
+    executor: Executor = client.get_executor(pure=False)
+    return executor
+
+
+def reason(error: Exception) -> str:
+    """Return what went wrong, in a line."""
+    return (str(error).strip() or type(error).__name__).partition("\n")[0].rstrip(".")

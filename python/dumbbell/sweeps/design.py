@@ -1,0 +1,241 @@
+"""A sweep's design: its axes, the cells they make, and the scenario of each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from dumbbell.errors import ScenarioError
+from dumbbell.scenario import Scenario
+from dumbbell.sweeps.field import Field, field_of
+
+__all__ = ["Axis", "Cell", "Design", "group_names", "label_of", "make_design"]
+
+#: Columns of the rows that an axis cannot have: its label's is called ``axis_flows`` then.
+RESERVED = frozenset({"cell", "rep", "seed", "group", "cc", "flows", "verdict"})
+#: A file name has 255 bytes; `,rep=…` follows.
+MAX_LABEL_BYTES = 230
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a sweep.
+
+    Attributes
+    ----------
+    name
+        The field it changes: ``buffer``, ``copa.flows``.
+    unit
+        Of its numbers; None when they have none, or it is of words.
+    values
+        As a scenario has them: ``Buffer("2bdp")``, 4.
+    numbers
+        The values as numbers in `unit`; None when they are words, or of several units.
+    """
+
+    name: str
+    unit: str | None
+    values: tuple[Any, ...]
+    numbers: tuple[float, ...] | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The values as text."""
+        return tuple(label_of(value) for value in self.values)
+
+    @property
+    def column(self) -> str:
+        """The column of its labels in the rows: its name, or ``axis_flows`` where that is taken."""
+        return f"axis_{self.name}" if self.name in RESERVED else self.name
+
+    @property
+    def number_column(self) -> str | None:
+        """The column of its numbers: ``buffer_bdp``, or ``copa.flows_number`` without a unit."""
+        return None if self.numbers is None else f"{self.column}_{self.unit or 'number'}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of the axes' values.
+
+    Attributes
+    ----------
+    index
+        From 0, in the order of the design.
+    values
+        By the axes' names.
+    """
+
+    index: int
+    values: Mapping[str, Any]
+
+    @property
+    def label(self) -> str:
+        """The cell as a directory is called: ``buffer=2bdp,flows=4``; ``all`` without axes."""
+        named = (f"{name}={label_of(value)}" for name, value in self.values.items())
+        return ",".join(named).replace("/", "-") or "all"
+
+
+@dataclass(frozen=True)
+class Design:
+    """Axes and how they are crossed.
+
+    Attributes
+    ----------
+    scenario
+        What no axis changes.
+    axes
+        In the order that they were named.
+    dims
+        Names of the axes that change together; one name for an axis that is crossed with the rest.
+    """
+
+    scenario: Scenario
+    axes: tuple[Axis, ...]
+    dims: tuple[tuple[str, ...], ...]
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """Every combination; the last axis changes fastest."""
+        by_name = {axis.name: axis for axis in self.axes}
+        steps = [range(len(by_name[names[0]].values)) for names in self.dims]
+        dim_of = {name: at for at, names in enumerate(self.dims) for name in names}
+        return tuple(
+            Cell(
+                index,
+                {axis.name: axis.values[position[dim_of[axis.name]]] for axis in self.axes},
+            )
+            for index, position in enumerate(product(*steps))
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the dims."""
+        by_name = {axis.name: axis for axis in self.axes}
+        return tuple(len(by_name[names[0]].values) for names in self.dims)
+
+    def scenario_of(self, cell: Cell, rep: int = 0) -> Scenario:
+        """Return what runs in a cell: repetition r has the same seed in every cell.
+
+        Raises
+        ------
+        ScenarioError
+            The values do not fit together; the message names the cell.
+        """
+        return self._scenario_at(cell).replace(seed=self.scenario.seed + rep)
+
+    def _scenario_at(self, cell: Cell) -> Scenario:
+        fields = {name: field_of(name, self.scenario) for name in cell.values}
+        words = self.scenario.to_dict()
+        groups = words.pop("group")
+        try:
+            # A parameter belongs to the congestion control that another axis may have put there.
+            for name in sorted(cell.values, key=lambda name: fields[name].key != "cc"):
+                fields[name].set(words, groups, cell.values[name])
+            return Scenario.from_dict({**words, "group": groups})
+        except ScenarioError as error:
+            raise ScenarioError(
+                f"{cell.label}: {error}", key=error.key, group=error.group
+            ) from None
+
+
+def make_design(
+    scenario: Scenario,
+    axes: Mapping[str, Sequence[Any] | str],
+    zipped: Iterable[Sequence[str]] = (),
+) -> Design:
+    """Read a design.
+
+    Parameters
+    ----------
+    scenario
+        What no axis changes.
+    axes
+        Values by field: a list, or text as on the command line (``"0.5..64bdp"``).
+    zipped
+        Names of axes that change together, like the columns of a list, instead of being crossed.
+
+    Raises
+    ------
+    ScenarioError
+        No such field, a value it cannot have, or zipped axes of several lengths.
+    """
+    made = {name.strip(): make_axis(field_of(name, scenario), axes[name]) for name in axes}
+    together = [tuple(name.strip() for name in names) for names in zipped]
+    check_zipped(made, together)
+    taken = {name: names for names in together for name in names}
+    dims = tuple(dict.fromkeys(taken.get(name, (name,)) for name in made))
+    crossed = {names[0] for names in dims if len(names) == 1}
+    design = Design(
+        scenario,
+        tuple(without_doubles(axis) if name in crossed else axis for name, axis in made.items()),
+        dims,
+    )
+    check_labels(design)
+    return design
+
+
+def check_labels(design: Design) -> None:
+    """Refuse cells that would share a directory."""
+    seen: dict[str, int] = {}
+    for cell in design.cells:
+        if cell.label in seen:
+            raise ScenarioError(
+                f"cells {seen[cell.label]} and {cell.index} are both `{cell.label}`"
+            )
+        if len(cell.label.encode()) > MAX_LABEL_BYTES:
+            raise ScenarioError(f"`{cell.label}` is too long for a directory; use shorter names")
+        seen[cell.label] = cell.index
+
+
+def make_axis(field: Field, values: Sequence[Any] | str) -> Axis:
+    """Read an axis's values."""
+    read = field.expand(values) if isinstance(values, str) else [field.parse(v) for v in values]
+    if not read:
+        raise ScenarioError(f"axis `{field.name}` has no values", key="axis")
+    return Axis(field.name, field.unit(read), tuple(read), field.numbers(read))
+
+
+def without_doubles(axis: Axis) -> Axis:
+    """Keep the first of equal values."""
+    kept = list({label: at for at, label in reversed(list(enumerate(axis.labels)))}.values())
+    if len(kept) == len(axis.values):
+        return axis
+    kept.sort()
+    numbers = None if axis.numbers is None else tuple(axis.numbers[at] for at in kept)
+    return Axis(axis.name, axis.unit, tuple(axis.values[at] for at in kept), numbers)
+
+
+def check_zipped(axes: Mapping[str, Axis], zipped: Sequence[Sequence[str]]) -> None:
+    """Refuse zips of unknown axes, of one axis twice, or of several lengths."""
+    seen: set[str] = set()
+    for names in zipped:
+        for name in names:
+            if name not in axes:
+                raise ScenarioError(f"zip: `{name}` is no axis of this sweep", key="zip")
+            if name in seen:
+                raise ScenarioError(f"zip: `{name}` is named twice", key="zip")
+            seen.add(name)
+        lengths = {name: len(axes[name].values) for name in names}
+        if len(set(lengths.values())) > 1:
+            said = ", ".join(f"`{name}` has {count}" for name, count in lengths.items())
+            raise ScenarioError(f"zip: {said} values; give them as many as one another", key="zip")
+
+
+def label_of(value: Any) -> str:
+    """Write a value as a user would."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def group_names(scenario: Scenario) -> str:
+    """Return the groups as a directory name: ``copa+linux-cubic``."""
+    return "+".join(group_name(str(group.cc)) for group in scenario.groups)
+
+
+def group_name(cc: str) -> str:
+    """Return a congestion control as part of a file name, without its file's directory."""
+    return cc.replace("/", "-") if cc.startswith("linux/") else Path(cc).name

@@ -1,0 +1,79 @@
+"""How often each cell of a sweep is repeated, and what is measured of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dumbbell.errors import ScenarioError
+from dumbbell.metrics import Warmup
+from dumbbell.scenario import Scenario
+from dumbbell.sweeps.until_ci import MIN_REPS, Tightness, check_metric
+
+__all__ = ["Plan", "make_plan"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Repetitions and measuring.
+
+    Attributes
+    ----------
+    reps
+        Of each cell; with `until_ci`, the fewest.
+    until_ci
+        Repeat a cell until the confidence interval of its mean reaches no further to each side:
+        ``2%`` of the mean, or ``0.01`` in the metric's unit; None repeats `reps` times.
+    metric
+        Of which metric.
+    max_reps
+        The most.
+    warmup
+        What of each run's start no metric counts: ``20s``, ``auto``; None counts all.
+    """
+
+    reps: int = 1
+    until_ci: str | None = None
+    metric: str = "goodput_bps"
+    max_reps: int = 100
+    warmup: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as `sweep.json` has it."""
+        return asdict(self)
+
+
+def make_plan(
+    reps: int | None,
+    until_ci: str | float | None,
+    metric: str,
+    max_reps: int,
+    warmup: str | None,
+    scenarios: Iterable[Scenario],
+) -> Plan:
+    """Read a plan, for scenarios that it has to fit; None of `reps` is as few as make sense.
+
+    Raises
+    ------
+    ScenarioError
+        Something of it makes no sense.
+    """
+    if reps is None:
+        reps = 1 if until_ci is None else min(MIN_REPS, max_reps)
+    if reps < 1:
+        raise ScenarioError(f"reps is {reps}; say 1 or more")
+    if until_ci is not None:
+        Tightness.parse(str(until_ci))
+        check_metric(metric)
+        if not 2 <= reps <= max_reps:
+            raise ScenarioError(
+                f"an interval needs 2 repetitions at least, and {max_reps} at most are allowed; "
+                f"reps is {reps}"
+            )
+    if warmup is not None:
+        parsed = Warmup.parse(warmup)
+        for scenario in scenarios:
+            parsed.check(scenario)
+        warmup = str(parsed)
+    return Plan(reps, None if until_ci is None else str(until_ci), metric, max_reps, warmup)

@@ -1,0 +1,51 @@
+"""How far a sweep is, and what is left of one that was interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from dumbbell.run import Run
+
+__all__ = ["Progress", "SweepInterrupted"]
+
+K = TypeVar("K")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep is.
+
+    Attributes
+    ----------
+    finished, total
+        Runs; the total grows while cells are repeated until their interval is tight.
+    simulated_s, total_s
+        Seconds of the scenarios' time of all runs together, which a time left is told from.
+    cached
+        How many of the finished runs were found, in the cache or where they are saved.
+    """
+
+    finished: int
+    total: int
+    simulated_s: float
+    total_s: float
+    cached: int = 0
+
+
+class SweepInterrupted(KeyboardInterrupt, Generic[K]):
+    """Ctrl-C stopped the sweep.
+
+    Attributes
+    ----------
+    finished
+        The runs that had finished.
+    total
+        How many there were to be.
+    """
+
+    def __init__(self, finished: Mapping[K, Run], total: int) -> None:
+        super().__init__(f"{len(finished)} of {total} runs finished")
+        self.finished = finished
+        self.total = total

@@ -1,0 +1,89 @@
+"""What a sweep runs: every cell, every repetition, and more of a cell until it is known."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from dumbbell.scenario import Scenario
+from dumbbell.sweeps.executor import Case
+from dumbbell.sweeps.measures import Measures
+from dumbbell.sweeps.plan import Plan
+from dumbbell.sweeps.until_ci import Tightness
+
+__all__ = ["Repetitions", "Taken"]
+
+#: A cell's index and the repetition.
+Key = tuple[int, int]
+#: Takes what was measured of a run: cell, repetition, scenario, measures.
+Taken = Callable[[Key, Scenario, Measures], None]
+
+
+class Repetitions:
+    """A sweep's runs, repetition by repetition.
+
+    All cells' first repetitions come first: an interrupted sweep has something of each, and on
+    the kernel no hour of the day has a cell alone. What is added to a cell depends on its own
+    runs only, so that the order in which they finish changes nothing.
+
+    Parameters
+    ----------
+    scenarios
+        One per cell, with the first repetition's seed.
+    plan
+        How often.
+    take
+        Told what was measured of each run.
+    """
+
+    def __init__(self, scenarios: list[Scenario], plan: Plan, take: Taken) -> None:
+        self.scenarios = scenarios
+        self.plan = plan
+        self.take = take
+        self.tightness = None if plan.until_ci is None else Tightness.parse(plan.until_ci)
+        self.planned = [0] * len(scenarios)
+        self.open = [0] * len(scenarios)
+        self.values: dict[Key, list[float | None]] = {}
+        self.waiting: deque[Key] = deque()
+        self.total = 0
+        self.total_s = 0.0
+        for rep in range(plan.reps):
+            for cell in range(len(scenarios)):
+                self._plan(cell, rep)
+
+    def _plan(self, cell: int, rep: int) -> None:
+        self.waiting.append((cell, rep))
+        self.planned[cell] += 1
+        self.open[cell] += 1
+        self.total += 1
+        self.total_s += self.scenarios[cell].time.seconds
+
+    def next(self) -> Case[Key] | None:
+        """Return the next run."""
+        if not self.waiting:
+            return None
+        cell, rep = self.waiting.popleft()
+        return Case((cell, rep), self.at(cell, rep))
+
+    def at(self, cell: int, rep: int) -> Scenario:
+        """Return what runs: repetition r has the same seed in every cell."""
+        scenario = self.scenarios[cell]
+        return scenario.replace(seed=scenario.seed + rep) if rep else scenario
+
+    def finished(self, case: Case[Key], result: Measures) -> None:
+        """Take what was measured; plan more of a cell whose last run was not enough."""
+        cell, _ = case.key
+        self.take(case.key, case.scenario, result)
+        self.open[cell] -= 1
+        if self.tightness is None:
+            return
+        self.values[case.key] = [group[self.plan.metric] for group in result]
+        if self.open[cell] == 0:
+            self._repeat(cell, self.tightness)
+
+    def _repeat(self, cell: int, tightness: Tightness) -> None:
+        done = self.planned[cell]
+        by_group = list(zip(*(self.values[cell, rep] for rep in range(done)), strict=True))
+        more = tightness.more(by_group, self.plan.max_reps - done)
+        for rep in range(done, done + more):
+            self._plan(cell, rep)

@@ -1,0 +1,107 @@
+"""Rows: what was measured of every run of a sweep, one per cell, repetition and group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from dumbbell.metrics import METRICS
+from dumbbell.sweeps.design import Axis, Cell, label_of
+from dumbbell.sweeps.measures import Measures
+
+__all__ = ["GROUP_COLUMNS", "RUN_COLUMNS", "Rows", "make_rows"]
+
+#: Columns before the axes', and between these and the metrics.
+RUN_COLUMNS = {"cell": pa.int64(), "rep": pa.int64(), "seed": pa.uint64()}
+GROUP_COLUMNS = {
+    "group": pa.int64(),
+    "cc": pa.string(),
+    "flows": pa.int64(),
+    "verdict": pa.string(),
+}
+#: Rows that are kept as Python has them.
+CHUNK = 1000
+
+
+def make_rows(
+    axes: Sequence[Axis],
+    cells: Sequence[Cell],
+    measured: Iterable[tuple[tuple[int, int], int, Measures]],
+) -> pa.Table:
+    """Lay out what was measured.
+
+    Parameters
+    ----------
+    axes, cells
+        Of the design.
+    measured
+        A cell's index and the repetition, its seed, and what was measured of the run.
+
+    Returns
+    -------
+    pa.Table
+        Columns `cell`, `rep`, `seed`; each axis's labels and numbers; `group`, `cc`, `flows`,
+        `verdict`; then every metric. Sorted by cell, repetition and group.
+    """
+    rows = Rows(axes, cells)
+    for key, seed, groups in measured:
+        rows.add(key, seed, groups)
+    return rows.table()
+
+
+class Rows:
+    """Rows that are added run by run, in any order.
+
+    Parameters
+    ----------
+    axes, cells
+        Of the design.
+    """
+
+    def __init__(self, axes: Sequence[Axis], cells: Sequence[Cell]) -> None:
+        self.axes = axes
+        self.cells = cells
+        self.added: list[dict[str, Any]] = []
+        self.tables = [self._to_table([])]
+
+    def add(self, key: tuple[int, int], seed: int, groups: Measures) -> None:
+        """Add a run's."""
+        cell, rep = key
+        self.added += [{"cell": cell, "rep": rep, "seed": seed, **group} for group in groups]
+        if len(self.added) >= CHUNK:
+            # In columns they take a hundredth of the room.
+            self.tables.append(self._to_table(self.added))
+            self.added = []
+
+    def table(self) -> pa.Table:
+        """Return all rows, sorted by cell, repetition and group."""
+        table = pa.concat_tables([*self.tables, self._to_table(self.added)])
+        order = [(name, "ascending") for name in ("cell", "rep", "group")]
+        return table.sort_by(order).combine_chunks()
+
+    def _to_table(self, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+        columns: dict[str, pa.Array] = {
+            name: pa.array([row[name] for row in rows], kind) for name, kind in RUN_COLUMNS.items()
+        }
+        for axis in self.axes:
+            columns |= axis_columns(axis, self.cells, rows)
+        for name, kind in GROUP_COLUMNS.items():
+            columns[name] = pa.array([row[name] for row in rows], kind)
+        for name in METRICS:
+            columns[name] = pa.array([row.get(name) for row in rows], pa.float64())
+        return pa.table(columns)
+
+
+def axis_columns(
+    axis: Axis, cells: Sequence[Cell], rows: Sequence[Mapping[str, Any]]
+) -> dict[str, pa.Array]:
+    """Return an axis's labels, and its numbers if it has any, of each row."""
+    places = {label: at for at, label in enumerate(axis.labels)}
+    at = [places[label_of(cells[row["cell"]].values[axis.name])] for row in rows]
+    found = {axis.column: pa.array([axis.labels[place] for place in at], pa.string())}
+    if axis.number_column is not None and axis.numbers is not None:
+        numbers = axis.numbers
+        found[axis.number_column] = pa.array([numbers[place] for place in at], pa.float64())
+    return found

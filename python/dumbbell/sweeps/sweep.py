@@ -1,0 +1,231 @@
+"""A sweep: one scenario over the values of its axes, repeated."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from dumbbell._core import ENGINE_VERSION
+from dumbbell.capture import Capture
+from dumbbell.engine import KERNEL, SIMULATOR, check_engine, default_workers, engine_build
+from dumbbell.errors import EngineError, ResultError
+from dumbbell.scenario import Scenario
+from dumbbell.sweeps.cache import Cache, as_cache
+from dumbbell.sweeps.design import make_design
+from dumbbell.sweeps.executor import Elsewhere, Here, Place, drive
+from dumbbell.sweeps.kept_runs import KeptRuns
+from dumbbell.sweeps.measures import Measures
+from dumbbell.sweeps.plan import Plan, make_plan
+from dumbbell.sweeps.progress import Progress, SweepInterrupted
+from dumbbell.sweeps.repetitions import Repetitions
+from dumbbell.sweeps.result import SweepResult
+from dumbbell.sweeps.rows import Rows
+from dumbbell.sweeps.sameness import Sameness
+from dumbbell.sweeps.sweep_directory import SweepDirectory, open_sweep
+from dumbbell.sweeps.sweep_work import SweepWork
+
+__all__ = ["Sweep"]
+
+
+class Sweep:
+    """A scenario over the values of its axes.
+
+    Parameters
+    ----------
+    scenario
+        What no axis changes.
+    axes
+        Values by field: ``{"buffer": "0.5..64bdp", "flows": [1, 4]}``. A field is the scenario's
+        (``rate``), every group's (``flows``), one group's (``1.cc``, ``copa.flows``), or a
+        parameter of its congestion control (``copa.mode_window_rtts``).
+    zipped
+        Names of axes that change together instead of being crossed: ``[("rate", "rtt")]``.
+    reps
+        Repetitions of each cell, each with the next seed; the same seeds in every cell, so that
+        cells can be compared pair by pair. 1 by default; the fewest with `until_ci`, then 5.
+    until_ci
+        Repeat each cell until the confidence interval of `metric`'s mean, of every group, reaches
+        no further to each side than this: ``"2%"`` of the mean, or a number in the metric's unit.
+    metric, max_reps
+        For `until_ci`: which metric, and the most repetitions of a cell.
+    warmup
+        What of each run's start no metric counts: ``"20s"``, or ``"auto"`` to detect it; None
+        counts all, as papers do.
+    engine
+        ``simulator`` or ``kernel``.
+
+    Raises
+    ------
+    ScenarioError
+        No such field, values that do not fit together, or nothing that can be measured so.
+
+    Examples
+    --------
+    >>> import dumbbell
+    >>> scenario = dumbbell.Scenario(["copa", "cubic"], time="2s")
+    >>> result = dumbbell.Sweep(scenario, {"buffer": "1..2bdp"}, reps=2).run(cache=False)
+    >>> [cell.label for cell in result.cells], len(result.runs)
+    (['buffer=1bdp', 'buffer=2bdp'], 4)
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        axes: Mapping[str, Sequence[Any] | str],
+        *,
+        zipped: Iterable[Sequence[str]] = (),
+        reps: int | None = None,
+        until_ci: str | float | None = None,
+        metric: str = "goodput_bps",
+        max_reps: int = 100,
+        warmup: str | None = None,
+        engine: str = SIMULATOR,
+    ) -> None:
+        self.design = make_design(scenario, axes, zipped)
+        self.scenarios = [self.design.scenario_of(cell) for cell in self.design.cells]
+        self.plan: Plan = make_plan(reps, until_ci, metric, max_reps, warmup, self.scenarios)
+        self.engine = engine
+
+    @classmethod
+    def resume(cls, directory: str | Path) -> Sweep:
+        """Return the sweep that a directory was begun with; ``run(out=directory)`` ends it.
+
+        Raises
+        ------
+        ResultError
+            The directory holds no sweep.
+        """
+        begun = open_sweep(Path(directory))
+        sweep = cls.__new__(cls)
+        sweep.design, sweep.plan, sweep.engine = begun.design, begun.plan, begun.engine
+        sweep.scenarios = [begun.design.scenario_of(cell) for cell in begun.design.cells]
+        return sweep
+
+    def run(
+        self,
+        *,
+        executor: Executor | None = None,
+        cluster: Any = None,
+        jobs: int | None = None,
+        cache: Cache | str | Path | bool | None = None,
+        out: str | Path | None = None,
+        capture: Capture | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> SweepResult:
+        """Run what has not been run before.
+
+        Parameters
+        ----------
+        executor
+            Where to, instead of threads of this process: any `concurrent.futures.Executor`.
+        cluster
+            A Dask cluster: its scheduler's address or a `distributed.Client`.
+        jobs
+            Runs at a time: all cores by default, 1 on the kernel. With an executor or cluster, how
+            many it is given at a time.
+        cache
+            Where runs are found and kept: a `Cache`, a directory, True for the user's, False for
+            none. None is the user's with the simulator, and none with the kernel, whose runs are
+            measurements.
+        out
+            Where the sweep is written as it runs, with time series; a sweep that was begun there
+            is gone on with.
+        capture
+            What to capture of each run, into its directory in `out`. Nothing of the cache then.
+        on_progress
+            Called several times a second.
+
+        Raises
+        ------
+        SweepInterrupted
+            Ctrl-C; what is finished is in the cache and in `out`.
+        DumbbellError
+            The first run that failed.
+        """
+        check_engine(self.engine, *self.scenarios)
+        self._check_places(executor, cluster, capture, out)
+        directory = None if out is None else self._directory(Path(out))
+        work = SweepWork(
+            self.engine, self.plan.warmup, as_cache(cache, self.engine), directory, capture
+        )
+        rows = Rows(self.design.axes, self.design.cells)
+        same = Sameness()
+
+        def take(key: tuple[int, int], scenario: Scenario, measures: Measures) -> None:
+            rows.add(key, scenario.seed, measures)
+            same.add(key, measures)
+
+        agenda = Repetitions(self.scenarios, self.plan, take)
+        with ExitStack() as stack:
+            place = self._place(work, executor, cluster, jobs, stack)
+            try:
+                drive(agenda, place, on_progress)
+            except KeyboardInterrupt:
+                kept = self._finish(work, rows, same).runs
+                raise SweepInterrupted(kept, agenda.total) from None
+        return self._finish(work, rows, same)
+
+    def _check_places(
+        self, executor: object, cluster: object, capture: object, out: object
+    ) -> None:
+        if executor is not None and cluster is not None:
+            raise EngineError("say an executor or a cluster, not both")
+        if self.engine == KERNEL and (executor is not None or cluster is not None):
+            raise EngineError(
+                "runs on the kernel are this machine's, one after the other; name no executor or "
+                "cluster"
+            )
+        if capture is None:
+            return
+        if executor is not None or cluster is not None:
+            raise EngineError("captures are written by threads of this process; name no executor")
+        if out is None:
+            raise ResultError("a capture needs a directory to be written to; name `out`")
+
+    def _directory(self, path: Path) -> SweepDirectory:
+        directory = SweepDirectory(path, self.design, self.plan, self.engine, provenance())
+        directory.open()
+        return directory
+
+    def _place(
+        self,
+        work: SweepWork,
+        executor: Executor | None,
+        cluster: Any,
+        jobs: int | None,
+        stack: ExitStack,
+    ) -> Place[tuple[int, int], Measures]:
+        if cluster is not None:
+            from dumbbell.sweeps.cluster import cluster_executor  # an extra
+
+            executor = stack.enter_context(cluster_executor(cluster))
+        if executor is not None:
+            return Elsewhere(work, executor, jobs)
+        return Here(work, jobs or default_workers(self.engine))
+
+    def _finish(self, work: SweepWork, rows: Rows, same: Sameness) -> SweepResult:
+        """Put together what is finished, and write it."""
+        table = rows.table()
+        # What was kept but did not come to be measured is in no row.
+        keys = set(zip(table["cell"].to_pylist(), table["rep"].to_pylist(), strict=True))
+        runs = KeptRuns(self.design, {key: work.kept[key] for key in keys})
+        if work.out is not None:
+            work.out.write(len(runs), table)
+        notes = [*same.notes(self.design), *([] if work.cache is None else work.cache.notes)]
+        return SweepResult(
+            self.design, self.plan, self.engine, runs, table, provenance(), tuple(notes)
+        )
+
+
+def provenance() -> dict[str, str]:
+    """Return what makes the runs."""
+    return {
+        "engine_version": ENGINE_VERSION,
+        "engine_build": engine_build(),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+    }

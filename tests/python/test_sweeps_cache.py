@@ -1,0 +1,244 @@
+import errno
+import json
+import os
+import shutil
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dumbbell
+from dumbbell import Scenario, Sweep, _core
+from dumbbell.capture import Capture
+from dumbbell.sweeps import Cache
+from dumbbell.sweeps.inventory import prune, take_inventory, verify
+
+SCENARIO = Scenario(["copa", "cubic"], time="1s", rate="10mbit")
+SWEEP = Sweep(SCENARIO, {"buffer": "1..2bdp"}, reps=2)
+
+
+class Counted:
+    """The engine, and how often it ran."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.runs, self.run = 0, _core.run
+        monkeypatch.setattr(_core, "run", self)
+
+    def __call__(self, *arguments: Any) -> Any:
+        self.runs += 1
+        return self.run(*arguments)
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    return Counted(monkeypatch)
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return Cache(tmp_path / "cache")
+
+
+def entries(cache: Cache) -> list[Path]:
+    return sorted(path.parent for path in cache.place.rglob("run.json"))
+
+
+def test_a_repeat_runs_nothing_and_says_the_same(engine, cache):
+    first = SWEEP.run(cache=cache)
+    assert engine.runs == 4
+    again = SWEEP.run(cache=Cache(cache.place))
+    assert engine.runs == 4
+    assert again.rows.equals(first.rows)
+    assert again.runs[1, 1].to_json() == first.runs[1, 1].to_json()
+    more = Sweep(SCENARIO, {"buffer": "1..4bdp"}, reps=2).run(cache=cache)
+    assert engine.runs == 6  # those of the new cell alone
+    assert more.rows.slice(0, 8).equals(first.rows)
+
+
+def test_time_series_are_kept_where_they_are_wanted(engine, cache, tmp_path):
+    SWEEP.run(cache=cache)
+    assert not list(cache.place.rglob("*.parquet"))
+    first = SWEEP.run(cache=cache, out=tmp_path / "one")
+    assert engine.runs == 8  # those in the cache had no series
+    second = SWEEP.run(cache=cache, out=tmp_path / "two")
+    assert engine.runs == 8
+    assert second.runs[0, 1].flows.equals(first.runs[0, 1].flows)
+    for path in (tmp_path / "one").rglob("*.*"):
+        other = tmp_path / "two" / path.relative_to(tmp_path / "one")
+        assert path.is_dir() or path.read_bytes() == other.read_bytes()
+
+
+def test_other_words_for_the_same_buffer_find_the_run_in_their_own(engine, cache):
+    in_bdp = Sweep(SCENARIO, {"buffer": ["2bdp"]}).run(cache=cache)
+    in_bytes = Sweep(SCENARIO, {"buffer": ["100kB"]}).run(cache=cache)
+    assert engine.runs == 1
+    assert str(in_bytes.runs[0, 0].scenario.buffer) == "100kB"
+    assert in_bytes.runs[0, 0].groups == in_bdp.runs[0, 0].groups
+
+
+def test_another_warm_up_is_measured_again(engine, cache):
+    whole = SWEEP.run(cache=cache)
+    late = Sweep(SCENARIO, {"buffer": "1..2bdp"}, reps=2, warmup="500ms").run(cache=cache)
+    assert engine.runs == 8  # without their series it cannot be told
+    assert not late.rows.equals(whole.rows)
+    assert (late.plan.warmup, whole.plan.warmup) == ("500ms", None)
+
+
+@pytest.mark.parametrize("name", ["run.json", "provenance.json", "flows.parquet"])
+@pytest.mark.parametrize("damage", ["cut", "foreign", "other version", "gone"])
+def test_what_is_damaged_runs_again_and_is_mended(engine, cache, tmp_path, name, damage):
+    one = Sweep(SCENARIO, {})
+    first = one.run(cache=cache, out=tmp_path / "first")
+    (entry,) = entries(cache)
+    path = entry / name
+    content = {
+        "cut": path.read_bytes()[:-9], "foreign": b"PK\3\4 no run",
+        "other version": b'{"schema_version": 99, "format": 99}', "gone": b"",
+    }[damage]  # fmt: skip
+    path.unlink()  # the series are linked to those in `first`
+    if damage != "gone":
+        path.write_bytes(content)
+    again = one.run(cache=(second := Cache(cache.place)), out=tmp_path / "second")
+    assert engine.runs == 2
+    assert again.rows.equals(first.rows)
+    assert len(second.notes) <= 1
+    assert verify(cache) == (1, [])
+    one.run(cache=cache, out=tmp_path / "third")
+    assert engine.runs == 2
+
+
+def test_a_key_of_another_run_is_no_hit(engine, cache):
+    SWEEP.run(cache=cache)
+    first, second, *_ = entries(cache)
+    shutil.rmtree(first)
+    shutil.copytree(second, first)
+    SWEEP.run(cache=cache)
+    assert engine.runs == 5
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+def test_a_cache_that_cannot_be_written_is_a_note(engine, cache, monkeypatch, code):
+    def fail(*_arguments, **_options):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(Path, "write_bytes", fail)
+    result = SWEEP.run(cache=cache)
+    assert result.notes == (
+        f"{cache.place}: the cache cannot be written: {os.strerror(code).lower()}; "
+        "going on without it",
+    )
+    assert len(result.runs) == 4
+    assert result.runs[1, 1].groups
+    assert not list(cache.place.rglob(".dumbbell-*"))
+
+
+def test_a_cache_below_a_file_is_a_note(cli, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("mine")
+    monkeypatch.setenv("DUMBBELL_CACHE", str(tmp_path / "file" / "cache"))
+    outcome = cli("sweep", "copa", "--time", "1s", "--buffer", "1..2bdp")
+    assert outcome.code == 0
+    assert outcome.err.count("note:") == outcome.err.count("\n") == 1
+    assert "the cache cannot be written: not a directory; going on" in outcome.err
+
+
+def test_two_sweeps_share_a_cache(cache):
+    sweep = Sweep(SCENARIO, {"buffer": "1..8bdp"}, reps=3)
+    with ThreadPoolExecutor(4) as pool:
+        results = [pool.submit(sweep.run, cache=Cache(cache.place)) for _ in range(4)]
+        first, *others = [result.result() for result in results]
+    assert all(other.rows.equals(first.rows) for other in others)
+    assert len(entries(cache)) == 12
+    assert verify(cache) == (12, [])
+    assert not list(cache.place.rglob(".dumbbell-*"))
+
+
+def test_runs_on_the_kernel_are_measured_each_time_unless_asked(fabricated_kernel, cache):
+    sweep = Sweep(Scenario(["linux/cubic"], time="1s"), {}, engine="kernel")
+    sweep.run()
+    sweep.run()
+    assert fabricated_kernel.runs == 2
+    sweep.run(cache=cache)
+    sweep.run(cache=cache)
+    assert fabricated_kernel.runs == 3
+
+
+def test_a_captured_run_is_run(engine, cache, tmp_path):
+    one = Sweep(SCENARIO, {})
+    one.run(cache=cache, out=tmp_path / "plain")
+    settings = Capture("capture.pcapng", points=["sender"])
+    result = one.run(cache=cache, out=tmp_path / "captured", capture=settings)
+    assert engine.runs == 2
+    assert result.runs[0, 0].capture is not None
+    one.run(cache=cache, out=tmp_path / "captured", capture=settings)
+    assert engine.runs == 2  # it is there
+
+
+def test_reproductions_and_comparisons_use_it(cli, engine, tmp_path, monkeypatch):
+    monkeypatch.setenv("DUMBBELL_CACHE", str(tmp_path / "cache"))
+    compare = ("model", "compare", "mathis", "--buffer", "1bdp", "--flows", "1", "--time", "10s",
+               "--last", "5s", "--json")  # fmt: skip
+    first = cli(*compare)
+    assert first.code == 0, first.err
+    runs = engine.runs
+    assert cli(*compare).out == first.out
+    assert engine.runs == runs
+    assert cli(*compare, "--no-cache").out == first.out
+    assert engine.runs == 2 * runs
+
+
+def test_it_can_be_shown_verified_and_pruned(cli, cache, monkeypatch, tmp_path):
+    monkeypatch.setenv("DUMBBELL_CACHE", str(cache.place))
+    assert cli("cache").out.endswith("0 runs, 0 B\n")
+    SWEEP.run(cache=cache, out=tmp_path / "out")
+    bystander = cache.place / "notes.txt"
+    bystander.write_text("mine")
+    inventory = json.loads(cli("cache", "--json").out)
+    assert (inventory["entries"], inventory["engines"][0]["with_series"]) == (4, 4)
+    assert inventory["engines"][0]["engine_version"] == dumbbell.__version__
+    (entries(cache)[0] / "run.json").write_text("{}")
+    outcome = cli("cache", "verify")
+    assert outcome.code == 1
+    assert "run.json: is damaged" in outcome.err
+    assert cli("cache", "verify", "--remove").out == "4 runs, 1 damaged, removed\n"
+    assert "removed 0 runs, 0 B; 3 left" in cli("cache", "prune", "--older-than", "30d").out
+    oldest = entries(cache)[-1]
+    long_ago = time.time() - 40 * 86400
+    os.utime(oldest / "provenance.json", (long_ago, long_ago))
+    assert "removed 1 runs" in cli("cache", "prune", "--older-than", "30d").out
+    assert not oldest.exists()
+    assert cli("cache", "prune", "--all").out.endswith("0 left, 0 B\n")
+    assert bystander.read_text() == "mine"
+    assert "say `30d`" in cli("cache", "prune", "--older-than", "soon").err
+
+
+def test_the_least_recently_used_go_first(cache):
+    SWEEP.run(cache=cache)
+    for at, entry in enumerate(entries(cache)):
+        os.utime(entry / "provenance.json", (at, at))
+    wanted = take_inventory(cache).size_bytes * 3 // 4
+    *_, newest = entries(cache)
+    assert prune(cache, max_bytes=wanted).left >= 2
+    assert newest.exists()
+
+
+def test_killed_writers_leave_nothing_that_is_found(cache):
+    SWEEP.run(cache=cache)
+    half = cache.entries / ".dumbbell-killed" / "new"
+    half.mkdir(parents=True)
+    (half / "run.json").write_text("{")
+    assert take_inventory(cache).entries == 4
+    os.utime(half.parent, (0, 0))
+    prune(cache)
+    assert not half.exists()
+
+
+def test_help_loads_no_heavy_library():
+    names = ("xarray", "distributed", "dask", "duckdb")
+    code = f"import sys, dumbbell.cli; print([n for n in {names} if n in sys.modules])"
+    import subprocess
+
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout == "[]\n"

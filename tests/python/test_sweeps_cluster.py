@@ -1,0 +1,63 @@
+"""Sweeps on a real Dask cluster of worker processes on this machine."""
+
+import logging
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from dumbbell import EngineError, Scenario, Sweep
+from dumbbell.sweeps import Progress
+from tests.python.test_sweeps_run import files
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_worker_that_is_killed_takes_nothing_along(tmp_path: Path):
+    sweep = Sweep(Scenario(["copa", "cubic"], time="60s"), {"buffer": "1..8bdp"}, reps=6)
+    here = sweep.run(cache=False, out=tmp_path / "here")
+    finished: list[int] = []
+    killed: list[int] = []
+    with (
+        distributed.LocalCluster(
+            n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):  # fmt: skip
+        pids = list(client.run(os.getpid).values())
+
+        def follow(progress: Progress) -> None:
+            finished.append(progress.finished)
+            if progress.finished >= 3 and not killed:
+                os.kill(pids[0], signal.SIGKILL)
+                killed.append(progress.finished)
+
+        there = sweep.run(
+            cache=False, cluster=cluster.scheduler_address, out=tmp_path / "there",
+            on_progress=follow,
+        )  # fmt: skip
+    assert killed[0] < 24
+    assert finished == sorted(finished)
+    assert finished[-1] == 24  # each came back once
+    assert there.rows.equals(here.rows)
+    assert files(tmp_path / "there") == files(tmp_path / "here")
+
+
+def test_a_cluster_that_does_not_answer_is_a_line(cli, monkeypatch):
+    monkeypatch.setattr("dumbbell.sweeps.cluster.CONNECT_TIMEOUT_S", 1)
+    outcome = cli("sweep", "copa", "--time", "1s", "--cluster", "tcp://127.0.0.1:9")
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    assert "cluster `tcp://127.0.0.1:9` cannot be reached" in outcome.err
+    outcome = cli("sweep", "copa", "--time", "1s", "--cluster", "nonsense://x")
+    assert outcome.code == 2
+    assert "cannot be reached" in outcome.err
+
+
+def test_without_dask_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(EngineError, match=r"pip install 'dumbbell\[cluster\]'"):
+        Sweep(Scenario(["copa"], time="1s"), {}).run(cluster="tcp://127.0.0.1:9")

@@ -1,0 +1,261 @@
+import errno
+import json
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from dumbbell import EngineError, Group, Run, Scenario, ScenarioError, Sweep, SweepResult, run_all
+from dumbbell.sweeps import Progress, executor
+from dumbbell.sweeps.kept_runs import KeptRuns
+from dumbbell.sweeps.key import run_key
+from dumbbell.sweeps.until_ci import Tightness
+
+SCENARIO = Scenario(["copa", "cubic"], time="2s", rate="10mbit")
+AXES = {"buffer": "1..4bdp", "flows": [1, 2]}
+
+
+def files(directory: Path) -> dict[str, bytes]:
+    found = {str(p.relative_to(directory)): p for p in directory.rglob("*") if p.is_file()}
+    return {name: path.read_bytes() for name, path in sorted(found.items())}
+
+
+def test_results_are_the_same_bytes_on_threads_and_processes(tmp_path):
+    sweep = Sweep(SCENARIO, AXES, reps=2)
+    sweep.run(cache=False, jobs=1, out=tmp_path / "one")
+    sweep.run(cache=False, jobs=4, out=tmp_path / "four")
+    seen: list[Progress] = []
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        sweep.run(cache=False, executor=pool, out=tmp_path / "pool", on_progress=seen.append)
+        alone = run_all([("a", SCENARIO)], executor=pool)
+    first = files(tmp_path / "one")
+    assert len(first) == 2 + 12 * 7
+    assert files(tmp_path / "four") == files(tmp_path / "pool") == first
+    assert (seen[-1].finished, seen[-1].total, seen[-1].simulated_s) == (12, 12, 24)
+    assert alone["a"].flows.equals(run_all([("a", SCENARIO)])["a"].flows)
+
+
+def test_a_worker_with_another_build_is_refused(monkeypatch):
+    job = executor.Job(SCENARIO, "simulator", run_key(SCENARIO, "simulator"), series=False)
+    monkeypatch.setattr("dumbbell.sweeps.key.engine_build", lambda: "another")
+    with pytest.raises(EngineError, match="a worker has another build of dumbbell"):
+        executor.perform_elsewhere(job)
+
+
+def test_runs_on_the_kernel_stay_on_this_machine(fabricated_kernel):
+    sweep = Sweep(Scenario(["linux/cubic"], time="1s"), {}, engine="kernel")
+    with pytest.raises(EngineError, match="one after the other; name no executor"):
+        sweep.run(cluster="tcp://10.0.0.1:8786")
+    assert fabricated_kernel.runs == 0
+
+
+def test_a_full_disk_is_a_line_and_takes_nothing_along(cli, tmp_path, monkeypatch):
+    sweep = ("sweep", "copa", "--buffer", "1..2bdp", "--time", "1s", "--no-cache", "--jobs", "1",
+             "--out", str(tmp_path / "out"))  # fmt: skip
+    whole, written = Path.write_bytes, []
+
+    def fill(path: Path, content: bytes) -> int:
+        written.append(path)
+        if len(written) > 8:
+            raise OSError(errno.ENOSPC, "as Linux says it", str(path))
+        return whole(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", fill)
+    outcome = cli(*sweep)
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    assert "buffer=2bdp,rep=0: cannot be written: no space left on device" in outcome.err
+    assert not list(tmp_path.rglob(".dumbbell-*"))
+    assert len(SweepResult.load(tmp_path / "out").runs) == 1
+    monkeypatch.undo()
+    assert cli("sweep", "--resume", str(tmp_path / "out")).code == 0
+
+
+def test_repetitions_differ_and_a_seed_says_which():
+    result = Sweep(SCENARIO, {"buffer": "1..2bdp"}, reps=4).run(cache=False)
+    frame = result.to_pandas()
+    for _, cell in frame.groupby(["cell", "group"]):
+        assert cell["goodput_bps"].nunique() == 4
+    assert result.notes == ()
+    assert [sorted(seeds) for seeds in frame.groupby("cell")["seed"].unique()] == [[1, 2, 3, 4]] * 2
+    third = Sweep(SCENARIO.replace(seed=3), {"buffer": "1..2bdp"}).run(cache=False)
+    again = frame[frame["rep"] == 2].drop(columns="rep").reset_index(drop=True)
+    assert again.equals(third.to_pandas().drop(columns="rep"))
+
+
+def test_repetitions_that_are_all_the_same_are_said_to_be():
+    still = Scenario([Group("cubic", jitter="0s")], time="1s")
+    result = Sweep(still, {}, reps=3).run(cache=False)
+    assert len(result.rows["goodput_bps"].unique()) == 1
+    (note,) = result.notes
+    assert note.startswith("`all`: all repetitions have the same result")
+
+
+def test_runs_until_the_interval_is_tight_and_no_further():
+    loose = Sweep(SCENARIO, AXES, until_ci="40%", max_reps=40).run(cache=False)
+    tight = Sweep(SCENARIO, AXES, until_ci="8%", max_reps=12, reps=3).run(cache=False, jobs=3)
+    assert all(5 <= count < 40 for count in loose.reps.values())
+    assert all(3 <= count <= 12 for count in tight.reps.values())
+    assert sum(tight.reps.values()) > 3 * len(tight.cells)
+    limit = Tightness.parse("40%")
+    frame = loose.to_pandas()
+    for _, cell in frame.groupby(["cell", "group"]):
+        assert limit.excess(list(cell["goodput_bps"])) <= 1
+    alone = Sweep(SCENARIO, AXES, until_ci="8%", max_reps=12, reps=3).run(cache=False, jobs=1)
+    assert alone.rows.equals(tight.rows)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"until_ci": "two"}, "until-ci `two` is no limit; say `2%`"),
+        ({"until_ci": "0%"}, "until-ci `0%` is no limit"),
+        ({"until_ci": "2%", "metric": "godput_bps"}, "did you mean `goodput_bps`?"),
+        ({"until_ci": "2%", "reps": 9, "max_reps": 5}, "5 at most are allowed; reps is 9"),
+        ({"reps": 0}, "reps is 0; say 1 or more"),
+        ({"warmup": "2s"}, "leaves nothing of a run of `2s`"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_a_line(words, says):
+    with pytest.raises(ScenarioError) as caught:
+        Sweep(SCENARIO, AXES, **words)
+    assert says in str(caught.value)
+
+
+def test_the_labelled_array_has_the_rows(tmp_path):
+    axes = {"rate": "10mbit,20mbit", "rtt": "40ms,20ms", "flows": [1, 2]}
+    result = Sweep(SCENARIO, axes, zipped=[("rate", "rtt")], reps=2).run(cache=False)
+    array = result.to_xarray()
+    assert dict(array.sizes) == {"rate+rtt": 2, "flows": 2, "rep": 2, "group": 2}
+    assert array["goodput_bps"].attrs["units"] == "bit/s"
+    assert array["rtt"].attrs["units"] == "ms"
+    assert list(array["rate"].values) == [10e6, 20e6]
+    one = array["share"].isel({"rate+rtt": 1}).sel(flows=2, rep=1, group=0)
+    frame = result.to_pandas()
+    rows = frame[(frame.rate == "20mbit") & (frame.axis_flows == "2") & (frame.rep == 1)]
+    assert float(one) == rows[rows.group == 0]["share"].item()
+
+
+def test_rows_are_read_by_others(tmp_path):
+    result = Sweep(SCENARIO, AXES).run(cache=False, out=tmp_path)
+    found = (
+        duckdb.read_parquet(str(tmp_path / "rows.parquet"))
+        .filter("cc = 'copa'")
+        .aggregate("buffer_bdp, avg(share)")
+        .order("buffer_bdp")
+        .fetchall()
+    )
+    assert [row[0] for row in found] == [1, 2, 4]
+    frame = result.to_pandas().query("cc == 'copa'")
+    assert np.allclose([row[1] for row in found], frame.groupby("buffer_bdp")["share"].mean())
+
+
+def test_what_was_saved_is_loaded(tmp_path):
+    result = Sweep(SCENARIO, AXES, reps=2, warmup="500ms").run(cache=False)
+    result.save(tmp_path / "saved")
+    loaded = SweepResult.load(tmp_path / "saved")
+    assert loaded.rows.equals(result.rows)
+    assert (loaded.axes, loaded.plan, loaded.reps) == (result.axes, result.plan, result.reps)
+    assert loaded.runs[3, 1].to_json() == result.runs[3, 1].to_json()
+    document = json.loads((tmp_path / "saved" / "sweep.json").read_text())
+    assert document["progress"]["finished_runs"] == 12
+
+
+def test_a_killed_sweep_goes_on_where_it_was(cli, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    arguments = ["sweep", "copa", "cubic", "--rate", "20mbit", "--buffer", "1..8bdp", "--reps",
+                 "8", "--time", "20s", "--no-cache"]  # fmt: skip
+    command = [sys.executable, "-m", "dumbbell", *arguments, "--out", str(out)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while len(list(out.glob("runs/*/run.json"))) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = SweepResult.load(out)
+    assert 3 <= len(kept.runs) < 32
+    assert all(run.flows.num_rows > 0 for run in kept.runs.values())
+    times = {path: path.stat().st_mtime_ns for path in out.glob("runs/*/run.json")}
+    outcome = cli("sweep", "--resume", str(out), "--no-cache")
+    assert outcome.code == 0, outcome.err
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+    assert cli(*arguments, "--out", str(tmp_path / "whole")).code == 0
+    assert pq.read_table(out / "rows.parquet").equals(
+        pq.read_table(tmp_path / "whole" / "rows.parquet")
+    )
+    assert len(SweepResult.load(out).runs) == 32
+
+
+def test_another_sweep_is_not_written_over(cli, tmp_path):
+    sweep = ("sweep", "copa", "--time", "1s", "--out", str(tmp_path))
+    assert cli(*sweep, "--buffer", "1..2bdp").code == 0
+    outcome = cli(*sweep, "--buffer", "1..4bdp")
+    assert outcome.code == 2
+    assert "holds another sweep (axes differ); name another `--out`" in outcome.err
+    assert len(SweepResult.load(tmp_path).runs) == 2
+    more = cli(*sweep, "--buffer", "1..2bdp", "--reps", "3")
+    assert more.code == 0
+    assert len(SweepResult.load(tmp_path).runs) == 6
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "holds no sweep; there is no sweep.json"),
+        ("{", "sweep.json: is damaged"),
+        ('{"schema_version": 9}', "sweep.json: written in format 9, this version reads 1"),
+        ('{"schema_version": 1}', "sweep.json: is damaged"),
+    ],
+)
+def test_a_directory_that_is_no_sweep_is_a_line(cli, tmp_path, content, says):
+    if content is not None:
+        (tmp_path / "sweep.json").write_text(content)
+    outcome = cli("sweep", "--resume", str(tmp_path))
+    assert outcome.code == 2
+    assert says in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_axes_on_the_command_line(cli):
+    outcome = cli(
+        "sweep", "copa", "cubic", "--axis", "1.cc=cubic,bbr", "--axis", "copa.mode_window_rtts=5,8",
+        "--zip", "1.cc,copa.mode_window_rtts", "--time", "1s", "--json",
+    )  # fmt: skip
+    points = [document["point"] for document in json.loads(outcome.out)]
+    assert points == [
+        {"1.cc": "cubic", "copa.mode_window_rtts": 5}, {"1.cc": "bbr", "copa.mode_window_rtts": 8},
+    ]  # fmt: skip
+    for bad, says in (
+        (("--axis", "flows"), "say `--axis NAME=VALUES`"),
+        (("--axis", "flows=1", "--flows", "2"), "axis `flows` is named twice"),
+        (("--zip", "rate,rtt"), "`rate` is no axis of this sweep"),
+        (("--resume", "x"), "name no congestion controls"),
+        (("--warmup", "1min"), "leaves nothing of a run"),
+    ):
+        outcome = cli("sweep", "copa", *bad, "--time", "1s")
+        assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+        assert says in outcome.err
+
+
+def open_files() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def test_thousands_of_runs_leave_no_files_open_and_little_in_memory():
+    sweep = Sweep(Scenario(["reno"], time="200ms", sample="0s"), {"buffer": "1bdp,2bdp"}, reps=500)
+    before = open_files()
+    result = sweep.run(cache=False)
+    assert open_files() <= before
+    assert len(result.runs) == 1000
+    assert isinstance(result.runs, KeptRuns)
+    packed = sum(len(kept.packed) for kept in result.runs.kept.values())
+    assert packed < 1000 * 3000
+    assert isinstance(result.runs[1, 499], Run)
