@@ -23,12 +23,15 @@ enum dumbbell_decl_kind {
 	DUMBBELL_SERIES		= 2,	/* a field of icsk_ca_priv */
 	DUMBBELL_SERIES_STORAGE	= 3,	/* a field of the bpf_sk_storage value */
 	DUMBBELL_STORAGE	= 4,	/* size of the bpf_sk_storage value */
+	DUMBBELL_PARAM_DOC	= 5,	/* what a kernel module says of a parameter */
 };
 
 enum dumbbell_decl_flags {
 	DUMBBELL_SIGNED		= 1,
 	PER_MSS			= 2,	/* times the MSS in bytes */
 	DUMBBELL_ENUM		= 4,	/* unit[] lists the names of the values 0, 1, ... */
+	DUMBBELL_MODULE_PARAM	= 8,	/* default and range are the variable's own */
+	DUMBBELL_BOOL		= 16,	/* takes 0 and 1 only */
 };
 
 struct dumbbell_decl {

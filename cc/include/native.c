@@ -26,6 +26,7 @@ const u32 dumbbell_layout[] = {
 	MEMBER(inet_conn.icsk_inet.sk.sk_pacing_shift),
 	MEMBER(inet_conn.icsk_retransmits),
 	MEMBER(inet_conn.icsk_ca_priv),
+	MEMBER(inet_conn.icsk_ca_ops),
 	MEMBER(tcp_mstamp),
 	MEMBER(rtt_min),
 	MEMBER(srtt_us),
@@ -37,6 +38,8 @@ const u32 dumbbell_layout[] = {
 	MEMBER(app_limited),
 	MEMBER(lsndtime),
 	MEMBER(ecn_flags),
+	MEMBER(rx_opt),
+	MEMBER(__host_requests),
 	MEMBER(__host_storage),
 	sizeof(struct rate_sample),
 	__builtin_offsetof(struct rate_sample, rtt_us),
@@ -62,6 +65,9 @@ u64 bpf_ktime_get_coarse_ns(void)
 
 /* A jiffy is a millisecond, as tp->lsndtime counts and as cc/cubic.bpf.c imitates. */
 const unsigned long CONFIG_HZ = 1000;
+
+/* The interfaces are those of Linux 6.12. */
+const int LINUX_KERNEL_VERSION = (6 << 16) + (12 << 8);
 
 u64 bpf_jiffies64(void)
 {
@@ -89,6 +95,13 @@ long bpf_getsockopt(void *sk, int level, int option, void *value, int size)
 {
 	(void)sk, (void)level, (void)option, (void)value, (void)size;
 	return -EOPNOTSUPP;
+}
+
+/* Receivers, and their ACKs, are the host's: it gives feedback as the ops table's flags ask. */
+long bpf_tcp_send_ack(void *tp, u32 rcv_nxt)
+{
+	(void)tp, (void)rcv_nxt;
+	return 0;
 }
 
 u32 tcp_slow_start(struct tcp_sock *tp, u32 acked)

@@ -104,6 +104,8 @@ enum {
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 #endif
 
+struct tcp_congestion_ops;
+
 struct minmax_sample {
 	u32	t;
 	u32	v;
@@ -120,7 +122,7 @@ struct sock {
 	const u32	sk_gso_max_size;		/* bytes */
 	const u16	sk_gso_max_segs;
 	const u8	sk_pacing_shift;		/* TSO bursts last 1 s >> this */
-	const volatile u8 __sk_reserved;
+	const volatile u8 sk_state;			/* TCP_ESTABLISHED (1) while a congestion control runs */
 };
 
 struct inet_sock {
@@ -136,6 +138,21 @@ struct inet_connection_sock {
 	const u8	icsk_backoff;
 	const u8	__icsk_reserved;
 	u64		icsk_ca_priv[13];
+	struct tcp_congestion_ops *icsk_ca_ops;		/* a kernel module's own table */
+	struct {
+		u8		pending;		/* no data arrives at a sender, so no ACK is due: 0 */
+		const u8	__reserved[3];
+		const u32	ato;			/* jiffies */
+	} icsk_ack;
+};
+
+struct tcp_options_received {
+	const u32	rcv_tsval;			/* the receiver's clock, ms */
+	const u32	rcv_tsecr;			/* our clock as it echoes it, ms */
+	const u16	saw_tstamp:1,			/* timestamps are always in use */
+			tstamp_ok:1,
+			sack_ok:3;
+	const u16	__rx_reserved;
 };
 
 struct tcp_sock {
@@ -190,13 +207,19 @@ struct tcp_sock {
 			rate_app_limited:1;
 	u8		ecn_flags;
 	const u16	__tp_reserved;
+	const struct tcp_options_received rx_opt;
+	const u32	rcv_nxt;			/* bytes; a sender receives none */
+	const u32	rcv_tstamp;			/* last ACK received, jiffies (1 ms) */
+	const u32	retrans_stamp;			/* first retransmission of the episode, ms; 0: none */
+	const u32	bytes_retrans;			/* bytes, modulo 2^32 */
+	u32		__host_requests;		/* what a function of the kernel asks of the host */
 	const u64	__host_storage;			/* native host's: bpf_sk_storage_get(), see maps.c */
 };
 
 struct ack_sample {
 	u32	pkts_acked;
 	s32	rtt_us;
-	u32	in_flight;
+	u32	in_flight;		/* when the acknowledged packet left, bytes */
 };
 
 struct rate_sample {
@@ -218,25 +241,9 @@ struct rate_sample {
 	bool	is_ack_delayed;
 };
 
-union tcp_cc_info;
-
-/* What the kernel lets BPF implement: all but get_info, which modules have. */
-struct tcp_congestion_ops {
-	u32	(*ssthresh)(struct sock *sk);
-	void	(*cong_avoid)(struct sock *sk, u32 ack, u32 acked);
-	void	(*set_state)(struct sock *sk, u8 new_state);
-	void	(*cwnd_event)(struct sock *sk, enum tcp_ca_event ev);
-	void	(*in_ack_event)(struct sock *sk, u32 flags);
-	void	(*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
-	u32	(*min_tso_segs)(struct sock *sk);
-	void	(*cong_control)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs);
-	u32	(*undo_cwnd)(struct sock *sk);
-	u32	(*sndbuf_expand)(struct sock *sk);
-	void	(*init)(struct sock *sk);
-	void	(*release)(struct sock *sk);
-	u32	flags;
-	char	name[16];
-};
+#ifndef MODULE	/* a module's table has more: linux-module/congestion_ops.h */
+#include "tcp_congestion_ops.h"
+#endif
 
 #ifdef __bpf__
 #pragma clang attribute pop

@@ -30,6 +30,7 @@ from dumbbell.errors import (
     ResultError,
     ScenarioError,
 )
+from dumbbell.linux_tree import LinuxTree, use_linux_tree
 from dumbbell.metrics import jain, measure
 from dumbbell.paired_comparison import compare
 from dumbbell.python_congestion_control import (
@@ -60,6 +61,7 @@ __all__ = [
     "DumbbellError",
     "EngineError",
     "Group",
+    "LinuxTree",
     "Match",
     "Parameter",
     "PrivilegeError",
@@ -87,5 +89,6 @@ __all__ = [
     "run_all",
     "tcp_cong_avoid_ai",
     "tcp_slow_start",
+    "use_linux_tree",
     "xval",
 ]

@@ -12,6 +12,7 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.errors import EngineError, ScenarioError, nearest
+from dumbbell.linux_tree import LINUX_NAMES, tree_in_use
 
 __all__ = [
     "CongestionControlChoice",
@@ -150,7 +151,8 @@ class CongestionControlChoice:
     ----------
     name
         A built-in's name, the path of a source file (``./two.bpf.c#second`` where it has several
-        congestion controls), or ``linux/cubic``: the running kernel's own.
+        congestion controls), or ``linux/cubic``: the running kernel's own. After `use_linux_tree`
+        also the name of one of Linux's, which becomes the path of its source.
     params
         Parameters that differ from the defaults.
 
@@ -177,6 +179,8 @@ class CongestionControlChoice:
                 raise ScenarioError(f"congestion control `{self.name}`: no such file", key="cc")
             return  # its parameters are known once it is compiled, when the run starts
         known = congestion_controls()
+        if self.name not in known and "," not in self.name and self._is_of_tree():
+            return
         if self.name not in known:
             hint = nearest(self.name, known)
             if "," in self.name:
@@ -186,6 +190,21 @@ class CongestionControlChoice:
         parameters = {parameter.name: parameter for parameter in known[self.name].parameters}
         for name, value in self.params.items():
             check_parameter(self.name, parameters, name, value)
+
+    def _is_of_tree(self) -> bool:
+        """Take a name that is not built in from the Linux source tree in use, if there is one."""
+        tree = tree_in_use()
+        if tree is not None:
+            object.__setattr__(self, "name", tree.source(self.name))
+            return True
+        stem = self.name.removeprefix("tcp_")
+        if stem in LINUX_NAMES:
+            raise ScenarioError(
+                f"`{self.name}` is not built in; with Linux's source at hand say "
+                f"`--linux-tree DIR`, or name the file: `DIR/net/ipv4/tcp_{stem}.c`",
+                key="cc",
+            )
+        return False
 
     def _check_kernels_own(self) -> None:
         """Refuse what no kernel has; whether this one has it is known when the run starts."""

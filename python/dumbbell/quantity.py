@@ -143,6 +143,26 @@ class Time(Quantity):
         return int(self) / 1e9
 
 
+class Loss(Quantity):
+    """A probability that a packet is lost, in parts per billion."""
+
+    units = {"%": 10**7, "ppm": 10**3, "ppb": 1}
+    examples = "`0.1%`, `1%` or `10ppm`"
+    print_units = ("%", "ppm", "ppb")
+    #: Not all packets: no connection would open.
+    maximum = 10**9 - 1
+
+    @property
+    def share(self) -> float:
+        """The probability, 0 to 1."""
+        return int(self) / 1e9
+
+    def __str__(self) -> str:
+        if int(self) % 1000 == 0:  # to a ten-thousandth of a per cent
+            return f"{int(self) / 10**7:.4f}".rstrip("0").rstrip(".") + "%"
+        return super().__str__()
+
+
 class RateSteps(tuple[tuple[Time, Rate], ...]):
     """Later rates of a link: pairs of a time and the rate from then on.
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import ScenarioError
+from dumbbell.group_labels import group_labels
 from dumbbell.plain_value import check_count, check_flag, check_name, word
-from dumbbell.quantity import U64_MAX, Buffer, Rate, RateSteps, Size, Time
+from dumbbell.quantity import U64_MAX, Buffer, Loss, Rate, RateSteps, Size, Time
 
 __all__ = ["MAX_FLOWS", "Group", "Scenario"]
 
@@ -67,6 +68,8 @@ class Group:
         Delayed ACKs; off, every segment is acknowledged at once.
     mss
         Payload of a full segment.
+    ecn
+        Classic ECN (RFC 3168); a congestion control that needs ECN, like ``dctcp``, has it unasked.
     """
 
     cc: CongestionControlChoice
@@ -81,6 +84,7 @@ class Group:
     tso: bool
     delayed_ack: bool
     mss: Size
+    ecn: bool
 
     def __init__(
         self,
@@ -97,6 +101,7 @@ class Group:
         tso: bool = True,
         delayed_ack: bool = True,
         mss: str | Size = DEFAULT_MSS,
+        ecn: bool = False,
     ) -> None:
         values = {
             "cc": CongestionControlChoice.parse(cc),
@@ -111,6 +116,7 @@ class Group:
             "mss": Size.parse(mss, "mss", minimum=MIN_MSS_BYTES),
             "tso": check_flag(tso, "tso"),
             "delayed_ack": check_flag(delayed_ack, "delayed_ack"),
+            "ecn": check_flag(ecn, "ecn"),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -215,6 +221,12 @@ class Scenario:
     rate_steps
         Later capacities of the bottleneck: ``"10s:5mbit, 20s:50mbit"``. A BDP stays what it is at
         `rate`.
+    ecn_threshold
+        Backlog above which the bottleneck marks packets that are ECN-capable, in BDP, bytes or
+        packets; empty or None: it marks none.
+    loss
+        Probability that a packet is lost at random ahead of the bottleneck's queue, as on a noisy
+        link: ``"0.1%"``. Acknowledgments are not lost.
 
     Examples
     --------
@@ -232,6 +244,8 @@ class Scenario:
     seed: int
     sample: Time
     rate_steps: RateSteps
+    ecn_threshold: Buffer | None
+    loss: Loss
     groups: tuple[Group, ...]
 
     def __init__(
@@ -246,6 +260,8 @@ class Scenario:
         sample: str | Time = "10ms",
         name: str = "",
         rate_steps: str | RateSteps = "",
+        ecn_threshold: str | Buffer | None = None,
+        loss: str | Loss = "0%",
     ) -> None:
         if isinstance(groups, str):
             raise ScenarioError(f"groups is the text `{groups}`; say a list, like `[{groups!r}]`")
@@ -258,6 +274,10 @@ class Scenario:
             "seed": check_count(seed, "seed", 2**64 - 1, minimum=0),
             "sample": Time.parse(sample, "sample"),
             "rate_steps": RateSteps.parse(rate_steps),
+            "ecn_threshold": (
+                Buffer.parse(ecn_threshold, "ecn_threshold") if ecn_threshold else None
+            ),
+            "loss": Loss.parse(loss, "loss"),
             "groups": tuple(g if isinstance(g, Group) else Group(g) for g in groups),
         }
         for key, value in values.items():
@@ -276,6 +296,7 @@ class Scenario:
                 raise
         self._check_amount()
         self._check_buffer()
+        self._check_ecn_threshold()
 
     def _check_amount(self) -> None:
         """Refuse more flows or rows than memory holds."""
@@ -312,6 +333,23 @@ class Scenario:
         if limit_bytes > U64_MAX:
             raise ScenarioError(f"buffer `{self.buffer}` is too large", key="buffer")
 
+    def _check_ecn_threshold(self) -> None:
+        """Refuse a threshold that the buffer never reaches."""
+        threshold, buffer = self.ecn_threshold, self.buffer
+        if threshold is None or (threshold.unit == "pkt") != (buffer.unit == "pkt"):
+            return
+        if threshold.unit == "pkt":
+            is_below = threshold.amount < buffer.amount
+        else:
+            limits = [limit.limit_bytes(self.rate, self.rtt) for limit in (threshold, buffer)]
+            is_below = limits[0] < limits[1]
+        if not is_below:
+            raise ScenarioError(
+                f"ecn_threshold `{threshold}` is not below buffer `{buffer}`, so nothing would be "
+                "marked; say a smaller threshold or a larger buffer",
+                key="ecn_threshold",
+            )
+
     @property
     def bdp_bytes(self) -> int:
         """1 BDP in wire bytes: rate × rtt."""
@@ -321,6 +359,11 @@ class Scenario:
     def flow_count(self) -> int:
         """How many flows there are in all groups."""
         return sum(group.flows for group in self.groups)
+
+    @property
+    def group_labels(self) -> tuple[str, ...]:
+        """What to call each group in tables and figures: no two alike."""
+        return group_labels(self)
 
     def replace(self, **changes: Any) -> Scenario:
         """Return a copy with some fields changed: ``scenario.replace(seed=2, buffer="4bdp")``."""
@@ -342,7 +385,16 @@ class Scenario:
             resolved["rate_steps"] = [
                 {"at_ns": int(time), "link_rate_bps": int(rate)} for time, rate in self.rate_steps
             ]
+        if self.ecn_threshold is not None:
+            resolved["ecn_threshold"] = self._ecn_threshold(self.ecn_threshold)
+        if self.loss:
+            resolved["random_loss_ppb"] = int(self.loss)
         return resolved
+
+    def _ecn_threshold(self, threshold: Buffer) -> dict[str, int]:
+        if threshold.unit == "pkt":
+            return {"pkts": int(threshold.amount)}
+        return {"bytes": threshold.limit_bytes(self.rate, self.rtt)}
 
     def _queue(self) -> dict[str, Any]:
         if self.buffer.unit == "pkt":
@@ -355,7 +407,10 @@ class Scenario:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scenario in the words of a scenario file, quantities with units."""
-        words = {key: word(getattr(self, key)) for key in SCENARIO_WORDS}
+        words = {
+            key: "" if (value := getattr(self, key)) is None else word(value)
+            for key in SCENARIO_WORDS
+        }
         groups = [
             {k: word(v) for k in GROUP_WORDS if (v := getattr(group, k)) is not None}
             for group in self.groups
@@ -390,7 +445,7 @@ GROUP_WORDS = tuple(f.name for f in dataclasses.fields(Group))
 
 def resolve_group(group: Group, default_rtt: Time) -> dict[str, Any]:
     """Return a group as the engine takes it."""
-    return {
+    resolved = {
         "cc": {"name": group.cc.name, "params": dict(group.cc.params)},
         "flows": group.flows,
         "base_rtt_ns": int(group.rtt if group.rtt is not None else default_rtt),
@@ -404,3 +459,4 @@ def resolve_group(group: Group, default_rtt: Time) -> dict[str, Any]:
         "tso": group.tso,
         "delayed_ack": group.delayed_ack,
     }
+    return {**resolved, "ecn": True} if group.ecn else resolved

@@ -61,7 +61,8 @@ def test_options_go_before_a_file(cli, tmp_path):
 def test_lists_congestion_controls(cli):
     outcome = cli("cc", "list")
     assert outcome.code == 0
-    for text in ("bbr", "bbr3", "bbr_fca", "copa", "cubic", "l3dr", "reno", "1 to"):
+    known = ("bbr", "bbr3", "bbr_fca", "copa", "cubic", "dctcp", "l3dr", "reno", "vegas")
+    for text in (*known, "1 to"):
         assert text in outcome.out
     documents = json.loads(cli("cc", "list", "copa", "--json").out)
     assert [document["name"] for document in documents] == ["copa"]

@@ -139,7 +139,7 @@ def test_refuses_no_flows():
         (
             "zzz",
             "unknown congestion control `zzz`; known: `bbr`, `bbr3`, `bbr_fca`, `copa`, `cubic`, "
-            "`l3dr`, `reno`",
+            "`dctcp`, `l3dr`, `reno`, `vegas`",
         ),
         ("copa:mode_window_rtt=5", "did you mean `mode_window_rtts`?"),
         ("copa:mode_window_rtts=0", "is 0; say 1 to "),

@@ -23,7 +23,7 @@
 #define __kconfig	__attribute__((section(".kconfig")))
 #else
 #define __ksym
-#define __kconfig	__weak
+#define __kconfig
 #endif
 
 /* BTF-defined maps. */

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::mem::offset_of;
 
 use crate::catalog::{self, Object, Target};
+use crate::compile;
 use crate::declarations::{self, Declarations, Place, Series};
 use crate::digest::digest;
 use crate::elf::Elf;
 use crate::error::Error;
 use crate::file_name::FileName;
-use crate::ops::{NAME_BYTES, Ops};
+use crate::ops::{NAME_BYTES, Ops, TCP_CONG_NEEDS_ECN};
 use crate::ops_choice;
 use crate::request::{Request, choose_params};
 use crate::sock::CA_PRIV_WORDS;
@@ -24,6 +25,7 @@ pub struct BpfObject {
     object: Object,
     name: String,
     ops_table: String,
+    needs_ecn: bool,
     build: String,
     params: BTreeMap<String, i64>,
     constants: Vec<Constant>,
@@ -49,11 +51,20 @@ impl BpfObject {
 
     /// Finds a built-in's object, or compiles a file, and checks the parameters.
     pub fn find(request: &Request) -> Result<Self, Error> {
+        Self::find_with(request, || None)
+    }
+
+    /// The same; a file that our `vmlinux.h` is not enough for is compiled with the running
+    /// kernel's, C text, if `kernel_types` has it.
+    pub fn find_with(
+        request: &Request,
+        kernel_types: impl FnOnce() -> Option<String>,
+    ) -> Result<Self, Error> {
         let invalid = |problem: String| Error::Invalid {
             file: request.name.clone(),
             problem,
         };
-        let object = catalog::find(&request.name, Target::Bpf)?.object;
+        let object = find_object(&request.name, kernel_types)?;
         let elf = Elf::parse(object.as_ref()).map_err(invalid)?;
         let declarations = declarations::read(&elf).map_err(invalid)?;
         let params = choose_params(request, &declarations.params)?;
@@ -64,6 +75,7 @@ impl BpfObject {
         let image = elf.ops_image(table).map_err(invalid)?;
         Ok(Self {
             name: image.check().map_err(invalid)?.to_owned(),
+            needs_ecn: image.flags() & TCP_CONG_NEEDS_ECN != 0,
             ops_table: table.to_owned(),
             build: digest(object.as_ref()),
             params,
@@ -81,6 +93,11 @@ impl BpfObject {
     /// The congestion control's name in its source.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether it wants ECN on its connections (`TCP_CONG_NEEDS_ECN`).
+    pub fn needs_ecn(&self) -> bool {
+        self.needs_ecn
     }
 
     /// Name of the variable that is its ops table, which libbpf calls the map.
@@ -140,6 +157,29 @@ impl BpfObject {
             take(index, reader.read(words));
         }
     }
+}
+
+fn find_object(name: &str, kernel_types: impl FnOnce() -> Option<String>) -> Result<Object, Error> {
+    let first = catalog::find(name, Target::Bpf);
+    let build = match (first, FileName::parse(name)) {
+        (
+            Err(Error::Compile {
+                path,
+                compiler,
+                message,
+            }),
+            Some(file),
+        ) => match kernel_types() {
+            Some(types) => compile::build_with_kernel_types(file.path, &types),
+            None => Err(Error::Compile {
+                path,
+                compiler,
+                message,
+            }),
+        },
+        (first, _) => first,
+    };
+    Ok(build?.object)
 }
 
 /// Where the parameters' values go.

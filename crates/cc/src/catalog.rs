@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
+use std::{fmt, fs};
 
 use serde::Serialize;
 
@@ -132,7 +132,11 @@ pub fn bpf_compiler() -> Option<&'static str> {
 /// Finds a built-in's object, or compiles a file.
 pub(crate) fn find(name: &str, target: Target) -> Result<Build, Error> {
     if let Some(file) = FileName::parse(name) {
-        return compile::build(file.path, target);
+        return if file.is_shared_object() {
+            shared_object(&file, target)
+        } else {
+            compile::build(file.path, target)
+        };
     }
     let Some(built_in) = BUILT_INS.iter().find(|built_in| built_in.name == name) else {
         return Err(Error::UnknownCongestionControl {
@@ -150,6 +154,26 @@ pub(crate) fn find(name: &str, target: Target) -> Result<Build, Error> {
     Ok(Build {
         source: Cow::Borrowed(built_in.source),
         object: Object::Embedded(object),
+    })
+}
+
+/// One that somebody built already, in whatever language.
+fn shared_object(file: &FileName<'_>, target: Target) -> Result<Build, Error> {
+    if target == Target::Bpf {
+        return Err(Error::Invalid {
+            file: file.path.display().to_string(),
+            problem: "is built for the simulator, and the kernel takes BPF only; give it the C \
+                      source of a congestion control"
+                .to_owned(),
+        });
+    }
+    let object = fs::read(file.path).map_err(|source| Error::Read {
+        path: file.path.to_owned(),
+        source,
+    })?;
+    Ok(Build {
+        source: Cow::Borrowed(""),
+        object: Object::Compiled(object.into()),
     })
 }
 

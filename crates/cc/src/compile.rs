@@ -11,10 +11,12 @@ use std::{env, fs};
 use tempfile::TempDir;
 
 use crate::bpf_compiler::BpfCompiler;
-use crate::catalog::{Build, HEADERS, Object, Target};
-use crate::compiler_message::explain;
+use crate::catalog::{BUILT_INS, Build, HEADERS, Object, Target};
+use crate::compiler_message::{Types, explain};
+use crate::elf::Elf;
 use crate::error::Error;
-use crate::flags;
+use crate::kernel_congestion_controls::sources_of;
+use crate::{flags, kernel_headers, kernel_module};
 
 /// Compilers tried after `$CC`.
 const COMPILERS: [&str; 4] = ["cc", "gcc", "clang", "python3 -m ziglang cc"];
@@ -28,11 +30,31 @@ static COMPILED: Mutex<Compiled> = Mutex::new(BTreeMap::new());
 
 /// Compiles a file with the flags of the built-ins, against the embedded headers.
 pub(crate) fn build(path: &Path, target: Target) -> Result<Build, Error> {
+    build_with(path, target, None)
+}
+
+/// Compiles a file for BPF with the running kernel's types, C text, in place of our `vmlinux.h`.
+pub(crate) fn build_with_kernel_types(path: &Path, types: &str) -> Result<Build, Error> {
+    build_with(path, Target::Bpf, Some(types))
+}
+
+fn build_with(path: &Path, target: Target, types: Option<&str>) -> Result<Build, Error> {
     let source = fs::read_to_string(path).map_err(|source| Error::Read {
         path: path.to_owned(),
         source,
     })?;
-    let run = Run::new(path, &source, target)?;
+    let dialect = if kernel_module::is_module(&source) {
+        Dialect::Module
+    } else {
+        Dialect::Bpf
+    };
+    if dialect == Dialect::Module && target == Target::Bpf {
+        return Err(Error::ModuleInKernel {
+            path: path.to_owned(),
+            own: kernel_module::kernel_name(path),
+        });
+    }
+    let run = Run::new(path, &source, target, dialect, types)?;
     let key = (run.compiler.name(), run.preprocess()?);
     // Held while compiling: threads that want the same file wait instead of doing it again.
     let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,11 +72,22 @@ pub(crate) fn build(path: &Path, target: Target) -> Result<Build, Error> {
     })
 }
 
+/// What a source is written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dialect {
+    /// A BPF program, against `vmlinux.h`.
+    Bpf,
+    /// A module of the kernel, against `linux-module`.
+    Module,
+}
+
 /// One file, one compiler, and a directory with the headers that goes when this does.
 struct Run<'path> {
     path: &'path Path,
     source: &'path str,
     compiler: Compiler,
+    dialect: Dialect,
+    types: Types,
     dir: TempDir,
 }
 
@@ -98,16 +131,25 @@ impl Compiler {
 }
 
 impl<'path> Run<'path> {
-    fn new(path: &'path Path, source: &'path str, target: Target) -> Result<Self, Error> {
+    fn new(
+        path: &'path Path,
+        source: &'path str,
+        target: Target,
+        dialect: Dialect,
+        types: Option<&str>,
+    ) -> Result<Self, Error> {
         let compiler = Compiler::find(path, target)?;
-        let dir = write_headers().map_err(|error| Error::Load {
+        let dir = write_headers(dialect, types).map_err(|error| Error::Load {
             file: path.display().to_string(),
             problem: format!("no temporary directory: {error}"),
         })?;
+        let types = types.map_or(Types::Ours, |_| Types::Kernels);
         Ok(Self {
             path,
             source,
             compiler,
+            dialect,
+            types,
             dir,
         })
     }
@@ -118,12 +160,35 @@ impl<'path> Run<'path> {
 
     /// The source with all it includes, without line markers and so without paths.
     fn preprocess(&self) -> Result<Vec<u8>, Error> {
-        Ok(self.run(&["-E".as_ref(), "-P".as_ref()])?.stdout)
+        let mut text = self.run(&["-E".as_ref(), "-P".as_ref()])?.stdout;
+        if self.dialect == Dialect::Module {
+            for path in kernel_module::dependencies(self.path, self.source) {
+                text.extend(self.run_on(&path, &["-E".as_ref(), "-P".as_ref()])?.stdout);
+            }
+        }
+        Ok(text)
     }
 
     fn compile(&self) -> Result<Vec<u8>, Error> {
+        if self.dialect == Dialect::Module {
+            return self.compile_module();
+        }
+        let object = self.compile_with(&[])?;
+        if matches!(self.compiler, Compiler::Bpf(_)) {
+            return Ok(object);
+        }
+        let undefined = Elf::parse(&object).map(|elf| sources_of(&elf.undefined()));
+        match undefined.unwrap_or_default()[..] {
+            [] => Ok(object),
+            ref needed => self.compile_with(needed),
+        }
+    }
+
+    /// Links these files of `cc/include` in, too.
+    fn compile_with(&self, needed: &[&str]) -> Result<Vec<u8>, Error> {
         let object = self.dir.path().join("object");
-        let linked = flags::LINKED.map(|file| self.include().join(file));
+        let linked = flags::LINKED.iter().chain(needed);
+        let linked: Vec<PathBuf> = linked.map(|file| self.include().join(file)).collect();
         let mut arguments: Vec<&Path> = vec!["-o".as_ref(), object.as_path()];
         match self.compiler {
             Compiler::Native(_) => {
@@ -136,26 +201,94 @@ impl<'path> Run<'path> {
         fs::read(&object).map_err(|error| self.failed(&error.to_string()))
     }
 
-    fn run(&self, arguments: &[&Path]) -> Result<Output, Error> {
+    /// As the kernel of its version has it: with today's `cong_control`, else with that of Linux
+    /// before 6.10.
+    fn compile_module(&self) -> Result<Vec<u8>, Error> {
+        match self.compile_module_with(&[]) {
+            Err(Error::Compile { message, .. })
+                if kernel_module::is_about_cong_control(&message) =>
+            {
+                self.compile_module_with(&[kernel_module::CONG_CONTROL_RS])
+            }
+            result => result,
+        }
+    }
+
+    /// Each module alone first, because the native side sees other declarations.
+    fn compile_module_with(&self, flags: &[&str]) -> Result<Vec<u8>, Error> {
+        let dir = self.dir.path();
+        let mut units = vec![dir.join("module.o")];
+        self.compile_unit(self.path, flags, &units[0])?;
+        for (i, path) in kernel_module::dependencies(self.path, self.source)
+            .iter()
+            .enumerate()
+        {
+            units.push(dir.join(format!("dependency{i}.o")));
+            self.compile_unit(path, &[kernel_module::DEPENDENCY], &units[i + 1])?;
+        }
+        let (include, object) = (self.include(), dir.join("object"));
+        let linked = flags::LINKED.iter().chain(&[kernel_module::LINKED]);
         let output = self
             .compiler
             .command()
-            .args(flags::USERS_WARNINGS)
+            .args(kernel_module::FLAGS)
+            .args(flags)
+            .args(flags::LINKER)
             .arg("-I")
-            .arg(self.include())
-            // What the built-ins share, for a variant of one of them.
+            .arg(include.join("linux-module"))
             .arg("-I")
-            .arg(self.dir.path())
-            // Ahead of a vmlinux.h of the running kernel beside the file, whose layout is another;
-            // both have the same include guard.
-            .arg("-include")
-            .arg(self.include().join("vmlinux.h"))
-            .args(self.helpers())
-            .arg(self.path)
+            .arg(&include)
+            .arg("-o")
+            .arg(&object)
+            .args(units)
+            .args(linked.map(|file| include.join(file)))
+            .stdin(Stdio::null())
+            .output();
+        self.check(output)?;
+        fs::read(&object).map_err(|error| self.failed(&error.to_string()))
+    }
+
+    fn compile_unit(&self, path: &Path, flags: &[&str], object: &Path) -> Result<(), Error> {
+        let mut arguments: Vec<&Path> = flags.iter().map(Path::new).collect();
+        arguments.extend(["-c".as_ref(), "-o".as_ref(), object]);
+        self.run_on(path, &arguments).map(|_| ())
+    }
+
+    fn run(&self, arguments: &[&Path]) -> Result<Output, Error> {
+        self.run_on(self.path, arguments)
+    }
+
+    fn run_on(&self, path: &Path, arguments: &[&Path]) -> Result<Output, Error> {
+        let include = self.include();
+        let mut command = self.compiler.command();
+        match self.dialect {
+            Dialect::Bpf => command
+                .args(flags::USERS_WARNINGS)
+                .arg("-I")
+                .arg(&include)
+                // What the built-ins share, for a variant of one of them.
+                .arg("-I")
+                .arg(self.dir.path())
+                // Ahead of a vmlinux.h of the running kernel beside the file, whose layout is
+                // another; both have the same include guard.
+                .arg("-include")
+                .arg(include.join("vmlinux.h"))
+                .args(self.helpers()),
+            Dialect::Module => command
+                .args(kernel_module::FLAGS)
+                .arg("-I")
+                .arg(include.join("linux-module")),
+        };
+        let output = command
+            .arg(path)
             .args(arguments)
             .stdin(Stdio::null())
-            .output()
-            .map_err(|error| self.failed(&error.to_string()))?;
+            .output();
+        self.check(output)
+    }
+
+    fn check(&self, output: io::Result<Output>) -> Result<Output, Error> {
+        let output = output.map_err(|error| self.failed(&error.to_string()))?;
         if !output.status.success() {
             return Err(self.failed(&String::from_utf8_lossy(&output.stderr)));
         }
@@ -175,17 +308,34 @@ impl<'path> Run<'path> {
     }
 
     fn failed(&self, message: &str) -> Error {
+        let message = message.trim_end();
         Error::Compile {
             path: self.path.to_owned(),
             compiler: self.compiler.name(),
-            message: explain(message.trim_end()),
+            message: match self.dialect {
+                Dialect::Bpf => explain(message, self.types),
+                Dialect::Module => kernel_module::explain(message),
+            },
         }
     }
 }
 
-fn write_headers() -> io::Result<TempDir> {
+fn write_headers(dialect: Dialect, types: Option<&str>) -> io::Result<TempDir> {
     let dir = tempfile::Builder::new().prefix("dumbbell-cc-").tempdir()?;
     write_headers_to(dir.path())?;
+    if dialect == Dialect::Module {
+        kernel_headers::write_below(&dir.path().join("include/linux-module"))?;
+    }
+    if let Some(types) = types {
+        fs::write(dir.path().join("include/vmlinux.h"), types)?;
+    }
+    // For those that stand for the kernel's own.
+    for built_in in BUILT_INS {
+        fs::write(
+            dir.path().join(format!("{}.bpf.c", built_in.name)),
+            built_in.source,
+        )?;
+    }
     Ok(dir)
 }
 

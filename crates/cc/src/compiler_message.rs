@@ -21,8 +21,18 @@ const NAMES: [&str; 4] = [
     "has incomplete type ",
 ];
 
-/// The message, and below it what is missing, by name, with what to do.
-pub(crate) fn explain(message: &str) -> String {
+/// Where the kernel's types come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Types {
+    /// `cc/include/vmlinux.h`.
+    Ours,
+    /// The running kernel.
+    Kernels,
+}
+
+/// What is missing, by name, with what to do; and below it the message. `types` are those that the
+/// source was compiled with.
+pub(crate) fn explain(message: &str, types: Types) -> String {
     let mut fields = BTreeSet::new();
     let mut names = BTreeSet::new();
     let mut ops = BTreeSet::new();
@@ -35,29 +45,28 @@ pub(crate) fn explain(message: &str) -> String {
             names.insert(format!("`{name}`"));
         }
     }
-    let mut text = message.to_owned();
-    if !ops.is_empty() {
-        let ops: Vec<String> = ops.into_iter().collect();
-        text.push_str(&format!(
-            "\nthe kernel lets no BPF congestion control implement {}; leave it out",
-            ops.join(", ")
-        ));
+    let mut text = String::new();
+    if let Some(ops) = listed(ops) {
+        text +=
+            &format!("the kernel lets no BPF congestion control implement {ops}; leave it out\n");
     }
-    if !fields.is_empty() {
-        let fields: Vec<String> = fields.into_iter().collect();
-        text.push_str(&format!(
-            "\n{} here: cc/include/vmlinux.h has those that the simulated TCP keeps",
-            fields.join(", ")
-        ));
+    if let Some(fields) = listed(fields) {
+        text += &match types {
+            Types::Ours => format!(
+                "{fields} here: cc/include/vmlinux.h has those that the simulated TCP keeps\n"
+            ),
+            Types::Kernels => format!("{fields} in this kernel\n"),
+        };
     }
-    if !names.is_empty() {
-        let names: Vec<String> = names.into_iter().collect();
-        text.push_str(&format!(
-            "\n{} is not in our headers (cc/include); define it in the file",
-            names.join(", ")
-        ));
+    if let Some(names) = listed(names) {
+        text += &format!("{names} is not in our headers (cc/include); define it in the file\n");
     }
-    text
+    text + message
+}
+
+fn listed(what: BTreeSet<String>) -> Option<String> {
+    let what: Vec<String> = what.into_iter().collect();
+    (!what.is_empty()).then(|| what.join(", "))
 }
 
 /// The callback that is none of BPF's, such as `get_info`.
@@ -112,10 +121,10 @@ mod tests {
             "a.c:3:5: error: ‘const struct tcp_sock’ has no member named ‘sk_drops’",
             "a.c:3:5: error: no member named 'sk_drops' in 'struct tcp_sock'",
         ] {
-            let text = explain(said);
-            assert!(text.starts_with(said), "{text}");
+            let text = explain(said, Types::Ours);
+            assert!(text.ends_with(said), "{text}");
             assert!(
-                text.contains("\n`struct tcp_sock` has no field `sk_drops` here"),
+                text.starts_with("`struct tcp_sock` has no field `sk_drops` here"),
                 "{text}"
             );
         }
@@ -125,14 +134,23 @@ mod tests {
             "a.c:3:5: error: ‘ktime_get’ undeclared (first use in this function)",
             "a.c:3:5: error: use of undeclared identifier 'ktime_get'",
         ] {
-            let text = explain(said);
+            let text = explain(said, Types::Ours);
             assert!(
-                text.contains("\n`ktime_get` is not in our headers"),
+                text.starts_with("`ktime_get` is not in our headers"),
                 "{text}"
             );
         }
+        for said in [
+            "a.c:9:1: error: ‘struct tcp_congestion_ops’ has no member named ‘get_info’",
+            "a.c:9:1: error: field designator 'get_info' does not refer to any field in type \
+             'struct tcp_congestion_ops'",
+        ] {
+            let text = explain(said, Types::Ours);
+            let start = "the kernel lets no BPF congestion control implement `get_info`; leave";
+            assert!(text.starts_with(start), "{text}");
+        }
         assert_eq!(
-            explain("a.c:1:1: error: expected ';'"),
+            explain("a.c:1:1: error: expected ';'", Types::Kernels),
             "a.c:1:1: error: expected ';'"
         );
     }

@@ -12,10 +12,16 @@ const KIND_PARAM: u32 = 1;
 const KIND_SERIES: u32 = 2;
 const KIND_SERIES_STORAGE: u32 = 3;
 const KIND_STORAGE: u32 = 4;
+const KIND_PARAM_DOC: u32 = 5;
 
 const FLAG_SIGNED: u32 = 1;
 const FLAG_PER_MSS: u32 = 2;
 const FLAG_ENUM: u32 = 4;
+const FLAG_MODULE_PARAM: u32 = 8;
+const FLAG_BOOL: u32 = 16;
+
+/// Before the name of a kernel module's parameter: the variable itself is not exported.
+const MODULE_PARAM_PREFIX: &str = "__dumbbell_param_";
 
 /// A parameter: an integer global that is set when an instance is loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -36,6 +42,9 @@ pub struct Param {
     pub max: i64,
     /// Value when nothing is said.
     pub default: i64,
+    /// The exported variable that holds it.
+    #[serde(skip)]
+    pub(crate) variable: String,
 }
 
 /// A time series: a field of the congestion control's private state. The reported
@@ -199,9 +208,13 @@ impl Raw {
         self.flags & FLAG_SIGNED != 0
     }
 
-    fn param(&self) -> Param {
-        Param {
+    fn param(&self, elf: &Elf<'_>) -> Result<Param, String> {
+        if self.flags & FLAG_MODULE_PARAM != 0 {
+            return self.module_param(elf);
+        }
+        Ok(Param {
             name: text(&self.name),
+            variable: text(&self.name),
             unit: text(&self.unit),
             doc: text(&self.doc),
             size: self.size,
@@ -209,7 +222,37 @@ impl Raw {
             min: self.min,
             max: self.max,
             default: self.default,
-        }
+        })
+    }
+
+    /// A parameter of a kernel module: `module_param` tells no range and no default, so they are
+    /// the type's range and the variable's initial value.
+    fn module_param(&self, elf: &Elf<'_>) -> Result<Param, String> {
+        let name = text(&self.name);
+        let variable = format!("{MODULE_PARAM_PREFIX}{name}");
+        let value = elf.initial_value(&variable);
+        let default = value.filter(|bytes| bytes.len() == self.size as usize);
+        let Some(default) = default.and_then(|bytes| integer(&bytes, self.signed())) else {
+            return Err(format!(
+                "has parameter `{name}` that is not an integer; the simulator sets integers only"
+            ));
+        };
+        let (min, max) = if self.flags & FLAG_BOOL != 0 {
+            (0, 1)
+        } else {
+            type_range(self.size, self.signed())
+        };
+        Ok(Param {
+            name,
+            variable,
+            unit: String::new(),
+            doc: String::new(),
+            size: self.size,
+            signed: self.signed(),
+            min,
+            max,
+            default,
+        })
     }
 
     fn series(&self, place: Place) -> Series {
@@ -238,15 +281,22 @@ impl Raw {
 /// Reads the declarations of an object and checks that they can be obeyed.
 pub(crate) fn read(elf: &Elf<'_>) -> Result<Declarations, String> {
     let mut found = Declarations::default();
+    let mut docs = Vec::new();
     for bytes in elf.declarations()? {
         let raw = Raw::parse(bytes)?;
         match raw.kind {
-            KIND_PARAM => found.params.push(raw.param()),
+            KIND_PARAM => found.params.push(raw.param(elf)?),
+            KIND_PARAM_DOC => docs.push((text(&raw.name), text(&raw.doc))),
             KIND_SERIES => found.series.push(raw.series(Place::CaPriv)),
             KIND_SERIES_STORAGE => found.series.push(raw.series(Place::Storage)),
             KIND_STORAGE if found.storage_bytes == 0 => found.storage_bytes = raw.size as usize,
             KIND_STORAGE => return Err("declares STORAGE twice; say it once".to_owned()),
             kind => return Err(format!("declares something of unknown kind {kind}")),
+        }
+    }
+    for (name, doc) in docs {
+        if let Some(param) = found.params.iter_mut().find(|param| param.name == name) {
+            param.doc = doc;
         }
     }
     check_names(
@@ -281,7 +331,7 @@ fn check_param(param: &Param, elf: &Elf<'_>) -> Result<(), String> {
     if !matches!(param.size, 1 | 2 | 4 | 8) {
         return Err(format!("has parameter `{name}` that is not an integer"));
     }
-    if elf.size(name) != Some(u64::from(param.size)) {
+    if elf.size(&param.variable) != Some(u64::from(param.size)) {
         return Err(format!(
             "does not export its parameter `{name}`; declare it with PARAM at file scope"
         ));
@@ -339,6 +389,32 @@ fn type_range(size: u32, signed: bool) -> (i64, i64) {
     } else {
         (0, (1 << bits) - 1)
     }
+}
+
+/// An integer of at most eight bytes as the machine stores it.
+fn integer(bytes: &[u8], signed: bool) -> Option<i64> {
+    let mut wide = if signed && top_bit(bytes) {
+        [0xff; 8]
+    } else {
+        [0; 8]
+    };
+    let from = if cfg!(target_endian = "little") {
+        0
+    } else {
+        8_usize.checked_sub(bytes.len())?
+    };
+    wide.get_mut(from..from + bytes.len())?
+        .copy_from_slice(bytes);
+    Some(i64::from_ne_bytes(wide))
+}
+
+fn top_bit(bytes: &[u8]) -> bool {
+    let top = if cfg!(target_endian = "little") {
+        bytes.last()
+    } else {
+        bytes.first()
+    };
+    top.is_some_and(|byte| byte & 0x80 != 0)
 }
 
 fn array<const N: usize>(bytes: &[u8], offset: usize) -> [u8; N] {

@@ -3,7 +3,9 @@
 
 use object::elf::{PF_R, PF_W, PF_X};
 use object::read::elf::{ElfFile64, ElfSymbol64, ProgramHeader as _};
-use object::{Endianness, Object as _, ObjectKind, ObjectSection as _, ObjectSymbol as _};
+use object::{
+    Endianness, Object as _, ObjectKind, ObjectSection as _, ObjectSymbol as _, SectionKind,
+};
 use rustix::mm::MprotectFlags;
 
 use crate::ops::OpsImage;
@@ -77,14 +79,17 @@ impl<'data> Elf<'data> {
             .find(|symbol| symbol.name().is_ok_and(|found| found == name))
     }
 
-    /// What the object needs of others and does not have, sorted: kernel functions and externs.
+    /// What the object needs of others and does not have, sorted: kernel functions and externs, of
+    /// the weak ones those of the kernel's configuration, which are read without a look whether
+    /// they are there.
     pub(crate) fn undefined(&self) -> Vec<&'data str> {
         let mut names: Vec<&str> = self
             .0
             .dynamic_symbols()
-            .filter(|symbol| symbol.is_undefined() && !symbol.is_weak())
-            .filter_map(|symbol| symbol.name().ok())
-            .filter(|name| !name.is_empty())
+            .filter(|symbol| symbol.is_undefined())
+            .filter_map(|symbol| Some((symbol.name().ok()?, symbol.is_weak())))
+            .filter(|(name, is_weak)| !name.is_empty() && (!is_weak || name.starts_with("CONFIG_")))
+            .map(|(name, _)| name)
             .collect();
         names.sort_unstable();
         names
@@ -100,6 +105,18 @@ impl<'data> Elf<'data> {
     /// Bytes of an exported variable.
     pub(crate) fn size(&self, name: &str) -> Option<u64> {
         Some(self.global(name)?.size())
+    }
+
+    /// Bytes of an exported variable before anything runs.
+    pub(crate) fn initial_value(&self, name: &str) -> Option<Vec<u8>> {
+        let symbol = self.global(name)?;
+        let section = self.0.section_by_index(symbol.section_index()?).ok()?;
+        let size = usize::try_from(symbol.size()).ok()?;
+        if section.kind() == SectionKind::UninitializedData {
+            return Some(vec![0; size]);
+        }
+        let start = usize::try_from(symbol.address().checked_sub(section.address())?).ok()?;
+        Some(section.data().ok()?.get(start..start + size)?.to_vec())
     }
 
     /// A variable of a relocatable object.

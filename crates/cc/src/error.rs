@@ -90,6 +90,18 @@ pub enum Error {
         /// What it said.
         message: String,
     },
+    /// The source is a kernel module's, which cannot be loaded as BPF.
+    #[error(
+        "`{}` is a kernel module's source: it runs in the simulator, and cannot be loaded into the \
+         kernel as BPF; for the kernel engine say `linux/{own}`, the running kernel's own, if it has it",
+        .path.display()
+    )]
+    ModuleInKernel {
+        /// The file.
+        path: PathBuf,
+        /// What the kernel calls it, by its file's name.
+        own: String,
+    },
     /// The object is not a usable congestion control.
     #[error("`{file}` {problem}")]
     Invalid {

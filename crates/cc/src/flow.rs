@@ -8,6 +8,7 @@ use crate::declarations::Place;
 use crate::fault::{Fault, MAX_CWND_PKTS, cwnd_remedy};
 use crate::hosted::HostedPointer;
 use crate::instance::Instance;
+use crate::ops::Ops;
 use crate::running::Op;
 use crate::sock::{AckSample, CaEvent, CaState, RateSample, Sock};
 
@@ -21,6 +22,8 @@ pub struct Flow {
     /// The socket, shared by the simulated TCP and the congestion control.
     pub sock: Sock,
     storage: Storage,
+    /// The instance's, unless a kernel module gave this socket another table.
+    ops: Ops,
     /// In the storage's place, if the congestion control is no C.
     hosted: Option<HostedPointer>,
     /// What the socket carries for the congestion control: the storage, or what is hosted.
@@ -40,6 +43,7 @@ impl Flow {
         Self {
             sock: Sock::new(),
             storage,
+            ops: *instance.ops(),
             hosted,
             address,
             instance,
@@ -65,11 +69,15 @@ impl Flow {
     /// Starts the congestion control on this socket, as Linux does when the handshake is done.
     pub fn init(&mut self) {
         self.sock.prior_ssthresh = 0;
-        if let Some(init) = self.instance.ops().init {
+        self.sock.icsk_ca_ops = self.instance.module_ops();
+        if let Some(init) = self.ops.init {
             let sock = self.enter(Op::Init);
             // SAFETY: `enter`.
             unsafe { init(sock) };
             self.leave(Op::Init);
+        }
+        if let Some(ops) = self.instance.exchanged_ops(self.sock.icsk_ca_ops) {
+            self.ops = ops;
         }
         self.sock.icsk_ca_bits |= CA_INITIALIZED;
     }
@@ -77,7 +85,7 @@ impl Flow {
     /// The slow start threshold after a loss, packets.
     #[inline]
     pub fn ssthresh(&mut self) -> u32 {
-        let ssthresh = self.instance.ops().ssthresh.expect("checked on load");
+        let ssthresh = self.ops.ssthresh.expect("checked on load");
         let sock = self.enter(Op::Ssthresh);
         // SAFETY: `enter`.
         let value = unsafe { ssthresh(sock) };
@@ -89,13 +97,13 @@ impl Flow {
     /// and pacing updates.
     #[inline]
     pub fn has_cong_control(&self) -> bool {
-        self.instance.ops().cong_control.is_some()
+        self.ops.cong_control.is_some()
     }
 
     /// Sets cwnd and pacing rate from a delivery-rate sample, at the end of an ACK's processing.
     #[inline]
     pub fn cong_control(&mut self, ack: u32, flag: i32, rs: &RateSample) {
-        if let Some(cong_control) = self.instance.ops().cong_control {
+        if let Some(cong_control) = self.ops.cong_control {
             let sock = self.enter(Op::CongControl);
             // SAFETY: `enter`; the sample is only read, during the call.
             unsafe { cong_control(sock, ack, flag, rs) };
@@ -106,7 +114,7 @@ impl Flow {
     /// Grows cwnd for `acked` newly acknowledged packets.
     #[inline]
     pub fn cong_avoid(&mut self, ack: u32, acked: u32) {
-        if let Some(cong_avoid) = self.instance.ops().cong_avoid {
+        if let Some(cong_avoid) = self.ops.cong_avoid {
             let sock = self.enter(Op::CongAvoid);
             // SAFETY: `enter`.
             unsafe { cong_avoid(sock, ack, acked) };
@@ -118,7 +126,7 @@ impl Flow {
     /// call `icsk_ca_state` is still the old one, as in Linux.
     #[inline]
     pub fn set_state(&mut self, state: CaState) {
-        if let Some(set_state) = self.instance.ops().set_state {
+        if let Some(set_state) = self.ops.set_state {
             let sock = self.enter(Op::SetState);
             // SAFETY: `enter`.
             unsafe { set_state(sock, state as u8) };
@@ -130,7 +138,7 @@ impl Flow {
     /// Tells the congestion control what happened to cwnd or ECN.
     #[inline]
     pub fn cwnd_event(&mut self, event: CaEvent) {
-        if let Some(cwnd_event) = self.instance.ops().cwnd_event {
+        if let Some(cwnd_event) = self.ops.cwnd_event {
             let sock = self.enter(Op::CwndEvent);
             // SAFETY: `enter`.
             unsafe { cwnd_event(sock, event as u32) };
@@ -138,10 +146,11 @@ impl Flow {
         }
     }
 
-    /// Tells the congestion control of an ACK before it is processed; `flags` are `CA_ACK_*`.
+    /// Tells the congestion control of an ACK once what it acknowledges is counted, before losses are
+    /// looked for; `flags` are `CA_ACK_*`.
     #[inline]
     pub fn in_ack_event(&mut self, flags: u32) {
-        if let Some(in_ack_event) = self.instance.ops().in_ack_event {
+        if let Some(in_ack_event) = self.ops.in_ack_event {
             let sock = self.enter(Op::InAckEvent);
             // SAFETY: `enter`.
             unsafe { in_ack_event(sock, flags) };
@@ -152,13 +161,13 @@ impl Flow {
     /// Whether the congestion control wants [`Flow::pkts_acked`].
     #[inline]
     pub fn has_pkts_acked(&self) -> bool {
-        self.instance.ops().pkts_acked.is_some()
+        self.ops.pkts_acked.is_some()
     }
 
     /// Tells the congestion control of newly acknowledged packets and their RTT.
     #[inline]
     pub fn pkts_acked(&mut self, sample: &AckSample) {
-        if let Some(pkts_acked) = self.instance.ops().pkts_acked {
+        if let Some(pkts_acked) = self.ops.pkts_acked {
             let sock = self.enter(Op::PktsAcked);
             // SAFETY: `enter`; the sample is only read, during the call.
             unsafe { pkts_acked(sock, sample) };
@@ -169,7 +178,7 @@ impl Flow {
     /// The smallest TSO burst that the congestion control wants, packets, if it cares.
     #[inline]
     pub fn min_tso_segs(&mut self) -> Option<u32> {
-        let min_tso_segs = self.instance.ops().min_tso_segs?;
+        let min_tso_segs = self.ops.min_tso_segs?;
         let sock = self.enter(Op::MinTsoSegs);
         // SAFETY: `enter`.
         let value = unsafe { min_tso_segs(sock) };
@@ -180,7 +189,7 @@ impl Flow {
     /// cwnd after a recovery that turned out to be spurious, packets.
     #[inline]
     pub fn undo_cwnd(&mut self) -> u32 {
-        let undo_cwnd = self.instance.ops().undo_cwnd.expect("checked on load");
+        let undo_cwnd = self.ops.undo_cwnd.expect("checked on load");
         let sock = self.enter(Op::UndoCwnd);
         // SAFETY: `enter`.
         let cwnd_pkts = unsafe { undo_cwnd(sock) };
@@ -195,7 +204,7 @@ impl Flow {
     /// default is 2).
     #[inline]
     pub fn sndbuf_expand(&mut self) -> Option<u32> {
-        let sndbuf_expand = self.instance.ops().sndbuf_expand?;
+        let sndbuf_expand = self.ops.sndbuf_expand?;
         let sock = self.enter(Op::SndbufExpand);
         // SAFETY: `enter`.
         let value = unsafe { sndbuf_expand(sock) };
@@ -263,7 +272,7 @@ impl Drop for Flow {
         if self.sock.icsk_ca_bits & CA_INITIALIZED == 0 {
             return;
         }
-        if let Some(release) = self.instance.ops().release {
+        if let Some(release) = self.ops.release {
             let sock = self.enter(Op::Release);
             // SAFETY: `enter`; the storage is freed after this.
             unsafe { release(sock) };

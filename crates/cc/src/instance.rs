@@ -3,9 +3,10 @@
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::error::Error as _;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs::File;
 use std::io::Write as _;
+use std::num::NonZero;
 use std::os::fd::AsRawFd as _;
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -24,12 +25,12 @@ use crate::fault::Fault;
 use crate::file_name::FileName;
 use crate::flow::Flow;
 use crate::hosted::{Hosted, HostedPointer};
-use crate::kernel_functions::missing_functions;
-use crate::ops::Ops;
+use crate::kernel_functions::{missing_functions, missing_symbols};
+use crate::ops::{Ops, TCP_CONG_NEEDS_ECN};
 use crate::ops_choice;
 use crate::request::{Request, choose_params};
 use crate::running::{Running, SharedRunning};
-use crate::sock;
+use crate::{kernel_module, sock};
 
 /// `dumbbell_forget_socket` of `cc/include/maps.c`.
 type ForgetSocket = unsafe extern "C" fn(u64);
@@ -45,6 +46,8 @@ pub struct Instance {
     build: String,
     params: BTreeMap<String, i64>,
     declarations: Declarations,
+    /// The table that a kernel module registered, in its own data.
+    module_ops: Option<NonNull<Ops>>,
     /// What was asked for: a name or a file.
     requested: String,
     running: SharedRunning,
@@ -91,7 +94,6 @@ impl Instance {
         })?;
         mapping.check_layout().map_err(invalid)?;
         let table = FileName::parse(&request.name).and_then(|file| file.table);
-        let (ops_table, ops) = mapping.ops(table).map_err(invalid)?;
         for param in &declarations.params {
             mapping
                 .write_param(param, params[&param.name])
@@ -103,6 +105,12 @@ impl Instance {
         // SAFETY: `variable` found a u64 in the writable data of a mapping that nothing
         // else refers to yet.
         unsafe { state.write(seed) };
+        let module_ops = mapping.load_module().map_err(invalid)?;
+        let (ops_table, ops) = match module_ops {
+            // SAFETY: `load_module` found a table that starts as `Ops` in the mapped data.
+            Some(registered) => ("", unsafe { registered.read() }),
+            None => mapping.ops(table).map_err(invalid)?,
+        };
         let forget_socket = mapping
             .set_up_maps(declarations.storage_bytes)
             .map_err(invalid)?;
@@ -110,6 +118,7 @@ impl Instance {
             name: ops.check().map_err(invalid)?.to_owned(),
             ops_table: ops_table.to_owned(),
             ops,
+            module_ops,
             build: digest(object),
             params,
             declarations,
@@ -136,6 +145,7 @@ impl Instance {
         let instance = Self {
             name: ops.check().map_err(invalid)?.to_owned(),
             ops_table: String::new(),
+            module_ops: None,
             ops,
             build: hosted.build.clone(),
             params: hosted.params.clone(),
@@ -172,6 +182,11 @@ impl Instance {
     /// The time series that its flows deliver, in the order of [`Flow::read_series`].
     pub fn series(&self) -> &[Series] {
         &self.declarations.series
+    }
+
+    /// Whether it wants ECN on its connections, whatever the host's setting (`TCP_CONG_NEEDS_ECN`).
+    pub fn needs_ecn(&self) -> bool {
+        self.ops.flags & TCP_CONG_NEEDS_ECN != 0
     }
 
     /// What no run can go on with, once a flow's call has shown it; the first.
@@ -222,6 +237,21 @@ impl Instance {
         &self.ops
     }
 
+    /// Address of the table that a kernel module registered; zero for others.
+    pub(crate) fn module_ops(&self) -> usize {
+        self.module_ops.map_or(0, |table| table.addr().get())
+    }
+
+    /// The table that a kernel module put in place of the one it registered, if it did: `address`
+    /// is what its socket's `icsk_ca_ops` says.
+    pub(crate) fn exchanged_ops(&self, address: usize) -> Option<Ops> {
+        let registered = self.module_ops?;
+        let address = NonZero::new(address).filter(|&address| address != registered.addr())?;
+        // SAFETY: C wrote the address of a table of its own there, in the same mapping; we trust
+        // it as a kernel trusts a module.
+        Some(unsafe { registered.with_addr(address).read() })
+    }
+
     /// Takes what maps keep of a socket out of them: it is closed.
     pub(crate) fn forget_socket(&self, cookie: u64) {
         if let Some(forget_socket) = self.forget_socket {
@@ -238,6 +268,9 @@ impl Instance {
         unsafe { self.now_ns.write(now_ns) };
     }
 }
+
+/// Where a kernel module's table is put; other objects do not have it.
+const REGISTERED: &str = "dumbbell_registered";
 
 /// What the dynamic linker says.
 fn linker_message(error: &libloading::Error) -> String {
@@ -274,10 +307,25 @@ impl<'data> Mapping<'data> {
         // SAFETY: the object is ours or the user's, whom we trust as a kernel trusts a
         // module; built with -nostdlib it has no initialisers to run.
         let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
-        let library = library.map_err(|error| match missing_functions(&elf) {
-            Some(missing) => Unmapped::Missing(missing),
-            None => Unmapped::System(linker_message(&error).replace(&path, "the object")),
+        let library = library.map_err(|error| {
+            let missing = if elf.size(REGISTERED).is_some() {
+                let symbols = missing_symbols(&elf);
+                (!symbols.is_empty()).then(|| kernel_module::explain_symbols(&symbols))
+            } else {
+                missing_functions(&elf)
+            };
+            missing.map_or_else(
+                || Unmapped::System(linker_message(&error).replace(&path, "the object")),
+                Unmapped::Missing,
+            )
         })?;
+        // A weak one that is not there lies at address 0, where C would read it.
+        let is_setting = |name: &&str| name.starts_with("CONFIG_");
+        if elf.undefined().iter().any(is_setting)
+            && let Some(missing) = missing_functions(&elf)
+        {
+            return Err(Unmapped::Missing(missing));
+        }
         Ok(Self { elf, library, file })
     }
 
@@ -306,12 +354,12 @@ impl<'data> Mapping<'data> {
     /// Both sides must agree on every offset of `struct tcp_sock`.
     fn check_layout(&self) -> Result<(), String> {
         let expected = sock::layout();
-        let layout = self
-            .variable("dumbbell_layout")
-            .map(|array: NonNull<[u32; 22]>| {
-                // SAFETY: `variable` found as many u32 in the mapped data.
-                unsafe { array.read() }
-            });
+        let layout =
+            self.variable("dumbbell_layout")
+                .map(|array: NonNull<[u32; sock::LAYOUT_WORDS]>| {
+                    // SAFETY: `variable` found as many u32 in the mapped data.
+                    unsafe { array.read() }
+                });
         if layout != Ok(expected) {
             return Err("was built against another layout of `struct tcp_sock`".to_owned());
         }
@@ -347,9 +395,52 @@ impl<'data> Mapping<'data> {
         Ok(Some(*forget))
     }
 
+    /// Runs a kernel module's `module_init`, which registers its table; `None` if the object is none.
+    fn load_module(&self) -> Result<Option<NonNull<Ops>>, String> {
+        if self.elf.size(REGISTERED).is_none() {
+            return Ok(None);
+        }
+        // SAFETY: only `module.c` has that name, with this type.
+        let load = unsafe {
+            self.library
+                .get::<unsafe extern "C" fn() -> c_int>("dumbbell_load_module")
+        };
+        let load = load.map_err(|_| "has no `dumbbell_load_module`".to_owned())?;
+        // SAFETY: the module's own code, which we trust as a kernel trusts a module; its
+        // parameters are set and its relocations done.
+        let error = unsafe { load() };
+        self.check_refused_param()?;
+        if error != 0 {
+            return Err(format!(
+                "refuses to start: its module_init returned {error}"
+            ));
+        }
+        let registered = self.variable::<*mut Ops>(REGISTERED)?;
+        // SAFETY: `variable` found a pointer there; nothing else refers to the mapping.
+        let table = unsafe { registered.read() };
+        NonNull::new(table).map(Some).ok_or_else(|| {
+            "registers no congestion control; call tcp_register_congestion_control() in module_init"
+                .to_owned()
+        })
+    }
+
+    /// A module's parameters can have a callback that refuses values.
+    fn check_refused_param(&self) -> Result<(), String> {
+        let name = self.variable::<*const c_char>("dumbbell_refused_param")?;
+        // SAFETY: `variable` found a pointer there: null, or the name of a parameter, a string
+        // constant of the same mapping.
+        let name = unsafe { name.read() };
+        if name.is_null() {
+            return Ok(());
+        }
+        // SAFETY: as above.
+        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+        Err(format!("refuses the value of its parameter `{name}`"))
+    }
+
     /// Sets a parameter: a constant for the C, so its pages are made writable meanwhile.
     fn write_param(&self, param: &Param, value: i64) -> Result<(), String> {
-        let (address, facts) = self.symbol(&param.name)?;
+        let (address, facts) = self.symbol(&param.variable)?;
         let page_bytes = rustix::param::page_size();
         let start = address
             .as_ptr()

@@ -2,7 +2,11 @@
 //! stands for one natively.
 
 /// Start of the functions' names, and the file of `cc/include` that defines them.
-const FAMILIES: [(&str, &str); 2] = [("cubictcp_", "kfuncs/cubictcp.c"), ("bbr_", "kfuncs/bbr.c")];
+const FAMILIES: [(&str, &str); 3] = [
+    ("cubictcp_", "kfuncs/cubictcp.c"),
+    ("bbr_", "kfuncs/bbr.c"),
+    ("dctcp_", "kfuncs/dctcp.c"),
+];
 
 /// Files to be linked with an object that lacks these functions.
 pub(crate) fn sources_of(undefined: &[&str]) -> Vec<&'static str> {

@@ -13,17 +13,20 @@ const KERNEL_FUNCTIONS: [&str; 5] = [
     "tcp_reno_undo_cwnd",
 ];
 
-/// What the object calls that neither it nor the process has, in words that name the remedy.
-pub(crate) fn missing_functions(elf: &Elf<'_>) -> Option<String> {
+/// What the object calls that neither it nor the process has.
+pub(crate) fn missing_symbols<'data>(elf: &Elf<'data>) -> Vec<&'data str> {
     let process = Library::this();
     let is_missing = |name: &&str| {
         // SAFETY: only whether there is such a symbol is asked; it is not used.
         unsafe { process.get::<*const ()>(*name) }.is_err()
     };
-    let missing: Vec<String> = elf
-        .undefined()
+    elf.undefined().into_iter().filter(is_missing).collect()
+}
+
+/// The same in words that name the remedy.
+pub(crate) fn missing_functions(elf: &Elf<'_>) -> Option<String> {
+    let missing: Vec<String> = missing_symbols(elf)
         .into_iter()
-        .filter(is_missing)
         .map(|name| format!("`{name}`"))
         .collect();
     (!missing.is_empty()).then(|| {

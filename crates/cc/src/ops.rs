@@ -8,6 +8,9 @@ use crate::sock::{AckSample, RateSample, Sock};
 /// Bytes of `name`, its terminating zero included (`TCP_CA_NAME_MAX`).
 pub(crate) const NAME_BYTES: usize = 16;
 
+/// Flag of the table: the congestion control wants ECN on its connections.
+pub(crate) const TCP_CONG_NEEDS_ECN: u32 = 1 << 1;
+
 /// The table of callbacks. A null pointer in C is `None`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +85,14 @@ pub(crate) struct OpsImage<'data> {
 }
 
 impl<'data> OpsImage<'data> {
+    /// `flags` of the table; 0 if it is too short to have any.
+    pub(crate) fn flags(&self) -> u32 {
+        let flags = offset_of!(Ops, flags);
+        let bytes = self.bytes.get(flags..flags + 4);
+        let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
+        bytes.map_or(0, u32::from_le_bytes)
+    }
+
     /// Refuses what the kernel would refuse; returns the name.
     pub(crate) fn check(&self) -> Result<&'data str, String> {
         let name = offset_of!(Ops, name);

@@ -5,7 +5,7 @@
 //! in these very fields, so a congestion control reads what the sender lives by,
 //! not a copy. [`layout`] is compared with the offsets that `native.c` exports.
 
-use std::mem::{offset_of, size_of};
+use core::mem::{offset_of, size_of};
 
 /// Private state of a congestion control, in `u64` words (104 bytes, as in Linux).
 pub const CA_PRIV_WORDS: usize = 13;
@@ -15,6 +15,13 @@ pub const TCP_INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// Pacing is done by TCP itself (`enum sk_pacing`).
 pub const SK_PACING_NEEDED: u32 = 1;
+
+/// `sk_state` of an open connection.
+const TCP_ESTABLISHED: u8 = 1;
+/// Timestamps are in use and were seen, and so is SACK (`rx_opt_bits`).
+const TIMESTAMPS_AND_SACK: u16 = 0b111;
+/// A kernel module called `tcp_enter_cwr`.
+const ENTER_CWR: u32 = 1;
 
 /// `enum tcp_ca_state`: what loss recovery is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,7 +78,7 @@ pub struct Sock {
     pub sk_gso_max_size: u32,
     pub sk_gso_max_segs: u16,
     pub sk_pacing_shift: u8,
-    pub sk_reserved: u8,
+    pub sk_state: u8,
     /// `struct sock` is nested in C and ends on a multiple of eight bytes.
     sk_padding: u32,
     pub icsk_rto: u32,
@@ -81,6 +88,11 @@ pub struct Sock {
     pub icsk_backoff: u8,
     pub icsk_reserved: u8,
     pub icsk_ca_priv: [u64; CA_PRIV_WORDS],
+    /// Address of a kernel module's own table, which it may exchange in `init`; zero without one.
+    pub(crate) icsk_ca_ops: usize,
+    pub icsk_ack_pending: u8,
+    pub icsk_ack_reserved: [u8; 3],
+    pub icsk_ack_ato: u32,
     pub bytes_acked: u64,
     pub bytes_sent: u64,
     pub tcp_mstamp: u64,
@@ -131,6 +143,17 @@ pub struct Sock {
     pub limited_bits: u8,
     pub ecn_flags: u8,
     pub tp_reserved: u16,
+    pub rcv_tsval: u32,
+    pub rcv_tsecr: u32,
+    /// `saw_tstamp:1`, `tstamp_ok:1`, `sack_ok:3` of `rx_opt`.
+    pub rx_opt_bits: u16,
+    pub rx_reserved: u16,
+    pub rcv_nxt: u32,
+    pub rcv_tstamp: u32,
+    pub retrans_stamp: u32,
+    pub bytes_retrans: u32,
+    /// What functions of the kernel asked for during a call, `DUMBBELL_*` of `linux-module/tcp.h`.
+    pub(crate) host_requests: u32,
     /// Address of the `bpf_sk_storage` value, by which maps know the socket; owned by [`crate::Flow`].
     pub(crate) host_storage: u64,
 }
@@ -141,7 +164,7 @@ impl Sock {
     pub fn new() -> Self {
         // SAFETY: every field is an integer or an array of integers, for which
         // all-zero bytes are a valid value.
-        let mut sock: Self = unsafe { std::mem::zeroed() };
+        let mut sock: Self = unsafe { core::mem::zeroed() };
         sock.snd_ssthresh = TCP_INFINITE_SSTHRESH;
         sock.snd_cwnd_clamp = u32::MAX;
         sock.sk_pacing_rate = u64::MAX;
@@ -149,6 +172,8 @@ impl Sock {
         sock.sk_pacing_shift = 10;
         sock.sk_gso_max_size = 65536;
         sock.sk_gso_max_segs = 65535;
+        sock.sk_state = TCP_ESTABLISHED;
+        sock.rx_opt_bits = TIMESTAMPS_AND_SACK;
         sock
     }
 
@@ -186,6 +211,14 @@ impl Sock {
     #[inline]
     pub fn set_rate_app_limited(&mut self, limited: bool) {
         self.limited_bits = (self.limited_bits & !2) | (u8::from(limited) << 1);
+    }
+
+    /// Whether the congestion control called `tcp_enter_cwr` since this was last asked.
+    #[inline]
+    pub fn take_enter_cwr(&mut self) -> bool {
+        let asked = self.host_requests & ENTER_CWR != 0;
+        self.host_requests = 0;
+        asked
     }
 
     /// Whether cwnd is below ssthresh.
@@ -238,19 +271,23 @@ pub struct AckSample {
     pub pkts_acked: u32,
     /// RTT of the last acknowledged packet, µs; negative without one.
     pub rtt_us: i32,
-    /// Packets in flight when the ACK arrived.
+    /// Bytes that were in flight when the acknowledged packet left.
     pub in_flight: u32,
 }
 
+/// Words of `dumbbell_layout` in `native.c`.
+pub(crate) const LAYOUT_WORDS: usize = 25;
+
 /// The offsets `dumbbell_layout` of `native.c` must have, in its order.
-pub(crate) fn layout() -> [u32; 22] {
-    [
+pub(crate) const fn layout() -> [u32; LAYOUT_WORDS] {
+    let bytes = [
         size_of::<Sock>(),
         offset_of!(Sock, sk_pacing_rate),
         offset_of!(Sock, sk_pacing_status),
         offset_of!(Sock, sk_pacing_shift),
         offset_of!(Sock, icsk_retransmits),
         offset_of!(Sock, icsk_ca_priv),
+        offset_of!(Sock, icsk_ca_ops),
         offset_of!(Sock, tcp_mstamp),
         offset_of!(Sock, rtt_min),
         offset_of!(Sock, srtt_us),
@@ -262,14 +299,23 @@ pub(crate) fn layout() -> [u32; 22] {
         offset_of!(Sock, app_limited),
         offset_of!(Sock, lsndtime),
         offset_of!(Sock, ecn_flags),
+        offset_of!(Sock, rcv_tsval),
+        offset_of!(Sock, host_requests),
         offset_of!(Sock, host_storage),
         size_of::<RateSample>(),
         offset_of!(RateSample, rtt_us),
         offset_of!(RateSample, is_ack_delayed),
         size_of::<AckSample>(),
-    ]
-    .map(|bytes| bytes as u32)
+    ];
+    let mut words = [0; LAYOUT_WORDS];
+    let mut i = 0;
+    while i < words.len() {
+        words[i] = bytes[i] as u32;
+        i += 1;
+    }
+    words
 }
 
 #[cfg(test)]
+#[path = "sock/tests.rs"]
 mod tests;

@@ -258,7 +258,9 @@ fn an_op_that_the_kernel_gives_to_modules_only_is_refused() {
     let ops = OPS.replace(".name", ".get_info = (void *)mine_info, .name");
     let line = refusal_of(&[PREAMBLE, AVOID, info, &ops]);
     assert!(
-        line.starts_with("`FILE` implements `get_info`, which"),
+        line.contains(
+            ":\nthe kernel lets no BPF congestion control implement `get_info`; leave it out\n"
+        ),
         "{line}"
     );
 }
@@ -308,6 +310,23 @@ fn an_unknown_kernel_function_is_named() {
         "{line}"
     );
     assert!(!line.contains("/proc/"), "{line}");
+}
+
+#[test]
+fn a_setting_of_the_kernel_s_that_is_not_there_is_named() {
+    let reads = |weak: &str| {
+        format!(
+            "extern int CONFIG_NONESUCH __kconfig {weak};\nu32 f(void);\n\
+             u32 f(void) {{ return CONFIG_NONESUCH; }}\n"
+        )
+    };
+    for weak in ["", "__weak"] {
+        let line = refusal_of(&[PREAMBLE, AVOID, OPS, &reads(weak)]);
+        assert!(
+            line.starts_with("`FILE` needs `CONFIG_NONESUCH` of the kernel, which"),
+            "{line}"
+        );
+    }
 }
 
 #[test]

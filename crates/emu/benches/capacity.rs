@@ -154,6 +154,8 @@ fn scenario(flows: u32, rate_mbit: u64) -> Scenario {
         bottleneck: BottleneckConfig {
             link_rate_bps,
             rate_steps: Vec::new(),
+            ecn_threshold: None,
+            random_loss_ppb: 0,
             queue: Queue::Bfifo {
                 limit_bytes: link_rate_bps / 8 * BASE_RTT_NS / 1_000_000_000,
             },
@@ -174,6 +176,7 @@ fn scenario(flows: u32, rate_mbit: u64) -> Scenario {
             sndbuf_bytes: 1 << 30,
             tso: true,
             delayed_ack: true,
+            ecn: false,
         }],
     }
 }

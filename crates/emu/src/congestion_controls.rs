@@ -10,6 +10,9 @@ use crate::kernel;
 /// Names of the running kernel's own congestion controls begin with this.
 const KERNELS_OWN: &str = "linux/";
 
+/// The one of them that has the flag `TCP_CONG_NEEDS_ECN`; a kernel does not tell.
+const KERNELS_NEEDING_ECN: &str = "dctcp";
+
 /// What a group runs.
 #[derive(Debug)]
 pub(crate) enum KernelCc {
@@ -41,6 +44,14 @@ impl KernelCc {
             "this kernel has no congestion control `{name}`, it has {}; `modprobe tcp_{name}` may add it",
             known.join(", ")
         )))
+    }
+
+    /// Whether it wants ECN on its connections, whatever the host's setting.
+    pub(crate) fn needs_ecn(&self) -> bool {
+        match self {
+            Self::Own(name) => name == KERNELS_NEEDING_ECN,
+            Self::Loaded(loaded) => loaded.needs_ecn(),
+        }
     }
 
     /// What sockets select it by.

@@ -179,6 +179,8 @@ fn set_sysctls(group: &Group) -> Result<(), Error> {
         ("tcp_no_metrics_save", "1".to_owned()),
         ("tcp_rmem", format!("4096 {rmem_start} {rmem}")),
         ("tcp_wmem", format!("4096 {wmem_start} {wmem}")),
+        // 1 asks for ECN and agrees to it, 2 agrees only.
+        ("tcp_ecn", if group.ecn { "1" } else { "2" }.to_owned()),
     ] {
         let path = format!("/proc/sys/net/ipv4/{name}");
         fs::write(&path, value).map_err(|source| cannot_set(&path, source))?;

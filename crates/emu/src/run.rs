@@ -98,6 +98,9 @@ fn measure(
 
     let kernel_names: Vec<String> = ccs.iter().map(|cc| cc.kernel_name().to_owned()).collect();
     let traffic = Traffic::prepare(&hosts, scenario, &kernel_names)?;
+    for (group, cc) in ccs.iter().enumerate().filter(|(_, cc)| cc.needs_ecn()) {
+        traffic.run_at_receivers(group, cc.kernel_name())?;
+    }
     let mut states = States::new(scenario, &ccs, traffic.sender_sockets())?;
 
     let (mut capture, taps) = capture

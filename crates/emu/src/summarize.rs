@@ -90,6 +90,7 @@ fn flow_summary(
         sent_pkts: on_path.entered_pkts,
         retransmitted_pkts: on_path.retransmitted_pkts,
         dropped_pkts: on_path.dropped_pkts,
+        marked_pkts: (scenario.bottleneck.ecn_threshold).map(|_| on_path.marked_pkts),
         lost_pkts: None,
         arrived_pkts: on_path.arrived_pkts,
         on_path_pkts: on_path.on_path_pkts,

@@ -110,6 +110,16 @@ impl Traffic {
         })
     }
 
+    /// Has a group's receivers run `kernel_cc` too, for one that needs ECN: Linux declines a SYN that is
+    /// itself ECN-capable unless the listener's congestion control needs ECN.
+    pub(crate) fn run_at_receivers(&self, group: usize, kernel_cc: &str) -> Result<(), Error> {
+        let set = socket::set_congestion_control(&self.listeners[group], kernel_cc);
+        set.map_err(|source| Error::System {
+            what: format!("the receiver of group {group} could not run `{kernel_cc}`"),
+            source,
+        })
+    }
+
     /// The senders' sockets in flow order, before they connect.
     pub(crate) fn sender_sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let connections = self.connections.iter();

@@ -35,6 +35,7 @@ fn group(cc: &str, flows: u32) -> Group {
         sndbuf_bytes: UNLIMITED_BYTES,
         tso: true,
         delayed_ack: true,
+        ecn: false,
     }
 }
 
@@ -46,6 +47,8 @@ fn scenario(duration_ns: u64, groups: Vec<Group>) -> Scenario {
         bottleneck: BottleneckConfig {
             link_rate_bps: 50_000_000,
             rate_steps: Vec::new(),
+            ecn_threshold: None,
+            random_loss_ppb: 0,
             queue: Queue::Bfifo {
                 limit_bytes: 250_000,
             },

@@ -56,6 +56,8 @@ mod tests {
             bottleneck: BottleneckConfig {
                 link_rate_bps: 50_000_000,
                 rate_steps: Vec::new(),
+                ecn_threshold: None,
+                random_loss_ppb: 0,
                 queue: Queue::Bfifo { limit_bytes },
             },
             groups: vec![Group {
@@ -74,6 +76,7 @@ mod tests {
                 sndbuf_bytes: 1 << 30,
                 tso: true,
                 delayed_ack: true,
+                ecn: false,
             }],
         }
     }

@@ -7,10 +7,12 @@
 //! packet's header `H` is a parameter: a simulated TCP header there, bytes from a
 //! TUN device here.
 //!
-//! - [`Packet`]: what travels. Sizes are wire bytes.
-//! - [`Queue`]: the contract of a queue discipline; [`Fifo`] is `bfifo` and `pfifo`.
+//! - [`Packet`]: what travels. Sizes are wire bytes. [`Ecn`]: what it says of congestion.
+//! - [`Queue`]: the contract of a queue discipline; [`Fifo`] is `bfifo` and `pfifo`,
+//!   with a threshold for ECN marks if one is wanted.
 //! - [`Link`]: a rate, with a queue in front of it.
 //! - [`DelayLine`]: constant propagation delay.
+//! - [`RandomLoss`]: packets that a noisy link loses.
 //!
 //! Invariants: integers only; packets are conserved (every packet offered is
 //! forwarded, dropped or still inside); times handed in never go back.
@@ -18,12 +20,15 @@
 #![forbid(unsafe_code)]
 
 mod delay_line;
+mod ecn;
 mod fifo;
 mod link;
 mod packet;
 mod queue;
+mod random_loss;
 
 pub use delay_line::DelayLine;
+pub use ecn::Ecn;
 pub use fifo::{Fifo, Limit};
 pub use link::{Departure, Link};
 pub use packet::{
@@ -31,3 +36,4 @@ pub use packet::{
     TIMESTAMPS_BYTES,
 };
 pub use queue::Queue;
+pub use random_loss::RandomLoss;

@@ -117,6 +117,7 @@ mod tests {
         Packet {
             flow: 0,
             wire_bytes,
+            ecn: crate::Ecn::NotEct,
             arrived_ns: 0,
             header: (),
         }

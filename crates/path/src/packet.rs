@@ -1,5 +1,7 @@
 //! What travels on a path.
 
+use crate::Ecn;
+
 /// Ethernet header, bytes. The frame check sequence and preamble are not counted,
 /// as Linux's queue disciplines do not count them: a full 1500-byte IP packet is
 /// 1514 bytes on the wire.
@@ -31,6 +33,8 @@ pub struct Packet<H> {
     pub flow: u32,
     /// Size on the wire with every header, bytes.
     pub wire_bytes: u32,
+    /// The IP header's ECN field; a queue that marks sets it to CE.
+    pub ecn: Ecn,
     /// When it arrived at the element that holds it, ns; set by that element.
     pub arrived_ns: u64,
     /// The rest, opaque to the path.

@@ -2,17 +2,19 @@
 
 use std::collections::VecDeque;
 
-use dumbbell_path::{Departure, Header, Link, Packet, Queue as _};
+use dumbbell_path::{Departure, Ecn, Header, Link, Packet, Queue as _, RandomLoss};
 use hdrhistogram::Histogram;
 
 use crate::histogram::histogram_us;
 use crate::queue_discipline::QueueDiscipline;
+use crate::random::element_seed;
 use crate::scenario::{self, RateStep};
 
 /// A link with its queue, counting.
 #[derive(Clone, Debug)]
 pub struct Bottleneck<H> {
     link: Link<QueueDiscipline<H>>,
+    random_loss: RandomLoss,
     /// The link's present rate, bit/s.
     link_rate_bps: u64,
     /// Rates to come, on the engine's clock, in order of time.
@@ -23,15 +25,21 @@ pub struct Bottleneck<H> {
     dropped: Vec<Packet<H>>,
     /// Data packets of each flow that were dropped.
     pub flow_dropped_pkts: Vec<u64>,
+    /// Data packets of each flow that went on the wire marked CE.
+    pub flow_marked_pkts: Vec<u64>,
     /// Packets that arrived.
     pub offered_pkts: u64,
     /// Packets that went on the wire, the one that is still on it included.
     pub taken_pkts: u64,
     /// Their wire bytes.
     pub taken_bytes: u64,
-    /// Packets dropped.
+    /// Of them marked CE.
+    pub marked_pkts: u64,
+    /// Packets dropped, those lost at random included.
     pub dropped_pkts: u64,
-    /// Their wire bytes.
+    /// Of them lost at random.
+    pub random_loss_pkts: u64,
+    /// Wire bytes of all that were dropped.
     pub dropped_bytes: u64,
     /// How long packets waited, µs.
     pub sojourn_us: Histogram<u32>,
@@ -54,26 +62,28 @@ pub struct Bottleneck<H> {
 }
 
 impl<H: Header> Bottleneck<H> {
-    /// An idle link in a run of `flows` flows that starts at `start_ns` of the engine's clock.
-    pub fn new(bottleneck: &scenario::Bottleneck, flows: usize, start_ns: u64) -> Self {
+    /// An idle link in a run of `seed` and `flows` flows that starts at `start_ns` of the engine's
+    /// clock.
+    pub fn new(bottleneck: &scenario::Bottleneck, seed: u64, flows: usize, start_ns: u64) -> Self {
         let on_clock = |step: &RateStep| RateStep {
             at_ns: start_ns.saturating_add(step.at_ns),
             ..*step
         };
         let rate_steps: VecDeque<_> = bottleneck.rate_steps.iter().map(on_clock).collect();
         Self {
-            link: Link::new(
-                bottleneck.link_rate_bps,
-                QueueDiscipline::new(&bottleneck.queue),
-            ),
+            link: Link::new(bottleneck.link_rate_bps, QueueDiscipline::new(bottleneck)),
+            random_loss: RandomLoss::new(bottleneck.random_loss_ppb, element_seed(seed, "loss", 0)),
+            random_loss_pkts: 0,
             link_rate_bps: bottleneck.link_rate_bps,
             next_step_ns: rate_steps.front().map_or(u64::MAX, |step| step.at_ns),
             rate_steps,
             dropped: Vec::new(),
             flow_dropped_pkts: vec![0; flows],
+            flow_marked_pkts: vec![0; flows],
             offered_pkts: 0,
             taken_pkts: 0,
             taken_bytes: 0,
+            marked_pkts: 0,
             dropped_pkts: 0,
             dropped_bytes: 0,
             sojourn_us: histogram_us(),
@@ -111,7 +121,12 @@ impl<H: Header> Bottleneck<H> {
     ) {
         self.charge_backlog(now_ns);
         self.offered_pkts += 1;
-        self.link.enqueue(now_ns, packet, &mut self.dropped);
+        if self.random_loss.loses() {
+            self.random_loss_pkts += 1;
+            self.dropped.push(packet);
+        } else {
+            self.link.enqueue(now_ns, packet, &mut self.dropped);
+        }
         self.backlog_max_bytes = self.backlog_max_bytes.max(self.backlog_bytes());
         self.count_drops(on_drop);
     }
@@ -142,6 +157,9 @@ impl<H: Header> Bottleneck<H> {
         self.last_wire_bytes = u64::from(departure.packet.wire_bytes);
         self.taken_pkts += 1;
         self.taken_bytes += u64::from(departure.packet.wire_bytes);
+        if departure.packet.ecn == Ecn::Ce {
+            self.count_mark(&departure.packet);
+        }
         Some(departure)
     }
 
@@ -230,6 +248,13 @@ impl<H: Header> Bottleneck<H> {
         }
         let next = self.rate_steps.front();
         self.next_step_ns = next.map_or(u64::MAX, |step| step.at_ns);
+    }
+
+    fn count_mark(&mut self, packet: &Packet<H>) {
+        self.marked_pkts += 1;
+        if packet.header.is_data() {
+            self.flow_marked_pkts[packet.flow as usize] += 1;
+        }
     }
 
     #[inline]

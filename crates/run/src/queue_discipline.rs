@@ -2,27 +2,28 @@
 
 use dumbbell_path::{Fifo, Limit, Packet, Queue};
 
-use crate::scenario;
+use crate::scenario::{self, EcnThreshold};
 
 /// One of them, chosen by the scenario. An enumeration and not a trait object, because the
 /// bottleneck asks its queue several times per packet.
 #[derive(Clone, Debug)]
 pub enum QueueDiscipline<H> {
-    /// `bfifo` and `pfifo`.
+    /// `bfifo` and `pfifo`, with a threshold for ECN marks or without.
     Fifo(Fifo<H>),
 }
 
 impl<H> QueueDiscipline<H> {
     /// An empty queue as the scenario names it.
-    pub fn new(queue: &scenario::Queue) -> Self {
-        match *queue {
-            scenario::Queue::Bfifo { limit_bytes } => {
-                Self::Fifo(Fifo::new(Limit::Bytes(limit_bytes)))
-            }
-            scenario::Queue::Pfifo { limit_pkts } => {
-                Self::Fifo(Fifo::new(Limit::Packets(limit_pkts)))
-            }
-        }
+    pub fn new(bottleneck: &scenario::Bottleneck) -> Self {
+        let limit = match bottleneck.queue {
+            scenario::Queue::Bfifo { limit_bytes } => Limit::Bytes(limit_bytes),
+            scenario::Queue::Pfifo { limit_pkts } => Limit::Packets(limit_pkts),
+        };
+        let threshold = bottleneck.ecn_threshold.map(|threshold| match threshold {
+            EcnThreshold::Bytes(bytes) => Limit::Bytes(bytes),
+            EcnThreshold::Pkts(packets) => Limit::Packets(packets),
+        });
+        Self::Fifo(Fifo::new(limit).marking_above(threshold))
     }
 }
 

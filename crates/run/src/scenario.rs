@@ -38,6 +38,27 @@ pub struct Bottleneck {
     pub rate_steps: Vec<RateStep>,
     /// What happens to packets that find the link busy.
     pub queue: Queue,
+    /// Backlog above which packets that are ECN-capable are marked CE; `None`: no packet is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn_threshold: Option<EcnThreshold>,
+    /// Packets that are lost at random on their way to the queue, parts per billion.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub random_loss_ppb: u32,
+}
+
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+/// A threshold for ECN marks (RFC 8257 §3.1), on what waits; the packet being transmitted does not
+/// count. The packet with which the backlog exceeds it is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EcnThreshold {
+    /// Wire bytes.
+    Bytes(u64),
+    /// Packets.
+    Pkts(u64),
 }
 
 /// A change of the link's capacity. The packet that is on the wire then keeps the time it was given.
@@ -141,6 +162,13 @@ pub struct Group {
     pub tso: bool,
     /// Delayed ACKs (RFC 1122 §4.2.3.2, as Linux delays them); off: one ACK per segment.
     pub delayed_ack: bool,
+    /// Classic ECN (RFC 3168). A congestion control that needs ECN has it without being asked.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub ecn: bool,
+}
+
+fn is_off(flag: &bool) -> bool {
+    !flag
 }
 
 /// A congestion control by name (`copa`) or file (`./mine.bpf.c`), with parameters.
@@ -168,6 +196,9 @@ impl Scenario {
             return refuse("the link rate is 0; say a rate above 0, like `50mbit`".to_owned());
         }
         self.bottleneck.check_steps().or_else(refuse)?;
+        if self.bottleneck.random_loss_ppb >= 1_000_000_000 {
+            return refuse("every packet is lost at random; say a loss below `100%`".to_owned());
+        }
         if self.duration_ns == 0 {
             return refuse("the time is 0; say a time above 0, like `120s`".to_owned());
         }

@@ -7,7 +7,7 @@ use crate::bottleneck::Bottleneck;
 use crate::emulation::Emulation;
 use crate::histogram::quantile;
 use crate::rate::{bits_per_second, ratio};
-use crate::scenario::{Queue, Scenario};
+use crate::scenario::{EcnThreshold, Queue, Scenario};
 
 /// One run, summarised. Serialises to the `summary` of `run.json`.
 #[derive(Clone, Debug, Serialize)]
@@ -84,6 +84,9 @@ pub struct FlowSummary {
     pub retransmitted_pkts: u64,
     /// Packets of this flow the bottleneck dropped.
     pub dropped_pkts: u64,
+    /// Packets of this flow that left the bottleneck marked CE; only where it marks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marked_pkts: Option<u64>,
     /// Packets the sender declared lost.
     pub lost_pkts: Option<u64>,
     /// Data packets that reached the receiver, duplicates included.
@@ -132,6 +135,18 @@ pub struct BottleneckSummary {
     pub forwarded_bytes: u64,
     pub dropped_pkts: u64,
     pub dropped_bytes: u64,
+    /// Of the dropped packets those lost at random; only where the scenario has random loss.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub random_loss_pkts: Option<u64>,
+    /// Backlog above which it marks, if it does, wire bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_threshold_bytes: Option<u64>,
+    /// The same in packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_threshold_pkts: Option<u64>,
+    /// Packets that left it marked CE; only where it marks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marked_pkts: Option<u64>,
     /// Time during which a packet waited or was on the wire.
     pub busy_us: u64,
     /// What the link could carry in that time, wire bytes; only where its rate changes.
@@ -165,6 +180,11 @@ impl BottleneckSummary {
             Queue::Bfifo { limit_bytes } => (Some(limit_bytes), None),
             Queue::Pfifo { limit_pkts } => (None, Some(limit_pkts)),
         };
+        let (ecn_threshold_bytes, ecn_threshold_pkts) = match scenario.bottleneck.ecn_threshold {
+            None => (None, None),
+            Some(EcnThreshold::Bytes(bytes)) => (Some(bytes), None),
+            Some(EcnThreshold::Pkts(packets)) => (None, Some(packets)),
+        };
         let link_rate_bps = scenario.bottleneck.link_rate_bps;
         let changes = !scenario.bottleneck.rate_steps.is_empty();
         let capacity_bits = scenario.bottleneck.capacity_bits(duration_ns);
@@ -184,6 +204,14 @@ impl BottleneckSummary {
             forwarded_bytes,
             dropped_pkts: bottleneck.dropped_pkts,
             dropped_bytes: bottleneck.dropped_bytes,
+            random_loss_pkts: (scenario.bottleneck.random_loss_ppb > 0)
+                .then_some(bottleneck.random_loss_pkts),
+            ecn_threshold_bytes,
+            ecn_threshold_pkts,
+            marked_pkts: scenario
+                .bottleneck
+                .ecn_threshold
+                .map(|_| bottleneck.marked_pkts),
             busy_us: bottleneck.busy_ns / 1000,
             busy_capacity_bytes: changes.then(|| bottleneck.busy_capacity_bits() / 8.0),
             left_pkts: bottleneck.backlog_pkts() + bottleneck.taken_pkts - forwarded_pkts,

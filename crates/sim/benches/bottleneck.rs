@@ -170,6 +170,8 @@ fn scenario(case: &Case) -> Scenario {
         bottleneck: Bottleneck {
             link_rate_bps: case.link_rate_bps,
             rate_steps: Vec::new(),
+            ecn_threshold: None,
+            random_loss_ppb: 0,
             queue: Queue::Bfifo {
                 limit_bytes: (bdp_bytes * case.buffer_bdp) as u64,
             },
@@ -193,6 +195,7 @@ fn scenario(case: &Case) -> Scenario {
                 sndbuf_bytes: 1 << 30,
                 tso: true,
                 delayed_ack: true,
+                ecn: false,
             })
             .collect(),
     }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use dumbbell_cc::Instance;
 use dumbbell_run::{Group, histogram_us};
-use dumbbell_tcp::{Receiver, ReceiverConfig, Sender, SenderConfig};
+use dumbbell_tcp::{EcnMode, Receiver, ReceiverConfig, Sender, SenderConfig};
 use hdrhistogram::Histogram;
 
 /// A sender, a receiver and the flow's measurements.
@@ -55,12 +55,14 @@ impl Endpoints {
             closes: true,
             sndbuf_pkts: packets(group.sndbuf_bytes),
             tso: group.tso,
+            ecn: ecn_mode(group, instance),
         };
         let receiver = ReceiverConfig {
             flow,
             rwnd_pkts: packets(group.rwnd_bytes),
             delayed_ack: group.delayed_ack,
             rtt_ns: group.base_rtt_ns,
+            ecn: ecn_mode(group, instance),
         };
         Self {
             group: group_index,
@@ -117,5 +119,16 @@ impl Endpoints {
         self.rtt_min_us = self.rtt_min_us.min(rtt_us);
         self.rtt_max_us = self.rtt_max_us.max(rtt_us);
         self.rtt_us.saturating_record(u64::from(rtt_us));
+    }
+}
+
+/// A congestion control that needs ECN has it at both ends, with feedback of every change of the mark.
+fn ecn_mode(group: &Group, instance: &Instance) -> EcnMode {
+    if instance.needs_ecn() {
+        EcnMode::Dctcp
+    } else if group.ecn {
+        EcnMode::Classic
+    } else {
+        EcnMode::Off
     }
 }

@@ -74,7 +74,7 @@ impl Engine {
             instances: instances.to_vec(),
             timers: Timers::new(2 * flow_count),
             flows,
-            bottleneck: Bottleneck::new(&scenario.bottleneck, flow_count, 0),
+            bottleneck: Bottleneck::new(&scenario.bottleneck, scenario.seed, flow_count, 0),
             recorder: Recorder::new(scenario.sample_interval_ns, scenario.duration_ns, &groups),
             path,
             heads: vec![[u64::MAX; WIDTH]; sources.div_ceil(WIDTH)],
@@ -342,12 +342,16 @@ impl Engine {
     #[inline]
     fn send_ack(&mut self, index: usize, now_ns: u64) {
         let flow = &mut self.flows[index];
-        if let Some(ack) = flow.receiver.poll_transmit() {
+        let back = &mut self.path.classes[flow.path_class].back;
+        let mut sent = false;
+        while let Some(ack) = flow.receiver.poll_transmit() {
             if let Some(tap) = &mut self.tap {
                 tap.ack_leaves(now_ns, &ack);
             }
-            let back = &mut self.path.classes[flow.path_class].back;
             back.push(now_ns, ack);
+            sent = true;
+        }
+        if sent {
             let head = (FIRST_CLASS + 2 * flow.path_class, back.next_event());
             self.set_head(head.0, head.1.unwrap_or(u64::MAX));
         }

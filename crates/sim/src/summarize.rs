@@ -20,6 +20,7 @@ pub(crate) fn summarize(
 ) -> Summary {
     let bottleneck = BottleneckSummary::new(scenario, &mut engine.bottleneck, 0);
     let on_path_pkts = count_on_path(engine);
+    let marks = scenario.bottleneck.ecn_threshold.is_some();
     Summary {
         engine: "simulator",
         engine_version: ENGINE_VERSION,
@@ -33,9 +34,13 @@ pub(crate) fn summarize(
             .zip(&engine.flows)
             .zip(&on_path_pkts)
             .zip(&engine.bottleneck.flow_dropped_pkts)
-            .map(|(((index, flow), &on_path_pkts), &dropped_pkts)| {
-                flow_summary(index, flow, engine.end_ns, on_path_pkts, dropped_pkts)
-            })
+            .zip(&engine.bottleneck.flow_marked_pkts)
+            .map(
+                |((((index, flow), &on_path_pkts), &dropped_pkts), &marked_pkts)| FlowSummary {
+                    marked_pkts: marks.then_some(marked_pkts),
+                    ..flow_summary(index, flow, engine.end_ns, on_path_pkts, dropped_pkts)
+                },
+            )
             .collect(),
         bottleneck,
         emulation: None,
@@ -115,6 +120,7 @@ fn flow_summary(
         sent_pkts: sender.sent_pkts,
         retransmitted_pkts: sender.retransmitted_pkts,
         dropped_pkts,
+        marked_pkts: None,
         lost_pkts: Some(sender.lost_pkts),
         arrived_pkts: receiver.arrived_pkts,
         on_path_pkts,

@@ -113,7 +113,7 @@ impl TappedFlow {
             source: self.sender,
             destination: self.receiver,
             ip_id: header.ip_id,
-            ecn: 0,
+            ecn: packet.ecn.bits(),
             seq: if is_syn {
                 self.sender_isn
             } else {
@@ -124,7 +124,7 @@ impl TappedFlow {
             } else {
                 self.receiver_isn.wrapping_add(received)
             },
-            flags: segment_flags(header.kind, is_all),
+            flags: segment_flags(header, is_all),
             window: if is_syn {
                 SENDER_SYN_WINDOW
             } else {
@@ -168,10 +168,10 @@ impl TappedFlow {
             source: self.receiver,
             destination: self.sender,
             ip_id: ack.ip_id,
-            ecn: 0,
+            ecn: ack.ecn.bits(),
             seq: self.receiver_isn.wrapping_add(sent),
             ack: self.seq_of(ack.ack),
-            flags: TcpFlags(flags | TcpFlags::ACK),
+            flags: TcpFlags(flags | TcpFlags::ACK | if_set(ack.ece, TcpFlags::ECE)),
             window: u16::try_from(window_bytes >> scale).unwrap_or(u16::MAX),
             mss: is_syn.then(|| self.mss_option()),
             sack_permitted: is_syn,
@@ -191,15 +191,23 @@ impl TappedFlow {
     }
 }
 
-fn segment_flags(kind: SegmentKind, is_all: bool) -> TcpFlags {
-    TcpFlags(match kind {
-        SegmentKind::Syn => TcpFlags::SYN,
-        SegmentKind::HandshakeAck | SegmentKind::LastAck => TcpFlags::ACK,
-        SegmentKind::Data if is_all => TcpFlags::ACK | TcpFlags::PSH,
-        SegmentKind::Data => TcpFlags::ACK,
-        SegmentKind::LastData => TcpFlags::ACK | TcpFlags::PSH | TcpFlags::FIN,
-        SegmentKind::Fin => TcpFlags::ACK | TcpFlags::FIN,
-    })
+fn if_set(is_set: bool, flag: u16) -> u16 {
+    if is_set { flag } else { 0 }
+}
+
+fn segment_flags(header: &DataHeader, is_all: bool) -> TcpFlags {
+    let cwr = if_set(header.cwr, TcpFlags::CWR);
+    TcpFlags(
+        cwr | match header.kind {
+            // RFC 3168 §6.1.1: an ECN-setup SYN has both.
+            SegmentKind::Syn => TcpFlags::SYN | if_set(header.cwr, TcpFlags::ECE),
+            SegmentKind::HandshakeAck | SegmentKind::LastAck => TcpFlags::ACK,
+            SegmentKind::Data if is_all => TcpFlags::ACK | TcpFlags::PSH,
+            SegmentKind::Data => TcpFlags::ACK,
+            SegmentKind::LastData => TcpFlags::ACK | TcpFlags::PSH | TcpFlags::FIN,
+            SegmentKind::Fin => TcpFlags::ACK | TcpFlags::FIN,
+        },
+    )
 }
 
 fn payload_bytes(packet: &Packet<DataHeader>) -> u32 {

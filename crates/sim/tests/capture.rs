@@ -10,7 +10,9 @@ use std::path::Path;
 use capture_file::{Record, read_records};
 use common::{MSS_BYTES, NS_PER_MS, NS_PER_S, bulk, dumbbell};
 use dumbbell_capture::{DROPPED_COMMENT, TcpFlags};
-use dumbbell_sim::{CaptureConfig, Control, Error, FlowSummary, Group, Output, Scenario, run};
+use dumbbell_sim::{
+    CaptureConfig, Control, EcnThreshold, Error, FlowSummary, Group, Output, Scenario, run,
+};
 use tempfile::TempDir;
 
 /// Bulk, sized and stopped flows on paths of two base RTTs, through a buffer that overflows.
@@ -335,4 +337,61 @@ fn a_full_disk_ends_the_run_with_a_line() {
         message.contains("/dev/full") && message.contains("No space left"),
         "{message}"
     );
+}
+
+/// RFC 3168: the handshake's flags, the IP headers' ECN fields, ECE and CWR are as they were exchanged;
+/// CE is where the bottleneck counted it.
+#[test]
+fn ecn_shows_as_it_was_exchanged() {
+    const CE: u8 = 0b11;
+    const ECT0: u8 = 0b10;
+    let classic = Group {
+        ecn: true,
+        ..bulk("reno", 1, 20)
+    };
+    let groups = vec![classic, bulk("dctcp", 1, 20), bulk("cubic", 1, 20)];
+    let mut scenario = dumbbell(10_000_000, 100_000.0, 5, groups);
+    scenario.bottleneck.ecn_threshold = Some(EcnThreshold::Pkts(10));
+    let (output, records) = captured(&scenario, None);
+    let ecn_flags = TcpFlags::ECE | TcpFlags::CWR;
+    let of = |group: usize, is_sent: bool| -> Vec<&Record> {
+        let point = format!("sender-{group}");
+        let records = records.iter().filter(|record| record.point == point);
+        records
+            .filter(|record| (record.destination_port == 5001) == is_sent)
+            .collect()
+    };
+    for (group, handshake, syn_ecn, data_ecn) in [
+        (0, [ecn_flags, TcpFlags::ECE], 0, ECT0),
+        (1, [ecn_flags, TcpFlags::ECE], ECT0, ECT0),
+        (2, [0, 0], 0, 0),
+    ] {
+        let (sent, heard) = (of(group, true), of(group, false));
+        let flags = [sent[0].flags & ecn_flags, heard[0].flags & ecn_flags];
+        assert_eq!(flags, handshake, "group {group}");
+        assert_eq!(sent[0].ecn, syn_ecn);
+        let new_data = |record: &&&Record| record.payload_bytes > 0;
+        assert!(
+            sent.iter()
+                .filter(new_data)
+                .any(|record| record.ecn == data_ecn)
+        );
+        assert!(
+            sent.iter().all(|record| record.ecn != CE),
+            "nobody sends CE"
+        );
+        let echoes = heard[1..]
+            .iter()
+            .any(|record| record.flags & TcpFlags::ECE != 0);
+        let reduced = sent[1..]
+            .iter()
+            .any(|record| record.flags & TcpFlags::CWR != 0);
+        assert_eq!((echoes, reduced), (data_ecn == ECT0, data_ecn == ECT0));
+    }
+    let marked = at(&records, "bottleneck-out").filter(|record| record.ecn == CE);
+    let marked_pkts = output.summary.bottleneck.marked_pkts.expect("it marks");
+    assert!(marked_pkts > 0);
+    // The packet that is on the wire at the end is counted, and not yet through.
+    assert!(marked_pkts - marked.count() as u64 <= 1);
+    assert!(at(&records, "bottleneck-in").all(|record| record.ecn != CE));
 }

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, column, simulate};
 use dumbbell_sim::{
-    Bottleneck, BottleneckSummary, CongestionControl, FlowSummary, Group, Output, Queue, Scenario,
+    Bottleneck, BottleneckSummary, CongestionControl, EcnThreshold, FlowSummary, Group, Output,
+    Queue, Scenario,
 };
 use proptest::prelude::*;
 
@@ -40,12 +41,21 @@ fn window() -> impl Strategy<Value = u64> {
 }
 
 fn group(duration_ns: u64) -> impl Strategy<Value = Group> {
-    let cc = prop::sample::select(vec!["reno", "cubic", "bbr", "bbr3", "copa"]);
+    let cc = prop::sample::select(vec![
+        "reno", "cubic", "bbr", "bbr3", "copa", "dctcp", "vegas",
+    ]);
     let start = prop_oneof![Just(0.0), 0.0..0.7];
     let rtt_ms = log_uniform(1.0..200.0);
-    let host = (any::<bool>(), any::<bool>(), window(), window());
+    let host = (
+        any::<bool>(),
+        any::<bool>(),
+        window(),
+        window(),
+        any::<bool>(),
+    );
     (cc, 1_u32..4, rtt_ms, start, demand(), host).prop_map(
-        move |(cc, flows, rtt_ms, start, demand, (tso, delayed_ack, rwnd_bytes, sndbuf_bytes))| {
+        move |(cc, flows, rtt_ms, start, demand, host)| {
+            let (tso, delayed_ack, rwnd_bytes, sndbuf_bytes, ecn) = host;
             let at = |share: f64| (share * duration_ns as f64) as u64;
             Group {
                 cc: CongestionControl {
@@ -67,6 +77,7 @@ fn group(duration_ns: u64) -> impl Strategy<Value = Group> {
                 sndbuf_bytes,
                 tso,
                 delayed_ack,
+                ecn,
                 ..bulk(cc, flows, 1)
             }
         },
@@ -86,6 +97,24 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
     })
 }
 
+/// None, or at a share of what the buffer holds; the unit need not be the buffer's.
+fn ecn_threshold(queue: &Queue) -> impl Strategy<Value = Option<EcnThreshold>> + use<> {
+    let limit_pkts = match *queue {
+        Queue::Bfifo { limit_bytes } => limit_bytes as f64 / PACKET_BYTES,
+        Queue::Pfifo { limit_pkts } => limit_pkts as f64,
+    };
+    prop::option::of((0.0..1.0, any::<bool>())).prop_map(move |threshold| {
+        threshold.map(|(share, in_bytes)| {
+            let pkts = share * limit_pkts;
+            if in_bytes {
+                EcnThreshold::Bytes((pkts * PACKET_BYTES) as u64)
+            } else {
+                EcnThreshold::Pkts(pkts as u64)
+            }
+        })
+    })
+}
+
 fn scenario() -> impl Strategy<Value = Scenario> {
     (log_uniform(1e6..200e6), any::<u64>()).prop_flat_map(|(link_rate_bps, seed)| {
         let duration_s = (LINK_PKTS as f64 * PACKET_BYTES * 8.0 / link_rate_bps).min(30.0);
@@ -94,19 +123,42 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         groups.prop_flat_map(move |groups| {
             let longest_rtt_ns = groups.iter().map(|group| group.base_rtt_ns).max();
             let bdp_bytes = link_rate_bps / 8.0 * longest_rtt_ns.unwrap_or(0) as f64 / 1e9;
-            queue(bdp_bytes).prop_map(move |queue| Scenario {
+            let queue =
+                queue(bdp_bytes).prop_flat_map(|queue| (ecn_threshold(&queue), Just(queue)));
+            queue.prop_map(move |(ecn_threshold, queue)| Scenario {
                 seed,
                 duration_ns,
                 sample_interval_ns: 50 * NS_PER_MS,
                 bottleneck: Bottleneck {
                     link_rate_bps: link_rate_bps as u64,
                     rate_steps: Vec::new(),
+                    ecn_threshold,
                     queue,
                 },
                 groups: groups.clone(),
             })
         })
     })
+}
+
+/// Marks are of packets that crossed the bottleneck, and of flows that have ECN.
+fn check_marks(output: &Output, scenario: &Scenario) {
+    let of_bottleneck = output.summary.bottleneck.marked_pkts;
+    assert_eq!(
+        of_bottleneck.is_some(),
+        scenario.bottleneck.ecn_threshold.is_some()
+    );
+    let mut of_flows = 0;
+    for flow in &output.summary.flows {
+        let marked_pkts = flow.marked_pkts.unwrap_or(0);
+        assert!(marked_pkts <= flow.arrived_pkts + flow.on_path_pkts);
+        let group = &scenario.groups[flow.group as usize];
+        assert!(marked_pkts == 0 || group.ecn || flow.cc == "dctcp");
+        of_flows += marked_pkts;
+    }
+    // SYNs and the like are counted by the bottleneck alone.
+    let others = of_bottleneck.unwrap_or(0) - of_flows;
+    assert!(others <= output.summary.bottleneck.forwarded_pkts + 1);
 }
 
 fn check_flow(flow: &FlowSummary, group: &Group) {
@@ -224,6 +276,7 @@ proptest! {
         }
         check_bottleneck(&output.summary.bottleneck, scenario.duration_ns);
         check_sums(&output);
+        check_marks(&output, &scenario);
         check_queue_series(&output, &scenario.bottleneck.queue);
         check_flow_series(&output, &scenario);
     }
@@ -231,7 +284,7 @@ proptest! {
 
 #[test]
 fn a_sized_flow_delivers_every_byte_through_a_buffer_of_one_packet() {
-    for cc in ["reno", "cubic", "bbr", "bbr3", "copa"] {
+    for cc in ["reno", "cubic", "bbr", "bbr3", "copa", "dctcp", "vegas"] {
         let sized = Group {
             size_bytes: Some(1_000_003),
             ..bulk(cc, 2, 30)
@@ -240,6 +293,8 @@ fn a_sized_flow_delivers_every_byte_through_a_buffer_of_one_packet() {
             bottleneck: Bottleneck {
                 link_rate_bps: 5_000_000,
                 rate_steps: Vec::new(),
+                ecn_threshold: None,
+                random_loss_ppb: 0,
                 queue: Queue::Pfifo { limit_pkts: 1 },
             },
             ..common::dumbbell(5_000_000, PACKET_BYTES, 300, vec![sized])

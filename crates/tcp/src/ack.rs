@@ -11,10 +11,14 @@ use crate::sender::{Phase, Sender};
 
 /// Linux's `CA_ACK_SLOWPATH`.
 const CA_ACK_SLOWPATH: u32 = 1;
+/// Linux's `CA_ACK_ECE`.
+const CA_ACK_ECE: u32 = 4;
 /// Linux's `FLAG_DATA_ACKED`, for `cong_control`.
 const FLAG_DATA_ACKED: i32 = 0x04;
 /// Linux's `FLAG_DATA_SACKED`.
 const FLAG_DATA_SACKED: i32 = 0x20;
+/// Linux's `FLAG_ECE`.
+const FLAG_ECE: i32 = 0x40;
 /// Linux's `FLAG_LOST_RETRANS`.
 const FLAG_LOST_RETRANS: i32 = 0x80;
 /// Linux's `FLAG_SND_UNA_ADVANCED`.
@@ -33,6 +37,8 @@ pub(crate) struct Progress {
     pub(crate) orig_sack_acked: bool,
     /// Some acknowledged data had been retransmitted: its RTT is ambiguous (Karn).
     pub(crate) retrans_data_acked: bool,
+    /// Echoes a mark: what it newly acknowledges counts as marked.
+    pub(crate) ece: bool,
     /// Carries a D-SACK.
     pub(crate) dsack: bool,
     /// The D-SACK answers a tail loss probe.
@@ -67,6 +73,7 @@ impl Progress {
         for (set, bit) in [
             (self.data_acked, FLAG_DATA_ACKED),
             (self.data_sacked, FLAG_DATA_SACKED),
+            (self.ece, FLAG_ECE),
             (self.lost_retrans, FLAG_LOST_RETRANS),
             (self.una_advanced, FLAG_SND_UNA_ADVANCED),
         ] {
@@ -84,6 +91,10 @@ impl Sender {
     pub fn on_ack(&mut self, now_ns: u64, ack: &Ack) -> Option<u32> {
         self.set_now(now_ns);
         self.ts_recent_ms = self.ts_recent_ms.max(ack.ts_val_ms);
+        let now_ms = self.now_ms();
+        let sock = &mut self.cc.sock;
+        (sock.rcv_tsval, sock.rcv_tsecr) = (ack.ts_val_ms, ack.ts_ecr_ms);
+        sock.rcv_tstamp = now_ms;
         if ack.kind == AckKind::SynAck {
             return self.on_syn_ack(ack);
         }
@@ -106,6 +117,7 @@ impl Sender {
             data_sacked: false,
             orig_sack_acked: false,
             retrans_data_acked: false,
+            ece: self.is_echo(ack.ece),
             dsack: false,
             dsack_tlp: false,
             lost_retrans: false,
@@ -119,13 +131,20 @@ impl Sender {
         if ack.sack_count > 0 {
             self.process_sack(ack, prior_una, &mut progress);
         }
-        self.cc.in_ack_event(CA_ACK_SLOWPATH);
+        let mut ca_ack_flags = CA_ACK_SLOWPATH;
+        if progress.ece {
+            self.count_ce(prior_delivered);
+            ca_ack_flags |= CA_ACK_ECE;
+        }
         if prior_packets == 0 {
+            self.cc.in_ack_event(ca_ack_flags);
             self.finish_idle_ack(ack, prior_una, &mut progress);
             return None;
         }
         let rtt_us = self.clean_acked(ack, prior_una, prior_fack, &mut progress);
         self.rack_update_reo_wnd(&progress);
+        // As in Linux since 6.12: what this ACK acknowledges is counted when it is told.
+        self.cc.in_ack_event(ca_ack_flags);
         self.process_tlp_ack(ack.ack, &progress);
         if self.is_dubious(&progress) {
             self.fast_retransmit_alert(ack, prior_una, &mut progress);
@@ -175,6 +194,7 @@ impl Sender {
     ) -> Option<u32> {
         let mut first_sent_us = None;
         let mut last_sent_us = 0;
+        let prior_delivered = self.cc.sock.delivered;
         for seq in prior_una..self.una {
             let segment = self.segments.get_mut(seq);
             let (flags, sent_us) = (segment.flags, segment.sent_us());
@@ -212,6 +232,9 @@ impl Sender {
                 }
             }
         }
+        if progress.ece {
+            self.count_ce(prior_delivered);
+        }
         self.fack = self.fack.max(self.una);
         let rtt_us = self.sample_rtt(
             ack,
@@ -235,14 +258,25 @@ impl Sender {
             progress.set_xmit_timer = sack_rtt_us.is_some_and(|rtt_us| rtt_us > head_age_us);
         }
         if self.cc.has_pkts_acked() {
+            let sock = &self.cc.sock;
+            // Since the acknowledged packet left, as much was delivered as was then in flight.
+            let in_flight_pkts = sock
+                .delivered
+                .wrapping_sub(progress.rate.sample.prior_delivered);
             let sample = AckSample {
                 pkts_acked: self.una - prior_una,
                 rtt_us: rtt_us.map_or(-1, |rtt_us| rtt_us as i32),
-                in_flight: progress.rate.sample.prior_in_flight,
+                in_flight: in_flight_pkts.wrapping_mul(sock.mss_cache),
             };
             self.cc.pkts_acked(&sample);
         }
         rtt_us
+    }
+
+    /// What was delivered since `delivered` was `prior_delivered` counts as marked.
+    fn count_ce(&mut self, prior_delivered: u32) {
+        let sock = &mut self.cc.sock;
+        sock.delivered_ce += sock.delivered - prior_delivered;
     }
 
     /// RFC 6298 §3 (Karn): samples come from data sent once; failing that, from timestamps.
@@ -290,6 +324,7 @@ impl Sender {
         !progress.data_acked
             || progress.data_sacked
             || progress.dsack
+            || progress.ece
             || self.cc.sock.ca_state() != CaState::Open
     }
 
@@ -311,6 +346,9 @@ impl Sender {
         }
         let sock = &mut self.cc.sock;
         sock.snd_cwnd = sock.snd_cwnd.clamp(1, sock.snd_cwnd_clamp);
+        if sock.take_enter_cwr() {
+            self.enter_cwr();
+        }
     }
 
     /// With reordering seen any progress counts, else only cumulative progress.

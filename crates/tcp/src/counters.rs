@@ -29,6 +29,8 @@ pub struct SenderCounters {
     pub fast_recovery_count: u64,
     /// Fast recoveries undone: the loss was none.
     pub spurious_recovery_count: u64,
+    /// Reductions of the window because of echoed ECN marks.
+    pub ecn_reduction_count: u64,
     /// Retransmission timeouts.
     pub rto_count: u64,
     /// Timeouts undone (F-RTO, timestamps or D-SACK).

@@ -3,13 +3,14 @@
 
 use dumbbell_cc::{RateSample, Sock};
 
-use crate::segments::{APP_LIMITED, EVER_RETRANS, SAMPLED, Segment};
+use crate::segments::{APP_LIMITED, DeliveredCe, EVER_RETRANS, SAMPLED, Segment};
 
 /// A sample under construction while one ACK is processed.
 #[derive(Debug)]
 pub(crate) struct RateSampler {
     pub(crate) sample: RateSample,
     has_prior: bool,
+    prior_ce: DeliveredCe,
     /// Segment number of the newest-sent segment seen, for ties in send time.
     newest_seq: u32,
 }
@@ -36,6 +37,7 @@ impl RateSampler {
                 is_ack_delayed: false,
             },
             has_prior: false,
+            prior_ce: DeliveredCe::default(),
             newest_seq: 0,
         }
     }
@@ -55,6 +57,8 @@ impl RateSampler {
         self.newest_seq = seq;
         let rs = &mut self.sample;
         rs.prior_delivered = segment.delivered;
+        rs.prior_delivered_ce = segment.delivered_ce.low_bits();
+        self.prior_ce = segment.delivered_ce;
         rs.prior_mstamp = segment.delivered_us;
         rs.is_app_limited = segment.has(APP_LIMITED);
         rs.is_retrans = segment.has(EVER_RETRANS);
@@ -80,6 +84,7 @@ impl RateSampler {
             return;
         }
         rs.delivered = (sock.delivered - rs.prior_delivered) as i32;
+        rs.delivered_ce = self.prior_ce.until(sock.delivered_ce) as i32;
         // The slower of the send and the ACK phase: neither bursts nor ACK compression count.
         let send_us = rs.interval_us;
         let ack_us = (sock.tcp_mstamp - rs.prior_mstamp) as i64;
@@ -130,6 +135,7 @@ mod tests {
             first_tx_us: 45_000,
             delivered_us: 40_000,
             delivered: 5,
+            delivered_ce: DeliveredCe::default(),
             flags: 0,
         };
         let mut sampler = RateSampler::new(3);

@@ -19,6 +19,7 @@ impl Sender {
         self.set_now(now_ns);
         self.started_ns = now_ns;
         self.phase = Phase::SynSent;
+        self.ask_for_ecn();
         self.send_control(SegmentKind::Syn);
         self.arm_xmit_timer(XmitTimer::Rto, u64::from(RTO_INITIAL_US) * 1000);
     }
@@ -38,35 +39,40 @@ impl Sender {
 
     /// A packet without payload that takes no segment number.
     pub(crate) fn send_control(&mut self, kind: SegmentKind) {
-        let header = self.header(self.nxt, kind, false);
-        self.outbox.push(Packet {
-            flow: self.config.flow,
-            wire_bytes: match kind {
-                SegmentKind::Syn => SYN_BYTES,
-                _ => DATA_HEADER_BYTES,
-            },
-            arrived_ns: 0,
-            header,
-        });
+        let bytes = match kind {
+            SegmentKind::Syn => SYN_BYTES,
+            _ => DATA_HEADER_BYTES,
+        };
+        self.send_packet(self.nxt, kind, bytes, false);
     }
 
-    /// The header of a packet that leaves now.
+    /// A packet leaves now.
     #[inline]
-    pub(crate) fn header(
+    pub(crate) fn send_packet(
         &mut self,
         seq: u32,
         kind: SegmentKind,
+        wire_bytes: u32,
         is_retransmission: bool,
-    ) -> DataHeader {
+    ) {
         self.ip_id = self.ip_id.wrapping_add(1);
-        DataHeader {
+        let (ecn, cwr) = self.ecn_of(kind, is_retransmission);
+        let header = DataHeader {
             seq,
             ts_val_ms: self.now_ms(),
             ts_ecr_ms: self.ts_recent_ms,
             ip_id: self.ip_id,
             kind,
             is_retransmission,
-        }
+            cwr,
+        };
+        self.outbox.push(Packet {
+            flow: self.config.flow,
+            wire_bytes,
+            ecn,
+            arrived_ns: 0,
+            header,
+        });
     }
 
     /// RFC 6298 §5.7: a lost SYN is sent again after a doubled timeout.
@@ -104,6 +110,7 @@ impl Sender {
             self.cc.sock.snd_cwnd = 1; // RFC 6298 §5.7, RFC 5681 §3.1
         }
         self.wnd_end = ack.rwnd_pkts;
+        self.settle_ecn(ack.ece);
         let sock = &mut self.cc.sock;
         sock.snd_wnd = ack.rwnd_pkts.saturating_mul(sock.mss_cache);
         sock.snd_cwnd_stamp = (sock.tcp_mstamp / 1000) as u32;

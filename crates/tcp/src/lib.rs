@@ -15,6 +15,7 @@
 //! | `transmit` | windows, pacing, TSO bursts, cwnd validation |
 //! | `timers`, `rtt` | RTO (RFC 6298), TLP (RFC 8985 §7), minimum RTT |
 //! | `delivery_rate` | rate samples |
+//! | `ecn`, `ecn_echo` | ECN at the sender and at the receiver (RFC 3168, RFC 8257) |
 //! | `receiver`, `reassembly` | delayed ACKs, SACK generation |
 //! | `passive` | the receiver's part in handshake and close |
 //! | `invariants` | what tests check between events |
@@ -30,6 +31,8 @@ mod ack;
 mod close;
 mod counters;
 mod delivery_rate;
+mod ecn;
+mod ecn_echo;
 mod establish;
 mod invariants;
 mod packet;
@@ -46,6 +49,7 @@ mod timers;
 mod transmit;
 
 pub use counters::{Limit, SenderCounters};
+pub use ecn::EcnMode;
 pub use packet::{
     Ack, AckKind, DATA_HEADER_BYTES, DataHeader, MAX_SACK_BLOCKS, SYN_BYTES, SackBlock, SegmentKind,
 };

@@ -5,7 +5,7 @@
 //! follow by multiplication.
 
 pub use dumbbell_path::DATA_HEADER_BYTES;
-use dumbbell_path::{ETHERNET_HEADER_BYTES, Header, IPV4_HEADER_BYTES, TCP_HEADER_BYTES};
+use dumbbell_path::{ETHERNET_HEADER_BYTES, Ecn, Header, IPV4_HEADER_BYTES, TCP_HEADER_BYTES};
 
 /// MSS, SACK-permitted, timestamps and window scale on a SYN as Linux packs them, bytes.
 const SYN_OPTIONS_BYTES: u32 = 20;
@@ -58,6 +58,9 @@ pub struct DataHeader {
     pub kind: SegmentKind,
     /// Sent before.
     pub is_retransmission: bool,
+    /// CWR flag: the window was reduced for what the receiver echoed (RFC 3168 §6.1.2). A SYN asks
+    /// for ECN by it, and has ECE too.
+    pub cwr: bool,
 }
 
 impl Header for DataHeader {
@@ -99,6 +102,10 @@ pub struct Ack {
     pub kind: AckKind,
     /// Used entries of `sack`.
     pub sack_count: u8,
+    /// ECE flag: a marked packet arrived; on a SYN-ACK: agreed to ECN (RFC 3168 §6.1.1, §6.1.3).
+    pub ece: bool,
+    /// The IP header's ECN field.
+    pub ecn: Ecn,
     /// The first entry of `sack` reports a duplicate (D-SACK, RFC 2883).
     pub has_dsack: bool,
     /// SACK blocks, most recently received first (RFC 2018 §4).

@@ -108,6 +108,9 @@ impl Receiver {
         match self.passive.state {
             State::Listen | State::SynReceived => {
                 self.ts_recent_ms = header.ts_val_ms;
+                if self.passive.state == State::Listen {
+                    self.ecn.negotiate(header.cwr);
+                }
                 self.passive.state = State::SynReceived;
                 self.send_syn_ack(now_ns);
             }

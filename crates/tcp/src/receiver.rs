@@ -1,8 +1,10 @@
 //! The receiving endpoint: reassembly, SACK, D-SACK and Linux's delayed ACKs. Its part in handshake
 //! and close is in `passive`.
 
-use dumbbell_path::Packet;
+use dumbbell_path::{Ecn, Packet};
 
+use crate::ecn::EcnMode;
+use crate::ecn_echo::EcnEcho;
 use crate::packet::{Ack, AckKind, DATA_HEADER_BYTES, DataHeader, MAX_SACK_BLOCKS, SackBlock};
 use crate::passive::Passive;
 use crate::reassembly::Reassembly;
@@ -29,6 +31,8 @@ pub struct ReceiverConfig {
     pub delayed_ack: bool,
     /// The path's round trip as the handshake measures it, ns; bounds SACK compression.
     pub rtt_ns: u64,
+    /// What it agrees to if the SYN asks.
+    pub ecn: EcnMode,
 }
 
 /// What arrived, in packets and payload bytes.
@@ -36,6 +40,8 @@ pub struct ReceiverConfig {
 pub struct ReceiverCounters {
     /// Data packets, duplicates included.
     pub arrived_pkts: u64,
+    /// Of them marked CE.
+    pub ce_pkts: u64,
     /// Data packets that were there already.
     pub duplicate_pkts: u64,
     /// Payload delivered to the application in order, bytes.
@@ -47,8 +53,9 @@ pub struct ReceiverCounters {
 pub struct Receiver {
     config: ReceiverConfig,
     pub(crate) passive: Passive,
+    pub(crate) ecn: EcnEcho,
     now_ns: u64,
-    rcv_nxt: u32,
+    pub(crate) rcv_nxt: u32,
     /// `rcv_nxt` of the last ACK sent.
     last_ack_sent: u32,
     held: Reassembly,
@@ -67,8 +74,12 @@ pub struct Receiver {
     dup_ack_rcv_nxt: u32,
     dup_acks: u32,
     compressed_acks: u32,
+    /// This packet is acknowledged at once.
+    pub(crate) ack_now: bool,
     /// Deadline of the delayed ACK or of the compressed SACK, ns.
     ack_due_ns: u64,
+    /// An ACK that goes before that in `outbox`.
+    flushed: Option<Ack>,
     outbox: Option<Ack>,
     counters: ReceiverCounters,
 }
@@ -79,6 +90,7 @@ impl Receiver {
         Self {
             config,
             passive: Passive::new(),
+            ecn: EcnEcho::new(config.ecn),
             now_ns: 0,
             rcv_nxt: 0,
             last_ack_sent: 0,
@@ -94,7 +106,9 @@ impl Receiver {
             dup_ack_rcv_nxt: 0,
             dup_acks: 0,
             compressed_acks: 0,
+            ack_now: false,
             ack_due_ns: u64::MAX,
+            flushed: None,
             outbox: None,
             counters: ReceiverCounters::default(),
         }
@@ -111,10 +125,10 @@ impl Receiver {
         self.ack_due_ns.min(self.passive.due_ns)
     }
 
-    /// The ACK to send, if the last call decided for one.
+    /// The ACK to send, if the last call decided for one; with DCTCP's feedback there may be two.
     #[inline]
     pub fn poll_transmit(&mut self) -> Option<Ack> {
-        self.outbox.take()
+        self.flushed.take().or_else(|| self.outbox.take())
     }
 
     /// A packet arrives.
@@ -127,13 +141,16 @@ impl Receiver {
         // None: a FIN alone, which is received like a segment and counted as none.
         let payload_bytes = packet.wire_bytes - DATA_HEADER_BYTES;
         self.counters.arrived_pkts += u64::from(payload_bytes > 0);
+        self.counters.ce_pkts += u64::from(payload_bytes > 0 && packet.ecn == Ecn::Ce);
+        self.accept_cwr(header, payload_bytes);
         if header.seq <= self.last_ack_sent {
             // RFC 7323 §4.3: only what touches the last ACK may update ts_recent, never back.
             self.ts_recent_ms = self.ts_recent_ms.max(header.ts_val_ms);
         }
         if header.seq == self.rcv_nxt {
-            self.on_in_order(now_ns, header.seq, payload_bytes);
+            self.on_in_order(now_ns, packet, payload_bytes);
         } else if header.seq > self.rcv_nxt {
+            self.check_mark(packet);
             self.on_out_of_order(now_ns, header.seq, payload_bytes);
         } else {
             self.on_duplicate(header.seq, payload_bytes);
@@ -150,15 +167,18 @@ impl Receiver {
         }
     }
 
-    fn on_in_order(&mut self, now_ns: u64, seq: u32, payload_bytes: u32) {
+    fn on_in_order(&mut self, now_ns: u64, packet: &Packet<DataHeader>, payload_bytes: u32) {
         self.mss_bytes = self.mss_bytes.max(payload_bytes);
         self.counters.received_bytes += u64::from(payload_bytes);
         self.rcv_nxt += 1;
         self.update_ato(now_ns);
+        if payload_bytes > 0 {
+            self.check_mark(packet);
+        }
         let filled_gap = !self.held.is_empty();
         if filled_gap {
             self.rcv_nxt = self.held.advance(self.rcv_nxt);
-            self.count_released(seq + 1);
+            self.count_released(packet.header.seq + 1);
         }
         if self.rcv_nxt == self.passive.fin_end {
             return self.close(now_ns);
@@ -227,6 +247,12 @@ impl Receiver {
         self.last_data_ns = Some(now_ns);
     }
 
+    /// The next `quickacks` ACKs are not delayed.
+    pub(crate) fn enter_quickack_mode(&mut self, quickacks: u32) {
+        self.quickacks = self.quickacks.max(quickacks);
+        self.ato_ns = ATO_MIN_NS;
+    }
+
     fn max_quickacks(&self) -> u32 {
         (self.config.rwnd_pkts / 2).clamp(2, MAX_QUICKACKS)
     }
@@ -235,7 +261,7 @@ impl Receiver {
     fn acknowledge(&mut self, now_ns: u64) {
         // RFC 5681 §4.2: at least every second full-sized segment.
         let due = self.rcv_nxt - self.last_ack_sent > 1;
-        if due || self.quickacks > 0 || !self.config.delayed_ack {
+        if due || self.quickacks > 0 || self.ack_now || !self.config.delayed_ack {
             return self.emit_ack();
         }
         if self.held.is_empty() {
@@ -268,7 +294,29 @@ impl Receiver {
         self.emit(self.passive.ack_kind());
     }
 
+    /// Whether an in-order segment waits for its ACK.
+    pub(crate) fn is_ack_delayed(&self) -> bool {
+        self.ack_due_ns != u64::MAX && self.compressed_acks == 0
+    }
+
+    /// An ACK of what had arrived by `ack`, as ECN stood then. It settles nothing: another follows.
+    pub(crate) fn flush_delayed_ack(&mut self, ack: u32) {
+        self.flushed = Some(self.ack(self.passive.ack_kind(), ack));
+    }
+
     pub(crate) fn emit(&mut self, kind: AckKind) {
+        self.outbox = Some(self.ack(kind, self.rcv_nxt));
+        self.quickacks = self.quickacks.saturating_sub(1);
+        if self.quickacks == 0 {
+            self.ato_ns = self.ato_ns.max(ATO_MIN_NS);
+        }
+        self.compressed_acks = 0;
+        self.ack_now = false;
+        self.ack_due_ns = u64::MAX;
+        self.last_ack_sent = self.rcv_nxt;
+    }
+
+    fn ack(&mut self, kind: AckKind, ack: u32) -> Ack {
         let mut sack = [SackBlock::default(); MAX_SACK_BLOCKS];
         let mut count = 0;
         let dsack = self.pending_dsack.take();
@@ -276,25 +324,23 @@ impl Receiver {
             sack[count] = *block;
             count += 1;
         }
-        self.quickacks = self.quickacks.saturating_sub(1);
-        if self.quickacks == 0 {
-            self.ato_ns = self.ato_ns.max(ATO_MIN_NS);
-        }
-        self.compressed_acks = 0;
-        self.ack_due_ns = u64::MAX;
-        self.last_ack_sent = self.rcv_nxt;
         self.ip_id = self.ip_id.wrapping_add(1);
-        self.outbox = Some(Ack {
+        Ack {
             flow: self.config.flow,
-            ack: self.rcv_nxt,
+            ack,
             rwnd_pkts: self.config.rwnd_pkts,
             ts_val_ms: (self.now_ns / 1_000_000) as u32,
             ts_ecr_ms: self.ts_recent_ms,
             ip_id: self.ip_id,
             kind,
             sack_count: count as u8,
+            ece: match kind {
+                AckKind::SynAck => self.ecn.is_ok,
+                _ => self.ecn.ece(),
+            },
+            ecn: self.ecn.ecn_of_acks(),
             has_dsack: dsack.is_some(),
             sack,
-        });
+        }
     }
 }

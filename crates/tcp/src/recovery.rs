@@ -37,6 +37,9 @@ impl Sender {
         prior_una: u32,
         progress: &mut Progress,
     ) {
+        if progress.ece {
+            self.prior_ssthresh = 0; // congestion is proven: nothing to undo
+        }
         match self.cc.sock.ca_state() {
             CaState::Open => self.retrans_stamp_ms = None,
             state if self.una >= self.high_seq => self.leave_reduction(state, ack),
@@ -48,14 +51,14 @@ impl Sender {
                     return;
                 }
                 if self.try_undo_dsack() {
-                    self.try_to_open();
+                    self.try_to_open(progress.ece);
                 }
                 self.identify_loss(progress);
                 if self.cc.sock.ca_state() != CaState::Recovery {
                     if self.cc.sock.lost_out == 0 {
                         return;
                     }
-                    self.enter_recovery();
+                    self.enter_recovery(progress.ece);
                 }
             }
             CaState::Loss => {
@@ -100,10 +103,10 @@ impl Sender {
         }
         self.identify_loss(progress);
         if self.cc.sock.lost_out == 0 {
-            self.try_to_open();
+            self.try_to_open(progress.ece);
             return false;
         }
-        self.enter_recovery();
+        self.enter_recovery(progress.ece);
         true
     }
 
@@ -118,12 +121,15 @@ impl Sender {
         progress.lost_retrans |= prior_retrans > self.cc.sock.retrans_out;
     }
 
-    /// Enters fast recovery: remembers what to undo, asks for ssthresh, starts PRR.
-    pub(crate) fn enter_recovery(&mut self) {
+    /// Enters fast recovery: remembers what to undo, asks for ssthresh, starts PRR. Nothing is undone
+    /// if the ACK echoes a mark.
+    pub(crate) fn enter_recovery(&mut self, ece: bool) {
         self.prior_ssthresh = 0;
         self.init_undo();
         if !self.in_cwnd_reduction() {
-            self.prior_ssthresh = self.current_ssthresh();
+            if !ece {
+                self.prior_ssthresh = self.current_ssthresh();
+            }
             self.init_cwnd_reduction();
         }
         self.counters.fast_recovery_count += 1;
@@ -138,7 +144,9 @@ impl Sender {
         sock.prior_cwnd = sock.snd_cwnd;
         sock.prr_delivered = 0;
         sock.prr_out = 0;
+        self.publish_recovery();
         self.cc.sock.snd_ssthresh = self.cc.ssthresh();
+        self.queue_cwr();
     }
 
     /// RFC 9937 §6: proportional rate reduction, one ACK.
@@ -205,9 +213,12 @@ impl Sender {
 
     // Opening.
 
-    fn try_to_open(&mut self) {
+    fn try_to_open(&mut self, ece: bool) {
         if !self.any_retransmission_done() {
             self.retrans_stamp_ms = None;
+        }
+        if ece {
+            self.enter_cwr();
         }
         if self.cc.sock.ca_state() != CaState::Cwr {
             self.try_keep_open();
@@ -238,6 +249,16 @@ impl Sender {
         self.cc.sock.high_seq = self.byte_seq(self.nxt);
     }
 
+    /// Where a congestion control reads what there is to undo: the socket.
+    pub(crate) fn publish_recovery(&mut self) {
+        let undo_marker = self.undo_marker.map_or(0, |una| self.byte_seq(una));
+        let sock = &mut self.cc.sock;
+        sock.prior_ssthresh = self.prior_ssthresh;
+        sock.undo_marker = undo_marker;
+        sock.undo_retrans = self.undo_retrans;
+        sock.retrans_stamp = self.retrans_stamp_ms.unwrap_or(0);
+    }
+
     // Undoing.
 
     pub(crate) fn init_undo(&mut self) {
@@ -264,12 +285,17 @@ impl Sender {
             self.unmark_lost();
         }
         if self.prior_ssthresh > 0 {
+            self.publish_recovery();
             self.cc.sock.snd_cwnd = self.cc.undo_cwnd();
             let sock = &mut self.cc.sock;
-            sock.snd_ssthresh = sock.snd_ssthresh.max(self.prior_ssthresh);
+            if self.prior_ssthresh > sock.snd_ssthresh {
+                sock.snd_ssthresh = self.prior_ssthresh;
+                self.withdraw_cwr();
+            }
         }
         self.cc.sock.snd_cwnd_stamp = self.now_ms();
         self.undo_marker = None;
+        self.publish_recovery();
         self.rack.advanced = true; // look again at what is still missing
     }
 
@@ -383,6 +409,7 @@ impl Sender {
         if first_of_window {
             self.prior_ssthresh = self.current_ssthresh();
             self.cc.sock.prior_cwnd = self.cc.sock.snd_cwnd;
+            self.publish_recovery();
             self.cc.sock.snd_ssthresh = self.cc.ssthresh();
             self.cc.cwnd_event(CaEvent::Loss);
             self.init_undo();
@@ -398,6 +425,7 @@ impl Sender {
         self.cc.set_state(CaState::Loss);
         self.set_high_seq();
         self.tlp_high_seq = None;
+        self.queue_cwr();
         self.frto = is_new_recovery || self.cc.sock.icsk_retransmits > 0;
     }
 

@@ -47,6 +47,7 @@ impl RttEstimator {
             self.smooth(sock, i64::from(rtt_us), una, nxt);
         }
         self.rto_us = ((sock.srtt_us >> 3) + sock.rttvar_us).min(RTO_MAX_US);
+        sock.icsk_rto = self.rto_us.div_ceil(1000); // in jiffies, of 1 ms
     }
 
     fn smooth(&mut self, sock: &mut Sock, rtt_us: i64, una: u32, nxt: u32) {

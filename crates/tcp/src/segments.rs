@@ -13,8 +13,35 @@ pub(crate) struct Segment {
     pub(crate) delivered_us: u64,
     /// `delivered` of the connection at that time, packets.
     pub(crate) delivered: u32,
+    /// `delivered_ce` of the connection at that time, packets.
+    pub(crate) delivered_ce: DeliveredCe,
     /// Or of [`SACKED`] and its siblings.
     pub(crate) flags: u8,
+}
+
+/// The low 24 bits of `delivered_ce`, for which there is room beside the flags (Linux keeps 20).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DeliveredCe([u8; 3]);
+
+impl DeliveredCe {
+    #[inline]
+    pub(crate) fn new(delivered_ce: u32) -> Self {
+        let [low, middle, high, _] = delivered_ce.to_le_bytes();
+        Self([low, middle, high])
+    }
+
+    /// How many more `now` is.
+    #[inline]
+    pub(crate) fn until(self, now: u32) -> u32 {
+        now.wrapping_sub(self.low_bits()) & 0xff_ffff
+    }
+
+    /// What was kept of it.
+    #[inline]
+    pub(crate) fn low_bits(self) -> u32 {
+        let [low, middle, high] = self.0;
+        u32::from_le_bytes([low, middle, high, 0])
+    }
 }
 
 /// The receiver has it (S).
@@ -90,6 +117,17 @@ impl Segments {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_kept_bits_of_delivered_ce_tell_how_many_more_there_are() {
+        for at_sending in [0, 1, 0xff_ffff, 0x100_0000, u32::MAX] {
+            let kept = DeliveredCe::new(at_sending);
+            for more in [0, 1, 100_000] {
+                assert_eq!(kept.until(at_sending.wrapping_add(more)), more);
+            }
+        }
+        assert_eq!(size_of::<Segment>(), 32, "no byte more than without it");
+    }
 
     #[test]
     fn growing_keeps_every_segment() {

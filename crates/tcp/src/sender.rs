@@ -12,6 +12,7 @@ use dumbbell_cc::{Flow, Sock};
 use dumbbell_path::Packet;
 
 use crate::counters::{Limit, SenderCounters};
+use crate::ecn::EcnMode;
 use crate::packet::{DataHeader, SackBlock};
 use crate::rack::Rack;
 use crate::recovery::Retransmit;
@@ -34,6 +35,8 @@ pub struct SenderConfig {
     pub sndbuf_pkts: u32,
     /// Segmentation offload: segments leave in bursts as Linux sizes them.
     pub tso: bool,
+    /// What the SYN asks for.
+    pub ecn: EcnMode,
 }
 
 /// Where the connection stands.

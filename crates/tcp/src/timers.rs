@@ -119,7 +119,7 @@ impl Sender {
         let wait_us = self.rack_detect_loss();
         if prior_inflight != self.cc.sock.packets_in_flight() {
             if self.cc.sock.ca_state() != CaState::Recovery {
-                self.enter_recovery();
+                self.enter_recovery(false);
                 if !self.cc.has_cong_control() {
                     // As if an ACK had delivered one packet: the fast retransmit may go.
                     self.reduce_cwnd(1, self.cc.sock.lost - prior_lost, false);

@@ -3,12 +3,13 @@
 use std::cmp::Reverse;
 
 use dumbbell_cc::{CaEvent, CaState, SK_PACING_NEEDED};
-use dumbbell_path::Packet;
 
 use crate::counters::Limit;
 use crate::packet::DATA_HEADER_BYTES;
 use crate::recovery::Retransmit;
-use crate::segments::{APP_LIMITED, EVER_RETRANS, LOST, RETRANS, SACKED, SAMPLED, Segment};
+use crate::segments::{
+    APP_LIMITED, DeliveredCe, EVER_RETRANS, LOST, RETRANS, SACKED, SAMPLED, Segment,
+};
 use crate::sender::Sender;
 use crate::timers::XmitTimer;
 
@@ -196,6 +197,7 @@ impl Sender {
         let now_ms = self.now_ms();
         self.retrans_stamp_ms.get_or_insert(now_ms);
         self.undo_retrans = self.undo_retrans.max(0) + 1;
+        self.publish_recovery();
     }
 
     /// A segment leaves once more. As a loss probe it is no repair: until the ACKs tell
@@ -213,6 +215,7 @@ impl Sender {
         self.counters.retransmitted_pkts += u64::from(data_pkts);
         let sock = &mut self.cc.sock;
         sock.total_retrans += 1;
+        sock.bytes_retrans = sock.bytes_retrans.wrapping_add(data_pkts * sock.mss_cache);
         sock.data_segs_out = sock.data_segs_out.saturating_add(data_pkts);
         self.end_transmission(data_pkts);
     }
@@ -247,6 +250,7 @@ impl Sender {
             first_tx_us: sock.first_tx_mstamp,
             delivered_us: sock.delivered_mstamp,
             delivered: sock.delivered,
+            delivered_ce: DeliveredCe::new(sock.delivered_ce),
             flags: segment.flags & !APP_LIMITED | app_limited,
         }
     }
@@ -254,13 +258,8 @@ impl Sender {
     #[inline]
     fn emit(&mut self, seq: u32, is_retransmission: bool) {
         let (kind, payload_bytes) = self.content_of(seq);
-        let header = self.header(seq, kind, is_retransmission);
-        self.outbox.push(Packet {
-            flow: self.config.flow,
-            wire_bytes: payload_bytes + DATA_HEADER_BYTES,
-            arrived_ns: 0,
-            header,
-        });
+        let wire_bytes = payload_bytes + DATA_HEADER_BYTES;
+        self.send_packet(seq, kind, wire_bytes, is_retransmission);
     }
 
     // Pacing.
@@ -379,6 +378,7 @@ impl Sender {
             sock.set_cwnd_limited(is_cwnd_limited);
             sock.max_packets_out = sock.packets_out;
             self.cwnd_usage_seq = self.nxt;
+            sock.cwnd_usage_seq = sock.snd_nxt;
         }
     }
 }

@@ -184,6 +184,8 @@ class Builder:
         self.linked: list[str] = sources["linked"]
         self.ops_table: str = sources["ops_table"]
         self.storage_bytes: int = sources["storage_bytes"]
+        #: It registers its ops table by calling the kernel.
+        self.is_module = not self.ops_table
         #: What the compiler said last.
         self.message = ""
 
@@ -193,8 +195,13 @@ class Builder:
         storm = ["-Dconst=", f"-DOPS_TABLE={self.ops_table}", "-c", "storm.c", "-o", str(driver)]
         if not self.compile([*extra, "-w", *storm]):
             return None
-        parts = [str(self.source), *self.linked, str(driver), "-o", str(program)]
-        return program if self.compile([*extra, "-w", *self.headers(), *parts]) else None
+        # Where it calls a congestion control of the kernel's, that is linked in too.
+        others = [str(path) for path in sorted((self.directory / "include/kfuncs").glob("*.c"))]
+        for linked in (self.linked, self.linked + others):
+            parts = [str(self.source), *linked, str(driver), "-o", str(program)]
+            if self.compile([*extra, "-w", *self.headers(), *parts]):
+                return program
+        return None
 
     def headers(self) -> list[str]:
         """Return the headers that go ahead of the source, as in a build for a run."""

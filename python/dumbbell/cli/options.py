@@ -9,17 +9,22 @@ from typing import Annotated, Any
 import typer
 
 from dumbbell.errors import ScenarioError
+from dumbbell.linux_tree import use_linux_tree
 from dumbbell.quantity import Time, expand
 from dumbbell.scenario import Group, Scenario
 
 __all__ = [
     "Buffer",
     "CacheFlag",
+    "Ecn",
+    "EcnThreshold",
     "Engine",
     "Flows",
     "Jitter",
     "Jobs",
     "Json",
+    "LinuxTreeOption",
+    "Loss",
     "Out",
     "Rate",
     "Rtt",
@@ -35,12 +40,20 @@ __all__ = [
     "base_scenario",
 ]
 
+
+def _use_linux_tree(root: Path | None) -> Path | None:
+    """Look names up in a tree from here on."""
+    use_linux_tree(root)
+    return root
+
+
 What = Annotated[
     list[str],
     typer.Argument(
         metavar="CC… | FILE.toml",
         help="Congestion controls, one group each: `copa`, `copa:mode_window_rtts=5`, "
-        "`./mine.bpf.c`, `linux/cubic` (the running kernel's own); or a scenario file.",
+        "`./mine.bpf.c`, `linux/cubic` (the running kernel's own), `DIR/net/ipv4/tcp_vegas.c` "
+        "(a source of Linux); or a scenario file.",
         show_default=False,
     ),
 ]
@@ -48,6 +61,25 @@ Rate = Annotated[str | None, typer.Option(help="Bottleneck's capacity.", show_de
 RateSteps = Annotated[
     str | None,
     typer.Option(help="Later capacities: `10s:5mbit, 20s:50mbit`.", show_default="none"),
+]
+EcnThreshold = Annotated[
+    str | None,
+    typer.Option(
+        help="Backlog above which ECN-capable packets are marked: `20pkt`, `0.2bdp`, `30kB`.",
+        show_default="none",
+    ),
+]
+Ecn = Annotated[
+    bool | None,
+    typer.Option(
+        "--ecn/--no-ecn",
+        help="Classic ECN (RFC 3168) on the flows; `dctcp` has ECN unasked.",
+        show_default="no ECN",
+    ),
+]
+Loss = Annotated[
+    str | None,
+    typer.Option(help="Random loss ahead of the bottleneck: `0.1%`.", show_default="none"),
 ]
 Rtt = Annotated[str | None, typer.Option(help="Base RTT.", show_default="40ms")]
 Buffer = Annotated[
@@ -112,6 +144,19 @@ Out = Annotated[
     Path | None,
     typer.Option("--out", help="Save the run to this directory: run.json and Parquet tables."),
 ]
+LinuxTreeOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--linux-tree",
+        metavar="DIR",
+        envvar="DUMBBELL_LINUX_TREE",
+        help="Linux source tree: `vegas` and other names that are not built in are its "
+        "`net/ipv4/tcp_vegas.c`.",
+        callback=_use_linux_tree,
+        is_eager=True,
+        show_default=False,
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -130,14 +175,19 @@ class Settings:
     rwnd: str | None = None
     sndbuf: str | None = None
     rate_steps: str | None = None
+    ecn_threshold: str | None = None
+    ecn: bool | None = None
+    loss: str | None = None
 
     def scenario_words(self) -> dict[str, Any]:
         """Return what is set of the scenario's own words."""
-        return self._set("rate", "rtt", "buffer", "time", "seed", "sample", "rate_steps")
+        return self._set(
+            "rate", "rtt", "buffer", "time", "seed", "sample", "rate_steps", "ecn_threshold", "loss"
+        )
 
     def group_words(self) -> dict[str, Any]:
         """Return what is set of the groups' words."""
-        return self._set("flows", "jitter", "rwnd", "sndbuf")
+        return self._set("flows", "jitter", "rwnd", "sndbuf", "ecn")
 
     def starts(self, groups: int) -> list[dict[str, Any]]:
         """Return what is set of each group's start."""

@@ -45,6 +45,10 @@ def run_command(
     sndbuf: options.Sndbuf = None,
     sample: options.Sample = None,
     rate_steps: options.RateSteps = None,
+    linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
+    ecn_threshold: options.EcnThreshold = None,
+    ecn: options.Ecn = None,
+    loss: options.Loss = None,
     engine: options.Engine = SIMULATOR,
     json: options.Json = False,
     out_dir: options.Out = None,
@@ -59,6 +63,7 @@ def run_command(
     settings = Settings(
         rate=rate, rtt=rtt, buffer=buffer, flows=flows, time=time, seed=seed, sample=sample,
         start=start, jitter=jitter, rwnd=rwnd, sndbuf=sndbuf, rate_steps=rate_steps,
+        ecn_threshold=ecn_threshold, ecn=ecn, loss=loss,
     )  # fmt: skip
     scenario = base_scenario(what, settings)
     captures = captures_of(capture, capture_points, capture_snap, out_dir)
@@ -116,10 +121,10 @@ def group_table(result: Run) -> object:
         "inflight\npkts/flow", "retransmitted\n%", "RTOs",
     )  # fmt: skip
     rows = []
-    for group, spec in zip(result.groups, result.scenario.groups, strict=True):
+    for group, label in zip(result.groups, result.scenario.group_labels, strict=True):
         rows.append(
             (
-                str(spec.cc),
+                label,
                 str(group["flows"]),
                 f"{group['goodput_bps'] / 1e6:.2f}",
                 f"{group['goodput_per_flow_bps'] / 1e6:.2f}",
@@ -140,11 +145,12 @@ def flow_table(result: Run) -> object:
         "cwnd\npkts", "inflight\npkts", "retransmitted\n%", "RTOs",
     )  # fmt: skip
     rows = []
+    labels = result.scenario.group_labels
     for flow in result.summary["flows"]:
         rtts = [flow[f"rtt_{which}_us"] / 1e3 for which in ("min", "mean", "p95", "max")]
         rows.append(
             (
-                f"{flow['flow']} {flow['cc']}",
+                f"{flow['flow']} {labels[flow['group']]}",
                 f"{flow['goodput_bps'] / 1e6:.2f}",
                 *(f"{rtt_ms:.1f}" for rtt_ms in rtts),
                 f"{flow['cwnd_mean_pkts']:.1f}",
@@ -164,8 +170,22 @@ def bottleneck_line(result: Run) -> str:
         f"queueing delay mean {link['queue_delay_mean_us'] / 1e3:.1f} ms, "
         f"p95 {link['queue_delay_p95_us'] / 1e3:.1f} ms; "
         f"dropped {link['dropped_pkts']:,} of {link['offered_pkts']:,} packets "
-        f"({percent(link['dropped_pkts'], link['offered_pkts'])} %)"
+        f"({percent(link['dropped_pkts'], link['offered_pkts'])} %){lost(link)}{marked(link)}"
     )
+
+
+def lost(link: Mapping[str, Any]) -> str:
+    """Write how many of the dropped packets were lost at random, if any could be."""
+    pkts = link.get("random_loss_pkts")
+    return "" if pkts is None else f", {pkts:,} of them lost at random"
+
+
+def marked(link: Mapping[str, Any]) -> str:
+    """Write how many packets were marked, if the bottleneck marks."""
+    pkts = link.get("marked_pkts")
+    if pkts is None:
+        return ""
+    return f"; marked {pkts:,} ({percent(pkts, link['forwarded_pkts'])} %)"
 
 
 def emulation_line(facts: Mapping[str, Any]) -> str:

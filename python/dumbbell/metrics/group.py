@@ -49,6 +49,8 @@ def group_metrics(flows: Sequence[Mapping[str, Any]], total_received_bytes: int)
             "dropped_pkts", "lost_pkts", "rto_count",
         )
     }  # fmt: skip
+    if any(flow.get("marked_pkts") is not None for flow in flows):
+        sums["marked_pkts"] = sum_known(flow.get("marked_pkts") for flow in flows)
     return {
         "goodput_bps": rate_bps(8 * received_bytes, flows),
         "goodput_per_flow_bps": float(np.mean(goodput_bps)) if flows else 0.0,

@@ -37,6 +37,8 @@ STYLES = {
     "reno": Style("Reno", "#cc79a7", "D"),
     "l3dr": Style("L3DR (reconstruction)", "#e69f00", "P"),
     "bbr_fca": Style("BBR-FCA (reconstruction)", "#56b4e9", "X"),
+    "vegas": Style("Vegas", "#7a5195", "p"),
+    "dctcp": Style("DCTCP", "#2f4b7c", "*"),
 }
 UNKNOWN_COLOR = "#6c6c6c"
 #: For groups that would look alike otherwise: the rest of the palette.

@@ -18,13 +18,13 @@ __all__ = ["Field", "field_of"]
 #: Fields of the scenario itself. Its seed is no axis: repetitions have their own.
 OF_SCENARIO: Mapping[str, type] = {
     "rate": Rate, "rtt": Time, "buffer": Buffer, "time": Time, "sample": Time,
-    "rate_steps": RateSteps,
+    "rate_steps": RateSteps, "ecn_threshold": Buffer,
 }  # fmt: skip
 #: Fields of every group, or of one: ``1.rtt``.
 OF_GROUP: Mapping[str, type] = {
     "cc": CongestionControlChoice, "flows": int, "rtt": Time, "start": Time, "jitter": Time,
     "stop": Time, "size": Size, "rwnd": Size, "sndbuf": Size, "tso": bool, "delayed_ack": bool,
-    "mss": Size,
+    "mss": Size, "ecn": bool,
 }  # fmt: skip
 #: The unit of a field's numbers, where its type does not say.
 UNITS = {"rate": "bps", "rtt": "ms", "jitter": "ms", "sample": "ms"}

@@ -52,6 +52,13 @@ def check_conservation(summary: Mapping[str, Any]) -> Iterator[Reason]:
             "conservation",
             f"the bottleneck was offered {link['offered_pkts']} packets, accounts for {accounted}",
         )
+    marked = sum(flow.get("marked_pkts") or 0 for flow in summary["flows"])
+    if marked > (link.get("marked_pkts") or 0):
+        yield Reason(
+            INVALID,
+            "conservation",
+            f"the bottleneck marked {link.get('marked_pkts')} packets, the flows have {marked}",
+        )
 
 
 def check_congestion_control(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:

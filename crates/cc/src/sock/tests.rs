@@ -30,13 +30,20 @@ fn every_field_lies_where_c_has_it() {
                 sk_gso_max_size,
                 sk_gso_max_segs,
                 sk_pacing_shift,
+                sk_state,
             ]
         ),
         assert_offsets!(
             Sock,
             "struct tcp_sock",
             "inet_conn.",
-            [icsk_rto, icsk_retransmits, icsk_backoff, icsk_ca_priv,]
+            [
+                icsk_rto,
+                icsk_retransmits,
+                icsk_backoff,
+                icsk_ca_priv,
+                icsk_ca_ops,
+            ]
         ),
         assert_offsets!(
             Sock,
@@ -90,8 +97,13 @@ fn every_field_lies_where_c_has_it() {
                 undo_retrans,
                 lsndtime,
                 ecn_flags,
+                rcv_nxt,
+                rcv_tstamp,
+                retrans_stamp,
+                bytes_retrans,
             ]
         ),
+        assert_offsets!(Sock, "struct tcp_sock", "rx_opt.", [rcv_tsval, rcv_tsecr]),
         assert_offsets!(
             RateSample,
             "struct rate_sample",

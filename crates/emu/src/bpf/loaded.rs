@@ -10,7 +10,7 @@ use libbpf_rs::{
 };
 
 use super::socket_state::SocketState;
-use super::{failure, instance_name, libbpf_log};
+use super::{failure, instance_name, kernel_types, libbpf_log};
 use crate::error::Error;
 
 /// `BPF_F_LINK`: registered by a link, so that the kernel unregisters it when the link's last
@@ -35,7 +35,7 @@ pub(crate) struct Loaded {
 impl Loaded {
     /// Loads a built-in or a file with its parameters set, and registers it.
     pub(crate) fn load(request: &Request) -> Result<Self, Error> {
-        let object = Box::new(BpfObject::find(request)?);
+        let object = Box::new(BpfObject::find_with(request, kernel_types::header)?);
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -59,6 +59,11 @@ impl Loaded {
     /// The name in its source.
     pub(crate) fn name(&self) -> &str {
         self.object.name()
+    }
+
+    /// Whether it wants ECN on its connections.
+    pub(crate) fn needs_ecn(&self) -> bool {
+        self.object.needs_ecn()
     }
 
     /// A digest of what was loaded.

@@ -7,6 +7,8 @@ mod failure;
 #[cfg(feature = "bpf")]
 mod instance_name;
 #[cfg(feature = "bpf")]
+mod kernel_types;
+#[cfg(feature = "bpf")]
 mod libbpf_log;
 #[cfg(feature = "bpf")]
 mod loaded;

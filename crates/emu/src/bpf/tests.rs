@@ -263,15 +263,20 @@ fn nothing_stays_of_a_killed_process() {
     assert!(is_gone(&name), "{name} stayed");
 }
 
-/// What is said of `cc/reno.bpf.c` with something replaced, and the path of the file.
-fn refusal_of_reno_with(from: &str, to: &str) -> (String, String) {
+/// `cc/reno.bpf.c` with something replaced: the path of the file, and what removes it.
+fn reno_with(from: &str, to: &str) -> (String, tempfile::TempDir) {
     let reno = concat!(env!("CARGO_MANIFEST_DIR"), "/../../cc/reno.bpf.c");
     let reno = fs::read_to_string(reno).unwrap();
     assert!(reno.contains(from));
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("wild.bpf.c");
     fs::write(&path, reno.replace(from, to)).unwrap();
-    let path = path.to_str().unwrap().to_owned();
+    (path.to_str().unwrap().to_owned(), dir)
+}
+
+/// What is said of it, and its path.
+fn refusal_of_reno_with(from: &str, to: &str) -> (String, String) {
+    let (path, _dir) = reno_with(from, to);
     let error = Loaded::load(&request(&path, &[])).unwrap_err();
     (error.to_string(), path)
 }
@@ -289,6 +294,21 @@ fn what_the_verifier_refuses_is_told_with_its_line() {
     assert!(first.contains("wild.bpf.c:"), "{error}");
     assert!(first.contains("invalid mem access"), "{error}");
     assert!((1..=6).contains(&last.lines().count()), "{error}");
+}
+
+#[test]
+fn a_source_may_use_what_this_kernel_has_and_the_simulator_has_not() {
+    if cannot_load("a_source_may_use_what_this_kernel_has_and_the_simulator_has_not") {
+        return;
+    }
+    let reads = |field: &str| format!("\tif (!sk->{field})\n\t\treturn;\n\ttcp_reno_cong_avoid(");
+    let (path, _dir) = reno_with("\ttcp_reno_cong_avoid(", &reads("__sk_common.skc_family"));
+    Loaded::load(&request(&path, &[])).unwrap();
+    let (error, _) = refusal_of_reno_with("\ttcp_reno_cong_avoid(", &reads("sk_nonesuch"));
+    assert!(
+        error.contains("`struct sock` has no field `sk_nonesuch` in this kernel\n"),
+        "{error}"
+    );
 }
 
 #[test]

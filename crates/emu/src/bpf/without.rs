@@ -44,6 +44,10 @@ impl Loaded {
         match self.never {}
     }
 
+    pub(crate) fn needs_ecn(&self) -> bool {
+        match self.never {}
+    }
+
     pub(crate) fn build(&self) -> &str {
         match self.never {}
     }

@@ -35,6 +35,7 @@ fn group(base_rtt_ms: u64, size_bytes: Option<u64>) -> Group {
         sndbuf_bytes: 1 << 30,
         tso: true,
         delayed_ack: true,
+        ecn: false,
     }
 }
 
@@ -47,6 +48,8 @@ fn scenario(duration_ms: u64) -> Scenario {
         bottleneck: BottleneckConfig {
             link_rate_bps: 50_000_000,
             rate_steps: Vec::new(),
+            ecn_threshold: None,
+            random_loss_ppb: 0,
             queue: Queue::Bfifo {
                 limit_bytes: 40_000,
             },

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dumbbell_path::{DelayLine, Header as _, Packet};
+use dumbbell_path::{DelayLine, Ecn, Header as _, Packet};
 use dumbbell_run::{Bottleneck, BottleneckConfig, Geometry, QueueSamples, Scenario};
 
 use super::Plan;
@@ -52,6 +52,8 @@ pub(crate) struct Forward {
     access: Vec<DelayLine<Packet<Frame>>>,
     has_access_delay: Vec<bool>,
     bottleneck_config: BottleneckConfig,
+    /// Seed of the run.
+    seed: u64,
     bottleneck: Bottleneck<Frame>,
     forward_ns: u64,
     delay: DelayLine<Packet<Frame>>,
@@ -102,7 +104,8 @@ impl Forward {
                 .map(|delays| delays.access_ns > 0)
                 .collect(),
             bottleneck_config: scenario.bottleneck.clone(),
-            bottleneck: Bottleneck::new(&scenario.bottleneck, flows, plan.epoch_ns),
+            bottleneck: Bottleneck::new(&scenario.bottleneck, scenario.seed, flows, plan.epoch_ns),
+            seed: scenario.seed,
             forward_ns: geometry.forward_ns,
             delay: DelayLine::new(geometry.forward_ns),
             now_ns: 0,
@@ -191,7 +194,10 @@ impl Forward {
 
     #[inline]
     fn serve_link(&mut self) {
-        if let Some(departure) = self.bottleneck.dequeue(self.now_ns) {
+        if let Some(mut departure) = self.bottleneck.dequeue(self.now_ns) {
+            if departure.packet.ecn == Ecn::Ce {
+                departure.packet.header.mark_ce();
+            }
             if let Some(tap) = &mut self.tap {
                 let frame = &departure.packet.header;
                 tap.note(Place::BottleneckOut, departure.done_ns, frame);
@@ -250,6 +256,7 @@ impl Forward {
     fn begin(&mut self) {
         let counted = Bottleneck::new(
             &self.bottleneck_config,
+            self.seed,
             self.flows.len(),
             self.plan.epoch_ns,
         );
@@ -341,6 +348,7 @@ impl Direction for Forward {
         let packet = Packet {
             flow,
             wire_bytes: frame.wire_bytes(),
+            ecn: frame.ecn(),
             arrived_ns: now_ns,
             header: frame,
         };

@@ -2,9 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dumbbell_path::{ETHERNET_HEADER_BYTES, Header};
+use dumbbell_path::{ETHERNET_HEADER_BYTES, Ecn, Header};
 
 use crate::super_packet::VNET_HEADER_BYTES;
+
+/// Where an IPv4 header has its ECN field, in the low two bits, and its checksum.
+const IPV4_TOS: usize = 1;
+const IPV4_CHECKSUM: usize = 10;
 
 /// Buffers of one size. A run starts with as many as its path may hold, so that nothing is
 /// allocated while packets flow; should they not do, more are made.
@@ -105,6 +109,32 @@ impl Frame {
         self.bytes().get(VNET_HEADER_BYTES..).unwrap_or(&[])
     }
 
+    /// The IPv4 header's ECN field.
+    #[inline]
+    pub(crate) fn ecn(&self) -> Ecn {
+        self.packet()
+            .get(IPV4_TOS)
+            .map_or(Ecn::NotEct, |&tos| Ecn::from_bits(tos))
+    }
+
+    /// Writes CE into the IPv4 header: the queue marked the packet. The header's checksum follows by
+    /// the difference (RFC 1624 §3, equation 3); TCP's does not cover the field.
+    pub(crate) fn mark_ce(&mut self) {
+        let Some(buffer) = &mut self.buffer else {
+            return;
+        };
+        let Some(ip) = buffer.bytes.get_mut(VNET_HEADER_BYTES..) else {
+            return;
+        };
+        let word = |ip: &[u8], at: usize| u16::from_be_bytes([ip[at], ip[at + 1]]);
+        let (before, checksum) = (word(ip, 0), word(ip, IPV4_CHECKSUM));
+        ip[IPV4_TOS] |= Ecn::Ce.bits();
+        let mut sum = u32::from(!checksum) + u32::from(!before) + u32::from(word(ip, 0));
+        sum = (sum & 0xffff) + (sum >> 16);
+        sum = (sum & 0xffff) + (sum >> 16);
+        ip[IPV4_CHECKSUM..IPV4_CHECKSUM + 2].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+    }
+
     /// Whether it belongs to a flow; then it is TCP.
     #[inline]
     pub(crate) fn is_of_flow(&self) -> bool {
@@ -169,6 +199,28 @@ mod tests {
         assert_eq!(second.bytes.len(), 100, "a pool that is empty makes more");
         drop(first);
         assert_eq!(pool.take().bytes.as_ptr(), address);
+    }
+
+    #[test]
+    fn a_mark_changes_the_ecn_field_and_the_checksum_follows() {
+        use crate::wire::ipv4_header_checksum;
+
+        for tos in [0b10, 0b01, 0xb8 | 0b10] {
+            for id in [0_u16, 7, 0xffff, 0x1234] {
+                let mut frame = test_frame(100);
+                let header = VNET_HEADER_BYTES..VNET_HEADER_BYTES + 20;
+                let bytes = &mut frame.buffer.as_mut().expect("a buffer").bytes[header];
+                bytes[IPV4_TOS] = tos;
+                bytes[4..6].copy_from_slice(&id.to_be_bytes());
+                let checksum = ipv4_header_checksum(bytes).to_be_bytes();
+                bytes[IPV4_CHECKSUM..IPV4_CHECKSUM + 2].copy_from_slice(&checksum);
+                frame.mark_ce();
+                let ip = &frame.packet()[..20];
+                assert_eq!((frame.ecn(), ip[IPV4_TOS]), (Ecn::Ce, tos | 0b11));
+                let expected = ipv4_header_checksum(ip).to_be_bytes();
+                assert_eq!(ip[IPV4_CHECKSUM..IPV4_CHECKSUM + 2], expected);
+            }
+        }
     }
 
     #[test]

@@ -136,6 +136,8 @@ pub(crate) struct FlowOnPath {
     pub(crate) retransmitted_pkts: u64,
     /// Dropped by the bottleneck.
     pub(crate) dropped_pkts: u64,
+    /// Left the bottleneck marked CE.
+    pub(crate) marked_pkts: u64,
     /// Handed to the receiver.
     pub(crate) arrived_pkts: u64,
     /// Entered, neither dropped nor handed to the receiver.
@@ -241,18 +243,22 @@ impl RelayReport {
             .iter()
             .zip(reverse.rtts)
             .zip(&forward.bottleneck.flow_dropped_pkts)
-            .map(|((counts, rtts), &dropped_pkts)| FlowOnPath {
-                entered_pkts: counts.entered_pkts,
-                retransmitted_pkts: counts.retransmitted_pkts,
-                dropped_pkts,
-                arrived_pkts: counts.arrived_pkts,
-                on_path_pkts: counts.entered_pkts - dropped_pkts - counts.arrived_pkts,
-                forwarded_bytes: counts.forwarded_bytes,
-                rtt_us: rtts.rtt_us,
-                rtt_sum_us: rtts.rtt_sum_us,
-                rtt_min_us: rtts.rtt_min_us,
-                rtt_max_us: rtts.rtt_max_us,
-            })
+            .zip(&forward.bottleneck.flow_marked_pkts)
+            .map(
+                |(((counts, rtts), &dropped_pkts), &marked_pkts)| FlowOnPath {
+                    entered_pkts: counts.entered_pkts,
+                    retransmitted_pkts: counts.retransmitted_pkts,
+                    dropped_pkts,
+                    marked_pkts,
+                    arrived_pkts: counts.arrived_pkts,
+                    on_path_pkts: counts.entered_pkts - dropped_pkts - counts.arrived_pkts,
+                    forwarded_bytes: counts.forwarded_bytes,
+                    rtt_us: rtts.rtt_us,
+                    rtt_sum_us: rtts.rtt_sum_us,
+                    rtt_min_us: rtts.rtt_min_us,
+                    rtt_max_us: rtts.rtt_max_us,
+                },
+            )
             .collect();
         let mut lateness = forward.lateness;
         lateness.add(&reverse.lateness);

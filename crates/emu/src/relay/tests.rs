@@ -34,6 +34,7 @@ pub(super) fn group(base_rtt_ms: u64) -> Group {
         sndbuf_bytes: 8 << 20,
         tso: true,
         delayed_ack: true,
+        ecn: false,
     }
 }
 
@@ -45,6 +46,8 @@ pub(super) fn scenario(link_rate_bps: u64, limit_bytes: u64, groups: Vec<Group>)
         bottleneck: BottleneckConfig {
             link_rate_bps,
             rate_steps: Vec::new(),
+            ecn_threshold: None,
+            random_loss_ppb: 0,
             queue: Queue::Bfifo { limit_bytes },
         },
         groups,

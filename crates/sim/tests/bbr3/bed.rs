@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use dumbbell_cc::{Instance, Request, Sock};
 use dumbbell_path::{Fifo, Header as _, Limit, Link, Packet};
-use dumbbell_tcp::{Ack, DataHeader, Receiver, ReceiverConfig, Sender, SenderConfig};
+use dumbbell_tcp::{Ack, DataHeader, EcnMode, Receiver, ReceiverConfig, Sender, SenderConfig};
 
 pub(crate) const MSS_BYTES: u32 = 1448;
 /// A full segment on the wire, bytes.
@@ -137,12 +137,14 @@ impl Bed {
             closes: false,
             sndbuf_pkts: u32::MAX >> 2,
             tso: true,
+            ecn: EcnMode::Off,
         };
         let receiver = ReceiverConfig {
             flow: 0,
             rwnd_pkts: u32::MAX >> 2,
             delayed_ack: true,
             rtt_ns,
+            ecn: EcnMode::Off,
         };
         let mut bed = Self {
             sender: Sender::new(sender, instance.new_flow()),

@@ -26,6 +26,8 @@ pub(crate) struct Record {
     pub(crate) source_port: u16,
     pub(crate) destination_port: u16,
     pub(crate) ip_id: u16,
+    /// The IP header's ECN field.
+    pub(crate) ecn: u8,
     pub(crate) seq: u32,
     pub(crate) ack: u32,
     pub(crate) flags: u16,
@@ -79,6 +81,7 @@ fn read_record(point: &str, packet: &EnhancedPacketBlock<'_>) -> Record {
         source_port: tcp.source_port(),
         destination_port: tcp.destination_port(),
         ip_id: ip.header().identification(),
+        ecn: ip.header().ecn().value(),
         seq: tcp.sequence_number(),
         ack: tcp.acknowledgment_number(),
         flags: u16::from(tcp.slice()[13]),

@@ -44,6 +44,8 @@ pub(crate) fn dumbbell(
             queue: Queue::Bfifo {
                 limit_bytes: limit_bytes as u64,
             },
+            ecn_threshold: None,
+            random_loss_ppb: 0,
         },
         groups,
     }
@@ -68,6 +70,7 @@ pub(crate) fn bulk(cc: &str, flows: u32, base_rtt_ms: u64) -> Group {
         sndbuf_bytes: 1 << 30,
         tso: true,
         delayed_ack: true,
+        ecn: false,
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use dumbbell_cc::{Instance, Request};
 use dumbbell_path::{DelayLine, Packet};
-use dumbbell_tcp::{Ack, DataHeader, Receiver, ReceiverConfig, Sender, SenderConfig};
+use dumbbell_tcp::{Ack, DataHeader, EcnMode, Receiver, ReceiverConfig, Sender, SenderConfig};
 
 use crate::common::{MSS_BYTES, NS_PER_MS, assert_near, assert_within};
 
@@ -41,12 +41,14 @@ impl LossyPath {
             closes: false,
             sndbuf_pkts: 1 << 20,
             tso: false,
+            ecn: EcnMode::Off,
         };
         let receiver = ReceiverConfig {
             flow: 0,
             rwnd_pkts: 1 << 20,
             delayed_ack: false,
             rtt_ns: RTT_NS,
+            ecn: EcnMode::Off,
         };
         Self {
             sender: Sender::new(sender, instance.new_flow()),

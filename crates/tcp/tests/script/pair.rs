@@ -73,6 +73,7 @@ impl<'a> Pair<'a> {
                 rwnd_pkts: path.rwnd_pkts,
                 delayed_ack: path.delayed_ack,
                 rtt_ns: path.rtt_ns,
+                ecn: config.ecn,
             }),
             now_ns: 0,
             sent: Vec::new(),
@@ -246,7 +247,7 @@ impl<'a> Pair<'a> {
     }
 
     fn acknowledge(&mut self) {
-        if let Some(ack) = self.receiver.poll_transmit() {
+        while let Some(ack) = self.receiver.poll_transmit() {
             let fate = if ack.kind == AckKind::Ack {
                 self.ack_pkts += 1;
                 (self.ack_fate)(self.ack_pkts - 1, &ack)

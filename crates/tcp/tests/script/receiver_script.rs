@@ -1,23 +1,27 @@
 //! A receiver under script: segments in, ACKs out.
 
-use dumbbell_path::Packet;
+use dumbbell_path::{Ecn, Packet};
 use dumbbell_tcp::{
-    Ack, AckKind, DATA_HEADER_BYTES, DataHeader, Receiver, ReceiverConfig, SYN_BYTES, SackBlock,
-    SegmentKind,
+    Ack, AckKind, DATA_HEADER_BYTES, DataHeader, EcnMode, Receiver, ReceiverConfig, SYN_BYTES,
+    SackBlock, SegmentKind,
 };
 
 use super::{Line, MSS_BYTES, NS_PER_MS, assert_same, format_range, parse, parse_ms, parse_range};
 
 /// A receiver that a script drives. Lines: `< SEQ` or `< A:B` (back to back), `[len BYTES]`,
-/// `[ts MS]` (its time without), `[is last]` (with the FIN), `< SEQ is fin`, `< syn`,
+/// `[ts MS]` (its time without), `[is last]` (with the FIN), `[is ect]`, `[is ce]`, `[is cwr]`,
+/// `< SEQ is fin`, `< syn`, `< syn ecn`,
 /// `< ack` (of the SYN-ACK), `< last-ack`; `> ack N [dsack A:B] [sack A:B ...] [ecr MS]`, `> synack`,
-/// `> fin ack N ...`, and `> ack N ... after fin`.
+/// `> fin ack N ...`, and `> ack N ... after fin`; ` ece` follows the kind and number.
 ///
 /// `ecr` is compared only where a line of the script has it.
 pub(crate) struct ReceiverScript {
     pub(crate) receiver: Receiver,
     acks: Vec<(u64, Ack)>,
     now_ns: u64,
+    /// ECN field and CWR flag of what arrives.
+    ecn: Ecn,
+    cwr: bool,
 }
 
 impl ReceiverScript {
@@ -28,6 +32,7 @@ impl ReceiverScript {
             rwnd_pkts: 1000,
             delayed_ack: true,
             rtt_ns: 100 * NS_PER_MS,
+            ecn: EcnMode::Off,
         })
     }
 
@@ -36,6 +41,8 @@ impl ReceiverScript {
             receiver: Receiver::new(config),
             acks: Vec::new(),
             now_ns: 0,
+            ecn: Ecn::NotEct,
+            cwr: false,
         }
     }
 
@@ -45,6 +52,28 @@ impl ReceiverScript {
         script.feed(&["0:16"]);
         script.acks.clear();
         script
+    }
+
+    /// The same with ECN in this mode, by the handshake.
+    pub(crate) fn with_ecn(mode: EcnMode) -> Self {
+        let mut script = Self::with(ReceiverConfig {
+            flow: 0,
+            rwnd_pkts: 1000,
+            delayed_ack: true,
+            rtt_ns: 100 * NS_PER_MS,
+            ecn: mode,
+        });
+        script.feed(&["syn", "ecn"]);
+        script.feed(&["ack"]);
+        script.feed(&["0:16", "is", "ect"]);
+        script.acks.clear();
+        script
+    }
+
+    /// Everything that left since the last call.
+    pub(crate) fn take_acks(&mut self) -> Vec<Ack> {
+        let acks = std::mem::take(&mut self.acks);
+        acks.into_iter().map(|(_, ack)| ack).collect()
     }
 
     /// Plays a script on; every ACK up to its last line must be in it, at its time.
@@ -102,9 +131,15 @@ impl ReceiverScript {
         self.now_ns = time_ns;
     }
 
-    fn feed(&mut self, words: &[&str]) {
+    pub(crate) fn feed(&mut self, words: &[&str]) {
         let now_ms = (self.now_ns / NS_PER_MS) as u32;
         match words {
+            ["syn", "ecn"] => {
+                self.cwr = true;
+                self.arrive(0, 0, now_ms, SegmentKind::Syn);
+                self.cwr = false;
+                return;
+            }
             ["syn"] => return self.arrive(0, 0, now_ms, SegmentKind::Syn),
             ["ack"] => return self.arrive(0, 0, now_ms, SegmentKind::HandshakeAck),
             ["last-ack"] => return self.arrive(0, 0, now_ms, SegmentKind::LastAck),
@@ -121,6 +156,9 @@ impl ReceiverScript {
                     kind = SegmentKind::Fin;
                     payload_bytes = 0;
                 }
+                "is" if option[1] == "ect" => self.ecn = Ecn::Ect0,
+                "is" if option[1] == "ce" => self.ecn = Ecn::Ce,
+                "is" if option[1] == "cwr" => self.cwr = true,
                 "ts" => ts_val_ms = (parse_ms(option[1]) / NS_PER_MS) as u32,
                 other => panic!("what is `{other}`?"),
             }
@@ -129,6 +167,7 @@ impl ReceiverScript {
         for seq in start..end {
             self.arrive(seq, payload_bytes, ts_val_ms, kind);
         }
+        (self.ecn, self.cwr) = (Ecn::NotEct, false);
     }
 
     fn arrive(&mut self, seq: u32, payload_bytes: u32, ts_val_ms: u32, kind: SegmentKind) {
@@ -138,6 +177,7 @@ impl ReceiverScript {
                 SegmentKind::Syn => SYN_BYTES,
                 _ => payload_bytes + DATA_HEADER_BYTES,
             },
+            ecn: self.ecn,
             arrived_ns: 0,
             header: DataHeader {
                 seq,
@@ -146,6 +186,7 @@ impl ReceiverScript {
                 ip_id: 0,
                 kind,
                 is_retransmission: false,
+                cwr: self.cwr,
             },
         };
         self.receiver.on_packet(self.now_ns, &packet);
@@ -153,8 +194,9 @@ impl ReceiverScript {
     }
 
     fn collect(&mut self) {
-        self.acks
-            .extend(self.receiver.poll_transmit().map(|ack| (self.now_ns, ack)));
+        while let Some(ack) = self.receiver.poll_transmit() {
+            self.acks.push((self.now_ns, ack));
+        }
     }
 }
 
@@ -164,6 +206,9 @@ fn describe(ack: &Ack, with_ecr: bool) -> String {
         AckKind::FinAck => format!("fin ack {}", ack.ack),
         AckKind::Ack | AckKind::AfterFin => format!("ack {}", ack.ack),
     };
+    if ack.ece {
+        text += " ece";
+    }
     let show = |block: &SackBlock| format!(" {}", format_range(block.start, block.end));
     if let Some(block) = ack.dsack() {
         text += " dsack";

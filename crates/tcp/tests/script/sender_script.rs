@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use dumbbell_cc::{CaState, Flow, Sock};
-use dumbbell_path::{Header as _, Packet};
+use dumbbell_path::{Ecn, Header as _, Packet};
 use dumbbell_tcp::{
-    Ack, AckKind, DataHeader, MAX_SACK_BLOCKS, SackBlock, SegmentKind, Sender, SenderConfig,
+    Ack, AckKind, DataHeader, EcnMode, MAX_SACK_BLOCKS, SackBlock, SegmentKind, Sender,
+    SenderConfig,
 };
 
 use super::{Line, MSS_BYTES, NS_PER_MS, assert_same, format_range, load, parse, parse_range};
@@ -14,8 +15,8 @@ use super::{Line, MSS_BYTES, NS_PER_MS, assert_same, format_range, load, parse, 
 const WIDE_PKTS: u32 = 1 << 20;
 
 /// A sender that a script drives. Lines: `< ack N [sack A:B ...] [dsack A:B] [ecr MS] [win N]`,
-/// `< synack`, `< fin ack N`; `> SEQ`, `> A:B` (new segments at one time), `> SEQ rtx`, `> syn`,
-/// `> ack` (of a SYN-ACK), `> SEQ last` (with the FIN), `> SEQ fin` (the FIN alone), `> last ack`.
+/// `< synack`, `< synack ece`, `< ack N ece`, `< fin ack N`; `> SEQ`, `> A:B` (new segments at one time), `> SEQ rtx`, `> syn`,
+/// `> syn ecn`, `> SEQ cwr`, `> ack` (of a SYN-ACK), `> SEQ last` (with the FIN), `> SEQ fin` (the FIN alone), `> last ack`.
 ///
 /// Without `ecr` an ACK echoes the last transmission of the segment it waited for.
 pub(crate) struct SenderScript {
@@ -43,6 +44,7 @@ pub(crate) fn bulk() -> SenderConfig {
         closes: false,
         sndbuf_pkts: WIDE_PKTS,
         tso: false,
+        ecn: EcnMode::Off,
     }
 }
 
@@ -57,6 +59,8 @@ fn plain_ack(ack: u32) -> Ack {
         ip_id: 0,
         kind: AckKind::Ack,
         sack_count: 0,
+        ece: false,
+        ecn: Ecn::NotEct,
         has_dsack: false,
         sack: [SackBlock::default(); MAX_SACK_BLOCKS],
     }
@@ -93,7 +97,12 @@ impl SenderScript {
         script.run_until(rtt_ms * NS_PER_MS);
         script.skip(); // the story begins after the handshake
         script.hides_handshake = true;
-        script.feed(&["synack"]);
+        let agrees = config.ecn != EcnMode::Off;
+        script.feed(if agrees {
+            &["synack", "ece"]
+        } else {
+            &["synack"]
+        });
         script.hides_handshake = false;
         script
     }
@@ -160,6 +169,12 @@ impl SenderScript {
         self
     }
 
+    /// ECN fields of what left since it was last forgotten.
+    pub(crate) fn ecn_fields(&self) -> Vec<Ecn> {
+        let packets = self.packets.iter();
+        packets.map(|(_, packet)| packet.ecn).collect()
+    }
+
     /// Plays lines of `<` and `.`; what leaves is not this story's.
     pub(crate) fn hear(&mut self, script: &str) -> &mut Self {
         for line in parse(script) {
@@ -212,6 +227,7 @@ impl SenderScript {
                     ack.kind = AckKind::SynAck;
                     ts_ecr_ms = Some(0);
                 }
+                "ece" => ack.ece = true,
                 "fin" => ack.kind = AckKind::FinAck,
                 "ack" | "sack" | "dsack" | "ecr" | "win" => key = word,
                 value => match key {
@@ -264,6 +280,7 @@ fn describe(packets: &[(u64, Packet<DataHeader>)], bursts: &[usize]) -> Vec<(u64
         if let Some((_, _, end)) = &mut run
             && header.kind == SegmentKind::Data
             && !header.is_retransmission
+            && !header.cwr
             && !bursts.contains(&index)
             && *end == header.seq
         {
@@ -273,13 +290,15 @@ fn describe(packets: &[(u64, Packet<DataHeader>)], bursts: &[usize]) -> Vec<(u64
         lines.extend(run.take().map(|(t, s, e)| (t, format_range(s, e))));
         let again = if header.is_retransmission { " rtx" } else { "" };
         let line = match header.kind {
-            SegmentKind::Data if !header.is_retransmission => {
+            SegmentKind::Data if !header.is_retransmission && !header.cwr => {
                 run = Some((time_ns, header.seq, header.seq + 1));
                 continue;
             }
+            SegmentKind::Data if header.cwr => format!("{} cwr", header.seq),
             SegmentKind::Data => format!("{}{again}", header.seq),
             SegmentKind::LastData => format!("{} last{again}", header.seq),
             SegmentKind::Fin => format!("{} fin{again}", header.seq),
+            SegmentKind::Syn if header.cwr => "syn ecn".to_owned(),
             SegmentKind::Syn => "syn".to_owned(),
             SegmentKind::HandshakeAck => "ack".to_owned(),
             SegmentKind::LastAck => "last ack".to_owned(),

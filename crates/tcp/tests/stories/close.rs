@@ -1,6 +1,6 @@
 //! Handshake and close as RFC 9293 has them, and what they look like when packets are lost.
 
-use dumbbell_tcp::{ReceiverConfig, SegmentKind, SenderConfig};
+use dumbbell_tcp::{EcnMode, ReceiverConfig, SegmentKind, SenderConfig};
 
 use crate::script::{
     Fate, MSS_BYTES, NS_PER_MS, Pair, Path, ReceiverScript, SenderScript, bulk, load,
@@ -301,6 +301,7 @@ fn rfc9293_the_receivers_fin_is_repeated_until_acknowledged() {
         rwnd_pkts: 1000,
         delayed_ack: true,
         rtt_ns: 100 * NS_PER_MS,
+        ecn: EcnMode::Off,
     });
     s.play(
         "0 < syn

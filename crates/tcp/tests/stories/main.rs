@@ -7,6 +7,7 @@ mod script;
 
 mod close;
 mod delivery_rate;
+mod ecn;
 mod establish;
 mod fast_recovery;
 mod limits;

@@ -2,7 +2,7 @@
 
 use dumbbell_cc::Flow;
 use dumbbell_path::Header as _;
-use dumbbell_tcp::{DataHeader, SenderConfig};
+use dumbbell_tcp::{DataHeader, EcnMode, SenderConfig};
 use proptest::prelude::*;
 
 use crate::script::{Fate, MSS_BYTES, NS_PER_MS, Pair, Path, load};
@@ -56,6 +56,7 @@ fn case() -> impl Strategy<Value = Case> {
             closes: transfer.4,
             sndbuf_pkts: transfer.2,
             tso: transfer.3,
+            ecn: EcnMode::Off,
         },
         path: Path {
             rtt_ns: path.0 * NS_PER_MS,
@@ -153,6 +154,7 @@ fn a_clean_path_sees_each_segment_once() {
             closes: true,
             sndbuf_pkts: 1 << 20,
             tso: true,
+            ecn: EcnMode::Off,
         };
         let path = Path {
             rtt_ns: 40 * NS_PER_MS,

@@ -1,6 +1,6 @@
 //! The receiver: when it acknowledges and what the ACK says.
 
-use dumbbell_tcp::ReceiverConfig;
+use dumbbell_tcp::{EcnMode, ReceiverConfig};
 
 use crate::script::{NS_PER_MS, ReceiverScript};
 
@@ -45,6 +45,7 @@ fn without_delayed_acks_every_segment_is_acknowledged() {
         rwnd_pkts: 1000,
         delayed_ack: false,
         rtt_ns: 100 * NS_PER_MS,
+        ecn: EcnMode::Off,
     });
     let script: String = (0..40)
         .map(|seq| format!("{seq} < {seq}\n {seq} > ack {}\n", seq + 1))
@@ -172,6 +173,7 @@ fn sack_compression_shrinks_with_the_rtt() {
         rwnd_pkts: 4,
         delayed_ack: true,
         rtt_ns: 2 * NS_PER_MS,
+        ecn: EcnMode::Off,
     });
     r.play(
         "0 < 0

@@ -2,7 +2,7 @@
 //! standards tabulate them.
 
 use dumbbell_path::Packet;
-use dumbbell_tcp::{DataHeader, SenderConfig};
+use dumbbell_tcp::{DataHeader, EcnMode, SenderConfig};
 
 use crate::script::{Fate, MSS_BYTES, NS_PER_MS, Pair, Path, load};
 
@@ -19,6 +19,7 @@ fn mean_window_pkts(cc: &str, period: u64, first: u64, epochs: u64) -> f64 {
         closes: false,
         sndbuf_pkts: 1 << 24,
         tso: false,
+        ecn: EcnMode::Off,
     };
     let path = Path {
         rtt_ns: RTT_NS,

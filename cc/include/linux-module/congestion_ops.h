@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A kernel module's table of callbacks. It starts as the table of vmlinux.h, which is
+ * what the host reads (crates/cc/src/ops.rs); what only the kernel uses comes last.
+ *
+ * cong_control() got the acknowledgment and its flags with Linux 6.10. The host compiles
+ * a source with DUMBBELL_CONG_CONTROL_RS when it has the older two parameters.
+ */
+#ifndef __DUMBBELL_CONGESTION_OPS_H__
+#define __DUMBBELL_CONGESTION_OPS_H__
+
+#define TCP_CA_NAME_MAX		16
+#define TCP_CA_UNSPEC		0
+#define TCP_CONG_NON_RESTRICTED	(1 << 0)
+#define TCP_CONG_NEEDS_ECN	(1 << 1)
+
+struct module;
+union tcp_cc_info;
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct tcp_congestion_ops {
+	u32	(*ssthresh)(struct sock *sk);
+	void	(*cong_avoid)(struct sock *sk, u32 ack, u32 acked);
+	void	(*set_state)(struct sock *sk, u8 new_state);
+	void	(*cwnd_event)(struct sock *sk, enum tcp_ca_event ev);
+	void	(*in_ack_event)(struct sock *sk, u32 flags);
+	void	(*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
+	u32	(*min_tso_segs)(struct sock *sk);
+#ifdef DUMBBELL_CONG_CONTROL_RS
+	void	(*__cong_control)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs);
+#else
+	void	(*cong_control)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs);
+#endif
+	u32	(*undo_cwnd)(struct sock *sk);
+	u32	(*sndbuf_expand)(struct sock *sk);
+	void	(*init)(struct sock *sk);
+	void	(*release)(struct sock *sk);
+	u32	flags;
+	char	name[TCP_CA_NAME_MAX];
+#ifdef DUMBBELL_CONG_CONTROL_RS
+	void	(*cong_control)(struct sock *sk, const struct rate_sample *rs);
+#endif
+	size_t	(*get_info)(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info);
+	struct module *owner;
+	struct list_head list;
+	u32	key;
+};
+
+int tcp_register_congestion_control(struct tcp_congestion_ops *ops);
+void tcp_unregister_congestion_control(struct tcp_congestion_ops *ops);
+
+#endif /* __DUMBBELL_CONGESTION_OPS_H__ */

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the kernel does for its modules: errors, messages, memory, random numbers, statistics. */
+#ifndef __DUMBBELL_SERVICES_H__
+#define __DUMBBELL_SERVICES_H__
+
+#define ENOENT		2
+#define ENOMEM		12
+#define EEXIST		17
+#define EINVAL		22
+#define ERANGE		34
+#define EOPNOTSUPP	95
+#define ENOTSUPP	524
+
+/* Messages go nowhere; their arguments are checked and evaluated all the same. */
+#define KERN_ERR
+#define KERN_WARNING
+#define KERN_NOTICE
+#define KERN_INFO
+#define KERN_DEBUG
+__attribute__((format(printf, 1, 2)))
+static inline void __db_printk(const char *format, ...) { (void)format; }
+#define printk(...)			__db_printk(__VA_ARGS__)
+#define pr_emerg(...)			__db_printk(__VA_ARGS__)
+#define pr_err(...)			__db_printk(__VA_ARGS__)
+#define pr_warn(...)			__db_printk(__VA_ARGS__)
+#define pr_notice(...)			__db_printk(__VA_ARGS__)
+#define pr_info(...)			__db_printk(__VA_ARGS__)
+#define pr_debug(...)			do { if (0) __db_printk(__VA_ARGS__); } while (0)
+#define pr_err_once(...)		__db_printk(__VA_ARGS__)
+#define pr_err_ratelimited(...)		__db_printk(__VA_ARGS__)
+#define pr_warn_once(...)		__db_printk(__VA_ARGS__)
+#define pr_warn_ratelimited(...)	__db_printk(__VA_ARGS__)
+#define pr_info_once(...)		__db_printk(__VA_ARGS__)
+#define pr_info_ratelimited(...)	__db_printk(__VA_ARGS__)
+#define net_dbg_ratelimited(...)	pr_debug(__VA_ARGS__)
+#define trace_printk(...)		pr_debug(__VA_ARGS__)
+
+#define memset(p, byte, bytes)	__builtin_memset(p, byte, bytes)
+#define memcpy(to, from, bytes)	__builtin_memcpy(to, from, bytes)
+#define memcmp(a, b, bytes)	__builtin_memcmp(a, b, bytes)
+#define strcmp(a, b)		__builtin_strcmp(a, b)
+#define strlen(s)		__builtin_strlen(s)
+
+/* From the process's C library, which is there when the object is loaded. */
+extern void *calloc(size_t count, size_t bytes);
+extern void free(void *p);
+#define GFP_KERNEL			0
+#define GFP_ATOMIC			0
+#define GFP_NOWAIT			0
+#define __GFP_NOWARN			0
+#define __GFP_ZERO			0
+#define kcalloc(count, bytes, flags)	((void)(flags), calloc(count, bytes))
+#define kmalloc_array(count, bytes, flags) kcalloc(count, bytes, flags)
+#define kzalloc(bytes, flags)		kcalloc(1, bytes, flags)
+#define kmalloc(bytes, flags)		kcalloc(1, bytes, flags)
+#define kvzalloc(bytes, flags)		kcalloc(1, bytes, flags)
+#define kvcalloc(count, bytes, flags)	kcalloc(count, bytes, flags)
+#define kfree(p)			free((void *)(p))
+#define kvfree(p)			kfree(p)
+
+/* Of this instance and seeded by the run's seed. */
+u32 bpf_get_prandom_u32(void);
+void get_random_bytes(void *p, size_t bytes);
+#define get_random_u32()		bpf_get_prandom_u32()
+#define get_random_u64()		((u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32())
+#define get_random_u16()		((u16)bpf_get_prandom_u32())
+#define get_random_u8()			((u8)bpf_get_prandom_u32())
+#define get_random_int()		bpf_get_prandom_u32()
+#define prandom_u32()			bpf_get_prandom_u32()
+#define prandom_bytes(p, bytes)		get_random_bytes(p, bytes)
+/* Below `ceiling`, each value as likely as the other but for 2^-32 * ceiling. */
+#define get_random_u32_below(ceiling)	((u32)((u64)bpf_get_prandom_u32() * (u32)(ceiling) >> 32))
+#define prandom_u32_max(ceiling)	get_random_u32_below(ceiling)
+#define get_random_u32_inclusive(floor, ceiling) \
+	((floor) + get_random_u32_below((ceiling) - (floor) + 1))
+
+/* Statistics of the whole system, which nobody here reads. */
+struct net;
+#define sock_net(sk)			((void)(sk), (struct net *)0)
+#define NET_INC_STATS(net, counter)	((void)(net))
+#define NET_ADD_STATS(net, counter, n)	((void)(net), (void)(n))
+#define __NET_INC_STATS(net, counter)	((void)(net))
+
+#define rcu_read_lock()			do { } while (0)
+#define rcu_read_unlock()		do { } while (0)
+#define rcu_dereference(p)		READ_ONCE(p)
+#define local_bh_disable()		do { } while (0)
+#define local_bh_enable()		do { } while (0)
+
+#endif /* __DUMBBELL_SERVICES_H__ */

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* TCP as congestion controls see it: constants, the socket's accessors, diagnostics. */
+#ifndef __DUMBBELL_TCP_H__
+#define __DUMBBELL_TCP_H__
+
+#define TCP_INFINITE_SSTHRESH	0x7fffffff
+#define TCP_INIT_CWND		10
+#define TCP_MAX_WSCALE		14U
+#define TCP_TS_HZ		1000
+#define TCP_RTO_MAX		(120U * HZ)
+#define TCP_RTO_MIN		(HZ / 5U)
+#define TCP_TIMEOUT_INIT	(1U * HZ)
+#define TCP_ATO_MIN		(HZ / 25U)
+#define TCP_DELACK_MIN		(HZ / 25U)
+#define TCP_DELACK_MAX		(HZ / 5U)
+#define MAX_TCP_HEADER		320
+#define GSO_MAX_SIZE		65536
+#define GSO_LEGACY_MAX_SIZE	65536U
+#define GSO_MAX_SEGS		65535
+#define BITS_PER_U32		32
+#define ICSK_CA_PRIV_SIZE	sizeof_field(struct inet_connection_sock, icsk_ca_priv)
+
+#define TCP_ESTABLISHED		1
+#define TCP_SYN_SENT		2
+#define TCP_CLOSE		7
+#define TCP_LISTEN		10
+
+/* tcp_sock.ecn_flags */
+#define TCP_ECN_OK		1
+#define TCP_ECN_QUEUE_CWR	2
+#define TCP_ECN_DEMAND_CWR	4
+#define TCP_ECN_SEEN		8
+
+/* inet_connection_sock.icsk_ack.pending */
+#define ICSK_ACK_SCHED		1
+#define ICSK_ACK_TIMER		2
+#define ICSK_ACK_PUSHED		4
+#define ICSK_ACK_PUSHED2	8
+#define ICSK_ACK_NOW		16
+
+/* inet_connection_sock.icsk_ca_state as a mask */
+#define TCPF_CA_Open		(1 << TCP_CA_Open)
+#define TCPF_CA_Disorder	(1 << TCP_CA_Disorder)
+#define TCPF_CA_CWR		(1 << TCP_CA_CWR)
+#define TCPF_CA_Recovery	(1 << TCP_CA_Recovery)
+#define TCPF_CA_Loss		(1 << TCP_CA_Loss)
+
+/* cc/include/native.c */
+u32 tcp_slow_start(struct tcp_sock *tp, u32 acked);
+void tcp_cong_avoid_ai(struct tcp_sock *tp, u32 w, u32 acked);
+u32 tcp_reno_ssthresh(struct sock *sk);
+void tcp_reno_cong_avoid(struct sock *sk, u32 ack, u32 acked);
+u32 tcp_reno_undo_cwnd(struct sock *sk);
+
+/* Bits of tcp_sock.__host_requests. */
+enum {
+	DUMBBELL_ENTER_CWR	= 1,
+};
+/* Reduces the window as an ECN mark would, once cong_avoid() or cong_control() has returned. */
+void tcp_enter_cwr(struct sock *sk);
+
+static inline struct tcp_sock *tcp_sk(const struct sock *sk)
+{
+	return (struct tcp_sock *)sk;
+}
+
+static inline struct inet_sock *inet_sk(const struct sock *sk)
+{
+	return (struct inet_sock *)sk;
+}
+
+static inline struct inet_connection_sock *inet_csk(const struct sock *sk)
+{
+	return (struct inet_connection_sock *)sk;
+}
+
+static inline void *inet_csk_ca(const struct sock *sk)
+{
+	return inet_csk(sk)->icsk_ca_priv;
+}
+
+static inline u32 tcp_snd_cwnd(const struct tcp_sock *tp)
+{
+	return tp->snd_cwnd;
+}
+
+static inline void tcp_snd_cwnd_set(struct tcp_sock *tp, u32 cwnd)
+{
+	tp->snd_cwnd = cwnd;
+}
+
+static inline bool tcp_in_slow_start(const struct tcp_sock *tp)
+{
+	return tp->snd_cwnd < tp->snd_ssthresh;
+}
+
+static inline bool tcp_in_initial_slowstart(const struct tcp_sock *tp)
+{
+	return tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH;
+}
+
+/* In slow start cwnd may grow to twice what was ever used of it. */
+static inline bool tcp_is_cwnd_limited(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (tp->is_cwnd_limited)
+		return true;
+	return tcp_in_slow_start(tp) && tp->snd_cwnd < 2 * tp->max_packets_out;
+}
+
+static inline u32 tcp_left_out(const struct tcp_sock *tp)
+{
+	return tp->sacked_out + tp->lost_out;
+}
+
+static inline u32 tcp_packets_in_flight(const struct tcp_sock *tp)
+{
+	return tp->packets_out - tcp_left_out(tp) + tp->retrans_out;
+}
+
+static inline bool tcp_in_cwnd_reduction(const struct sock *sk)
+{
+	return (TCPF_CA_CWR | TCPF_CA_Recovery) >> inet_csk(sk)->icsk_ca_state & 1;
+}
+
+/* ssthresh as it would be without a loss: not below three quarters of cwnd. */
+static inline u32 tcp_current_ssthresh(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (tcp_in_cwnd_reduction(sk))
+		return tp->snd_ssthresh;
+	return max(tp->snd_ssthresh, (tp->snd_cwnd >> 1) + (tp->snd_cwnd >> 2));
+}
+
+static inline u32 tcp_min_rtt(const struct tcp_sock *tp)
+{
+	return tp->rtt_min.s[0].v;
+}
+
+static inline u32 tcp_stamp_us_delta(u64 t1, u64 t0)
+{
+	return max((s64)(t1 - t0), (s64)0);
+}
+
+#define tcp_clock_ns()		dumbbell_now_ns
+#define tcp_clock_us()		(dumbbell_now_ns / NSEC_PER_USEC)
+#define tcp_clock_ms()		(dumbbell_now_ns / NSEC_PER_MSEC)
+#define tcp_mstamp_refresh(tp)	((void)(tp))
+/* Timestamps count milliseconds. */
+#define tcp_time_stamp(tp)	((u32)((tp)->tcp_mstamp / (USEC_PER_SEC / TCP_TS_HZ)))
+#define tcp_time_stamp_ts(tp)	tcp_time_stamp(tp)
+#define tcp_time_stamp_ms(tp)	tcp_time_stamp(tp)
+#define tcp_time_stamp_raw()	((u32)tcp_clock_ms())
+
+/* A sender's socket receives no data, so it has no ACK to send. */
+#define __tcp_send_ack(sk, rcv_nxt, ...) ((void)(sk), (void)(rcv_nxt))
+#define tcp_send_ack(sk)	((void)(sk))
+/* ECT is no matter of the socket here; a socket without ECN sends none. */
+#define INET_ECN_xmit(sk)	((void)(sk))
+#define INET_ECN_dontxmit(sk)	((void)(sk))
+
+/* Asks the socket's BPF program, of which there is none. */
+#define tcp_call_bpf(sk, ...)	((void)(sk), -1)
+#define tcp_call_bpf_2arg(sk, ...) tcp_call_bpf(sk)
+
+/* Protective load balancing: off, as with net.ipv4.tcp_plb_enabled=0, the default. */
+#define TCP_PLB_SCALE		8
+struct tcp_plb_state {
+	u8	consec_cong_rounds:5,
+		unused:3;
+	u32	pause_until;
+};
+#define tcp_plb_init(sk, plb)	((void)(sk), (void)((plb)->consec_cong_rounds = 0, (plb)->pause_until = 0))
+#define tcp_plb_update_state(sk, plb, ratio) ((void)(sk), (void)(plb), (void)(ratio))
+#define tcp_plb_check_rehash(sk, plb) ((void)(sk), (void)(plb))
+#define tcp_plb_update_state_upon_rto(sk, plb) ((void)(sk), (void)(plb))
+
+/* What get_info() fills in; nobody asks for it. */
+enum {
+	INET_DIAG_VEGASINFO	= 3,
+	INET_DIAG_DCTCPINFO	= 9,
+	INET_DIAG_BBRINFO	= 16,
+};
+
+struct tcpvegas_info {
+	__u32	tcpv_enabled;
+	__u32	tcpv_rttcnt;
+	__u32	tcpv_rtt;
+	__u32	tcpv_minrtt;
+};
+
+struct tcp_dctcp_info {
+	__u16	dctcp_enabled;
+	__u16	dctcp_ce_state;
+	__u32	dctcp_alpha;
+	__u32	dctcp_ab_ecn;
+	__u32	dctcp_ab_tot;
+};
+
+struct tcp_bbr_info {
+	__u32	bbr_bw_lo;
+	__u32	bbr_bw_hi;
+	__u32	bbr_min_rtt;
+	__u32	bbr_pacing_gain;
+	__u32	bbr_cwnd_gain;
+};
+
+union tcp_cc_info {
+	struct tcpvegas_info	vegas;
+	struct tcp_dctcp_info	dctcp;
+	struct tcp_bbr_info	bbr;
+};
+
+#endif /* __DUMBBELL_TCP_H__ */

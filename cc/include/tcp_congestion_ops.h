@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The table of callbacks: what the kernel lets BPF implement of its own. libbpf
+ * goes by the members' names, so that their order and what is left out do not
+ * matter to any kernel; natively crates/cc/src/ops.rs mirrors it.
+ */
+#ifndef __TCP_CONGESTION_OPS_H__
+#define __TCP_CONGESTION_OPS_H__
+
+union tcp_cc_info;
+
+struct tcp_congestion_ops {
+	u32	(*ssthresh)(struct sock *sk);
+	void	(*cong_avoid)(struct sock *sk, u32 ack, u32 acked);
+	void	(*set_state)(struct sock *sk, u8 new_state);
+	void	(*cwnd_event)(struct sock *sk, enum tcp_ca_event ev);
+	void	(*in_ack_event)(struct sock *sk, u32 flags);
+	void	(*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
+	u32	(*min_tso_segs)(struct sock *sk);
+	void	(*cong_control)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs);
+	u32	(*undo_cwnd)(struct sock *sk);
+	u32	(*sndbuf_expand)(struct sock *sk);
+	void	(*init)(struct sock *sk);
+	void	(*release)(struct sock *sk);
+	u32	flags;
+	char	name[16];
+};
+
+#endif /* __TCP_CONGESTION_OPS_H__ */

@@ -1,0 +1,28 @@
+//! A congestion control's private state in the socket.
+
+use core::mem::{align_of, size_of};
+
+use crate::{CA_PRIV_WORDS, Sock};
+
+/// State of a flow, at most 104 bytes, kept in `icsk_ca_priv`, which starts as zeros.
+///
+/// # Safety
+///
+/// Every pattern of bits is a value of the type: integers, arrays of them, and `#[repr(C)]`
+/// structures of those without padding.
+pub unsafe trait State: Copy {
+    /// Reads the state of a socket.
+    fn of(sock: &Sock) -> Self {
+        const { assert!(size_of::<Self>() <= 8 * CA_PRIV_WORDS && align_of::<Self>() <= 8) };
+        // SAFETY: there are as many bytes, aligned, and whatever they are is a value.
+        unsafe { sock.icsk_ca_priv.as_ptr().cast::<Self>().read() }
+    }
+
+    /// Writes it back.
+    fn put(self, sock: &mut Sock) {
+        const { assert!(size_of::<Self>() <= 8 * CA_PRIV_WORDS && align_of::<Self>() <= 8) };
+        // SAFETY: there is room for as many bytes, aligned, exclusively borrowed; the words are
+        // integers, for which every value will do.
+        unsafe { sock.icsk_ca_priv.as_mut_ptr().cast::<Self>().write(self) };
+    }
+}

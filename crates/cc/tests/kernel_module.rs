@@ -1,0 +1,236 @@
+//! Sources of kernel modules: registered, with parameters, or refused by name.
+
+mod common;
+
+use std::fs;
+use std::rc::Rc;
+
+use common::{load, request};
+use dumbbell_cc::{AckSample, BpfObject, Instance, RateSample, describe};
+
+const AIMD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cc/module_aimd.c");
+const RATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cc/module_rate.c");
+
+/// A word of the state of `module_aimd.c`, which starts with a `struct minmax` of 24 bytes.
+fn state(flow: &dumbbell_cc::Flow, byte: usize) -> u32 {
+    (flow.sock.icsk_ca_priv[byte / 8] >> (8 * (byte % 8))) as u32
+}
+
+const DRAW: usize = 32;
+const STARTED_MS: usize = 36;
+const STARTED_WITH: usize = 40;
+
+fn refusal(params: &[(&str, i64)], path: &str) -> String {
+    Instance::load(&request(path, params), 1)
+        .expect_err("it is to be refused")
+        .to_string()
+}
+
+/// What a small module's source of `body` is refused for.
+fn refusal_of(body: &str) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("tcp_mine.c");
+    fs::write(
+        &path,
+        format!("#include <linux/module.h>\n#include <net/tcp.h>\n{body}"),
+    )
+    .unwrap();
+    refusal(&[], path.to_str().unwrap())
+}
+
+#[test]
+fn a_module_registers_itself_and_declares_its_parameters() {
+    let described = describe(AIMD).unwrap();
+    assert_eq!(described.name, "aimd");
+    assert_eq!(
+        described.ops,
+        [
+            "ssthresh",
+            "cong_avoid",
+            "pkts_acked",
+            "undo_cwnd",
+            "init",
+            "release"
+        ]
+    );
+    let params: Vec<_> = described
+        .params
+        .iter()
+        .map(|param| (param.name.as_str(), param.default, param.min, param.max))
+        .collect();
+    assert_eq!(
+        params,
+        [
+            ("increase_pkts", 1, i64::from(i32::MIN), i64::from(i32::MAX)),
+            ("gives_way", 0, 0, 1),
+            ("kept_shift", 1, 0, i64::from(u32::MAX)),
+        ]
+    );
+    assert_eq!(described.params[0].doc, "growth of cwnd per round trip");
+}
+
+#[test]
+fn its_clock_heap_and_random_numbers_are_the_instances() {
+    let instance = load(AIMD, &[("increase_pkts", 3)]);
+    let mut flow = instance.new_flow();
+    flow.sock.tcp_clock_cache = 2_345_678_901;
+    flow.init();
+    assert_eq!(state(&flow, STARTED_MS), 2345, "a jiffy is a millisecond");
+    assert_eq!(
+        state(&flow, STARTED_WITH),
+        3,
+        "module_init saw the parameter"
+    );
+    assert_eq!(flow.sock.sk_pacing_status, 1);
+    let draw = |seed| {
+        let mut flow = Instance::load(&request(AIMD, &[]), seed)
+            .unwrap()
+            .new_flow();
+        flow.init();
+        state(&flow, DRAW)
+    };
+    assert_eq!(draw(7), draw(7));
+    assert!((0..8).map(draw).any(|value| value != draw(7)));
+    assert!((0..8).all(|seed| draw(seed) < 1000));
+}
+
+#[test]
+fn cwnd_grows_and_falls_by_its_parameters() {
+    for (increase_pkts, kept_shift, grown, reduced) in [(1, 1, 101, 51), (4, 2, 104, 78)] {
+        let params = [("increase_pkts", increase_pkts), ("kept_shift", kept_shift)];
+        let mut flow = load(AIMD, &params).new_flow();
+        flow.init();
+        flow.sock.snd_cwnd = 100;
+        flow.sock.snd_ssthresh = 50;
+        flow.sock.set_cwnd_limited(true);
+        for _ in 0..100 {
+            flow.cong_avoid(0, 1);
+        }
+        assert_eq!((flow.sock.snd_cwnd, flow.ssthresh()), (grown, reduced));
+    }
+}
+
+#[test]
+fn another_table_takes_over_for_the_socket_that_asked() {
+    let instance = load(AIMD, &[("gives_way", 1), ("kept_shift", 4)]);
+    let mut flow = instance.new_flow();
+    flow.init();
+    flow.sock.snd_cwnd = 100;
+    assert_eq!(flow.ssthresh(), 50, "Reno's half, not its own 15/16");
+    let mut other = load(AIMD, &[("kept_shift", 4)]).new_flow();
+    other.init();
+    other.sock.snd_cwnd = 100;
+    assert_eq!(other.ssthresh(), 94);
+    assert!(Rc::strong_count(&instance) > 1);
+}
+
+#[test]
+fn a_queue_makes_it_ask_for_a_reduction_once() {
+    let mut flow = load(AIMD, &[]).new_flow();
+    flow.init();
+    let mut acked = |rtt_us| {
+        flow.pkts_acked(&AckSample {
+            pkts_acked: 1,
+            rtt_us,
+            in_flight: 1,
+        });
+        flow.sock.take_enter_cwr()
+    };
+    assert!(!acked(10_000));
+    assert!(!acked(30_000));
+    assert!(acked(30_001));
+    assert!(!acked(10_000));
+}
+
+#[test]
+fn cong_control_of_linux_before_6_10_gets_its_two_arguments() {
+    let mut flow = load(RATE, &[]).new_flow();
+    flow.init();
+    assert!(flow.has_cong_control());
+    let sample = RateSample {
+        prior_mstamp: 0,
+        prior_delivered: 0,
+        prior_delivered_ce: 0,
+        delivered: 0,
+        delivered_ce: 0,
+        interval_us: 0,
+        snd_interval_us: 0,
+        rcv_interval_us: 0,
+        rtt_us: 0,
+        losses: 0,
+        acked_sacked: 42,
+        prior_in_flight: 0,
+        last_end_seq: 0,
+        is_app_limited: false,
+        is_retrans: false,
+        is_ack_delayed: false,
+    };
+    flow.cong_control(1, 2, &sample);
+    assert_eq!(flow.sock.snd_cwnd, 42);
+}
+
+#[test]
+fn a_module_that_will_not_start_says_why() {
+    let message = refusal(&[("kept_shift", 5)], AIMD);
+    assert!(
+        message.contains("refuses the value of its parameter `kept_shift`"),
+        "{message}"
+    );
+    let message = refusal(&[("increase_pkts", 666)], AIMD);
+    assert!(
+        message.contains("its module_init returned -22"),
+        "{message}"
+    );
+    let message = refusal(&[("gives_way", 2)], AIMD);
+    assert!(message.contains("say 0 to 1"), "{message}");
+    let nothing = "static int __init f(void) { return 0; }\nmodule_init(f);\n";
+    let message = refusal_of(nothing);
+    assert!(
+        message.contains("registers no congestion control"),
+        "{message}"
+    );
+    let message = refusal_of("int x;\n");
+    assert!(message.contains("has no module_init()"), "{message}");
+}
+
+#[test]
+fn what_the_simulator_does_not_have_is_named_in_a_line() {
+    for (body, want) in [
+        (
+            "void f(struct sock *sk) { tcp_frobnicate(sk); }",
+            "tcp_mine.c:3 calls the kernel's `tcp_frobnicate`, which the simulator does not have",
+        ),
+        (
+            "u32 f(struct tcp_sock *tp) { return tp->frobs_out; }",
+            "tcp_mine.c:3 uses the field `frobs_out` of `struct tcp_sock`",
+        ),
+        (
+            "#include <linux/frob.h>",
+            "tcp_mine.c:3 includes <linux/frob.h>, which the simulator does not have",
+        ),
+        (
+            "u32 tcp_frob(struct sock *sk);\nint __init f(void) { return tcp_frob(0); }\nmodule_init(f);",
+            "calls the kernel's `tcp_frob`, which the simulator does not have",
+        ),
+    ] {
+        let message = refusal_of(&format!("{body}\n"));
+        assert!(message.contains(want), "{message}");
+        assert!(
+            message.contains("docs/linux-congestion-controls.md"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn the_kernel_engine_offers_the_kernels_own() {
+    let error = BpfObject::find(&request("/somewhere/tcp_vegas.c", &[]));
+    assert!(error.is_err(), "no such file");
+    let message = BpfObject::find(&request(AIMD, &[]))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("kernel module's source") && message.contains("linux/"),
+        "{message}"
+    );
+}

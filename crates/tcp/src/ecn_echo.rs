@@ -1,0 +1,112 @@
+//! ECN at the receiver: how marks are echoed, classic (RFC 3168 §6.1.3) or DCTCP's way (RFC 8257
+//! §3.2), as Linux does both.
+
+use dumbbell_path::{Ecn, Packet};
+
+use crate::ecn::EcnMode;
+use crate::packet::DataHeader;
+use crate::receiver::Receiver;
+
+/// Quick ACKs after a mark: the sender's window may be very small now.
+const QUICKACKS_AFTER_MARK: u32 = 2;
+
+/// The receiver's ECN state.
+#[derive(Debug)]
+pub(crate) struct EcnEcho {
+    mode: EcnMode,
+    /// The SYN asked for ECN, and the SYN-ACK agreed.
+    pub(crate) is_ok: bool,
+    /// An ECN-capable packet has arrived: what is not capable is a retransmission.
+    has_seen_ect: bool,
+    /// ACKs carry ECE. Classic: until CWR arrives; DCTCP: while the last data packet was marked
+    /// (`DCTCP.CE`).
+    echoes: bool,
+    /// DCTCP: `rcv_nxt` when the last data packet arrived.
+    prior_rcv_nxt: u32,
+}
+
+impl EcnEcho {
+    pub(crate) fn new(mode: EcnMode) -> Self {
+        Self {
+            mode,
+            is_ok: false,
+            has_seen_ect: false,
+            echoes: false,
+            prior_rcv_nxt: 0,
+        }
+    }
+
+    /// The first SYN decides.
+    pub(crate) fn negotiate(&mut self, asks: bool) {
+        self.is_ok = asks && self.mode != EcnMode::Off;
+    }
+
+    /// ECE flag of an ACK that leaves now.
+    #[inline]
+    pub(crate) fn ece(&self) -> bool {
+        self.echoes
+    }
+
+    /// The ECN field of everything the receiver sends (RFC 3168 §6.1.4: a pure ACK is not capable).
+    #[inline]
+    pub(crate) fn ecn_of_acks(&self) -> Ecn {
+        if self.is_ok && self.mode == EcnMode::Dctcp {
+            Ecn::Ect0
+        } else {
+            Ecn::NotEct
+        }
+    }
+}
+
+impl Receiver {
+    /// RFC 3168 §6.1.3: CWR ends the echo. Before the packet's own mark is looked at (RFC 8257 §3.2).
+    #[inline]
+    pub(crate) fn accept_cwr(&mut self, header: &DataHeader, payload_bytes: u32) {
+        if header.cwr && self.ecn.is_ok {
+            self.ecn.echoes = false;
+            // The sender's window may be one packet: it waits for this ACK.
+            self.ack_now |= payload_bytes > 0;
+        }
+    }
+
+    /// A data packet that is not an old duplicate: looks at its mark.
+    #[inline]
+    pub(crate) fn check_mark(&mut self, packet: &Packet<DataHeader>) {
+        if self.ecn.is_ok {
+            self.check_mark_of(packet.ecn);
+        }
+    }
+
+    fn check_mark_of(&mut self, ecn: Ecn) {
+        if !ecn.is_capable() {
+            if self.ecn.has_seen_ect {
+                self.enter_quickack_mode(QUICKACKS_AFTER_MARK); // it is probably a retransmission
+            }
+            return;
+        }
+        self.ecn.has_seen_ect = true;
+        let is_marked = ecn == Ecn::Ce;
+        match self.ecn.mode {
+            EcnMode::Dctcp => self.follow_mark(is_marked),
+            EcnMode::Off | EcnMode::Classic => {
+                if is_marked && !self.ecn.echoes {
+                    self.ecn.echoes = true;
+                    self.enter_quickack_mode(QUICKACKS_AFTER_MARK);
+                }
+            }
+        }
+    }
+
+    /// RFC 8257 §3.2: a change of the mark is told at once, and what waited for a delayed ACK is
+    /// acknowledged first, as it was marked.
+    fn follow_mark(&mut self, is_marked: bool) {
+        if self.ecn.echoes != is_marked {
+            if self.is_ack_delayed() {
+                self.flush_delayed_ack(self.ecn.prior_rcv_nxt);
+            }
+            self.ack_now = true;
+        }
+        self.ecn.prior_rcv_nxt = self.rcv_nxt;
+        self.ecn.echoes = is_marked;
+    }
+}

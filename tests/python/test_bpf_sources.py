@@ -1,0 +1,157 @@
+"""Congestion controls written for others: BPF sources as they are, and Rust, on both engines.
+
+Linux's own selftests are tried if `DUMBBELL_LINUX_TREE` says where a tree is.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dumbbell
+from dumbbell import CongestionControl, EngineError, Scenario, ScenarioError
+from dumbbell.machine import abilities, facts
+
+ROOT = Path(__file__).parents[2]
+OURS = ROOT / "crates/cc/tests/cc"
+TREE = os.environ.get("DUMBBELL_LINUX_TREE")
+SELFTESTS = Path(TREE or ".") / "tools/testing/selftests/bpf/progs"
+
+_, KERNEL, BPF = abilities(facts())
+needs_bpf = pytest.mark.skipif(not (KERNEL.is_there and BPF.is_there), reason=f"{KERNEL}; {BPF}")
+needs_tree = pytest.mark.skipif(
+    TREE is None, reason="DUMBBELL_LINUX_TREE does not say where Linux's source is"
+)
+engines = pytest.mark.parametrize("engine", ["simulator", pytest.param("kernel", marks=needs_bpf)])
+
+LINK_BPS = 20_000_000
+#: What one of Linux's does alone on the link, as a share of it: most fill it, one has a window
+#: that never grows, and one sends as its source says it should not be used.
+SHARES = {
+    "bpf_cubic.c": (0.9, 1.0),
+    "bpf_dctcp.c": (0.85, 1.0),
+    "bpf_cc_cubic.c": (0.5, 1.0),
+    "tcp_ca_write_sk_pacing.c": (0.1, 0.2),
+}
+
+
+def run(*ccs: str, engine: str = "simulator", **words: Any) -> dumbbell.Run:
+    scenario = Scenario(ccs, **{"rate": "20mbit", "rtt": "40ms", "time": "5s", **words})
+    return dumbbell.run(scenario, engine=engine)
+
+
+def goodput_share(group: dict[str, Any]) -> float:
+    return group["goodput_bps"] / LINK_BPS
+
+
+@engines
+@pytest.mark.parametrize("source", ["selftest_style.bpf.c", "calls_cubic.bpf.c"])
+def test_a_source_in_the_style_of_the_selftests_fills_the_link(source, engine):
+    alone = run(str(OURS / source), engine=engine)
+    assert goodput_share(alone.groups[0]) > 0.8
+
+
+@engines
+def test_two_versions_of_one_source_in_one_run_are_two(tmp_path, engine):
+    source = (ROOT / "cc/cubic.bpf.c").read_text()
+    for version, beta in (("old", "717"), ("new", "300")):
+        directory = tmp_path / version
+        directory.mkdir()
+        changed = source.replace("PARAM(u32, beta, 717", f"PARAM(u32, beta, {beta}")
+        (directory / "mine.bpf.c").write_text(changed)
+    names = [f"{tmp_path}/old/mine.bpf.c", f"{tmp_path}/new/mine.bpf.c:bic_scale=50"]
+    groups = run(*names, engine=engine).groups
+    assert [group["params"]["beta"] for group in groups] == [717, 300]
+    assert [group["params"]["bic_scale"] for group in groups] == [41, 50]
+    assert groups[0]["build"] != groups[1]["build"]
+
+
+def test_a_table_of_several_is_named_behind_the_file(tmp_path):
+    source = (ROOT / "cc/reno.bpf.c").read_text()
+    start = source.index('SEC(".struct_ops")')
+    other = source[start:].replace("reno = {", "other = {").replace('"reno"', '"other"')
+    path = tmp_path / "two.bpf.c"
+    path.write_text(source + other)
+    assert dumbbell.describe(f"{path}#other").name == "other"
+    assert CongestionControl.parse(f"{path}#other").is_file
+    with pytest.raises(EngineError, match=r"several .*\(other, reno\); say which one"):
+        dumbbell.describe(str(path))
+    with pytest.raises(ScenarioError, match=r"nowhere\.c`: no such file"):
+        CongestionControl.parse(f"{tmp_path}/nowhere.c#other")
+
+
+@needs_tree
+@engines
+@pytest.mark.parametrize("name", SHARES)
+def test_linuxs_selftests_run_as_they_are(name, engine):
+    path = SELFTESTS / name
+    if not path.exists():
+        pytest.skip(f"this tree has no {name}")
+    low, high = SHARES[name]
+    # DCTCP needs a queue that marks.
+    words = {"ecn_threshold": "20pkt"} if "dctcp" in name else {}
+    share = goodput_share(run(str(path), engine=engine, **words).groups[0])
+    # What the kernel engine measures depends on how busy this machine is: traffic is enough.
+    assert low < share <= high if engine == "simulator" else share > 0.05
+
+
+@needs_tree
+@engines
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("bpf_tcp_nogpl.c", "declares the licence `X`"),
+        ("bpf_dctcp_release.c", "has no `ssthresh`"),
+        ("tcp_ca_incompl_cong_ops.c", "has no `cong_avoid` or `cong_control`"),
+        ("tcp_ca_unsupp_cong_op.c", "implement `get_info`"),
+        ("tcp_ca_update.c", "say which one behind its name"),
+    ],
+)
+def test_what_the_kernel_refuses_is_refused_by_both_engines(name, reason, engine):
+    path = SELFTESTS / name
+    if not path.exists():
+        pytest.skip(f"this tree has no {name}")
+    with pytest.raises(EngineError, match=reason):
+        run(str(path), engine=engine)
+
+
+@pytest.fixture(scope="session")
+def rust_object(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The example in Rust, built as a user builds it."""
+    if shutil.which("cargo") is None:
+        pytest.skip("no cargo to build examples/rust-cc with")
+    target = tmp_path_factory.mktemp("rust")
+    manifest = ROOT / "examples/rust-cc/Cargo.toml"
+    command = ["cargo", "build", "--release", "--offline", "--quiet"]
+    subprocess.run(
+        [*command, "--manifest-path", str(manifest), "--target-dir", str(target)], check=True
+    )
+    return str(target / "release/libmycc.so")
+
+
+def test_the_rust_example_is_reno_with_renos_parameters(rust_object):
+    described = dumbbell.describe(rust_object)
+    assert described.name == "mycc"
+    assert [parameter.name for parameter in described.parameters] == ["alpha", "beta"]
+    assert [series.name for series in described.series] == ["w_max_pkts", "reductions"]
+    rust, c = (run(name).groups[0] for name in (rust_object, "reno"))
+    assert rust["goodput_bps"] == c["goodput_bps"] > 0.8 * LINK_BPS
+
+
+def test_the_rust_example_takes_parameters_and_shows_its_state(rust_object):
+    both = run(f"{rust_object}:beta=870", f"{rust_object}:beta=300", time="20s")
+    gentle, harsh = (both.state(group).to_pandas() for group in (0, 1))
+    assert gentle["reductions"].max() > 0
+    assert harsh["w_max_pkts"].max() > 10
+    assert both.groups[0]["goodput_bps"] > both.groups[1]["goodput_bps"]
+
+
+@needs_bpf
+def test_a_shared_object_is_not_for_the_kernel(rust_object):
+    with pytest.raises(EngineError, match="the kernel takes BPF only"):
+        run(rust_object, engine="kernel")

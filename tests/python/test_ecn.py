@@ -1,0 +1,103 @@
+"""ECN: the words, and what a marking bottleneck does to flows with it and without."""
+
+import json
+from typing import Any
+
+import pytest
+
+from dumbbell import Group, Run, Scenario, ScenarioError, run
+from dumbbell.verdict.counters import check_conservation
+from dumbbell.verdict.reason import OK
+
+
+def marking(*groups: str | Group, **changes: Any) -> Scenario:
+    words = {"rate": "100mbit", "rtt": "10ms", "buffer": "4bdp", "time": "5s"}
+    return Scenario(list(groups or ["dctcp"]), **(words | {"ecn_threshold": "20pkt"} | changes))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "resolved"),
+    [("20pkt", {"pkts": 20}), ("0.2bdp", {"bytes": 25_000}), ("30kB", {"bytes": 30_000})],
+)
+def test_a_threshold_has_the_buffers_units(threshold, resolved):
+    scenario = marking(ecn_threshold=threshold)
+    assert scenario.resolve()["bottleneck"]["ecn_threshold"] == resolved
+    assert Scenario.from_dict(scenario.to_dict()) == scenario
+
+
+def test_without_ecn_the_engine_hears_nothing_of_it():
+    scenario = marking("cubic", ecn_threshold=None)
+    assert "ecn" not in scenario.to_json()
+    assert "ecn" not in scenario.to_toml()
+    assert scenario == marking("cubic", ecn_threshold="")
+
+
+def test_a_scenario_file_keeps_the_words(tmp_path):
+    path = tmp_path / "ecn.toml"
+    scenario = marking("dctcp", Group("reno", ecn=True))
+    path.write_text(scenario.to_toml())
+    assert 'ecn_threshold = "20pkt"' in path.read_text()
+    assert "ecn = true" in path.read_text()
+    assert Scenario.from_toml(path) == scenario
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"ecn_threshold": "20"}, "has no unit"),
+        ({"ecn_threshold": "20ms"}, "does not fit"),
+        ({"ecn_threshold": "0pkt"}, "is zero"),
+        ({"ecn_threshold": "4bdp"}, "is not below buffer `4bdp`"),
+        ({"ecn_threshold": "64pkt", "buffer": "64pkt"}, "nothing would be marked"),
+    ],
+)
+def test_refuses_a_threshold_that_cannot_be(changes, says):
+    with pytest.raises(ScenarioError) as raised:
+        marking(**changes)
+    assert says in str(raised.value)
+    assert raised.value.key == "ecn_threshold"
+
+
+def test_refuses_an_ecn_that_is_no_flag():
+    with pytest.raises(ScenarioError, match="ecn is `yes`; say true or false"):
+        Group("reno", ecn="yes")  # type: ignore[arg-type]
+
+
+def test_dctcp_holds_the_queue_at_the_threshold(tmp_path):
+    scenario = marking(Group("dctcp", 2))
+    result = run(scenario)
+    assert result.verdict.status == OK, result.verdict
+    link = result.summary["bottleneck"]
+    assert link["ecn_threshold_pkts"] == 20
+    assert link["dropped_pkts"] == 0
+    # 20 packets of 1514 B at 100 Mbit/s wait 2.4 ms.
+    assert link["queue_delay_p95_us"] < 3000
+    assert link["utilization"] > 0.98
+    assert link["marked_pkts"] >= sum(flow["marked_pkts"] for flow in result.summary["flows"]) > 0
+    result.save(tmp_path / "run")
+    assert Run.load(tmp_path / "run").scenario == scenario
+
+
+def test_only_flows_with_ecn_are_marked():
+    result = run(marking(Group("reno", ecn=True), "reno"))
+    with_ecn, without = result.summary["flows"]
+    assert with_ecn["marked_pkts"] > 0
+    assert without["marked_pkts"] == 0
+    assert [group["marked_pkts"] for group in result.groups] == [with_ecn["marked_pkts"], 0]
+
+
+def test_marks_that_nobody_made_are_invalid():
+    summary = json.loads(json.dumps(run(marking()).summary))
+    summary["flows"][0]["marked_pkts"] = summary["bottleneck"]["marked_pkts"] + 1
+    assert [reason.check for reason in check_conservation(summary)] == ["conservation"]
+
+
+def test_the_command_line_has_the_words(cli):
+    common = ("--rate", "100mbit", "--rtt", "10ms", "--time", "2s", "--sample", "0s")
+    outcome = cli("run", "reno", "--ecn", "--ecn-threshold", "30kB", *common)
+    assert outcome.code == 0
+    assert "; marked " in outcome.out
+    assert "marked" not in cli("run", "reno", *common).out
+    refused = cli("run", "reno", "--ecn-threshold", "30", *common)
+    assert refused.code == 2
+    assert "`2bdp`, `500kB` or `64pkt`" in refused.err

@@ -1,0 +1,142 @@
+"""Linux's own congestion controls from a source tree: resolved, run, and as they are known.
+
+Tests that need a tree take it from DUMBBELL_LINUX_TREE, and count as skipped without one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+from dumbbell import Group, LinuxTree, Scenario, ScenarioError, use_linux_tree
+from dumbbell.linux_tree import LINUX_NAMES
+from tests.python.conftest import Outcome
+from tests.python.linux.ours_and_linux import COMPARISONS, Comparison
+from tests.python.linux.signatures import SIGNATURES, Signature
+
+TREE = os.environ.get("DUMBBELL_LINUX_TREE")
+needs_tree = pytest.mark.skipif(
+    TREE is None, reason="no Linux source tree; set DUMBBELL_LINUX_TREE to one"
+)
+MODULES = Path(__file__).parents[2] / "crates/cc/tests/cc"
+AIMD = str(MODULES / "module_aimd.c")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Iterator[Path]:
+    """A tree with one congestion control of our own, and a file that is none."""
+    sources = tmp_path / "net/ipv4"
+    sources.mkdir(parents=True)
+    (sources / "tcp_vegas.c").write_text((MODULES / "module_aimd.c").read_text())
+    (sources / "tcp_mine.c").write_text((MODULES / "module_aimd.c").read_text())
+    (sources / "tcp_input.c").write_text("void tcp_ack(void);\n")
+    yield tmp_path
+    use_linux_tree(None)
+
+
+@needs_tree
+@pytest.mark.parametrize("signature", SIGNATURES, ids=lambda signature: signature.name)
+def test_signature(signature: Signature) -> None:
+    finding = signature.measure(LinuxTree(str(TREE)).source(signature.name))
+    assert finding.holds, finding.figures
+
+
+@needs_tree
+@pytest.mark.parametrize("comparison", COMPARISONS, ids=str)
+def test_ours_is_linuxs(comparison: Comparison) -> None:
+    difference = comparison.measure(LinuxTree(str(TREE)))
+    assert difference.is_small, difference.figures
+
+
+@needs_tree
+def test_the_tree_has_all_of_linuxs() -> None:
+    assert set(LINUX_NAMES) <= set(LinuxTree(str(TREE)).names())
+
+
+def test_every_one_of_linuxs_has_a_signature() -> None:
+    assert [signature.name for signature in SIGNATURES] == list(LINUX_NAMES)
+
+
+def test_a_module_runs_by_the_name_its_tree_gives_it(
+    tree: Path, cli: Callable[..., Outcome]
+) -> None:
+    short = ("--time", "2s", "--rate", "10mbit")
+    done = cli("run", "mine:increase_pkts=2", "cubic", "--linux-tree", str(tree), *short)
+    assert done.code == 0, done.err
+    assert "tcp_mine.c:increase_pkts=2" in done.out
+
+
+def test_what_is_built_in_stays_ours_and_the_trees_goes_by_its_files_name(tree: Path) -> None:
+    use_linux_tree(tree)
+    scenario = Scenario(["cubic", "tcp_mine"])
+    assert [group.cc.name for group in scenario.groups] == [
+        "cubic",
+        str(tree / "net/ipv4/tcp_mine.c"),
+    ]
+    assert LinuxTree(tree).names() == ("mine", "vegas")
+
+
+def test_mistakes_name_the_tree_and_the_remedy(tree: Path, tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match=r"`hybla` is not built in.*`--linux-tree DIR`"):
+        Scenario(["hybla"])
+    with pytest.raises(ScenarioError, match="it has no `net/ipv4`"):
+        use_linux_tree(tmp_path / "net")
+    use_linux_tree(tree)
+    with pytest.raises(ScenarioError, match=r"no congestion control `mien`; did you mean `mine`"):
+        Scenario(["mien"])
+    with pytest.raises(ScenarioError, match=r"no congestion control `input`; there are mine, veg"):
+        Scenario(["tcp_input"])
+
+
+def test_two_versions_of_one_source_have_two_names(tmp_path: Path) -> None:
+    paths = [tmp_path / where / "tcp_mine.c" for where in ("a/net", "b/net")]
+    for path in paths:
+        path.parent.mkdir(parents=True)
+        path.write_text((MODULES / "module_aimd.c").read_text())
+    run = dumbbell.run(Scenario([*map(str, paths), AIMD], time="1s", rate="10mbit"))
+    assert run.scenario.group_labels == ("a/…/tcp_mine.c", "b/…/tcp_mine.c", "module_aimd.c")
+
+
+@pytest.mark.parametrize(
+    ("groups", "labels"),
+    [
+        (["copa", "cubic"], ("copa", "cubic")),
+        (["cubic", "cubic"], ("cubic #1", "cubic #2")),
+        (["copa:velocity=1", "copa"], ("copa:velocity=1", "copa")),
+        (
+            [Group("cubic", rtt="20ms"), Group("cubic")],
+            ("cubic (rtt 20ms)", "cubic (rtt 40ms)"),
+        ),
+        (
+            [Group("cubic", start="1s", flows=2), Group("cubic", start="1s"), "copa"],
+            ("cubic (flows 2)", "cubic (flows 1)", "copa"),
+        ),
+        (["linux/cubic", "cubic"], ("linux/cubic", "cubic")),
+    ],
+)
+def test_no_two_groups_have_one_label(groups: list[str | Group], labels: tuple[str, ...]) -> None:
+    if "copa:velocity=1" in groups:
+        name = next(iter(dumbbell.congestion_controls()["copa"].parameters)).name
+        value = dumbbell.congestion_controls()["copa"].parameters[0].default
+        groups, labels = [f"copa:{name}={value}", "copa"], (f"copa:{name}={value}", "copa")
+    assert Scenario(groups).group_labels == labels
+
+
+def test_random_loss_is_the_seeds(cli: Callable[..., Outcome]) -> None:
+    def lost(seed: int) -> tuple[int, int]:
+        run = dumbbell.run(Scenario(["reno"], loss="1%", time="20s", seed=seed))
+        assert run.verdict.status == "OK", run.verdict
+        link = run.summary["bottleneck"]
+        return link["random_loss_pkts"], link["offered_pkts"]
+
+    (first, offered), again, other = lost(1), lost(1), lost(2)
+    assert (first, offered) == again != other
+    assert 0.005 < first / offered < 0.015
+    assert "lost at random" in cli("run", "reno", "--loss", "1%", "--time", "2s").out
+    assert Scenario.from_dict(Scenario(["reno"], loss="0.25%").to_dict()).loss == 2_500_000
+    with pytest.raises(ScenarioError, match="too large; say at most"):
+        Scenario(["reno"], loss="100%")
