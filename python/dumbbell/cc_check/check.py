@@ -107,7 +107,7 @@ def goodput(group: dict[str, Any]) -> dict[str, Any]:
 
 
 def check(
-    file: str, *, storms: int = 3, on_step: Callable[[str], None] = lambda step: None
+    file: str, *, storms: int = 3, on_step: Callable[[str], None] = lambda _step: None
 ) -> Check:
     """Check a congestion control of one's own.
 

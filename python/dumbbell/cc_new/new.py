@@ -20,11 +20,13 @@ FILES = {
 #: Of the kernel's 15 letters; a C identifier, since functions are called by it.
 NAME = re.compile(r"[a-z][a-z0-9_]{0,14}", re.ASCII)
 #: Words that C has for itself, or that the headers have given away.
-TAKEN = frozenset(
-    ("auto break case char const continue default do double else enum extern float for goto if "
-     "inline int long register restrict return short signed sizeof static struct switch typedef "
-     "union unsigned void volatile while sock tcp_sock min max clamp before after bool").split()
-)  # fmt: skip
+TAKEN = frozenset({
+    "after", "auto", "before", "bool", "break", "case", "char", "clamp", "const", "continue",
+    "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline",
+    "int", "long", "max", "min", "register", "restrict", "return", "short", "signed", "sizeof",
+    "sock", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile",
+    "while",
+})  # fmt: skip
 
 
 def new(name: str, directory: Path) -> list[Path]:

@@ -54,8 +54,8 @@ def run_key(scenario: Scenario, engine: str) -> RunKey:
     In it are the scenario as the engine takes it, in base units and with its seed, so that
     ``1bdp`` and ``250kB`` are the same buffer; the engine's build, built-in congestion controls
     included; of a congestion control in a file its text, the text of the files that it includes,
-    and the compiler; of a class of Python's the text of its module. A run on the kernel also depends on the kernel and the machine. The
-    scenario's name is not in it: it changes nothing.
+    and the compiler; of a class of Python's the text of its module. A run on the kernel also
+    depends on the kernel and the machine. The scenario's name is not in it: it changes nothing.
     """
     resolved = scenario.resolve()
     for group, own in zip(resolved["groups"], scenario.groups, strict=True):
