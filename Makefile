@@ -13,7 +13,7 @@ HAS_BPF_HEADERS = printf '\#include <libelf.h>\n\#include <zlib.h>\n' | cc -E - 
 BPF_FEATURE     = $(shell $(HAS_BPF_HEADERS) && echo --features dumbbell-emu/bpf)
 MATURIN_FEATURE = $(shell $(HAS_BPF_HEADERS) && echo --features bpf)
 
-.PHONY: help run test lint format bench bench-kernel fuzz build clean
+.PHONY: help run test lint format docs bench bench-kernel fuzz build clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -30,11 +30,16 @@ lint: build ## formatters and linters, changing nothing
 	$(BIN)/ruff format --check python tests
 	$(BIN)/ruff check python tests
 	$(BIN)/mypy
+	$(BIN)/sphinx-build -W --keep-going -q -b dummy docs docs/_build/lint
 
 format: build ## format Rust and Python
 	cargo fmt --all
 	$(BIN)/ruff format python tests
 	$(BIN)/ruff check --fix python tests
+
+docs: build ## the user guide as HTML, in docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 bench: ## the simulator's and the analysis's packets per CPU-second and peak memory
 	cargo bench --package dumbbell-sim --bench bottleneck
@@ -91,4 +96,4 @@ $(VENV)/.judges:
 	@touch $@
 
 clean: ## remove what was built
-	rm -rf $(VENV) target results
+	rm -rf $(VENV) target results docs/_build docs/_generated

@@ -12,6 +12,7 @@ __all__ = [
     "CongestionControlError",
     "DumbbellError",
     "EngineError",
+    "GateError",
     "PrivilegeError",
     "ResultError",
     "ScenarioError",
@@ -69,6 +70,28 @@ class PrivilegeError(EngineError):
 
 class ResultError(DumbbellError, ValueError):
     """A run cannot be read, written, or has not what was asked of it."""
+
+
+class GateError(DumbbellError, ValueError):
+    """A suite or a baseline cannot be read as written, or does not fit what is asked of it.
+
+    Parameters
+    ----------
+    message
+        One line for the user.
+    key
+        Word of the suite's file that is at fault; the file's reader adds its line.
+    case, group
+        Index of the case it belongs to, and of the group in it; None for none.
+    """
+
+    def __init__(
+        self, message: str, *, key: str = "", case: int | None = None, group: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.key = key
+        self.case = case
+        self.group = group
 
 
 class CaptureError(DumbbellError, ValueError):

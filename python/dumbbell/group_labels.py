@@ -21,8 +21,8 @@ DISTINCTIONS = ("rtt", "start", "flows", "stop", "size", "mss", "tso", "delayed_
 def group_labels(scenario: Scenario) -> tuple[str, ...]:
     """Return a label for each group.
 
-    A file goes by its name, with as much of its path as tells it from the others; parameters follow,
-    then whatever else tells groups of one congestion control apart.
+    A file goes by its name, with as much of its path as tells it from the others; parameters
+    follow, then whatever else tells groups of one congestion control apart.
 
     Parameters
     ----------

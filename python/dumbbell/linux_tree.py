@@ -72,8 +72,7 @@ class LinuxTree:
         stem = name.removeprefix("tcp_")
         path = self.root / SOURCES / f"tcp_{stem}.c"
         if not path.is_file() or not registers(path):
-            names = self.names()
-            hint = nearest(stem, names) or f"; there are {', '.join(names) or 'none'}"
+            hint = nearest(stem, self.names())
             raise ScenarioError(
                 f"`{self.root / SOURCES}` has no congestion control `{stem}`{hint}", key="cc"
             )

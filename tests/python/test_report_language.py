@@ -9,10 +9,13 @@ from importlib import resources
 
 import dumbbell.papers as papers_package
 from dumbbell.engine import KERNEL, SIMULATOR
+from dumbbell.metrics import METRICS
 from dumbbell.papers import PAPERS
 from dumbbell.report.language import bilingual, japanese
 
-TEMPLATES = ("paper.html.j2", "reproduction.html.j2", "site.html.j2")
+TEMPLATES = ("paper.html.j2", "reproduction.html.j2", "site.html.j2", "sweep.html.j2")
+#: Axes of a sweep whose names a page translates; others are shown as they are written.
+AXES = {"buffer", "flows", "rate", "rtt", "cc", "jitter", "start", "time"}
 
 
 def template_texts() -> set[str]:
@@ -36,7 +39,8 @@ def statements(paper: str) -> set[str]:
 
 
 def expected() -> set[str]:
-    found = template_texts() | {SIMULATOR, KERNEL}
+    found = template_texts() | {SIMULATOR, KERNEL} | AXES
+    found |= {metric.title for metric in METRICS.values()}
     for name, paper in PAPERS.items():
         found |= statements(name) | set(paper.departures)
         found |= {text for row in paper.setup for text in row}

@@ -84,6 +84,9 @@ def test_another_warm_up_is_measured_again(engine, cache):
     late = Sweep(SCENARIO, {"buffer": "1..2bdp"}, reps=2, warmup="500ms").run(cache=cache)
     assert engine.runs == 8  # without their series it cannot be told
     assert not late.rows.equals(whole.rows)
+    for warmup in (None, "500ms"):
+        Sweep(SCENARIO, {"buffer": "1..2bdp"}, reps=2, warmup=warmup).run(cache=cache)
+    assert engine.runs == 8  # both are known now
     assert (late.plan.warmup, whole.plan.warmup) == ("500ms", None)
 
 

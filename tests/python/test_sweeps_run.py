@@ -4,9 +4,11 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -48,6 +50,33 @@ def test_a_worker_with_another_build_is_refused(monkeypatch):
     monkeypatch.setattr("dumbbell.sweeps.key.engine_build", lambda: "another")
     with pytest.raises(EngineError, match="a worker has another build of dumbbell"):
         executor.perform_elsewhere(job)
+
+
+class Losing(Executor):
+    """Loses the third run."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def submit(self, fn, /, *args, **kwargs):
+        future: Future[Any] = Future()
+        self.runs += 1
+        if self.runs == 3:
+            future.set_exception(BrokenProcessPool("a process was terminated abruptly.\nIndeed."))
+        else:
+            future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def test_a_pool_that_breaks_leaves_what_was_finished(tmp_path):
+    sweep = Sweep(SCENARIO, AXES)
+    with pytest.raises(EngineError) as caught:
+        sweep.run(cache=False, executor=Losing(), jobs=1, out=tmp_path)
+    assert str(caught.value) == (
+        "a run was lost with its worker: a process was terminated abruptly; what is finished is "
+        "kept: say it again"
+    )
+    assert len(SweepResult.load(tmp_path).runs) == 2
 
 
 def test_runs_on_the_kernel_stay_on_this_machine(fabricated_kernel):

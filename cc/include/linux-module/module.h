@@ -88,18 +88,20 @@ int param_get_int(char *buffer, const struct kernel_param *kp);
 struct btf_id_set8 {
 	u32 cnt;
 };
-struct btf_kfunc_id_set {
+struct btf_kfunc_id_set {	/* Linux 5.17 and later */
 	struct module *owner;
-	const struct btf_id_set8 *set;
+	const void *set;
+	const void *check_set;
 };
-struct kfunc_btf_id_set {
-	const struct btf_id_set8 *set;
+struct kfunc_btf_id_set {	/* before */
+	struct module *owner;
+	const void *set;
 };
 struct kfunc_btf_id_list {
 	u32 cnt;
 };
 #define BPF_PROG_TYPE_STRUCT_OPS		27
-#define __db_btf_set(name)			static const struct btf_id_set8 name = { 0 };
+#define __db_btf_set(name)	static const struct btf_id_set8 name __attribute__((unused)) = { 0 };
 #define BTF_SET_START(name)			__db_btf_set(name)
 #define BTF_SET_END(name)
 #define BTF_SET8_START(name)			__db_btf_set(name)
@@ -108,7 +110,7 @@ struct kfunc_btf_id_list {
 #define BTF_KFUNCS_END(name)
 #define BTF_ID(kind, name)
 #define BTF_ID_FLAGS(kind, ...)
-#define DEFINE_KFUNC_BTF_ID_SET(ids, name)	static struct kfunc_btf_id_set name = { ids }
+#define DEFINE_KFUNC_BTF_ID_SET(ids, name)	struct kfunc_btf_id_set name = { THIS_MODULE, ids }
 #define bpf_tcp_ca_kfunc_list			__db_kfunc_list
 static struct kfunc_btf_id_list __db_kfunc_list __attribute__((unused));
 #define register_btf_kfunc_id_set(type, set)	((void)(type), (void)(set), 0)

@@ -43,6 +43,9 @@ mod ops_choice;
 mod request;
 mod running;
 mod sock;
+// Beside the socket and not in its file, which crates/cc-abi compiles too.
+#[cfg(test)]
+mod sock_layout_tests;
 mod storm;
 
 pub use bpf::{BpfObject, Constant};

@@ -125,17 +125,22 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             let bdp_bytes = link_rate_bps / 8.0 * longest_rtt_ns.unwrap_or(0) as f64 / 1e9;
             let queue =
                 queue(bdp_bytes).prop_flat_map(|queue| (ecn_threshold(&queue), Just(queue)));
-            queue.prop_map(move |(ecn_threshold, queue)| Scenario {
-                seed,
-                duration_ns,
-                sample_interval_ns: 50 * NS_PER_MS,
-                bottleneck: Bottleneck {
-                    link_rate_bps: link_rate_bps as u64,
-                    rate_steps: Vec::new(),
-                    ecn_threshold,
-                    queue,
-                },
-                groups: groups.clone(),
+            // None, or up to 5 %.
+            let random_loss_ppb = prop_oneof![Just(0), 1..50_000_000_u32];
+            (queue, random_loss_ppb).prop_map(move |((ecn_threshold, queue), random_loss_ppb)| {
+                Scenario {
+                    seed,
+                    duration_ns,
+                    sample_interval_ns: 50 * NS_PER_MS,
+                    bottleneck: Bottleneck {
+                        link_rate_bps: link_rate_bps as u64,
+                        rate_steps: Vec::new(),
+                        ecn_threshold,
+                        random_loss_ppb,
+                        queue,
+                    },
+                    groups: groups.clone(),
+                }
             })
         })
     })

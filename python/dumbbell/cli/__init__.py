@@ -16,8 +16,11 @@ from dumbbell.cli.cc import cc_app
 from dumbbell.cli.compare import compare_command
 from dumbbell.cli.console import error
 from dumbbell.cli.doctor import doctor_command
+from dumbbell.cli.gate import gate_command
 from dumbbell.cli.metrics import metrics_command
 from dumbbell.cli.model import model_app
+from dumbbell.cli.plot import plot_command
+from dumbbell.cli.report import report_command
 from dumbbell.cli.reproduce import reproduce_command
 from dumbbell.cli.rootless import enter_user_namespace
 from dumbbell.cli.run import run_command
@@ -40,9 +43,12 @@ app = typer.Typer(
 )
 app.command("run")(run_command)
 app.command("sweep")(sweep_command)
+app.command("plot")(plot_command)
+app.command("report")(report_command)
 app.command("reproduce")(reproduce_command)
 app.command("xval")(xval_command)
 app.command("analyze")(analyze_command)
+app.command("gate")(gate_command)
 app.command("compare")(compare_command)
 app.command("metrics")(metrics_command)
 app.command("doctor")(doctor_command)

@@ -113,6 +113,10 @@ def sweep_command(
     rwnd: options.Rwnd = None,
     sndbuf: options.Sndbuf = None,
     sample: options.Sample = None,
+    ecn_threshold: options.EcnThreshold = None,
+    ecn: options.Ecn = None,
+    loss: options.Loss = None,
+    linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     engine: options.Engine = SIMULATOR,
     jobs: options.Jobs = None,
     cluster: Cluster = None,
@@ -138,7 +142,7 @@ def sweep_command(
     """
     if resume is not None:
         others = (rate, rtt, buffer, flows, zipped, reps, until_ci, warmup, time, seed, start,
-                  jitter, rwnd, sndbuf, sample)  # fmt: skip
+                  jitter, rwnd, sndbuf, sample, ecn_threshold, ecn, loss)  # fmt: skip
         check_alone(what, axis, out_dir, others)
         sweep, out_dir = Sweep.resume(resume), resume
     else:
@@ -146,7 +150,7 @@ def sweep_command(
             raise ScenarioError("name congestion controls, like `copa cubic`, or a scenario file")
         settings = Settings(
             time=time, seed=seed, sample=sample, start=start, jitter=jitter, rwnd=rwnd,
-            sndbuf=sndbuf,
+            sndbuf=sndbuf, ecn_threshold=ecn_threshold, ecn=ecn, loss=loss,
         )  # fmt: skip
         base = base_scenario(what, settings)
         named = {"rate": rate, "rtt": rtt, "buffer": buffer, "flows": flows}

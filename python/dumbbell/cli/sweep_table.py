@@ -61,8 +61,8 @@ def group_heads(result: SweepResult) -> list[str]:
         for index in field.groups or ()
     }
     return [
-        f"group {index}" if index in changed else str(group.cc)
-        for index, group in enumerate(result.scenario.groups)
+        f"group {index}" if index in changed else label
+        for index, label in enumerate(result.scenario.group_labels)
     ]
 
 

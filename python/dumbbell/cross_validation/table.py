@@ -50,12 +50,12 @@ def overview_rows(result: CrossValidation) -> list[tuple[str, ...]]:
     rows = []
     for case in result.cases:
         by_key = {(entry.measure.key, entry.group): entry for entry in case.comparisons}
-        for group, spec in enumerate(case.scenario.groups):
+        for group, label in enumerate(case.scenario.group_labels):
             share, rtt = by_key["share", group], by_key["rtt_p50_us", group]
             rows.append(
                 (
                     "" if group else case.name,
-                    str(spec.cc),
+                    label,
                     *comparison_row(share)[1:3],
                     marked(share.difference, share),
                     *comparison_row(rtt)[1:3],

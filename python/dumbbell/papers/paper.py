@@ -10,7 +10,7 @@ from dumbbell.plots import Figure
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 
-__all__ = ["Check", "Finding", "FromCaptures", "Paper", "ResultTable"]
+__all__ = ["Check", "Finding", "FromCaptures", "ModelSays", "Paper", "ResultTable"]
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,35 @@ class FromCaptures:
 
 
 @dataclass(frozen=True)
+class ModelSays:
+    """What a model says to a finding, by formula and without a run.
+
+    Attributes
+    ----------
+    finding
+        The finding's id.
+    model
+        Which, as a legend has it.
+    checks
+        The finding's rule, applied to what the model predicts.
+    """
+
+    finding: str
+    model: str
+    checks: tuple[Check, ...]
+
+    @property
+    def shown(self) -> bool:
+        """Whether every check holds."""
+        return all(check.holds for check in self.checks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        checks = [{"text": check.text, "holds": check.holds} for check in self.checks]
+        return {"model": self.model, "shown": self.shown, "checks": checks}
+
+
+@dataclass(frozen=True)
 class Paper:
     """A paper's experiment, and what to make of its runs.
 
@@ -136,6 +165,8 @@ class Paper:
     from_captures
         From the runs by those names, of which some have captures, to what these show; None if
         nothing is drawn from captures.
+    model_says
+        What models say to the findings that they are of.
     """
 
     name: str
@@ -152,6 +183,7 @@ class Paper:
     default_seeds: int = 1
     wants_capture: Callable[[str], bool] = lambda _name: False
     from_captures: Callable[[Mapping[str, Run]], FromCaptures] | None = None
+    model_says: Callable[[], tuple[ModelSays, ...]] = tuple
 
     def scenarios_of(self, seeds: Sequence[int], *, quick: bool) -> list[tuple[str, Scenario]]:
         """Return every run's name and scenario, or the quick ones'."""

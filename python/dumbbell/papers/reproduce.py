@@ -145,6 +145,9 @@ class Reproduction:
             for document, finding in zip(findings, kernel.findings, strict=True):
                 said = finding.to_dict()
                 document["kernel"] = {key: said[key] for key in ("shown", "evidence", "checks")}
+        said = {each.finding: each.to_dict() for each in self.paper.model_says()}
+        for each in findings:
+            each["model"] = said.get(each["id"])
         document = {
             "schema_version": SCHEMA_VERSION,
             "paper": self.paper.name,

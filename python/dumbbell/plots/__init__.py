@@ -2,7 +2,7 @@
 
 from dumbbell.plots.figure import Curve, Figure, thin
 from dumbbell.plots.model_overlay import overlay
-from dumbbell.plots.style import Style, buffer_colors, group_colors, style_of
+from dumbbell.plots.style import Style, buffer_colors, group_colors, group_labels, style_of
 from dumbbell.plots.sweep_figure import draw_sweep
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "buffer_colors",
     "draw_sweep",
     "group_colors",
+    "group_labels",
     "overlay",
     "style_of",
     "thin",

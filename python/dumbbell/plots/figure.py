@@ -37,6 +37,10 @@ class Curve:
         Whether only the points are drawn, and no line between them.
     strokes
         Whether the line is many short ones, with NaN between them; all of them are drawn.
+    hollow
+        Whether the markers are empty, as of the second of two sweeps.
+    optional
+        Whether a page shows it only when the reader asks for it; a figure for print leaves it out.
     """
 
     label: str
@@ -49,6 +53,8 @@ class Curve:
     dashed: bool = False
     points: bool = False
     strokes: bool = False
+    hollow: bool = False
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,8 @@ class Figure:
         What the reader should know of how it was measured.
     x_ticks
         Values to mark on a doubling x axis; empty for a linear axis.
+    x_names
+        Names of the places 0, 1, … of an x axis without numbers.
     y_from_zero
         Whether the y axis begins at 0.
     """
@@ -80,6 +88,7 @@ class Figure:
     curves: tuple[Curve, ...]
     caption: str = ""
     x_ticks: tuple[float, ...] = ()
+    x_names: tuple[str, ...] = ()
     y_from_zero: bool = True
 
 

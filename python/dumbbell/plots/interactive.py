@@ -72,6 +72,10 @@ def trace(curve: Curve) -> Any:
             "array": rounded(curve.high - curve.y),
             "arrayminus": rounded(curve.y - curve.low),
         }
+    if curve.hollow:
+        shape["marker"]["symbol"] += "-open"
+    if curve.optional:
+        shape["visible"] = "legendonly"
     return go.Scatter(name=curve.label, x=rounded(x), y=rounded(y), **shape)
 
 

@@ -10,7 +10,7 @@ from dumbbell.models import DoesNotApply, Model, Prediction
 from dumbbell.plots.figure import Curve
 from dumbbell.scenario import Scenario
 
-__all__ = ["overlay"]
+__all__ = ["model_curve", "overlay"]
 
 #: Fewer make no line.
 MIN_POINTS = 2
@@ -24,6 +24,7 @@ def overlay(
     color: str,
     *,
     of: str = "",
+    optional: bool = False,
 ) -> Curve | None:
     """Return a model's curve, dashed and called what it is; None where it has no line.
 
@@ -42,6 +43,8 @@ def overlay(
         That of the curve it is compared with.
     of
         What it is of, when a figure has several: ``BBR``.
+    optional
+        Whether a page shows it only when the reader asks for it.
     """
     points = []
     for at, scenario in zip(x, scenarios, strict=True):
@@ -49,8 +52,20 @@ def overlay(
             points.append((at, value(model.predict(scenario))))
         except DoesNotApply:
             continue
+    return model_curve(model, points, color, of=of, optional=optional)
+
+
+def model_curve(
+    model: Model,
+    points: Sequence[tuple[float, float]],
+    color: str,
+    *,
+    of: str = "",
+    optional: bool = False,
+) -> Curve | None:
+    """Return a model's curve through points of the axis and what it says there."""
     if len(points) < MIN_POINTS:
         return None
     label = f"model: {model.label}" + (f", {of}" if of else "")
     xs, ys = np.array(points, dtype=np.float64).T
-    return Curve(label, xs, ys, color, dashed=True)
+    return Curve(label, xs, ys, color, dashed=True, optional=optional)

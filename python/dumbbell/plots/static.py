@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from dumbbell.plots.figure import Curve, Figure, thin
 
-__all__ = ["save"]
+__all__ = ["SETTINGS", "draw", "save"]
 
 #: One column of a two-column paper and a half, in inches: labels stay readable when it is scaled.
 SIZE_INCHES = (5.0, 3.2)
@@ -53,11 +53,12 @@ def save(figure: Figure, directory: Path) -> tuple[Path, Path]:
     return png, svg
 
 
-def draw(axes: Axes, figure: Figure) -> None:
-    """Draw a figure into axes."""
-    for curve in figure.curves:
+def draw(axes: Axes, figure: Figure, *, with_legend: bool = True) -> None:
+    """Draw a figure into axes; curves that a reader has to ask for are left out."""
+    curves = [curve for curve in figure.curves if not curve.optional]
+    for curve in curves:
         draw_curve(axes, curve)
-    axes.set_title(figure.title, fontsize=9)
+    axes.set_title(figure.title, fontsize="medium")
     axes.set_xlabel(figure.x_label)
     axes.set_ylabel(figure.y_label)
     if figure.y_from_zero:
@@ -68,9 +69,12 @@ def draw(axes: Axes, figure: Figure) -> None:
         axes.xaxis.set_major_locator(FixedLocator(list(figure.x_ticks)))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_xticks(list(figure.x_ticks), labels)
-    columns = 2 if len(figure.curves) > 4 else 1
-    # Where no place is free, what lies behind shows through.
-    axes.legend(fontsize=7, ncols=columns, loc="best", framealpha=0.6)
+    if figure.x_names:
+        axes.set_xticks(range(len(figure.x_names)), figure.x_names)
+    if with_legend:
+        columns = 2 if len(curves) > 4 else 1
+        # Where no place is free, what lies behind shows through.
+        axes.legend(fontsize=7, ncols=columns, loc="best", framealpha=0.6)
 
 
 def draw_curve(axes: Axes, curve: Curve) -> None:
@@ -81,11 +85,23 @@ def draw_curve(axes: Axes, curve: Curve) -> None:
         x, y = (curve.x, curve.y) if curve.strokes else thin(curve.x, curve.y)
         axes.plot(
             x, y, label=curve.label, color=curve.color, marker=marker, lw=width, ms=4,
-            ls="" if curve.points else "--" if curve.dashed else "-",
+            ls=line_style(curve), mfc=face(curve),
         )  # fmt: skip
         return
     bars = np.vstack([curve.y - curve.low, curve.high - curve.y])
     axes.errorbar(
         curve.x, curve.y, yerr=bars, label=curve.label, color=curve.color, marker=marker,
-        lw=width, ms=4, capsize=2,
+        lw=width, ms=4, capsize=2, ls=line_style(curve), mfc=face(curve), elinewidth=0.8,
     )  # fmt: skip
+
+
+def line_style(curve: Curve) -> str:
+    """Return matplotlib's word for a curve's line."""
+    if curve.points:
+        return ""
+    return "--" if curve.dashed else ":" if curve.hollow else "-"
+
+
+def face(curve: Curve) -> str:
+    """Return the colour inside a curve's markers."""
+    return "none" if curve.hollow else curve.color

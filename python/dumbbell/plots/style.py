@@ -7,7 +7,18 @@ from dataclasses import dataclass
 
 import matplotlib as mpl
 
-__all__ = ["CONNECTION_COLORS", "Style", "buffer_colors", "group_colors", "style_of"]
+from dumbbell.scenario import Scenario
+
+__all__ = [
+    "CONNECTION_COLORS",
+    "UNKNOWN_COLOR",
+    "Style",
+    "buffer_colors",
+    "cc_label",
+    "group_colors",
+    "group_labels",
+    "style_of",
+]
 
 
 @dataclass(frozen=True)
@@ -54,6 +65,20 @@ def style_of(cc: str) -> Style:
         style = style_of(cc.removeprefix("linux/"))
         return Style(f"Linux's {style.label}", style.color, style.marker)
     return STYLES.get(cc, Style(cc, UNKNOWN_COLOR, "v"))
+
+
+def cc_label(cc: str) -> str:
+    """Return a congestion control as it is written in a figure, parameters kept."""
+    name, colon, params = cc.partition(":")
+    return style_of(name).label + colon + params
+
+
+def group_labels(scenario: Scenario) -> list[str]:
+    """Return the groups' names in a figure: the styles' where they tell the groups apart."""
+    return [
+        cc_label(label) if label == str(group.cc) else label
+        for group, label in zip(scenario.groups, scenario.group_labels, strict=True)
+    ]
 
 
 def group_colors(ccs: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from dumbbell.models import models_of
 from dumbbell.plots.figure import Curve, Figure
 from dumbbell.plots.model_overlay import overlay
-from dumbbell.plots.style import UNKNOWN_COLOR, group_colors, style_of
+from dumbbell.plots.style import UNKNOWN_COLOR, group_colors, group_labels, style_of
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 
@@ -114,13 +114,13 @@ def draw(
 ) -> Figure:
     """Draw one metric against one axis."""
     scenarios = [runs[0].scenario for runs in family.values()]
-    ccs = [str(group.cc) for group in scenarios[0].groups]
+    labels = group_labels(scenarios[0])
     x = np.array(list(family))
-    groups: list[int | None] = list(range(len(ccs))) if metric.per_group else [None]
+    groups: list[int | None] = list(range(len(labels))) if metric.per_group else [None]
     colors = group_colors([group.cc.name for group in scenarios[0].groups])
     curves = []
     for group in groups:
-        label = "bottleneck" if group is None else cc_label(ccs[group])
+        label = "bottleneck" if group is None else labels[group]
         color = UNKNOWN_COLOR if group is None else colors[group]
         marker = "o" if group is None else style_of(scenarios[0].groups[group].cc.name).marker
         values = [
@@ -138,7 +138,7 @@ def draw(
         curves += model_curves(scenarios, list(family), metric, group, label, color)
     return Figure(
         name="-".join([metric.name, "against", axis.name, *others]).replace(" ", "-"),
-        title=", ".join([" and ".join(map(cc_label, ccs)), *others]),
+        title=", ".join([" and ".join(labels), *others]),
         x_label=axis.label,
         y_label=metric.label,
         curves=tuple(curves),
@@ -175,9 +175,3 @@ def measured(run: Run, key: str, group: int | None) -> float:
     """Return a metric of a run."""
     value: float = (run.summary["bottleneck"] if group is None else run.groups[group])[key]
     return value
-
-
-def cc_label(cc: str) -> str:
-    """Return a congestion control as it is written in a figure, parameters kept."""
-    name, colon, params = cc.partition(":")
-    return style_of(name).label + colon + params

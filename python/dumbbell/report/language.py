@@ -9,7 +9,7 @@ from importlib import resources
 
 from markupsafe import Markup
 
-__all__ = ["bilingual", "japanese"]
+__all__ = ["bilingual", "bilingual_svg", "japanese"]
 
 
 @cache
@@ -24,7 +24,18 @@ def bilingual(text: str) -> Markup:
 
     Measured numbers are in texts that are made when the page is; those stay English.
     """
+    return in_both(text, "span")
+
+
+def bilingual_svg(text: str) -> Markup:
+    """Return a text in both languages as parts of an SVG `text` element."""
+    return in_both(text, "tspan")
+
+
+def in_both(text: str, element: str) -> Markup:
+    """Return a text in both languages, each in an element of its own."""
     other = japanese().get(text)
     if other is None:
         return Markup("{}").format(text)
-    return Markup('<span lang="en">{}</span><span lang="ja">{}</span>').format(text, other)
+    form = f'<{element} lang="en">{{}}</{element}><{element} lang="ja">{{}}</{element}>'
+    return Markup(form).format(text, other)  # noqa: S704 -- the element is one of ours

@@ -14,7 +14,7 @@ from dumbbell.plots import Figure
 from dumbbell.report.template import plot, render_template, write_page
 
 if TYPE_CHECKING:
-    from dumbbell.papers.paper import Finding, Paper
+    from dumbbell.papers.paper import Finding, ModelSays, Paper
     from dumbbell.papers.reproduce import EngineResult, Reproduction
 
 __all__ = ["render", "render_site", "write_report", "write_site"]
@@ -40,6 +40,8 @@ class PaperPage:
         Runs, and seconds of their scenarios' time.
     seeds, quick, missing, command
         How it was run.
+    models
+        What models say, by the finding's id.
     builds
         Every congestion control that ran: name, build, parameters that differ.
     """
@@ -55,7 +57,21 @@ class PaperPage:
     quick: bool
     missing: str
     command: str
+    models: dict[str, ModelSays]
     builds: list[tuple[str, str, str]]
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """The engines that ran."""
+        return tuple(result.engine for result, _ in self.results)
+
+    def shown(self, engine: str) -> str:
+        """Return how many findings an engine shows, ``4 / 7``; empty when it did not run."""
+        for result, _ in self.results:
+            if result.engine == engine:
+                shown = sum(finding.shown for finding in result.findings)
+                return f"{shown} / {len(result.findings)}"
+        return ""
 
 
 def write_report(reproduction: Reproduction, path: Path) -> Path:
@@ -107,6 +123,7 @@ def paper_page(reproduction: Reproduction) -> PaperPage:
         quick=reproduction.quick,
         missing=reproduction.missing,
         command=reproduction.command,
+        models={said.finding: said for said in reproduction.paper.model_says()},
         builds=builds(reproduction),
     )
 

@@ -17,8 +17,18 @@ from dumbbell.report.language import bilingual
 __all__ = ["plot", "render_template", "write_page"]
 
 
-def render_template(name: str, **values: Any) -> str:
-    """Return a page's HTML."""
+def render_template(name: str, language: str = "", **values: Any) -> str:
+    """Return a page's HTML.
+
+    Parameters
+    ----------
+    name
+        The template's.
+    language
+        ``en`` or ``ja``: what the page opens in; empty leaves it to the browser.
+    values
+        The template's own.
+    """
     environment = Environment(
         loader=PackageLoader("dumbbell.report"),
         autoescape=True,
@@ -28,10 +38,11 @@ def render_template(name: str, **values: Any) -> str:
     )
     return environment.get_template(name).render(
         **values,
+        language=language,
         engine_version=ENGINE_VERSION,
         t=bilingual,
         # plotly's own, and no text of a user's.
-        plotly_js=Markup(plotly_js()),  # noqa: S704
+        plotly_js=lambda: Markup(plotly_js()),  # noqa: S704
     )
 
 

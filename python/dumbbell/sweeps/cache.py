@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 from dumbbell.engine import KERNEL
@@ -95,27 +96,32 @@ class Cache:
             return
         entry = self.entry(record.key)
         try:
-            if not self._is_better(record, entry):
-                return
-            self._make_place()
-            record_directory.write(entry, record, self.entries)
+            better = self._better(record, entry)
+            if better is not None:
+                self._make_place()
+                record_directory.write(entry, better, self.entries)
         except OSError as error:
             if not entry.is_dir():  # else another process was faster
                 self.trouble = os_reason(error)
 
-    def _is_better(self, record: Record, entry: Path) -> bool:
-        """Whether a record has what the entry in its place has not."""
+    def _better(self, record: Record, entry: Path) -> Record | None:
+        """Return what to write in an entry's place; None if it has all that the record has."""
         if record.key.digest in self.damaged:
-            return True
+            return record
         try:
             there = record_directory.read(entry, record.key)
         except ResultError:
-            return True
+            return record
         if there is None:
-            return True
-        if record.place == entry and set(record.measured) > set(there.measured):
-            return True
-        return record.has_series and not there.has_series
+            return record
+        measured = {**there.measured, **record.measured}
+        if there.has_series >= record.has_series:
+            return (
+                replace(there, measured=measured)
+                if measured.keys() > there.measured.keys()
+                else None
+            )
+        return replace(record, measured=measured)
 
     def _make_place(self) -> None:
         if self.entries.is_dir():

@@ -9,7 +9,7 @@ from typing import Any
 
 from dumbbell.errors import EngineError
 
-__all__ = ["cluster_executor"]
+__all__ = ["cluster_executor", "lost_errors"]
 
 #: How long a scheduler may take to answer.
 CONNECT_TIMEOUT_S = 10
@@ -52,6 +52,14 @@ def cluster_executor(cluster: Any) -> Iterator[Executor]:
         ) from None
     with client:
         yield executor_of(client)
+
+
+def lost_errors() -> tuple[type[Exception], ...]:
+    """Return what Dask raises of a run whose workers died, or when the scheduler is gone."""
+    from distributed.comm.core import CommClosedError
+    from distributed.scheduler import KilledWorker
+
+    return (KilledWorker, CommClosedError)
 
 
 def executor_of(client: Any) -> Executor:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import ScenarioError
+from dumbbell.group_labels import short_paths
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.field import Field, field_of
 
@@ -233,9 +233,11 @@ def label_of(value: Any) -> str:
 
 def group_names(scenario: Scenario) -> str:
     """Return the groups as a directory name: ``copa+linux-cubic``."""
-    return "+".join(group_name(str(group.cc)) for group in scenario.groups)
+    files = short_paths([group.cc.name for group in scenario.groups if group.cc.is_file])
+    return "+".join(group_name(str(group.cc), files) for group in scenario.groups)
 
 
-def group_name(cc: str) -> str:
-    """Return a congestion control as part of a file name, without its file's directory."""
-    return cc.replace("/", "-") if cc.startswith("linux/") else Path(cc).name
+def group_name(cc: str, files: Mapping[str, str]) -> str:
+    """Return a congestion control as part of a file name; a file by what `files` calls it."""
+    name, colon, params = cc.partition(":")
+    return files.get(name, name).replace("/…/", "-").replace("/", "-") + colon + params

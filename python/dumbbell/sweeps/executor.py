@@ -5,8 +5,15 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -230,12 +237,21 @@ class Elsewhere(Place[K, R]):
         Left as it is in the end.
     window
         How many runs it holds at a time.
+    lost
+        What the executor raises of a run that it cannot get done, beside what they all do.
     """
 
-    def __init__(self, work: Work[K, R], executor: Executor, window: int | None = None) -> None:
+    def __init__(
+        self,
+        work: Work[K, R],
+        executor: Executor,
+        window: int | None = None,
+        lost: tuple[type[Exception], ...] = (),
+    ) -> None:
         self.work = work
         self.executor = executor
         self.window = window or WINDOW
+        self.lost: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError, *lost)
         self.results: dict[Future[Any], R] = {}
 
     def submit(self, case: Case[K]) -> Future[Any]:
@@ -255,9 +271,10 @@ class Elsewhere(Place[K, R]):
             return self.results.pop(future)
         try:
             record = future.result()
-        except BrokenProcessPool:
+        except self.lost as error:
+            said = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
             raise EngineError(
-                "a worker process ended while it ran; what is finished is kept: run it again"
+                f"a run was lost with its worker: {said}; what is finished is kept: say it again"
             ) from None
         return self.work.take(case, record)
 

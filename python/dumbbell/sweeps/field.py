@@ -10,7 +10,17 @@ from typing import Any
 from dumbbell.congestion_control import CongestionControlChoice, describe, parse_integer
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.plain_value import check_count, check_flag, word
-from dumbbell.quantity import Buffer, Quantity, Rate, RateSteps, Size, Time, expand, expand_counts
+from dumbbell.quantity import (
+    Buffer,
+    Loss,
+    Quantity,
+    Rate,
+    RateSteps,
+    Size,
+    Time,
+    expand,
+    expand_counts,
+)
 from dumbbell.scenario import MAX_FLOWS, Scenario
 
 __all__ = ["Field", "field_of"]
@@ -18,7 +28,7 @@ __all__ = ["Field", "field_of"]
 #: Fields of the scenario itself. Its seed is no axis: repetitions have their own.
 OF_SCENARIO: Mapping[str, type] = {
     "rate": Rate, "rtt": Time, "buffer": Buffer, "time": Time, "sample": Time,
-    "rate_steps": RateSteps, "ecn_threshold": Buffer,
+    "rate_steps": RateSteps, "ecn_threshold": Buffer, "loss": Loss,
 }  # fmt: skip
 #: Fields of every group, or of one: ``1.rtt``.
 OF_GROUP: Mapping[str, type] = {
@@ -27,10 +37,10 @@ OF_GROUP: Mapping[str, type] = {
     "mss": Size, "ecn": bool,
 }  # fmt: skip
 #: The unit of a field's numbers, where its type does not say.
-UNITS = {"rate": "bps", "rtt": "ms", "jitter": "ms", "sample": "ms"}
+UNITS = {"rate": "bps", "rtt": "ms", "jitter": "ms", "sample": "ms", "loss": "pct"}
 BUFFER_UNITS = {"bdp": "bdp", "B": "bytes", "pkt": "pkts"}
-#: Base units (ns, bit/s, bytes) in one of these.
-SCALES = {"bps": 1.0, "ms": 1e6, "s": 1e9, "bytes": 1.0}
+#: Base units (ns, bit/s, bytes, parts per billion) in one of these.
+SCALES = {"bps": 1.0, "ms": 1e6, "s": 1e9, "bytes": 1.0, "pct": 1e7}
 #: Parts of a list of congestion controls that are further parameters: ``delta=2``.
 PARAMETER = re.compile(r"\s*\w+\s*=[^:]*")
 

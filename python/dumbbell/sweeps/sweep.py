@@ -200,9 +200,10 @@ class Sweep:
         stack: ExitStack,
     ) -> Place[tuple[int, int], Measures]:
         if cluster is not None:
-            from dumbbell.sweeps.cluster import cluster_executor  # an extra
+            from dumbbell.sweeps.cluster import cluster_executor, lost_errors  # an extra
 
-            executor = stack.enter_context(cluster_executor(cluster))
+            distant = stack.enter_context(cluster_executor(cluster))
+            return Elsewhere(work, distant, jobs, lost_errors())
         if executor is not None:
             return Elsewhere(work, executor, jobs)
         return Here(work, jobs or default_workers(self.engine))

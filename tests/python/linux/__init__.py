@@ -1,1 +1,1 @@
-"""Linux's own congestion controls, from a source tree: what each is known for, and ours beside them."""
+"""Linux's own congestion controls, from a source tree: what each is known for, and ours."""

@@ -63,7 +63,7 @@ def epochs(run: Run, flow: int = 0) -> list[pd.Series]:
 
 
 def longest_epoch(run: Run, flow: int = 0) -> pd.Series:
-    """Return the longest stretch between two reductions, the last one, which the end cut, left out."""
+    """Return the longest stretch between two reductions, but for the last, which the end cut."""
     found = epochs(run, flow)
     return max(found[:-1] or found, key=lambda part: part.index[-1] - part.index[0])
 

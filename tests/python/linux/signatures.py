@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import dumbbell
 from dumbbell import Group, LinuxTree, Run, Scenario
@@ -83,7 +84,9 @@ def random_loss(loss: str, least: float) -> Callable[[str], Finding]:
     def measure(source: str) -> Finding:
         own = goodput_mbps(run([source], loss=loss))
         reno = goodput_mbps(run(["reno"], loss=loss))
-        return Finding(f"{own:.1f} Mbit/s, Reno {reno:.1f}: × {own / reno:.2f}", own >= least * reno)
+        return Finding(
+            f"{own:.1f} Mbit/s, Reno {reno:.1f}: × {own / reno:.2f}", own >= least * reno
+        )
 
     return measure
 
@@ -124,7 +127,7 @@ def plateau(source: str) -> Finding:
     start, span = longest.index[0], longest.index[-1] - longest.index[0]
     at = [float(longest[longest.index <= start + span * i / 3].iloc[-1]) for i in (1, 2)]
     values = [float(longest.iloc[0]), *at, float(longest.iloc[-1])]
-    first, middle, last = (b - a for a, b in zip(values, values[1:], strict=False))
+    first, middle, last = (b - a for a, b in pairwise(values))
     return Finding(
         f"cwnd grows by {first:.0f}, {middle:.0f} and {last:.0f} pkts in thirds of an epoch",
         first > 2 * middle and last > 2 * middle,
@@ -232,13 +235,13 @@ def main(root: str) -> int:
     """Print the table, in Markdown; returns 1 if something does not hold."""
     tree = LinuxTree(root)
     failed = 0
-    print("| congestion control | known for | scenario | measured |")
-    print("|---|---|---|---|")
+    print("| congestion control | known for | scenario | measured |")  # noqa: T201 -- what it is for
+    print("|---|---|---|---|")  # noqa: T201 -- what it is for
     for signature in SIGNATURES:
         finding = signature.measure(tree.source(signature.name))
         failed += not finding.holds
         mark = "" if finding.holds else " **not as known**"
-        print(
+        print(  # noqa: T201 -- what it is for
             f"| `{signature.name}` | {signature.claim} | {signature.where} "
             f"| {finding.figures}{mark} |",
             flush=True,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
+from dumbbell.models import MODELS, Prediction
 from dumbbell.papers.coexistence.measurements import Measurements
 from dumbbell.papers.coexistence.points import Point
 from dumbbell.papers.paper import ResultTable
-from dumbbell.plots import Curve, Figure, style_of
+from dumbbell.plots import Curve, Figure, overlay, style_of
 from dumbbell.statistics import mean_and_interval
 from dumbbell.verdict import gravest
 
@@ -50,9 +53,28 @@ def draw(m: Measurements, *, with_cubic: bool) -> Figure:
         title="BBR and CUBIC: throughput" if with_cubic else "BBR alone: throughput",
         x_label="buffer (BDP)",
         y_label="throughput (Mbit/s)",
-        curves=tuple(curves),
+        curves=(*curves, *model_curves(m, with_cubic=with_cubic)),
         caption="Goodput over 120 s, mean of the repetitions; bars: smallest and largest.",
     )
+
+
+def model_curves(m: Measurements, *, with_cubic: bool) -> list[Curve]:
+    """Return what models say of the same flows: Ware et al.'s, and that of BBR alone."""
+    scenarios = [Point(with_cubic, buffer).scenario(1) for buffer in m.buffers]
+    model = MODELS["ware" if with_cubic else "bbr-many"]
+    curves = [
+        overlay(
+            model, scenarios, m.buffers, partial(goodput_mbps, group), style_of(cc).color,
+            of=style_of(cc).label, optional=True,
+        )
+        for group, cc in enumerate(("bbr", "cubic") if with_cubic else ("bbr",))
+    ]  # fmt: skip
+    return [curve for curve in curves if curve is not None]
+
+
+def goodput_mbps(group: int, prediction: Prediction) -> float:
+    """Return a group's predicted goodput."""
+    return prediction.metric("goodput_bps", group) / 1e6
 
 
 def make_tables(m: Measurements) -> list[ResultTable]:

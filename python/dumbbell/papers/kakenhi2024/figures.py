@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from dumbbell.models import MODELS
 from dumbbell.models.cubic_interval import rate_pkts_per_s
 from dumbbell.papers.kakenhi2024.devices import devices_table
 from dumbbell.papers.kakenhi2024.measurements import AloneMeasured, Measurements
 from dumbbell.papers.kakenhi2024.points import ALONE_CCS, DEEP_BDP, RIVALS, Alone, Mixed
 from dumbbell.papers.paper import ResultTable
-from dumbbell.plots import Curve, Figure, style_of
+from dumbbell.plots import Curve, Figure, overlay, style_of
 from dumbbell.verdict import gravest
 
 __all__ = ["draw_figures", "make_tables"]
@@ -23,6 +24,8 @@ ALONE_METRICS: tuple[tuple[str, str, str, Callable[[AloneMeasured], float]], ...
     ("utilisation", "utilisation (%)", "{:.1f}", lambda run: 100 * run.utilization),
     ("fairness", "Jain's index, last 60 s", "{:.3f}", lambda run: run.jain),
 )
+#: Of the queueing delay of flows of one kind.
+DELAY_MODELS = {"bbr": "bbr-many", "cubic": "cubic-interval"}
 #: The report's figure 3 is of 10 BDP, figure 4 of 1 BDP.
 FIGURE_OF_BUFFER = {10.0: "3", 1.0: "4"}
 
@@ -51,6 +54,7 @@ def draw_many_bbr(m: Measurements) -> Figure:
             Curve(
                 style.label, np.array(counts, float), np.array(delays), style.color, style.marker
             ),
+            *delay_models(("bbr",), counts, DEEP_BDP),
         ),
         caption=f"100 Mbit/s, {DEEP_BDP:g} BDP.",
         x_ticks=tuple(float(n) for n in counts),
@@ -81,10 +85,27 @@ def draw_alone(
         title=f"Figure {number}: {label}, buffer {buffer:g} BDP",
         x_label="flows",
         y_label=label,
-        curves=curves,
+        curves=(*curves, *(delay_models(ALONE_CCS, counts, buffer) if name == "delay" else ())),
         caption="100 Mbit/s, flows of one kind. L3DR is a reconstruction.",
         x_ticks=tuple(float(n) for n in counts),
     )
+
+
+def delay_models(ccs: Sequence[str], counts: Sequence[int], buffer: float) -> list[Curve]:
+    """Return what models say of the queueing delay of flows of one kind."""
+    curves = [
+        overlay(
+            MODELS[DELAY_MODELS[cc]],
+            [Alone(cc, n, buffer).scenario(1) for n in counts],
+            counts,
+            lambda prediction: prediction.metric("queue_delay_mean_us") / 1e3,
+            style_of(cc).color,
+            optional=True,
+        )
+        for cc in ccs
+        if cc in DELAY_MODELS
+    ]
+    return [curve for curve in curves if curve is not None]
 
 
 def draw_intervals(m: Measurements) -> Figure:
@@ -147,10 +168,27 @@ def draw_mixed(m: Measurements, mix: tuple[int, int]) -> Figure:
         title=f"Figure 6: share of a flow against CUBIC, {rival} to {cubic}",
         x_label="buffer (BDP)",
         y_label="goodput over a fair share",
-        curves=(*curves, fair),
+        curves=(*curves, fair, *share_models(mix, buffers(m))),
         caption="50 Mbit/s, 300 s. BBR-FCA is a reconstruction.",
         x_ticks=tuple(buffers(m)),
     )
+
+
+def share_models(mix: tuple[int, int], sizes: Sequence[float]) -> list[Curve]:
+    """Return what models say of a rival's share over a fair one."""
+    curves = [
+        overlay(
+            MODELS[name],
+            [Mixed(cc, mix, buffer).scenario(1) for buffer in sizes],
+            sizes,
+            lambda prediction: prediction.metric("share", 0) / (mix[0] / sum(mix)),
+            style_of(cc).color,
+            of=style_of(cc).label,
+            optional=True,
+        )
+        for name, cc in (("ware", "bbr"), ("bbr-fca", "bbr_fca"))
+    ]
+    return [curve for curve in curves if curve is not None]
 
 
 def make_tables(m: Measurements) -> list[ResultTable]:

@@ -4,6 +4,7 @@ from dumbbell.papers.paper import Paper
 from dumbbell.papers.saito2022.figures import draw_figures, make_tables
 from dumbbell.papers.saito2022.findings import check_findings
 from dumbbell.papers.saito2022.measurements import Measurements
+from dumbbell.papers.saito2022.model_says import model_says
 from dumbbell.papers.saito2022.points import QUICK_NOTE, quick_scenarios, scenarios
 
 __all__ = ["PAPER"]
@@ -36,4 +37,5 @@ PAPER = Paper(
     tables=lambda runs: make_tables(Measurements(runs)),
     figures=lambda runs: draw_figures(Measurements(runs)),
     default_seeds=5,
+    model_says=model_says,
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dumbbell.models import MODELS, Prediction
 from dumbbell.papers.paper import ResultTable
 from dumbbell.papers.saito2022.measurements import Measured, Measurements
 from dumbbell.papers.saito2022.points import (
@@ -16,7 +17,7 @@ from dumbbell.papers.saito2022.points import (
     VARIANTS,
     Point,
 )
-from dumbbell.plots import Curve, Figure, buffer_colors, style_of
+from dumbbell.plots import Curve, Figure, buffer_colors, overlay, style_of
 from dumbbell.series import flow_series, state_labels
 from dumbbell.statistics import mean_and_interval
 from dumbbell.verdict import gravest
@@ -28,19 +29,31 @@ def draw_figures(m: Measurements) -> list[Figure]:
     """Draw figures 2 to 6."""
     return [
         against_flows(
-            m, "2", "total throughput", "throughput (Mbit/s)", lambda run: run.total_mbps
+            m, "2", "total throughput", "throughput (Mbit/s)", lambda run: run.total_mbps,
+            lambda prediction: prediction.metric("goodput_bps", 0) / 1e6,
         ),
-        against_flows(m, "3", "mean RTT of flow 1", "RTT (ms)", lambda run: run.rtt_mean_ms),
+        against_flows(
+            m, "3", "mean RTT of flow 1", "RTT (ms)", lambda run: run.rtt_mean_ms,
+            lambda prediction: prediction.metric("rtt_mean_us", 0) / 1e3,
+        ),
         mode_over_time(m),
         over_time(m, "5", "inflight of flow 1", "inflight (packets)", "inflight_pkts", 1.0),
         over_time(m, "6", "RTT of flow 1", "RTT (ms)", "rtt_us", 1e-3),
-    ]
+    ]  # fmt: skip
 
 
 def against_flows(
-    m: Measurements, number: str, what: str, label: str, value: Callable[[Measured], float]
+    m: Measurements,
+    number: str,
+    what: str,
+    label: str,
+    value: Callable[[Measured], float],
+    predicted: Callable[[Prediction], float],
 ) -> Figure:
-    """Draw a value against the number of flows, a curve per spread of start times."""
+    """Draw a value against the number of flows, a curve per spread of start times, and a model's.
+
+    The model's is that of Copa's equilibrium: flows that lock in leave it.
+    """
     spreads = [spread for spread in SPREADS if Point(FLOWS[0], spread) in m.measured]
     colors = buffer_colors(spreads)
     curves = []
@@ -59,6 +72,16 @@ def against_flows(
                 dashed=spread != PAPER_SPREAD,
             )
         )
+    model = overlay(
+        MODELS["copa"],
+        [Point(n, PAPER_SPREAD).scenario(1) for n in FLOWS],
+        FLOWS,
+        predicted,
+        style_of("copa").color,
+        of="not locked in",
+        optional=True,
+    )
+    curves += [] if model is None else [model]
     return Figure(
         name=f"figure-{number}",
         title=f"Figure {number}: {what}",

@@ -3,8 +3,8 @@
 use std::fs;
 use std::mem::offset_of;
 
-use super::{AckSample, RateSample, Sock};
 use crate::catalog;
+use crate::sock::{AckSample, RateSample, Sock};
 
 /// `_Static_assert`s that fields lie in C where they lie in Rust.
 macro_rules! assert_offsets {

@@ -1,0 +1,246 @@
+"""`dumbbell gate`: has a congestion control become worse?"""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from dumbbell.cli import options
+from dumbbell.cli.console import out, print_json, progress_bar, table
+from dumbbell.congestion_control import CongestionControlChoice
+from dumbbell.engine import SIMULATOR
+from dumbbell.errors import GateError, os_reason
+from dumbbell.gate import (
+    LEVEL,
+    Gate,
+    Suite,
+    SuiteResult,
+    find_suite,
+    is_baseline,
+    judge,
+    load_baseline,
+    run_suite,
+    save_baseline,
+    shipped_suites,
+)
+from dumbbell.gate.junit import write_junit
+from dumbbell.gate.markdown import to_markdown
+from dumbbell.gate.sentences import (
+    CHANGE_COLUMNS,
+    CRITERION_COLUMNS,
+    change_row,
+    changes,
+    criterion_row,
+    headline,
+    outline,
+    unmet,
+)
+from dumbbell.sweeps import Progress
+
+__all__ = ["gate_command"]
+
+What = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="BASELINE | SUITE",
+        help="A baseline's directory; or a suite, by its file or its name (`--list`).",
+        show_default=False,
+    ),
+]
+Cc = Annotated[
+    str | None,
+    typer.Option(
+        "--cc",
+        help="The congestion control under test: `./mine.bpf.c`, `cubic:beta=819`.",
+        show_default="the baseline's",
+    ),
+]
+Record = Annotated[
+    Path | None,
+    typer.Option(help="Store the suite's results in this directory, as a baseline."),
+]
+Tolerances = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tolerance",
+        help="How much worse is tolerated, instead of what the suite says: `10%` of any metric, "
+        "`queue_delay_mean_us=10% + 1ms` of one. May be said several times.",
+        show_default=False,
+    ),
+]
+Cases = Annotated[
+    list[str] | None,
+    typer.Option("--case", help="Only this case; may be said several times.", show_default=False),
+]
+Reps = Annotated[
+    int | None,
+    typer.Option(min=1, help="Repetitions of every cell.", show_default="as the suite says"),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="First seed. Seeds other than the baseline's make no pairs: more is left to chance.",
+        show_default="as in the baseline",
+    ),
+]
+Level = Annotated[
+    float,
+    typer.Option(
+        min=1e-9,
+        max=0.5,
+        help="Chance of a false alarm in the whole gate, at the tolerance's edge.",
+    ),
+]
+Junit = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML to this file.")]
+Markdown = Annotated[
+    Path | None, typer.Option("--markdown", help="Write a summary for a pull request to this file.")
+]
+List = Annotated[bool, typer.Option("--list", help="List the suites that come with dumbbell.")]
+
+
+def gate_command(
+    what: What = None,
+    cc: Cc = None,
+    record: Record = None,
+    tolerance: Tolerances = None,
+    case: Cases = None,
+    reps: Reps = None,
+    seed: Seed = None,
+    level: Level = LEVEL,
+    engine: Annotated[
+        str | None,
+        typer.Option(metavar="simulator|kernel", show_default="as in the baseline"),
+    ] = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
+    jobs: options.Jobs = None,
+    json: options.Json = False,
+    list_suites: List = False,
+) -> int:
+    """Run a suite and judge a congestion control by its criteria, or against a baseline.
+
+    With --record, a suite's results become a baseline. With a baseline, its suite is run again and
+    compared. Exits with 1 if anything became worse or a criterion is missed.
+    """
+    if list_suites:
+        print_suites(out())
+        return 0
+    if what is None:
+        raise GateError("name a baseline's directory or a suite; `dumbbell gate --list` lists them")
+    baseline = load_baseline(Path(what)) if is_baseline(Path(what)) else None
+    if baseline is None:
+        suite = suite_to_run(what, cc, tolerance)
+    else:
+        suite = suite_of(baseline, what, record, reps)
+    suite = suite.of_cases(case) if case else suite
+    suite = suite.with_reps(reps) if reps else suite
+    tested = str(CongestionControlChoice.parse(cc or (baseline.cc if baseline else "")))
+    used_engine = engine or (baseline.engine if baseline else SIMULATOR)
+    after = run_with_progress(suite, tested, used_engine, baseline, seed, jobs)
+    gate = judge(after, baseline, tolerances=tolerance or (), level=level)
+    write_files(gate, record, junit, markdown)
+    if json:
+        print_json(json_module.dumps(gate.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        print_gate(out(), gate)
+        if record is not None:
+            out().print(f"recorded in {record}", markup=False, soft_wrap=True)
+    return 0 if gate.passed else 1
+
+
+def suite_to_run(what: str, cc: str | None, tolerances: list[str] | None) -> Suite:
+    """Read a suite; say what the command line lacks for one without a baseline."""
+    suite = find_suite(what)
+    if cc is None:
+        raise GateError(f"`{what}` is a suite; say which congestion control: `--cc ./mine.bpf.c`")
+    if tolerances:
+        raise GateError(
+            "a tolerance is of a comparison with a baseline; record one with `--record DIR` first"
+        )
+    return suite
+
+
+def suite_of(baseline: SuiteResult, what: str, record: Path | None, reps: int | None) -> Suite:
+    """Return a baseline's suite; refuse what would change it."""
+    name, cc = baseline.suite.name, baseline.cc
+    if record is not None:
+        raise GateError(
+            f"{what} is a baseline already; record one of a suite: "
+            f"`dumbbell gate {name} --cc {cc} --record {what}`"
+        )
+    if reps is not None:
+        raise GateError(
+            f"the repetitions are the baseline's; record it again with more: "
+            f"`dumbbell gate {name} --cc {cc} --reps {reps} --record {what}`"
+        )
+    return baseline.suite
+
+
+def write_files(gate: Gate, record: Path | None, junit: Path | None, markdown: Path | None) -> None:
+    """Write the files that were asked for."""
+    if record is not None:
+        save_baseline(gate.after, record)
+    if junit is not None:
+        write_junit(gate, junit)
+    if markdown is not None:
+        write_text(markdown, to_markdown(gate))
+
+
+def run_with_progress(
+    suite: Suite,
+    cc: str,
+    engine: str,
+    baseline: SuiteResult | None,
+    seed: int | None,
+    jobs: int | None,
+) -> SuiteResult:
+    """Run the suite, with a progress bar; a baseline's seeds are its first run's and the next."""
+    if seed is None and baseline is not None:
+        seed = min(baseline.seeds)
+    with progress_bar("simulating" if engine == SIMULATOR else "running on the kernel") as bar:
+
+        def show(progress: Progress) -> None:
+            label = f"run {progress.finished} of {progress.total}"
+            bar.at(progress.simulated_s / progress.total_s, label)
+
+        return run_suite(suite, cc, engine=engine, seed=seed, jobs=jobs, on_progress=show)
+
+
+def print_gate(console: Console, gate: Gate) -> None:
+    """Print what changed and the outcome, for a person."""
+    rows = [change_row(comparison) for comparison in changes(gate)]
+    if rows:
+        console.print(table("", CHANGE_COLUMNS, rows))
+    rows = [criterion_row(outcome) for outcome in unmet(gate)]
+    if rows:
+        console.print(table("", CRITERION_COLUMNS, rows))
+    for line in [*outline(gate), headline(gate)]:
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def print_suites(console: Console) -> None:
+    """Print the suites that come with dumbbell."""
+    rows = []
+    for name in shipped_suites():
+        suite = find_suite(name)
+        runnable = [case for case in suite.cases if not case.needs]
+        cells = sum(len(case.cells("reno")) for case in runnable)
+        runs = sum(len(case.cells("reno")) * case.reps for case in runnable)
+        rows.append((name, suite.title, f"{len(runnable)}", f"{cells}", f"{runs}"))
+    grid = table("", ("suite", "what it asks", "cases", "cells", "runs"), rows)
+    grid.columns[1].justify = "left"
+    console.print(grid)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, or say in one line why not."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise GateError(f"{path}: cannot be written: {os_reason(error)}") from None

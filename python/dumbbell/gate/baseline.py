@@ -1,0 +1,161 @@
+"""A baseline on disk: one JSON file that fits into a repository, a line per cell."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from dumbbell.errors import GateError, os_reason
+from dumbbell.gate.suite_file import build_suite
+from dumbbell.gate.suite_result import CellResult, Observed, SuiteResult
+
+__all__ = ["BASELINE", "FORMAT", "is_baseline", "load_baseline", "save_baseline"]
+
+#: Version of the file; docs/gate.md describes it.
+FORMAT = 1
+#: Its name in the baseline's directory.
+BASELINE = "baseline.json"
+
+
+def is_baseline(path: Path) -> bool:
+    """Whether a directory holds a baseline, or a path is one's file."""
+    return (path / BASELINE).is_file() or (path.name == BASELINE and path.is_file())
+
+
+def save_baseline(result: SuiteResult, directory: Path) -> Path:
+    """Store a suite's result, whole or not at all.
+
+    Parameters
+    ----------
+    result
+        What is to be compared with later.
+    directory
+        Made; a baseline in it is replaced.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    GateError
+        It cannot be written, or the directory holds something else.
+    """
+    path = directory / BASELINE
+    try:
+        if directory.is_dir() and any(directory.iterdir()) and not path.exists():
+            raise GateError(f"{directory}: exists and holds no baseline; name another directory")
+        directory.mkdir(parents=True, exist_ok=True)
+        new = path.with_name(f".{BASELINE}.{os.getpid()}")
+        new.write_text(to_text(result, directory), encoding="utf-8")
+        new.replace(path)
+    except OSError as error:
+        raise GateError(
+            f"{directory}: cannot be written: {os_reason(error)}; name another directory"
+        ) from None
+    return path
+
+
+def to_text(result: SuiteResult, directory: Path) -> str:
+    """Write a baseline: a head, then a line per cell, so that what changes is lines of a diff."""
+    head = {
+        "format": FORMAT,
+        "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
+        "engine": result.engine,
+        "engine_version": result.engine_version,
+        "engine_build": result.engine_build,
+        "cc": moved_cc(result.cc, Path.cwd(), directory),
+        "builds": dict(result.builds),
+        "suite_name": result.suite.name,
+        "suite": result.suite.document,
+    }
+    lines = [
+        json.dumps(cell_to_dict(cell), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        for cell in result.cells
+    ]
+    text = json.dumps(head, ensure_ascii=False, indent=1)[:-2]
+    return text + ',\n "cells": [\n' + ",\n".join(lines) + "\n]}\n"
+
+
+def cell_to_dict(cell: CellResult) -> dict[str, Any]:
+    """Write a cell."""
+    return {
+        "case": cell.case,
+        "cell": cell.cell,
+        "seeds": cell.seeds,
+        "verdicts": cell.verdicts,
+        "reasons": cell.reasons,
+        "values": [
+            {"of": observed.subject, "metric": observed.metric, "values": values}
+            for observed, values in cell.values.items()
+        ],
+    }
+
+
+def load_baseline(path: Path) -> SuiteResult:
+    """Read a baseline.
+
+    Parameters
+    ----------
+    path
+        Its directory or its file.
+
+    Raises
+    ------
+    GateError
+        There is none, or it is of another version.
+    """
+    path = path / BASELINE if path.is_dir() else path
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise GateError(f"{path}: cannot be read: {os_reason(error)}") from None
+    except ValueError as error:
+        raise GateError(f"{path}: is no baseline: {error}; record it again") from None
+    version = document.get("format") if isinstance(document, dict) else None
+    if version != FORMAT:
+        raise GateError(
+            f"{path}: written in format {version}, this version reads {FORMAT}; record it again"
+        )
+    try:
+        return SuiteResult(
+            build_suite(document["suite_name"], document["suite"]),
+            moved_cc(document["cc"], path.parent, Path.cwd()),
+            document["engine"],
+            document["engine_version"],
+            document["engine_build"],
+            document["builds"],
+            tuple(cell_from_dict(cell) for cell in document["cells"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise GateError(f"{path}: is no baseline: {error!r}; record it again") from None
+    except GateError as error:
+        raise GateError(f"{path}: its suite: {error}; record it again") from None
+
+
+def cell_from_dict(cell: dict[str, Any]) -> CellResult:
+    """Read a cell."""
+    return CellResult(
+        cell["case"],
+        cell["cell"],
+        tuple(cell["seeds"]),
+        tuple(cell["verdicts"]),
+        {Observed(e["of"], e["metric"]): tuple(e["values"]) for e in cell["values"]},
+        tuple(cell["reasons"]),
+    )
+
+
+def moved_cc(cc: str, seen_from: Path, to: Path) -> str:
+    """Return a congestion control's name as seen from another directory.
+
+    A source file is stored by its way from the baseline, so that a repository may be anywhere.
+    """
+    name, colon, params = cc.partition(":")
+    if name.endswith(".c") or ("/" in name and not name.startswith("linux/")):
+        way = os.path.relpath(seen_from / name, to)
+        name = way if "/" in way else f"./{way}"
+    return f"{name}{colon}{params}"

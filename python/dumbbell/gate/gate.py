@@ -1,0 +1,251 @@
+"""The gate: a suite's results judged by its criteria and against a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dumbbell.engine import SIMULATOR
+from dumbbell.errors import GateError
+from dumbbell.gate.comparison import Change, Comparison, compare_cells
+from dumbbell.gate.criterion_outcome import CriterionOutcome, Met, judge_criteria
+from dumbbell.gate.metric_value import metric_named
+from dumbbell.gate.suite import MIN_REPS, Judged
+from dumbbell.gate.suite_result import SuiteResult
+from dumbbell.gate.tolerance import Tolerance
+from dumbbell.statistics import holm
+
+__all__ = ["LEVEL", "Gate", "Unjudged", "fresh_seed", "judge"]
+
+#: Chance of any false alarm in a gate, were every metric worse by exactly its tolerance.
+LEVEL = 0.01
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """A cell whose runs are INVALID, so that its values may not be believed.
+
+    Attributes
+    ----------
+    cell
+        Its label, with its case.
+    invalid, repetitions
+        How many runs are INVALID, and of how many.
+    reason
+        An example.
+    """
+
+    cell: str
+    invalid: int
+    repetitions: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.invalid} of {self.repetitions} runs are INVALID: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What the gate found.
+
+    Attributes
+    ----------
+    after, before
+        The suite's result now, and the baseline; None when only criteria were judged.
+    comparisons
+        Every judged metric of every cell.
+    criteria
+        Every criterion of every cell.
+    unjudged
+        Cells whose runs are INVALID.
+    level
+        Chance of any false alarm.
+    """
+
+    after: SuiteResult
+    before: SuiteResult | None
+    comparisons: tuple[Comparison, ...]
+    criteria: tuple[CriterionOutcome, ...]
+    unjudged: tuple[Unjudged, ...]
+    level: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is worse, no criterion missed, and every cell could be judged."""
+        return not (self.worse or self.missed or self.unjudged)
+
+    @property
+    def worse(self) -> list[Comparison]:
+        """What became worse."""
+        return self.changed(Change.WORSE)
+
+    @property
+    def missed(self) -> list[CriterionOutcome]:
+        """What criteria are missed, and were not before."""
+        return [outcome for outcome in self.criteria if outcome.met == Met.MISSED]
+
+    @property
+    def skipped(self) -> list[tuple[str, str]]:
+        """The cases that could not be run, with what they need."""
+        return [(case.name, case.needs) for case in self.after.suite.cases if case.needs]
+
+    @property
+    def same_builds(self) -> bool:
+        """Whether the baseline was made by the same engine, builds and parameters."""
+        return self.before is not None and made_by(self.before) == made_by(self.after)
+
+    def changed(self, change: Change) -> list[Comparison]:
+        """Return the comparisons with an outcome."""
+        return [comparison for comparison in self.comparisons if comparison.change == change]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON; docs/gate.md describes it."""
+        before = self.before
+        return {
+            "format": 1,
+            "suite": self.after.suite.name,
+            "passed": self.passed,
+            "cc": self.after.cc,
+            "baseline_cc": None if before is None else before.cc,
+            "engine": self.after.engine,
+            "engine_version": self.after.engine_version,
+            "baseline_engine_version": None if before is None else before.engine_version,
+            "same_builds": self.same_builds,
+            "level": self.level,
+            "comparisons": [comparison.to_dict() for comparison in self.comparisons],
+            "criteria": [outcome.to_dict() for outcome in self.criteria],
+            "unjudged": [{"cell": u.cell, "reason": str(u)} for u in self.unjudged],
+            "skipped": [{"case": name, "needs": needs} for name, needs in self.skipped],
+        }
+
+
+def judge(
+    after: SuiteResult,
+    before: SuiteResult | None = None,
+    *,
+    tolerances: Sequence[str] = (),
+    level: float = LEVEL,
+) -> Gate:
+    """Judge a suite's result.
+
+    A metric is worse when it worsened by more than its tolerance and that is no chance: the p
+    values of all comparisons and criteria together are adjusted by Holm's method and must not
+    exceed `level`. A criterion is missed when its mean is and that is no chance either; with a
+    baseline, when the baseline's mean meets it.
+
+    Parameters
+    ----------
+    after
+        What was measured now.
+    before
+        The baseline.
+    tolerances
+        Instead of the suite's: ``10%`` in every one's relative part, ``METRIC=10% + 1ms``.
+    level
+        Chance of any false alarm.
+
+    Raises
+    ------
+    GateError
+        A tolerance does not fit, or the results are of different cells or seeds.
+    """
+    comparisons: list[Comparison] = []
+    if before is not None:
+        check_same_cells(before, after)
+        judged = {case.name: case.judged for case in after.suite.cases}
+        comparisons = list(compare_cells(before, after, replaced(judged, tolerances)))
+    criteria = list(judge_criteria(after))
+    worse = holm([*(c.p_worse for c in comparisons), *(c.p for c in criteria)])
+    better = holm([c.p_better for c in comparisons])
+    old = {} if before is None else {key(c): c for c in judge_criteria(before)}
+    return Gate(
+        after,
+        before,
+        tuple(
+            comparison.decided(p_worse, p_better, level)
+            for comparison, p_worse, p_better in zip(comparisons, worse, better, strict=False)
+        ),
+        tuple(
+            outcome.decided(p, level, old.get(key(outcome)))
+            for outcome, p in zip(criteria, worse[len(comparisons) :], strict=True)
+        ),
+        tuple(unjudged_of(after, before)),
+        level,
+    )
+
+
+def made_by(result: SuiteResult) -> tuple[Any, ...]:
+    """Return what a result depends on beside the suite and the seeds."""
+    parameters = result.cc.partition(":")[2]
+    return result.engine, result.engine_build, dict(result.builds), parameters
+
+
+def key(outcome: CriterionOutcome) -> tuple[str, str, str]:
+    """Return what a criterion is found again by."""
+    return outcome.cell, outcome.observed.subject, str(outcome.criterion)
+
+
+def check_same_cells(before: SuiteResult, after: SuiteResult) -> None:
+    """Refuse results that cannot be compared."""
+    cells = [{(cell.case, cell.cell) for cell in result.cells} for result in (before, after)]
+    if not cells[1] <= cells[0]:
+        case, label = min(cells[1] - cells[0])
+        raise GateError(f"the baseline has no cell `{label}` of case `{case}`; record it again")
+    old = {(cell.case, cell.cell): cell for cell in before.cells}
+    for cell in after.cells:
+        seeds = set(cell.seeds), set(old[cell.case, cell.cell].seeds)
+        if seeds[0] != seeds[1] and seeds[0] & seeds[1]:
+            raise GateError(
+                f"the seeds overlap the baseline's without being the same; "
+                f"say `--seed {fresh_seed(before)}` or more, or none"
+            )
+
+
+def fresh_seed(baseline: SuiteResult) -> int:
+    """Return a first seed that shares none with a baseline."""
+    return max(baseline.seeds) + 1
+
+
+def replaced(
+    judged: Mapping[str, Sequence[Judged]], tolerances: Sequence[str]
+) -> dict[str, Sequence[Judged]]:
+    """Return what is judged with the tolerances that the user gave."""
+    result = {name: list(entries) for name, entries in judged.items()}
+    for text in tolerances:
+        name, equals, value = text.rpartition("=")
+        if equals:
+            metric_named(name.strip().rpartition(".")[2])
+        for entries in result.values():
+            entries[:] = [with_tolerance(entry, name.strip(), value) for entry in entries]
+    return dict(result)
+
+
+def with_tolerance(entry: Judged, name: str, text: str) -> Judged:
+    """Return what is judged with a tolerance, if it is meant; no name means the relative part."""
+    metric = entry.measure.metric
+    if not name:
+        read = Tolerance.parse(text, metric)
+        if read.absolute:
+            raise GateError(f"tolerance `{text}` is of no metric; say `METRIC={text}` or `10%`")
+        return Judged(entry.measure, replace(entry.tolerance, relative=read.relative))
+    if name in (str(entry.measure), metric.name):
+        return Judged(entry.measure, Tolerance.parse(text, metric))
+    return entry
+
+
+def unjudged_of(after: SuiteResult, before: SuiteResult | None) -> list[Unjudged]:
+    """Find the cells whose runs are not to be believed.
+
+    In the simulator an INVALID run is never an accident, so one is enough, unless the baseline has
+    them too. On the kernel a run may be disturbed: there a cell keeps what is left.
+    """
+    old = {} if before is None else {(c.case, c.cell): c.invalid_count for c in before.cells}
+    found = []
+    for cell in after.cells:
+        left = len(cell.seeds) - cell.invalid_count
+        too_few = left < min(MIN_REPS, len(cell.seeds))
+        new = after.engine == SIMULATOR and cell.invalid_count > old.get((cell.case, cell.cell), 0)
+        if too_few or new:
+            found.append(Unjudged(cell.label, cell.invalid_count, len(cell.seeds), cell.reasons[0]))
+    return found

@@ -1,0 +1,72 @@
+"""The gate's findings as JUnit XML, which continuous integration reads."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
+from junitparser.junitparser import FinalResult
+
+from dumbbell.errors import GateError, os_reason
+from dumbbell.gate.comparison import Change
+from dumbbell.gate.criterion_outcome import Met
+from dumbbell.gate.gate import Gate
+from dumbbell.gate.sentences import say_change, say_criterion
+
+__all__ = ["write_junit"]
+
+
+def write_junit(gate: Gate, path: Path) -> None:
+    """Write a test case per cell; it fails with what became worse and what criteria it missed.
+
+    Raises
+    ------
+    GateError
+        The file cannot be written.
+    """
+    suite = TestSuite(gate.after.suite.name)
+    suite.add_property("cc", gate.after.cc)
+    suite.add_property("engine", f"{gate.after.engine} {gate.after.engine_version}")
+    failures, remarks = findings(gate)
+    errors = {unjudged.cell: str(unjudged) for unjudged in gate.unjudged}
+    for cell in gate.after.cells:
+        case = TestCase(cell.label, f"dumbbell.{gate.after.suite.name}")
+        results: list[FinalResult] = [
+            Failure(message, "regression") for message in failures[cell.label]
+        ]
+        if cell.label in errors:
+            results.append(Error(errors[cell.label], "INVALID"))
+        case.result = results
+        if remarks[cell.label]:
+            case.system_out = "\n".join(remarks[cell.label])
+        suite.add_testcase(case)
+    for name, needs in gate.skipped:
+        case = TestCase(name, f"dumbbell.{gate.after.suite.name}")
+        case.result = Skipped(f"needs {needs}")
+        suite.add_testcase(case)
+    document = JUnitXml("dumbbell gate")
+    document.add_testsuite(suite)
+    document.update_statistics()  # type: ignore[no-untyped-call]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        document.write(str(path), pretty=True)
+    except OSError as error:
+        raise GateError(f"{path}: cannot be written: {os_reason(error)}") from None
+
+
+def findings(gate: Gate) -> tuple[defaultdict[str, list[str]], defaultdict[str, list[str]]]:
+    """Return what fails and what is remarked, in sentences, by cell."""
+    failures: defaultdict[str, list[str]] = defaultdict(list)
+    remarks: defaultdict[str, list[str]] = defaultdict(list)
+    for comparison in gate.comparisons:
+        if comparison.change == Change.WORSE:
+            failures[comparison.cell].append(say_change(comparison))
+        elif comparison.change in (Change.UNCLEAR, Change.BETTER):
+            remarks[comparison.cell].append(say_change(comparison))
+    for outcome in gate.criteria:
+        if outcome.met == Met.MISSED:
+            failures[outcome.cell].append(say_criterion(outcome))
+        elif outcome.met != Met.MET:
+            remarks[outcome.cell].append(say_criterion(outcome))
+    return failures, remarks

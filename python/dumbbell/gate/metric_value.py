@@ -1,0 +1,75 @@
+"""A metric's value as a suite writes it, ``20ms`` or ``0.95``, and as people read it."""
+
+from __future__ import annotations
+
+import re
+
+from dumbbell.errors import GateError, ScenarioError, nearest
+from dumbbell.metrics import METRICS, Metric
+from dumbbell.quantity import Rate, Time
+
+__all__ = ["metric_named", "read_value", "write_difference", "write_value"]
+
+NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?", re.ASCII)
+#: ns in a metric's unit of time.
+TIME_UNITS = {"us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def metric_named(name: str) -> Metric:
+    """Return a metric; one that there is not is refused.
+
+    Raises
+    ------
+    GateError
+        There is none of that name.
+    """
+    if name not in METRICS:
+        raise GateError(f"unknown metric `{name}`{nearest(name, METRICS)}")
+    return METRICS[name]
+
+
+def read_value(text: str, metric: Metric) -> float:
+    """Read a value of a metric, in the metric's unit.
+
+    Parameters
+    ----------
+    text
+        ``20ms`` of a time, ``5mbit`` of a rate, ``0.95`` or ``95%`` of a ratio, else a number.
+    metric
+        Which says the unit.
+
+    Raises
+    ------
+    GateError
+        It is none; the message says what fits.
+    """
+    text = text.strip()
+    try:
+        if metric.unit in TIME_UNITS:
+            return int(Time.parse(text, metric.name)) / TIME_UNITS[metric.unit]
+        if metric.unit == "bit/s":
+            return float(Rate.parse(text, metric.name))
+    except ScenarioError as error:
+        raise GateError(str(error)) from None
+    percent = metric.unit == "1" and text.endswith("%")
+    digits = text.removesuffix("%").strip() if percent else text
+    if not NUMBER.fullmatch(digits):
+        fits = "`0.95` or `95%`" if metric.unit == "1" else "a plain number"
+        raise GateError(f"{metric.name} `{text}` does not fit its unit {metric.unit}; say {fits}")
+    return float(digits) / 100 if percent else float(digits)
+
+
+def write_value(value: float, metric: Metric) -> str:
+    """Write a value in the unit of tables: ``12.3 ms``."""
+    return f"{value * metric.scale:.4g}{unit_after(metric)}"
+
+
+def write_difference(value: float, metric: Metric) -> str:
+    """Write a difference, with its sign: ``+1.2 ms``."""
+    return f"{value * metric.scale:+.3g}{unit_after(metric)}"
+
+
+def unit_after(metric: Metric) -> str:
+    """Return a metric's shown unit with a space before it; nothing for a plain number."""
+    unit = metric.shown_unit or metric.unit
+    return "" if unit == "1" else f" {unit}"

@@ -1,0 +1,212 @@
+"""A suite: cases to put a congestion control in, and what is judged of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from dumbbell.errors import DumbbellError, GateError
+from dumbbell.gate.criterion import Criterion
+from dumbbell.gate.subject import OTHERS, UNDER_TEST, Measure, subjects_of_groups
+from dumbbell.gate.tolerance import Tolerance
+from dumbbell.metrics import Warmup
+from dumbbell.scenario import Group, Scenario
+from dumbbell.sweeps.design import make_design
+
+__all__ = ["MIN_REPS", "Case", "Judged", "Suite"]
+
+#: Repetitions below which a difference cannot be told from chance.
+MIN_REPS = 3
+#: Stands for the congestion control under test while a suite is read.
+ANY_CC = "reno"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A measure that is compared with the baseline's.
+
+    Attributes
+    ----------
+    measure
+        Which metric, and of whom.
+    tolerance
+        How much worse it may become.
+    """
+
+    measure: Measure
+    tolerance: Tolerance
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario with a place for the congestion control under test, over its axes.
+
+    Attributes
+    ----------
+    name, why
+        Its name, and what it is for.
+    words
+        The scenario's own words, as a scenario file has them.
+    groups
+        The words of each group; the cc ``{cc}`` is the one under test.
+    axes
+        Values by field, as a sweep's.
+    reps
+        Repetitions of each cell, each with the next seed.
+    warmup
+        What metrics leave out of a run's beginning.
+    judged, criteria
+        What is compared with a baseline, and what is asked of any congestion control.
+    needs
+        What this version cannot do and the case would need; empty when it can be run.
+    """
+
+    name: str
+    why: str
+    words: Mapping[str, Any]
+    groups: Sequence[Mapping[str, Any]]
+    axes: Mapping[str, Any]
+    reps: int
+    warmup: Warmup | None
+    judged: tuple[Judged, ...]
+    criteria: tuple[Criterion, ...]
+    needs: str = ""
+
+    @cached_property
+    def subjects(self) -> list[str]:
+        """What each group's values are called: ``{cc}``, ``cubic``; ``others`` if an axis says."""
+        named = not any(axis.rpartition(".")[2] == "cc" for axis in self.axes)
+        return subjects_of_groups(
+            [str(group["cc"]) if named or is_under_test(group) else OTHERS for group in self.groups]
+        )
+
+    @cached_property
+    def measures(self) -> list[Measure]:
+        """Every measure that is judged or has a criterion, each once."""
+        all_of_them = [
+            *(judged.measure for judged in self.judged),
+            *(criterion.measure for criterion in self.criteria),
+        ]
+        return list({str(measure): measure for measure in all_of_them}.values())
+
+    def cells(self, cc: str) -> list[tuple[str, Scenario]]:
+        """Return each cell's label and its scenario with the first seed.
+
+        Parameters
+        ----------
+        cc
+            The congestion control under test.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario does not fit, with this congestion control or at all.
+        """
+        groups = []
+        for index, words in enumerate(self.groups):
+            try:
+                groups.append(Group(**{**words, "cc": cc if is_under_test(words) else words["cc"]}))
+            except DumbbellError as error:
+                if hasattr(error, "group"):
+                    error.group = index
+                raise
+        design = make_design(Scenario(groups, **{"name": self.name, **self.words}), self.axes)
+        return [(cell.label, design.scenario_of(cell)) for cell in design.cells]
+
+    def check(self) -> None:
+        """Refuse what no congestion control could run.
+
+        Raises
+        ------
+        DumbbellError
+            The scenario does not fit, its axes, or a measure that it has no group for.
+        """
+        cells = self.cells(ANY_CC)
+        if self.warmup is not None:
+            for _, scenario in cells:
+                self.warmup.check(scenario)
+        if not any(is_under_test(group) for group in self.groups):
+            raise GateError(f'no group is under test; write `cc = "{UNDER_TEST}"` in one')
+        if all(is_under_test(group) for group in self.groups):
+            asked = [(judged.measure, str(judged.measure)) for judged in self.judged]
+            asked += [(criterion.measure, "require") for criterion in self.criteria]
+            for measure, key in asked:
+                if measure.of_others:
+                    raise GateError(
+                        f"`{measure}`: the case has no other group; add a `[[case.group]]`",
+                        key=key,
+                    )
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Cases that belong together.
+
+    Attributes
+    ----------
+    name
+        Its file's, without the ending.
+    title, source
+        What it is, and where its cases are from.
+    cases
+        In the file's order.
+    seed
+        Of each cell's first repetition.
+    document
+        The suite as read, its scenario files in it: what a baseline keeps.
+    """
+
+    name: str
+    title: str
+    source: str
+    cases: tuple[Case, ...]
+    seed: int
+    document: Mapping[str, Any]
+
+    def of_cases(self, names: Sequence[str]) -> Suite:
+        """Return the suite with some of its cases only.
+
+        Raises
+        ------
+        GateError
+            It has no such case.
+        """
+        known = [case.name for case in self.cases]
+        for name in names:
+            if name not in known:
+                listed = ", ".join(f"`{case}`" for case in known)
+                raise GateError(f"suite `{self.name}` has no case `{name}`; known: {listed}")
+        return replace(
+            self,
+            cases=tuple(case for case in self.cases if case.name in names),
+            document={
+                **self.document,
+                "case": [case for case in self.document["case"] if case["name"] in names],
+            },
+        )
+
+    def with_reps(self, reps: int) -> Suite:
+        """Return the suite with another number of repetitions of every cell.
+
+        Raises
+        ------
+        GateError
+            They are too few for a comparison.
+        """
+        if reps < MIN_REPS:
+            raise GateError(f"reps is {reps}; a comparison needs {MIN_REPS} or more")
+        return replace(
+            self,
+            cases=tuple(replace(case, reps=reps) for case in self.cases),
+            document={
+                **self.document,
+                "case": [{**case, "reps": reps} for case in self.document["case"]],
+            },
+        )
+
+
+def is_under_test(group: Mapping[str, Any]) -> bool:
+    """Whether a group is of the congestion control under test."""
+    return str(group.get("cc")) == UNDER_TEST

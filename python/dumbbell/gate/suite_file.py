@@ -1,0 +1,289 @@
+"""Suite files: TOML, in the words of scenario files and a few more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dumbbell.errors import GateError, ScenarioError, nearest
+from dumbbell.gate.criterion import Criterion
+from dumbbell.gate.subject import Measure
+from dumbbell.gate.suite import MIN_REPS, Case, Judged, Suite
+from dumbbell.gate.tolerance import Tolerance
+from dumbbell.metrics import Warmup
+from dumbbell.plain_value import check_count
+from dumbbell.scenario import GROUP_WORDS, SCENARIO_WORDS
+from dumbbell.scenario_file import parse_toml, read_text
+
+__all__ = ["build_suite", "find_suite", "read_suite", "shipped_suites"]
+
+#: Where the suites are that come with dumbbell.
+SHIPPED = Path(__file__).parent / "suites"
+#: Words of a scenario that a suite may set: the name is the case's, seeds are the repetitions'.
+WORDS = tuple(word for word in SCENARIO_WORDS if word not in ("name", "seed"))
+#: Words that a suite sets for all its cases, and a case for itself.
+SHARED = ("reps", "warmup", "axes", "judge", "require", *WORDS)
+OF_SUITE = ("title", "source", "seed", "case", *SHARED)
+OF_CASE = ("name", "why", "needs", "scenario", "group", *SHARED)
+#: A case's name is part of a test's.
+CASE_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*", re.ASCII)
+
+
+def shipped_suites() -> dict[str, Path]:
+    """Return the suites that come with dumbbell, by name."""
+    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
+
+
+def find_suite(name_or_path: str | Path) -> Suite:
+    """Read a suite by its file, or one of those that come with dumbbell by its name.
+
+    Raises
+    ------
+    GateError
+        There is none, or it cannot be read.
+    """
+    text = str(name_or_path)
+    if text in shipped_suites():
+        return read_suite(shipped_suites()[text])
+    path = Path(name_or_path)
+    if path.suffix == ".toml" or path.is_file():
+        return read_suite(path)
+    raise GateError(
+        f"`{text}` is no suite, no suite file and no baseline{nearest(text, shipped_suites())}"
+    )
+
+
+def read_suite(path: Path) -> Suite:
+    """Read a suite's file.
+
+    Raises
+    ------
+    GateError
+        It is missing, no TOML, or has a word that does not fit; the message starts with the file
+        and, where there is one, the line.
+    """
+    try:
+        text = read_text(path)
+        document = parse_toml(path, text)
+    except ScenarioError as error:
+        raise GateError(str(error)) from None
+    try:
+        return build_suite(path.stem, with_scenario_files(document, path.parent))
+    except GateError as error:
+        line = line_of(text, error.key, error.case, error.group)
+        raise GateError(f"{path}:{line}: {error}" if line else f"{path}: {error}") from None
+
+
+def with_scenario_files(document: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return a suite's document with the words of its scenario files in the cases' place."""
+    cases = document.get("case", [])
+    if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
+        raise GateError("write each case as `[[case]]`", key="case")
+    return {**document, "case": [with_scenario_file(*at, folder) for at in enumerate(cases)]}
+
+
+def with_scenario_file(index: int, case: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return a case with its scenario file's words; its own come first."""
+    if "scenario" not in case:
+        return dict(case)
+    path = folder / str(case["scenario"])
+    try:
+        words = parse_toml(path, read_text(path))
+    except ScenarioError as error:
+        raise GateError(str(error), key="scenario", case=index) from None
+    kept = {key: words[key] for key in words if key not in ("name", "seed")}
+    return {**kept, **{key: case[key] for key in case if key != "scenario"}}
+
+
+def build_suite(name: str, document: Mapping[str, Any]) -> Suite:
+    """Build a suite of a parsed file, its scenario files already in it.
+
+    Raises
+    ------
+    GateError
+        It has a word that does not fit.
+    """
+    check_words(document, OF_SUITE, "a suite")
+    tables = document.get("case", [])
+    if not tables:
+        raise GateError("the suite has no case; write a `[[case]]`")
+    cases = []
+    for index, table in enumerate(tables):
+        try:
+            cases.append(build_case(table, document))
+        except (GateError, ScenarioError) as error:
+            raise in_case(error, index, table) from None
+    names = [case.name for case in cases]
+    for index, case in enumerate(cases):
+        if case.name in names[:index]:
+            raise GateError(f"two cases are named `{case.name}`", key="name", case=index)
+    try:
+        seed = check_count(document.get("seed", 1), "seed", 2**63, minimum=0)
+    except ScenarioError as error:
+        raise GateError(str(error), key="seed") from None
+    return Suite(
+        name, text_of(document, "title"), text_of(document, "source"), tuple(cases), seed, document
+    )
+
+
+def in_case(error: GateError | ScenarioError, index: int, table: Mapping[str, Any]) -> GateError:
+    """Say which case an error is of."""
+    name = table.get("name")
+    where = f"case `{name}`: " if isinstance(name, str) else ""
+    key = "axes" if error.key == "axis" and "axis" not in table else error.key
+    return GateError(f"{where}{error}", key=key, case=index, group=error.group)
+
+
+def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
+    """Build a `[[case]]`; what it does not say, the suite does."""
+    check_words(table, OF_CASE, "a case")
+    name = table.get("name")
+    if not isinstance(name, str) or not CASE_NAME.fullmatch(name):
+        raise GateError(
+            f"the case's name is `{name}`; say small letters, digits, `-` and `_`", key="name"
+        )
+    shared = {key: suite[key] for key in SHARED if key in suite} | dict(table)
+    case = Case(
+        name=name,
+        why=text_of(table, "why"),
+        words={key: shared[key] for key in WORDS if key in shared},
+        groups=tuple(groups_of(table)),
+        axes=table_of(shared, "axes"),
+        reps=check_count(shared.get("reps", 10), "reps", 10_000),
+        warmup=Warmup.parse(shared["warmup"]) if "warmup" in shared else None,
+        judged=tuple(judged_of({**table_of(suite, "judge"), **table_of(table, "judge")}, table)),
+        criteria=tuple(
+            criterion_of(text) for text in [*list_of(suite, "require"), *list_of(table, "require")]
+        ),
+        needs=text_of(table, "needs"),
+    )
+    if case.needs:
+        return case
+    if not case.measures:
+        raise GateError("nothing is judged; write `judge` or `require`")
+    if case.judged and case.reps < MIN_REPS:
+        raise GateError(f"reps is {case.reps}; a comparison needs {MIN_REPS} or more", key="reps")
+    case.check()
+    return case
+
+
+def groups_of(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return a case's groups."""
+    groups = table.get("group", [])
+    if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
+        raise GateError("write each group of flows as `[[case.group]]`", key="group")
+    if not groups and "needs" not in table:
+        raise GateError('no flows; write a `[[case.group]]` with `cc = "{cc}"`')
+    for index, group in enumerate(groups):
+        try:
+            check_words(group, GROUP_WORDS, "a group")
+        except GateError as error:
+            error.group = index
+            raise
+        if "cc" not in group:
+            raise GateError('the group has no `cc`; write `cc = "{cc}"`', group=index)
+    return groups
+
+
+def judged_of(tolerances: Mapping[str, Any], table: Mapping[str, Any]) -> list[Judged]:
+    """Read what is judged; `false` takes out what the suite judges in its other cases."""
+    alone = all(group.get("cc") == "{cc}" for group in table.get("group", []))
+    own = table.get("judge", {})
+    judged = []
+    for name, text in tolerances.items():
+        if text is False:
+            continue
+        try:
+            measure = Measure(name)
+            if measure.of_others and alone and name not in own:
+                continue  # the suite's, for its cases that have others
+            judged.append(Judged(measure, Tolerance.parse(text, measure.metric)))
+        except GateError as error:
+            error.key = name
+            raise
+    return judged
+
+
+def criterion_of(text: Any) -> Criterion:
+    """Read a criterion, or say which word it is in."""
+    try:
+        return Criterion.parse(text)
+    except GateError as error:
+        error.key = "require"
+        raise
+
+
+def check_words(table: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:
+    """Refuse a key that is no word of a suite's."""
+    for key in table:
+        if key not in known:
+            hint = nearest(key, known)
+            if key in ("name", "seed"):
+                hint = "; a suite's name is its file's, seeds are the repetitions'"
+            raise GateError(f"unknown key `{key}` in {what}{hint}", key=key)
+
+
+def text_of(table: Mapping[str, Any], key: str) -> str:
+    """Return a text; empty when it is left out."""
+    value = table.get(key, "")
+    if not isinstance(value, str):
+        raise GateError(f"{key} is `{value}`, which is not text", key=key)
+    return value
+
+
+def table_of(table: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return a table's table, flat: ``others.share`` may be written with or without quotes."""
+    value = table.get(key, {})
+    if not isinstance(value, dict):
+        raise GateError(f"{key} is `{value}`; write a table, like `[{key}]`", key=key)
+    flat: dict[str, Any] = {}
+    for name, entry in value.items():
+        if isinstance(entry, dict):
+            flat |= {f"{name}.{inner}": value for inner, value in entry.items()}
+        else:
+            flat[name] = entry
+    return flat
+
+
+def list_of(table: Mapping[str, Any], key: str) -> list[Any]:
+    """Return a list; empty when it is left out."""
+    value = table.get(key, [])
+    if not isinstance(value, list):
+        raise GateError(f'{key} is `{value}`; write a list, like `["jain >= 0.95"]`', key=key)
+    return value
+
+
+def line_of(text: str, key: str, case: int | None, group: int | None) -> int | None:
+    """Return the line, from 1, on which a suite's file sets a key.
+
+    Parameters
+    ----------
+    text
+        The file.
+    key
+        The key; empty for the case or group itself.
+    case, group
+        Index of the `[[case]]` it is in, and of its `[[case.group]]`; None for neither.
+    """
+    # `others.share` is written whole, in quotes, or in a table `[case.judge.others]`.
+    names = f"{re.escape(key)}|{re.escape(key.rpartition('.')[2])}"
+    word = re.compile(rf"""(?<![\w.-])["']?(?:{names})["']?\s*[=\]]""")
+    at_case = at_group = -1
+    fallback = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        header = line.strip().replace(" ", "").partition("#")[0]
+        if header == "[[case]]":
+            at_case, at_group = at_case + 1, -1
+        at_group += header == "[[case.group]]"
+        if at_case != (-1 if case is None else case):
+            continue
+        if fallback is None and case is not None and group in (None, at_group):
+            fallback = number
+        if key and (group is None or group == at_group) and word.search(line):
+            return number
+    if key and case is not None and fallback:
+        # The suite says it for all its cases.
+        return line_of(text, key, None, None) or fallback
+    return fallback

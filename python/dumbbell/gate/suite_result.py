@@ -1,0 +1,239 @@
+"""What a suite measured with one congestion control."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dumbbell._core import ENGINE_VERSION
+from dumbbell.engine import SIMULATOR, engine_build
+from dumbbell.errors import GateError
+from dumbbell.gate.subject import RUN, UNDER_TEST
+from dumbbell.gate.suite import Case, Suite, is_under_test
+from dumbbell.metrics.observation import Observation
+from dumbbell.run import Run
+from dumbbell.scenario import Scenario
+from dumbbell.sweeps import Progress, run_all
+from dumbbell.verdict import INVALID
+
+__all__ = ["CellResult", "Observed", "SuiteResult", "run_suite"]
+
+
+class Observed(NamedTuple):
+    """Of whom a value is, and which metric's: ``("{cc}", "goodput_bps")``, ``("", "jain")``."""
+
+    subject: str
+    metric: str
+
+
+class RunKey(NamedTuple):
+    """Which run of a suite."""
+
+    case: str
+    cell: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """A cell's repetitions.
+
+    Attributes
+    ----------
+    case, cell
+        The case's name and the cell's label.
+    seeds, verdicts
+        Of each repetition.
+    values
+        Of each repetition; None where the run does not tell.
+    reasons
+        Why runs are INVALID; each once.
+    """
+
+    case: str
+    cell: str
+    seeds: tuple[int, ...]
+    verdicts: tuple[str, ...]
+    values: Mapping[Observed, tuple[float | None, ...]]
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The case and, where it has axes, the cell: ``alone[buffer=2bdp]``."""
+        return self.case if self.cell == "all" else f"{self.case}[{self.cell}]"
+
+    @property
+    def invalid_count(self) -> int:
+        """How many repetitions are INVALID."""
+        return self.verdicts.count(INVALID)
+
+    def valid(self, observed: Observed) -> dict[int, float | None]:
+        """Return the values of the repetitions that are not INVALID, by seed."""
+        values = self.values[observed]
+        return {
+            seed: value
+            for seed, verdict, value in zip(self.seeds, self.verdicts, values, strict=True)
+            if verdict != INVALID
+        }
+
+
+@dataclass(frozen=True)
+class SuiteResult:
+    """A suite's cells, and by what they were made.
+
+    Attributes
+    ----------
+    suite
+        The suite.
+    cc
+        The congestion control under test.
+    engine, engine_version, engine_build
+        What ran it.
+    builds
+        Each congestion control's build; the one under test is ``{cc}``.
+    cells
+        Of the cases that could be run.
+    """
+
+    suite: Suite
+    cc: str
+    engine: str
+    engine_version: str
+    engine_build: str
+    builds: Mapping[str, str]
+    cells: tuple[CellResult, ...]
+
+    @property
+    def seeds(self) -> frozenset[int]:
+        """Every seed."""
+        return frozenset(seed for cell in self.cells for seed in cell.seeds)
+
+    def cells_of(self, case: Case) -> list[CellResult]:
+        """Return a case's cells."""
+        return [cell for cell in self.cells if cell.case == case.name]
+
+
+def run_suite(
+    suite: Suite,
+    cc: str,
+    *,
+    engine: str = SIMULATOR,
+    seed: int | None = None,
+    jobs: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> SuiteResult:
+    """Run every case of a suite that can be run.
+
+    Parameters
+    ----------
+    suite
+        The suite.
+    cc
+        The congestion control under test: a name, with parameters, or a source file.
+    engine
+        ``simulator`` or ``kernel``.
+    seed
+        Of each cell's first repetition, instead of the suite's.
+    jobs
+        Runs at a time.
+    on_progress
+        Called several times a second.
+
+    Returns
+    -------
+    SuiteResult
+        The values that the suite judges.
+
+    Raises
+    ------
+    DumbbellError
+        A scenario does not fit, or a run failed.
+    """
+    first = suite.seed if seed is None else seed
+    cases = [case for case in suite.cases if not case.needs]
+    if not cases:
+        raise GateError(f"suite `{suite.name}` has no case that this version can run")
+    cells = {case.name: case.cells(cc) for case in cases}
+    scenarios = [
+        (RunKey(case.name, label, first + rep), scenario.replace(seed=first + rep))
+        for case in cases
+        for label, scenario in cells[case.name]
+        for rep in range(case.reps)
+    ]
+    by_name = {case.name: case for case in cases}
+    measured: dict[RunKey, dict[Observed, float | None]] = {}
+
+    def keep(key: RunKey, run: Run) -> Run:
+        measured[key] = observe(by_name[key.case], run)
+        # All tables together would not fit in memory.
+        return Run(run.scenario, run.summary, {})
+
+    runs = run_all(
+        longest_first(scenarios), engine=engine, workers=jobs, on_progress=on_progress,
+        on_finished=keep,
+    )  # fmt: skip
+    results = [
+        cell_result(
+            case,
+            label,
+            [RunKey(case.name, label, first + rep) for rep in range(case.reps)],
+            runs,
+            measured,
+        )
+        for case in cases
+        for label, _ in cells[case.name]
+    ]
+    builds = builds_of(by_name, runs)
+    return SuiteResult(suite, cc, engine, ENGINE_VERSION, engine_build(), builds, tuple(results))
+
+
+def longest_first(scenarios: Sequence[tuple[RunKey, Scenario]]) -> list[tuple[RunKey, Scenario]]:
+    """Order runs so that no long one is left to a single core at the end."""
+    return sorted(scenarios, key=lambda entry: -int(entry[1].rate) * int(entry[1].time))
+
+
+def observe(case: Case, run: Run) -> dict[Observed, float | None]:
+    """Measure what a case judges of a run."""
+    seen = Observation(run, case.warmup)
+    values: dict[Observed, float | None] = {}
+    for asked in case.measures:
+        value = asked.metric.formula(seen)
+        if not isinstance(value, list):
+            values[Observed(RUN, asked.metric.name)] = value
+            continue
+        for subject, of_group in zip(case.subjects, value, strict=True):
+            if asked.is_of(subject):
+                values[Observed(subject, asked.metric.name)] = of_group
+    return values
+
+
+def cell_result(
+    case: Case,
+    label: str,
+    keys: Sequence[RunKey],
+    runs: Mapping[RunKey, Run],
+    measured: Mapping[RunKey, Mapping[Observed, float | None]],
+) -> CellResult:
+    """Put a cell's repetitions together."""
+    verdicts = [runs[key].verdict for key in keys]
+    reasons = [str(r) for v in verdicts for r in v.reasons if r.status == INVALID]
+    return CellResult(
+        case.name,
+        label,
+        tuple(key.seed for key in keys),
+        tuple(verdict.status for verdict in verdicts),
+        {at: tuple(measured[key][at] for key in keys) for at in measured[keys[0]]},
+        tuple(dict.fromkeys(reasons)),
+    )
+
+
+def builds_of(cases: Mapping[str, Case], runs: Mapping[RunKey, Run]) -> dict[str, str]:
+    """Return each congestion control's build; that under test by its place's name."""
+    builds = {}
+    for key, run in runs.items():
+        for index, group in enumerate(run.groups):
+            tested = is_under_test(cases[key.case].groups[index])
+            cc = UNDER_TEST if tested else str(run.scenario.groups[index].cc)
+            builds[cc] = str(group["build"])
+    return dict(sorted(builds.items()))

@@ -1,0 +1,66 @@
+"""How much worse a metric may become before it counts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from dumbbell.errors import GateError
+from dumbbell.gate.metric_value import NUMBER, read_value, write_value
+from dumbbell.metrics import Metric
+
+__all__ = ["Tolerance"]
+
+RELATIVE = re.compile(rf"({NUMBER.pattern})\s*%", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """A share of the baseline's value, plus a fixed amount.
+
+    The fixed amount keeps a small value's doubling from counting: 0.01 % of packets retransmitted
+    instead of 0.005 % is twice as many and harms nobody.
+
+    Attributes
+    ----------
+    relative
+        Of the baseline's absolute value: 0.05.
+    absolute
+        In the metric's unit.
+    """
+
+    relative: float = 0.0
+    absolute: float = 0.0
+
+    @classmethod
+    def parse(cls, text: str, metric: Metric) -> Tolerance:
+        """Read ``5%``, ``2ms`` or ``5% + 2ms``; a ``%`` is always of the baseline's value.
+
+        Raises
+        ------
+        GateError
+            It is none, or below zero.
+        """
+        if not isinstance(text, str) or not text.strip():
+            raise GateError(f"tolerance of {metric.name} is `{text}`; say a text like `5%`")
+        relative = absolute = 0.0
+        for part in text.split("+"):
+            match = RELATIVE.fullmatch(part.strip())
+            if match:
+                relative += float(match[1]) / 100
+            else:
+                absolute += read_value(part, metric)
+        if relative < 0 or absolute < 0:
+            raise GateError(f"tolerance of {metric.name} is `{text}`; say zero or more")
+        return cls(relative, absolute)
+
+    def of(self, value: float) -> float:
+        """Return how much it is at a baseline's value, in the metric's unit."""
+        return self.relative * abs(value) + self.absolute
+
+    def write(self, metric: Metric) -> str:
+        """Write it for people: ``5 % + 1 ms``."""
+        parts = [f"{100 * self.relative:g} %"] if self.relative else []
+        if self.absolute or not parts:
+            parts.append(write_value(self.absolute, metric))
+        return " + ".join(parts)

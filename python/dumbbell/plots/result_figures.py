@@ -1,0 +1,239 @@
+"""A sweep's metric as figures: small multiples over its axes, with intervals and models."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from dumbbell.errors import ResultError, nearest
+from dumbbell.metrics import Metric
+from dumbbell.models import MODELS, Model, Prediction, models_of
+from dumbbell.plots.cell_values import CellValues
+from dumbbell.plots.figure import Curve, Figure
+from dumbbell.plots.model_overlay import model_curve
+from dumbbell.plots.style import (
+    UNKNOWN_COLOR,
+    cc_label,
+    group_colors,
+    group_labels,
+    style_of,
+)
+from dumbbell.plots.sweep_layout import Facet, Layout, lay_out
+from dumbbell.statistics import Interval
+from dumbbell.statistics.written import MIN_INTERVAL
+from dumbbell.sweeps import SweepResult
+
+__all__ = ["ResultFigures", "Shown"]
+
+#: Of a bottleneck, which is no congestion control's.
+RUN_MARKER = "o"
+
+
+class Shown:
+    """A sweep as figures show it.
+
+    Parameters
+    ----------
+    result
+        The sweep.
+    name
+        What it is called when another one is beside it; empty when it is alone.
+    """
+
+    def __init__(self, result: SweepResult, name: str = "") -> None:
+        self.result = result
+        self.name = name
+        self.values = CellValues(result)
+        names = [group.cc.name for group in result.scenario.groups]
+        self.labels = labels_of(result, self.values.congestion_controls)
+        self.colors = group_colors(names)
+        self.markers = [style_of(name).marker for name in names]
+        self.cells = {cell.label: cell for cell in result.cells}
+        self.predictions = cache(self._predictions)
+
+    def groups_of(self, metric: Metric) -> list[int]:
+        """Return the groups that a metric has curves of; the first stands for the whole run."""
+        return list(range(len(self.labels))) if metric.per == "group" else [0]
+
+    def label_of(self, metric: Metric, group: int) -> str:
+        """Return the name of a curve: the group's, and whose."""
+        of = self.labels[group] if metric.per == "group" else "bottleneck"
+        return f"{self.name}: {of}" if self.name else of
+
+    def look_of(self, metric: Metric, group: int) -> tuple[str, str]:
+        """Return a curve's colour and marker."""
+        if metric.per == "run":
+            return UNKNOWN_COLOR, RUN_MARKER
+        return self.colors[group], self.markers[group]
+
+    def _predictions(self, cell: int) -> dict[str, tuple[Model, Prediction]]:
+        """Return what the models say of a cell."""
+        scenario = self.result.design.scenario_of(self.result.cells[cell])
+        return {model.name: (model, said) for model, said in models_of(scenario)}
+
+
+class ResultFigures:
+    """Figures of a sweep, or of two beside one another.
+
+    Parameters
+    ----------
+    result
+        The sweep.
+    against
+        Another one, drawn with hollow markers where its cells are the same.
+    x
+        Name of the axis along x; None lets the sweep's layout choose.
+    names
+        What the two are called.
+    """
+
+    def __init__(
+        self,
+        result: SweepResult,
+        against: SweepResult | None = None,
+        *,
+        x: str | None = None,
+        names: tuple[str, str] = ("A", "B"),
+    ) -> None:
+        self.layout: Layout = lay_out(result, x)
+        self.first = Shown(result, names[0] if against is not None else "")
+        self.second = None if against is None else Shown(against, names[1])
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """Metrics of which there is something to draw."""
+        return self.first.values.metrics
+
+    def metric(self, name: str) -> Metric:
+        """Return a metric by its name.
+
+        Raises
+        ------
+        ResultError
+            There is none, or no run has a value of it.
+        """
+        known = {metric.name: metric for metric in self.metrics}
+        if name not in known:
+            raise ResultError(f"the runs have no metric `{name}`{nearest(name, known)}")
+        return known[name]
+
+    def draw(self, metric: Metric, models: Sequence[str] | None = None) -> list[Figure]:
+        """Draw a metric: a figure per facet.
+
+        Parameters
+        ----------
+        metric
+            Which.
+        models
+            Names of the models to lay over it; None takes every one that predicts the metric.
+        """
+        return [
+            self._draw_facet(metric, facet, index, models)
+            for index, facet in enumerate(self.layout.facets)
+        ]
+
+    def _draw_facet(
+        self, metric: Metric, facet: Facet, index: int, models: Sequence[str] | None
+    ) -> Figure:
+        layout = self.layout
+        curves = [
+            measured_curve(shown, metric, facet, group)
+            for shown in (self.first, self.second)
+            if shown is not None
+            for group in shown.groups_of(metric)
+        ]
+        for group in self.first.groups_of(metric):
+            curves += model_curves(self.first, metric, facet, group, models)
+        return Figure(
+            name=f"{metric.name}-{index}" if len(layout.facets) > 1 else metric.name,
+            title=facet.label,
+            x_label=layout.x_label,
+            y_label=with_unit(metric),
+            curves=tuple(curves),
+            x_ticks=layout.x_ticks,
+            x_names=layout.x_names,
+        )
+
+
+def labels_of(result: SweepResult, ccs: Sequence[set[str]]) -> list[str]:
+    """Return a name per group, without what an axis changes of its congestion control.
+
+    Parameters
+    ----------
+    result
+        The sweep.
+    ccs
+        The congestion controls that each group had in some run.
+    """
+    labels = group_labels(result.scenario)
+    for index, found in enumerate(ccs):
+        names = {cc.partition(":")[0] for cc in found}
+        if len(found) > 1:
+            labels[index] = cc_label(names.pop()) if len(names) == 1 else f"group {index}"
+    return [
+        f"{label} (group {index})" if labels.count(label) > 1 else label
+        for index, label in enumerate(labels)
+    ]
+
+
+def with_unit(metric: Metric) -> str:
+    """Return a metric as an axis is labelled: ``goodput (Mbit/s)``."""
+    unit = metric.shown_unit or ("" if metric.unit == "1" else metric.unit)
+    return f"{metric.title} ({unit})" if unit else metric.title
+
+
+def is_drawn(interval: Interval) -> bool:
+    """Whether an interval says enough to be drawn."""
+    return interval.bounded and interval.n >= MIN_INTERVAL
+
+
+def drawn_ends(interval: Interval) -> tuple[float, float, float]:
+    """Return the mean and the ends of an interval, which lie at the mean if it is not drawn."""
+    if is_drawn(interval):
+        return interval.mean, interval.low, interval.high
+    return (interval.mean,) * 3
+
+
+def measured_curve(shown: Shown, metric: Metric, facet: Facet, group: int) -> Curve:
+    """Return the means of a facet's cells with their intervals."""
+    cells = [shown.cells.get(cell.label) for cell in facet.cells]
+    found = [
+        None if cell is None else shown.values.interval(metric.name, cell.index, group)
+        for cell in cells
+    ]
+    ends = np.array([(math.nan,) * 3 if each is None else drawn_ends(each) for each in found])
+    y, low, high = ends.T
+    color, marker = shown.look_of(metric, group)
+    several = any(each is not None and is_drawn(each) for each in found)
+    return Curve(
+        shown.label_of(metric, group), np.array(facet.x), y, color, marker,
+        low=low if several else None, high=high if several else None, hollow=shown.name == "B",
+    )  # fmt: skip
+
+
+def model_curves(
+    shown: Shown, metric: Metric, facet: Facet, group: int, wanted: Sequence[str] | None
+) -> list[Curve]:
+    """Return the curve of each model that predicts a metric of a group."""
+    of = group if metric.per == "group" else None
+    said = [shown.predictions(cell.index) for cell in facet.cells]
+    names = dict.fromkeys(
+        name
+        for each in said
+        for name, (_, prediction) in each.items()
+        if prediction.has(metric.name, of) and (wanted is None or name in wanted)
+    )
+    color, _ = shown.look_of(metric, group)
+    label = "" if of is None else shown.labels[group]
+    curves = []
+    for name in names:
+        points = [
+            (x, metric.scale * each[name][1].metric(metric.name, of))
+            for x, each in zip(facet.x, said, strict=True)
+            if name in each
+        ]
+        curves.append(model_curve(MODELS[name], points, color, of=label))
+    return [curve for curve in curves if curve is not None]

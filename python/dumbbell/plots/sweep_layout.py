@@ -1,0 +1,131 @@
+"""How a sweep of any number of axes lies on paper: one axis along x, a figure for each rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dumbbell.errors import ResultError, nearest
+from dumbbell.sweeps import SweepResult
+from dumbbell.sweeps.design import Axis, Cell, label_of
+
+__all__ = ["Facet", "Layout", "lay_out"]
+
+#: What a unit of an axis is called in a figure, and the factor to it.
+UNITS = {
+    "bdp": ("BDP", 1.0), "bps": ("Mbit/s", 1e-6), "pkts": ("packets", 1.0), "bytes": ("kB", 1e-3),
+}  # fmt: skip
+#: Values of one axis in figures: from a ratio of these on they are spaced evenly by doubling.
+LOG_RATIO = 8.0
+#: A longer axis has no tick of its own for each value.
+MAX_TICKS = 12
+
+
+@dataclass(frozen=True)
+class Facet:
+    """The cells that differ in the x axis only.
+
+    Attributes
+    ----------
+    label
+        What they have in common: ``flows 4, rtt 20ms``; empty if there is nothing else.
+    cells
+        In the order of the x axis.
+    x
+        Where each lies on it.
+    """
+
+    label: str
+    cells: tuple[Cell, ...]
+    x: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A sweep on paper.
+
+    Attributes
+    ----------
+    x_axes
+        Names of the axes along x: one, or several that change together.
+    x_label
+        The x axis with its unit; empty for a sweep without axes.
+    x_names
+        Names of the places 0, 1, … when the axis has no numbers.
+    x_ticks
+        Values to mark when it is logarithmic; empty otherwise.
+    facets
+        One per combination of the other axes.
+    """
+
+    x_axes: tuple[str, ...]
+    x_label: str
+    x_names: tuple[str, ...]
+    x_ticks: tuple[float, ...]
+    facets: tuple[Facet, ...]
+
+    def place_of(self, cell: Cell) -> str:
+        """Return where a cell is on the x axis, in words: ``2bdp``; ``all`` without axes."""
+        return ", ".join(label_of(cell.values[name]) for name in self.x_axes) or "all"
+
+
+def lay_out(result: SweepResult, x: str | None = None) -> Layout:
+    """Lay out a sweep.
+
+    Parameters
+    ----------
+    result
+        The sweep.
+    x
+        Name of the axis along x; None takes the one with numbers that has the most values.
+
+    Raises
+    ------
+    ResultError
+        There is no such axis.
+    """
+    if not result.axes:
+        return Layout((), "", ("",), (), (Facet("", result.cells, (0.0,)),))
+    axis = chosen_axis(result.axes, x)
+    unit, scale = UNITS.get(axis.unit or "", (axis.unit, 1.0))
+    numbers = None if axis.numbers is None else tuple(scale * each for each in axis.numbers)
+    place = dict(zip(axis.labels, numbers or map(float, range(len(axis.labels))), strict=True))
+    together = next(names for names in result.design.dims if axis.name in names)
+    others = [
+        each.name for each in result.axes if each.name not in together and len(set(each.labels)) > 1
+    ]
+    found: dict[str, list[Cell]] = {}
+    for cell in result.cells:
+        label = ", ".join(f"{name} {label_of(cell.values[name])}" for name in others)
+        found.setdefault(label, []).append(cell)
+    facets = []
+    for label, cells in found.items():
+        at = {cell.index: place[label_of(cell.values[axis.name])] for cell in cells}
+        ordered = tuple(sorted(cells, key=lambda cell: at[cell.index]))
+        facets.append(Facet(label, ordered, tuple(at[cell.index] for cell in ordered)))
+    return Layout(
+        x_axes=together,
+        x_label=f"{axis.name} ({unit})" if unit and numbers else axis.name,
+        x_names=axis.labels if numbers is None else (),
+        x_ticks=log_ticks(numbers or ()),
+        facets=tuple(facets),
+    )
+
+
+def chosen_axis(axes: Sequence[Axis], x: str | None) -> Axis:
+    """Return the axis that is named, or else the longest of those with numbers."""
+    if x is not None:
+        for axis in axes:
+            if axis.name == x:
+                return axis
+        raise ResultError(f"the sweep has no axis `{x}`{nearest(x, [axis.name for axis in axes])}")
+    return max(axes, key=lambda axis: (axis.numbers is not None, len(axis.values)))
+
+
+def log_ticks(numbers: Sequence[float]) -> tuple[float, ...]:
+    """Return what a doubling axis marks; nothing if the values had better lie evenly."""
+    found = sorted(set(numbers))
+    if len(found) < 3 or found[0] <= 0 or found[-1] / found[0] < LOG_RATIO:
+        return ()
+    step = -(-len(found) // MAX_TICKS)
+    return tuple(found[::step])

@@ -1,0 +1,87 @@
+"""The time series that a page carries: of each cell's first repetition, within a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from dumbbell.report.run_series import pack, run_series
+from dumbbell.sweeps import SweepResult
+
+__all__ = ["MAX_BYTES", "Embedded", "embed", "points_for"]
+
+#: Of all time series of a page, as text.
+MAX_BYTES = 8_000_000
+#: Points of a line: of a page with few cells, and of one with many.
+MOST_POINTS, FEWEST_POINTS = 600, 120
+#: Cells up to which a line has the most points.
+FEW_CELLS = 32
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """Time series of a cell.
+
+    Attributes
+    ----------
+    cell
+        Its index in the first sweep.
+    which
+        0, or 1 for the second of two sweeps.
+    text
+        base64 of gzip of JSON.
+    seed, verdict
+        Of the run.
+    """
+
+    cell: int
+    which: int
+    text: str
+    seed: int
+    verdict: str
+
+
+def points_for(cells: int) -> int:
+    """Return the points of a line on a page of so many cells."""
+    return max(FEWEST_POINTS, MOST_POINTS * FEW_CELLS // max(cells, FEW_CELLS))
+
+
+def embed(
+    results: Sequence[SweepResult], on_progress: Callable[[float], None]
+) -> tuple[list[Embedded], int]:
+    """Pack the first repetition of each cell until the page is full.
+
+    Returns
+    -------
+    list of Embedded
+        In the order of the first sweep's cells.
+    int
+        Cells that had no more room.
+    """
+    cells = results[0].cells
+    firsts = [first_repetitions(result) for result in results]
+    points = points_for(len(cells) * len(results))
+    found: list[Embedded] = []
+    size = 0
+    for place, cell in enumerate(cells):
+        on_progress(place / len(cells))
+        if size > MAX_BYTES:
+            return found, len(cells) - place
+        for which, (result, first) in enumerate(zip(results, firsts, strict=True)):
+            key = first.get(cell.label)
+            run = None if key is None else result.runs[key]
+            series = None if run is None else run_series(run, points)
+            if run is not None and series is not None:
+                text = pack(series)
+                size += len(text)
+                seed = run.scenario.seed
+                found.append(Embedded(cell.index, which, text, seed, run.verdict.status))
+    return found, 0
+
+
+def first_repetitions(result: SweepResult) -> dict[str, tuple[int, int]]:
+    """Return the first repetition that finished, by the cell's label."""
+    first: dict[str, tuple[int, int]] = {}
+    for cell, rep in sorted(result.runs):
+        first.setdefault(result.cells[cell].label, (cell, rep))
+    return first

@@ -1,0 +1,115 @@
+"""Time series with as many points as a screen shows, and no peak lost."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["TimeGrid", "rounded"]
+
+FloatArray = npt.NDArray[np.float64]
+
+#: Significant digits of a value in a page: finer than a pixel.
+DIGITS = 4
+
+
+class TimeGrid:
+    """The instants that all series of a run are shown at.
+
+    Parameters
+    ----------
+    duration_s
+        Of the run.
+    sample_s
+        Between two samples.
+    max_points
+        Of a series. With more samples than these, the run is cut into half as many equal bins and
+        each has two points.
+    """
+
+    def __init__(self, duration_s: float, sample_s: float, max_points: int) -> None:
+        samples = max(1, math.ceil(duration_s / sample_s))
+        self.is_exact = samples <= max_points
+        self.bins = samples if self.is_exact else max_points // 2
+        self.bin_s = sample_s if self.is_exact else duration_s / self.bins
+
+    @property
+    def time_s(self) -> FloatArray:
+        """The instants, s: those of the samples, or the middles of each bin's two halves."""
+        if self.is_exact:
+            return self.bin_s * np.arange(1, self.bins + 1, dtype=np.float64)
+        return self.bin_s * (0.25 + 0.5 * np.arange(2 * self.bins, dtype=np.float64))
+
+    def extremes(self, time_s: FloatArray, values: FloatArray) -> FloatArray:
+        """Return each bin's smallest and largest value, in the order that they came in.
+
+        Parameters
+        ----------
+        time_s, values
+            Samples in order of time; NaN is a missing one.
+
+        Returns
+        -------
+        array
+            One value per instant of `time_s`; NaN in a bin without samples.
+        """
+        starts, at, kept = self._bins_of(time_s, values)
+        out = np.full((self.bins, 1 if self.is_exact else 2), np.nan)
+        if kept.size:
+            low = np.minimum.reduceat(kept, starts)
+            high = np.maximum.reduceat(kept, starts)
+            if self.is_exact:
+                out[at, 0] = high
+            else:
+                rises = first_place(kept, starts, low) <= first_place(kept, starts, high)
+                out[at, 0], out[at, 1] = np.where(rises, low, high), np.where(rises, high, low)
+        return out.ravel()
+
+    @property
+    def middles_s(self) -> FloatArray:
+        """The middle of each bin, s."""
+        return self.bin_s * np.arange(0.5, self.bins, dtype=np.float64)
+
+    def means(self, time_s: FloatArray, values: FloatArray) -> FloatArray:
+        """Return each bin's mean, at `middles_s`: for rates, whose extremes are single bursts."""
+        starts, at, kept = self._bins_of(time_s, values)
+        out = np.full(self.bins, np.nan)
+        if kept.size:
+            counts = np.diff(np.append(starts, kept.size))
+            out[at] = np.add.reduceat(kept, starts) / counts
+        return out
+
+    def _bins_of(
+        self, time_s: FloatArray, values: FloatArray
+    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], FloatArray]:
+        """Return where each bin's samples begin, which bins have any, and the samples."""
+        known = np.isfinite(values)
+        kept = values[known]
+        # A sample stands for what came before it: that at the end is the last bin's.
+        bins = np.clip(np.ceil(time_s[known] / self.bin_s - 1e-6) - 1, 0, self.bins - 1)
+        at, starts = np.unique(bins.astype(np.intp), return_index=True)
+        return starts, at, kept
+
+
+def first_place(
+    values: FloatArray, starts: npt.NDArray[np.intp], wanted: FloatArray
+) -> npt.NDArray[np.intp]:
+    """Return where in each bin the wanted value first is."""
+    counts = np.diff(np.append(starts, values.size))
+    places = np.where(values == np.repeat(wanted, counts), np.arange(values.size), values.size)
+    found: npt.NDArray[np.intp] = np.minimum.reduceat(places, starts)
+    return found
+
+
+def rounded(values: FloatArray) -> list[Any]:
+    """Return values for JSON: few digits, None for NaN, whole numbers without a point."""
+    return [None if math.isnan(value) else short(value) for value in values.tolist()]
+
+
+def short(value: float) -> float | int:
+    """Round to the digits that a page needs."""
+    near = float(f"{value:.{DIGITS}g}")
+    return int(near) if near.is_integer() else near

@@ -1,0 +1,43 @@
+"""How to run a sweep again: its command line."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from dumbbell.engine import SIMULATOR
+from dumbbell.sweeps import SweepResult
+
+__all__ = ["rerun_text", "seeds_text"]
+
+#: Axes that have an option of their own.
+OPTIONS = ("rate", "rtt", "buffer", "flows")
+
+
+def rerun_text(result: SweepResult) -> str:
+    """Return the command line of a sweep or run, with its base scenario in `scenario.toml`."""
+    plan = result.plan
+    words = ["dumbbell", "sweep" if result.axes else "run", "scenario.toml"]
+    for axis in result.axes:
+        separator = ";" if axis.name == "rate_steps" else ","
+        values = separator.join(axis.labels)
+        if axis.name in OPTIONS:
+            words += [f"--{axis.name}", values]
+        else:
+            words += ["--axis", f"{axis.name}={values}"]
+    for names in result.design.dims:
+        words += ["--zip", ",".join(names)] if len(names) > 1 else []
+    words += ["--reps", str(plan.reps)] if plan.reps > 1 else []
+    if plan.until_ci is not None:
+        words += ["--until-ci", plan.until_ci, "--metric", plan.metric]
+        words += ["--max-reps", str(plan.max_reps)]
+    words += ["--warmup", plan.warmup] if plan.warmup else []
+    words += ["--engine", result.engine] if result.engine != SIMULATOR else []
+    return shlex.join(words)
+
+
+def seeds_text(seeds: Sequence[int]) -> str:
+    """Write seeds: ``1–10`` when they follow one another."""
+    if len(seeds) > 2 and seeds[-1] - seeds[0] == len(seeds) - 1:
+        return f"{seeds[0]}–{seeds[-1]}"
+    return ", ".join(map(str, seeds))

@@ -1,0 +1,117 @@
+"""A sweep's numbers as tables: each cell and group with its means and intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dumbbell.metrics import Metric
+from dumbbell.plots.result_figures import ResultFigures
+from dumbbell.statistics import Interval
+from dumbbell.statistics.written import MIN_INTERVAL, write_interval
+
+__all__ = ["CellRow", "CellTable", "GroupRow", "digits_of", "make_tables"]
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """A group of a cell: its name, colour and metrics."""
+
+    label: str
+    color: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CellRow:
+    """A cell.
+
+    Attributes
+    ----------
+    cell
+        Its index.
+    label
+        Where it is on the x axis.
+    n
+        Repetitions that are in the numbers.
+    groups
+        A row each.
+    of_run
+        Metrics of the whole run.
+    """
+
+    cell: int
+    label: str
+    n: int
+    groups: tuple[GroupRow, ...]
+    of_run: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CellTable:
+    """The cells of a facet."""
+
+    title: str
+    rows: tuple[CellRow, ...]
+
+
+def make_tables(
+    figures: ResultFigures,
+    per_group: Sequence[Metric],
+    per_run: Sequence[Metric],
+    max_cells: int,
+) -> list[CellTable]:
+    """Tabulate a sweep's cells, the first so many of them."""
+    shown, layout = figures.first, figures.layout
+    digits = {
+        metric.name: digits_of(
+            [
+                shown.values.interval(metric.name, cell.index, group)
+                for cell in shown.result.cells
+                for group in shown.groups_of(metric)
+            ]
+        )
+        for metric in (*per_group, *per_run)
+    }
+
+    def write(metric: Metric, cell: int, group: int) -> str:
+        interval = shown.values.interval(metric.name, cell, group)
+        if math.isnan(interval.mean):
+            return "–"
+        if interval.n < MIN_INTERVAL:
+            return f"{interval.mean:.{digits[metric.name]}f}"
+        return write_interval(interval, digits[metric.name])
+
+    tables, left = [], max_cells
+    for facet in layout.facets:
+        rows = []
+        for cell in facet.cells[:left]:
+            groups = tuple(
+                GroupRow(
+                    label,
+                    shown.colors[group],
+                    tuple(write(metric, cell.index, group) for metric in per_group),
+                )
+                for group, label in enumerate(shown.labels)
+            )
+            of_run = tuple(write(metric, cell.index, 0) for metric in per_run)
+            rows.append(
+                CellRow(
+                    cell.index, layout.place_of(cell),
+                    len(shown.values.at.get((cell.index, 0), ())), groups, of_run,
+                )
+            )  # fmt: skip
+        left -= len(rows)
+        if rows:
+            tables.append(CellTable(facet.label, tuple(rows)))
+    return tables
+
+
+def digits_of(intervals: Sequence[Interval]) -> int:
+    """Return the digits after the point that a metric's means need: three or four in all."""
+    means = [abs(each.mean) for each in intervals if math.isfinite(each.mean)]
+    largest = max(means, default=0.0)
+    if largest == 0:
+        return 1
+    return min(4, max(0, 2 - math.floor(math.log10(largest))))

@@ -1,0 +1,295 @@
+"""The report of a sweep, or of one run, as one HTML file that needs no network."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from dumbbell.metrics import Metric
+from dumbbell.plots import Figure
+from dumbbell.plots.result_figures import ResultFigures
+from dumbbell.plots.sweep_layout import Facet
+from dumbbell.report.embedded_series import Embedded, embed
+from dumbbell.report.language import bilingual_svg
+from dumbbell.report.panel_svg import Place, draw_panel, y_range
+from dumbbell.report.rerun import rerun_text, seeds_text
+from dumbbell.report.side_by_side import Comparison, compare_sweeps
+from dumbbell.report.summary_table import CellTable, make_tables
+from dumbbell.report.template import render_template, write_page
+from dumbbell.report.verdict_table import Remark, remarks_of, verdict_counts
+from dumbbell.sweeps import SweepResult
+
+__all__ = ["MAX_CELLS", "MAX_PLACES", "render_sweep", "write_sweep_report"]
+
+#: Metrics that are seen at once, as far as the runs have them; the others are a click away.
+FIRST = (
+    "goodput_per_flow_bps", "share", "queue_delay_mean_us", "utilization", "jain",
+    "retransmission_rate", "drop_rate", "rtt_mean_us",
+)  # fmt: skip
+#: Cells that the tables have at most; rows.parquet has all.
+MAX_CELLS = 1_500
+#: Places of all panels together, which bounds the page: beyond it, metrics are left out.
+MAX_PLACES = 12_000
+
+
+@dataclass(frozen=True)
+class Legend:
+    """A curve's look, for the line above the panels."""
+
+    label: str
+    color: str
+    is_model: bool
+    is_hollow: bool
+
+
+@dataclass(frozen=True)
+class Multiples:
+    """A metric over the axes: a panel per facet."""
+
+    metric: Metric
+    legend: tuple[Legend, ...]
+    panels: tuple[tuple[str, Markup], ...]
+    is_first: bool
+
+
+@dataclass(frozen=True)
+class SweepPage:
+    """What the page is made of.
+
+    Attributes
+    ----------
+    names
+        What the sweep, or the two, are called.
+    results
+        The sweep, or the two.
+    verdicts, remarks
+        Of each: how many runs of each verdict, and what they remark.
+    builds
+        Of each: (congestion control, build, parameters).
+    seeds
+        Of each.
+    multiples
+        Small multiples by metric; `left_out` are those that the page has no room for.
+    tables
+        Means and intervals of the cells; `cells_left_out` more have no row.
+    per_group, per_run
+        The tables' metrics.
+    comparison
+        The two beside one another; None for one.
+    series
+        Time series for the script; `series_left_out` cells have none.
+    labels
+        Of the cells, by index.
+    """
+
+    names: tuple[str, ...]
+    results: tuple[SweepResult, ...]
+    verdicts: tuple[Counter[str], ...]
+    remarks: tuple[tuple[Remark, ...], ...]
+    builds: tuple[tuple[tuple[str, str, str], ...], ...]
+    seeds: tuple[tuple[int, ...], ...]
+    multiples: tuple[Multiples, ...]
+    left_out: tuple[str, ...]
+    tables: tuple[CellTable, ...]
+    cells_left_out: int
+    per_group: tuple[Metric, ...]
+    per_run: tuple[Metric, ...]
+    comparison: Comparison | None
+    series: tuple[Embedded, ...]
+    series_left_out: int
+    labels: tuple[str, ...]
+
+    @property
+    def result(self) -> SweepResult:
+        """The sweep, or the first of two."""
+        return self.results[0]
+
+    @property
+    def is_run(self) -> bool:
+        """Whether there is but one run."""
+        return len(self.results) == 1 and len(self.result.runs) == 1 and not self.result.axes
+
+
+def write_sweep_report(
+    result: SweepResult,
+    path: str | Path,
+    *,
+    against: SweepResult | None = None,
+    language: str = "",
+    on_progress: Callable[[float, str], None] | None = None,
+) -> Path:
+    """Write a sweep's report, whole or not at all; `render_sweep` has the parameters."""
+    page = render_sweep(result, against=against, language=language, on_progress=on_progress)
+    return write_page(page, Path(path))
+
+
+def render_sweep(
+    result: SweepResult,
+    *,
+    against: SweepResult | None = None,
+    language: str = "",
+    on_progress: Callable[[float, str], None] | None = None,
+) -> str:
+    """Return a sweep's report as HTML.
+
+    Parameters
+    ----------
+    result
+        The sweep; a single run is a sweep without axes.
+    against
+        Another sweep to put beside it.
+    language
+        ``en`` or ``ja``: what the page opens in; empty leaves it to the browser.
+    on_progress
+        Told the share that is done, and what is done next.
+
+    Raises
+    ------
+    ResultError
+        The two have no cell in common, or a run cannot be read.
+    """
+    tell = on_progress or (lambda _share, _what: None)
+    page = gather(result, against, tell)
+    tell(0.95, "writing the page")
+    vendored = resources.files("dumbbell.report").joinpath("vendor", "uplot")
+    return render_template(
+        "sweep.html.j2",
+        page=page,
+        language=language,
+        scripts={
+            # uPlot's own, and no text of a user's.
+            name: Markup(vendored.joinpath(file).read_text(encoding="utf-8"))  # noqa: S704
+            for name, file in (("js", "uPlot.iife.min.js"), ("css", "uPlot.min.css"))
+        },
+        rerun=rerun_text,
+        seeds_text=seeds_text,
+        labels_json=script_json(list(page.labels)),
+    )
+
+
+def script_json(document: Any) -> Markup:
+    """Return JSON that is safe inside a script element: nothing in it can close that."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c"))  # noqa: S704
+
+
+def gather(
+    result: SweepResult, against: SweepResult | None, tell: Callable[[float, str], None]
+) -> SweepPage:
+    """Gather what the page is made of."""
+    results = (result,) if against is None else (result, against)
+    names = (result.name,) if against is None else ("A", "B")
+    tell(0.0, "reading the verdicts")
+    remarks = tuple(tuple(remarks_of(each)) for each in results)
+    tell(0.1, "computing intervals")
+    figures = ResultFigures(result, against)
+    first, more = chosen_metrics(figures)
+    per_group = tuple(metric for metric in first if metric.per == "group")
+    per_run = tuple(metric for metric in first if metric.per == "run")
+    multiples, left_out = [], []
+    room = MAX_PLACES // max(1, len(result.cells))
+    for index, metric in enumerate([*first, *more] if result.axes else []):
+        tell(0.1 + 0.3 * index / (len(first) + len(more)), f"drawing {metric.name}")
+        if index < max(1, room):
+            multiples.append(draw_multiples(figures, metric, is_first=metric in first))
+        else:
+            left_out.append(metric.name)
+    series, series_left_out = embed(results, lambda share: tell(0.4 + 0.5 * share, "time series"))
+    return SweepPage(
+        names=names,
+        results=results,
+        verdicts=tuple(verdict_counts(each) for each in results),
+        remarks=remarks,
+        builds=tuple(builds_of(each) for each in results),
+        seeds=tuple(tuple(sorted(set(each.rows["seed"].to_pylist()))) for each in results),
+        multiples=tuple(multiples),
+        left_out=tuple(left_out),
+        tables=tuple(make_tables(figures, per_group, per_run, MAX_CELLS)),
+        cells_left_out=max(0, len(result.cells) - MAX_CELLS),
+        per_group=per_group,
+        per_run=per_run,
+        comparison=None if against is None else compare_sweeps(figures, first),
+        series=tuple(series),
+        series_left_out=series_left_out,
+        labels=tuple(cell.label for cell in result.cells),
+    )
+
+
+def chosen_metrics(figures: ResultFigures) -> tuple[list[Metric], list[Metric]]:
+    """Return the metrics that are seen at once, and the others."""
+    groups = len(figures.first.labels)
+    known = {metric.name: metric for metric in figures.metrics}
+    if groups == 1:
+        known.pop("share", None)  # which is 100 % throughout
+    first = [known[name] for name in FIRST if name in known]
+    return first, [metric for metric in known.values() if metric not in first]
+
+
+def draw_multiples(figures: ResultFigures, metric: Metric, *, is_first: bool) -> Multiples:
+    """Draw a metric over the axes."""
+    drawn = figures.draw(metric)
+    extent = y_range(drawn)
+    layout = figures.layout
+    axis, dot, unit = layout.x_label.partition(" (")
+    x_label = bilingual_svg(axis) + dot + unit
+    y_label = bilingual_svg(metric.title) + unit_of(metric)
+    curves = {
+        curve.label: Legend(curve.label, curve.color, curve.dashed, curve.hollow)
+        for figure in drawn
+        for curve in figure.curves
+    }
+    panels = tuple(
+        (
+            figure.title,
+            draw_panel(figure, places_of(figures, metric, facet, figure), extent, x_label, y_label),
+        )
+        for facet, figure in zip(layout.facets, drawn, strict=True)
+    )
+    return Multiples(metric, tuple(curves.values()), panels, is_first)
+
+
+def unit_of(metric: Metric) -> str:
+    """Return a metric's unit as it follows the title; nothing for a number without one."""
+    unit = metric.shown_unit or ("" if metric.unit == "1" else metric.unit)
+    return f" ({unit})" if unit else ""
+
+
+def places_of(figures: ResultFigures, metric: Metric, facet: Facet, figure: Figure) -> list[Place]:
+    """Return what a reader can point at, with what it says."""
+    measured = [curve for curve in figure.curves if not curve.dashed]
+    unit = unit_of(metric)[2:-1]
+    places = []
+    for index, cell in enumerate(facet.cells):
+        said = "; ".join(f"{curve.label} {curve.y[index]:.4g}" for curve in measured)
+        where = figures.layout.place_of(cell)
+        places.append(Place(cell.index, f"{where}: {said} {unit}".rstrip()))
+    return places
+
+
+def builds_of(result: SweepResult) -> tuple[tuple[str, str, str], ...]:
+    """Return the congestion controls of the sweep's runs: name, build, parameters set."""
+    found: dict[tuple[str, str], tuple[str, str, str]] = {}
+    for run in first_runs_of_each_kind(result):
+        for group, entry in zip(run.scenario.groups, run.groups, strict=True):
+            params = ", ".join(f"{key}={value}" for key, value in group.cc.params.items())
+            found[str(group.cc), entry["build"]] = (entry["cc"], entry["build"], params)
+    return tuple(found.values())
+
+
+def first_runs_of_each_kind(result: SweepResult) -> Sequence[Any]:
+    """Return a run for each list of congestion controls that the sweep has."""
+    rows = result.rows
+    kinds: dict[tuple[int, int], list[str]] = {}
+    for cell, rep, cc in zip(
+        rows["cell"].to_pylist(), rows["rep"].to_pylist(), rows["cc"].to_pylist(), strict=True
+    ):
+        kinds.setdefault((cell, rep), []).append(cc)
+    first = {tuple(ccs): key for key, ccs in reversed(kinds.items())}
+    return [result.runs[key] for key in sorted(first.values())]

@@ -1,0 +1,69 @@
+"""The verdicts of a sweep's runs: how many of each, and what they remark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from dumbbell.sweeps import SweepResult
+from dumbbell.verdict import INVALID, OK, WARN
+
+__all__ = ["Remark", "remarks_of", "verdict_counts"]
+
+#: Runs that a remark names.
+EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What a check says of some runs.
+
+    Attributes
+    ----------
+    status, check
+        WARN or INVALID; the check's name.
+    runs
+        Of how many runs.
+    message
+        Of the first.
+    examples
+        The first runs: ``buffer=2bdp, rep 0``.
+    """
+
+    status: str
+    check: str
+    runs: int
+    message: str
+    examples: tuple[str, ...]
+
+
+def verdict_counts(result: SweepResult) -> Counter[str]:
+    """Count the runs by verdict."""
+    rows = result.rows
+    keys = zip(
+        rows["cell"].to_pylist(), rows["rep"].to_pylist(), rows["verdict"].to_pylist(), strict=True
+    )
+    of_run = {(cell, rep): verdict for cell, rep, verdict in keys}
+    return Counter(of_run.values())
+
+
+def remarks_of(result: SweepResult) -> list[Remark]:
+    """Gather what the runs' verdicts remark, the gravest first; runs that are OK are not read."""
+    rows = result.rows
+    keys = zip(
+        rows["cell"].to_pylist(), rows["rep"].to_pylist(), rows["verdict"].to_pylist(), strict=True
+    )
+    amiss = dict.fromkeys((cell, rep) for cell, rep, verdict in keys if verdict != OK)
+    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for cell, rep in amiss:
+        where = f"{result.cells[cell].label}, rep {rep}"
+        for reason in result.runs[cell, rep].verdict.reasons:
+            found.setdefault((reason.status, reason.check), []).append((where, reason.message))
+    remarks = [
+        Remark(
+            status, check, len({where for where, _ in said}), said[0][1],
+            tuple(dict.fromkeys(where for where, _ in said))[:EXAMPLES],
+        )
+        for (status, check), said in found.items()
+    ]  # fmt: skip
+    return sorted(remarks, key=lambda each: ((INVALID, WARN).index(each.status), -each.runs))

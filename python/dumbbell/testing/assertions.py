@@ -1,0 +1,259 @@
+"""What a test of a congestion control asserts; a failure says the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dumbbell.engine import SIMULATOR
+from dumbbell.gate import (
+    LEVEL,
+    Change,
+    Criterion,
+    Gate,
+    Met,
+    SuiteResult,
+    find_suite,
+    is_baseline,
+    judge,
+    load_baseline,
+    run_suite,
+    save_baseline,
+)
+from dumbbell.gate.metric_value import write_value
+from dumbbell.gate.sentences import headline, outline, say_change, say_criterion
+from dumbbell.metrics import Metric
+from dumbbell.metrics.warmup import Warmup
+from dumbbell.run import Run
+from dumbbell.verdict import INVALID
+
+__all__ = ["assert_criteria", "assert_fair", "assert_no_regression", "assert_suite"]
+
+
+def assert_fair(run: Run, jain: float = 0.9, *, warmup: str | None = None) -> None:
+    """Assert that a run's flows share fairly.
+
+    Parameters
+    ----------
+    run
+        The run.
+    jain
+        Jain's index at least.
+    warmup
+        What of the run's beginning does not count: ``20s`` or ``auto``.
+
+    Raises
+    ------
+    AssertionError
+        They do not, or the run is INVALID; the message has each flow's goodput.
+    """
+    __tracebackhide__ = True
+    assert_criteria(run, f"jain >= {jain}", warmup=warmup)
+
+
+def assert_criteria(
+    run: Run,
+    *criteria: str,
+    tested: int | None = None,
+    warmup: str | None = None,
+) -> None:
+    """Assert bounds on a run's metrics.
+
+    Parameters
+    ----------
+    run
+        The run.
+    criteria
+        ``utilization >= 90%``, ``queue_delay_p95_us <= 20ms``, ``retransmission_rate <= 1%``. A
+        metric of groups must hold in every group, or in group `tested`; ``others.share >= 30%``
+        in every group but that.
+    tested
+        Index of the group under test.
+    warmup
+        What of the run's beginning does not count: ``20s`` or ``auto``.
+
+    Raises
+    ------
+    AssertionError
+        A bound is missed, a metric has no value, or the run is INVALID.
+    GateError
+        A criterion cannot be read.
+    """
+    __tracebackhide__ = True
+    read = [Criterion.parse(text) for text in criteria]
+    cut = None if warmup is None else Warmup.parse(warmup)
+    missed = []
+    if run.verdict.status == INVALID:
+        missed.append(f"the run is INVALID: {run.verdict.reasons[0]}")
+    for criterion in read:
+        missed += misses(run, criterion, 0 if tested is None else tested, tested, cut)
+    if missed:
+        raise AssertionError("\n".join([*missed, *describe(run)]))
+
+
+def misses(
+    run: Run, criterion: Criterion, first: int, tested: int | None, warmup: Warmup | None
+) -> list[str]:
+    """Return how a run misses a criterion, a line per group."""
+    metric = criterion.measure.metric
+    value = metric.of(run, warmup)
+    if not isinstance(value, list):
+        return miss(criterion, metric, value, "")
+    lines = []
+    for index, of_group in enumerate(value):
+        is_other = index != first
+        asked = is_other if criterion.measure.of_others else tested is None or not is_other
+        if asked:
+            lines += miss(criterion, metric, of_group, f" in group {index} ({cc_of(run, index)})")
+    return lines
+
+
+def miss(criterion: Criterion, metric: Metric, value: float | None, where: str) -> list[str]:
+    """Return how a value misses a criterion; nothing if it meets it."""
+    if value is None:
+        return [f"{criterion}: the run has no {metric.name}{where}"]
+    if criterion.shortfall(value) <= 0:
+        return []
+    return [f"{criterion}: {metric.name} is {write_value(value, metric)}{where}"]
+
+
+def describe(run: Run) -> list[str]:
+    """Return what ran, and what each group got."""
+    scenario, link = run.scenario, run.summary["bottleneck"]
+    lines = [
+        f"  {scenario.rate}, {scenario.rtt}, buffer {scenario.buffer}, {scenario.time}, "
+        f"seed {scenario.seed}, {run.engine}: {100 * link['utilization']:.1f} % used, "
+        f"queueing delay {link['queue_delay_mean_us'] / 1e3:.1f} ms, Jain's index {run.jain:.3f}"
+    ]
+    for index, group in enumerate(run.groups):
+        flows = [f for f in run.summary["flows"] if f["group"] == group["group"]]
+        rates = ", ".join(f"{flow['goodput_bps'] / 1e6:.2f}" for flow in flows[:8])
+        more = f", … ({len(flows)} flows)" if len(flows) > 8 else ""
+        lines.append(f"  group {index} ({cc_of(run, index)}): {rates}{more} Mbit/s")
+    return lines
+
+
+def cc_of(run: Run, group: int) -> str:
+    """Return a group's congestion control as the scenario names it."""
+    return str(run.scenario.groups[group].cc)
+
+
+def assert_suite(
+    suite: str | Path,
+    cc: str,
+    *,
+    cases: Sequence[str] = (),
+    level: float = LEVEL,
+    **settings: Any,
+) -> Gate:
+    """Assert that a congestion control meets a suite's criteria.
+
+    Parameters
+    ----------
+    suite
+        A suite's file, or the name of one that comes with dumbbell.
+    cc
+        The congestion control under test.
+    cases
+        Only these.
+    level
+        Chance of a false alarm.
+    settings
+        Of `dumbbell.gate.run_suite`: ``engine``, ``seed``, ``jobs``.
+
+    Returns
+    -------
+    Gate
+        What was found.
+
+    Raises
+    ------
+    AssertionError
+        A criterion is missed.
+    """
+    __tracebackhide__ = True
+    chosen = find_suite(suite)
+    chosen = chosen.of_cases(cases) if cases else chosen
+    gate = judge(run_suite(chosen, str(cc), **settings), level=level)
+    check_passed(gate)
+    return gate
+
+
+def assert_no_regression(
+    suite: str | Path,
+    cc: str,
+    baseline: str | Path,
+    *,
+    record: bool = False,
+    tolerances: Sequence[str] = (),
+    level: float = LEVEL,
+    engine: str = SIMULATOR,
+    jobs: int | None = None,
+) -> Gate:
+    """Assert that a congestion control is not worse than a stored baseline.
+
+    Parameters
+    ----------
+    suite
+        A suite's file, or the name of one that comes with dumbbell.
+    cc
+        The congestion control under test.
+    baseline
+        The baseline's directory.
+    record
+        Store the results as the baseline instead of comparing with it; the fixture
+        `dumbbell_gate` does so with ``--dumbbell-record``.
+    tolerances
+        Instead of the suite's: ``10%``, ``queue_delay_mean_us=10% + 1ms``.
+    level
+        Chance of a false alarm.
+    engine, jobs
+        What runs it, and how many runs at a time.
+
+    Returns
+    -------
+    Gate
+        What was found.
+
+    Raises
+    ------
+    AssertionError
+        Something is worse, a criterion is missed that was met, there is no baseline, or it is of
+        another suite.
+    """
+    __tracebackhide__ = True
+    chosen = find_suite(suite)
+    place = Path(baseline)
+    if record:
+        after = run_suite(chosen, str(cc), engine=engine, jobs=jobs)
+        save_baseline(after, place)
+        return judge(after, level=level)
+    if not is_baseline(place):
+        raise AssertionError(f"{place}: holds no baseline; record it with `--dumbbell-record`")
+    before = load_baseline(place)
+    check_same_suite(before, chosen.document, place)
+    after = run_suite(chosen, str(cc), engine=engine, jobs=jobs, seed=min(before.seeds))
+    gate = judge(after, before, tolerances=tolerances, level=level)
+    check_passed(gate)
+    return gate
+
+
+def check_same_suite(before: SuiteResult, document: Any, place: Path) -> None:
+    """Refuse a baseline of a suite that was changed since."""
+    __tracebackhide__ = True
+    if before.suite.document != document:
+        raise AssertionError(
+            f"{place}: the suite was changed since it was recorded; "
+            "record it again with `--dumbbell-record`"
+        )
+
+
+def check_passed(gate: Gate) -> None:
+    """Fail with what the gate found."""
+    __tracebackhide__ = True
+    if gate.passed:
+        return
+    found = [f"{c.cell}: {say_change(c)}" for c in gate.changed(Change.WORSE)]
+    found += [f"{c.cell}: {say_criterion(c)}" for c in gate.criteria if c.met == Met.MISSED]
+    raise AssertionError("\n".join([headline(gate), *found, *(f"  {x}" for x in outline(gate))]))

@@ -1,0 +1,135 @@
+"""What counts as worse: more than the tolerance, and no chance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from dumbbell.errors import GateError
+from dumbbell.gate import Criterion, Tolerance
+from dumbbell.gate.non_inferiority import p_beyond_bound, p_more_missing, p_worse
+from dumbbell.metrics import METRICS
+from dumbbell.statistics import holm
+
+NONE = Tolerance()
+FIVE_PERCENT = Tolerance(relative=0.05)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(1)
+
+
+def test_without_a_tolerance_it_is_students_test_of_pairs(rng: np.random.Generator) -> None:
+    before, after = rng.normal(10, 1, 12), rng.normal(10.5, 1, 12)
+    expected = scipy.stats.ttest_rel(after, before, alternative="greater").pvalue
+    assert p_worse(before, after, "higher", NONE, paired=True) == pytest.approx(expected)
+    assert p_worse(before, after, "lower", NONE, paired=True) == pytest.approx(1 - expected)
+
+
+def test_other_seeds_make_it_welchs(rng: np.random.Generator) -> None:
+    before, after = rng.normal(10, 1, 12), rng.normal(10.5, 3, 8)
+    expected = scipy.stats.ttest_ind(after, before, equal_var=False, alternative="greater").pvalue
+    assert p_worse(before, after, "higher", NONE, paired=False) == pytest.approx(expected)
+
+
+def test_a_tolerance_is_of_the_baselines_value() -> None:
+    before, after = [100.0] * 5, [104.0] * 5
+    assert p_worse(before, after, "higher", FIVE_PERCENT, paired=True) == 1
+    assert p_worse(before, [106.0] * 5, "higher", FIVE_PERCENT, paired=True) == 0
+    assert p_worse(before, [94.0] * 5, "lower", FIVE_PERCENT, paired=True) == 0
+    fixed = Tolerance(0.05, 2.0)
+    assert p_worse(before, [106.0] * 5, "higher", fixed, paired=True) == 1
+    assert p_worse(before, [107.5] * 5, "higher", fixed, paired=False) == 0
+
+
+def test_rounding_is_no_evidence() -> None:
+    before = [0.1 + 0.2, 0.3, 0.3]
+    assert p_worse(before, [0.3, 0.1 + 0.2, 0.3], "higher", NONE, paired=True) > 0.1
+    assert p_worse([0.0] * 4, [0.0] * 4, "higher", NONE, paired=False) == 1
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("shape", ["normal", "skewed"])
+def test_at_the_tolerances_edge_false_alarms_stay_at_the_level(
+    rng: np.random.Generator, paired: bool, shape: str
+) -> None:
+    """Exactly 5 % worse is not more than 5 % worse; 60 such metrics, 300 gates."""
+    alarms = 0
+    for _ in range(300):
+        p_values = []
+        for _ in range(60):
+            noise = (
+                rng.normal(0, 1, (2, 10)) if shape == "normal" else rng.exponential(1, (2, 10)) - 1
+            )
+            before, after = 100 + noise[0], 105 + noise[1]
+            p_values.append(p_worse(before, after, "higher", FIVE_PERCENT, paired=paired))
+        alarms += min(holm(p_values)) <= 0.05
+    # Binomial(300, 0.05) exceeds 27 once in a thousand times.
+    assert alarms <= 27
+
+
+def test_a_change_beyond_the_tolerance_is_found(rng: np.random.Generator) -> None:
+    """10 % worse with 1 % of spread, among 60 metrics: found in at least 19 of 20 gates."""
+    found = 0
+    for _ in range(20):
+        p_values = [
+            p_worse(rng.normal(100, 1, 10), rng.normal(110 if at == 0 else 100, 1, 10),
+                    "higher", FIVE_PERCENT, paired=True)
+            for at in range(60)
+        ]  # fmt: skip
+        found += holm(p_values)[0] <= 0.01
+    assert found >= 19
+
+
+def test_values_that_go_missing_are_worse() -> None:
+    assert p_more_missing(0, 0, (10, 10)) == 1
+    assert p_more_missing(5, 5, (10, 10)) == 1
+    table = [[10, 0], [0, 10]]
+    expected = scipy.stats.fisher_exact(table, alternative="greater").pvalue
+    assert p_more_missing(0, 10, (10, 10)) == pytest.approx(expected)
+    assert p_more_missing(0, 1, (10, 10)) == pytest.approx(0.5)
+
+
+def test_a_bound_is_missed_by_more_than_chance() -> None:
+    assert p_beyond_bound([0.1, 0.1, 0.1]) == 0
+    assert p_beyond_bound([-0.1, -0.1]) == 1
+    assert 0.05 < p_beyond_bound([-0.1, 0.2, 0.1]) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "metric", "relative", "absolute"),
+    [
+        ("5%", "goodput_bps", 0.05, 0),
+        ("5% + 1ms", "queue_delay_mean_us", 0.05, 1000),
+        ("2mbit", "goodput_bps", 0, 2e6),
+        ("10 % + 0.001", "retransmission_rate", 0.1, 0.001),
+    ],
+)
+def test_tolerances_are_read(text: str, metric: str, relative: float, absolute: float) -> None:
+    tolerance = Tolerance.parse(text, METRICS[metric])
+    assert tolerance.relative == pytest.approx(relative)
+    assert tolerance.absolute == pytest.approx(absolute)
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("jain >= 0.95", 0.95),
+        ("utilization>=90%", 0.9),
+        ("queue_delay_p95_us <= 20ms", 20_000),
+        ("others.goodput_bps >= 5mbit", 5e6),
+        ("convergence_time_s <= 5s", 5),
+    ],
+)
+def test_criteria_are_read(text: str, bound: float) -> None:
+    assert Criterion.parse(text).bound == pytest.approx(bound)
+
+
+@pytest.mark.parametrize(
+    "text", ["jain", "jain = 0.9", "jain >= x", "others.jain >= 0.5", "fairness >= 1", "rtt >= 1ms"]
+)
+def test_what_is_no_criterion_is_refused(text: str) -> None:
+    with pytest.raises(GateError):
+        Criterion.parse(text)

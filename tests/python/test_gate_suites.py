@@ -1,0 +1,153 @@
+"""Suites as data: those shipped can be run, a user's own is TOML, and a mistake in it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dumbbell.errors import GateError
+from dumbbell.gate import Suite, find_suite, read_suite, shipped_suites
+from tests.python.conftest import Outcome
+
+SMALL = """\
+title = "a small one"
+reps = 3
+rate = "10mbit"
+time = "3s"
+sample = "0s"
+
+[judge]
+utilization = "5%"
+queue_delay_mean_us = "5% + 1ms"
+"others.goodput_bps" = "10%"
+
+[[case]]
+name = "alone"
+axes = { buffer = "1bdp,2bdp" }
+require = ["utilization >= 90%"]
+
+[[case.group]]
+cc = "{cc}"
+
+[[case]]
+name = "beside"
+
+[[case.group]]
+cc = "{cc}"
+flows = 2
+
+[[case.group]]
+cc = "reno"
+"""
+
+
+def suite_of(folder: Path, text: str) -> Suite:
+    path = folder / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return read_suite(path)
+
+
+@pytest.mark.parametrize("name", ["nsperf", "ogino2021", "regression", "rfc9743"])
+def test_shipped_suites_take_any_congestion_control(name: str) -> None:
+    suite = find_suite(name)
+    for case in (case for case in suite.cases if not case.needs):
+        for _, scenario in case.cells("copa:mode_window_rtts=5"):
+            assert "copa" in {group.cc.name for group in scenario.groups}
+
+
+def test_every_shipped_suite_is_listed(cli: Callable[..., Outcome]) -> None:
+    outcome = cli("gate", "--list")
+    assert outcome.code == 0
+    assert all(name in outcome.out for name in shipped_suites())
+
+
+def test_the_papers_grid_is_the_papers() -> None:
+    cases = {case.name: case for case in find_suite("ogino2021").cases}
+    cells = cases["beside-cubic"].cells("copa")
+    assert len(cells) == 16
+    assert {str(s.buffer) for _, s in cells} >= {"0.5bdp", "64bdp"}
+    assert {s.flow_count for _, s in cells} == {2, 8}
+    assert all(s.time.seconds == 120 for _, s in cells)
+
+
+def test_nsperfs_five_cases_are_there_and_can_be_run() -> None:
+    needs = {case.name: case.needs for case in find_suite("nsperf").cases}
+    assert list(needs) == ["coexist", "random_loss", "shallow", "bufferbloat", "ecn_bulk"]
+    assert not any(needs.values())
+    assert len(find_suite("nsperf").cases[1].cells("bbr")) == 13
+
+
+def test_words_above_the_cases_hold_for_all_of_them(tmp_path: Path) -> None:
+    alone, beside = suite_of(tmp_path, SMALL).cases
+    assert [label for label, _ in alone.cells("cubic")] == ["buffer=1bdp", "buffer=2bdp"]
+    assert {str(scenario.rate) for _, scenario in alone.cells("cubic")} == {"10mbit"}
+    assert [str(judged.measure) for judged in alone.judged] == [
+        "utilization",
+        "queue_delay_mean_us",
+    ]
+    assert str(beside.judged[-1].measure) == "others.goodput_bps"
+    assert beside.subjects == ["{cc}", "reno"]
+
+
+def test_a_case_may_be_a_scenario_file(tmp_path: Path) -> None:
+    (tmp_path / "mine-scenario.toml").write_text(
+        'rate = "5mbit"\ntime = "4s"\n[[group]]\ncc = "{cc}"\nflows = 3\n', encoding="utf-8"
+    )
+    text = '[[case]]\nname = "a"\nscenario = "mine-scenario.toml"\njudge = { jain = "5%" }\n'
+    suite = suite_of(tmp_path, text)
+    ((_, scenario),) = suite.cases[0].cells("cubic")
+    assert (str(scenario.rate), scenario.groups[0].flows) == ("5mbit", 3)
+    assert "scenario" not in suite.document["case"][0], "a baseline needs no other file"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "says"),
+    [
+        ('title = "a small one"', "title = ", 1, "not TOML"),
+        ('rate = "10mbit"', 'rate = "10"', 3, "no unit"),
+        ('rate = "10mbit"', 'rat = "10mbit"', 3, "did you mean `rate`"),
+        ('utilization = "5%"', 'utilisation = "5%"', 8, "did you mean `utilization`"),
+        ('"5% + 1ms"', '"5% + 1mbit"', 9, "does not fit"),
+        ('"5% + 1ms"', '"-5%"', 9, "zero or more"),
+        ('"others.goodput_bps"', '"cubic.goodput_bps"', 10, "others.goodput_bps"),
+        ('name = "alone"', 'name = "All alone"', 13, "small letters"),
+        ("axes = {", "axis = {", 14, "did you mean `axes`"),
+        ("axes = { buffer", "axes = { bufer", 14, "did you mean `buffer`"),
+        ("utilization >= 90%", "utilization > 90%", 15, "METRIC >= VALUE"),
+        ('cc = "{cc}"\n\n', 'cc = "cubic"\n\n', 12, "no group is under test"),
+        ("flows = 2", "flow = 2", 25, "did you mean `flows`"),
+        ("flows = 2", "flows = 0", 25, "flows is 0"),
+        ('cc = "reno"', 'cc = "rino"', 28, "did you mean `reno`"),
+        ('name = "beside"', 'name = "alone"', 21, "two cases"),
+        ("reps = 3", "reps = 2", 2, "3 or more"),
+    ],
+)
+def test_a_mistake_is_one_line_with_file_line_and_remedy(
+    tmp_path: Path, old: str, new: str, line: int, says: str
+) -> None:
+    assert old in SMALL
+    with pytest.raises(GateError) as caught:
+        suite_of(tmp_path, SMALL.replace(old, new, 1))
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 'mine.toml'}:{line}: "), message
+    assert says in message
+    assert "\n" not in message
+
+
+def test_others_need_another_group(tmp_path: Path) -> None:
+    with pytest.raises(GateError, match=r"mine.toml:15: .*no other group"):
+        suite_of(tmp_path, SMALL.replace("utilization >= 90%", "others.share >= 10%"))
+
+
+def test_an_unknown_suite_says_which_there_are(cli: Callable[..., Outcome]) -> None:
+    outcome = cli("gate", "regresion", "--cc", "cubic")
+    assert outcome.code == 2
+    assert "did you mean `regression`" in outcome.err
+
+
+def test_a_suite_that_is_missing(cli: Callable[..., Outcome], tmp_path: Path) -> None:
+    outcome = cli("gate", str(tmp_path / "none.toml"), "--cc", "cubic")
+    assert outcome.code == 2
+    assert outcome.err.strip().endswith("none.toml: no such file")

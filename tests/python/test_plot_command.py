@@ -1,0 +1,146 @@
+"""`dumbbell plot`: figures at the size they have in print."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import dumbbell
+from dumbbell.errors import ResultError
+from dumbbell.plots.paper_figure import WIDTHS_MM
+from dumbbell.plots.result_figures import ResultFigures
+from dumbbell.plots.sweep_layout import lay_out
+from dumbbell.report.source import load_results
+from dumbbell.statistics import mean_interval
+from dumbbell.sweeps import Sweep
+
+POINTS_PER_MM = 72 / 25.4
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("sweep") / "s"
+    scenario = dumbbell.Scenario(["bbr", "cubic"], rate="10mbit", time="2s")
+    Sweep(scenario, {"buffer": "1..8bdp", "flows": [1, 2]}, reps=3).run(cache=False, out=directory)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def result(directory):
+    return load_results(directory)
+
+
+@pytest.mark.parametrize("size", ["1col", "2col"])
+def test_figures_have_paper_width_and_carry_their_fonts(cli, directory, tmp_path, size):
+    outcome = cli(
+        "plot", str(directory), "--metric", "share", "--model", "ware", "--size", size,
+        "--format", "svg,pdf,png", "--out", str(tmp_path),
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    stems = ["share"] if size == "2col" else ["share-0", "share-1"]
+    names = {f"{stem}.{suffix}" for stem in stems for suffix in ("svg", "pdf", "png")}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    root = ET.parse(tmp_path / f"{stems[0]}.svg").getroot()  # noqa: S314 -- our own file
+    assert float(root.attrib["width"].removesuffix("pt")) == pytest.approx(
+        WIDTHS_MM[size] * POINTS_PER_MM, rel=1e-3
+    )
+    assert not list(root.iter("{http://www.w3.org/2000/svg}text")), "letters are outlines"
+    pdf = (tmp_path / f"{stems[0]}.pdf").read_bytes()
+    assert b"/FontFile2" in pdf, "TrueType, embedded"
+    assert b"/Type3" not in pdf, "which ACM and IEEE refuse"
+
+
+def test_points_are_means_and_bars_their_intervals(result):
+    figures = ResultFigures(result)
+    one = figures.draw(figures.metric("share"))[0]
+    assert (one.x_label, one.y_label) == ("buffer (BDP)", "throughput share (%)")
+    assert list(one.x_ticks) == [1, 2, 4, 8]
+    bbr = one.curves[0]
+    assert bbr.low is not None
+    assert bbr.high is not None
+    rows = result.rows.to_pandas()
+    at = (rows["buffer"] == "4bdp") & (rows["axis_flows"] == "1") & (rows["group"] == 0)
+    interval = mean_interval(100 * rows[at]["share"])
+    assert (bbr.y[2], bbr.low[2], bbr.high[2]) == pytest.approx(
+        (interval.mean, interval.low, interval.high)
+    )
+    assert [curve.dashed for curve in one.curves] == [False, False, True, True]
+
+
+def test_another_axis_along_x(result):
+    figures = ResultFigures(result, x="flows")
+    drawn = figures.draw(figures.metric("jain"))
+    assert [figure.title for figure in drawn] == [f"buffer {b}bdp" for b in (1, 2, 4, 8)]
+    assert drawn[0].x_label == "flows"
+    assert list(drawn[0].curves[0].x) == [1, 2]
+    with pytest.raises(ResultError, match="no axis `bufer`; did you mean `buffer`"):
+        lay_out(result, "bufer")
+
+
+def test_a_rate_is_in_megabits(tmp_path):
+    scenario = dumbbell.Scenario(["reno"], time="1s")
+    swept = Sweep(scenario, {"rate": "5mbit,10mbit"}).run(cache=False)
+    layout = lay_out(swept)
+    assert layout.x_label == "rate (Mbit/s)"
+    assert layout.facets[0].x == (5, 10)
+
+
+def test_axes_that_change_together_are_one(tmp_path):
+    scenario = dumbbell.Scenario(["reno"], time="1s")
+    axes = {"rate": "5mbit,10mbit", "rtt": "40ms,20ms", "1.cc": "reno"}
+    del axes["1.cc"]
+    swept = Sweep(scenario, axes, zipped=[("rate", "rtt")]).run(cache=False)
+    layout = lay_out(swept)
+    assert len(layout.facets) == 1
+    assert [layout.place_of(cell) for cell in swept.cells] == ["5mbit, 40ms", "10mbit, 20ms"]
+
+
+def test_an_axis_without_numbers_has_names(tmp_path):
+    scenario = dumbbell.Scenario(["reno", "cubic"], time="1s")
+    swept = Sweep(scenario, {"0.cc": "reno,cubic,bbr"}).run(cache=False)
+    figures = ResultFigures(swept)
+    (figure,) = figures.draw(figures.metric("share"))
+    assert figure.x_names == ("reno", "cubic", "bbr")
+    assert list(figure.curves[0].x) == [0, 1, 2]
+    assert [curve.label for curve in figure.curves[:2]] == ["group 0", "CUBIC"]
+
+
+def test_one_repetition_has_no_bars():
+    swept = Sweep(dumbbell.Scenario(["reno"], time="1s"), {"buffer": "1..4bdp"}).run(cache=False)
+    figures = ResultFigures(swept)
+    (figure,) = figures.draw(figures.metric("goodput_bps"))
+    assert figure.curves[0].low is None
+    assert np.isfinite(figure.curves[0].y).all()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--metric", "goodput"], "the runs have no metric `goodput`; did you mean `goodput_bps`"),
+        (["--model", "wear"], "unknown model `wear`; did you mean `ware`"),
+        (["--model", "copa"], "model `copa` says nothing of `share` of these flows"),
+        (["--size", "3col"], "unknown size `3col`"),
+        (["--format", "gif"], "unknown format `gif`"),
+        (["--style", "poster"], "unknown style `poster`"),
+        (["--x", "rate"], "the sweep has no axis `rate`"),
+    ],
+)
+def test_what_cannot_be_drawn_is_told_in_a_line(cli, directory, tmp_path, words, said):
+    outcome = cli("plot", str(directory), "--metric", "share", *words, "--out", str(tmp_path / "o"))
+    assert outcome.code == 2
+    assert said in outcome.err
+    assert not (tmp_path / "o").exists()
+
+
+def test_the_same_sweep_gives_the_same_bytes(cli, directory, tmp_path):
+    for name in ("a", "b"):
+        where = ("--metric", "share", "--format", "svg,pdf", "--out", str(tmp_path / name))
+        assert cli("plot", str(directory), *where).code == 0
+    for path in (tmp_path / "a").iterdir():
+        other = (tmp_path / "b" / path.name).read_bytes()
+        assert re.sub(rb"/ID \[.*?\]", b"", path.read_bytes()) == re.sub(
+            rb"/ID \[.*?\]", b"", other
+        )

@@ -1,0 +1,116 @@
+"""What models say beside the papers' findings and figures."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dumbbell
+from dumbbell.models import MODELS
+from dumbbell.papers import PAPERS, Paper, Reproduction
+from dumbbell.papers.coexistence.points import Point
+from dumbbell.papers.reproduce import evaluate
+from dumbbell.plots import Curve, Figure, static
+from dumbbell.plots.interactive import to_plotly_json
+from dumbbell.report.reproduction_page import render, render_site
+
+
+@pytest.fixture(scope="module")
+def coexistence() -> Paper:
+    """The quick runs in five seconds instead of 120."""
+
+    def short(seeds):
+        points = [
+            Point(both, buffer) for both in (False, True) for buffer in (1.0, 2.0, 4.0, 8.0, 18.0)
+        ]
+        return [(p.run_name(s), p.scenario(s).replace(time="5s")) for p in points for s in seeds]
+
+    return replace(PAPERS["coexistence"], quick_scenarios=short)
+
+
+@pytest.fixture(scope="module")
+def reproduction(coexistence) -> Reproduction:
+    runs = {name: dumbbell.run(s) for name, s in coexistence.quick_scenarios([1])}
+    engines = [
+        evaluate(coexistence, engine, runs, lambda _share, _what: None)
+        for engine in ("simulator", "kernel")
+    ]
+    return Reproduction(coexistence, (1,), tuple(engines), quick=True)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_models_speak_of_the_paper_s_own_findings(name):
+    said = PAPERS[name].model_says()
+    findings = {each.finding for each in said}
+    letter = {"ogino2021": "A", "saito2022": "B", "kakenhi2024": "C", "coexistence": "D"}[name]
+    assert len(findings) == len(said)
+    assert all(finding[0] == letter for finding in findings)
+    assert all(each.checks for each in said)
+    assert bool(said) == (name != "ogino2021"), "no model is of Copa against another"
+
+
+def test_ware_s_model_says_that_bbr_falls_as_the_buffer_grows():
+    d2 = next(each for each in PAPERS["coexistence"].model_says() if each.finding == "D2")
+    share = MODELS["ware"].predict(Point(with_cubic=True, buffer_bdp=1).scenario(1))
+    assert f"1 BDP: BBR {share.metric('goodput_bps', 0) / 1e6:.2f} >" in d2.checks[0].text
+    assert d2.shown
+    assert d2.to_dict()["model"] == MODELS["ware"].label
+
+
+def test_lock_in_is_predicted_where_the_model_says():
+    b3 = next(each for each in PAPERS["saito2022"].model_says() if each.finding == "B3")
+    locks = {c.text.split()[0]: "do not" not in c.text for c in b3.checks}
+    assert locks == {"16": False, "32": False, "64": False, "128": True}
+    assert not b3.shown, "the paper's 64 flows lock in"
+
+
+def test_a_model_s_curve_waits_to_be_asked_for(reproduction, tmp_path):
+    drawn = {figure.name: figure for figure in reproduction.figures}
+    figure = drawn["bbr-and-cubic"]
+    models = [curve for curve in figure.curves if curve.optional]
+    assert [curve.label for curve in models] == [
+        f"model: {MODELS['ware'].label}, {cc}" for cc in ("BBR", "CUBIC")
+    ]
+    traces = {trace["name"]: trace for trace in json.loads(to_plotly_json(figure))["data"]}
+    assert [traces[curve.label]["visible"] for curve in models] == ["legendonly"] * 2
+    assert "visible" not in traces["BBR"]
+    _, svg = static.save(figure, tmp_path)
+    assert "model:" not in svg.read_text(), "for print it is left out"
+    expected = MODELS["ware"].predict(Point(with_cubic=True, buffer_bdp=4.0).scenario(1))
+    assert models[0].y[2] == pytest.approx(expected.metric("goodput_bps", 0) / 1e6)
+
+
+def test_the_front_page_has_paper_simulator_kernel_and_model(reproduction):
+    page = render_site([reproduction], "dumbbell reproduce")
+    front = page[page.index('id="front"') : page.index('id="coexistence"')]
+    assert front.count('<th scope="row">D') == 3
+    row = front[front.index('<th scope="row">D2') : front.index('<th scope="row">D3')]
+    assert row.count("<td>") == 4
+    assert MODELS["ware"].label in row
+    assert "2 / 2" in front, "both findings that a model is of"
+    d3 = front[front.index('<th scope="row">D3') :]
+    assert '<span class="soft">–</span>' in d3[: d3.index("</tr>")], "of which there is no model"
+
+
+def test_without_the_kernel_its_column_says_not_run(reproduction):
+    alone = replace(reproduction, results=reproduction.results[:1])
+    front = render_site([alone], "dumbbell reproduce")
+    assert front.count('<span lang="en">not run</span>') == 3
+    assert "says so" in render(alone), "a paper's own page has the model too"
+
+
+def test_the_model_is_in_the_json(reproduction):
+    findings = {each["id"]: each for each in reproduction.to_dict()["findings"]}
+    assert findings["D2"]["model"]["shown"] is True
+    assert findings["D3"]["model"] is None
+
+
+def test_a_hollow_curve_is_hollow_in_both_renderings(tmp_path):
+    curve = Curve("B", np.array([1.0, 2]), np.array([1.0, 2]), "#0072b2", "o", hollow=True)
+    figure = Figure("f", "", "x", "y", (curve,))
+    (trace,) = json.loads(to_plotly_json(figure))["data"]
+    assert trace["marker"]["symbol"] == "circle-open"
+    assert static.save(figure, tmp_path)[0].is_file()

@@ -1,0 +1,322 @@
+"""A sweep's report: what it says, that it is whole in itself, and that it stays small."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+import shlex
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dumbbell
+from dumbbell.errors import ResultError
+from dumbbell.metrics import METRICS
+from dumbbell.models import MODELS
+from dumbbell.plots.cell_values import CellValues
+from dumbbell.report import embedded_series, sweep_page
+from dumbbell.report.rerun import rerun_text, seeds_text
+from dumbbell.report.source import load_results
+from dumbbell.report.sweep_page import render_sweep
+from dumbbell.report.verdict_table import remarks_of, verdict_counts
+from dumbbell.statistics import mean_interval
+from dumbbell.sweeps import Sweep, SweepResult
+
+
+class Page(HTMLParser):
+    """What a browser would fetch, what scripts hold, and what the tags are."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.series: dict[str, str] = {}
+        self.cells: list[int] = []
+        self.open_script = ""
+        self.tags: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.tags.append(tag)
+        self.fetched += [
+            value
+            for name, value in attrs
+            if name in ("src", "href") and value and not value.startswith("#")
+        ]
+        if "data-cell" in attributes:
+            self.cells.append(int(attributes["data-cell"]))
+        identity = attributes.get("id") or ""
+        self.open_script = identity if tag == "script" and identity.startswith("series-") else ""
+
+    def handle_data(self, data):
+        if self.open_script:
+            self.series[self.open_script] = data
+            self.open_script = ""
+
+
+def unpacked(text: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(text)))
+    return document
+
+
+def swept(directory: Path, ccs: list[str], *, reps: int = 3) -> SweepResult:
+    scenario = dumbbell.Scenario(ccs, rate="10mbit", time="2s", name="</script><b>a name</b>")
+    Sweep(scenario, {"buffer": "1..4bdp", "flows": [1, 2]}, reps=reps).run(
+        cache=False, out=directory
+    )
+    return load_results(directory)
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory) -> Path:
+    directory: Path = tmp_path_factory.mktemp("sweep") / "bbr-cubic"
+    swept(directory, ["bbr", "cubic"])
+    return directory
+
+
+@pytest.fixture(scope="module")
+def result(directory) -> SweepResult:
+    return load_results(directory)
+
+
+@pytest.fixture(scope="module")
+def page(result) -> str:
+    return render_sweep(result)
+
+
+def test_the_page_needs_no_network_and_is_small(page):
+    parsed = Page(page)
+    assert parsed.fetched == []
+    assert "plotly" not in page
+    assert len(page.encode()) < 400_000
+
+
+def test_a_name_cannot_break_out_of_the_page(page):
+    assert "<b>a name</b>" not in page
+    assert "&lt;b&gt;a name&lt;/b&gt;" in page
+
+
+def test_every_cell_can_be_asked_for_and_has_its_series(page, result):
+    parsed = Page(page)
+    everything = {cell.index for cell in result.cells}
+    assert set(parsed.cells) == everything
+    assert set(parsed.series) == {f"series-0-{cell}" for cell in everything}
+
+
+def test_the_numbers_are_the_rows_own_with_their_interval(page, result):
+    rows = result.rows.to_pandas()
+    found = rows[(rows["buffer"] == "2bdp") & (rows["axis_flows"] == "1") & (rows["group"] == 1)]
+    interval = mean_interval(100 * found["share"])
+    text = unescape(re.sub(r"<[^>]+>", " ", page))
+    assert f"{interval.mean:.1f} ± {interval.half_width:.1f}" in text
+
+
+def test_models_lie_over_what_they_predict(page):
+    label = f"model: {MODELS['ware'].label}, BBR"
+    assert label in page
+    assert page.count('class="curve model"') >= 4, "two groups in each of two panels"
+    jain = page[page.index("Jain&#39;s index") :]
+    assert label not in jain[: jain.index("</section>")], "it predicts no Jain's index"
+
+
+def test_series_keep_every_peak_and_average_rates(page, result):
+    cell = next(cell for cell in result.cells if cell.label == "buffer=4bdp,flows=1")
+    run = result.runs[cell.index, 0]
+    charts = {
+        c["title"]: c for c in unpacked(Page(page).series[f"series-0-{cell.index}"])["charts"]
+    }
+    rows = run.flows.to_pandas()
+    first = rows[rows["flow"] == 0]
+    drawn = [value for value in charts["RTT"]["lines"][0]["values"] if value is not None]
+    assert max(drawn) == pytest.approx(first["rtt_us"].max() / 1e3, rel=1e-3)
+    goodput = np.array(charts["goodput"]["lines"][0]["values"], dtype=float)
+    assert np.nanmean(goodput) == pytest.approx(first["goodput_bps"].mean() / 1e6, rel=0.02)
+    assert charts["mode"]["names"][0] == "startup"
+    assert {"goodput", "inflight", "RTT", "queue", "mode", "bw"} <= set(charts)
+    assert [line["name"] for line in charts["RTT"]["lines"]] == ["BBR", "CUBIC"]
+
+
+def test_many_flows_are_a_line_per_group(tmp_path):
+    run = dumbbell.run(dumbbell.Scenario([dumbbell.Group("reno", 6), dumbbell.Group("cubic", 6)],
+                                         time="1s"))  # fmt: skip
+    page = render_sweep(load_results(run.save(tmp_path / "run")))
+    (text,) = Page(page).series.values()
+    lines = unpacked(text)["charts"][0]["lines"]
+    assert [line["name"] for line in lines] == [
+        "Reno, mean of the flows",
+        "CUBIC, mean of the flows",
+    ]
+
+
+def test_a_long_run_gets_few_points(tmp_path):
+    run = dumbbell.run(dumbbell.Scenario(["reno"], rate="2mbit", time="60s"))
+    (text,) = Page(render_sweep(load_results(run.save(tmp_path / "run")))).series.values()
+    document = unpacked(text)
+    assert run.flows.num_rows > 5000
+    assert len(document["time"]) == embedded_series.MOST_POINTS
+    assert document["time"][-1] <= 60
+
+
+def test_what_the_verdicts_remark_is_first_and_counted(tmp_path):
+    held = dumbbell.Group("cubic", rwnd="20kB")
+    Sweep(dumbbell.Scenario([held], time="1s"), {"buffer": "1..2bdp"}, reps=2).run(
+        cache=False, out=tmp_path / "s"
+    )
+    result = load_results(tmp_path / "s")
+    assert verdict_counts(result) == {"WARN": 4}
+    (remark,) = remarks_of(result)
+    assert (remark.check, remark.runs, remark.examples[0]) == ("rwnd", 4, "buffer=1bdp, rep 0")
+    page = render_sweep(result)
+    assert page.index(remark.examples[0]) < page.index('id="numbers"')
+    assert "receive window" in page
+
+
+def test_invalid_runs_are_called_so_and_in_no_number(result):
+    verdicts = result.rows["verdict"].to_pylist()
+    cells, reps = result.rows["cell"].to_pylist(), result.rows["rep"].to_pylist()
+    amiss = [
+        "INVALID" if (cell, rep) == (0, 0) else verdict
+        for verdict, cell, rep in zip(verdicts, cells, reps, strict=True)
+    ]
+    column = result.rows.column_names.index("verdict")
+    judged = replace(result, rows=result.rows.set_column(column, "verdict", pa.array(amiss)))
+    assert len(CellValues(result).values("share", 0, 0)) == 3
+    assert len(CellValues(judged).values("share", 0, 0)) == 2
+    assert "of the runs are INVALID, and in none of the numbers." in render_sweep(judged)
+
+
+def test_a_run_is_a_page_of_its_own(tmp_path, short_run):
+    page = render_sweep(load_results(short_run.save(tmp_path / "run")))
+    assert len(Page(page).series) == 1
+    assert 'id="figures"' not in page
+    assert "dumbbell run scenario.toml" in page
+
+
+def test_without_samples_there_is_no_series_and_the_page_still_is(tmp_path):
+    run = dumbbell.run(dumbbell.Scenario(["reno"], time="1s", sample="0s"))
+    page = render_sweep(load_results(run.save(tmp_path / "run")))
+    assert Page(page).series == {}
+    assert 'id="series"' not in page
+
+
+def test_an_interrupted_sweep_has_a_report_of_what_finished(tmp_path):
+    swept(tmp_path / "s", ["reno"], reps=2)
+    (tmp_path / "s" / "rows.parquet").unlink()
+    for path in (tmp_path / "s" / "runs").glob("buffer=4bdp*"):
+        for file in path.iterdir():
+            file.unlink()
+        path.rmdir()
+    result = load_results(tmp_path / "s")
+    assert len(result.runs) == 8
+    page = render_sweep(result)
+    assert len(Page(page).series) == 4
+
+
+def test_two_sweeps_are_beside_one_another(tmp_path, directory, result):
+    other = swept(tmp_path / "s", ["bbr3", "cubic"])
+    page = render_sweep(result, against=other)
+    parsed = Page(page)
+    assert len(parsed.series) == 2 * len(result.cells)
+    assert 'class="curve hollow"' in page
+    assert "Repetitions of the same seed are compared with one another." in page
+    rows, others = result.rows.to_pandas(), other.rows.to_pandas()
+    at = {"buffer": "1bdp", "axis_flows": "1", "group": 0}
+    a, b = (
+        frame.loc[(frame[list(at)] == pd_row(at)).all(axis=1), "goodput_per_flow_bps"] / 1e6
+        for frame in (rows, others)
+    )
+    text = unescape(re.sub(r"<[^>]+>", " ", page))
+    assert re.search(rf"{a.mean():.2f}\s+{b.mean():.2f}\s+[+-]{abs(b.mean() - a.mean()):.2f}", text)
+
+
+def pd_row(words: dict[str, Any]) -> Any:
+    return list(words.values())
+
+
+def test_a_sweep_differs_nowhere_from_itself(result):
+    page = render_sweep(result, against=result)
+    counts = re.findall(r"</strong>: (\d+) / (\d+)", page)
+    assert counts
+    assert all(differ == "0" for differ, _ in counts)
+
+
+def test_sweeps_without_a_common_cell_are_refused(tmp_path, result):
+    Sweep(dumbbell.Scenario(["bbr", "cubic"], time="1s"), {"rtt": "10..20ms"}).run(
+        cache=False, out=tmp_path / "s"
+    )
+    with pytest.raises(ResultError, match="no cell in common: one has `buffer=1bdp,flows=1`"):
+        render_sweep(result, against=load_results(tmp_path / "s"))
+
+
+def test_the_page_has_a_bound(result, monkeypatch):
+    whole = render_sweep(result)
+    monkeypatch.setattr(embedded_series, "MAX_BYTES", 10_000)
+    monkeypatch.setattr(sweep_page, "MAX_PLACES", 3 * len(result.cells))
+    monkeypatch.setattr(sweep_page, "MAX_CELLS", 4)
+    page = render_sweep(result)
+    assert len(page) < len(whole)
+    assert "Cells without time series here" in page
+    assert "Cells without a row here" in page
+    assert "Without a figure here" in page
+    assert "rto_count" in page[page.index("Without a figure here") :]
+    assert page.count('class="curve line"') < whole.count('class="curve line"') / 3
+
+
+def test_the_command_in_the_page_runs_the_same_again(cli, tmp_path, result):
+    (tmp_path / "scenario.toml").write_text(result.scenario.to_toml())
+    words = shlex.split(rerun_text(result))
+    words[words.index("scenario.toml")] = str(tmp_path / "scenario.toml")
+    outcome = cli(*words[1:], "--out", str(tmp_path / "again"))
+    assert outcome.code == 0, outcome.err
+    assert load_results(tmp_path / "again").rows.equals(result.rows)
+
+
+def test_seeds_that_follow_one_another_are_a_range():
+    assert [seeds_text(seeds) for seeds in ([4], [1, 2], [1, 2, 3], [1, 2, 9])] == [
+        "4", "1, 2", "1–3", "1, 2, 9",
+    ]  # fmt: skip
+
+
+def test_the_same_sweep_gives_the_same_page(directory, page):
+    assert render_sweep(load_results(directory)) == page
+
+
+def test_report_on_the_command_line(cli, directory, tmp_path):
+    outcome = cli("report", str(directory), "--out", str(tmp_path / "page.html"), "--lang", "ja")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "runs: 18 OK" in outcome.out
+    assert '<html lang="ja" data-language="ja">' in (tmp_path / "page.html").read_text("utf-8")
+    outcome = cli("report", str(directory), "--json")
+    document = json.loads(outcome.out)
+    assert document["bytes"] == (directory / "report.html").stat().st_size
+    assert (document["runs"], document["cells"]) == (18, 6)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["report", "{}"], "holds neither a run nor a sweep"),
+        (["report", "{}/nowhere"], "holds neither a run nor a sweep"),
+        (["report", "{}", "--lang", "jp"], "unknown language `jp`"),
+        (["plot", "{}"], "holds neither a run nor a sweep"),
+    ],
+)
+def test_what_cannot_be_reported_is_told_in_a_line(cli, tmp_path, words, said):
+    outcome = cli(*(word.format(tmp_path) for word in words))
+    assert outcome.code == 2
+    assert said in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_every_metric_has_a_title_that_pages_translate():
+    from dumbbell.report.language import japanese
+
+    assert [m.title for m in METRICS.values() if m.title not in japanese()] == []
