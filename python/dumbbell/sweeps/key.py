@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.congestion_control import file_of, table_of
 from dumbbell.engine import KERNEL, engine_build
+from dumbbell.python_congestion_control import class_digest, find
 from dumbbell.scenario import Scenario
 
 __all__ = ["RunKey", "run_key"]
@@ -52,15 +54,18 @@ def run_key(scenario: Scenario, engine: str) -> RunKey:
     In it are the scenario as the engine takes it, in base units and with its seed, so that
     ``1bdp`` and ``250kB`` are the same buffer; the engine's build, built-in congestion controls
     included; of a congestion control in a file its text, the text of the files that it includes,
-    and the compiler. A run on the kernel also depends on the kernel and the machine. The
-    scenario's name is not in it: it changes nothing.
+    and the compiler; of a class of Python's the text of its module. A run on the kernel also
+    depends on the kernel and the machine. The scenario's name is not in it: it changes nothing.
     """
     resolved = scenario.resolve()
     for group, own in zip(resolved["groups"], scenario.groups, strict=True):
         if own.cc.is_file:
-            group["cc"]["name"] = None
-            group["cc"]["source"] = source_digest(Path(own.cc.name))
+            # Which of its congestion controls, where a file has several.
+            group["cc"]["name"] = table_of(own.cc.name)
+            group["cc"]["source"] = source_digest(file_of(own.cc.name))
             group["cc"]["compiler"] = compiler(os.environ.get("CC", ""))
+        elif own.cc.is_python_class:
+            group["cc"]["source"] = class_digest(find(own.cc.name))
     parts: dict[str, Any] = {
         "format": FORMAT,
         "engine": engine,
