@@ -20,7 +20,7 @@ DEEDS = {
     1: "divided by zero in `cong_avoid` (flow 1, at ",
     2: "used the bad address 0x40 in `cong_avoid` (flow 1, at ",
     3: "has not returned from `cong_avoid` (flow 1, at ",
-    4: "set cwnd to 0 in `cong_avoid` (flow 1, at ",
+    4: "left cwnd for a second at 0 in `cong_avoid` (flow 1, at ",
     5: "set cwnd to 4294967295 in `cong_avoid` (flow 1, at ",
     7: "used the bad address 0x7f",
 }
