@@ -163,6 +163,7 @@ def test_parameters_of_a_class_are_checked() -> None:
     class Tunable(Reno):
         name = "tunable"
         parameters = (Parameter("beta_pct", "%", "what is left on loss", 10, 90, 50),)
+        beta_pct: int
 
         def ssthresh(self, sk):
             return max(sk.snd_cwnd * self.beta_pct // 100, 2)
