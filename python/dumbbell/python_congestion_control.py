@@ -1,8 +1,8 @@
 """Congestion controls written in Python, for the simulator: prototypes.
 
-The hooks are those of Linux's `tcp_congestion_ops` under their names, and the socket's fields those
-of `tcp_sock`. What the kernel lets a BPF congestion control write can be set, the rest is read-only.
-A hook that raises ends the run with its file and line.
+The hooks are those of Linux's `tcp_congestion_ops` under their names, and the socket's fields
+those of `tcp_sock`. What the kernel lets a BPF congestion control write can be set, the rest is
+read-only. A hook that raises ends the run with its file and line.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def load(requested: str, params: Mapping[str, int], seed: int) -> Loaded:
         LoadedSeries(entry.name, entry.name, entry.unit, entry.doc, list(entry.labels))
         for entry in cls.series
     ]
-    return Loaded(name_of(cls), source_digest(cls), values, series, hooks_of(cls), new_flow)
+    return Loaded(name_of(cls), class_digest(cls), values, series, hooks_of(cls), new_flow)
 
 
 def find(requested: str) -> type[CongestionControl]:
@@ -272,8 +272,8 @@ def check(cls: type[CongestionControl], requested: str) -> None:
         c.isascii() and (c.isalnum() or c in "_.") for c in name
     ):
         raise ScenarioError(
-            f"`{requested}`: the name `{name}` is none for the kernel; say 1 to {MAX_NAME} letters, "
-            "digits, `_` or `.`",
+            f"`{requested}`: the name `{name}` is none for the kernel; say 1 to {MAX_NAME} "
+            "letters, digits, `_` or `.`",
             key="cc",
         )
     if not {"cong_avoid", "cong_control"} & set(hooks_of(cls)):
@@ -292,17 +292,19 @@ def hooks_of(cls: type[CongestionControl]) -> list[str]:
     return [hook for hook in HOOKS if callable(getattr(cls, hook, None))]
 
 
-def source_digest(cls: type[CongestionControl]) -> str:
+def class_digest(cls: type[CongestionControl]) -> str:
     """Return a digest of what a class is made of: its module's text, or what Python made of it."""
     try:
         text = Path(inspect.getfile(cls)).read_text(encoding="utf-8")
     except (OSError, TypeError):
         # Typed into an interpreter.
-        text = repr([
-            (name, member.__code__.co_code, member.__code__.co_consts)
-            for name, member in sorted(vars(cls).items())
-            if inspect.isfunction(member)
-        ])
+        text = repr(
+            [
+                (name, member.__code__.co_code, member.__code__.co_consts)
+                for name, member in sorted(vars(cls).items())
+                if inspect.isfunction(member)
+            ]
+        )
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -323,7 +325,7 @@ def check_parameters(requested: str, params: Mapping[str, int]) -> None:
 
 
 def tell(error: BaseException, trace: TracebackType | None) -> str:
-    """Say what was raised, and where, in a line; the engine puts the congestion control before it."""
+    """Say what was raised, and where, in a line that follows the congestion control's name."""
     if isinstance(error, ScenarioError):
         return f"cannot be loaded: {error}"
     own = Path(__file__).parent

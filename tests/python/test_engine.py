@@ -46,7 +46,7 @@ def test_the_simulator_refuses_the_kernels_own():
     with pytest.raises(ScenarioError, match="say `--engine kernel`, or `cubic`"):
         dumbbell.run(Scenario(["linux/cubic"]))
     with pytest.raises(ScenarioError, match=r"own; say `--engine kernel`$"):
-        dumbbell.run_all([(1, Scenario(["linux/vegas"]))])
+        dumbbell.run_all([(1, Scenario(["linux/westwood"]))])
 
 
 def test_a_scenario_names_no_engine(tmp_path):

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,13 +21,13 @@ DEEDS = {
     1: "divided by zero in `cong_avoid` (flow 1, at ",
     2: "used the bad address 0x40 in `cong_avoid` (flow 1, at ",
     3: "has not returned from `cong_avoid` (flow 1, at ",
-    4: "set cwnd to 0 in `cong_avoid` (flow 1, at ",
+    4: "left cwnd for a second at 0 in `cong_avoid` (flow 1, at ",
     5: "set cwnd to 4294967295 in `cong_avoid` (flow 1, at ",
     7: "used the bad address 0x7f",
 }
 
 
-def scenario(*ccs: str, **words: object) -> dumbbell.Scenario:
+def scenario(*ccs: str, **words: Any) -> dumbbell.Scenario:
     return dumbbell.Scenario(ccs, **{"time": "3s", **words})
 
 

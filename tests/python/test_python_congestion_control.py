@@ -1,5 +1,7 @@
 """Congestion controls in Python: Linux's hooks, in a class or in a file."""
 
+# ruff: noqa: ARG002 -- hooks have the kernel's arguments
+
 from __future__ import annotations
 
 import textwrap
@@ -122,7 +124,7 @@ def test_what_a_hook_raises_ends_the_run_with_file_and_line(mine: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("sk.snd_cwnd = 0", "set cwnd to 0"),
+        ("sk.snd_cwnd = 0; return", "set cwnd to 0"),
         ("sk.snd_cwnd = 1 << 32", "raised OverflowError"),
         ("sk.mss_cache = 1", "'mss_cache' of 'dumbbell._core.Socket' objects is not writable"),
         ("while True: pass", "has not returned from `cong_avoid` (flow 0"),
@@ -145,10 +147,13 @@ def test_what_cannot_be_loaded_says_why(mine: Path) -> None:
     mine.write_text(FILE.replace("cong_avoid(", "cong_avoided("))
     with pytest.raises(dumbbell.EngineError, match="neither `cong_avoid` nor `cong_control`"):
         dumbbell.run(Scenario([str(mine)], time="1s"))
-    mine.write_text(FILE + textwrap.dedent("""
+    mine.write_text(
+        FILE
+        + textwrap.dedent("""
         class Second(Mine):
             pass
-    """))
+    """)
+    )
     with pytest.raises(dumbbell.EngineError, match="several congestion controls"):
         dumbbell.run(Scenario([str(mine)], time="1s"))
     assert dumbbell.run(Scenario([f"{mine}#Second"], time="1s")).groups[0]["cc"] == "second"
@@ -158,6 +163,7 @@ def test_parameters_of_a_class_are_checked() -> None:
     class Tunable(Reno):
         name = "tunable"
         parameters = (Parameter("beta_pct", "%", "what is left on loss", 10, 90, 50),)
+        beta_pct: int
 
         def ssthresh(self, sk):
             return max(sk.snd_cwnd * self.beta_pct // 100, 2)
@@ -166,7 +172,7 @@ def test_parameters_of_a_class_are_checked() -> None:
     assert run.groups[0]["params"] == {"beta_pct": 80}
     with pytest.raises(dumbbell.ScenarioError, match="beta_pct` of `python/Tunable` is 5; say 10"):
         Scenario(["python/Tunable:beta_pct=5"])
-    with pytest.raises(dumbbell.ScenarioError, match="no class `Tuneable`.*did you mean"):
+    with pytest.raises(dumbbell.ScenarioError, match=r"no class `Tuneable`.*did you mean"):
         Scenario(["python/Tuneable"])
     assert Tunable is not Reno
 

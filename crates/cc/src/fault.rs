@@ -3,6 +3,11 @@
 /// Largest cwnd that is believed, packets: 1.5 TB in flight with Ethernet's segments.
 pub const MAX_CWND_PKTS: u32 = 1 << 30;
 
+/// How long a congestion control may leave cwnd at 0 before that is a fault. Linux's own way of
+/// reducing cwnd, done in BPF (its selftest `bpf_cc_cubic.c`), passes through 0 and recovers with the
+/// retransmission timeout, which begins at 1 s (RFC 6298 §2.1).
+pub(crate) const MAX_CWND_ZERO_NS: u64 = 1_000_000_000;
+
 /// A congestion control broke the contract. `Display` is the line a user reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(

@@ -5,7 +5,7 @@ use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
 use crate::declarations::Place;
-use crate::fault::{Fault, MAX_CWND_PKTS, cwnd_remedy};
+use crate::fault::{Fault, MAX_CWND_PKTS, MAX_CWND_ZERO_NS, cwnd_remedy};
 use crate::hosted::HostedPointer;
 use crate::instance::Instance;
 use crate::ops::Ops;
@@ -31,6 +31,8 @@ pub struct Flow {
     instance: Rc<Instance>,
     /// The flow's number in the run, for reports.
     number: u32,
+    /// Since when every reaction to an ACK left cwnd at 0.
+    cwnd_zero_since_ns: Option<u64>,
 }
 
 impl Flow {
@@ -48,6 +50,7 @@ impl Flow {
             address,
             instance,
             number: 0,
+            cwnd_zero_since_ns: None,
         }
     }
 
@@ -248,8 +251,27 @@ impl Flow {
     #[inline]
     fn leave(&mut self, op: Op) {
         self.instance.running().leave(op, self.number);
-        if self.sock.snd_cwnd.wrapping_sub(1) >= MAX_CWND_PKTS {
-            self.note_cwnd(op, "set cwnd to", self.sock.snd_cwnd);
+        let usual = self.sock.snd_cwnd.wrapping_sub(1) < MAX_CWND_PKTS;
+        if !usual || self.cwnd_zero_since_ns.is_some() {
+            self.look_at_cwnd(op);
+        }
+    }
+
+    /// A cwnd that is too large is a fault at once, and one of 0 if it stays: the timeout that
+    /// follows gives the next ACK's call a chance to set another.
+    #[cold]
+    fn look_at_cwnd(&mut self, op: Op) {
+        let now_ns = self.sock.tcp_clock_cache;
+        let cwnd_pkts = self.sock.snd_cwnd;
+        if cwnd_pkts == 0 {
+            let since_ns = *self.cwnd_zero_since_ns.get_or_insert(now_ns);
+            if now_ns - since_ns >= MAX_CWND_ZERO_NS {
+                self.note_cwnd(op, "left cwnd for a second at", cwnd_pkts);
+            }
+        } else if cwnd_pkts > MAX_CWND_PKTS {
+            self.note_cwnd(op, "set cwnd to", cwnd_pkts);
+        } else if matches!(op, Op::CongControl | Op::CongAvoid) {
+            self.cwnd_zero_since_ns = None;
         }
     }
 

@@ -4,7 +4,7 @@
 |---|---|
 | `check` | the steps, one after the other, and the verdict |
 | `finding` | what a step has found, or why it was left out |
-| `storm` | builds the storm (crates/cc/src/storm/storm.c) with a file, runs it, reads what it says |
+| `storm` | builds crates/cc/src/storm/storm.c with a file, runs it, reads what it says |
 """
 
 from dumbbell.cc_check.check import Check, check

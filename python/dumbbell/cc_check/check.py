@@ -107,7 +107,7 @@ def goodput(group: dict[str, Any]) -> dict[str, Any]:
 
 
 def check(
-    file: str, *, storms: int = 3, on_step: Callable[[str], None] = lambda step: None
+    file: str, *, storms: int = 3, on_step: Callable[[str], None] = lambda _step: None
 ) -> Check:
     """Check a congestion control of one's own.
 
@@ -148,8 +148,10 @@ def check_source(
     result: Check, file: str, storms: int, on_step: Callable[[str], None], *, is_file: bool
 ) -> None:
     """Make the steps that are of C."""
-    if is_file:
-        check_warnings(result, file)
+    if is_file and check_warnings(result, file):
+        for step in ("bpf", "storm"):
+            result.left_out.append(LeftOut(step, "it is a kernel module's source"))
+        return
     on_step("BPF build")
     compiled = check_bpf(result, file)
     if is_file:
@@ -176,14 +178,17 @@ def refused(result: Check, message: str) -> None:
     result.add("native", "compile", message)
 
 
-def check_warnings(result: Check, file: str) -> None:
-    """Compile with warnings on; they do not fail."""
+def check_warnings(result: Check, file: str) -> bool:
+    """Compile with warnings on, which do not fail; whether it is a kernel module's source."""
     with tempfile.TemporaryDirectory(prefix="dumbbell-check-") as directory:
         builder = Builder(file, Path(directory))
+        if builder.is_module:
+            return True
         for line in builder.warnings().splitlines():
             if ": warning: " in line:
                 said = line.replace(f"{builder.source.parent}/", "")
                 result.add("native", "warning", said, "warning")
+    return False
 
 
 def check_bpf(result: Check, file: str) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json as json_text
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from dumbbell.cc_check import Check, check
+from dumbbell.cc_new import new
 from dumbbell.cli import options
 from dumbbell.cli.console import err, out, print_json, table
 from dumbbell.congestion_control import Description, congestion_controls
@@ -64,6 +66,21 @@ def check_command(
     else:
         print_check(out(), checked)
     return 1 if checked.verdict == "FAILED" else 0
+
+
+@cc_app.command("new")
+def new_command(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits and `_`.")],
+    directory: Annotated[
+        Path, typer.Option("--in", metavar="DIR", help="Where its directory is made.")
+    ] = Path(),
+) -> int:
+    """Write a congestion control that works, its test and a scenario, to be changed."""
+    for path in new(name, directory):
+        say(out(), str(path))
+    say(out(), f"now: cd {directory / name} && dumbbell run scenario.toml")
+    say(out(), "its licence is yours to choose, as long as the kernel takes it (GPL-compatible)")
+    return 0
 
 
 def tell_step(step: str) -> None:

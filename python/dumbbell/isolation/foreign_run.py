@@ -158,7 +158,7 @@ class Server:
         with theirs:
             self.process = subprocess.Popen(  # noqa: S603 -- our own words
                 [sys.executable, "-P", str(script)],
-                stdin=theirs,
+                stdin=theirs.fileno(),
                 stdout=sys.__stderr__,  # what a congestion control in Python prints is no result
                 env=environment,
             )

@@ -36,7 +36,7 @@ SERIES(struct hostile, acks, "acks", "", "ACKs so far");
 
 static __noinline u32 deeper(volatile u32 *above)
 {
-	volatile u32 here[1024];
+	volatile u32 here[16];
 
 	here[0] = *above;
 	return *above ? 0 : deeper(here) + here[0];

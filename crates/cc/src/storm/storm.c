@@ -45,7 +45,7 @@ void _exit(int status);
 
 #define MAX_CWND	(1U << 30)
 /* Packets out at most: windows beyond it are not filled. */
-#define MAX_FLIGHT	(1U << 26)
+#define MAX_FLIGHT	(1U << 25)
 /* Seconds for one call. */
 #define CALL_LIMIT_S	3
 
@@ -320,6 +320,9 @@ static void send(struct flow *f)
 	if (f->weather.app_limited && chance(500))
 		count /= 2;
 	tp->is_cwnd_limited = count == room;
+	/* A window that is not used decays (RFC 7661); vegas in slow start grows it regardless. */
+	if (count < room || tp->snd_cwnd > MAX_FLIGHT)
+		tp->snd_cwnd = min(tp->snd_cwnd, 2 * MAX_FLIGHT);
 	if (count == 0)
 		return;
 	call_min_tso_segs(f);

@@ -1,0 +1,75 @@
+"""Writes the templates beside this file under a name."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from pathlib import Path
+
+from dumbbell.congestion_control import congestion_controls
+from dumbbell.errors import ResultError, ScenarioError, os_reason
+
+__all__ = ["FILES", "new"]
+
+#: What is written, and from which template; NAME in them is the congestion control's.
+FILES = {
+    "NAME.bpf.c": "template.bpf.c",
+    "test_NAME.py": "template_test.txt",
+    "scenario.toml": "template.toml",
+}
+#: Of the kernel's 15 letters; a C identifier, since functions are called by it.
+NAME = re.compile(r"[a-z][a-z0-9_]{0,14}", re.ASCII)
+#: Words that C has for itself, or that the headers have given away.
+TAKEN = frozenset({
+    "after", "auto", "before", "bool", "break", "case", "char", "clamp", "const", "continue",
+    "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline",
+    "int", "long", "max", "min", "register", "restrict", "return", "short", "signed", "sizeof",
+    "sock", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile",
+    "while",
+})  # fmt: skip
+
+
+def new(name: str, directory: Path) -> list[Path]:
+    """Write a congestion control, its test and a scenario to ``directory/name``.
+
+    Parameters
+    ----------
+    name
+        What it shall be called: 1 to 15 small letters, digits and ``_``.
+    directory
+        Where its own directory is made.
+
+    Returns
+    -------
+    list of Path
+        The files.
+
+    Raises
+    ------
+    ScenarioError
+        The name is none, or taken.
+    ResultError
+        There is such a directory, or it cannot be written.
+    """
+    if not NAME.fullmatch(name) or name in TAKEN or keyword.iskeyword(name):
+        raise ScenarioError(
+            f"`{name}` is no name for a congestion control; say 1 to 15 small letters, digits or "
+            "`_`, a letter first, and no word of C's",
+            key="cc",
+        )
+    if name in congestion_controls():
+        raise ScenarioError(f"`{name}` is built in; say another name", key="cc")
+    place = directory / name
+    if place.exists():
+        raise ResultError(f"{place} is there already; remove it, or say another name")
+    written = []
+    try:
+        place.mkdir(parents=True)
+        for file, template in FILES.items():
+            text = Path(__file__).with_name(template).read_text(encoding="utf-8")
+            path = place / file.replace("NAME", name)
+            path.write_text(text.replace("NAME", name), encoding="utf-8")
+            written.append(path)
+    except OSError as error:
+        raise ResultError(f"{place}: cannot be written: {os_reason(error)}") from None
+    return written

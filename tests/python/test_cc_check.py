@@ -1,0 +1,118 @@
+"""`dumbbell cc check` and `cc new`: what is good passes, and each sin is found and named."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell.cc_check import check
+from dumbbell.cc_check.storm import storm
+from dumbbell.cc_new import new
+from dumbbell.congestion_control import congestion_controls
+from dumbbell.errors import ResultError, ScenarioError
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = ROOT / "tests/data/hostile/hostile.bpf.c"
+#: A place in the source for a sin, and where it then is found.
+HOOK = "\ttcp_reno_cong_avoid(sk, ack, acked);\n"
+
+SINS = {
+    "divide": ("tp->snd_cwnd = 100 / zero;", "division_by_zero", "sin.bpf.c:"),
+    "wild": ("*(volatile u32 *)address = ack;", "address", "SEGV in `hostile_cong_avoid`"),
+    "loop": ("while (!zero) zero = ca->divisor;", "stuck", "does not return from `cong_avoid`"),
+    "zero": ("tp->snd_cwnd = 0;", "cwnd_zero", "sets cwnd to 0 in `cong_avoid`"),
+    "huge": ("tp->snd_cwnd -= tp->snd_cwnd + 1;", "cwnd_huge", "4,294,967,295 packets"),
+    "shift": ("tp->snd_cwnd += 1 << (acked + 40);", "undefined", "shift exponent"),
+    "state": ("((u8 *)ca)[104] = ack | 1;", "beyond_state", "beyond its 104 bytes of state"),
+    "address": (
+        "ca->acks = (u32)(unsigned long)sk;",
+        "non_deterministic",
+        "does not do the same in the same storm",
+    ),
+}
+
+
+def sinful(directory: Path, sin: str) -> str:
+    """Write a congestion control that commits a sin at every ACK."""
+    path = directory / "sin.bpf.c"
+    text = HOSTILE.read_text()
+    assert HOOK in text
+    path.write_text(text.replace(HOOK, f"{HOOK}\t{sin}\n"))
+    return str(path)
+
+
+@pytest.fixture(autouse=True)
+def _has_sanitizers() -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("no gcc, whose sanitizers these tests are written for")
+
+
+@pytest.mark.parametrize("sin", SINS)
+def test_a_storm_finds_a_sin_and_names_it(tmp_path: Path, sin: str) -> None:
+    code, kind, message = SINS[sin]
+    found = storm(sinful(tmp_path, code), seeds=1)
+    assert [finding.level for finding in found.findings[:1]] == ["error"]
+    matching = [finding for finding in found.findings if finding.kind == kind]
+    assert matching, found.findings
+    assert message in matching[0].message
+
+
+@pytest.mark.parametrize("name", congestion_controls())
+def test_our_own_weather_a_storm(name: str) -> None:
+    found = storm(str(ROOT / f"cc/{name}.bpf.c"), seeds=1)
+    assert found.findings == []
+    assert found.sanitizers == "address,undefined"
+    assert found.calls["ssthresh"] > 1000
+
+
+def test_a_forbidden_write_is_named(tmp_path: Path) -> None:
+    checked = check(sinful(tmp_path, "tp->mss_cache = 1;"))
+    assert checked.verdict == "FAILED"
+    assert checked.findings[0].kind == "read_only_field"
+    assert "`mss_cache`" in checked.findings[0].message
+
+
+def test_what_is_new_passes_its_check(
+    tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = cli("cc", "new", "mine")
+    assert made.code == 0
+    assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == [
+        "mine.bpf.c", "scenario.toml", "test_mine.py",
+    ]  # fmt: skip
+    checked = cli("cc", "check", "mine/mine.bpf.c", "--storms", "1", "--json")
+    assert checked.code == 0, checked.out
+    said = json.loads(checked.out)
+    assert (said["name"], said["verdict"]) == ("mine", "OK")
+    assert said["ops"] == ["ssthresh", "cong_avoid", "undo_cwnd", "init"]
+    assert [series["name"] for series in said["series"]] == ["w_max_pkts", "losses", "phase"]
+    assert min(group["share"] for group in said["sanity"]) > 0.2
+    monkeypatch.chdir(tmp_path / "mine")
+    assert cli("run", "scenario.toml", "--time", "5s").code == 0
+
+
+def test_what_fails_leaves_with_1(tmp_path: Path, cli: Callable[..., Any]) -> None:
+    outcome = cli("cc", "check", sinful(tmp_path, SINS["zero"][0]), "--storms", "1")
+    assert outcome.code == 1
+    assert "sets cwnd to 0 in `cong_avoid`" in outcome.out
+    assert outcome.out.rstrip().endswith("verdict     FAILED")
+
+
+@pytest.mark.parametrize("name", ["Mine", "9lives", "int", "a" * 16, "x-y", ""])
+def test_a_name_that_is_none(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ScenarioError, match="no name for a congestion control"):
+        new(name, tmp_path)
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    new("mine", tmp_path)
+    with pytest.raises(ResultError, match="there already"):
+        new("mine", tmp_path)
+    with pytest.raises(ScenarioError, match="built in"):
+        new("cubic", tmp_path)
