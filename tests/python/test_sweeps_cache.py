@@ -176,7 +176,7 @@ def test_a_module_that_is_built_in_is_in_the_key(tmp_path):
 def test_a_class_of_the_program_is_never_found_again(cache):
     def made(window: int) -> type:
         class Held(dumbbell.CongestionControl):
-            def cong_avoid(self, sk, ack, acked):
+            def cong_avoid(self, sk, _ack, _acked):
                 sk.snd_cwnd = window
 
         return Held
