@@ -74,7 +74,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> 
 
 def paint(cell: str) -> str:
     """Colour a verdict; its word says the same without."""
-    colors = {"OK": "green", "WARN": "yellow", "INVALID": "bold red"}
+    colors = {"OK": "green", "WARN": "yellow", "INVALID": "bold red", "FAILED": "bold red"}
     return f"[{colors[cell]}]{cell}[/]" if cell in colors else escape(cell)
 
 

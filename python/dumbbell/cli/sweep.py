@@ -17,7 +17,7 @@ from dumbbell.cli.capture import (
     captures_of,
     tidying,
 )
-from dumbbell.cli.console import note, out, print_json, progress_bar
+from dumbbell.cli.console import error, note, out, print_json, progress_bar
 from dumbbell.cli.options import Settings, base_scenario
 from dumbbell.cli.sweep_table import sweep_table
 from dumbbell.engine import SIMULATOR
@@ -29,6 +29,9 @@ from dumbbell.sweeps import Progress, Sweep, SweepInterrupted, SweepResult
 from dumbbell.sweeps.sweep_directory import place_of
 
 __all__ = ["sweep_command"]
+
+#: Runs that failed of which each has a line; there may be thousands, of one fault.
+MAX_FAILED_LINES = 5
 
 What = Annotated[list[str] | None, *options.What.__metadata__]
 AxisOptions = Annotated[
@@ -166,7 +169,7 @@ def sweep_command(
     how = {"jobs": jobs, "cluster": cluster, "cache": cache, "out": out_dir}
     result = run_sweep(sweep, how, captures)
     show(result, out_dir, json=json)
-    return 0
+    return 1 if result.failed else 0
 
 
 def check_alone(
@@ -222,6 +225,16 @@ def show(result: SweepResult, out_dir: Path | None, *, json: bool) -> None:
             static.save(figure, out_dir / "figures")
         if not json:
             out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
+    tell_failed(result)
+
+
+def tell_failed(result: SweepResult) -> None:
+    """Say what ended the runs that failed, to stderr."""
+    for (cell, rep), why in list(result.failed.items())[:MAX_FAILED_LINES]:
+        error(f"{result.cells[cell].label}, rep {rep}: {why}")
+    more = len(result.failed) - MAX_FAILED_LINES
+    if more > 0:
+        error(f"{more} more {'run' if more == 1 else 'runs'} failed")
 
 
 def to_documents(result: SweepResult) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +19,8 @@ __all__ = ["sweep_table"]
 
 #: What a row of the sweep says of one cell, repetition and group.
 Row = Mapping[str, Any]
+#: In place of a verdict where there is no run, and of the numbers.
+FAILED, NOTHING = "FAILED", "-"
 COLUMNS = (
     "cell", "rep", "group", "verdict", "goodput_per_flow_bps", "utilization",
     "queue_delay_mean_us", "jain",
@@ -28,7 +30,8 @@ COLUMNS = (
 def sweep_table(result: SweepResult) -> object:
     """Lay out each cell: its groups' goodput per flow, queueing delay, fairness, verdict.
 
-    Means over the repetitions, from three on with their confidence intervals.
+    Means over the repetitions, from three on with their confidence intervals. A cell whose runs
+    all failed has no numbers; one of which some did says how many.
     """
     axes = [axis.name for axis in result.axes]
     uneven = len(set(result.reps.values())) > 1
@@ -41,13 +44,19 @@ def sweep_table(result: SweepResult) -> object:
     of_cell: dict[int, list[Row]] = defaultdict(list)
     for row in result.rows.select(COLUMNS).to_pylist():
         of_cell[row["cell"]].append(row)
+    failed = Counter(cell for cell, _ in result.failed)
     rows = []
     for cell in sorted(result.cells, key=reading_order(result)):
-        if not of_cell[cell.index]:
+        measured = of_cell[cell.index]
+        if not measured and not failed[cell.index]:
             continue
         labels = [label_of(cell.values[name]) for name in axes] or ["all"]
         count = [str(result.reps[cell.index])] if uneven else []
-        rows.append((*labels, *count, *cell_columns(of_cell[cell.index])))
+        blank = [NOTHING] * (len(columns) - len(labels) - len(count) - 1)
+        values = cell_columns(measured) if measured else (*blank, FAILED)
+        if measured and failed[cell.index]:
+            values = (*values[:-1], f"{values[-1]}, {failed[cell.index]} {FAILED}")
+        rows.append((*labels, *count, *values))
     return table("", columns, rows)
 
 

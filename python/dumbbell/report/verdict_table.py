@@ -10,6 +10,8 @@ from dumbbell.verdict import INVALID, OK, WARN
 
 __all__ = ["Remark", "remarks_of", "verdict_counts"]
 
+#: In place of a verdict: a congestion control ended the run.
+FAILED = "FAILED"
 #: Runs that a remark names.
 EXAMPLES = 3
 
@@ -21,7 +23,7 @@ class Remark:
     Attributes
     ----------
     status, check
-        WARN or INVALID; the check's name.
+        WARN, INVALID or FAILED; the check's name.
     runs
         Of how many runs.
     message
@@ -38,13 +40,16 @@ class Remark:
 
 
 def verdict_counts(result: SweepResult) -> Counter[str]:
-    """Count the runs by verdict."""
+    """Count the runs by verdict; those that a congestion control crashed are FAILED."""
     rows = result.rows
     keys = zip(
         rows["cell"].to_pylist(), rows["rep"].to_pylist(), rows["verdict"].to_pylist(), strict=True
     )
     of_run = {(cell, rep): verdict for cell, rep, verdict in keys}
-    return Counter(of_run.values())
+    counts = Counter(of_run.values())
+    if result.failed:
+        counts[FAILED] = len(result.failed)
+    return counts
 
 
 def remarks_of(result: SweepResult) -> list[Remark]:
@@ -55,6 +60,9 @@ def remarks_of(result: SweepResult) -> list[Remark]:
     )
     amiss = dict.fromkeys((cell, rep) for cell, rep, verdict in keys if verdict != OK)
     found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for (cell, rep), why in result.failed.items():
+        where = f"{result.cells[cell].label}, rep {rep}"
+        found.setdefault((FAILED, "congestion_control"), []).append((where, why))
     for cell, rep in amiss:
         where = f"{result.cells[cell].label}, rep {rep}"
         for reason in result.runs[cell, rep].verdict.reasons:
@@ -66,4 +74,6 @@ def remarks_of(result: SweepResult) -> list[Remark]:
         )
         for (status, check), said in found.items()
     ]  # fmt: skip
-    return sorted(remarks, key=lambda each: ((INVALID, WARN).index(each.status), -each.runs))
+    return sorted(
+        remarks, key=lambda each: ((FAILED, INVALID, WARN).index(each.status), -each.runs)
+    )

@@ -19,7 +19,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from dumbbell._core import Control
 from dumbbell.capture import Capture
-from dumbbell.errors import Cancelled, EngineError
+from dumbbell.errors import Cancelled, CongestionControlError, EngineError
 from dumbbell.run import POLL_S, execute
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.key import RunKey, run_key
@@ -125,6 +125,9 @@ class Agenda(Protocol[K, T]):
 
     def finished(self, case: Case[K], result: T) -> None:
         """Take what became of a run."""
+
+    def failed(self, case: Case[K], error: CongestionControlError) -> bool:
+        """Take that a congestion control ended its run; False stops the others too."""
 
 
 class Work(ABC, Generic[K, R]):
@@ -313,7 +316,7 @@ def drive(
     KeyboardInterrupt
         Ctrl-C; what is under way is stopped.
     DumbbellError
-        The first run that failed; the others are stopped.
+        The first run that failed, unless the agenda goes on without it; the others are stopped.
     """
     waiting: dict[Future[Any], Case[K]] = {}
     finished, finished_s = 0, 0.0
@@ -321,7 +324,7 @@ def drive(
         for done in rounds(agenda, place, waiting):
             for future in done:
                 case = waiting.pop(future)
-                agenda.finished(case, place.result(case, future))
+                conclude(agenda, place, case, future)
                 finished, finished_s = finished + 1, finished_s + case.time_s
             if on_progress is not None:
                 simulated_s = finished_s + sum(case.simulated_s() for case in waiting.values())
@@ -333,9 +336,20 @@ def drive(
         for future, case in waiting.items():
             # What ended meanwhile is kept already, and counts.
             if future.done() and not future.cancelled() and future.exception() is None:
-                agenda.finished(case, place.result(case, future))
+                conclude(agenda, place, case, future)
         raise
     place.close()
+
+
+def conclude(agenda: Agenda[K, R], place: Place[K, R], case: Case[K], future: Future[Any]) -> None:
+    """Tell an agenda what became of a run."""
+    try:
+        result = place.result(case, future)
+    except CongestionControlError as error:
+        if not agenda.failed(case, error):
+            raise
+    else:
+        agenda.finished(case, result)
 
 
 def rounds(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+from dumbbell.errors import CongestionControlError
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.executor import Case
 from dumbbell.sweeps.measures import Measures
@@ -34,6 +35,11 @@ class Repetitions:
         How often.
     take
         Told what was measured of each run.
+
+    Attributes
+    ----------
+    errors
+        What ended the runs that a congestion control crashed, in a line each.
     """
 
     def __init__(self, scenarios: list[Scenario], plan: Plan, take: Taken) -> None:
@@ -44,6 +50,7 @@ class Repetitions:
         self.planned = [0] * len(scenarios)
         self.open = [0] * len(scenarios)
         self.values: dict[Key, list[float | None]] = {}
+        self.errors: dict[Key, str] = {}
         self.waiting: deque[Key] = deque()
         self.total = 0
         self.total_s = 0.0
@@ -72,17 +79,26 @@ class Repetitions:
 
     def finished(self, case: Case[Key], result: Measures) -> None:
         """Take what was measured; plan more of a cell whose last run was not enough."""
-        cell, _ = case.key
         self.take(case.key, case.scenario, result)
+        if self.tightness is not None:
+            self.values[case.key] = [group[self.plan.metric] for group in result]
+        self._ended(case.key[0])
+
+    def failed(self, case: Case[Key], error: CongestionControlError) -> bool:
+        """Go on with the others: what foreign code does to its run is a finding about that."""
+        self.errors[case.key] = str(error)
+        self._ended(case.key[0])
+        return True
+
+    def _ended(self, cell: int) -> None:
         self.open[cell] -= 1
-        if self.tightness is None:
-            return
-        self.values[case.key] = [group[self.plan.metric] for group in result]
-        if self.open[cell] == 0:
+        if self.tightness is not None and self.open[cell] == 0:
             self._repeat(cell, self.tightness)
 
     def _repeat(self, cell: int, tightness: Tightness) -> None:
         done = self.planned[cell]
+        if any((cell, rep) in self.errors for rep in range(done)):
+            return  # its mean would be of the runs that happened to survive
         by_group = list(zip(*(self.values[cell, rep] for rep in range(done)), strict=True))
         more = tightness.more(by_group, self.plan.max_reps - done)
         for rep in range(done, done + more):

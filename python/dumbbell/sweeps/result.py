@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,9 @@ class SweepResult:
         What made it: versions and builds, as `sweep.json` has them.
     notes
         What the reader should know of how it was made, in lines.
+    failed
+        What ended the runs that a congestion control crashed, by cell index and repetition, in a
+        line each. They are in neither `runs` nor `rows`.
     """
 
     design: Design
@@ -52,10 +55,12 @@ class SweepResult:
     rows: pa.Table
     provenance: Mapping[str, Any]
     notes: tuple[str, ...] = ()
+    failed: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         crossed = " x ".join(f"{len(axis.values)} {axis.name}" for axis in self.axes) or "1 cell"
-        return f"<SweepResult {self.name}, {crossed}, {len(self.runs)} runs>"
+        failed = f", {len(self.failed)} failed" if self.failed else ""
+        return f"<SweepResult {self.name}, {crossed}, {len(self.runs)} runs{failed}>"
 
     @property
     def name(self) -> str:
@@ -98,7 +103,7 @@ class SweepResult:
 
         Its dims are the axes, ``rep`` and ``group``; axes that were zipped share a dim, named
         ``rate+rtt``. Each variable's attrs have `units` and `long_name`. Repetitions that did not
-        run are NaN.
+        run, or failed, are NaN.
 
         Raises
         ------

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from dumbbell.capture import Capture
 from dumbbell.engine import SIMULATOR, check_engine, default_workers
-from dumbbell.errors import EngineError
+from dumbbell.errors import CongestionControlError, EngineError
 from dumbbell.run import Run, execute
 from dumbbell.run_directory import ParquetBytes
 from dumbbell.scenario import Scenario
@@ -107,6 +107,10 @@ class ListAgenda(Generic[K]):
     def finished(self, case: Case[K], result: Run) -> None:
         """Take a run."""
         self.runs[case.key] = result
+
+    def failed(self, case: Case[K], error: CongestionControlError) -> bool:  # noqa: ARG002
+        """Stop: what the list is for needs all of its runs."""
+        return False
 
     def in_order(self) -> dict[K, Run]:
         """Return the runs that finished, in the order of the list."""

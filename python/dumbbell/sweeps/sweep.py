@@ -144,7 +144,8 @@ class Sweep:
         SweepInterrupted
             Ctrl-C; what is finished is in the cache and in `out`.
         DumbbellError
-            The first run that failed.
+            The first run that failed; but a run that its congestion control crashed is in the
+            result's `failed`, and the others go on.
         """
         check_engine(self.engine, *self.scenarios)
         self._check_places(executor, cluster, capture, out)
@@ -165,9 +166,9 @@ class Sweep:
             try:
                 drive(agenda, place, on_progress)
             except KeyboardInterrupt:
-                kept = self._finish(work, rows, same).runs
+                kept = self._finish(work, rows, same, agenda.errors).runs
                 raise SweepInterrupted(kept, agenda.total) from None
-        return self._finish(work, rows, same)
+        return self._finish(work, rows, same, agenda.errors)
 
     def _check_places(
         self, executor: object, cluster: object, capture: object, out: object
@@ -208,18 +209,21 @@ class Sweep:
             return Elsewhere(work, executor, jobs)
         return Here(work, jobs or default_workers(self.engine))
 
-    def _finish(self, work: SweepWork, rows: Rows, same: Sameness) -> SweepResult:
+    def _finish(
+        self, work: SweepWork, rows: Rows, same: Sameness, errors: Mapping[tuple[int, int], str]
+    ) -> SweepResult:
         """Put together what is finished, and write it."""
         table = rows.table()
         # What was kept but did not come to be measured is in no row.
         keys = set(zip(table["cell"].to_pylist(), table["rep"].to_pylist(), strict=True))
         runs = KeptRuns(self.design, {key: work.kept[key] for key in keys})
         if work.out is not None:
-            work.out.write(len(runs), table)
+            work.out.write(len(runs), table, errors)
         notes = [*same.notes(self.design), *([] if work.cache is None else work.cache.notes)]
         return SweepResult(
-            self.design, self.plan, self.engine, runs, table, provenance(), tuple(notes)
-        )
+            self.design, self.plan, self.engine, runs, table, provenance(), tuple(notes),
+            dict(sorted(errors.items())),
+        )  # fmt: skip
 
 
 def provenance() -> dict[str, str]:

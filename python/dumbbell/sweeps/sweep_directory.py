@@ -64,7 +64,7 @@ class SweepDirectory:
         check_parent(self.path)
         if (self.path / DOCUMENT).exists():
             there = read_document(self.path)
-            ours = self._to_document(0)
+            ours = self._to_document(0, {})
             changed = [key for key in ("scenario", "axes", "zipped", "engine")
                        if there.get(key) != ours[key]]  # fmt: skip
             if changed:
@@ -100,18 +100,23 @@ class SweepDirectory:
             raise ResultError(f"{place}: cannot be written: {os_reason(error)}") from None
         return place
 
-    def write(self, finished: int, rows: pa.Table | None = None) -> None:
+    def write(
+        self,
+        finished: int,
+        rows: pa.Table | None = None,
+        failed: Mapping[tuple[int, int], str] | None = None,
+    ) -> None:
         """Write `sweep.json`, and the rows when they are known; each whole or not at all."""
         if rows is not None:
             stream = pa.BufferOutputStream()
             pq.write_table(rows, stream, compression="zstd")
             replace_file(self.path / ROWS, stream.getvalue().to_pybytes())
         text = json.dumps(
-            self._to_document(finished), indent=2, ensure_ascii=False, allow_nan=False
+            self._to_document(finished, failed or {}), indent=2, ensure_ascii=False, allow_nan=False
         )
         replace_file(self.path / DOCUMENT, (text + "\n").encode())
 
-    def _to_document(self, finished: int) -> dict[str, Any]:
+    def _to_document(self, finished: int, failed: Mapping[tuple[int, int], str]) -> dict[str, Any]:
         """Return what `sweep.json` says; docs/data-format.md describes it."""
         design = self.design
         return {
@@ -131,6 +136,15 @@ class SweepDirectory:
             "plan": self.plan.to_dict(),
             "provenance": dict(self.provenance),
             "progress": {"cells": len(design.cells), "finished_runs": finished},
+            "failed": [
+                {
+                    "cell": cell,
+                    "rep": rep,
+                    "seed": design.scenario_of(design.cells[cell], rep).seed,
+                    "error": error,
+                }
+                for (cell, rep), error in sorted(failed.items())
+            ],
         }
 
 
@@ -171,7 +185,7 @@ def save(result: SweepResult, path: Path) -> Path:
             result.runs[key].save(directory.place(*key))
         else:
             directory.write_run(key, record, result.runs[key].capture)
-    directory.write(len(result.runs), result.rows)
+    directory.write(len(result.runs), result.rows, result.failed)
     return path
 
 
@@ -227,7 +241,17 @@ def load(path: Path) -> SweepResult:
         runs,
         rows_of(directory, runs),
         directory.provenance,
+        failed=failed_in(path),
     )
+
+
+def failed_in(path: Path) -> dict[tuple[int, int], str]:
+    """Read which runs failed when the sweep was last run; earlier versions wrote none."""
+    try:
+        said = read_document(path).get("failed", [])
+        return {(int(run["cell"]), int(run["rep"])): str(run["error"]) for run in said}
+    except (KeyError, TypeError, ValueError) as error:
+        raise ResultError(f"{path / DOCUMENT}: is damaged: {error}") from None
 
 
 def kept_in(directory: SweepDirectory) -> dict[tuple[int, int], KeptRun]:
