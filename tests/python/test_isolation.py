@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ DEEDS = {
 }
 
 
-def scenario(*ccs: str, **words: object) -> dumbbell.Scenario:
+def scenario(*ccs: str, **words: Any) -> dumbbell.Scenario:
     return dumbbell.Scenario(ccs, **{"time": "3s", **words})
 
 

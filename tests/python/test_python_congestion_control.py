@@ -124,7 +124,7 @@ def test_what_a_hook_raises_ends_the_run_with_file_and_line(mine: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("sk.snd_cwnd = 0; return", "set cwnd to 0"),
+        ("sk.snd_cwnd = 0; return", "left cwnd for a second at 0"),
         ("sk.snd_cwnd = 1 << 32", "raised OverflowError"),
         ("sk.mss_cache = 1", "'mss_cache' of 'dumbbell._core.Socket' objects is not writable"),
         ("while True: pass", "has not returned from `cong_avoid` (flow 0"),
@@ -163,6 +163,7 @@ def test_parameters_of_a_class_are_checked() -> None:
     class Tunable(Reno):
         name = "tunable"
         parameters = (Parameter("beta_pct", "%", "what is left on loss", 10, 90, 50),)
+        beta_pct: int
 
         def ssthresh(self, sk):
             return max(sk.snd_cwnd * self.beta_pct // 100, 2)

@@ -24,7 +24,8 @@ WARMUP_S = 10.0
 def flows_of(run: Run, flow: int) -> pd.DataFrame:
     """Return a flow's series after the warm-up."""
     series = run.flows.to_pandas()
-    return series[(series["flow"] == flow) & (series["time_us"] >= WARMUP_S * 1e6)]
+    late: pd.DataFrame = series[(series["flow"] == flow) & (series["time_us"] >= WARMUP_S * 1e6)]
+    return late
 
 
 def goodput_of_mbps(run: Run, flow: int) -> float:

@@ -199,7 +199,7 @@ def bbr(source: str) -> Finding:
 
 def highspeed_pkts(loss: float) -> float:
     """RFC 3649 §5: W = 0.12 / p^0.835."""
-    return 0.12 / loss**0.835
+    return float(0.12 / loss**0.835)
 
 
 SIGNATURES = (
