@@ -133,7 +133,8 @@ def held(window: int) -> str:
 def goodputs(cc: Any, cache: Cache) -> list[float]:
     rows = Sweep(Scenario([cc], time="1s", rate="10mbit"), {}).run(cache=cache).rows
     assert rows["cc"].to_pylist() == [str(Scenario([cc]).groups[0].cc)]
-    return rows["goodput_bps"].to_pylist()
+    goodput_bps: list[float] = rows["goodput_bps"].to_pylist()
+    return goodput_bps
 
 
 def test_each_congestion_control_of_a_file_has_runs_of_its_own(cache, tmp_path):

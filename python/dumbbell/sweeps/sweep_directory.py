@@ -276,8 +276,10 @@ def key_in(place: Path) -> RunKey | None:
         said = record_directory.read_provenance(place)
     except (OSError, ResultError):
         return None
-    parts = ("engine", "engine_version", "engine_build")
-    return RunKey(said["key"], *(str(said.get(part)) for part in parts))
+    engine, version, build = (
+        str(said.get(part)) for part in ("engine", "engine_version", "engine_build")
+    )
+    return RunKey(said["key"], engine, version, build)
 
 
 def rows_of(directory: SweepDirectory, runs: KeptRuns) -> pa.Table:
