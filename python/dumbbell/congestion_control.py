@@ -235,9 +235,7 @@ class CongestionControlChoice:
     @property
     def is_file(self) -> bool:
         """Whether it is one's own source file, in C or Python, and no built-in."""
-        return not (self.is_kernels_own or self.is_python_class) and (
-            "/" in self.name or file_of(self.name).suffix in SOURCES
-        )
+        return is_file(self.name)
 
     @property
     def is_python(self) -> bool:
@@ -247,7 +245,7 @@ class CongestionControlChoice:
     @property
     def is_python_class(self) -> bool:
         """Whether it is a class of Python's that the running program defines."""
-        return self.name.startswith(PYTHON_CLASS) and is_python(self.name)
+        return is_python_class(self.name)
 
     @property
     def series(self) -> tuple[Series, ...]:
@@ -292,6 +290,18 @@ def is_python(name: str) -> bool:
     """Whether a name is of a congestion control in Python: ``./mine.py`` or ``python/Mine``."""
     return file_of(name).suffix == ".py" or (
         name.startswith(PYTHON_CLASS) and file_of(name).suffix not in SOURCES
+    )
+
+
+def is_python_class(name: str) -> bool:
+    """Whether a name is of a class of the running program: ``python/Mine``."""
+    return name.startswith(PYTHON_CLASS) and is_python(name)
+
+
+def is_file(name: str) -> bool:
+    """Whether a name is of a source file, in C or Python: ``./mine.bpf.c``."""
+    return not (is_kernels_own(name) or is_python_class(name)) and (
+        "/" in name or file_of(name).suffix in SOURCES
     )
 
 

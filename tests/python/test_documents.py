@@ -1,6 +1,7 @@
 """What the documents show works as they show it."""
 
 import re
+from collections import Counter
 from dataclasses import fields as fields_of
 from pathlib import Path
 
@@ -53,3 +54,44 @@ def test_the_readme_s_table_is_what_the_command_prints(capsys):
 def test_a_lone_text_is_no_list_of_groups():
     with pytest.raises(dumbbell.ScenarioError, match=r"say a list, like `\['copa'\]`"):
         dumbbell.Scenario("copa")
+
+
+CODE = re.compile(r"^```.*?^```$|^    [^\n]*$", re.MULTILINE | re.DOTALL)
+
+
+def commands(document: str) -> list[str]:
+    """Fenced blocks and indented lines without their comments: those are translated."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    return [re.sub(r"\s+# [^\n]*", "", block) for block in CODE.findall(text)]
+
+
+def links(document: str) -> Counter[str]:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    found = re.finditer(r'\]\((?P<link>[^)\s]+)\)|<img src="(?P<picture>[^"]+)"', text)
+    return Counter(match["link"] or match["picture"] for match in found)
+
+
+def prose(document: str) -> str:
+    return CODE.sub("", (ROOT / document).read_text(encoding="utf-8"))
+
+
+def test_the_japanese_readme_shows_the_same_commands():
+    assert len(commands("README.md")) > 20
+    assert commands("README.ja.md") == commands("README.md")
+
+
+def test_the_japanese_readme_has_the_same_links_and_pictures():
+    english, other = links("README.md"), links("README.ja.md")
+    assert english.pop("README.ja.md") == other.pop("README.md") == 1
+    assert other == english
+
+
+def test_the_japanese_readme_has_the_same_names_and_figures():
+    names = re.compile(r"`[^`]+`")
+    english, other = prose("README.md"), prose("README.ja.md")
+    assert Counter(names.findall(other)) == Counter(names.findall(english))
+    # Japanese writes words such as "fifteen" in digits, so it may have more figures.
+    figures = re.compile(r"\d+(?:[.,]\d+)+|\d{2,}")
+    assert set(figures.findall(english)) - set(figures.findall(other)) == set()
+    assert english.count("\n## ") == other.count("\n## ")
+    assert english.count("\n|") == other.count("\n|")

@@ -21,6 +21,7 @@ from dumbbell.gate import (
     run_suite,
     save_baseline,
 )
+from dumbbell.gate.baseline import moved_cc
 from tests.python import planted
 from tests.python.conftest import Outcome
 
@@ -251,3 +252,17 @@ def test_a_baseline_reads_back_the_same(baseline: Path, recorded: SuiteResult) -
     loaded = load_baseline(baseline)
     assert loaded.cells == recorded.cells
     assert loaded.suite.document == recorded.suite.document
+
+
+@pytest.mark.parametrize(
+    ("cc", "moved"),
+    [
+        ("mine.bpf.c", "../mine.bpf.c"),
+        ("mine.py:gain=2", "../mine.py:gain=2"),
+        ("./two.bpf.c#second", "../two.bpf.c#second"),
+        ("linux/cubic", "linux/cubic"),
+        ("cubic:beta=819", "cubic:beta=819"),
+    ],
+)
+def test_a_file_of_a_baseline_is_named_from_its_directory(tmp_path, cc, moved):
+    assert moved_cc(cc, tmp_path, tmp_path / "base") == moved

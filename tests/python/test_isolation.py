@@ -93,6 +93,14 @@ def test_it_can_be_cancelled() -> None:
     assert time.monotonic() - started < foreign_run.FUNCTION_LIMIT_S + 30
 
 
+def test_it_can_be_cancelled_while_progress_keeps_coming(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreign_run, "POLL_S", 3600)
+    control = dumbbell.Control()
+    threading.Timer(0.5, control.cancel).start()
+    with pytest.raises(dumbbell.Cancelled):
+        dumbbell.run(scenario(hostile(0), time="2000s"), control=control)
+
+
 def test_a_refusal_is_the_engines() -> None:
     with pytest.raises(dumbbell.EngineError, match="has no parameter `nonsense`") as caught:
         dumbbell.run(scenario(f"{HOSTILE}:nonsense=1"))

@@ -15,6 +15,7 @@ from dumbbell import Scenario, Sweep, _core
 from dumbbell.capture import Capture
 from dumbbell.sweeps import Cache
 from dumbbell.sweeps.inventory import prune, take_inventory, verify
+from dumbbell.sweeps.key import run_key
 
 SCENARIO = Scenario(["copa", "cubic"], time="1s", rate="10mbit")
 SWEEP = Sweep(SCENARIO, {"buffer": "1..2bdp"}, reps=2)
@@ -111,6 +112,91 @@ def test_what_is_damaged_runs_again_and_is_mended(engine, cache, tmp_path, name,
     assert verify(cache) == (1, [])
     one.run(cache=cache, out=tmp_path / "third")
     assert engine.runs == 2
+
+
+def test_measures_that_are_damaged_are_never_taken(engine, cache, tmp_path):
+    one = Sweep(SCENARIO, {})
+    first = one.run(cache=cache)
+    (entry,) = entries(cache)
+    path = entry / "measures.json"
+    path.write_text(path.read_text().replace('"jain":0.', '"jain":7.'))
+    assert verify(cache) == (1, [f"{path}: is damaged"])
+    assert one.run(cache=cache).rows.equals(first.rows)
+    assert engine.runs == 2  # there is no series to measure again
+    assert verify(cache) == (1, [])
+
+
+def held(window: int) -> str:
+    return f"    def cong_avoid(self, sk, ack, acked): sk.snd_cwnd = {window}\n"
+
+
+def goodputs(cc: Any, cache: Cache) -> list[float]:
+    rows = Sweep(Scenario([cc], time="1s", rate="10mbit"), {}).run(cache=cache).rows
+    assert rows["cc"].to_pylist() == [str(Scenario([cc]).groups[0].cc)]
+    goodput_bps: list[float] = rows["goodput_bps"].to_pylist()
+    return goodput_bps
+
+
+def test_each_congestion_control_of_a_file_has_runs_of_its_own(cache, tmp_path):
+    file = tmp_path / "two.py"
+    text = "import dumbbell\n"
+    for name, window in (("Two", 2), ("Twenty", 20)):
+        text += f"class {name}(dumbbell.CongestionControl):\n{held(window)}"
+    file.write_text(text)
+    slow, fast = (goodputs(f"{file}#{name}", cache) for name in ("Two", "Twenty"))
+    assert slow < fast
+    assert goodputs(f"{file}#Two", cache) == slow
+    assert cache.hits == 1
+    file.write_text(text.replace("snd_cwnd = 2\n", "snd_cwnd = 4\n"))
+    assert slow < goodputs(f"{file}#Two", cache) < fast
+
+
+def test_a_file_is_run_again_when_a_module_that_it_imports_changes(cache, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    module, file = tmp_path / "windows_of_mine.py", tmp_path / "mine.py"
+    file.write_text(
+        "import dumbbell\nfrom windows_of_mine import WINDOW\n"
+        f"class Mine(dumbbell.CongestionControl):\n{held(0).replace('= 0', '= WINDOW')}"
+    )
+    module.write_text("WINDOW = 2\n")
+    slow = goodputs(str(file), cache)
+    module.write_text("WINDOW = 20\n")
+    assert goodputs(str(file), cache) > slow
+
+
+def test_a_module_that_is_built_in_is_in_the_key(tmp_path):
+    for name in ("tcp_yeah.c", "tcp_vegas.h", "tcp_vegas.c"):
+        (tmp_path / name).write_text('#include "tcp_vegas.h"\n')
+    scenario = Scenario([f"{tmp_path}/tcp_yeah.c"])
+    before = run_key(scenario, "simulator")
+    assert run_key(scenario, "simulator") == before
+    (tmp_path / "tcp_vegas.c").write_text("/* changed */\n")
+    assert run_key(scenario, "simulator") != before
+
+
+def test_a_class_of_the_program_is_never_found_again(cache):
+    def made(window: int) -> type:
+        class Held(dumbbell.CongestionControl):
+            def cong_avoid(self, sk, _ack, _acked):
+                sk.snd_cwnd = window
+
+        return Held
+
+    # Same name, same text; what differs is in the program.
+    slow, fast = (goodputs(made(window), cache) for window in (2, 20))
+    assert slow < fast
+    assert not entries(cache)
+    result = Sweep(Scenario([made(2)], time="1s"), {}).run(cache=cache)
+    assert result.runs[0, 0].groups[0]["cc"] == "held"
+
+
+def test_the_same_file_elsewhere_is_found_under_its_own_name(cache, tmp_path):
+    for place in ("a", "b"):
+        (tmp_path / place).mkdir()
+        text = f"import dumbbell\nclass Mine(dumbbell.CongestionControl):\n{held(4)}"
+        (tmp_path / place / "mine.py").write_text(text)
+    assert goodputs(f"{tmp_path}/a/mine.py", cache) == goodputs(f"{tmp_path}/b/mine.py", cache)
+    assert cache.hits == 1
 
 
 def test_a_key_of_another_run_is_no_hit(engine, cache):
@@ -236,6 +322,22 @@ def test_killed_writers_leave_nothing_that_is_found(cache):
     os.utime(half.parent, (0, 0))
     prune(cache)
     assert not half.exists()
+
+
+def test_a_killed_prune_leaves_nothing_that_stays(cache, monkeypatch):
+    SWEEP.run(cache=cache)
+    with monkeypatch.context() as killed:
+        killed.setattr(shutil, "rmtree", lambda _path: None)
+        prune(cache, everything=True)
+    (left, *_) = found = list(cache.place.rglob(".dumbbell-*"))
+    assert len(found) == 4
+    assert left.parent == cache.entries
+    SWEEP.run(cache=cache)
+    assert prune(cache, everything=True).entries == 4
+    for path in found:
+        os.utime(path, (0, 0))
+    prune(cache)
+    assert not list(cache.place.rglob(".dumbbell-*"))
 
 
 def test_help_loads_no_heavy_library():

@@ -223,6 +223,21 @@ def test_a_killed_sweep_goes_on_where_it_was(cli, tmp_path, monkeypatch):
     assert len(SweepResult.load(out).runs) == 32
 
 
+def test_rows_of_another_warm_up_are_not_taken_for_those_of_a_killed_sweep(tmp_path):
+    Sweep(SCENARIO, {}).run(cache=False, out=tmp_path)
+    late = Sweep(SCENARIO, {}, warmup="1s")
+    expected = late.run(cache=False)
+    late._directory(tmp_path)  # it begins, and is killed
+    assert SweepResult.load(tmp_path).rows.equals(expected.rows)
+
+
+def test_flows_that_end_before_the_warm_up_have_a_dash(cli):
+    outcome = cli("sweep", "copa", "cubic", "--axis", "1.stop=500ms", "--time", "3s",
+                  "--warmup", "1s", "--no-cache")  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    assert "–" in outcome.out
+
+
 def test_another_sweep_is_not_written_over(cli, tmp_path):
     sweep = ("sweep", "copa", "--time", "1s", "--out", str(tmp_path))
     assert cli(*sweep, "--buffer", "1..2bdp").code == 0

@@ -17,21 +17,21 @@ typedef u16			uint16_t;
 typedef u8			uint8_t;
 typedef u32			gfp_t;
 
-#define U8_MAX		((u8)~0U)
-#define U16_MAX		((u16)~0U)
-#define U32_MAX		((u32)~0U)
-#define U64_MAX		((u64)~0ULL)
-#define S8_MAX		((s8)(U8_MAX >> 1))
-#define S16_MAX		((s16)(U16_MAX >> 1))
-#define S32_MAX		((s32)(U32_MAX >> 1))
-#define S64_MAX		((s64)(U64_MAX >> 1))
-#define S32_MIN		((s32)(-S32_MAX - 1))
-#define S64_MIN		((s64)(-S64_MAX - 1))
-#define INT_MAX		((int)(~0U >> 1))
-#define INT_MIN		(-INT_MAX - 1)
-#define UINT_MAX	(~0U)
-#define LONG_MAX	((long)(~0UL >> 1))
-#define ULONG_MAX	(~0UL)
+#define U8_MAX		((u8)0xff)
+#define U16_MAX		((u16)0xffff)
+#define U32_MAX		((u32)0xffffffff)
+#define U64_MAX		((u64)0xffffffffffffffff)
+#define S8_MAX		((s8)0x7f)
+#define S16_MAX		((s16)0x7fff)
+#define S32_MAX		((s32)0x7fffffff)
+#define S64_MAX		((s64)0x7fffffffffffffff)
+#define S32_MIN		((s32)0x80000000)
+#define S64_MIN		((s64)0x8000000000000000)
+#define INT_MAX		__INT_MAX__
+#define INT_MIN		(-__INT_MAX__ - 1)
+#define UINT_MAX	0xffffffffU
+#define LONG_MAX	__LONG_MAX__
+#define ULONG_MAX	(2UL * __LONG_MAX__ + 1)
 #define U32_C(x)	x ## U
 #define U64_C(x)	x ## ULL
 #define BIT(n)		(1UL << (n))

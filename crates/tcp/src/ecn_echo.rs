@@ -18,9 +18,10 @@ pub(crate) struct EcnEcho {
     pub(crate) is_ok: bool,
     /// An ECN-capable packet has arrived: what is not capable is a retransmission.
     has_seen_ect: bool,
-    /// ACKs carry ECE. Classic: until CWR arrives; DCTCP: while the last data packet was marked
-    /// (`DCTCP.CE`).
+    /// ACKs carry ECE, until CWR arrives; with DCTCP it follows `last_was_marked`.
     echoes: bool,
+    /// `DCTCP.CE`: the last data packet was marked. CWR does not change it.
+    last_was_marked: bool,
     /// DCTCP: `rcv_nxt` when the last data packet arrived.
     prior_rcv_nxt: u32,
 }
@@ -32,6 +33,7 @@ impl EcnEcho {
             is_ok: false,
             has_seen_ect: false,
             echoes: false,
+            last_was_marked: false,
             prior_rcv_nxt: 0,
         }
     }
@@ -100,13 +102,15 @@ impl Receiver {
     /// RFC 8257 §3.2: a change of the mark is told at once, and what waited for a delayed ACK is
     /// acknowledged first, as it was marked.
     fn follow_mark(&mut self, is_marked: bool) {
-        if self.ecn.echoes != is_marked {
+        if self.ecn.last_was_marked != is_marked {
             if self.is_ack_delayed() {
+                self.ecn.echoes = self.ecn.last_was_marked; // CWR came with this packet, not with those
                 self.flush_delayed_ack(self.ecn.prior_rcv_nxt);
             }
             self.ack_now = true;
         }
         self.ecn.prior_rcv_nxt = self.rcv_nxt;
+        self.ecn.last_was_marked = is_marked;
         self.ecn.echoes = is_marked;
     }
 }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dumbbell.cli.console import table
-from dumbbell.statistics import mean_and_interval
+from dumbbell.statistics import known, mean_and_interval
 from dumbbell.sweeps import Cell, SweepResult
 from dumbbell.sweeps.design import label_of
 from dumbbell.sweeps.field import field_of
@@ -92,12 +92,7 @@ def reading_order(result: SweepResult) -> Callable[[Cell], tuple[int, ...]]:
 def cell_columns(rows: Sequence[Row]) -> tuple[str, ...]:
     """Return what is said of a cell."""
     groups = sorted({row["group"] for row in rows})
-    per_group = [
-        mean_and_interval(
-            [row["goodput_per_flow_bps"] / 1e6 for row in rows if row["group"] == group]
-        )
-        for group in groups
-    ]
+    per_group = [goodput_of([row for row in rows if row["group"] == group]) for group in groups]
     runs = [row for row in rows if row["group"] == groups[0]]
     return (
         *per_group,
@@ -106,6 +101,12 @@ def cell_columns(rows: Sequence[Row]) -> tuple[str, ...]:
         f"{mean_of(runs, 'jain'):.3f}",
         gravest([row["verdict"] for row in runs]),
     )
+
+
+def goodput_of(rows: Sequence[Row]) -> str:
+    """Write a group's goodput per flow; a dash where no flow of it runs after the warm-up."""
+    values = known([row["goodput_per_flow_bps"] for row in rows])
+    return mean_and_interval([value / 1e6 for value in values]) if values else "–"
 
 
 def mean_of(rows: Sequence[Row], metric: str) -> float:

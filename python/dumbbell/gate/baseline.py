@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from dumbbell.congestion_control import is_file
 from dumbbell.errors import GateError, os_reason
 from dumbbell.gate.suite_file import build_suite
 from dumbbell.gate.suite_result import CellResult, Observed, SuiteResult
@@ -155,7 +156,7 @@ def moved_cc(cc: str, seen_from: Path, to: Path) -> str:
     A source file is stored by its way from the baseline, so that a repository may be anywhere.
     """
     name, colon, params = cc.partition(":")
-    if name.endswith(".c") or ("/" in name and not name.startswith("linux/")):
+    if is_file(name):
         way = os.path.relpath(seen_from / name, to)
         name = way if "/" in way else f"./{way}"
     return f"{name}{colon}{params}"

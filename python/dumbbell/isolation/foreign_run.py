@@ -206,6 +206,7 @@ class ForeignRun:
 
     def read_lines(self) -> list[bytes]:
         """Wait for answers; return the lines that are whole."""
+        self.cancel_if_asked()  # also where progress comes before each poll is over
         while not select.select([self.answers], [], [], POLL_S)[0]:
             self.cancel_if_asked()
         data, descriptors, _, _ = socket.recv_fds(self.answers, 1 << 16, 1)

@@ -74,6 +74,8 @@ class Cache:
         series
             Only if its time series are there too, and whole.
         """
+        if not key.is_lasting:
+            return None
         entry = self.entry(key)
         try:
             record = record_directory.read(entry, key)
@@ -90,9 +92,13 @@ class Cache:
             self.hits += 1
         return record
 
+    def keeps(self, key: RunKey) -> bool:
+        """Whether a run would be kept, and found again."""
+        return self.trouble is None and key.is_lasting
+
     def put(self, record: Record) -> None:
         """Keep a run; one that is there already stays, unless it lacks what this one has."""
-        if self.trouble is not None:
+        if not self.keeps(record.key):
             return
         entry = self.entry(record.key)
         try:

@@ -80,8 +80,8 @@ def perform_elsewhere(job: Job) -> Record:
         The worker has another build of the engine, or another text of a congestion control.
     """
     here = run_key(job.scenario, job.engine)
-    if here.digest != job.key.digest:
-        same = here.engine_build == job.key.engine_build
+    same = here.engine_build == job.key.engine_build
+    if not same or (here.digest != job.key.digest and job.key.is_lasting):
         what = "source of a congestion control" if same else "build of dumbbell"
         raise EngineError(
             f"a worker has another {what} than this process; install the same on all of them"
@@ -261,7 +261,10 @@ class Elsewhere(Place[K, R]):
         """Hand out a run, unless it was done before."""
         found = self.work.find(case)
         if found is None:
-            return self.executor.submit(perform_elsewhere, self.work.job(case))
+            try:
+                return self.executor.submit(perform_elsewhere, self.work.job(case))
+            except self.lost as error:
+                raise lost_run(error) from None
         self.found += 1
         done: Future[Any] = Future()
         done.set_result(None)
@@ -275,16 +278,21 @@ class Elsewhere(Place[K, R]):
         try:
             record = future.result()
         except self.lost as error:
-            said = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
-            raise EngineError(
-                f"a run was lost with its worker: {said}; what is finished is kept: say it again"
-            ) from None
+            raise lost_run(error) from None
         return self.work.take(case, record)
 
     def stop(self, waiting: dict[Future[Any], Case[K]]) -> None:
         """Take back what has not begun; what is under way ends by itself."""
         for future in waiting:
             future.cancel()
+
+
+def lost_run(error: Exception) -> EngineError:
+    """Say that a run was lost, in a line."""
+    said = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+    return EngineError(
+        f"a run was lost with its worker: {said}; what is finished is kept: say it again"
+    )
 
 
 def drive(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -199,24 +200,27 @@ def prune(
     left_bytes = sum(entry.size_bytes for entry in entries)
     now_s, gone, gone_bytes = time.time(), 0, 0
     for path in (*abandoned(cache), *other_layouts(cache)):
-        remove_entry(path)
+        remove_entry(cache, path)
     for entry in entries:
         is_old = older_than_s is not None and now_s - entry.used_s > older_than_s
         is_over = max_bytes is not None and left_bytes > max_bytes
         if everything or entry.provenance is None or is_old or is_over:
-            remove_entry(entry.path)
+            remove_entry(cache, entry.path)
             gone, gone_bytes = gone + 1, gone_bytes + entry.size_bytes
             left_bytes -= entry.size_bytes
     return Removed(gone, gone_bytes, len(entries) - gone, left_bytes)
 
 
-def remove_entry(path: Path) -> None:
+def remove_entry(cache: Cache, path: Path) -> None:
     """Remove an entry, which then is gone whole."""
     try:
-        # Out of the way first: nobody shall find half of it.
-        doomed = path.parent / f".dumbbell-{path.name}"
-        path.rename(doomed)
-        shutil.rmtree(doomed)
+        cache.entries.mkdir(parents=True, exist_ok=True)
+        # Out of the way first, to where `abandoned` finds what is left: nobody shall find half.
+        doomed = Path(tempfile.mkdtemp(dir=cache.entries, prefix=".dumbbell-"))
+        try:
+            path.rename(doomed / "old")
+        finally:
+            shutil.rmtree(doomed)
     except FileNotFoundError:
         return  # another process was faster
     except OSError as error:
@@ -241,5 +245,5 @@ def verify(cache: Cache, *, remove: bool = False) -> tuple[int, list[str]]:
         except ResultError as error:
             damaged.append(str(error))
             if remove:
-                remove_entry(entry.path)
+                remove_entry(cache, entry.path)
     return checked, damaged

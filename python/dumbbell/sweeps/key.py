@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
+import importlib.util
 import json
 import os
 import platform
 import re
 import subprocess
+import sysconfig
+import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dumbbell import python_congestion_control
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.congestion_control import file_of, table_of
+from dumbbell.congestion_control import CongestionControlChoice, file_of, table_of
 from dumbbell.engine import KERNEL, engine_build
-from dumbbell.python_congestion_control import class_digest, find
 from dumbbell.scenario import Scenario
 
 __all__ = ["RunKey", "run_key"]
@@ -40,12 +45,16 @@ class RunKey:
         ``simulator`` or ``kernel``.
     engine_version, engine_build
         Version of the engine, and digest of it, its built-in congestion controls included.
+    is_lasting
+        Whether the same digest means the same run. A class of Python's may depend on anything in
+        its program, so each run of one has a digest of its own.
     """
 
     digest: str
     engine: str
     engine_version: str
     engine_build: str
+    is_lasting: bool = True
 
 
 def run_key(scenario: Scenario, engine: str) -> RunKey:
@@ -53,19 +62,16 @@ def run_key(scenario: Scenario, engine: str) -> RunKey:
 
     In it are the scenario as the engine takes it, in base units and with its seed, so that
     ``1bdp`` and ``250kB`` are the same buffer; the engine's build, built-in congestion controls
-    included; of a congestion control in a file its text, the text of the files that it includes,
-    and the compiler; of a class of Python's the text of its module. A run on the kernel also
-    depends on the kernel and the machine. The scenario's name is not in it: it changes nothing.
+    included; of a congestion control in a file its name, its text, the text of the files that it
+    includes or imports, and the compiler or Python's version. A run on the kernel also depends on
+    the kernel and the machine. The scenario's name is not in it: it changes nothing.
     """
     resolved = scenario.resolve()
     for group, own in zip(resolved["groups"], scenario.groups, strict=True):
         if own.cc.is_file:
-            # Which of its congestion controls, where a file has several.
-            group["cc"]["name"] = table_of(own.cc.name)
-            group["cc"]["source"] = source_digest(file_of(own.cc.name))
-            group["cc"]["compiler"] = compiler(os.environ.get("CC", ""))
+            group["cc"] |= file_parts(own.cc)
         elif own.cc.is_python_class:
-            group["cc"]["source"] = class_digest(find(own.cc.name))
+            group["cc"]["run"] = uuid.uuid4().hex
     parts: dict[str, Any] = {
         "format": FORMAT,
         "engine": engine,
@@ -76,11 +82,27 @@ def run_key(scenario: Scenario, engine: str) -> RunKey:
     if engine == KERNEL:
         parts["kernel"] = [platform.release(), platform.version(), platform.node()]
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return RunKey(hashlib.sha256(text.encode()).hexdigest(), engine, ENGINE_VERSION, engine_build())
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    is_lasting = not any(group.cc.is_python_class for group in scenario.groups)
+    return RunKey(digest, engine, ENGINE_VERSION, engine_build(), is_lasting)
+
+
+def file_parts(cc: CongestionControlChoice) -> dict[str, Any]:
+    """Return what a congestion control in a file is: wherever it lies, the same.
+
+    Its name counts: a kernel module is called by its file, and one file may have several.
+    """
+    path = file_of(cc.name)
+    built_by = platform.python_version() if cc.is_python else compiler(os.environ.get("CC", ""))
+    return {
+        "name": [path.name, table_of(cc.name)],
+        "source": source_digest(path),
+        "compiler": built_by,
+    }
 
 
 def source_digest(path: Path) -> str:
-    """Digest a source file and the files that it includes by ``"name"``, as far as there are any.
+    """Digest a source file and the user's files that it includes by ``"name"`` or imports.
 
     An include under a condition that does not hold counts too: a change of it is a miss too many,
     never a wrong hit.
@@ -88,6 +110,8 @@ def source_digest(path: Path) -> str:
     digest = hashlib.sha256()
     seen: set[Path] = set()
     waiting = [path.resolve()]
+    if path.suffix == ".py":
+        waiting.append(Path(python_congestion_control.__file__))
     while waiting:
         file = waiting.pop()
         if file in seen or not file.is_file():
@@ -95,8 +119,46 @@ def source_digest(path: Path) -> str:
         seen.add(file)
         text = file.read_bytes()
         digest.update(len(text).to_bytes(8, "little") + text)
-        waiting += [file.parent / os.fsdecode(name) for name in INCLUDE.findall(text)]
+        waiting += imported(text) if file.suffix == ".py" else included(file, text)
     return digest.hexdigest()
+
+
+def included(file: Path, text: bytes) -> Iterator[Path]:
+    """Return what a C file includes, as far as it is there.
+
+    With a header goes the module of its name: ``tcp_vegas.c`` is built into what includes
+    ``tcp_vegas.h``.
+    """
+    for name in INCLUDE.findall(text):
+        header = (file.parent / os.fsdecode(name)).resolve()
+        yield from (header, header.with_suffix(".c"))
+
+
+def imported(text: bytes) -> Iterator[Path]:
+    """Return the modules that a Python file imports, packages whole, without what is installed."""
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError):
+        return  # the run says so
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    for name in sorted({name.partition(".")[0] for name in names} - {"", "dumbbell"}):
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ImportError, ValueError):
+            continue
+        if spec is None or spec.origin is None or is_installed(Path(spec.origin)):
+            continue
+        yield from (
+            [Path(spec.origin)]
+            if not spec.submodule_search_locations
+            else sorted(Path(spec.origin).parent.rglob("*.py"))
+        )
+
+
+def is_installed(module: Path) -> bool:
+    """Whether a module is of Python itself or of an installed package."""
+    return any(module.is_relative_to(path) for path in set(sysconfig.get_paths().values()))
 
 
 @functools.cache

@@ -10,8 +10,9 @@ from typing import Any
 import dumbbell
 from dumbbell.metrics import Warmup, measure
 from dumbbell.run import Run
+from dumbbell.scenario import Scenario
 
-__all__ = ["Measures", "measure_run", "measured_as"]
+__all__ = ["Measures", "in_words_of", "measure_run", "measured_as"]
 
 #: What was measured of one run: one mapping per group.
 Measures = list[dict[str, Any]]
@@ -22,6 +23,11 @@ MEASURING = ("metrics", "verdict", "run.py")
 def measure_run(run: Run, warmup: str | None = None) -> Measures:
     """Measure every metric of a run, group by group; those of the whole run are in each."""
     return measure(run, None if warmup is None else Warmup.parse(warmup))
+
+
+def in_words_of(scenario: Scenario, measures: Measures) -> Measures:
+    """Name the groups as a scenario does: the run may have been measured as another one's."""
+    return [{**group, "cc": str(scenario.groups[group["group"]].cc)} for group in measures]
 
 
 def measured_as(warmup: str | None) -> str:

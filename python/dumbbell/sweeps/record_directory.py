@@ -63,7 +63,9 @@ def write(
         files = write_tables(new, record) | {DOCUMENT: file_digest(document)}
         (new / DOCUMENT).write_bytes(document)
         if record.measured:
-            (new / MEASURES).write_bytes(compact(record.measured))
+            measures = compact(record.measured)
+            files[MEASURES] = file_digest(measures)
+            (new / MEASURES).write_bytes(measures)
         if capture is not None:
             link_or_copy(capture, new / CAPTURE)
         (new / PROVENANCE).write_bytes(compact(to_provenance(record, files)))
@@ -162,22 +164,24 @@ def read(directory: Path, key: RunKey) -> Record | None:
         if provenance["files"].get(DOCUMENT) != file_digest(document):
             raise ResultError(f"{directory / DOCUMENT}: is damaged")
         has_series = bool(provenance.get("has_series"))
-        return Record(
-            key, document, has_series=has_series, measured=read_measures(directory), place=directory
-        )
+        measured = read_measures(directory, provenance["files"].get(MEASURES))
+        return Record(key, document, has_series=has_series, measured=measured, place=directory)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise ResultError(f"{directory}: cannot be read: {os_reason(error)}") from None
 
 
-def read_measures(directory: Path) -> Mapping[str, Measures]:
-    """Read what was measured; what cannot be read is measured again."""
+def read_measures(directory: Path, digest: str | None) -> Mapping[str, Measures]:
+    """Read what was measured; what is damaged or cannot be read is measured again."""
     try:
-        measured = json.loads((directory / MEASURES).read_bytes())
-    except (OSError, ValueError):
+        content = (directory / MEASURES).read_bytes()
+    except OSError:
         return {}
-    return measured if isinstance(measured, dict) else {}
+    measured: Mapping[str, Measures] = {}
+    if file_digest(content) == digest:
+        measured = json.loads(content)
+    return measured
 
 
 def check_files(directory: Path, names: str = "*") -> None:

@@ -20,7 +20,7 @@ from dumbbell.sweeps import record_directory
 from dumbbell.sweeps.design import Cell, Design, make_design
 from dumbbell.sweeps.kept_runs import KeptRun, KeptRuns
 from dumbbell.sweeps.key import RunKey
-from dumbbell.sweeps.measures import Measures, measure_run, measured_as
+from dumbbell.sweeps.measures import Measures, in_words_of, measure_run, measured_as
 from dumbbell.sweeps.plan import Plan
 from dumbbell.sweeps.record import Record
 from dumbbell.sweeps.result import SweepResult
@@ -73,6 +73,8 @@ class SweepDirectory:
                     "another `--out`, or remove it"
                 )
         (self.path / RUNS).mkdir(exist_ok=True)
+        # Another plan or build may follow; if it does not end, rows are put together of the runs.
+        (self.path / ROWS).unlink(missing_ok=True)
         self.write(0)
 
     def place(self, cell: int, rep: int) -> Path:
@@ -274,8 +276,10 @@ def key_in(place: Path) -> RunKey | None:
         said = record_directory.read_provenance(place)
     except (OSError, ResultError):
         return None
-    parts = ("engine", "engine_version", "engine_build")
-    return RunKey(said["key"], *(str(said.get(part)) for part in parts))
+    engine, version, build = (
+        str(said.get(part)) for part in ("engine", "engine_version", "engine_build")
+    )
+    return RunKey(said["key"], engine, version, build)
 
 
 def rows_of(directory: SweepDirectory, runs: KeptRuns) -> pa.Table:
@@ -298,4 +302,6 @@ def measures_of(runs: KeptRuns, key: tuple[int, int], warmup: str | None) -> Mea
     record = runs.record(key)
     known = {} if record is None else record.measured
     how = measured_as(warmup)
-    return known[how] if how in known else measure_run(runs[key], warmup)
+    if how not in known:
+        return measure_run(runs[key], warmup)
+    return in_words_of(runs.design.scenario_of(runs.design.cells[key[0]], key[1]), known[how])

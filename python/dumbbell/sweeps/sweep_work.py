@@ -12,7 +12,7 @@ from dumbbell.sweeps.cache import Cache
 from dumbbell.sweeps.executor import Case, Job, Work
 from dumbbell.sweeps.kept_runs import KeptRun, pack
 from dumbbell.sweeps.key import RunKey
-from dumbbell.sweeps.measures import Measures, measure_run, measured_as
+from dumbbell.sweeps.measures import Measures, in_words_of, measure_run, measured_as
 from dumbbell.sweeps.record import Record
 from dumbbell.sweeps.sweep_directory import SweepDirectory
 
@@ -76,7 +76,7 @@ class SweepWork(Work[Key, Measures]):
         how = measured_as(self.warmup)
         if how in record.measured:
             self._keep(case, record)
-            return record.measured[how]
+            return in_words_of(case.scenario, record.measured[how])
         if not record.has_series:
             return None
         measured = measure_run(record.run(case.scenario), self.warmup)
@@ -116,7 +116,7 @@ class SweepWork(Work[Key, Measures]):
             self.kept[case.key] = KeptRun(record.key, place)
         elif record.place is not None:
             self.kept[case.key] = KeptRun(record.key, record.place)
-        elif self.cache is not None and self.cache.trouble is None:
+        elif self.cache is not None and self.cache.keeps(record.key):
             self.kept[case.key] = KeptRun(record.key, self.cache.entry(record.key))
         else:
             self.kept[case.key] = pack(record)

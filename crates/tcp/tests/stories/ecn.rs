@@ -223,6 +223,26 @@ fn rfc8257_a_change_of_the_mark_is_acknowledged_at_once() {
     );
 }
 
+/// Linux: CWR takes no mark from packets that wait for their ACK, nor is a marked packet after a marked
+/// one a change because CWR is on it.
+#[test]
+fn rfc8257_cwr_does_not_hide_the_marks_of_packets_that_wait() {
+    let mut r = ReceiverScript::with_ecn(EcnMode::Dctcp);
+    r.play(
+        "10 < 16 is ce
+         10 > ack 17 ece
+         11 < 17 is ce
+         12 < 18 is ect is cwr
+         12 > ack 18 ece
+         12 > ack 19
+         13 < 19 is ce
+         13 > ack 20 ece
+         14 < 20 is ce
+         15 < 21 is ce is cwr
+         15 > ack 22 ece",
+    );
+}
+
 /// RFC 8257 §3.2 with a gap: out-of-order packets have marks as well.
 #[test]
 fn rfc8257_marks_of_packets_out_of_order_count() {
