@@ -29,6 +29,8 @@ KERNELS_OWN = "linux/"
 PYTHON_CLASS = "python/"
 #: What source files end in.
 SOURCES = (".c", ".py")
+#: What a shared object ends in: a congestion control in Rust, for example.
+OBJECT = ".so"
 #: A name the kernel could have (TCP_CA_NAME_MAX is 16, with the closing NUL).
 KERNEL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,15}", re.ASCII)
 
@@ -175,8 +177,14 @@ class CongestionControlChoice:
             check_parameters(self.name, self.params)
             return
         if self.is_file:
-            if not file_of(self.name).is_file():
-                raise ScenarioError(f"congestion control `{self.name}`: no such file", key="cc")
+            path = file_of(self.name)
+            if not path.is_file():
+                what = "is a directory" if path.is_dir() else "no such file"
+                raise ScenarioError(f"congestion control `{self.name}`: {what}", key="cc")
+            if path.suffix not in (*SOURCES, OBJECT):
+                kinds = ", ".join(f"`{suffix}`" for suffix in (*SOURCES, OBJECT))
+                message = f"congestion control `{self.name}`: its name ends in none of {kinds}"
+                raise ScenarioError(message, key="cc")
             return  # its parameters are known once it is compiled, when the run starts
         known = congestion_controls()
         if self.name not in known and "," not in self.name and self._is_of_tree():

@@ -147,6 +147,8 @@ def test_refuses_no_flows():
         ("copa:mode_window_rtts", "has no value"),
         ("reno:beta=1", "`reno` has no parameter `beta`; it has none"),
         ("./nothing.bpf.c", "congestion control `./nothing.bpf.c`: no such file"),
+        ("./docs", "congestion control `./docs`: is a directory"),
+        ("./README.md", "`./README.md`: its name ends in none of `.c`, `.py`, `.so`"),
         ("", "is no name"),
     ],
 )

@@ -127,7 +127,8 @@ def check(
     """
     choice = CongestionControlChoice(file)
     result = Check(file)
-    on_step("native build")
+    if not choice.is_kernels_own:  # of which `describe` says why not
+        on_step("native build")
     try:
         result.description = describe(file)
     except EngineError as error:
