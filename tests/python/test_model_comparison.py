@@ -93,6 +93,26 @@ def test_a_sweep_over_flows_has_the_flows_as_its_axis():
     ]
 
 
+def test_a_sweep_s_figures_have_the_interval_of_three_repetitions_and_the_range_of_two(sweep_runs):
+    two = draw_sweep(sweep_runs)[0]
+    third = [dumbbell.run(pair(f"{buffer}bdp", seed=3)) for buffer in (1, 2, 4)]
+    three = draw_sweep([*sweep_runs, *third])[0]
+    assert two.y_label == "throughput share (%)"
+    for at, buffer in enumerate((1, 2, 4)):
+        shares = [
+            100 * dumbbell.run(pair(f"{buffer}bdp", seed=seed)).groups[0]["share"]
+            for seed in (1, 2, 3)
+        ]
+        curve = two.curves[0]
+        assert (curve.low[at], curve.high[at]) == (min(shares[:2]), max(shares[:2]))
+        curve = three.curves[0]
+        half = 4.3026527 * np.std(shares, ddof=1) / math.sqrt(3)  # Student's t, 2 degrees
+        mean = np.mean(shares)
+        assert (curve.y[at], curve.low[at], curve.high[at]) == pytest.approx(
+            (mean, mean - half, mean + half)
+        )
+
+
 def test_the_late_share_of_a_whole_run_is_its_share(sweep_runs):
     run = sweep_runs[-1]
     whole = measure_late(run, SHARE, None)

@@ -10,7 +10,8 @@ import pytest
 
 import dumbbell
 from dumbbell.errors import ResultError
-from dumbbell.plots.paper_figure import WIDTHS_MM
+from dumbbell.plots.figure import Curve, Figure
+from dumbbell.plots.paper_figure import WIDTHS_MM, compose
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.plots.sweep_layout import lay_out
 from dumbbell.report.source import load_results
@@ -78,6 +79,39 @@ def test_another_axis_along_x(result):
     assert list(drawn[0].curves[0].x) == [1, 2]
     with pytest.raises(ResultError, match="no axis `bufer`; did you mean `buffer`"):
         lay_out(result, "bufer")
+
+
+def panel(*ends):
+    low, high = (np.array(each, dtype=float) for each in zip(*ends, strict=True))
+    curve = Curve("a", np.array([1.0, 4.0]), (low + high) / 2, "#000000", "o", low=low, high=high)
+    return Figure("f", "", "flows", "share (%)", (curve,), x_values=(1, 4))
+
+
+def test_panels_share_a_y_axis_that_holds_every_whisker():
+    panels = [panel((40, 50), (45, 55)), panel((60, 99), (10, 20)), panel((1, 2), (3, 4))]
+    drawn = compose(panels, WIDTHS_MM["2col"], "paper").axes[:3]
+    bottom, top = drawn[0].get_ylim()
+    assert bottom == 0
+    assert top > 99
+    assert {axes.get_ylim() for axes in drawn} == {(bottom, top)}
+    panels[1] = panel((-7, 99), (10, 20))
+    assert compose(panels, WIDTHS_MM["2col"], "paper").axes[0].get_ylim()[0] < -7
+
+
+def test_the_lowest_panel_of_a_column_has_its_numbers():
+    drawn = compose([panel((1, 2), (3, 4))] * 5, WIDTHS_MM["2col"], "paper").axes[:5]
+    assert [axes.get_xlabel() for axes in drawn] == ["", "", "flows", "flows", "flows"]
+    numbered = [axes.xaxis.get_tick_params()["labelbottom"] for axes in drawn]
+    assert numbered == [False, False, True, True, True]
+
+
+def test_flow_counts_are_marked_and_nothing_between_them(result):
+    layout = lay_out(result, "flows")
+    assert (layout.x_values, layout.x_ticks) == ((1, 2), ())
+    figures = ResultFigures(result, x="flows")
+    axes = compose(figures.draw(figures.metric("share")), WIDTHS_MM["2col"], "paper").axes[3]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2"]
+    assert lay_out(result, "buffer").x_values == ()
 
 
 def test_a_rate_is_in_megabits(tmp_path):

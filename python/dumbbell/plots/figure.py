@@ -75,6 +75,8 @@ class Figure:
         What the reader should know of how it was measured.
     x_ticks
         Values to mark on a doubling x axis; empty for a linear axis.
+    x_values
+        Values to mark on a linear axis; empty lets the axis choose.
     x_names
         Names of the places 0, 1, … of an x axis without numbers.
     y_from_zero
@@ -88,6 +90,7 @@ class Figure:
     curves: tuple[Curve, ...]
     caption: str = ""
     x_ticks: tuple[float, ...] = ()
+    x_values: tuple[float, ...] = ()
     x_names: tuple[str, ...] = ()
     y_from_zero: bool = True
 

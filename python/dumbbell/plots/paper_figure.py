@@ -104,11 +104,16 @@ def compose(figures: Sequence[Figure], width_mm: float, style: str) -> Canvas:
     canvas = Canvas(figsize=(width_mm / MM_PER_INCH, height_mm / MM_PER_INCH), layout="constrained")
     FigureCanvasAgg(canvas)
     grid = canvas.subplots(rows, columns, sharey=True, squeeze=False).ravel()
-    for axes, figure in zip(grid, figures, strict=False):
+    for index, (axes, figure) in enumerate(zip(grid, figures, strict=False)):
         # A lone figure's title is its caption's business.
         title = figure.title if style == "report" or len(figures) > 1 else ""
         draw(axes, replace(figure, title=title), with_legend=False)
         axes.label_outer(remove_inner_ticks=False)
+        if index + columns >= len(figures):
+            # The lowest of its column, though the place below may be there, and empty.
+            axes.set_xlabel(figure.x_label)
+            axes.tick_params(axis="x", labelbottom=True)
+            axes.xaxis.get_offset_text().set_visible(True)
     for axes in grid[len(figures) :]:
         axes.set_visible(False)
     handles = {

@@ -154,6 +154,7 @@ class ResultFigures:
             y_label=with_unit(metric),
             curves=tuple(curves),
             x_ticks=layout.x_ticks,
+            x_values=layout.x_values,
             x_names=layout.x_names,
         )
 

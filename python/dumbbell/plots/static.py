@@ -62,19 +62,30 @@ def draw(axes: Axes, figure: Figure, *, with_legend: bool = True) -> None:
     axes.set_xlabel(figure.x_label)
     axes.set_ylabel(figure.y_label)
     if figure.y_from_zero:
-        axes.set_ylim(bottom=0)
+        begin_at_zero(axes)
     if figure.x_ticks:
         axes.set_xscale("log", base=2)
         labels = [f"{tick:g}" for tick in figure.x_ticks]
         axes.xaxis.set_major_locator(FixedLocator(list(figure.x_ticks)))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_xticks(list(figure.x_ticks), labels)
+    if figure.x_values:
+        axes.set_xticks(list(figure.x_values), [f"{value:g}" for value in figure.x_values])
     if figure.x_names:
         axes.set_xticks(range(len(figure.x_names)), figure.x_names)
     if with_legend:
         columns = 2 if len(curves) > 4 else 1
         # Where no place is free, what lies behind shows through.
         axes.legend(fontsize=7, ncols=columns, loc="best", framealpha=0.6)
+
+
+def begin_at_zero(axes: Axes) -> None:
+    """Begin the y axis, and those that share it, at 0, or below where an error bar ends there."""
+    # Limits that are set end autoscaling, of every panel that shares the axis.
+    axes.autoscale(axis="y")
+    panels = axes.get_shared_y_axes().get_siblings(axes)
+    if min(panel.dataLim.y0 for panel in panels) >= 0:
+        axes.set_ylim(bottom=0)
 
 
 def draw_curve(axes: Axes, curve: Curve) -> None:

@@ -13,6 +13,8 @@ from dumbbell.plots.model_overlay import overlay
 from dumbbell.plots.style import UNKNOWN_COLOR, group_colors, group_labels, style_of
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
+from dumbbell.statistics import mean_interval
+from dumbbell.statistics.written import MIN_INTERVAL
 
 __all__ = ["draw_sweep"]
 
@@ -65,7 +67,7 @@ AXES = (
     Axis("flows", "flows of the first kind", lambda scenario: scenario.groups[0].flows),
 )
 METRICS = (
-    Metric("share", "share", "share of the goodput (%)", 100, per_group=True),
+    Metric("share", "share", "throughput share (%)", 100, per_group=True),
     Metric(
         "queue_delay_mean_us", "queueing-delay", "mean queueing delay (ms)", 1e-3, per_group=False
     ),
@@ -128,11 +130,11 @@ def draw(
             for runs in family.values()
         ]
         several = any(len(seeds) > 1 for seeds in values)
+        y, low, high = np.array([mean_and_ends(seeds) for seeds in values]).T
         curves.append(
             Curve(
-                label, x, np.array([np.mean(seeds) for seeds in values]), color, marker,
-                low=np.array([min(seeds) for seeds in values]) if several else None,
-                high=np.array([max(seeds) for seeds in values]) if several else None,
+                label, x, y, color, marker,
+                low=low if several else None, high=high if several else None,
             )
         )  # fmt: skip
         curves += model_curves(scenarios, list(family), metric, group, label, color)
@@ -144,6 +146,14 @@ def draw(
         curves=tuple(curves),
         x_ticks=tuple(family),
     )
+
+
+def mean_and_ends(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return the mean of repetitions and its 95 % confidence interval; of two, their range."""
+    if len(values) < MIN_INTERVAL:
+        return float(np.mean(values)), min(values), max(values)
+    interval = mean_interval(values)
+    return interval.mean, interval.low, interval.high
 
 
 def model_curves(

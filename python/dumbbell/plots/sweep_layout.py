@@ -54,6 +54,8 @@ class Layout:
         Names of the places 0, 1, … when the axis has no numbers.
     x_ticks
         Values to mark when it is logarithmic; empty otherwise.
+    x_values
+        Values to mark on a linear axis of flow counts, which have nothing between; empty otherwise.
     facets
         One per combination of the other axes.
     """
@@ -62,6 +64,7 @@ class Layout:
     x_label: str
     x_names: tuple[str, ...]
     x_ticks: tuple[float, ...]
+    x_values: tuple[float, ...]
     facets: tuple[Facet, ...]
 
     def place_of(self, cell: Cell) -> str:
@@ -85,7 +88,7 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
         There is no such axis.
     """
     if not result.axes:
-        return Layout((), "", ("",), (), (Facet("", result.cells, (0.0,)),))
+        return Layout((), "", ("",), (), (), (Facet("", result.cells, (0.0,)),))
     axis = chosen_axis(result.axes, x)
     unit, scale = UNITS.get(axis.unit or "", (axis.unit, 1.0))
     numbers = None if axis.numbers is None else tuple(scale * each for each in axis.numbers)
@@ -98,6 +101,8 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
     for cell in result.cells:
         label = ", ".join(f"{name} {label_of(cell.values[name])}" for name in others)
         found.setdefault(label, []).append(cell)
+    ticks = log_ticks(numbers or ())
+    counts = numbers or () if axis.name.split(".")[-1] == "flows" and not ticks else ()
     facets = []
     for label, cells in found.items():
         at = {cell.index: place[label_of(cell.values[axis.name])] for cell in cells}
@@ -107,7 +112,8 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
         x_axes=together,
         x_label=f"{axis.name} ({unit})" if unit and numbers else axis.name,
         x_names=axis.labels if numbers is None else (),
-        x_ticks=log_ticks(numbers or ()),
+        x_ticks=ticks,
+        x_values=every_few(sorted(set(counts))),
         facets=tuple(facets),
     )
 
@@ -127,5 +133,10 @@ def log_ticks(numbers: Sequence[float]) -> tuple[float, ...]:
     found = sorted(set(numbers))
     if len(found) < 3 or found[0] <= 0 or found[-1] / found[0] < LOG_RATIO:
         return ()
-    step = -(-len(found) // MAX_TICKS)
-    return tuple(found[::step])
+    return every_few(found)
+
+
+def every_few(values: Sequence[float]) -> tuple[float, ...]:
+    """Return values, or every second, third, … so that no more than `MAX_TICKS` are left."""
+    step = max(1, -(-len(values) // MAX_TICKS))
+    return tuple(values[::step])
