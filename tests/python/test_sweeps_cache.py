@@ -280,7 +280,9 @@ def test_reproductions_and_comparisons_use_it(cli, engine, tmp_path, monkeypatch
 
 def test_it_can_be_shown_verified_and_pruned(cli, cache, monkeypatch, tmp_path):
     monkeypatch.setenv("DUMBBELL_CACHE", str(cache.place))
-    assert cli("cache").out.endswith("0 runs, 0 B\n")
+    shown = cli("cache").out
+    assert shown.startswith(f"{cache.place} (as $DUMBBELL_CACHE says)\n")
+    assert shown.endswith("0 runs, 0 B\n")
     SWEEP.run(cache=cache, out=tmp_path / "out")
     bystander = cache.place / "notes.txt"
     bystander.write_text("mine")
@@ -296,11 +298,28 @@ def test_it_can_be_shown_verified_and_pruned(cli, cache, monkeypatch, tmp_path):
     oldest = entries(cache)[-1]
     long_ago = time.time() - 40 * 86400
     os.utime(oldest / "provenance.json", (long_ago, long_ago))
-    assert "removed 1 runs" in cli("cache", "prune", "--older-than", "30d").out
+    assert "removed 1 run, " in cli("cache", "prune", "--older-than", "30d").out
     assert not oldest.exists()
     assert cli("cache", "prune", "--all").out.endswith("0 left, 0 B\n")
     assert bystander.read_text() == "mine"
     assert "say `30d`" in cli("cache", "prune", "--older-than", "soon").err
+
+
+def test_a_prune_that_names_nothing_is_a_line(cli, cache, monkeypatch):
+    monkeypatch.setenv("DUMBBELL_CACHE", str(cache.place))
+    SWEEP.run(cache=cache)
+    outcome = cli("cache", "prune")
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    for option in ("--older-than", "--max-size", "--all"):
+        assert option in outcome.err
+    assert take_inventory(cache).entries == 4
+
+
+def test_the_cache_of_a_user_who_named_none(cli, monkeypatch, tmp_path):
+    monkeypatch.delenv("DUMBBELL_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    place = tmp_path / "dumbbell"
+    assert cli("cache").out.startswith(f"{place} ($DUMBBELL_CACHE names another)\n")
 
 
 def test_the_least_recently_used_go_first(cache):

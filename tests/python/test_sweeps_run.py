@@ -134,7 +134,7 @@ def test_runs_until_the_interval_is_tight_and_no_further():
     assert all(5 <= count < 40 for count in loose.reps.values())
     assert all(3 <= count <= 12 for count in tight.reps.values())
     assert sum(tight.reps.values()) > 3 * len(tight.cells)
-    limit = Tightness.parse("40%")
+    limit = Tightness.parse("40%", "goodput_bps")
     frame = loose.to_pandas()
     for _, cell in frame.groupby(["cell", "group"]):
         assert limit.excess(list(cell["goodput_bps"])) <= 1
@@ -147,6 +147,10 @@ def test_runs_until_the_interval_is_tight_and_no_further():
     [
         ({"until_ci": "two"}, "until-ci `two` is no limit; say `2%`"),
         ({"until_ci": "0%"}, "until-ci `0%` is no limit"),
+        ({"until_ci": "2"}, "say `2%` of the mean, or a width in Mbit/s, like `0.5Mbit/s`"),
+        ({"until_ci": "2ms"}, "until-ci `2ms` is no limit; say `2%`"),
+        ({"until_ci": "2", "metric": "rtt_p50_us"}, "or a width in ms, like `0.5ms`"),
+        ({"until_ci": "two", "metric": "jain"}, "or a width, like `0.01`"),
         ({"until_ci": "2%", "metric": "godput_bps"}, "did you mean `goodput_bps`?"),
         ({"until_ci": "2%", "reps": 9, "max_reps": 5}, "5 at most are allowed; reps is 9"),
         ({"reps": 0}, "reps is 0; say 1 or more"),
@@ -157,6 +161,25 @@ def test_a_plan_that_makes_no_sense_is_a_line(words, says):
     with pytest.raises(ScenarioError) as caught:
         Sweep(SCENARIO, AXES, **words)
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "metric", "limit"),
+    [
+        ("2%", "share", Tightness(0.02, is_relative=True)),
+        ("0.5Mbit/s", "goodput_bps", Tightness(5e5, is_relative=False)),
+        ("500 bit/s", "goodput_bps", Tightness(500, is_relative=False)),
+        ("2ms", "rtt_p50_us", Tightness(2000, is_relative=False)),
+        ("0.01", "jain", Tightness(0.01, is_relative=False)),
+    ],
+)
+def test_a_limit_is_of_the_mean_or_in_a_unit_of_the_metric(text, metric, limit):
+    assert Tightness.parse(text, metric) == limit
+
+
+def test_a_number_of_python_s_is_in_the_metric_s_unit():
+    assert Sweep(SCENARIO, AXES, until_ci=5e5).plan.until_ci == "500000.0bit/s"
+    assert Sweep(SCENARIO, AXES, until_ci=0.01, metric="jain").plan.until_ci == "0.01"
 
 
 def test_the_labelled_array_has_the_rows(tmp_path):
@@ -250,6 +273,21 @@ def test_another_sweep_is_not_written_over(cli, tmp_path):
     assert len(SweepResult.load(tmp_path).runs) == 6
 
 
+def test_a_directory_of_something_else_is_left_alone(cli, tmp_path):
+    (tmp_path / "index.md").write_text("mine")
+    outcome = cli("sweep", "copa", "--time", "1s", "--out", str(tmp_path))
+    assert outcome.code == 2
+    assert outcome.err == (
+        f"error: {tmp_path}: is not empty and holds no sweep; name another `--out`\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["index.md"]
+
+
+def test_what_a_killed_write_left_is_no_other_directory_s(cli, tmp_path):
+    (tmp_path / ".dumbbell-killed").write_text("{")
+    assert cli("sweep", "copa", "--time", "1s", "--out", str(tmp_path)).code == 0
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -282,6 +320,7 @@ def test_axes_on_the_command_line(cli):
         (("--axis", "flows=1", "--flows", "2"), "axis `flows` is named twice"),
         (("--zip", "rate,rtt"), "`rate` is no axis of this sweep"),
         (("--resume", "x"), "name no congestion controls"),
+        (("--resume", "x"), "repeat the first command with more `--reps` and the same `--out`"),
         (("--warmup", "1min"), "leaves nothing of a run"),
     ):
         outcome = cli("sweep", "copa", *bad, "--time", "1s")

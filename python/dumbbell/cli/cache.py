@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json as json_module
+import os
 from typing import Annotated
 
 import typer
 
 from dumbbell.cli import options
 from dumbbell.cli.console import error, out, print_json, table
+from dumbbell.counted import counted
 from dumbbell.errors import ScenarioError
 from dumbbell.quantity import Size
 from dumbbell.sweeps.age import parse_age
@@ -50,6 +52,10 @@ def prune_command(
     everything: Annotated[bool, typer.Option("--all", help="Remove every run.")] = False,
 ) -> int:
     """Remove runs from the cache; what an earlier dumbbell left goes in any case."""
+    if older_than is None and max_size is None and not everything:
+        raise ScenarioError(
+            "say what to remove: `--older-than 30d`, `--max-size 5GB`, or `--all` for every run"
+        )
     limit = None if max_size is None else int(Size.parse(max_size, "max-size"))
     if (older_than is not None or limit is not None) and everything:
         raise ScenarioError("`--all` removes everything; say it alone")
@@ -71,14 +77,15 @@ def verify_command(
     for line in damaged:
         error(line)
     done = ", removed" if remove and damaged else ""
-    out().print(f"{checked:,} runs, {len(damaged):,} damaged{done}", markup=False)
+    out().print(f"{counted(checked, 'run')}, {len(damaged):,} damaged{done}", markup=False)
     return 1 if damaged and not remove else 0
 
 
 def print_inventory(inventory: Inventory) -> None:
     """Print what is in the cache."""
-    place = f"{inventory.place} (${CACHE_VARIABLE} names another)"
-    out().print(place, markup=False, soft_wrap=True)
+    is_named = bool(os.environ.get(CACHE_VARIABLE))
+    where = f"as ${CACHE_VARIABLE} says" if is_named else f"${CACHE_VARIABLE} names another"
+    out().print(f"{inventory.place} ({where})", markup=False, soft_wrap=True)
     rows = [
         (version, build[:12], f"{kind.entries:,}", f"{kind.with_series:,}", size(kind.size_bytes))
         for (version, build), kind in sorted(inventory.kinds.items())
@@ -87,8 +94,8 @@ def print_inventory(inventory: Inventory) -> None:
         columns = ("engine", "build", "runs", "with series", "size")
         out().print(table("", columns, rows))
     out().print(
-        f"{inventory.entries:,} runs, {size(inventory.size_bytes)}"
-        + (f"; {inventory.left:,} unfinished or unreadable: `dumbbell cache prune`"
+        f"{counted(inventory.entries, 'run')}, {size(inventory.size_bytes)}"
+        + (f"; {inventory.left:,} unfinished or unreadable: any `dumbbell cache prune` removes them"
            if inventory.left else ""),
         markup=False,
     )  # fmt: skip
@@ -97,7 +104,7 @@ def print_inventory(inventory: Inventory) -> None:
 def print_removed(removed: Removed) -> None:
     """Print what is gone and what is left."""
     out().print(
-        f"removed {removed.entries:,} runs, {size(removed.size_bytes)}; "
+        f"removed {counted(removed.entries, 'run')}, {size(removed.size_bytes)}; "
         f"{removed.left:,} left, {size(removed.left_bytes)}",
         markup=False,
     )

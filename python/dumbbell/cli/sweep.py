@@ -62,7 +62,7 @@ UntilCi = Annotated[
     str | None,
     typer.Option(
         "--until-ci",
-        metavar="2%|NUMBER",
+        metavar="2%|0.5Mbit/s",
         help="Repeat each cell until the 95 % confidence interval of --metric is within this of "
         "its mean, for every group.",
         show_default=False,
@@ -179,7 +179,8 @@ def check_alone(
     if what or axis or out_dir or any(other is not None for other in others):
         raise ScenarioError(
             "`--resume DIR` goes on with the sweep as it was begun; name no congestion controls, "
-            "axes, repetitions or `--out`"
+            "axes, repetitions or `--out`; for more repetitions, repeat the first command with "
+            "more `--reps` and the same `--out`"
         )
 
 

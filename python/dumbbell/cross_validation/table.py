@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from dumbbell.counted import counted
 from dumbbell.cross_validation.comparison import Comparison, Worst
 from dumbbell.cross_validation.xval import CrossValidation
 
@@ -87,7 +88,8 @@ def summary_lines(result: CrossValidation) -> list[str]:
     simulated = sum(len(case.simulator) for case in result.cases)
     total = sum(result.verdicts.values())
     lines = [
-        f"{len(result.cases)} scenarios, {simulated} runs in the simulator, {total} on the kernel "
+        f"{counted(len(result.cases), 'scenario')}, {counted(simulated, 'run')} in the simulator, "
+        f"{total} on the kernel "
         f"({counts(result.verdicts)})"
     ]
     if summary.share is not None:

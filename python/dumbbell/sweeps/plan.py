@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dumbbell.errors import ScenarioError
-from dumbbell.metrics import Warmup
+from dumbbell.metrics import METRICS, Warmup
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.until_ci import MIN_REPS, Tightness, check_metric
 
@@ -24,7 +24,7 @@ class Plan:
         Of each cell; with `until_ci`, the fewest.
     until_ci
         Repeat a cell until the confidence interval of its mean reaches no further to each side:
-        ``2%`` of the mean, or ``0.01`` in the metric's unit; None repeats `reps` times.
+        ``2%`` of the mean, or ``0.5Mbit/s``; None repeats `reps` times.
     metric
         Of which metric.
     max_reps
@@ -64,8 +64,9 @@ def make_plan(
     if reps < 1:
         raise ScenarioError(f"reps is {reps}; say 1 or more")
     if until_ci is not None:
-        Tightness.parse(str(until_ci))
         check_metric(metric)
+        until_ci = until_ci if isinstance(until_ci, str) else in_unit_of(metric, until_ci)
+        Tightness.parse(until_ci, metric)
         if not 2 <= reps <= max_reps:
             raise ScenarioError(
                 f"an interval needs 2 repetitions at least, and {max_reps} at most are allowed; "
@@ -76,4 +77,10 @@ def make_plan(
         for scenario in scenarios:
             parsed.check(scenario)
         warmup = str(parsed)
-    return Plan(reps, None if until_ci is None else str(until_ci), metric, max_reps, warmup)
+    return Plan(reps, until_ci, metric, max_reps, warmup)
+
+
+def in_unit_of(metric: str, limit: float) -> str:
+    """Write a number of Python's with the metric's unit, as the command line takes it."""
+    unit = METRICS[metric].unit
+    return str(limit) if unit == "1" else f"{limit}{unit}"

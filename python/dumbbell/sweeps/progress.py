@@ -46,6 +46,6 @@ class SweepInterrupted(KeyboardInterrupt, Generic[K]):
     """
 
     def __init__(self, finished: Mapping[K, Run], total: int) -> None:
-        super().__init__(f"{len(finished)} of {total} runs finished")
+        super().__init__(f"{len(finished)} of {total} run{'' if total == 1 else 's'} finished")
         self.finished = finished
         self.total = total

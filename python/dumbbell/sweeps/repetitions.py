@@ -46,7 +46,9 @@ class Repetitions:
         self.scenarios = scenarios
         self.plan = plan
         self.take = take
-        self.tightness = None if plan.until_ci is None else Tightness.parse(plan.until_ci)
+        self.tightness = (
+            None if plan.until_ci is None else Tightness.parse(plan.until_ci, plan.metric)
+        )
         self.planned = [0] * len(scenarios)
         self.open = [0] * len(scenarios)
         self.values: dict[Key, list[float | None]] = {}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from dumbbell.counted import counted
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.design import Axis, Cell, Design, group_names
@@ -60,7 +61,7 @@ class SweepResult:
     def __repr__(self) -> str:
         crossed = " x ".join(f"{len(axis.values)} {axis.name}" for axis in self.axes) or "1 cell"
         failed = f", {len(self.failed)} failed" if self.failed else ""
-        return f"<SweepResult {self.name}, {crossed}, {len(self.runs)} runs{failed}>"
+        return f"<SweepResult {self.name}, {crossed}, {counted(len(self.runs), 'run')}{failed}>"
 
     @property
     def name(self) -> str:

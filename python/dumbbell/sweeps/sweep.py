@@ -49,7 +49,8 @@ class Sweep:
         cells can be compared pair by pair. 1 by default; the fewest with `until_ci`, then 5.
     until_ci
         Repeat each cell until the confidence interval of `metric`'s mean, of every group, reaches
-        no further to each side than this: ``"2%"`` of the mean, or a number in the metric's unit.
+        no further to each side than this: ``"2%"`` of the mean, ``"0.5Mbit/s"``,
+        or a number, which is in the metric's unit: 2 is 2 bit/s, not 2 %.
     metric, max_reps
         For `until_ci`: which metric, and the most repetitions of a cell.
     warmup

@@ -59,7 +59,7 @@ class SweepDirectory:
         Raises
         ------
         ResultError
-            It holds another sweep, or cannot be written.
+            It holds another sweep or anything else, or cannot be written.
         """
         check_parent(self.path)
         if (self.path / DOCUMENT).exists():
@@ -72,10 +72,12 @@ class SweepDirectory:
                     f"{self.path}: holds another sweep ({' and '.join(changed)} differ); name "
                     "another `--out`, or remove it"
                 )
-        (self.path / RUNS).mkdir(exist_ok=True)
+        elif is_foreign(self.path):
+            raise ResultError(f"{self.path}: is not empty and holds no sweep; name another `--out`")
         # Another plan or build may follow; if it does not end, rows are put together of the runs.
         (self.path / ROWS).unlink(missing_ok=True)
         self.write(0)
+        (self.path / RUNS).mkdir(exist_ok=True)
 
     def place(self, cell: int, rep: int) -> Path:
         """Return the directory of a run."""
@@ -151,6 +153,11 @@ class SweepDirectory:
 def place_of(path: Path, cell: Cell, rep: int) -> Path:
     """Return the directory of a run of the sweep that a directory holds."""
     return path / RUNS / f"{cell.label},rep={rep}"
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether anything is in a directory but what a killed write of ours left."""
+    return any(not entry.name.startswith(".dumbbell-") for entry in path.iterdir())
 
 
 def replace_file(path: Path, content: bytes) -> None:

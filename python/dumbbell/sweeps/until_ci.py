@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.metrics import METRICS
+from dumbbell.quantity import NUMBER
 from dumbbell.statistics import mean_interval
 
 __all__ = ["MIN_REPS", "Tightness", "check_metric"]
@@ -32,26 +33,27 @@ class Tightness:
     is_relative: bool
 
     @classmethod
-    def parse(cls, text: str) -> Tightness:
-        """Read ``2%``, of the mean, or ``0.01``, in the metric's unit.
+    def parse(cls, text: str, metric: str) -> Tightness:
+        """Read ``2%``, of the mean, or ``0.5Mbit/s``, in a unit of the metric.
+
+        A number alone is a limit only of a metric without unit: ``0.01`` of Jain's index.
 
         Raises
         ------
         ScenarioError
             It is neither, or not above zero.
         """
-        number, percent, rest = str(text).strip().partition("%")
-        try:
-            value = float(number)
-        except ValueError:
-            value = math.nan
-        if rest or not 0 < value < math.inf:
+        scales = scales_of(metric)
+        match = NUMBER.fullmatch(text)
+        value = 0.0 if match is None else float(match[1])
+        unit = "" if match is None else match[2]
+        if not 0 < value < math.inf or unit not in {"%", *scales}:
+            *_, shown = scales
+            width = f"a width in {shown}, like `0.5{shown}`" if shown else "a width, like `0.01`"
             raise ScenarioError(
-                f"until-ci `{text}` is no limit; say `2%` of the mean, or a number in the "
-                "metric's unit",
-                key="until_ci",
+                f"until-ci `{text}` is no limit; say `2%` of the mean, or {width}", key="until_ci"
             )
-        return cls(value / 100 if percent else value, bool(percent))
+        return cls(value / 100 if unit == "%" else value * scales[unit], unit == "%")
 
     def more(self, values: Sequence[Sequence[float | None]], most: int) -> int:
         """Return how many repetitions to add; 0 when every interval is tight.
@@ -85,6 +87,14 @@ class Tightness:
         if half == 0:
             return 0.0
         return half / limit if limit > 0 else math.inf
+
+
+def scales_of(metric: str) -> dict[str, float]:
+    """Return the units that a metric's limit may have, the one of tables last, in its own unit."""
+    known = METRICS[metric]
+    if known.unit == "1":
+        return {"": 1.0}  # `%` is of the mean, whatever tables show
+    return {known.unit: 1.0} | ({known.shown_unit: 1 / known.scale} if known.shown_unit else {})
 
 
 def check_metric(name: str) -> None:

@@ -1,0 +1,10 @@
+"""Counts in sentences."""
+
+from __future__ import annotations
+
+__all__ = ["counted"]
+
+
+def counted(count: int, noun: str) -> str:
+    """Write ``1 run``, ``2 runs``, ``1,100 runs``."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
