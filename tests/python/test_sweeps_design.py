@@ -131,9 +131,14 @@ def test_a_key_is_of_the_text_of_ones_own_congestion_control(tmp_path):
         return run_key(Scenario([str(path)], time="5s"), "simulator").digest
 
     first = key()
-    copy = tmp_path / "copy.bpf.c"
-    copy.write_text(source.read_text())
-    assert key(copy) == first
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for file in header, source:
+        (elsewhere / file.name).write_text(file.read_text())
+    assert key(elsewhere / source.name) == first
+    # Tables and series have the file's name.
+    assert key(source.rename(tmp_path / "other.bpf.c")) != first
+    source.write_text('#include "gain.h"\n')
     header.write_text("#define GAIN 3\n")
     assert key() != first
     assert run_key(BASE, "simulator").digest != run_key(BASE, "kernel").digest
