@@ -104,8 +104,12 @@ def test_a_sweep_s_figures_have_the_interval_of_three_repetitions_and_the_range_
             for seed in (1, 2, 3)
         ]
         curve = two.curves[0]
+        assert curve.low is not None
+        assert curve.high is not None
         assert (curve.low[at], curve.high[at]) == (min(shares[:2]), max(shares[:2]))
         curve = three.curves[0]
+        assert curve.low is not None
+        assert curve.high is not None
         half = 4.3026527 * np.std(shares, ddof=1) / math.sqrt(3)  # Student's t, 2 degrees
         mean = np.mean(shares)
         assert (curve.y[at], curve.low[at], curve.high[at]) == pytest.approx(

@@ -81,7 +81,7 @@ def test_another_axis_along_x(result):
         lay_out(result, "bufer")
 
 
-def panel(*ends):
+def panel(*ends: tuple[float, float]) -> Figure:
     low, high = (np.array(each, dtype=float) for each in zip(*ends, strict=True))
     curve = Curve("a", np.array([1.0, 4.0]), (low + high) / 2, "#000000", "o", low=low, high=high)
     return Figure("f", "", "flows", "share (%)", (curve,), x_values=(1, 4))
