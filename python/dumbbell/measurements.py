@@ -18,7 +18,7 @@ from dumbbell.verdict import INVALID
 
 __all__ = ["FORMAT", "Measurement", "load", "save"]
 
-#: Version of the file; docs/data-format.md describes it.
+#: Version of the file; docs/format-cross-validation.md describes it.
 FORMAT = 1
 #: Significant digits of a value: more than the kernel repeats.
 DIGITS = 6

@@ -23,7 +23,7 @@ from dumbbell.verdict import Verdict, judge
 
 __all__ = ["SCHEMA_VERSION", "Control", "Run", "execute", "run"]
 
-#: Version of `Run.to_dict`, `--json` and `run.json`; docs/data-format.md says what changes it.
+#: Version of `Run.to_dict`, `--json` and `run.json`; docs/format-run.md describes it.
 SCHEMA_VERSION = 1
 
 #: How often a run under way is asked for its progress, s; also how fast Ctrl-C is seen.
@@ -38,7 +38,7 @@ class Run:
     scenario
         What ran.
     summary
-        What the engine counted; its keys are those of `docs/data-format.md`.
+        What the engine counted; its keys are those of `docs/format-run.md`.
     tables
         Time series by name: ``flows``, ``queue`` and ``state-<group>-<cc>``.
     capture
@@ -146,7 +146,7 @@ class Run:
         return groups
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as `--json` prints it; docs/data-format.md describes it."""
+        """Return the result as `--json` prints it; docs/format-run.md describes it."""
         return {
             "schema_version": SCHEMA_VERSION,
             "scenario": self.scenario.to_dict(),

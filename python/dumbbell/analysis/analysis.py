@@ -20,7 +20,7 @@ from dumbbell.run_directory import check_parent, unwritable
 
 __all__ = ["ANALYSIS_SCHEMA_VERSION", "Analysis"]
 
-#: Version of `Analysis.to_dict` and `analyze --json`; docs/data-format.md says what changes it.
+#: Version of `Analysis.to_dict` and `analyze --json`; docs/format-analysis.md says what changes it.
 ANALYSIS_SCHEMA_VERSION = 1
 
 
@@ -162,7 +162,7 @@ class Analysis:
         return table.filter(pc.and_(mask, pc.equal(table["is_initiator"], is_initiator)))
 
     def to_dict(self, *, all_points: bool = False) -> dict[str, Any]:
-        """Return the analysis as `--json` prints it; docs/data-format.md describes it.
+        """Return the analysis as `--json` prints it; docs/format-analysis.md describes it.
 
         Parameters
         ----------

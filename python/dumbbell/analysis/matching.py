@@ -62,7 +62,7 @@ class Match:
         return self.tables["packets"]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the match as `--match --json` prints it; docs/data-format.md describes it."""
+        """Return the match as `--match --json` prints it; docs/format-analysis.md describes it."""
         return {
             "schema_version": ANALYSIS_SCHEMA_VERSION,
             "engine_version": ENGINE_VERSION,

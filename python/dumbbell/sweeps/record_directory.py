@@ -91,7 +91,7 @@ def write_tables(new: Path, record: Record) -> dict[str, str]:
 
 
 def to_provenance(record: Record, files: Mapping[str, str]) -> dict[str, Any]:
-    """Return what `provenance.json` says; docs/data-format.md describes it."""
+    """Return what `provenance.json` says; docs/format-sweep.md describes it."""
     key = record.key
     return {
         "format": FORMAT,

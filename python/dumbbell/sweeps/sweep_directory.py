@@ -119,7 +119,7 @@ class SweepDirectory:
         replace_file(self.path / DOCUMENT, (text + "\n").encode())
 
     def _to_document(self, finished: int, failed: Mapping[tuple[int, int], str]) -> dict[str, Any]:
-        """Return what `sweep.json` says; docs/data-format.md describes it."""
+        """Return what `sweep.json` says; docs/format-sweep.md describes it."""
         design = self.design
         return {
             "schema_version": FORMAT,

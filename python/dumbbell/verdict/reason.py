@@ -25,7 +25,7 @@ class Reason:
     status
         ``WARN``: the numbers are right, but look at this; ``INVALID``: do not use them.
     check
-        Which check found it: one of the names in docs/data-format.md.
+        Which check found it: one of the names in docs/format-run.md.
     message
         What it found, with numbers.
     """
