@@ -344,7 +344,7 @@ impl Engine {
         let flow = &mut self.flows[index];
         let back = &mut self.path.classes[flow.path_class].back;
         let mut sent = false;
-        while let Some(ack) = flow.receiver.poll_transmit() {
+        for ack in flow.receiver.poll_transmit() {
             if let Some(tap) = &mut self.tap {
                 tap.ack_leaves(now_ns, &ack);
             }
