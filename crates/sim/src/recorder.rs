@@ -60,13 +60,7 @@ impl Recorder {
         self.active
             .extend((0..flows.len()).filter(|&index| flows[index].sender.is_established()));
         self.sample_flows(time_us, flows);
-        for &index in &self.active {
-            let flow = &flows[index];
-            let columns = &mut self.states[flow.group as usize].columns;
-            flow.sender
-                .congestion_control()
-                .read_series(|series, raw| columns[series].push(raw));
-        }
+        self.sample_states(flows);
         self.queue.sample(now_ns, bottleneck);
     }
 
@@ -118,5 +112,27 @@ impl Recorder {
         samples
             .ca_state
             .extend(socks().map(|sock| sock.ca_state() as u8));
+    }
+
+    /// The same for the congestion controls' private states.
+    fn sample_states(&mut self, flows: &[Endpoints]) {
+        let same_group = |&a: &usize, &b: &usize| flows[a].group == flows[b].group;
+        for group in self.active.chunk_by(same_group) {
+            let ccs = || {
+                let senders = group.iter().map(|&index| &flows[index].sender);
+                senders.map(Sender::congestion_control)
+            };
+            let first = &flows[group[0]];
+            let columns = &mut self.states[first.group as usize].columns;
+            let readers = first.sender.congestion_control().instance().readers();
+            if readers.is_empty() {
+                for cc in ccs() {
+                    cc.read_series(|series, raw| columns[series].push(raw));
+                }
+            }
+            for (column, &reader) in columns.iter_mut().zip(readers) {
+                column.extend(ccs().map(|cc| cc.read(reader)));
+            }
+        }
     }
 }
