@@ -36,6 +36,13 @@ impl<T> DelayLine<T> {
         self.items.front().map(|&(due_ns, _)| due_ns)
     }
 
+    /// A look at the next item, if it is due at `now_ns`.
+    #[inline]
+    pub fn peek(&self, now_ns: u64) -> Option<&T> {
+        let (due_ns, item) = self.items.front()?;
+        (*due_ns <= now_ns).then_some(item)
+    }
+
     /// The next item, if it is due at `now_ns`.
     #[inline]
     pub fn pop(&mut self, now_ns: u64) -> Option<T> {

@@ -249,6 +249,8 @@ impl<H: Header> Bottleneck<H> {
         self.next_step_ns = next.map_or(u64::MAX, |step| step.at_ns);
     }
 
+    #[cold]
+    #[inline(never)]
     fn count_mark(&mut self, packet: &Packet<H>) {
         self.marked_pkts += 1;
         if packet.header.is_data() {
@@ -257,7 +259,13 @@ impl<H: Header> Bottleneck<H> {
     }
 
     #[inline]
-    fn count_drops(&mut self, mut on_drop: impl FnMut(&Packet<H>)) {
+    fn count_drops(&mut self, on_drop: impl FnMut(&Packet<H>)) {
+        if !self.dropped.is_empty() {
+            self.count_each_drop(on_drop);
+        }
+    }
+
+    fn count_each_drop(&mut self, mut on_drop: impl FnMut(&Packet<H>)) {
         for packet in self.dropped.drain(..) {
             on_drop(&packet);
             self.dropped_pkts += 1;

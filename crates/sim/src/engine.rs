@@ -202,12 +202,14 @@ impl Engine {
     /// A data packet reaches its receiver.
     #[inline]
     fn deliver_data(&mut self, now_ns: u64) {
-        if let Some(packet) = self.path.forward.pop(now_ns) {
+        // Looked at where it lies: a packet is not worth moving only to be forgotten.
+        if let Some(packet) = self.path.forward.peek(now_ns) {
             let index = packet.flow as usize;
             if let Some(tap) = &mut self.tap {
-                tap.segment_arrives(now_ns, &packet);
+                tap.segment_arrives(now_ns, packet);
             }
-            self.flows[index].receiver.on_packet(now_ns, &packet);
+            self.flows[index].receiver.on_packet(now_ns, packet);
+            self.path.forward.pop(now_ns);
             self.send_ack(index, now_ns);
         }
         self.heads
@@ -231,15 +233,17 @@ impl Engine {
     /// An ACK reaches its sender.
     #[inline]
     fn deliver_ack(&mut self, class: usize, now_ns: u64) {
-        if let Some(ack) = self.path.classes[class].back.pop(now_ns) {
+        let back = &mut self.path.classes[class].back;
+        if let Some(ack) = back.peek(now_ns) {
             let index = ack.flow as usize;
             if let Some(tap) = &mut self.tap {
-                tap.ack_arrives(now_ns, &ack);
+                tap.ack_arrives(now_ns, ack);
             }
             let flow = &mut self.flows[index];
-            if let Some(rtt_us) = flow.sender.on_ack(now_ns, &ack) {
+            if let Some(rtt_us) = flow.sender.on_ack(now_ns, ack) {
                 flow.note_rtt(rtt_us);
             }
+            back.pop(now_ns);
             self.send_data(index, now_ns);
         }
         self.heads.set(
