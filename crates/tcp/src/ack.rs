@@ -91,10 +91,9 @@ impl Sender {
     pub fn on_ack(&mut self, now_ns: u64, ack: &Ack) -> Option<u32> {
         self.set_now(now_ns);
         self.ts_recent_ms = self.ts_recent_ms.max(ack.ts_val_ms);
-        let now_ms = self.now_ms();
         let sock = &mut self.cc.sock;
         (sock.rcv_tsval, sock.rcv_tsecr) = (ack.ts_val_ms, ack.ts_ecr_ms);
-        sock.rcv_tstamp = now_ms;
+        sock.rcv_tstamp = self.now_ms;
         if ack.kind == AckKind::SynAck {
             return self.on_syn_ack(ack);
         }
@@ -197,7 +196,7 @@ impl Sender {
         let prior_delivered = self.cc.sock.delivered;
         for seq in prior_una..self.una {
             let segment = self.segments.get_mut(seq);
-            let (flags, sent_us) = (segment.flags, segment.sent_us());
+            let (flags, sent_us) = (segment.flags, segment.sent_us);
             let sock = &mut self.cc.sock;
             sock.packets_out -= 1;
             progress.rate.on_delivered(sock, seq, segment);
@@ -251,7 +250,7 @@ impl Sender {
         } else if rtt_us.is_some() && self.una < self.nxt {
             // SACKed data sent after the head: waiting longer for the head only delays the RTO,
             // unless the head is younger than that data.
-            let head_age_us = self.cc.sock.tcp_mstamp - self.segments.get(self.una).sent_us();
+            let head_age_us = self.cc.sock.tcp_mstamp - self.segments.get(self.una).sent_us;
             let sack_rtt_us = progress
                 .sacked_sent_us
                 .map(|(first, _)| self.cc.sock.tcp_mstamp - first);
@@ -304,7 +303,7 @@ impl Sender {
         let (smooth_us, latest_us) = match (smooth_us, latest_us) {
             (Some(smooth_us), Some(latest_us)) => (smooth_us as u32, latest_us as u32),
             _ if progress.una_advanced => {
-                let rtt_us = self.now_ms().saturating_sub(ack.ts_ecr_ms).max(1) * 1000;
+                let rtt_us = self.now_ms.saturating_sub(ack.ts_ecr_ms).max(1) * 1000;
                 progress.rtt_is_coarse = true;
                 (rtt_us, rtt_us)
             }
@@ -312,7 +311,7 @@ impl Sender {
         };
         progress.rate.sample.rtt_us = i64::from(latest_us);
         self.latest_rtt_us = latest_us;
-        update_min_rtt(&mut self.cc.sock, latest_us);
+        update_min_rtt(&mut self.cc.sock, self.now_ms, latest_us);
         self.rtt
             .sample(&mut self.cc.sock, smooth_us, self.una, self.nxt);
         self.cc.sock.icsk_backoff = 0;
@@ -339,8 +338,7 @@ impl Sender {
                 self.reduce_cwnd(delivered, losses, progress.una_advanced);
             } else if self.may_raise_cwnd(progress) {
                 self.cc.cong_avoid(ack, delivered);
-                let now_ms = self.now_ms();
-                self.cc.sock.snd_cwnd_stamp = now_ms;
+                self.cc.sock.snd_cwnd_stamp = self.now_ms;
             }
             self.update_pacing_rate();
         }

@@ -49,7 +49,7 @@ impl RateSampler {
             return;
         }
         segment.flags |= SAMPLED;
-        let sent_us = segment.sent_us();
+        let sent_us = segment.sent_us;
         if self.has_prior && (sent_us, seq) <= (sock.first_tx_mstamp, self.newest_seq) {
             return;
         }
@@ -131,7 +131,7 @@ mod tests {
         sock.tcp_mstamp = now_us;
         sock.delivered = 7;
         let mut segment = Segment {
-            sent_ns: 50_000_000,
+            sent_us: 50_000,
             first_tx_us: 45_000,
             delivered_us: 40_000,
             delivered: 5,

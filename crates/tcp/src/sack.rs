@@ -57,7 +57,7 @@ impl Sender {
 
     fn mark_sacked(&mut self, seq: u32, progress: &mut Progress) {
         let segment = self.segments.get_mut(seq);
-        let (flags, sent_us) = (segment.flags, segment.sent_us());
+        let (flags, sent_us) = (segment.flags, segment.sent_us);
         if flags & SACKED != 0 {
             return;
         }

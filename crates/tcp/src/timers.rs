@@ -186,7 +186,7 @@ impl Sender {
 
     /// How far off the RTO of the head is, µs; 0 when overdue.
     fn rto_left_us(&self) -> u64 {
-        let due_us = self.segments.get(self.una).sent_us() + self.rto_us();
+        let due_us = self.segments.get(self.una).sent_us + self.rto_us();
         due_us.saturating_sub(self.cc.sock.tcp_mstamp)
     }
 
