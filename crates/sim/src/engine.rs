@@ -192,9 +192,10 @@ impl Engine {
         if let Some(departure) = departure {
             let flow = &mut self.flows[departure.packet.flow as usize];
             flow.forwarded_bytes += u64::from(departure.packet.wire_bytes);
-            self.path.forward.push(departure.done_ns, departure.packet);
-            self.heads
-                .set(FORWARD, self.path.forward.next_event().unwrap_or(u64::MAX));
+            let forward = &mut self.path.forward;
+            if let Some(due_ns) = forward.push(departure.done_ns, departure.packet) {
+                self.heads.set(FORWARD, due_ns);
+            }
         }
         self.heads.set(LINK, self.bottleneck.next_event_ns());
     }
@@ -286,13 +287,11 @@ impl Engine {
                 if let Some(tap) = &mut self.tap {
                     tap.segment_leaves(now_ns, &packet);
                 }
-                class.access.push(now_ns, packet);
+                if let Some(due_ns) = class.access.push(now_ns, packet) {
+                    let source = FIRST_CLASS + 2 * flow.path_class + 1;
+                    self.heads.set(source, due_ns);
+                }
             }
-            let head = (
-                FIRST_CLASS + 2 * flow.path_class + 1,
-                class.access.next_event(),
-            );
-            self.heads.set(head.0, head.1.unwrap_or(u64::MAX));
         } else {
             let mut sent = false;
             let packets = flow.sender.poll_transmit(now_ns);
@@ -347,17 +346,14 @@ impl Engine {
     fn send_ack(&mut self, index: usize, now_ns: u64) {
         let flow = &mut self.flows[index];
         let back = &mut self.path.classes[flow.path_class].back;
-        let mut sent = false;
         for ack in flow.receiver.poll_transmit() {
             if let Some(tap) = &mut self.tap {
                 tap.ack_leaves(now_ns, &ack);
             }
-            back.push(now_ns, ack);
-            sent = true;
-        }
-        if sent {
-            let head = (FIRST_CLASS + 2 * flow.path_class, back.next_event());
-            self.heads.set(head.0, head.1.unwrap_or(u64::MAX));
+            if let Some(due_ns) = back.push(now_ns, ack) {
+                let source = FIRST_CLASS + 2 * flow.path_class;
+                self.heads.set(source, due_ns);
+            }
         }
         self.set_receiver_timer(index);
     }
