@@ -140,7 +140,10 @@ impl Sender {
         sock.bytes_sent += u64::from(data_pkts) * u64::from(sock.mss_cache);
         self.cc.sock.snd_nxt = self.byte_seq(self.nxt);
         self.end_transmission(data_pkts);
-        if prior_packets == 0 || self.timers.pending() == Some(XmitTimer::LossProbe) {
+        // Where a loss probe is allowed it takes the timer as soon as all is sent.
+        let is_timed_here =
+            prior_packets == 0 || self.timers.pending() == Some(XmitTimer::LossProbe);
+        if is_timed_here && !self.allows_loss_probe() {
             self.rearm_rto(false);
         }
     }
