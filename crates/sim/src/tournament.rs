@@ -11,6 +11,8 @@ const WIDTH: usize = 8;
 /// next is as good as random, and a mispredicted branch costs more than all the comparisons.
 #[derive(Debug)]
 pub(crate) struct Tournament {
+    /// The competitors' deadlines, ns, to be asked without going to their node.
+    due_ns: Vec<u64>,
     /// Node 0 is the final; the nodes below node `n` are `8n + 1..=8n + 8`.
     nodes: Vec<[u64; WIDTH]>,
     /// The node with the first competitors.
@@ -29,6 +31,7 @@ impl Tournament {
             width *= WIDTH;
         }
         let mut tournament = Self {
+            due_ns: vec![u64::MAX; competitors],
             nodes: vec![[u64::MAX; WIDTH]; first_leaf + leaves],
             first_leaf,
             number_bits: Self::number_bits(competitors),
@@ -57,6 +60,7 @@ impl Tournament {
     /// The competitor's deadline is `due_ns` (`u64::MAX`: none).
     #[inline]
     pub(crate) fn set(&mut self, competitor: usize, due_ns: u64) {
+        self.due_ns[competitor] = due_ns;
         let mut entry = self.entry(competitor, due_ns);
         let (mut node, mut place) = self.leaf(competitor);
         while node > 0 {
@@ -73,9 +77,12 @@ impl Tournament {
     /// ACK pushes out costs nothing.
     #[inline]
     pub(crate) fn set_earlier(&mut self, competitor: usize, due_ns: u64) -> bool {
+        if due_ns >= self.due_ns[competitor] {
+            return false;
+        }
+        self.due_ns[competitor] = due_ns;
         let entry = self.entry(competitor, due_ns);
         let (mut node, mut place) = self.leaf(competitor);
-        let is_earlier = entry < self.nodes[node][place];
         while entry < self.nodes[node][place] {
             self.nodes[node][place] = entry;
             if node == 0 {
@@ -83,7 +90,7 @@ impl Tournament {
             }
             (node, place) = above(node);
         }
-        is_earlier
+        true
     }
 
     /// The competitor with the earliest deadline, and that, ns; from [`Tournament::never_ns`] on: none.
@@ -97,8 +104,7 @@ impl Tournament {
     /// Whether the competitor has a deadline.
     #[inline]
     pub(crate) fn is_due_ever(&self, competitor: usize) -> bool {
-        let (node, place) = self.leaf(competitor);
-        self.nodes[node][place] < self.entry(competitor, u64::MAX)
+        self.due_ns[competitor] < u64::MAX
     }
 
     /// Node and place of a competitor.
