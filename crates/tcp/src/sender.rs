@@ -206,6 +206,12 @@ impl Sender {
         self.is_established() && self.una >= self.end
     }
 
+    /// The flow it belongs to.
+    #[inline]
+    pub fn flow(&self) -> u32 {
+        self.config.flow
+    }
+
     /// The socket the congestion control works on.
     #[inline]
     pub fn sock(&self) -> &Sock {
