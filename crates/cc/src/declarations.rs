@@ -116,25 +116,27 @@ impl Series {
         } else {
             8 - self.offset % 8 - self.size
         };
+        let mask = u64::MAX >> (64 - 8 * self.size);
         Reader {
             place: self.place,
-            signed: self.signed,
             word: self.offset / 8,
             lead_bits: 8 * lead_bytes as u32,
-            unused_bits: 64 - 8 * self.size as u32,
+            mask,
+            sign_bit: if self.signed { mask ^ (mask >> 1) } else { 0 },
         }
     }
 }
 
 /// How to get at a series in the state's words: what sampling needs of [`Series`], small.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reader {
+pub struct Reader {
     pub(crate) place: Place,
-    signed: bool,
     /// Fields do not straddle words: `check_series` refuses that.
     word: usize,
     lead_bits: u32,
-    unused_bits: u32,
+    mask: u64,
+    /// The field's highest bit; 0 if it is unsigned.
+    sign_bit: u64,
 }
 
 impl Reader {
@@ -146,12 +148,8 @@ impl Reader {
     /// The raw value, zero- or sign-extended.
     #[inline]
     pub(crate) fn read(&self, words: &[u64]) -> u64 {
-        let top = (words[self.word] >> self.lead_bits) << self.unused_bits;
-        if self.signed {
-            (top as i64 >> self.unused_bits) as u64
-        } else {
-            top >> self.unused_bits
-        }
+        let value = (words[self.word] >> self.lead_bits) & self.mask;
+        (value ^ self.sign_bit).wrapping_sub(self.sign_bit)
     }
 }
 

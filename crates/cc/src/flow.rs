@@ -4,7 +4,7 @@ use std::fmt;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
-use crate::declarations::Place;
+use crate::declarations::{Place, Reader};
 use crate::fault::{Fault, MAX_CWND_PKTS, MAX_CWND_ZERO_NS, cwnd_remedy};
 use crate::hosted::HostedPointer;
 use crate::instance::Instance;
@@ -222,13 +222,18 @@ impl Flow {
         if let Some(hosted) = &self.hosted {
             return hosted.read_series(&mut take);
         }
-        for (index, reader) in self.instance.declarations().readers.iter().enumerate() {
-            let words = match reader.place {
-                Place::CaPriv => &self.sock.icsk_ca_priv[..],
-                Place::Storage => self.storage.words(),
-            };
-            take(index, reader.read(words));
+        for (index, reader) in self.instance.readers().iter().enumerate() {
+            take(index, self.read(*reader));
         }
+    }
+
+    /// The raw value of one series; `reader` is of [`Instance::readers`].
+    #[inline]
+    pub fn read(&self, reader: Reader) -> u64 {
+        reader.read(match reader.place {
+            Place::CaPriv => &self.sock.icsk_ca_priv[..],
+            Place::Storage => self.storage.words(),
+        })
     }
 
     /// What every call into the C needs: the instance's clock set to the socket's, and the

@@ -17,7 +17,7 @@ use rustix::mm::MprotectFlags;
 
 use crate::catalog::{self, Target};
 use crate::crash;
-use crate::declarations::{self, Declarations, Param, Series};
+use crate::declarations::{self, Declarations, Param, Reader, Series};
 use crate::digest::digest;
 use crate::elf::{Elf, Symbol};
 use crate::error::Error;
@@ -182,6 +182,11 @@ impl Instance {
     /// The time series that its flows deliver, in the order of [`Flow::read_series`].
     pub fn series(&self) -> &[Series] {
         &self.declarations.series
+    }
+
+    /// How [`Flow::read`] gets at each of the series; none if a flow has only [`Flow::read_series`].
+    pub fn readers(&self) -> &[Reader] {
+        &self.declarations.readers
     }
 
     /// Whether it wants ECN on its connections, whatever the host's setting (`TCP_CONG_NEEDS_ECN`).

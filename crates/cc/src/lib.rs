@@ -53,7 +53,7 @@ pub use catalog::{
     Description, bpf_compiler, builtin_names, compile_for_kernel, describe, precompile,
 };
 pub use crash::{report_crashes, running_call};
-pub use declarations::{Param, Series};
+pub use declarations::{Param, Reader, Series};
 pub use error::Error;
 pub use fault::{Fault, MAX_CWND_PKTS};
 pub use flow::Flow;

@@ -2,7 +2,7 @@
 
 use dumbbell_run::{
     BottleneckSummary, CalibratedRtt, ENGINE_VERSION, Emulation, FlowSummary, Output, Scenario,
-    Summary, Table, TimeSeries, bits_per_second, quantile, ratio,
+    Summary, Table, TimeSeries, bits_per_second, ratio,
 };
 
 use crate::congestion_controls::KernelCc;
@@ -74,15 +74,15 @@ fn flow_summary(
         received_bytes: report.received_bytes,
         goodput_bps: bits_per_second(report.received_bytes, life_ns),
         throughput_bps: bits_per_second(on_path.forwarded_bytes, life_ns),
-        rtt_mean_us: ratio(on_path.rtt_sum_us as f64, rtt_us.len() as f64),
-        rtt_min_us: if rtt_us.is_empty() {
+        rtt_mean_us: ratio(on_path.rtt_sum_us as f64, rtt_us.count() as f64),
+        rtt_min_us: if rtt_us.count() == 0 {
             0
         } else {
             u64::from(on_path.rtt_min_us)
         },
-        rtt_p50_us: quantile(rtt_us, 0.5),
-        rtt_p95_us: quantile(rtt_us, 0.95),
-        rtt_p99_us: quantile(rtt_us, 0.99),
+        rtt_p50_us: rtt_us.quantile(0.5),
+        rtt_p95_us: rtt_us.quantile(0.95),
+        rtt_p99_us: rtt_us.quantile(0.99),
         rtt_max_us: u64::from(on_path.rtt_max_us),
         inflight_mean_pkts: report.inflight_mean_pkts,
         outstanding_mean_pkts: report.outstanding_mean_pkts,

@@ -18,9 +18,10 @@ impl<T> DelayLine<T> {
         }
     }
 
-    /// Something enters at `now_ns`, no earlier than what entered before it.
+    /// Something enters at `now_ns`, no earlier than what entered before it. Returns when it
+    /// comes out if nothing does before it: there is another [`DelayLine::next_event`].
     #[inline]
-    pub fn push(&mut self, now_ns: u64, item: T) {
+    pub fn push(&mut self, now_ns: u64, item: T) -> Option<u64> {
         let due_ns = now_ns + self.delay_ns;
         debug_assert!(
             self.items
@@ -28,12 +29,20 @@ impl<T> DelayLine<T> {
                 .is_none_or(|&(last_ns, _)| last_ns <= due_ns)
         );
         self.items.push_back((due_ns, item));
+        (self.items.len() == 1).then_some(due_ns)
     }
 
     /// When the next item comes out, ns.
     #[inline]
     pub fn next_event(&self) -> Option<u64> {
         self.items.front().map(|&(due_ns, _)| due_ns)
+    }
+
+    /// A look at the next item, if it is due at `now_ns`.
+    #[inline]
+    pub fn peek(&self, now_ns: u64) -> Option<&T> {
+        let (due_ns, item) = self.items.front()?;
+        (*due_ns <= now_ns).then_some(item)
     }
 
     /// The next item, if it is due at `now_ns`.
@@ -58,8 +67,8 @@ mod tests {
     #[test]
     fn comes_out_after_the_delay_and_not_a_nanosecond_before() {
         let mut line = DelayLine::new(20_000_000);
-        line.push(5, 'a');
-        line.push(5, 'b');
+        assert_eq!(line.push(5, 'a'), Some(20_000_005));
+        assert_eq!(line.push(5, 'b'), None, "the first comes out before it");
         assert_eq!(line.next_event(), Some(20_000_005));
         assert_eq!(line.pop(20_000_004), None);
         assert_eq!(

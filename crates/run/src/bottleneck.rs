@@ -3,9 +3,8 @@
 use std::collections::VecDeque;
 
 use dumbbell_path::{Departure, Ecn, Header, Link, Packet, Queue as _, RandomLoss};
-use hdrhistogram::Histogram;
 
-use crate::histogram::histogram_us;
+use crate::histogram::Histogram;
 use crate::queue_discipline::QueueDiscipline;
 use crate::random::element_seed;
 use crate::scenario::{self, RateStep};
@@ -42,7 +41,7 @@ pub struct Bottleneck<H> {
     /// Wire bytes of all that were dropped.
     pub dropped_bytes: u64,
     /// How long packets waited, µs.
-    pub sojourn_us: Histogram<u32>,
+    pub sojourn_us: Histogram,
     /// Sum over the packets, ns.
     pub sojourn_sum_ns: u128,
     /// The longest wait, µs.
@@ -86,7 +85,7 @@ impl<H: Header> Bottleneck<H> {
             marked_pkts: 0,
             dropped_pkts: 0,
             dropped_bytes: 0,
-            sojourn_us: histogram_us(),
+            sojourn_us: Histogram::new(),
             sojourn_sum_ns: 0,
             sojourn_max_us: 0,
             last_sojourn_us: None,
@@ -153,7 +152,7 @@ impl<H: Header> Bottleneck<H> {
         self.last_sojourn_us = Some(sojourn_us as u32);
         self.sojourn_max_us = self.sojourn_max_us.max(sojourn_us);
         self.sojourn_sum_ns += u128::from(sojourn_ns);
-        self.sojourn_us.saturating_record(sojourn_us);
+        self.sojourn_us.record(sojourn_us);
         self.last_wire_bytes = u64::from(departure.packet.wire_bytes);
         self.taken_pkts += 1;
         self.taken_bytes += u64::from(departure.packet.wire_bytes);
@@ -250,6 +249,8 @@ impl<H: Header> Bottleneck<H> {
         self.next_step_ns = next.map_or(u64::MAX, |step| step.at_ns);
     }
 
+    #[cold]
+    #[inline(never)]
     fn count_mark(&mut self, packet: &Packet<H>) {
         self.marked_pkts += 1;
         if packet.header.is_data() {
@@ -258,7 +259,13 @@ impl<H: Header> Bottleneck<H> {
     }
 
     #[inline]
-    fn count_drops(&mut self, mut on_drop: impl FnMut(&Packet<H>)) {
+    fn count_drops(&mut self, on_drop: impl FnMut(&Packet<H>)) {
+        if !self.dropped.is_empty() {
+            self.count_each_drop(on_drop);
+        }
+    }
+
+    fn count_each_drop(&mut self, mut on_drop: impl FnMut(&Packet<H>)) {
         for packet in self.dropped.drain(..) {
             on_drop(&packet);
             self.dropped_pkts += 1;

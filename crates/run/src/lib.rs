@@ -36,7 +36,7 @@ pub use bottleneck::Bottleneck;
 pub use control::Control;
 pub use emulation::{CalibratedRtt, Emulation};
 pub use geometry::{Geometry, GroupDelays};
-pub use histogram::{histogram_us, quantile};
+pub use histogram::Histogram;
 pub use output::Output;
 pub use queue_discipline::QueueDiscipline;
 pub use rate::{bits_per_second, ratio};

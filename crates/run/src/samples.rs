@@ -62,6 +62,16 @@ impl RawColumn {
         }
     }
 
+    /// Appends raw values.
+    #[inline]
+    pub fn extend(&mut self, raws: impl Iterator<Item = u64>) {
+        match self {
+            Self::Bytes(values) => values.extend(raws.map(|raw| raw as u8)),
+            Self::Words(values) => values.extend(raws.map(|raw| raw as u32)),
+            Self::Longs(values) => values.extend(raws),
+        }
+    }
+
     /// Appends a raw value.
     #[inline]
     pub fn push(&mut self, raw: u64) {

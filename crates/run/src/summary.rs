@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use crate::bottleneck::Bottleneck;
 use crate::emulation::Emulation;
-use crate::histogram::quantile;
 use crate::rate::{bits_per_second, ratio};
 use crate::scenario::{EcnThreshold, Queue, Scenario};
 
@@ -220,9 +219,9 @@ impl BottleneckSummary {
                 bottleneck.sojourn_sum_ns as f64 / 1000.0,
                 bottleneck.taken_pkts as f64,
             ),
-            queue_delay_p50_us: quantile(&bottleneck.sojourn_us, 0.5),
-            queue_delay_p95_us: quantile(&bottleneck.sojourn_us, 0.95),
-            queue_delay_p99_us: quantile(&bottleneck.sojourn_us, 0.99),
+            queue_delay_p50_us: bottleneck.sojourn_us.quantile(0.5),
+            queue_delay_p95_us: bottleneck.sojourn_us.quantile(0.95),
+            queue_delay_p99_us: bottleneck.sojourn_us.quantile(0.99),
             queue_delay_max_us: bottleneck.sojourn_max_us,
             backlog_mean_bytes: ratio(backlog_byte_ns as f64, duration_ns as f64),
             backlog_max_bytes: bottleneck.backlog_max_bytes,

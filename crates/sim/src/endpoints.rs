@@ -3,9 +3,8 @@
 use std::rc::Rc;
 
 use dumbbell_cc::Instance;
-use dumbbell_run::{Group, histogram_us};
+use dumbbell_run::{Group, Histogram};
 use dumbbell_tcp::{EcnMode, Receiver, ReceiverConfig, Sender, SenderConfig};
-use hdrhistogram::Histogram;
 
 /// A sender, a receiver and the flow's measurements.
 #[derive(Debug)]
@@ -22,7 +21,7 @@ pub(crate) struct Endpoints {
     pub(crate) finished_ns: Option<u64>,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
-    pub(crate) rtt_us: Histogram<u32>,
+    pub(crate) rtt_us: Histogram,
     pub(crate) rtt_sum_us: u64,
     /// Extremes, exact; `u32::MAX` and 0 without a sample.
     pub(crate) rtt_min_us: u32,
@@ -75,7 +74,7 @@ impl Endpoints {
             finished_ns: None,
             sender: Sender::new(sender, instance.new_flow()),
             receiver: Receiver::new(receiver),
-            rtt_us: histogram_us(),
+            rtt_us: Histogram::new(),
             rtt_sum_us: 0,
             rtt_min_us: u32::MAX,
             rtt_max_us: 0,
@@ -118,7 +117,7 @@ impl Endpoints {
         self.rtt_sum_us += u64::from(rtt_us);
         self.rtt_min_us = self.rtt_min_us.min(rtt_us);
         self.rtt_max_us = self.rtt_max_us.max(rtt_us);
-        self.rtt_us.saturating_record(u64::from(rtt_us));
+        self.rtt_us.record(u64::from(rtt_us));
     }
 }
 

@@ -9,16 +9,15 @@ use std::rc::Rc;
 
 use dumbbell_cc::Instance;
 use dumbbell_path::Packet;
-use dumbbell_run::{Bottleneck, Control, Scenario};
+use dumbbell_run::{Bottleneck, Control, Refusal, Scenario};
 use dumbbell_tcp::DataHeader;
 
-use crate::earliest::{WIDTH, earliest, index_of};
 use crate::endpoints::Endpoints;
 use crate::error::Error;
 use crate::lines::Lines;
 use crate::recorder::Recorder;
 use crate::tap::Tap;
-use crate::timers::Timers;
+use crate::tournament::Tournament;
 
 /// Sources of events; the delay lines of the path classes follow.
 const LINK: usize = 0;
@@ -29,6 +28,21 @@ const FIRST_CLASS: usize = 3;
 /// Events between two looks at [`Control`].
 const EVENTS_PER_CHECK: u32 = 8192;
 
+/// Refuses more time than a tournament of so many has room for: 36 years of two flows, 19 hours
+/// of 100,000.
+pub(crate) fn check_time(scenario: &Scenario) -> Result<(), Refusal> {
+    let flows = scenario.flow_count();
+    let never_ns = Tournament::never_ns(FIRST_CLASS + 2 * (scenario.groups.len() + flows));
+    if scenario.duration_ns < never_ns {
+        return Ok(());
+    }
+    Err(Refusal(format!(
+        "{flows} flows cannot be simulated for {} s; say less than `{}s`",
+        scenario.duration_ns / 1_000_000_000,
+        never_ns / 1_000_000_000
+    )))
+}
+
 /// Everything that a run consists of.
 pub(crate) struct Engine {
     pub(crate) end_ns: u64,
@@ -37,9 +51,10 @@ pub(crate) struct Engine {
     pub(crate) bottleneck: Bottleneck<DataHeader>,
     pub(crate) recorder: Recorder,
     pub(crate) path: Lines,
-    /// When each source has its next event, ns; `u64::MAX`: none.
-    heads: Vec<[u64; WIDTH]>,
-    timers: Timers,
+    /// When each source has its next event.
+    heads: Tournament,
+    /// When each endpoint wants to be woken, or earlier; of flow `n` these are `2n` and `2n + 1`.
+    timers: Tournament,
     sample_interval_ns: u64,
     next_sample_ns: u64,
     /// The capture, if there is one.
@@ -72,12 +87,12 @@ impl Engine {
         let mut engine = Self {
             end_ns: scenario.duration_ns,
             instances: instances.to_vec(),
-            timers: Timers::new(2 * flow_count),
+            timers: Tournament::new(2 * flow_count),
             flows,
             bottleneck: Bottleneck::new(&scenario.bottleneck, scenario.seed, flow_count, 0),
             recorder: Recorder::new(scenario.sample_interval_ns, scenario.duration_ns, &groups),
             path,
-            heads: vec![[u64::MAX; WIDTH]; sources.div_ceil(WIDTH)],
+            heads: Tournament::new(sources),
             sample_interval_ns: scenario.sample_interval_ns,
             next_sample_ns: if scenario.sample_interval_ns == 0 {
                 u64::MAX
@@ -88,7 +103,7 @@ impl Engine {
             reached_ns: 0,
         };
         for flow in 0..engine.flows.len() {
-            engine.set_timers(flow);
+            engine.set_sender_timer(flow);
         }
         engine
     }
@@ -97,7 +112,7 @@ impl Engine {
     pub(crate) fn run(&mut self, control: &Control) -> Result<(), Error> {
         let mut until_check = EVENTS_PER_CHECK;
         loop {
-            let (source, now_ns) = self.next_event();
+            let (source, now_ns) = self.heads.next();
             if now_ns > self.end_ns {
                 break;
             }
@@ -144,26 +159,6 @@ impl Engine {
         }
     }
 
-    /// The source with the earliest event and its time; the lowest number among equals.
-    #[inline]
-    fn next_event(&self) -> (usize, u64) {
-        let due_ns = earliest(&self.heads[0]);
-        let mut next = (index_of(&self.heads[0], due_ns), due_ns);
-        // More than two base RTTs in the run: look at the rest of the delay lines too.
-        for (block, heads) in self.heads.iter().enumerate().skip(1) {
-            let due_ns = earliest(heads);
-            if due_ns < next.1 {
-                next = (block * WIDTH + index_of(heads, due_ns), due_ns);
-            }
-        }
-        next
-    }
-
-    #[inline]
-    fn set_head(&mut self, source: usize, due_ns: u64) {
-        self.heads[source / WIDTH][source % WIDTH] = due_ns;
-    }
-
     fn sample(&mut self) {
         self.recorder
             .sample(self.next_sample_ns, &mut self.flows, &mut self.bottleneck);
@@ -197,24 +192,29 @@ impl Engine {
         if let Some(departure) = departure {
             let flow = &mut self.flows[departure.packet.flow as usize];
             flow.forwarded_bytes += u64::from(departure.packet.wire_bytes);
-            self.path.forward.push(departure.done_ns, departure.packet);
-            self.set_head(FORWARD, self.path.forward.next_event().unwrap_or(u64::MAX));
+            let forward = &mut self.path.forward;
+            if let Some(due_ns) = forward.push(departure.done_ns, departure.packet) {
+                self.heads.set(FORWARD, due_ns);
+            }
         }
-        self.set_head(LINK, self.bottleneck.next_event_ns());
+        self.heads.set(LINK, self.bottleneck.next_event_ns());
     }
 
     /// A data packet reaches its receiver.
     #[inline]
     fn deliver_data(&mut self, now_ns: u64) {
-        if let Some(packet) = self.path.forward.pop(now_ns) {
+        // Looked at where it lies: a packet is not worth moving only to be forgotten.
+        if let Some(packet) = self.path.forward.peek(now_ns) {
             let index = packet.flow as usize;
             if let Some(tap) = &mut self.tap {
-                tap.segment_arrives(now_ns, &packet);
+                tap.segment_arrives(now_ns, packet);
             }
-            self.flows[index].receiver.on_packet(now_ns, &packet);
+            self.flows[index].receiver.on_packet(now_ns, packet);
+            self.path.forward.pop(now_ns);
             self.send_ack(index, now_ns);
         }
-        self.set_head(FORWARD, self.path.forward.next_event().unwrap_or(u64::MAX));
+        self.heads
+            .set(FORWARD, self.path.forward.next_event().unwrap_or(u64::MAX));
     }
 
     /// A data packet of a flow with access delay reaches the bottleneck.
@@ -222,7 +222,7 @@ impl Engine {
         if let Some(packet) = self.path.classes[class].access.pop(now_ns) {
             self.enter_bottleneck(now_ns, packet);
         }
-        self.set_head(
+        self.heads.set(
             FIRST_CLASS + 2 * class + 1,
             self.path.classes[class]
                 .access
@@ -234,18 +234,20 @@ impl Engine {
     /// An ACK reaches its sender.
     #[inline]
     fn deliver_ack(&mut self, class: usize, now_ns: u64) {
-        if let Some(ack) = self.path.classes[class].back.pop(now_ns) {
+        let back = &mut self.path.classes[class].back;
+        if let Some(ack) = back.peek(now_ns) {
             let index = ack.flow as usize;
             if let Some(tap) = &mut self.tap {
-                tap.ack_arrives(now_ns, &ack);
+                tap.ack_arrives(now_ns, ack);
             }
             let flow = &mut self.flows[index];
-            if let Some(rtt_us) = flow.sender.on_ack(now_ns, &ack) {
+            if let Some(rtt_us) = flow.sender.on_ack(now_ns, ack) {
                 flow.note_rtt(rtt_us);
             }
+            back.pop(now_ns);
             self.send_data(index, now_ns);
         }
-        self.set_head(
+        self.heads.set(
             FIRST_CLASS + 2 * class,
             self.path.classes[class]
                 .back
@@ -256,20 +258,23 @@ impl Engine {
 
     /// A timer of some endpoint may be due.
     fn wake(&mut self, now_ns: u64) {
-        if let Some(endpoint) = self.timers.pop() {
-            let index = endpoint as usize / 2;
-            if endpoint.is_multiple_of(2) {
-                if self.flows[index].next_sender_ns() <= now_ns {
-                    self.flows[index].wake_sender(now_ns);
-                    self.send_data(index, now_ns);
-                }
-            } else if self.flows[index].receiver.next_timer_ns() <= now_ns {
+        let (endpoint, _) = self.timers.next();
+        let index = endpoint / 2;
+        let due_ns = if endpoint.is_multiple_of(2) {
+            if self.flows[index].next_sender_ns() <= now_ns {
+                self.flows[index].wake_sender(now_ns);
+                self.send_data(index, now_ns);
+            }
+            self.flows[index].next_sender_ns()
+        } else {
+            if self.flows[index].receiver.next_timer_ns() <= now_ns {
                 self.flows[index].receiver.on_timer(now_ns);
                 self.send_ack(index, now_ns);
             }
-            self.set_timers(index);
-        }
-        self.set_head(TIMERS, self.timers.next_ns());
+            self.flows[index].receiver.next_timer_ns()
+        };
+        self.timers.set(endpoint, due_ns);
+        self.heads.set(TIMERS, self.timers.next().1);
     }
 
     /// Sends what the sender wants to send after an event.
@@ -282,13 +287,11 @@ impl Engine {
                 if let Some(tap) = &mut self.tap {
                     tap.segment_leaves(now_ns, &packet);
                 }
-                class.access.push(now_ns, packet);
+                if let Some(due_ns) = class.access.push(now_ns, packet) {
+                    let source = FIRST_CLASS + 2 * flow.path_class + 1;
+                    self.heads.set(source, due_ns);
+                }
             }
-            let head = (
-                FIRST_CLASS + 2 * flow.path_class + 1,
-                class.access.next_event(),
-            );
-            self.set_head(head.0, head.1.unwrap_or(u64::MAX));
         } else {
             let mut sent = false;
             let packets = flow.sender.poll_transmit(now_ns);
@@ -326,9 +329,9 @@ impl Engine {
     /// Packets may wait now: has the link anything to do?
     #[inline]
     fn start_link(&mut self, now_ns: u64) {
-        if self.heads[0][LINK] == u64::MAX {
+        if !self.heads.is_due_ever(LINK) {
             let next_ns = self.bottleneck.next_event_ns();
-            self.set_head(
+            self.heads.set(
                 LINK,
                 if next_ns == u64::MAX {
                     next_ns
@@ -343,17 +346,14 @@ impl Engine {
     fn send_ack(&mut self, index: usize, now_ns: u64) {
         let flow = &mut self.flows[index];
         let back = &mut self.path.classes[flow.path_class].back;
-        let mut sent = false;
-        while let Some(ack) = flow.receiver.poll_transmit() {
+        for ack in flow.receiver.poll_transmit() {
             if let Some(tap) = &mut self.tap {
                 tap.ack_leaves(now_ns, &ack);
             }
-            back.push(now_ns, ack);
-            sent = true;
-        }
-        if sent {
-            let head = (FIRST_CLASS + 2 * flow.path_class, back.next_event());
-            self.set_head(head.0, head.1.unwrap_or(u64::MAX));
+            if let Some(due_ns) = back.push(now_ns, ack) {
+                let source = FIRST_CLASS + 2 * flow.path_class;
+                self.heads.set(source, due_ns);
+            }
         }
         self.set_receiver_timer(index);
     }
@@ -361,21 +361,16 @@ impl Engine {
     #[inline]
     fn set_sender_timer(&mut self, index: usize) {
         let due_ns = self.flows[index].next_sender_ns();
-        if self.timers.set(2 * index as u32, due_ns) {
-            self.set_head(TIMERS, self.timers.next_ns());
+        if self.timers.set_earlier(2 * index, due_ns) {
+            self.heads.set(TIMERS, self.timers.next().1);
         }
     }
 
     #[inline]
     fn set_receiver_timer(&mut self, index: usize) {
         let due_ns = self.flows[index].receiver.next_timer_ns();
-        if self.timers.set(2 * index as u32 + 1, due_ns) {
-            self.set_head(TIMERS, self.timers.next_ns());
+        if self.timers.set_earlier(2 * index + 1, due_ns) {
+            self.heads.set(TIMERS, self.timers.next().1);
         }
-    }
-
-    fn set_timers(&mut self, index: usize) {
-        self.set_sender_timer(index);
-        self.set_receiver_timer(index);
     }
 }

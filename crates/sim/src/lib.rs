@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `engine`, `lines` | the event loop, and the path's delay lines |
 //! | `endpoints` | a flow and what is measured of it |
-//! | `timers`, `earliest` | who wants to be woken when |
+//! | `tournament` | whose event is next |
 //! | `recorder` | time series |
 //! | `summarize` | counts and means |
 //! | `tap`, `tapped_flow` | the capture; frames made of what the endpoints exchange |
@@ -16,7 +16,6 @@
 
 #![forbid(unsafe_code)]
 
-mod earliest;
 mod endpoints;
 mod engine;
 mod error;
@@ -25,7 +24,7 @@ mod recorder;
 mod summarize;
 mod tap;
 mod tapped_flow;
-mod timers;
+mod tournament;
 
 use std::rc::Rc;
 
@@ -72,6 +71,7 @@ pub fn run_with(
     loader: Loader<'_>,
 ) -> Result<Output, Error> {
     scenario.check()?;
+    engine::check_time(scenario)?;
     let instances = load(scenario, loader)?;
     let tap = capture
         .map(|config| Tap::new(config, scenario))

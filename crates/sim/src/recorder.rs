@@ -15,8 +15,6 @@ pub(crate) struct Recorder {
     flows: FlowSamples,
     states: Vec<StateSamples>,
     queue: QueueSamples,
-    /// Flows that are sampled, by number.
-    active: Vec<usize>,
 }
 
 impl Recorder {
@@ -35,7 +33,6 @@ impl Recorder {
                 })
                 .collect(),
             queue: QueueSamples::default(),
-            active: Vec::new(),
         }
     }
 
@@ -55,38 +52,30 @@ impl Recorder {
         flows: &mut [Endpoints],
         bottleneck: &mut Bottleneck<DataHeader>,
     ) {
-        let time_us = (now_ns / 1000) as i64;
-        self.active.clear();
-        self.active
-            .extend((0..flows.len()).filter(|&index| flows[index].sender.is_established()));
-        self.sample_flows(time_us, flows);
-        for &index in &self.active {
-            let flow = &flows[index];
-            let columns = &mut self.states[flow.group as usize].columns;
-            flow.sender
-                .congestion_control()
-                .read_series(|series, raw| columns[series].push(raw));
-        }
-        self.queue.sample(now_ns, bottleneck);
-    }
-
-    /// Appends a row per active flow, column by column: that writes to one place at a time.
-    fn sample_flows(&mut self, time_us: i64, flows: &mut [Endpoints]) {
-        let (samples, active, interval_ns) = (&mut self.flows, &self.active, self.interval_ns);
-        let rows = active.len();
-        samples.time_us.extend(std::iter::repeat_n(time_us, rows));
-        samples
-            .flow
-            .extend(active.iter().map(|&index| index as u32));
-        samples.goodput_bps.extend(active.iter().map(|&index| {
-            let flow = &mut flows[index];
+        let is_active = |flow: &Endpoints| flow.sender.is_established();
+        let interval_ns = self.interval_ns;
+        let active = flows.iter_mut().filter(|flow| is_active(flow));
+        self.flows.goodput_bps.extend(active.map(|flow| {
             let received_bytes = flow.receiver.counters().received_bytes;
             let new_bits = (received_bytes - flow.sampled_bytes) * 8;
             flow.sampled_bytes = received_bytes;
             per_second(new_bits, interval_ns, 1_000_000_000)
         }));
-        let senders = || active.iter().map(|&index| &flows[index].sender);
+        let mut active = Vec::with_capacity(flows.len());
+        active.extend(flows.iter().filter(|flow| is_active(flow)));
+        self.sample_flows((now_ns / 1000) as i64, &active);
+        self.sample_states(&active);
+        self.queue.sample(now_ns, bottleneck);
+    }
+
+    /// Appends a row per active flow, column by column: that writes to one place at a time.
+    fn sample_flows(&mut self, time_us: i64, active: &[&Endpoints]) {
+        let samples = &mut self.flows;
+        let times_us = std::iter::repeat_n(time_us, active.len());
+        samples.time_us.extend(times_us);
+        let senders = || active.iter().map(|flow| &flow.sender);
         let socks = || senders().map(Sender::sock);
+        samples.flow.extend(senders().map(Sender::flow));
         samples.cwnd_pkts.extend(socks().map(|sock| sock.snd_cwnd));
         samples
             .ssthresh_pkts
@@ -118,5 +107,22 @@ impl Recorder {
         samples
             .ca_state
             .extend(socks().map(|sock| sock.ca_state() as u8));
+    }
+
+    /// The same for the congestion controls' private states.
+    fn sample_states(&mut self, active: &[&Endpoints]) {
+        for group in active.chunk_by(|a, b| a.group == b.group) {
+            let ccs = || group.iter().map(|flow| flow.sender.congestion_control());
+            let columns = &mut self.states[group[0].group as usize].columns;
+            let readers = group[0].sender.congestion_control().instance().readers();
+            if readers.is_empty() {
+                for cc in ccs() {
+                    cc.read_series(|series, raw| columns[series].push(raw));
+                }
+            }
+            for (column, &reader) in columns.iter_mut().zip(readers) {
+                column.extend(ccs().map(|cc| cc.read(reader)));
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@ use dumbbell_cc::Instance;
 use dumbbell_path::Header as _;
 use dumbbell_run::{
     BottleneckSummary, ENGINE_VERSION, FlowSummary, LoadedCc, Scenario, Summary, bits_per_second,
-    quantile, ratio,
+    ratio,
 };
 
 use crate::endpoints::Endpoints;
@@ -104,15 +104,15 @@ fn flow_summary(
         received_bytes: receiver.received_bytes,
         goodput_bps: bits_per_second(receiver.received_bytes, life_ns),
         throughput_bps: bits_per_second(flow.forwarded_bytes, life_ns),
-        rtt_mean_us: ratio(flow.rtt_sum_us as f64, flow.rtt_us.len() as f64),
-        rtt_min_us: if flow.rtt_us.is_empty() {
+        rtt_mean_us: ratio(flow.rtt_sum_us as f64, flow.rtt_us.count() as f64),
+        rtt_min_us: if flow.rtt_us.count() == 0 {
             0
         } else {
             u64::from(flow.rtt_min_us)
         },
-        rtt_p50_us: quantile(&flow.rtt_us, 0.5),
-        rtt_p95_us: quantile(&flow.rtt_us, 0.95),
-        rtt_p99_us: quantile(&flow.rtt_us, 0.99),
+        rtt_p50_us: flow.rtt_us.quantile(0.5),
+        rtt_p95_us: flow.rtt_us.quantile(0.95),
+        rtt_p99_us: flow.rtt_us.quantile(0.99),
         rtt_max_us: u64::from(flow.rtt_max_us),
         inflight_mean_pkts: mean(sender.inflight_pkt_ns),
         outstanding_mean_pkts: mean(sender.outstanding_pkt_ns),

@@ -55,6 +55,14 @@ fn a_link_without_rate_and_a_run_without_time_or_flows() {
 }
 
 #[test]
+fn more_time_than_deadlines_have_room_for() {
+    let mut scenario = valid();
+    scenario.duration_ns = u64::MAX;
+    scenario.sample_interval_ns = 0;
+    assert_refused(&scenario, "say less than `");
+}
+
+#[test]
 fn a_buffer_that_holds_no_packet() {
     assert_refused(
         &with_queue(Queue::Bfifo { limit_bytes: 1513 }),

@@ -1,7 +1,9 @@
 //! An ACK arrives: what it acknowledges, what it tells about the path, and what the
 //! congestion control makes of it.
 
-use dumbbell_cc::{AckSample, CaState};
+use std::ops::Range;
+
+use dumbbell_cc::{AckSample, CaState, RateSample};
 
 use crate::delivery_rate::RateSampler;
 use crate::packet::{Ack, AckKind};
@@ -91,10 +93,9 @@ impl Sender {
     pub fn on_ack(&mut self, now_ns: u64, ack: &Ack) -> Option<u32> {
         self.set_now(now_ns);
         self.ts_recent_ms = self.ts_recent_ms.max(ack.ts_val_ms);
-        let now_ms = self.now_ms();
         let sock = &mut self.cc.sock;
         (sock.rcv_tsval, sock.rcv_tsecr) = (ack.ts_val_ms, ack.ts_ecr_ms);
-        sock.rcv_tstamp = now_ms;
+        sock.rcv_tstamp = self.now_ms;
         if ack.kind == AckKind::SynAck {
             return self.on_syn_ack(ack);
         }
@@ -154,8 +155,9 @@ impl Sender {
         }
         let delivered = self.cc.sock.delivered - prior_delivered;
         let losses = self.cc.sock.lost - prior_lost;
-        progress.rate.finish(&mut self.cc.sock, delivered, losses);
-        self.control_congestion(delivered, losses, &progress);
+        let sock = &mut self.cc.sock;
+        let rs = progress.rate.finish(sock, delivered, losses, rtt_us);
+        self.control_congestion(&rs, &progress);
         rtt_us.filter(|_| !progress.rtt_is_coarse)
     }
 
@@ -192,32 +194,93 @@ impl Sender {
         prior_fack: u32,
         progress: &mut Progress,
     ) -> Option<u32> {
-        let mut first_sent_us = None;
-        let mut last_sent_us = 0;
         let prior_delivered = self.cc.sock.delivered;
-        for seq in prior_una..self.una {
-            let segment = self.segments.get_mut(seq);
-            let (flags, sent_us) = (segment.flags, segment.sent_us());
+        let acked = prior_una..self.una;
+        let or_flags = |flags, seq| flags | self.segments.get(seq).flags;
+        let all_flags = acked.clone().fold(0, or_flags);
+        let acked_sent_us = if acked.is_empty() {
+            None
+        } else if all_flags & (EVER_RETRANS | SACKED | LOST) == 0 {
+            Some(self.take_originals(acked, progress))
+        } else {
+            self.take_repaired(acked, ack, progress)
+        };
+        if progress.ece {
+            self.count_ce(prior_delivered);
+        }
+        self.fack = self.fack.max(self.una);
+        let rtt_us = self.sample_rtt(ack, acked_sent_us, progress);
+        if self.una > prior_una {
+            progress.data_acked = true;
+            progress.set_xmit_timer = true;
+            if progress.reord < prior_fack {
+                // A hole filled by its original: that was reordering, not loss.
+                self.check_reordering(progress.reord, prior_fack);
+            }
+        } else if rtt_us.is_some() && self.una < self.nxt {
+            // SACKed data sent after the head: waiting longer for the head only delays the RTO,
+            // unless the head is younger than that data.
+            let head_age_us = self.cc.sock.tcp_mstamp - self.segments.get(self.una).sent_us;
+            let sack_rtt_us = progress
+                .sacked_sent_us
+                .map(|(first, _)| self.cc.sock.tcp_mstamp - first);
+            progress.set_xmit_timer = sack_rtt_us.is_some_and(|rtt_us| rtt_us > head_age_us);
+        }
+        if self.cc.has_pkts_acked() {
+            let sock = &self.cc.sock;
+            // Since the acknowledged packet left, as much was delivered as was then in flight.
+            let in_flight_pkts = sock
+                .delivered
+                .wrapping_sub(progress.rate.delivered_at_sending());
+            let sample = AckSample {
+                pkts_acked: self.una - prior_una,
+                rtt_us: rtt_us.map_or(-1, |rtt_us| rtt_us as i32),
+                in_flight: in_flight_pkts.wrapping_mul(sock.mss_cache),
+            };
+            self.cc.pkts_acked(&sample);
+        }
+        rtt_us
+    }
+
+    /// The plain case: each sent once, in order, and acknowledged. The last, sent last, speaks for
+    /// all. Returns when the first and the last were sent, µs.
+    #[inline]
+    fn take_originals(&mut self, acked: Range<u32>, progress: &mut Progress) -> (u64, u64) {
+        let (first, last) = (acked.start, acked.end - 1);
+        let first_sent_us = self.segments.get(first).sent_us;
+        let segment = self.segments.get(last);
+        let last_sent_us = segment.sent_us;
+        let sock = &mut self.cc.sock;
+        sock.packets_out -= acked.end - first;
+        sock.delivered += acked.end - first;
+        progress.rate.on_delivered(sock, last, segment);
+        progress.reord = progress.reord.min(first);
+        progress.orig_sack_acked |= first < self.high_seq;
+        self.rack_advance(last, 0, last_sent_us);
+        (first_sent_us, last_sent_us)
+    }
+
+    /// Segments of which some were SACKed, lost or sent again. Returns when the first and the last that
+    /// arrived as originals were sent, µs, if any did.
+    fn take_repaired(
+        &mut self,
+        acked: Range<u32>,
+        ack: &Ack,
+        progress: &mut Progress,
+    ) -> Option<(u64, u64)> {
+        let mut acked_sent_us = None;
+        for seq in acked {
+            let segment = self.segments.get(seq);
+            let (flags, sent_us) = (segment.flags, segment.sent_us);
             let sock = &mut self.cc.sock;
             sock.packets_out -= 1;
             progress.rate.on_delivered(sock, seq, segment);
-            if flags & (EVER_RETRANS | SACKED | LOST) == 0 {
-                // The plain case: sent once, arrived, acknowledged.
-                sock.delivered += 1;
-                first_sent_us.get_or_insert(sent_us);
-                last_sent_us = sent_us;
-                progress.reord = progress.reord.min(seq);
-                progress.orig_sack_acked |= seq < self.high_seq;
-                self.rack_advance(seq, flags, sent_us);
-                continue;
-            }
             sock.retrans_out -= u32::from(flags & RETRANS != 0);
             sock.lost_out -= u32::from(flags & LOST != 0);
             if flags & EVER_RETRANS != 0 {
                 progress.retrans_data_acked = true;
             } else if flags & SACKED == 0 {
-                first_sent_us.get_or_insert(sent_us);
-                last_sent_us = sent_us;
+                acked_sent_us.get_or_insert((sent_us, sent_us)).1 = sent_us;
                 progress.reord = progress.reord.min(seq);
                 progress.orig_sack_acked |= seq < self.high_seq;
             }
@@ -232,45 +295,7 @@ impl Sender {
                 }
             }
         }
-        if progress.ece {
-            self.count_ce(prior_delivered);
-        }
-        self.fack = self.fack.max(self.una);
-        let rtt_us = self.sample_rtt(
-            ack,
-            first_sent_us.map(|first| (first, last_sent_us)),
-            progress,
-        );
-        if self.una > prior_una {
-            progress.data_acked = true;
-            progress.set_xmit_timer = true;
-            if progress.reord < prior_fack {
-                // A hole filled by its original: that was reordering, not loss.
-                self.check_reordering(progress.reord, prior_fack);
-            }
-        } else if rtt_us.is_some() && self.una < self.nxt {
-            // SACKed data sent after the head: waiting longer for the head only delays the RTO,
-            // unless the head is younger than that data.
-            let head_age_us = self.cc.sock.tcp_mstamp - self.segments.get(self.una).sent_us();
-            let sack_rtt_us = progress
-                .sacked_sent_us
-                .map(|(first, _)| self.cc.sock.tcp_mstamp - first);
-            progress.set_xmit_timer = sack_rtt_us.is_some_and(|rtt_us| rtt_us > head_age_us);
-        }
-        if self.cc.has_pkts_acked() {
-            let sock = &self.cc.sock;
-            // Since the acknowledged packet left, as much was delivered as was then in flight.
-            let in_flight_pkts = sock
-                .delivered
-                .wrapping_sub(progress.rate.sample.prior_delivered);
-            let sample = AckSample {
-                pkts_acked: self.una - prior_una,
-                rtt_us: rtt_us.map_or(-1, |rtt_us| rtt_us as i32),
-                in_flight: in_flight_pkts.wrapping_mul(sock.mss_cache),
-            };
-            self.cc.pkts_acked(&sample);
-        }
-        rtt_us
+        acked_sent_us
     }
 
     /// What was delivered since `delivered` was `prior_delivered` counts as marked.
@@ -304,15 +329,14 @@ impl Sender {
         let (smooth_us, latest_us) = match (smooth_us, latest_us) {
             (Some(smooth_us), Some(latest_us)) => (smooth_us as u32, latest_us as u32),
             _ if progress.una_advanced => {
-                let rtt_us = self.now_ms().saturating_sub(ack.ts_ecr_ms).max(1) * 1000;
+                let rtt_us = self.now_ms.saturating_sub(ack.ts_ecr_ms).max(1) * 1000;
                 progress.rtt_is_coarse = true;
                 (rtt_us, rtt_us)
             }
             _ => return None,
         };
-        progress.rate.sample.rtt_us = i64::from(latest_us);
         self.latest_rtt_us = latest_us;
-        update_min_rtt(&mut self.cc.sock, latest_us);
+        update_min_rtt(&mut self.cc.sock, self.now_ms, latest_us);
         self.rtt
             .sample(&mut self.cc.sock, smooth_us, self.una, self.nxt);
         self.cc.sock.icsk_backoff = 0;
@@ -329,18 +353,16 @@ impl Sender {
     }
 
     /// Hands the ACK to the congestion control, or reduces cwnd where recovery demands it.
-    fn control_congestion(&mut self, delivered: u32, losses: u32, progress: &Progress) {
+    fn control_congestion(&mut self, rs: &RateSample, progress: &Progress) {
         let ack = self.cc.sock.snd_una;
         if self.cc.has_cong_control() {
-            self.cc
-                .cong_control(ack, progress.cc_flag(), &progress.rate.sample);
+            self.cc.cong_control(ack, progress.cc_flag(), rs);
         } else {
             if self.in_cwnd_reduction() {
-                self.reduce_cwnd(delivered, losses, progress.una_advanced);
+                self.reduce_cwnd(rs.acked_sacked, rs.losses as u32, progress.una_advanced);
             } else if self.may_raise_cwnd(progress) {
-                self.cc.cong_avoid(ack, delivered);
-                let now_ms = self.now_ms();
-                self.cc.sock.snd_cwnd_stamp = now_ms;
+                self.cc.cong_avoid(ack, rs.acked_sacked);
+                self.cc.sock.snd_cwnd_stamp = self.now_ms;
             }
             self.update_pacing_rate();
         }

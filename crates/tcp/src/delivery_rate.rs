@@ -3,90 +3,93 @@
 
 use dumbbell_cc::{RateSample, Sock};
 
-use crate::segments::{APP_LIMITED, DeliveredCe, EVER_RETRANS, SAMPLED, Segment};
+use crate::segments::{APP_LIMITED, EVER_RETRANS, SAMPLED, Segment};
 
-/// A sample under construction while one ACK is processed.
+/// What one ACK delivers, as the segment tells it that was sent last.
 #[derive(Debug)]
 pub(crate) struct RateSampler {
-    pub(crate) sample: RateSample,
+    prior_in_flight: u32,
     has_prior: bool,
-    prior_ce: DeliveredCe,
-    /// Segment number of the newest-sent segment seen, for ties in send time.
+    /// Number of that segment, for ties in send time.
     newest_seq: u32,
+    newest: Segment,
 }
 
 impl RateSampler {
     pub(crate) fn new(prior_in_flight: u32) -> Self {
         Self {
-            sample: RateSample {
-                prior_mstamp: 0,
-                prior_delivered: 0,
-                prior_delivered_ce: 0,
-                delivered: -1,
-                delivered_ce: 0,
-                interval_us: -1,
-                snd_interval_us: 0,
-                rcv_interval_us: 0,
-                rtt_us: -1,
-                losses: 0,
-                acked_sacked: 0,
-                prior_in_flight,
-                last_end_seq: 0,
-                is_app_limited: false,
-                is_retrans: false,
-                is_ack_delayed: false,
-            },
+            prior_in_flight,
             has_prior: false,
-            prior_ce: DeliveredCe::default(),
             newest_seq: 0,
+            newest: Segment::default(),
         }
     }
 
     /// A segment is delivered: the one sent last speaks for the ACK.
     #[inline]
-    pub(crate) fn on_delivered(&mut self, sock: &mut Sock, seq: u32, segment: &mut Segment) {
+    pub(crate) fn on_delivered(&mut self, sock: &mut Sock, seq: u32, segment: &Segment) {
         if segment.has(SAMPLED) {
             return;
         }
-        segment.flags |= SAMPLED;
-        let sent_us = segment.sent_us();
-        if self.has_prior && (sent_us, seq) <= (sock.first_tx_mstamp, self.newest_seq) {
-            return;
+        let is_newer = (segment.sent_us, seq) > (sock.first_tx_mstamp, self.newest_seq);
+        if is_newer || !self.has_prior {
+            self.has_prior = true;
+            self.newest_seq = seq;
+            self.newest = *segment;
+            sock.first_tx_mstamp = segment.sent_us;
         }
-        self.has_prior = true;
-        self.newest_seq = seq;
-        let rs = &mut self.sample;
-        rs.prior_delivered = segment.delivered;
-        rs.prior_delivered_ce = segment.delivered_ce.low_bits();
-        self.prior_ce = segment.delivered_ce;
-        rs.prior_mstamp = segment.delivered_us;
-        rs.is_app_limited = segment.has(APP_LIMITED);
-        rs.is_retrans = segment.has(EVER_RETRANS);
-        rs.last_end_seq = (seq + 1).wrapping_mul(sock.mss_cache);
-        sock.first_tx_mstamp = sent_us;
-        rs.interval_us = sent_us.saturating_sub(segment.first_tx_us) as i64;
     }
 
-    /// Completes the sample with `delivered` packets newly acknowledged and `losses` newly lost.
-    pub(crate) fn finish(&mut self, sock: &mut Sock, delivered: u32, losses: u32) {
+    /// The sample, with `delivered` packets newly acknowledged and `losses` newly lost.
+    pub(crate) fn finish(
+        &self,
+        sock: &mut Sock,
+        delivered: u32,
+        losses: u32,
+        rtt_us: Option<u32>,
+    ) -> RateSample {
         if sock.app_limited != 0 && sock.delivered > sock.app_limited {
             sock.app_limited = 0; // the bubble left the path
         }
         if delivered > 0 {
             sock.delivered_mstamp = sock.tcp_mstamp;
         }
-        let rs = &mut self.sample;
-        rs.acked_sacked = delivered;
-        rs.losses = losses as i32;
-        if !self.has_prior {
-            rs.delivered = -1;
-            rs.interval_us = -1;
-            return;
+        let mut rs = RateSample {
+            prior_mstamp: 0,
+            prior_delivered: 0,
+            prior_delivered_ce: 0,
+            delivered: -1,
+            delivered_ce: 0,
+            interval_us: -1,
+            snd_interval_us: 0,
+            rcv_interval_us: 0,
+            rtt_us: rtt_us.map_or(-1, i64::from),
+            losses: losses as i32,
+            acked_sacked: delivered,
+            prior_in_flight: self.prior_in_flight,
+            last_end_seq: 0,
+            is_app_limited: false,
+            is_retrans: false,
+            is_ack_delayed: false,
+        };
+        if self.has_prior {
+            self.measure(sock, &mut rs);
         }
+        rs
+    }
+
+    fn measure(&self, sock: &mut Sock, rs: &mut RateSample) {
+        let newest = &self.newest;
+        rs.prior_delivered = newest.delivered;
+        rs.prior_delivered_ce = newest.delivered_ce.low_bits();
+        rs.prior_mstamp = newest.delivered_us;
+        rs.is_app_limited = newest.has(APP_LIMITED);
+        rs.is_retrans = newest.has(EVER_RETRANS);
+        rs.last_end_seq = (self.newest_seq + 1).wrapping_mul(sock.mss_cache);
         rs.delivered = (sock.delivered - rs.prior_delivered) as i32;
-        rs.delivered_ce = self.prior_ce.until(sock.delivered_ce) as i32;
+        rs.delivered_ce = newest.delivered_ce.until(sock.delivered_ce) as i32;
         // The slower of the send and the ACK phase: neither bursts nor ACK compression count.
-        let send_us = rs.interval_us;
+        let send_us = newest.sent_us.saturating_sub(newest.first_tx_us) as i64;
         let ack_us = (sock.tcp_mstamp - rs.prior_mstamp) as i64;
         rs.interval_us = send_us.max(ack_us);
         rs.snd_interval_us = send_us as u32;
@@ -105,9 +108,15 @@ impl RateSampler {
         }
     }
 
+    /// `delivered` when that segment left, packets; 0 without one.
+    #[inline]
+    pub(crate) fn delivered_at_sending(&self) -> u32 {
+        self.newest.delivered
+    }
+
     /// Whether RACK may adapt its window by this ACK: something was delivered.
     pub(crate) fn prior_delivered(&self) -> Option<u32> {
-        self.has_prior.then_some(self.sample.prior_delivered)
+        self.has_prior.then_some(self.newest.delivered)
     }
 }
 
@@ -116,6 +125,7 @@ mod tests {
     use dumbbell_cc::{Instance, Request};
 
     use super::*;
+    use crate::segments::DeliveredCe;
 
     /// A segment that left at 50 ms after a delivery at 40 ms is delivered at `now_us`, on a path
     /// of 100 ms: the sample, and the rate that the socket keeps.
@@ -130,8 +140,8 @@ mod tests {
         sock.rtt_min.samples[0] = (0, 100_000);
         sock.tcp_mstamp = now_us;
         sock.delivered = 7;
-        let mut segment = Segment {
-            sent_ns: 50_000_000,
+        let segment = Segment {
+            sent_us: 50_000,
             first_tx_us: 45_000,
             delivered_us: 40_000,
             delivered: 5,
@@ -139,9 +149,8 @@ mod tests {
             flags: 0,
         };
         let mut sampler = RateSampler::new(3);
-        sampler.on_delivered(sock, 9, &mut segment);
-        sampler.finish(sock, 2, 0);
-        (sampler.sample, sock.rate_delivered)
+        sampler.on_delivered(sock, 9, &segment);
+        (sampler.finish(sock, 2, 0, None), sock.rate_delivered)
     }
 
     /// draft-ietf-ccwg-bbr §4.1.2.3: no sample can span less than the minimum RTT.

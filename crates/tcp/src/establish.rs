@@ -59,7 +59,7 @@ impl Sender {
         let (ecn, cwr) = self.ecn_of(kind, is_retransmission);
         let header = DataHeader {
             seq,
-            ts_val_ms: self.now_ms(),
+            ts_val_ms: self.now_ms,
             ts_ecr_ms: self.ts_recent_ms,
             ip_id: self.ip_id,
             kind,
@@ -101,10 +101,10 @@ impl Sender {
             ((self.now_ns() - self.started_ns) / 1000) as u32
         } else {
             // Karn: only the echoed timestamp says which SYN this answers.
-            self.now_ms().saturating_sub(ack.ts_ecr_ms).max(1) * 1000
+            self.now_ms.saturating_sub(ack.ts_ecr_ms).max(1) * 1000
         };
         self.latest_rtt_us = rtt_us;
-        update_min_rtt(&mut self.cc.sock, rtt_us);
+        update_min_rtt(&mut self.cc.sock, self.now_ms, rtt_us);
         self.rtt.sample(&mut self.cc.sock, rtt_us, 0, 0);
         if self.counters.syn_retransmits > 1 {
             self.cc.sock.snd_cwnd = 1; // RFC 6298 §5.7, RFC 5681 §3.1

@@ -140,7 +140,7 @@ impl Sender {
         while self.rack_next < self.nxt {
             let segment = self.segments.get(self.rack_next);
             if segment.flags & (SACKED | LOST | EVER_RETRANS) == 0 {
-                if !self.rack.sent_after(segment.sent_us(), self.rack_next) {
+                if !self.rack.sent_after(segment.sent_us, self.rack_next) {
                     break;
                 }
                 self.rack_candidates.push_back(self.rack_next);
@@ -152,7 +152,7 @@ impl Sender {
     fn judge_originals(&mut self, reo_wnd_us: u64) -> u64 {
         while let Some(&seq) = self.rack_candidates.front() {
             if self.is_rack_candidate(seq) {
-                let sent_us = self.segments.get(seq).sent_us();
+                let sent_us = self.segments.get(seq).sent_us;
                 if self.rack_remaining_us(sent_us, reo_wnd_us).is_some() {
                     break;
                 }
@@ -163,7 +163,7 @@ impl Sender {
         // The one sent last is awaited longest.
         while let Some(&seq) = self.rack_candidates.back() {
             if self.is_rack_candidate(seq) {
-                let sent_us = self.segments.get(seq).sent_us();
+                let sent_us = self.segments.get(seq).sent_us;
                 return self.rack_remaining_us(sent_us, reo_wnd_us).unwrap_or(0);
             }
             self.rack_candidates.pop_back();
@@ -176,15 +176,14 @@ impl Sender {
     }
 
     fn judge_retransmissions(&mut self, reo_wnd_us: u64) -> u64 {
-        while let Some(&(seq, sent_ns)) = self.retransmissions.front() {
+        while let Some(&(seq, sent_us)) = self.retransmissions.front() {
             let segment = self.segments.get(seq);
             // Nor is a loss probe in flight beside its original: it is awaited in its place.
             let is_current = seq >= self.una
-                && segment.sent_ns == sent_ns
+                && segment.sent_us == sent_us
                 && !segment.has(SACKED)
                 && segment.flags & (LOST | RETRANS) != LOST;
             if is_current {
-                let sent_us = segment.sent_us();
                 if !self.rack.sent_after(sent_us, seq) {
                     return 0;
                 }

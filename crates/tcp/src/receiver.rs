@@ -78,9 +78,7 @@ pub struct Receiver {
     pub(crate) ack_now: bool,
     /// Deadline of the delayed ACK or of the compressed SACK, ns.
     ack_due_ns: u64,
-    /// An ACK that goes before that in `outbox`.
-    flushed: Option<Ack>,
-    outbox: Option<Ack>,
+    outbox: Vec<Ack>,
     counters: ReceiverCounters,
 }
 
@@ -108,8 +106,7 @@ impl Receiver {
             compressed_acks: 0,
             ack_now: false,
             ack_due_ns: u64::MAX,
-            flushed: None,
-            outbox: None,
+            outbox: Vec::new(),
             counters: ReceiverCounters::default(),
         }
     }
@@ -127,8 +124,8 @@ impl Receiver {
 
     /// The ACK to send, if the last call decided for one; with DCTCP's feedback there may be two.
     #[inline]
-    pub fn poll_transmit(&mut self) -> Option<Ack> {
-        self.flushed.take().or_else(|| self.outbox.take())
+    pub fn poll_transmit(&mut self) -> std::vec::Drain<'_, Ack> {
+        self.outbox.drain(..)
     }
 
     /// A packet arrives.
@@ -301,11 +298,11 @@ impl Receiver {
 
     /// An ACK of what had arrived by `ack`, as ECN stood then. It settles nothing: another follows.
     pub(crate) fn flush_delayed_ack(&mut self, ack: u32) {
-        self.flushed = Some(self.ack(self.passive.ack_kind(), ack));
+        self.send_ack(self.passive.ack_kind(), ack);
     }
 
     pub(crate) fn emit(&mut self, kind: AckKind) {
-        self.outbox = Some(self.ack(kind, self.rcv_nxt));
+        self.send_ack(kind, self.rcv_nxt);
         self.quickacks = self.quickacks.saturating_sub(1);
         if self.quickacks == 0 {
             self.ato_ns = self.ato_ns.max(ATO_MIN_NS);
@@ -316,7 +313,7 @@ impl Receiver {
         self.last_ack_sent = self.rcv_nxt;
     }
 
-    fn ack(&mut self, kind: AckKind, ack: u32) -> Ack {
+    fn send_ack(&mut self, kind: AckKind, ack: u32) {
         let mut sack = [SackBlock::default(); MAX_SACK_BLOCKS];
         let mut count = 0;
         let dsack = self.pending_dsack.take();
@@ -325,7 +322,7 @@ impl Receiver {
             count += 1;
         }
         self.ip_id = self.ip_id.wrapping_add(1);
-        Ack {
+        self.outbox.push(Ack {
             flow: self.config.flow,
             ack,
             rwnd_pkts: self.config.rwnd_pkts,
@@ -341,6 +338,6 @@ impl Receiver {
             ecn: self.ecn.ecn_of_acks(),
             has_dsack: dsack.is_some(),
             sack,
-        }
+        });
     }
 }

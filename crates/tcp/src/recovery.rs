@@ -191,11 +191,10 @@ impl Sender {
         if self.cc.has_cong_control() {
             return;
         }
-        let now_ms = self.now_ms();
         let sock = &mut self.cc.sock;
         if sock.snd_ssthresh < TCP_INFINITE_SSTHRESH && reduced {
             sock.snd_cwnd = sock.snd_ssthresh;
-            sock.snd_cwnd_stamp = now_ms;
+            sock.snd_cwnd_stamp = self.now_ms;
         }
         self.cc.cwnd_event(CaEvent::CompleteCwr);
     }
@@ -293,7 +292,7 @@ impl Sender {
                 self.withdraw_cwr();
             }
         }
-        self.cc.sock.snd_cwnd_stamp = self.now_ms();
+        self.cc.sock.snd_cwnd_stamp = self.now_ms;
         self.undo_marker = None;
         self.publish_recovery();
         self.rack.advanced = true; // look again at what is still missing
@@ -414,11 +413,10 @@ impl Sender {
             self.cc.cwnd_event(CaEvent::Loss);
             self.init_undo();
         }
-        let now_ms = self.now_ms();
         let sock = &mut self.cc.sock;
         sock.snd_cwnd = sock.packets_in_flight() + 1;
         sock.snd_cwnd_cnt = 0;
-        sock.snd_cwnd_stamp = now_ms;
+        sock.snd_cwnd_stamp = self.now_ms;
         if prior_state <= CaState::Disorder && sock.sacked_out >= INITIAL_REORDERING {
             sock.reordering = sock.reordering.min(INITIAL_REORDERING);
         }
@@ -432,7 +430,7 @@ impl Sender {
     /// RFC 8985 §6.3: on a timeout the head is lost, and what was sent long enough ago.
     fn mark_lost_on_timeout(&mut self) {
         for seq in self.una..self.nxt {
-            let sent_us = self.segments.get(seq).sent_us();
+            let sent_us = self.segments.get(seq).sent_us;
             if seq == self.una || self.rack_remaining_us(sent_us, 0).is_none() {
                 self.mark_lost(seq);
             }

@@ -76,8 +76,7 @@ impl RttEstimator {
 
 /// Updates `rtt_min` over Linux's five-minute window.
 #[inline]
-pub(crate) fn update_min_rtt(sock: &mut Sock, rtt_us: u32) {
-    let now_ms = (sock.tcp_mstamp / 1000) as u32;
+pub(crate) fn update_min_rtt(sock: &mut Sock, now_ms: u32, rtt_us: u32) {
     running_min(&mut sock.rtt_min, MIN_RTT_WINDOW_MS, now_ms, rtt_us.max(1));
 }
 

@@ -2,7 +2,7 @@
 
 use crate::ack::Progress;
 use crate::packet::{Ack, SackBlock};
-use crate::segments::{EVER_RETRANS, LOST, RETRANS, SACKED};
+use crate::segments::{EVER_RETRANS, LOST, RETRANS, SACKED, SAMPLED};
 use crate::sender::Sender;
 
 /// `tcp_max_reordering`: the most segments of reordering Linux believes in.
@@ -57,7 +57,7 @@ impl Sender {
 
     fn mark_sacked(&mut self, seq: u32, progress: &mut Progress) {
         let segment = self.segments.get_mut(seq);
-        let (flags, sent_us) = (segment.flags, segment.sent_us());
+        let (flags, sent_us) = (segment.flags, segment.sent_us);
         if flags & SACKED != 0 {
             return;
         }
@@ -88,6 +88,7 @@ impl Sender {
             progress.sacked_sent_us = Some((first_us, sent_us));
         }
         progress.rate.on_delivered(sock, seq, segment);
+        segment.flags |= SAMPLED;
         self.rack_advance(seq, flags, sent_us);
     }
 

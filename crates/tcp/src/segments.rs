@@ -5,8 +5,8 @@
 /// of the moment it left (draft-ietf-ccwg-bbr, "per-packet state").
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Segment {
-    /// When it was last sent, ns.
-    pub(crate) sent_ns: u64,
+    /// When it was last sent, µs.
+    pub(crate) sent_us: u64,
     /// `first_tx_mstamp` of the connection at that time, µs.
     pub(crate) first_tx_us: u64,
     /// `delivered_mstamp` of the connection at that time, µs.
@@ -61,11 +61,6 @@ impl Segment {
     #[inline]
     pub(crate) fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
-    }
-
-    #[inline]
-    pub(crate) fn sent_us(&self) -> u64 {
-        self.sent_ns / 1000
     }
 }
 
@@ -135,8 +130,8 @@ mod tests {
         let una = 1_000_003;
         for seq in una..una + 1000 {
             segments.reserve(una, seq);
-            segments.get_mut(seq).sent_ns = u64::from(seq);
+            segments.get_mut(seq).sent_us = u64::from(seq);
         }
-        assert!((una..una + 1000).all(|seq| segments.get(seq).sent_ns == u64::from(seq)));
+        assert!((una..una + 1000).all(|seq| segments.get(seq).sent_us == u64::from(seq)));
     }
 }

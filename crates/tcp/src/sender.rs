@@ -87,7 +87,7 @@ pub struct Sender {
     pub(crate) rack_candidates: VecDeque<u32>,
     /// Next original transmission RACK has not looked at.
     pub(crate) rack_next: u32,
-    /// Retransmissions in sending order with their time, ns; stale entries are skipped.
+    /// Retransmissions in sending order with their time, µs; stale entries are skipped.
     pub(crate) retransmissions: VecDeque<(u32, u64)>,
     pub(crate) rack: Rack,
 
@@ -115,6 +115,8 @@ pub struct Sender {
     /// Segment whose acknowledgment ends the current window of cwnd usage.
     pub(crate) cwnd_usage_seq: u32,
     pub(crate) timers: Timers,
+    /// The connection's clock as TCP timestamps count, ms.
+    pub(crate) now_ms: u32,
     /// The receiver's clock as it was last heard of, ms (TS.Recent of RFC 7323).
     pub(crate) ts_recent_ms: u32,
     /// Identification of the last IP packet.
@@ -166,6 +168,7 @@ impl Sender {
             rtt: RttEstimator::new(),
             cwnd_usage_seq: 0,
             timers: Timers::new(),
+            now_ms: 0,
             ts_recent_ms: 0,
             ip_id: 0,
             outbox: Vec::new(),
@@ -201,6 +204,12 @@ impl Sender {
     /// Whether everything the application sent is acknowledged.
     pub fn is_finished(&self) -> bool {
         self.is_established() && self.una >= self.end
+    }
+
+    /// The flow it belongs to.
+    #[inline]
+    pub fn flow(&self) -> u32 {
+        self.config.flow
     }
 
     /// The socket the congestion control works on.
@@ -259,6 +268,7 @@ impl Sender {
             }
             sock.tcp_clock_cache = now_ns;
             sock.tcp_mstamp = now_ns / 1000;
+            self.now_ms = (sock.tcp_mstamp / 1000) as u32;
         }
     }
 
@@ -266,12 +276,6 @@ impl Sender {
     #[inline]
     pub(crate) fn now_ns(&self) -> u64 {
         self.cc.sock.tcp_clock_cache
-    }
-
-    /// The connection's clock as TCP timestamps count, ms.
-    #[inline]
-    pub(crate) fn now_ms(&self) -> u32 {
-        (self.cc.sock.tcp_mstamp / 1000) as u32
     }
 
     /// Byte sequence number of a segment, as the socket's fields count.

@@ -186,14 +186,19 @@ impl Sender {
 
     /// How far off the RTO of the head is, µs; 0 when overdue.
     fn rto_left_us(&self) -> u64 {
-        let due_us = self.segments.get(self.una).sent_us() + self.rto_us();
+        let due_us = self.segments.get(self.una).sent_us + self.rto_us();
         due_us.saturating_sub(self.cc.sock.tcp_mstamp)
+    }
+
+    /// RFC 8985 §7.2: a loss probe finds losses where nothing else did.
+    #[inline]
+    pub(crate) fn allows_loss_probe(&self) -> bool {
+        matches!(self.cc.sock.ca_state(), CaState::Open | CaState::Cwr)
     }
 
     /// RFC 8985 §7.2: a probe after two round trips, when there is nothing to recover yet.
     pub(crate) fn schedule_loss_probe(&mut self, advancing_rto: bool) -> bool {
-        if self.una == self.nxt || !matches!(self.cc.sock.ca_state(), CaState::Open | CaState::Cwr)
-        {
+        if self.una == self.nxt || !self.allows_loss_probe() {
             return false;
         }
         let sock = &self.cc.sock;

@@ -140,7 +140,10 @@ impl Sender {
         sock.bytes_sent += u64::from(data_pkts) * u64::from(sock.mss_cache);
         self.cc.sock.snd_nxt = self.byte_seq(self.nxt);
         self.end_transmission(data_pkts);
-        if prior_packets == 0 || self.timers.pending() == Some(XmitTimer::LossProbe) {
+        // Where a loss probe is allowed it takes the timer as soon as all is sent.
+        let is_timed_here =
+            prior_packets == 0 || self.timers.pending() == Some(XmitTimer::LossProbe);
+        if is_timed_here && !self.allows_loss_probe() {
             self.rearm_rto(false);
         }
     }
@@ -194,8 +197,7 @@ impl Sender {
             segment.flags |= RETRANS;
             self.cc.sock.retrans_out += 1;
         }
-        let now_ms = self.now_ms();
-        self.retrans_stamp_ms.get_or_insert(now_ms);
+        self.retrans_stamp_ms.get_or_insert(self.now_ms);
         self.undo_retrans = self.undo_retrans.max(0) + 1;
         self.publish_recovery();
     }
@@ -209,7 +211,7 @@ impl Sender {
         segment.flags = (segment.flags | EVER_RETRANS) & !SAMPLED;
         *self.segments.get_mut(seq) = segment;
         self.emit(seq, true);
-        self.retransmissions.push_back((seq, segment.sent_ns));
+        self.retransmissions.push_back((seq, segment.sent_us));
         let data_pkts = u32::from(!is_fin);
         self.counters.sent_pkts += u64::from(data_pkts);
         self.counters.retransmitted_pkts += u64::from(data_pkts);
@@ -227,7 +229,7 @@ impl Sender {
             if self.cc.sock.packets_in_flight() == 0 {
                 self.cc.cwnd_event(CaEvent::TxStart);
             }
-            self.cc.sock.lsndtime = self.now_ms();
+            self.cc.sock.lsndtime = self.now_ms;
         }
         let sock = &mut self.cc.sock;
         if sock.packets_out == 0 {
@@ -246,7 +248,7 @@ impl Sender {
             0
         };
         Segment {
-            sent_ns: sock.tcp_clock_cache,
+            sent_us: sock.tcp_mstamp,
             first_tx_us: sock.first_tx_mstamp,
             delivered_us: sock.delivered_mstamp,
             delivered: sock.delivered,
@@ -350,7 +352,7 @@ impl Sender {
         // If the oldest segment is young, its ACK is more than half a round trip away.
         let head_age_us = sock
             .tcp_mstamp
-            .saturating_sub(self.segments.get(self.una).sent_us());
+            .saturating_sub(self.segments.get(self.una).sent_us);
         head_age_us >= u64::from(sock.srtt_us >> 4)
     }
 

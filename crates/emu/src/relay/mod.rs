@@ -18,8 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 
-use dumbbell_run::{Bottleneck, QueueSamples, Scenario};
-use hdrhistogram::Histogram;
+use dumbbell_run::{Bottleneck, Histogram, QueueSamples, Scenario};
 
 use crate::capture::Taps;
 use crate::cpu::thread_cpu_ns;
@@ -144,7 +143,7 @@ pub(crate) struct FlowOnPath {
     pub(crate) on_path_pkts: u64,
     /// Wire bytes of any packet that the bottleneck has put on the wire.
     pub(crate) forwarded_bytes: u64,
-    pub(crate) rtt_us: Histogram<u32>,
+    pub(crate) rtt_us: Histogram,
     pub(crate) rtt_sum_us: u64,
     /// Extremes, exact; `u32::MAX` and 0 without a sample.
     pub(crate) rtt_min_us: u32,

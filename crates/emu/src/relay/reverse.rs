@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use dumbbell_capture::SackBlocks;
 use dumbbell_path::DelayLine;
-use dumbbell_run::{Geometry, Scenario, histogram_us};
-use hdrhistogram::Histogram;
+use dumbbell_run::{Geometry, Histogram, Scenario};
 
 use super::Plan;
 use super::direction::Direction;
@@ -25,7 +24,7 @@ use crate::wire::{Segment, tcp_flag};
 /// RTT samples of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct RttSamples {
-    pub(crate) rtt_us: Histogram<u32>,
+    pub(crate) rtt_us: Histogram,
     pub(crate) rtt_sum_us: u64,
     /// Extremes, exact; `u32::MAX` and 0 without a sample.
     pub(crate) rtt_min_us: u32,
@@ -35,7 +34,7 @@ pub(crate) struct RttSamples {
 impl RttSamples {
     fn new() -> Self {
         Self {
-            rtt_us: histogram_us(),
+            rtt_us: Histogram::new(),
             rtt_sum_us: 0,
             rtt_min_us: u32::MAX,
             rtt_max_us: 0,
@@ -44,7 +43,7 @@ impl RttSamples {
 
     #[inline]
     fn note(&mut self, rtt_us: u32) {
-        self.rtt_us.saturating_record(u64::from(rtt_us));
+        self.rtt_us.record(u64::from(rtt_us));
         self.rtt_sum_us += u64::from(rtt_us);
         self.rtt_min_us = self.rtt_min_us.min(rtt_us);
         self.rtt_max_us = self.rtt_max_us.max(rtt_us);

@@ -371,7 +371,8 @@ impl Bed {
     }
 
     fn acknowledge(&mut self) {
-        if let Some(ack) = self.receiver.poll_transmit() {
+        let ack = self.receiver.poll_transmit().next();
+        if let Some(ack) = ack {
             let due_ns = self.now_ns + self.rtt_ns - self.rtt_ns / 2;
             let due_ns = due_ns.next_multiple_of(self.ack_slot_ns.max(1));
             self.schedule(due_ns, Event::Ack(ack));

@@ -83,7 +83,8 @@ impl LossyPath {
         } else {
             self.sender.on_timer(now_ns);
         }
-        if let Some(ack) = self.receiver.poll_transmit() {
+        let ack = self.receiver.poll_transmit().next();
+        if let Some(ack) = ack {
             self.back.push(now_ns, ack);
         }
         self.send(now_ns);

@@ -247,7 +247,7 @@ impl<'a> Pair<'a> {
     }
 
     fn acknowledge(&mut self) {
-        while let Some(ack) = self.receiver.poll_transmit() {
+        for ack in self.receiver.poll_transmit().collect::<Vec<_>>() {
             let fate = if ack.kind == AckKind::Ack {
                 self.ack_pkts += 1;
                 (self.ack_fate)(self.ack_pkts - 1, &ack)

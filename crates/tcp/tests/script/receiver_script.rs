@@ -194,7 +194,7 @@ impl ReceiverScript {
     }
 
     fn collect(&mut self) {
-        while let Some(ack) = self.receiver.poll_transmit() {
+        for ack in self.receiver.poll_transmit() {
             self.acks.push((self.now_ns, ack));
         }
     }
