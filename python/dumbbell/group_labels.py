@@ -64,7 +64,7 @@ def differences(groups: Sequence[Group], scenario: Scenario) -> list[str]:
     def said(group: Group, name: str) -> str:
         value = getattr(group, name)
         if name == "rtt" and value is None:
-            value = scenario.rtt
+            return f"{scenario.rtt}{' at first' if scenario.rtt_steps else ''}"
         return "none" if value is None else f"{word(value)}"
 
     names = [name for name in DISTINCTIONS if len({said(group, name) for group in groups}) > 1]
