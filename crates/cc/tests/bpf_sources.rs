@@ -106,6 +106,8 @@ fn the_older_style_gets_its_sample_in_a_cong_control_of_two_arguments() {
     assert_eq!(flow.sock.snd_cwnd, 44);
     flow.sock.snd_nxt = 9;
     assert_eq!(flow.ssthresh(), 7);
+    flow.sock.prior_cwnd = 99;
+    assert_eq!(flow.undo_cwnd(), 44, "its own, not the kernel's");
 }
 
 #[test]

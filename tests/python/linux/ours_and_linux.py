@@ -25,6 +25,7 @@ SCENARIOS: dict[str, dict[str, str]] = {
     "1 flow, 2 BDP": {"buffer": "2bdp"},
     "1 flow, 8 BDP": {"buffer": "8bdp"},
     "1 flow, 50 to 10 to 50 Mbit/s": {"buffer": "2bdp", "rate_steps": "20s:10mbit, 40s:50mbit"},
+    "1 flow, 40 to 80 to 40 ms": {"buffer": "2bdp", "rtt_steps": "20s:80ms, 40s:40ms"},
 }
 #: 4 + 4: four of ours against four of Linux's on one link.
 RIVALRY = "4 + 4 flows, 2 BDP"
