@@ -15,6 +15,7 @@ import dumbbell
 from dumbbell import Group, LinuxTree, Scenario, ScenarioError, use_linux_tree
 from dumbbell.linux_tree import LINUX_NAMES
 from tests.python.conftest import Outcome
+from tests.python.linux.causes import CAUSES, Cause
 from tests.python.linux.ours_and_linux import COMPARISONS, Comparison
 from tests.python.linux.signatures import SIGNATURES, Signature
 
@@ -50,6 +51,13 @@ def test_signature(signature: Signature) -> None:
 def test_ours_is_linuxs(comparison: Comparison) -> None:
     difference = comparison.measure(LinuxTree(str(TREE)))
     assert difference.is_small, difference.figures
+
+
+@needs_tree
+@pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.name)
+def test_without_the_known_differences_there_is_none(cause: Cause, tmp_path: Path) -> None:
+    differences = cause.differences_pct(LinuxTree(str(TREE)), tmp_path)
+    assert max(differences.values()) <= cause.left_pct, differences
 
 
 @needs_tree
