@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from dumbbell.plain_value import word
 
 if TYPE_CHECKING:
+    from dumbbell.congestion_control import CongestionControlChoice
     from dumbbell.scenario import Group, Scenario
 
-__all__ = ["group_labels", "short_paths"]
+__all__ = ["group_labels", "label_of", "short_paths"]
 
 #: What two groups of one congestion control may differ in, in the order it is said.
 DISTINCTIONS = ("rtt", "start", "flows", "stop", "size", "mss", "tso", "delayed_ack", "jitter",
-                "rwnd", "sndbuf")  # fmt: skip
+                "rwnd", "sndbuf", "ecn")  # fmt: skip
 
 
 def group_labels(scenario: Scenario) -> tuple[str, ...]:
@@ -43,6 +44,11 @@ def group_labels(scenario: Scenario) -> tuple[str, ...]:
         labels.append(files.get(name, name) + colon + params)
     labels = distinguish(labels, lambda alike: differences([groups[i] for i in alike], scenario))
     return tuple(distinguish(labels, lambda alike: [f"#{n + 1}" for n in range(len(alike))]))
+
+
+def label_of(cc: CongestionControlChoice) -> str:
+    """Return what to call a congestion control where its parameters are beside it."""
+    return PurePath(cc.name).name if cc.is_file else cc.name
 
 
 def distinguish(

@@ -62,16 +62,18 @@ class Quantity(int):
         Self
             The value in base units.
         """
+        factor = 1
         if isinstance(text, cls):
             value = Fraction(int(text))
         else:
             number, unit = split(str(text), what, cls.examples)
-            value = number * cls._factor(unit, str(text), what)
+            factor = cls._factor(unit, str(text), what)
+            value = number * factor
         if value < minimum or value > cls.maximum:
             bound = "negative" if value < 0 else "too small" if value < minimum else "too large"
             bound = "zero" if value == 0 else bound
             limit = (
-                f"at least `{cls(minimum)}`" if value < minimum else f"at most `{cls(cls.maximum)}`"
+                f"at least `{cls(minimum)}`" if value < minimum else f"at most {cls._most(factor)}"
             )
             raise ScenarioError(f"{what} `{text}` is {bound}; say {limit}", key=what)
         return cls(round(value))
@@ -87,6 +89,11 @@ class Quantity(int):
                 key=what,
             )
         return factor
+
+    @classmethod
+    def _most(cls, _factor: int) -> str:
+        """Write the largest value for someone who spoke in units of this many base units."""
+        return f"`{cls(cls.maximum)}`"
 
     @classmethod
     def _fold(cls, unit: str) -> str:
@@ -151,12 +158,17 @@ class Loss(Quantity):
     examples = "`0.1%`, `1%` or `10ppm`"
     print_units = ("%", "ppm", "ppb")
     #: Not all packets: no connection would open.
-    maximum = 10**9 - 1
+    maximum = 10**9 - 10**3
 
     @property
     def share(self) -> float:
         """The probability, 0 to 1."""
         return int(self) / 1e9
+
+    @classmethod
+    def _most(cls, factor: int) -> str:
+        unit = next(unit for unit, of_unit in cls.units.items() if of_unit == factor)
+        return f"`{float(Fraction(cls.maximum, factor)):.12g}{unit}`, for not all can be lost"
 
     def __str__(self) -> str:
         if int(self) % 1000 == 0:  # to a ten-thousandth of a per cent

@@ -196,5 +196,5 @@ fn linux_s_selftests_load_as_they_are_or_are_refused_as_by_the_kernel() {
             }
         }
     }
-    assert!(found >= 5, "{} has no selftests of BPF", progs.display());
+    assert!(found >= 2, "{} has no selftests of BPF", progs.display());
 }

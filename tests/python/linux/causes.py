@@ -47,12 +47,26 @@ def cubic_of_jiffies(text: str) -> str:
 
 
 def with_our_cube_root(text: str) -> str:
-    """Linux's CUBIC with an exact cube root."""
+    """Linux's CUBIC with an exact cube root, and where it is that old HyStart's rounds of today."""
+    text = with_rounds_of_small_windows(text)
     ours = CUBE_ROOT.search((OURS / "cubic.bpf.c").read_text())
     linuxs = CUBE_ROOT.search(text)
     assert ours, "our cube root is not where it was"
     assert linuxs, "Linux's cube root is not where it was"
     return replaced(text, (linuxs[0], ours[0]))
+
+
+def with_rounds_of_small_windows(text: str) -> str:
+    """HyStart counts rounds from the first packet on; Linux 5.10 began at `hystart_low_window`."""
+    begins_late = " &&\n\t    tp->snd_cwnd >= hystart_low_window)"
+    if begins_late not in text:
+        return text
+    looks = "\tif (hystart_detect & HYSTART_ACK_TRAIN) {"
+    return replaced(
+        text,
+        (begins_late, ")"),
+        (looks, f"\tif (tp->snd_cwnd < hystart_low_window)\n\t\treturn;\n{looks}"),
+    )
 
 
 def bbr_with_linuxs_phase(text: str) -> str:
