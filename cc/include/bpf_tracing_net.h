@@ -41,9 +41,11 @@
 /* Implemented by the kernel (kfuncs) and by cc/include/native.c. */
 extern u32 tcp_slow_start(struct tcp_sock *tp, u32 acked) __ksym;
 extern void tcp_cong_avoid_ai(struct tcp_sock *tp, u32 w, u32 acked) __ksym;
+#ifndef __BPF_TCP_HELPERS_H /* those sources say themselves which of these they call, or have their own */
 extern u32 tcp_reno_ssthresh(struct sock *sk) __ksym;
 extern void tcp_reno_cong_avoid(struct sock *sk, u32 ack, u32 acked) __ksym;
 extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
+#endif
 
 static __always_inline struct inet_connection_sock *inet_csk(const struct sock *sk)
 {

@@ -104,7 +104,13 @@ long bpf_tcp_send_ack(void *tp, u32 rcv_nxt)
 	return 0;
 }
 
-u32 tcp_slow_start(struct tcp_sock *tp, u32 acked)
+/*
+ * The kernel's own. Weak: sources of before Linux 5.13, when the kernel did not let BPF call them, define
+ * some of these names themselves, and mean theirs.
+ */
+#define KERNEL_FUNCTION		__attribute__((weak))
+
+KERNEL_FUNCTION u32 tcp_slow_start(struct tcp_sock *tp, u32 acked)
 {
 	u32 cwnd = min(tp->snd_cwnd + acked, tp->snd_ssthresh);
 
@@ -113,7 +119,7 @@ u32 tcp_slow_start(struct tcp_sock *tp, u32 acked)
 	return acked;
 }
 
-void tcp_cong_avoid_ai(struct tcp_sock *tp, u32 w, u32 acked)
+KERNEL_FUNCTION void tcp_cong_avoid_ai(struct tcp_sock *tp, u32 w, u32 acked)
 {
 	/* Credits saved at a larger w open the window by one at most. */
 	if (tp->snd_cwnd_cnt >= w) {
@@ -130,12 +136,12 @@ void tcp_cong_avoid_ai(struct tcp_sock *tp, u32 w, u32 acked)
 	tp->snd_cwnd = min(tp->snd_cwnd, tp->snd_cwnd_clamp);
 }
 
-u32 tcp_reno_ssthresh(struct sock *sk)
+KERNEL_FUNCTION u32 tcp_reno_ssthresh(struct sock *sk)
 {
 	return max(tcp_sk(sk)->snd_cwnd >> 1, 2U);
 }
 
-void tcp_reno_cong_avoid(struct sock *sk, u32 ack, u32 acked)
+KERNEL_FUNCTION void tcp_reno_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -150,7 +156,7 @@ void tcp_reno_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	tcp_cong_avoid_ai(tp, tp->snd_cwnd, acked);
 }
 
-u32 tcp_reno_undo_cwnd(struct sock *sk)
+KERNEL_FUNCTION u32 tcp_reno_undo_cwnd(struct sock *sk)
 {
 	return max(tcp_sk(sk)->snd_cwnd, tcp_sk(sk)->prior_cwnd);
 }

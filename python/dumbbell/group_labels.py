@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from dumbbell.plain_value import word
 
 if TYPE_CHECKING:
+    from dumbbell.congestion_control import CongestionControlChoice
     from dumbbell.scenario import Group, Scenario
 
-__all__ = ["group_labels", "short_paths"]
+__all__ = ["group_labels", "label_of", "short_paths"]
 
 #: What two groups of one congestion control may differ in, in the order it is said.
 DISTINCTIONS = ("rtt", "start", "flows", "stop", "size", "mss", "tso", "delayed_ack", "jitter",
-                "rwnd", "sndbuf")  # fmt: skip
+                "rwnd", "sndbuf", "ecn")  # fmt: skip
 
 
 def group_labels(scenario: Scenario) -> tuple[str, ...]:
@@ -45,6 +46,11 @@ def group_labels(scenario: Scenario) -> tuple[str, ...]:
     return tuple(distinguish(labels, lambda alike: [f"#{n + 1}" for n in range(len(alike))]))
 
 
+def label_of(cc: CongestionControlChoice) -> str:
+    """Return what to call a congestion control where its parameters are beside it."""
+    return PurePath(cc.name).name if cc.is_file else cc.name
+
+
 def distinguish(
     labels: Sequence[str], suffixes: Callable[[Sequence[int]], Sequence[str]]
 ) -> list[str]:
@@ -64,7 +70,7 @@ def differences(groups: Sequence[Group], scenario: Scenario) -> list[str]:
     def said(group: Group, name: str) -> str:
         value = getattr(group, name)
         if name == "rtt" and value is None:
-            value = scenario.rtt
+            return f"{scenario.rtt}{' at first' if scenario.rtt_steps else ''}"
         return "none" if value is None else f"{word(value)}"
 
     names = [name for name in DISTINCTIONS if len({said(group, name) for group in groups}) > 1]

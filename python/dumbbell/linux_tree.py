@@ -22,7 +22,7 @@ LINUX_NAMES = (
 
 
 class LinuxTree:
-    """A Linux source tree, of any version from 5.10 to 6.18.
+    """A Linux source tree, of any version from 5.10 to 7.2.
 
     Parameters
     ----------

@@ -11,12 +11,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import ClassVar, Self
 
 from dumbbell.errors import ScenarioError
 
-__all__ = ["U64_MAX", "Buffer", "Rate", "RateSteps", "Size", "Time", "expand", "expand_counts"]
+__all__ = [
+    "U64_MAX", "Buffer", "Loss", "Quantity", "Rate", "Size", "Time", "expand", "expand_counts",
+]  # fmt: skip
 
 NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?)\s*(.*?)\s*", re.ASCII)
 U64_MAX = 2**64 - 1
@@ -61,16 +62,18 @@ class Quantity(int):
         Self
             The value in base units.
         """
+        factor = 1
         if isinstance(text, cls):
             value = Fraction(int(text))
         else:
             number, unit = split(str(text), what, cls.examples)
-            value = number * cls._factor(unit, str(text), what)
+            factor = cls._factor(unit, str(text), what)
+            value = number * factor
         if value < minimum or value > cls.maximum:
             bound = "negative" if value < 0 else "too small" if value < minimum else "too large"
             bound = "zero" if value == 0 else bound
             limit = (
-                f"at least `{cls(minimum)}`" if value < minimum else f"at most `{cls(cls.maximum)}`"
+                f"at least `{cls(minimum)}`" if value < minimum else f"at most {cls._most(factor)}"
             )
             raise ScenarioError(f"{what} `{text}` is {bound}; say {limit}", key=what)
         return cls(round(value))
@@ -86,6 +89,11 @@ class Quantity(int):
                 key=what,
             )
         return factor
+
+    @classmethod
+    def _most(cls, _factor: int) -> str:
+        """Write the largest value for someone who spoke in units of this many base units."""
+        return f"`{cls(cls.maximum)}`"
 
     @classmethod
     def _fold(cls, unit: str) -> str:
@@ -150,71 +158,22 @@ class Loss(Quantity):
     examples = "`0.1%`, `1%` or `10ppm`"
     print_units = ("%", "ppm", "ppb")
     #: Not all packets: no connection would open.
-    maximum = 10**9 - 1
+    maximum = 10**9 - 10**3
 
     @property
     def share(self) -> float:
         """The probability, 0 to 1."""
         return int(self) / 1e9
 
+    @classmethod
+    def _most(cls, factor: int) -> str:
+        unit = next(unit for unit, of_unit in cls.units.items() if of_unit == factor)
+        return f"`{float(Fraction(cls.maximum, factor)):.12g}{unit}`, for not all can be lost"
+
     def __str__(self) -> str:
         if int(self) % 1000 == 0:  # to a ten-thousandth of a per cent
             return f"{int(self) / 10**7:.4f}".rstrip("0").rstrip(".") + "%"
         return super().__str__()
-
-
-class RateSteps(tuple[tuple[Time, Rate], ...]):
-    """Later rates of a link: pairs of a time and the rate from then on.
-
-    Written ``10s:5mbit, 20s:50mbit``; empty for a link whose rate never changes.
-    """
-
-    __slots__ = ()
-
-    @classmethod
-    def parse(cls, text: str | RateSteps) -> RateSteps:
-        """Read steps.
-
-        Parameters
-        ----------
-        text
-            ``"10s:5mbit, 20s:50mbit"``, or steps as they are.
-
-        Returns
-        -------
-        RateSteps
-            The steps, in order of time.
-        """
-        if isinstance(text, cls):
-            return text
-        if not isinstance(text, str):
-            raise ScenarioError(
-                f"rate_steps is `{text}`; say a text like `10s:5mbit, 20s:50mbit`", key="rate_steps"
-            )
-        steps = cls(cls._step(part) for part in text.split(",") if text.strip())
-        for (before, _), (after, _) in pairwise(steps):
-            if after <= before:
-                raise ScenarioError(
-                    f"rate_steps `{text}` has `{after}` after `{before}`; give each a later time",
-                    key="rate_steps",
-                )
-        return steps
-
-    @staticmethod
-    def _step(part: str) -> tuple[Time, Rate]:
-        time, colon, rate = part.partition(":")
-        if not colon:
-            raise ScenarioError(
-                f"rate_steps has `{part.strip()}`, which is not a time and a rate; say `10s:5mbit`",
-                key="rate_steps",
-            )
-        return (
-            Time.parse(time.strip(), "rate_steps", minimum=1),
-            Rate.parse(rate.strip(), "rate_steps", minimum=1),
-        )
-
-    def __str__(self) -> str:
-        return ", ".join(f"{time}:{rate}" for time, rate in self)
 
 
 class Size(Quantity):

@@ -13,7 +13,8 @@ from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import ScenarioError
 from dumbbell.group_labels import group_labels
 from dumbbell.plain_value import check_count, check_flag, check_name, word
-from dumbbell.quantity import U64_MAX, Buffer, Loss, Rate, RateSteps, Size, Time
+from dumbbell.quantity import U64_MAX, Buffer, Loss, Rate, Size, Time
+from dumbbell.steps import MIN_RTT_NS, RateSteps, RttSteps
 
 __all__ = ["MAX_FLOWS", "Group", "Scenario"]
 
@@ -31,8 +32,6 @@ MAX_MSS_BYTES = 65_535 - 52
 MAX_FLOWS = 100_000
 #: Rows of the table `flows`, at about 100 B each: more do not fit in memory.
 MAX_ROWS = 100_000_000
-#: Half of it is a direction's propagation; the simulator has none below 1 µs.
-MIN_RTT_NS = 2_000
 
 
 @dataclass(frozen=True, init=False)
@@ -221,6 +220,9 @@ class Scenario:
     rate_steps
         Later capacities of the bottleneck: ``"10s:5mbit, 20s:50mbit"``. A BDP stays what it is at
         `rate`.
+    rtt_steps
+        Later base RTTs of the groups that have no `rtt` of their own: ``"20s:80ms, 40s:40ms"``. A
+        BDP stays what it is at `rtt`. Nothing overtakes where the RTT falls.
     ecn_threshold
         Backlog above which the bottleneck marks packets that are ECN-capable, in BDP, bytes or
         packets; empty or None: it marks none.
@@ -244,6 +246,7 @@ class Scenario:
     seed: int
     sample: Time
     rate_steps: RateSteps
+    rtt_steps: RttSteps
     ecn_threshold: Buffer | None
     loss: Loss
     groups: tuple[Group, ...]
@@ -260,6 +263,7 @@ class Scenario:
         sample: str | Time = "10ms",
         name: str = "",
         rate_steps: str | RateSteps = "",
+        rtt_steps: str | RttSteps = "",
         ecn_threshold: str | Buffer | None = None,
         loss: str | Loss = "0%",
     ) -> None:
@@ -274,6 +278,7 @@ class Scenario:
             "seed": check_count(seed, "seed", 2**64 - 1, minimum=0),
             "sample": Time.parse(sample, "sample"),
             "rate_steps": RateSteps.parse(rate_steps),
+            "rtt_steps": RttSteps.parse(rtt_steps),
             "ecn_threshold": (
                 Buffer.parse(ecn_threshold, "ecn_threshold") if ecn_threshold else None
             ),
@@ -294,6 +299,12 @@ class Scenario:
             except ScenarioError as error:
                 error.group = index
                 raise
+        if self.rtt_steps and all(group.rtt is not None for group in self.groups):
+            raise ScenarioError(
+                f"rtt_steps `{self.rtt_steps}` change nothing, for every group has an `rtt` of its "
+                "own; leave out one or the other",
+                key="rtt_steps",
+            )
         self._check_amount()
         self._check_buffer()
         self._check_ecn_threshold()
@@ -356,6 +367,15 @@ class Scenario:
         return int(self.rate) * int(self.rtt) // (8 * 10**9)
 
     @property
+    def shortest_rtt(self) -> Time:
+        """The smallest base RTT that any group ever has."""
+        rtts: set[Time] = set()
+        for group in self.groups:
+            later = (rtt for _, rtt in self.rtt_steps)
+            rtts |= {self.rtt, *later} if group.rtt is None else {group.rtt}
+        return min(rtts)
+
+    @property
     def flow_count(self) -> int:
         """How many flows there are in all groups."""
         return sum(group.flows for group in self.groups)
@@ -376,8 +396,16 @@ class Scenario:
             "duration_ns": int(self.time),
             "sample_interval_ns": int(self.sample),
             "bottleneck": self._bottleneck(),
-            "groups": [resolve_group(group, self.rtt) for group in self.groups],
+            "groups": [self._group(group) for group in self.groups],
         }
+
+    def _group(self, group: Group) -> dict[str, Any]:
+        resolved = resolve_group(group, self.rtt)
+        if self.rtt_steps and group.rtt is None:
+            resolved["rtt_steps"] = [
+                {"at_ns": int(time), "base_rtt_ns": int(rtt)} for time, rtt in self.rtt_steps
+            ]
+        return resolved
 
     def _bottleneck(self) -> dict[str, Any]:
         resolved: dict[str, Any] = {"link_rate_bps": int(self.rate), "queue": self._queue()}

@@ -98,7 +98,7 @@ RUN = ("run", "copa", "cubic")
         (("sweep", "copa", "--reps", "0"), "reps is 0; say 1 or more"),
         (("reproduce", "ogino2012"), "unknown paper `ogino2012`; did you mean `ogino2021`?"),
         (("reproduce", "--seeds", "0"), "seeds is 0; say 1 or more"),
-        (("cc", "list", "veno"), "unknown congestion control `veno`"),
+        (("cc", "list", "vino"), "unknown congestion control `vino`"),
         (("cc", "check", "absent.bpf.c"), "absent.bpf.c"),
         (("fly",), "no such command"),
     ],

@@ -87,9 +87,21 @@ def test_only_flows_with_ecn_are_marked():
 
 
 def test_marks_that_nobody_made_are_invalid():
-    summary = json.loads(json.dumps(run(marking()).summary))
+    scenario = marking()
+    summary = json.loads(json.dumps(run(scenario).summary))
     summary["flows"][0]["marked_pkts"] = summary["bottleneck"]["marked_pkts"] + 1
-    assert [reason.check for reason in check_conservation(summary)] == ["conservation"]
+    assert [reason.check for reason in check_conservation(scenario, summary)] == ["conservation"]
+
+
+@pytest.mark.parametrize("group", [Group("dctcp"), Group("reno", ecn=True)])
+def test_ecn_where_nothing_marks_is_said(group):
+    plain = run(Scenario([group, "cubic"], time="2s", sample="0s"))
+    assert [reason.check for reason in plain.verdict.reasons] == ["ecn"]
+    assert f"`{group.cc}` with ECN" in str(plain.verdict.reasons[0])
+    assert "--ecn-threshold" in str(plain.verdict.reasons[0])
+    marked = run(Scenario([group, "cubic"], time="2s", sample="0s", ecn_threshold="20pkt"))
+    assert marked.verdict.status == OK
+    assert run(Scenario(["cubic"], time="2s", sample="0s")).verdict.status == OK
 
 
 def test_the_command_line_has_the_words(cli):

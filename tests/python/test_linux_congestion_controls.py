@@ -5,6 +5,7 @@ Tests that need a tree take it from DUMBBELL_LINUX_TREE, and count as skipped wi
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ import dumbbell
 from dumbbell import Group, LinuxTree, Scenario, ScenarioError, use_linux_tree
 from dumbbell.linux_tree import LINUX_NAMES
 from tests.python.conftest import Outcome
+from tests.python.linux.causes import CAUSES, Cause
 from tests.python.linux.ours_and_linux import COMPARISONS, Comparison
 from tests.python.linux.signatures import SIGNATURES, Signature
 
@@ -53,6 +55,13 @@ def test_ours_is_linuxs(comparison: Comparison) -> None:
 
 
 @needs_tree
+@pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.name)
+def test_without_the_known_differences_there_is_none(cause: Cause, tmp_path: Path) -> None:
+    differences = cause.differences_pct(LinuxTree(str(TREE)), tmp_path)
+    assert max(differences.values()) <= cause.left_pct, differences
+
+
+@needs_tree
 def test_the_tree_has_all_of_linuxs() -> None:
     assert set(LINUX_NAMES) <= set(LinuxTree(str(TREE)).names())
 
@@ -68,6 +77,29 @@ def test_a_module_runs_by_the_name_its_tree_gives_it(
     done = cli("run", "mine:increase_pkts=2", "cubic", "--linux-tree", str(tree), *short)
     assert done.code == 0, done.err
     assert "tcp_mine.c:increase_pkts=2" in done.out
+
+
+def test_cc_lists_and_checks_a_trees_by_name(tree: Path, cli: Callable[..., Outcome]) -> None:
+    listed = cli("cc", "list", "--linux-tree", str(tree), "--json")
+    names = [entry["name"] for entry in json.loads(listed.out)]
+    assert names[-2:] == ["tcp_mine", "tcp_vegas"]
+    assert "vegas" in names
+    assert "increase_pkts" in cli("cc", "list", "tcp_mine", "--linux-tree", str(tree)).out
+    refused = cli("cc", "list", "tcp_mien", "--linux-tree", str(tree))
+    assert refused.code == 2
+    assert "did you mean `tcp_mine`" in refused.err
+    checked = cli("cc", "check", "tcp_mine", "--linux-tree", str(tree))
+    assert checked.code == 0, checked.err
+    assert "two flows   tcp_mine.c " in checked.out
+
+
+def test_one_congestion_control_has_one_name_in_tables_and_verdict(
+    tree: Path, cli: Callable[..., Outcome]
+) -> None:
+    # A window so small that the verdict has to speak of the flows.
+    shown = cli("run", "mine", "cubic", "--linux-tree", str(tree), "--rwnd", "20kB", "--time", "2s")
+    assert "flow 0 (tcp_mine.c): " in shown.out
+    assert "aimd" not in shown.out
 
 
 def test_what_is_built_in_stays_ours_and_the_trees_goes_by_its_files_name(tree: Path) -> None:
@@ -134,5 +166,8 @@ def test_random_loss_is_the_seeds(cli: Callable[..., Outcome]) -> None:
     assert 0.005 < first / offered < 0.015
     assert "lost at random" in cli("run", "reno", "--loss", "1%", "--time", "2s").out
     assert Scenario.from_dict(Scenario(["reno"], loss="0.25%").to_dict()).loss == 2_500_000
-    with pytest.raises(ScenarioError, match="too large; say at most"):
-        Scenario(["reno"], loss="100%")
+    for loss, most in (("200%", "99.9999%"), ("1000000ppm", "999999ppm")):
+        with pytest.raises(
+            ScenarioError, match=f"loss `{loss}` is too large; say at most `{most}`"
+        ):
+            Scenario(["reno"], loss=loss)

@@ -56,6 +56,7 @@ class TestPredictions:
             ([dumbbell.Group("bbr", rwnd="64KiB"), "cubic"], {}),
             ([dumbbell.Group("copa", 64)], {"buffer": "1bdp"}),
             (["bbr", "cubic"], {"rate_steps": "10s:5mbit"}),
+            (["bbr", "cubic"], {"rtt_steps": "10s:80ms"}),
         ],
     )
     def test_no_model_speaks_of_what_it_does_not_cover(self, groups, settings):

@@ -10,3 +10,10 @@
 #define bbr_cong_control	bbr_main
 
 #include "bbr.bpf.c"
+
+/* Since Linux 7.2. */
+void bbr_cwnd_event_tx_start(struct sock *sk);
+void bbr_cwnd_event_tx_start(struct sock *sk)
+{
+	bbr_cwnd_event(sk, CA_EVENT_TX_START, 0, 0);
+}

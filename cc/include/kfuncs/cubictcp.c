@@ -16,3 +16,10 @@
 #define cubic_undo_cwnd		dumbbell_kfunc_cubic_undo_cwnd
 
 #include "cubic.bpf.c"
+
+/* Since Linux 7.2. */
+void cubictcp_cwnd_event_tx_start(struct sock *sk);
+void cubictcp_cwnd_event_tx_start(struct sock *sk)
+{
+	cubictcp_cwnd_event(sk, CA_EVENT_TX_START, 0, 0);
+}

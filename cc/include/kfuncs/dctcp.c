@@ -21,3 +21,10 @@ void dctcp_update_alpha(struct sock *sk, u32 flags)
 {
 	dctcp_in_ack_event(sk, flags, 0, 0);
 }
+
+/* Since Linux 7.2. */
+void dctcp_cwnd_event_tx_start(struct sock *sk);
+void dctcp_cwnd_event_tx_start(struct sock *sk)
+{
+	dctcp_cwnd_event(sk, CA_EVENT_TX_START, 0, 0);
+}

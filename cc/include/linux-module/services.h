@@ -55,6 +55,11 @@ extern void free(void *p);
 #define kmalloc(bytes, flags)		kcalloc(1, bytes, flags)
 #define kvzalloc(bytes, flags)		kcalloc(1, bytes, flags)
 #define kvcalloc(count, bytes, flags)	kcalloc(count, bytes, flags)
+/* Newer kernels name what is allocated by its type. */
+#define kzalloc_obj(P, flags...)	((__typeof__(P) *)calloc(1, sizeof(P)))
+#define kzalloc_objs(P, count, flags...) ((__typeof__(P) *)calloc(count, sizeof(P)))
+#define kmalloc_obj(P, flags...)	kzalloc_obj(P)
+#define kmalloc_objs(P, count, flags...) kzalloc_objs(P, count)
 #define kfree(p)			free((void *)(p))
 #define kvfree(p)			kfree(p)
 

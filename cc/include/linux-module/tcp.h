@@ -30,6 +30,16 @@
 #define TCP_ECN_QUEUE_CWR	2
 #define TCP_ECN_DEMAND_CWR	4
 #define TCP_ECN_SEEN		8
+/* Since Linux 6.18: AccECN, which no flow has here, beside RFC 3168's. */
+#define TCP_ECN_MODE_RFC3168	TCP_ECN_OK
+#define TCP_ECN_MODE_ACCECN	16
+#define TCP_ECN_MODE_ANY	(TCP_ECN_MODE_RFC3168 | TCP_ECN_MODE_ACCECN)
+#define tcp_ecn_mode_any(tp)	(((tp)->ecn_flags & TCP_ECN_MODE_ANY) != 0)
+#define tcp_ecn_mode_rfc3168(tp) \
+	(((tp)->ecn_flags & TCP_ECN_MODE_ANY) == TCP_ECN_MODE_RFC3168)
+#define tcp_ecn_mode_accecn(tp)	\
+	(((tp)->ecn_flags & TCP_ECN_MODE_ANY) == TCP_ECN_MODE_ACCECN)
+#define tcp_ecn_disabled(tp)	(!tcp_ecn_mode_any(tp))
 
 /* inet_connection_sock.icsk_ack.pending */
 #define ICSK_ACK_SCHED		1

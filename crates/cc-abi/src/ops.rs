@@ -17,6 +17,8 @@ pub struct Ops {
     pub set_state: Option<extern "C" fn(&mut Sock, u8)>,
     /// What happened to cwnd or ECN: a number of [`crate::CaEvent`].
     pub cwnd_event: Option<extern "C" fn(&mut Sock, u32)>,
+    /// The first packet leaves after none was in flight; where there is one, `cwnd_event` is not told.
+    pub cwnd_event_tx_start: Option<extern "C" fn(&mut Sock)>,
     /// An ACK arrives, `CA_ACK_*`.
     pub in_ack_event: Option<extern "C" fn(&mut Sock, u32)>,
     /// Packets were acknowledged, with their RTT.
@@ -46,6 +48,7 @@ impl Ops {
         cong_avoid: None,
         set_state: None,
         cwnd_event: None,
+        cwnd_event_tx_start: None,
         in_ack_event: None,
         pkts_acked: None,
         min_tso_segs: None,

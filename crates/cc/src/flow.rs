@@ -141,7 +141,14 @@ impl Flow {
     /// Tells the congestion control what happened to cwnd or ECN.
     #[inline]
     pub fn cwnd_event(&mut self, event: CaEvent) {
-        if let Some(cwnd_event) = self.ops.cwnd_event {
+        if event == CaEvent::TxStart
+            && let Some(cwnd_event_tx_start) = self.ops.cwnd_event_tx_start
+        {
+            let sock = self.enter(Op::CwndEventTxStart);
+            // SAFETY: `enter`.
+            unsafe { cwnd_event_tx_start(sock) };
+            self.leave(Op::CwndEventTxStart);
+        } else if let Some(cwnd_event) = self.ops.cwnd_event {
             let sock = self.enter(Op::CwndEvent);
             // SAFETY: `enter`.
             unsafe { cwnd_event(sock, event as u32) };

@@ -107,6 +107,7 @@ impl Hosted {
             cong_avoid: has("cong_avoid").then_some(cong_avoid),
             set_state: has("set_state").then_some(set_state),
             cwnd_event: has("cwnd_event").then_some(cwnd_event),
+            cwnd_event_tx_start: None,
             in_ack_event: has("in_ack_event").then_some(in_ack_event),
             pkts_acked: has("pkts_acked").then_some(pkts_acked),
             min_tso_segs: has("min_tso_segs").then_some(min_tso_segs),

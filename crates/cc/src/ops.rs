@@ -19,6 +19,7 @@ pub(crate) struct Ops {
     pub(crate) cong_avoid: Option<unsafe extern "C" fn(*mut Sock, u32, u32)>,
     pub(crate) set_state: Option<unsafe extern "C" fn(*mut Sock, u8)>,
     pub(crate) cwnd_event: Option<unsafe extern "C" fn(*mut Sock, u32)>,
+    pub(crate) cwnd_event_tx_start: Option<unsafe extern "C" fn(*mut Sock)>,
     pub(crate) in_ack_event: Option<unsafe extern "C" fn(*mut Sock, u32)>,
     pub(crate) pkts_acked: Option<unsafe extern "C" fn(*mut Sock, *const AckSample)>,
     pub(crate) min_tso_segs: Option<unsafe extern "C" fn(*mut Sock) -> u32>,
@@ -32,11 +33,12 @@ pub(crate) struct Ops {
 }
 
 /// Names of the callbacks, in the table's order; they fill its start, a pointer each.
-pub(crate) const CALLBACKS: [&str; 12] = [
+pub(crate) const CALLBACKS: [&str; 13] = [
     "ssthresh",
     "cong_avoid",
     "set_state",
     "cwnd_event",
+    "cwnd_event_tx_start",
     "in_ack_event",
     "pkts_acked",
     "min_tso_segs",
@@ -60,6 +62,7 @@ impl Ops {
             self.cong_avoid.is_some(),
             self.set_state.is_some(),
             self.cwnd_event.is_some(),
+            self.cwnd_event_tx_start.is_some(),
             self.in_ack_event.is_some(),
             self.pkts_acked.is_some(),
             self.min_tso_segs.is_some(),

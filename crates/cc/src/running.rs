@@ -13,6 +13,7 @@ pub(crate) enum Op {
     CongAvoid,
     SetState,
     CwndEvent,
+    CwndEventTxStart,
     InAckEvent,
     PktsAcked,
     MinTsoSegs,

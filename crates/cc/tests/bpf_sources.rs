@@ -106,6 +106,8 @@ fn the_older_style_gets_its_sample_in_a_cong_control_of_two_arguments() {
     assert_eq!(flow.sock.snd_cwnd, 44);
     flow.sock.snd_nxt = 9;
     assert_eq!(flow.ssthresh(), 7);
+    flow.sock.prior_cwnd = 99;
+    assert_eq!(flow.undo_cwnd(), 44, "its own, not the kernel's");
 }
 
 #[test]
@@ -194,5 +196,5 @@ fn linux_s_selftests_load_as_they_are_or_are_refused_as_by_the_kernel() {
             }
         }
     }
-    assert!(found >= 5, "{} has no selftests of BPF", progs.display());
+    assert!(found >= 2, "{} has no selftests of BPF", progs.display());
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::rc::Rc;
 
 use common::{load, request};
-use dumbbell_cc::{AckSample, BpfObject, Instance, RateSample, describe};
+use dumbbell_cc::{AckSample, BpfObject, CaEvent, Instance, RateSample, describe};
 
 const AIMD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cc/module_aimd.c");
 const RATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cc/module_rate.c");
@@ -19,6 +19,7 @@ fn state(flow: &dumbbell_cc::Flow, byte: usize) -> u32 {
 const DRAW: usize = 32;
 const STARTED_MS: usize = 36;
 const STARTED_WITH: usize = 40;
+const SENDING_STARTS: usize = 44;
 
 fn refusal(params: &[(&str, i64)], path: &str) -> String {
     Instance::load(&request(path, params), 1)
@@ -47,6 +48,7 @@ fn a_module_registers_itself_and_declares_its_parameters() {
         [
             "ssthresh",
             "cong_avoid",
+            "cwnd_event_tx_start",
             "pkts_acked",
             "undo_cwnd",
             "init",
@@ -108,6 +110,18 @@ fn cwnd_grows_and_falls_by_its_parameters() {
         }
         assert_eq!((flow.sock.snd_cwnd, flow.ssthresh()), (grown, reduced));
     }
+}
+
+#[test]
+fn the_start_of_sending_has_an_op_of_its_own() {
+    let mut flow = load(AIMD, &[]).new_flow();
+    flow.init();
+    flow.cwnd_event(CaEvent::TxStart);
+    flow.cwnd_event(CaEvent::Loss);
+    assert_eq!(state(&flow, SENDING_STARTS), 1);
+    flow.sock.ecn_flags = 1;
+    flow.cwnd_event(CaEvent::TxStart);
+    assert_eq!(state(&flow, SENDING_STARTS), 101);
 }
 
 #[test]

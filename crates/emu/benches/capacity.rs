@@ -167,6 +167,7 @@ fn scenario(flows: u32, rate_mbit: u64) -> Scenario {
             },
             flows,
             base_rtt_ns: BASE_RTT_NS,
+            rtt_steps: Vec::new(),
             start_ns: 0,
             start_jitter_ns: 100_000_000,
             stop_ns: None,

@@ -78,12 +78,14 @@ impl KernelCc {
                 cc: format!("{KERNELS_OWN}{name}"),
                 build: kernel::release(),
                 params: std::collections::BTreeMap::new(),
+                needs_ecn: self.needs_ecn(),
             },
             Self::Loaded(loaded) => LoadedCc {
                 group,
                 cc: loaded.name().to_owned(),
                 build: loaded.build().to_owned(),
                 params: loaded.params().clone(),
+                needs_ecn: self.needs_ecn(),
             },
         }
     }

@@ -151,14 +151,20 @@ fn stopped(what: &str) -> Error {
     Error::Refused(format!("the {what} stopped in the middle of the run"))
 }
 
-/// Calibrates with a relay of its own, so that nothing of it is left in the run's.
+/// Calibrates with a relay of its own, so that nothing of it is left in the run's. The path is as at
+/// the start of the run, however long that takes.
 fn calibrate_idle(
     hosts: &Arc<Hosts>,
-    scenario: &Arc<Scenario>,
+    scenario: &Scenario,
     control: &Control,
 ) -> Result<Calibration, Error> {
-    let relay = Relay::start(hosts, scenario, monotonic_ns(), u64::MAX, None)?;
-    let calibration = calibrate(hosts, scenario, control);
+    let mut scenario = scenario.clone();
+    scenario.bottleneck.rate_steps.clear();
+    for group in &mut scenario.groups {
+        group.rtt_steps.clear();
+    }
+    let relay = Relay::start(hosts, &scenario, monotonic_ns(), u64::MAX, None)?;
+    let calibration = calibrate(hosts, &scenario, control);
     // If the relay failed, it is why calibration did.
     relay.stop()?;
     calibration

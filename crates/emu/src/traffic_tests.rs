@@ -26,6 +26,7 @@ fn group(cc: &str, flows: u32) -> Group {
         },
         flows,
         base_rtt_ns: 20 * MS,
+        rtt_steps: Vec::new(),
         start_ns: 0,
         start_jitter_ns: 0,
         stop_ns: None,
@@ -358,6 +359,7 @@ fn a_send_buffer_limits_what_is_outstanding() {
             sndbuf_bytes: BUFFER_BYTES,
             tso,
             base_rtt_ns: 100 * MS,
+            rtt_steps: Vec::new(),
             ..group("linux/cubic", 1)
         };
         let test = "a_send_buffer_limits_what_is_outstanding";

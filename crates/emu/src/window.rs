@@ -25,8 +25,7 @@ pub(crate) fn with_reachable_windows(scenario: &Scenario) -> Scenario {
 
 /// What is on the way and in the queue at most, of all flows together.
 fn path_bytes(scenario: &Scenario) -> u64 {
-    let base_rtts_ns = scenario.groups.iter().map(|group| group.base_rtt_ns);
-    let longest_ns = u128::from(base_rtts_ns.max().unwrap_or(0));
+    let longest_ns = u128::from(scenario.longest_base_rtt_ns());
     let bdp_bytes =
         u128::from(scenario.bottleneck.highest_rate_bps()) * longest_ns / (8 * 1_000_000_000);
     let mss_bytes = scenario.groups.iter().map(|group| group.mss_bytes).max();
@@ -67,6 +66,7 @@ mod tests {
                 },
                 flows: 1,
                 base_rtt_ns: 40_000_000,
+                rtt_steps: Vec::new(),
                 start_ns: 0,
                 start_jitter_ns: 0,
                 stop_ns: None,

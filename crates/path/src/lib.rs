@@ -11,7 +11,7 @@
 //! - [`Queue`]: the contract of a queue discipline; [`Fifo`] is `bfifo` and `pfifo`,
 //!   with a threshold for ECN marks if one is wanted.
 //! - [`Link`]: a rate, with a queue in front of it.
-//! - [`DelayLine`]: constant propagation delay.
+//! - [`DelayLine`]: propagation delay, constant or in steps.
 //! - [`RandomLoss`]: packets that a noisy link loses.
 //!
 //! Invariants: integers only; packets are conserved (every packet offered is
@@ -27,7 +27,7 @@ mod packet;
 mod queue;
 mod random_loss;
 
-pub use delay_line::DelayLine;
+pub use delay_line::{DelayLine, DelayStep};
 pub use ecn::Ecn;
 pub use fifo::{Fifo, Limit};
 pub use link::{Departure, Link};

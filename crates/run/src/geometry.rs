@@ -1,9 +1,12 @@
 //! Where the delays of the dumbbell lie.
 
-use crate::scenario::Scenario;
+use dumbbell_path::{DelayLine, DelayStep};
+
+use crate::scenario::{Group, Scenario};
 
 /// Propagation delays of every group's path. Flows of the shortest base RTT sit at the
-/// bottleneck; the others' extra delay is on their access link, half each way.
+/// bottleneck; the others' extra delay is on their access link, half each way. Where a base RTT
+/// changes, its smallest value counts here, and the way back has the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// From the bottleneck to every receiver, ns.
@@ -13,12 +16,14 @@ pub struct Geometry {
 }
 
 /// Delays of one group's path beside the shared part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GroupDelays {
     /// From the sender to the bottleneck, ns.
     pub access_ns: u64,
     /// From the receiver back to the sender, ns.
     pub back_ns: u64,
+    /// Later delays of the way back, in order of time from the start of the run.
+    pub back_steps: Vec<DelayStep>,
 }
 
 impl Geometry {
@@ -26,20 +31,33 @@ impl Geometry {
     pub fn new(scenario: &Scenario) -> Self {
         let shortest_ns = scenario.shortest_base_rtt_ns();
         let forward_ns = shortest_ns / 2;
-        let delays_of = |base_rtt_ns: u64| {
-            let access_ns = (base_rtt_ns - shortest_ns) / 2;
+        let delays_of = |group: &Group| {
+            let access_ns = (group.shortest_base_rtt_ns() - shortest_ns) / 2;
+            let back_ns = |base_rtt_ns: u64| base_rtt_ns - forward_ns - access_ns;
+            let back_steps = group.rtt_steps.iter().map(|step| DelayStep {
+                at_ns: step.at_ns,
+                delay_ns: back_ns(step.base_rtt_ns),
+            });
             GroupDelays {
                 access_ns,
-                back_ns: base_rtt_ns - forward_ns - access_ns,
+                back_ns: back_ns(group.base_rtt_ns),
+                back_steps: back_steps.collect(),
             }
         };
         Self {
             forward_ns,
-            groups: scenario
-                .groups
-                .iter()
-                .map(|group| delays_of(group.base_rtt_ns))
-                .collect(),
+            groups: scenario.groups.iter().map(delays_of).collect(),
         }
+    }
+}
+
+impl GroupDelays {
+    /// The way back in a run that starts at `start_ns` of the engine's clock.
+    pub fn back_line<T>(&self, start_ns: u64) -> DelayLine<T> {
+        let on_clock = |step: &DelayStep| DelayStep {
+            at_ns: start_ns.saturating_add(step.at_ns),
+            ..*step
+        };
+        DelayLine::with_steps(self.back_ns, self.back_steps.iter().map(on_clock).collect())
     }
 }

@@ -61,6 +61,17 @@ pub enum EcnThreshold {
     Pkts(u64),
 }
 
+/// A change of a group's base RTT. What is on its way then keeps the delay it was given, and
+/// nothing overtakes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RttStep {
+    /// When, ns from the start of the run.
+    pub at_ns: u64,
+    /// Base RTT from then on, ns.
+    pub base_rtt_ns: u64,
+}
+
 /// A change of the link's capacity. The packet that is on the wire then keeps the time it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -98,16 +109,7 @@ impl Bottleneck {
 
     /// Refuses steps that are out of order or stop the link.
     fn check_steps(&self) -> Result<(), String> {
-        if let Some(pair) = self
-            .rate_steps
-            .windows(2)
-            .find(|pair| pair[0].at_ns >= pair[1].at_ns)
-        {
-            return Err(format!(
-                "the rate step at {} ns does not come after the one at {} ns; give each a later time",
-                pair[1].at_ns, pair[0].at_ns
-            ));
-        }
+        check_order("rate", self.rate_steps.iter().map(|step| step.at_ns))?;
         match self.rate_steps.iter().find(|step| step.link_rate_bps == 0) {
             Some(step) => Err(format!(
                 "the rate step at {} ns is to 0; say a rate above 0, like `50mbit`",
@@ -115,6 +117,18 @@ impl Bottleneck {
             )),
             None => Ok(()),
         }
+    }
+}
+
+/// Refuses steps of `what` that are not in order of time.
+fn check_order(what: &str, times_ns: impl Iterator<Item = u64> + Clone) -> Result<(), String> {
+    let mut pairs = times_ns.clone().zip(times_ns.skip(1));
+    match pairs.find(|(before_ns, after_ns)| before_ns >= after_ns) {
+        Some((before_ns, after_ns)) => Err(format!(
+            "the {what} step at {after_ns} ns does not come after the one at {before_ns} ns; \
+             give each a later time"
+        )),
+        None => Ok(()),
     }
 }
 
@@ -144,6 +158,9 @@ pub struct Group {
     pub flows: u32,
     /// Propagation round trip of these flows' path, without queueing and serialisation, ns.
     pub base_rtt_ns: u64,
+    /// Later base RTTs, in order of time; usually none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rtt_steps: Vec<RttStep>,
     /// When the first of them may start, ns.
     pub start_ns: u64,
     /// Each flow starts this much later at most, uniformly drawn from the seed, ns.
@@ -226,10 +243,16 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Smallest base RTT of any group, ns.
+    /// Smallest base RTT that any group ever has, ns.
     pub fn shortest_base_rtt_ns(&self) -> u64 {
-        let base_rtts_ns = self.groups.iter().map(|group| group.base_rtt_ns);
+        let base_rtts_ns = self.groups.iter().map(Group::shortest_base_rtt_ns);
         base_rtts_ns.min().unwrap_or(0)
+    }
+
+    /// Largest base RTT that any group ever has, ns.
+    pub fn longest_base_rtt_ns(&self) -> u64 {
+        let base_rtts_ns = self.groups.iter().flat_map(Group::base_rtts_ns);
+        base_rtts_ns.max().unwrap_or(0)
     }
 
     /// Flows of all groups together.
@@ -246,14 +269,26 @@ impl Group {
             .saturating_add(up_to(&mut generator, self.start_jitter_ns))
     }
 
+    /// The base RTTs that it has, one after the other, ns.
+    fn base_rtts_ns(&self) -> impl Iterator<Item = u64> {
+        let later = self.rtt_steps.iter().map(|step| step.base_rtt_ns);
+        std::iter::once(self.base_rtt_ns).chain(later)
+    }
+
+    /// The smallest base RTT that it ever has, ns.
+    pub fn shortest_base_rtt_ns(&self) -> u64 {
+        self.base_rtts_ns().fold(u64::MAX, u64::min)
+    }
+
     fn check(&self, queue: &Queue, duration_ns: u64) -> Result<(), String> {
         let name = &self.cc.name;
-        if self.base_rtt_ns < 2_000 {
+        if self.shortest_base_rtt_ns() < 2_000 {
             return Err(format!(
                 "the base RTT of `{name}` is {} ns; say at least `2us`",
-                self.base_rtt_ns
+                self.shortest_base_rtt_ns()
             ));
         }
+        check_order("RTT", self.rtt_steps.iter().map(|step| step.at_ns))?;
         if self.mss_bytes == 0 {
             return Err(format!("the MSS of `{name}` is 0; say at least 1 byte"));
         }

@@ -41,6 +41,9 @@ pub struct LoadedCc {
     pub build: String,
     /// Every parameter with the value in force.
     pub params: std::collections::BTreeMap<String, i64>,
+    /// It has ECN unasked.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub needs_ecn: bool,
 }
 
 /// One flow over its life; `None` is what the engine cannot see.

@@ -65,7 +65,7 @@ impl Endpoints {
         };
         Self {
             group: group_index,
-            base_rtt_ns: group.base_rtt_ns,
+            base_rtt_ns: group.shortest_base_rtt_ns(),
             start_ns,
             stop_ns: group.stop_ns.unwrap_or(u64::MAX),
             path_class,

@@ -1,7 +1,7 @@
 //! The event loop: endpoints and path in virtual time.
 //!
 //! Events come from few sources, each in time order by itself: the link, the delay lines
-//! (constant delay, so first in is first out) and the endpoints' timers. The loop takes the
+//! (first in, first out) and the endpoints' timers. The loop takes the
 //! earliest head; at equal times the source with the lower number goes first, which together
 //! with the order within each source makes the order of events total and reproducible.
 

@@ -33,7 +33,8 @@ use dumbbell_cc::{Instance, Request};
 use dumbbell_run::random;
 pub use dumbbell_run::{
     BottleneckConfig as Bottleneck, BottleneckSummary, CongestionControl, Control, ENGINE_VERSION,
-    EcnThreshold, FlowSummary, Group, LoadedCc, Output, Queue, RateStep, Scenario, Summary, Table,
+    EcnThreshold, FlowSummary, Group, LoadedCc, Output, Queue, RateStep, RttStep, Scenario,
+    Summary, Table,
 };
 
 pub use error::Error;

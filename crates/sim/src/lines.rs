@@ -23,7 +23,7 @@ impl Lines {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         let geometry = Geometry::new(scenario);
         let mut classes = geometry.groups.clone();
-        classes.sort_unstable_by_key(|delays| (delays.access_ns, delays.back_ns));
+        classes.sort_unstable();
         classes.dedup();
         let class_of = |delays: &GroupDelays| {
             let class = classes.iter().position(|class| class == delays);
@@ -37,7 +37,7 @@ impl Lines {
                 .map(|delays| PathClass {
                     has_access_delay: delays.access_ns > 0,
                     access: DelayLine::new(delays.access_ns),
-                    back: DelayLine::new(delays.back_ns),
+                    back: delays.back_line(0),
                 })
                 .collect(),
         }

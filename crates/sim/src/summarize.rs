@@ -53,6 +53,7 @@ fn loaded_cc(group: u32, instance: &Instance) -> LoadedCc {
         cc: instance.name().to_owned(),
         build: instance.build().to_owned(),
         params: instance.params(),
+        needs_ecn: instance.needs_ecn(),
     }
 }
 

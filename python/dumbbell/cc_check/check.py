@@ -156,7 +156,7 @@ def check_source(
     on_step("BPF build")
     compiled = check_bpf(result, file)
     if is_file:
-        on_step(f"{storms} storms")
+        on_step("1 storm" if storms == 1 else f"{storms} storms")
         result.storm = storm(file, storms)
         result.findings += result.storm.findings
         result.left_out += result.storm.left_out

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json as json_text
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -14,8 +15,9 @@ from dumbbell.cc_check import Check, check
 from dumbbell.cc_new import new
 from dumbbell.cli import options
 from dumbbell.cli.console import err, out, print_json, table
-from dumbbell.congestion_control import Description, congestion_controls
+from dumbbell.congestion_control import Description, congestion_controls, describe
 from dumbbell.errors import ScenarioError, nearest
+from dumbbell.linux_tree import tree_in_use
 
 __all__ = ["cc_app"]
 
@@ -30,14 +32,15 @@ def list_command(
     names: Annotated[
         list[str] | None, typer.Argument(help="Only these.", show_default=False)
     ] = None,
+    linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     json: options.Json = False,
 ) -> int:
-    """List the built-in congestion controls with their parameters and state series."""
-    known = congestion_controls()
-    for name in names or ():
-        if name not in known:
-            raise ScenarioError(f"unknown congestion control `{name}`{nearest(name, known)}")
-    chosen = [known[name] for name in names or known]
+    """List the built-in congestion controls, or a tree's, with parameters and state series."""
+    known = known_names()
+    chosen = [
+        dataclasses.replace(describe(known[name]), name=name)
+        for name in (one_of(known, name) for name in names or known)
+    ]
     if json:
         print_json(to_json(chosen))
     else:
@@ -52,13 +55,17 @@ def check_command(
         str, typer.Argument(metavar="FILE", help="A congestion control: mine.bpf.c or mine.py.")
     ],
     storms: Annotated[int, typer.Option(min=1, max=1000, help="How many random storms.")] = 3,
+    linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     json: options.Json = False,
 ) -> int:
     """Check a congestion control of your own: build, sanitizers, storms, verifier, a run.
 
     Exit code 1 if it fails.
     """
-    if "/" not in file and file not in congestion_controls():
+    if "." not in file and "/" not in file:
+        known = known_names()
+        file = known[one_of(known, file)]
+    elif "/" not in file:
         file = f"./{file}"
     checked = check(file, storms=storms, on_step=tell_step)
     if json:
@@ -83,6 +90,25 @@ def new_command(
     return 0
 
 
+def known_names() -> dict[str, str]:
+    """Return the built-in congestion controls, and ``tcp_vegas`` and so on of the tree in use.
+
+    The value is what the engine knows it by.
+    """
+    known = {name: name for name in congestion_controls()}
+    tree = tree_in_use()
+    linuxs = {f"tcp_{name}": tree.source(name) for name in tree.names()} if tree else {}
+    return known | linuxs
+
+
+def one_of(known: Mapping[str, str], name: str) -> str:
+    """Find a name as `run` does: ``westwood`` is the tree's ``tcp_westwood``."""
+    for candidate in (name, f"tcp_{name}"):
+        if candidate in known:
+            return candidate
+    raise ScenarioError(f"unknown congestion control `{name}`{nearest(name, known)}")
+
+
 def tell_step(step: str) -> None:
     """Say on stderr what is being done."""
     err().print(f"{step} …", markup=False, highlight=False, soft_wrap=True)
@@ -104,8 +130,10 @@ def print_check(console: Console, checked: Check) -> None:
         say(console, f"verifier    {'takes it' if checked.verifier else 'refuses it'}")
     if checked.sanity is not None:
         shares = ", ".join(
-            f"{group['cc']} {group['goodput_bps'] / 1e6:.1f} Mbit/s"
-            for group in checked.sanity.groups
+            f"{label} {group['goodput_bps'] / 1e6:.1f} Mbit/s"
+            for label, group in zip(
+                checked.sanity.scenario.group_labels, checked.sanity.groups, strict=True
+            )
         )
         say(console, f"two flows   {shares}")
     for left_out in checked.left_out:

@@ -62,6 +62,10 @@ RateSteps = Annotated[
     str | None,
     typer.Option(help="Later capacities: `10s:5mbit, 20s:50mbit`.", show_default="none"),
 ]
+RttSteps = Annotated[
+    str | None,
+    typer.Option(help="Later base RTTs: `20s:80ms, 40s:40ms`.", show_default="none"),
+]
 EcnThreshold = Annotated[
     str | None,
     typer.Option(
@@ -175,6 +179,7 @@ class Settings:
     rwnd: str | None = None
     sndbuf: str | None = None
     rate_steps: str | None = None
+    rtt_steps: str | None = None
     ecn_threshold: str | None = None
     ecn: bool | None = None
     loss: str | None = None
@@ -182,8 +187,9 @@ class Settings:
     def scenario_words(self) -> dict[str, Any]:
         """Return what is set of the scenario's own words."""
         return self._set(
-            "rate", "rtt", "buffer", "time", "seed", "sample", "rate_steps", "ecn_threshold", "loss"
-        )
+            "rate", "rtt", "buffer", "time", "seed", "sample", "rate_steps", "rtt_steps",
+            "ecn_threshold", "loss",
+        )  # fmt: skip
 
     def group_words(self) -> dict[str, Any]:
         """Return what is set of the groups' words."""

@@ -45,6 +45,7 @@ def run_command(
     sndbuf: options.Sndbuf = None,
     sample: options.Sample = None,
     rate_steps: options.RateSteps = None,
+    rtt_steps: options.RttSteps = None,
     linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     ecn_threshold: options.EcnThreshold = None,
     ecn: options.Ecn = None,
@@ -63,7 +64,7 @@ def run_command(
     settings = Settings(
         rate=rate, rtt=rtt, buffer=buffer, flows=flows, time=time, seed=seed, sample=sample,
         start=start, jitter=jitter, rwnd=rwnd, sndbuf=sndbuf, rate_steps=rate_steps,
-        ecn_threshold=ecn_threshold, ecn=ecn, loss=loss,
+        rtt_steps=rtt_steps, ecn_threshold=ecn_threshold, ecn=ecn, loss=loss,
     )  # fmt: skip
     scenario = base_scenario(what, settings)
     captures = captures_of(capture, capture_points, capture_snap, out_dir)
@@ -91,9 +92,9 @@ def run_command(
 def print_run(console: Console, result: Run) -> None:
     """Print a run's result for a person."""
     scenario = result.scenario
-    later = "".join(f", {rate} from {time} on" for time, rate in scenario.rate_steps)
     console.print(
-        f"{scenario.rate}{later}, {scenario.rtt}, buffer {scenario.buffer}, {scenario.time}, "
+        f"{scenario.rate}{scenario.rate_steps.in_words}, {scenario.rtt}"
+        f"{scenario.rtt_steps.in_words}, buffer {scenario.buffer}, {scenario.time}, "
         f"seed {scenario.seed}{engine_note(result)}",
         markup=False,
         soft_wrap=True,

@@ -149,7 +149,11 @@ class Watchdog:
 
     def obey(self) -> None:
         """Cancel the run as the parent says; end it when the parent has gone."""
-        if not self.answers.recv(64):
+        try:
+            order = self.answers.recv(64)
+        except ConnectionResetError:  # it has gone without reading what was told last
+            order = b""
+        if not order:
             os._exit(0)
         self.control.cancel()
         threading.Timer(CANCEL_S, self.give_up).start()

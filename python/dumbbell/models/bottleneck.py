@@ -76,11 +76,13 @@ class Bottleneck:
         Raises
         ------
         DoesNotApply
-            Its link's rate changes; its flows differ in base RTT or packet size, end early, or a
-            window holds them back: no model here covers that.
+            Its link's rate or base RTT changes; its flows differ in base RTT or packet size, end
+            early, or a window holds them back: no model here covers that.
         """
         if scenario.rate_steps:
             raise DoesNotApply("the link's rate changes")
+        if scenario.rtt_steps:
+            raise DoesNotApply("the base RTT changes")
         first = scenario.groups[0]
         rtts = {int(group.rtt or scenario.rtt) for group in scenario.groups}
         if len(rtts) > 1:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from dumbbell.group_labels import label_of
 from dumbbell.plots import Figure
 from dumbbell.report.template import plot, render_template, write_page
 
@@ -144,5 +145,5 @@ def builds(reproduction: Reproduction) -> list[tuple[str, str, str]]:
     for run in runs:
         for group, entry in zip(run.scenario.groups, run.groups, strict=True):
             params = ", ".join(f"{k}={v}" for k, v in group.cc.params.items())
-            found[str(group.cc), entry["build"]] = (entry["cc"], entry["build"], params)
+            found[str(group.cc), entry["build"]] = (label_of(group.cc), entry["build"], params)
     return list(found.values())

@@ -19,7 +19,7 @@ def rerun_text(result: SweepResult) -> str:
     plan = result.plan
     words = ["dumbbell", "sweep" if result.axes else "run", "scenario.toml"]
     for axis in result.axes:
-        separator = ";" if axis.name == "rate_steps" else ","
+        separator = ";" if axis.name in ("rate_steps", "rtt_steps") else ","
         values = separator.join(axis.labels)
         if axis.name in OPTIONS:
             words += [f"--{axis.name}", values]

@@ -12,6 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from dumbbell.group_labels import label_of
 from dumbbell.metrics import Metric
 from dumbbell.plots import Figure
 from dumbbell.plots.result_figures import ResultFigures
@@ -279,7 +280,7 @@ def builds_of(result: SweepResult) -> tuple[tuple[str, str, str], ...]:
     for run in first_runs_of_each_kind(result):
         for group, entry in zip(run.scenario.groups, run.groups, strict=True):
             params = ", ".join(f"{key}={value}" for key, value in group.cc.params.items())
-            found[str(group.cc), entry["build"]] = (entry["cc"], entry["build"], params)
+            found[str(group.cc), entry["build"]] = (label_of(group.cc), entry["build"], params)
     return tuple(found.values())
 
 

@@ -15,20 +15,20 @@ from dumbbell.quantity import (
     Loss,
     Quantity,
     Rate,
-    RateSteps,
     Size,
     Time,
     expand,
     expand_counts,
 )
 from dumbbell.scenario import MAX_FLOWS, Scenario
+from dumbbell.steps import RateSteps, RttSteps, Steps
 
 __all__ = ["Field", "field_of"]
 
 #: Fields of the scenario itself. Its seed is no axis: repetitions have their own.
 OF_SCENARIO: Mapping[str, type] = {
     "rate": Rate, "rtt": Time, "buffer": Buffer, "time": Time, "sample": Time,
-    "rate_steps": RateSteps, "ecn_threshold": Buffer, "loss": Loss,
+    "rate_steps": RateSteps, "rtt_steps": RttSteps, "ecn_threshold": Buffer, "loss": Loss,
 }  # fmt: skip
 #: Fields of every group, or of one: ``1.rtt``.
 OF_GROUP: Mapping[str, type] = {
@@ -86,10 +86,8 @@ class Field:
             return check_flag({"true": True, "false": False}.get(str(value), value), self.name)
         if self.kind is Buffer:
             return Buffer.parse(value, self.name)
-        if self.kind is RateSteps:
-            return RateSteps.parse(value)
-        if self.kind is CongestionControlChoice:
-            return CongestionControlChoice.parse(value)
+        if issubclass(self.kind, Steps | CongestionControlChoice):
+            return self.kind.parse(value)
         return self.kind.parse(value, self.name)
 
     def expand(self, text: str) -> list[Any]:
@@ -101,7 +99,7 @@ class Field:
             raise ScenarioError(f"axis `{self.name}` has no values; say `{self.name}=…`")
         if self.kind is CongestionControlChoice:
             return split_congestion_controls(text)
-        if self.kind is RateSteps:
+        if self.kind in (RateSteps, RttSteps):
             return text.split(";")  # a comma is between two steps
         if self.kind is int:
             return expand_counts(text, self.name)

@@ -9,6 +9,7 @@ from dumbbell.scenario import Scenario
 from dumbbell.verdict.counters import (
     check_congestion_control,
     check_conservation,
+    check_ecn,
     check_idle,
     check_limited,
     check_queue_delay,
@@ -38,14 +39,15 @@ def judge(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
         OK when nothing is amiss.
     """
     reasons = [
-        *check_conservation(summary),
+        *check_conservation(scenario, summary),
         *check_congestion_control(scenario, summary),
         *check_rate(scenario, summary),
         *check_queue_delay(scenario, summary),
-        *check_rtt(summary),
-        *check_limited(summary),
-        *check_rto_stalls(summary),
-        *check_idle(summary),
+        *check_rtt(scenario, summary),
+        *check_limited(scenario, summary),
+        *check_rto_stalls(scenario, summary),
+        *check_idle(scenario, summary),
+        *check_ecn(scenario, summary),
         *judge_emulation(scenario, summary),
     ]
     return Verdict(tuple(reasons))

@@ -12,6 +12,7 @@ from dumbbell.verdict.reason import INVALID, WARN, Reason, about_flows
 __all__ = [
     "check_congestion_control",
     "check_conservation",
+    "check_ecn",
     "check_idle",
     "check_limited",
     "check_queue_delay",
@@ -36,14 +37,14 @@ RTT_TOLERANCE = 0.01
 MIN_BUSY_US = 1_000_000
 
 
-def check_conservation(summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_conservation(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
     """Every packet sent was dropped, arrived or is on the path; the bottleneck made none."""
     wrong = []
     for flow in summary["flows"]:
         accounted = flow["dropped_pkts"] + flow["arrived_pkts"] + flow["on_path_pkts"]
         if flow["sent_pkts"] != accounted:
             wrong.append((flow, f"sent {flow['sent_pkts']} packets, {accounted} accounted for"))
-    yield from about_flows(INVALID, "conservation", "packets went missing", wrong, summary)
+    yield from about_flows(INVALID, "conservation", "packets went missing", wrong, scenario)
     link = summary["bottleneck"]
     accounted = link["forwarded_pkts"] + link["dropped_pkts"] + link["left_pkts"]
     if link["offered_pkts"] != accounted:
@@ -73,7 +74,7 @@ def check_congestion_control(scenario: Scenario, summary: Mapping[str, Any]) -> 
         if flow["cc"] != name:
             wrong.append((flow, f"ran `{flow['cc']}`, asked for `{name}`"))
     what = "ran another congestion control"
-    yield from about_flows(INVALID, "congestion_control", what, wrong, summary)
+    yield from about_flows(INVALID, "congestion_control", what, wrong, scenario)
     if len(summary["flows"]) != scenario.flow_count:
         yield Reason(
             INVALID,
@@ -154,7 +155,7 @@ def is_emulated(summary: Mapping[str, Any]) -> bool:
     return summary.get("emulation") is not None
 
 
-def check_rtt(summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_rtt(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
     """No packet was faster than the path."""
     tolerance = RTT_TOLERANCE if is_emulated(summary) else 0
     wrong = [
@@ -162,10 +163,10 @@ def check_rtt(summary: Mapping[str, Any]) -> Iterator[Reason]:
         for flow in summary["flows"]
         if 0 < flow["rtt_min_us"] < (1 - tolerance) * flow["base_rtt_us"]
     ]
-    yield from about_flows(INVALID, "rtt", "measured an RTT below the path's", wrong, summary)
+    yield from about_flows(INVALID, "rtt", "measured an RTT below the path's", wrong, scenario)
 
 
-def check_limited(summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_limited(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
     """The congestion control, not a window or buffer, decided what was in flight."""
     for check, what in (("rwnd", "receive window"), ("sndbuf", "send buffer")):
         limited = []
@@ -173,24 +174,47 @@ def check_limited(summary: Mapping[str, Any]) -> Iterator[Reason]:
             part = flow[f"{check}_limited_us"] / max(flow["end_us"] - flow["start_us"], 1)
             if part > LIMITED_SHARE:
                 limited.append((flow, f"{100 * part:.1f} % of its time"))
-        yield from about_flows(WARN, check, f"limited by the {what}", limited, summary)
+        yield from about_flows(WARN, check, f"limited by the {what}", limited, scenario)
 
 
-def check_rto_stalls(summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_rto_stalls(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
     """No flow stood still for long after a retransmission timeout."""
     stalled = [
         (flow, f"{flow['rto_stall_max_us'] / 1e6:.2f} s at a time, {flow['rto_count']} RTOs")
         for flow in summary["flows"]
         if (flow["rto_stall_max_us"] or 0) >= RTO_STALL_US  # a kernel does not tell
     ]
-    yield from about_flows(WARN, "rto_stall", "stalled after an RTO", stalled, summary)
+    yield from about_flows(WARN, "rto_stall", "stalled after an RTO", stalled, scenario)
 
 
-def check_idle(summary: Mapping[str, Any]) -> Iterator[Reason]:
+def check_idle(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
     """Every flow got something across."""
     idle = [
         (flow, f"sent {flow['sent_pkts']} packets, 0 bytes received")
         for flow in summary["flows"]
         if flow["received_bytes"] == 0
     ]
-    yield from about_flows(WARN, "idle", "got nothing across", idle, summary)
+    yield from about_flows(WARN, "idle", "got nothing across", idle, scenario)
+
+
+def check_ecn(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+    """Where flows have ECN, something marks."""
+    if scenario.ecn_threshold is not None:
+        return
+    with_ecn = [
+        label
+        for label, group, loaded in zip(
+            scenario.group_labels,
+            scenario.groups,
+            summary["congestion_controls"],
+            strict=True,
+        )
+        if group.ecn or loaded.get("needs_ecn")
+    ]
+    if with_ecn:
+        yield Reason(
+            WARN,
+            "ecn",
+            f"`{'`, `'.join(with_ecn)}` with ECN heard of losses only, for nothing was marked; "
+            "say `--ecn-threshold 20pkt`",
+        )

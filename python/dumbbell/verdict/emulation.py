@@ -58,11 +58,6 @@ def judge_emulation(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[
     yield from check_capture(facts)
 
 
-def smallest_base_rtt_us(scenario: Scenario) -> float:
-    """Return the shortest path's round trip."""
-    return min(int(group.rtt or scenario.rtt) for group in scenario.groups) / 1000
-
-
 def graded(value: float, warn: float, invalid: float) -> str | None:
     """Return the status of a value; None when it is nothing to speak of."""
     if value > invalid:
@@ -72,7 +67,7 @@ def graded(value: float, warn: float, invalid: float) -> str | None:
 
 def check_lateness(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Reason]:
     """Packets left the path when they were due."""
-    base_rtt_us = smallest_base_rtt_us(scenario)
+    base_rtt_us = int(scenario.shortest_rtt) / 1000
     p99_us, max_us = facts["lateness_p99_us"], facts["lateness_max_us"]
     status = graded(p99_us / base_rtt_us, LATE_WARN, LATE_INVALID)
     of_rtt = f"of the base RTT of {base_rtt_us / 1000:g} ms"

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dumbbell.scenario import Scenario
+
 __all__ = ["INVALID", "OK", "WARN", "Reason", "Verdict", "about_flows", "gravest"]
 
 OK, WARN, INVALID = "OK", "WARN", "INVALID"
@@ -62,12 +64,12 @@ def about_flows(
     check: str,
     what: str,
     found: Sequence[tuple[Mapping[str, Any], str]],
-    summary: Mapping[str, Any],
+    scenario: Scenario,
 ) -> Iterator[Reason]:
     """Say one thing about all the flows it holds for, with the first as the example."""
     if not found:
         return
     flow, detail = found[0]
-    total = len(summary["flows"])
-    example = f"flow {flow['flow']} ({flow['cc']}): {detail}"
-    yield Reason(status, check, f"{len(found)} of {total} flows {what}: {example}")
+    label = scenario.group_labels[flow["group"]]
+    example = f"flow {flow['flow']} ({label}): {detail}"
+    yield Reason(status, check, f"{len(found)} of {scenario.flow_count} flows {what}: {example}")

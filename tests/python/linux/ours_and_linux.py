@@ -7,14 +7,17 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import dumbbell
 from dumbbell import Group, LinuxTree, Run, Scenario
+from tests.python.linux.reno import reno_module
 
 __all__ = ["COMPARISONS", "Comparison", "Difference"]
 
@@ -25,6 +28,7 @@ SCENARIOS: dict[str, dict[str, str]] = {
     "1 flow, 2 BDP": {"buffer": "2bdp"},
     "1 flow, 8 BDP": {"buffer": "8bdp"},
     "1 flow, 50 to 10 to 50 Mbit/s": {"buffer": "2bdp", "rate_steps": "20s:10mbit, 40s:50mbit"},
+    "1 flow, 40 to 80 to 40 ms": {"buffer": "2bdp", "rtt_steps": "20s:80ms, 40s:40ms"},
 }
 #: 4 + 4: four of ours against four of Linux's on one link.
 RIVALRY = "4 + 4 flows, 2 BDP"
@@ -64,7 +68,14 @@ class Comparison:
 
     def measure(self, tree: LinuxTree) -> Difference:
         """Run both and compare."""
-        source = tree.source(self.name)
+        with tempfile.TemporaryDirectory() as directory:
+            return self._measure(
+                reno_module(Path(tree.root), Path(directory))
+                if self.name == "reno"
+                else tree.source(self.name)
+            )
+
+    def _measure(self, source: str) -> Difference:
         extra = ECN if self.name == "dctcp" else {}
         if self.scenario == RIVALRY:
             return self._share(source, extra)
@@ -136,7 +147,7 @@ def trace_difference_pct(ours: Run, linuxs: Run, column: str) -> float | None:
     return float(100 * (one - other).abs().mean() / ((one + other).mean() / 2))
 
 
-NAMES = ("cubic", "bbr", "vegas", "dctcp")
+NAMES = ("cubic", "bbr", "reno", "vegas", "dctcp")
 COMPARISONS = tuple(
     Comparison(name, scenario) for name in NAMES for scenario in (*SCENARIOS, RANDOM_LOSS, RIVALRY)
 )

@@ -57,13 +57,13 @@ extern struct tcp_congestion_ops OPS_TABLE;
 #define ops (&OPS_TABLE)
 
 enum op {
-	SSTHRESH, CONG_AVOID, SET_STATE, CWND_EVENT, IN_ACK_EVENT, PKTS_ACKED,
-	MIN_TSO_SEGS, CONG_CONTROL, UNDO_CWND, SNDBUF_EXPAND, INIT, RELEASE, OP_COUNT,
+	SSTHRESH, CONG_AVOID, SET_STATE, CWND_EVENT, CWND_EVENT_TX_START, IN_ACK_EVENT,
+	PKTS_ACKED, MIN_TSO_SEGS, CONG_CONTROL, UNDO_CWND, SNDBUF_EXPAND, INIT, RELEASE, OP_COUNT,
 };
 
 static char *op_names[OP_COUNT] = {
-	"ssthresh", "cong_avoid", "set_state", "cwnd_event", "in_ack_event", "pkts_acked",
-	"min_tso_segs", "cong_control", "undo_cwnd", "sndbuf_expand", "init", "release",
+	"ssthresh", "cong_avoid", "set_state", "cwnd_event", "cwnd_event_tx_start",
+	"in_ack_event", "pkts_acked", "min_tso_segs", "cong_control", "undo_cwnd", "sndbuf_expand", "init", "release",
 };
 
 enum problem {
@@ -327,7 +327,10 @@ static void send(struct flow *f)
 		return;
 	call_min_tso_segs(f);
 	if (in_flight == 0) {
-		CALL(f, CWND_EVENT, cwnd_event, f->sk, CA_EVENT_TX_START);
+		if (ops->cwnd_event_tx_start)
+			CALL(f, CWND_EVENT_TX_START, cwnd_event_tx_start, f->sk);
+		else
+			CALL(f, CWND_EVENT, cwnd_event, f->sk, CA_EVENT_TX_START);
 		tp->first_tx_mstamp = tp->delivered_mstamp = tp->tcp_mstamp;
 	}
 	if (count < room && f->weather.app_limited)

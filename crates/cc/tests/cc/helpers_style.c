@@ -35,7 +35,8 @@ __u32 BPF_STRUCT_OPS(older_ssthresh, struct sock *sk)
 	return after(tcp_sk(sk)->snd_nxt, tcp_sk(sk)->snd_una) ? 7 : 8;
 }
 
-__u32 BPF_STRUCT_OPS(older_undo_cwnd, struct sock *sk)
+/* Before Linux 5.13 the kernel's own could not be called: sources had one of that name. */
+__u32 BPF_STRUCT_OPS(tcp_reno_undo_cwnd, struct sock *sk)
 {
 	return tcp_sk(sk)->snd_cwnd;
 }
@@ -45,6 +46,6 @@ struct tcp_congestion_ops older = {
 	.init		= (void *)older_init,
 	.ssthresh	= (void *)older_ssthresh,
 	.cong_control	= (void *)older_cong_control,
-	.undo_cwnd	= (void *)older_undo_cwnd,
+	.undo_cwnd	= (void *)tcp_reno_undo_cwnd,
 	.name		= "older",
 };

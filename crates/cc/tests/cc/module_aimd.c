@@ -41,6 +41,7 @@ struct aimd {
 	u32		draw;
 	u32		started_ms;
 	u32		started_with;
+	u32		sending_starts;
 };
 
 static struct tcp_congestion_ops aimd_fallback;
@@ -49,7 +50,7 @@ static void aimd_init(struct sock *sk)
 {
 	struct aimd *ca = inet_csk_ca(sk);
 
-	ca->memory = kcalloc(4, sizeof(*ca->memory), GFP_KERNEL | __GFP_NOWARN);
+	ca->memory = kzalloc_objs(*ca->memory, 4, GFP_KERNEL | __GFP_NOWARN);
 	if (!ca->memory || gives_way) {
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &aimd_fallback);
 		return;
@@ -89,6 +90,14 @@ static void aimd_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	tcp_cong_avoid_ai(tp, max(tcp_snd_cwnd(tp) / (u32)max(increase_pkts, 1), 1U), acked);
 }
 
+/* As of Linux 7.2. */
+static void aimd_cwnd_event_tx_start(struct sock *sk)
+{
+	struct aimd *ca = inet_csk_ca(sk);
+
+	ca->sending_starts += tcp_ecn_mode_any(tcp_sk(sk)) ? 100 : 1;
+}
+
 static void aimd_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	struct aimd *ca = inet_csk_ca(sk);
@@ -113,6 +122,7 @@ static struct tcp_congestion_ops aimd __read_mostly = {
 	.release	= aimd_release,
 	.ssthresh	= aimd_ssthresh,
 	.cong_avoid	= aimd_cong_avoid,
+	.cwnd_event_tx_start = aimd_cwnd_event_tx_start,
 	.pkts_acked	= aimd_pkts_acked,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
 	.owner		= THIS_MODULE,

@@ -26,6 +26,7 @@ fn group(base_rtt_ms: u64, size_bytes: Option<u64>) -> Group {
         },
         flows: 2,
         base_rtt_ns: base_rtt_ms * MS,
+        rtt_steps: Vec::new(),
         start_ns: 0,
         start_jitter_ns: 0,
         stop_ns: None,

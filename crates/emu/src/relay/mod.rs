@@ -56,12 +56,7 @@ struct Plan {
 impl Plan {
     fn new(scenario: &Scenario, epoch_ns: u64, end_ns: u64) -> Self {
         let largest = scenario.groups.iter().map(mtu_bytes).max().unwrap_or(0);
-        let longest_ns = scenario
-            .groups
-            .iter()
-            .map(|group| group.base_rtt_ns)
-            .max()
-            .unwrap_or(0);
+        let longest_ns = scenario.longest_base_rtt_ns();
         let path_bytes = u128::from(scenario.bottleneck.highest_rate_bps())
             * u128::from(longest_ns)
             / 8_000_000_000;

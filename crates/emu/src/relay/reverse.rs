@@ -118,7 +118,7 @@ impl Reverse {
             back: Geometry::new(scenario)
                 .groups
                 .iter()
-                .map(|delays| DelayLine::new(delays.back_ns))
+                .map(|delays| delays.back_line(plan.epoch_ns))
                 .collect(),
             probes: (0..flows).map(|_| RttProbe::default()).collect(),
             rtts: vec![RttSamples::new(); flows],

@@ -8,7 +8,7 @@ use std::net::{SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dumbbell_run::{BottleneckConfig, CongestionControl, Group, Queue};
+use dumbbell_run::{BottleneckConfig, CongestionControl, Group, Queue, RttStep};
 
 use super::*;
 use crate::clock::monotonic_ns;
@@ -25,6 +25,7 @@ pub(super) fn group(base_rtt_ms: u64) -> Group {
         },
         flows: 2,
         base_rtt_ns: base_rtt_ms * MS,
+        rtt_steps: Vec::new(),
         start_ns: 0,
         start_jitter_ns: 0,
         stop_ns: None,
@@ -104,6 +105,45 @@ fn a_packet_takes_access_link_and_delay_to_the_receiver() {
     assert_eq!(report.bottleneck.taken_pkts, 10);
     assert_eq!(report.foreign_pkts, 0, "nothing but ours is on the path");
     assert_eq!(hosts.dropped_pkts().expect("counted"), 0);
+}
+
+#[test]
+fn a_reply_takes_the_base_rtt_of_its_time() {
+    let mut changing = group(20);
+    changing.rtt_steps = vec![RttStep {
+        at_ns: 300 * MS,
+        base_rtt_ns: 80 * MS,
+    }];
+    let scenario = scenario(50_000_000, 100_000, vec![changing]);
+    let Some((_turn, hosts)) = hosts("a_reply_takes_the_base_rtt_of_its_time", &scenario) else {
+        return;
+    };
+    let epoch_ns = monotonic_ns();
+    let relay = Relay::start(&hosts, &scenario, epoch_ns, u64::MAX, None).expect("it starts");
+    let (sender, receiver) = udp_sockets(&hosts, 0);
+    let round_trip_ms = || {
+        let sent_ns = monotonic_ns();
+        sender.send(&[0; 100]).expect("it is sent");
+        let (_, from) = receiver.recv_from(&mut [0; 200]).expect("it arrives");
+        let replied_ns = monotonic_ns();
+        receiver.send_to(&[0; 100], from).expect("it is sent");
+        sender.recv(&mut [0; 200]).expect("it arrives");
+        (replied_ns, (monotonic_ns() - sent_ns) as f64 / 1e6)
+    };
+    let step_ns = epoch_ns + 300 * MS;
+    let (mut before_ms, mut after_ms) = (f64::INFINITY, f64::INFINITY);
+    while monotonic_ns() < step_ns + 400 * MS {
+        let (replied_ns, ms) = round_trip_ms();
+        // Well before it, or after it: when exactly the relay reads the reply is not known.
+        if replied_ns + 20 * MS < step_ns {
+            before_ms = before_ms.min(ms);
+        } else if replied_ns > step_ns {
+            after_ms = after_ms.min(ms);
+        }
+    }
+    relay.stop().expect("it relays");
+    assert!((20.0..40.0).contains(&before_ms), "{before_ms} ms");
+    assert!((80.0..120.0).contains(&after_ms), "{after_ms} ms");
 }
 
 #[test]

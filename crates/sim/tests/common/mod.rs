@@ -61,6 +61,7 @@ pub(crate) fn bulk(cc: &str, flows: u32, base_rtt_ms: u64) -> Group {
         },
         flows,
         base_rtt_ns: base_rtt_ms * NS_PER_MS,
+        rtt_steps: Vec::new(),
         start_ns: 0,
         start_jitter_ns: 0,
         stop_ns: None,
