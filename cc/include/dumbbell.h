@@ -80,7 +80,10 @@ struct dumbbell_decl {
 #define SERIES_STATE(state, field, name, labels, doc)			\
 	__DB_SERIES(DUMBBELL_SERIES, state, field, name, labels, 1, 1, DUMBBELL_ENUM, doc)
 
-/* The same for state kept in socket storage, because icsk_ca_priv has 104 bytes. */
+/*
+ * The same for state kept in socket storage, because icsk_ca_priv has 104 bytes. Of several
+ * maps with a value of that size it is the first: declare it, and ask for it, before others.
+ */
 #define STORAGE(state)							\
 	__DB_DECL = {							\
 		.name = "storage", .kind = DUMBBELL_STORAGE, .size = sizeof(state), \

@@ -79,8 +79,10 @@ impl Flow {
             unsafe { init(sock) };
             self.leave(Op::Init);
         }
-        if let Some(ops) = self.instance.exchanged_ops(self.sock.icsk_ca_ops) {
-            self.ops = ops;
+        match self.instance.exchanged_ops(self.sock.icsk_ca_ops) {
+            None => {}
+            Some(Ok(ops)) => self.ops = ops,
+            Some(Err(deed)) => self.note_exchange(deed),
         }
         self.sock.icsk_ca_bits |= CA_INITIALIZED;
     }
@@ -275,6 +277,19 @@ impl Flow {
         }
     }
 
+    /// The socket keeps the table that was registered.
+    #[cold]
+    fn note_exchange(&self, deed: String) {
+        self.instance.note_fault(Fault {
+            cc: self.instance.requested().to_owned(),
+            op: Op::Init.name(),
+            flow: self.number,
+            now_ns: self.sock.tcp_clock_cache,
+            deed,
+            remedy: "Linux would call what is not there; give that table the op".to_owned(),
+        });
+    }
+
     /// Keeps the fault for [`Instance::fault`]; the run goes on until somebody asks.
     #[cold]
     fn note_cwnd(&self, op: Op, what: &str, cwnd_pkts: u32) {
@@ -304,14 +319,14 @@ impl Drop for Flow {
     }
 }
 
-/// The `bpf_sk_storage` value of one socket. A raw allocation, because the C keeps no
-/// Rust borrow of it.
+/// The `bpf_sk_storage` value of one socket, and behind it a word in which `cc/include/maps.c`
+/// keeps whether it is there. A raw allocation, because the C keeps no Rust borrow of it.
 struct Storage(NonNull<[u64]>);
 
 impl Storage {
-    /// At least a word, because its address is also what maps know the socket by.
+    /// Never empty: its address is also what maps know the socket by.
     fn new(size_bytes: usize) -> Self {
-        let words: Box<[u64]> = vec![0; size_bytes.div_ceil(8).max(1)].into();
+        let words: Box<[u64]> = vec![0; size_bytes.div_ceil(8) + 1].into();
         Self(NonNull::from(Box::leak(words)))
     }
 

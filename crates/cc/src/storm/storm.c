@@ -651,7 +651,8 @@ static void prepare(struct flow *f, u64 storage_bytes)
 	f->sk = (struct sock *)tp;
 	f->before = calloc(1, sizeof(*tp));
 	f->storage_words = (storage_bytes + 7) / 8;
-	f->storage = calloc(f->storage_words ?: 1, sizeof(u64));
+	/* A word more, in which maps.c keeps whether the value is there. */
+	f->storage = calloc(f->storage_words + 1, sizeof(u64));
 	f->weather = new_weather();
 	tp->__host_storage = (u64)(unsigned long)f->storage;
 	f->sk->sk_pacing_rate = f->sk->sk_max_pacing_rate = ~0UL;
