@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -181,8 +180,8 @@ def refused(result: Check, message: str) -> None:
 
 def check_warnings(result: Check, file: str) -> bool:
     """Compile with warnings on, which do not fail; whether it is a kernel module's source."""
-    with tempfile.TemporaryDirectory(prefix="dumbbell-check-") as directory:
-        builder = Builder(file, Path(directory))
+    with _core.ScratchDirectory() as directory:
+        builder = Builder(file, directory)
         if builder.is_module:
             return True
         for line in builder.warnings().splitlines():

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -103,8 +102,8 @@ def storm(name: str, seeds: int) -> Storm:
         How many storms.
     """
     result = Storm(seeds=seeds)
-    with tempfile.TemporaryDirectory(prefix="dumbbell-storm-") as directory:
-        builder = Builder(name, Path(directory))
+    with _core.ScratchDirectory() as directory:
+        builder = Builder(name, directory)
         program = None
         for sanitizers in SANITIZERS:
             program = builder.build(f"sanitized-{len(sanitizers)}", sanitize(sanitizers))
@@ -226,6 +225,8 @@ class Builder:
         done = subprocess.run(  # noqa: S603 -- the compiler that builds it for a run
             [*self.compiler, *self.flags, *includes, *arguments],
             cwd=self.directory,
+            # Where a compiler's own temporary files go with it.
+            env={**os.environ, "TMPDIR": str(self.directory)},
             capture_output=True,
             text=True,
             errors="replace",

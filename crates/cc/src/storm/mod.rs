@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::catalog::{self, Target};
 use crate::compile;
+use crate::compiler::find_compiler;
 use crate::error::Error;
 use crate::flags;
 use crate::instance::Instance;
@@ -45,8 +46,7 @@ pub fn write_storm(name: &str, directory: &Path) -> Result<StormSources, Error> 
         .and_then(|()| fs::write(directory.join("storm.c"), STORM))
         .map_err(|error| failed(error.to_string()))?;
     Ok(StormSources {
-        compiler: compile::find_compiler()
-            .ok_or_else(|| Error::NoCompiler { path: name.into() })?,
+        compiler: find_compiler().ok_or_else(|| Error::NoCompiler { path: name.into() })?,
         flags: flags::compiler(std::env::consts::ARCH),
         linked: flags::LINKED.map(|file| format!("include/{file}")).to_vec(),
         ops_table: instance.ops_table().to_owned(),
