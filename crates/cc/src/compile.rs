@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use crate::catalog::{BUILT_INS, Build, HEADERS, Object, Target};
 use crate::compiler::Compiler;
-use crate::compiler_message::{Types, explain};
+use crate::compiler_message::{Types, explain, floats};
 use crate::elf::Elf;
 use crate::error::Error;
 use crate::kernel_congestion_controls::sources_of;
@@ -259,14 +259,18 @@ impl<'path> Run<'path> {
     }
 
     fn failed(&self, message: &str) -> Error {
+        let dir = self.dir.path().display().to_string();
+        // The headers as they lie in the repository, wherever the compiler found them.
+        let message = message.replace(&format!("{dir}/"), "cc/");
         let message = message.trim_end();
+        let explained = floats(message, &self.path.to_string_lossy());
         Error::Compile {
             path: self.path.to_owned(),
             compiler: self.compiler.name(),
-            message: match self.dialect {
+            message: explained.unwrap_or_else(|| match self.dialect {
                 Dialect::Bpf => explain(message, self.types),
                 Dialect::Module => kernel_module::explain(message),
-            },
+            }),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::declarations::Place;
 use crate::fault::{Fault, MAX_CWND_PKTS, MAX_CWND_ZERO_NS, cwnd_remedy};
+use crate::field_watch::FieldWatch;
 use crate::hosted::HostedPointer;
 use crate::instance::Instance;
 use crate::ops::Ops;
@@ -31,6 +32,8 @@ pub struct Flow {
     instance: Rc<Instance>,
     /// The flow's number in the run, for reports.
     number: u32,
+    /// Of a BPF source: that it writes nothing the kernel would not let it write.
+    watch: Option<Box<FieldWatch>>,
     /// Since when every reaction to an ACK left cwnd at 0.
     cwnd_zero_since_ns: Option<u64>,
 }
@@ -48,6 +51,7 @@ impl Flow {
             ops: *instance.ops(),
             hosted,
             address,
+            watch: instance.is_bpf_source().then(Box::default),
             instance,
             number: 0,
             cwnd_zero_since_ns: None,
@@ -246,6 +250,9 @@ impl Flow {
         self.instance.running().enter(op, self.number, now_ns);
         // Every time, because safe code can move `sock` from one flow to another.
         self.sock.host_storage = self.address;
+        if let Some(watch) = &mut self.watch {
+            watch.enter(op, &self.sock);
+        }
         &raw mut self.sock
     }
 
@@ -253,6 +260,11 @@ impl Flow {
     #[inline]
     fn leave(&mut self, op: Op) {
         self.instance.running().leave(op, self.number);
+        if let Some(watch) = &mut self.watch
+            && let Some(field) = watch.leave(&self.sock)
+        {
+            self.note_write(op, field);
+        }
         let usual = self.sock.snd_cwnd.wrapping_sub(1) < MAX_CWND_PKTS;
         if !usual || self.cwnd_zero_since_ns.is_some() {
             self.look_at_cwnd(op);
@@ -280,26 +292,30 @@ impl Flow {
     /// The socket keeps the table that was registered.
     #[cold]
     fn note_exchange(&self, deed: String) {
-        self.instance.note_fault(Fault {
-            cc: self.instance.requested().to_owned(),
-            op: Op::Init.name(),
-            flow: self.number,
-            now_ns: self.sock.tcp_clock_cache,
-            deed,
-            remedy: "Linux would call what is not there; give that table the op".to_owned(),
-        });
+        let remedy = "Linux would call what is not there; give that table the op";
+        self.note(Op::Init, deed, remedy.to_owned());
+    }
+
+    #[cold]
+    fn note_write(&self, op: Op, field: &str) {
+        let remedy = "the kernel lets no BPF congestion control write that field";
+        self.note(op, format!("wrote `{field}`"), remedy.to_owned());
+    }
+
+    #[cold]
+    fn note_cwnd(&self, op: Op, what: &str, cwnd_pkts: u32) {
+        self.note(op, format!("{what} {cwnd_pkts}"), cwnd_remedy());
     }
 
     /// Keeps the fault for [`Instance::fault`]; the run goes on until somebody asks.
-    #[cold]
-    fn note_cwnd(&self, op: Op, what: &str, cwnd_pkts: u32) {
+    fn note(&self, op: Op, deed: String, remedy: String) {
         self.instance.note_fault(Fault {
             cc: self.instance.requested().to_owned(),
             op: op.name(),
             flow: self.number,
             now_ns: self.sock.tcp_clock_cache,
-            deed: format!("{what} {cwnd_pkts}"),
-            remedy: cwnd_remedy(),
+            deed,
+            remedy,
         });
     }
 }

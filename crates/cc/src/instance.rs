@@ -238,6 +238,14 @@ impl Instance {
         &self.ops
     }
 
+    /// Whether it is a user's BPF source, which the kernel's verifier is to take one day.
+    pub(crate) fn is_bpf_source(&self) -> bool {
+        let file = FileName::parse(&self.requested);
+        file.is_some_and(|file| !file.is_shared_object())
+            && self.module_ops.is_none()
+            && self.hosted.is_none()
+    }
+
     /// Address of the table that a kernel module registered; zero for others.
     pub(crate) fn module_ops(&self) -> usize {
         self.module_ops.map_or(0, |table| table.addr().get())

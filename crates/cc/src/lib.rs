@@ -30,6 +30,7 @@ mod digest;
 mod elf;
 mod error;
 mod fault;
+mod field_watch;
 mod file_name;
 mod flags;
 mod flow;
