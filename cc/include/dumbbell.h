@@ -24,6 +24,7 @@ enum dumbbell_decl_kind {
 	DUMBBELL_SERIES_STORAGE	= 3,	/* a field of the bpf_sk_storage value */
 	DUMBBELL_STORAGE	= 4,	/* size of the bpf_sk_storage value */
 	DUMBBELL_PARAM_DOC	= 5,	/* what a kernel module says of a parameter */
+	DUMBBELL_CA_PRIV	= 6,	/* size of the state in icsk_ca_priv */
 };
 
 enum dumbbell_decl_flags {
@@ -80,7 +81,10 @@ struct dumbbell_decl {
 #define SERIES_STATE(state, field, name, labels, doc)			\
 	__DB_SERIES(DUMBBELL_SERIES, state, field, name, labels, 1, 1, DUMBBELL_ENUM, doc)
 
-/* The same for state kept in socket storage, because icsk_ca_priv has 104 bytes. */
+/*
+ * The same for state kept in socket storage, because icsk_ca_priv has 104 bytes. Of several
+ * maps with a value of that size it is the first: declare it, and ask for it, before others.
+ */
 #define STORAGE(state)							\
 	__DB_DECL = {							\
 		.name = "storage", .kind = DUMBBELL_STORAGE, .size = sizeof(state), \
@@ -92,9 +96,11 @@ struct dumbbell_decl {
 #define STORAGE_SERIES_STATE(state, field, name, labels, doc)		\
 	__DB_SERIES(DUMBBELL_SERIES_STORAGE, state, field, name, labels, 1, 1, DUMBBELL_ENUM, doc)
 
-/* The private state fits in icsk_ca_priv, in every build. */
-#define CA_PRIV(state)	\
-	_Static_assert(sizeof(state) <= sizeof(((struct inet_connection_sock *)0)->icsk_ca_priv), \
-		       #state " does not fit in icsk_ca_priv")
+/* The private state: one that does not fit in icsk_ca_priv is refused, with both sizes. */
+#define CA_PRIV(state)							\
+	__DB_DECL = {							\
+		.name = "icsk_ca_priv", .doc = #state,			\
+		.kind = DUMBBELL_CA_PRIV, .size = sizeof(state),	\
+	}
 
 #endif /* __DUMBBELL_H__ */

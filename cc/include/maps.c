@@ -18,8 +18,13 @@
 #define POOL_BYTES	(64UL << 20)
 #define BUCKETS		1024U	/* a power of two */
 
-/* Bytes of the value for which the flow itself has room: STORAGE() of dumbbell.h. */
+/*
+ * Bytes of the value for which the flow itself has room, STORAGE() of dumbbell.h: padded to
+ * a word, and then a word that says whether the map has it. It is the first map's that asks
+ * for a value of this size; the next one of the same size has elements like any other.
+ */
 u64 dumbbell_storage_bytes;
+static const void *flows_map;
 
 static u8 pool[POOL_BYTES] __attribute__((aligned(16)));
 static u64 pool_used_bytes;
@@ -241,14 +246,54 @@ static u64 cookie_of(const void *sk)
 	return tcp_sk(sk)->__host_storage;
 }
 
+static bool is_flows(const void *map, u32 value_bytes)
+{
+	if (value_bytes != dumbbell_storage_bytes)
+		return false;
+	if (!flows_map)
+		flows_map = map;
+	return flows_map == map;
+}
+
+/* Behind the value in the flow's own block: whether it is there. */
+static u64 *is_there(u8 *block)
+{
+	return (u64 *)(block + padded(dumbbell_storage_bytes));
+}
+
+static void *flows_storage_get(u8 *block, const u8 *initial, u64 flags)
+{
+	u64 *there = is_there(block);
+
+	if (*there)
+		return block;
+	if (!(flags & BPF_SK_STORAGE_GET_F_CREATE))
+		return NULL;
+	copy(block, initial, dumbbell_storage_bytes);
+	*there = 1;
+	return block;
+}
+
+/* To who reads the series, a value that is gone is zero. */
+static long flows_storage_delete(u8 *block)
+{
+	u64 *there = is_there(block);
+
+	if (!*there)
+		return -ENOENT;
+	copy(block, NULL, dumbbell_storage_bytes);
+	*there = 0;
+	return 0;
+}
+
 void *dumbbell_storage_get(const void *map, u32 value_bytes, const void *sk, const void *value,
 			   u64 flags)
 {
 	u64 cookie = cookie_of(sk);
 	struct element **at;
 
-	if (value_bytes == dumbbell_storage_bytes)
-		return (void *)(unsigned long)cookie;
+	if (is_flows(map, value_bytes))
+		return flows_storage_get((u8 *)(unsigned long)cookie, value, flags);
 	at = find(map, (const u8 *)&cookie, sizeof(cookie));
 	if (!*at && flags & BPF_SK_STORAGE_GET_F_CREATE &&
 	    insert(at, map, (const u8 *)&cookie, sizeof(cookie), value, value_bytes))
@@ -259,10 +304,11 @@ void *dumbbell_storage_get(const void *map, u32 value_bytes, const void *sk, con
 long dumbbell_storage_delete(const void *map, u32 value_bytes, const void *sk)
 {
 	u64 cookie = cookie_of(sk);
-	struct element **at = find(map, (const u8 *)&cookie, sizeof(cookie));
+	struct element **at;
 
-	if (value_bytes == dumbbell_storage_bytes)
-		return 0;	/* goes with the flow */
+	if (is_flows(map, value_bytes))
+		return flows_storage_delete((u8 *)(unsigned long)cookie);
+	at = find(map, (const u8 *)&cookie, sizeof(cookie));
 	if (!*at)
 		return -ENOENT;
 	take_out(at);

@@ -13,6 +13,7 @@ __all__ = [
     "EngineError",
     "Output",
     "RateSample",
+    "ScratchDirectory",
     "Socket",
     "analyze",
     "compile_for_kernel",
@@ -282,6 +283,13 @@ def congestion_controls() -> str:
 
 def describe(name_or_path: str) -> str:
     """One congestion control, by name or by its source file, as JSON."""
+
+@final
+class ScratchDirectory:
+    """A directory for compilers; it goes with its block, or is left to whoever makes the next."""
+
+    def __enter__(self) -> Path: ...
+    def __exit__(self, *exception: object) -> None: ...
 
 def write_storm(name_or_path: str, directory: str) -> str:
     """Write the storm's sources and the headers to a directory; say as JSON how to build it."""

@@ -18,6 +18,7 @@ from dumbbell.errors import ResultError, ScenarioError
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = ROOT / "tests/data/hostile/hostile.bpf.c"
+MODULES = ROOT / "crates/cc/tests/cc"
 #: A place in the source for a sin, and where it then is found.
 HOOK = "\ttcp_reno_cong_avoid(sk, ack, acked);\n"
 
@@ -29,6 +30,11 @@ SINS = {
     "huge": ("tp->snd_cwnd -= tp->snd_cwnd + 1;", "cwnd_huge", "4,294,967,295 packets"),
     "shift": ("tp->snd_cwnd += 1 << (acked + 40);", "undefined", "shift exponent"),
     "state": ("((u8 *)ca)[104] = ack | 1;", "beyond_state", "beyond its 104 bytes of state"),
+    "cast": (
+        "*(u32 *)&tp->mss_cache = 1000 + (ack & 1);",
+        "foreign_field",
+        "writes `mss_cache` in `cong_avoid`, which the kernel lets no BPF",
+    ),
     "address": (
         "ca->acks = (u32)(unsigned long)sk;",
         "non_deterministic",
@@ -68,6 +74,34 @@ def test_our_own_weather_a_storm(name: str) -> None:
     assert found.findings == []
     assert found.sanitizers == "address,undefined"
     assert found.calls["ssthresh"] > 1000
+
+
+def test_a_parameter_is_sent_through_a_storm_at_both_ends_of_its_range(tmp_path: Path) -> None:
+    file = tmp_path / "sin.bpf.c"
+    text = HOSTILE.read_text().replace("0, 0, 7,", "0, 0, 9,")
+    file.write_text(text.replace(HOOK, f"{HOOK}\ttp->snd_cwnd += 1 / (9 - deed);\n"))
+    found = storm(str(file), seeds=1)
+    assert found.settings == 5  # deed=0 is its default, address and after_acks have two ends each
+    assert [finding.kind for finding in found.findings] == ["division_by_zero"]
+    assert found.findings[0].message.endswith(" with `deed=9`")
+
+
+def test_a_kernel_module_weathers_a_storm_and_its_sins_are_found(tmp_path: Path) -> None:
+    """Of both forms: `cong_control` of Linux before 6.10 has two arguments."""
+    found = storm(str(MODULES / "module_aimd.c"), seeds=1)
+    assert found.findings == []
+    assert sum(found.calls.values()) > 10_000
+    # It sets cwnd to the packets that an ACK brings, which may be none.
+    found = storm(str(MODULES / "module_rate.c"), seeds=1)
+    assert [finding.kind for finding in found.findings] == ["cwnd_zero"]
+    assert "`cong_control`" in found.findings[0].message
+    file = tmp_path / "tcp_sin.c"
+    text = (MODULES / "module_aimd.c").read_text()
+    sin = "return max(cwnd / (cwnd > 100 ? 0 : 2), 2U);"
+    file.write_text(text.replace("return max(cwnd - (cwnd >> kept_shift), 2U);", sin))
+    found = storm(str(file), seeds=1)
+    assert [finding.kind for finding in found.findings] == ["division_by_zero"]
+    assert "tcp_sin.c:" in found.findings[0].message
 
 
 def test_a_forbidden_write_is_named(tmp_path: Path) -> None:

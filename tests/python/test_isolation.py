@@ -107,6 +107,22 @@ def test_a_refusal_is_the_engines() -> None:
     assert not isinstance(caught.value, dumbbell.CongestionControlError)
 
 
+def test_an_edited_source_is_built_again(tmp_path: Path) -> None:
+    """The server keeps builds; a build is of the text as it is, included files too."""
+    file = tmp_path / "mine.bpf.c"
+    file.write_text(HOSTILE.read_text().replace("tcp_sk(sk)->snd_cwnd >> 1", "KEPT"))
+    kept = "#define KEPT tcp_sk(sk)->snd_cwnd >> 1"
+    runs = []
+    for text in (kept, kept, "#define KEPT tcp_sk(sk)->snd_cwnd >> 2", kept):
+        (tmp_path / "kept.h").write_text(text)
+        if '"kept.h"' not in file.read_text():
+            file.write_text(f'#include "kept.h"\n{file.read_text()}')
+        runs.append(dumbbell.run(scenario(str(file), buffer="0.5bdp", time="5s")).flows)
+    assert runs[0].equals(runs[1])
+    assert not runs[0].equals(runs[2])
+    assert runs[0].equals(runs[3])
+
+
 def test_the_server_is_started_again_when_it_was_killed() -> None:
     first = dumbbell.run(scenario(hostile(0)))
     process = foreign_run.SERVER.process

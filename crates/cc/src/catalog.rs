@@ -45,6 +45,7 @@ pub(crate) enum Target {
 }
 
 /// An object and the source it was made from.
+#[derive(Clone, Debug)]
 pub(crate) struct Build {
     pub(crate) source: Cow<'static, str>,
     pub(crate) object: Object,

@@ -1,44 +1,38 @@
 //! Compiles a user's own congestion control when it is loaded.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::{env, fs};
 
-use tempfile::TempDir;
-
-use crate::bpf_compiler::BpfCompiler;
 use crate::catalog::{BUILT_INS, Build, HEADERS, Object, Target};
-use crate::compiler_message::{Types, explain};
+use crate::compiler::Compiler;
+use crate::compiler_message::{Types, explain, floats};
 use crate::elf::Elf;
 use crate::error::Error;
 use crate::kernel_congestion_controls::sources_of;
+use crate::preprocessed::Preprocessed;
+use crate::remembered::{self, Inputs};
+use crate::scratch::ScratchDir;
 use crate::{flags, kernel_headers, kernel_module};
-
-/// Compilers tried after `$CC`.
-const COMPILERS: [&str; 4] = ["cc", "gcc", "clang", "python3 -m ziglang cc"];
-
-/// Objects by compiler and preprocessed source.
-type Compiled = BTreeMap<(String, Vec<u8>), Arc<[u8]>>;
-
-/// Objects of this process, so that a sweep compiles a file once, and again when it
-/// or a file it includes has changed.
-static COMPILED: Mutex<Compiled> = Mutex::new(BTreeMap::new());
 
 /// Compiles a file with the flags of the built-ins, against the embedded headers.
 pub(crate) fn build(path: &Path, target: Target) -> Result<Build, Error> {
-    build_with(path, target, None)
+    remembered::latest(path, target, || make(path, target, None))
 }
 
 /// Compiles a file for BPF with the running kernel's types, C text, in place of our `vmlinux.h`.
 pub(crate) fn build_with_kernel_types(path: &Path, types: &str) -> Result<Build, Error> {
-    build_with(path, Target::Bpf, Some(types))
+    make(path, Target::Bpf, Some(types)).map(|(build, _)| build)
 }
 
-fn build_with(path: &Path, target: Target, types: Option<&str>) -> Result<Build, Error> {
+/// A build, and what it was made from if that is known.
+fn make(
+    path: &Path,
+    target: Target,
+    types: Option<&str>,
+) -> Result<(Build, Option<Inputs>), Error> {
     let source = fs::read_to_string(path).map_err(|source| Error::Read {
         path: path.to_owned(),
         source,
@@ -55,21 +49,16 @@ fn build_with(path: &Path, target: Target, types: Option<&str>) -> Result<Build,
         });
     }
     let run = Run::new(path, &source, target, dialect, types)?;
-    let key = (run.compiler.name(), run.preprocess()?);
-    // Held while compiling: threads that want the same file wait instead of doing it again.
-    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
-    let object = match compiled.get(&key) {
-        Some(object) => Arc::clone(object),
-        None => {
-            let object: Arc<[u8]> = run.compile()?.into();
-            compiled.insert(key, Arc::clone(&object));
-            object
-        }
+    let before = run.preprocess()?;
+    let inputs = Inputs::read(&before.files, run.dir.path());
+    let object = run.compile()?;
+    // Where a file was changed meanwhile, the object may be made from either text.
+    let is_sure = run.preprocess().is_ok_and(|after| after == before);
+    let build = Build {
+        source: Cow::Owned(source.clone()),
+        object: Object::Compiled(object.into()),
     };
-    Ok(Build {
-        source: Cow::Owned(source),
-        object: Object::Compiled(object),
-    })
+    Ok((build, inputs.filter(|_| is_sure)))
 }
 
 /// What a source is written for.
@@ -88,46 +77,7 @@ struct Run<'path> {
     compiler: Compiler,
     dialect: Dialect,
     types: Types,
-    dir: TempDir,
-}
-
-enum Compiler {
-    /// The words of its command line.
-    Native(String),
-    Bpf(BpfCompiler),
-}
-
-impl Compiler {
-    fn find(path: &Path, target: Target) -> Result<Self, Error> {
-        let path = path.to_owned();
-        match target {
-            Target::Native => find_compiler()
-                .map(Self::Native)
-                .ok_or(Error::NoCompiler { path }),
-            Target::Bpf => BpfCompiler::find()
-                .map(Self::Bpf)
-                .ok_or(Error::NoBpfCompiler { path }),
-        }
-    }
-
-    fn name(&self) -> String {
-        match self {
-            Self::Native(words) => words.clone(),
-            Self::Bpf(compiler) => compiler.name(),
-        }
-    }
-
-    /// Its command line with the flags of the built-ins.
-    fn command(&self) -> Command {
-        match self {
-            Self::Native(words) => {
-                let mut command = command(words);
-                command.args(flags::compiler(env::consts::ARCH));
-                command
-            }
-            Self::Bpf(compiler) => compiler.command(),
-        }
-    }
+    dir: ScratchDir,
 }
 
 impl<'path> Run<'path> {
@@ -158,15 +108,22 @@ impl<'path> Run<'path> {
         self.dir.path().join("include")
     }
 
-    /// The source with all it includes, without line markers and so without paths.
-    fn preprocess(&self) -> Result<Vec<u8>, Error> {
-        let mut text = self.run(&["-E".as_ref(), "-P".as_ref()])?.stdout;
+    /// A compiler's own temporary files go with the directory.
+    fn command(&self) -> Command {
+        let mut command = self.compiler.command();
+        command.env("TMPDIR", self.dir.path()).stdin(Stdio::null());
+        command
+    }
+
+    fn preprocess(&self) -> Result<Preprocessed, Error> {
+        let mut preprocessed = Preprocessed::default();
+        preprocessed.add(&self.run(&["-E".as_ref()])?.stdout);
         if self.dialect == Dialect::Module {
             for path in kernel_module::dependencies(self.path, self.source) {
-                text.extend(self.run_on(&path, &["-E".as_ref(), "-P".as_ref()])?.stdout);
+                preprocessed.add(&self.run_on(&path, &["-E".as_ref()])?.stdout);
             }
         }
-        Ok(text)
+        Ok(preprocessed)
     }
 
     fn compile(&self) -> Result<Vec<u8>, Error> {
@@ -229,7 +186,6 @@ impl<'path> Run<'path> {
         let (include, object) = (self.include(), dir.join("object"));
         let linked = flags::LINKED.iter().chain(&[kernel_module::LINKED]);
         let output = self
-            .compiler
             .command()
             .args(kernel_module::FLAGS)
             .args(flags)
@@ -242,7 +198,6 @@ impl<'path> Run<'path> {
             .arg(&object)
             .args(units)
             .args(linked.map(|file| include.join(file)))
-            .stdin(Stdio::null())
             .output();
         self.check(output)?;
         fs::read(&object).map_err(|error| self.failed(&error.to_string()))
@@ -260,7 +215,7 @@ impl<'path> Run<'path> {
 
     fn run_on(&self, path: &Path, arguments: &[&Path]) -> Result<Output, Error> {
         let include = self.include();
-        let mut command = self.compiler.command();
+        let mut command = self.command();
         match self.dialect {
             Dialect::Bpf => command
                 .args(flags::USERS_WARNINGS)
@@ -279,11 +234,7 @@ impl<'path> Run<'path> {
                 .arg("-I")
                 .arg(include.join("linux-module")),
         };
-        let output = command
-            .arg(path)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .output();
+        let output = command.arg(path).args(arguments).output();
         self.check(output)
     }
 
@@ -308,20 +259,24 @@ impl<'path> Run<'path> {
     }
 
     fn failed(&self, message: &str) -> Error {
+        let dir = self.dir.path().display().to_string();
+        // The headers as they lie in the repository, wherever the compiler found them.
+        let message = message.replace(&format!("{dir}/"), "cc/");
         let message = message.trim_end();
+        let explained = floats(message, &self.path.to_string_lossy());
         Error::Compile {
             path: self.path.to_owned(),
             compiler: self.compiler.name(),
-            message: match self.dialect {
+            message: explained.unwrap_or_else(|| match self.dialect {
                 Dialect::Bpf => explain(message, self.types),
                 Dialect::Module => kernel_module::explain(message),
-            },
+            }),
         }
     }
 }
 
-fn write_headers(dialect: Dialect, types: Option<&str>) -> io::Result<TempDir> {
-    let dir = tempfile::Builder::new().prefix("dumbbell-cc-").tempdir()?;
+fn write_headers(dialect: Dialect, types: Option<&str>) -> io::Result<ScratchDir> {
+    let dir = ScratchDir::new()?;
     write_headers_to(dir.path())?;
     if dialect == Dialect::Module {
         kernel_headers::write_below(&dir.path().join("include/linux-module"))?;
@@ -348,44 +303,44 @@ pub(crate) fn write_headers_to(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The first compiler that answers.
-pub(crate) fn find_compiler() -> Option<String> {
-    let chosen = env::var("CC")
-        .ok()
-        .filter(|compiler| !compiler.trim().is_empty());
-    chosen
-        .into_iter()
-        .chain(COMPILERS.map(str::to_owned))
-        .find(|compiler| {
-            let answer = command(compiler)
-                .arg("--version")
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .status();
-            answer.is_ok_and(|status| status.success())
-        })
-}
-
-/// A command line of words, as `CC` may be one: `ccache gcc`.
-fn command(words: &str) -> Command {
-    let mut words = words.split_whitespace();
-    let mut command = Command::new(words.next().unwrap_or_default());
-    command.args(words);
-    command
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
-    #[test]
-    fn a_file_is_compiled_once() {
-        let probe = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cc/probe.bpf.c");
-        let object = || match build(&probe, Target::Native).unwrap().object {
+    fn object(path: &Path) -> Arc<[u8]> {
+        match build(path, Target::Native).unwrap().object {
             Object::Compiled(object) => object,
-            Object::Embedded(_) => panic!("the probe is no built-in"),
+            Object::Embedded(_) => panic!("a file is no built-in"),
+        }
+    }
+
+    #[test]
+    fn a_file_is_compiled_once_and_again_when_anything_it_reads_has_changed() {
+        let probe = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cc/probe.bpf.c");
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            path
         };
-        assert!(Arc::ptr_eq(&object(), &object()));
+        let text = fs::read_to_string(probe).unwrap();
+        let path = write("my \"own\".bpf.c", &format!("{text}\n#include \"own.h\"\n"));
+        write("own.h", "int dumbbell_own = 1;\n");
+        let first = object(&path);
+        assert!(Arc::ptr_eq(&first, &object(&path)));
+        write("own.h", "int dumbbell_own = 2;\n");
+        let second = object(&path);
+        assert_ne!(first, second);
+        assert!(Arc::ptr_eq(&second, &object(&path)));
+        // A file that was not there, and is read ahead of ours.
+        write("errno.h", "");
+        write(
+            "dumbbell.h",
+            "#include \"dumbbell_decl.h\"\nint dumbbell_own_too = 3;\n",
+        );
+        assert_ne!(second, object(&path));
     }
 }

@@ -21,6 +21,14 @@ const NAMES: [&str; 4] = [
     "has incomplete type ",
 ];
 
+/// How compilers say that something is not done with integers: gcc for x86, for arm64, clang for BPF.
+const FLOATS: [&str; 4] = [
+    "SSE register ",
+    "x87 register ",
+    "floating-point",
+    "call to built-in function '__",
+];
+
 /// Where the kernel's types come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Types {
@@ -62,6 +70,39 @@ pub(crate) fn explain(message: &str, types: Types) -> String {
         text += &format!("{names} is not in our headers (cc/include); define it in the file\n");
     }
     text + message
+}
+
+/// Where the source, called `file`, computes in floating point; `None` if that is not, or not all,
+/// that the compiler found.
+pub(crate) fn floats(message: &str, file: &str) -> Option<String> {
+    let is_error = |line: &str| line.contains("error: ");
+    let is_float = |line: &str| FLOATS.iter().any(|words| line.contains(words));
+    if message
+        .lines()
+        .any(|line| is_error(line) && !is_float(line))
+    {
+        return None;
+    }
+    let mut places = BTreeSet::new();
+    let lines: Vec<&str> = message.lines().collect();
+    for (number, _) in lines.iter().enumerate().filter(|(_, line)| is_error(line)) {
+        // An error in a macro of ours is followed by where it is expanded.
+        let place = lines[number..].iter().find_map(|line| place(line, file));
+        places.extend(place);
+    }
+    let places = listed(places)?;
+    Some(format!(
+        "{places}: floating point, which no code of the kernel may use; scale integers: \
+         `cwnd * 7 / 10` for `0.7 * cwnd`"
+    ))
+}
+
+/// `mine.c:3` of a line that begins `mine.c:3:`.
+fn place(line: &str, file: &str) -> Option<String> {
+    let rest = line.strip_prefix(file)?.strip_prefix(':')?;
+    let number = rest.split(':').next()?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| format!("{file}:{number}"))
 }
 
 fn listed(what: BTreeSet<String>) -> Option<String> {
@@ -114,6 +155,21 @@ fn quoted(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn floating_point_is_named_where_the_source_has_it() {
+        let gcc = "In file included from ./a.c:13:\n\
+                   /t/net_tcp.h:21:50: error: SSE register return with SSE disabled\n\
+                   ./a.c:78:16: note: in expansion of macro 'max'";
+        let clang = "./a.c:9:3: error: A call to built-in function '__muldf3' is not supported.\n\
+                     ./a.c:9:8: error: A call to built-in function '__divdf3' is not supported.";
+        let text = floats(gcc, "./a.c").unwrap_or_default();
+        assert!(text.starts_with("./a.c:78: floating point, "), "{text}");
+        let text = floats(clang, "./a.c").unwrap_or_default();
+        assert!(text.starts_with("./a.c:9: floating point, "), "{text}");
+        let other = format!("{clang}\n./a.c:1:1: error: expected ';'");
+        assert_eq!(floats(&other, "./a.c"), None);
+    }
 
     #[test]
     fn missing_fields_and_functions_are_named_whatever_the_compiler() {

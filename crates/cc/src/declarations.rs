@@ -13,6 +13,10 @@ const KIND_SERIES: u32 = 2;
 const KIND_SERIES_STORAGE: u32 = 3;
 const KIND_STORAGE: u32 = 4;
 const KIND_PARAM_DOC: u32 = 5;
+const KIND_CA_PRIV: u32 = 6;
+
+/// Bytes of `icsk_ca_priv`.
+const CA_PRIV_BYTES: usize = 8 * CA_PRIV_WORDS;
 
 const FLAG_SIGNED: u32 = 1;
 const FLAG_PER_MSS: u32 = 2;
@@ -287,6 +291,7 @@ pub(crate) fn read(elf: &Elf<'_>) -> Result<Declarations, String> {
             KIND_PARAM_DOC => docs.push((text(&raw.name), text(&raw.doc))),
             KIND_SERIES => found.series.push(raw.series(Place::CaPriv)),
             KIND_SERIES_STORAGE => found.series.push(raw.series(Place::Storage)),
+            KIND_CA_PRIV => check_ca_priv(&raw)?,
             KIND_STORAGE if found.storage_bytes == 0 => found.storage_bytes = raw.size as usize,
             KIND_STORAGE => return Err("declares STORAGE twice; say it once".to_owned()),
             kind => return Err(format!("declares something of unknown kind {kind}")),
@@ -313,6 +318,18 @@ pub(crate) fn read(elf: &Elf<'_>) -> Result<Declarations, String> {
     }
     found.readers = found.series.iter().map(Series::reader).collect();
     Ok(found)
+}
+
+fn check_ca_priv(raw: &Raw) -> Result<(), String> {
+    if raw.size as usize > CA_PRIV_BYTES {
+        return Err(format!(
+            "keeps {} bytes of state in `{}`, and icsk_ca_priv has {CA_PRIV_BYTES}; make it \
+             smaller, or keep it in socket storage: STORAGE() of dumbbell.h",
+            raw.size,
+            text(&raw.doc)
+        ));
+    }
+    Ok(())
 }
 
 fn check_names<'a>(names: impl Iterator<Item = &'a str>, what: &str) -> Result<(), String> {
@@ -353,7 +370,7 @@ fn check_param(param: &Param, elf: &Elf<'_>) -> Result<(), String> {
 fn check_series(series: &Series, storage_bytes: usize) -> Result<(), String> {
     let name = &series.name;
     let (state, state_bytes) = match series.place {
-        Place::CaPriv => ("icsk_ca_priv", CA_PRIV_WORDS * 8),
+        Place::CaPriv => ("icsk_ca_priv", CA_PRIV_BYTES),
         Place::Storage => ("the socket storage", storage_bytes),
     };
     if !matches!(series.size, 1 | 2 | 4 | 8) || series.offset % 8 + series.size > 8 {

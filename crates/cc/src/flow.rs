@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::declarations::{Place, Reader};
 use crate::fault::{Fault, MAX_CWND_PKTS, MAX_CWND_ZERO_NS, cwnd_remedy};
+use crate::field_watch::FieldWatch;
 use crate::hosted::HostedPointer;
 use crate::instance::Instance;
 use crate::ops::Ops;
@@ -31,6 +32,8 @@ pub struct Flow {
     instance: Rc<Instance>,
     /// The flow's number in the run, for reports.
     number: u32,
+    /// Of a BPF source: that it writes nothing the kernel would not let it write.
+    watch: Option<Box<FieldWatch>>,
     /// Since when every reaction to an ACK left cwnd at 0.
     cwnd_zero_since_ns: Option<u64>,
 }
@@ -48,6 +51,7 @@ impl Flow {
             ops: *instance.ops(),
             hosted,
             address,
+            watch: instance.is_bpf_source().then(Box::default),
             instance,
             number: 0,
             cwnd_zero_since_ns: None,
@@ -79,8 +83,10 @@ impl Flow {
             unsafe { init(sock) };
             self.leave(Op::Init);
         }
-        if let Some(ops) = self.instance.exchanged_ops(self.sock.icsk_ca_ops) {
-            self.ops = ops;
+        match self.instance.exchanged_ops(self.sock.icsk_ca_ops) {
+            None => {}
+            Some(Ok(ops)) => self.ops = ops,
+            Some(Err(deed)) => self.note_exchange(deed),
         }
         self.sock.icsk_ca_bits |= CA_INITIALIZED;
     }
@@ -256,6 +262,9 @@ impl Flow {
         self.instance.running().enter(op, self.number, now_ns);
         // Every time, because safe code can move `sock` from one flow to another.
         self.sock.host_storage = self.address;
+        if let Some(watch) = &mut self.watch {
+            watch.enter(op, &self.sock);
+        }
         &raw mut self.sock
     }
 
@@ -263,6 +272,11 @@ impl Flow {
     #[inline]
     fn leave(&mut self, op: Op) {
         self.instance.running().leave(op, self.number);
+        if let Some(watch) = &mut self.watch
+            && let Some(field) = watch.leave(&self.sock)
+        {
+            self.note_write(op, field);
+        }
         let usual = self.sock.snd_cwnd.wrapping_sub(1) < MAX_CWND_PKTS;
         if !usual || self.cwnd_zero_since_ns.is_some() {
             self.look_at_cwnd(op);
@@ -287,16 +301,33 @@ impl Flow {
         }
     }
 
-    /// Keeps the fault for [`Instance::fault`]; the run goes on until somebody asks.
+    /// The socket keeps the table that was registered.
+    #[cold]
+    fn note_exchange(&self, deed: String) {
+        let remedy = "Linux would call what is not there; give that table the op";
+        self.note(Op::Init, deed, remedy.to_owned());
+    }
+
+    #[cold]
+    fn note_write(&self, op: Op, field: &str) {
+        let remedy = "the kernel lets no BPF congestion control write that field";
+        self.note(op, format!("wrote `{field}`"), remedy.to_owned());
+    }
+
     #[cold]
     fn note_cwnd(&self, op: Op, what: &str, cwnd_pkts: u32) {
+        self.note(op, format!("{what} {cwnd_pkts}"), cwnd_remedy());
+    }
+
+    /// Keeps the fault for [`Instance::fault`]; the run goes on until somebody asks.
+    fn note(&self, op: Op, deed: String, remedy: String) {
         self.instance.note_fault(Fault {
             cc: self.instance.requested().to_owned(),
             op: op.name(),
             flow: self.number,
             now_ns: self.sock.tcp_clock_cache,
-            deed: format!("{what} {cwnd_pkts}"),
-            remedy: cwnd_remedy(),
+            deed,
+            remedy,
         });
     }
 }
@@ -316,14 +347,14 @@ impl Drop for Flow {
     }
 }
 
-/// The `bpf_sk_storage` value of one socket. A raw allocation, because the C keeps no
-/// Rust borrow of it.
+/// The `bpf_sk_storage` value of one socket, and behind it a word in which `cc/include/maps.c`
+/// keeps whether it is there. A raw allocation, because the C keeps no Rust borrow of it.
 struct Storage(NonNull<[u64]>);
 
 impl Storage {
-    /// At least a word, because its address is also what maps know the socket by.
+    /// Never empty: its address is also what maps know the socket by.
     fn new(size_bytes: usize) -> Self {
-        let words: Box<[u64]> = vec![0; size_bytes.div_ceil(8).max(1)].into();
+        let words: Box<[u64]> = vec![0; size_bytes.div_ceil(8) + 1].into();
         Self(NonNull::from(Box::leak(words)))
     }
 

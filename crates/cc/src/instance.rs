@@ -63,8 +63,9 @@ pub struct Instance {
     // descriptor's number must not name another file while this one is mapped.
     _library: Option<Library>,
     _file: Option<File>,
-    /// The clock of one that is no C.
-    _clock: Option<Box<Cell<u64>>>,
+    /// The clock of one that is no C, counted because `now_ns` points into it: moving a box would
+    /// end what may be done through that.
+    _clock: Option<Rc<Cell<u64>>>,
 }
 
 impl Instance {
@@ -141,7 +142,7 @@ impl Instance {
             problem,
         };
         let ops = hosted.ops();
-        let clock = Box::new(Cell::new(0));
+        let clock = Rc::new(Cell::new(0));
         let instance = Self {
             name: ops.check().map_err(invalid)?.to_owned(),
             ops_table: String::new(),
@@ -155,7 +156,7 @@ impl Instance {
             fault: Rc::default(),
             hosted: Some(hosted),
             forget_socket: None,
-            now_ns: NonNull::new(clock.as_ptr()).expect("a box has an address"),
+            now_ns: NonNull::new(clock.as_ptr()).expect("a cell has an address"),
             _library: None,
             _file: None,
             _clock: Some(clock),
@@ -242,19 +243,40 @@ impl Instance {
         &self.ops
     }
 
+    /// Whether it is a user's BPF source, which the kernel's verifier is to take one day.
+    pub(crate) fn is_bpf_source(&self) -> bool {
+        let file = FileName::parse(&self.requested);
+        file.is_some_and(|file| !file.is_shared_object())
+            && self.module_ops.is_none()
+            && self.hosted.is_none()
+    }
+
     /// Address of the table that a kernel module registered; zero for others.
     pub(crate) fn module_ops(&self) -> usize {
         self.module_ops.map_or(0, |table| table.addr().get())
     }
 
     /// The table that a kernel module put in place of the one it registered, if it did: `address`
-    /// is what its socket's `icsk_ca_ops` says.
-    pub(crate) fn exchanged_ops(&self, address: usize) -> Option<Ops> {
+    /// is what its socket's `icsk_ca_ops` says. An error is what is wrong with it, to be read
+    /// after the module's name.
+    pub(crate) fn exchanged_ops(&self, address: usize) -> Option<Result<Ops, String>> {
         let registered = self.module_ops?;
-        let address = NonZero::new(address).filter(|&address| address != registered.addr())?;
+        if address == registered.addr().get() {
+            return None;
+        }
+        let table = NonZero::new(address).map(|address| registered.with_addr(address));
+        let Some(table) = table.filter(|table| table.is_aligned()) else {
+            return Some(Err(format!(
+                "set icsk_ca_ops to {address:#x}, where no table can be"
+            )));
+        };
         // SAFETY: C wrote the address of a table of its own there, in the same mapping; we trust
         // it as a kernel trusts a module.
-        Some(unsafe { registered.with_addr(address).read() })
+        let ops = unsafe { table.read() };
+        Some(match ops.missing() {
+            None => Ok(ops),
+            Some(op) => Err(format!("set icsk_ca_ops to a table without `{op}`")),
+        })
     }
 
     /// Takes what maps keep of a socket out of them: it is closed.

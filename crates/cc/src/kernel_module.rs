@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::sock::CA_PRIV_WORDS;
+
 /// Flags after the built-ins': warnings as the kernel's own build does not ask for are none here, but
 /// what would call or pass the wrong thing is an error.
 pub(crate) const FLAGS: [&str; 3] = [
@@ -67,6 +69,9 @@ pub(crate) fn is_about_cong_control(message: &str) -> bool {
 /// own errors; all the compiler said if none of it is of that kind.
 pub(crate) fn explain(message: &str) -> String {
     let errors: Vec<&str> = message.lines().filter(|line| is_error(line)).collect();
+    if let Some(assertion) = errors.iter().find_map(|line| failed_assertion(line)) {
+        return assertion;
+    }
     let mut missing: Vec<String> = Vec::new();
     for lack in errors.iter().filter_map(|line| missing_piece(line)) {
         if !missing.contains(&lack) {
@@ -88,6 +93,16 @@ pub(crate) fn explain_symbols(symbols: &[&str]) -> String {
         "calls the kernel's `{}`, which the simulator does not have; {REMEDY}",
         symbols.join("`, `")
     )
+}
+
+/// BUILD_BUG_ON of `cc/include/linux-module/compiler.h`, mostly about the size of the state.
+fn failed_assertion(line: &str) -> Option<String> {
+    let (_, condition) = line.split_once("not to be: ")?;
+    let condition = condition.split('"').next()?;
+    Some(format!(
+        "BUILD_BUG_ON({condition}) holds; ICSK_CA_PRIV_SIZE is {} bytes, as in Linux",
+        8 * CA_PRIV_WORDS
+    ))
 }
 
 fn is_error(line: &str) -> bool {

@@ -22,6 +22,7 @@ mod bpf;
 mod bpf_compiler;
 mod catalog;
 mod compile;
+mod compiler;
 mod compiler_message;
 mod crash;
 mod declarations;
@@ -29,6 +30,7 @@ mod digest;
 mod elf;
 mod error;
 mod fault;
+mod field_watch;
 mod file_name;
 mod flags;
 mod flow;
@@ -40,8 +42,11 @@ mod kernel_headers;
 mod kernel_module;
 mod ops;
 mod ops_choice;
+mod preprocessed;
+mod remembered;
 mod request;
 mod running;
+mod scratch;
 mod sock;
 // Beside the socket and not in its file, which crates/cc-abi compiles too.
 #[cfg(test)]
@@ -61,6 +66,7 @@ pub use hosted::{Hook, Hooks, Hosted, NewFlow};
 pub use instance::Instance;
 pub use request::Request;
 pub use running::Call;
+pub use scratch::ScratchDir;
 pub use sock::{
     AckSample, CA_PRIV_WORDS, CaEvent, CaState, MinMax, RateSample, SK_PACING_NEEDED, Sock,
     TCP_INFINITE_SSTHRESH,

@@ -55,6 +55,11 @@ impl Ops {
         check(&self.present(), &self.name)
     }
 
+    /// The first callback that it needs to be called at all and does not have.
+    pub(crate) fn missing(&self) -> Option<&'static str> {
+        missing(&self.present())
+    }
+
     /// Names of the callbacks that are there, in the table's order.
     pub(crate) fn present(&self) -> Vec<&'static str> {
         let present = [

@@ -60,7 +60,7 @@ pub enum CaEvent {
 /// `struct minmax`: a windowed minimum or maximum with two runners-up, after
 /// Kathleen Nichols. Times and values are both µs here.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MinMax {
     /// Best, second and third best: `(time, value)`.
     pub samples: [(u32, u32); 3],

@@ -67,6 +67,33 @@ fn maps_are_an_instance_s_own_and_storage_a_socket_s() {
 }
 
 #[test]
+fn two_storages_of_one_size_are_two() {
+    const ENOENT: u32 = 2;
+    let mut flow = started("two_storages.bpf.c");
+    let count = |flow: &Flow| {
+        let mut count = 0;
+        flow.read_series(|_, value| count = value);
+        count
+    };
+    // Nothing before it is created, and nothing to delete.
+    assert_eq!(seen(&flow)[..5], [0, 0, 0, 0, ENOENT]);
+    assert_eq!(count(&flow), 0);
+    flow.ssthresh();
+    flow.ssthresh();
+    assert_eq!(
+        seen(&flow)[..2],
+        [12, 202],
+        "the initial value, counted up twice"
+    );
+    assert_eq!(count(&flow), 12);
+    flow.undo_cwnd();
+    assert_eq!(seen(&flow)[3], 3, "the first is gone, the second is there");
+    assert_eq!(count(&flow), 0);
+    flow.ssthresh();
+    assert_eq!(seen(&flow)[..2], [11, 203], "it begins again");
+}
+
+#[test]
 fn a_hash_that_is_full_takes_no_more_until_something_is_deleted() {
     let mut flow = started("selftest_style.bpf.c");
     let mut at = |cwnd: u32| {

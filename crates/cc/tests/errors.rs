@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use common::{PROBE, request};
-use dumbbell_cc::{Error, Instance, Request, builtin_names, describe};
+use dumbbell_cc::{CaState, Error, Instance, Request, builtin_names, describe};
 use tempfile::TempDir;
 
 /// The first lines of every file below.
@@ -176,13 +176,42 @@ fn a_forbidden_write_does_not_compile() {
 }
 
 #[test]
+fn a_forbidden_write_by_way_of_a_cast_is_a_fault() {
+    let reckless = |field: &str| {
+        format!(
+            "SEC(\"struct_ops\") void BPF_PROG(mine_state, struct sock *sk, u8 state)\n\
+             {{ *(u32 *)&tcp_sk(sk)->{field} = 7; }}\n"
+        )
+    };
+    let ops = OPS.replace("mine = {", "mine = { .set_state = (void *)mine_state,");
+    for (field, written) in [
+        ("delivered", Some("wrote `delivered` in `set_state`")),
+        ("snd_cwnd", None),
+    ] {
+        let source = Source::new(&[PREAMBLE, AVOID, &reckless(field), &ops]);
+        let instance = Instance::load(&source.request(), 1).unwrap();
+        let mut flow = instance.new_flow();
+        flow.sock.snd_cwnd = 10;
+        flow.set_state(CaState::Loss);
+        let fault = instance.fault().map(ToString::to_string);
+        assert_eq!(fault.is_some(), written.is_some(), "{fault:?}");
+        assert!(
+            fault
+                .unwrap_or_default()
+                .contains(written.unwrap_or_default())
+        );
+    }
+}
+
+#[test]
 fn floating_point_is_refused() {
     let halve =
         |real: &str| format!("{real} f({real} x);\n{real} f({real} x) {{ return x / 2; }}\n");
-    // gcc refuses it; clang calls functions for it, which are not there.
+    // gcc refuses it, where the source is; clang calls functions for it, which are not there.
     let line = refusal_of(&[PREAMBLE, AVOID, OPS, &halve("double")]);
     assert!(
-        line.contains("does not compile") || line.contains("which the simulator does not have"),
+        line.contains("\nFILE:21: floating point, which no code of the kernel may use")
+            || line.contains("which the simulator does not have"),
         "{line}"
     );
     let source = Source::new(&[PREAMBLE, AVOID, OPS, &halve("long")]);
@@ -190,11 +219,11 @@ fn floating_point_is_refused() {
 }
 
 #[test]
-fn state_larger_than_icsk_ca_priv_does_not_compile() {
+fn state_larger_than_icsk_ca_priv_is_refused_with_both_sizes() {
     let state = |bytes| format!("struct big {{ u8 bytes[{bytes}]; }};\nCA_PRIV(struct big);\n");
     let line = refusal_of(&[PREAMBLE, AVOID, OPS, &state(105)]);
     assert!(
-        line.contains("struct big does not fit in icsk_ca_priv"),
+        line.contains("keeps 105 bytes of state in `struct big`, and icsk_ca_priv has 104"),
         "{line}"
     );
     let source = Source::new(&[PREAMBLE, AVOID, OPS, &state(104)]);

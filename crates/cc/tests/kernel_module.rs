@@ -10,6 +10,7 @@ use dumbbell_cc::{AckSample, BpfObject, CaEvent, Instance, RateSample, describe}
 
 const AIMD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cc/module_aimd.c");
 const RATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cc/module_rate.c");
+const HOLLOW: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cc/module_hollow.c");
 
 /// A word of the state of `module_aimd.c`, which starts with a `struct minmax` of 24 bytes.
 fn state(flow: &dumbbell_cc::Flow, byte: usize) -> u32 {
@@ -136,6 +137,35 @@ fn another_table_takes_over_for_the_socket_that_asked() {
     other.sock.snd_cwnd = 100;
     assert_eq!(other.ssthresh(), 94);
     assert!(Rc::strong_count(&instance) > 1);
+}
+
+#[test]
+fn a_table_without_an_op_is_a_fault_and_is_not_called() {
+    for (nowhere, deed) in [
+        (
+            0,
+            "set icsk_ca_ops to a table without `undo_cwnd` in `init` (flow 3, ",
+        ),
+        (
+            0x41,
+            "set icsk_ca_ops to 0x41, where no table can be in `init` (flow 3, ",
+        ),
+    ] {
+        let instance = load(HOLLOW, &[("nowhere", nowhere)]);
+        let mut flow = instance.new_flow();
+        flow.set_number(3);
+        flow.init();
+        let fault = instance
+            .fault()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        assert!(
+            fault.contains(&format!("module_hollow.c` {deed}")),
+            "{fault}"
+        );
+        flow.sock.snd_cwnd = 100;
+        assert_eq!(flow.undo_cwnd(), 100, "Reno's, of the table it had");
+    }
 }
 
 #[test]

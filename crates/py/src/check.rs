@@ -3,8 +3,35 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::{EngineError, cc_error, to_json};
+
+/// A directory for compilers, which goes with the block that it is made for; if the process is killed,
+/// when the next is made.
+#[pyclass(module = "dumbbell._core")]
+#[derive(Default)]
+pub(crate) struct ScratchDirectory(Option<dumbbell_cc::ScratchDir>);
+
+#[pymethods]
+impl ScratchDirectory {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn __enter__(&mut self) -> PyResult<PathBuf> {
+        let dir = dumbbell_cc::ScratchDir::new()?;
+        let path = dir.path().to_owned();
+        self.0 = Some(dir);
+        Ok(path)
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&mut self, _exception: &Bound<'_, PyTuple>) {
+        self.0 = None;
+    }
+}
 
 /// Write the storm's sources and the headers to a directory; say as JSON how to build it.
 #[pyfunction]

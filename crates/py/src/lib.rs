@@ -261,7 +261,7 @@ mod _core {
     #[pymodule_export]
     use super::capture_input::CaptureError;
     #[pymodule_export]
-    use super::check::{compile_for_kernel, verify, write_storm};
+    use super::check::{ScratchDirectory, compile_for_kernel, verify, write_storm};
     #[pymodule_export]
     use super::isolation::{precompile, report_crashes, running_call};
     #[pymodule_export]

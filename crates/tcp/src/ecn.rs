@@ -95,7 +95,7 @@ impl Sender {
     /// An echoed mark: reduces the window as for a loss, but once per round trip (RFC 3168 §6.1.2),
     /// and with no way back, since the congestion is proven.
     pub(crate) fn enter_cwr(&mut self) {
-        self.prior_ssthresh = 0;
+        self.cc.sock.prior_ssthresh = 0;
         if self.cc.sock.ca_state() < CaState::Cwr {
             self.undo_marker = None;
             self.init_cwnd_reduction();

@@ -38,7 +38,7 @@ impl Sender {
         progress: &mut Progress,
     ) {
         if progress.ece {
-            self.prior_ssthresh = 0; // congestion is proven: nothing to undo
+            self.cc.sock.prior_ssthresh = 0; // congestion is proven: nothing to undo
         }
         match self.cc.sock.ca_state() {
             CaState::Open => self.retrans_stamp_ms = None,
@@ -124,11 +124,11 @@ impl Sender {
     /// Enters fast recovery: remembers what to undo, asks for ssthresh, starts PRR. Nothing is undone
     /// if the ACK echoes a mark.
     pub(crate) fn enter_recovery(&mut self, ece: bool) {
-        self.prior_ssthresh = 0;
+        self.cc.sock.prior_ssthresh = 0;
         self.init_undo();
         if !self.in_cwnd_reduction() {
             if !ece {
-                self.prior_ssthresh = self.current_ssthresh();
+                self.cc.sock.prior_ssthresh = self.current_ssthresh();
             }
             self.init_cwnd_reduction();
         }
@@ -252,7 +252,6 @@ impl Sender {
     pub(crate) fn publish_recovery(&mut self) {
         let undo_marker = self.undo_marker.map_or(0, |una| self.byte_seq(una));
         let sock = &mut self.cc.sock;
-        sock.prior_ssthresh = self.prior_ssthresh;
         sock.undo_marker = undo_marker;
         sock.undo_retrans = self.undo_retrans;
         sock.retrans_stamp = self.retrans_stamp_ms.unwrap_or(0);
@@ -283,12 +282,12 @@ impl Sender {
         if unmark_lost {
             self.unmark_lost();
         }
-        if self.prior_ssthresh > 0 {
+        if self.cc.sock.prior_ssthresh > 0 {
             self.publish_recovery();
             self.cc.sock.snd_cwnd = self.cc.undo_cwnd();
             let sock = &mut self.cc.sock;
-            if self.prior_ssthresh > sock.snd_ssthresh {
-                sock.snd_ssthresh = self.prior_ssthresh;
+            if sock.prior_ssthresh > sock.snd_ssthresh {
+                sock.snd_ssthresh = sock.prior_ssthresh;
                 self.withdraw_cwr();
             }
         }
@@ -406,7 +405,7 @@ impl Sender {
             || self.high_seq <= self.una
             || (prior_state == CaState::Loss && self.cc.sock.icsk_retransmits == 0);
         if first_of_window {
-            self.prior_ssthresh = self.current_ssthresh();
+            self.cc.sock.prior_ssthresh = self.current_ssthresh();
             self.cc.sock.prior_cwnd = self.cc.sock.snd_cwnd;
             self.publish_recovery();
             self.cc.sock.snd_ssthresh = self.cc.ssthresh();

@@ -98,8 +98,6 @@ pub struct Sender {
     pub(crate) undo_marker: Option<u32>,
     /// Retransmissions not yet known to be spurious; -1: none made yet.
     pub(crate) undo_retrans: i32,
-    /// ssthresh before the reduction; 0: nothing to restore.
-    pub(crate) prior_ssthresh: u32,
     /// Time of the first retransmission of this episode, ms.
     pub(crate) retrans_stamp_ms: Option<u32>,
     /// F-RTO (RFC 5682) watches whether this timeout was spurious.
@@ -157,7 +155,6 @@ impl Sender {
             high_seq: 0,
             undo_marker: None,
             undo_retrans: 0,
-            prior_ssthresh: 0,
             retrans_stamp_ms: None,
             frto: false,
             dsack_dups: 0,

@@ -4,7 +4,9 @@
 |---|---|
 | `check` | the steps, one after the other, and the verdict |
 | `finding` | what a step has found, or why it was left out |
-| `storm` | builds crates/cc/src/storm/storm.c with a file, runs it, reads what it says |
+| `storm` | sends a file through storms and compares what they do |
+| `storm_builder` | builds crates/cc/src/storm/storm.c with a file |
+| `storm_output` | what the storm and its sanitizers say, in words |
 """
 
 from dumbbell.cc_check.check import Check, check

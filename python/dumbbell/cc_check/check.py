@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any, Literal
 
 from dumbbell import _core
 from dumbbell.cc_check.finding import Finding, LeftOut
-from dumbbell.cc_check.storm import FLOWS, STEPS, Builder, Storm, storm
+from dumbbell.cc_check.storm import FLOWS, STEPS, Storm, storm
+from dumbbell.cc_check.storm_builder import Builder
 from dumbbell.congestion_control import CongestionControlChoice, Description, describe
 from dumbbell.engine import CAP_SYS_ADMIN, has_capabilities
 from dumbbell.errors import CongestionControlError, EngineError
@@ -94,6 +94,7 @@ class Check:
                 "seeds": self.storm.seeds,
                 "flows": FLOWS,
                 "events_per_flow": STEPS,
+                "settings": self.storm.settings,
                 "calls": self.storm.calls,
             },
             "verifier": self.verifier,
@@ -149,12 +150,12 @@ def check_source(
     result: Check, file: str, storms: int, on_step: Callable[[str], None], *, is_file: bool
 ) -> None:
     """Make the steps that are of C."""
-    if is_file and check_warnings(result, file):
-        for step in ("bpf", "storm"):
-            result.left_out.append(LeftOut(step, "it is a kernel module's source"))
-        return
-    on_step("BPF build")
-    compiled = check_bpf(result, file)
+    is_module = is_file and check_warnings(result, file)
+    if is_module:
+        result.left_out.append(LeftOut("bpf", "it is a kernel module's source"))
+    else:
+        on_step("BPF build")
+    compiled = not is_module and check_bpf(result, file)
     if is_file:
         on_step("1 storm" if storms == 1 else f"{storms} storms")
         result.storm = storm(file, storms)
@@ -181,8 +182,8 @@ def refused(result: Check, message: str) -> None:
 
 def check_warnings(result: Check, file: str) -> bool:
     """Compile with warnings on, which do not fail; whether it is a kernel module's source."""
-    with tempfile.TemporaryDirectory(prefix="dumbbell-check-") as directory:
-        builder = Builder(file, Path(directory))
+    with _core.ScratchDirectory() as directory:
+        builder = Builder(file, directory)
         if builder.is_module:
             return True
         for line in builder.warnings().splitlines():

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import subprocess
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
 from dumbbell.cc_check.finding import Finding, LeftOut
-from dumbbell.congestion_control import file_of
+from dumbbell.cc_check.storm_builder import Builder
+from dumbbell.cc_check.storm_output import Outcome, read_calls, read_problems
 
 __all__ = ["FLOWS", "STEPS", "Storm", "storm"]
 
 #: Sockets of one storm, and events of each.
 FLOWS, STEPS = 150, 1500
+#: Sockets of a storm with one parameter at an end of its range.
+FLOWS_AT_END = 10
 #: The strongest set that the compiler has is taken.
 SANITIZERS = ("address,undefined", "undefined", "")
 #: A storm takes a second or two; a hanging call is told after three.
@@ -27,25 +27,6 @@ LIMIT_S = 300
 #: Builds of one source that must all do the same: with what is never written holding one thing or
 #: another, and optimised as for a run.
 FILLINGS = ("zero", "pattern")
-
-RUNTIME_ERROR = re.compile(r"^(?P<file>.+?):(?P<line>\d+):\d+: runtime error: (?P<what>.+)$")
-ADDRESS_ERROR = re.compile(r"ERROR: AddressSanitizer: (?P<what>[\w-]+)")
-FRAME = re.compile(r"^\s*#\d+ \S+ in (?P<function>\S+) (?P<file>[^ :]+):(?P<line>\d+)")
-
-#: What the storm's words mean; {value} is its number.
-PROBLEMS = {
-    "cwnd_zero": "sets cwnd to 0 in `{op}`: Linux would send nothing until a timeout; keep it at "
-    "1 or more",
-    "cwnd_huge": "sets cwnd to {value:,} packets in `{op}`: has a subtraction gone below zero?",
-    "undo_zero": "returns a cwnd of 0 from `{op}`, of which Linux warns",
-    "undo_huge": "returns a cwnd of {value:,} packets from `{op}`",
-    "ssthresh_zero": "returns an ssthresh of 0 from `{op}`, which becomes cwnd when recovery "
-    "ends; return 2 or more",
-    "beyond_state": "writes at byte {value} beyond its 104 bytes of state in `{op}`; say CA_PRIV() "
-    "of the state's struct, so that a compiler refuses it",
-    "foreign_field": "writes a field of the socket in `{op}` that the kernel lets no BPF "
-    "congestion control write (byte {value} of struct tcp_sock)",
-}
 
 
 @dataclass
@@ -58,6 +39,8 @@ class Storm:
         What the build looked for; empty where the compiler has none.
     seeds
         How many storms of `FLOWS` sockets with `STEPS` events each.
+    settings
+        How many more, smaller, with one parameter at an end of its range.
     calls
         How often each op was called, in the first.
     findings, left_out
@@ -66,6 +49,7 @@ class Storm:
 
     sanitizers: str = ""
     seeds: int = 0
+    settings: int = 0
     calls: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
@@ -75,21 +59,6 @@ class Storm:
         finding = Finding("storm", "error", kind, message)
         if finding not in self.findings:
             self.findings.append(finding)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a run of the storm's program left."""
-
-    returncode: int
-    out: str
-    err: str
-
-    @property
-    def trace(self) -> str | None:
-        """Digest of all that was written; None if the program did not get to its end."""
-        found = re.search(r"^trace (\w+)$", self.out, re.MULTILINE)
-        return found[1] if found else None
 
 
 def storm(name: str, seeds: int) -> Storm:
@@ -103,8 +72,8 @@ def storm(name: str, seeds: int) -> Storm:
         How many storms.
     """
     result = Storm(seeds=seeds)
-    with tempfile.TemporaryDirectory(prefix="dumbbell-storm-") as directory:
-        builder = Builder(name, Path(directory))
+    with _core.ScratchDirectory() as directory:
+        builder = Builder(name, directory)
         program = None
         for sanitizers in SANITIZERS:
             program = builder.build(f"sanitized-{len(sanitizers)}", sanitize(sanitizers))
@@ -122,8 +91,29 @@ def storm(name: str, seeds: int) -> Storm:
         for seed in range(1, seeds + 1):
             one_storm(result, builds, seed, builder)
             if result.findings:
-                break
+                return result
+        for setting in ends(builder):
+            result.settings += 1
+            outcome = run_program(program, 1, builder, FLOWS_AT_END, [setting])
+            add_problems(result, outcome, builder, f" with `{setting}`")
     return result
+
+
+def ends(builder: Builder) -> Iterator[str]:
+    """Yield each parameter at either end of its range; a module's range is but its type's."""
+    for param in () if builder.is_module else builder.params:
+        for value in sorted({param["min"], param["max"]} - {param["default"]}):
+            yield f"{param['name']}={value}"
+
+
+def add_problems(result: Storm, outcome: Outcome, builder: Builder, where: str = "") -> None:
+    """Note what a storm's program said, or that it has ended without a word."""
+    problems = list(read_problems(outcome, builder.source, builder.fields))
+    if not problems and outcome.trace is None:
+        status = f"ended the storm without a word (status {outcome.returncode})"
+        problems.append(("crash", status))
+    for kind, message in problems:
+        result.add(kind, message + where)
 
 
 def fillings(builder: Builder) -> dict[str, Path]:
@@ -140,20 +130,17 @@ def one_storm(result: Storm, builds: dict[str, Path], seed: int, builder: Builde
     """Make one storm with all builds, one of them twice, and compare."""
     outcomes = {}
     for filling, program in builds.items():
-        outcomes[filling] = run_program(program, seed, builder.storage_bytes)
+        outcomes[filling] = run_program(program, seed, builder)
     # The last one twice: AddressSanitizer may put things at the same addresses each time.
     last = list(builds)[-1]
-    again = run_program(builds[last], seed, builder.storage_bytes)
+    again = run_program(builds[last], seed, builder)
     first = outcomes[""]
     if seed == 1:
         result.calls = read_calls(first.out)
-    for kind, message in read_problems(first, builder.source):
-        result.add(kind, message)
+    add_problems(result, first, builder)
     if result.findings:
         return
-    if first.trace is None:
-        result.add("crash", f"ended the storm without a word (status {first.returncode})")
-    elif again.trace != outcomes[last].trace:
+    if again.trace != outcomes[last].trace:
         result.add(
             "non_deterministic",
             "does not do the same in the same storm: does it depend on an address, or on what was "
@@ -167,74 +154,6 @@ def one_storm(result: Storm, builds: dict[str, Path], seed: int, builder: Builde
         )
 
 
-class Builder:
-    """Compiles the storm's program in a directory.
-
-    Parameters
-    ----------
-    name
-        The congestion control.
-    directory
-        Filled with the headers and the program.
-    """
-
-    def __init__(self, name: str, directory: Path) -> None:
-        sources = json.loads(_core.write_storm(name, str(directory)))
-        self.source = file_of(name).resolve()
-        self.directory = directory
-        self.compiler: list[str] = sources["compiler"].split()
-        self.flags: list[str] = sources["flags"]
-        self.linked: list[str] = sources["linked"]
-        self.ops_table: str = sources["ops_table"]
-        self.storage_bytes: int = sources["storage_bytes"]
-        #: It registers its ops table by calling the kernel.
-        self.is_module = not self.ops_table
-        #: What the compiler said last.
-        self.message = ""
-
-    def build(self, name: str, extra: Sequence[str]) -> Path | None:
-        """Build the program; None if it does not build."""
-        program, driver = self.directory / name, self.directory / f"{name}.o"
-        storm = ["-Dconst=", f"-DOPS_TABLE={self.ops_table}", "-c", "storm.c", "-o", str(driver)]
-        if not self.compile([*extra, "-w", *storm]):
-            return None
-        # Where it calls a congestion control of the kernel's, that is linked in too.
-        others = [str(path) for path in sorted((self.directory / "include/kfuncs").glob("*.c"))]
-        for linked in (self.linked, self.linked + others):
-            parts = [str(self.source), *linked, str(driver), "-o", str(program)]
-            if self.compile([*extra, "-w", *self.headers(), *parts]):
-                return program
-        return None
-
-    def headers(self) -> list[str]:
-        """Return the headers that go ahead of the source, as in a build for a run."""
-        headers = ["-include", "include/vmlinux.h"]
-        helpers = "bpf_tcp_helpers.h"
-        if helpers in self.source.read_text(encoding="utf-8", errors="replace"):
-            headers += ["-include", f"include/{helpers}"]
-        return headers
-
-    def warnings(self) -> str:
-        """Return what the compiler says of the source with warnings on."""
-        flags = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-fsyntax-only"]
-        self.compile([*flags, *self.headers(), str(self.source)])
-        return self.message
-
-    def compile(self, arguments: Sequence[str]) -> bool:
-        """Run the compiler in the directory."""
-        includes = ["-I", "include", "-I", ".", "-I", str(self.source.parent)]
-        done = subprocess.run(  # noqa: S603 -- the compiler that builds it for a run
-            [*self.compiler, *self.flags, *includes, *arguments],
-            cwd=self.directory,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-        self.message = done.stderr.strip()
-        return done.returncode == 0
-
-
 def sanitize(sanitizers: str) -> list[str]:
     """Return the flags that turn sanitizers on; signed arithmetic wraps, as in the kernel."""
     debug = ["-O1", "-g", "-fno-omit-frame-pointer"]
@@ -243,13 +162,15 @@ def sanitize(sanitizers: str) -> list[str]:
     return [*debug, f"-fsanitize={sanitizers}", "-fno-sanitize=signed-integer-overflow"]
 
 
-def run_program(program: Path, seed: int, storage_bytes: int) -> Outcome:
-    """Run the storm's program."""
-    numbers = [str(number) for number in (seed, FLOWS, STEPS, storage_bytes)]
+def run_program(
+    program: Path, seed: int, builder: Builder, flows: int = FLOWS, settings: Sequence[str] = ()
+) -> Outcome:
+    """Run the storm's program, with parameters as `settings` say."""
+    numbers = [str(number) for number in (seed, flows, STEPS, builder.storage_bytes)]
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0"}
     try:
         done = subprocess.run(  # noqa: S603 -- just built
-            [str(program), *numbers],
+            [str(program), *numbers, *settings],
             capture_output=True,
             text=True,
             errors="replace",
@@ -265,51 +186,6 @@ def run_program(program: Path, seed: int, storage_bytes: int) -> Outcome:
 def text(output: Any) -> str:
     """Return what a program that was stopped has written."""
     return output.decode(errors="replace") if isinstance(output, bytes) else output or ""
-
-
-def read_calls(out: str) -> dict[str, int]:
-    """Return how often each op was called."""
-    return {op: int(count) for op, count in re.findall(r"^calls (\w+) (\d+)$", out, re.MULTILINE)}
-
-
-def read_problems(outcome: Outcome, source: Path) -> Iterator[tuple[str, str]]:
-    """Read what the program and its sanitizers said; kind and message of each problem."""
-    yield from read_sanitizers(outcome.err, source)
-    for line in outcome.out.splitlines():
-        word, *fields = line.split()
-        if word == "problem":
-            kind, op, flow, step, value = fields
-            where = f" (storm's flow {flow}, event {step})"
-            yield kind, PROBLEMS[kind].format(op=op, value=int(value)) + where
-        elif word == "crash" and "AddressSanitizer" not in outcome.err:
-            what = f" (signal {fields[0]})" if fields[0] != "0" else ""
-            yield "crash", f"crashes in `{fields[1]}`{what}"
-        elif word == "stuck":
-            yield "stuck", f"does not return from `{fields[1]}` within 3 s; bound its loops"
-
-
-def read_sanitizers(err: str, source: Path) -> Iterator[tuple[str, str]]:
-    """Read the sanitizers' reports."""
-    lines = err.splitlines()
-    for number, line in enumerate(lines):
-        found = RUNTIME_ERROR.match(line)
-        if found:
-            what = found["what"]
-            kind = "division_by_zero" if "division by zero" in what else "undefined"
-            hint = "; BPF gives 0, a module crashes: guard it" if kind == "division_by_zero" else ""
-            yield kind, f"{Path(found['file']).name}:{found['line']}: {what}{hint}"
-        found = ADDRESS_ERROR.search(line)
-        if found:
-            yield "address", f"{found['what']}{place(lines[number:], source)}"
-
-
-def place(lines: Iterable[str], source: Path) -> str:
-    """Return where in the user's file an address error happened: of the frames the first in it."""
-    for line in lines:
-        frame = FRAME.match(line)
-        if frame and Path(frame["file"]).name == source.name:
-            return f" in `{frame['function']}` at {source.name}:{frame['line']}"
-    return ""
 
 
 def first_line(message: str) -> str:

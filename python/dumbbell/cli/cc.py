@@ -122,9 +122,11 @@ def print_check(console: Console, checked: Check) -> None:
     if checked.storm is not None and checked.storm.calls:
         calls = sum(checked.storm.calls.values())
         found = checked.storm.sanitizers.replace(",", " and ") or "no"
+        ends = checked.storm.settings
+        at_ends = f", {ends} at the ends of parameters' ranges" if ends else ""
         say(
             console,
-            f"storm       {checked.storm.seeds} × {calls:,} calls, {found} sanitizers",
+            f"storm       {checked.storm.seeds} × {calls:,} calls{at_ends}, {found} sanitizers",
         )
     if checked.verifier is not None:
         say(console, f"verifier    {'takes it' if checked.verifier else 'refuses it'}")

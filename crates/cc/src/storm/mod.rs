@@ -1,32 +1,71 @@
 //! The sources of the storm (`storm.c`), laid out to be compiled with a congestion control.
 
+use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::catalog::{self, Target};
 use crate::compile;
+use crate::compiler::find_compiler;
+use crate::declarations::Param;
 use crate::error::Error;
-use crate::flags;
+use crate::field_watch::PROTECTED;
+use crate::file_name::FileName;
 use crate::instance::Instance;
 use crate::request::Request;
+use crate::{flags, kernel_headers, kernel_module};
 
-const STORM: &str = include_str!("storm.c");
+/// The driver, `storm.c`, and what it includes.
+const FILES: [(&str, &str); 9] = [
+    ("acks.h", include_str!("acks.h")),
+    ("calls.h", include_str!("calls.h")),
+    ("draws.h", include_str!("draws.h")),
+    ("flow.h", include_str!("flow.h")),
+    ("libc.h", include_str!("libc.h")),
+    ("reports.h", include_str!("reports.h")),
+    ("sender.h", include_str!("sender.h")),
+    ("settings.h", include_str!("settings.h")),
+    ("storm.c", include_str!("storm.c")),
+];
+const NEEDS_HELPERS: &str = "bpf_tcp_helpers.h";
 
-/// How to build the storm: `COMPILER FLAGS -I include -I . -include include/vmlinux.h …`.
+/// How to build the storm in its directory: the driver and each unit by itself, then all of them
+/// linked with the sources that every object is linked with.
 #[derive(Clone, Debug, Serialize)]
 pub struct StormSources {
     /// The compiler's words, as `cc`.
     pub compiler: String,
     /// Flags of the native build, without warnings.
     pub flags: Vec<&'static str>,
-    /// Sources that every object is linked with, relative to the directory.
+    /// Flags of the driver.
+    pub driver_flags: Vec<String>,
+    /// The congestion control, and the modules whose functions it uses.
+    pub units: Vec<StormUnit>,
+    /// What is linked, relative to the directory, and with which flags.
     pub linked: Vec<String>,
-    /// Variable of the congestion control's ops table.
-    pub ops_table: String,
+    /// Flags of what is linked.
+    pub linked_flags: Vec<String>,
+    /// Flags of units and of what is linked, to be tried one after the other.
+    pub variants: Vec<Vec<&'static str>>,
+    /// Whether it is a kernel module.
+    pub is_module: bool,
     /// Bytes of its `bpf_sk_storage` value.
     pub storage_bytes: usize,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// Fields of the socket that BPF may not write, and at which byte they begin.
+    pub protected: Vec<(&'static str, usize)>,
+}
+
+/// A source of the congestion control's.
+#[derive(Clone, Debug, Serialize)]
+pub struct StormUnit {
+    /// Its file.
+    pub source: PathBuf,
+    /// Its own flags.
+    pub flags: Vec<String>,
 }
 
 /// Writes `storm.c` and the headers to a directory.
@@ -35,21 +74,115 @@ pub fn write_storm(name: &str, directory: &Path) -> Result<StormSources, Error> 
         file: name.to_owned(),
         problem,
     };
-    let object = catalog::find(name, Target::Native)?.object;
+    let build = catalog::find(name, Target::Native)?;
     let request = Request {
         name: name.to_owned(),
         ..Request::default()
     };
-    let instance = Instance::new(&request, object.as_ref(), 0)?;
-    compile::write_headers_to(directory)
-        .and_then(|()| fs::write(directory.join("storm.c"), STORM))
-        .map_err(|error| failed(error.to_string()))?;
+    let instance = Instance::new(&request, build.object.as_ref(), 0)?;
+    let declarations = instance.declarations();
+    let path = FileName::parse(name).map_or(Path::new(name), |file| file.path);
+    let path = fs::canonicalize(path).map_err(|error| failed(error.to_string()))?;
+    let is_module = instance.module_ops() != 0;
+    write(directory, is_module, &declarations.params).map_err(|error| failed(error.to_string()))?;
+    let sources = if is_module {
+        of_module(&path, &build.source)
+    } else {
+        of_bpf(&path, &build.source, instance.ops_table())
+    };
     Ok(StormSources {
-        compiler: compile::find_compiler()
-            .ok_or_else(|| Error::NoCompiler { path: name.into() })?,
-        flags: flags::compiler(std::env::consts::ARCH),
-        linked: flags::LINKED.map(|file| format!("include/{file}")).to_vec(),
-        ops_table: instance.ops_table().to_owned(),
-        storage_bytes: instance.declarations().storage_bytes,
+        compiler: find_compiler().ok_or_else(|| Error::NoCompiler { path: name.into() })?,
+        storage_bytes: declarations.storage_bytes,
+        params: declarations.params.clone(),
+        ..sources
     })
+}
+
+fn write(directory: &Path, is_module: bool, params: &[Param]) -> std::io::Result<()> {
+    compile::write_headers_to(directory)?;
+    if is_module {
+        kernel_headers::write_below(&directory.join("include/linux-module"))?;
+    }
+    for (file, text) in FILES {
+        fs::write(directory.join(file), text)?;
+    }
+    fs::write(directory.join("params.h"), params_header(params))
+}
+
+/// The table of parameters, whose variables could have the names of the storm's own functions.
+fn params_header(params: &[Param]) -> String {
+    let (mut variables, mut rows) = (String::new(), String::new());
+    for (index, param) in params.iter().enumerate() {
+        // Writing to a String succeeds.
+        let _ = writeln!(
+            variables,
+            "extern u8 storm_param_{index}[] __asm__(\"{}\");",
+            param.variable
+        );
+        let _ = writeln!(
+            rows,
+            "\t{{ \"{}\", storm_param_{index}, {} }},",
+            param.name, param.size
+        );
+    }
+    format!("{variables}static struct param params[] = {{\n{rows}\t{{ }},\n}};\n")
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn sources() -> StormSources {
+    StormSources {
+        compiler: String::new(),
+        flags: flags::compiler(std::env::consts::ARCH),
+        driver_flags: words(&["-I", "include"]),
+        units: Vec::new(),
+        linked: flags::LINKED.map(|file| format!("include/{file}")).to_vec(),
+        linked_flags: words(&["-I", "include"]),
+        variants: vec![Vec::new()],
+        is_module: false,
+        storage_bytes: 0,
+        params: Vec::new(),
+        protected: PROTECTED.to_vec(),
+    }
+}
+
+/// As `compile.rs` builds a BPF source for a run.
+fn of_bpf(path: &Path, source: &str, ops_table: &str) -> StormSources {
+    let mut own = words(&["-I", "include", "-I", ".", "-include", "include/vmlinux.h"]);
+    if source.contains(NEEDS_HELPERS) {
+        own.extend(["-include".to_owned(), format!("include/{NEEDS_HELPERS}")]);
+    }
+    let mut all = sources();
+    all.driver_flags.push(format!("-DOPS_TABLE={ops_table}"));
+    all.units.push(StormUnit {
+        source: path.to_owned(),
+        flags: own,
+    });
+    all
+}
+
+/// As `compile.rs` builds a kernel module for a run.
+fn of_module(path: &Path, source: &str) -> StormSources {
+    let mut own = words(&kernel_module::FLAGS);
+    own.extend(words(&["-I", "include/linux-module"]));
+    let dependency = [own.clone(), vec![kernel_module::DEPENDENCY.to_owned()]].concat();
+    let mut all = sources();
+    all.driver_flags.push("-DSTORM_OF_MODULE".to_owned());
+    all.linked_flags = [own.clone(), words(&["-I", "include"])].concat();
+    all.linked
+        .push(format!("include/{}", kernel_module::LINKED));
+    all.variants.push(vec![kernel_module::CONG_CONTROL_RS]);
+    all.is_module = true;
+    all.units.push(StormUnit {
+        source: path.to_owned(),
+        flags: own,
+    });
+    let others = kernel_module::dependencies(path, source).into_iter();
+    all.units.extend(others.map(|source| StormUnit {
+        source,
+        flags: dependency.clone(),
+    }));
+    all
 }

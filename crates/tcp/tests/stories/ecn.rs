@@ -121,6 +121,7 @@ fn rfc3168_a_loss_is_told_and_its_repair_is_not_capable() {
     assert_eq!(s.ecn_fields(), [Ecn::NotEct]);
     s.play("203 > 1 rtx");
     let ssthresh = s.sock().snd_ssthresh;
+    assert!(s.sock().prior_ssthresh > 0, "what an undo would restore");
     s.play(
         "204 < ack 1 sack 2:6 ece
          205 < ack 1 sack 2:7 ece
@@ -128,6 +129,7 @@ fn rfc3168_a_loss_is_told_and_its_repair_is_not_capable() {
     );
     assert_eq!(s.state(), CaState::Recovery);
     assert_eq!(s.sock().snd_ssthresh, ssthresh);
+    assert_eq!(s.sock().prior_ssthresh, 0, "a mark proves the congestion");
 }
 
 /// Linux: congestion that was proven by a mark is not undone, though the loss turns out to be none.

@@ -1,0 +1,123 @@
+//! Writes that the kernel's verifier refuses, where a cast has got them past the compiler.
+//!
+//! A BPF source may write a few fields of the socket; our headers make the others const. For a
+//! simulation it does not matter, but what it shows would never run on the kernel.
+
+use std::mem::offset_of;
+
+use crate::ops::CALLBACKS;
+use crate::running::Op;
+use crate::sock::Sock;
+
+/// Calls of an op that are all watched; later ones now and then.
+const FIRST_CALLS: u32 = 100;
+const THEN_EVERY: u32 = 64;
+
+/// Names the fields that a BPF congestion control may not write (`net/ipv4/bpf_tcp_ca.c`).
+macro_rules! protected {
+    ($($field:ident),+ $(,)?) => {
+        /// Their names and where they lie.
+        pub(crate) const PROTECTED: &[(&str, usize)] =
+            &[$((stringify!($field), offset_of!(Sock, $field))),+];
+
+        /// The first of them in which two sockets differ.
+        fn difference(a: &Sock, b: &Sock) -> Option<&'static str> {
+            $(if a.$field != b.$field {
+                return Some(stringify!($field));
+            })+
+            None
+        }
+    };
+}
+
+protected![
+    sk_max_pacing_rate,
+    sk_gso_max_size,
+    sk_gso_max_segs,
+    sk_pacing_shift,
+    sk_state,
+    icsk_rto,
+    icsk_ca_bits,
+    icsk_retransmits,
+    icsk_backoff,
+    icsk_reserved,
+    icsk_ca_ops,
+    icsk_ack_reserved,
+    icsk_ack_ato,
+    bytes_acked,
+    bytes_sent,
+    tcp_mstamp,
+    tcp_clock_cache,
+    tcp_wstamp_ns,
+    delivered_mstamp,
+    first_tx_mstamp,
+    rtt_min,
+    srtt_us,
+    mdev_us,
+    rttvar_us,
+    mss_cache,
+    advmss,
+    snd_una,
+    snd_nxt,
+    write_seq,
+    high_seq,
+    snd_wnd,
+    snd_cwnd_clamp,
+    snd_cwnd_used,
+    prior_cwnd,
+    prior_ssthresh,
+    packets_out,
+    retrans_out,
+    sacked_out,
+    lost_out,
+    max_packets_out,
+    cwnd_usage_seq,
+    prr_delivered,
+    prr_out,
+    delivered,
+    delivered_ce,
+    lost,
+    rate_delivered,
+    rate_interval_us,
+    total_retrans,
+    data_segs_out,
+    reordering,
+    undo_marker,
+    undo_retrans,
+    lsndtime,
+    limited_bits,
+    tp_reserved,
+    rcv_tsval,
+    rcv_tsecr,
+    rx_opt_bits,
+    rx_reserved,
+    rcv_nxt,
+    rcv_tstamp,
+    retrans_stamp,
+    bytes_retrans,
+    host_requests,
+    host_storage,
+];
+
+/// One flow's calls.
+#[derive(Debug, Default)]
+pub(crate) struct FieldWatch {
+    calls: [u32; CALLBACKS.len()],
+    /// The socket before the call, if it is watched.
+    before: Option<Sock>,
+}
+
+impl FieldWatch {
+    pub(crate) fn enter(&mut self, op: Op, sock: &Sock) {
+        let calls = &mut self.calls[op as usize];
+        *calls = calls.wrapping_add(1);
+        if *calls <= FIRST_CALLS || calls.is_multiple_of(THEN_EVERY) {
+            self.before = Some(sock.clone());
+        }
+    }
+
+    /// A field that the call has written and may not.
+    pub(crate) fn leave(&mut self, sock: &Sock) -> Option<&'static str> {
+        difference(&self.before.take()?, sock)
+    }
+}

@@ -1,0 +1,105 @@
+"""What the storm's program and its sanitizers say, in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Outcome", "read_calls", "read_problems"]
+
+RUNTIME_ERROR = re.compile(r"^(?P<file>.+?):(?P<line>\d+):\d+: runtime error: (?P<what>.+)$")
+ADDRESS_ERROR = re.compile(r"ERROR: AddressSanitizer: (?P<what>[\w-]+)")
+FRAME = re.compile(r"^\s*#\d+ \S+ in (?P<function>\S+) (?P<file>[^ :]+):(?P<line>\d+)")
+
+#: What the storm's words mean; {value} is its number, {field} the field at that byte.
+PROBLEMS = {
+    "cwnd_zero": "sets cwnd to 0 in `{op}`: Linux would send nothing until a timeout; keep it at "
+    "1 or more",
+    "cwnd_huge": "sets cwnd to {value:,} packets in `{op}`: has a subtraction gone below zero?",
+    "undo_zero": "returns a cwnd of 0 from `{op}`, of which Linux warns",
+    "undo_huge": "returns a cwnd of {value:,} packets from `{op}`",
+    "ssthresh_zero": "returns an ssthresh of 0 from `{op}`, which becomes cwnd when recovery "
+    "ends; return 2 or more",
+    "beyond_state": "writes at byte {value} beyond its 104 bytes of state in `{op}`; say CA_PRIV() "
+    "of the state's struct, so that a compiler refuses it",
+    "foreign_field": "writes `{field}` in `{op}`, which the kernel lets no BPF congestion control "
+    "write",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run of the storm's program left."""
+
+    returncode: int
+    out: str
+    err: str
+
+    @property
+    def trace(self) -> str | None:
+        """Digest of all that was written; None if the program did not get to its end."""
+        found = re.search(r"^trace (\w+)$", self.out, re.MULTILINE)
+        return found[1] if found else None
+
+
+def read_calls(out: str) -> dict[str, int]:
+    """Return how often each op was called."""
+    return {op: int(count) for op, count in re.findall(r"^calls (\w+) (\d+)$", out, re.MULTILINE)}
+
+
+def read_problems(
+    outcome: Outcome, source: Path, protected: Mapping[int, str]
+) -> Iterator[tuple[str, str]]:
+    """Read what the program and its sanitizers said; kind and message of each problem.
+
+    Parameters
+    ----------
+    outcome
+        What the program left.
+    source
+        The congestion control.
+    protected
+        Names of the socket's fields that BPF may not write, by the byte at which each begins.
+    """
+    yield from read_sanitizers(outcome.err, source)
+    for line in outcome.out.splitlines():
+        word, *fields = line.split()
+        if word == "problem":
+            kind, op, flow, step, value = fields
+            where = f" (storm's flow {flow}, event {step})"
+            begins = max((at for at in protected if at <= int(value)), default=min(protected))
+            yield (
+                kind,
+                PROBLEMS[kind].format(op=op, value=int(value), field=protected[begins]) + where,
+            )
+        elif word == "crash" and "AddressSanitizer" not in outcome.err:
+            what = f" (signal {fields[0]})" if fields[0] != "0" else ""
+            yield "crash", f"crashes in `{fields[1]}`{what}"
+        elif word == "stuck":
+            yield "stuck", f"does not return from `{fields[1]}` within 3 s; bound its loops"
+
+
+def read_sanitizers(err: str, source: Path) -> Iterator[tuple[str, str]]:
+    """Read the sanitizers' reports."""
+    lines = err.splitlines()
+    for number, line in enumerate(lines):
+        found = RUNTIME_ERROR.match(line)
+        if found:
+            what = found["what"]
+            kind = "division_by_zero" if "division by zero" in what else "undefined"
+            hint = "; BPF gives 0, a module crashes: guard it" if kind == "division_by_zero" else ""
+            yield kind, f"{Path(found['file']).name}:{found['line']}: {what}{hint}"
+        found = ADDRESS_ERROR.search(line)
+        if found:
+            yield "address", f"{found['what']}{place(lines[number:], source)}"
+
+
+def place(lines: Iterable[str], source: Path) -> str:
+    """Return where in the user's file an address error happened: of the frames the first in it."""
+    for line in lines:
+        frame = FRAME.match(line)
+        if frame and Path(frame["file"]).name == source.name:
+            return f" in `{frame['function']}` at {source.name}:{frame['line']}"
+    return ""
