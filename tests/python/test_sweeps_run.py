@@ -254,6 +254,16 @@ def test_rows_of_another_warm_up_are_not_taken_for_those_of_a_killed_sweep(tmp_p
     assert SweepResult.load(tmp_path).rows.equals(expected.rows)
 
 
+def test_tables_that_are_damaged_are_not_measured(tmp_path):
+    Sweep(SCENARIO, {}).run(cache=False, out=tmp_path)
+    (table,) = tmp_path.glob("runs/*/flows.parquet")
+    content = table.read_bytes()
+    table.write_bytes(content[:99])
+    late = Sweep(SCENARIO, {}, warmup="1s")
+    assert late.run(cache=False, out=tmp_path).rows.equals(late.run(cache=False).rows)
+    assert table.read_bytes() == content
+
+
 def test_flows_that_end_before_the_warm_up_have_a_dash(cli):
     outcome = cli("sweep", "copa", "cubic", "--axis", "1.stop=500ms", "--time", "3s",
                   "--warmup", "1s", "--no-cache")  # fmt: skip
