@@ -111,7 +111,7 @@ def test_what_became_worse_is_in_every_output(cli: Cli, baseline: Path, tmp_path
     assert suite.failures == sum(isinstance(r, Failure) for e in results.values() for r in e)
     text = markdown.read_text(encoding="utf-8")
     assert text.startswith("### gate failed")
-    assert "| alone\\[buffer=1bdp\\] | queueing delay |" in text
+    assert "| alone\\[buffer=1bdp\\] | mean queueing delay |" in text
 
 
 def test_json_is_the_whole_of_it(cli: Cli, baseline: Path) -> None:

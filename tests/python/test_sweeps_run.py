@@ -190,10 +190,25 @@ def test_the_labelled_array_has_the_rows(tmp_path):
     assert array["goodput_bps"].attrs["units"] == "bit/s"
     assert array["rtt"].attrs["units"] == "ms"
     assert list(array["rate"].values) == [10e6, 20e6]
+    assert array["goodput_bps"].dims == ("rate+rtt", "flows", "rep", "group")
+    assert array["jain"].dims == array["verdict"].dims == ("rate+rtt", "flows", "rep")
+    assert array["jain"].notnull().all()
+    assert (array["verdict"] == "OK").all()
+    assert list(array["cc"].values) == ["copa", "cubic"]
+    assert array["flows"].dtype == int
+    assert array["inflight_mean_pkts"].attrs["long_name"] == "mean inflight"
     one = array["share"].isel({"rate+rtt": 1}).sel(flows=2, rep=1, group=0)
     frame = result.to_pandas()
     rows = frame[(frame.rate == "20mbit") & (frame.axis_flows == "2") & (frame.rep == 1)]
     assert float(one) == rows[rows.group == 0]["share"].item()
+
+
+def test_a_congestion_control_that_an_axis_changes_is_a_cell_s():
+    result = Sweep(SCENARIO, {"1.cc": "cubic,reno", "flows": [1, 2]}).run(cache=False)
+    array = result.to_xarray()
+    assert array["cc"].dims == ("1.cc", "flows", "group")
+    assert list(array["cc"].sel({"1.cc": "reno", "flows": 2}).values) == ["copa", "reno"]
+    assert array["1.cc"].dtype.kind in "UO"
 
 
 def test_rows_are_read_by_others(tmp_path):
