@@ -353,6 +353,19 @@ def test_axes_on_the_command_line(cli):
         assert says in outcome.err
 
 
+def test_a_single_value_is_no_axis(cli, tmp_path):
+    words = ("--rate", "10mbit", "--rtt", "20ms", "--flows", "2", "--buffer", "1..2bdp")
+    outcome = cli("sweep", "copa", "cubic", *words, "--time", "1s", "--out", str(tmp_path))
+    assert outcome.code == 0, outcome.err
+    result = SweepResult.load(tmp_path)
+    assert [axis.name for axis in result.axes] == ["buffer"]
+    assert (str(result.scenario.rate), str(result.scenario.rtt)) == ("10mbit", "20ms")
+    assert [group.flows for group in result.scenario.groups] == [2, 2]
+    zipped = ("--rate", "10mbit", "--rtt", "20ms", "--zip", "rate,rtt", "--time", "1s", "--json")
+    (document,) = json.loads(cli("sweep", "copa", *zipped).out)
+    assert document["point"] == {"rate": "10mbit", "rtt": "20ms"}
+
+
 def open_files() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 

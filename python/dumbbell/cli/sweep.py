@@ -155,11 +155,14 @@ def sweep_command(
             time=time, seed=seed, sample=sample, start=start, jitter=jitter, rwnd=rwnd,
             sndbuf=sndbuf, ecn_threshold=ecn_threshold, ecn=ecn, loss=loss,
         )  # fmt: skip
-        base = base_scenario(what, settings)
-        named = {"rate": rate, "rtt": rtt, "buffer": buffer, "flows": flows}
+        zips = [words.split(",") for words in zipped or []]
+        named = axes.named_axes(rate, rtt, buffer, flows)
+        more = axes.other_axes(axis or [], named)
+        base, lists = axes.with_constants(
+            base_scenario(what, settings), named, [name.strip() for words in zips for name in words]
+        )
         sweep = Sweep(
-            base, axes.axes_of(named, axis or []),
-            zipped=[words.split(",") for words in zipped or []],
+            base, {**lists, **more}, zipped=zips,
             reps=reps, until_ci=until_ci, metric=metric, max_reps=max_reps, warmup=warmup,
             engine=engine,
         )  # fmt: skip
