@@ -149,7 +149,11 @@ class Watchdog:
 
     def obey(self) -> None:
         """Cancel the run as the parent says; end it when the parent has gone."""
-        if not self.answers.recv(64):
+        try:
+            asked = self.answers.recv(64)
+        except OSError:  # it has gone with progress unread
+            asked = b""
+        if not asked:
             os._exit(0)
         self.control.cancel()
         threading.Timer(CANCEL_S, self.give_up).start()
