@@ -136,7 +136,7 @@ def test_a_mistake_is_one_line_with_file_line_and_remedy(
     assert "\n" not in message
 
 
-@pytest.mark.parametrize("suite_s", ['jani = "5%"', 'jain = "5"', '"others.share" = "1mbit"'])
+@pytest.mark.parametrize("suite_s", ['jani = "5%"', 'jain = "-5%"', '"others.share" = "1mbit"'])
 def test_a_mistake_of_the_suite_s_is_blamed_on_no_case(tmp_path: Path, suite_s: str) -> None:
     with pytest.raises(GateError) as caught:
         suite_of(tmp_path, SMALL.replace("[judge]", f"[judge]\n{suite_s}"))

@@ -154,7 +154,7 @@ def shown_cc(cc: str) -> str:
     """Return a congestion control's name as one would say it here: a file by the shorter way."""
     name, colon, params = moved_cc(cc, Path.cwd(), Path.cwd()).partition(":")
     if is_file(name):
-        name = min(name, os.path.abspath(name), key=len)
+        name = min(name, str(Path(name).resolve()), key=len)
     return f"{name}{colon}{params}"
 
 
