@@ -366,6 +366,28 @@ def test_a_single_value_is_no_axis(cli, tmp_path):
     assert document["point"] == {"rate": "10mbit", "rtt": "20ms"}
 
 
+def test_figures_are_drawn_again_where_something_changed(cli, tmp_path):
+    words = (
+        "sweep",
+        "copa",
+        "cubic",
+        "--buffer",
+        "1..2bdp",
+        "--time",
+        "1s",
+        "--out",
+        str(tmp_path),
+    )
+    cli(*words)
+    figure, *_ = sorted((tmp_path / "figures").glob("*.svg"))
+    drawn = figure.read_bytes()
+    figure.write_text("mine")
+    cli(*words)
+    assert figure.read_text() == "mine"
+    cli(*words, "--reps", "3")
+    assert figure.read_bytes() not in (b"mine", drawn)
+
+
 def open_files() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 

@@ -17,7 +17,15 @@ from dumbbell.sweeps.key import RunKey
 from dumbbell.sweeps.measures import Measures
 from dumbbell.sweeps.record import Record
 
-__all__ = ["MEASURES", "PROVENANCE", "check_files", "read", "read_provenance", "write"]
+__all__ = [
+    "MEASURES",
+    "PROVENANCE",
+    "check_files",
+    "file_digest",
+    "read",
+    "read_provenance",
+    "write",
+]
 
 #: What a run is of, and the digests of its files.
 PROVENANCE = "provenance.json"
