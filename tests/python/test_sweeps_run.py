@@ -372,7 +372,7 @@ def test_figures_are_drawn_again_where_something_changed(cli, tmp_path):
         "copa",
         "cubic",
         "--buffer",
-        "1..2bdp",
+        "1..4bdp",
         "--time",
         "1s",
         "--out",
