@@ -312,6 +312,10 @@ def execute(
         raise EngineError(str(error)) from None
     except _core.Cancelled:
         raise Cancelled("the run was cancelled") from None
-    tables = {name: pa.table(output.table(name)) for name in output.table_names()}
+    # Not `pa.table`, which would load pandas.
+    tables = {
+        name: pa.Table.from_batches([pa.record_batch(output.table(name))])
+        for name in output.table_names()
+    }
     summary = {**json.loads(output.summary()), "engine_build": engine_build()}
     return Run(scenario, summary, tables, path)

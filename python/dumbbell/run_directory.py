@@ -39,7 +39,10 @@ class ParquetTables(Mapping[str, pa.Table]):
         path = self.directory / f"{name}.parquet"
         if not path.is_file():
             raise KeyError(name)
-        return pq.read_table(path)
+        try:
+            return pq.read_table(path)
+        except (OSError, pa.ArrowException) as error:
+            raise ResultError(f"{path}: cannot be read: {error}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(path.stem for path in self.directory.glob("*.parquet")))

@@ -1,3 +1,4 @@
+import inspect
 import json
 import os
 import signal
@@ -8,6 +9,8 @@ import time
 import pytest
 
 from dumbbell import Reason, Run, Verdict
+from dumbbell.cli import COMMANDS
+from dumbbell.cli.lazy_command import LazyCommand
 
 FAST = ("--time", "1s")
 
@@ -139,6 +142,39 @@ def test_ctrl_c_stops_a_run_with_one_line():
     finally:
         process.kill()
     assert (process.returncode, out, err) == (130, "", "error: interrupted\n")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_says_of_each_command_what_that_says_itself(name):
+    loaded = LazyCommand(name, "").load()
+    assert COMMANDS[name] == inspect.cleandoc(loaded.help).partition("\n\n")[0].replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["run", "reno", *FAST], ["sweep", "reno", *FAST, "--no-cache"]]
+)
+def test_what_most_commands_do_not_need_is_not_loaded(arguments):
+    """It takes longer to load than a short run."""
+    code = (
+        "import atexit, sys; from dumbbell.cli import main\n"
+        "heavy = {'dask', 'distributed', 'duckdb', 'jinja2', 'matplotlib', 'pandas', 'scipy',"
+        " 'xarray'}\n"
+        "atexit.register(lambda: print(sorted(heavy & sys.modules.keys()), file=sys.stderr))\n"
+        "main()"
+    )
+    command = [sys.executable, "-c", code, *arguments]
+    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert said.stderr == "[]\n"
+
+
+def test_frames_are_made_where_pandas_was_left_out():
+    code = (
+        "import sys, pyarrow; from dumbbell.cli.without_pandas import leave_pandas_out\n"
+        "leave_pandas_out(); table = pyarrow.table({'a': [1, None]})\n"
+        "print('pandas' in sys.modules, table.to_pandas()['a'].sum())"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout == "False 1.0\n"
 
 
 def test_help_names_every_command(cli):

@@ -46,17 +46,17 @@ def saved(runs: list[dumbbell.Run], directory: Any) -> str:
 def test_a_changed_congestion_control_shows(plain, gentle):
     result = compare(plain, gentle, metrics=["goodput_per_flow_bps", "share"])
     assert (result.pairs, result.unpaired_a, result.unpaired_b) == (6, 0, 0)
-    cubic, reno = result.comparisons[:2]
+    cubic, reno, share = result.comparisons  # of two groups, the other's share is the rest
     assert (cubic.cc_a, cubic.cc_b) == ("cubic", "cubic:beta=1000")
     assert cubic.seeds == tuple(SEEDS)
     assert cubic.a == tuple(run.groups[0]["goodput_per_flow_bps"] for run in plain)
     assert cubic.difference.interval.mean > 0
     assert (cubic.better, reno.better) == ("b", "a")
-    assert all(entry.better is None for entry in result.comparisons if entry.metric.name == "share")
+    assert (share.metric.name, share.group, share.better) == ("share", 0, None)
     assert cubic.differs
     assert cubic.difference.p is not None
     assert cubic.p_adjusted is not None
-    assert cubic.difference.p <= cubic.p_adjusted <= 4 * cubic.difference.p
+    assert cubic.difference.p <= cubic.p_adjusted <= 3 * cubic.difference.p
 
 
 def test_nothing_differs_from_itself(plain):
@@ -133,6 +133,8 @@ def test_the_command(cli, plain, gentle, tmp_path):
     outcome = cli("compare", a, b, "--metric", "goodput_per_flow_bps,jain")
     assert outcome.code == 0, outcome.err
     assert "group 0: cubic in A, cubic:beta=1000 in B" in outcome.out
+    assert " → cubic:beta=1000 " in outcome.out  # in a line of its own
+    assert " reno " in outcome.out
     assert "6 pairs of runs" in outcome.out
     assert "Jain's index" in outcome.out
     document = json.loads(cli("compare", a, b, "--metric", "jain", "--json").out)
@@ -141,6 +143,17 @@ def test_the_command(cli, plain, gentle, tmp_path):
     assert entry["difference"]["n"] == 6
     assert entry["difference"]["method"] == "Student t"
     assert len(entry["a"]) == 6
+
+
+def test_groups_of_one_congestion_control_are_told_apart(cli, tmp_path):
+    runs = [
+        dumbbell.run(Scenario([Group("reno"), Group("reno", rtt="80ms")], time="4s", seed=seed))
+        for seed in (1, 2)
+    ]
+    directory = saved(runs, tmp_path)
+    outcome = cli("compare", directory, directory, "--metric", "goodput_per_flow_bps,share")
+    assert outcome.out.count(" reno #0 ") == 2
+    assert outcome.out.count(" reno #1 ") == 1
 
 
 def test_one_pair_has_no_interval(cli, plain, gentle, tmp_path):

@@ -21,7 +21,7 @@ from dumbbell.gate import (
     run_suite,
     save_baseline,
 )
-from dumbbell.gate.baseline import moved_cc
+from dumbbell.gate.baseline import moved_cc, shown_cc
 from tests.python import planted
 from tests.python.conftest import Outcome
 
@@ -111,7 +111,7 @@ def test_what_became_worse_is_in_every_output(cli: Cli, baseline: Path, tmp_path
     assert suite.failures == sum(isinstance(r, Failure) for e in results.values() for r in e)
     text = markdown.read_text(encoding="utf-8")
     assert text.startswith("### gate failed")
-    assert "| alone\\[buffer=1bdp\\] | queueing delay |" in text
+    assert "| alone\\[buffer=1bdp\\] | mean queueing delay |" in text
 
 
 def test_json_is_the_whole_of_it(cli: Cli, baseline: Path) -> None:
@@ -266,3 +266,13 @@ def test_a_baseline_reads_back_the_same(baseline: Path, recorded: SuiteResult) -
 )
 def test_a_file_of_a_baseline_is_named_from_its_directory(tmp_path, cc, moved):
     assert moved_cc(cc, tmp_path, tmp_path / "base") == moved
+
+
+def test_a_file_is_shown_by_the_shorter_way(tmp_path, monkeypatch):
+    below, far = tmp_path / "below", tmp_path / "/".join("a" * 80)
+    far.mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert shown_cc(f"{below}/mine.bpf.c:gain=2") == "below/mine.bpf.c:gain=2"
+    monkeypatch.chdir(far)
+    assert shown_cc("../" * 80 + "below/mine.bpf.c") == f"{below}/mine.bpf.c"
+    assert shown_cc("cubic:beta=819") == "cubic:beta=819"

@@ -136,6 +136,16 @@ def test_a_mistake_is_one_line_with_file_line_and_remedy(
     assert "\n" not in message
 
 
+@pytest.mark.parametrize("suite_s", ['jani = "5%"', 'jain = "-5%"', '"others.share" = "1mbit"'])
+def test_a_mistake_of_the_suite_s_is_blamed_on_no_case(tmp_path: Path, suite_s: str) -> None:
+    with pytest.raises(GateError) as caught:
+        suite_of(tmp_path, SMALL.replace("[judge]", f"[judge]\n{suite_s}"))
+    assert str(caught.value).startswith(f"{tmp_path / 'mine.toml'}:8: ")
+    assert "case" not in str(caught.value)
+    with pytest.raises(GateError, match=r"mine.toml:14: case `alone`: "):
+        suite_of(tmp_path, SMALL.replace("axes = {", f"judge = {{ {suite_s} }}\naxes = {{"))
+
+
 def test_others_need_another_group(tmp_path: Path) -> None:
     with pytest.raises(GateError, match=r"mine.toml:15: .*no other group"):
         suite_of(tmp_path, SMALL.replace("utilization >= 90%", "others.share >= 10%"))

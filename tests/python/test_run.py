@@ -101,6 +101,13 @@ def test_saves_and_loads(short_run, tmp_path):
     assert sorted(p.name for p in directory.parent.iterdir()) == ["run"]  # no scratch left
 
 
+def test_a_damaged_table_is_named(short_run, tmp_path):
+    path = short_run.save(tmp_path / "run") / "flows.parquet"
+    path.write_bytes(path.read_bytes()[:99])
+    with pytest.raises(ResultError, match=r"run/flows.parquet: cannot be read"):
+        Run.load(tmp_path / "run").flows  # noqa: B018 (it is read when asked for)
+
+
 def test_saving_again_replaces_a_run_and_nothing_else(short_run, tmp_path):
     short_run.save(tmp_path / "run")
     (tmp_path / "run" / "stale.parquet").touch()

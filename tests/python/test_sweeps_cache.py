@@ -2,7 +2,6 @@ import errno
 import json
 import os
 import shutil
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -357,12 +356,3 @@ def test_a_killed_prune_leaves_nothing_that_stays(cache, monkeypatch):
         os.utime(path, (0, 0))
     prune(cache)
     assert not list(cache.place.rglob(".dumbbell-*"))
-
-
-def test_help_loads_no_heavy_library():
-    names = ("xarray", "distributed", "dask", "duckdb")
-    code = f"import sys, dumbbell.cli; print([n for n in {names} if n in sys.modules])"
-    import subprocess
-
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout == "[]\n"

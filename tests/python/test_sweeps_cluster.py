@@ -3,6 +3,8 @@
 import logging
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -52,9 +54,34 @@ def test_a_cluster_that_does_not_answer_is_a_line(cli, monkeypatch):
     assert outcome.code == 2
     assert outcome.err.count("\n") == 1
     assert "cluster `tcp://127.0.0.1:9` cannot be reached" in outcome.err
-    outcome = cli("sweep", "copa", "--time", "1s", "--cluster", "nonsense://x")
+    outcome = cli("sweep", "copa", "--time", "1s", "--cluster", "nonsense://x:9")
     assert outcome.code == 2
     assert "cannot be reached" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("host", "tcp://host:8786"), ("tcp://10.0.0.1", "tcp://10.0.0.1:8786"),
+        ("tls://host:", "tls://host:8786"), ("host:many", "tcp://host:8786"),
+    ],
+)  # fmt: skip
+def test_an_address_without_a_port_is_a_line(address, said):
+    """In a process of its own: what Dask would leave complains at its end."""
+    command = [
+        sys.executable,
+        "-m",
+        "dumbbell",
+        "sweep",
+        "copa",
+        "--time",
+        "1s",
+        "--cluster",
+        address,
+    ]
+    outcome = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 2
+    assert outcome.stderr == f"error: cluster `{address}` names no port; say `{said}`\n"
 
 
 def test_without_dask_it_says_what_to_install(monkeypatch):

@@ -190,10 +190,25 @@ def test_the_labelled_array_has_the_rows(tmp_path):
     assert array["goodput_bps"].attrs["units"] == "bit/s"
     assert array["rtt"].attrs["units"] == "ms"
     assert list(array["rate"].values) == [10e6, 20e6]
+    assert array["goodput_bps"].dims == ("rate+rtt", "flows", "rep", "group")
+    assert array["jain"].dims == array["verdict"].dims == ("rate+rtt", "flows", "rep")
+    assert array["jain"].notnull().all()
+    assert (array["verdict"] == "OK").all()
+    assert list(array["cc"].values) == ["copa", "cubic"]
+    assert array["flows"].dtype == int
+    assert array["inflight_mean_pkts"].attrs["long_name"] == "mean inflight"
     one = array["share"].isel({"rate+rtt": 1}).sel(flows=2, rep=1, group=0)
     frame = result.to_pandas()
     rows = frame[(frame.rate == "20mbit") & (frame.axis_flows == "2") & (frame.rep == 1)]
     assert float(one) == rows[rows.group == 0]["share"].item()
+
+
+def test_a_congestion_control_that_an_axis_changes_is_a_cell_s():
+    result = Sweep(SCENARIO, {"1.cc": "cubic,reno", "flows": [1, 2]}).run(cache=False)
+    array = result.to_xarray()
+    assert array["cc"].dims == ("1.cc", "flows", "group")
+    assert list(array["cc"].sel({"1.cc": "reno", "flows": 2}).values) == ["copa", "reno"]
+    assert array["1.cc"].dtype.kind in "UO"
 
 
 def test_rows_are_read_by_others(tmp_path):
@@ -252,6 +267,16 @@ def test_rows_of_another_warm_up_are_not_taken_for_those_of_a_killed_sweep(tmp_p
     expected = late.run(cache=False)
     late._directory(tmp_path)  # it begins, and is killed
     assert SweepResult.load(tmp_path).rows.equals(expected.rows)
+
+
+def test_tables_that_are_damaged_are_not_measured(tmp_path):
+    Sweep(SCENARIO, {}).run(cache=False, out=tmp_path)
+    (table,) = tmp_path.glob("runs/*/flows.parquet")
+    content = table.read_bytes()
+    table.write_bytes(content[:99])
+    late = Sweep(SCENARIO, {}, warmup="1s")
+    assert late.run(cache=False, out=tmp_path).rows.equals(late.run(cache=False).rows)
+    assert table.read_bytes() == content
 
 
 def test_flows_that_end_before_the_warm_up_have_a_dash(cli):
@@ -326,6 +351,41 @@ def test_axes_on_the_command_line(cli):
         outcome = cli("sweep", "copa", *bad, "--time", "1s")
         assert (outcome.code, outcome.err.count("\n")) == (2, 1)
         assert says in outcome.err
+
+
+def test_a_single_value_is_no_axis(cli, tmp_path):
+    words = ("--rate", "10mbit", "--rtt", "20ms", "--flows", "2", "--buffer", "1..2bdp")
+    outcome = cli("sweep", "copa", "cubic", *words, "--time", "1s", "--out", str(tmp_path))
+    assert outcome.code == 0, outcome.err
+    result = SweepResult.load(tmp_path)
+    assert [axis.name for axis in result.axes] == ["buffer"]
+    assert (str(result.scenario.rate), str(result.scenario.rtt)) == ("10mbit", "20ms")
+    assert [group.flows for group in result.scenario.groups] == [2, 2]
+    zipped = ("--rate", "10mbit", "--rtt", "20ms", "--zip", "rate,rtt", "--time", "1s", "--json")
+    (document,) = json.loads(cli("sweep", "copa", *zipped).out)
+    assert document["point"] == {"rate": "10mbit", "rtt": "20ms"}
+
+
+def test_figures_are_drawn_again_where_something_changed(cli, tmp_path):
+    words = (
+        "sweep",
+        "copa",
+        "cubic",
+        "--buffer",
+        "1..4bdp",
+        "--time",
+        "1s",
+        "--out",
+        str(tmp_path),
+    )
+    cli(*words)
+    figure, *_ = sorted((tmp_path / "figures").glob("*.svg"))
+    drawn = figure.read_bytes()
+    figure.write_text("mine")
+    cli(*words)
+    assert figure.read_text() == "mine"
+    cli(*words, "--reps", "3")
+    assert figure.read_bytes() not in (b"mine", drawn)
 
 
 def open_files() -> int:

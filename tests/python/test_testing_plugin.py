@@ -121,7 +121,7 @@ def test_a_gate_is_recorded_and_then_compared_with(
     monkeypatch.setenv("CC_UNDER_TEST", "cubic:beta=950")
     result = pytester.runpytest_inprocess(*PLUGIN)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*gate failed*", "*alone: queueing delay is worse: * → *"])
+    result.stdout.fnmatch_lines(["*gate failed*", "*alone: mean queueing delay is worse: * → *"])
 
     monkeypatch.delenv("CC_UNDER_TEST")
     pytester.makefile(".toml", mine=SUITE.replace("4s", "5s"))

@@ -5,27 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import cast
 
 import typer
+from typer.core import TyperGroup
 from typer.exceptions import TyperException
 from typer.main import get_command
 
-from dumbbell.cli.analyze import analyze_command
-from dumbbell.cli.cache import cache_app
-from dumbbell.cli.cc import cc_app
-from dumbbell.cli.compare import compare_command
 from dumbbell.cli.console import error
-from dumbbell.cli.doctor import doctor_command
-from dumbbell.cli.gate import gate_command
-from dumbbell.cli.metrics import metrics_command
-from dumbbell.cli.model import model_app
-from dumbbell.cli.plot import plot_command
-from dumbbell.cli.report import report_command
-from dumbbell.cli.reproduce import reproduce_command
+from dumbbell.cli.lazy_command import LazyCommand
 from dumbbell.cli.rootless import enter_user_namespace
-from dumbbell.cli.run import run_command
-from dumbbell.cli.sweep import sweep_command
-from dumbbell.cli.xval import xval_command
+from dumbbell.cli.without_pandas import leave_pandas_out
 from dumbbell.errors import DumbbellError, PrivilegeError, os_reason
 
 __all__ = ["app", "invoke", "main"]
@@ -34,6 +24,24 @@ __all__ = ["app", "invoke", "main"]
 BAD_INPUT = 2
 INTERRUPTED = 130
 
+#: In the order of `dumbbell --help`, with what that says of each: the first line of its own help.
+COMMANDS = {
+    "run": "Run congestion controls against each other, or a scenario file.",
+    "sweep": "Run every combination of the axes' values, repeated, and sum up each metric.",
+    "plot": "Draw a sweep's metrics over an axis, at the size they have in print, intervals drawn.",
+    "report": "Write a run or a sweep as one HTML page that needs no network.",
+    "reproduce": "Repeat the papers' experiments: tables, figures, and the findings one by one.",
+    "xval": "Run the same scenarios in the simulator and on the kernel, and compare.",
+    "analyze": "Analyse the TCP connections of captures: rates, retransmissions, RTT, in-flight.",
+    "gate": "Run a suite and judge a congestion control by its criteria, or against a baseline.",
+    "compare": "Compare two sets of runs: B minus A over pairs of one seed, with intervals.",
+    "metrics": "List the metrics, or say one's formula and source.",
+    "doctor": "Say what this machine can do, what each missing piece costs, and how to get it.",
+    "cache": "The cache of runs: where it is and what is in it; without a command, that.",
+    "cc": "The congestion controls: what there is, and whether your own is one.",
+    "model": "Models from papers: what should happen at a bottleneck, by formula.",
+}
+
 app = typer.Typer(
     name="dumbbell",
     help="Put any mix of TCP congestion controls on one bottleneck and see who gets what.",
@@ -41,20 +49,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command("run")(run_command)
-app.command("sweep")(sweep_command)
-app.command("plot")(plot_command)
-app.command("report")(report_command)
-app.command("reproduce")(reproduce_command)
-app.command("xval")(xval_command)
-app.command("analyze")(analyze_command)
-app.command("gate")(gate_command)
-app.command("compare")(compare_command)
-app.command("metrics")(metrics_command)
-app.command("doctor")(doctor_command)
-app.add_typer(cache_app, name="cache")
-app.add_typer(cc_app, name="cc")
-app.add_typer(model_app, name="model")
 
 
 @app.callback()
@@ -67,6 +61,7 @@ def main() -> None:
     if sys.prefix != sys.base_prefix:
         # Where the engine looks for a compiler from a wheel, activated or not.
         os.environ.setdefault("VIRTUAL_ENV", sys.prefix)
+    leave_pandas_out()
     sys.exit(invoke(sys.argv[1:]))
 
 
@@ -110,7 +105,9 @@ def invoke(arguments: Sequence[str]) -> int:
 
 def call(arguments: Sequence[str]) -> int:
     """Run a command; where it lacks what a user namespace gives, again inside one."""
-    command = get_command(app)
+    command = cast("TyperGroup", get_command(app))
+    for name, help_line in COMMANDS.items():
+        command.add_command(LazyCommand(name, help_line))
     try:
         with command.make_context("dumbbell", list(arguments)) as context:
             code = int(command.invoke(context) or 0)

@@ -1,27 +1,27 @@
-"""The axes of a sweep: lists of rates, RTTs, buffers and flow counts, and a scenario for each."""
+"""Axes on the command line: lists of rates, RTTs, buffers and flow counts, and any field."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import product
-from typing import Annotated, NamedTuple
+from collections.abc import Container, Iterable, Mapping
+from typing import Annotated
 
 import typer
 
-from dumbbell.cli.options import Settings, base_scenario
 from dumbbell.errors import ScenarioError
-from dumbbell.quantity import Buffer, Rate, Time, expand, expand_counts
 from dumbbell.scenario import Scenario
+from dumbbell.sweeps.design import Cell, make_design
+from dumbbell.sweeps.field import field_of
 
 __all__ = [
+    "RANGE",
     "Buffers",
     "Counts",
-    "Point",
     "Rates",
     "Rtts",
-    "axes_of",
-    "scenario_at",
-    "sweep_points",
+    "named_axes",
+    "other_axes",
+    "points_of",
+    "with_constants",
 ]
 
 RANGE = "A list `a,b,c`, a doubling range `a..b` or even steps `a..b/n`."
@@ -32,48 +32,51 @@ Buffers = Annotated[str | None, typer.Option("--buffer", help=f"Buffers: `0.5..6
 Counts = Annotated[str | None, typer.Option("--flows", help="Flows of each group: `1,4`, `1..16`.")]
 
 
-class Point(NamedTuple):
-    """Where a run of the sweep lies; None on an axis that is not swept."""
+def with_constants(
+    base: Scenario, axes: Mapping[str, str], kept: Iterable[str] = ()
+) -> tuple[Scenario, dict[str, str]]:
+    """Put what has a single value into the scenario; the rest are axes.
 
-    rate: str | None
-    rtt: str | None
-    buffer: str | None
-    flows: int | None
+    Parameters
+    ----------
+    base
+        What no axis changes.
+    axes
+        Values by field, as text.
+    kept
+        Axes even so.
+    """
+    fixed = {
+        name: values
+        for name, values in axes.items()
+        if name not in kept and len(field_of(name, base).expand(values)) == 1
+    }
+    ((_, scenario),) = points_of(base, fixed)
+    return scenario, {name: values for name, values in axes.items() if name not in fixed}
 
-    def label(self) -> str:
-        """Return the point as a directory name: ``buffer=2bdp,flows=4``."""
-        set_axes = [f"{axis}={value}" for axis, value in self._asdict().items() if value]
-        return ",".join(set_axes) or "all"
+
+def points_of(base: Scenario, axes: Mapping[str, str]) -> list[tuple[Cell, Scenario]]:
+    """Return every combination of the axes' values; the last axis changes fastest."""
+    design = make_design(base, axes)
+    return [(cell, design.scenario_of(cell)) for cell in design.cells]
 
 
-def sweep_points(
+def named_axes(
     rate: str | None, rtt: str | None, buffer: str | None, flows: str | None
-) -> list[Point]:
-    """Return every combination of the axes' values."""
-    rates = [None] if rate is None else expand(rate, "rate", Rate.examples)
-    rtts = [None] if rtt is None else expand(rtt, "rtt", Time.examples)
-    buffers = [None] if buffer is None else expand(buffer, "buffer", Buffer.examples)
-    counts = [None] if flows is None else expand_counts(flows, "flows")
-    # The buffer changes fastest: a table is read along it.
-    points = (Point(r, t, b, n) for n, r, t, b in product(counts, rates, rtts, buffers))
-    return list(dict.fromkeys(points))
+) -> dict[str, str]:
+    """Return the axes with an option of their own that were said."""
+    said = {"rate": rate, "rtt": rtt, "buffer": buffer, "flows": flows}
+    return {name: values for name, values in said.items() if values is not None}
 
 
-def scenario_at(what: list[str], fixed: Settings, point: Point, rep: int) -> Scenario:
-    """Return the scenario of a point and repetition."""
-    settings = Settings(**{**vars(fixed), **point._asdict()})
-    scenario = base_scenario(what, settings)
-    return scenario.replace(seed=scenario.seed + rep)
-
-
-def axes_of(named: Mapping[str, str | None], others: Iterable[str]) -> dict[str, str]:
-    """Return the axes that options name: those with an option of their own, then `--axis`."""
-    axes = {name: values for name, values in named.items() if values is not None}
-    for text in others:
+def other_axes(said: Iterable[str], named: Container[str]) -> dict[str, str]:
+    """Return the axes of `--axis`."""
+    axes: dict[str, str] = {}
+    for text in said:
         name, equals, values = (part.strip() for part in text.partition("="))
         if not equals or not name:
             raise ScenarioError(f"axis `{text}` names no values; say `--axis NAME=VALUES`")
-        if name in axes:
+        if name in axes or name in named:
             raise ScenarioError(f"axis `{name}` is named twice; list all its values in one")
         axes[name] = values
     return axes

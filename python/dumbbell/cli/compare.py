@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -77,7 +78,12 @@ def print_comparison(result: PairedComparison) -> None:
         "cell", "metric", "group", "A", "B", "B - A", "95 % interval",
         *(("harm, %", "95 % interval") if solo else ("effect", "better")),
     )  # fmt: skip
-    rows = [row(entry, solo=solo) for entry in result.comparisons if entry.a]
+    names = group_names(result)
+    rows = [
+        row(entry, names.get((entry.cell, entry.group), ""), solo=solo)
+        for entry in result.comparisons
+        if entry.a
+    ]
     for index in range(len(rows) - 1, 0, -1):
         if rows[index][0] == rows[index - 1][0]:
             rows[index] = ("", *rows[index][1:])
@@ -89,7 +95,22 @@ def print_comparison(result: PairedComparison) -> None:
         out().print(line, markup=False, soft_wrap=True)
 
 
-def row(entry: Comparison, *, solo: bool) -> tuple[str, ...]:
+def group_names(result: PairedComparison) -> dict[tuple[str, int | None], str]:
+    """Name each cell's groups by their congestion controls on both sides, and no two alike."""
+    names: dict[tuple[str, int | None], str] = {}
+    for entry in result.comparisons:
+        if entry.group is not None:
+            changed = entry.cc_a != entry.cc_b
+            said = f"{entry.cc_a}\n→ {entry.cc_b}" if changed else entry.cc_a
+            names[entry.cell, entry.group] = said
+    alike = Counter((cell, name) for (cell, _), name in names.items())
+    return {
+        (cell, group): f"{name} #{group}" if alike[cell, name] > 1 else name
+        for (cell, group), name in names.items()
+    }
+
+
+def row(entry: Comparison, group: str, *, solo: bool) -> tuple[str, ...]:
     """Return a comparison's row."""
     metric, difference = entry.metric, entry.difference
     harm = entry.harm
@@ -102,7 +123,7 @@ def row(entry: Comparison, *, solo: bool) -> tuple[str, ...]:
     return (
         entry.cell,
         labelled(metric),
-        entry.cc_a,
+        group,
         *(number(float(np.mean(values)) * metric.scale) for values in (entry.a, entry.b)),
         number(difference.interval.mean * metric.scale, sign="+"),
         ends(difference.interval, metric.scale),

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.cli.axes import Point, sweep_points
+from dumbbell.cli.axes import points_of
 from dumbbell.cli.console import out, print_json, table
 from dumbbell.errors import ScenarioError
 from dumbbell.models import DERIVED, MODELS, Bottleneck, Model
 from dumbbell.models.sawtooth import Sawtooth
 from dumbbell.quantity import Time, expand
+from dumbbell.scenario import Scenario
 
 __all__ = [
     "Column",
@@ -59,15 +60,19 @@ def at_points(
     solve: Callable[[Bottleneck, int], Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
     """Return a row per point of the axes: where it is, and what the model says."""
+    # The buffer changes fastest: a table is read along it.
+    axes = {"flows": flows, "rate": rate, "rtt": rtt, "buffer": buffer}
+    anyone = Scenario(["reno"])
     return [
-        {**point._asdict(), **solve(bottleneck_at(point), point.flows or 1)}
-        for point in sweep_points(rate, rtt, buffer, flows)
+        {
+            **{name: str(getattr(scenario, name)) for name in ("rate", "rtt", "buffer")},
+            "flows": scenario.flow_count,
+            **solve(
+                Bottleneck.of(scenario.rate, scenario.rtt, scenario.buffer), scenario.flow_count
+            ),
+        }
+        for _, scenario in points_of(anyone, axes)
     ]
-
-
-def bottleneck_at(point: Point) -> Bottleneck:
-    """Return the bottleneck of a point."""
-    return Bottleneck.of(point.rate or "", point.rtt or "", point.buffer or "")
 
 
 def answer_sawtooth(
@@ -99,7 +104,7 @@ def answer(
     columns: Sequence[Column],
     *,
     json: bool,
-    axes: Iterable[str] = Point._fields,
+    axes: Iterable[str] = ("rate", "rtt", "buffer", "flows"),
 ) -> int:
     """Print a model's rows: as a table with the axes that change, or all as JSON."""
     if json:

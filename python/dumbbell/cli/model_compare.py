@@ -5,14 +5,14 @@ from __future__ import annotations
 import json as json_module
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
 import typer
 from rich.console import Console
 
 from dumbbell.cli import options
-from dumbbell.cli.axes import RANGE, Point, sweep_points
+from dumbbell.cli.axes import RANGE, points_of, with_constants
 from dumbbell.cli.console import note_cache, out, print_json, progress_bar, table
 from dumbbell.engine import SIMULATOR, check_engine
 from dumbbell.errors import ScenarioError, nearest
@@ -95,8 +95,10 @@ def compare_command(
     if reps < 1:
         raise ScenarioError(f"reps is {reps}; say 1 or more")
     own, other = GROUPS[name]
-    kinds = Kinds(cc or own, rival or other, rivals)
-    scenarios = scenarios_at(sweep_points(rate, rtt, buffer, flows), kinds, time, seed)
+    rival = rival or other
+    groups = [Group(cc or own), *([] if rival is None else [Group(rival, rivals)])]
+    base = Scenario(groups, time=time, seed=seed, sample=SAMPLE)
+    scenarios = scenarios_at(base, rate, rtt, {"0.flows": flows, "buffer": buffer})
     last_time = check_last(last, next(iter(scenarios.values())))
     check_engine(engine, *scenarios.values())
     if out_dir is not None:
@@ -125,36 +127,16 @@ def compare_command(
     return 0
 
 
-class Kinds(NamedTuple):
-    """What runs: the model's flows, and what they compete with."""
-
-    cc: str
-    rival: str | None
-    rivals: int
-
-
 def scenarios_at(
-    points: Sequence[Point], kinds: Kinds, time: str, seed: int
+    base: Scenario, rate: str, rtt: str, axes: Mapping[str, str]
 ) -> dict[Key, Scenario]:
     """Return what to run, by buffer in BDP and the flows of the model's kind."""
-    if len({(point.rate, point.rtt) for point in points}) > 1:
+    scenario, lists = with_constants(base, {"rate": rate, "rtt": rtt})
+    if lists:
         raise ScenarioError("compare is at one rate and RTT; say one of each")
-    found = {}
-    for point in points:
-        scenario = scenario_at(point, kinds, time, seed)
-        found[buffer_bdp(scenario), scenario.groups[0].flows] = scenario
-    return found
-
-
-def scenario_at(point: Point, kinds: Kinds, time: str, seed: int) -> Scenario:
-    """Return what to run at a point: the model's flows, then their rivals."""
-    groups = [Group(kinds.cc, point.flows or 1)]
-    if kinds.rival is not None:
-        groups.append(Group(kinds.rival, kinds.rivals))
-    return Scenario(
-        groups, rate=point.rate or "", rtt=point.rtt or "", buffer=point.buffer or "",
-        time=time, seed=seed, sample=SAMPLE,
-    )  # fmt: skip
+    return {
+        (buffer_bdp(point), point.groups[0].flows): point for _, point in points_of(scenario, axes)
+    }
 
 
 def check_last(last: str, scenario: Scenario) -> Time:

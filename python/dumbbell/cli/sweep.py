@@ -26,10 +26,13 @@ from dumbbell.plain_value import word
 from dumbbell.plots import draw_sweep, static
 from dumbbell.run_directory import check_parent
 from dumbbell.sweeps import Progress, Sweep, SweepInterrupted, SweepResult
-from dumbbell.sweeps.sweep_directory import place_of
+from dumbbell.sweeps.record_directory import file_digest
+from dumbbell.sweeps.sweep_directory import ROWS, place_of
 
 __all__ = ["sweep_command"]
 
+#: Says of which rows, and by which version, the figures beside it were drawn.
+DRAWN = ".drawn"
 #: Runs that failed of which each has a line; there may be thousands, of one fault.
 MAX_FAILED_LINES = 5
 
@@ -155,11 +158,14 @@ def sweep_command(
             time=time, seed=seed, sample=sample, start=start, jitter=jitter, rwnd=rwnd,
             sndbuf=sndbuf, ecn_threshold=ecn_threshold, ecn=ecn, loss=loss,
         )  # fmt: skip
-        base = base_scenario(what, settings)
-        named = {"rate": rate, "rtt": rtt, "buffer": buffer, "flows": flows}
+        zips = [words.split(",") for words in zipped or []]
+        named = axes.named_axes(rate, rtt, buffer, flows)
+        more = axes.other_axes(axis or [], named)
+        base, lists = axes.with_constants(
+            base_scenario(what, settings), named, [name.strip() for words in zips for name in words]
+        )
         sweep = Sweep(
-            base, axes.axes_of(named, axis or []),
-            zipped=[words.split(",") for words in zipped or []],
+            base, {**lists, **more}, zipped=zips,
             reps=reps, until_ci=until_ci, metric=metric, max_reps=max_reps, warmup=warmup,
             engine=engine,
         )  # fmt: skip
@@ -222,11 +228,25 @@ def show(result: SweepResult, out_dir: Path | None, *, json: bool) -> None:
     for line in result.notes:
         note(line)
     if out_dir is not None:
-        for figure in draw_sweep(result.runs.values()):
-            static.save(figure, out_dir / "figures")
+        draw_figures(result, out_dir)
         if not json:
             out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
     tell_failed(result)
+
+
+def draw_figures(result: SweepResult, out_dir: Path) -> None:
+    """Draw a sweep, unless its figures are there already, of the same rows."""
+    figures = out_dir / "figures"
+    drawn = figures / DRAWN
+    rows = file_digest((out_dir / ROWS).read_bytes())
+    of_these = f"{rows} {result.provenance['engine_version']}\n"
+    if drawn.is_file() and drawn.read_text(encoding="utf-8") == of_these:
+        return
+    drawn.unlink(missing_ok=True)
+    for figure in draw_sweep(result.runs.values()):
+        static.save(figure, figures)
+    if figures.is_dir():
+        drawn.write_text(of_these, encoding="utf-8")
 
 
 def tell_failed(result: SweepResult) -> None:

@@ -11,9 +11,8 @@ from rich.console import Console
 
 from dumbbell import measurements
 from dumbbell.cli import axes, options
-from dumbbell.cli.axes import scenario_at, sweep_points
 from dumbbell.cli.console import note_cache, out, print_json, progress_bar, table
-from dumbbell.cli.options import Settings
+from dumbbell.cli.options import Settings, base_scenario
 from dumbbell.cross_validation import Case, CrossValidation, xval
 from dumbbell.cross_validation.page import write_page_of
 from dumbbell.cross_validation.table import (
@@ -93,11 +92,16 @@ def xval_command(
     fixed = Settings(
         time=time, seed=seed, sample=sample, start=start, jitter=jitter, rwnd=rwnd, sndbuf=sndbuf
     )
-    points = sweep_points(rate, rtt, buffer, flows)
+    axes_said = axes.named_axes(rate, rtt, buffer, flows)
     cases = named(
-        [(words, point.label(), scenario_at(words, fixed, point, 0))
-         for words in mixes(what) for point in points]
-    )  # fmt: skip
+        [
+            (words, cell.label, scenario)
+            for words in mixes(what)
+            for cell, scenario in axes.points_of(
+                *axes.with_constants(base_scenario(words, fixed), axes_said)
+            )
+        ]
+    )
     for engine in (SIMULATOR, KERNEL):
         check_engine(engine, *(scenario for _, scenario in cases))
     check_parent(out_dir)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from dumbbell.cross_validation.xval import Case
 from dumbbell.plots import Curve, Figure, group_colors, style_of
 from dumbbell.run import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["draw_case"]
 

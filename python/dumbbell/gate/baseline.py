@@ -13,7 +13,7 @@ from dumbbell.errors import GateError, os_reason
 from dumbbell.gate.suite_file import build_suite
 from dumbbell.gate.suite_result import CellResult, Observed, SuiteResult
 
-__all__ = ["BASELINE", "FORMAT", "is_baseline", "load_baseline", "save_baseline"]
+__all__ = ["BASELINE", "FORMAT", "is_baseline", "load_baseline", "save_baseline", "shown_cc"]
 
 #: Version of the file; docs/gate.md describes it.
 FORMAT = 1
@@ -125,7 +125,7 @@ def load_baseline(path: Path) -> SuiteResult:
     try:
         return SuiteResult(
             build_suite(document["suite_name"], document["suite"]),
-            moved_cc(document["cc"], path.parent, Path.cwd()),
+            shown_cc(moved_cc(document["cc"], path.parent, Path.cwd())),
             document["engine"],
             document["engine_version"],
             document["engine_build"],
@@ -148,6 +148,14 @@ def cell_from_dict(cell: dict[str, Any]) -> CellResult:
         {Observed(e["of"], e["metric"]): tuple(e["values"]) for e in cell["values"]},
         tuple(cell["reasons"]),
     )
+
+
+def shown_cc(cc: str) -> str:
+    """Return a congestion control's name as one would say it here: a file by the shorter way."""
+    name, colon, params = moved_cc(cc, Path.cwd(), Path.cwd()).partition(":")
+    if is_file(name):
+        name = min(name, str(Path(name).resolve()), key=len)
+    return f"{name}{colon}{params}"
 
 
 def moved_cc(cc: str, seen_from: Path, to: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dumbbell.gate.baseline import shown_cc
 from dumbbell.gate.comparison import Change, Comparison
 from dumbbell.gate.criterion_outcome import CriterionOutcome, Met
 from dumbbell.gate.gate import Gate
@@ -33,7 +34,8 @@ def headline(gate: Gate) -> str:
     what = f"gate {outcome}: `{gate.after.cc}` in suite `{gate.after.suite.name}`"
     if gate.before is None:
         return what
-    against = "its baseline" if gate.before.cc == gate.after.cc else f"`{gate.before.cc}`"
+    same = gate.before.cc in (gate.after.cc, shown_cc(gate.after.cc))
+    against = "its baseline" if same else f"`{gate.before.cc}`"
     return f"{what} against {against}"
 
 

@@ -109,6 +109,11 @@ def build_suite(name: str, document: Mapping[str, Any]) -> Suite:
     tables = document.get("case", [])
     if not tables:
         raise GateError("the suite has no case; write a `[[case]]`")
+    # What the suite judges in all its cases is read here first: a mistake in it is no case's.
+    judge = table_of(document, "judge")
+    judged_of(judge, {"judge": judge})
+    for text in list_of(document, "require"):
+        criterion_of(text)
     cases = []
     for index, table in enumerate(tables):
         try:

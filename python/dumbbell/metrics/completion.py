@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dumbbell.metrics.mean import mean
 from dumbbell.metrics.observation import Observation
 
 __all__ = ["fct_mean_s", "fct_p95_s"]
@@ -21,7 +22,7 @@ def fct_mean_s(seen: Observation) -> list[float | None]:
     Dukkipati, McKeown: "Why flow-completion time is the right metric for congestion control", CCR
     36(1), 2006; RFC 5166 §2.1.1 (transfer times).
     """
-    return [float(np.mean(times)) if times else None for times in completion_times_s(seen)]
+    return [mean(times) for times in completion_times_s(seen)]
 
 
 def fct_p95_s(seen: Observation) -> list[float | None]:

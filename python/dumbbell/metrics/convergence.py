@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from dumbbell.metrics.observation import FloatArray, Observation
+from dumbbell.metrics.observation import Observation
 
 __all__ = ["HOLD_WINDOWS", "TOLERANCE", "converged", "convergence_time_s"]
 
@@ -30,12 +32,8 @@ def convergence_time_s(seen: Observation) -> float | None:
     δ = 0.25 and for any number of flows, and a time for which it must hold.
     """
     near = near_fair(seen)
-    if near is None:
-        return None
-    # How many of the windows from each one on are near, for HOLD_WINDOWS at a time.
-    together = np.convolve(near, np.ones(HOLD_WINDOWS), "valid")
-    (found,) = np.nonzero(together == HOLD_WINDOWS)
-    return float(found[0]) * seen.window_us / 1e6 if found.size else None
+    window = None if near is None else first_held(near)
+    return None if window is None else float(window) * seen.window_us / 1e6
 
 
 def converged(seen: Observation) -> float | None:
@@ -48,22 +46,33 @@ def converged(seen: Observation) -> float | None:
     ----------
     As `convergence_time_s`.
     """
-    if near_fair(seen) is None:
+    near = near_fair(seen)
+    return None if near is None else float(first_held(near) is not None)
+
+
+def first_held(near: Sequence[bool]) -> int | None:
+    """Return the first of `HOLD_WINDOWS` consecutive windows that hold; None if there are none."""
+    held = 0
+    for window, holds in enumerate(near):
+        held = held + 1 if holds else 0
+        if held == HOLD_WINDOWS:
+            return window - HOLD_WINDOWS + 1
+    return None
+
+
+def near_fair(seen: Observation) -> list[bool] | None:
+    """Return in which windows all flows are near their fair share; None if they cannot be."""
+    if len(seen.flows) < 2:
         return None
-    return 0.0 if convergence_time_s(seen) is None else 1.0
-
-
-def near_fair(seen: Observation) -> FloatArray | None:
-    """Return 1 for each window in which all flows are near their fair share, else 0."""
     last_start_us = max(flow["start_us"] for flow in seen.flows)
     rates = seen.window_rates_bps(last_start_us)
-    if rates is None or len(seen.flows) < 2:
+    if rates is None:
         return None
     all_alive = ~np.isnan(rates).any(axis=0)
     rates = rates[:, all_alive]
     if rates.shape[1] < HOLD_WINDOWS:
         return None
     fair = rates.mean(axis=0)
-    near = np.all(np.abs(rates - fair) <= TOLERANCE * fair, axis=0) & (fair > 0)
-    values: FloatArray = near.astype(np.float64)
-    return values
+    near = (np.abs(rates - fair) <= TOLERANCE * fair).all(axis=0) & (fair > 0)
+    windows: list[bool] = near.tolist()
+    return windows

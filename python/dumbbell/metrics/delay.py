@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dumbbell.metrics.mean import mean
 from dumbbell.metrics.observation import FloatArray, Observation
 
 __all__ = [
@@ -109,11 +110,8 @@ def over_flows(
     seen: Observation, key: str, of: Callable[[FloatArray], float]
 ) -> list[float | None]:
     """Return the mean over each group's flows of a summary of the RTT."""
-    values: list[float | None] = []
-    for numbers in seen.members:
-        of_flows = [value for n in numbers if (value := of_flow(seen, n, key, of)) is not None]
-        values.append(float(np.mean(of_flows)) if of_flows else None)
-    return values
+    of_flows = ([of_flow(seen, n, key, of) for n in numbers] for numbers in seen.members)
+    return [mean([value for value in values if value is not None]) for values in of_flows]
 
 
 def of_flow(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from dumbbell.metrics.fairness import jain
+from dumbbell.metrics.mean import mean
 from dumbbell.metrics.throughput import share
 
 __all__ = ["group_metrics", "sum_known", "utilization"]
@@ -53,10 +52,10 @@ def group_metrics(flows: Sequence[Mapping[str, Any]], total_received_bytes: int)
         sums["marked_pkts"] = sum_known(flow.get("marked_pkts") for flow in flows)
     return {
         "goodput_bps": rate_bps(8 * received_bytes, flows),
-        "goodput_per_flow_bps": float(np.mean(goodput_bps)) if flows else 0.0,
+        "goodput_per_flow_bps": mean(goodput_bps) or 0.0,
         "share": share(received_bytes, total_received_bytes),
         "jain": jain(goodput_bps),
-        "rtt_mean_us": float(np.mean(with_rtt)) if with_rtt else 0.0,
+        "rtt_mean_us": mean(with_rtt) or 0.0,
         # A flow's throughput times its time are the bits that crossed the bottleneck.
         "throughput_bps": rate_bps(
             sum(flow["throughput_bps"] * lifetime_us(flow) / 1e6 for flow in flows), flows

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from dumbbell.engine import SIMULATOR
 from dumbbell.metrics.warmup import Warmup
 
 if TYPE_CHECKING:
@@ -96,13 +97,13 @@ class Observation:
     @cached_property
     def sample_times_us(self) -> npt.NDArray[np.int64]:
         """When each row of `flow_table` was sampled."""
-        times: npt.NDArray[np.int64] = self.column("time_us").astype(np.int64)
+        times: npt.NDArray[np.int64] = self.column("time_us")
         return times
 
     @cached_property
-    def sample_flows(self) -> npt.NDArray[np.int64]:
+    def sample_flows(self) -> npt.NDArray[np.uint32]:
         """Which flow each row of `flow_table` is of."""
-        flows: npt.NDArray[np.int64] = self.column("flow").astype(np.int64)
+        flows: npt.NDArray[np.uint32] = self.column("flow")
         return flows
 
     def column(self, name: str) -> npt.NDArray[Any]:
@@ -119,19 +120,16 @@ class Observation:
     @cached_property
     def received_bits(self) -> FloatArray:
         """What each row's flow received since the sample before, bits."""
-        times = self.sample_times_us
         interval_us = int(self.run.scenario.sample) / 1000
+        goodput_bps: FloatArray = self.column("goodput_bps")
+        if self.run.engine == SIMULATOR:  # each sample is of one interval of its clock
+            return goodput_bps * (interval_us / 1e6)
+        times = self.sample_times_us
         # All flows are sampled at once: an instant begins where the time changes.
         begins = np.flatnonzero(times[1:] != times[:-1]) + 1
         begins = np.concatenate([np.zeros(min(times.size, 1), begins.dtype), begins])
         elapsed_us = np.diff(times[begins], prepend=times[:1] - interval_us)
-        bits: FloatArray
-        if np.all(elapsed_us == interval_us):  # the simulator's clock
-            bits = self.column("goodput_bps") * (interval_us / 1e6)
-        else:
-            rows = np.diff(begins, append=times.size)
-            bits = self.column("goodput_bps") * np.repeat(elapsed_us / 1e6, rows)
-        return bits
+        return goodput_bps * np.repeat(elapsed_us / 1e6, np.diff(begins, append=times.size))
 
     @cached_property
     def flow_bits(self) -> FloatArray:
@@ -195,15 +193,14 @@ class Observation:
         count = max((duration_us - origin_us) // width_us, 0)
         # A sample at the end of a window is of what came in it. Rows are in order of time.
         edges_us = origin_us + width_us * np.arange(count + 1)
-        first, *ends = np.searchsorted(self.sample_times_us, edges_us, "right")
-        inside = slice(first, ends[-1] if ends else first)
-        window = np.repeat(np.arange(count), np.diff([first, *ends]))
-        bits = np.bincount(
-            self.sample_flows[inside] * count + window,
-            weights=self.received_bits[inside],
-            minlength=len(self.flows) * count,
-        ).reshape(len(self.flows), count)
-        rates: FloatArray = bits * 1e6 / width_us
+        rows = np.searchsorted(self.sample_times_us, edges_us, "right")
+        inside = slice(rows[0], rows[-1])
+        flows = len(self.flows)
+        # A bin for each window and flow, numbered as the rows are ordered.
+        bins = np.repeat(np.arange(0, count * flows, flows), np.diff(rows))
+        bins += self.sample_flows[inside]
+        bits = np.bincount(bins, self.received_bits[inside], minlength=count * flows)
+        rates: FloatArray = bits.reshape(count, flows).T.copy() * 1e6 / width_us
         starts_us, ends_us = (
             np.array([[flow[key]] for flow in self.flows]) for key in ("start_us", "end_us")
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dumbbell.metrics.mean import mean
 from dumbbell.metrics.observation import Observation
 
 __all__ = ["oscillation"]
@@ -27,6 +28,5 @@ def oscillation(seen: Observation) -> list[float | None]:
     values: list[float | None] = []
     for numbers in seen.members:
         of_flows = [rates[number][~np.isnan(rates[number])] for number in numbers]
-        varying = [x.std() / x.mean() for x in of_flows if x.size >= 2 and x.mean() > 0]
-        values.append(float(np.mean(varying)) if varying else None)
+        values.append(mean([x.std() / x.mean() for x in of_flows if x.size >= 2 and x.any()]))
     return values

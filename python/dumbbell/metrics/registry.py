@@ -72,7 +72,7 @@ _ALL = (
     _group("rtt_p50_us", "us", "median RTT", "lower", delay.rtt_p50_us),
     _group("rtt_p95_us", "us", "RTT, 95th percentile", "lower", delay.rtt_p95_us),
     _group("rtt_p99_us", "us", "RTT, 99th percentile", "lower", delay.rtt_p99_us),
-    _run("queue_delay_mean_us", "us", "queueing delay", "lower", delay.queue_delay_mean_us),
+    _run("queue_delay_mean_us", "us", "mean queueing delay", "lower", delay.queue_delay_mean_us),
     _run(
         "queue_delay_p50_us", "us", "queueing delay, median", "lower", delay.queue_delay_p50_us
     ),
@@ -85,14 +85,14 @@ _ALL = (
         delay.queue_delay_p99_us,
     ),
     _group("power", "bit/s^2", "power", "higher", power.power),
-    _group("inflight_mean_pkts", "pkts", "inflight", None, inflight.inflight_mean_pkts),
+    _group("inflight_mean_pkts", "pkts", "mean inflight", None, inflight.inflight_mean_pkts),
     _run("drop_rate", "1", "drop rate", "lower", loss.drop_rate, _PERCENT),
     _group(
         "retransmission_rate", "1", "retransmission rate", "lower", loss.retransmission_rate,
         _PERCENT,
     ),
     _group("rto_count", "1", "RTOs", "lower", loss.rto_count),
-    _group("fct_mean_s", "s", "flow completion time", "lower", completion.fct_mean_s),
+    _group("fct_mean_s", "s", "mean flow completion time", "lower", completion.fct_mean_s),
     _group(
         "fct_p95_s", "s", "flow completion time, 95th percentile", "lower", completion.fct_p95_s
     ),

@@ -45,9 +45,10 @@ def starved_time_share(seen: Observation) -> list[float | None]:
         return [None] * len(seen.groups)
     alive = ~np.isnan(rates)
     count = alive.sum(axis=0)
-    fair = np.where(alive, rates, 0).sum(axis=0) / np.maximum(count, 1)
+    received = np.where(alive, rates, 0)
+    fair = received.sum(axis=0) / np.maximum(count, 1)
     counted = alive & (count >= 2)
-    starved = counted & (np.nan_to_num(rates) < STARVED * fair)
+    starved = counted & (received < STARVED * fair)
     return [
         float(starved[numbers].sum() / counted[numbers].sum()) if counted[numbers].any() else None
         for numbers in seen.members

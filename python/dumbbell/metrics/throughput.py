@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dumbbell.metrics.mean import mean
 from dumbbell.metrics.observation import FloatArray, Observation
 
 __all__ = [
@@ -80,10 +81,7 @@ def goodput_per_flow_bps(seen: Observation) -> list[float | None]:
     ----------
     RFC 5166 §2.1.1.
     """
-    return [
-        float(np.mean(flow_rates_bps(seen, numbers))) if numbers else None
-        for numbers in seen.members
-    ]
+    return [mean(flow_rates_bps(seen, numbers)) for numbers in seen.members]
 
 
 def throughput_bps(seen: Observation) -> list[float | None]:

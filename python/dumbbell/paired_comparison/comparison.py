@@ -219,9 +219,19 @@ def all_comparisons(
         for metric in metrics:
             if solo and metric.per == "run":
                 continue  # it is the bottleneck's, with whoever is there
-            for group, of_group in groups.items():
-                if metric.per == "group" or group == min(groups):
-                    yield comparison(labels[cell], of_group, metric, solo=solo)
+            for group in told_of(metric, sorted(groups), solo=solo):
+                yield comparison(labels[cell], groups[group], metric, solo=solo)
+
+
+def told_of(metric: Metric, groups: Sequence[int], *, solo: bool) -> Sequence[int]:
+    """Return the groups of which a metric says what it does not say of another already.
+
+    Of two groups one has what the other has not: a second test of the share would be the first
+    one mirrored, and count twice when p is adjusted for all. Beside runs of a group alone, which
+    has all, each share is its own.
+    """
+    mirrored = metric.name == "share" and len(groups) == 2 and not solo
+    return groups[:1] if metric.per == "run" or mirrored else groups
 
 
 def comparison(cell: str, pairs: Sequence[Pair], metric: Metric, *, solo: bool) -> Comparison:

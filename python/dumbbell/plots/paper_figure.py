@@ -6,15 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import matplotlib as mpl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure as Canvas
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.errors import ResultError, nearest
 from dumbbell.plots.figure import Figure
 from dumbbell.plots.static import SETTINGS, draw
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 __all__ = ["FORMATS", "STYLES", "WIDTHS_MM", "save_for_print"]
 
@@ -77,6 +76,8 @@ def save_for_print(
     ResultError
         There is no such format, size or style.
     """
+    import matplotlib as mpl  # takes longer to load than a short run
+
     for word, known, what in (
         *((each, FORMATS, "format") for each in formats),
         (size, tuple(WIDTHS_MM), "size"),
@@ -93,6 +94,9 @@ def save_for_print(
 
 def compose(figures: Sequence[Figure], width_mm: float, style: str) -> Canvas:
     """Lay figures out in rows under one legend."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Canvas
+
     columns = max(1, min(len(figures), math.floor(width_mm / MIN_PANEL_MM)))
     rows = math.ceil(len(figures) / columns)
     labels = {curve.label for figure in figures for curve in figure.curves}

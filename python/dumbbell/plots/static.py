@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import FixedLocator, NullLocator
 
 from dumbbell.plots.figure import Curve, Figure, thin
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["SETTINGS", "draw", "save"]
 
@@ -41,6 +39,10 @@ def save(figure: Figure, directory: Path) -> tuple[Path, Path]:
     tuple of Path
         The PNG and the SVG.
     """
+    import matplotlib as mpl  # takes longer to load than a short run
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Canvas
+
     directory.mkdir(parents=True, exist_ok=True)
     png, svg = directory / f"{figure.name}.png", directory / f"{figure.name}.svg"
     with mpl.rc_context(SETTINGS):
@@ -55,6 +57,8 @@ def save(figure: Figure, directory: Path) -> tuple[Path, Path]:
 
 def draw(axes: Axes, figure: Figure, *, with_legend: bool = True) -> None:
     """Draw a figure into axes; curves that a reader has to ask for are left out."""
+    from matplotlib.ticker import FixedLocator, NullLocator
+
     curves = [curve for curve in figure.curves if not curve.optional]
     for curve in curves:
         draw_curve(axes, curve)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import matplotlib as mpl
-
 from dumbbell.scenario import Scenario
 
 __all__ = [
@@ -96,6 +94,8 @@ def buffer_colors(buffers: Sequence[str]) -> dict[str, str]:
     Viridis without its lightest end, which a white page swallows, and its darkest, which a
     black one does.
     """
+    import matplotlib as mpl  # takes longer to load than a short run
+
     palette = mpl.colormaps["viridis"]
     steps = max(len(buffers) - 1, 1)
     return {

@@ -10,7 +10,6 @@ from unicodedata import east_asian_width
 
 import numpy as np
 from markupsafe import Markup, escape
-from matplotlib.ticker import MaxNLocator
 
 from dumbbell.plots import Figure
 from dumbbell.plots.figure import Curve, FloatArray
@@ -122,7 +121,7 @@ def draw_panel(
     x_label, y_label
         Names of the axes, in both languages, as parts of a `text` element.
     """
-    ticks = [float(tick) for tick in MaxNLocator(4, min_n_ticks=3).tick_values(*extent)]
+    ticks = round_values(*extent, 4, at_least=3)
     y = Scale(ticks[0], ticks[-1], HEIGHT - BOTTOM, TOP)
     xs = figure.curves[0].x if figure.curves else np.zeros(1)
     x = x_scale(figure, xs)
@@ -192,8 +191,16 @@ def x_ticks(figure: Figure, xs: FloatArray) -> list[tuple[float, str]]:
         return [(tick, f"{tick:g}") for tick in figure.x_ticks]
     low, high = float(xs.min()), float(xs.max())
     few = sorted(set(xs.tolist()))
-    found = few if len(few) <= MAX_NAMED else MaxNLocator(5).tick_values(low, high)
-    return [(float(value), f"{value:g}") for value in found if low <= value <= high]
+    found = few if len(few) <= MAX_NAMED else round_values(low, high, 5)
+    return [(value, f"{value:g}") for value in found if low <= value <= high]
+
+
+def round_values(low: float, high: float, most: int, *, at_least: int = 2) -> list[float]:
+    """Return round values from below one to above another, in at most so many steps."""
+    from matplotlib.ticker import MaxNLocator  # takes longer to load than a short run
+
+    ticks = MaxNLocator(most, min_n_ticks=at_least).tick_values(low, high)
+    return [float(tick) for tick in ticks]
 
 
 def draw_curve(curve: Curve, x: Scale, y: Scale) -> Iterator[str]:

@@ -6,7 +6,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from dumbbell._core import ENGINE_VERSION
@@ -29,6 +28,8 @@ def render_template(name: str, language: str = "", **values: Any) -> str:
     values
         The template's own.
     """
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # only pages need it
+
     environment = Environment(
         loader=PackageLoader("dumbbell.report"),
         autoescape=True,

@@ -106,13 +106,13 @@ class Cache:
             if better is not None:
                 self._make_place()
                 record_directory.write(entry, better, self.entries)
-        except OSError as error:
+        except (OSError, ResultError) as error:
             if not entry.is_dir():  # else another process was faster
-                self.trouble = os_reason(error)
+                self.trouble = os_reason(error) if isinstance(error, OSError) else str(error)
 
     def _better(self, record: Record, entry: Path) -> Record | None:
         """Return what to write in an entry's place; None if it has all that the record has."""
-        if record.key.digest in self.damaged:
+        if record.key.digest in self.damaged or not entry.exists():
             return record
         try:
             there = record_directory.read(entry, record.key)

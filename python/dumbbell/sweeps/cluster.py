@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -11,6 +12,9 @@ from dumbbell.errors import EngineError
 
 __all__ = ["cluster_executor", "lost_errors"]
 
+#: Of a scheduler, where nothing else was said.
+DEFAULT_PORT = 8786
+PORT = re.compile(r":\d+/?$")
 #: How long a scheduler may take to answer.
 CONNECT_TIMEOUT_S = 10
 
@@ -44,14 +48,23 @@ def cluster_executor(cluster: Any) -> Iterator[Executor]:
     if isinstance(cluster, connect):
         yield executor_of(cluster)
         return
+    check_address(cluster)
     try:
         client: Any = connect(cluster, timeout=CONNECT_TIMEOUT_S, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
+    except (OSError, TimeoutError, TypeError, ValueError) as error:
         raise EngineError(
             f"cluster `{cluster}` cannot be reached: {reason(error)}; is its scheduler running?"
         ) from None
     with client:
         yield executor_of(client)
+
+
+def check_address(address: str) -> None:
+    """Refuse an address without a port: Dask would leave threads that complain at the end."""
+    if not PORT.search(address) and not address.startswith("inproc://"):
+        scheme, _, host = address.rpartition("://")
+        said = f"{scheme or 'tcp'}://{host.partition(':')[0]}:{DEFAULT_PORT}"
+        raise EngineError(f"cluster `{address}` names no port; say `{said}`")
 
 
 def lost_errors() -> tuple[type[Exception], ...]:

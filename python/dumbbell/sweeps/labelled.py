@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,10 @@ __all__ = ["to_xarray"]
 
 
 def to_xarray(result: SweepResult) -> xr.Dataset:
-    """Return the rows as a dataset over the axes, the repetitions and the groups."""
+    """Return the rows as a dataset over the axes, the repetitions and the groups.
+
+    What is of the run, and of no group, has no dim of groups.
+    """
     try:
         import xarray as xr
     except ImportError:
@@ -28,21 +32,24 @@ def to_xarray(result: SweepResult) -> xr.Dataset:
         ) from None
     rows, design = result.rows, result.design
     reps = max(rows["rep"].to_pylist(), default=-1) + 1
-    groups = len(result.scenario.groups)
-    dims = ("+".join(names) for names in design.dims)
-    shape = (len(design.cells), reps, groups)
+    shape = (len(design.cells), reps, len(result.scenario.groups))
     at = tuple(rows[name].to_numpy() for name in ("cell", "rep", "group"))
-    every = (*dims, "rep", "group")
-    variables = {}
-    for name in (name for name in METRICS if name in rows.column_names):
-        values = np.full(shape, np.nan)
+    of_run = (*("+".join(names) for names in design.dims), "rep")
+
+    def laid_out(name: str, per: str, missing: object, attrs: Mapping[str, str]) -> tuple[Any, ...]:
+        values = np.full(shape, missing, dtype=object if isinstance(missing, str) else None)
         values[at] = rows[name].to_numpy()
-        variables[name] = (every, values.reshape(*design.shape, reps, groups), attrs_of(name))
-    verdicts = np.full(shape, "", dtype=object)
-    verdicts[at] = rows["verdict"].to_pylist()
-    variables["verdict"] = (
-        every, verdicts.reshape(*design.shape, reps, groups), {"long_name": "verdict of the run"}
-    )  # fmt: skip
+        values = values.reshape(*design.shape, *shape[1:])
+        if per == "run":  # it is in each group's row
+            return of_run, values[..., 0], attrs
+        return (*of_run, "group"), values, attrs
+
+    variables = {
+        name: laid_out(name, METRICS[name].per, np.nan, attrs_of(name))
+        for name in METRICS
+        if name in rows.column_names
+    }
+    variables["verdict"] = laid_out("verdict", "run", "", {"long_name": "verdict of the run"})
     return xr.Dataset(variables, coords_of(result, reps), attrs_of_sweep(result))
 
 
@@ -52,6 +59,7 @@ def coords_of(result: SweepResult, reps: int) -> dict[str, Any]:
         "rep": np.arange(reps),
         "seed": ("rep", [result.scenario.seed + rep for rep in range(reps)]),
         "group": np.arange(len(result.scenario.groups)),
+        "cc": congestion_controls(result),
     }
     axes = {axis.name: axis for axis in result.axes}
     for names in result.design.dims:
@@ -60,10 +68,25 @@ def coords_of(result: SweepResult, reps: int) -> dict[str, Any]:
     return coords
 
 
+def congestion_controls(result: SweepResult) -> tuple[Any, ...]:
+    """Return each group's congestion control; by cell, where an axis changes it."""
+    design = result.design
+    by_cell = [
+        [str(group.cc) for group in design.scenario_of(cell).groups] for cell in design.cells
+    ]
+    if all(ccs == by_cell[0] for ccs in by_cell):
+        return "group", by_cell[0]
+    dims = ("+".join(names) for names in design.dims)
+    return (*dims, "group"), np.array(by_cell, dtype=object).reshape(*design.shape, -1)
+
+
 def coordinate(axis: Axis) -> tuple[Any, dict[str, str]]:
     """Return an axis's numbers, or its labels where it has none, and its attrs."""
     attrs = {"units": axis.unit} if axis.unit else {}
-    return (list(axis.labels) if axis.numbers is None else np.array(axis.numbers)), attrs
+    if axis.numbers is None:
+        return list(axis.labels), attrs
+    counts = all(type(value) is int for value in axis.values)
+    return np.array(axis.values if counts else axis.numbers), attrs
 
 
 def attrs_of(name: str) -> dict[str, str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,15 @@ from dumbbell.sweeps.key import RunKey
 from dumbbell.sweeps.measures import Measures
 from dumbbell.sweeps.record import Record
 
-__all__ = ["MEASURES", "PROVENANCE", "check_files", "read", "read_provenance", "write"]
+__all__ = [
+    "MEASURES",
+    "PROVENANCE",
+    "check_files",
+    "file_digest",
+    "read",
+    "read_provenance",
+    "write",
+]
 
 #: What a run is of, and the digests of its files.
 PROVENANCE = "provenance.json"
@@ -56,10 +64,9 @@ def write(
         It cannot be written; nothing is left of it.
     """
     document = record.document if document is None else document
-    scratch = Path(tempfile.mkdtemp(dir=scratch_in, prefix=".dumbbell-"))
+    new = scratch_in / f".dumbbell-{secrets.token_hex(8)}"
+    new.mkdir()
     try:
-        new = scratch / "new"
-        new.mkdir()
         files = write_tables(new, record) | {DOCUMENT: file_digest(document)}
         (new / DOCUMENT).write_bytes(document)
         if record.measured:
@@ -70,11 +77,25 @@ def write(
             link_or_copy(capture, new / CAPTURE)
         (new / PROVENANCE).write_bytes(compact(to_provenance(record, files)))
         directory.parent.mkdir(parents=True, exist_ok=True)
-        if directory.exists():
-            directory.rename(scratch / "old")
+        put_in_place(new, directory)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+
+
+def put_in_place(new: Path, directory: Path) -> None:
+    """Rename a directory to where an older one may be."""
+    try:
         new.rename(directory)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    except OSError:
+        if not directory.is_dir():
+            raise
+        old = new.with_name(f"{new.name}-old")
+        directory.rename(old)
+        try:
+            new.rename(directory)
+        finally:
+            shutil.rmtree(old, ignore_errors=True)
 
 
 def write_tables(new: Path, record: Record) -> dict[str, str]:

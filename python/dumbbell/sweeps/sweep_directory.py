@@ -26,7 +26,7 @@ from dumbbell.sweeps.record import Record
 from dumbbell.sweeps.result import SweepResult
 from dumbbell.sweeps.rows import make_rows
 
-__all__ = ["FORMAT", "SweepDirectory", "load", "open_sweep", "place_of", "save"]
+__all__ = ["FORMAT", "ROWS", "SweepDirectory", "load", "open_sweep", "place_of", "save"]
 
 #: Version of `sweep.json` and `rows.parquet`.
 FORMAT = 1

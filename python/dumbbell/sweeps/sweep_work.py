@@ -79,7 +79,10 @@ class SweepWork(Work[Key, Measures]):
             return in_words_of(case.scenario, record.measured[how])
         if not record.has_series:
             return None
-        measured = measure_run(record.run(case.scenario), self.warmup)
+        try:
+            measured = measure_run(record.run(case.scenario), self.warmup)
+        except ResultError:
+            return None  # its tables are damaged
         improved = replace(record, measured={**record.measured, how: measured})
         if self.cache is not None:
             self.cache.put(improved)

@@ -28,7 +28,7 @@ static void send(struct flow *f)
 		return;
 	call_min_tso_segs(f);
 	if (in_flight == 0) {
-		if (ops->cwnd_event_tx_start)
+		if (f->ops->cwnd_event_tx_start)
 			CALL(f, CWND_EVENT_TX_START, cwnd_event_tx_start, f->sk);
 		else
 			CALL(f, CWND_EVENT, cwnd_event, f->sk, CA_EVENT_TX_START);

@@ -1,0 +1,42 @@
+"""Commands whose modules are loaded when they are called: the others need not wait for them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+from typer.main import get_command
+
+__all__ = ["LazyCommand"]
+
+
+class LazyCommand(TyperCommand):
+    """A command of `dumbbell`, by its name and what `dumbbell --help` says of it.
+
+    Parameters
+    ----------
+    name
+        Of the command; its module is `dumbbell.cli.<name>`, with `<name>_command`, or `<name>_app`
+        where it has commands of its own.
+    help_line
+        The first line of its help.
+    """
+
+    def __init__(self, name: str, help_line: str) -> None:
+        super().__init__(name, help=help_line)
+        self.place = name
+
+    def load(self) -> Any:
+        """Return the command itself."""
+        module = importlib.import_module(f"dumbbell.cli.{self.place}")
+        app = getattr(module, f"{self.place}_app", None)
+        if app is None:
+            app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+            app.command(self.place)(getattr(module, f"{self.place}_command"))
+        return get_command(app)
+
+    def make_context(self, *arguments: Any, **named: Any) -> Any:
+        """Begin to call it."""
+        return self.load().make_context(*arguments, **named)
