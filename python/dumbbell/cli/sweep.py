@@ -23,7 +23,8 @@ from dumbbell.cli.sweep_table import sweep_table
 from dumbbell.engine import SIMULATOR
 from dumbbell.errors import ScenarioError
 from dumbbell.plain_value import word
-from dumbbell.plots import draw_sweep, static
+from dumbbell.plots.paper_figure import save_for_print
+from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.run_directory import check_parent
 from dumbbell.sweeps import Progress, Sweep, SweepInterrupted, SweepResult
 from dumbbell.sweeps.sweep_directory import place_of
@@ -32,6 +33,8 @@ __all__ = ["sweep_command"]
 
 #: Runs that failed of which each has a line; there may be thousands, of one fault.
 MAX_FAILED_LINES = 5
+#: Fewer points of an axis are a table's; more panels are no figure's.
+MIN_POINTS, MAX_PANELS = 3, 24
 
 What = Annotated[list[str] | None, *options.What.__metadata__]
 AxisOptions = Annotated[
@@ -222,11 +225,26 @@ def show(result: SweepResult, out_dir: Path | None, *, json: bool) -> None:
     for line in result.notes:
         note(line)
     if out_dir is not None:
-        for figure in draw_sweep(result.runs.values()):
-            static.save(figure, out_dir / "figures")
+        draw(result, out_dir)
         if not json:
             out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
     tell_failed(result)
+
+
+def draw(result: SweepResult, out_dir: Path) -> None:
+    """Draw what `dumbbell plot` draws when nobody names a metric, models over it."""
+    figures = ResultFigures(result)
+    facets = figures.layout.facets
+    if max(len(facet.cells) for facet in facets) < MIN_POINTS:
+        return
+    if len(facets) > MAX_PANELS:
+        note(f"no figures: they would have {len(facets)} panels; `dumbbell report {out_dir}`")
+        return
+    for metric in figures.usual:
+        save_for_print(
+            figures.draw(metric), out_dir / "figures", metric.name,
+            formats=("svg", "png"), size="2col", style="report",
+        )  # fmt: skip
 
 
 def tell_failed(result: SweepResult) -> None:

@@ -9,7 +9,7 @@ from importlib import resources
 
 from markupsafe import Markup
 
-__all__ = ["bilingual", "bilingual_svg", "japanese"]
+__all__ = ["bilingual", "both", "japanese"]
 
 
 @cache
@@ -19,23 +19,18 @@ def japanese() -> Mapping[str, str]:
     return {entry["en"]: entry["ja"] for entry in tomllib.loads(text)["text"]}
 
 
+def both(text: str) -> list[tuple[str, str]]:
+    """Return a text by language; under no language if it has no Japanese."""
+    other = japanese().get(text)
+    return [("", text)] if other is None else [("en", text), ("ja", other)]
+
+
 def bilingual(text: str) -> Markup:
     """Return a text in both languages, of which the page shows one; in English if it has no other.
 
     Measured numbers are in texts that are made when the page is; those stay English.
     """
-    return in_both(text, "span")
-
-
-def bilingual_svg(text: str) -> Markup:
-    """Return a text in both languages as parts of an SVG `text` element."""
-    return in_both(text, "tspan")
-
-
-def in_both(text: str, element: str) -> Markup:
-    """Return a text in both languages, each in an element of its own."""
-    other = japanese().get(text)
-    if other is None:
-        return Markup("{}").format(text)
-    form = f'<{element} lang="en">{{}}</{element}><{element} lang="ja">{{}}</{element}>'
-    return Markup(form).format(text, other)  # noqa: S704 -- the element is one of ours
+    return Markup("").join(
+        Markup('<span lang="{}">{}</span>').format(language, words) if language else words
+        for language, words in both(text)
+    )
