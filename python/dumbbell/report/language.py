@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-__all__ = ["bilingual", "both", "japanese"]
+__all__ = ["bilingual", "both", "japanese", "marked"]
+
+#: What a text says as it is typed.
+CODE = re.compile(r"`([^`]+)`")
 
 
 @cache
@@ -31,6 +35,17 @@ def bilingual(text: str) -> Markup:
     Measured numbers are in texts that are made when the page is; those stay English.
     """
     return Markup("").join(
-        Markup('<span lang="{}">{}</span>').format(language, words) if language else words
+        Markup('<span lang="{}">{}</span>').format(language, marked(words))
+        if language
+        else marked(words)
         for language, words in both(text)
+    )
+
+
+def marked(text: str) -> Markup:
+    """Return a text with what is between backticks as code."""
+    parts = CODE.split(text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if at % 2 else escape(part)
+        for at, part in enumerate(parts)
     )

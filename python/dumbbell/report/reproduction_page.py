@@ -43,7 +43,7 @@ class PaperPage:
     models
         What models say, by the finding's id.
     builds
-        Every congestion control that ran: name, build, parameters that differ.
+        Every congestion control that ran: engine, name, build, parameters that differ.
     """
 
     paper: Paper
@@ -58,7 +58,7 @@ class PaperPage:
     missing: str
     command: str
     models: dict[str, ModelSays]
-    builds: list[tuple[str, str, str]]
+    builds: list[tuple[str, str, str, str]]
 
     @property
     def engines(self) -> tuple[str, ...]:
@@ -137,12 +137,12 @@ def remarks(result: EngineResult) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def builds(reproduction: Reproduction) -> list[tuple[str, str, str]]:
-    """Return every congestion control that ran, once: (name, build, parameters that differ)."""
-    found: dict[tuple[str, str], tuple[str, str, str]] = {}
+def builds(reproduction: Reproduction) -> list[tuple[str, str, str, str]]:
+    """Return each congestion control that ran: (engine, name, build, parameters that differ)."""
+    found: dict[tuple[str, str], tuple[str, str, str, str]] = {}
     runs = [run for result in reproduction.results for run in result.runs.values()]
     for run in runs:
         for group, entry in zip(run.scenario.groups, run.groups, strict=True):
             params = ", ".join(f"{k}={v}" for k, v in group.cc.params.items())
-            found[str(group.cc), entry["build"]] = (entry["cc"], entry["build"], params)
+            found[str(group.cc), entry["build"]] = (run.engine, entry["cc"], entry["build"], params)
     return list(found.values())
