@@ -142,9 +142,10 @@ def draw_panel(
         ),
         *draw_places(places, xs, x),
     ]
+    said = ", ".join(filter(None, (figure.y_label, figure.title)))
     head = (
         f'<svg class="panel" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" '
-        f'aria-label="{escape(figure.title or figure.y_label)}">'
+        f'aria-label="{escape(said)}">'
     )
     return Markup(head + "".join(parts) + "</svg>")  # noqa: S704 -- every text in it is escaped
 

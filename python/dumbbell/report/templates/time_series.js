@@ -155,7 +155,8 @@
     const asked = event.target.closest("[data-cell]");
     if (!asked) { return; }
     const card = await show(Number(asked.dataset.cell));
-    if (card) { card.scrollIntoView({ behavior: "smooth" }); }
+    // With the keyboard one goes on from there.
+    if (card) { card.focus({ preventScroll: true }); card.scrollIntoView({ behavior: "smooth" }); }
   });
   dark.addEventListener("change", redrawAll);
   if (dark.matches) {
