@@ -79,8 +79,8 @@ class SweepPage:
         Small multiples by metric; `left_out` are those that the page has no room for.
     tables
         Means and intervals of the cells; `cells_left_out` more have no row.
-    place
-        What the tables' cells are named by: ``buffer``.
+    places
+        Names of the axes that the tables' rows are named by.
     per_group, per_run
         The tables' metrics.
     comparison
@@ -101,7 +101,7 @@ class SweepPage:
     left_out: tuple[str, ...]
     tables: tuple[CellTable, ...]
     cells_left_out: int
-    place: str
+    places: tuple[str, ...]
     per_group: tuple[Metric, ...]
     per_run: tuple[Metric, ...]
     comparison: Comparison | None
@@ -216,7 +216,7 @@ def gather(
         left_out=tuple(left_out),
         tables=tuple(make_tables(figures, per_group, per_run, MAX_CELLS)),
         cells_left_out=max(0, len(result.cells) - MAX_CELLS),
-        place=", ".join(figures.layout.x_axes),
+        places=figures.layout.x_axes,
         per_group=per_group,
         per_run=per_run,
         comparison=None if against is None else compare_sweeps(figures, first),
