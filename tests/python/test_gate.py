@@ -22,6 +22,7 @@ from dumbbell.gate import (
     save_baseline,
 )
 from dumbbell.gate.baseline import moved_cc, shown_cc
+from dumbbell.gate.markdown import plain
 from tests.python import planted
 from tests.python.conftest import Outcome
 
@@ -104,14 +105,23 @@ def test_what_became_worse_is_in_every_output(cli: Cli, baseline: Path, tmp_path
     (suite,) = JUnitXml.fromfile(str(junit))
     results = {case.name: case.result for case in suite}
     assert list(results) == ["alone[buffer=1bdp]", "alone[buffer=4bdp]", "beside", "lossy"]
-    failures = [r for r in results["alone[buffer=1bdp]"] if isinstance(r, Failure)]
-    assert any("queueing delay" in str(failure.message) for failure in failures)
+    (failure,) = results["alone[buffer=1bdp]"]
+    assert isinstance(failure, Failure)
+    assert failure.text is not None
+    assert "queueing delay is worse" in failure.text
+    assert str(failure.message).startswith(failure.text.splitlines()[0])
     assert isinstance(results["lossy"][0], Skipped)
     assert not any(isinstance(r, Error) for entries in results.values() for r in entries)
     assert suite.failures == sum(isinstance(r, Failure) for e in results.values() for r in e)
     text = markdown.read_text(encoding="utf-8")
     assert text.startswith("### gate failed")
     assert "| alone\\[buffer=1bdp\\] | mean queueing delay |" in text
+
+
+def test_markdown_reads_no_marks_into_a_text_and_code_stays_code() -> None:
+    assert plain("a_b | [c]\n<d>") == r"a\_b \| \[c\] \<d\>"
+    assert plain("`my_cc|2` is_so") == r"`my_cc\|2` is\_so"
+    assert plain("one ` and_that") == r"one \` and\_that"
 
 
 def test_json_is_the_whole_of_it(cli: Cli, baseline: Path) -> None:

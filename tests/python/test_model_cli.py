@@ -99,11 +99,3 @@ def test_compares_with_the_simulator(cli, tmp_path):
     assert len(document["points"]) == 6
     assert document["errors"]["2 BDP and more"]["count"] == 4
     assert document["points"][0]["metric"] == "share"
-
-
-def test_a_sweep_draws_its_figures(cli, tmp_path):
-    arguments = ("--rate", "10mbit", "--buffer", "1..4bdp", "--time", "1s", "--out", str(tmp_path))
-    assert cli("sweep", "bbr", "cubic", *arguments).code == 0
-    figures = tmp_path / "figures"
-    svg = (figures / "share-against-buffer-10mbit-40ms-1+1-flows.svg").read_text(encoding="utf-8")
-    assert "model: Ware et al. 2019, BBR" in svg

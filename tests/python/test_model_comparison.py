@@ -9,9 +9,11 @@ import pytest
 import dumbbell
 from dumbbell.models import MODELS, DoesNotApply, Headline, Prediction
 from dumbbell.models.comparison import Compared, compare, measure_late, summarize
-from dumbbell.plots import draw_sweep, overlay, static
+from dumbbell.plots import overlay, static
 from dumbbell.plots.comparison_figure import draw_comparison
 from dumbbell.plots.interactive import to_plotly_json
+from dumbbell.plots.result_figures import ResultFigures
+from dumbbell.sweeps import Sweep
 
 WARE = MODELS["ware"]
 SHARE = Headline("share", 0, "BBR's share", "%", 100, is_relative=False)
@@ -50,29 +52,24 @@ def test_an_overlay_leaves_out_what_the_model_does_not_cover():
 
 
 @pytest.fixture(scope="module")
-def sweep_runs():
-    scenarios = [((b, seed), pair(f"{b}bdp", seed=seed)) for b in (1, 2, 4) for seed in (1, 2)]
-    return list(dumbbell.run_all(scenarios).values())
+def sweep():
+    return Sweep(pair("1bdp"), {"buffer": "1..4bdp"}, reps=3).run(cache=False)
 
 
-def test_a_sweep_s_figures_have_the_models_that_are_of_such_flows(sweep_runs, tmp_path):
-    figures = {figure.name: figure for figure in draw_sweep(sweep_runs)}
-    assert set(figures) == {
-        "share-against-buffer-10mbit-40ms-1+1-flows",
-        "queueing-delay-against-buffer-10mbit-40ms-1+1-flows",
-    }
-    shares = figures["share-against-buffer-10mbit-40ms-1+1-flows"]
+def test_a_sweep_s_figures_have_the_models_that_are_of_such_flows(sweep, tmp_path):
+    figures = ResultFigures(sweep)
+    (shares,) = figures.draw(figures.metric("share"))
     assert [(curve.label, curve.dashed) for curve in shares.curves] == [
         ("BBR", False),
-        ("model: Ware et al. 2019, BBR", True),
         ("CUBIC", False),
+        ("model: Ware et al. 2019, BBR", True),
         ("model: Ware et al. 2019, CUBIC", True),
     ]
     assert shares.curves[0].x.tolist() == [1, 2, 4]
-    sums = shares.curves[0].y + shares.curves[2].y
+    sums = shares.curves[0].y + shares.curves[1].y
     assert sums == pytest.approx([100, 100, 100])
     # Ware et al.'s model says nothing of the queue.
-    delay = figures["queueing-delay-against-buffer-10mbit-40ms-1+1-flows"]
+    (delay,) = figures.draw(figures.metric("queue_delay_mean_us"))
     assert [curve.label for curve in delay.curves] == ["bottleneck"]
     assert '"dash":"dash"' in to_plotly_json(shares)
     png, svg = static.save(shares, tmp_path)
@@ -80,45 +77,23 @@ def test_a_sweep_s_figures_have_the_models_that_are_of_such_flows(sweep_runs, tm
     assert "model: Ware et al. 2019, BBR" in svg.read_text(encoding="utf-8")
 
 
-def test_a_sweep_over_flows_has_the_flows_as_its_axis():
-    scenarios = [
-        (n, dumbbell.Scenario([dumbbell.Group("cubic", n)], buffer="2bdp", time="1s"))
-        for n in (1, 2, 4)
+def test_flows_alone_have_their_own_model_and_no_share():
+    cubic = dumbbell.Scenario([dumbbell.Group("cubic", 1)], buffer="2bdp", time="1s")
+    figures = ResultFigures(Sweep(cubic, {"flows": [1, 2, 4]}).run(cache=False))
+    assert [metric.name for metric in figures.usual] == [
+        "goodput_per_flow_bps",
+        "queue_delay_mean_us",
     ]
-    (figure,) = draw_sweep(dumbbell.run_all(scenarios).values())
-    assert figure.x_label == "flows of the first kind"
+    (figure,) = figures.draw(figures.metric("queue_delay_mean_us"))
+    assert figure.x_label == "flows"
     assert [curve.label for curve in figure.curves] == [
         "bottleneck",
         "model: CUBIC loss interval",
     ]
 
 
-def test_a_sweep_s_figures_have_the_interval_of_three_repetitions_and_the_range_of_two(sweep_runs):
-    two = draw_sweep(sweep_runs)[0]
-    third = [dumbbell.run(pair(f"{buffer}bdp", seed=3)) for buffer in (1, 2, 4)]
-    three = draw_sweep([*sweep_runs, *third])[0]
-    assert two.y_label == "throughput share (%)"
-    for at, buffer in enumerate((1, 2, 4)):
-        shares = [
-            100 * dumbbell.run(pair(f"{buffer}bdp", seed=seed)).groups[0]["share"]
-            for seed in (1, 2, 3)
-        ]
-        curve = two.curves[0]
-        assert curve.low is not None
-        assert curve.high is not None
-        assert (curve.low[at], curve.high[at]) == (min(shares[:2]), max(shares[:2]))
-        curve = three.curves[0]
-        assert curve.low is not None
-        assert curve.high is not None
-        half = 4.3026527 * np.std(shares, ddof=1) / math.sqrt(3)  # Student's t, 2 degrees
-        mean = np.mean(shares)
-        assert (curve.y[at], curve.low[at], curve.high[at]) == pytest.approx(
-            (mean, mean - half, mean + half)
-        )
-
-
-def test_the_late_share_of_a_whole_run_is_its_share(sweep_runs):
-    run = sweep_runs[-1]
+def test_the_late_share_of_a_whole_run_is_its_share():
+    run = dumbbell.run(pair("4bdp"))
     whole = measure_late(run, SHARE, None)
     assert whole == run.groups[0]["share"]
     assert measure_late(run, SHARE, 2) == pytest.approx(whole, abs=0.01)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
 
 import dumbbell
+from dumbbell.cli.plot import frames_of
 from dumbbell.errors import ResultError
 from dumbbell.plots.figure import Curve, Figure
 from dumbbell.plots.paper_figure import WIDTHS_MM, compose
 from dumbbell.plots.result_figures import ResultFigures
-from dumbbell.plots.sweep_layout import lay_out
+from dumbbell.plots.sweep_layout import lay_out, log_ticks
+from dumbbell.plots.y_range import y_ranges
 from dumbbell.report.source import load_results
 from dumbbell.statistics import mean_interval
 from dumbbell.sweeps import Sweep
@@ -81,25 +85,74 @@ def test_another_axis_along_x(result):
         lay_out(result, "bufer")
 
 
+def test_a_sweep_draws_a_file_per_metric_and_few_points_none(cli, tmp_path):
+    short = ("--rate", "10mbit", "--time", "1s", "--out")
+    assert (
+        cli("sweep", "bbr", "cubic", "--buffer", "1..4bdp", *short, str(tmp_path / "a")).code == 0
+    )
+    names = ("goodput_per_flow_bps", "queue_delay_mean_us", "share")
+    assert {path.name for path in (tmp_path / "a" / "figures").iterdir()} == {
+        f"{name}.{suffix}" for name in names for suffix in ("png", "svg")
+    }
+    assert cli("sweep", "bbr", "--buffer", "1..2bdp", *short, str(tmp_path / "b")).code == 0
+    assert not (tmp_path / "b" / "figures").exists()
+
+
+def test_a_sweep_of_many_panels_says_where_they_are(cli, tmp_path, monkeypatch):
+    monkeypatch.setattr("dumbbell.cli.sweep.MAX_PANELS", 1)
+    axes = ("--buffer", "1..4bdp", "--axis", "rtt=10ms,20ms", "--time", "1s")
+    outcome = cli("sweep", "reno", *axes, "--out", str(tmp_path / "a"))
+    assert outcome.code == 0
+    assert f"they would have 2 panels; `dumbbell report {tmp_path / 'a'}`" in outcome.err
+    assert not (tmp_path / "a" / "figures").exists()
+
+
 def panel(*ends: tuple[float, float]) -> Figure:
     low, high = (np.array(each, dtype=float) for each in zip(*ends, strict=True))
     curve = Curve("a", np.array([1.0, 4.0]), (low + high) / 2, "#000000", "o", low=low, high=high)
     return Figure("f", "", "flows", "share (%)", (curve,), x_values=(1, 4))
 
 
+def composed(panels: list[Figure], size: str = "2col", style: str = "paper") -> list[Axes]:
+    ranges = y_ranges(panels, whole_bars=True)
+    return compose(panels, WIDTHS_MM[size], style, ranges).axes[: len(panels)]
+
+
 def test_panels_share_a_y_axis_that_holds_every_whisker():
-    panels = [panel((40, 50), (45, 55)), panel((60, 99), (10, 20)), panel((1, 2), (3, 4))]
-    drawn = compose(panels, WIDTHS_MM["2col"], "paper").axes[:3]
+    panels = [panel((40, 50), (45, 55)), panel((60, 99), (10, 20)), panel((10, 12), (13, 14))]
+    drawn = composed(panels)
     bottom, top = drawn[0].get_ylim()
     assert bottom == 0
     assert top > 99
     assert {axes.get_ylim() for axes in drawn} == {(bottom, top)}
     panels[1] = panel((-7, 99), (10, 20))
-    assert compose(panels, WIDTHS_MM["2col"], "paper").axes[0].get_ylim()[0] < -7
+    assert composed(panels)[0].get_ylim()[0] < -7
+
+
+def test_panels_of_very_different_heights_have_axes_of_their_own():
+    drawn = composed([panel((40, 50), (45, 55)), panel((1, 2), (3, 4))])
+    assert [axes.get_ylim()[0] for axes in drawn] == [0, 0]
+    assert drawn[0].get_ylim()[1] == pytest.approx(1.05 * 55)
+    assert drawn[1].get_ylim()[1] == pytest.approx(1.05 * 4)
+    assert all(axes.yaxis.get_tick_params()["labelleft"] for axes in drawn)
+
+
+def test_files_of_one_metric_have_the_same_y_axis(result):
+    figures = ResultFigures(result)
+    small = figures.draw(figures.metric("queue_delay_mean_us"))
+    ranges = [each for _, _, (each,) in frames_of("q", small, "1col")]
+    assert len(ranges) == 2
+    assert ranges[0] == ranges[1] == y_ranges(small, whole_bars=True)[0]
+
+
+def test_what_can_be_no_more_ends_the_page_s_axis():
+    share = replace(panel((60, 120), (10, 20)), y_bound=100.0)
+    assert y_ranges([share], whole_bars=False) == [(0, 100)]
+    assert y_ranges([panel((60, 120), (10, 20))], whole_bars=False) == [(0, 120)]
 
 
 def test_the_lowest_panel_of_a_column_has_its_numbers():
-    drawn = compose([panel((1, 2), (3, 4))] * 5, WIDTHS_MM["2col"], "paper").axes[:5]
+    drawn = composed([panel((1, 2), (3, 4))] * 5)
     assert [axes.get_xlabel() for axes in drawn] == ["", "", "flows", "flows", "flows"]
     numbered = [axes.xaxis.get_tick_params()["labelbottom"] for axes in drawn]
     assert numbered == [False, False, True, True, True]
@@ -109,9 +162,16 @@ def test_flow_counts_are_marked_and_nothing_between_them(result):
     layout = lay_out(result, "flows")
     assert (layout.x_values, layout.x_ticks) == ((1, 2), ())
     figures = ResultFigures(result, x="flows")
-    axes = compose(figures.draw(figures.metric("share")), WIDTHS_MM["2col"], "paper").axes[3]
+    axes = composed(figures.draw(figures.metric("share")))[3]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2"]
     assert lay_out(result, "buffer").x_values == ()
+
+
+def test_values_that_lie_close_are_marked_by_powers_of_two():
+    close = tuple(0.5 + 5.5 * step for step in range(10))
+    assert log_ticks(close) == (0.5, 1, 2, 4, 8, 16, 32)
+    assert log_ticks((0.5, 1, 3, 10)) == (0.5, 1, 3, 10)
+    assert log_ticks((1, 2, 4)) == ()
 
 
 def test_a_rate_is_in_megabits(tmp_path):

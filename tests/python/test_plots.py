@@ -1,7 +1,10 @@
 import numpy as np
 
-from dumbbell.plots import buffer_colors, style_of, thin
+from dumbbell.plots import buffer_colors, group_colors, style_of, thin
 from dumbbell.plots.figure import MAX_POINTS
+from dumbbell.plots.interactive import MARKERS
+from dumbbell.plots.style import STYLES
+from dumbbell.report.panel_svg import mark
 
 
 def test_thinning_keeps_every_peak_and_the_order():
@@ -25,3 +28,15 @@ def test_each_congestion_control_has_its_look():
     assert len({style.color for style in known}) == len({style.marker for style in known}) == 5
     assert style_of("mine").label == "mine"
     assert len(set(buffer_colors(["a", "b", "c"]).values())) == 3
+
+
+def test_no_two_of_eight_groups_look_alike():
+    assert len(set(group_colors(["cubic"] * 8))) == 8
+    assert group_colors(["copa", "copa", "bbr"])[::2] == ["#0072b2", "#009e73"]
+
+
+def test_every_marker_is_drawn_as_itself_everywhere():
+    markers = {style.marker for style in STYLES.values()}
+    assert len(markers) == len(STYLES)
+    assert markers <= set(MARKERS)
+    assert len({mark(marker, 0, 0) for marker in markers}) == len(markers)

@@ -45,12 +45,20 @@ window.addEventListener("load", async function () {
 PHONE = """<!doctype html><body><iframe id="phone" width="390" height="844"></iframe>
 <script>
 const phone = document.getElementById("phone");
-phone.addEventListener("load", function () {
+phone.addEventListener("load", async function () {
   const page = phone.contentDocument.documentElement;
+  const seen = function (each) { return getComputedStyle(each).visibility === "visible"; };
+  const place = page.querySelector('.hit[data-cell="1"]');
+  place.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  for (let i = 0; i < 100 && !page.querySelector(".card[data-drawn]"); i += 1) {
+    await new Promise(function (done) { setTimeout(done, 50); });
+  }
   const told = document.createElement("pre");
   told.id = "told";
   told.textContent = JSON.stringify({ wide: page.scrollWidth, seen: page.clientWidth,
-    panels: phone.contentDocument.querySelectorAll("svg.panel").length });
+    panels: page.querySelectorAll("figure svg.panel").length,
+    lines: Array.from(page.querySelector(".u-legend").querySelectorAll(".u-series")).filter(seen)
+      .map(function (each) { return each.textContent.trim(); }) });
   document.body.append(told);
 });
 phone.srcdoc = SOURCE;
@@ -96,3 +104,4 @@ def test_nothing_sticks_out_on_a_phone(page, tmp_path):
     told = json.loads(shown_in_browser(PHONE.replace("SOURCE", source), tmp_path / "phone.html"))
     assert told["panels"] > 4
     assert told["wide"] <= told["seen"] <= 390
+    assert told["lines"] == ["Copa", "CUBIC"]

@@ -102,6 +102,14 @@ def test_without_the_kernel_its_column_says_not_run(reproduction):
     assert "says so" in render(alone), "a paper's own page has the model too"
 
 
+def test_builds_are_told_apart_by_their_engine(reproduction):
+    page = render(reproduction)
+    table = page[page.index("Congestion controls that ran") : page.index('id="verdicts"')]
+    assert "kernel" not in table, "these runs are the simulator's"
+    assert '<span lang="en">engine</span>' in table
+    assert "<code>extra_acked_gain=0</code>" in page
+
+
 def test_the_model_is_in_the_json(reproduction):
     findings = {each["id"]: each for each in reproduction.to_dict()["findings"]}
     assert findings["D2"]["model"]["shown"] is True

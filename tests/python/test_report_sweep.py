@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import math
 import re
 import shlex
 from dataclasses import replace
@@ -22,12 +23,15 @@ from dumbbell.errors import ResultError
 from dumbbell.metrics import METRICS
 from dumbbell.models import MODELS
 from dumbbell.plots.cell_values import CellValues
+from dumbbell.plots.figure import Curve, Figure
 from dumbbell.report import embedded_series, sweep_page
+from dumbbell.report.panel_svg import AxisName, draw_key, draw_panel
 from dumbbell.report.rerun import rerun_text, seeds_text
 from dumbbell.report.source import load_results
+from dumbbell.report.summary_table import write_fine
 from dumbbell.report.sweep_page import render_sweep
 from dumbbell.report.verdict_table import remarks_of, verdict_counts
-from dumbbell.statistics import mean_interval
+from dumbbell.statistics import Interval, mean_interval
 from dumbbell.sweeps import Sweep, SweepResult
 
 
@@ -314,6 +318,52 @@ def test_what_cannot_be_reported_is_told_in_a_line(cli, tmp_path, words, said):
     assert outcome.code == 2
     assert said in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+def test_a_line_ends_where_a_value_is_missing_and_the_legend_has_its_marker():
+    x, y = np.array([1.0, 2, 4, 8]), np.array([1.0, math.nan, 3, 4])
+    curve = Curve("a", x, y, "#000000", "s")
+    figure = Figure("f", "", "buffer", "share", (curve,), x_ticks=(1, 2, 4, 8))
+    axes = AxisName("buffer", " (BDP)"), AxisName("goodput per flow", " (Mbit/s)")
+    panel = draw_panel(figure, [], (0, 4), *axes)
+    (line,) = re.findall(r'class="run" d="([^"]*)"', panel)
+    assert [stretch.count("L") for stretch in line.split("M")[1:]] == [0, 1]
+    assert re.search(r'class="marks" d="M[\d.]+ [\d.]+h', draw_key(curve)), "a square"
+    sizes = dict(re.findall(r'lang="(..)" font-size="([\d.]+)">[^<]*\(Mbit/s\)', panel))
+    assert sizes["en"] == "11"
+    assert float(sizes["ja"]) < 10, "which is longer than the axis"
+
+
+def test_intervals_at_one_place_do_not_lie_on_one_another():
+    x, y = np.array([1.0]), np.array([5.0])
+    two = tuple(Curve(c, x, y, "#000000", "o", low=y - 1, high=y + 1) for c in "ab")
+    panel = draw_panel(Figure("f", "", "x", "y", two), [], (0, 9), *[AxisName("x", "")] * 2)
+    bars = re.findall(r'class="bars" d="M([\d.]+)', panel)
+    assert len(set(bars)) == 2
+
+
+@pytest.mark.parametrize(
+    ("half_width", "said"), [(3.0, "80 ± 3"), (0.04, "79.90 ± 0.04"), (0.0001, "79.90 ± 0.00")]
+)
+def test_a_narrow_interval_has_digits(half_width, said):
+    interval = Interval(79.9, 79.9 - half_width, 79.9 + half_width, 0.95, 5, "Student t")
+    assert write_fine(interval, 0) == said
+
+
+def test_gains_are_in_ones(directory, result, page):
+    charts = unpacked(Page(page).series["series-0-0"])["charts"]
+    (gain,) = (chart for chart in charts if chart["title"] == "pacing_gain")
+    assert max(v for v in gain["lines"][0]["values"] if v is not None) == pytest.approx(2.89, 0.01)
+
+
+def test_one_cell_has_no_figures_and_an_axis_of_one_value_no_name(tmp_path):
+    scenario = dumbbell.Scenario(["reno", "cubic"], time="1s")
+    Sweep(scenario, {"buffer": "2bdp"}, reps=3).run(cache=False, out=tmp_path / "s")
+    assert 'id="figures"' not in render_sweep(load_results(tmp_path / "s"))
+    two = {"buffer": "2bdp", "rtt": "10ms,20ms"}
+    Sweep(scenario, two).run(cache=False, out=tmp_path / "t")
+    page = render_sweep(load_results(tmp_path / "t"))
+    assert '["rtt=10ms","rtt=20ms"]' in page
 
 
 def test_every_metric_has_a_title_that_pages_translate():

@@ -20,7 +20,6 @@ from dumbbell.models import MODELS, Model
 from dumbbell.models.comparison import Compared, compare, summarize, verdict_counts
 from dumbbell.plots.comparison_figure import draw_comparison
 from dumbbell.plots.static import save
-from dumbbell.plots.sweep_figure import buffer_bdp
 from dumbbell.quantity import Time
 from dumbbell.run_directory import check_parent
 from dumbbell.scenario import Group, Scenario
@@ -137,6 +136,17 @@ def scenarios_at(
     return {
         (buffer_bdp(point), point.groups[0].flows): point for _, point in points_of(scenario, axes)
     }
+
+
+def buffer_bdp(scenario: Scenario) -> float:
+    """Return a buffer in BDP; one in packets by the first group's packets."""
+    buffer = scenario.buffer
+    limit_bytes = (
+        float(buffer.amount) * scenario.groups[0].packet_bytes
+        if buffer.unit == "pkt"
+        else buffer.limit_bytes(scenario.rate, scenario.rtt)
+    )
+    return limit_bytes / scenario.bdp_bytes
 
 
 def check_last(last: str, scenario: Scenario) -> Time:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,13 +15,11 @@ from dumbbell.errors import ResultError, ScenarioError, nearest
 from dumbbell.models import MODELS
 from dumbbell.plots.figure import Figure
 from dumbbell.plots.paper_figure import FORMATS, STYLES, WIDTHS_MM, save_for_print
-from dumbbell.plots.result_figures import ResultFigures
+from dumbbell.plots.result_figures import USUAL, ResultFigures
+from dumbbell.plots.y_range import Range, y_ranges
 from dumbbell.report.source import load_results
 
 __all__ = ["plot_command"]
-
-#: What is drawn when nobody names a metric.
-USUAL = ("share", "goodput_per_flow_bps", "queue_delay_mean_us")
 
 
 def plot_command(
@@ -80,23 +79,18 @@ def plot_command(
         raise ResultError(f"{directory}: is one run and has no axis; `dumbbell report` shows it")
     other = None if against is None else load_results(against)
     figures = ResultFigures(result, other, x=x)
-    known = [each.name for each in figures.metrics]
-    wanted = metric or [name for name in USUAL if name in known]
+    wanted = metric or [each.name for each in figures.usual]
     place = out_dir or directory / "figures"
     # All of them before the first file: a word that is wrong leaves nothing behind.
     drawn = {name: figures.draw(figures.metric(name), models=model or ()) for name in wanted}
     for name, small in drawn.items():
         check_models(small, model or (), name)
-    frames = (
-        drawn.items()
-        if size == "2col"
-        else [(figure.name, [figure]) for small in drawn.values() for figure in small]
-    )
+    frames = [frame for name, small in drawn.items() for frame in frames_of(name, small, size)]
     written = [
         path
-        for name, frame in frames
+        for name, frame, ranges in frames
         for path in save_for_print(
-            frame, place, name, formats=split(formats), size=size, style=style
+            frame, place, name, formats=split(formats), size=size, style=style, ranges=ranges
         )
     ]
     if json:
@@ -105,6 +99,19 @@ def plot_command(
     for path in written:
         out().print(str(path), markup=False, soft_wrap=True)
     return 0
+
+
+def frames_of(
+    name: str, figures: Sequence[Figure], size: str
+) -> Iterable[tuple[str, Sequence[Figure], Sequence[Range]]]:
+    """Return a metric's files: name, figures, ranges of their y axes; in one column one of each.
+
+    Files of one metric have the same range, as its panels in one file do: they lie side by side.
+    """
+    ranges = y_ranges(figures, whole_bars=True)
+    if size == "2col":
+        return [(name, figures, ranges)]
+    return [(figure.name, [figure], [each]) for figure, each in zip(figures, ranges, strict=True)]
 
 
 def split(text: str) -> list[str]:

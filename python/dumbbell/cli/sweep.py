@@ -23,7 +23,8 @@ from dumbbell.cli.sweep_table import sweep_table
 from dumbbell.engine import SIMULATOR
 from dumbbell.errors import ScenarioError
 from dumbbell.plain_value import word
-from dumbbell.plots import draw_sweep, static
+from dumbbell.plots.paper_figure import save_for_print
+from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.run_directory import check_parent
 from dumbbell.sweeps import Progress, Sweep, SweepInterrupted, SweepResult
 from dumbbell.sweeps.record_directory import file_digest
@@ -35,6 +36,8 @@ __all__ = ["sweep_command"]
 DRAWN = ".drawn"
 #: Runs that failed of which each has a line; there may be thousands, of one fault.
 MAX_FAILED_LINES = 5
+#: Fewer points of an axis are a table's; more panels are no figure's.
+MIN_POINTS, MAX_PANELS = 3, 24
 
 What = Annotated[list[str] | None, *options.What.__metadata__]
 AxisOptions = Annotated[
@@ -236,17 +239,33 @@ def show(result: SweepResult, out_dir: Path | None, *, json: bool) -> None:
 
 def draw_figures(result: SweepResult, out_dir: Path) -> None:
     """Draw a sweep, unless its figures are there already, of the same rows."""
-    figures = out_dir / "figures"
-    drawn = figures / DRAWN
+    directory = out_dir / "figures"
+    drawn = directory / DRAWN
     rows = file_digest((out_dir / ROWS).read_bytes())
     of_these = f"{rows} {result.provenance['engine_version']}\n"
     if drawn.is_file() and drawn.read_text(encoding="utf-8") == of_these:
         return
     drawn.unlink(missing_ok=True)
-    for figure in draw_sweep(result.runs.values()):
-        static.save(figure, figures)
-    if figures.is_dir():
+    draw(result, directory)
+    if directory.is_dir():
         drawn.write_text(of_these, encoding="utf-8")
+
+
+def draw(result: SweepResult, directory: Path) -> None:
+    """Draw what `dumbbell plot` draws when nobody names a metric, models over it."""
+    figures = ResultFigures(result)
+    facets = figures.layout.facets
+    if max(len(facet.cells) for facet in facets) < MIN_POINTS:
+        return
+    if len(facets) > MAX_PANELS:
+        place = directory.parent
+        note(f"no figures: they would have {len(facets)} panels; `dumbbell report {place}`")
+        return
+    for metric in figures.usual:
+        save_for_print(
+            figures.draw(metric), directory, metric.name,
+            formats=("svg", "png"), size="2col", style="report",
+        )  # fmt: skip
 
 
 def tell_failed(result: SweepResult) -> None:

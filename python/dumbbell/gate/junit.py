@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
@@ -32,12 +33,7 @@ def write_junit(gate: Gate, path: Path) -> None:
     errors = {unjudged.cell: str(unjudged) for unjudged in gate.unjudged}
     for cell in gate.after.cells:
         case = TestCase(cell.label, f"dumbbell.{gate.after.suite.name}")
-        results: list[FinalResult] = [
-            Failure(message, "regression") for message in failures[cell.label]
-        ]
-        if cell.label in errors:
-            results.append(Error(errors[cell.label], "INVALID"))
-        case.result = results
+        case.result = results_of(failures[cell.label], errors.get(cell.label))
         if remarks[cell.label]:
             case.system_out = "\n".join(remarks[cell.label])
         suite.add_testcase(case)
@@ -53,6 +49,21 @@ def write_junit(gate: Gate, path: Path) -> None:
         document.write(str(path), pretty=True)
     except OSError as error:
         raise GateError(f"{path}: cannot be written: {os_reason(error)}") from None
+
+
+def results_of(failures: Sequence[str], error: str | None) -> list[FinalResult]:
+    """Return what a test case ends with: of several failures readers show the first alone.
+
+    Some of them show its message, others its text.
+    """
+    results: list[FinalResult] = []
+    if failures:
+        more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+        results.append(Failure(failures[0] + more, "regression"))
+        results[0].text = "\n".join(failures)
+    if error is not None:
+        results.append(Error(error, "INVALID"))
+    return results
 
 
 def findings(gate: Gate) -> tuple[defaultdict[str, list[str]], defaultdict[str, list[str]]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
 
 from dumbbell.gate.gate import Gate
 from dumbbell.gate.sentences import (
@@ -20,6 +21,8 @@ __all__ = ["to_markdown"]
 
 #: Rows of a table: GitHub cuts a comment at 65,536 characters.
 MOST_ROWS = 100
+#: What Markdown reads as more than itself.
+MARKS = re.compile(r"[|*_<>\[\]]")
 
 
 def to_markdown(gate: Gate) -> str:
@@ -43,10 +46,14 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def plain(text: str) -> str:
-    """Keep Markdown from reading marks into a text."""
-    return "".join(f"\\{mark}" if mark in "|*_<>[]" else mark for mark in escaped(text))
+    """Put a text on one line and keep Markdown from reading marks into it.
 
-
-def escaped(text: str) -> Iterable[str]:
-    """Return a text on one line."""
-    return " ".join(text.split())
+    What is between backticks is code already, where a table's bar alone has to be escaped.
+    """
+    parts = " ".join(text.split()).split("`")
+    if len(parts) % 2 == 0:  # one backtick too many
+        parts = ["\\`".join(parts)]
+    return "`".join(
+        part.replace("|", r"\|") if at % 2 else MARKS.sub(r"\\\g<0>", part)
+        for at, part in enumerate(parts)
+    )

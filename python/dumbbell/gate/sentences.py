@@ -22,8 +22,8 @@ __all__ = [
     "unmet",
 ]
 
-CHANGE_COLUMNS = ("case", "metric", "before", "after", "difference (95 %)", "tolerated", "")
-CRITERION_COLUMNS = ("case", "criterion", "mean", "p", "")
+CHANGE_COLUMNS = ("case", "metric", "before", "after", "difference (95 %)", "tolerated", "outcome")
+CRITERION_COLUMNS = ("case", "criterion", "mean", "p", "outcome")
 #: A value that no repetition has.
 NONE = "–"
 

@@ -3,14 +3,12 @@
 from dumbbell.plots.figure import Curve, Figure, thin
 from dumbbell.plots.model_overlay import overlay
 from dumbbell.plots.style import Style, buffer_colors, group_colors, group_labels, style_of
-from dumbbell.plots.sweep_figure import draw_sweep
 
 __all__ = [
     "Curve",
     "Figure",
     "Style",
     "buffer_colors",
-    "draw_sweep",
     "group_colors",
     "group_labels",
     "overlay",

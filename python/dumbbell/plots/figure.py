@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["MAX_POINTS", "Curve", "Figure", "thin"]
+__all__ = ["MAX_MARKED", "MAX_POINTS", "Curve", "Figure", "thin"]
 
 FloatArray = npt.NDArray[np.float64]
 
 #: Points of a curve in a report: more than its pixels show nothing more.
 MAX_POINTS = 600
+#: More points than these of a curve have no markers, which would hide the line and one another.
+MAX_MARKED = 48
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class Figure:
     curves
         Its lines.
     caption
-        What the reader should know of how it was measured.
+        What the reader should know of what was run and how it was measured.
     x_ticks
         Values to mark on a doubling x axis; empty for a linear axis.
     x_values
@@ -81,6 +84,8 @@ class Figure:
         Names of the places 0, 1, … of an x axis without numbers.
     y_from_zero
         Whether the y axis begins at 0.
+    y_bound
+        The most that there can be, above which no axis goes on for an interval's sake.
     """
 
     name: str
@@ -93,6 +98,7 @@ class Figure:
     x_values: tuple[float, ...] = ()
     x_names: tuple[str, ...] = ()
     y_from_zero: bool = True
+    y_bound: float = math.inf
 
 
 def thin(

@@ -15,7 +15,7 @@ __all__ = ["plotly_js", "to_plotly_json"]
 
 MARKERS = {
     "o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down",
-    "P": "cross", "X": "x",
+    "P": "cross", "X": "x", "p": "pentagon", "*": "star",
 }  # fmt: skip
 #: Significant digits of a value in the page: finer than a pixel, and half the bytes.
 DIGITS = 5

@@ -6,13 +6,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.errors import ResultError, nearest
 from dumbbell.plots.figure import Figure
 from dumbbell.plots.static import SETTINGS, draw
+from dumbbell.plots.y_range import Range, y_ranges
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 __all__ = ["FORMATS", "STYLES", "WIDTHS_MM", "save_for_print"]
@@ -23,14 +26,20 @@ WIDTHS_MM = {"1col": 84.0, "2col": 177.0}
 #: File formats.
 FORMATS = ("svg", "pdf", "png")
 MM_PER_INCH = 25.4
-PNG_DPI = 600
-#: Height of a panel over its width.
+#: By style: line art wants 600 in print.
+PNG_DPI = {"paper": 600, "report": 200}
+#: Height of a panel over its width, and the highest, mm.
 ASPECT = 0.62
+MAX_PANEL_MM = 70.0
 #: The narrowest that a panel may be, mm.
 MIN_PANEL_MM = 50.0
-#: Height of a row of the legend, mm.
-LEGEND_ROW_MM = 4.5
-#: `paper`: 8 pt and no title, which a caption is for. `report`: as in the pages, with a title.
+#: Of a y axis, beyond what is drawn, so that a flat curve is not the frame's.
+MARGIN = 0.05
+#: Width of a name in the legend, and height of a row of it, mm.
+LABEL_MM, LEGEND_ROW_MM = 42.0, 4.5
+#: Width of a letter of the heading, mm.
+LETTER_MM = 1.6
+#: `paper`: 8 pt and no heading, which a caption is for. `report`: with one, for the screen.
 #: Type 42 is TrueType, whole; SVG has the letters as outlines, which every reader shows alike.
 PRINT: Any = {
     **SETTINGS, "font.size": 8, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7,
@@ -48,8 +57,9 @@ def save_for_print(
     formats: Sequence[str] = ("svg", "pdf"),
     size: str = "1col",
     style: str = "paper",
+    ranges: Sequence[Range] | None = None,
 ) -> list[Path]:
-    """Draw figures beside one another, their y axes alike, in one file per format.
+    """Draw figures beside one another in one file per format.
 
     Parameters
     ----------
@@ -65,6 +75,8 @@ def save_for_print(
         ``1col`` or ``2col``: see `WIDTHS_MM`.
     style
         ``paper`` or ``report``.
+    ranges
+        Of their y axes; by default one for all, if that shows each (`y_ranges`).
 
     Returns
     -------
@@ -88,31 +100,36 @@ def save_for_print(
     place = Path(directory)
     place.mkdir(parents=True, exist_ok=True)
     with mpl.rc_context(PRINT):
-        canvas = compose(figures, WIDTHS_MM[size], style)
-        return [write(canvas, place / f"{name}.{each}") for each in formats]
+        ranges = ranges or y_ranges(figures, whole_bars=True)
+        canvas = compose(figures, WIDTHS_MM[size], style, ranges)
+        return [write(canvas, place / f"{name}.{each}", PNG_DPI[style]) for each in formats]
 
 
-def compose(figures: Sequence[Figure], width_mm: float, style: str) -> Canvas:
+def compose(
+    figures: Sequence[Figure], width_mm: float, style: str, ranges: Sequence[Range]
+) -> Canvas:
     """Lay figures out in rows under one legend."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
 
     columns = max(1, min(len(figures), math.floor(width_mm / MIN_PANEL_MM)))
     rows = math.ceil(len(figures) / columns)
-    labels = {curve.label for figure in figures for curve in figure.curves}
-    legend_columns = max(1, min(len(labels), round(width_mm / 42)))
-    legend_mm = LEGEND_ROW_MM * math.ceil(len(labels) / legend_columns)
-    panel_mm = ASPECT * width_mm / columns * (1.0 if columns == 1 else 1.15)
-    titles_mm = 5.0 if style == "report" or len(figures) > 1 else 0.0
-    height_mm = rows * (panel_mm + titles_mm) + legend_mm + 2.0
+    legend = Legend(figures, width_mm, style)
+    panel_mm = min(MAX_PANEL_MM, ASPECT * width_mm / columns * (1.0 if columns == 1 else 1.15))
+    titles_mm = 5.0 if len(figures) > 1 else 0.0
+    height_mm = rows * (panel_mm + titles_mm) + legend.height_mm + 2.0
     canvas = Canvas(figsize=(width_mm / MM_PER_INCH, height_mm / MM_PER_INCH), layout="constrained")
     FigureCanvasAgg(canvas)
-    grid = canvas.subplots(rows, columns, sharey=True, squeeze=False).ravel()
+    alike = len(set(ranges)) == 1
+    grid = canvas.subplots(rows, columns, sharey=alike, squeeze=False).ravel()
     for index, (axes, figure) in enumerate(zip(grid, figures, strict=False)):
         # A lone figure's title is its caption's business.
         title = figure.title if style == "report" or len(figures) > 1 else ""
         draw(axes, replace(figure, title=title), with_legend=False)
+        set_range(axes, ranges[index])
         axes.label_outer(remove_inner_ticks=False)
+        if not alike:
+            axes.tick_params(axis="y", labelleft=True)
         if index + columns >= len(figures):
             # The lowest of its column, though the place below may be there, and empty.
             axes.set_xlabel(figure.x_label)
@@ -120,24 +137,61 @@ def compose(figures: Sequence[Figure], width_mm: float, style: str) -> Canvas:
             axes.xaxis.get_offset_text().set_visible(True)
     for axes in grid[len(figures) :]:
         axes.set_visible(False)
-    handles = {
-        label: handle
-        for axes in grid[: len(figures)]
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    order = dict.fromkeys(curve.label for figure in figures for curve in figure.curves)
-    shown = {label: handles[label] for label in order if label in handles}
-    canvas.legend(
-        shown.values(), shown.keys(), loc="outside upper center", ncols=legend_columns,
-        fontsize=7, frameon=False, handlelength=1.8, columnspacing=1.2,
-    )  # fmt: skip
+    legend.draw(canvas, list(grid[: len(figures)]))
     return canvas
 
 
-def write(canvas: Canvas, path: Path) -> Path:
+def set_range(axes: Axes, extent: Range) -> None:
+    """Set the range of a y axis, with some room but below 0."""
+    low, high = extent
+    room = MARGIN * (high - low)
+    axes.set_ylim(low if low == 0 else low - room, high + room)
+
+
+class Legend:
+    """The names of all curves of some figures, each once, above them.
+
+    Parameters
+    ----------
+    figures
+        Beside one another.
+    width_mm
+        Of the frame.
+    style
+        ``report`` has a heading, which in a paper is the caption's business.
+    """
+
+    def __init__(self, figures: Sequence[Figure], width_mm: float, style: str) -> None:
+        curves = [curve for figure in figures for curve in figure.curves if not curve.optional]
+        self.labels = list(dict.fromkeys(curve.label for curve in curves))
+        self.columns = max(1, min(len(self.labels), round(width_mm / LABEL_MM)))
+        caption = figures[0].caption if style == "report" else ""
+        self.heading = fill(caption, round(width_mm / LETTER_MM))
+
+    @property
+    def height_mm(self) -> float:
+        """Height of its rows and heading."""
+        rows = math.ceil(len(self.labels) / self.columns) + len(self.heading.splitlines())
+        return LEGEND_ROW_MM * rows
+
+    def draw(self, canvas: Canvas, panels: Sequence[Axes]) -> None:
+        """Draw it above the panels that hold the curves."""
+        handles = {
+            label: handle
+            for axes in panels
+            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+        }
+        canvas.legend(
+            [handles[label] for label in self.labels], self.labels, title=self.heading or None,
+            loc="outside upper center", ncols=self.columns, title_fontsize=8, fontsize=7,
+            frameon=False, handlelength=1.8, columnspacing=1.2,
+        )  # fmt: skip
+
+
+def write(canvas: Canvas, path: Path, dpi: int) -> Path:
     """Write one format; the same figure gives the same bytes."""
     metadata: dict[str, dict[str, Any]] = {
         "svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None},
     }  # fmt: skip
-    canvas.savefig(path, dpi=PNG_DPI, metadata=metadata[path.suffix[1:]])
+    canvas.savefig(path, dpi=dpi, metadata=metadata[path.suffix[1:]])
     return path

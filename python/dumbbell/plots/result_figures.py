@@ -28,6 +28,10 @@ from dumbbell.sweeps import SweepResult
 
 __all__ = ["ResultFigures", "Shown"]
 
+#: What a sweep is drawn by when nobody names a metric.
+USUAL = ("share", "goodput_per_flow_bps", "queue_delay_mean_us")
+#: The most that a metric can be, in its shown unit.
+BOUNDS = {"share": 100.0, "utilization": 100.0, "jain": 1.0}
 #: Of a bottleneck, which is no congestion control's.
 RUN_MARKER = "o"
 
@@ -101,11 +105,19 @@ class ResultFigures:
         self.layout: Layout = lay_out(result, x)
         self.first = Shown(result, names[0] if against is not None else "")
         self.second = None if against is None else Shown(against, names[1])
+        self.caption = outline(result, self.first.labels)
 
     @property
     def metrics(self) -> list[Metric]:
         """Metrics of which there is something to draw."""
         return self.first.values.metrics
+
+    @property
+    def usual(self) -> list[Metric]:
+        """Those of them that are drawn when nobody names one."""
+        alone = len(self.first.labels) == 1  # whose share is 100 %
+        wanted = [name for name in USUAL if not (alone and name == "share")]
+        return [metric for metric in self.metrics if metric.name in wanted]
 
     def metric(self, name: str) -> Metric:
         """Return a metric by its name.
@@ -151,11 +163,13 @@ class ResultFigures:
             name=f"{metric.name}-{index}" if len(layout.facets) > 1 else metric.name,
             title=facet.label,
             x_label=layout.x_label,
+            caption=self.caption,
             y_label=with_unit(metric),
             curves=tuple(curves),
             x_ticks=layout.x_ticks,
             x_values=layout.x_values,
             x_names=layout.x_names,
+            y_bound=BOUNDS.get(metric.name, math.inf),
         )
 
 
@@ -178,6 +192,15 @@ def labels_of(result: SweepResult, ccs: Sequence[set[str]]) -> list[str]:
         f"{label} (group {index})" if labels.count(label) > 1 else label
         for index, label in enumerate(labels)
     ]
+
+
+def outline(result: SweepResult, labels: Sequence[str]) -> str:
+    """Return what all runs of a sweep have in common: ``Copa + CUBIC, 20mbit, 40ms``."""
+    only = {axis.name: set(axis.labels) for axis in result.axes}
+    words = {name: str(getattr(result.scenario, name)) for name in ("rate", "rtt", "buffer")}
+    words |= {name: label for name, labels in only.items() for label in labels}
+    same = [words[name] for name in ("rate", "rtt", "buffer") if len(only.get(name, "1")) == 1]
+    return ", ".join([" + ".join(labels), *same])
 
 
 def with_unit(metric: Metric) -> str:

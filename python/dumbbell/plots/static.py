@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dumbbell.plots.figure import Curve, Figure, thin
+from dumbbell.plots.figure import MAX_MARKED, Curve, Figure, thin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["SETTINGS", "draw", "save"]
 
+#: Height of an axis over its highest value, so that a flat curve is not the frame's.
+ROOM = 1.05
 #: One column of a two-column paper and a half, in inches: labels stay readable when it is scaled.
 SIZE_INCHES = (5.0, 3.2)
 PNG_DPI = 200
@@ -84,28 +86,26 @@ def draw(axes: Axes, figure: Figure, *, with_legend: bool = True) -> None:
 
 
 def begin_at_zero(axes: Axes) -> None:
-    """Begin the y axis, and those that share it, at 0, or below where an error bar ends there."""
-    # Limits that are set end autoscaling, of every panel that shares the axis.
-    axes.autoscale(axis="y")
-    panels = axes.get_shared_y_axes().get_siblings(axes)
-    if min(panel.dataLim.y0 for panel in panels) >= 0:
-        axes.set_ylim(bottom=0)
+    """Begin the y axis at 0, or below where an error bar ends there."""
+    low, high = axes.dataLim.y0, axes.dataLim.y1
+    if low >= 0:
+        axes.set_ylim(0, ROOM * high if 0 < high < np.inf else None)
 
 
 def draw_curve(axes: Axes, curve: Curve) -> None:
     """Draw one line, with error bars if it has them."""
     width = 1.4 if curve.marker else 0.8
-    marker = curve.marker or None
+    marker = curve.marker if curve.points or curve.x.size <= MAX_MARKED else None
     if curve.low is None or curve.high is None:
         x, y = (curve.x, curve.y) if curve.strokes else thin(curve.x, curve.y)
         axes.plot(
-            x, y, label=curve.label, color=curve.color, marker=marker, lw=width, ms=4,
+            x, y, label=curve.label, color=curve.color, marker=marker or None, lw=width, ms=4,
             ls=line_style(curve), mfc=face(curve),
         )  # fmt: skip
         return
     bars = np.vstack([curve.y - curve.low, curve.high - curve.y])
     axes.errorbar(
-        curve.x, curve.y, yerr=bars, label=curve.label, color=curve.color, marker=marker,
+        curve.x, curve.y, yerr=bars, label=curve.label, color=curve.color, marker=marker or None,
         lw=width, ms=4, capsize=2, ls=line_style(curve), mfc=face(curve), elinewidth=0.8,
     )  # fmt: skip
 

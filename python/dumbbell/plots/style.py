@@ -83,7 +83,7 @@ def group_colors(ccs: Sequence[str]) -> list[str]:
     """Return a colour per group: its congestion control's, or another if a group before has it."""
     colors: list[str] = []
     for cc in ccs:
-        wanted = (style_of(cc).color, *OTHER_COLORS)
+        wanted = (style_of(cc).color, *OTHER_COLORS, *CONNECTION_COLORS)
         colors.append(next((color for color in wanted if color not in colors), UNKNOWN_COLOR))
     return colors
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from dumbbell.errors import ResultError, nearest
 from dumbbell.sweeps import SweepResult
@@ -17,6 +19,10 @@ UNITS = {
 }  # fmt: skip
 #: Values of one axis in figures: from a ratio of these on they are spaced evenly by doubling.
 LOG_RATIO = 8.0
+#: Between two values that a doubling axis marks: their names must not touch.
+MIN_STEP = 1.4
+#: A linear axis of so many values marks each.
+FEW = 6
 #: A longer axis has no tick of its own for each value.
 MAX_TICKS = 12
 
@@ -55,9 +61,12 @@ class Layout:
     x_ticks
         Values to mark when it is logarithmic; empty otherwise.
     x_values
-        Values to mark on a linear axis of flow counts, which have nothing between; empty otherwise.
+        Values to mark on a linear axis: of few values, and of flow counts, which have nothing
+        between; empty otherwise.
     facets
         One per combination of the other axes.
+    varied
+        Names of the axes with more than one value.
     """
 
     x_axes: tuple[str, ...]
@@ -66,6 +75,11 @@ class Layout:
     x_ticks: tuple[float, ...]
     x_values: tuple[float, ...]
     facets: tuple[Facet, ...]
+    varied: tuple[str, ...]
+
+    def name_of(self, cell: Cell) -> str:
+        """Return a cell's name: ``buffer=2bdp, flows=4``, without axes that have but one value."""
+        return ", ".join(f"{name}={label_of(cell.values[name])}" for name in self.varied) or "all"
 
     def place_of(self, cell: Cell) -> str:
         """Return where a cell is on the x axis, in words: ``2bdp``; ``all`` without axes."""
@@ -88,21 +102,21 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
         There is no such axis.
     """
     if not result.axes:
-        return Layout((), "", ("",), (), (), (Facet("", result.cells, (0.0,)),))
+        return Layout((), "", ("",), (), (), (Facet("", result.cells, (0.0,)),), ())
     axis = chosen_axis(result.axes, x)
     unit, scale = UNITS.get(axis.unit or "", (axis.unit, 1.0))
     numbers = None if axis.numbers is None else tuple(scale * each for each in axis.numbers)
     place = dict(zip(axis.labels, numbers or map(float, range(len(axis.labels))), strict=True))
     together = next(names for names in result.design.dims if axis.name in names)
-    others = [
-        each.name for each in result.axes if each.name not in together and len(set(each.labels)) > 1
-    ]
+    varied = tuple(each.name for each in result.axes if len(set(each.labels)) > 1)
+    others = [name for name in varied if name not in together]
     found: dict[str, list[Cell]] = {}
     for cell in result.cells:
         label = ", ".join(f"{name} {label_of(cell.values[name])}" for name in others)
         found.setdefault(label, []).append(cell)
     ticks = log_ticks(numbers or ())
-    counts = numbers or () if axis.name.split(".")[-1] == "flows" and not ticks else ()
+    values = sorted(set(numbers or ()))
+    is_count = axis.name.split(".")[-1] == "flows"
     facets = []
     for label, cells in found.items():
         at = {cell.index: place[label_of(cell.values[axis.name])] for cell in cells}
@@ -113,8 +127,9 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
         x_label=f"{axis.name} ({unit})" if unit and numbers else axis.name,
         x_names=axis.labels if numbers is None else (),
         x_ticks=ticks,
-        x_values=every_few(sorted(set(counts))),
+        x_values=every_few(values) if not ticks and (is_count or len(values) <= FEW) else (),
         facets=tuple(facets),
+        varied=varied,
     )
 
 
@@ -129,11 +144,17 @@ def chosen_axis(axes: Sequence[Axis], x: str | None) -> Axis:
 
 
 def log_ticks(numbers: Sequence[float]) -> tuple[float, ...]:
-    """Return what a doubling axis marks; nothing if the values had better lie evenly."""
+    """Return what a doubling axis marks; nothing if the values had better lie evenly.
+
+    That is the values, or, where these lie close together, the powers of 2 among them.
+    """
     found = sorted(set(numbers))
     if len(found) < 3 or found[0] <= 0 or found[-1] / found[0] < LOG_RATIO:
         return ()
-    return every_few(found)
+    if all(high / low >= MIN_STEP for low, high in pairwise(found)):
+        return every_few(found)
+    first, last = math.ceil(math.log2(found[0])), math.floor(math.log2(found[-1]))
+    return every_few([2.0**power for power in range(first, last + 1)])
 
 
 def every_few(values: Sequence[float]) -> tuple[float, ...]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-__all__ = ["bilingual", "bilingual_svg", "japanese"]
+__all__ = ["bilingual", "both", "japanese", "marked"]
+
+#: What a text says as it is typed.
+CODE = re.compile(r"`([^`]+)`")
 
 
 @cache
@@ -19,23 +23,29 @@ def japanese() -> Mapping[str, str]:
     return {entry["en"]: entry["ja"] for entry in tomllib.loads(text)["text"]}
 
 
+def both(text: str) -> list[tuple[str, str]]:
+    """Return a text by language; under no language if it has no Japanese."""
+    other = japanese().get(text)
+    return [("", text)] if other is None else [("en", text), ("ja", other)]
+
+
 def bilingual(text: str) -> Markup:
     """Return a text in both languages, of which the page shows one; in English if it has no other.
 
     Measured numbers are in texts that are made when the page is; those stay English.
     """
-    return in_both(text, "span")
+    return Markup("").join(
+        Markup('<span lang="{}">{}</span>').format(language, marked(words))
+        if language
+        else marked(words)
+        for language, words in both(text)
+    )
 
 
-def bilingual_svg(text: str) -> Markup:
-    """Return a text in both languages as parts of an SVG `text` element."""
-    return in_both(text, "tspan")
-
-
-def in_both(text: str, element: str) -> Markup:
-    """Return a text in both languages, each in an element of its own."""
-    other = japanese().get(text)
-    if other is None:
-        return Markup("{}").format(text)
-    form = f'<{element} lang="en">{{}}</{element}><{element} lang="ja">{{}}</{element}>'
-    return Markup(form).format(text, other)  # noqa: S704 -- the element is one of ours
+def marked(text: str) -> Markup:
+    """Return a text with what is between backticks as code."""
+    parts = CODE.split(text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if at % 2 else escape(part)
+        for at, part in enumerate(parts)
+    )

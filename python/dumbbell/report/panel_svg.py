@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from unicodedata import east_asian_width
 
 import numpy as np
 from markupsafe import Markup, escape
 
 from dumbbell.plots import Figure
-from dumbbell.plots.figure import Curve, FloatArray
+from dumbbell.plots.figure import MAX_MARKED, Curve, FloatArray
+from dumbbell.report.language import both
 
-__all__ = ["Place", "draw_panel", "y_range"]
+__all__ = ["AxisName", "Place", "draw_key", "draw_panel"]
 
 #: The drawing's own units; the page scales it to its column.
 WIDTH, HEIGHT = 320.0, 190.0
@@ -25,12 +26,10 @@ FONT = 11.0
 MARK, CAP = 3.2, 2.5
 #: Width of a letter of a tick's label, which must not touch the next one.
 LETTER = 6.8
-#: More points than these of a curve have no markers.
-MAX_MARKED = 48
-#: Up to so many places of a linear axis each have their name.
-MAX_NAMED = 6
-#: Intervals may reach beyond the curves by this part of the curves' range.
-MAX_BARS = 0.5
+#: Mean width of a letter in words.
+NARROW = 6.0
+#: Between curves whose intervals would lie on one another.
+ASIDE = 2.0
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,38 @@ class Place:
 
     cell: int
     text: str
+
+
+@dataclass(frozen=True)
+class AxisName:
+    """What an axis shows.
+
+    Attributes
+    ----------
+    text
+        In English; pages have it in both languages.
+    unit
+        As it follows the text: `` (ms)``; empty without.
+    """
+
+    text: str
+    unit: str
+
+    def fitted(self, room: float) -> Markup:
+        """Return it in both languages, each as large as fits, as parts of a `text` element."""
+        return Markup("").join(
+            Markup('<tspan{} font-size="{:.3g}">{}</tspan>').format(
+                Markup(' lang="{}"').format(language) if language else "",
+                FONT * min(1.0, room / text_width(words + self.unit)),
+                words + self.unit,
+            )
+            for language, words in both(self.text)
+        )
+
+
+def text_width(text: str) -> float:
+    """Return about how wide a text is; Japanese letters are square."""
+    return sum(FONT if east_asian_width(letter) in "WF" else NARROW for letter in text)
 
 
 class Scale:
@@ -76,37 +107,12 @@ class Scale:
         return self.start + (at - self.low) / span * (self.end - self.start)
 
 
-def y_range(figures: Sequence[Figure]) -> tuple[float, float]:
-    """Return the range of values that figures beside one another share.
-
-    Intervals are in it as far as they do not make the curves small.
-    """
-    curves = [curve for figure in figures for curve in figure.curves]
-    low, high = ends([curve.y for curve in curves])
-    if all(figure.y_from_zero for figure in figures):
-        low = min(low, 0.0)
-    room = MAX_BARS * (high - low)
-    bars = [part for curve in curves for part in (curve.low, curve.high) if part is not None]
-    least, most = ends(bars) if bars else (low, high)
-    if low < 0:
-        low = min(low, max(least, low - room))
-    high = max(high, min(most, high + room))
-    return (low, high) if high > low else (low, low + 1.0)
-
-
-def ends(parts: Sequence[FloatArray]) -> tuple[float, float]:
-    """Return the smallest and largest of values; 0 and 1 when there are none."""
-    values = np.concatenate([*parts, np.zeros(0)])
-    values = values[np.isfinite(values)]
-    return (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
-
-
 def draw_panel(
     figure: Figure,
     places: Sequence[Place],
     extent: tuple[float, float],
-    x_label: Markup,
-    y_label: Markup,
+    x_name: AxisName,
+    y_name: AxisName,
 ) -> Markup:
     """Draw a figure.
 
@@ -118,22 +124,27 @@ def draw_panel(
         One per place of the x axis, in its order; its first curve has the same places.
     extent
         Range of the y axis.
-    x_label, y_label
-        Names of the axes, in both languages, as parts of a `text` element.
+    x_name, y_name
+        Of the axes.
     """
     ticks = round_values(*extent, 4, at_least=3)
     y = Scale(ticks[0], ticks[-1], HEIGHT - BOTTOM, TOP)
     xs = figure.curves[0].x if figure.curves else np.zeros(1)
     x = x_scale(figure, xs)
     parts = [
-        *draw_y_axis(y_label, ticks, y),
-        *draw_x_axis(figure, x_label, xs, x),
-        *(part for curve in figure.curves for part in draw_curve(curve, x, y)),
+        *draw_y_axis(y_name, ticks, y),
+        *draw_x_axis(figure, x_name, xs, x),
+        *(
+            part
+            for curve, aside in beside(figure.curves)
+            for part in draw_curve(curve, x, y, aside)
+        ),
         *draw_places(places, xs, x),
     ]
+    said = ", ".join(filter(None, (figure.y_label, figure.title)))
     head = (
         f'<svg class="panel" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" '
-        f'aria-label="{escape(figure.title or figure.y_label)}">'
+        f'aria-label="{escape(said)}">'
     )
     return Markup(head + "".join(parts) + "</svg>")  # noqa: S704 -- every text in it is escaped
 
@@ -147,39 +158,32 @@ def x_scale(figure: Figure, xs: FloatArray) -> Scale:
     return Scale(low, high, start, end, is_log=bool(figure.x_ticks))
 
 
-def draw_y_axis(name: Markup, ticks: Sequence[float], y: Scale) -> Iterator[str]:
-    """Draw the grid's horizontal lines with their values, and the axis's name, as large as fits."""
+def draw_y_axis(name: AxisName, ticks: Sequence[float], y: Scale) -> Iterator[str]:
+    """Draw the grid's horizontal lines with their values, and the axis's name."""
     for tick in ticks:
         at = y(tick)
         yield f'<path class="grid" d="M{LEFT:g} {at:.1f}H{WIDTH - RIGHT:g}"/>'
         yield f'<text x="{LEFT - 4:g}" y="{at + 3.5:.1f}" class="end">{tick:g}</text>'
     middle = (TOP + HEIGHT - BOTTOM) / 2
-    yield (f'<text transform="translate(10 {middle:g}) rotate(-90)" class="mid axis">{name}</text>')
-
-
-def name_width(name: Markup) -> float:
-    """Return about how wide the wider language of a name is; Japanese letters are square."""
-    parts = re.findall(r">([^<]+)</tspan>([^<]*)", name) or [(name.striptags(), "")]
-    rest = parts[-1][1]
-    return max(
-        sum(FONT if east_asian_width(letter) in "WF" else LETTER for letter in words + rest)
-        for words, _ in parts
+    yield (
+        f'<text transform="translate(10 {middle:g}) rotate(-90)" class="mid axis">'
+        f"{name.fitted(HEIGHT - BOTTOM)}</text>"
     )
 
 
-def draw_x_axis(figure: Figure, axis: Markup, xs: FloatArray, x: Scale) -> Iterator[str]:
+def draw_x_axis(figure: Figure, name: AxisName, xs: FloatArray, x: Scale) -> Iterator[str]:
     """Draw the places of the x axis with their names, as many as have room, and the axis's name."""
     bottom = HEIGHT - BOTTOM
     free = -math.inf
-    for value, name in x_ticks(figure, xs):
-        at, half = x(value), len(name) * LETTER / 2
+    for value, said in x_ticks(figure, xs):
+        at, half = x(value), len(said) * LETTER / 2
         yield f'<path class="tick" d="M{at:.1f} {bottom:g}v3"/>'
         if at - half > free:
             free = at + half + 3
-            yield f'<text x="{at:.1f}" y="{bottom + 14:g}" class="mid">{escape(name)}</text>'
+            yield f'<text x="{at:.1f}" y="{bottom + 14:g}" class="mid">{escape(said)}</text>'
     yield (
         f'<text x="{(LEFT + WIDTH - RIGHT) / 2:g}" y="{HEIGHT - 4:g}" class="mid axis">'
-        f"{axis}</text>"
+        f"{name.fitted(WIDTH - LEFT - RIGHT)}</text>"
     )
 
 
@@ -190,9 +194,8 @@ def x_ticks(figure: Figure, xs: FloatArray) -> list[tuple[float, str]]:
     if figure.x_ticks:
         return [(tick, f"{tick:g}") for tick in figure.x_ticks]
     low, high = float(xs.min()), float(xs.max())
-    few = sorted(set(xs.tolist()))
-    found = few if len(few) <= MAX_NAMED else round_values(low, high, 5)
-    return [(value, f"{value:g}") for value in found if low <= value <= high]
+    found = figure.x_values or round_values(low, high, 5)
+    return [(float(value), f"{value:g}") for value in found if low <= value <= high]
 
 
 def round_values(low: float, high: float, most: int, *, at_least: int = 2) -> list[float]:
@@ -203,27 +206,58 @@ def round_values(low: float, high: float, most: int, *, at_least: int = 2) -> li
     return [float(tick) for tick in ticks]
 
 
-def draw_curve(curve: Curve, x: Scale, y: Scale) -> Iterator[str]:
-    """Draw a curve: its line, its intervals, its markers."""
-    points = [
-        (x(at), y(value))
-        for at, value in zip(curve.x.tolist(), curve.y.tolist(), strict=True)
-        if math.isfinite(value)
+def beside(curves: Sequence[Curve]) -> Iterator[tuple[Curve, float]]:
+    """Return how far each curve is moved along x: those with intervals, beside one another."""
+    with_bars = sum(curve.low is not None for curve in curves)
+    place = ASIDE * (1 - with_bars) / 2
+    for curve in curves:
+        if curve.low is None:
+            yield curve, 0.0
+        else:
+            yield curve, place
+            place += ASIDE
+
+
+def draw_curve(curve: Curve, x: Scale, y: Scale, aside: float) -> Iterator[str]:
+    """Draw a curve: its line, which ends where a value is missing, its intervals, its markers."""
+    pairs = list(zip(curve.x.tolist(), curve.y.tolist(), strict=True))
+    stretches = [
+        [(x(at) + aside, y(value)) for at, value in group]
+        for known, group in groupby(pairs, key=lambda pair: math.isfinite(pair[1]))
+        if known
     ]
-    kind = "model" if curve.dashed else "hollow" if curve.hollow else "line"
-    yield f'<g class="curve {kind}" stroke="{curve.color}" fill="{curve.color}">'
-    path = "L".join(f"{at:.1f} {value:.1f}" for at, value in points)
+    points = [point for stretch in stretches for point in stretch]
+    yield f'<g class="curve {kind_of(curve)}" stroke="{curve.color}" fill="{curve.color}">'
     if len(points) > 1:
-        yield f'<path class="run" d="M{path}"/>'
+        lines = "".join(
+            "M" + "L".join(f"{at:.1f} {value:.1f}" for at, value in stretch)
+            for stretch in stretches
+        )
+        yield f'<path class="run" d="{lines}"/>'
     if curve.low is not None and curve.high is not None:
-        yield f'<path class="bars" d="{"".join(bars(curve, x, y))}"/>'
+        yield f'<path class="bars" d="{"".join(bars(curve, x, y, aside))}"/>'
     if curve.marker and len(points) <= MAX_MARKED:
         marks = "".join(mark(curve.marker, *point) for point in points)
         yield f'<path class="marks" d="{marks}"/>'
     yield "</g>"
 
 
-def bars(curve: Curve, x: Scale, y: Scale) -> Iterator[str]:
+def kind_of(curve: Curve) -> str:
+    """Return the style sheet's name for a curve's look."""
+    return "model" if curve.dashed else "hollow" if curve.hollow else "line"
+
+
+def draw_key(curve: Curve) -> Markup:
+    """Draw what stands before a curve's name in the legend: a piece of it."""
+    marks = f'<path class="marks" d="{mark(curve.marker, 12, 6)}"/>' if curve.marker else ""
+    return Markup(  # noqa: S704 -- no text in it
+        f'<svg class="panel swatch" viewBox="0 0 24 12" aria-hidden="true"><g class="curve '
+        f'{kind_of(curve)}" stroke="{curve.color}" fill="{curve.color}">'
+        f'<path class="run" d="M0 6H24"/>{marks}</g></svg>'
+    )
+
+
+def bars(curve: Curve, x: Scale, y: Scale, aside: float) -> Iterator[str]:
     """Draw the intervals."""
     low, high = curve.low, curve.high
     if low is None or high is None:
@@ -234,7 +268,7 @@ def bars(curve: Curve, x: Scale, y: Scale) -> Iterator[str]:
             start, end = min(y(bottom), y.start), max(y(top), y.end)
             cap = f"m-{CAP:g} 0h{2 * CAP:g}m-{CAP:g} 0"
             foot, head = cap * (start < y.start), cap * (end > y.end)
-            yield f"M{x(at):.1f} {start:.1f}{foot}V{end:.1f}{head}"
+            yield f"M{x(at) + aside:.1f} {start:.1f}{foot}V{end:.1f}{head}"
 
 
 def mark(marker: str, x: float, y: float) -> str:
@@ -246,6 +280,8 @@ def mark(marker: str, x: float, y: float) -> str:
         "v": f"M{x:.1f} {y + m + 0.6:.1f}l{m + 0.6:g} -{2 * m:g}h-{2 * m + 1.2:g}z",
         "D": f"M{x:.1f} {y - m - 0.8:.1f}l4 4-4 4-4-4z",
         "P": f"M{x - 1.2:.1f} {y - m:.1f}h2.4v2h2v2.4h-2v2h-2.4v-2h-2v-2.4h2z",
+        "p": f"M{x:.1f} {y - m - 0.4:.1f}l3.5 2.5-1.3 4.1h-4.3l-1.4-4.1z",
+        "*": f"M{x:.1f} {y - m - 1:.1f}l1 3h3l-2.5 1.9 1 3-2.5-1.9-2.5 1.9 1-3-2.5-1.9h3z",
         "X": f"M{x:.1f} {y - 1.5:.1f}l2-2 1.5 1.5-2 2 2 2-1.5 1.5-2-2-2 2-1.5-1.5 2-2-2-2 1.5-1.5z",
     }
     circle = f"M{x - m:.1f} {y:.1f}a{m} {m} 0 1 0 {2 * m:g} 0a{m} {m} 0 1 0-{2 * m:g} 0"

@@ -44,7 +44,7 @@ class PaperPage:
     models
         What models say, by the finding's id.
     builds
-        Every congestion control that ran: name, build, parameters that differ.
+        Every congestion control that ran: engine, name, build, parameters that differ.
     """
 
     paper: Paper
@@ -59,7 +59,7 @@ class PaperPage:
     missing: str
     command: str
     models: dict[str, ModelSays]
-    builds: list[tuple[str, str, str]]
+    builds: list[tuple[str, str, str, str]]
 
     @property
     def engines(self) -> tuple[str, ...]:
@@ -138,12 +138,13 @@ def remarks(result: EngineResult) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def builds(reproduction: Reproduction) -> list[tuple[str, str, str]]:
-    """Return every congestion control that ran, once: (name, build, parameters that differ)."""
-    found: dict[tuple[str, str], tuple[str, str, str]] = {}
+def builds(reproduction: Reproduction) -> list[tuple[str, str, str, str]]:
+    """Return each congestion control that ran: (engine, name, build, parameters that differ)."""
+    found: dict[tuple[str, str], tuple[str, str, str, str]] = {}
     runs = [run for result in reproduction.results for run in result.runs.values()]
     for run in runs:
         for group, entry in zip(run.scenario.groups, run.groups, strict=True):
             params = ", ".join(f"{k}={v}" for k, v in group.cc.params.items())
-            found[str(group.cc), entry["build"]] = (label_of(group.cc), entry["build"], params)
+            label = label_of(group.cc)
+            found[str(group.cc), entry["build"]] = (run.engine, label, entry["build"], params)
     return list(found.values())

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dumbbell.congestion_control import congestion_controls
 from dumbbell.plots import group_colors, group_labels
 from dumbbell.report.envelope import FloatArray, TimeGrid, rounded
 from dumbbell.run import Run
@@ -34,7 +35,7 @@ MAX_STATES = 8
 #: Units at the end of a state's name, and what they are drawn in.
 STATE_UNITS = (
     ("_bps", "Mbit/s", 1e-6), ("_us", "ms", 1e-3), ("_ms", "ms", 1.0), ("_ns", "ms", 1e-6),
-    ("_pkts", "packets", 1.0), ("_bytes", "bytes", 1.0),
+    ("_pkts", "packets", 1.0), ("_bytes", "bytes", 1.0), ("_pct", "%", 1.0),
 )  # fmt: skip
 
 
@@ -81,9 +82,9 @@ def run_series(run: Run, max_points: int) -> dict[str, Any] | None:
     Returns
     -------
     dict
-        ``time`` (s) and ``charts``: each with ``title``, ``unit``, ``lines`` (``name``, ``color``,
-        ``values``), a ``time`` of its own if it has one, and, for a state, the ``of`` whose it is
-        and the ``names`` of its values.
+        ``until`` (s), ``time`` (s) and ``charts``: each with ``title``, ``unit``, ``lines``
+        (``name``, ``color``, ``values``), a ``time`` of its own if it has one, and, for a state,
+        the ``of`` whose it is and the ``names`` of its values.
     """
     if run.scenario.sample == 0 or not run.tables:
         return None
@@ -100,6 +101,7 @@ def run_series(run: Run, max_points: int) -> dict[str, Any] | None:
     for group, label in enumerate(labels):
         charts += state_charts(grid, run, group, label, colors[group])
     return {
+        "until": duration_s,
         "time": rounded(grid.time_s),
         "charts": [chart for chart in charts if has_values(chart)],
     }
@@ -196,20 +198,32 @@ def state_charts(
     table = table.filter(pc.equal(table["flow"], first))
     time_s = to_floats(table["time_us"]) / 1e6
     charts = []
+    declared = declared_units(run.scenario.groups[group].cc.name)
     for name in [name for name in table.column_names if name not in ("time_us", "flow")]:
         values, names = state_values(table[name])
-        title, unit, scale = state_unit(name)
+        title, unit, scale = state_unit(name, declared.get(name, ""))
         drawn = rounded(grid.extremes(time_s, scale * values))
         line = {"name": title, "color": color, "values": drawn}
         charts.append({"title": title, "unit": unit, "of": label, "names": names, "lines": [line]})
     return charts[:MAX_STATES]
 
 
-def state_unit(name: str) -> tuple[str, str, float]:
-    """Return a state's name without its unit, the unit it is drawn in, and the factor for that."""
+def declared_units(cc: str) -> dict[str, str]:
+    """Return the units that a congestion control declares for its states; none of a file's."""
+    known = congestion_controls().get(cc)
+    return {} if known is None else {each.name: each.unit for each in known.series}
+
+
+def state_unit(name: str, declared: str) -> tuple[str, str, float]:
+    """Return a state's name without its unit, the unit it is drawn in, and the factor for that.
+
+    What is declared in parts of one, like BBR's gains in ``/256``, is drawn in ones.
+    """
     for suffix, unit, scale in STATE_UNITS:
         if name.endswith(suffix):
             return name.removesuffix(suffix), unit, scale
+    if declared.startswith("/") and declared[1:].isdigit():
+        return name, "", 1 / int(declared[1:])
     return name, "", 1.0
 
 

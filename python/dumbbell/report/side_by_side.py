@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from dumbbell.errors import ResultError
 from dumbbell.metrics import Metric
 from dumbbell.plots.result_figures import ResultFigures, Shown
-from dumbbell.report.summary_table import digits_of
+from dumbbell.plots.sweep_layout import Layout
+from dumbbell.report.summary_table import digits_of, write_fine
 from dumbbell.statistics import Difference, holm, paired_difference, unpaired_difference
-from dumbbell.statistics.written import write_interval
 
 __all__ = ["Comparison", "DifferenceRow", "DifferenceTable", "compare_sweeps"]
 
@@ -111,7 +111,7 @@ def compare_sweeps(figures: ResultFigures, metrics: Sequence[Metric]) -> Compari
         )
     return Comparison(
         tables=tuple(
-            difference_table(a, b, metric, common)
+            difference_table(a, b, metric, common, figures.layout)
             for metric in metrics
             if metric.name in b.values.columns
         ),
@@ -130,7 +130,9 @@ def share_seeds(a: Shown, b: Shown, metric: Metric, label: str) -> bool:
     return seeds[0] == seeds[1]
 
 
-def difference_table(a: Shown, b: Shown, metric: Metric, common: Sequence[str]) -> DifferenceTable:
+def difference_table(
+    a: Shown, b: Shown, metric: Metric, common: Sequence[str], layout: Layout
+) -> DifferenceTable:
     """Tabulate a metric's differences, the surest first."""
     keys = [(label, group) for label in common for group in a.groups_of(metric)]
     found = {key: difference_of(a, b, metric, *key) for key in keys}
@@ -146,7 +148,7 @@ def difference_table(a: Shown, b: Shown, metric: Metric, common: Sequence[str]) 
         rows.append(
             DifferenceRow(
                 cell=a.cells[label].index,
-                label=label,
+                label=layout.name_of(a.cells[label]),
                 group=a.labels[group] if metric.per == "group" else "",
                 color=color,
                 a=mean_of(a, metric, label, group, digits),
@@ -179,7 +181,7 @@ def written(difference: Difference, digits: int) -> str:
     """Write a difference with its interval."""
     if math.isnan(difference.interval.mean):
         return "–"
-    text = write_interval(difference.interval, digits)
+    text = write_fine(difference.interval, digits)
     return text if text.startswith("-") else f"+{text}"
 
 

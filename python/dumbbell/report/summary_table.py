@@ -11,7 +11,10 @@ from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.statistics import Interval
 from dumbbell.statistics.written import MIN_INTERVAL, write_interval
 
-__all__ = ["CellRow", "CellTable", "GroupRow", "digits_of", "make_tables"]
+__all__ = ["CellRow", "CellTable", "GroupRow", "digits_of", "make_tables", "write_fine"]
+
+#: Digits that a narrow interval may have more than the others of its column.
+MORE_DIGITS = 2
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ def make_tables(
             return "–"
         if interval.n < MIN_INTERVAL:
             return f"{interval.mean:.{digits[metric.name]}f}"
-        return write_interval(interval, digits[metric.name])
+        return write_fine(interval, digits[metric.name])
 
     tables, left = [], max_cells
     for facet in layout.facets:
@@ -115,3 +118,11 @@ def digits_of(intervals: Sequence[Interval]) -> int:
     if largest == 0:
         return 1
     return min(4, max(0, 2 - math.floor(math.log10(largest))))
+
+
+def write_fine(interval: Interval, digits: int) -> str:
+    """Write an interval; one that would be ± 0 with so many digits after the point gets more."""
+    if interval.bounded and 0 < interval.half_width < 0.5 * 10.0**-digits:
+        needed = -math.floor(math.log10(interval.half_width))
+        digits = min(needed, digits + MORE_DIGITS)
+    return write_interval(interval, digits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,9 +18,9 @@ from dumbbell.metrics import Metric
 from dumbbell.plots import Figure
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.plots.sweep_layout import Facet
+from dumbbell.plots.y_range import y_ranges
 from dumbbell.report.embedded_series import Embedded, embed
-from dumbbell.report.language import bilingual_svg
-from dumbbell.report.panel_svg import Place, draw_panel, y_range
+from dumbbell.report.panel_svg import AxisName, Place, draw_key, draw_panel
 from dumbbell.report.rerun import rerun_text, seeds_text
 from dumbbell.report.side_by_side import Comparison, compare_sweeps
 from dumbbell.report.summary_table import CellTable, make_tables
@@ -42,12 +43,11 @@ MAX_PLACES = 12_000
 
 @dataclass(frozen=True)
 class Legend:
-    """A curve's look, for the line above the panels."""
+    """A curve's name with a piece of it, for the line above the panels."""
 
     label: str
-    color: str
+    key: Markup
     is_model: bool
-    is_hollow: bool
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,8 @@ class SweepPage:
         Small multiples by metric; `left_out` are those that the page has no room for.
     tables
         Means and intervals of the cells; `cells_left_out` more have no row.
+    places
+        Names of the axes that the tables' rows are named by.
     per_group, per_run
         The tables' metrics.
     comparison
@@ -100,6 +102,7 @@ class SweepPage:
     left_out: tuple[str, ...]
     tables: tuple[CellTable, ...]
     cells_left_out: int
+    places: tuple[str, ...]
     per_group: tuple[Metric, ...]
     per_run: tuple[Metric, ...]
     comparison: Comparison | None
@@ -196,7 +199,7 @@ def gather(
     per_run = tuple(metric for metric in first if metric.per == "run")
     multiples, left_out = [], []
     room = MAX_PLACES // max(1, len(result.cells))
-    for index, metric in enumerate([*first, *more] if result.axes else []):
+    for index, metric in enumerate([*first, *more] if len(result.cells) > 1 else []):
         tell(0.1 + 0.3 * index / (len(first) + len(more)), f"drawing {metric.name}")
         if index < max(1, room):
             multiples.append(draw_multiples(figures, metric, is_first=metric in first))
@@ -214,12 +217,13 @@ def gather(
         left_out=tuple(left_out),
         tables=tuple(make_tables(figures, per_group, per_run, MAX_CELLS)),
         cells_left_out=max(0, len(result.cells) - MAX_CELLS),
+        places=figures.layout.x_axes,
         per_group=per_group,
         per_run=per_run,
         comparison=None if against is None else compare_sweeps(figures, first),
         series=tuple(series),
         series_left_out=series_left_out,
-        labels=tuple(cell.label for cell in result.cells),
+        labels=tuple(figures.layout.name_of(cell) for cell in result.cells),
     )
 
 
@@ -236,22 +240,21 @@ def chosen_metrics(figures: ResultFigures) -> tuple[list[Metric], list[Metric]]:
 def draw_multiples(figures: ResultFigures, metric: Metric, *, is_first: bool) -> Multiples:
     """Draw a metric over the axes."""
     drawn = figures.draw(metric)
-    extent = y_range(drawn)
+    extents = y_ranges(drawn, whole_bars=False)
     layout = figures.layout
-    axis, dot, unit = layout.x_label.partition(" (")
-    x_label = bilingual_svg(axis) + dot + unit
-    y_label = bilingual_svg(metric.title) + unit_of(metric)
+    axis, bracket, unit = layout.x_label.partition(" (")
+    x_name, y_name = AxisName(axis, bracket + unit), AxisName(metric.title, unit_of(metric))
     curves = {
-        curve.label: Legend(curve.label, curve.color, curve.dashed, curve.hollow)
+        curve.label: Legend(curve.label, draw_key(curve), curve.dashed)
         for figure in drawn
         for curve in figure.curves
     }
     panels = tuple(
         (
             figure.title,
-            draw_panel(figure, places_of(figures, metric, facet, figure), extent, x_label, y_label),
+            draw_panel(figure, places_of(figures, metric, facet, figure), extent, x_name, y_name),
         )
-        for facet, figure in zip(layout.facets, drawn, strict=True)
+        for facet, figure, extent in zip(layout.facets, drawn, extents, strict=True)
     )
     return Multiples(metric, tuple(curves.values()), panels, is_first)
 
@@ -268,9 +271,15 @@ def places_of(figures: ResultFigures, metric: Metric, facet: Facet, figure: Figu
     unit = unit_of(metric)[2:-1]
     places = []
     for index, cell in enumerate(facet.cells):
-        said = "; ".join(f"{curve.label} {curve.y[index]:.4g}" for curve in measured)
+        said = "; ".join(
+            f"{curve.label} {curve.y[index]:.4g}"
+            for curve in measured
+            if math.isfinite(curve.y[index])
+        )
         where = figures.layout.place_of(cell)
-        places.append(Place(cell.index, f"{where}: {said} {unit}".rstrip()))
+        places.append(
+            Place(cell.index, f"{where}: {said} {unit}".rstrip() if said else f"{where}: –")
+        )
     return places
 
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.plots import Figure
 from dumbbell.plots.interactive import plotly_js, to_plotly_json
-from dumbbell.report.language import bilingual
+from dumbbell.report.language import bilingual, marked
 
 __all__ = ["plot", "render_template", "write_page"]
 
@@ -42,6 +42,7 @@ def render_template(name: str, language: str = "", **values: Any) -> str:
         language=language,
         engine_version=ENGINE_VERSION,
         t=bilingual,
+        marked=marked,
         # plotly's own, and no text of a user's.
         plotly_js=lambda: Markup(plotly_js()),  # noqa: S704
     )

@@ -4,6 +4,7 @@
   const labels = JSON.parse(document.getElementById("labels").textContent);
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const drawn = [];
+  const FONT = "11px system-ui, sans-serif";
 
   function colour(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
   function words(text) {
@@ -34,17 +35,30 @@
   }
   function axis(extra) {
     const grid = { stroke: colour("--grid"), width: 1 };
-    return Object.assign({ stroke: colour("--soft"), grid: grid, ticks: grid, font: "11px system-ui, sans-serif" }, extra);
+    return Object.assign({ stroke: colour("--soft"), grid: grid, ticks: grid, font: FONT }, extra);
   }
-  function options(chart, sync, width) {
+  // All that there is, and not what a reader has chosen.
+  function whole(u, low, high) {
+    const times = u.data[0];
+    return low <= times[0] && high >= times[times.length - 1];
+  }
+  function width_of(names) {
+    const canvas = document.createElement("canvas").getContext("2d");
+    canvas.font = FONT;
+    return Math.max(...names.map(function (name) { return canvas.measureText(name).width; }));
+  }
+  function options(chart, until, sync, width) {
     const names = chart.names || [];
     const looks = strokes(chart.lines);
     return {
       width: width,
-      height: names.length ? 110 : 165,
+      height: names.length ? Math.max(110, 50 + 14 * names.length) : 165,
       cursor: { sync: { key: sync }, drag: { x: true, y: false } },
-      legend: { show: chart.lines.length > 1, live: width > 420 },
-      scales: { x: { time: false }, y: { range: function (u, low, high) {
+      legend: {
+        show: chart.lines.length > 1, live: width > 420,
+        markers: { dash: function (u, at) { return looks[at - 1] && looks[at - 1].dash ? "dashed" : "solid"; } },
+      },
+      scales: { x: { time: false, range: function (u, low, high) { return whole(u, low, high) ? [0, until] : [low, high]; } }, y: { range: function (u, low, high) {
         if (names.length) { return [-0.3, names.length - 0.7]; }
         const top = high > 0 ? high * 1.06 : high;
         const bottom = low >= 0 && low < top * 0.6 ? 0 : low - 0.04 * (top - low);
@@ -53,10 +67,10 @@
       axes: [
         axis({ size: 30, values: function (u, splits) { return splits.map(function (at) { return at + " s"; }); } }),
         axis(names.length
-          ? { size: 78, splits: names.map(function (_, at) { return at; }), values: names }
-          : { size: 52 }),
+          ? { size: width_of(names) + 18, splits: names.map(function (_, at) { return at; }), values: names }
+          : { size: function (u, values) { return values ? Math.max(52, width_of(values) + 18) : 52; } }),
       ],
-      series: [{ label: "s" }].concat(chart.lines.map(function (line, at) {
+      series: [{ label: "t", value: function (u, value) { return value === null || value === undefined ? "" : value.toFixed(2) + " s"; } }].concat(chart.lines.map(function (line, at) {
         return {
           label: line.name, stroke: bright(looks[at].color), dash: looks[at].dash, width: 1.2,
           points: { show: false }, spanGaps: false,
@@ -78,7 +92,7 @@
       box.append(head);
       side.append(box);
       const data = [chart.time || document_.time].concat(chart.lines.map(function (line) { return line.values; }));
-      plots.push(new uPlot(options(chart, sync, Math.max(200, box.clientWidth)), data, box));
+      plots.push(new uPlot(options(chart, document_.until, sync, Math.max(200, box.clientWidth)), data, box));
     });
     return plots;
   }
@@ -141,7 +155,8 @@
     const asked = event.target.closest("[data-cell]");
     if (!asked) { return; }
     const card = await show(Number(asked.dataset.cell));
-    if (card) { card.scrollIntoView({ behavior: "smooth" }); }
+    // With the keyboard one goes on from there.
+    if (card) { card.focus({ preventScroll: true }); card.scrollIntoView({ behavior: "smooth" }); }
   });
   dark.addEventListener("change", redrawAll);
   if (dark.matches) {

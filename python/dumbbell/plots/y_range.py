@@ -1,0 +1,70 @@
+"""The y axes of figures beside one another: one range for all of them, where that shows each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dumbbell.plots.figure import Figure, FloatArray
+
+__all__ = ["Range", "y_ranges"]
+
+#: Figures have a range of their own when the highest reaches more than so many times as high as
+#: the lowest, whose curves would be flat in the other's.
+MAX_RATIO = 8.0
+#: Of the curves' range: how far intervals may reach beyond it where they need not be whole.
+MAX_BARS = 0.5
+
+Range = tuple[float, float]
+
+
+def y_ranges(figures: Sequence[Figure], *, whole_bars: bool) -> list[Range]:
+    """Return a range for each of some figures of the same quantity.
+
+    Parameters
+    ----------
+    figures
+        Beside one another.
+    whole_bars
+        Whether every interval is in it to its end. Otherwise they are as far as they do not make
+        the curves small, and not below 0 where no curve is.
+    """
+    tops = [ends(drawn(figure))[1] for figure in figures]
+    if min(tops, default=0.0) * MAX_RATIO < max(tops, default=0.0):
+        return [y_range([figure], whole_bars=whole_bars) for figure in figures]
+    return [y_range(figures, whole_bars=whole_bars)] * len(figures)
+
+
+def y_range(figures: Sequence[Figure], *, whole_bars: bool) -> Range:
+    """Return the range of values of figures that share one."""
+    low, high = ends([part for figure in figures for part in drawn(figure)])
+    if all(figure.y_from_zero for figure in figures):
+        low = min(low, 0.0)
+    bars = [
+        part
+        for figure in figures
+        for curve in figure.curves
+        for part in (curve.low, curve.high)
+        if part is not None
+    ]
+    least, most = ends(bars) if bars else (low, high)
+    if not whole_bars:
+        room = MAX_BARS * (high - low)
+        least, most = max(least, low - room if low < 0 else low), min(most, high + room)
+    low, high = min(low, least), max(high, most)
+    bound = min((figure.y_bound for figure in figures), default=high)
+    high = max(min(high, bound), *(ends(drawn(figure))[1] for figure in figures), low)
+    return (low, high) if high > low else (low, low + 1.0)
+
+
+def drawn(figure: Figure) -> list[FloatArray]:
+    """Return the values of a figure's curves, without those that wait to be asked for."""
+    return [curve.y for curve in figure.curves if not curve.optional]
+
+
+def ends(parts: Sequence[FloatArray]) -> Range:
+    """Return the smallest and largest of values; 0 and 1 when there are none."""
+    values = np.concatenate([*parts, np.zeros(0)])
+    values = values[np.isfinite(values)]
+    return (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
