@@ -91,7 +91,7 @@ def test_a_sweep_draws_a_file_per_metric_and_few_points_none(cli, tmp_path):
         cli("sweep", "bbr", "cubic", "--buffer", "1..4bdp", *short, str(tmp_path / "a")).code == 0
     )
     names = ("goodput_per_flow_bps", "queue_delay_mean_us", "share")
-    assert {path.name for path in (tmp_path / "a" / "figures").iterdir()} == {
+    assert {path.name for path in (tmp_path / "a" / "figures").glob("[!.]*")} == {
         f"{name}.{suffix}" for name in names for suffix in ("png", "svg")
     }
     assert cli("sweep", "bbr", "--buffer", "1..2bdp", *short, str(tmp_path / "b")).code == 0

@@ -84,15 +84,18 @@ def read_problems(
 def read_sanitizers(err: str, source: Path) -> Iterator[tuple[str, str]]:
     """Read the sanitizers' reports."""
     lines = err.splitlines()
+    divided = False
     for number, line in enumerate(lines):
         found = RUNTIME_ERROR.match(line)
         if found:
             what = found["what"]
             kind = "division_by_zero" if "division by zero" in what else "undefined"
             hint = "; BPF gives 0, a module crashes: guard it" if kind == "division_by_zero" else ""
+            divided = divided or kind == "division_by_zero"
             yield kind, f"{Path(found['file']).name}:{found['line']}: {what}{hint}"
         found = ADDRESS_ERROR.search(line)
-        if found:
+        # The processor's own word for a division that was reported already.
+        if found and not (divided and found["what"] == "FPE"):
             yield "address", f"{found['what']}{place(lines[number:], source)}"
 
 
