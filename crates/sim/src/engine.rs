@@ -8,7 +8,7 @@
 use std::rc::Rc;
 
 use dumbbell_cc::Instance;
-use dumbbell_path::Packet;
+use dumbbell_path::{Departure, Packet};
 use dumbbell_run::{Bottleneck, Control, Refusal, Scenario};
 use dumbbell_tcp::DataHeader;
 
@@ -185,19 +185,25 @@ impl Engine {
     /// The wire is free: the next packet goes on it.
     #[inline]
     fn serve_link(&mut self, now_ns: u64) {
-        let departure = match &mut self.tap {
-            None => self.bottleneck.dequeue(now_ns),
-            Some(tap) => tap.dequeue(now_ns, &mut self.bottleneck),
-        };
-        if let Some(departure) = departure {
-            let flow = &mut self.flows[departure.packet.flow as usize];
-            flow.forwarded_bytes += u64::from(departure.packet.wire_bytes);
-            let forward = &mut self.path.forward;
-            if let Some(due_ns) = forward.push(departure.done_ns, departure.packet) {
-                self.heads.set(FORWARD, due_ns);
+        if let Some(tap) = &mut self.tap {
+            if let Some(departure) = tap.dequeue(now_ns, &mut self.bottleneck) {
+                self.propagate(departure);
             }
+        } else if let Some(departure) = self.bottleneck.dequeue(now_ns) {
+            self.propagate(departure);
         }
         self.heads.set(LINK, self.bottleneck.next_event_ns());
+    }
+
+    /// A packet is on the wire.
+    #[inline]
+    fn propagate(&mut self, departure: Departure<DataHeader>) {
+        let flow = &mut self.flows[departure.packet.flow as usize];
+        flow.forwarded_bytes += u64::from(departure.packet.wire_bytes);
+        let forward = &mut self.path.forward;
+        if let Some(due_ns) = forward.push(departure.done_ns, departure.packet) {
+            self.heads.set(FORWARD, due_ns);
+        }
     }
 
     /// A data packet reaches its receiver.
