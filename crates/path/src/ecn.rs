@@ -1,8 +1,9 @@
 //! The ECN field of an IP header (RFC 3168 §5).
 
-/// What a packet says of explicit congestion notification.
+/// What a packet says of explicit congestion notification. As wide as its neighbours in a packet:
+/// a hole beside it would be copied in pieces that the processor has to wait for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
+#[repr(u32)]
 pub enum Ecn {
     /// Not ECN-capable: congestion can only drop it.
     #[default]

@@ -157,7 +157,7 @@ impl<H: Header> Bottleneck<H> {
         self.taken_pkts += 1;
         self.taken_bytes += u64::from(departure.packet.wire_bytes);
         if departure.packet.ecn == Ecn::Ce {
-            self.count_mark(&departure.packet);
+            self.count_mark(departure.packet.flow, departure.packet.header.is_data());
         }
         Some(departure)
     }
@@ -250,11 +250,10 @@ impl<H: Header> Bottleneck<H> {
     }
 
     #[cold]
-    #[inline(never)]
-    fn count_mark(&mut self, packet: &Packet<H>) {
+    fn count_mark(&mut self, flow: u32, is_data: bool) {
         self.marked_pkts += 1;
-        if packet.header.is_data() {
-            self.flow_marked_pkts[packet.flow as usize] += 1;
+        if is_data {
+            self.flow_marked_pkts[flow as usize] += 1;
         }
     }
 

@@ -8,7 +8,7 @@
 use std::rc::Rc;
 
 use dumbbell_cc::Instance;
-use dumbbell_path::Packet;
+use dumbbell_path::{Departure, Packet};
 use dumbbell_run::{Bottleneck, Control, Refusal, Scenario};
 use dumbbell_tcp::DataHeader;
 
@@ -185,19 +185,25 @@ impl Engine {
     /// The wire is free: the next packet goes on it.
     #[inline]
     fn serve_link(&mut self, now_ns: u64) {
-        let departure = match &mut self.tap {
-            None => self.bottleneck.dequeue(now_ns),
-            Some(tap) => tap.dequeue(now_ns, &mut self.bottleneck),
-        };
-        if let Some(departure) = departure {
-            let flow = &mut self.flows[departure.packet.flow as usize];
-            flow.forwarded_bytes += u64::from(departure.packet.wire_bytes);
-            let forward = &mut self.path.forward;
-            if let Some(due_ns) = forward.push(departure.done_ns, departure.packet) {
-                self.heads.set(FORWARD, due_ns);
+        if let Some(tap) = &mut self.tap {
+            if let Some(departure) = tap.dequeue(now_ns, &mut self.bottleneck) {
+                self.propagate(departure);
             }
+        } else if let Some(departure) = self.bottleneck.dequeue(now_ns) {
+            self.propagate(departure);
         }
         self.heads.set(LINK, self.bottleneck.next_event_ns());
+    }
+
+    /// A packet is on the wire.
+    #[inline]
+    fn propagate(&mut self, departure: Departure<DataHeader>) {
+        let flow = &mut self.flows[departure.packet.flow as usize];
+        flow.forwarded_bytes += u64::from(departure.packet.wire_bytes);
+        let forward = &mut self.path.forward;
+        if let Some(due_ns) = forward.push(departure.done_ns, departure.packet) {
+            self.heads.set(FORWARD, due_ns);
+        }
     }
 
     /// A data packet reaches its receiver.
@@ -283,30 +289,29 @@ impl Engine {
         let flow = &mut self.flows[index];
         let class = &mut self.path.classes[flow.path_class];
         if class.has_access_delay {
-            for packet in flow.sender.poll_transmit(now_ns) {
+            for packet in flow.sender.poll_transmit(now_ns).as_slice() {
                 if let Some(tap) = &mut self.tap {
-                    tap.segment_leaves(now_ns, &packet);
+                    tap.segment_leaves(now_ns, packet);
                 }
-                if let Some(due_ns) = class.access.push(now_ns, packet) {
+                if let Some(due_ns) = class.access.push(now_ns, *packet) {
                     let source = FIRST_CLASS + 2 * flow.path_class + 1;
                     self.heads.set(source, due_ns);
                 }
             }
         } else {
-            let mut sent = false;
             let packets = flow.sender.poll_transmit(now_ns);
+            let sent = packets.len() > 0;
             if let Some(tap) = &mut self.tap {
-                for packet in packets {
-                    tap.segment_leaves(now_ns, &packet);
-                    tap.enqueue(now_ns, packet, &mut self.bottleneck);
-                    sent = true;
+                for packet in packets.as_slice() {
+                    tap.segment_leaves(now_ns, packet);
+                    tap.enqueue(now_ns, *packet, &mut self.bottleneck);
                 }
             } else {
-                for packet in packets {
-                    self.bottleneck.enqueue(now_ns, packet);
-                    sent = true;
+                for packet in packets.as_slice() {
+                    self.bottleneck.enqueue(now_ns, *packet);
                 }
             }
+            drop(packets);
             if sent {
                 self.start_link(now_ns);
             }
@@ -346,11 +351,11 @@ impl Engine {
     fn send_ack(&mut self, index: usize, now_ns: u64) {
         let flow = &mut self.flows[index];
         let back = &mut self.path.classes[flow.path_class].back;
-        for ack in flow.receiver.poll_transmit() {
+        for ack in flow.receiver.poll_transmit().as_slice() {
             if let Some(tap) = &mut self.tap {
-                tap.ack_leaves(now_ns, &ack);
+                tap.ack_leaves(now_ns, ack);
             }
-            if let Some(due_ns) = back.push(now_ns, ack) {
+            if let Some(due_ns) = back.push(now_ns, *ack) {
                 let source = FIRST_CLASS + 2 * flow.path_class;
                 self.heads.set(source, due_ns);
             }
