@@ -9,6 +9,7 @@ from dumbbell.scenario import Scenario
 from dumbbell.verdict.counters import (
     check_congestion_control,
     check_conservation,
+    check_cwnd_zero,
     check_idle,
     check_limited,
     check_queue_delay,
@@ -45,6 +46,7 @@ def judge(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
         *check_rtt(summary),
         *check_limited(summary),
         *check_rto_stalls(summary),
+        *check_cwnd_zero(summary),
         *check_idle(summary),
         *judge_emulation(scenario, summary),
     ]
