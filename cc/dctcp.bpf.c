@@ -7,7 +7,8 @@
  *	a loss or a timeout: as Reno; growth: as Reno
  *
  * The switch marks above a threshold (`--ecn-threshold`), and the receiver echoes each packet's
- * mark (§3.2): this is the sender's part. The simulated receiver's is in crates/tcp.
+ * mark (§3.2). In Linux that is the receiving socket's congestion control, here `dctcp_on_data`;
+ * the simulated receiver's is in crates/tcp.
  *
  * References: RFC 8257 (section numbers below are its own); Alizadeh et al., "Data center TCP
  * (DCTCP)" (SIGCOMM 2010). What the RFC leaves open: by behaviour as Linux.
@@ -38,6 +39,8 @@ struct dctcp {
 	u32	window_delivered_ce;
 	u32	marked;			/* share of the last window, << ALPHA_SHIFT */
 	u32	prior_cwnd;		/* before the last reduction, pkts */
+	u32	ce;			/* of the last data packet that came here */
+	u32	acked_up_to;		/* rcv_nxt when it had come, bytes */
 };
 CA_PRIV(struct dctcp);
 
@@ -59,6 +62,8 @@ void BPF_PROG(dctcp_init, struct sock *sk)
 	ca->alpha = (u64)ALPHA_ONE * initial_alpha_pct / 100;
 	ca->marked = 0;
 	ca->prior_cwnd = 0;
+	ca->ce = 0;
+	ca->acked_up_to = tcp_sk(sk)->rcv_nxt;
 	dctcp_begin_window(tcp_sk(sk), ca);
 }
 
@@ -117,11 +122,45 @@ void BPF_PROG(dctcp_set_state, struct sock *sk, u8 new_state)
 		dctcp_on_loss(sk);
 }
 
+/* §3.2: while this is set, ACKs carry ECE. */
+static __always_inline void dctcp_echo(struct sock *sk, u32 ce)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (ce)
+		tp->ecn_flags |= TCP_ECN_DEMAND_CWR;
+	else
+		tp->ecn_flags &= ~TCP_ECN_DEMAND_CWR;
+}
+
+/*
+ * §3.2, a data packet: where its mark is another than its predecessor's, those that wait for
+ * their ACK get one with the old mark first, and this one gets its own at once.
+ */
+static __always_inline void dctcp_on_data(struct sock *sk, u32 ce)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct dctcp *ca = inet_csk_ca(sk);
+
+	if (ca->ce != ce) {
+		if (icsk->icsk_ack.pending & ICSK_ACK_TIMER) {
+			dctcp_echo(sk, ca->ce);
+			bpf_tcp_send_ack(sk, ca->acked_up_to);
+		}
+		icsk->icsk_ack.pending |= ICSK_ACK_NOW;
+	}
+	ca->acked_up_to = tcp_sk(sk)->rcv_nxt;
+	ca->ce = ce;
+	dctcp_echo(sk, ce);
+}
+
 SEC("struct_ops")
 void BPF_PROG(dctcp_cwnd_event, struct sock *sk, enum tcp_ca_event ev)
 {
 	if (ev == CA_EVENT_LOSS)
 		dctcp_on_loss(sk);
+	else if (ev == CA_EVENT_ECN_IS_CE || ev == CA_EVENT_ECN_NO_CE)
+		dctcp_on_data(sk, ev == CA_EVENT_ECN_IS_CE);
 }
 
 SEC("struct_ops")

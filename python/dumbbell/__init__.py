@@ -8,6 +8,7 @@
 ['time_us', 'flow', 'cwnd_pkts']
 """
 
+from dumbbell import engine_age  # noqa: F401 -- ahead of all that needs the engine
 from dumbbell._core import ENGINE_VERSION, Control
 from dumbbell.analysis import Analysis, Match, analyze, match_captures
 from dumbbell.capture import Capture

@@ -70,6 +70,18 @@ def test_the_kernels_own(nothing_left):
     assert not [r for r in run.verdict.reasons if r.check in ("conservation", "congestion_control")]
 
 
+@needs_bpf
+def test_dctcps_receivers_echo_each_mark(tmp_path):
+    """RFC 8257 §3.2: an ACK with ECE is of marked packets; RFC 3168's goes on until CWR comes."""
+    asked = scenario("dctcp", ecn_threshold="20pkt")
+    dumbbell.run(asked, engine="kernel", capture=tmp_path / "run.pcapng")
+    rows = dumbbell.analyze(tmp_path / "run.pcapng").connections.to_pandas()
+    at_receiver = rows[rows["point"] == "receiver-0"]
+    marked_pkts, echoes = at_receiver["ecn_ce_pkts"].max(), at_receiver["ece_pkts"].max()
+    assert marked_pkts > 20
+    assert 0.3 * marked_pkts < echoes <= marked_pkts
+
+
 def test_tables_have_the_simulators_columns(tmp_path):
     asked = scenario("linux/cubic")
     kernel = dumbbell.run(asked, engine="kernel")

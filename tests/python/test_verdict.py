@@ -62,6 +62,7 @@ def test_sound_run_is_ok():
         (0, "rwnd_limited_us", 110_000, "WARN", "rwnd", "limited by the receive window"),
         (0, "sndbuf_limited_us", 110_000, "WARN", "sndbuf", "limited by the send buffer"),
         (0, "rto_stall_max_us", 1_000_000, "WARN", "rto_stall", "1.00 s at a time"),
+        (0, "cwnd_zero_max_us", 200_000, "WARN", "cwnd_zero", "0.20 s at a time"),
     ],
 )
 def test_finds_a_planted_fault(place, key, value, status, check, says):

@@ -36,6 +36,7 @@ pub struct Flow {
     watch: Option<Box<FieldWatch>>,
     /// Since when every reaction to an ACK left cwnd at 0.
     cwnd_zero_since_ns: Option<u64>,
+    cwnd_zero_max_ns: u64,
 }
 
 impl Flow {
@@ -55,6 +56,7 @@ impl Flow {
             instance,
             number: 0,
             cwnd_zero_since_ns: None,
+            cwnd_zero_max_ns: 0,
         }
     }
 
@@ -66,6 +68,11 @@ impl Flow {
     /// The instance it runs.
     pub fn instance(&self) -> &Rc<Instance> {
         &self.instance
+    }
+
+    /// The longest time for which every reaction to an ACK left cwnd at 0.
+    pub fn cwnd_zero_max_ns(&self) -> u64 {
+        self.cwnd_zero_max_ns
     }
 
     /// The congestion control's name.
@@ -289,8 +296,10 @@ impl Flow {
     fn look_at_cwnd(&mut self, op: Op) {
         let now_ns = self.sock.tcp_clock_cache;
         let cwnd_pkts = self.sock.snd_cwnd;
+        let since_ns = self.cwnd_zero_since_ns.unwrap_or(now_ns);
+        self.cwnd_zero_max_ns = self.cwnd_zero_max_ns.max(now_ns - since_ns);
         if cwnd_pkts == 0 {
-            let since_ns = *self.cwnd_zero_since_ns.get_or_insert(now_ns);
+            self.cwnd_zero_since_ns = Some(since_ns);
             if now_ns - since_ns >= MAX_CWND_ZERO_NS {
                 self.note_cwnd(op, "left cwnd for a second at", cwnd_pkts);
             }

@@ -1,39 +1,28 @@
-//! Loading: one private copy of a congestion control's shared object.
+//! A loaded congestion control: C in a mapping of its own, or what is hosted in C's place.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
-use std::error::Error as _;
-use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs::File;
-use std::io::Write as _;
 use std::num::NonZero;
-use std::os::fd::AsRawFd as _;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-use rustix::fs::MemfdFlags;
-use rustix::mm::MprotectFlags;
+use libloading::os::unix::Library;
 
 use crate::catalog::{self, Target};
 use crate::crash;
-use crate::declarations::{self, Declarations, Param, Reader, Series};
+use crate::declarations::{self, Declarations, Reader, Series};
 use crate::digest::digest;
-use crate::elf::{Elf, Symbol};
+use crate::elf::Elf;
 use crate::error::Error;
 use crate::fault::Fault;
 use crate::file_name::FileName;
 use crate::flow::Flow;
 use crate::hosted::{Hosted, HostedPointer};
-use crate::kernel_functions::{missing_functions, missing_symbols};
+use crate::mapping::{ForgetSocket, Mapping, Unmapped};
 use crate::ops::{Ops, TCP_CONG_NEEDS_ECN};
-use crate::ops_choice;
 use crate::request::{Request, choose_params};
 use crate::running::{Running, SharedRunning};
-use crate::{kernel_module, sock};
-
-/// `dumbbell_forget_socket` of `cc/include/maps.c`.
-type ForgetSocket = unsafe extern "C" fn(u64);
 
 /// A loaded congestion control with its parameters set: a private mapping of the
 /// shared object that no other instance sees. It lives as long as any of its flows.
@@ -293,209 +282,5 @@ impl Instance {
         // SAFETY: the clock is a u64 of this instance's writable data, mapped as long as
         // `self`. Only the C reads it, during calls; `Instance` stays on one thread.
         unsafe { self.now_ns.write(now_ns) };
-    }
-}
-
-/// Where a kernel module's table is put; other objects do not have it.
-const REGISTERED: &str = "dumbbell_registered";
-
-/// What the dynamic linker says.
-fn linker_message(error: &libloading::Error) -> String {
-    error
-        .source()
-        .map_or_else(|| error.to_string(), ToString::to_string)
-}
-
-/// Why an object is not mapped.
-enum Unmapped {
-    /// It calls what is not there.
-    Missing(String),
-    /// What the system says.
-    System(String),
-}
-
-/// A mapped object on its way to becoming an [`Instance`].
-struct Mapping<'data> {
-    elf: Elf<'data>,
-    library: Library,
-    file: File,
-}
-
-impl<'data> Mapping<'data> {
-    /// Maps a copy of the object. The dynamic linker shares files that it has already
-    /// loaded, so every copy is a new anonymous file.
-    fn new(object: &[u8], elf: Elf<'data>) -> Result<Self, Unmapped> {
-        let fd = rustix::fs::memfd_create("dumbbell-cc", MemfdFlags::CLOEXEC)
-            .map_err(|error| Unmapped::System(format!("memfd_create: {error}")))?;
-        let mut file = File::from(fd);
-        file.write_all(object)
-            .map_err(|error| Unmapped::System(format!("memfd: {error}")))?;
-        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-        // SAFETY: the object is ours or the user's, whom we trust as a kernel trusts a
-        // module; built with -nostdlib it has no initialisers to run.
-        let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
-        let library = library.map_err(|error| {
-            let missing = if elf.size(REGISTERED).is_some() {
-                let symbols = missing_symbols(&elf);
-                (!symbols.is_empty()).then(|| kernel_module::explain_symbols(&symbols))
-            } else {
-                missing_functions(&elf)
-            };
-            missing.map_or_else(
-                || Unmapped::System(linker_message(&error).replace(&path, "the object")),
-                Unmapped::Missing,
-            )
-        })?;
-        // A weak one that is not there lies at address 0, where C would read it.
-        let is_setting = |name: &&str| name.starts_with("CONFIG_");
-        if elf.undefined().iter().any(is_setting)
-            && let Some(missing) = missing_functions(&elf)
-        {
-            return Err(Unmapped::Missing(missing));
-        }
-        Ok(Self { elf, library, file })
-    }
-
-    /// Address and facts of an exported variable.
-    fn symbol(&self, name: &str) -> Result<(NonNull<c_void>, Symbol), String> {
-        let missing = || format!("has no variable `{name}`");
-        let facts = self.elf.symbol(name).ok_or_else(missing)?;
-        // SAFETY: only the address is used here; callers check the size before use.
-        let address = unsafe { self.library.get::<*mut c_void>(name) }.map_err(|_| missing())?;
-        Ok((
-            NonNull::new(address.as_raw_ptr()).ok_or_else(missing)?,
-            facts,
-        ))
-    }
-
-    /// A variable of the type's very size.
-    fn variable<T>(&self, name: &str) -> Result<NonNull<T>, String> {
-        let (address, facts) = self.symbol(name)?;
-        let address = address.cast::<T>();
-        if facts.size != size_of::<T>() as u64 || !address.is_aligned() {
-            return Err(format!("has a variable `{name}` of another type"));
-        }
-        Ok(address)
-    }
-
-    /// Both sides must agree on every offset of `struct tcp_sock`.
-    fn check_layout(&self) -> Result<(), String> {
-        let expected = sock::layout();
-        let layout =
-            self.variable("dumbbell_layout")
-                .map(|array: NonNull<[u32; sock::LAYOUT_WORDS]>| {
-                    // SAFETY: `variable` found as many u32 in the mapped data.
-                    unsafe { array.read() }
-                });
-        if layout != Ok(expected) {
-            return Err("was built against another layout of `struct tcp_sock`".to_owned());
-        }
-        Ok(())
-    }
-
-    /// A copy of the ops table that is meant.
-    fn ops(&self, wanted: Option<&str>) -> Result<(&'data str, Ops), String> {
-        let read = |name: &str| {
-            let table = self.variable::<Ops>(name)?;
-            // SAFETY: the variable has the table's size, and lies in the section that says
-            // it is one; its function pointers have been relocated by the dynamic linker.
-            Ok::<Ops, String>(unsafe { table.read() })
-        };
-        let check = |name: &str| read(name)?.check().map(|_| ());
-        let name = ops_choice::choose(&self.elf, wanted, check)?;
-        Ok((name, read(name)?))
-    }
-
-    /// Tells `cc/include/maps.c` which storage the flow has; returns how to empty it.
-    fn set_up_maps(&self, storage_bytes: usize) -> Result<Option<ForgetSocket>, String> {
-        const FORGET: &str = "dumbbell_forget_socket";
-        if self.elf.size(FORGET).is_none() {
-            return Ok(None);
-        }
-        let bytes = self.variable::<u64>("dumbbell_storage_bytes")?;
-        // SAFETY: a u64 of the mapping's writable data, which nothing else refers to yet.
-        unsafe { bytes.write(storage_bytes as u64) };
-        // SAFETY: the name is reserved for the function of that type in maps.c, which is linked
-        // with every congestion control.
-        let forget = unsafe { self.library.get::<ForgetSocket>(FORGET) };
-        let forget = forget.map_err(|_| format!("has no function `{FORGET}`"))?;
-        Ok(Some(*forget))
-    }
-
-    /// Runs a kernel module's `module_init`, which registers its table; `None` if the object is none.
-    fn load_module(&self) -> Result<Option<NonNull<Ops>>, String> {
-        if self.elf.size(REGISTERED).is_none() {
-            return Ok(None);
-        }
-        // SAFETY: only `module.c` has that name, with this type.
-        let load = unsafe {
-            self.library
-                .get::<unsafe extern "C" fn() -> c_int>("dumbbell_load_module")
-        };
-        let load = load.map_err(|_| "has no `dumbbell_load_module`".to_owned())?;
-        // SAFETY: the module's own code, which we trust as a kernel trusts a module; its
-        // parameters are set and its relocations done.
-        let error = unsafe { load() };
-        self.check_refused_param()?;
-        if error != 0 {
-            return Err(format!(
-                "refuses to start: its module_init returned {error}"
-            ));
-        }
-        let registered = self.variable::<*mut Ops>(REGISTERED)?;
-        // SAFETY: `variable` found a pointer there; nothing else refers to the mapping.
-        let table = unsafe { registered.read() };
-        NonNull::new(table).map(Some).ok_or_else(|| {
-            "registers no congestion control; call tcp_register_congestion_control() in module_init"
-                .to_owned()
-        })
-    }
-
-    /// A module's parameters can have a callback that refuses values.
-    fn check_refused_param(&self) -> Result<(), String> {
-        let name = self.variable::<*const c_char>("dumbbell_refused_param")?;
-        // SAFETY: `variable` found a pointer there: null, or the name of a parameter, a string
-        // constant of the same mapping.
-        let name = unsafe { name.read() };
-        if name.is_null() {
-            return Ok(());
-        }
-        // SAFETY: as above.
-        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
-        Err(format!("refuses the value of its parameter `{name}`"))
-    }
-
-    /// Sets a parameter: a constant for the C, so its pages are made writable meanwhile.
-    fn write_param(&self, param: &Param, value: i64) -> Result<(), String> {
-        let (address, facts) = self.symbol(&param.variable)?;
-        let page_bytes = rustix::param::page_size();
-        let start = address
-            .as_ptr()
-            .map_addr(|address| address & !(page_bytes - 1));
-        let length = address.addr().get() + param.size as usize - start.addr();
-        let protect = |protection| {
-            // SAFETY: the pages belong to this mapping, whose code nobody runs yet.
-            unsafe { rustix::mm::mprotect(start, length, protection) }.map_err(|error| {
-                format!(
-                    "does not let its parameter `{}` be set: {error}",
-                    param.name
-                )
-            })
-        };
-        protect(MprotectFlags::READ | MprotectFlags::WRITE)?;
-        let bytes = value.to_ne_bytes();
-        let low = if cfg!(target_endian = "little") {
-            0
-        } else {
-            bytes.len() - param.size as usize
-        };
-        // SAFETY: `declarations::read` checked that the variable has `size` bytes, at most
-        // 8; they are writable now, and no Rust reference to them exists.
-        unsafe {
-            address
-                .cast::<u8>()
-                .copy_from_nonoverlapping(NonNull::from(&bytes[low]), param.size as usize);
-        }
-        protect(facts.protection)
     }
 }

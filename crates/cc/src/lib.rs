@@ -40,6 +40,7 @@ mod kernel_congestion_controls;
 mod kernel_functions;
 mod kernel_headers;
 mod kernel_module;
+mod mapping;
 mod ops;
 mod ops_choice;
 mod preprocessed;

@@ -172,3 +172,24 @@ fn odd_counts_leave_alpha_a_share() {
     flow.in_ack_event(0);
     assert!((0.0..=1.0).contains(&alpha(&flow)), "{}", alpha(&flow));
 }
+
+/// RFC 8257 §3.2, at a receiving socket of Linux: ECE is the last packet's mark, and a change of it is
+/// acknowledged at once.
+#[test]
+fn a_receiving_socket_echoes_each_mark() {
+    const DEMAND_CWR: u8 = 4;
+    const ACK_NOW: u8 = 16;
+    let mut flow = with_params(&[]);
+    let before = series(&flow);
+    let mut echo = |event| {
+        flow.sock.icsk_ack_pending = 0;
+        flow.cwnd_event(event);
+        (flow.sock.ecn_flags & DEMAND_CWR, flow.sock.icsk_ack_pending)
+    };
+    assert_eq!(echo(CaEvent::EcnNoCe), (0, 0));
+    assert_eq!(echo(CaEvent::EcnIsCe), (DEMAND_CWR, ACK_NOW));
+    assert_eq!(echo(CaEvent::EcnIsCe), (DEMAND_CWR, 0));
+    assert_eq!(echo(CaEvent::EcnNoCe), (0, ACK_NOW));
+    assert_eq!(echo(CaEvent::EcnNoCe), (0, 0));
+    assert_eq!(series(&flow), before, "nothing of the sender's");
+}

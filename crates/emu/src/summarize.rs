@@ -105,6 +105,7 @@ fn flow_summary(
         rto_stall_max_us: None,
         // The kernel counts the time until all of the window is repaired, which is no stall.
         rto_stall_us: None,
+        cwnd_zero_max_us: None,
         cwnd_limited_us: report.cwnd_limited_us,
         rwnd_limited_us: report.rwnd_limited_us,
         sndbuf_limited_us: report.sndbuf_limited_us,

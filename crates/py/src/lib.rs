@@ -11,6 +11,7 @@ mod interruptible;
 mod isolation;
 mod match_captures;
 mod python_cc;
+mod python_samples;
 mod python_socket;
 
 use std::path::PathBuf;
@@ -267,7 +268,9 @@ mod _core {
     #[pymodule_export]
     use super::match_captures::match_captures;
     #[pymodule_export]
-    use super::python_socket::{PyAckSample, PyRateSample, PySocket};
+    use super::python_samples::{PyAckSample, PyRateSample};
+    #[pymodule_export]
+    use super::python_socket::PySocket;
     #[pymodule_export]
     use super::{
         Cancelled, CongestionControlFault, Control, EngineError, Output, congestion_controls,

@@ -11,7 +11,8 @@ use dumbbell_cc::{
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::python_socket::{PyAckSample, PyRateSample, PySocket};
+use crate::python_samples::{PyAckSample, PyRateSample};
+use crate::python_socket::PySocket;
 
 /// Where Python finds and describes a class.
 const LOADER: &str = "dumbbell.python_congestion_control";

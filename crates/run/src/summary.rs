@@ -111,6 +111,9 @@ pub struct FlowSummary {
     /// Longest time in a row without forward progress after an RTO.
     pub rto_stall_max_us: Option<u64>,
     pub rto_stall_us: Option<u64>,
+    /// Longest time for which the congestion control left cwnd at 0; only where it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwnd_zero_max_us: Option<u64>,
     pub cwnd_limited_us: u64,
     pub rwnd_limited_us: u64,
     pub sndbuf_limited_us: u64,

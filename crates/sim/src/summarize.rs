@@ -135,6 +135,8 @@ fn flow_summary(
         tlp_count: Some(sender.tlp_count),
         rto_stall_max_us: Some(sender.rto_stall_max_ns / 1000),
         rto_stall_us: Some(sender.rto_stall_ns / 1000),
+        cwnd_zero_max_us: Some(flow.sender.congestion_control().cwnd_zero_max_ns() / 1000)
+            .filter(|&max_us| max_us > 0),
         cwnd_limited_us: sender.cwnd_limited_ns / 1000,
         rwnd_limited_us: sender.rwnd_limited_ns / 1000,
         sndbuf_limited_us: sender.sndbuf_limited_ns / 1000,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import keyword
 import re
+import shutil
 from pathlib import Path
 
+from dumbbell import _core
 from dumbbell.congestion_control import congestion_controls
 from dumbbell.errors import ResultError, ScenarioError, os_reason
+from dumbbell.linux_tree import LINUX_NAMES
 
 __all__ = ["FILES", "new"]
 
@@ -19,13 +22,12 @@ FILES = {
 }
 #: Of the kernel's 15 letters; a C identifier, since functions are called by it.
 NAME = re.compile(r"[a-z][a-z0-9_]{0,14}", re.ASCII)
-#: Words that C has for itself, or that the headers have given away.
+#: Words that C has for itself; what the headers have given away, a compiler tells.
 TAKEN = frozenset({
-    "after", "auto", "before", "bool", "break", "case", "char", "clamp", "const", "continue",
-    "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline",
-    "int", "long", "max", "min", "register", "restrict", "return", "short", "signed", "sizeof",
-    "sock", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile",
-    "while",
+    "asm", "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
+    "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
+    "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef",
+    "typeof", "union", "unsigned", "void", "volatile", "while",
 })  # fmt: skip
 
 
@@ -59,6 +61,8 @@ def new(name: str, directory: Path) -> list[Path]:
         )
     if name in congestion_controls():
         raise ScenarioError(f"`{name}` is built in; say another name", key="cc")
+    if name in LINUX_NAMES:
+        raise ScenarioError(f"`{name}` is one of Linux's own; say another name", key="cc")
     place = directory / name
     if place.exists():
         raise ResultError(f"{place} is there already; remove it, or say another name")
@@ -72,4 +76,20 @@ def new(name: str, directory: Path) -> list[Path]:
             written.append(path)
     except OSError as error:
         raise ResultError(f"{place}: cannot be written: {os_reason(error)}") from None
+    if not compiles(written[0]):
+        shutil.rmtree(place)
+        raise ScenarioError(
+            f"`{name}` is what something in the headers is called; say another name", key="cc"
+        )
     return written
+
+
+def compiles(source: Path) -> bool:
+    """Whether a source of ours compiles under its name; without a compiler nobody knows."""
+    for build in (_core.precompile, _core.compile_for_kernel):
+        try:
+            build(str(source.resolve()))
+        except _core.EngineError as error:
+            if "does not compile" in str(error):
+                return False
+    return True

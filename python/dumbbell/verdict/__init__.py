@@ -9,6 +9,7 @@ from dumbbell.scenario import Scenario
 from dumbbell.verdict.counters import (
     check_congestion_control,
     check_conservation,
+    check_cwnd_zero,
     check_ecn,
     check_idle,
     check_limited,
@@ -46,6 +47,7 @@ def judge(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
         *check_rtt(scenario, summary),
         *check_limited(scenario, summary),
         *check_rto_stalls(scenario, summary),
+        *check_cwnd_zero(scenario, summary),
         *check_idle(scenario, summary),
         *check_ecn(scenario, summary),
         *judge_emulation(scenario, summary),

@@ -12,6 +12,7 @@ from dumbbell.verdict.reason import INVALID, WARN, Reason, about_flows
 __all__ = [
     "check_congestion_control",
     "check_conservation",
+    "check_cwnd_zero",
     "check_ecn",
     "check_idle",
     "check_limited",
@@ -26,6 +27,8 @@ LIMITED_SHARE = 0.01
 #: An RTO stall from here on is worth a warning: five times Linux's smallest RTO of 200 ms, so a
 #: single timeout passes and backed-off ones do not.
 RTO_STALL_US = 1_000_000
+#: A cwnd of 0 that stays as long as Linux's smallest RTO is ended by a timeout.
+CWND_ZERO_US = 200_000
 
 #: How far the link's rate and the longest wait may be off: what a busy time is known to at the ends
 #: of the run and where a packet crosses it, with room to spare.
@@ -185,6 +188,16 @@ def check_rto_stalls(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator
         if (flow["rto_stall_max_us"] or 0) >= RTO_STALL_US  # a kernel does not tell
     ]
     yield from about_flows(WARN, "rto_stall", "stalled after an RTO", stalled, scenario)
+
+
+def check_cwnd_zero(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+    """No congestion control left cwnd at 0 until a timeout came."""
+    at_zero = [
+        (flow, f"{max_us / 1e6:.2f} s at a time")
+        for flow in summary["flows"]
+        if (max_us := flow.get("cwnd_zero_max_us") or 0) >= CWND_ZERO_US
+    ]
+    yield from about_flows(WARN, "cwnd_zero", "left cwnd at 0", at_zero, scenario)
 
 
 def check_idle(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
