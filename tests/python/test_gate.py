@@ -278,6 +278,22 @@ def test_a_file_of_a_baseline_is_named_from_its_directory(tmp_path, cc, moved):
     assert moved_cc(cc, tmp_path, tmp_path / "base") == moved
 
 
+def test_measurements_need_not_be_the_same(cli, fabricated_kernel, tmp_path):
+    suite = tmp_path / "s.toml"
+    suite.write_text(
+        'time = "2s"\nreps = 3\njudge = { goodput_bps = "99%" }\n'
+        '[[case]]\nname = "alone"\n[[case.group]]\ncc = "{cc}"\n'
+    )
+    base = str(tmp_path / "base")
+    recorded = cli("gate", str(suite), "--cc", "cubic", "--engine", "kernel", "--record", base)
+    assert recorded.code == 0, recorded.err
+    outcome = cli("gate", base)
+    assert outcome.code == 0
+    assert "engine kernel" in outcome.out
+    assert "the same" not in outcome.out
+    assert fabricated_kernel.runs == 6
+
+
 def test_a_file_is_shown_by_the_shorter_way(tmp_path, monkeypatch):
     below, far = tmp_path / "below", tmp_path / "/".join("a" * 80)
     far.mkdir(parents=True)

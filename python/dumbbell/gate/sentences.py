@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dumbbell.engine import SIMULATOR
 from dumbbell.gate.baseline import shown_cc
 from dumbbell.gate.comparison import Change, Comparison
 from dumbbell.gate.criterion_outcome import CriterionOutcome, Met
@@ -76,7 +77,8 @@ def provenance(gate: Gate) -> list[str]:
     ]  # fmt: skip
     if others:
         lines.append(f"of another build than in the baseline: {', '.join(others)}")
-    if gate.same_builds and all(comparison.paired for comparison in gate.comparisons):
+    paired = all(comparison.paired for comparison in gate.comparisons)
+    if after.engine == SIMULATOR and gate.same_builds and paired:
         same = all(comparison.change == Change.IDENTICAL for comparison in gate.comparisons)
         lines.append(
             "same engine, builds and seeds as the baseline"

@@ -18,7 +18,7 @@ __all__ = ["CACHE_VARIABLE", "Cache", "as_cache", "cache_place"]
 #: Environment variable that names another place.
 CACHE_VARIABLE = "DUMBBELL_CACHE"
 #: Layout of the entries; another one has a directory of its own beside it.
-LAYOUT = "v1"
+LAYOUT = "v2"
 #: Tells backup programs that all in the directory can be had again (bford.info/cachedir).
 TAG = "CACHEDIR.TAG"
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Runs of dumbbell, kept for reuse.\n"
@@ -62,7 +62,7 @@ class Cache:
 
     def entry(self, key: RunKey) -> Path:
         """Return the directory of a run."""
-        return self.entries / key.digest[:2] / key.digest
+        return self.entries / key.digest
 
     def get(self, key: RunKey, *, series: bool = False) -> Record | None:
         """Find a run.

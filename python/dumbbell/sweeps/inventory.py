@@ -17,7 +17,7 @@ from dumbbell.sweeps.cache import Cache
 
 __all__ = ["Entry", "Inventory", "Kind", "Removed", "prune", "take_inventory", "verify"]
 
-#: A directory of entries; `v1` is this version's.
+#: A directory of entries; `v2` is this version's.
 LAYOUTS = re.compile(r"v\d+")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 SCRATCH = ".dumbbell-*"
@@ -110,7 +110,7 @@ class Removed:
 
 def entries_of(cache: Cache) -> Iterator[Entry]:
     """Find every run; nothing else that may lie in the directory is touched."""
-    for path in sorted(cache.entries.glob("??/*")):
+    for path in sorted(cache.entries.glob("*")):
         if not DIGEST.fullmatch(path.name) or not path.is_dir():
             continue
         try:
