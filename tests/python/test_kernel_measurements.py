@@ -24,7 +24,7 @@ CASES = [
 #: Medians of the RTT that are further off, by case and congestion control, and why. One that is
 #: not any more has to go.
 TWO_STATES = (
-    "it settles near 110 ms or at 139 to 221 ms; one of three runs on the kernel and 13 of 40 "
+    "it settles near 110 ms or at 132 to 211 ms; one of three runs on the kernel and 20 of 40 "
     "seeds of the simulator did the latter (docs/fidelity.md)"
 )
 KNOWN_RTT = {

@@ -197,7 +197,7 @@ fn a_sized_flow_begins_with_a_handshake_and_ends_with_a_close() {
             size_bytes: Some(size_bytes),
             ..bulk("reno", 1, 20)
         };
-        captured(&dumbbell(10_000_000, 100_000.0, 2, vec![group]), None).1
+        captured(&dumbbell(10_000_000, 200_000.0, 2, vec![group]), None).1
     };
     // The last segment takes the FIN along: data waited for cwnd when the application closed.
     assert_eq!(

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, column, simulate};
 use dumbbell_sim::{
     Bottleneck, BottleneckSummary, CongestionControl, EcnThreshold, FlowSummary, Group, Output,
-    Queue, Scenario,
+    Queue, RttStep, Scenario,
 };
 use proptest::prelude::*;
 
@@ -40,6 +40,22 @@ fn window() -> impl Strategy<Value = u64> {
     prop_oneof![4 => Just(1 << 30), 1 => log_uniform(1448.0..1e6).prop_map(|bytes| bytes as u64)]
 }
 
+/// Usually none: a base RTT that changes at shares of the run, in order.
+fn rtt_steps(duration_ns: u64) -> impl Strategy<Value = Vec<RttStep>> {
+    let step = (0.0..0.3, log_uniform(1.0..200.0));
+    prop::collection::vec(step, 0..4).prop_map(move |steps| {
+        let mut at_ns = 0;
+        let step = |(share, rtt_ms): (f64, f64)| {
+            at_ns += 1 + (share * duration_ns as f64) as u64;
+            RttStep {
+                at_ns,
+                base_rtt_ns: (rtt_ms * NS_PER_MS as f64) as u64,
+            }
+        };
+        steps.into_iter().map(step).collect()
+    })
+}
+
 fn group(duration_ns: u64) -> impl Strategy<Value = Group> {
     let cc = prop::sample::select(vec![
         "reno", "cubic", "bbr", "bbr3", "copa", "dctcp", "vegas",
@@ -53,8 +69,9 @@ fn group(duration_ns: u64) -> impl Strategy<Value = Group> {
         window(),
         any::<bool>(),
     );
-    (cc, 1_u32..4, rtt_ms, start, demand(), host).prop_map(
-        move |(cc, flows, rtt_ms, start, demand, host)| {
+    let path = (rtt_ms, rtt_steps(duration_ns));
+    (cc, 1_u32..4, path, start, demand(), host).prop_map(
+        move |(cc, flows, (rtt_ms, rtt_steps), start, demand, host)| {
             let (tso, delayed_ack, rwnd_bytes, sndbuf_bytes, ecn) = host;
             let at = |share: f64| (share * duration_ns as f64) as u64;
             Group {
@@ -63,6 +80,7 @@ fn group(duration_ns: u64) -> impl Strategy<Value = Group> {
                     params: BTreeMap::new(),
                 },
                 base_rtt_ns: (rtt_ms * NS_PER_MS as f64) as u64,
+                rtt_steps,
                 start_ns: at(start),
                 start_jitter_ns: at(0.05),
                 stop_ns: match demand {

@@ -21,6 +21,8 @@ const PACING_AVOIDANCE_PCT: u64 = 120;
 const MIN_TSO_SEGS: u32 = 2;
 /// `tcp_tso_rtt_log`: bursts shrink with the RTT, halving every 512 µs of it.
 const TSO_RTT_LOG: u32 = 9;
+/// How near an ACK must be for a burst to wait for it, µs.
+const DEFER_US: u64 = 1000;
 /// `tcp_tso_win_divisor`: a third of the window need not wait for more.
 const TSO_WIN_DIVISOR: u32 = 3;
 /// Packets that leave before pacing begins: the initial window.
@@ -349,11 +351,13 @@ impl Sender {
         if limit >= chunk || self.una == self.nxt {
             return false;
         }
-        // If the oldest segment is young, its ACK is more than half a round trip away.
+        // Only for an ACK that is near: in 1 ms, or half a round trip if that is less, the oldest
+        // segment has been on its way for a round trip.
+        let srtt_us = u64::from(sock.srtt_us >> 3);
         let head_age_us = sock
             .tcp_mstamp
             .saturating_sub(self.segments.get(self.una).sent_us);
-        head_age_us >= u64::from(sock.srtt_us >> 4)
+        head_age_us + DEFER_US.min(srtt_us / 2) >= srtt_us
     }
 
     // Limits.

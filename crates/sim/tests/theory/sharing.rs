@@ -36,9 +36,14 @@ fn two_equal_flows_share_equally() {
     }
 }
 
-/// a where goodput falls with RTT^−a: four flows of 20 ms against four of the longer RTT.
+/// a where goodput falls with RTT^−a: four flows of 20 ms against four of the longer RTT, which send
+/// packet by packet, as the theory's do.
 fn rtt_exponent(cc: &str, longer_rtt_ms: u64) -> f64 {
-    let groups = vec![bulk(cc, 4, 20), bulk(cc, 4, longer_rtt_ms)];
+    let smooth = |rtt_ms| Group {
+        tso: false,
+        ..bulk(cc, 4, rtt_ms)
+    };
+    let groups = vec![smooth(20), smooth(longer_rtt_ms)];
     let flows = compete(groups, 0.5 * bdp_bytes(LINK_RATE_BPS, 20), 1)
         .summary
         .flows;

@@ -122,6 +122,28 @@ fn offload_defers_a_burst_until_it_is_full() {
     }
 }
 
+/// An ACK that is more than 1 ms away is not waited for: on a link where packets are further apart
+/// a window that has grown by one packet sends it at once.
+#[test]
+fn offload_does_not_wait_for_an_ack_that_is_far() {
+    let config = SenderConfig {
+        tso: true,
+        ..bulk()
+    };
+    let mut s = SenderScript::established(config, load("reno"), 100);
+    s.play(
+        "100 > 0:10
+         200 < ack 9
+         200 > 10:28
+         202 < ack 10
+         202 > 28:30
+         300 < ack 28
+         300 > 30:66
+         300.5 < ack 28 sack 29
+         300.5 > 66",
+    );
+}
+
 /// Linux's default rate: 200 % of cwnd/srtt below half of ssthresh, 120 % above.
 #[test]
 fn the_default_pacing_rate_is_200_or_120_per_cent() {
