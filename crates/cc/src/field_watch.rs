@@ -118,6 +118,9 @@ impl FieldWatch {
 
     /// A field that the call has written and may not.
     pub(crate) fn leave(&mut self, sock: &Sock) -> Option<&'static str> {
-        difference(&self.before.take()?, sock)
+        // Not `take`, which would move a whole socket after each call that is not watched.
+        let found = difference(self.before.as_ref()?, sock);
+        self.before = None;
+        found
     }
 }
