@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+from dumbbell.counted import counted
 from dumbbell.scenario import Scenario
 from dumbbell.verdict.reason import INVALID, WARN, Reason, about_flows
 
@@ -183,9 +184,10 @@ def check_limited(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Re
 def check_rto_stalls(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
     """No flow stood still for long after a retransmission timeout."""
     stalled = [
-        (flow, f"{flow['rto_stall_max_us'] / 1e6:.2f} s at a time, {flow['rto_count']} RTOs")
+        (flow, f"{stall_us / 1e6:.2f} s at a time, {counted(flow['rto_count'], 'RTO')}")
         for flow in summary["flows"]
-        if (flow["rto_stall_max_us"] or 0) >= RTO_STALL_US  # a kernel does not tell
+        # A kernel does not tell.
+        if (stall_us := flow["rto_stall_max_us"] or 0) >= RTO_STALL_US
     ]
     yield from about_flows(WARN, "rto_stall", "stalled after an RTO", stalled, scenario)
 
