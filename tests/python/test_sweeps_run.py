@@ -291,7 +291,7 @@ def test_another_sweep_is_not_written_over(cli, tmp_path):
     assert cli(*sweep, "--buffer", "1..2bdp").code == 0
     outcome = cli(*sweep, "--buffer", "1..4bdp")
     assert outcome.code == 2
-    assert "holds another sweep (axes differ); name another `--out`" in outcome.err
+    assert f"holds another sweep (axes differ); `--resume {tmp_path}` goes on" in outcome.err
     assert len(SweepResult.load(tmp_path).runs) == 2
     more = cli(*sweep, "--buffer", "1..2bdp", "--reps", "3")
     assert more.code == 0
