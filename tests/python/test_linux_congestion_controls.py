@@ -93,6 +93,23 @@ def test_cc_lists_and_checks_a_trees_by_name(tree: Path, cli: Callable[..., Outc
     assert "two flows   tcp_mine.c " in checked.out
 
 
+def test_cc_lists_the_others_where_one_cannot_be_hosted(
+    tree: Path, cli: Callable[..., Outcome]
+) -> None:
+    source = (MODULES / "module_aimd.c").read_text()
+    broken = source + "#error not here\n"
+    (tree / "net/ipv4/tcp_broken.c").write_text(broken)
+    listed = cli("cc", "list", "--linux-tree", str(tree), "--json")
+    assert listed.code == 0, listed.err
+    names = [entry["name"] for entry in json.loads(listed.out)]
+    assert names[-2:] == ["tcp_mine", "tcp_vegas"]
+    assert "tcp_broken" not in names
+    assert "note: tcp_broken cannot be hosted: " in listed.err
+    asked = cli("cc", "list", "tcp_broken", "--linux-tree", str(tree))
+    assert asked.code == 2
+    assert asked.err.startswith("error: ")
+
+
 def test_one_congestion_control_has_one_name_in_tables_and_verdict(
     tree: Path, cli: Callable[..., Outcome]
 ) -> None:
