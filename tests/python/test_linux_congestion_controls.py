@@ -16,7 +16,7 @@ import dumbbell
 from dumbbell import Group, LinuxTree, Scenario, ScenarioError, use_linux_tree
 from dumbbell.linux_tree import LINUX_NAMES
 from tests.python.conftest import Outcome
-from tests.python.linux.causes import CAUSES, Cause
+from tests.python.linux.causes import CAUSES, Cause, either_trace_pct
 from tests.python.linux.ours_and_linux import COMPARISONS, Comparison
 from tests.python.linux.signatures import SIGNATURES, Signature
 
@@ -59,6 +59,14 @@ def test_ours_is_linuxs(comparison: Comparison) -> None:
 def test_without_the_known_differences_there_is_none(cause: Cause, tmp_path: Path) -> None:
     differences = cause.differences_pct(LinuxTree(str(TREE)), tmp_path)
     assert max(differences.values()) <= cause.left_pct, differences
+
+
+def test_a_trace_that_is_missing_is_not_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    reno = dumbbell.run(Scenario(["reno"], time="1s"))
+    assert either_trace_pct(reno, reno) == 0
+    monkeypatch.setattr("tests.python.linux.causes.trace_difference_pct", lambda *_: None)
+    with pytest.raises(AssertionError, match="no cwnd"):
+        either_trace_pct(reno, reno)
 
 
 @needs_tree
