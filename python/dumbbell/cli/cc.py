@@ -44,7 +44,7 @@ def list_command(
         except EngineError as error:
             if names:
                 raise
-            note(f"{name} cannot be hosted: {str(error).splitlines()[0]}")
+            note(f"{name} cannot be hosted: {str(error).splitlines()[0].rstrip(':')}")
     if json:
         print_json(to_json(chosen))
     else:
