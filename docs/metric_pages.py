@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from dumbbell.metrics import METRICS
@@ -11,7 +12,8 @@ __all__ = ["write_metric_pages"]
 
 
 def write_metric_pages(directory: Path) -> None:
-    """Write ``<name>.md`` for each metric of the registry."""
+    """Write ``<name>.md`` for each metric of the registry, and keep none that it has no more."""
+    shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True, exist_ok=True)
     for name in METRICS:
         page = entry(name).removeprefix("#")

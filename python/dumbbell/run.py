@@ -26,6 +26,8 @@ __all__ = ["SCHEMA_VERSION", "Control", "Run", "execute", "run"]
 #: Version of `Run.to_dict`, `--json` and `run.json`; docs/format-run.md describes it.
 SCHEMA_VERSION = 1
 
+#: Of a group in `Run.to_dict`: what the engine said of its congestion control.
+OF_CONGESTION_CONTROL = ("group", "cc", "build", "params", "needs_ecn")
 #: How often a run under way is asked for its progress, s; also how fast Ctrl-C is seen.
 POLL_S = 0.05
 
@@ -221,7 +223,7 @@ class Run:
         if version != SCHEMA_VERSION:
             raise ResultError(f"written in format {version}, this version reads {SCHEMA_VERSION}")
         loaded = [
-            {key: group[key] for key in ("group", "cc", "build", "params")}
+            {key: group[key] for key in OF_CONGESTION_CONTROL if key in group}
             for group in document["groups"]
         ]
         kept = ("engine", "engine_version", "seed", "duration_ns", "flows", "bottleneck")

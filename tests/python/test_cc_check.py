@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
+from dumbbell import _core
 from dumbbell.cc_check import check
 from dumbbell.cc_check.storm import storm
 from dumbbell.cc_new import new
 from dumbbell.congestion_control import congestion_controls
-from dumbbell.errors import ResultError, ScenarioError
+from dumbbell.errors import EngineError, ResultError, ScenarioError
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = ROOT / "tests/data/hostile/hostile.bpf.c"
@@ -155,6 +156,18 @@ NAMES = {
 def test_a_name_that_is_none(tmp_path: Path, name: str) -> None:
     with pytest.raises(ScenarioError, match=NAMES[name]):
         new(name, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_compiler_that_fails_is_not_the_name_s_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(path: str) -> None:
+        raise _core.EngineError(f"congestion control `{path}` does not compile (cc):\nno cc1")
+
+    monkeypatch.setattr(_core, "precompile", fail)
+    with pytest.raises(EngineError, match="no cc1"):
+        new("mine", tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from dumbbell import Group, Run, Scenario, ScenarioError, run
+from dumbbell.sweeps import Sweep
 from dumbbell.verdict.counters import check_conservation
-from dumbbell.verdict.reason import OK
+from dumbbell.verdict.reason import OK, WARN
 
 
 def marking(*groups: str | Group, **changes: Any) -> Scenario:
@@ -102,6 +103,22 @@ def test_ecn_where_nothing_marks_is_said(group):
     marked = run(Scenario([group, "cubic"], time="2s", sample="0s", ecn_threshold="20pkt"))
     assert marked.verdict.status == OK
     assert run(Scenario(["cubic"], time="2s", sample="0s")).verdict.status == OK
+
+
+def test_a_loaded_run_says_it_too(tmp_path):
+    plain = run(Scenario(["dctcp", "cubic"], time="2s", sample="0s"))
+    assert plain.verdict.status == WARN
+    assert Run.load(plain.save(tmp_path / "run")).verdict == plain.verdict
+
+
+def test_a_sweep_and_its_runs_agree_on_it(tmp_path):
+    sweep = Sweep(Scenario(["dctcp"], time="2s", sample="0s"), {"buffer": "1bdp,2bdp"})
+    for directory in ("simulated", "cached"):
+        result = sweep.run(out=tmp_path / directory)
+        assert set(result.rows["verdict"].to_pylist()) == {WARN}
+        files = list((tmp_path / directory).rglob("run.json"))
+        assert len(files) == 2
+        assert {json.loads(file.read_text())["verdict"]["status"] for file in files} == {WARN}
 
 
 def test_the_command_line_has_the_words(cli):

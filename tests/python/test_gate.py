@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from io import StringIO
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 from junitparser import Error, Failure, JUnitXml, Skipped
+from rich.console import Console
 
+from dumbbell.cli.gate import case_table
 from dumbbell.gate import (
     Change,
     SuiteResult,
@@ -23,6 +26,7 @@ from dumbbell.gate import (
 )
 from dumbbell.gate.baseline import moved_cc, shown_cc
 from dumbbell.gate.markdown import plain
+from dumbbell.gate.sentences import CHANGE_COLUMNS
 from tests.python import planted
 from tests.python.conftest import Outcome
 
@@ -116,6 +120,21 @@ def test_what_became_worse_is_in_every_output(cli: Cli, baseline: Path, tmp_path
     text = markdown.read_text(encoding="utf-8")
     assert text.startswith("### gate failed")
     assert "| alone\\[buffer=1bdp\\] | mean queueing delay |" in text
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_names_of_cases_are_whole_in_the_table(width: int) -> None:
+    names = ["beside-general-purpose", "[buffer=0.5bdp,1.cc=cubic]"]
+    row = (
+        "".join(names), "mean queueing delay (tested)", "12.3 ms", "45.6 ms",
+        "+33.3 ms (+31.2 to +35.4)", "5% + 1ms", "worse",
+    )  # fmt: skip
+    console = Console(width=width, file=StringIO(), color_system=None)
+    console.print(case_table(CHANGE_COLUMNS, [row]))
+    assert isinstance(console.file, StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert [line.split()[0] for line in lines if "beside" in line or "buffer" in line] == names
+    assert max(map(len, lines)) <= width
 
 
 def test_markdown_reads_no_marks_into_a_text_and_code_stays_code() -> None:

@@ -79,6 +79,14 @@ def test_nsperfs_five_cases_are_there_and_can_be_run() -> None:
     assert len(find_suite("nsperf").cases[1].cells("bbr")) == 13
 
 
+def test_rfc9743s_change_of_delay_can_be_run_and_jitter_cannot() -> None:
+    cases = {case.name: case for case in find_suite("rfc9743").cases}
+    ((_, scenario),) = cases["changed-delay"].cells("cubic")
+    assert str(scenario.rtt_steps) == "10s:120ms, 20s:40ms"
+    assert cases["changed-delay"].criteria
+    assert "packet to packet" in cases["varying-delay"].needs
+
+
 def test_words_above_the_cases_hold_for_all_of_them(tmp_path: Path) -> None:
     alone, beside = suite_of(tmp_path, SMALL).cases
     assert [label for label, _ in alone.cells("cubic")] == ["buffer=1bdp", "buffer=2bdp"]

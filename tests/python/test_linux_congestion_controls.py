@@ -16,7 +16,7 @@ import dumbbell
 from dumbbell import Group, LinuxTree, Scenario, ScenarioError, use_linux_tree
 from dumbbell.linux_tree import LINUX_NAMES
 from tests.python.conftest import Outcome
-from tests.python.linux.causes import CAUSES, Cause
+from tests.python.linux.causes import CAUSES, Cause, either_trace_pct
 from tests.python.linux.ours_and_linux import COMPARISONS, Comparison
 from tests.python.linux.signatures import SIGNATURES, Signature
 
@@ -61,6 +61,14 @@ def test_without_the_known_differences_there_is_none(cause: Cause, tmp_path: Pat
     assert max(differences.values()) <= cause.left_pct, differences
 
 
+def test_a_trace_that_is_missing_is_not_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    reno = dumbbell.run(Scenario(["reno"], time="1s"))
+    assert either_trace_pct(reno, reno) == 0
+    monkeypatch.setattr("tests.python.linux.causes.trace_difference_pct", lambda *_: None)
+    with pytest.raises(AssertionError, match="no cwnd"):
+        either_trace_pct(reno, reno)
+
+
 @needs_tree
 def test_the_tree_has_all_of_linuxs() -> None:
     assert set(LINUX_NAMES) <= set(LinuxTree(str(TREE)).names())
@@ -91,6 +99,23 @@ def test_cc_lists_and_checks_a_trees_by_name(tree: Path, cli: Callable[..., Outc
     checked = cli("cc", "check", "tcp_mine", "--linux-tree", str(tree))
     assert checked.code == 0, checked.err
     assert "two flows   tcp_mine.c " in checked.out
+
+
+def test_cc_lists_the_others_where_one_cannot_be_hosted(
+    tree: Path, cli: Callable[..., Outcome]
+) -> None:
+    source = (MODULES / "module_aimd.c").read_text()
+    broken = source + "#error not here\n"
+    (tree / "net/ipv4/tcp_broken.c").write_text(broken)
+    listed = cli("cc", "list", "--linux-tree", str(tree), "--json")
+    assert listed.code == 0, listed.err
+    names = [entry["name"] for entry in json.loads(listed.out)]
+    assert names[-2:] == ["tcp_mine", "tcp_vegas"]
+    assert "tcp_broken" not in names
+    assert "note: tcp_broken cannot be hosted: " in listed.err
+    asked = cli("cc", "list", "tcp_broken", "--linux-tree", str(tree))
+    assert asked.code == 2
+    assert asked.err.startswith("error: ")
 
 
 def test_one_congestion_control_has_one_name_in_tables_and_verdict(

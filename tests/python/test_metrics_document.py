@@ -1,11 +1,13 @@
 """docs/metrics.md and docs/statistics.md say what the code does."""
 
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dumbbell.metrics import METRICS
 from dumbbell.metrics.document import document
 from dumbbell.statistics import mean_interval, paired_difference
 
@@ -25,6 +27,13 @@ def test_the_page_of_metrics_is_current(cli):
     assert (DOCS / "metrics.md").read_text(encoding="utf-8") == document()
     assert cli("metrics", "--markdown").out == document()
     assert cli("metrics", "jain", "--markdown").code == 2
+
+
+def test_the_guide_has_a_page_for_each_metric_and_no_other(tmp_path):
+    (tmp_path / "was_one_once.md").write_text("an earlier version's")
+    names = runpy.run_path(str(DOCS / "metric_pages.py"))
+    names["write_metric_pages"](tmp_path)
+    assert {page.stem for page in tmp_path.iterdir()} == set(METRICS)
 
 
 def test_the_examples_run():

@@ -29,6 +29,12 @@ def test_each_model_prints_a_table_and_the_same_as_json(cli, name):
     assert ("derived" in outcome.out) == (document["status"] == "derived" or name == "mathis")
 
 
+def test_limits_of_a_run_s_samples_are_no_model_s(cli):
+    outcome = cli("model", "bbr-many", "--flows", "20000", "--json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["points"][0]["flows"] == 20_000
+
+
 def test_ware_s_table(cli):
     arguments = ("model", "ware", "--rate", "10mbit", "--rtt", "40ms")
     outcome = cli(*arguments, "--buffer", "1..64bdp", "--flows", "1,2,4")

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 import dumbbell
 from dumbbell.cli.plot import frames_of
 from dumbbell.errors import ResultError
+from dumbbell.plots import static
 from dumbbell.plots.figure import Curve, Figure
 from dumbbell.plots.paper_figure import WIDTHS_MM, compose
 from dumbbell.plots.result_figures import ResultFigures
@@ -135,6 +136,36 @@ def test_panels_of_very_different_heights_have_axes_of_their_own():
     assert drawn[0].get_ylim()[1] == pytest.approx(1.05 * 55)
     assert drawn[1].get_ylim()[1] == pytest.approx(1.05 * 4)
     assert all(axes.yaxis.get_tick_params()["labelleft"] for axes in drawn)
+
+
+def test_an_empty_panel_takes_the_common_axis_from_nobody():
+    nothing = (np.nan, np.nan)
+    panels = [panel((40, 50), (45, 55)), panel(nothing, nothing), panel((60, 70), (10, 20))]
+    assert y_ranges(panels, whole_bars=True) == [(0, 70)] * 3
+    small = [panel((0.01, 0.02), (0.02, 0.04)), panel(nothing, nothing)]
+    assert y_ranges(small, whole_bars=True) == [(0, 0.04)] * 2
+    assert y_ranges([panels[1]], whole_bars=True) == [(0, 1)]
+
+
+@pytest.mark.parametrize("bars", [True, False])
+def test_a_name_that_begins_with_an_underscore_is_in_the_legend(bars, tmp_path):
+    figure = panel((1, 2), (3, 4))
+    (curve,) = figure.curves
+    bare = replace(curve, low=None, high=None)
+    figure = replace(figure, curves=(replace(curve if bars else bare, label="_mine"),))
+    (legend,) = compose([figure], 84, "paper", [(0, 4)]).legends
+    assert [text.get_text() for text in legend.get_texts()] == ["_mine"]
+    _, svg = static.save(replace(figure, name="f"), tmp_path)
+    assert ">_mine<" in svg.read_text()
+
+
+def test_a_lone_figure_has_the_same_axis_as_one_for_print(monkeypatch, tmp_path):
+    seen = []
+    monkeypatch.setattr(static, "draw_legend", lambda axes, *_, **__: seen.append(axes.get_ylim()))
+    bounded = replace(panel((60, 120), (10, 20)), y_bound=100.0)
+    for figure in (bounded, panel((-7, 99), (10, 20))):
+        static.save(figure, tmp_path)
+        assert seen.pop() == composed([figure])[0].get_ylim()
 
 
 def test_files_of_one_metric_have_the_same_y_axis(result):

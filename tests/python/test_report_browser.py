@@ -18,7 +18,8 @@ from dumbbell.sweeps import Sweep
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium; apt install chromium")
-#: Clicks the second cell, waits until it is drawn, and writes what is there into the document.
+#: Clicks the second cell, waits until it is drawn, clicks it again, and writes what is there into
+#: the document.
 CLICK = """
 <script>
 window.addEventListener("load", async function () {
@@ -29,9 +30,14 @@ window.addEventListener("load", async function () {
   for (let i = 0; i < 100 && !document.querySelector(".card[data-drawn]"); i += 1) {
     await new Promise(function (done) { setTimeout(done, 50); });
   }
+  document.activeElement.blur();
+  place.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  await new Promise(function (done) { setTimeout(done, 50); });
   const told = document.createElement("pre");
   told.id = "told";
   told.textContent = JSON.stringify({
+    focused: document.activeElement.id,
+    cards: document.querySelectorAll("#cards > *").length,
     canvases: document.querySelectorAll("#cards canvas").length,
     name: document.querySelector(".card .name").textContent,
     said: document.querySelector(".card .side p").textContent,
@@ -94,6 +100,7 @@ def test_a_click_draws_the_cell_over_time(page, tmp_path):
     assert '"errors":[]' in told
     assert '"name":"buffer=2bdp"' in told
     assert '"said":"seed 1, OK"' in told
+    assert '"focused":"card-1","cards":1' in told, "the second click goes to the card that is there"
     canvases = re.search(r'"canvases":(\d+)', told)
     assert canvases is not None
     assert int(canvases[1]) >= 8, "goodput, inflight, RTT, queue, and both controls' states"

@@ -24,9 +24,11 @@ from dumbbell.metrics import METRICS
 from dumbbell.models import MODELS
 from dumbbell.plots.cell_values import CellValues
 from dumbbell.plots.figure import Curve, Figure
+from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.report import embedded_series, sweep_page
 from dumbbell.report.panel_svg import AxisName, draw_key, draw_panel
 from dumbbell.report.rerun import rerun_text, seeds_text
+from dumbbell.report.side_by_side import compare_sweeps
 from dumbbell.report.source import load_results
 from dumbbell.report.summary_table import write_fine
 from dumbbell.report.sweep_page import render_sweep
@@ -252,12 +254,59 @@ def test_a_sweep_differs_nowhere_from_itself(result):
     assert all(differ == "0" for differ, _ in counts)
 
 
+def test_of_two_groups_one_share_is_tested(result):
+    figures = ResultFigures(result, result)
+    share, goodput = (
+        compare_sweeps(figures, [figures.metric(name)]).tables[0]
+        for name in ("share", "goodput_per_flow_bps")
+    )
+    cells = len(result.cells)
+    assert (share.tested, share.count) == (cells, cells), "the other's is the rest"
+    assert (goodput.tested, goodput.count) == (2 * cells, 2 * cells)
+
+
 def test_sweeps_without_a_common_cell_are_refused(tmp_path, result):
     Sweep(dumbbell.Scenario(["bbr", "cubic"], time="1s"), {"rtt": "10..20ms"}).run(
         cache=False, out=tmp_path / "s"
     )
-    with pytest.raises(ResultError, match="no cell in common: one has `buffer=1bdp,flows=1`"):
+    with pytest.raises(ResultError, match="no cell in common; the nearest differ in"):
         render_sweep(result, against=load_results(tmp_path / "s"))
+
+
+def single(**words: Any) -> SweepResult:
+    """A sweep as the command line makes it of single values: they are in the scenario."""
+    scenario = dumbbell.Scenario(["reno", "cubic"], time="1s", **words)
+    return Sweep(scenario, {}).run(cache=False)
+
+
+def test_cells_of_other_conditions_are_not_compared():
+    a, b = single(rate="5mbit", buffer="2bdp"), single(rate="10mbit", buffer="8bdp")
+    assert a.cells[0].label == b.cells[0].label == "all"
+    said = r"differ in rate \(`5mbit` and `10mbit`\), buffer \(`2bdp` and `8bdp`\)"
+    with pytest.raises(ResultError, match=said):
+        ResultFigures(a, b)
+    alone = Sweep(dumbbell.Scenario(["reno"], time="1s"), {}).run(cache=False)
+    with pytest.raises(ResultError, match="have 2 and 1 groups of flows"):
+        ResultFigures(a, alone)
+
+
+def test_cells_of_the_same_conditions_are_compared_whatever_the_axes(tmp_path):
+    fours = [dumbbell.Group(cc, 4) for cc in ("reno", "cubic")]
+    a = Sweep(
+        dumbbell.Scenario(["reno", "cubic"], time="1s"), {"flows": [2, 4], "buffer": "1..4bdp"}
+    )
+    b = Sweep(dumbbell.Scenario(fours, time="1s"), {"buffer": "2..8bdp"})
+    figures = ResultFigures(a.run(out=tmp_path / "a"), b.run(out=tmp_path / "b"))
+    goodput = figures.metric("goodput_bps")
+    compared = compare_sweeps(figures, [goodput])
+    assert (compared.cells, compared.only_a, compared.only_b) == (2, 4, 1)
+    assert compared.is_paired
+    assert all(row.a == row.b for row in compared.tables[0].rows)
+    (_, four) = figures.draw(goodput)
+    hollow = next(curve for curve in four.curves if curve.hollow)
+    assert list(np.isfinite(hollow.y)) == [False, True, True]
+    packed, _ = embedded_series.embed(figures.shown, lambda _share: None)
+    assert [each.cell for each in packed if each.which == 1] == [4, 5]
 
 
 def test_the_page_has_a_bound(result, monkeypatch):

@@ -11,6 +11,7 @@ import pytest
 
 from dumbbell import EngineError, Scenario, Sweep
 from dumbbell.sweeps import Progress
+from dumbbell.sweeps.cluster import check_address
 from tests.python.test_sweeps_run import files
 
 distributed = pytest.importorskip("distributed")
@@ -64,6 +65,7 @@ def test_a_cluster_that_does_not_answer_is_a_line(cli, monkeypatch):
     [
         ("host", "tcp://host:8786"), ("tcp://10.0.0.1", "tcp://10.0.0.1:8786"),
         ("tls://host:", "tls://host:8786"), ("host:many", "tcp://host:8786"),
+        ("tcp://[fe80::1]", "tcp://[fe80::1]:8786"), ("fe80::1", "tcp://[fe80::1]:8786"),
     ],
 )  # fmt: skip
 def test_an_address_without_a_port_is_a_line(address, said):
@@ -82,6 +84,29 @@ def test_an_address_without_a_port_is_a_line(address, said):
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)
     assert outcome.returncode == 2
     assert outcome.stderr == f"error: cluster `{address}` names no port; say `{said}`\n"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "host:9",
+        "tcp://[::1]:9",
+        "tls://host:9/",
+        "ws://host",
+        "gateway://host/one",
+        "inproc://1/2/3",
+    ],
+)
+def test_what_dask_takes_is_given_to_it(address):
+    check_address(address)
+
+
+def test_a_cluster_of_dask_s_is_one():
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as cluster:
+        swept = Sweep(Scenario(["reno"], time="1s"), {}).run(cache=False, cluster=cluster)
+    assert swept.rows["verdict"].to_pylist() == ["OK"]
 
 
 def test_without_dask_it_says_what_to_install(monkeypatch):

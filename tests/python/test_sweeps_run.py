@@ -291,7 +291,7 @@ def test_another_sweep_is_not_written_over(cli, tmp_path):
     assert cli(*sweep, "--buffer", "1..2bdp").code == 0
     outcome = cli(*sweep, "--buffer", "1..4bdp")
     assert outcome.code == 2
-    assert "holds another sweep (axes differ); name another `--out`" in outcome.err
+    assert f"holds another sweep (axes differ); `--resume {tmp_path}` goes on" in outcome.err
     assert len(SweepResult.load(tmp_path).runs) == 2
     more = cli(*sweep, "--buffer", "1..2bdp", "--reps", "3")
     assert more.code == 0
@@ -367,25 +367,31 @@ def test_a_single_value_is_no_axis(cli, tmp_path):
 
 
 def test_figures_are_drawn_again_where_something_changed(cli, tmp_path):
-    words = (
-        "sweep",
-        "copa",
-        "cubic",
-        "--buffer",
-        "1..4bdp",
-        "--time",
-        "1s",
-        "--out",
-        str(tmp_path),
-    )
-    cli(*words)
-    figure, *_ = sorted((tmp_path / "figures").glob("*.svg"))
+    words = ("sweep", "copa", "cubic", "--buffer", "1..4bdp", "--time", "1s", "--out")
+    directory = tmp_path / "s"
+
+    def sweep(*more: str) -> None:
+        outcome = cli(*words, str(directory), *more)
+        assert outcome.code == 0, outcome.err
+
+    sweep()
+    figure, other, *_ = sorted((directory / "figures").glob("*.svg"))
     drawn = figure.read_bytes()
     figure.write_text("mine")
-    cli(*words)
+    sweep()
     assert figure.read_text() == "mine"
-    cli(*words, "--reps", "3")
+    other.unlink()
+    sweep()
+    assert other.is_file()
+    assert figure.read_bytes() == drawn
+    figure.write_text("mine")
+    sweep("--reps", "3")
     assert figure.read_bytes() not in (b"mine", drawn)
+    swept = figure.read_bytes()
+    assert cli("plot", str(directory), "--format", "svg").code == 0
+    assert figure.read_bytes() == swept
+    assert list((directory / "plots").glob("*.svg"))
+    sweep("--reps", "3")
 
 
 def open_files() -> int:

@@ -2,7 +2,7 @@
 //!
 //! Thin on purpose. A scenario comes in as JSON, a summary goes out as JSON and
 //! the time series as Arrow, without a copy; what they mean is said in
-//! `dumbbell_run` and `docs/data-format.md`.
+//! `dumbbell_run` and `docs/format-run.md`.
 
 mod analyze;
 mod capture_input;

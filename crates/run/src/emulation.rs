@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, Serialize)]
 #[allow(
     missing_docs,
-    reason = "names and units say it; docs/data-format.md has the table"
+    reason = "names and units say it; docs/format-run.md has the table"
 )]
 pub struct Emulation {
     pub kernel_release: String,

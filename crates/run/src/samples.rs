@@ -10,7 +10,7 @@ pub const UNKNOWN: u32 = u32::MAX;
 
 /// Samples of all flows, row by row in time and flow order.
 #[derive(Debug)]
-#[allow(missing_docs, reason = "docs/data-format.md has the table of columns")]
+#[allow(missing_docs, reason = "docs/format-run.md has the table of columns")]
 pub struct FlowSamples {
     pub time_us: Vec<i64>,
     pub flow: Vec<u32>,
@@ -85,7 +85,7 @@ impl RawColumn {
 
 /// Samples of the bottleneck.
 #[derive(Debug, Default)]
-#[allow(missing_docs, reason = "docs/data-format.md has the table of columns")]
+#[allow(missing_docs, reason = "docs/format-run.md has the table of columns")]
 pub struct QueueSamples {
     pub time_us: Vec<i64>,
     pub backlog_bytes: Vec<u64>,

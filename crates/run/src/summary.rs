@@ -50,7 +50,7 @@ pub struct LoadedCc {
 #[derive(Clone, Debug, Serialize)]
 #[allow(
     missing_docs,
-    reason = "names and units say it; docs/data-format.md has the table"
+    reason = "names and units say it; docs/format-run.md has the table"
 )]
 pub struct FlowSummary {
     pub flow: u32,
@@ -123,7 +123,7 @@ pub struct FlowSummary {
 #[derive(Clone, Debug, Serialize)]
 #[allow(
     missing_docs,
-    reason = "names and units say it; docs/data-format.md has the table"
+    reason = "names and units say it; docs/format-run.md has the table"
 )]
 pub struct BottleneckSummary {
     /// At the start of the run.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dumbbell import _core
 from dumbbell.congestion_control import congestion_controls
-from dumbbell.errors import ResultError, ScenarioError, os_reason
+from dumbbell.errors import EngineError, ResultError, ScenarioError, os_reason
 from dumbbell.linux_tree import LINUX_NAMES
 
 __all__ = ["FILES", "new"]
@@ -52,6 +52,8 @@ def new(name: str, directory: Path) -> list[Path]:
         The name is none, or taken.
     ResultError
         There is such a directory, or it cannot be written.
+    EngineError
+        The compiler compiles nothing of ours.
     """
     if not NAME.fullmatch(name) or name in TAKEN or keyword.iskeyword(name):
         raise ScenarioError(
@@ -69,27 +71,37 @@ def new(name: str, directory: Path) -> list[Path]:
     written = []
     try:
         place.mkdir(parents=True)
-        for file, template in FILES.items():
-            text = Path(__file__).with_name(template).read_text(encoding="utf-8")
+        for file in FILES:
             path = place / file.replace("NAME", name)
-            path.write_text(text.replace("NAME", name), encoding="utf-8")
+            path.write_text(text_of(file, name), encoding="utf-8")
             written.append(path)
     except OSError as error:
         raise ResultError(f"{place}: cannot be written: {os_reason(error)}") from None
-    if not compiles(written[0]):
+    if compile_error(written[0]) is not None:
+        harmless = place / "harmless.bpf.c"
+        harmless.write_text(text_of("NAME.bpf.c", "harmless"), encoding="utf-8")
+        always = compile_error(harmless)
         shutil.rmtree(place)
+        if always is not None:
+            raise EngineError(always)
         raise ScenarioError(
             f"`{name}` is what something in the headers is called; say another name", key="cc"
         )
     return written
 
 
-def compiles(source: Path) -> bool:
-    """Whether a source of ours compiles under its name; without a compiler nobody knows."""
+def text_of(file: str, name: str) -> str:
+    """Return what is written to a file of a congestion control of some name."""
+    template = Path(__file__).with_name(FILES[file]).read_text(encoding="utf-8")
+    return template.replace("NAME", name)
+
+
+def compile_error(source: Path) -> str | None:
+    """Return why a source does not compile; None if it does, or there is no compiler to ask."""
     for build in (_core.precompile, _core.compile_for_kernel):
         try:
             build(str(source.resolve()))
         except _core.EngineError as error:
             if "does not compile" in str(error):
-                return False
-    return True
+                return str(error)
+    return None

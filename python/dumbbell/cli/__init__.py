@@ -18,7 +18,7 @@ from dumbbell.cli.rootless import enter_user_namespace
 from dumbbell.cli.without_pandas import leave_pandas_out
 from dumbbell.errors import DumbbellError, PrivilegeError, os_reason
 
-__all__ = ["app", "invoke", "main"]
+__all__ = ["invoke", "main"]
 
 #: Exit codes: 0 ok, 1 a check failed, 2 bad usage or input, 130 Ctrl-C (128 + SIGINT).
 BAD_INPUT = 2
@@ -42,6 +42,7 @@ COMMANDS = {
     "model": "Models from papers: what should happen at a bottleneck, by formula.",
 }
 
+#: Without its commands, which `call` adds: each is loaded when it is called.
 app = typer.Typer(
     name="dumbbell",
     help="Put any mix of TCP congestion controls on one bottleneck and see who gets what.",

@@ -14,9 +14,9 @@ from rich.console import Console
 from dumbbell.cc_check import Check, check
 from dumbbell.cc_new import new
 from dumbbell.cli import options
-from dumbbell.cli.console import err, out, print_json, table
+from dumbbell.cli.console import err, note, out, print_json, table
 from dumbbell.congestion_control import Description, congestion_controls, describe
-from dumbbell.errors import ScenarioError, nearest
+from dumbbell.errors import EngineError, ScenarioError, nearest
 from dumbbell.linux_tree import tree_in_use
 
 __all__ = ["cc_app"]
@@ -37,10 +37,14 @@ def list_command(
 ) -> int:
     """List the built-in congestion controls, or a tree's, with parameters and state series."""
     known = known_names()
-    chosen = [
-        dataclasses.replace(describe(known[name]), name=name)
-        for name in (one_of(known, name) for name in names or known)
-    ]
+    chosen = []
+    for name in [one_of(known, name) for name in names or known]:
+        try:
+            chosen.append(dataclasses.replace(describe(known[name]), name=name))
+        except EngineError as error:
+            if names:
+                raise
+            note(f"{name} cannot be hosted: {str(error).splitlines()[0].rstrip(':')}")
     if json:
         print_json(to_json(chosen))
     else:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json as json_module
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.table import Table
 
 from dumbbell.cli import options
 from dumbbell.cli.console import out, print_json, progress_bar, table
@@ -215,12 +217,20 @@ def print_gate(console: Console, gate: Gate) -> None:
     """Print what changed and the outcome, for a person."""
     rows = [change_row(comparison) for comparison in changes(gate)]
     if rows:
-        console.print(table("", CHANGE_COLUMNS, rows))
+        console.print(case_table(CHANGE_COLUMNS, rows))
     rows = [criterion_row(outcome) for outcome in unmet(gate)]
     if rows:
-        console.print(table("", CRITERION_COLUMNS, rows))
+        console.print(case_table(CRITERION_COLUMNS, rows))
     for line in [*outline(gate), headline(gate)]:
         console.print(line, markup=False, soft_wrap=True)
+
+
+def case_table(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Table:
+    """Lay out rows of cases, whose names stay whole: the axes' values are a line of their own."""
+    broken = [(cell.replace("[", "\n[", 1), *rest) for cell, *rest in rows]
+    grid = table("", columns, broken)
+    grid.columns[0].no_wrap = True
+    return grid
 
 
 def print_suites(console: Console) -> None:

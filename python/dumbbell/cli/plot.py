@@ -67,7 +67,7 @@ def plot_command(
     json: options.Json = False,
     out_dir: Annotated[
         Path | None,
-        typer.Option("--out", help="Directory of the files.", show_default="DIR/figures"),
+        typer.Option("--out", help="Directory of the files.", show_default="DIR/plots"),
     ] = None,
 ) -> int:
     """Draw a sweep's metrics over an axis, at the size they have in print, intervals drawn."""
@@ -80,7 +80,7 @@ def plot_command(
     other = None if against is None else load_results(against)
     figures = ResultFigures(result, other, x=x)
     wanted = metric or [each.name for each in figures.usual]
-    place = out_dir or directory / "figures"
+    place = out_dir or directory / "plots"
     # All of them before the first file: a word that is wrong leaves nothing behind.
     drawn = {name: figures.draw(figures.metric(name), models=model or ()) for name in wanted}
     for name, small in drawn.items():

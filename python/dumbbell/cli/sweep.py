@@ -32,7 +32,7 @@ from dumbbell.sweeps.sweep_directory import ROWS, place_of
 
 __all__ = ["sweep_command"]
 
-#: Says of which rows, and by which version, the figures beside it were drawn.
+#: Says of which rows, and by which version, the figures beside it were drawn; then their names.
 DRAWN = ".drawn"
 #: Runs that failed of which each has a line; there may be thousands, of one fault.
 MAX_FAILED_LINES = 5
@@ -242,30 +242,37 @@ def draw_figures(result: SweepResult, out_dir: Path) -> None:
     directory = out_dir / "figures"
     drawn = directory / DRAWN
     rows = file_digest((out_dir / ROWS).read_bytes())
-    of_these = f"{rows} {result.provenance['engine_version']}\n"
-    if drawn.is_file() and drawn.read_text(encoding="utf-8") == of_these:
-        return
-    drawn.unlink(missing_ok=True)
-    draw(result, directory)
-    if directory.is_dir():
-        drawn.write_text(of_these, encoding="utf-8")
+    of_these = f"{rows} {result.provenance['engine_version']}"
+    if drawn.is_file():
+        lines = drawn.read_text(encoding="utf-8").splitlines()
+        names = lines[1:]
+        if lines[:1] == [of_these] and names and all((directory / n).is_file() for n in names):
+            return
+        drawn.unlink()
+    files = draw(result, directory)
+    if files:
+        lines = [of_these, *(path.name for path in files)]
+        drawn.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def draw(result: SweepResult, directory: Path) -> None:
+def draw(result: SweepResult, directory: Path) -> list[Path]:
     """Draw what `dumbbell plot` draws when nobody names a metric, models over it."""
     figures = ResultFigures(result)
     facets = figures.layout.facets
     if max(len(facet.cells) for facet in facets) < MIN_POINTS:
-        return
+        return []
     if len(facets) > MAX_PANELS:
         place = directory.parent
         note(f"no figures: they would have {len(facets)} panels; `dumbbell report {place}`")
-        return
-    for metric in figures.usual:
-        save_for_print(
+        return []
+    return [
+        path
+        for metric in figures.usual
+        for path in save_for_print(
             figures.draw(metric), directory, metric.name,
             formats=("svg", "png"), size="2col", style="report",
-        )  # fmt: skip
+        )
+    ]  # fmt: skip
 
 
 def tell_failed(result: SweepResult) -> None:

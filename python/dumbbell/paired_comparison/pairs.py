@@ -10,9 +10,10 @@ from typing import Any
 
 from dumbbell.errors import ResultError
 from dumbbell.paired_comparison.measured import MeasuredRun, MeasuredRuns
+from dumbbell.sweeps import SweepResult
 from dumbbell.verdict import INVALID
 
-__all__ = ["Cell", "Pair", "cell_labels", "pairs_alike", "pairs_with_solo"]
+__all__ = ["Cell", "Pair", "cell_labels", "cells_alike", "pairs_alike", "pairs_with_solo"]
 
 #: What the runs of a cell have in common, as words and their values.
 Cell = tuple[tuple[str, str], ...]
@@ -52,7 +53,7 @@ def pairs_alike(a: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
     ResultError
         No run of one side has its like in the other, or a side has the same run twice.
     """
-    with_mix = any(has_several_mixes(side) for side in (a, b))
+    with_mix = any(has_several_mixes(side.runs) for side in (a, b))
     of_a, of_b = keyed(a, with_mix=with_mix), keyed(b, with_mix=with_mix)
     common = [key for key in of_a if key in of_b]
     if not common:
@@ -62,6 +63,42 @@ def pairs_alike(a: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
         for cell, seed in common
         for row_a, row_b in zip(of_a[cell, seed].rows, of_b[cell, seed].rows, strict=True)
     ]
+
+
+def cells_alike(a: SweepResult, b: SweepResult) -> dict[int, int]:
+    """Find the cells of the same conditions, as `pairs_alike` finds runs, of whatever axes.
+
+    Returns
+    -------
+    dict of int to int
+        The index of a cell of `b` by that of its like in `a`.
+
+    Raises
+    ------
+    ResultError
+        No cell of one has its like in the other.
+    """
+    groups = [len(side.scenario.groups) for side in (a, b)]
+    if groups[0] != groups[1]:
+        raise ResultError(
+            f"the sweeps have {groups[0]} and {groups[1]} groups of flows; only as many can be "
+            "compared"
+        )
+    runs = [
+        {cell.index: MeasuredRun(side.design.scenario_of(cell), ()) for cell in side.cells}
+        for side in (a, b)
+    ]
+    with_mix = any(has_several_mixes(side.values()) for side in runs)
+    of_a, of_b = (
+        {cell_of(run, with_mix=with_mix): index for index, run in side.items()} for side in runs
+    )
+    common = {of_a[cell]: of_b[cell] for cell in of_a if cell in of_b}
+    if not common:
+        raise ResultError(
+            "the sweeps have no cell in common; the nearest differ in "
+            f"{', '.join(nearest_differences(of_a, of_b))}"
+        )
+    return common
 
 
 def pairs_with_solo(solo: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
@@ -110,10 +147,10 @@ def cell_of(run: MeasuredRun, *, with_mix: bool) -> Cell:
     return tuple({**mix, **run.conditions}.items())
 
 
-def has_several_mixes(side: MeasuredRuns) -> bool:
+def has_several_mixes(runs: Iterable[MeasuredRun]) -> bool:
     """Whether there are several mixes of congestion controls under some conditions."""
     mixes: dict[Cell, set[tuple[str, ...]]] = {}
-    for run in side.runs:
+    for run in runs:
         mixes.setdefault(cell_of(run, with_mix=False), set()).add(run.ccs)
     return any(len(each) > 1 for each in mixes.values())
 
@@ -139,9 +176,7 @@ def nothing_in_common(a: MeasuredRuns, b: MeasuredRuns, *, with_mix: bool) -> st
     cells_a, cells_b = (
         {cell_of(run, with_mix=with_mix): None for run in valid(side)} for side in (a, b)
     )
-    nearest = min(
-        (differences(dict(x), dict(y)) for x in cells_a for y in cells_b), key=len
-    )  # fmt: skip
+    nearest = nearest_differences(cells_a, cells_b)
     said = f"{a.name} and {b.name} have no pair of runs in common"
     counts = [sorted({len(run.rows) for run in valid(side)}) for side in (a, b)]
     if not set(counts[0]) & set(counts[1]):
@@ -156,6 +191,11 @@ def nothing_in_common(a: MeasuredRuns, b: MeasuredRuns, *, with_mix: bool) -> st
         for side in (a, b)
     )
     return f"{said}: the conditions are the same, and the seeds are {' against '.join(seeds)}"
+
+
+def nearest_differences(a: Iterable[Cell], b: Iterable[Cell]) -> list[str]:
+    """Name the words in which the two cells that are most alike differ."""
+    return min((differences(dict(x), dict(y)) for x in a for y in b), key=len)
 
 
 def differences(a: Mapping[str, str], b: Mapping[str, str]) -> list[str]:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell.errors import ResultError, nearest
 from dumbbell.plots.figure import Figure
-from dumbbell.plots.static import SETTINGS, draw
+from dumbbell.plots.static import SETTINGS, Handles, draw, draw_legend
 from dumbbell.plots.y_range import Range, y_ranges
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 __all__ = ["FORMATS", "STYLES", "WIDTHS_MM", "save_for_print"]
@@ -33,8 +32,6 @@ ASPECT = 0.62
 MAX_PANEL_MM = 70.0
 #: The narrowest that a panel may be, mm.
 MIN_PANEL_MM = 50.0
-#: Of a y axis, beyond what is drawn, so that a flat curve is not the frame's.
-MARGIN = 0.05
 #: Width of a name in the legend, and height of a row of it, mm.
 LABEL_MM, LEGEND_ROW_MM = 42.0, 4.5
 #: Width of a letter of the heading, mm.
@@ -122,11 +119,11 @@ def compose(
     FigureCanvasAgg(canvas)
     alike = len(set(ranges)) == 1
     grid = canvas.subplots(rows, columns, sharey=alike, squeeze=False).ravel()
+    handles: Handles = {}
     for index, (axes, figure) in enumerate(zip(grid, figures, strict=False)):
         # A lone figure's title is its caption's business.
         title = figure.title if style == "report" or len(figures) > 1 else ""
-        draw(axes, replace(figure, title=title), with_legend=False)
-        set_range(axes, ranges[index])
+        handles |= draw(axes, replace(figure, title=title), ranges[index])
         axes.label_outer(remove_inner_ticks=False)
         if not alike:
             axes.tick_params(axis="y", labelleft=True)
@@ -137,15 +134,8 @@ def compose(
             axes.xaxis.get_offset_text().set_visible(True)
     for axes in grid[len(figures) :]:
         axes.set_visible(False)
-    legend.draw(canvas, list(grid[: len(figures)]))
+    legend.draw(canvas, handles)
     return canvas
-
-
-def set_range(axes: Axes, extent: Range) -> None:
-    """Set the range of a y axis, with some room but below 0."""
-    low, high = extent
-    room = MARGIN * (high - low)
-    axes.set_ylim(low if low == 0 else low - room, high + room)
 
 
 class Legend:
@@ -162,29 +152,25 @@ class Legend:
     """
 
     def __init__(self, figures: Sequence[Figure], width_mm: float, style: str) -> None:
-        curves = [curve for figure in figures for curve in figure.curves if not curve.optional]
-        self.labels = list(dict.fromkeys(curve.label for curve in curves))
-        self.columns = max(1, min(len(self.labels), round(width_mm / LABEL_MM)))
+        self.names = len(
+            {curve.label for figure in figures for curve in figure.curves if not curve.optional}
+        )
+        self.columns = max(1, min(self.names, round(width_mm / LABEL_MM)))
         caption = figures[0].caption if style == "report" else ""
         self.heading = fill(caption, round(width_mm / LETTER_MM))
 
     @property
     def height_mm(self) -> float:
         """Height of its rows and heading."""
-        rows = math.ceil(len(self.labels) / self.columns) + len(self.heading.splitlines())
+        rows = math.ceil(self.names / self.columns) + len(self.heading.splitlines())
         return LEGEND_ROW_MM * rows
 
-    def draw(self, canvas: Canvas, panels: Sequence[Axes]) -> None:
+    def draw(self, canvas: Canvas, handles: Handles) -> None:
         """Draw it above the panels that hold the curves."""
-        handles = {
-            label: handle
-            for axes in panels
-            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-        }
-        canvas.legend(
-            [handles[label] for label in self.labels], self.labels, title=self.heading or None,
-            loc="outside upper center", ncols=self.columns, title_fontsize=8, fontsize=7,
-            frameon=False, handlelength=1.8, columnspacing=1.2,
+        draw_legend(
+            canvas, handles, title=self.heading or None, loc="outside upper center",
+            ncols=self.columns, title_fontsize=8, fontsize=7, frameon=False, handlelength=1.8,
+            columnspacing=1.2,
         )  # fmt: skip
 
 

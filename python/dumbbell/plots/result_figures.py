@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from dumbbell.errors import ResultError, nearest
 from dumbbell.metrics import Metric
 from dumbbell.models import MODELS, Model, Prediction, models_of
+from dumbbell.paired_comparison.pairs import cells_alike
 from dumbbell.plots.cell_values import CellValues
 from dumbbell.plots.figure import Curve, Figure
 from dumbbell.plots.model_overlay import model_curve
@@ -45,9 +46,13 @@ class Shown:
         The sweep.
     name
         What it is called when another one is beside it; empty when it is alone.
+    cells
+        Beside another one: the index of a cell here by that of its like there.
     """
 
-    def __init__(self, result: SweepResult, name: str = "") -> None:
+    def __init__(
+        self, result: SweepResult, name: str = "", cells: Mapping[int, int] | None = None
+    ) -> None:
         self.result = result
         self.name = name
         self.values = CellValues(result)
@@ -55,7 +60,7 @@ class Shown:
         self.labels = labels_of(result, self.values.congestion_controls)
         self.colors = group_colors(names)
         self.markers = [style_of(name).marker for name in names]
-        self.cells = {cell.label: cell for cell in result.cells}
+        self.cells = cells or {cell.index: cell.index for cell in result.cells}
         self.predictions = cache(self._predictions)
 
     def groups_of(self, metric: Metric) -> list[int]:
@@ -87,11 +92,16 @@ class ResultFigures:
     result
         The sweep.
     against
-        Another one, drawn with hollow markers where its cells are the same.
+        Another one, drawn with hollow markers where its cells have the same conditions.
     x
         Name of the axis along x; None lets the sweep's layout choose.
     names
         What the two are called.
+
+    Raises
+    ------
+    ResultError
+        There is no such axis, or no cell of one sweep has its like in the other.
     """
 
     def __init__(
@@ -104,8 +114,15 @@ class ResultFigures:
     ) -> None:
         self.layout: Layout = lay_out(result, x)
         self.first = Shown(result, names[0] if against is not None else "")
-        self.second = None if against is None else Shown(against, names[1])
+        self.second = (
+            None if against is None else Shown(against, names[1], cells_alike(result, against))
+        )
         self.caption = outline(result, self.first.labels)
+
+    @property
+    def shown(self) -> list[Shown]:
+        """The sweep, or both."""
+        return [self.first] if self.second is None else [self.first, self.second]
 
     @property
     def metrics(self) -> list[Metric]:
@@ -153,8 +170,7 @@ class ResultFigures:
         layout = self.layout
         curves = [
             measured_curve(shown, metric, facet, group)
-            for shown in (self.first, self.second)
-            if shown is not None
+            for shown in self.shown
             for group in shown.groups_of(metric)
         ]
         for group in self.first.groups_of(metric):
@@ -223,10 +239,9 @@ def drawn_ends(interval: Interval) -> tuple[float, float, float]:
 
 def measured_curve(shown: Shown, metric: Metric, facet: Facet, group: int) -> Curve:
     """Return the means of a facet's cells with their intervals."""
-    cells = [shown.cells.get(cell.label) for cell in facet.cells]
+    cells = [shown.cells.get(cell.index) for cell in facet.cells]
     found = [
-        None if cell is None else shown.values.interval(metric.name, cell.index, group)
-        for cell in cells
+        None if cell is None else shown.values.interval(metric.name, cell, group) for cell in cells
     ]
     ends = np.array([(math.nan,) * 3 if each is None else drawn_ends(each) for each in found])
     y, low, high = ends.T

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from dumbbell.plots.figure import MAX_MARKED, Curve, Figure, thin
+from dumbbell.plots.y_range import Range, y_ranges
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
-__all__ = ["SETTINGS", "draw", "save"]
+__all__ = ["SETTINGS", "Handles", "draw", "draw_legend", "save"]
 
-#: Height of an axis over its highest value, so that a flat curve is not the frame's.
-ROOM = 1.05
+#: Of a y axis, beyond what is drawn, so that a flat curve is not the frame's.
+MARGIN = 0.05
 #: One column of a two-column paper and a half, in inches: labels stay readable when it is scaled.
 SIZE_INCHES = (5.0, 3.2)
 PNG_DPI = 200
@@ -24,6 +26,9 @@ SETTINGS: Any = {
     "font.size": 9, "axes.grid": True, "grid.alpha": 0.3,
     "svg.hashsalt": "dumbbell", "svg.fonttype": "none",
 }  # fmt: skip
+
+#: What stands for each curve in a legend, by its name: an artist, or one with its error bars.
+Handles: TypeAlias = dict[str, Any]
 
 
 def save(figure: Figure, directory: Path) -> tuple[Path, Path]:
@@ -51,24 +56,46 @@ def save(figure: Figure, directory: Path) -> tuple[Path, Path]:
         # Not pyplot, whose figures live in a global list that threads would share.
         canvas = Canvas(figsize=SIZE_INCHES, layout="constrained")
         FigureCanvasAgg(canvas)
-        draw(canvas.add_subplot(), figure)
+        axes = canvas.add_subplot()
+        handles = draw(axes, figure, *y_ranges([figure], whole_bars=True))
+        # Where no place is free, what lies behind shows through.
+        draw_legend(
+            axes, handles, fontsize=7, ncols=2 if len(handles) > 4 else 1, loc="best",
+            framealpha=0.6,
+        )  # fmt: skip
         canvas.savefig(png, dpi=PNG_DPI, metadata={"Software": None})
         canvas.savefig(svg, metadata={"Date": None})
     return png, svg
 
 
-def draw(axes: Axes, figure: Figure, *, with_legend: bool = True) -> None:
-    """Draw a figure into axes; curves that a reader has to ask for are left out."""
+def draw(axes: Axes, figure: Figure, extent: Range) -> Handles:
+    """Draw a figure into axes; curves that a reader has to ask for are left out.
+
+    Parameters
+    ----------
+    axes
+        Where.
+    figure
+        What to draw.
+    extent
+        Of the y axis, which has some room beyond it, but none below 0.
+
+    Returns
+    -------
+    Handles
+        What stands for each curve in a legend.
+    """
     from matplotlib.ticker import FixedLocator, NullLocator
 
-    curves = [curve for curve in figure.curves if not curve.optional]
-    for curve in curves:
-        draw_curve(axes, curve)
+    handles = {
+        curve.label: draw_curve(axes, curve) for curve in figure.curves if not curve.optional
+    }
     axes.set_title(figure.title, fontsize="medium")
     axes.set_xlabel(figure.x_label)
     axes.set_ylabel(figure.y_label)
-    if figure.y_from_zero:
-        begin_at_zero(axes)
+    low, high = extent
+    room = MARGIN * (high - low)
+    axes.set_ylim(low if low == 0 else low - room, high + room)
     if figure.x_ticks:
         axes.set_xscale("log", base=2)
         labels = [f"{tick:g}" for tick in figure.x_ticks]
@@ -79,34 +106,32 @@ def draw(axes: Axes, figure: Figure, *, with_legend: bool = True) -> None:
         axes.set_xticks(list(figure.x_values), [f"{value:g}" for value in figure.x_values])
     if figure.x_names:
         axes.set_xticks(range(len(figure.x_names)), figure.x_names)
-    if with_legend:
-        columns = 2 if len(curves) > 4 else 1
-        # Where no place is free, what lies behind shows through.
-        axes.legend(fontsize=7, ncols=columns, loc="best", framealpha=0.6)
+    return handles
 
 
-def begin_at_zero(axes: Axes) -> None:
-    """Begin the y axis at 0, or below where an error bar ends there."""
-    low, high = axes.dataLim.y0, axes.dataLim.y1
-    if low >= 0:
-        axes.set_ylim(0, ROOM * high if 0 < high < np.inf else None)
+def draw_legend(place: Axes | Canvas, handles: Handles, **how: Any) -> None:
+    """Name curves by what stands for them.
+
+    Left to itself, matplotlib names none whose label begins with ``_``, as a file's name may.
+    """
+    place.legend(list(handles.values()), list(handles), **how)
 
 
-def draw_curve(axes: Axes, curve: Curve) -> None:
-    """Draw one line, with error bars if it has them."""
+def draw_curve(axes: Axes, curve: Curve) -> Any:
+    """Draw one line, with error bars if it has them; return what stands for it in a legend."""
     width = 1.4 if curve.marker else 0.8
     marker = curve.marker if curve.points or curve.x.size <= MAX_MARKED else None
     if curve.low is None or curve.high is None:
         x, y = (curve.x, curve.y) if curve.strokes else thin(curve.x, curve.y)
-        axes.plot(
-            x, y, label=curve.label, color=curve.color, marker=marker or None, lw=width, ms=4,
-            ls=line_style(curve), mfc=face(curve),
+        (line,) = axes.plot(
+            x, y, color=curve.color, marker=marker or None, lw=width, ms=4, ls=line_style(curve),
+            mfc=face(curve),
         )  # fmt: skip
-        return
+        return line
     bars = np.vstack([curve.y - curve.low, curve.high - curve.y])
-    axes.errorbar(
-        curve.x, curve.y, yerr=bars, label=curve.label, color=curve.color, marker=marker or None,
-        lw=width, ms=4, capsize=2, ls=line_style(curve), mfc=face(curve), elinewidth=0.8,
+    return axes.errorbar(
+        curve.x, curve.y, yerr=bars, color=curve.color, marker=marker or None, lw=width, ms=4,
+        capsize=2, ls=line_style(curve), mfc=face(curve), elinewidth=0.8,
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ Range = tuple[float, float]
 
 
 def y_ranges(figures: Sequence[Figure], *, whole_bars: bool) -> list[Range]:
-    """Return a range for each of some figures of the same quantity.
+    """Return a range for each of some figures of the same quantity; of an empty one, the others'.
 
     Parameters
     ----------
@@ -30,7 +30,8 @@ def y_ranges(figures: Sequence[Figure], *, whole_bars: bool) -> list[Range]:
         Whether every interval is in it to its end. Otherwise they are as far as they do not make
         the curves small, and not below 0 where no curve is.
     """
-    tops = [ends(drawn(figure))[1] for figure in figures]
+    shown = [parts for parts in map(drawn, figures) if any(np.isfinite(y).any() for y in parts)]
+    tops = [ends(parts)[1] for parts in shown]
     if min(tops, default=0.0) * MAX_RATIO < max(tops, default=0.0):
         return [y_range([figure], whole_bars=whole_bars) for figure in figures]
     return [y_range(figures, whole_bars=whole_bars)] * len(figures)
@@ -38,7 +39,8 @@ def y_ranges(figures: Sequence[Figure], *, whole_bars: bool) -> list[Range]:
 
 def y_range(figures: Sequence[Figure], *, whole_bars: bool) -> Range:
     """Return the range of values of figures that share one."""
-    low, high = ends([part for figure in figures for part in drawn(figure)])
+    low, top = ends([part for figure in figures for part in drawn(figure)])
+    high = top
     if all(figure.y_from_zero for figure in figures):
         low = min(low, 0.0)
     bars = [
@@ -54,7 +56,7 @@ def y_range(figures: Sequence[Figure], *, whole_bars: bool) -> Range:
         least, most = max(least, low - room if low < 0 else low), min(most, high + room)
     low, high = min(low, least), max(high, most)
     bound = min((figure.y_bound for figure in figures), default=high)
-    high = max(min(high, bound), *(ends(drawn(figure))[1] for figure in figures), low)
+    high = max(min(high, bound), top, low)
     return (low, high) if high > low else (low, low + 1.0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from dumbbell.plots.result_figures import Shown
 from dumbbell.report.run_series import pack, run_series
 from dumbbell.sweeps import SweepResult
 
@@ -47,7 +48,7 @@ def points_for(cells: int) -> int:
 
 
 def embed(
-    results: Sequence[SweepResult], on_progress: Callable[[float], None]
+    sweeps: Sequence[Shown], on_progress: Callable[[float], None]
 ) -> tuple[list[Embedded], int]:
     """Pack the first repetition of each cell until the page is full.
 
@@ -58,18 +59,19 @@ def embed(
     int
         Cells that had no more room.
     """
-    cells = results[0].cells
-    firsts = [first_repetitions(result) for result in results]
-    points = points_for(len(cells) * len(results))
+    cells = sweeps[0].result.cells
+    firsts = [first_repetitions(shown.result) for shown in sweeps]
+    points = points_for(len(cells) * len(sweeps))
     found: list[Embedded] = []
     size = 0
     for place, cell in enumerate(cells):
         on_progress(place / len(cells))
         if size > MAX_BYTES:
             return found, len(cells) - place
-        for which, (result, first) in enumerate(zip(results, firsts, strict=True)):
-            key = first.get(cell.label)
-            run = None if key is None else result.runs[key]
+        for which, (shown, first) in enumerate(zip(sweeps, firsts, strict=True)):
+            at = shown.cells.get(cell.index)
+            rep = None if at is None else first.get(at)
+            run = None if at is None or rep is None else shown.result.runs[at, rep]
             series = None if run is None else run_series(run, points)
             if run is not None and series is not None:
                 text = pack(series)
@@ -79,9 +81,9 @@ def embed(
     return found, 0
 
 
-def first_repetitions(result: SweepResult) -> dict[str, tuple[int, int]]:
-    """Return the first repetition that finished, by the cell's label."""
-    first: dict[str, tuple[int, int]] = {}
+def first_repetitions(result: SweepResult) -> dict[int, int]:
+    """Return the first repetition that finished, by the cell."""
+    first: dict[int, int] = {}
     for cell, rep in sorted(result.runs):
-        first.setdefault(result.cells[cell].label, (cell, rep))
+        first.setdefault(cell, rep)
     return first

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dumbbell.errors import ResultError
 from dumbbell.metrics import Metric
+from dumbbell.paired_comparison.comparison import told_of
 from dumbbell.plots.result_figures import ResultFigures, Shown
 from dumbbell.plots.sweep_layout import Layout
 from dumbbell.report.summary_table import digits_of, write_fine
@@ -93,22 +94,12 @@ def compare_sweeps(figures: ResultFigures, metrics: Sequence[Metric]) -> Compari
     Raises
     ------
     ResultError
-        They have no cell, or not as many groups, in common.
+        There is no second one.
     """
     a, b = figures.first, figures.second
     if b is None:
         raise ResultError("there is no second sweep to compare with")
-    common = [label for label in a.cells if label in b.cells]
-    if not common:
-        raise ResultError(
-            f"the sweeps have no cell in common: one has `{next(iter(a.cells))}`, "
-            f"the other `{next(iter(b.cells))}`"
-        )
-    if len(a.labels) != len(b.labels):
-        raise ResultError(
-            f"the sweeps have {len(a.labels)} and {len(b.labels)} groups of flows; "
-            "only as many can be compared"
-        )
+    common = [cell for cell in a.cells if cell in b.cells]
     return Comparison(
         tables=tuple(
             difference_table(a, b, metric, common, figures.layout)
@@ -117,42 +108,41 @@ def compare_sweeps(figures: ResultFigures, metrics: Sequence[Metric]) -> Compari
         ),
         cells=len(common),
         only_a=len(a.cells) - len(common),
-        only_b=len(b.cells) - len(common),
-        is_paired=all(
-            share_seeds(a, b, metric, label) for metric in metrics[:1] for label in common
-        ),
+        only_b=len(b.result.cells) - len(common),
+        is_paired=all(share_seeds(a, b, metric, cell) for metric in metrics[:1] for cell in common),
     )
 
 
-def share_seeds(a: Shown, b: Shown, metric: Metric, label: str) -> bool:
+def share_seeds(a: Shown, b: Shown, metric: Metric, cell: int) -> bool:
     """Whether a cell's repetitions have the same seeds in both."""
-    seeds = [set(s.values.values(metric.name, s.cells[label].index, 0)) for s in (a, b)]
+    seeds = [set(s.values.values(metric.name, s.cells[cell], 0)) for s in (a, b)]
     return seeds[0] == seeds[1]
 
 
 def difference_table(
-    a: Shown, b: Shown, metric: Metric, common: Sequence[str], layout: Layout
+    a: Shown, b: Shown, metric: Metric, common: Sequence[int], layout: Layout
 ) -> DifferenceTable:
     """Tabulate a metric's differences, the surest first."""
-    keys = [(label, group) for label in common for group in a.groups_of(metric)]
+    groups = told_of(metric, a.groups_of(metric), solo=False)
+    keys = [(cell, group) for cell in common for group in groups]
     found = {key: difference_of(a, b, metric, *key) for key in keys}
     tested = [key for key in keys if found[key].p is not None]
     adjusted = dict(zip(tested, holm([found[key].p or 0.0 for key in tested]), strict=True))
-    digits = digits_of([a.values.interval(metric.name, a.cells[c].index, g) for c, g in keys])
+    digits = digits_of([a.values.interval(metric.name, c, g) for c, g in keys])
     order = sorted(keys, key=lambda key: (adjusted.get(key, 2.0), -abs(found[key].interval.mean)))
     rows = []
-    for label, group in order[:MAX_ROWS]:
-        difference = found[label, group]
+    for cell, group in order[:MAX_ROWS]:
+        difference = found[cell, group]
         color, _ = a.look_of(metric, group)
-        differs = adjusted.get((label, group), 1.0) < LEVEL
+        differs = adjusted.get((cell, group), 1.0) < LEVEL
         rows.append(
             DifferenceRow(
-                cell=a.cells[label].index,
-                label=layout.name_of(a.cells[label]),
+                cell=cell,
+                label=layout.name_of(a.result.cells[cell]),
                 group=a.labels[group] if metric.per == "group" else "",
                 color=color,
-                a=mean_of(a, metric, label, group, digits),
-                b=mean_of(b, metric, label, group, digits),
+                a=mean_of(a, metric, cell, group, digits),
+                b=mean_of(b, metric, cell, group, digits),
                 difference=written(difference, digits),
                 effect="" if difference.effect is None else f"{difference.effect:+.1f}",
                 differs=differs,
@@ -163,17 +153,17 @@ def difference_table(
     return DifferenceTable(metric, tuple(rows), len(keys), differ, len(tested))
 
 
-def difference_of(a: Shown, b: Shown, metric: Metric, label: str, group: int) -> Difference:
+def difference_of(a: Shown, b: Shown, metric: Metric, cell: int, group: int) -> Difference:
     """Return B minus A of a cell and group, by pairs of a seed if they have the same seeds."""
-    x, y = (s.values.values(metric.name, s.cells[label].index, group) for s in (a, b))
+    x, y = (s.values.values(metric.name, s.cells[cell], group) for s in (a, b))
     if set(x) == set(y):
         return paired_difference([x[seed] for seed in x], [y[seed] for seed in x])
     return unpaired_difference(x.values(), y.values())
 
 
-def mean_of(shown: Shown, metric: Metric, label: str, group: int, digits: int) -> str:
+def mean_of(shown: Shown, metric: Metric, cell: int, group: int, digits: int) -> str:
     """Write a cell's mean."""
-    mean = shown.values.interval(metric.name, shown.cells[label].index, group).mean
+    mean = shown.values.interval(metric.name, shown.cells[cell], group).mean
     return "–" if math.isnan(mean) else f"{mean:.{digits}f}"
 
 

@@ -205,7 +205,9 @@ def gather(
             multiples.append(draw_multiples(figures, metric, is_first=metric in first))
         else:
             left_out.append(metric.name)
-    series, series_left_out = embed(results, lambda share: tell(0.4 + 0.5 * share, "time series"))
+    series, series_left_out = embed(
+        figures.shown, lambda share: tell(0.4 + 0.5 * share, "time series")
+    )
     return SweepPage(
         names=names,
         results=results,

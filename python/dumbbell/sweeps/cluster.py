@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from dumbbell.errors import EngineError
 
@@ -14,7 +14,6 @@ __all__ = ["cluster_executor", "lost_errors"]
 
 #: Of a scheduler, where nothing else was said.
 DEFAULT_PORT = 8786
-PORT = re.compile(r":\d+/?$")
 #: How long a scheduler may take to answer.
 CONNECT_TIMEOUT_S = 10
 
@@ -26,8 +25,8 @@ def cluster_executor(cluster: Any) -> Iterator[Executor]:
     Parameters
     ----------
     cluster
-        Address of its scheduler (``tcp://10.0.0.1:8786``), or a `distributed.Client`, which stays
-        open.
+        Address of its scheduler (``tcp://10.0.0.1:8786``), a cluster of Dask's own like
+        `distributed.LocalCluster`, or a `distributed.Client`, which stays open.
 
     Yields
     ------
@@ -48,7 +47,8 @@ def cluster_executor(cluster: Any) -> Iterator[Executor]:
     if isinstance(cluster, connect):
         yield executor_of(cluster)
         return
-    check_address(cluster)
+    if isinstance(cluster, str):
+        check_address(cluster)
     try:
         client: Any = connect(cluster, timeout=CONNECT_TIMEOUT_S, set_as_default=False)
     except (OSError, TimeoutError, TypeError, ValueError) as error:
@@ -60,11 +60,25 @@ def cluster_executor(cluster: Any) -> Iterator[Executor]:
 
 
 def check_address(address: str) -> None:
-    """Refuse an address without a port: Dask would leave threads that complain at the end."""
-    if not PORT.search(address) and not address.startswith("inproc://"):
-        scheme, _, host = address.rpartition("://")
-        said = f"{scheme or 'tcp'}://{host.partition(':')[0]}:{DEFAULT_PORT}"
-        raise EngineError(f"cluster `{address}` names no port; say `{said}`")
+    """Refuse an address without a port: Dask would leave threads that complain at the end.
+
+    What goes by another way than TCP (``ws://``, ``gateway://…``) has rules of its own.
+    """
+    scheme, _, host = address.rpartition("://")
+    if scheme not in ("", "tcp", "tls"):
+        return
+    if host.count(":") > 1 and "[" not in host:
+        host = f"[{host}]"  # IPv6
+    try:
+        parts = urlsplit(f"//{host}")
+        if parts.port is not None:
+            return
+    except ValueError:  # the port is no number, or the brackets are not a pair
+        parts = urlsplit(f"//{host.partition(':')[0].strip('[]')}")
+    name = parts.hostname or "10.0.0.1"
+    name = f"[{name}]" if ":" in name else name
+    said = f"{scheme or 'tcp'}://{name}:{DEFAULT_PORT}"
+    raise EngineError(f"cluster `{address}` names no port; say `{said}`")
 
 
 def lost_errors() -> tuple[type[Exception], ...]:

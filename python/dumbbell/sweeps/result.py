@@ -102,7 +102,8 @@ class SweepResult:
     def to_xarray(self) -> xr.Dataset:
         """Return the metrics as a labelled array.
 
-        Its dims are the axes, ``rep`` and ``group``; axes that were zipped share a dim, named
+        Its dims are the axes, ``rep`` and, where a metric is of a group, ``group``, whose
+        congestion controls are the coordinate ``cc``; axes that were zipped share a dim, named
         ``rate+rtt``. Each variable's attrs have `units` and `long_name`. Repetitions that did not
         run, or failed, are NaN.
 

@@ -124,7 +124,7 @@ class Sweep:
         executor
             Where to, instead of threads of this process: any `concurrent.futures.Executor`.
         cluster
-            A Dask cluster: its scheduler's address or a `distributed.Client`.
+            A Dask cluster: its scheduler's address, a `distributed.Client` or a cluster of Dask's.
         jobs
             Runs at a time: all cores by default, 1 on the kernel. With an executor or cluster, how
             many it is given at a time.

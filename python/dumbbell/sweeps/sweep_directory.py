@@ -69,8 +69,8 @@ class SweepDirectory:
                        if there.get(key) != ours[key]]  # fmt: skip
             if changed:
                 raise ResultError(
-                    f"{self.path}: holds another sweep ({' and '.join(changed)} differ); name "
-                    "another `--out`, or remove it"
+                    f"{self.path}: holds another sweep ({' and '.join(changed)} differ); "
+                    f"`--resume {self.path}` goes on with that; for this one name another `--out`"
                 )
         elif is_foreign(self.path):
             raise ResultError(f"{self.path}: is not empty and holds no sweep; name another `--out`")

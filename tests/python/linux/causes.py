@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from dumbbell import LinuxTree
+from dumbbell import LinuxTree, Run
 from tests.python.linux.ours_and_linux import (
     ECN,
     SCENARIOS,
@@ -122,9 +122,7 @@ class Cause:
         found = {}
         for scenario, settings in SCENARIOS.items():
             runs = [run([cc], time="60s", **settings, **ecn) for cc in (ours, linuxs)]
-            columns = ("cwnd_pkts", "pacing_rate_bps")
-            traces = [trace_difference_pct(runs[0], runs[1], column) for column in columns]
-            found[scenario] = max(trace or 0.0 for trace in traces)
+            found[scenario] = either_trace_pct(*runs)
         return found
 
     def sources(self, tree: LinuxTree, directory: Path) -> tuple[str, str]:
@@ -138,6 +136,15 @@ class Cause:
             linuxs = directory / linuxs.name
             linuxs.write_text(text)
         return str(ours), str(linuxs)
+
+
+def either_trace_pct(ours: Run, linuxs: Run) -> float:
+    """Return how far apart cwnd or the pacing rate is, whichever is more."""
+    cwnd, pacing = (
+        trace_difference_pct(ours, linuxs, column) for column in ("cwnd_pkts", "pacing_rate_bps")
+    )
+    assert cwnd is not None, "no cwnd was sampled in both runs"
+    return cwnd if pacing is None else max(cwnd, pacing)  # what is not paced has no rate
 
 
 CAUSES = (

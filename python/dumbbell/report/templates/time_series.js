@@ -111,7 +111,7 @@
   }
   async function show(cell) {
     const old = document.getElementById("card-" + cell);
-    if (old) { old.scrollIntoView({ behavior: "smooth" }); return; }
+    if (old) { old.scrollIntoView({ behavior: "smooth" }); return old; }
     const card = document.getElementById("card").content.firstElementChild.cloneNode(true);
     card.id = "card-" + cell;
     card.querySelector(".name").textContent = labels[cell];
