@@ -109,8 +109,9 @@ def compose(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
 
-    columns = max(1, min(len(figures), math.floor(width_mm / MIN_PANEL_MM)))
-    rows = math.ceil(len(figures) / columns)
+    most = max(1, math.floor(width_mm / MIN_PANEL_MM))
+    rows = math.ceil(len(figures) / most)
+    columns = math.ceil(len(figures) / rows)  # four panels are two by two, not three and one
     legend = Legend(figures, width_mm, style)
     panel_mm = min(MAX_PANEL_MM, ASPECT * width_mm / columns * (1.0 if columns == 1 else 1.15))
     titles_mm = 5.0 if len(figures) > 1 else 0.0
