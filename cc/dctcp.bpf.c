@@ -40,7 +40,7 @@ struct dctcp {
 	u32	marked;			/* share of the last window, << ALPHA_SHIFT */
 	u32	prior_cwnd;		/* before the last reduction, pkts */
 	u32	ce;			/* of the last data packet that came here */
-	u32	acked_up_to;		/* rcv_nxt when it had come, bytes */
+	u32	prior_rcv_nxt;		/* rcv_nxt when it had come, bytes */
 };
 CA_PRIV(struct dctcp);
 
@@ -63,7 +63,7 @@ void BPF_PROG(dctcp_init, struct sock *sk)
 	ca->marked = 0;
 	ca->prior_cwnd = 0;
 	ca->ce = 0;
-	ca->acked_up_to = tcp_sk(sk)->rcv_nxt;
+	ca->prior_rcv_nxt = tcp_sk(sk)->rcv_nxt;
 	dctcp_begin_window(tcp_sk(sk), ca);
 }
 
@@ -145,11 +145,11 @@ static __always_inline void dctcp_on_data(struct sock *sk, u32 ce)
 	if (ca->ce != ce) {
 		if (icsk->icsk_ack.pending & ICSK_ACK_TIMER) {
 			dctcp_echo(sk, ca->ce);
-			bpf_tcp_send_ack(sk, ca->acked_up_to);
+			bpf_tcp_send_ack(sk, ca->prior_rcv_nxt);
 		}
 		icsk->icsk_ack.pending |= ICSK_ACK_NOW;
 	}
-	ca->acked_up_to = tcp_sk(sk)->rcv_nxt;
+	ca->prior_rcv_nxt = tcp_sk(sk)->rcv_nxt;
 	ca->ce = ce;
 	dctcp_echo(sk, ce);
 }

@@ -26,7 +26,7 @@ fn main() {
     println!("cargo::rerun-if-changed=src/bpf_compiler.rs");
     println!("cargo::rerun-if-env-changed=CLANG");
 
-    let bpf_compiler = BpfCompiler::find();
+    let bpf_compiler = BpfCompiler::find(&out_dir);
     if bpf_compiler.as_ref().is_none_or(BpfCompiler::is_zig) {
         println!("cargo::rerun-if-env-changed=VIRTUAL_ENV");
     }

@@ -12,14 +12,14 @@ fn main() {
     let manifest_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
     let source = manifest_dir.join("bpf/socket_state.bpf.c");
     let include = manifest_dir.join("../../cc/include");
-    let object = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"))
-        .join("socket_state.bpf.o");
+    let out_dir = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let object = out_dir.join("socket_state.bpf.o");
     for path in [&source, &include] {
         println!("cargo::rerun-if-changed={}", path.display());
     }
     println!("cargo::rerun-if-changed=../cc/src/bpf_compiler.rs");
     println!("cargo::rerun-if-env-changed=CLANG");
-    let compiler = BpfCompiler::find();
+    let compiler = BpfCompiler::find(&out_dir);
     if compiler.as_ref().is_none_or(BpfCompiler::is_zig) {
         println!("cargo::rerun-if-env-changed=VIRTUAL_ENV");
     }

@@ -371,7 +371,7 @@ class Scenario:
         """The smallest base RTT that any group ever has."""
         rtts: set[Time] = set()
         for group in self.groups:
-            later = (rtt for _, rtt in self.rtt_steps)
+            later = self.rtt_steps.before(self.time)
             rtts |= {self.rtt, *later} if group.rtt is None else {group.rtt}
         return min(rtts)
 

@@ -70,6 +70,10 @@ class Steps(tuple[tuple[Time, Any], ...]):
             cls.kind.parse(value.strip(), cls.what, minimum=cls.minimum),
         )
 
+    def before(self, end: Time) -> list[Any]:
+        """Return the later values of a run that ends at a time."""
+        return [value for time, value in self if time < end]
+
     def __str__(self) -> str:
         return ", ".join(f"{time}:{value}" for time, value in self)
 

@@ -82,6 +82,14 @@ def test_windows_of_metrics_are_of_the_longest_rtt():
     assert Observation(longest).window_us == 4_000_000
 
 
+def test_what_comes_after_the_end_changes_nothing():
+    scenario = stepped(rtt_steps="6s:1ms, 7s:900ms")
+    assert int(scenario.shortest_rtt) == 40_000_000
+    result = run(scenario)
+    assert result.flows.equals(run(stepped(rtt_steps="")).flows)
+    assert Observation(result).window_us == 1_000_000
+
+
 def test_links_of_a_sweep_are_apart_by_semicolons():
     field = field_of("rtt_steps", stepped())
     assert [str(steps) for steps in field.expand(f"{STEPS};3s:60ms")] == [STEPS, "3s:60ms"]

@@ -246,6 +246,21 @@ mod tests {
     }
 
     #[test]
+    fn with_the_kernel_s_types_a_file_is_compiled_once_too() {
+        if no_compiler("with_the_kernel_s_types_a_file_is_compiled_once_too") {
+            return;
+        }
+        let types = |end: &str| include_str!("../../../cc/include/vmlinux.h").to_owned() + end;
+        let build = |types: &str| {
+            let build = compile::build_with_kernel_types(probe().as_ref(), types).unwrap();
+            build.object.as_ref().as_ptr()
+        };
+        let first = build(&types(""));
+        assert_eq!(first, build(&types("")));
+        assert_ne!(first, build(&types("\n")));
+    }
+
+    #[test]
     fn both_builds_declare_the_same() {
         if no_compiler("both_builds_declare_the_same") {
             return;

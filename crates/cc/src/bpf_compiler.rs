@@ -1,6 +1,7 @@
 //! The compiler of BPF objects: which one, and its command line. Build scripts use this file too.
 
 use std::env;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Names that clang goes by; distributions put the version behind it.
@@ -20,8 +21,9 @@ pub(crate) struct BpfCompiler {
 }
 
 impl BpfCompiler {
-    /// The first that can: clang (`$CLANG` ahead of all), then the one in the ziglang package.
-    pub(crate) fn find() -> Option<Self> {
+    /// The first that can: clang (`$CLANG` ahead of all), then the one in the ziglang package. Trials
+    /// write to `scratch`.
+    pub(crate) fn find(scratch: &Path) -> Option<Self> {
         let endian = if cfg!(target_endian = "big") {
             "bpfeb"
         } else {
@@ -41,7 +43,7 @@ impl BpfCompiler {
             .map(|line| Self {
                 words: line.split_whitespace().map(str::to_owned).collect(),
             })
-            .find(Self::has_target)
+            .find(|compiler| compiler.has_target(scratch))
     }
 
     /// Whether it is the one in the ziglang package, which an environment of Python's may have.
@@ -85,21 +87,17 @@ impl BpfCompiler {
     }
 
     /// Not every clang has the BPF code generator.
-    fn has_target(&self) -> bool {
+    fn has_target(&self, scratch: &Path) -> bool {
         // Without our flags: zig warns of its own making here, which -Werror refuses.
         // To a file, because zig takes the `-` of standard output for the name of one.
-        let output = env::temp_dir().join(format!("dumbbell-bpf-{}.s", std::process::id()));
         let status = Command::new(&self.words[0])
             .args(&self.words[1..])
             .stdin(Stdio::null())
             .args(["-S", "-x", "c", "/dev/null", "-o"])
-            .arg(&output)
+            .arg(scratch.join("trial.s"))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();
-        let has_target = status.is_ok_and(|status| status.success());
-        // Whatever is left there is of no use to anybody.
-        let _ = std::fs::remove_file(&output);
-        has_target
+        status.is_ok_and(|status| status.success())
     }
 }

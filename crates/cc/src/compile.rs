@@ -13,18 +13,20 @@ use crate::elf::Elf;
 use crate::error::Error;
 use crate::kernel_congestion_controls::sources_of;
 use crate::preprocessed::Preprocessed;
-use crate::remembered::{self, Inputs};
+use crate::remembered::{self, Inputs, Key};
 use crate::scratch::ScratchDir;
 use crate::{flags, kernel_headers, kernel_module};
 
 /// Compiles a file with the flags of the built-ins, against the embedded headers.
 pub(crate) fn build(path: &Path, target: Target) -> Result<Build, Error> {
-    remembered::latest(path, target, || make(path, target, None))
+    let key = Key::new(path, target, None);
+    remembered::latest(key, || make(path, target, None))
 }
 
 /// Compiles a file for BPF with the running kernel's types, C text, in place of our `vmlinux.h`.
 pub(crate) fn build_with_kernel_types(path: &Path, types: &str) -> Result<Build, Error> {
-    make(path, Target::Bpf, Some(types)).map(|(build, _)| build)
+    let key = Key::new(path, Target::Bpf, Some(types));
+    remembered::latest(key, || make(path, Target::Bpf, Some(types)))
 }
 
 /// A build, and what it was made from if that is known.
@@ -50,12 +52,16 @@ fn make(
     }
     let run = Run::new(path, &source, target, dialect, types)?;
     let before = run.preprocess()?;
-    let inputs = Inputs::read(&before.files, run.dir.path());
+    let modules: Vec<PathBuf> = match dialect {
+        Dialect::Module => kernel_module::candidates(path, &source).collect(),
+        Dialect::Bpf => Vec::new(),
+    };
+    let inputs = Inputs::read(&before.files, &modules, run.dir.path());
     let object = run.compile()?;
     // Where a file was changed meanwhile, the object may be made from either text.
     let is_sure = run.preprocess().is_ok_and(|after| after == before);
     let build = Build {
-        source: Cow::Owned(source.clone()),
+        source: Cow::Owned(source),
         object: Object::Compiled(object.into()),
     };
     Ok((build, inputs.filter(|_| is_sure)))
@@ -88,11 +94,11 @@ impl<'path> Run<'path> {
         dialect: Dialect,
         types: Option<&str>,
     ) -> Result<Self, Error> {
-        let compiler = Compiler::find(path, target)?;
         let dir = write_headers(dialect, types).map_err(|error| Error::Load {
             file: path.display().to_string(),
             problem: format!("no temporary directory: {error}"),
         })?;
+        let compiler = Compiler::find(path, target, dir.path())?;
         let types = types.map_or(Types::Ours, |_| Types::Kernels);
         Ok(Self {
             path,
@@ -342,5 +348,25 @@ mod tests {
             "#include \"dumbbell_decl.h\"\nint dumbbell_own_too = 3;\n",
         );
         assert_ne!(second, object(&path));
+    }
+
+    #[test]
+    fn a_module_is_built_again_when_the_one_it_uses_comes() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("tcp_mine.c");
+        let module = fs::read_to_string(
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cc/module_hollow.c"),
+        )
+        .unwrap();
+        fs::write(&path, format!("{module}\n#include \"tcp_other.h\"\n")).unwrap();
+        fs::write(dir.path().join("tcp_other.h"), "extern int tcp_other;\n").unwrap();
+        let alone = object(&path);
+        assert!(Arc::ptr_eq(&alone, &object(&path)));
+        fs::write(
+            dir.path().join("tcp_other.c"),
+            "#include <linux/module.h>\nint tcp_other = 1;\n",
+        )
+        .unwrap();
+        assert_ne!(alone, object(&path));
     }
 }

@@ -24,15 +24,15 @@ pub(crate) enum Compiler {
 }
 
 impl Compiler {
-    /// The first there is.
-    pub(crate) fn find(path: &Path, target: Target) -> Result<Self, Error> {
+    /// The first there is that can compile the file at `path`; trials write to `scratch`.
+    pub(crate) fn find(path: &Path, target: Target, scratch: &Path) -> Result<Self, Error> {
         let path = path.to_owned();
         match target {
             Target::Native => find_compiler()
                 .map(Self::Native)
                 .ok_or(Error::NoCompiler { path }),
             Target::Bpf => BPF_COMPILER
-                .or_find(BpfCompiler::find)
+                .or_find(|| BpfCompiler::find(scratch))
                 .map(Self::Bpf)
                 .ok_or(Error::NoBpfCompiler { path }),
         }

@@ -22,12 +22,12 @@ const NAMES: [&str; 4] = [
 ];
 
 /// How compilers say that something is not done with integers: gcc for x86, for arm64, clang for BPF.
-const FLOATS: [&str; 4] = [
-    "SSE register ",
-    "x87 register ",
-    "floating-point",
-    "call to built-in function '__",
-];
+const FLOATS: [&str; 3] = ["SSE register ", "x87 register ", "floating-point"];
+/// How clang for BPF says that it would call what a processor without the operation calls, soft-float
+/// functions (`__muldf3`) among others (`__multi3` of 128-bit integers).
+const BUILT_IN: &str = "call to built-in function ";
+/// What names of soft-float functions have of the floating-point types in them (GCC's machine modes).
+const FLOAT_MODES: [&str; 6] = ["sf", "df", "tf", "xf", "hf", "bf"];
 
 /// Where the kernel's types come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,8 @@ pub(crate) fn explain(message: &str, types: Types) -> String {
 /// that the compiler found.
 pub(crate) fn floats(message: &str, file: &str) -> Option<String> {
     let is_error = |line: &str| line.contains("error: ");
-    let is_float = |line: &str| FLOATS.iter().any(|words| line.contains(words));
+    let is_float =
+        |line: &str| FLOATS.iter().any(|words| line.contains(words)) || calls_soft_float(line);
     if message
         .lines()
         .any(|line| is_error(line) && !is_float(line))
@@ -95,6 +96,13 @@ pub(crate) fn floats(message: &str, file: &str) -> Option<String> {
         "{places}: floating point, which no code of the kernel may use; scale integers: \
          `cwnd * 7 / 10` for `0.7 * cwnd`"
     ))
+}
+
+fn calls_soft_float(line: &str) -> bool {
+    let called = line.split_once(BUILT_IN).and_then(|(_, rest)| quoted(rest));
+    called.is_some_and(|name| {
+        name.starts_with("__") && FLOAT_MODES.iter().any(|mode| name.contains(mode))
+    })
 }
 
 /// `mine.c:3` of a line that begins `mine.c:3:`.
@@ -169,6 +177,10 @@ mod tests {
         assert!(text.starts_with("./a.c:9: floating point, "), "{text}");
         let other = format!("{clang}\n./a.c:1:1: error: expected ';'");
         assert_eq!(floats(&other, "./a.c"), None);
+        for integers in ["__multi3", "__udivti3", "__clzdi2", "__ffsdi2"] {
+            let message = clang.replace("__divdf3", integers);
+            assert_eq!(floats(&message, "./a.c"), None, "{integers}");
+        }
     }
 
     #[test]

@@ -297,16 +297,19 @@ impl Flow {
         let now_ns = self.sock.tcp_clock_cache;
         let cwnd_pkts = self.sock.snd_cwnd;
         let since_ns = self.cwnd_zero_since_ns.unwrap_or(now_ns);
-        self.cwnd_zero_max_ns = self.cwnd_zero_max_ns.max(now_ns - since_ns);
+        let at_zero_ns = now_ns - since_ns;
+        let longest_ns = self.cwnd_zero_max_ns.max(at_zero_ns);
         if cwnd_pkts == 0 {
             self.cwnd_zero_since_ns = Some(since_ns);
-            if now_ns - since_ns >= MAX_CWND_ZERO_NS {
+            self.cwnd_zero_max_ns = longest_ns;
+            if at_zero_ns >= MAX_CWND_ZERO_NS {
                 self.note_cwnd(op, "left cwnd for a second at", cwnd_pkts);
             }
         } else if cwnd_pkts > MAX_CWND_PKTS {
             self.note_cwnd(op, "set cwnd to", cwnd_pkts);
         } else if matches!(op, Op::CongControl | Op::CongAvoid) {
             self.cwnd_zero_since_ns = None;
+            self.cwnd_zero_max_ns = longest_ns;
         }
     }
 

@@ -19,7 +19,7 @@ use crate::fault::Fault;
 use crate::file_name::FileName;
 use crate::flow::Flow;
 use crate::hosted::{Hosted, HostedPointer};
-use crate::mapping::{ForgetSocket, Mapping, Unmapped};
+use crate::mapping::{ForgetSocket, Mapping, Unmapped, are_in_one_object};
 use crate::ops::{Ops, TCP_CONG_NEEDS_ECN};
 use crate::request::{Request, choose_params};
 use crate::running::{Running, SharedRunning};
@@ -254,13 +254,15 @@ impl Instance {
             return None;
         }
         let table = NonZero::new(address).map(|address| registered.with_addr(address));
-        let Some(table) = table.filter(|table| table.is_aligned()) else {
+        let can_be =
+            |table: &NonNull<Ops>| table.is_aligned() && are_in_one_object(registered, *table);
+        let Some(table) = table.filter(can_be) else {
             return Some(Err(format!(
                 "set icsk_ca_ops to {address:#x}, where no table can be"
             )));
         };
-        // SAFETY: C wrote the address of a table of its own there, in the same mapping; we trust
-        // it as a kernel trusts a module.
+        // SAFETY: all of it lies in the object that the registered one is in, mapped as long as
+        // `self`; that it is a table there we trust as a kernel trusts a module.
         let ops = unsafe { table.read() };
         Some(match ops.missing() {
             None => Ok(ops),

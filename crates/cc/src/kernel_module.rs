@@ -37,19 +37,24 @@ pub(crate) fn is_module(source: &str) -> bool {
     })
 }
 
-/// Modules beside this one whose functions it uses, by the headers it includes: `tcp_vegas.c` of
-/// `tcp_yeah.c`, which includes `tcp_vegas.h`.
+/// Modules beside this one whose functions it uses: the [`candidates`] that are modules.
 pub(crate) fn dependencies(path: &Path, source: &str) -> Vec<PathBuf> {
+    candidates(path, source)
+        .filter(|file| fs::read_to_string(file).is_ok_and(|text| is_module(&text)))
+        .collect()
+}
+
+/// Where such a module would be, by the headers that this one includes: `tcp_vegas.c` of
+/// `tcp_yeah.c`, which includes `tcp_vegas.h`.
+pub(crate) fn candidates(path: &Path, source: &str) -> impl Iterator<Item = PathBuf> {
     let includes = source.lines().filter_map(|line| {
         let rest = line.trim_start().strip_prefix('#')?.trim_start();
         let rest = rest.strip_prefix("include")?.trim_start();
         rest.strip_prefix('"')?.split('"').next()
     });
     includes
-        .map(|header| path.with_file_name(header).with_extension("c"))
-        .filter(|file| file != path)
-        .filter(|file| fs::read_to_string(file).is_ok_and(|text| is_module(&text)))
-        .collect()
+        .map(move |header| path.with_file_name(header).with_extension("c"))
+        .filter(move |file| file != path)
 }
 
 /// What the kernel calls the congestion control of a source: `vegas` of `tcp_vegas.c`.

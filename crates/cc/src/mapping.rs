@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs::File;
 use std::io::Write as _;
+use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd as _;
 use std::ptr::NonNull;
 
@@ -29,6 +30,30 @@ fn linker_message(error: &libloading::Error) -> String {
     error
         .source()
         .map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// Whether two variables lie in the same mapped object, to their last bytes.
+pub(crate) fn are_in_one_object<T>(one: NonNull<T>, other: NonNull<T>) -> bool {
+    let ends = |variable: NonNull<T>| {
+        let start = variable.as_ptr().cast::<c_void>().cast_const();
+        [start, start.wrapping_byte_add(size_of::<T>() - 1)].map(object_at)
+    };
+    let objects = [ends(one), ends(other)].concat();
+    objects[0].is_some() && objects.iter().all(|object| *object == objects[0])
+}
+
+/// Where the object begins that is mapped at an address.
+fn object_at(address: *const c_void) -> Option<usize> {
+    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: dladdr() only compares the address with those of mapped objects, and fills `found`,
+    // which is valid in zeros too, if it lies in one.
+    let (is_found, found) = unsafe {
+        (
+            libc::dladdr(address, found.as_mut_ptr()),
+            found.assume_init(),
+        )
+    };
+    (is_found != 0).then(|| found.dli_fbase.addr())
 }
 
 /// Why an object is not mapped.

@@ -2,7 +2,8 @@
 //! of which nothing has changed.
 //!
 //! Asking a compiler for a file's includes takes a hundred times as long as a short run. So a build is
-//! kept with the content of all files that it was read from; that is compared each time.
+//! kept with the content of all files that it was read from; that is compared each time. What is not
+//! noticed: a header that comes into a directory from which none was read.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -12,6 +13,7 @@ use std::path::{self, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::catalog::{Build, Target};
+use crate::digest::digest;
 use crate::error::Error;
 
 /// What decides which compiler is found and what it reads.
@@ -63,15 +65,17 @@ impl<T: Clone> Found<T> {
 #[derive(Debug)]
 pub(crate) struct Inputs {
     environment: Environment,
-    /// The files' content. `None`: there is no such file, and it would be read ahead of one there is.
+    /// The files' content. `None`: there is no such file or directory, and it would be read ahead of
+    /// one there is.
     files: BTreeMap<PathBuf, Option<Vec<u8>>>,
 }
 
 impl Inputs {
-    /// Reads files that a build was made from; `None` if one of them cannot be. Those in `headers`
-    /// are ours and do not change.
+    /// Reads files that a build was made from; `None` if one of them cannot be, or may read more than
+    /// these. Those in `headers` are ours and do not change; `modules` need not be there.
     pub(crate) fn read<'a>(
         files: impl IntoIterator<Item = &'a PathBuf>,
+        modules: &[PathBuf],
         headers: &Path,
     ) -> Option<Self> {
         let files: Vec<PathBuf> = files
@@ -81,13 +85,17 @@ impl Inputs {
             .ok()?;
         let mut inputs = BTreeMap::new();
         for file in files.iter().filter(|file| !file.starts_with(headers)) {
-            inputs.insert(file.clone(), Some(fs::read(file).ok()?));
-            let dir = file.parent()?;
-            for path in files.iter().flat_map(|other| in_dir(dir, other)) {
-                if fs::symlink_metadata(&path).is_err() {
-                    inputs.insert(path, None);
-                }
+            let content = fs::read(file).ok()?;
+            if reads_unlisted(&content) {
+                return None;
             }
+            inputs.insert(file.clone(), Some(content));
+            let dir = file.parent()?;
+            let missing = files.iter().flat_map(|other| missing_in(dir, other));
+            inputs.extend(missing.map(|path| (path, None)));
+        }
+        for module in modules {
+            inputs.insert(path::absolute(module).ok()?, fs::read(module).ok());
         }
         Some(Self {
             environment: Environment::now(),
@@ -104,26 +112,59 @@ impl Inputs {
     }
 }
 
-/// Where a directory would have a file that includes name, as `name.h` or `bpf/name.h`.
-fn in_dir(dir: &Path, file: &Path) -> Vec<PathBuf> {
-    let name = file.file_name().map(|name| dir.join(name));
-    let parent = file.parent().and_then(Path::file_name);
-    let below = parent
-        .zip(file.file_name())
-        .map(|(parent, name)| dir.join(parent).join(name));
-    name.into_iter().chain(below).collect()
+/// What a directory would have to have for a file that includes name, as `name.h` or `net/ipv4/name.h`,
+/// to be found there; of each such path the first piece that is missing.
+fn missing_in(dir: &Path, file: &Path) -> impl Iterator<Item = PathBuf> {
+    let names: Vec<_> = file.iter().skip(1).collect(); // it is absolute
+    (0..names.len()).filter_map(move |first| {
+        let mut path = dir.to_owned();
+        names[first..].iter().find_map(|name| {
+            path.push(name);
+            fs::symlink_metadata(&path).is_err().then(|| path.clone())
+        })
+    })
 }
 
-/// The latest build of each file.
-static LATEST: Mutex<BTreeMap<(PathBuf, Target), (Inputs, Build)>> = Mutex::new(BTreeMap::new());
+/// Whether a source reads, or asks for, files that a preprocessor's output does not name.
+fn reads_unlisted(content: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(content);
+    let embeds = |line: &str| {
+        let directive = line.trim_start().strip_prefix('#');
+        directive.is_some_and(|rest| rest.trim_start().starts_with("embed"))
+    };
+    ["__has_include", "__has_embed", ".incbin"]
+        .iter()
+        .any(|word| text.contains(word))
+        || text.lines().any(embeds)
+}
+
+/// Which build is meant.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    path: PathBuf,
+    target: Target,
+    /// Digest of the kernel's types, where they are in our types' place.
+    types: Option<String>,
+}
+
+impl Key {
+    pub(crate) fn new(path: &Path, target: Target, types: Option<&str>) -> Self {
+        Self {
+            path: path::absolute(path).unwrap_or_default(),
+            target,
+            types: types.map(|types| digest(types.as_bytes())),
+        }
+    }
+}
+
+/// The latest build of each.
+static LATEST: Mutex<BTreeMap<Key, (Inputs, Build)>> = Mutex::new(BTreeMap::new());
 
 /// Builds a file, unless the latest build will do. `make` returns no inputs where it does not know them.
 pub(crate) fn latest(
-    path: &Path,
-    target: Target,
+    key: Key,
     make: impl FnOnce() -> Result<(Build, Option<Inputs>), Error>,
 ) -> Result<Build, Error> {
-    let key = (path::absolute(path).unwrap_or_default(), target);
     // Held while compiling: threads that want the same file wait instead of doing it again.
     let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((inputs, build)) = latest.get(&key)
@@ -136,4 +177,44 @@ pub(crate) fn latest(
         latest.insert(key, (inputs, build.clone()));
     }
     Ok(build)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_preprocessor_does_not_list_is_told() {
+        for reads in [
+            "#if __has_include(\"own.h\")",
+            " # embed \"table\"",
+            "asm(\".incbin \\\"table\\\"\");",
+        ] {
+            assert!(
+                reads_unlisted(format!("int x;\n{reads}\n").as_bytes()),
+                "{reads}"
+            );
+        }
+        assert!(!reads_unlisted(b"#include \"own.h\"\n/* embedded */\n"));
+    }
+
+    #[test]
+    fn headers_that_would_come_first_are_known_however_deep() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        fs::create_dir(dir.join("net")).unwrap();
+        fs::write(dir.join("mine.c"), "").unwrap();
+        let elsewhere = dir.join("elsewhere/net/ipv4");
+        fs::create_dir_all(&elsewhere).unwrap();
+        fs::write(elsewhere.join("own.h"), "").unwrap();
+        let files = [dir.join("mine.c"), elsewhere.join("own.h")];
+        let inputs = || Inputs::read(&files, &[], Path::new("/nowhere")).unwrap();
+        let before = inputs();
+        assert!(before.are_unchanged());
+        fs::create_dir(dir.join("net/ipv4")).unwrap();
+        assert!(!before.are_unchanged());
+        let before = inputs();
+        fs::write(dir.join("net/ipv4/own.h"), "").unwrap();
+        assert!(!before.are_unchanged());
+    }
 }

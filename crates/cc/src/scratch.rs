@@ -1,16 +1,22 @@
 //! Directories for what compilers read and write.
 //!
 //! Each goes when it is dropped. One whose process was killed goes when the next is made: whoever makes
-//! one locks it, and a lock ends with its process, however that ends.
+//! one locks it, and a lock ends with its process, however that ends. Machines that share the place do
+//! not always see each other's locks, so a name says whose it is, and each machine removes its own only.
 
 use std::fs::{self, File};
 use std::path::Path;
 use std::{env, io};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+use rustix::io::Errno;
 use tempfile::TempDir;
 
 const PREFIX: &str = "dumbbell-scratch-";
+/// The running system's own number, another after each start.
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+/// How often others may take a new directory away before its lock is had. Once is rare.
+const MAX_TRIES: u32 = 100;
 
 /// A temporary directory of this process.
 #[derive(Debug)]
@@ -20,22 +26,30 @@ pub struct ScratchDir {
 }
 
 impl ScratchDir {
-    /// Makes one, and removes those that nobody owns any more.
+    /// Makes one, and removes those of this machine that nobody owns any more.
     pub fn new() -> io::Result<Self> {
         Self::new_in(&env::temp_dir())
     }
 
     fn new_in(place: &Path) -> io::Result<Self> {
-        remove_orphans(place);
-        loop {
-            let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(place)?;
+        let prefix = own_prefix();
+        if let Some(prefix) = &prefix {
+            remove_orphans(place, prefix);
+        }
+        let prefix = prefix.as_deref().unwrap_or(PREFIX);
+        for _ in 0..MAX_TRIES {
+            let dir = tempfile::Builder::new().prefix(prefix).tempdir_in(place)?;
             // Between the two calls another process may have taken it for an orphan.
-            if let Some(lock) = lock(dir.path())
+            if let Some(lock) = lock(dir.path())?
                 && dir.path().exists()
             {
                 return Ok(Self { dir, _lock: lock });
             }
         }
+        Err(io::Error::other(format!(
+            "others lock or remove each one made in {}",
+            place.display()
+        )))
     }
 
     /// Where it is.
@@ -44,19 +58,32 @@ impl ScratchDir {
     }
 }
 
-/// Locks a directory unless somebody else has.
-fn lock(dir: &Path) -> Option<File> {
+/// How this machine's directories begin; `None` where it does not say which it is.
+fn own_prefix() -> Option<String> {
+    let boot_id = fs::read_to_string(BOOT_ID).ok()?;
+    Some(format!("{PREFIX}{}-", boot_id.trim()))
+}
+
+/// Locks a directory; `None` if somebody else has, or it is gone.
+fn lock(dir: &Path) -> io::Result<Option<File>> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = File::from(open(dir, flags, Mode::empty()).ok()?);
-    flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
-    Some(file)
+    let file = match open(dir, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(file)),
+        Err(Errno::WOULDBLOCK) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// What cannot be removed is another user's, or is being removed by another process.
-fn remove_orphans(place: &Path) {
+fn remove_orphans(place: &Path, prefix: &str) {
     for entry in fs::read_dir(place).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(PREFIX)
-            && let Some(_lock) = lock(&entry.path())
+        if entry.file_name().to_string_lossy().starts_with(prefix)
+            && let Ok(Some(_lock)) = lock(&entry.path())
         {
             let _ = fs::remove_dir_all(entry.path());
         }
@@ -72,16 +99,28 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let used = ScratchDir::new_in(place.path()).unwrap();
         // A process that is killed drops nothing, but its lock goes.
-        let left = place.path().join(format!("{PREFIX}left"));
+        let left = place.path().join(own_prefix().unwrap() + "left");
         fs::create_dir(&left).unwrap();
         fs::write(left.join("object"), "").unwrap();
-        let other = place.path().join("other");
-        fs::create_dir(&other).unwrap();
+        // Locked, for all this machine can see, by nobody.
+        let other_machines = place.path().join(format!("{PREFIX}6b1f-left"));
+        fs::create_dir(&other_machines).unwrap();
         let next = ScratchDir::new_in(place.path()).unwrap();
         assert!(!left.exists());
-        assert!(other.exists() && used.path().exists() && next.path().exists());
+        assert!(other_machines.exists() && used.path().exists() && next.path().exists());
         let path = next.path().to_owned();
         drop(next);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn only_a_lock_of_somebody_else_s_and_a_directory_that_is_gone_are_no_errors() {
+        let place = tempfile::tempdir().unwrap();
+        let used = ScratchDir::new_in(place.path()).unwrap();
+        assert!(matches!(lock(used.path()), Ok(None)));
+        assert!(matches!(lock(&place.path().join("gone")), Ok(None)));
+        let file = place.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(lock(&file).is_err());
     }
 }

@@ -87,5 +87,11 @@ fn the_longest_time_at_a_cwnd_of_0_is_known() {
     assert_eq!(react(3000, 10), 400);
     assert_eq!(react(3100, 0), 400);
     assert_eq!(react(3200, 10), 400);
+    assert_eq!(react(4000, 0), 400);
+    // A timeout sets cwnd to 1: from then on it is not 0, and no reaction says more.
+    cwnd_pkts.set(1);
+    flow.sock.tcp_clock_cache = 6_000_000_000;
+    flow.ssthresh();
+    assert_eq!(flow.cwnd_zero_max_ns() / 1_000_000, 400);
     assert!(instance.fault().is_none());
 }

@@ -150,6 +150,10 @@ fn a_table_without_an_op_is_a_fault_and_is_not_called() {
             0x41,
             "set icsk_ca_ops to 0x41, where no table can be in `init` (flow 3, ",
         ),
+        (
+            0x40,
+            "set icsk_ca_ops to 0x40, where no table can be in `init` (flow 3, ",
+        ),
     ] {
         let instance = load(HOLLOW, &[("nowhere", nowhere)]);
         let mut flow = instance.new_flow();

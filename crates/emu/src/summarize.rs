@@ -67,7 +67,8 @@ fn flow_summary(
         flow: 0,
         group: report.group as u32,
         cc: cc.display_name(&report.kernel_cc),
-        base_rtt_us: scenario.groups[report.group].shortest_base_rtt_ns() / 1000,
+        base_rtt_us: scenario.groups[report.group].shortest_base_rtt_ns(scenario.duration_ns)
+            / 1000,
         start_us: report.start_ns / 1000,
         end_us: end_ns / 1000,
         finished: report.finished_ns.is_some(),

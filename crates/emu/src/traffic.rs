@@ -245,7 +245,7 @@ fn sender_socket(
 /// of flows fill the machine's memory.
 fn unsent_bytes(scenario: &Scenario) -> libc::c_int {
     const AWAY_NS: u64 = 200_000_000;
-    let link_bytes_per_s = scenario.bottleneck.highest_rate_bps() / 8;
+    let link_bytes_per_s = scenario.bottleneck.highest_rate_bps(scenario.duration_ns) / 8;
     let link_bytes = u128::from(link_bytes_per_s) * u128::from(AWAY_NS) / 1_000_000_000;
     let flow_bytes = link_bytes / scenario.flow_count().max(1) as u128;
     flow_bytes.clamp(128 << 10, 4 << 20) as libc::c_int

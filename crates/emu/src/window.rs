@@ -26,8 +26,9 @@ pub(crate) fn with_reachable_windows(scenario: &Scenario) -> Scenario {
 /// What is on the way and in the queue at most, of all flows together.
 fn path_bytes(scenario: &Scenario) -> u64 {
     let longest_ns = u128::from(scenario.longest_base_rtt_ns());
-    let bdp_bytes =
-        u128::from(scenario.bottleneck.highest_rate_bps()) * longest_ns / (8 * 1_000_000_000);
+    let bdp_bytes = u128::from(scenario.bottleneck.highest_rate_bps(scenario.duration_ns))
+        * longest_ns
+        / (8 * 1_000_000_000);
     let mss_bytes = scenario.groups.iter().map(|group| group.mss_bytes).max();
     let packet_bytes = u64::from(mss_bytes.unwrap_or(0) + DATA_HEADER_BYTES);
     let queue_bytes = match scenario.bottleneck.queue {

@@ -249,7 +249,8 @@ impl<H: Header> Bottleneck<H> {
         self.next_step_ns = next.map_or(u64::MAX, |step| step.at_ns);
     }
 
-    #[cold]
+    /// A call of its own where it is needed: most queues mark nothing.
+    #[inline(never)]
     fn count_mark(&mut self, flow: u32, is_data: bool) {
         self.marked_pkts += 1;
         if is_data {

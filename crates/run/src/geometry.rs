@@ -29,12 +29,13 @@ pub struct GroupDelays {
 impl Geometry {
     /// The delays that make the base RTTs of the scenario's groups, to the nanosecond.
     pub fn new(scenario: &Scenario) -> Self {
+        let end_ns = scenario.duration_ns;
         let shortest_ns = scenario.shortest_base_rtt_ns();
         let forward_ns = shortest_ns / 2;
         let delays_of = |group: &Group| {
-            let access_ns = (group.shortest_base_rtt_ns() - shortest_ns) / 2;
+            let access_ns = (group.shortest_base_rtt_ns(end_ns) - shortest_ns) / 2;
             let back_ns = |base_rtt_ns: u64| base_rtt_ns - forward_ns - access_ns;
-            let back_steps = group.rtt_steps.iter().map(|step| DelayStep {
+            let back_steps = group.rtt_steps_before(end_ns).map(|step| DelayStep {
                 at_ns: step.at_ns,
                 delay_ns: back_ns(step.base_rtt_ns),
             });

@@ -33,7 +33,7 @@ pub struct Scenario {
 pub struct Bottleneck {
     /// Capacity on the wire, bit/s: Ethernet, IP and TCP headers count.
     pub link_rate_bps: u64,
-    /// Later capacities, in order of time; usually none.
+    /// Later capacities, in order of time; usually none. One after the end of the run changes nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rate_steps: Vec<RateStep>,
     /// What happens to packets that find the link busy.
@@ -90,21 +90,25 @@ impl Bottleneck {
             at_ns: duration_ns,
             link_rate_bps: 0,
         };
-        let until_end = self
-            .rate_steps
-            .iter()
-            .filter(|step| step.at_ns < duration_ns);
-        for step in until_end.chain([&end]) {
+        for step in self.rate_steps_before(duration_ns).chain([&end]) {
             bits += u128::from(step.at_ns - since_ns) * u128::from(rate_bps);
             (since_ns, rate_bps) = (step.at_ns, step.link_rate_bps);
         }
         bits as f64 / 1e9
     }
 
-    /// The largest capacity that it ever has, bit/s.
-    pub fn highest_rate_bps(&self) -> u64 {
-        let later = self.rate_steps.iter().map(|step| step.link_rate_bps);
-        later.fold(self.link_rate_bps, u64::max)
+    /// The largest capacity that it ever has in the first `duration_ns`, bit/s.
+    pub fn highest_rate_bps(&self, duration_ns: u64) -> u64 {
+        let later = self.rate_steps_before(duration_ns);
+        later
+            .map(|step| step.link_rate_bps)
+            .fold(self.link_rate_bps, u64::max)
+    }
+
+    /// The steps before `end_ns`.
+    fn rate_steps_before(&self, end_ns: u64) -> impl Iterator<Item = &RateStep> {
+        let steps = self.rate_steps.iter();
+        steps.take_while(move |step| step.at_ns < end_ns)
     }
 
     /// Refuses steps that are out of order or stop the link.
@@ -158,7 +162,7 @@ pub struct Group {
     pub flows: u32,
     /// Propagation round trip of these flows' path, without queueing and serialisation, ns.
     pub base_rtt_ns: u64,
-    /// Later base RTTs, in order of time; usually none.
+    /// Later base RTTs, in order of time; usually none. One after the end of the run changes nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rtt_steps: Vec<RttStep>,
     /// When the first of them may start, ns.
@@ -245,14 +249,20 @@ impl Scenario {
 impl Scenario {
     /// Smallest base RTT that any group ever has, ns.
     pub fn shortest_base_rtt_ns(&self) -> u64 {
-        let base_rtts_ns = self.groups.iter().map(Group::shortest_base_rtt_ns);
-        base_rtts_ns.min().unwrap_or(0)
+        let base_rtts_ns = self.groups.iter();
+        base_rtts_ns
+            .map(|group| group.shortest_base_rtt_ns(self.duration_ns))
+            .min()
+            .unwrap_or(0)
     }
 
     /// Largest base RTT that any group ever has, ns.
     pub fn longest_base_rtt_ns(&self) -> u64 {
-        let base_rtts_ns = self.groups.iter().flat_map(Group::base_rtts_ns);
-        base_rtts_ns.max().unwrap_or(0)
+        let base_rtts_ns = self.groups.iter();
+        base_rtts_ns
+            .flat_map(|group| group.base_rtts_ns(self.duration_ns))
+            .max()
+            .unwrap_or(0)
     }
 
     /// Flows of all groups together.
@@ -269,26 +279,38 @@ impl Group {
             .saturating_add(up_to(&mut generator, self.start_jitter_ns))
     }
 
-    /// The base RTTs that it has, one after the other, ns.
-    fn base_rtts_ns(&self) -> impl Iterator<Item = u64> {
-        let later = self.rtt_steps.iter().map(|step| step.base_rtt_ns);
+    /// The steps before `end_ns`.
+    pub(crate) fn rtt_steps_before(&self, end_ns: u64) -> impl Iterator<Item = &RttStep> {
+        let steps = self.rtt_steps.iter();
+        steps.take_while(move |step| step.at_ns < end_ns)
+    }
+
+    /// The base RTTs that it has before `end_ns`, one after the other, ns.
+    fn base_rtts_ns(&self, end_ns: u64) -> impl Iterator<Item = u64> {
+        let later = self.rtt_steps_before(end_ns).map(|step| step.base_rtt_ns);
         std::iter::once(self.base_rtt_ns).chain(later)
     }
 
-    /// The smallest base RTT that it ever has, ns.
-    pub fn shortest_base_rtt_ns(&self) -> u64 {
-        self.base_rtts_ns().fold(u64::MAX, u64::min)
+    /// The smallest base RTT that it ever has in a run of `duration_ns`, ns.
+    pub fn shortest_base_rtt_ns(&self, duration_ns: u64) -> u64 {
+        self.base_rtts_ns(duration_ns).fold(u64::MAX, u64::min)
+    }
+
+    /// The base RTT in force at `at_ns`, ns.
+    pub fn base_rtt_at(&self, at_ns: u64) -> u64 {
+        let in_force = self.base_rtts_ns(at_ns.saturating_add(1)).last();
+        in_force.unwrap_or(self.base_rtt_ns)
     }
 
     fn check(&self, queue: &Queue, duration_ns: u64) -> Result<(), String> {
         let name = &self.cc.name;
-        if self.shortest_base_rtt_ns() < 2_000 {
+        check_order("RTT", self.rtt_steps.iter().map(|step| step.at_ns))?;
+        let shortest_ns = self.shortest_base_rtt_ns(duration_ns);
+        if shortest_ns < 2_000 {
             return Err(format!(
-                "the base RTT of `{name}` is {} ns; say at least `2us`",
-                self.shortest_base_rtt_ns()
+                "the base RTT of `{name}` is {shortest_ns} ns; say at least `2us`"
             ));
         }
-        check_order("RTT", self.rtt_steps.iter().map(|step| step.at_ns))?;
         if self.mss_bytes == 0 {
             return Err(format!("the MSS of `{name}` is 0; say at least 1 byte"));
         }

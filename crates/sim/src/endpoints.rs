@@ -10,7 +10,6 @@ use dumbbell_tcp::{EcnMode, Receiver, ReceiverConfig, Sender, SenderConfig};
 #[derive(Debug)]
 pub(crate) struct Endpoints {
     pub(crate) group: u32,
-    pub(crate) base_rtt_ns: u64,
     pub(crate) start_ns: u64,
     pub(crate) stop_ns: u64,
     /// Index of the delay lines of this flow's base RTT.
@@ -60,12 +59,11 @@ impl Endpoints {
             flow,
             rwnd_pkts: packets(group.rwnd_bytes),
             delayed_ack: group.delayed_ack,
-            rtt_ns: group.base_rtt_ns,
+            rtt_ns: group.base_rtt_at(start_ns),
             ecn: ecn_mode(group, instance),
         };
         Self {
             group: group_index,
-            base_rtt_ns: group.shortest_base_rtt_ns(),
             start_ns,
             stop_ns: group.stop_ns.unwrap_or(u64::MAX),
             path_class,

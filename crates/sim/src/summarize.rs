@@ -38,7 +38,7 @@ pub(crate) fn summarize(
             .map(
                 |((((index, flow), &on_path_pkts), &dropped_pkts), &marked_pkts)| FlowSummary {
                     marked_pkts: marks.then_some(marked_pkts),
-                    ..flow_summary(index, flow, engine.end_ns, on_path_pkts, dropped_pkts)
+                    ..flow_summary(index, flow, scenario, on_path_pkts, dropped_pkts)
                 },
             )
             .collect(),
@@ -81,13 +81,14 @@ fn count_on_path(engine: &mut Engine) -> Vec<u64> {
 fn flow_summary(
     index: u32,
     flow: &Endpoints,
-    run_end_ns: u64,
+    scenario: &Scenario,
     on_path_pkts: u64,
     dropped_pkts: u64,
 ) -> FlowSummary {
+    let group = &scenario.groups[flow.group as usize];
     let sender = flow.sender.counters();
     let receiver = flow.receiver.counters();
-    let end_ns = flow.finished_ns.unwrap_or(run_end_ns);
+    let end_ns = flow.finished_ns.unwrap_or(scenario.duration_ns);
     let life_ns = if flow.started {
         end_ns.saturating_sub(flow.start_ns)
     } else {
@@ -98,7 +99,7 @@ fn flow_summary(
         flow: index,
         group: flow.group,
         cc: flow.sender.congestion_control().name().to_owned(),
-        base_rtt_us: flow.base_rtt_ns / 1000,
+        base_rtt_us: group.shortest_base_rtt_ns(scenario.duration_ns) / 1000,
         start_us: flow.start_ns / 1000,
         end_us: end_ns / 1000,
         finished: flow.finished_ns.is_some(),

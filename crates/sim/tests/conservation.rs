@@ -40,7 +40,7 @@ fn window() -> impl Strategy<Value = u64> {
     prop_oneof![4 => Just(1 << 30), 1 => log_uniform(1448.0..1e6).prop_map(|bytes| bytes as u64)]
 }
 
-/// Usually none: a base RTT that changes at shares of the run, in order.
+/// A base RTT that changes up to three times, at shares of the run, in order.
 fn rtt_steps(duration_ns: u64) -> impl Strategy<Value = Vec<RttStep>> {
     let step = (0.0..0.3, log_uniform(1.0..200.0));
     prop::collection::vec(step, 0..4).prop_map(move |steps| {

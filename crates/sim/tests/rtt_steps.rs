@@ -47,8 +47,8 @@ fn rtts_ms(scenario: &Scenario, flow: f64) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Asserts the samples from one second to another to be the base RTT and the time on the link of at
-/// most two packets, 1.2 ms each.
+/// Asserts the samples from one second to another to be the base RTT and the time on the link of one
+/// packet at least, 1.2 ms, and at most of the window's ten, which a step can bring together.
 #[track_caller]
 fn assert_rtt(samples: &[(f64, f64)], from_s: f64, to_s: f64, base_ms: f64) {
     let within: Vec<f64> = (samples.iter())
@@ -136,16 +136,41 @@ fn cubic_fills_the_longer_path() {
     );
 }
 
+/// Its receiver too, which holds SACKs back by a share of the RTT.
+#[test]
+fn a_flow_that_starts_after_a_step_knows_the_later_rtt_alone() {
+    let summary = |rtt_ms, rtt_steps: &[(u64, u64)]| {
+        let group = Group {
+            rtt_steps: steps(rtt_steps),
+            start_ns: 2 * NS_PER_S,
+            ..bulk("cubic", 1, rtt_ms)
+        };
+        let summary = simulate(&of(vec![group])).summary;
+        assert!(summary.bottleneck.dropped_pkts > 0);
+        serde_json::to_string(&summary).unwrap()
+    };
+    assert_eq!(summary(2, &[]), summary(200, &[(1, 2)]));
+}
+
 #[test]
 fn without_steps_nothing_changes() {
     let plain = of(vec![bulk("cubic", 1, 40), bulk("bbr", 1, 70)]);
     let json = serde_json::to_string(&plain).expect("it serialises");
     assert!(!json.contains("rtt_steps"), "{json}");
-    let mut after_the_end = plain.clone();
-    after_the_end.groups[0].rtt_steps = steps(&[(31, 90)]);
-    let [plain, after_the_end] = [plain, after_the_end]
-        .map(|scenario| serde_json::to_string(&simulate(&scenario).summary).unwrap());
-    assert_eq!(plain, after_the_end);
+    // Below the smallest RTT, above the largest, and at the very end.
+    let summary = |at_s, rtt_ms| {
+        let mut scenario = plain.clone();
+        scenario.groups[0].rtt_steps = steps(&[(at_s, rtt_ms)]);
+        serde_json::to_string(&simulate(&scenario).summary).unwrap()
+    };
+    let plain_summary = serde_json::to_string(&simulate(&plain).summary).unwrap();
+    for (at_s, rtt_ms) in [(31, 10), (31, 90), (30, 10)] {
+        assert_eq!(
+            plain_summary,
+            summary(at_s, rtt_ms),
+            "{at_s} s: {rtt_ms} ms"
+        );
+    }
 }
 
 #[test]

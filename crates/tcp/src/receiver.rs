@@ -29,7 +29,8 @@ pub struct ReceiverConfig {
     pub rwnd_pkts: u32,
     /// Delay ACKs; off: one ACK per segment.
     pub delayed_ack: bool,
-    /// The path's round trip as the handshake measures it, ns; bounds SACK compression.
+    /// The path's round trip as the handshake finds it, ns; bounds SACK compression. Linux's falls
+    /// with the path's, by the timestamps of later data; this one stays.
     pub rtt_ns: u64,
     /// What it agrees to if the SYN asks.
     pub ecn: EcnMode,
@@ -122,7 +123,8 @@ impl Receiver {
         self.ack_due_ns.min(self.passive.due_ns)
     }
 
-    /// The ACK to send, if the last call decided for one; with DCTCP's feedback there may be two.
+    /// The ACKs to send, which the last calls decided for: one at most for a call, with DCTCP's
+    /// feedback two.
     #[inline]
     pub fn poll_transmit(&mut self) -> std::vec::Drain<'_, Ack> {
         self.outbox.drain(..)

@@ -21,7 +21,9 @@ const PACING_AVOIDANCE_PCT: u64 = 120;
 const MIN_TSO_SEGS: u32 = 2;
 /// `tcp_tso_rtt_log`: bursts shrink with the RTT, halving every 512 µs of it.
 const TSO_RTT_LOG: u32 = 9;
-/// How near an ACK must be for a burst to wait for it, µs.
+/// How near an ACK must be for a burst to wait for it, µs; half a round trip, if that is less. Linux's
+/// from 6.18 on ("tcp: tcp_tso_should_defer() vs large RTT"), and of the stable releases that took it
+/// over; before, half a round trip however long.
 const DEFER_US: u64 = 1000;
 /// `tcp_tso_win_divisor`: a third of the window need not wait for more.
 const TSO_WIN_DIVISOR: u32 = 3;

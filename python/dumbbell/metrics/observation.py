@@ -162,7 +162,8 @@ class Observation:
 
         In whole samples: a window that ends between two would get the goodput of another.
         """
-        later_us = (int(rtt) // 1000 for _, rtt in self.run.scenario.rtt_steps)
+        scenario = self.run.scenario
+        later_us = (int(rtt) // 1000 for rtt in scenario.rtt_steps.before(scenario.time))
         longest_us = max(*(int(flow["base_rtt_us"]) for flow in self.flows), *later_us, 0)
         sample_us = max(int(self.run.scenario.sample) // 1000, 1)
         return -(-max(WINDOW_US, WINDOW_RTTS * longest_us) // sample_us) * sample_us

@@ -57,7 +57,7 @@ impl Plan {
     fn new(scenario: &Scenario, epoch_ns: u64, end_ns: u64) -> Self {
         let largest = scenario.groups.iter().map(mtu_bytes).max().unwrap_or(0);
         let longest_ns = scenario.longest_base_rtt_ns();
-        let path_bytes = u128::from(scenario.bottleneck.highest_rate_bps())
+        let path_bytes = u128::from(scenario.bottleneck.highest_rate_bps(scenario.duration_ns))
             * u128::from(longest_ns)
             / 8_000_000_000;
         let path_pkts = u64::try_from(path_bytes / u128::from(largest.max(1)))

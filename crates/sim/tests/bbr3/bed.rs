@@ -371,11 +371,11 @@ impl Bed {
     }
 
     fn acknowledge(&mut self) {
-        let ack = self.receiver.poll_transmit().next();
-        if let Some(ack) = ack {
-            let due_ns = self.now_ns + self.rtt_ns - self.rtt_ns / 2;
-            let due_ns = due_ns.next_multiple_of(self.ack_slot_ns.max(1));
-            self.schedule(due_ns, Event::Ack(ack));
+        let due_ns = self.now_ns + self.rtt_ns - self.rtt_ns / 2;
+        let due_ns = due_ns.next_multiple_of(self.ack_slot_ns.max(1));
+        for ack in self.receiver.poll_transmit() {
+            self.events.insert((due_ns, self.order), Event::Ack(ack));
+            self.order += 1;
         }
     }
 

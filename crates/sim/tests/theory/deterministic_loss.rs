@@ -83,8 +83,7 @@ impl LossyPath {
         } else {
             self.sender.on_timer(now_ns);
         }
-        let ack = self.receiver.poll_transmit().next();
-        if let Some(ack) = ack {
+        for ack in self.receiver.poll_transmit() {
             self.back.push(now_ns, ack);
         }
         self.send(now_ns);
