@@ -130,3 +130,10 @@ def test_the_command_line_has_the_words(cli):
     refused = cli("run", "reno", "--ecn-threshold", "30", *common)
     assert refused.code == 2
     assert "`2bdp`, `500kB` or `64pkt`" in refused.err
+
+
+def test_a_sweep_says_why_its_runs_are_doubtful(cli):
+    outcome = cli("sweep", "dctcp", "--buffer", "1..2bdp", "--time", "1s", "--rate", "10mbit")
+    assert outcome.code == 0
+    assert "note: 2 runs WARN; the first, buffer=1bdp, rep 0: " in outcome.err
+    assert "--ecn-threshold" in outcome.err

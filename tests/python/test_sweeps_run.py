@@ -142,6 +142,14 @@ def test_runs_until_the_interval_is_tight_and_no_further():
     assert alone.rows.equals(tight.rows)
 
 
+def test_cells_that_reached_the_limit_are_told():
+    cut = Sweep(SCENARIO, AXES, until_ci="0.001%", max_reps=5).run(cache=False)
+    count = len(cut.cells)
+    assert cut.notes == (f"{count} cells reached 5 runs with `goodput_bps` not within 0.001%",)
+    loose = Sweep(SCENARIO, AXES, until_ci="40%", max_reps=40).run(cache=False)
+    assert loose.notes == ()
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -12,9 +12,9 @@ from dumbbell import _core
 from dumbbell.cc_check.finding import Finding, LeftOut
 from dumbbell.cc_check.storm import FLOWS, STEPS, Storm, storm
 from dumbbell.cc_check.storm_builder import Builder
-from dumbbell.congestion_control import CongestionControlChoice, Description, describe
+from dumbbell.congestion_control import OBJECT, CongestionControlChoice, Description, describe
 from dumbbell.engine import CAP_SYS_ADMIN, has_capabilities
-from dumbbell.errors import CongestionControlError, EngineError
+from dumbbell.errors import CongestionControlError, EngineError, ScenarioError
 from dumbbell.run import Run, run
 from dumbbell.scenario import Scenario
 
@@ -127,6 +127,10 @@ def check(
         There is no such file.
     """
     choice = CongestionControlChoice(file)
+    if choice.is_file and choice.name.endswith(OBJECT):
+        raise ScenarioError(
+            f"`{file}` is a shared object, and cc check reads C and Python; `dumbbell run` takes it"
+        )
     result = Check(file)
     if not choice.is_kernels_own:  # of which `describe` says why not
         on_step("native build")

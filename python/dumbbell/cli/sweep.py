@@ -20,6 +20,7 @@ from dumbbell.cli.capture import (
 from dumbbell.cli.console import error, note, out, print_json, progress_bar
 from dumbbell.cli.options import Settings, base_scenario
 from dumbbell.cli.sweep_table import sweep_table
+from dumbbell.counted import counted
 from dumbbell.engine import SIMULATOR
 from dumbbell.errors import ScenarioError
 from dumbbell.plain_value import word
@@ -29,6 +30,7 @@ from dumbbell.run_directory import check_parent
 from dumbbell.sweeps import Progress, Sweep, SweepInterrupted, SweepResult
 from dumbbell.sweeps.record_directory import file_digest
 from dumbbell.sweeps.sweep_directory import ROWS, place_of
+from dumbbell.verdict import INVALID, WARN
 
 __all__ = ["sweep_command"]
 
@@ -234,6 +236,7 @@ def show(result: SweepResult, out_dir: Path | None, *, json: bool) -> None:
         draw_figures(result, out_dir)
         if not json:
             out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
+    tell_doubtful(result)
     tell_failed(result)
 
 
@@ -273,6 +276,20 @@ def draw(result: SweepResult, directory: Path) -> list[Path]:
             formats=("svg", "png"), size="2col", style="report",
         )
     ]  # fmt: skip
+
+
+def tell_doubtful(result: SweepResult) -> None:
+    """Say why runs are not OK: of each verdict how many have it, and the first one's reasons."""
+    keys = result.rows.select(["cell", "rep", "verdict"]).to_pylist()
+    for verdict in (WARN, INVALID):
+        found = sorted({(row["cell"], row["rep"]) for row in keys if row["verdict"] == verdict})
+        if not found:
+            continue
+        cell, rep = found[0]
+        reasons = result.runs[cell, rep].verdict.reasons
+        why = "; ".join(reason.message for reason in reasons if reason.status == verdict)
+        runs = counted(len(found), "run")
+        note(f"{runs} {verdict}; the first, {result.cells[cell].label}, rep {rep}: {why}")
 
 
 def tell_failed(result: SweepResult) -> None:

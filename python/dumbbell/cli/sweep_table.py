@@ -34,10 +34,10 @@ def sweep_table(result: SweepResult) -> object:
     all failed has no numbers; one of which some did says how many.
     """
     axes = [axis.name for axis in result.axes]
-    uneven = len(set(result.reps.values())) > 1
+    counts = result.plan.until_ci is not None or len(set(result.reps.values())) > 1
     columns = (
         *(axes or ["run"]),
-        *(["runs"] if uneven else []),
+        *(["runs"] if counts else []),
         *(f"{head}\nMbit/s/flow" for head in group_heads(result)),
         "used\n%", "queueing delay\nmean ms", "Jain", "verdict",
     )  # fmt: skip
@@ -51,7 +51,7 @@ def sweep_table(result: SweepResult) -> object:
         if not measured and not failed[cell.index]:
             continue
         labels = [label_of(cell.values[name]) for name in axes] or ["all"]
-        count = [str(result.reps[cell.index])] if uneven else []
+        count = [str(result.reps[cell.index])] if counts else []
         blank = [NOTHING] * (len(columns) - len(labels) - len(count) - 1)
         values = cell_columns(measured) if measured else (*blank, FAILED)
         if measured and failed[cell.index]:

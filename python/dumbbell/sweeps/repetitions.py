@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+from dumbbell.counted import counted
 from dumbbell.errors import CongestionControlError
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.executor import Case
@@ -40,6 +41,8 @@ class Repetitions:
     ----------
     errors
         What ended the runs that a congestion control crashed, in a line each.
+    loose
+        How many cells reached the limit of runs with an interval wider than asked.
     """
 
     def __init__(self, scenarios: list[Scenario], plan: Plan, take: Taken) -> None:
@@ -53,12 +56,21 @@ class Repetitions:
         self.open = [0] * len(scenarios)
         self.values: dict[Key, list[float | None]] = {}
         self.errors: dict[Key, str] = {}
+        self.loose = 0
         self.waiting: deque[Key] = deque()
         self.total = 0
         self.total_s = 0.0
         for rep in range(plan.reps):
             for cell in range(len(scenarios)):
                 self._plan(cell, rep)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader should know of how often cells ran."""
+        if not self.loose:
+            return []
+        limit = f"{self.plan.max_reps} runs with `{self.plan.metric}` not within"
+        return [f"{counted(self.loose, 'cell')} reached {limit} {self.plan.until_ci}"]
 
     def _plan(self, cell: int, rep: int) -> None:
         self.waiting.append((cell, rep))
@@ -103,5 +115,7 @@ class Repetitions:
             return  # its mean would be of the runs that happened to survive
         by_group = list(zip(*(self.values[cell, rep] for rep in range(done)), strict=True))
         more = tightness.more(by_group, self.plan.max_reps - done)
+        if done == self.plan.max_reps and tightness.more(by_group, 1):
+            self.loose += 1
         for rep in range(done, done + more):
             self._plan(cell, rep)

@@ -167,9 +167,9 @@ class Sweep:
             try:
                 drive(agenda, place, on_progress)
             except KeyboardInterrupt:
-                kept = self._finish(work, rows, same, agenda.errors).runs
+                kept = self._finish(work, rows, same, agenda).runs
                 raise SweepInterrupted(kept, agenda.total) from None
-        return self._finish(work, rows, same, agenda.errors)
+        return self._finish(work, rows, same, agenda)
 
     def _check_places(
         self, executor: object, cluster: object, capture: object, out: object
@@ -211,7 +211,7 @@ class Sweep:
         return Here(work, jobs or default_workers(self.engine))
 
     def _finish(
-        self, work: SweepWork, rows: Rows, same: Sameness, errors: Mapping[tuple[int, int], str]
+        self, work: SweepWork, rows: Rows, same: Sameness, agenda: Repetitions
     ) -> SweepResult:
         """Put together what is finished, and write it."""
         table = rows.table()
@@ -219,11 +219,12 @@ class Sweep:
         keys = set(zip(table["cell"].to_pylist(), table["rep"].to_pylist(), strict=True))
         runs = KeptRuns(self.design, {key: work.kept[key] for key in keys})
         if work.out is not None:
-            work.out.write(len(runs), table, errors)
-        notes = [*same.notes(self.design), *([] if work.cache is None else work.cache.notes)]
+            work.out.write(len(runs), table, agenda.errors)
+        notes = [*same.notes(self.design), *agenda.notes]
+        notes += [] if work.cache is None else work.cache.notes
         return SweepResult(
             self.design, self.plan, self.engine, runs, table, provenance(), tuple(notes),
-            dict(sorted(errors.items())),
+            dict(sorted(agenda.errors.items())),
         )  # fmt: skip
 
 
