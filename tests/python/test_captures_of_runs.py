@@ -131,6 +131,9 @@ def test_rtt_and_inflight_are_what_the_sender_s_point_can_see(captured, name):
         near = 1e-4 if quiet else 0.15
         for which in ("min", "mean", "max"):
             ours, own = row[f"rtt_{which}_us"], flow[f"rtt_{which}_us"]
+            if which == "min" and not quiet:  # of fewer samples: no smaller, at most their mean
+                assert own * (1 - 1e-4) <= ours <= row["rtt_mean_us"], f"{who} {which}"
+                continue
             assert ours == pytest.approx(own, rel=near), f"{who} {which}"
         # The engine's average begins with the SYN, ours with the data.
         lifetime_us = flow["end_us"] - flow["start_us"]
@@ -139,7 +142,11 @@ def test_rtt_and_inflight_are_what_the_sender_s_point_can_see(captured, name):
         ours = share * row["inflight_mean_bytes"] / mss
         assert ours == pytest.approx(flow["outstanding_mean_pkts"], rel=0.005 if quiet else 0.08)
         ours = share * row["inflight_sack_mean_bytes"] / mss
-        assert ours == pytest.approx(flow["inflight_mean_pkts"], rel=0.005 if quiet else 0.08)
+        # What the sender has declared lost is still under way to who looks on: of a window of three
+        # packets, part of one.
+        near, apart_pkts = (0.005, 0.0) if quiet else (0.08, 0.5)
+        own = flow["inflight_mean_pkts"]
+        assert ours == pytest.approx(own, rel=near, abs=apart_pkts), who
 
 
 @pytest.mark.parametrize("name", KERNEL_NAMES)

@@ -95,7 +95,9 @@ def test_the_captures_show_what_they_are_for(captured):
     assert total("timeouts", "sender-0", "rto_retransmitted_pkts") > 100
     assert len(our_rows(captured("128-flows").points["sender-0"])) == 256
     assert total("reordered", "reordered", "out_of_order_pkts") > 500
-    assert total("sized", "sender-0", "fin_count") == 20
+    # Each side of the ten closes; a FIN that is lost is sent again.
+    closes = our_rows(captured("sized").points["sender-0"]).values()
+    assert [int(row["fin_count"]) > 0 for row in closes] == [True] * 20
 
 
 DIRECTION = Direction("192.0.2.1", 40_000, "198.51.100.7", 443)
