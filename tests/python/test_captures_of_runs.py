@@ -131,8 +131,10 @@ def test_rtt_and_inflight_are_what_the_sender_s_point_can_see(captured, name):
         near = 1e-4 if quiet else 0.15
         for which in ("min", "mean", "max"):
             ours, own = row[f"rtt_{which}_us"], flow[f"rtt_{which}_us"]
-            if which == "min" and not quiet:  # of fewer samples: no smaller, at most their mean
-                assert own * (1 - 1e-4) <= ours <= row["rtt_mean_us"], f"{who} {which}"
+            if which == "min" and not quiet:  # of fewer samples: no smaller
+                # With timeouts a flow has few of them, and none may be near the smallest.
+                most = row["rtt_mean_us"] if name == "timeouts" else own * (1 + near)
+                assert own * (1 - 1e-4) <= ours <= most, f"{who} {which}"
                 continue
             assert ours == pytest.approx(own, rel=near), f"{who} {which}"
         # The engine's average begins with the SYN, ours with the data.
@@ -143,9 +145,9 @@ def test_rtt_and_inflight_are_what_the_sender_s_point_can_see(captured, name):
         assert ours == pytest.approx(flow["outstanding_mean_pkts"], rel=0.005 if quiet else 0.08)
         ours = share * row["inflight_sack_mean_bytes"] / mss
         # What the sender has declared lost is still under way to who looks on: of a window of three
-        # packets, part of one.
-        near, apart_pkts = (0.005, 0.0) if quiet else (0.08, 0.5)
-        own = flow["inflight_mean_pkts"]
+        # packets, as 128 flows have here, part of one.
+        near, own = 0.005 if quiet else 0.08, flow["inflight_mean_pkts"]
+        apart_pkts = 0.3 if name == "128-flows" and not quiet else 0.0
         assert ours == pytest.approx(own, rel=near, abs=apart_pkts), who
 
 
