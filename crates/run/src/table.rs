@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{UInt8Type, UInt32Type};
+use arrow_array::types::{Int64Type, UInt8Type, UInt32Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch,
-    StringArray, UInt8Array, UInt32Array, UInt64Array,
+    Array, ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray,
+    UInt8Array, UInt32Array, UInt64Array,
 };
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, Field, Schema};
-use arrow_select::filter::filter;
 use dumbbell_cc::{Series, TCP_INFINITE_SSTHRESH};
 
 use crate::samples::{FlowSamples, QueueSamples, RawColumn, StateSamples, UNKNOWN};
@@ -129,7 +128,7 @@ impl Table {
         if samples.series.is_empty() {
             return Ok(None);
         }
-        let (time_us, flow) = flows.rows_of(is_row_of_group)?;
+        let (time_us, flow) = flows.rows_of(is_row_of_group);
         let mut columns = vec![("time_us", time_us), ("flow", flow)];
         for (series, raw) in samples.series.iter().zip(samples.columns) {
             columns.push((&series.name, state_column(series, raw, mss_bytes)?));
@@ -139,20 +138,21 @@ impl Table {
     }
 
     /// `time_us` and `flow` of the rows of some flows; shared, not copied, when all are.
-    fn rows_of(
-        &self,
-        is_row_of_group: &impl Fn(u32) -> bool,
-    ) -> Result<(ArrayRef, ArrayRef), ArrowError> {
+    fn rows_of(&self, is_row_of_group: &impl Fn(u32) -> bool) -> (ArrayRef, ArrayRef) {
         let (time_us, flow) = (self.batch.column(0), self.batch.column(1));
         let flows = flow.as_primitive::<UInt32Type>().values();
         if flows.iter().all(|&flow| is_row_of_group(flow)) {
-            return Ok((Arc::clone(time_us), Arc::clone(flow)));
+            return (Arc::clone(time_us), Arc::clone(flow));
         }
-        let mask: BooleanArray = flows
+        let times = time_us.as_primitive::<Int64Type>().values();
+        let rows_of_group = times
             .iter()
-            .map(|&flow| Some(is_row_of_group(flow)))
-            .collect();
-        Ok((filter(time_us, &mask)?, filter(flow, &mask)?))
+            .zip(flows)
+            .filter(|&(_, &flow)| is_row_of_group(flow));
+        let row_count = rows_of_group.clone().count();
+        let mut columns = (Vec::with_capacity(row_count), Vec::with_capacity(row_count));
+        columns.extend(rows_of_group);
+        (column_i64(columns.0), column_u32(columns.1))
     }
 }
 
