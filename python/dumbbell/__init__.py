@@ -8,10 +8,11 @@
 ['time_us', 'flow', 'cwnd_pkts']
 """
 
-from dumbbell import engine_age  # noqa: F401 -- ahead of all that needs the engine
+from dumbbell import engine_compat  # noqa: F401 -- ahead of all that needs the engine
 from dumbbell._core import ENGINE_VERSION, Control
-from dumbbell.analysis import Analysis, Match, analyze, match_captures
-from dumbbell.capture import Capture
+from dumbbell.capture_analysis import Analysis, Match, analyze, match_captures
+from dumbbell.compare import compare
+from dumbbell.compare.xval import CrossValidation, xval
 from dumbbell.congestion_control import (
     CongestionControlChoice,
     Description,
@@ -20,7 +21,8 @@ from dumbbell.congestion_control import (
     congestion_controls,
     describe,
 )
-from dumbbell.cross_validation import CrossValidation, xval
+from dumbbell.congestion_control.linux_tree import LinuxTree, use_linux_tree
+from dumbbell.congestion_control.python import CongestionControl, tcp_cong_avoid_ai, tcp_slow_start
 from dumbbell.errors import (
     Cancelled,
     CaptureError,
@@ -31,18 +33,14 @@ from dumbbell.errors import (
     ResultError,
     ScenarioError,
 )
-from dumbbell.linux_tree import LinuxTree, use_linux_tree
-from dumbbell.metrics import jain, measure
-from dumbbell.paired_comparison import compare
-from dumbbell.python_congestion_control import (
-    CongestionControl,
-    tcp_cong_avoid_ai,
-    tcp_slow_start,
-)
-from dumbbell.quantity import Buffer, Rate, Size, Time
+from dumbbell.metrics import measure
+from dumbbell.quantities.quantity import Buffer, Rate, Size, Time
 from dumbbell.run import Run, run
+from dumbbell.run.capture import Capture
+from dumbbell.runs import SweepInterrupted, run_all
 from dumbbell.scenario import Group, Scenario
-from dumbbell.sweeps import Sweep, SweepInterrupted, SweepResult, run_all
+from dumbbell.statistics import jain
+from dumbbell.sweeps import Sweep, SweepResult
 from dumbbell.verdict import Reason, Verdict
 
 __version__ = ENGINE_VERSION

@@ -18,6 +18,7 @@ import pytest
 import dumbbell
 from dumbbell import _core
 from dumbbell.cli import invoke
+from dumbbell.run import engine
 
 # A shell starts what it puts in the background with Ctrl-C ignored, and that is inherited: the
 # programs that tests start would not hear it either.
@@ -137,7 +138,7 @@ def fabricated_kernel(monkeypatch: pytest.MonkeyPatch) -> FabricatedKernel:
     """Put a fabricated kernel engine in the place of the real one."""
     kernel = FabricatedKernel()
     monkeypatch.setattr(_core, "run", kernel.run)
-    monkeypatch.setattr("dumbbell.engine.has_capabilities", lambda *_bits: True)
+    monkeypatch.setattr(engine, "has_capabilities", lambda *_bits: True)
     return kernel
 
 

@@ -17,8 +17,8 @@ import pytest
 
 import dumbbell
 from dumbbell import EngineError, Scenario, ScenarioError
+from dumbbell.cli.machine import abilities, facts
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.machine import abilities, facts
 
 ROOT = Path(__file__).parents[2]
 OURS = ROOT / "crates/cc/tests/cc"

@@ -12,9 +12,9 @@ import pytest
 
 import dumbbell
 from dumbbell import Capture, EngineError, Run, Scenario, ScenarioError
-from dumbbell.capture import capture_beside
 from dumbbell.cli.capture import tidying
-from dumbbell.machine import abilities, facts
+from dumbbell.cli.machine import abilities, facts
+from dumbbell.run.capture import capture_beside
 
 SCENARIO = Scenario(["reno", "cubic"], rate="10mbit", buffer="0.5bdp", time="2s")
 POINTS = ["sender-0", "receiver-0", "sender-1", "receiver-1", "bottleneck-in", "bottleneck-out"]

@@ -15,8 +15,8 @@ import pytest
 from dumbbell import _core
 from dumbbell.cc_check import check
 from dumbbell.cc_check.storm import storm
-from dumbbell.cc_new import new
 from dumbbell.congestion_control import congestion_controls
+from dumbbell.congestion_control.new import new
 from dumbbell.errors import EngineError, ResultError, ScenarioError
 
 ROOT = Path(__file__).parents[2]

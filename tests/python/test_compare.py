@@ -9,8 +9,8 @@ import pytest
 
 import dumbbell
 from dumbbell import Group, Scenario
+from dumbbell.compare import compare
 from dumbbell.metrics import METRICS
-from dumbbell.paired_comparison import compare
 from dumbbell.sweeps import Sweep
 
 SEEDS = range(1, 7)

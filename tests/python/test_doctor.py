@@ -60,7 +60,7 @@ def test_json(cli, machine):
 
 
 def test_exits_with_1_when_not_even_the_simulator_runs(cli, machine, monkeypatch):
-    monkeypatch.setattr("dumbbell.machine.simulator_fault", lambda: ("no C compiler",))
+    monkeypatch.setattr("dumbbell.cli.machine.simulator_fault", lambda: ("no C compiler",))
     outcome = cli("doctor")
     assert outcome.code == 1
     assert "simulator: no, no C compiler" in outcome.out

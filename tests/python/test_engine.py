@@ -14,17 +14,17 @@ from dumbbell import (
     Run,
     Scenario,
     ScenarioError,
-    engine,
 )
-from dumbbell.engine import check_engine, default_workers
-from dumbbell.scenario_file import read_scenario
+from dumbbell.run import engine
+from dumbbell.run.engine import check_engine, default_workers
+from dumbbell.scenario.file import read_scenario
 
 FAST = ("--time", "1s")
 
 
 @pytest.fixture
 def ordinary_user(monkeypatch):
-    monkeypatch.setattr("dumbbell.engine.has_capabilities", lambda *_bits: False)
+    monkeypatch.setattr(engine, "has_capabilities", lambda *_bits: False)
 
 
 def test_the_kernels_own_is_a_congestion_control_without_parameters_or_series():
@@ -126,7 +126,7 @@ def test_an_ordinary_user_s_program_is_told_how(ordinary_user):
 
 def test_capabilities_are_read_from_the_process(monkeypatch, tmp_path):
     status = tmp_path / "status"
-    monkeypatch.setattr("dumbbell.engine.Path", lambda _path: status)
+    monkeypatch.setattr(engine, "Path", lambda _path: status)
     status.write_text("Name:\tx\nCapEff:\t0000000000201000\n")  # bits 12 and 21
     assert engine.has_capabilities(12, 21)
     assert not engine.has_capabilities(12, 39)
@@ -138,5 +138,5 @@ def test_capabilities_are_read_from_the_process(monkeypatch, tmp_path):
 
 
 def test_capabilities_are_as_good_as_root(monkeypatch):
-    monkeypatch.setattr("dumbbell.engine.has_capabilities", lambda *_bits: True)
+    monkeypatch.setattr(engine, "has_capabilities", lambda *_bits: True)
     check_engine("kernel", Scenario(["copa"]))

@@ -26,7 +26,7 @@ from dumbbell.gate import (
 )
 from dumbbell.gate.baseline import moved_cc, shown_cc
 from dumbbell.gate.markdown import plain
-from dumbbell.gate.sentences import CHANGE_COLUMNS
+from dumbbell.gate.text import CHANGE_COLUMNS
 from tests.python import planted
 from tests.python.conftest import Outcome
 

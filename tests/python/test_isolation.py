@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import dumbbell
-from dumbbell.isolation import foreign_run
+from dumbbell.run.isolation import foreign_run
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = ROOT / "tests/data/hostile/hostile.bpf.c"

@@ -19,7 +19,7 @@ import pytest
 
 import dumbbell
 from dumbbell import EngineError, Group, Scenario
-from dumbbell.machine import abilities, facts
+from dumbbell.cli.machine import abilities, facts
 
 _, KERNEL, BPF = abilities(facts())
 needs_kernel = pytest.mark.skipif(not KERNEL.is_there, reason=str(KERNEL))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell.machine import abilities, facts
+from dumbbell.cli.machine import abilities, facts
 
 _, KERNEL, BPF = abilities(facts())
 pytestmark = pytest.mark.skipif(not KERNEL.is_there, reason=str(KERNEL))

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell.cross_validation import Comparison, compare, measure, summarize
-from dumbbell.measurements import Measurement, load
-from dumbbell.sweeps import run_all
+from dumbbell.compare.measurements import Measurement, load
+from dumbbell.compare.measures import measure
+from dumbbell.compare.xval_comparison import Comparison, compare, summarize
+from dumbbell.runs import run_all
 
 FILES = sorted((Path(__file__).parents[1] / "data").glob("kernel-*.json"))
 CASES = [

@@ -14,7 +14,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Group, LinuxTree, Scenario, ScenarioError, use_linux_tree
-from dumbbell.linux_tree import LINUX_NAMES
+from dumbbell.congestion_control.linux_tree import LINUX_NAMES
 from tests.python.conftest import Outcome
 from tests.python.linux.causes import CAUSES, Cause, either_trace_pct
 from tests.python.linux.ours_and_linux import COMPARISONS, Comparison

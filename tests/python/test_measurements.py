@@ -7,8 +7,9 @@ import json
 import pytest
 
 import dumbbell
-from dumbbell import ResultError, Scenario, measurements
-from dumbbell.cross_validation import measure
+from dumbbell import ResultError, Scenario
+from dumbbell.compare import measurements
+from dumbbell.compare.measures import measure
 
 SCENARIO = Scenario(["copa", "cubic"], time="1s")
 

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from dumbbell.metrics import group_metrics, jain, share, spearman, utilization
+from dumbbell.run.groups import group_metrics, utilization
+from dumbbell.statistics import jain, share, spearman
 
 
 def test_jain():

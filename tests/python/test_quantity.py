@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 
 from dumbbell.errors import ScenarioError
-from dumbbell.quantity import Buffer, Rate, Size, Time, expand, expand_counts
+from dumbbell.quantities.quantity import Buffer, Rate, Size, Time, expand, expand_counts
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dumbbell import Run, Scenario, ScenarioError, run
-from dumbbell.steps import RateSteps
+from dumbbell.quantities.steps import RateSteps
 from dumbbell.verdict.counters import check_rate
 from dumbbell.verdict.reason import OK
 

@@ -8,10 +8,10 @@ import re
 from importlib import resources
 
 import dumbbell.papers as papers_package
-from dumbbell.engine import KERNEL, SIMULATOR
 from dumbbell.metrics import METRICS
 from dumbbell.papers import PAPERS
 from dumbbell.report.language import bilingual, japanese
+from dumbbell.run.engine import KERNEL, SIMULATOR
 
 TEMPLATES = ("paper.html.j2", "reproduction.html.j2", "site.html.j2", "sweep.html.j2")
 #: Axes of a sweep whose names a page translates; others are shown as they are written.

@@ -12,6 +12,7 @@ import pytest
 
 from dumbbell.cli import rootless
 from dumbbell.errors import EngineError
+from dumbbell.run import engine
 
 RUN = ("run", "linux/cubic", "--engine", "kernel", "--time", "1s")
 
@@ -29,7 +30,7 @@ def executed(monkeypatch):
         commands.append((command, environment))
         raise Replaced
 
-    monkeypatch.setattr("dumbbell.engine.has_capabilities", lambda *_bits: False)
+    monkeypatch.setattr(engine, "has_capabilities", lambda *_bits: False)
     monkeypatch.setattr("os.execvpe", execute)
     monkeypatch.setattr(rootless, "probe", lambda: None)
     return commands

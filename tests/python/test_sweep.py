@@ -10,7 +10,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Run, Scenario, SweepInterrupted, run_all
-from dumbbell.sweeps import Progress
+from dumbbell.runs import Progress
 
 
 def scenarios(count: int, seconds: str = "1s") -> list[tuple[int, Scenario]]:

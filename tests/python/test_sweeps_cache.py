@@ -11,10 +11,10 @@ import pytest
 
 import dumbbell
 from dumbbell import Scenario, Sweep, _core
-from dumbbell.capture import Capture
-from dumbbell.sweeps import Cache
-from dumbbell.sweeps.inventory import prune, take_inventory, verify
-from dumbbell.sweeps.key import run_key
+from dumbbell.run.capture import Capture
+from dumbbell.runs import Cache
+from dumbbell.runs.inventory import prune, take_inventory, verify
+from dumbbell.runs.key import run_key
 
 SCENARIO = Scenario(["copa", "cubic"], time="1s", rate="10mbit")
 SWEEP = Sweep(SCENARIO, {"buffer": "1..2bdp"}, reps=2)

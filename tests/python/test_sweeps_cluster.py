@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from dumbbell import EngineError, Scenario, Sweep
-from dumbbell.sweeps import Progress
-from dumbbell.sweeps.cluster import check_address
+from dumbbell.runs import Progress
+from dumbbell.runs.cluster import check_address
 from tests.python.test_sweeps_run import files
 
 distributed = pytest.importorskip("distributed")
@@ -50,7 +50,7 @@ def test_a_worker_that_is_killed_takes_nothing_along(tmp_path: Path):
 
 
 def test_a_cluster_that_does_not_answer_is_a_line(cli, monkeypatch):
-    monkeypatch.setattr("dumbbell.sweeps.cluster.CONNECT_TIMEOUT_S", 1)
+    monkeypatch.setattr("dumbbell.runs.cluster.CONNECT_TIMEOUT_S", 1)
     outcome = cli("sweep", "copa", "--time", "1s", "--cluster", "tcp://127.0.0.1:9")
     assert outcome.code == 2
     assert outcome.err.count("\n") == 1

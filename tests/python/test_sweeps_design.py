@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dumbbell import Group, Scenario, ScenarioError, Sweep
+from dumbbell.runs.key import run_key
 from dumbbell.sweeps.design import Design, label_of, make_design
-from dumbbell.sweeps.key import run_key
 
 BASE = Scenario(["copa", Group("cubic", 2)], time="5s", seed=7)
 

@@ -14,8 +14,8 @@ import pytest
 import dumbbell
 from dumbbell.report.sweep_page import render_sweep
 from dumbbell.report.verdict_table import remarks_of, verdict_counts
-from dumbbell.sweeps import Cache, Progress
-from dumbbell.sweeps.inventory import verify
+from dumbbell.runs import Cache, Progress
+from dumbbell.runs.inventory import verify
 from tests.python.conftest import Outcome
 
 HOSTILE = Path(__file__).parents[1] / "data/hostile/hostile.bpf.c"

@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from dumbbell import EngineError, Group, Run, Scenario, ScenarioError, Sweep, SweepResult, run_all
-from dumbbell.sweeps import Progress, executor
+from dumbbell.runs import Progress, executor
+from dumbbell.runs.key import run_key
 from dumbbell.sweeps.kept_runs import KeptRuns
-from dumbbell.sweeps.key import run_key
 from dumbbell.sweeps.until_ci import Tightness
 
 SCENARIO = Scenario(["copa", "cubic"], time="2s", rate="10mbit")
@@ -47,7 +47,7 @@ def test_results_are_the_same_bytes_on_threads_and_processes(tmp_path):
 
 def test_a_worker_with_another_build_is_refused(monkeypatch):
     job = executor.Job(SCENARIO, "simulator", run_key(SCENARIO, "simulator"), series=False)
-    monkeypatch.setattr("dumbbell.sweeps.key.engine_build", lambda: "another")
+    monkeypatch.setattr("dumbbell.runs.key.engine_build", lambda: "another")
     with pytest.raises(EngineError, match="a worker has another build of dumbbell"):
         executor.perform_elsewhere(job)
 

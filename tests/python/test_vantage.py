@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from dumbbell.analysis.best_point import best_views
-from dumbbell.analysis.vantage import notes_of
+from dumbbell.capture_analysis.best_point import best_views
+from dumbbell.capture_analysis.vantage import notes_of
 
 
 def view(connection: int, point: str, vantage: str, payload: int, **words: Any) -> dict[str, Any]:

@@ -12,9 +12,10 @@ import pytest
 import dumbbell
 from dumbbell import Group, Reason, Run, Scenario, Verdict
 from dumbbell.cli.xval import mixes
-from dumbbell.cross_validation import compare, cross_validate, measure, summarize
-from dumbbell.cross_validation.comparison import welch_interval
-from dumbbell.cross_validation.table import summary_lines
+from dumbbell.compare.measures import measure
+from dumbbell.compare.xval import cross_validate
+from dumbbell.compare.xval_comparison import compare, summarize, welch_interval
+from dumbbell.compare.xval_table import summary_lines
 
 ARGUMENTS = ("xval", "copa", "cubic", "--buffer", "1..2bdp", "--time", "2s", "--reps", "2")
 
@@ -165,7 +166,7 @@ def test_a_scenario_without_a_run_to_believe_is_exit_1(
     cli, monkeypatch, fabricated_kernel, tmp_path
 ):
     invalid = Verdict((Reason("INVALID", "lateness", "much too late"),))
-    monkeypatch.setattr(sys.modules["dumbbell.run"], "judge", lambda *_: invalid)
+    monkeypatch.setattr(sys.modules["dumbbell.run.run"], "judge", lambda *_: invalid)
     outcome = cli(*ARGUMENTS, "--simulator-reps", "1", "--out", str(tmp_path))
     assert outcome.code == 1
     assert outcome.out.count("  invalid: much too late") == 2

@@ -1,6 +1,6 @@
 //! Congestion controls written in Python: `dumbbell.CongestionControl` hosted where C would be.
 //!
-//! `dumbbell.python_congestion_control.load` finds the class and describes it; here its hooks are
+//! `dumbbell.congestion_control.python.load` finds the class and describes it; here its hooks are
 //! called, with a socket that is a copy of the sender's. What a hook may write is copied back.
 
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::python_samples::{PyAckSample, PyRateSample};
 use crate::python_socket::PySocket;
 
 /// Where Python finds and describes a class.
-const LOADER: &str = "dumbbell.python_congestion_control";
+const LOADER: &str = "dumbbell.congestion_control.python";
 
 /// Loads what is Python's, and the rest as C.
 pub(crate) fn load(request: &Request, seed: u64) -> Result<Rc<Instance>, Error> {

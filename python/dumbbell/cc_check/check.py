@@ -12,10 +12,11 @@ from dumbbell import _core
 from dumbbell.cc_check.finding import Finding, LeftOut
 from dumbbell.cc_check.storm import FLOWS, STEPS, Storm, storm
 from dumbbell.cc_check.storm_builder import Builder
-from dumbbell.congestion_control import OBJECT, CongestionControlChoice, Description, describe
-from dumbbell.engine import CAP_SYS_ADMIN, has_capabilities
+from dumbbell.congestion_control import CongestionControlChoice, Description, describe
+from dumbbell.congestion_control.choice import OBJECT
 from dumbbell.errors import CongestionControlError, EngineError, ScenarioError
 from dumbbell.run import Run, run
+from dumbbell.run.engine import CAP_SYS_ADMIN, has_capabilities
 from dumbbell.scenario import Scenario
 
 __all__ = ["Check", "check"]

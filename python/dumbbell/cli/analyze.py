@@ -12,15 +12,15 @@ import pyarrow.compute as pc
 import typer
 from rich.console import Console
 
-from dumbbell.analysis import Analysis, Match, analyze, match_captures
-from dumbbell.analysis.analyze import STDIN
-from dumbbell.analysis.figures import endpoint
+from dumbbell.capture_analysis import Analysis, Match, analyze, match_captures
+from dumbbell.capture_analysis.analyze import STDIN
+from dumbbell.capture_analysis.figures import endpoint
 from dumbbell.cli import options
 from dumbbell.cli.capture_trouble import match_trouble, trouble
 from dumbbell.cli.console import out, print_json, table
 from dumbbell.errors import CaptureError
-from dumbbell.quantity import is_count
-from dumbbell.run_directory import check_parent
+from dumbbell.quantities.quantity import is_count
+from dumbbell.run.directory import check_parent
 
 __all__ = ["analyze_command"]
 

@@ -10,12 +10,12 @@ import typer
 
 from dumbbell.cli import options
 from dumbbell.cli.console import error, out, print_json, table
-from dumbbell.counted import counted
 from dumbbell.errors import ScenarioError
-from dumbbell.quantity import Size
-from dumbbell.sweeps.age import parse_age
-from dumbbell.sweeps.cache import CACHE_VARIABLE, Cache
-from dumbbell.sweeps.inventory import Inventory, Removed, prune, take_inventory, verify
+from dumbbell.quantities.pluralize import counted
+from dumbbell.quantities.quantity import Size
+from dumbbell.runs.age import parse_age
+from dumbbell.runs.cache import CACHE_VARIABLE, Cache
+from dumbbell.runs.inventory import Inventory, Removed, prune, take_inventory, verify
 
 __all__ = ["cache_app"]
 

@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from dumbbell.capture import CAPTURE, CAPTURE_POINTS, HEADERS, Capture, capture_beside
 from dumbbell.errors import DumbbellError, ScenarioError
 from dumbbell.run import Run
+from dumbbell.run.capture import CAPTURE, CAPTURE_POINTS, HEADERS, Capture, capture_beside
 
 __all__ = [
     "CaptureFlag",

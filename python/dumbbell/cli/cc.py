@@ -12,12 +12,12 @@ import typer
 from rich.console import Console
 
 from dumbbell.cc_check import Check, check
-from dumbbell.cc_new import new
 from dumbbell.cli import options
 from dumbbell.cli.console import err, note, out, print_json, table
 from dumbbell.congestion_control import Description, congestion_controls, describe
+from dumbbell.congestion_control.linux_tree import tree_in_use
+from dumbbell.congestion_control.new import new
 from dumbbell.errors import EngineError, ScenarioError, nearest
-from dumbbell.linux_tree import tree_in_use
 
 __all__ = ["cc_app"]
 

@@ -13,9 +13,9 @@ import typer
 
 from dumbbell.cli import options
 from dumbbell.cli.console import out, print_json, table
+from dumbbell.compare import Comparison, PairedComparison, compare
 from dumbbell.errors import ScenarioError
 from dumbbell.metrics import METRICS, Metric
-from dumbbell.paired_comparison import Comparison, PairedComparison, compare
 from dumbbell.statistics import Interval
 
 __all__ = ["compare_command"]

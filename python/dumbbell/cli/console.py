@@ -17,7 +17,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from dumbbell.sweeps.cache import Cache
+from dumbbell.runs.cache import Cache
 
 __all__ = ["error", "note", "note_cache", "out", "print_json", "progress_bar", "table"]
 

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from dumbbell.cli import options
 from dumbbell.cli.console import out, print_json
-from dumbbell.machine import Fact, abilities, facts
+from dumbbell.cli.machine import Fact, abilities, facts
 
 __all__ = ["doctor_command"]
 

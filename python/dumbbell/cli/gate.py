@@ -14,7 +14,6 @@ from rich.table import Table
 from dumbbell.cli import options
 from dumbbell.cli.console import out, print_json, progress_bar, table
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.engine import SIMULATOR
 from dumbbell.errors import GateError, os_reason
 from dumbbell.gate import (
     LEVEL,
@@ -31,7 +30,7 @@ from dumbbell.gate import (
 )
 from dumbbell.gate.junit import write_junit
 from dumbbell.gate.markdown import to_markdown
-from dumbbell.gate.sentences import (
+from dumbbell.gate.text import (
     CHANGE_COLUMNS,
     CRITERION_COLUMNS,
     change_row,
@@ -41,7 +40,8 @@ from dumbbell.gate.sentences import (
     outline,
     unmet,
 )
-from dumbbell.sweeps import Progress
+from dumbbell.run.engine import SIMULATOR
+from dumbbell.runs import Progress
 
 __all__ = ["gate_command"]
 

@@ -36,7 +36,7 @@ from dumbbell.models import (
     padhye1998,
     ware2019,
 )
-from dumbbell.quantity import Time, expand_counts
+from dumbbell.quantities.quantity import Time, expand_counts
 
 __all__ = ["model_app"]
 

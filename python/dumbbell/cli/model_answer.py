@@ -13,7 +13,7 @@ from dumbbell.cli.console import out, print_json, table
 from dumbbell.errors import ScenarioError
 from dumbbell.models import DERIVED, MODELS, Bottleneck, Model
 from dumbbell.models.sawtooth import Sawtooth
-from dumbbell.quantity import Time, expand
+from dumbbell.quantities.quantity import Time, expand
 from dumbbell.scenario import Scenario
 
 __all__ = [

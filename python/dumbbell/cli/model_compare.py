@@ -14,17 +14,17 @@ from rich.console import Console
 from dumbbell.cli import options
 from dumbbell.cli.axes import RANGE, points_of, with_constants
 from dumbbell.cli.console import note_cache, out, print_json, progress_bar, table
-from dumbbell.engine import SIMULATOR, check_engine
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.models import MODELS, Model
 from dumbbell.models.comparison import Compared, compare, summarize, verdict_counts
 from dumbbell.plots.comparison_figure import draw_comparison
 from dumbbell.plots.static import save
-from dumbbell.quantity import Time
-from dumbbell.run_directory import check_parent
+from dumbbell.quantities.quantity import Time
+from dumbbell.run.directory import check_parent
+from dumbbell.run.engine import SIMULATOR, check_engine
+from dumbbell.runs import Progress
+from dumbbell.runs.cache import as_cache
 from dumbbell.scenario import Group, Scenario
-from dumbbell.sweeps import Progress
-from dumbbell.sweeps.cache import as_cache
 
 __all__ = ["compare_command"]
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from dumbbell.congestion_control.linux_tree import use_linux_tree
 from dumbbell.errors import ScenarioError
-from dumbbell.linux_tree import use_linux_tree
-from dumbbell.quantity import Time, expand
+from dumbbell.quantities.quantity import Time, expand
 from dumbbell.scenario import Group, Scenario
 
 __all__ = [

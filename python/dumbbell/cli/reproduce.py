@@ -16,13 +16,13 @@ from rich.table import Table
 from dumbbell.cli import options
 from dumbbell.cli.capture import tidying
 from dumbbell.cli.console import note, note_cache, out, print_json, progress_bar, table
-from dumbbell.engine import KERNEL, SIMULATOR, check_engine, default_workers
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.papers import PAPERS, EngineResult, Finding, Paper, Reproduction, reproduce
 from dumbbell.papers.reproduce import RUNS
 from dumbbell.report import write_site
-from dumbbell.run_directory import check_parent
-from dumbbell.sweeps import Cache, Progress, SweepInterrupted
+from dumbbell.run.directory import check_parent
+from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, default_workers
+from dumbbell.runs import Cache, Progress, SweepInterrupted
 
 __all__ = ["reproduce_command"]
 

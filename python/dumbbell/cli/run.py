@@ -19,10 +19,10 @@ from dumbbell.cli.capture import (
 )
 from dumbbell.cli.console import out, paint, print_json, progress_bar, table
 from dumbbell.cli.options import Settings, base_scenario
-from dumbbell.engine import SIMULATOR, check_engine
-from dumbbell.quantity import Rate
+from dumbbell.quantities.quantity import Rate
 from dumbbell.run import Run, run
-from dumbbell.run_directory import check_place
+from dumbbell.run.directory import check_place
+from dumbbell.run.engine import SIMULATOR, check_engine
 from dumbbell.verdict import INVALID
 
 __all__ = ["print_run", "run_command"]

@@ -20,15 +20,16 @@ from dumbbell.cli.capture import (
 from dumbbell.cli.console import error, note, out, print_json, progress_bar
 from dumbbell.cli.options import Settings, base_scenario
 from dumbbell.cli.sweep_table import sweep_table
-from dumbbell.counted import counted
-from dumbbell.engine import SIMULATOR
 from dumbbell.errors import ScenarioError
-from dumbbell.plain_value import word
 from dumbbell.plots.paper_figure import save_for_print
 from dumbbell.plots.result_figures import ResultFigures
-from dumbbell.run_directory import check_parent
-from dumbbell.sweeps import Progress, Sweep, SweepInterrupted, SweepResult
-from dumbbell.sweeps.record_directory import file_digest
+from dumbbell.quantities.plain_value import word
+from dumbbell.quantities.pluralize import counted
+from dumbbell.run.directory import check_parent
+from dumbbell.run.engine import SIMULATOR
+from dumbbell.runs import Progress, SweepInterrupted
+from dumbbell.runs.record_directory import file_digest
+from dumbbell.sweeps import Sweep, SweepResult
 from dumbbell.sweeps.sweep_directory import ROWS, place_of
 from dumbbell.verdict import INVALID, WARN
 

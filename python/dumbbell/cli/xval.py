@@ -9,13 +9,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from dumbbell import measurements
 from dumbbell.cli import axes, options
 from dumbbell.cli.console import note_cache, out, print_json, progress_bar, table
 from dumbbell.cli.options import Settings, base_scenario
-from dumbbell.cross_validation import Case, CrossValidation, xval
-from dumbbell.cross_validation.page import write_page_of
-from dumbbell.cross_validation.table import (
+from dumbbell.compare import measurements
+from dumbbell.compare.xval import Case, CrossValidation, xval
+from dumbbell.compare.xval_table import (
     COLUMNS,
     OVERVIEW_COLUMNS,
     comparison_row,
@@ -23,10 +22,11 @@ from dumbbell.cross_validation.table import (
     overview_rows,
     summary_lines,
 )
-from dumbbell.engine import KERNEL, SIMULATOR, check_engine
-from dumbbell.run_directory import check_parent
+from dumbbell.report.xval_page import write_page_of
+from dumbbell.run.directory import check_parent
+from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
+from dumbbell.runs import Cache, Progress, SweepInterrupted
 from dumbbell.scenario import Scenario
-from dumbbell.sweeps import Cache, Progress, SweepInterrupted
 from dumbbell.sweeps.design import group_names
 from dumbbell.verdict import Reason
 

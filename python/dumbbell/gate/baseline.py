@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from dumbbell.congestion_control import is_file
+from dumbbell.congestion_control.choice import is_file
 from dumbbell.errors import GateError, os_reason
 from dumbbell.gate.suite_file import build_suite
 from dumbbell.gate.suite_result import CellResult, Observed, SuiteResult

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dumbbell.engine import SIMULATOR
 from dumbbell.errors import GateError
 from dumbbell.gate.comparison import Change, Comparison, compare_cells
 from dumbbell.gate.criterion_outcome import CriterionOutcome, Met, judge_criteria
@@ -14,6 +13,7 @@ from dumbbell.gate.metric_value import metric_named
 from dumbbell.gate.suite import MIN_REPS, Judged
 from dumbbell.gate.suite_result import SuiteResult
 from dumbbell.gate.tolerance import Tolerance
+from dumbbell.run.engine import SIMULATOR
 from dumbbell.statistics import holm
 
 __all__ = ["LEVEL", "Gate", "Unjudged", "fresh_seed", "judge"]

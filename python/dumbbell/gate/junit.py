@@ -13,7 +13,7 @@ from dumbbell.errors import GateError, os_reason
 from dumbbell.gate.comparison import Change
 from dumbbell.gate.criterion_outcome import Met
 from dumbbell.gate.gate import Gate
-from dumbbell.gate.sentences import say_change, say_criterion
+from dumbbell.gate.text import say_change, say_criterion
 
 __all__ = ["write_junit"]
 

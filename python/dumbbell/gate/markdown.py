@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from dumbbell.gate.gate import Gate
-from dumbbell.gate.sentences import (
+from dumbbell.gate.text import (
     CHANGE_COLUMNS,
     CRITERION_COLUMNS,
     change_row,

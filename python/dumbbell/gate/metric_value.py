@@ -6,7 +6,7 @@ import re
 
 from dumbbell.errors import GateError, ScenarioError, nearest
 from dumbbell.metrics import METRICS, Metric
-from dumbbell.quantity import Rate, Time
+from dumbbell.quantities.quantity import Rate, Time
 
 __all__ = ["metric_named", "read_value", "write_difference", "write_value"]
 

@@ -13,9 +13,9 @@ from dumbbell.gate.subject import Measure
 from dumbbell.gate.suite import MIN_REPS, Case, Judged, Suite
 from dumbbell.gate.tolerance import Tolerance
 from dumbbell.metrics import Warmup
-from dumbbell.plain_value import check_count
-from dumbbell.scenario import GROUP_WORDS, SCENARIO_WORDS
-from dumbbell.scenario_file import parse_toml, read_text
+from dumbbell.quantities.plain_value import check_count
+from dumbbell.scenario.file import parse_toml, read_text
+from dumbbell.scenario.scenario import GROUP_WORDS, SCENARIO_WORDS
 
 __all__ = ["build_suite", "find_suite", "read_suite", "shipped_suites"]
 

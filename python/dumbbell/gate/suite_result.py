@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.engine import SIMULATOR, engine_build
 from dumbbell.errors import GateError
 from dumbbell.gate.subject import RUN, UNDER_TEST
 from dumbbell.gate.suite import Case, Suite, is_under_test
 from dumbbell.metrics.observation import Observation
 from dumbbell.run import Run
+from dumbbell.run.engine import SIMULATOR, engine_build
+from dumbbell.runs import Progress, run_all
 from dumbbell.scenario import Scenario
-from dumbbell.sweeps import Progress, run_all
 from dumbbell.verdict import INVALID
 
 __all__ = ["CellResult", "Observed", "SuiteResult", "run_suite"]

@@ -4,27 +4,9 @@
 figures of the whole run, as the papers have them.
 """
 
-from dumbbell.metrics.fairness import jain
-from dumbbell.metrics.group import group_metrics, sum_known, utilization
 from dumbbell.metrics.harm import harm, harm_of
 from dumbbell.metrics.metric import Metric
 from dumbbell.metrics.registry import METRICS, measure
-from dumbbell.metrics.throughput import share
 from dumbbell.metrics.warmup import Warmup, mser5
-from dumbbell.statistics.rank_correlation import spearman
 
-__all__ = [
-    "METRICS",
-    "Metric",
-    "Warmup",
-    "group_metrics",
-    "harm",
-    "harm_of",
-    "jain",
-    "measure",
-    "mser5",
-    "share",
-    "spearman",
-    "sum_known",
-    "utilization",
-]
+__all__ = ["METRICS", "Metric", "Warmup", "harm", "harm_of", "measure", "mser5"]

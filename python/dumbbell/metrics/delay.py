@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dumbbell.metrics.mean import mean
 from dumbbell.metrics.observation import FloatArray, Observation
+from dumbbell.statistics import mean
 
 __all__ = [
     "queue_delay_mean_us", "queue_delay_p50_us", "queue_delay_p95_us", "queue_delay_p99_us",

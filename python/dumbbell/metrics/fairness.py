@@ -2,35 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-import numpy.typing as npt
-
 from dumbbell.metrics.observation import Observation
 from dumbbell.metrics.throughput import flow_rates_bps
+from dumbbell.statistics import jain
 
-__all__ = ["jain", "jain_of_flows"]
-
-
-def jain(rates: Sequence[float] | npt.NDArray[np.float64]) -> float:
-    """Jain's fairness index, (Σx)² / (n·Σx²).
-
-    1 when all are equal, 1/n when one has everything. Nothing to share (all zero) counts as equal.
-
-    Parameters
-    ----------
-    rates
-        One rate per flow.
-
-    References
-    ----------
-    Jain, Chiu, Hawe: "A quantitative measure of fairness and discrimination", DEC-TR-301, 1984;
-    RFC 5166 §2.3.1 and RFC 9743 §5 use it for congestion control.
-    """
-    x = np.asarray(rates, dtype=np.float64)
-    squares = float(np.sum(x * x))
-    return 1.0 if squares == 0 else float(np.sum(x)) ** 2 / (x.size * squares)
+__all__ = ["jain_of_flows"]
 
 
 def jain_of_flows(seen: Observation) -> float:

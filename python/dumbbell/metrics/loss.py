@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dumbbell.metrics.observation import Observation
-from dumbbell.metrics.throughput import share
+from dumbbell.statistics import share
 
 __all__ = ["drop_rate", "retransmission_rate", "rto_count"]
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dumbbell.engine import SIMULATOR
 from dumbbell.metrics.warmup import Warmup
+from dumbbell.run.engine import SIMULATOR
 
 if TYPE_CHECKING:
     from dumbbell.run import Run

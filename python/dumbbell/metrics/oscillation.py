@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dumbbell.metrics.mean import mean
 from dumbbell.metrics.observation import Observation
+from dumbbell.statistics import mean
 
 __all__ = ["oscillation"]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dumbbell.metrics.mean import mean
 from dumbbell.metrics.observation import FloatArray, Observation
+from dumbbell.statistics import mean, share
 
 __all__ = [
     "bottleneck_utilization",
@@ -15,14 +15,8 @@ __all__ = [
     "goodput_bps",
     "goodput_per_flow_bps",
     "goodput_share",
-    "share",
     "throughput_bps",
 ]
-
-
-def share(part: float, total: float) -> float:
-    """Part of a total, 0 to 1: part / total, and 0 when there is no total."""
-    return part / total if total > 0 else 0.0
 
 
 def flow_rates_bps(seen: Observation, numbers: Sequence[int]) -> FloatArray:

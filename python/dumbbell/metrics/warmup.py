@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.errors import ResultError, ScenarioError
-from dumbbell.quantity import Time
+from dumbbell.quantities.quantity import Time
 
 if TYPE_CHECKING:
     from dumbbell.run import Run

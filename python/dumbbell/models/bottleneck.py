@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dumbbell.models.does_not_apply import DoesNotApply
-from dumbbell.quantity import Buffer, Rate, Time
-from dumbbell.scenario import DEFAULT_MSS, HEADER_BYTES, Group, Scenario
+from dumbbell.quantities.quantity import Buffer, Rate, Time
+from dumbbell.scenario import Group, Scenario
+from dumbbell.scenario.scenario import DEFAULT_MSS, HEADER_BYTES
 
 __all__ = ["Bottleneck"]
 

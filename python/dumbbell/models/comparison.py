@@ -12,14 +12,14 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow.compute as pc
 
-from dumbbell.engine import SIMULATOR
 from dumbbell.errors import ResultError
-from dumbbell.metrics import share
 from dumbbell.models.model import Headline, Model
 from dumbbell.run import Run
+from dumbbell.run.engine import SIMULATOR
+from dumbbell.run.series import to_floats
+from dumbbell.runs import Cache, Progress, run_all
 from dumbbell.scenario import Scenario
-from dumbbell.series import to_floats
-from dumbbell.sweeps import Cache, Progress, run_all
+from dumbbell.statistics import share
 from dumbbell.verdict import Verdict
 
 __all__ = ["Compared", "Errors", "compare", "measure_late", "summarize", "verdict_counts"]

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dumbbell.errors import ResultError
-from dumbbell.metrics import share
 from dumbbell.models.bottleneck import Bottleneck
 from dumbbell.scenario import Group, Scenario
+from dumbbell.statistics import share
 
 __all__ = ["Prediction", "algorithm", "predict_rates"]
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.capture import Capture, capture_beside
-from dumbbell.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.papers.paper import Finding, Paper, ResultTable
 from dumbbell.plots import Figure, static
 from dumbbell.report import write_report
 from dumbbell.run import SCHEMA_VERSION, Run
-from dumbbell.sweeps import Cache, Progress, run_all
+from dumbbell.run.capture import Capture, capture_beside
+from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
+from dumbbell.runs import Cache, Progress, run_all
 
 __all__ = ["RUNS", "EngineResult", "Reproduction", "reproduce"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dumbbell.metrics import spearman
 from dumbbell.papers.paper import Check
+from dumbbell.statistics import spearman
 
 __all__ = ["falls", "grows"]
 

@@ -8,23 +8,17 @@ from functools import cache
 
 import numpy as np
 
+from dumbbell.compare.pairs import cells_alike
 from dumbbell.errors import ResultError, nearest
 from dumbbell.metrics import Metric
 from dumbbell.models import MODELS, Model, Prediction, models_of
-from dumbbell.paired_comparison.pairs import cells_alike
 from dumbbell.plots.cell_values import CellValues
 from dumbbell.plots.figure import Curve, Figure
 from dumbbell.plots.model_overlay import model_curve
-from dumbbell.plots.style import (
-    UNKNOWN_COLOR,
-    cc_label,
-    group_colors,
-    group_labels,
-    style_of,
-)
+from dumbbell.plots.style import UNKNOWN_COLOR, cc_label, group_colors, group_labels, style_of
 from dumbbell.plots.sweep_layout import Facet, Layout, lay_out
 from dumbbell.statistics import Interval
-from dumbbell.statistics.written import MIN_INTERVAL
+from dumbbell.statistics.format import MIN_INTERVAL
 from dumbbell.sweeps import SweepResult
 
 __all__ = ["ResultFigures", "Shown"]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from dumbbell.group_labels import label_of
 from dumbbell.plots import Figure
 from dumbbell.report.template import plot, render_template, write_page
+from dumbbell.scenario.group_labels import label_of
 
 if TYPE_CHECKING:
     from dumbbell.papers.paper import Finding, ModelSays, Paper

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from dumbbell.engine import SIMULATOR
+from dumbbell.run.engine import SIMULATOR
 from dumbbell.sweeps import SweepResult
 
 __all__ = ["rerun_text", "seeds_text"]

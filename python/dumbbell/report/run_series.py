@@ -17,7 +17,7 @@ from dumbbell.congestion_control import congestion_controls
 from dumbbell.plots import group_colors, group_labels
 from dumbbell.report.envelope import FloatArray, TimeGrid, rounded
 from dumbbell.run import Run
-from dumbbell.series import to_floats
+from dumbbell.run.series import to_floats
 
 __all__ = ["MAX_FLOW_LINES", "pack", "run_series"]
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dumbbell.compare.paired import told_of
 from dumbbell.errors import ResultError
 from dumbbell.metrics import Metric
-from dumbbell.paired_comparison.comparison import told_of
 from dumbbell.plots.result_figures import ResultFigures, Shown
 from dumbbell.plots.sweep_layout import Layout
 from dumbbell.report.summary_table import digits_of, write_fine

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dumbbell.metrics import Metric
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.statistics import Interval
-from dumbbell.statistics.written import MIN_INTERVAL, write_interval
+from dumbbell.statistics.format import MIN_INTERVAL, write_interval
 
 __all__ = ["CellRow", "CellTable", "GroupRow", "digits_of", "make_tables", "write_fine"]
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from dumbbell.group_labels import label_of
 from dumbbell.metrics import Metric
 from dumbbell.plots import Figure
 from dumbbell.plots.result_figures import ResultFigures
@@ -26,6 +25,7 @@ from dumbbell.report.side_by_side import Comparison, compare_sweeps
 from dumbbell.report.summary_table import CellTable, make_tables
 from dumbbell.report.template import render_template, write_page
 from dumbbell.report.verdict_table import Remark, remarks_of, verdict_counts
+from dumbbell.scenario.group_labels import label_of
 from dumbbell.sweeps import SweepResult
 
 __all__ = ["MAX_CELLS", "MAX_PLACES", "render_sweep", "write_sweep_report"]

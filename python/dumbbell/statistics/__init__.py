@@ -5,11 +5,13 @@ docs/statistics.md says which method is used when, and why.
 
 from dumbbell.statistics.difference import Difference, paired_difference, unpaired_difference
 from dumbbell.statistics.effect_size import cliffs_delta, effect_size, hedges_g
+from dumbbell.statistics.format import mean_and_interval
 from dumbbell.statistics.interval import LEVEL, Interval, known
+from dumbbell.statistics.jain import jain
+from dumbbell.statistics.mean import mean, share
 from dumbbell.statistics.mean_interval import mean_interval
 from dumbbell.statistics.multiple_comparisons import holm
 from dumbbell.statistics.rank_correlation import spearman
-from dumbbell.statistics.written import mean_and_interval
 
 __all__ = [
     "LEVEL",
@@ -19,10 +21,13 @@ __all__ = [
     "effect_size",
     "hedges_g",
     "holm",
+    "jain",
     "known",
+    "mean",
     "mean_and_interval",
     "mean_interval",
     "paired_difference",
+    "share",
     "spearman",
     "unpaired_difference",
 ]

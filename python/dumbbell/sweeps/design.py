@@ -9,8 +9,8 @@ from itertools import product
 from typing import Any
 
 from dumbbell.errors import ScenarioError
-from dumbbell.group_labels import short_paths
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.group_labels import short_paths
 from dumbbell.sweeps.field import Field, field_of
 
 __all__ = ["Axis", "Cell", "Design", "group_names", "label_of", "make_design"]

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.congestion_control import CongestionControlChoice, describe, parse_integer
+from dumbbell.congestion_control import CongestionControlChoice, describe
+from dumbbell.congestion_control.choice import parse_integer
 from dumbbell.errors import ScenarioError, nearest
-from dumbbell.plain_value import check_count, check_flag, word
-from dumbbell.quantity import (
+from dumbbell.quantities.plain_value import check_count, check_flag, word
+from dumbbell.quantities.quantity import (
     Buffer,
     Loss,
     Quantity,
@@ -20,8 +21,9 @@ from dumbbell.quantity import (
     expand,
     expand_counts,
 )
-from dumbbell.scenario import MAX_FLOWS, Scenario
-from dumbbell.steps import RateSteps, RttSteps, Steps
+from dumbbell.quantities.steps import RateSteps, RttSteps, Steps
+from dumbbell.scenario import Scenario
+from dumbbell.scenario.scenario import MAX_FLOWS
 
 __all__ = ["Field", "field_of"]
 

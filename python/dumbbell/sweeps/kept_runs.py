@@ -11,13 +11,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from dumbbell import run_directory
 from dumbbell.errors import ResultError
 from dumbbell.run import Run
-from dumbbell.sweeps import record_directory
+from dumbbell.run import directory as run_directory
+from dumbbell.runs import record_directory
+from dumbbell.runs.key import RunKey
+from dumbbell.runs.record import Record
 from dumbbell.sweeps.design import Design
-from dumbbell.sweeps.key import RunKey
-from dumbbell.sweeps.record import Record
 
 __all__ = ["KeptRun", "KeptRuns", "pack"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from dumbbell.counted import counted
 from dumbbell.errors import CongestionControlError
+from dumbbell.quantities.pluralize import counted
+from dumbbell.runs.executor import Case
+from dumbbell.runs.measures import Measures
 from dumbbell.scenario import Scenario
-from dumbbell.sweeps.executor import Case
-from dumbbell.sweeps.measures import Measures
 from dumbbell.sweeps.plan import Plan
 from dumbbell.sweeps.until_ci import Tightness
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from dumbbell.counted import counted
+from dumbbell.quantities.pluralize import counted
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.design import Axis, Cell, Design, group_names

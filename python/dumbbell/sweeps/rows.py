@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from dumbbell.metrics import METRICS
+from dumbbell.runs.measures import Measures
 from dumbbell.sweeps.design import Axis, Cell, label_of
-from dumbbell.sweeps.measures import Measures
 
 __all__ = ["GROUP_COLUMNS", "RUN_COLUMNS", "Rows", "make_rows"]
 

@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.capture import Capture
-from dumbbell.engine import KERNEL, SIMULATOR, check_engine, default_workers, engine_build
 from dumbbell.errors import EngineError, ResultError
+from dumbbell.run.capture import Capture
+from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, default_workers, engine_build
+from dumbbell.runs.cache import Cache, as_cache
+from dumbbell.runs.executor import Elsewhere, Here, Place, drive
+from dumbbell.runs.measures import Measures
+from dumbbell.runs.progress import Progress, SweepInterrupted
 from dumbbell.scenario import Scenario
-from dumbbell.sweeps.cache import Cache, as_cache
 from dumbbell.sweeps.design import make_design
-from dumbbell.sweeps.executor import Elsewhere, Here, Place, drive
+from dumbbell.sweeps.identical_runs import Sameness
 from dumbbell.sweeps.kept_runs import KeptRuns
-from dumbbell.sweeps.measures import Measures
 from dumbbell.sweeps.plan import Plan, make_plan
-from dumbbell.sweeps.progress import Progress, SweepInterrupted
 from dumbbell.sweeps.repetitions import Repetitions
 from dumbbell.sweeps.result import SweepResult
 from dumbbell.sweeps.rows import Rows
-from dumbbell.sweeps.sameness import Sameness
 from dumbbell.sweeps.sweep_directory import SweepDirectory, open_sweep
 from dumbbell.sweeps.sweep_work import SweepWork
 
@@ -202,7 +202,7 @@ class Sweep:
         stack: ExitStack,
     ) -> Place[tuple[int, int], Measures]:
         if cluster is not None:
-            from dumbbell.sweeps.cluster import cluster_executor, lost_errors  # an extra
+            from dumbbell.runs.cluster import cluster_executor, lost_errors  # an extra
 
             distant = stack.enter_context(cluster_executor(cluster))
             return Elsewhere(work, distant, jobs, lost_errors())

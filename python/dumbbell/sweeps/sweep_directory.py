@@ -14,15 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dumbbell.errors import ResultError, os_reason
-from dumbbell.run_directory import check_parent
+from dumbbell.run.directory import check_parent
+from dumbbell.runs import record_directory
+from dumbbell.runs.key import RunKey
+from dumbbell.runs.measures import Measures, in_words_of, measure_run, measured_as
+from dumbbell.runs.record import Record
 from dumbbell.scenario import Scenario
-from dumbbell.sweeps import record_directory
 from dumbbell.sweeps.design import Cell, Design, make_design
 from dumbbell.sweeps.kept_runs import KeptRun, KeptRuns
-from dumbbell.sweeps.key import RunKey
-from dumbbell.sweeps.measures import Measures, in_words_of, measure_run, measured_as
 from dumbbell.sweeps.plan import Plan
-from dumbbell.sweeps.record import Record
 from dumbbell.sweeps.result import SweepResult
 from dumbbell.sweeps.rows import make_rows
 

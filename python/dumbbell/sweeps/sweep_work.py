@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from dumbbell.capture import Capture, capture_beside
 from dumbbell.errors import ResultError
-from dumbbell.sweeps import record_directory
-from dumbbell.sweeps.cache import Cache
-from dumbbell.sweeps.executor import Case, Job, Work
+from dumbbell.run.capture import Capture, capture_beside
+from dumbbell.runs import record_directory
+from dumbbell.runs.cache import Cache
+from dumbbell.runs.executor import Case, Job, Work
+from dumbbell.runs.key import RunKey
+from dumbbell.runs.measures import Measures, in_words_of, measure_run, measured_as
+from dumbbell.runs.record import Record
 from dumbbell.sweeps.kept_runs import KeptRun, pack
-from dumbbell.sweeps.key import RunKey
-from dumbbell.sweeps.measures import Measures, in_words_of, measure_run, measured_as
-from dumbbell.sweeps.record import Record
 from dumbbell.sweeps.sweep_directory import SweepDirectory
 
 __all__ = ["SweepWork"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.metrics import METRICS
-from dumbbell.quantity import NUMBER
+from dumbbell.quantities.quantity import NUMBER
 from dumbbell.statistics import mean_interval
 
 __all__ = ["MIN_REPS", "Tightness", "check_metric"]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dumbbell.engine import SIMULATOR
 from dumbbell.gate import (
     LEVEL,
     Change,
@@ -22,10 +21,11 @@ from dumbbell.gate import (
     save_baseline,
 )
 from dumbbell.gate.metric_value import write_value
-from dumbbell.gate.sentences import headline, outline, say_change, say_criterion
+from dumbbell.gate.text import headline, outline, say_change, say_criterion
 from dumbbell.metrics import Metric
 from dumbbell.metrics.warmup import Warmup
 from dumbbell.run import Run
+from dumbbell.run.engine import SIMULATOR
 from dumbbell.verdict import INVALID
 
 __all__ = ["assert_criteria", "assert_fair", "assert_no_regression", "assert_suite"]

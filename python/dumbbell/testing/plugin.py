@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from dumbbell.engine import ENGINES, SIMULATOR
 from dumbbell.gate import Gate
 from dumbbell.run import Run, run
+from dumbbell.run.engine import ENGINES, SIMULATOR
 from dumbbell.scenario import Scenario
 from dumbbell.testing.assertions import assert_no_regression
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from dumbbell.counted import counted
+from dumbbell.quantities.pluralize import counted
 from dumbbell.scenario import Scenario
 from dumbbell.verdict.reason import INVALID, WARN, Reason, about_flows
 

@@ -10,7 +10,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Group, Run, Scenario
-from dumbbell.machine import abilities, facts
+from dumbbell.cli.machine import abilities, facts
 from tests.python.judges import real_transfer
 from tests.python.judges.pcap import read_pcap, write_pcap
 from tests.python.judges.reorder import delayed

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dumbbell.metrics import sum_known
 from dumbbell.papers.coexistence.points import Point
 from dumbbell.run import Run
+from dumbbell.run.groups import sum_known
 
 __all__ = ["Measured", "Measurements"]
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dumbbell.metrics import spearman
 from dumbbell.models.cubic_interval import rate_pkts_per_s
 from dumbbell.papers.kakenhi2024.measurements import Measurements
 from dumbbell.papers.kakenhi2024.points import DEEP_BDP, RIVALS, SPREADS, Alone, Mixed
 from dumbbell.papers.paper import Check, Finding
+from dumbbell.statistics import spearman
 
 __all__ = ["check_findings"]
 

@@ -12,10 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dumbbell.metrics import jain
 from dumbbell.papers.kakenhi2024.points import Alone, Interval, Mixed
 from dumbbell.run import Run
-from dumbbell.series import flow_series, to_floats
+from dumbbell.run.series import flow_series, to_floats
+from dumbbell.statistics import jain
 
 __all__ = ["AloneMeasured", "IntervalMeasured", "Measurements", "MixedMeasured"]
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from dumbbell.metrics import spearman
 from dumbbell.models import MODELS
-from dumbbell.papers.kakenhi2024.findings import (
-    MODEL_CORRELATION,
-    SEVERAL_HUNDRED_MS,
-    unfairness,
-)
+from dumbbell.papers.kakenhi2024.findings import MODEL_CORRELATION, SEVERAL_HUNDRED_MS, unfairness
 from dumbbell.papers.kakenhi2024.points import (
     BUFFERS_BDP,
     DEEP_BDP,
@@ -18,6 +13,7 @@ from dumbbell.papers.kakenhi2024.points import (
     Mixed,
 )
 from dumbbell.papers.paper import Check, ModelSays
+from dumbbell.statistics import spearman
 
 __all__ = ["model_says", "of_fair"]
 

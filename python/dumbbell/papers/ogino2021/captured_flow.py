@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dumbbell.analysis import Analysis, analyze
+from dumbbell.capture_analysis import Analysis, analyze
 from dumbbell.errors import CaptureError
 from dumbbell.papers.ogino2021.in_flight import first_flow
 from dumbbell.run import Run
-from dumbbell.series import to_floats
+from dumbbell.run.series import to_floats
 
 __all__ = ["CapturedFlow", "read_first_flows"]
 

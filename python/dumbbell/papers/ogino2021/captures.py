@@ -14,7 +14,7 @@ from dumbbell.papers.ogino2021.points import BUFFERS_BDP, Point
 from dumbbell.papers.paper import FromCaptures
 from dumbbell.plots import Curve, Figure, buffer_colors
 from dumbbell.run import Run
-from dumbbell.series import flow_series
+from dumbbell.run.series import flow_series
 
 __all__ = ["evaluate_captures", "wants_capture"]
 

@@ -15,7 +15,7 @@ from dumbbell.papers.ogino2021.points import BUFFERS_BDP, FLOWS, RIVALS, Point
 from dumbbell.papers.paper import ResultTable
 from dumbbell.plots import Curve, Figure, buffer_colors, style_of
 from dumbbell.run import Run
-from dumbbell.series import flow_series
+from dumbbell.run.series import flow_series
 from dumbbell.statistics import mean_and_interval
 from dumbbell.verdict import gravest
 

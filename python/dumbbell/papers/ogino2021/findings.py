@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dumbbell.metrics import jain
 from dumbbell.papers.ogino2021.in_flight import compare_counts
 from dumbbell.papers.ogino2021.measurements import COPA, Measured, Measurements
 from dumbbell.papers.ogino2021.points import Point
 from dumbbell.papers.paper import Check, Finding
 from dumbbell.papers.trend import grows
+from dumbbell.statistics import jain
 
 __all__ = ["check_findings"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dumbbell.run import Run
-from dumbbell.series import flow_series
+from dumbbell.run.series import flow_series
 
 __all__ = ["Counts", "compare", "compare_counts", "first_flow", "seconds"]
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from dumbbell.metrics import sum_known
 from dumbbell.papers.ogino2021.points import Point
 from dumbbell.run import Run
-from dumbbell.series import share_of_time
+from dumbbell.run.groups import sum_known
+from dumbbell.run.series import share_of_time
 
 __all__ = ["COPA", "RIVAL", "Kind", "Measured", "Measurements"]
 

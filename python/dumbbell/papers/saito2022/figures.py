@@ -18,7 +18,7 @@ from dumbbell.papers.saito2022.points import (
     Point,
 )
 from dumbbell.plots import Curve, Figure, buffer_colors, overlay, style_of
-from dumbbell.series import flow_series, state_labels
+from dumbbell.run.series import flow_series, state_labels
 from dumbbell.statistics import mean_and_interval
 from dumbbell.verdict import gravest
 

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from dumbbell.papers.saito2022.points import CAUSE_TIME, VARIANTS, Point
-from dumbbell.quantity import Time
+from dumbbell.quantities.quantity import Time
 from dumbbell.run import Run
-from dumbbell.series import flow_series, state_labels
+from dumbbell.run.series import flow_series, state_labels
 
 __all__ = ["Measured", "Measurements"]
 

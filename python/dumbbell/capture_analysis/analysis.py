@@ -1,0 +1,222 @@
+"""The analysis of one capture: its connections, their time series, and what to be careful with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from dumbbell._core import ENGINE_VERSION
+from dumbbell.capture_analysis.best_point import all_views, best_views
+from dumbbell.capture_analysis.vantage import Note, notes_of
+from dumbbell.errors import ResultError
+from dumbbell.run.directory import check_parent, unwritable
+
+__all__ = ["ANALYSIS_SCHEMA_VERSION", "Analysis"]
+
+#: Version of `Analysis.to_dict` and `analyze --json`; docs/format-analysis.md says what changes it.
+ANALYSIS_SCHEMA_VERSION = 1
+
+
+class Analysis:
+    """What the connections in a capture did.
+
+    Parameters
+    ----------
+    path
+        The capture's.
+    reading
+        How the reading went: counts of packets read and not read, `damage`, and `interfaces`.
+    tables
+        ``connections``, ``series`` and, if packets were asked for, ``segments``;
+        docs/analysis.md has their columns.
+    """
+
+    def __init__(
+        self, path: str, reading: Mapping[str, Any], tables: Mapping[str, pa.Table]
+    ) -> None:
+        self.path = path
+        self.reading = reading
+        self.tables = tables
+
+    def __repr__(self) -> str:
+        return f"<Analysis {self.path}, {self.connection_count} connections>"
+
+    @property
+    def connections(self) -> pa.Table:
+        """A row per point, connection and direction."""
+        return self.tables["connections"]
+
+    @property
+    def series(self) -> pa.Table:
+        """Time series: throughput, RTT, in-flight and window of each point and direction."""
+        return self.tables["series"]
+
+    @property
+    def segments(self) -> pa.Table:
+        """Every packet of the connections that were asked for.
+
+        Raises
+        ------
+        ResultError
+            None was asked for.
+        """
+        try:
+            return self.tables["segments"]
+        except KeyError:
+            raise ResultError(
+                f"{self.path}: no packets were kept; name connections, like `segments=[0]`"
+            ) from None
+
+    @property
+    def connection_count(self) -> int:
+        """How many connections there are."""
+        return int(pc.count_distinct(self.connections["connection"]).as_py())
+
+    @property
+    def points(self) -> list[str]:
+        """Names of the points that captured something, in the file's order."""
+        names: list[str] = pc.unique(self.connections["point"]).to_pylist()
+        return names
+
+    @cached_property
+    def best(self) -> pa.Table:
+        """Both directions of each connection as its best point saw them, data first.
+
+        The best point is the sender's if there is one. `is_data` marks the direction that carried
+        more payload.
+        """
+        return best_views(self.connections)
+
+    @cached_property
+    def all_points(self) -> pa.Table:
+        """Both directions of each connection at every point, data first, with `is_data`."""
+        return all_views(self.connections)
+
+    @property
+    def data(self) -> pa.Table:
+        """A row per connection: the data direction at the best point."""
+        return self.best.filter(self.best["is_data"])
+
+    @property
+    def data_at_all_points(self) -> pa.Table:
+        """The direction of each connection that carries the data, a row per point that saw it."""
+        return self.all_points.filter(self.all_points["is_data"])
+
+    @cached_property
+    def notes(self) -> list[Note]:
+        """What is unreliable, because of where and when it was captured."""
+        return notes_of(self.data.select(["connection", "notes"]).to_pylist())
+
+    @cached_property
+    def largest(self) -> list[int]:
+        """Numbers of the connections, most payload first."""
+        table = self.data.select(["connection", "payload_bytes"])
+        order = [("payload_bytes", "descending"), ("connection", "ascending")]
+        numbers: list[int] = table.sort_by(order)["connection"].to_pylist()
+        return numbers
+
+    def series_of(self, connection: int) -> pa.Table:
+        """Return the time series of a connection's data direction at its best point."""
+        return self._rows_of(self.series, connection, is_data=True)
+
+    def row_of(self, connection: int) -> dict[str, Any]:
+        """Return the row of a connection's data direction at its best point.
+
+        Raises
+        ------
+        ResultError
+            There is no such connection.
+        """
+        rows = self.data.filter(pc.equal(self.data["connection"], connection)).to_pylist()
+        if not rows:
+            raise ResultError(
+                f"{self.path}: there is no connection {connection}; "
+                f"it has {self.connection_count}, counted from 0"
+            )
+        row: dict[str, Any] = rows[0]
+        return row
+
+    def segments_of(self, connection: int) -> pa.Table:
+        """Return a connection's packets in both directions at its best point."""
+        row = self.row_of(connection)
+        table = self.segments
+        return table.filter(
+            pc.and_(
+                pc.equal(table["connection"], connection), pc.equal(table["point"], row["point"])
+            )
+        )
+
+    def _rows_of(self, table: pa.Table, connection: int, *, is_data: bool) -> pa.Table:
+        row = self.row_of(connection)
+        is_initiator = row["is_initiator"] == is_data
+        mask = pc.and_(
+            pc.equal(table["connection"], connection), pc.equal(table["point"], row["point"])
+        )
+        return table.filter(pc.and_(mask, pc.equal(table["is_initiator"], is_initiator)))
+
+    def to_dict(self, *, all_points: bool = False) -> dict[str, Any]:
+        """Return the analysis as `--json` prints it; docs/format-analysis.md describes it.
+
+        Parameters
+        ----------
+        all_points
+            Whether to list every point of a connection, not only the best.
+        """
+        return {
+            "schema_version": ANALYSIS_SCHEMA_VERSION,
+            "engine_version": ENGINE_VERSION,
+            "file": self.path,
+            "reading": dict(self.reading),
+            "points": self.points,
+            "connections": (self.all_points if all_points else self.best).to_pylist(),
+            "notes": [note.to_dict() for note in self.notes],
+        }
+
+    def save(self, directory: str | Path, *, figures: bool = True) -> list[Path]:
+        """Write tables and figures to a directory.
+
+        Parameters
+        ----------
+        directory
+            Made if it is not there; files of the same names are replaced.
+        figures
+            Whether to draw.
+
+        Returns
+        -------
+        list of Path
+            What was written.
+
+        Raises
+        ------
+        ResultError
+            It cannot be written.
+        """
+        from dumbbell.capture_analysis.figures import draw_figures
+        from dumbbell.plots import static
+
+        directory = Path(directory)
+        check_parent(directory)
+        written = []
+        try:
+            for name, table in self.tables.items():
+                path = directory / f"{name}.parquet"
+                pq.write_table(table, path, compression="zstd")
+                written.append(path)
+            document = directory / "analysis.json"
+            text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+            document.write_text(text + "\n", encoding="utf-8")
+            written.append(document)
+            drawn: Sequence[Any] = draw_figures(self) if figures else ()
+            for figure in drawn:
+                written += static.save(figure, directory)
+        except OSError as error:
+            raise unwritable(directory, error) from None
+        return written

@@ -1,0 +1,116 @@
+"""Reading a capture and analysing its connections; the work is the engine's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dumbbell import _core
+from dumbbell.capture_analysis.analysis import Analysis
+from dumbbell.errors import CaptureError, nearest, os_reason
+from dumbbell.quantities.quantity import Time
+from dumbbell.run.capture import CAPTURE
+
+__all__ = ["STDIN", "analyze", "capture_path"]
+
+#: What stands for standard input.
+STDIN = "-"
+
+
+def analyze(
+    path: str | Path,
+    *,
+    interval: str | Time | None = None,
+    segments: Sequence[int] | None = None,
+    points: Sequence[str] | None = None,
+) -> Analysis:
+    """Analyse the TCP connections of a capture.
+
+    Parameters
+    ----------
+    path
+        pcap or pcapng, plain, gzip or zstd; ``-`` for standard input; or the directory of a run
+        that has a capture.
+    interval
+        Width of the time series' bins, like ``100ms``; without it they widen as a connection lasts.
+    segments
+        Numbers of the connections of which every packet is kept, for a time-sequence plot.
+    points
+        Names of the capture points (interfaces) to look at; without it all.
+
+    Returns
+    -------
+    Analysis
+        Its connections and their time series.
+
+    Raises
+    ------
+    CaptureError
+        The file cannot be read, is no capture, or has no such point.
+
+    Examples
+    --------
+    >>> import dumbbell
+    >>> dumbbell.analyze("missing.pcap")
+    Traceback (most recent call last):
+    dumbbell.errors.CaptureError: missing.pcap: cannot be read: no such file or directory
+    """
+    path = capture_path(path)
+    options = {
+        "interval_ns": None if interval is None else Time.parse(interval, "interval", minimum=1000),
+        "segments": sorted(set(segments or ())),
+        "points": None if points is None else list(points),
+    }
+    try:
+        summary, tables = _core.analyze(path, json.dumps(options))
+    except _core.CaptureError as error:
+        raise CaptureError(str(error)) from None
+    reading = json.loads(summary)
+    arrow = {name: joined(batches) for name, batches in tables.items()}
+    if not segments:
+        arrow.pop("segments", None)
+    for point in points or ():
+        check_point(path, reading, point)
+    return Analysis(path, reading, arrow)
+
+
+def capture_path(path: str | Path) -> str:
+    """Return the capture that a path means, and refuse what cannot be one before it is opened.
+
+    Raises
+    ------
+    CaptureError
+        It is missing, empty, or a directory without a capture.
+    """
+    if str(path) == STDIN:
+        return STDIN
+    try:
+        if Path(path).is_dir():
+            inside = Path(path, CAPTURE)
+            if not inside.is_file():
+                raise CaptureError(
+                    f"{path}: is a directory without a {CAPTURE}; name a capture file"
+                )
+            return str(inside)
+        if Path(path).is_file() and Path(path).stat().st_size == 0:
+            raise CaptureError(f"{path}: is empty; name a capture file")
+        with Path(path).open("rb"):
+            return str(path)
+    except OSError as error:
+        raise CaptureError(f"{path}: cannot be read: {os_reason(error)}") from None
+
+
+def check_point(path: str, reading: Mapping[str, Any], point: str | None) -> None:
+    """Refuse a point that the capture has not."""
+    known = [interface["name"] for interface in reading["interfaces"]]
+    if point is not None and point not in known:
+        raise CaptureError(f"{path}: has no point `{point}`{nearest(point, known)}")
+
+
+def joined(batches: Sequence[Any]) -> pa.Table:
+    """Return a table from its batches, without a copy."""
+    return pa.concat_tables([pa.table(batch) for batch in batches])

@@ -1,0 +1,155 @@
+"""Two captures of the same traffic: what was lost, delayed and reordered between them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dumbbell import _core
+from dumbbell._core import ENGINE_VERSION
+from dumbbell.capture_analysis.analysis import ANALYSIS_SCHEMA_VERSION
+from dumbbell.capture_analysis.analyze import capture_path, check_point, joined
+from dumbbell.errors import CaptureError
+from dumbbell.run.directory import check_parent, unwritable
+
+__all__ = ["Match", "match_captures"]
+
+#: What a run's own capture has on either side of the bottleneck.
+BOTTLENECK = ("bottleneck-in", "bottleneck-out")
+
+
+class Match:
+    """What happened to packets between two points.
+
+    Parameters
+    ----------
+    before, after
+        Where the packets were seen first and then: (path, point or None).
+    reading
+        How the reading of both went: ``before`` and ``after``.
+    tables
+        ``matches``: a row per connection and direction; ``packets``: a row per packet seen before.
+    """
+
+    def __init__(
+        self,
+        before: tuple[str, str | None],
+        after: tuple[str, str | None],
+        reading: Mapping[str, Any],
+        tables: Mapping[str, pa.Table],
+    ) -> None:
+        self.before = before
+        self.after = after
+        self.reading = reading
+        self.tables = tables
+
+    def __repr__(self) -> str:
+        return f"<Match {place(*self.before)} → {place(*self.after)}>"
+
+    @property
+    def connections(self) -> pa.Table:
+        """A row per connection and direction: counts, and the delay between the points."""
+        return self.tables["matches"]
+
+    @property
+    def packets(self) -> pa.Table:
+        """A row per packet that was seen before: its delay, null if it was not seen after."""
+        return self.tables["packets"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the match as `--match --json` prints it; docs/format-analysis.md describes it."""
+        return {
+            "schema_version": ANALYSIS_SCHEMA_VERSION,
+            "engine_version": ENGINE_VERSION,
+            "before": {"file": self.before[0], "point": self.before[1]},
+            "after": {"file": self.after[0], "point": self.after[1]},
+            "reading": dict(self.reading),
+            "connections": self.connections.to_pylist(),
+        }
+
+    def save(self, directory: str | Path) -> list[Path]:
+        """Write both tables and a figure of the delay to a directory.
+
+        Raises
+        ------
+        ResultError
+            It cannot be written.
+        """
+        from dumbbell.capture_analysis.delay_figure import draw_delay
+        from dumbbell.plots import static
+
+        directory = Path(directory)
+        check_parent(directory)
+        written = []
+        try:
+            for name, table in self.tables.items():
+                path = directory / f"{name}.parquet"
+                pq.write_table(table, path, compression="zstd")
+                written.append(path)
+            document = directory / "match.json"
+            text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+            document.write_text(text + "\n", encoding="utf-8")
+            written += [document, *static.save(draw_delay(self), directory)]
+        except OSError as error:
+            raise unwritable(directory, error) from None
+        return written
+
+
+def match_captures(
+    before: str | Path,
+    after: str | Path | None = None,
+    *,
+    before_point: str | None = None,
+    after_point: str | None = None,
+) -> Match:
+    """Match two captures of the same traffic, packet by packet.
+
+    Parameters
+    ----------
+    before
+        Where the packets were seen first: a capture, or a run's directory.
+    after
+        Where they were seen then; without it the same file, on either side of the bottleneck.
+    before_point, after_point
+        Names of the capture points (interfaces), where a file has several.
+
+    Returns
+    -------
+    Match
+        Delay, drops and reordering. Clocks of different machines are not aligned: the delay above
+        the smallest does not depend on them, the delay itself does.
+
+    Raises
+    ------
+    CaptureError
+        A file cannot be read, is no capture, or has no such point.
+    """
+    if after is None:
+        after = before
+        if before_point is None and after_point is None:
+            before_point, after_point = BOTTLENECK
+    paths = capture_path(before), capture_path(after)
+    options = {"before_point": before_point, "after_point": after_point}
+    try:
+        summary, tables = _core.match_captures(*paths, json.dumps(options))
+    except _core.CaptureError as error:
+        raise CaptureError(str(error)) from None
+    reading = json.loads(summary)
+    check_point(paths[0], reading["before"], before_point)
+    check_point(paths[1], reading["after"], after_point)
+    return Match(
+        (paths[0], before_point),
+        (paths[1], after_point),
+        reading,
+        {name: joined(batches) for name, batches in tables.items()},
+    )
+
+
+def place(path: str, point: str | None) -> str:
+    """Write where packets were seen."""
+    return path if point is None else f"{path}:{point}"

@@ -1,0 +1,222 @@
+"""Which run of one side belongs to which of the other."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dumbbell.compare.measured import MeasuredRun, MeasuredRuns
+from dumbbell.errors import ResultError
+from dumbbell.sweeps import SweepResult
+from dumbbell.verdict import INVALID
+
+__all__ = ["Cell", "Pair", "cell_labels", "cells_alike", "pairs_alike", "pairs_with_solo"]
+
+#: What the runs of a cell have in common, as words and their values.
+Cell = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The same group in two runs of one seed.
+
+    Attributes
+    ----------
+    cell
+        What the pairs of a cell have in common.
+    seed
+        Of both runs.
+    group
+        Index of the group in the second run.
+    a, b
+        Its row of `measure` in either run.
+    """
+
+    cell: Cell
+    seed: int
+    group: int
+    a: Mapping[str, Any]
+    b: Mapping[str, Any]
+
+
+def pairs_alike(a: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
+    """Pair runs of the same conditions and seed, group by group.
+
+    The congestion controls may differ, for they are what is compared, unless a side has several
+    mixes of them under the same conditions; then runs of the same mix are pairs.
+
+    Raises
+    ------
+    ResultError
+        No run of one side has its like in the other, or a side has the same run twice.
+    """
+    with_mix = any(has_several_mixes(side.runs) for side in (a, b))
+    of_a, of_b = keyed(a, with_mix=with_mix), keyed(b, with_mix=with_mix)
+    common = [key for key in of_a if key in of_b]
+    if not common:
+        raise ResultError(nothing_in_common(a, b, with_mix=with_mix))
+    return [
+        Pair(cell, seed, row_b["group"], row_a, row_b)
+        for cell, seed in common
+        for row_a, row_b in zip(of_a[cell, seed].rows, of_b[cell, seed].rows, strict=True)
+    ]
+
+
+def cells_alike(a: SweepResult, b: SweepResult) -> dict[int, int]:
+    """Find the cells of the same conditions, as `pairs_alike` finds runs, of whatever axes.
+
+    Returns
+    -------
+    dict of int to int
+        The index of a cell of `b` by that of its like in `a`.
+
+    Raises
+    ------
+    ResultError
+        No cell of one has its like in the other.
+    """
+    groups = [len(side.scenario.groups) for side in (a, b)]
+    if groups[0] != groups[1]:
+        raise ResultError(
+            f"the sweeps have {groups[0]} and {groups[1]} groups of flows; only as many can be "
+            "compared"
+        )
+    runs = [
+        {cell.index: MeasuredRun(side.design.scenario_of(cell), ()) for cell in side.cells}
+        for side in (a, b)
+    ]
+    with_mix = any(has_several_mixes(side.values()) for side in runs)
+    of_a, of_b = (
+        {cell_of(run, with_mix=with_mix): index for index, run in side.items()} for side in runs
+    )
+    common = {of_a[cell]: of_b[cell] for cell in of_a if cell in of_b}
+    if not common:
+        raise ResultError(
+            "the sweeps have no cell in common; the nearest differ in "
+            f"{', '.join(nearest_differences(of_a, of_b))}"
+        )
+    return common
+
+
+def pairs_with_solo(solo: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
+    """Pair each group of a run with the run of the same network and seed in which it was alone.
+
+    Raises
+    ------
+    ResultError
+        A run of `solo` has several groups, or no group has its like there.
+    """
+    alone: dict[tuple[str, str, int], MeasuredRun] = {}
+    for run in valid(solo):
+        if len(run.rows) != 1:
+            raise ResultError(
+                f"{solo.name}: harm needs runs of one group alone, and there is one of "
+                f"{' + '.join(run.ccs)}"
+            )
+        alone[json.dumps(run.network), group_key(run, 0), run.seed] = run
+    pairs = [
+        Pair(cell_of(run, with_mix=True), run.seed, index, alone[key].rows[0], row)
+        for run in valid(b)
+        for index, row in enumerate(run.rows)
+        if (key := (json.dumps(run.network), group_key(run, index), run.seed)) in alone
+    ]
+    if not pairs:
+        raise ResultError(
+            f"{solo.name} and {b.name}: no group of the second was alone in the first, under the "
+            "same conditions and with the same seed"
+        )
+    return pairs
+
+
+def group_key(run: MeasuredRun, index: int) -> str:
+    """Return a group's words as a key."""
+    return json.dumps(run.scenario.to_dict()["group"][index])
+
+
+def valid(side: MeasuredRuns) -> Iterable[MeasuredRun]:
+    """Return the runs whose numbers may be believed."""
+    return (run for run in side.runs if run.rows[0]["verdict"] != INVALID)
+
+
+def cell_of(run: MeasuredRun, *, with_mix: bool) -> Cell:
+    """Return a run's conditions, and which congestion controls there were if that matters."""
+    mix = {"cc": "+".join(run.ccs)} if with_mix else {}
+    return tuple({**mix, **run.conditions}.items())
+
+
+def has_several_mixes(runs: Iterable[MeasuredRun]) -> bool:
+    """Whether there are several mixes of congestion controls under some conditions."""
+    mixes: dict[Cell, set[tuple[str, ...]]] = {}
+    for run in runs:
+        mixes.setdefault(cell_of(run, with_mix=False), set()).add(run.ccs)
+    return any(len(each) > 1 for each in mixes.values())
+
+
+def keyed(side: MeasuredRuns, *, with_mix: bool) -> dict[tuple[Cell, int], MeasuredRun]:
+    """Return the valid runs by their cell and seed."""
+    runs: dict[tuple[Cell, int], MeasuredRun] = {}
+    for run in valid(side):
+        key = (cell_of(run, with_mix=with_mix), run.seed)
+        if key in runs:
+            raise ResultError(
+                f"{side.name}: has two runs of {'+'.join(run.ccs)} with seed {run.seed} under the "
+                "same conditions; compare a directory with one of them"
+            )
+        runs[key] = run
+    if not runs:
+        raise ResultError(f"{side.name}: every run is INVALID, so there is nothing to compare")
+    return runs
+
+
+def nothing_in_common(a: MeasuredRuns, b: MeasuredRuns, *, with_mix: bool) -> str:
+    """Say why no two runs are a pair: by the two that are most alike."""
+    cells_a, cells_b = (
+        {cell_of(run, with_mix=with_mix): None for run in valid(side)} for side in (a, b)
+    )
+    nearest = nearest_differences(cells_a, cells_b)
+    said = f"{a.name} and {b.name} have no pair of runs in common"
+    counts = [sorted({len(run.rows) for run in valid(side)}) for side in (a, b)]
+    if not set(counts[0]) & set(counts[1]):
+        return (
+            f"{said}: runs of {counts[0][0]} and of {counts[1][0]} groups; of a group alone and "
+            "among others, `--harm` compares"
+        )
+    if nearest:
+        return f"{said}; the nearest differ in {', '.join(nearest)}"
+    seeds = (
+        ", ".join(str(seed) for seed in sorted({run.seed for run in valid(side)})[:5])
+        for side in (a, b)
+    )
+    return f"{said}: the conditions are the same, and the seeds are {' against '.join(seeds)}"
+
+
+def nearest_differences(a: Iterable[Cell], b: Iterable[Cell]) -> list[str]:
+    """Name the words in which the two cells that are most alike differ."""
+    return min((differences(dict(x), dict(y)) for x in a for y in b), key=len)
+
+
+def differences(a: Mapping[str, str], b: Mapping[str, str]) -> list[str]:
+    """Name the words in which conditions differ."""
+    return [
+        f"{word} (`{a.get(word, '–')}` and `{b.get(word, '–')}`)"
+        for word in dict.fromkeys([*a, *b])
+        if a.get(word) != b.get(word)
+    ]
+
+
+def cell_labels(cells: Sequence[Cell]) -> dict[Cell, str]:
+    """Name cells by the words in which they differ: ``buffer=2bdp,rtt=40ms``; ``all`` for one."""
+    values: dict[str, Counter[str]] = {}
+    for cell in cells:
+        for word, value in cell:
+            values.setdefault(word, Counter())[value] += 1
+    varying = {
+        word for word, each in values.items() if len(each) > 1 or sum(each.values()) < len(cells)
+    }
+    return {
+        cell: ",".join(f"{word}={value}" for word, value in cell if word in varying) or "all"
+        for cell in cells
+    }

@@ -1,0 +1,200 @@
+"""Run scenarios in both engines and compare what they say."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from dumbbell._core import ENGINE_VERSION
+from dumbbell.compare.measures import measure
+from dumbbell.compare.xval_comparison import Comparison, Summary, compare, summarize
+from dumbbell.run import SCHEMA_VERSION, Run
+from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
+from dumbbell.runs import Cache, Progress, run_all
+from dumbbell.scenario import Scenario
+from dumbbell.verdict import INVALID
+
+__all__ = ["MIN_SIMULATOR_REPS", "Case", "CrossValidation", "cross_validate", "xval"]
+
+#: Simulated runs cost a fraction of a second: with ten the interval is the kernel's own spread.
+MIN_SIMULATOR_REPS = 10
+
+
+@dataclass(frozen=True)
+class Case:
+    """One scenario in both engines.
+
+    Attributes
+    ----------
+    name
+        What it is called in tables.
+    scenario
+        With the first repetition's seed.
+    simulator, kernel
+        The runs, one per seed.
+    """
+
+    name: str
+    scenario: Scenario
+    simulator: tuple[Run, ...]
+    kernel: tuple[Run, ...]
+
+    @property
+    def believed(self) -> tuple[Run, ...]:
+        """The runs on the kernel that are not INVALID; the others are in no number."""
+        return tuple(run for run in self.kernel if run.verdict.status != INVALID)
+
+    @cached_property
+    def comparisons(self) -> list[Comparison]:
+        """Every measure of every group, and of the bottleneck."""
+        ccs = [str(group.cc) for group in self.scenario.groups]
+        simulator, kernel = ([measure(run) for run in r] for r in (self.simulator, self.believed))
+        return compare(ccs, simulator, kernel)
+
+    @property
+    def verdicts(self) -> Counter[str]:
+        """How many runs on the kernel were OK, WARN and INVALID."""
+        return Counter(run.verdict.status for run in self.kernel)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the case as `xval --json` has it."""
+        return {
+            "name": self.name,
+            "scenario": self.scenario.to_dict(),
+            "kernel_verdicts": dict(self.verdicts),
+            "comparisons": [comparison.to_dict() for comparison in self.comparisons],
+        }
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """Scenarios in both engines."""
+
+    cases: tuple[Case, ...]
+
+    @property
+    def summary(self) -> Summary:
+        """All cases in a few numbers."""
+        return summarize((case.name, case.comparisons) for case in self.cases)
+
+    @property
+    def verdicts(self) -> Counter[str]:
+        """How many runs on the kernel were OK, WARN and INVALID."""
+        return sum((case.verdicts for case in self.cases), Counter())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as `xval --json` prints it."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "engine_version": ENGINE_VERSION,
+            "kernel_verdicts": dict(self.verdicts),
+            "summary": self.summary.to_dict(),
+            "cases": [case.to_dict() for case in self.cases],
+        }
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+Key = tuple[str, int]
+
+
+def xval(
+    scenarios: Iterable[tuple[str, Scenario]],
+    out: str | Path,
+    *,
+    reps: int = 3,
+    simulator_reps: int | None = None,
+    jobs: int | None = None,
+    cache: Cache | None = None,
+    on_progress: Callable[[str, Progress], None] | None = None,
+) -> CrossValidation:
+    """Run scenarios in both engines, repeated, and compare.
+
+    Parameters
+    ----------
+    scenarios
+        A name, fit for a directory, and a scenario for each case; repetitions have the next seeds.
+    out
+        Directory of the runs: ``runs/<name>/<engine>-seed<seed>``.
+    reps
+        Repetitions on the kernel.
+    simulator_reps
+        Repetitions in the simulator; 10 by default, or `reps` if that is more.
+    jobs
+        Runs at a time on the kernel; 1 by default.
+    cache
+        Where the simulator's runs are found and kept; those on the kernel are measured each time.
+    on_progress
+        Told the engine and how far its runs are.
+
+    Returns
+    -------
+    CrossValidation
+        The cases in order; their runs' tables are read from `out` when asked for.
+
+    Raises
+    ------
+    SweepInterrupted
+        Ctrl-C; finished runs are in `out`.
+    """
+    cases = list(scenarios)
+    for engine in (KERNEL, SIMULATOR):
+        check_engine(engine, *(scenario for _, scenario in cases))
+    counts = {SIMULATOR: simulator_reps or max(reps, MIN_SIMULATOR_REPS), KERNEL: reps}
+    workers = {SIMULATOR: None, KERNEL: jobs}
+    runs = {}
+    for engine, count in counts.items():
+
+        def keep(key: Key, run: Run, engine: str = engine) -> Run:
+            where = Path(out, "runs", key[0], f"{engine}-seed{run.scenario.seed}")
+            return Run.load(run.save(where))
+
+        def tell(progress: Progress, engine: str = engine) -> None:
+            if on_progress is not None:
+                on_progress(engine, progress)
+
+        runs[engine] = run_all(
+            repetitions(cases, count),
+            engine=engine,
+            workers=workers[engine],
+            cache=cache if engine == SIMULATOR and cache is not None else False,
+            on_progress=tell,
+            on_finished=keep,
+        )
+    return cross_validate(
+        (name, scenario, of_case(runs[SIMULATOR], name), of_case(runs[KERNEL], name))
+        for name, scenario in cases
+    )
+
+
+def repetitions(cases: Sequence[tuple[str, Scenario]], count: int) -> list[tuple[Key, Scenario]]:
+    """Return every repetition; a case's lie far apart, so that no hour of the day has it alone."""
+    return [
+        ((name, rep), scenario.replace(seed=scenario.seed + rep))
+        for rep in range(count)
+        for name, scenario in cases
+    ]
+
+
+def of_case(runs: dict[Key, Run], name: str) -> tuple[Run, ...]:
+    """Return the runs of a case, by seed."""
+    return tuple(run for (case, _), run in runs.items() if case == name)
+
+
+def cross_validate(
+    cases: Iterable[tuple[str, Scenario, Sequence[Run], Sequence[Run]]],
+) -> CrossValidation:
+    """Compare runs: for each case its name, its scenario, the simulator's runs, the kernel's."""
+    return CrossValidation(
+        tuple(
+            Case(name, scenario, tuple(simulator), tuple(kernel))
+            for name, scenario, simulator, kernel in cases
+        )
+    )

@@ -1,0 +1,111 @@
+"""The comparison as rows of text, for the terminal and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from dumbbell.compare.xval import CrossValidation
+from dumbbell.compare.xval_comparison import Comparison, Worst
+from dumbbell.quantities.pluralize import counted
+
+__all__ = [
+    "COLUMNS",
+    "MARK",
+    "OVERVIEW_COLUMNS",
+    "comparison_row",
+    "counts",
+    "overview_rows",
+    "summary_lines",
+]
+
+COLUMNS = ("", "simulator", "kernel", "difference", "95 % interval", "")
+OVERVIEW_COLUMNS = (
+    "scenario", "group", "share, %: simulator", "kernel", "difference", "RTT p50, ms: simulator",
+    "kernel", "difference, %",
+)  # fmt: skip
+#: Where the interval excludes 0.
+MARK = "≠"
+ABSENT = "–"
+
+
+def comparison_row(entry: Comparison) -> tuple[str, ...]:
+    """Return a measure's row: what, simulator, kernel, difference, interval, mark."""
+    unit, scale = entry.measure.unit, entry.measure.scale
+    difference, interval = entry.difference, entry.interval
+    within = (
+        ABSENT if interval is None else f"{scale * interval[0]:+.2f} … {scale * interval[1]:+.2f}"
+    )
+    return (
+        f"{entry.cc} {entry.measure.label}, {unit}".strip(),
+        *(mean(values, scale) for values in (entry.simulator, entry.kernel)),
+        ABSENT if difference is None else f"{scale * difference:+.2f}",
+        within,
+        MARK if entry.excludes_zero else "",
+    )
+
+
+def overview_rows(result: CrossValidation) -> list[tuple[str, ...]]:
+    """Return a row per scenario and group: share and median RTT in either engine."""
+    rows = []
+    for case in result.cases:
+        by_key = {(entry.measure.key, entry.group): entry for entry in case.comparisons}
+        for group, label in enumerate(case.scenario.group_labels):
+            share, rtt = by_key["share", group], by_key["rtt_p50_us", group]
+            rows.append(
+                (
+                    "" if group else case.name,
+                    label,
+                    *comparison_row(share)[1:3],
+                    marked(share.difference, share),
+                    *comparison_row(rtt)[1:3],
+                    marked(rtt.relative, rtt),
+                )
+            )
+    return rows
+
+
+def marked(part: float | None, entry: Comparison) -> str:
+    """Write a difference in hundredths, marked where its interval excludes 0."""
+    mark = f" {MARK}" if entry.excludes_zero else ""
+    return ABSENT if part is None else f"{100 * part:+.1f}{mark}"
+
+
+def mean(values: tuple[float, ...], scale: float) -> str:
+    """Write a mean in its measure's unit."""
+    return f"{scale * np.mean(values):.2f}" if values else ABSENT
+
+
+def counts(verdicts: Mapping[str, int]) -> str:
+    """Write how many runs had which verdict: ``2 OK, 1 WARN``."""
+    return ", ".join(f"{count} {status}" for status, count in sorted(verdicts.items())) or "none"
+
+
+def summary_lines(result: CrossValidation) -> list[str]:
+    """Return all cases in a few lines."""
+    summary = result.summary
+    simulated = sum(len(case.simulator) for case in result.cases)
+    total = sum(result.verdicts.values())
+    lines = [
+        f"{counted(len(result.cases), 'scenario')}, {counted(simulated, 'run')} in the simulator, "
+        f"{total} on the kernel "
+        f"({counts(result.verdicts)})"
+    ]
+    if summary.share is not None:
+        lines.append(f"throughput share: {worst_line(summary.share, ' points')}")
+    if summary.rtt_p50 is not None:
+        lines.append(f"RTT p50: {worst_line(summary.rtt_p50, ' %')}")
+    lines.append(
+        f"{summary.excludes_zero} of {summary.comparisons} differences have a 95 % interval that "
+        f"excludes 0 ({MARK}); by chance alone about {0.05 * summary.comparisons:.0f} would"
+    )
+    return lines
+
+
+def worst_line(worst: Worst, unit: str) -> str:
+    """Write a mean and a largest difference."""
+    return (
+        f"mean absolute difference {100 * worst.mean:.1f}{unit}, "
+        f"largest {100 * worst.worst:.1f}{unit} ({worst.cc}, {worst.case})"
+    )

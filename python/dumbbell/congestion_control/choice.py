@@ -1,0 +1,353 @@
+"""Congestion controls: what is built in, and how a user names one with its parameters."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.congestion_control.linux_tree import LINUX_NAMES, tree_in_use
+from dumbbell.errors import EngineError, ScenarioError, nearest
+
+__all__ = [
+    "CongestionControlChoice",
+    "Description",
+    "Parameter",
+    "Series",
+    "congestion_controls",
+    "describe",
+]
+
+#: Before the name of a congestion control of the running kernel.
+KERNELS_OWN = "linux/"
+#: Before the name of a class of Python's that the running program defines.
+PYTHON_CLASS = "python/"
+#: What source files end in.
+SOURCES = (".c", ".py")
+#: What a shared object ends in: a congestion control in Rust, for example.
+OBJECT = ".so"
+#: A name the kernel could have (TCP_CA_NAME_MAX is 16, with the closing NUL).
+KERNEL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,15}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An integer that a congestion control lets its user set.
+
+    Attributes
+    ----------
+    name, unit, doc
+        As its source file declares them.
+    min, max, default
+        The range, both ends included, and the value when it is not set.
+    """
+
+    name: str
+    unit: str
+    doc: str
+    min: int
+    max: int
+    default: int
+
+
+@dataclass(frozen=True)
+class Series:
+    """A field of a congestion control's state that is recorded over time.
+
+    Attributes
+    ----------
+    name
+        Column of the `state` table, with its unit.
+    unit, doc
+        As its source file declares them.
+    labels
+        Names of the values 0, 1, … when the field is a state (``default``, ``competitive``).
+    """
+
+    name: str
+    unit: str
+    doc: str
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a congestion control says about itself."""
+
+    name: str
+    title: str
+    parameters: tuple[Parameter, ...]
+    series: tuple[Series, ...]
+    #: Names of its callbacks.
+    ops: tuple[str, ...] = ()
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Description:
+        """Read the engine's description."""
+        params = tuple(
+            Parameter(*(param[key] for key in ("name", "unit", "doc", "min", "max", "default")))
+            for param in document["params"]
+        )
+        series = tuple(
+            Series(entry["name"], entry["unit"], entry["doc"], tuple(entry["labels"]))
+            for entry in document["series"]
+        )
+        return cls(document["name"], document["title"], params, series, tuple(document["ops"]))
+
+
+@functools.cache
+def congestion_controls() -> Mapping[str, Description]:
+    """Return every built-in congestion control by name, sorted."""
+    documents = json.loads(_core.congestion_controls())
+    return {document["name"]: Description.from_json(document) for document in documents}
+
+
+def describe(name_or_path: str) -> Description:
+    """Return a congestion control's description.
+
+    Parameters
+    ----------
+    name_or_path
+        A built-in's name, or the source file of one's own.
+
+    Returns
+    -------
+    Description
+        Name, title, parameters and state series.
+
+    Raises
+    ------
+    EngineError
+        The file does not compile, or no such congestion control.
+    ScenarioError
+        It is the running kernel's own.
+    """
+    if is_kernels_own(name_or_path):
+        raise ScenarioError(
+            f"`{name_or_path}` is the running kernel's own and says nothing of itself; "
+            "`dumbbell cc list` has what does",
+            key="cc",
+        )
+    if is_python(name_or_path):
+        from dumbbell.congestion_control.python import describe_python  # it needs this module
+
+        return describe_python(name_or_path)
+    if name_or_path in congestion_controls():
+        return congestion_controls()[name_or_path]
+    try:
+        return Description.from_json(json.loads(_core.describe(name_or_path)))
+    except _core.EngineError as error:
+        raise EngineError(str(error)) from None
+
+
+@dataclass(frozen=True)
+class CongestionControlChoice:
+    """A congestion control as a scenario names it: ``copa:mode_window_rtts=5``, ``./mine.bpf.c``.
+
+    Attributes
+    ----------
+    name
+        A built-in's name, the path of a source file (``./two.bpf.c#second`` where it has several
+        congestion controls), or ``linux/cubic``: the running kernel's own. After `use_linux_tree`
+        also the name of one of Linux's, which becomes the path of its source.
+    params
+        Parameters that differ from the defaults.
+
+    Raises
+    ------
+    ScenarioError
+        Unknown name or parameter, or a value out of its range.
+    """
+
+    name: str
+    params: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.is_kernels_own:
+            self._check_kernels_own()
+            return
+        if self.is_python_class:
+            from dumbbell.congestion_control.python import check_parameters  # it needs this module
+
+            check_parameters(self.name, self.params)
+            return
+        if self.is_file:
+            path = file_of(self.name)
+            if not path.is_file():
+                what = "is a directory" if path.is_dir() else "no such file"
+                raise ScenarioError(f"congestion control `{self.name}`: {what}", key="cc")
+            if path.suffix not in (*SOURCES, OBJECT):
+                kinds = ", ".join(f"`{suffix}`" for suffix in (*SOURCES, OBJECT))
+                message = f"congestion control `{self.name}`: its name ends in none of {kinds}"
+                raise ScenarioError(message, key="cc")
+            return  # its parameters are known once it is compiled, when the run starts
+        known = congestion_controls()
+        if self.name not in known and "," not in self.name and self._is_of_tree():
+            return
+        if self.name not in known:
+            hint = nearest(self.name, known)
+            if "," in self.name:
+                names = " ".join(filter(None, (name.strip() for name in self.name.split(","))))
+                hint = f"; separate congestion controls with a space: `{names}`"
+            raise ScenarioError(f"unknown congestion control `{self.name}`{hint}", key="cc")
+        parameters = {parameter.name: parameter for parameter in known[self.name].parameters}
+        for name, value in self.params.items():
+            check_parameter(self.name, parameters, name, value)
+
+    def _is_of_tree(self) -> bool:
+        """Take a name that is not built in from the Linux source tree in use, if there is one."""
+        tree = tree_in_use()
+        if tree is not None:
+            object.__setattr__(self, "name", tree.source(self.name))
+            return True
+        stem = self.name.removeprefix("tcp_")
+        if stem in LINUX_NAMES:
+            raise ScenarioError(
+                f"`{self.name}` is not built in; with Linux's source at hand say "
+                f"`--linux-tree DIR`, or name the file: `DIR/net/ipv4/tcp_{stem}.c`",
+                key="cc",
+            )
+        return False
+
+    def _check_kernels_own(self) -> None:
+        """Refuse what no kernel has; whether this one has it is known when the run starts."""
+        if not KERNEL_NAME.fullmatch(self.kernel_name):
+            raise ScenarioError(
+                f"`{self.name}` is no name of the kernel's; say `linux/cubic`", key="cc"
+            )
+        if self.params:
+            raise ScenarioError(
+                f"`{self}`: the kernel's own congestion controls have no parameters; "
+                f"say `{self.name}`",
+                key="cc",
+            )
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    @property
+    def is_kernels_own(self) -> bool:
+        """Whether it is the running kernel's: ``linux/cubic``."""
+        return is_kernels_own(self.name)
+
+    @property
+    def kernel_name(self) -> str:
+        """The kernel's name of one of its own: ``cubic`` of ``linux/cubic``."""
+        return self.name.removeprefix(KERNELS_OWN)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is one's own source file, in C or Python, and no built-in."""
+        return is_file(self.name)
+
+    @property
+    def is_python(self) -> bool:
+        """Whether it is written in Python, which only the simulator runs."""
+        return is_python(self.name)
+
+    @property
+    def is_python_class(self) -> bool:
+        """Whether it is a class of Python's that the running program defines."""
+        return is_python_class(self.name)
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        """The state series it declares; the running kernel's own declare none."""
+        return () if self.is_kernels_own else describe(self.name).series
+
+    @classmethod
+    def parse(cls, text: str | CongestionControlChoice | type) -> CongestionControlChoice:
+        """Read ``name``, ``name:param=value,…``, ``./file.bpf.c:param=value`` or ``linux/name``.
+
+        A class of Python's (`python_congestion_control.CongestionControl`) stands for itself.
+        """
+        if isinstance(text, CongestionControlChoice):
+            return text
+        if isinstance(text, type):
+            return cls(PYTHON_CLASS + text.__name__)
+        if not isinstance(text, str) or not text.strip():
+            raise ScenarioError(f"congestion control `{text}` is no name; say `copa`", key="cc")
+        name, _, rest = text.strip().partition(":")
+        params: dict[str, int] = {}
+        for part in filter(None, rest.split(",")):
+            key, equals, value = (piece.strip() for piece in part.partition("="))
+            if not equals and key in congestion_controls():
+                raise ScenarioError(
+                    f"`{text}`: `{key}` is no parameter; separate congestion controls with a space",
+                    key="cc",
+                )
+            if not equals:
+                raise ScenarioError(
+                    f"`{text}`: parameter `{part}` has no value; say `{key}=…`", key="cc"
+                )
+            params[key] = parse_integer(value, f"parameter `{key}` of `{name}`")
+        return cls(name, params)
+
+    def __str__(self) -> str:
+        if not self.params:
+            return self.name
+        return f"{self.name}:" + ",".join(f"{key}={value}" for key, value in self.params.items())
+
+
+def is_python(name: str) -> bool:
+    """Whether a name is of a congestion control in Python: ``./mine.py`` or ``python/Mine``."""
+    return file_of(name).suffix == ".py" or (
+        name.startswith(PYTHON_CLASS) and file_of(name).suffix not in SOURCES
+    )
+
+
+def is_python_class(name: str) -> bool:
+    """Whether a name is of a class of the running program: ``python/Mine``."""
+    return name.startswith(PYTHON_CLASS) and is_python(name)
+
+
+def is_file(name: str) -> bool:
+    """Whether a name is of a source file, in C or Python: ``./mine.bpf.c``."""
+    return not (is_kernels_own(name) or is_python_class(name)) and (
+        "/" in name or file_of(name).suffix in SOURCES
+    )
+
+
+def is_kernels_own(name: str) -> bool:
+    """Whether a name is ``linux/…``, and no file in a directory of that name."""
+    return name.startswith(KERNELS_OWN) and file_of(name).suffix not in SOURCES
+
+
+def file_of(name: str) -> Path:
+    """Return the file of ``./two.bpf.c#second``: one that has several congestion controls."""
+    path, _, table = name.rpartition("#")
+    return Path(path if path and table.isidentifier() else name)
+
+
+def table_of(name: str) -> str | None:
+    """Return ``second`` of ``./two.bpf.c#second``; None where nothing is said."""
+    path, _, table = name.rpartition("#")
+    return table if path and table.isidentifier() else None
+
+
+def parse_integer(text: str, what: str) -> int:
+    """Read a parameter's value: ``5``, ``-1`` or ``0x10``."""
+    try:
+        # In ASCII digits; Python takes every script's.
+        return int(text.encode("ascii"), 0)
+    except ValueError:
+        raise ScenarioError(f"{what} is `{text}`, which is not a whole number", key="cc") from None
+
+
+def check_parameter(cc: str, parameters: Mapping[str, Parameter], name: str, value: int) -> None:
+    """Refuse a parameter that `cc` does not have, or a value out of its range."""
+    parameter = parameters.get(name)
+    if parameter is None:
+        hint = nearest(name, parameters) if parameters else "; it has none"
+        raise ScenarioError(f"`{cc}` has no parameter `{name}`{hint}", key="cc")
+    if not parameter.min <= value <= parameter.max:
+        raise ScenarioError(
+            f"parameter `{name}` of `{cc}` is {value}; "
+            f"say {parameter.min} to {parameter.max} ({parameter.unit or 'a plain number'})",
+            key="cc",
+        )

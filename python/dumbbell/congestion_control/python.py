@@ -1,0 +1,336 @@
+"""Congestion controls written in Python, for the simulator: prototypes.
+
+The hooks are those of Linux's `tcp_congestion_ops` under their names, and the socket's fields
+those of `tcp_sock`. What the kernel lets a BPF congestion control write can be set, the rest is
+read-only. A hook that raises ends the run with its file and line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import random
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, ClassVar
+
+from dumbbell.congestion_control import Description, Parameter, Series
+from dumbbell.congestion_control.choice import PYTHON_CLASS, check_parameter, file_of, table_of
+from dumbbell.errors import ScenarioError, nearest
+
+if TYPE_CHECKING:
+    from dumbbell._core import Socket
+
+__all__ = ["CongestionControl", "describe_python", "find", "tcp_cong_avoid_ai", "tcp_slow_start"]
+
+#: The callbacks of `tcp_congestion_ops`; a class has those that it defines.
+HOOKS = (
+    "init", "release", "ssthresh", "cong_avoid", "set_state", "cwnd_event", "in_ack_event",
+    "pkts_acked", "min_tso_segs", "cong_control", "undo_cwnd", "sndbuf_expand",
+)  # fmt: skip
+#: TCP_CA_NAME_MAX with its closing NUL.
+MAX_NAME = 15
+
+
+class CongestionControl:
+    """A congestion control; each flow has an object of its class.
+
+    A subclass defines the hooks that it needs, with the kernel's arguments: ``init(sk)``,
+    ``release(sk)``, ``ssthresh(sk) -> int``, ``cong_avoid(sk, ack, acked)``,
+    ``set_state(sk, new_state)``, ``cwnd_event(sk, event)``, ``in_ack_event(sk, flags)``,
+    ``pkts_acked(sk, sample)``, ``min_tso_segs(sk) -> int``, ``cong_control(sk, ack, flag, rs)``,
+    ``undo_cwnd(sk) -> int`` and ``sndbuf_expand(sk) -> int``. It must have ``cong_avoid`` or
+    ``cong_control``; ``ssthresh`` and ``undo_cwnd`` are Reno's unless it defines them.
+
+    Attributes
+    ----------
+    name
+        1 to 15 letters, digits, ``_`` or ``.``; the class's in small letters when left out.
+    parameters
+        Integers that a scenario may set (``./mine.py:beta_pct=70``): attributes of the object.
+    series
+        Attributes of the object that are recorded over time, as integers; `Series.labels` makes a
+        state of one.
+    random
+        A generator seeded by the run, so that the same scenario gives the same result.
+
+    Examples
+    --------
+    >>> import dumbbell
+    >>> class Halving(dumbbell.CongestionControl):
+    ...     "Adds a packet each round trip, halves on loss."
+    ...     series = (dumbbell.Series("losses", "", "losses so far"),)
+    ...
+    ...     def init(self, sk):
+    ...         self.losses = 0
+    ...
+    ...     def ssthresh(self, sk):
+    ...         self.losses += 1
+    ...         return max(sk.snd_cwnd // 2, 2)
+    ...
+    ...     def cong_avoid(self, sk, ack, acked):
+    ...         if sk.in_slow_start:
+    ...             acked = dumbbell.tcp_slow_start(sk, acked)
+    ...         dumbbell.tcp_cong_avoid_ai(sk, sk.snd_cwnd, acked)
+    >>> run = dumbbell.run(dumbbell.Scenario([Halving, "cubic"], time="2s"))
+    >>> run.groups[0]["cc"], run.state(0).column_names
+    ('halving', ['time_us', 'flow', 'losses'])
+    """
+
+    name: ClassVar[str] = ""
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    series: ClassVar[tuple[Series, ...]] = ()
+    random: random.Random
+
+    def ssthresh(self, sk: Socket) -> int:
+        """Return the slow start threshold after a loss, packets: half of cwnd."""
+        return max(sk.snd_cwnd >> 1, 2)
+
+    def undo_cwnd(self, sk: Socket) -> int:
+        """Return cwnd after a recovery that turned out to be spurious: what it was before."""
+        return max(sk.snd_cwnd, sk.prior_cwnd)
+
+
+def tcp_slow_start(sk: Socket, acked: int) -> int:
+    """Grow cwnd by what was acknowledged, up to ssthresh; return what is left of it.
+
+    The kernel's function of this name.
+    """
+    cwnd = min(sk.snd_cwnd + acked, sk.snd_ssthresh)
+    acked -= cwnd - sk.snd_cwnd
+    sk.snd_cwnd = min(cwnd, sk.snd_cwnd_clamp)
+    return acked
+
+
+def tcp_cong_avoid_ai(sk: Socket, w: int, acked: int) -> None:
+    """Grow cwnd by one packet for every `w` acknowledged.
+
+    The kernel's function of this name.
+    """
+    count = sk.snd_cwnd_cnt
+    if count >= w:
+        count = 0
+        sk.snd_cwnd += 1
+    count += acked
+    if w and count >= w:
+        sk.snd_cwnd += count // w
+        count %= w
+    sk.snd_cwnd_cnt = count
+    sk.snd_cwnd = min(sk.snd_cwnd, sk.snd_cwnd_clamp)
+
+
+@dataclass(frozen=True)
+class LoadedSeries:
+    """A series as the engine reads it."""
+
+    attribute: str
+    name: str
+    unit: str
+    doc: str
+    labels: list[str]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A class as the engine hosts it.
+
+    Attributes
+    ----------
+    name
+        As it is shown.
+    build
+        A digest of its source.
+    params
+        All parameters, by name.
+    series
+        What to sample.
+    hooks
+        The hooks it has.
+    new_flow
+        Makes the object of a flow.
+    """
+
+    name: str
+    build: str
+    params: dict[str, int]
+    series: list[LoadedSeries]
+    hooks: list[str]
+    new_flow: Callable[[], CongestionControl]
+
+
+def load(requested: str, params: Mapping[str, int], seed: int) -> Loaded:
+    """Return a class ready to be hosted; the engine calls this.
+
+    Parameters
+    ----------
+    requested
+        ``./mine.py``, ``./mine.py#Class`` or ``python/Class``.
+    params
+        Parameters that differ from the defaults.
+    seed
+        Of its random numbers.
+    """
+    cls = find(requested)
+    values = {parameter.name: parameter.default for parameter in cls.parameters} | dict(params)
+    generator = random.Random(seed)  # noqa: S311 -- not for secrets
+
+    def new_flow() -> CongestionControl:
+        flow = cls()
+        flow.random = random.Random(generator.getrandbits(64))  # noqa: S311
+        for name, value in values.items():
+            setattr(flow, name, value)
+        return flow
+
+    series = [
+        LoadedSeries(entry.name, entry.name, entry.unit, entry.doc, list(entry.labels))
+        for entry in cls.series
+    ]
+    return Loaded(name_of(cls), class_digest(cls), values, series, hooks_of(cls), new_flow)
+
+
+def find(requested: str) -> type[CongestionControl]:
+    """Return the class of ``./mine.py``, ``./mine.py#Class`` or ``python/Class``.
+
+    Raises
+    ------
+    ScenarioError
+        There is none, or several, or it lacks what every congestion control has.
+    """
+    if requested.startswith(PYTHON_CLASS):
+        wanted = requested.removeprefix(PYTHON_CLASS)
+        known = {cls.__name__: cls for cls in subclasses(CongestionControl)}
+        if wanted not in known:
+            raise ScenarioError(
+                f"this program defines no class `{wanted}` of dumbbell.CongestionControl"
+                f"{nearest(wanted, known)}; name its file, as in `./mine.py`",
+                key="cc",
+            )
+        cls = known[wanted]
+    else:
+        cls = find_in_file(file_of(requested), table_of(requested))
+    check(cls, requested)
+    return cls
+
+
+def subclasses(cls: type[CongestionControl]) -> list[type[CongestionControl]]:
+    """Return all subclasses, the latest definition of a name last."""
+    found = []
+    for subclass in cls.__subclasses__():
+        found += [subclass, *subclasses(subclass)]
+    return found
+
+
+def find_in_file(path: Path, wanted: str | None) -> type[CongestionControl]:
+    """Run a file and return the class that it defines, or the one that is wanted."""
+    # Its own name, so that two files may be called alike.
+    digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
+    name = f"dumbbell_user_{digest}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ScenarioError(f"congestion control `{path}`: no Python file", key="cc")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    defined = {
+        cls.__name__: cls
+        for cls in vars(module).values()
+        if inspect.isclass(cls) and issubclass(cls, CongestionControl) and cls.__module__ == name
+    }
+    if wanted is not None and wanted in defined:
+        return defined[wanted]
+    if wanted is not None or not defined:
+        what = f"class `{wanted}`" if wanted else "class"
+        raise ScenarioError(
+            f"`{path}` defines no {what} of dumbbell.CongestionControl{nearest('', defined)}",
+            key="cc",
+        )
+    if len(defined) > 1:
+        raise ScenarioError(
+            f"`{path}` defines several congestion controls ({', '.join(defined)}); say which one "
+            f"behind its name, as in `{path}#{next(iter(defined))}`",
+            key="cc",
+        )
+    return next(iter(defined.values()))
+
+
+def check(cls: type[CongestionControl], requested: str) -> None:
+    """Refuse a class that could not be run."""
+    name = name_of(cls)
+    if not 1 <= len(name) <= MAX_NAME or not all(
+        c.isascii() and (c.isalnum() or c in "_.") for c in name
+    ):
+        raise ScenarioError(
+            f"`{requested}`: the name `{name}` is none for the kernel; say 1 to {MAX_NAME} "
+            "letters, digits, `_` or `.`",
+            key="cc",
+        )
+    if not {"cong_avoid", "cong_control"} & set(hooks_of(cls)):
+        raise ScenarioError(
+            f"`{requested}` has neither `cong_avoid` nor `cong_control`; define one", key="cc"
+        )
+
+
+def name_of(cls: type[CongestionControl]) -> str:
+    """Return the name that a class is shown by."""
+    return cls.name or cls.__name__.lower()
+
+
+def hooks_of(cls: type[CongestionControl]) -> list[str]:
+    """Return the hooks that a class has."""
+    return [hook for hook in HOOKS if callable(getattr(cls, hook, None))]
+
+
+def class_digest(cls: type[CongestionControl]) -> str:
+    """Return a digest of what a class is made of: its module's text, or what Python made of it."""
+    try:
+        text = Path(inspect.getfile(cls)).read_text(encoding="utf-8")
+    except (OSError, TypeError):
+        # Typed into an interpreter.
+        text = repr(
+            [
+                (name, member.__code__.co_code, member.__code__.co_consts)
+                for name, member in sorted(vars(cls).items())
+                if inspect.isfunction(member)
+            ]
+        )
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def describe_python(requested: str) -> Description:
+    """Return what a class says of itself."""
+    cls = find(requested)
+    title = (inspect.getdoc(cls) or "").split("\n", 1)[0].rstrip(".")
+    return Description(
+        name_of(cls), title, tuple(cls.parameters), tuple(cls.series), tuple(hooks_of(cls))
+    )
+
+
+def check_parameters(requested: str, params: Mapping[str, int]) -> None:
+    """Refuse parameters that a class does not have, or values out of their ranges."""
+    known = {parameter.name: parameter for parameter in find(requested).parameters}
+    for name, value in params.items():
+        check_parameter(requested, known, name, value)
+
+
+def tell(error: BaseException, trace: TracebackType | None) -> str:
+    """Say what was raised, and where, in a line that follows the congestion control's name."""
+    if isinstance(error, ScenarioError):
+        return f"cannot be loaded: {error}"
+    own = Path(__file__).parents[1]
+    frames = [
+        frame
+        for frame in traceback.extract_tb(trace)
+        if own not in Path(frame.filename).parents and not frame.filename.startswith("<frozen")
+    ]
+    message = " ".join(str(error).split())
+    raised = f"raised {type(error).__name__}" + (f": {message}" if message else "")
+    if isinstance(error, SyntaxError):
+        return f"is no Python: {message}"
+    if not frames:
+        return raised
+    return f"{raised} at {frames[-1].filename}:{frames[-1].lineno}, `{frames[-1].line}`,"

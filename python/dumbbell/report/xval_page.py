@@ -1,0 +1,62 @@
+"""The comparison as one HTML file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dumbbell.compare.xval import Case, CrossValidation
+from dumbbell.compare.xval_table import (
+    COLUMNS,
+    OVERVIEW_COLUMNS,
+    comparison_row,
+    counts,
+    overview_rows,
+    summary_lines,
+)
+from dumbbell.plots.xval_figures import draw_case
+from dumbbell.report.template import plot, render_template, write_page
+
+__all__ = ["render", "write_page_of"]
+
+
+def write_page_of(result: CrossValidation, path: Path) -> Path:
+    """Write the page, whole or not at all."""
+    return write_page(render(result), path)
+
+
+def render(result: CrossValidation) -> str:
+    """Return the page's HTML."""
+    return render_template(
+        "cross_validation.html.j2",
+        summary=summary_lines(result),
+        columns=COLUMNS,
+        overview_columns=OVERVIEW_COLUMNS,
+        overview=overview_rows(result),
+        verdicts=result.verdicts,
+        cases=[
+            (case, f"case-{index}", rows(case), [plot(figure) for figure in draw_case(case)])
+            for index, case in enumerate(result.cases)
+        ],
+        counts=counts,
+        remarks=[
+            (case.name, run.summary["seed"], reason.status, reason.message)
+            for case in result.cases
+            for run in case.kernel
+            for reason in run.verdict.reasons
+        ],
+        kernels=sorted({facts(run.emulation) for case in result.cases for run in case.kernel}),
+    )
+
+
+def rows(case: Case) -> list[tuple[str, ...]]:
+    """Return the rows of a case's table."""
+    return [comparison_row(entry) for entry in case.comparisons]
+
+
+def facts(emulation: Mapping[str, Any] | None) -> str:
+    """Return what machine a run was on."""
+    if emulation is None:
+        return "no kernel"
+    return f"Linux {emulation['kernel_release']}, {emulation['cpus']} CPUs"

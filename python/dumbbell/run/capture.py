@@ -1,0 +1,134 @@
+"""A capture of a run: where packets are captured, how much of them, and the file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from dumbbell.errors import ScenarioError, nearest
+from dumbbell.quantities.quantity import Size
+
+__all__ = [
+    "CAPTURE",
+    "CAPTURE_POINTS",
+    "HEADERS",
+    "Capture",
+    "as_capture",
+    "capture_beside",
+    "link_or_copy",
+]
+
+#: Words for the capture points; each stands for all groups' hosts, or both sides of the bottleneck.
+CAPTURE_POINTS = ("sender", "receiver", "bottleneck")
+
+#: Name of the file in a run's directory.
+CAPTURE = "capture.pcapng"
+
+#: Words for how much of a packet is kept.
+HEADERS, FULL = "headers", "full"
+#: Ethernet, IPv4 and TCP headers without options: with less a packet says nothing.
+MIN_SNAP_BYTES = 14 + 20 + 20
+#: What the engines take for the whole packet.
+WHOLE = 2**32 - 1
+
+
+class Capture:
+    """What a run captures, and where to: a pcapng file with an interface per capture point.
+
+    Parameters
+    ----------
+    path
+        The file; replaced if it exists.
+    points
+        Of ``sender``, ``receiver`` and ``bottleneck``.
+    snap
+        What is kept of each packet: ``headers``, ``full``, or a size, like ``96B``.
+
+    Raises
+    ------
+    ScenarioError
+        There is no such point, or the size is none.
+
+    Examples
+    --------
+    >>> Capture("run.pcapng", points=["sender"], snap="96B")
+    Capture('run.pcapng', points=('sender',), snap='96B')
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        points: Iterable[str] = CAPTURE_POINTS,
+        snap: str | Size = HEADERS,
+    ) -> None:
+        self.path = Path(path)
+        self.points = tuple(points)
+        for point in self.points:
+            if point not in CAPTURE_POINTS:
+                raise ScenarioError(
+                    f"unknown capture point `{point}`{nearest(point, CAPTURE_POINTS)}"
+                )
+        if not self.points:
+            raise ScenarioError(f"no capture points; say some of `{','.join(CAPTURE_POINTS)}`")
+        self.snap = str(snap)
+        self.snap_bytes = read_snap(snap)
+
+    def __repr__(self) -> str:
+        return f"Capture({str(self.path)!r}, points={self.points}, snap={self.snap!r})"
+
+    @property
+    def senders(self) -> bool:
+        """Whether the hosts of the senders capture."""
+        return "sender" in self.points
+
+    @property
+    def receivers(self) -> bool:
+        """Whether the hosts of the receivers capture."""
+        return "receiver" in self.points
+
+    @property
+    def bottleneck(self) -> bool:
+        """Whether it is captured before and after the bottleneck."""
+        return "bottleneck" in self.points
+
+    def at(self, path: Path) -> Capture:
+        """Return the same capture with another file."""
+        return Capture(path, points=self.points, snap=self.snap)
+
+
+def read_snap(snap: str | Size) -> int | None:
+    """Return bytes to keep of a packet; None: its headers."""
+    if snap == HEADERS:
+        return None
+    if snap == FULL:
+        return WHOLE
+    try:
+        return min(int(Size.parse(snap, "capture snap", minimum=MIN_SNAP_BYTES)), WHOLE)
+    except ScenarioError as error:
+        raise ScenarioError(f"{error}, `{HEADERS}` or `{FULL}`") from None
+
+
+def as_capture(capture: Capture | str | Path | None) -> Capture | None:
+    """Return a capture of everything's headers for a path."""
+    if capture is None or isinstance(capture, Capture):
+        return capture
+    return Capture(capture)
+
+
+def capture_beside(directory: Path) -> Path:
+    """Return where the capture of a run is written that will be saved in `directory`.
+
+    A directory holds a whole run or none; a capture is of use even of a run that is interrupted.
+    """
+    return directory.with_name(f"{directory.name}.{CAPTURE}")
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """Give a file a second name, or copy it where the file system has no such thing."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)

@@ -1,0 +1,222 @@
+"""A run on disk: `run.json`, one Parquet file per table, and its capture if it has one."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dumbbell.errors import ResultError, os_reason
+from dumbbell.run.capture import CAPTURE, link_or_copy
+
+__all__ = [
+    "DOCUMENT",
+    "ParquetBytes",
+    "ParquetTables",
+    "capture_in",
+    "check_parent",
+    "check_place",
+    "encode",
+    "read",
+    "write",
+]
+
+DOCUMENT = "run.json"
+
+
+class ParquetTables(Mapping[str, pa.Table]):
+    """The tables of a saved run; each is read when it is asked for, and not kept."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def __getitem__(self, name: str) -> pa.Table:
+        path = self.directory / f"{name}.parquet"
+        if not path.is_file():
+            raise KeyError(name)
+        try:
+            return pq.read_table(path)
+        except (OSError, pa.ArrowException) as error:
+            raise ResultError(f"{path}: cannot be read: {error}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(path.stem for path in self.directory.glob("*.parquet")))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class ParquetBytes(Mapping[str, pa.Table]):
+    """Tables in Parquet, in memory; each is read when it is asked for, and not kept."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self.files = files
+
+    def __getitem__(self, name: str) -> pa.Table:
+        return pq.read_table(pa.BufferReader(self.files[name]))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self.files))
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+
+def write(
+    directory: Path, document: str, tables: Mapping[str, pa.Table], capture: Path | None = None
+) -> Path:
+    """Write a run, whole or not at all: into a directory beside it that is then renamed.
+
+    Parameters
+    ----------
+    directory
+        Made, or replaced if it holds a run.
+    document
+        Text of `run.json`.
+    tables
+        One file each.
+    capture
+        The run's capture, which the directory shall hold too.
+
+    Raises
+    ------
+    ResultError
+        The directory holds something else, or cannot be written.
+    """
+    check_replaceable(directory)
+    try:
+        write_whole(directory, document, tables, capture)
+    except OSError as error:
+        raise unwritable(directory, error) from None
+    return directory
+
+
+def write_whole(
+    directory: Path, document: str, tables: Mapping[str, pa.Table], capture: Path | None
+) -> None:
+    """Write a run beside its place, then rename it."""
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with scratch_beside(directory) as scratch:
+        new = Path(scratch, "new")
+        new.mkdir()
+        write_tables(new, tables)
+        if capture is not None:
+            link_or_copy(capture, new / CAPTURE)
+        (new / DOCUMENT).write_text(document + "\n", encoding="utf-8")
+        if directory.exists():
+            directory.rename(Path(scratch, "old"))
+        new.rename(directory)
+
+
+def write_tables(new: Path, tables: Mapping[str, pa.Table]) -> None:
+    """Write tables; those that are in Parquet already as they are."""
+    if isinstance(tables, ParquetTables):
+        for name in tables:
+            link_or_copy(tables.directory / f"{name}.parquet", new / f"{name}.parquet")
+        return
+    if isinstance(tables, ParquetBytes):
+        for name, content in tables.files.items():
+            (new / f"{name}.parquet").write_bytes(content)
+        return
+    for name, table in tables.items():
+        (new / f"{name}.parquet").write_bytes(encode(table))
+
+
+def encode(table: pa.Table) -> bytes:
+    """Return a table as a Parquet file; the same bytes for the same table."""
+    # A dictionary of a column of numbers that never repeat costs time and saves no room.
+    words = [field.name for field in table.schema if not is_number(field.type)]
+    stream = pa.BufferOutputStream()
+    pq.write_table(table, stream, compression="zstd", use_dictionary=words or False)
+    content: bytes = stream.getvalue().to_pybytes()
+    return content
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column holds numbers."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def scratch_beside(directory: Path) -> tempfile.TemporaryDirectory[str]:
+    """Make a directory, gone when it is left, on the file system of a run's."""
+    return tempfile.TemporaryDirectory(dir=directory.parent, prefix=".dumbbell-")
+
+
+def check_place(directory: Path) -> None:
+    """Refuse a directory that a run could not be saved to, before the run is done for nothing.
+
+    Raises
+    ------
+    ResultError
+        The directory holds something else, or cannot be written.
+    """
+    check_replaceable(directory)
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        with scratch_beside(directory):
+            pass
+    except OSError as error:
+        raise unwritable(directory, error) from None
+
+
+def check_parent(directory: Path) -> None:
+    """Make a directory that many runs are to be saved under, or refuse it.
+
+    Raises
+    ------
+    ResultError
+        It cannot be made or written.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with scratch_beside(directory / "run"):
+            pass
+    except OSError as error:
+        raise unwritable(directory, error) from None
+
+
+def unwritable(directory: Path, error: OSError) -> ResultError:
+    """Say why a directory cannot be written."""
+    reason = os_reason(error)
+    if isinstance(error, FileExistsError):  # mkdir's word for a parent that is a file
+        reason = f"`{error.filename}` is no directory"
+    return ResultError(f"{directory}: cannot be written: {reason}; name another `--out`")
+
+
+def check_replaceable(directory: Path) -> None:
+    """Refuse a directory that holds anything but a run."""
+    try:
+        refused = directory.exists() and not is_replaceable(directory)
+    except OSError as error:
+        raise unwritable(directory, error) from None
+    if refused:
+        raise ResultError(f"{directory}: exists and holds no run; name another directory")
+
+
+def is_replaceable(directory: Path) -> bool:
+    """Whether a directory is empty or holds a run, and nothing of anybody else's is lost."""
+    return directory.is_dir() and ((directory / DOCUMENT).is_file() or not any(directory.iterdir()))
+
+
+def capture_in(directory: Path) -> Path | None:
+    """Return the capture that a run's directory holds."""
+    capture = directory / CAPTURE
+    return capture if capture.is_file() else None
+
+
+def read(directory: Path) -> tuple[dict[str, Any], Mapping[str, pa.Table]]:
+    """Read a run's document; its tables follow when they are asked for."""
+    try:
+        document = json.loads((directory / DOCUMENT).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ResultError(f"{directory}: holds no run; there is no {DOCUMENT}") from None
+    except (OSError, ValueError) as error:
+        raise ResultError(f"{directory / DOCUMENT}: cannot be read: {error}") from None
+    if not isinstance(document, dict):
+        raise ResultError(f"{directory / DOCUMENT}: is no run")
+    return document, ParquetTables(directory)

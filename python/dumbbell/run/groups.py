@@ -1,0 +1,85 @@
+"""What a group's flows amount to over the whole run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from dumbbell.statistics import jain, mean, share
+
+__all__ = ["group_metrics", "sum_known", "utilization"]
+
+
+def utilization(forwarded_bytes: int, link_rate_bps: int, duration_ns: int) -> float:
+    """Forwarded bits over what the link carries in the time: 8·bytes / (rate·time).
+
+    Wire bytes, so 1 is a link that never idles (RFC 5166 §2.1: throughput of the link).
+    """
+    return 8 * forwarded_bytes / (link_rate_bps * duration_ns / 1e9)
+
+
+def group_metrics(flows: Sequence[Mapping[str, Any]], total_received_bytes: int) -> dict[str, Any]:
+    """Aggregate the flows of a group.
+
+    `goodput_bps` and `throughput_bps` have one denominator for the whole group: from its first
+    flow's start to its last flow's end. Flows that live one after the other so never add up to more
+    than the link carries. `goodput_per_flow_bps` is the mean of the flows' own goodputs, each over
+    its own time. `share` is of bytes, not of rates: the parts of all groups sum to 1 whenever each
+    of them ran. Counts are sums, None when the engine
+    does not know a flow's; the RTT is the mean over flows of each flow's mean, inflight and
+    outstanding the sum over flows of their averages, each over its own time.
+
+    Parameters
+    ----------
+    flows
+        `flows` of the summary, those of one group.
+    total_received_bytes
+        `received_bytes` of all groups, for the share.
+    """
+    goodput_bps = [flow["goodput_bps"] for flow in flows]
+    received_bytes = sum(flow["received_bytes"] for flow in flows)
+    with_rtt = [flow["rtt_mean_us"] for flow in flows if flow["rtt_min_us"] > 0]
+    sums = {
+        key: sum_known(flow[key] for flow in flows)
+        for key in (
+            "inflight_mean_pkts", "outstanding_mean_pkts", "sent_pkts", "retransmitted_pkts",
+            "dropped_pkts", "lost_pkts", "rto_count",
+        )
+    }  # fmt: skip
+    if any(flow.get("marked_pkts") is not None for flow in flows):
+        sums["marked_pkts"] = sum_known(flow.get("marked_pkts") for flow in flows)
+    return {
+        "goodput_bps": rate_bps(8 * received_bytes, flows),
+        "goodput_per_flow_bps": mean(goodput_bps) or 0.0,
+        "share": share(received_bytes, total_received_bytes),
+        "jain": jain(goodput_bps),
+        "rtt_mean_us": mean(with_rtt) or 0.0,
+        # A flow's throughput times its time are the bits that crossed the bottleneck.
+        "throughput_bps": rate_bps(
+            sum(flow["throughput_bps"] * lifetime_us(flow) / 1e6 for flow in flows), flows
+        ),
+        **sums,
+    }
+
+
+def sum_known(values: Iterable[float | None]) -> float | None:
+    """Add up; None if any is None, for a sum of the others is not the sum."""
+    total: float = 0
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total
+
+
+def rate_bps(bits: float, flows: Sequence[Mapping[str, Any]]) -> float:
+    """Bits over the time from the flows' first start to their last end, bit/s."""
+    if not flows:
+        return 0.0
+    span_us = max(flow["end_us"] for flow in flows) - min(flow["start_us"] for flow in flows)
+    return bits * 1e6 / span_us if span_us > 0 else 0.0
+
+
+def lifetime_us(flow: Mapping[str, Any]) -> int:
+    """Return a flow's time, from its start to its end, µs."""
+    return int(flow["end_us"]) - int(flow["start_us"])

@@ -1,0 +1,325 @@
+"""One run: do it, look at it, save it, load it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dumbbell import _core
+from dumbbell._core import Control
+from dumbbell.errors import Cancelled, CongestionControlError, EngineError, ResultError
+from dumbbell.run import directory as run_directory
+from dumbbell.run.capture import Capture, as_capture
+from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, engine_build
+from dumbbell.run.groups import group_metrics
+from dumbbell.run.isolation import execute_isolated, is_foreign
+from dumbbell.scenario import Scenario
+from dumbbell.statistics import jain
+from dumbbell.verdict import Verdict, judge
+
+__all__ = ["SCHEMA_VERSION", "Control", "Run", "execute", "run"]
+
+#: Version of `Run.to_dict`, `--json` and `run.json`; docs/format-run.md describes it.
+SCHEMA_VERSION = 1
+
+#: Of a group in `Run.to_dict`: what the engine said of its congestion control.
+OF_CONGESTION_CONTROL = ("group", "cc", "build", "params", "needs_ecn")
+#: How often a run under way is asked for its progress, s; also how fast Ctrl-C is seen.
+POLL_S = 0.05
+
+
+class Run:
+    """A run's summary and time series.
+
+    Parameters
+    ----------
+    scenario
+        What ran.
+    summary
+        What the engine counted; its keys are those of `docs/format-run.md`.
+    tables
+        Time series by name: ``flows``, ``queue`` and ``state-<group>-<cc>``.
+    capture
+        The pcapng file that was written, if one was.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        summary: Mapping[str, Any],
+        tables: Mapping[str, pa.Table],
+        capture: Path | None = None,
+    ) -> None:
+        self.scenario = scenario
+        self.summary = summary
+        self.tables = tables
+        self.capture = capture
+
+    def __repr__(self) -> str:
+        groups = " + ".join(f"{group.flows} {group.cc}" for group in self.scenario.groups)
+        kernel = ", kernel" if self.engine == KERNEL else ""
+        return f"<Run {groups}, {self.scenario.time}{kernel}, {self.verdict.status}>"
+
+    @property
+    def engine(self) -> str:
+        """What ran it: ``simulator`` or ``kernel``."""
+        engine: str = self.summary["engine"]
+        return engine
+
+    @property
+    def emulation(self) -> Mapping[str, Any] | None:
+        """How well the kernel engine kept time; None in the simulator."""
+        return self.summary.get("emulation")
+
+    @property
+    def flows(self) -> pa.Table:
+        """Time series of every flow: cwnd, inflight, RTT, rates; one row per sample and flow.
+
+        Raises
+        ------
+        ResultError
+            The run recorded no time series; the same holds for `queue` and `state`.
+        """
+        return self._series("flows")
+
+    @property
+    def queue(self) -> pa.Table:
+        """Time series of the bottleneck's queue: backlog, drops, sojourn."""
+        return self._series("queue")
+
+    def _series(self, name: str) -> pa.Table:
+        self._check_sampled()
+        try:
+            return self.tables[name]
+        except KeyError:
+            raise ResultError(f"the run has no table `{name}`") from None
+
+    def _check_sampled(self) -> None:
+        if self.scenario.sample == 0:
+            raise ResultError(
+                "the run recorded no time series; run it with a sample interval, like `10ms`"
+            )
+
+    def state(self, group: int) -> pa.Table:
+        """Time series of the congestion control's own state.
+
+        Parameters
+        ----------
+        group
+            Index of the group.
+
+        Raises
+        ------
+        KeyError
+            Its congestion control records none.
+        """
+        self._check_sampled()
+        for name in self.tables:
+            if name.startswith(f"state-{group}-"):
+                return self.tables[name]
+        raise KeyError(f"group {group} has no state series")
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """May its numbers be believed?"""
+        return judge(self.scenario, self.summary)
+
+    @property
+    def jain(self) -> float:
+        """Jain's fairness index of all flows' goodput, each over its own time."""
+        return jain([flow["goodput_bps"] for flow in self.summary["flows"]])
+
+    @cached_property
+    def groups(self) -> list[dict[str, Any]]:
+        """Each group's goodput, share, RTT and counts, in the scenario's order.
+
+        `metrics.group_metrics` says over what time each rate is.
+        """
+        total_bytes = sum(flow["received_bytes"] for flow in self.summary["flows"])
+        groups = []
+        for loaded in self.summary["congestion_controls"]:
+            flows = [f for f in self.summary["flows"] if f["group"] == loaded["group"]]
+            metrics = group_metrics(flows, total_bytes)
+            groups.append({**loaded, "flows": len(flows), **metrics})
+        return groups
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as `--json` prints it; docs/format-run.md describes it."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "scenario": self.scenario.to_dict(),
+            "engine": self.engine,
+            "engine_version": self.summary["engine_version"],
+            "engine_build": self.summary.get("engine_build"),
+            "seed": self.summary["seed"],
+            "duration_ns": self.summary["duration_ns"],
+            "verdict": self.verdict.to_dict(),
+            "groups": self.groups,
+            "flows": self.summary["flows"],
+            "bottleneck": self.summary["bottleneck"],
+            "jain": self.jain,
+            "emulation": self.emulation,
+        }
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def save(self, directory: str | Path) -> Path:
+        """Write the run to a directory, whole or not at all; its capture too, if it has one.
+
+        Parameters
+        ----------
+        directory
+            Made, or replaced if it holds a run.
+
+        Returns
+        -------
+        Path
+            The directory.
+
+        Raises
+        ------
+        ResultError
+            It holds something else, or cannot be written.
+        """
+        return run_directory.write(Path(directory), self.to_json(), self.tables, self.capture)
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Run:
+        """Read a run that `save` wrote; its tables are read when they are asked for.
+
+        Raises
+        ------
+        ResultError
+            There is no run, or it was written by another version.
+        """
+        document, tables = run_directory.read(Path(directory))
+        capture = run_directory.capture_in(Path(directory))
+        try:
+            return cls.from_dict(document, tables, capture)
+        except ResultError as error:
+            raise ResultError(f"{directory}: {error}") from None
+
+    @classmethod
+    def from_dict(
+        cls,
+        document: Mapping[str, Any],
+        tables: Mapping[str, pa.Table],
+        capture: Path | None = None,
+    ) -> Run:
+        """Read what `to_dict` wrote.
+
+        Raises
+        ------
+        ResultError
+            It was written by another version.
+        """
+        version = document.get("schema_version")
+        if version != SCHEMA_VERSION:
+            raise ResultError(f"written in format {version}, this version reads {SCHEMA_VERSION}")
+        loaded = [
+            {key: group[key] for key in OF_CONGESTION_CONTROL if key in group}
+            for group in document["groups"]
+        ]
+        kept = ("engine", "engine_version", "seed", "duration_ns", "flows", "bottleneck")
+        summary = {**{key: document[key] for key in kept}, "congestion_controls": loaded}
+        for later in ("emulation", "engine_build"):
+            summary[later] = document.get(later)  # the first versions wrote none
+        return cls(Scenario.from_dict(document["scenario"]), summary, tables, capture)
+
+
+def run(
+    scenario: Scenario,
+    *,
+    engine: str = SIMULATOR,
+    on_progress: Callable[[float], None] | None = None,
+    control: Control | None = None,
+    capture: Capture | str | Path | None = None,
+) -> Run:
+    """Run a scenario.
+
+    Parameters
+    ----------
+    scenario
+        What to run.
+    engine
+        ``simulator``, or ``kernel`` for this machine's Linux TCP, which takes the scenario's time.
+    on_progress
+        Called several times a second with the share of the run's time that has passed, 0 to 1.
+    control
+        To cancel the run from another thread.
+    capture
+        A pcapng file to write, or a `Capture` that says at which points, and how much of a packet.
+        It does not change the result. A run that is cancelled leaves what was captured until then.
+
+    Returns
+    -------
+    Run
+        Its summary and time series.
+
+    Raises
+    ------
+    EngineError
+        The engine refuses the scenario, the kernel engine lacks something on this machine, or the
+        capture cannot be written.
+    Cancelled
+        It was stopped through `control`; Ctrl-C stops it too, with KeyboardInterrupt.
+
+    Examples
+    --------
+    >>> import dumbbell
+    >>> run = dumbbell.run(dumbbell.Scenario(["reno"], time="2s"))
+    >>> run.verdict.status
+    'OK'
+    """
+    check_engine(engine, scenario)
+    control = control or Control()
+    captured = as_capture(capture)
+    # In a thread, because Python sees Ctrl-C only between two of the main thread's instructions.
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        future = pool.submit(execute, scenario, control, engine, captured)
+        try:
+            while True:
+                try:
+                    return future.result(timeout=POLL_S)
+                except TimeoutError:
+                    if on_progress is not None:
+                        on_progress(control.progress())
+        except BaseException:
+            control.cancel()
+            raise
+
+
+def execute(
+    scenario: Scenario,
+    control: Control,
+    engine: str = SIMULATOR,
+    capture: Capture | None = None,
+) -> Run:
+    """Run a scenario in this thread, or in a process of its own; `run` is for people."""
+    path = None if capture is None else capture.path
+    if engine == SIMULATOR and is_foreign(scenario):
+        summary, tables = execute_isolated(scenario, control, capture)
+        return Run(scenario, {**summary, "engine_build": engine_build()}, tables, path)
+    try:
+        output = _core.run(scenario.to_json(), control, engine, capture)
+    except _core.CongestionControlFault as error:
+        raise CongestionControlError(str(error)) from None
+    except _core.EngineError as error:
+        raise EngineError(str(error)) from None
+    except _core.Cancelled:
+        raise Cancelled("the run was cancelled") from None
+    # Not `pa.table`, which would load pandas.
+    tables = {
+        name: pa.Table.from_batches([pa.record_batch(output.table(name))])
+        for name in output.table_names()
+    }
+    summary = {**json.loads(output.summary()), "engine_build": engine_build()}
+    return Run(scenario, summary, tables, path)

@@ -1,0 +1,7 @@
+"""Many runs: executed on all cores or a cluster, found again in a cache, kept as records."""
+
+from dumbbell.runs.cache import Cache
+from dumbbell.runs.progress import Progress, SweepInterrupted
+from dumbbell.runs.run_list import run_all
+
+__all__ = ["Cache", "Progress", "SweepInterrupted", "run_all"]

@@ -1,0 +1,177 @@
+"""The cache: runs that were done before, found by what they depend on."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+from dumbbell.errors import ResultError, os_reason
+from dumbbell.run.engine import KERNEL
+from dumbbell.runs import record_directory
+from dumbbell.runs.key import RunKey
+from dumbbell.runs.record import Record
+
+__all__ = ["CACHE_VARIABLE", "Cache", "as_cache", "cache_place"]
+
+#: Environment variable that names another place.
+CACHE_VARIABLE = "DUMBBELL_CACHE"
+#: Layout of the entries; another one has a directory of its own beside it.
+LAYOUT = "v2"
+#: Tells backup programs that all in the directory can be had again (bford.info/cachedir).
+TAG = "CACHEDIR.TAG"
+TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Runs of dumbbell, kept for reuse.\n"
+
+
+def cache_place() -> Path:
+    """Return where the cache is: `$DUMBBELL_CACHE`, else in the user's cache directory."""
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        return Path(named).expanduser()
+    home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(home) if home else Path("~/.cache").expanduser()) / "dumbbell"
+
+
+class Cache:
+    """Runs by their keys, in a directory that several processes may share.
+
+    A cache never fails a sweep: what cannot be read is run again, what cannot be written is left
+    out, and `notes` says so once.
+
+    Parameters
+    ----------
+    place
+        The directory; made when something is written to it.
+    """
+
+    def __init__(self, place: str | Path | None = None) -> None:
+        self.place = cache_place() if place is None else Path(place)
+        self.lock = threading.Lock()
+        self.damaged: set[str] = set()
+        self.trouble: str | None = None
+        self.hits = 0
+
+    def __repr__(self) -> str:
+        return f"<Cache {self.place}>"
+
+    @property
+    def entries(self) -> Path:
+        """The directory of the entries."""
+        return self.place / LAYOUT
+
+    def entry(self, key: RunKey) -> Path:
+        """Return the directory of a run."""
+        return self.entries / key.digest
+
+    def get(self, key: RunKey, *, series: bool = False) -> Record | None:
+        """Find a run.
+
+        Parameters
+        ----------
+        key
+            Of the run.
+        series
+            Only if its time series are there too, and whole.
+        """
+        if not key.is_lasting:
+            return None
+        entry = self.entry(key)
+        try:
+            record = record_directory.read(entry, key)
+            if record is None or (series and not record.has_series):
+                return None
+            if series:
+                record_directory.check_files(entry, "*.parquet")
+        except ResultError:
+            with self.lock:
+                self.damaged.add(key.digest)
+            return None
+        self._touch(entry)
+        with self.lock:
+            self.hits += 1
+        return record
+
+    def keeps(self, key: RunKey) -> bool:
+        """Whether a run would be kept, and found again."""
+        return self.trouble is None and key.is_lasting
+
+    def put(self, record: Record) -> None:
+        """Keep a run; one that is there already stays, unless it lacks what this one has."""
+        if not self.keeps(record.key):
+            return
+        entry = self.entry(record.key)
+        try:
+            better = self._better(record, entry)
+            if better is not None:
+                self._make_place()
+                record_directory.write(entry, better, self.entries)
+        except (OSError, ResultError) as error:
+            if not entry.is_dir():  # else another process was faster
+                self.trouble = os_reason(error) if isinstance(error, OSError) else str(error)
+
+    def _better(self, record: Record, entry: Path) -> Record | None:
+        """Return what to write in an entry's place; None if it has all that the record has."""
+        if record.key.digest in self.damaged or not entry.exists():
+            return record
+        try:
+            there = record_directory.read(entry, record.key)
+        except ResultError:
+            return record
+        if there is None:
+            return record
+        measured = {**there.measured, **record.measured}
+        if there.has_series >= record.has_series:
+            return (
+                replace(there, measured=measured)
+                if measured.keys() > there.measured.keys()
+                else None
+            )
+        return replace(record, measured=measured)
+
+    def _make_place(self) -> None:
+        if self.entries.is_dir():
+            return
+        self.entries.mkdir(parents=True, exist_ok=True)
+        (self.place / TAG).write_text(TAG_TEXT, encoding="ascii")
+
+    def _touch(self, entry: Path) -> None:
+        """Say that an entry was of use, for `prune`."""
+        try:
+            os.utime(entry / record_directory.PROVENANCE)
+        except OSError:
+            return  # read-only, or another user's
+
+    @property
+    def notes(self) -> list[str]:
+        """What went wrong, in lines for the user."""
+        notes = []
+        if self.trouble is not None:
+            notes.append(f"{self.place}: the cache cannot be written: {self.trouble}; "
+                         "going on without it")  # fmt: skip
+        if self.damaged:
+            runs = "1 run" if len(self.damaged) == 1 else f"{len(self.damaged)} runs"
+            notes.append(f"{self.place}: {runs} in the cache cannot be read, and ran again")
+        return notes
+
+
+def as_cache(
+    cache: Cache | str | Path | bool | None,  # noqa: FBT001 (True is the default place)
+    engine: str,
+) -> Cache | None:
+    """Return the cache to use.
+
+    Parameters
+    ----------
+    cache
+        A cache or its directory; True or False; None uses one where results can be had again:
+        runs on the kernel are measurements, and are taken from a cache only where that is asked
+        for.
+    engine
+        ``simulator`` or ``kernel``.
+    """
+    if cache is None:
+        return None if engine == KERNEL else Cache()
+    if isinstance(cache, bool):
+        return Cache() if cache else None
+    return cache if isinstance(cache, Cache) else Cache(cache)

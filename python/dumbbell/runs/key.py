@@ -1,0 +1,182 @@
+"""The content address of a run: all that its result depends on."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib.util
+import json
+import os
+import platform
+import re
+import subprocess
+import sysconfig
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell._core import ENGINE_VERSION
+from dumbbell.congestion_control import CongestionControlChoice
+from dumbbell.congestion_control import python as python_congestion_control
+from dumbbell.congestion_control.choice import file_of, table_of
+from dumbbell.run.engine import KERNEL, engine_build
+from dumbbell.scenario import Scenario
+
+__all__ = ["RunKey", "run_key"]
+
+#: Version of what goes into a key; another one finds nothing of an older.
+FORMAT = 1
+INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+#: As the engine looks for one, after `$CC`.
+COMPILERS = ("cc", "gcc", "clang")
+
+
+@dataclass(frozen=True)
+class RunKey:
+    """What a run's result depends on, and the digest of it.
+
+    Attributes
+    ----------
+    digest
+        SHA-256, hexadecimal.
+    engine
+        ``simulator`` or ``kernel``.
+    engine_version, engine_build
+        Version of the engine, and digest of it, its built-in congestion controls included.
+    is_lasting
+        Whether the same digest means the same run. A class of Python's may depend on anything in
+        its program, so each run of one has a digest of its own.
+    """
+
+    digest: str
+    engine: str
+    engine_version: str
+    engine_build: str
+    is_lasting: bool = True
+
+
+def run_key(scenario: Scenario, engine: str) -> RunKey:
+    """Return the key of a run.
+
+    In it are the scenario as the engine takes it, in base units and with its seed, so that
+    ``1bdp`` and ``250kB`` are the same buffer; the engine's build, built-in congestion controls
+    included; of a congestion control in a file its name, its text, the text of the files that it
+    includes or imports, and the compiler or Python's version. A run on the kernel also depends on
+    the kernel and the machine. The scenario's name is not in it: it changes nothing.
+    """
+    resolved = scenario.resolve()
+    for group, own in zip(resolved["groups"], scenario.groups, strict=True):
+        if own.cc.is_file:
+            group["cc"] |= file_parts(own.cc)
+        elif own.cc.is_python_class:
+            group["cc"]["run"] = uuid.uuid4().hex
+    parts: dict[str, Any] = {
+        "format": FORMAT,
+        "engine": engine,
+        "engine_version": ENGINE_VERSION,
+        "engine_build": engine_build(),
+        "scenario": resolved,
+    }
+    if engine == KERNEL:
+        parts["kernel"] = [platform.release(), platform.version(), platform.node()]
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    is_lasting = not any(group.cc.is_python_class for group in scenario.groups)
+    return RunKey(digest, engine, ENGINE_VERSION, engine_build(), is_lasting)
+
+
+def file_parts(cc: CongestionControlChoice) -> dict[str, Any]:
+    """Return what a congestion control in a file is: wherever it lies, the same.
+
+    Its name counts: a kernel module is called by its file, and one file may have several.
+    """
+    path = file_of(cc.name)
+    built_by = platform.python_version() if cc.is_python else compiler(os.environ.get("CC", ""))
+    return {
+        "name": [path.name, table_of(cc.name)],
+        "source": source_digest(path),
+        "compiler": built_by,
+    }
+
+
+def source_digest(path: Path) -> str:
+    """Digest a source file and the user's files that it includes by ``"name"`` or imports.
+
+    An include under a condition that does not hold counts too: a change of it is a miss too many,
+    never a wrong hit.
+    """
+    digest = hashlib.sha256()
+    seen: set[Path] = set()
+    waiting = [path.resolve()]
+    if path.suffix == ".py":
+        waiting.append(Path(python_congestion_control.__file__))
+    while waiting:
+        file = waiting.pop()
+        if file in seen or not file.is_file():
+            continue  # the headers that come with the engine are in its build
+        seen.add(file)
+        text = file.read_bytes()
+        digest.update(len(text).to_bytes(8, "little") + text)
+        waiting += imported(text) if file.suffix == ".py" else included(file, text)
+    return digest.hexdigest()
+
+
+def included(file: Path, text: bytes) -> Iterator[Path]:
+    """Return what a C file includes, as far as it is there.
+
+    With a header goes the module of its name: ``tcp_vegas.c`` is built into what includes
+    ``tcp_vegas.h``.
+    """
+    for name in INCLUDE.findall(text):
+        header = (file.parent / os.fsdecode(name)).resolve()
+        yield from (header, header.with_suffix(".c"))
+
+
+def imported(text: bytes) -> Iterator[Path]:
+    """Return the modules that a Python file imports, packages whole, without what is installed."""
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError):
+        return  # the run says so
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    for name in sorted({name.partition(".")[0] for name in names} - {"", "dumbbell"}):
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ImportError, ValueError):
+            continue
+        if spec is None or spec.origin is None or is_installed(Path(spec.origin)):
+            continue
+        yield from (
+            [Path(spec.origin)]
+            if not spec.submodule_search_locations
+            else sorted(Path(spec.origin).parent.rglob("*.py"))
+        )
+
+
+def is_installed(module: Path) -> bool:
+    """Whether a module is of Python itself or of an installed package."""
+    return any(module.is_relative_to(path) for path in set(sysconfig.get_paths().values()))
+
+
+@functools.cache
+def compiler(chosen: str) -> str:
+    """Return which compiler builds a congestion control, in its own words.
+
+    Parameters
+    ----------
+    chosen
+        ``$CC``; the first one that answers when it is empty.
+    """
+    for words in [chosen] if chosen.strip() else COMPILERS:
+        try:
+            said = subprocess.run(  # noqa: S603 (the compiler that the engine is about to run)
+                [*words.split(), "--version"], capture_output=True, text=True, check=True
+            )
+        except (OSError, subprocess.CalledProcessError):
+            continue
+        return said.stdout.partition("\n")[0]
+    return "ziglang"

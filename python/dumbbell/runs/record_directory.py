@@ -1,0 +1,231 @@
+"""A record on disk: a run's directory, what it is a run of, and what was measured of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dumbbell.errors import ResultError, os_reason
+from dumbbell.run.capture import CAPTURE, link_or_copy
+from dumbbell.run.directory import DOCUMENT
+from dumbbell.runs.key import RunKey
+from dumbbell.runs.measures import Measures
+from dumbbell.runs.record import Record
+
+__all__ = [
+    "MEASURES",
+    "PROVENANCE",
+    "check_files",
+    "file_digest",
+    "read",
+    "read_provenance",
+    "write",
+]
+
+#: What a run is of, and the digests of its files.
+PROVENANCE = "provenance.json"
+#: What was measured of it.
+MEASURES = "measures.json"
+#: Version of `provenance.json`.
+FORMAT = 1
+
+
+def write(
+    directory: Path,
+    record: Record,
+    scratch_in: Path,
+    *,
+    document: bytes | None = None,
+    capture: Path | None = None,
+) -> None:
+    """Write a record, whole or not at all, in the place of an older one.
+
+    Parameters
+    ----------
+    directory
+        Where to; what is above it is made.
+    record
+        What to write.
+    scratch_in
+        An existing directory on the same file system, where it is written first.
+    document
+        Text of `run.json`, if not the record's own.
+    capture
+        The run's capture, to be in the directory too.
+
+    Raises
+    ------
+    OSError
+        It cannot be written; nothing is left of it.
+    """
+    document = record.document if document is None else document
+    new = scratch_in / f".dumbbell-{secrets.token_hex(8)}"
+    new.mkdir()
+    try:
+        files = write_tables(new, record) | {DOCUMENT: file_digest(document)}
+        (new / DOCUMENT).write_bytes(document)
+        if record.measured:
+            measures = compact(record.measured)
+            files[MEASURES] = file_digest(measures)
+            (new / MEASURES).write_bytes(measures)
+        if capture is not None:
+            link_or_copy(capture, new / CAPTURE)
+        (new / PROVENANCE).write_bytes(compact(to_provenance(record, files)))
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        put_in_place(new, directory)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+
+
+def put_in_place(new: Path, directory: Path) -> None:
+    """Rename a directory to where an older one may be."""
+    try:
+        new.rename(directory)
+    except OSError:
+        if not directory.is_dir():
+            raise
+        old = new.with_name(f"{new.name}-old")
+        directory.rename(old)
+        try:
+            new.rename(directory)
+        finally:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def write_tables(new: Path, record: Record) -> dict[str, str]:
+    """Write the tables, or link them from where they are; return their digests."""
+    for name, content in record.tables.items():
+        (new / f"{name}.parquet").write_bytes(content)
+    digests = {f"{name}.parquet": file_digest(content) for name, content in record.tables.items()}
+    if record.place is not None and record.has_series:
+        known = read_provenance(record.place)["files"]
+        for name in (name for name in known if name.endswith(".parquet")):
+            link_or_copy(record.place / name, new / name)
+            digests[name] = known[name]
+    return digests
+
+
+def to_provenance(record: Record, files: Mapping[str, str]) -> dict[str, Any]:
+    """Return what `provenance.json` says; docs/format-sweep.md describes it."""
+    key = record.key
+    return {
+        "format": FORMAT,
+        "key": key.digest,
+        "engine": key.engine,
+        "engine_version": key.engine_version,
+        "engine_build": key.engine_build,
+        "has_series": record.has_series,
+        "files": dict(files),
+    }
+
+
+def compact(document: Any) -> bytes:
+    """Return JSON in its shortest form."""
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def file_digest(content: bytes) -> str:
+    """Digest a file against damage; not against malice."""
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def read_provenance(directory: Path) -> dict[str, Any]:
+    """Read `provenance.json`.
+
+    Raises
+    ------
+    OSError
+        There is none, or it cannot be read.
+    ResultError
+        It is none of this version.
+    """
+    path = directory / PROVENANCE
+    try:
+        document = json.loads(path.read_bytes())
+    except ValueError:
+        raise ResultError(f"{path}: is damaged") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ResultError(f"{path}: is of another version")
+    if not isinstance(document.get("files"), dict) or "key" not in document:
+        raise ResultError(f"{path}: is damaged")
+    return document
+
+
+def read(directory: Path, key: RunKey) -> Record | None:
+    """Read the record of a run.
+
+    Parameters
+    ----------
+    directory
+        Where one may be.
+    key
+        What it is to be a record of.
+
+    Returns
+    -------
+    Record
+        Its tables stay on disk. None if there is none, or it is of another run.
+
+    Raises
+    ------
+    ResultError
+        It is damaged.
+    """
+    try:
+        provenance = read_provenance(directory)
+        if provenance["key"] != key.digest:
+            return None
+        document = (directory / DOCUMENT).read_bytes()
+        if provenance["files"].get(DOCUMENT) != file_digest(document):
+            raise ResultError(f"{directory / DOCUMENT}: is damaged")
+        has_series = bool(provenance.get("has_series"))
+        measured = read_measures(directory, provenance["files"].get(MEASURES))
+        return Record(key, document, has_series=has_series, measured=measured, place=directory)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ResultError(f"{directory}: cannot be read: {os_reason(error)}") from None
+
+
+def read_measures(directory: Path, digest: str | None) -> Mapping[str, Measures]:
+    """Read what was measured; what is damaged or cannot be read is measured again."""
+    try:
+        content = (directory / MEASURES).read_bytes()
+    except OSError:
+        return {}
+    measured: Mapping[str, Measures] = {}
+    if file_digest(content) == digest:
+        measured = json.loads(content)
+    return measured
+
+
+def check_files(directory: Path, names: str = "*") -> None:
+    """Compare files with their digests.
+
+    Parameters
+    ----------
+    directory
+        A record's.
+    names
+        Which ones: ``*.parquet``.
+
+    Raises
+    ------
+    ResultError
+        One is missing or damaged; the message names it.
+    """
+    try:
+        for name, digest in read_provenance(directory)["files"].items():
+            path = directory / Path(name).name
+            if path.match(names) and file_digest(path.read_bytes()) != digest:
+                raise ResultError(f"{path}: is damaged")
+    except FileNotFoundError as error:
+        raise ResultError(f"{error.filename}: is missing") from None
+    except OSError as error:
+        raise ResultError(f"{error.filename}: cannot be read: {os_reason(error)}") from None

@@ -1,0 +1,117 @@
+"""What to call a scenario's groups in tables and figures: short, and no two alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from dumbbell.quantities.plain_value import word
+
+if TYPE_CHECKING:
+    from dumbbell.congestion_control import CongestionControlChoice
+    from dumbbell.scenario import Group, Scenario
+
+__all__ = ["group_labels", "label_of", "short_paths"]
+
+#: What two groups of one congestion control may differ in, in the order it is said.
+DISTINCTIONS = ("rtt", "start", "flows", "stop", "size", "mss", "tso", "delayed_ack", "jitter",
+                "rwnd", "sndbuf", "ecn")  # fmt: skip
+
+
+def group_labels(scenario: Scenario) -> tuple[str, ...]:
+    """Return a label for each group.
+
+    A file goes by its name, with as much of its path as tells it from the others; parameters
+    follow, then whatever else tells groups of one congestion control apart.
+
+    Parameters
+    ----------
+    scenario
+        The scenario.
+
+    Returns
+    -------
+    tuple of str
+        ``("copa", "cubic")``, ``("a/copa.bpf.c", "b/copa.bpf.c")``,
+        ``("cubic (rtt 20ms)", "cubic (rtt 80ms)")``, ``("cubic #1", "cubic #2")``.
+    """
+    groups = scenario.groups
+    files = short_paths([group.cc.name for group in groups if group.cc.is_file])
+    labels = []
+    for group in groups:
+        name, colon, params = str(group.cc).partition(":")
+        labels.append(files.get(name, name) + colon + params)
+    labels = distinguish(labels, lambda alike: differences([groups[i] for i in alike], scenario))
+    return tuple(distinguish(labels, lambda alike: [f"#{n + 1}" for n in range(len(alike))]))
+
+
+def label_of(cc: CongestionControlChoice) -> str:
+    """Return what to call a congestion control where its parameters are beside it."""
+    return PurePath(cc.name).name if cc.is_file else cc.name
+
+
+def distinguish(
+    labels: Sequence[str], suffixes: Callable[[Sequence[int]], Sequence[str]]
+) -> list[str]:
+    """Append to labels that are alike what tells them apart."""
+    told = list(labels)
+    for label in set(labels):
+        alike = [i for i, other in enumerate(labels) if other == label]
+        if len(alike) > 1:
+            for i, suffix in zip(alike, suffixes(alike), strict=True):
+                told[i] = f"{label} {suffix}".strip()
+    return told
+
+
+def differences(groups: Sequence[Group], scenario: Scenario) -> list[str]:
+    """Return each group's words that the others do not share: ``(rtt 20ms)``."""
+
+    def said(group: Group, name: str) -> str:
+        value = getattr(group, name)
+        if name == "rtt" and value is None:
+            return f"{scenario.rtt}{' at first' if scenario.rtt_steps else ''}"
+        return "none" if value is None else f"{word(value)}"
+
+    names = [name for name in DISTINCTIONS if len({said(group, name) for group in groups}) > 1]
+    # One word is enough where it tells all of them apart.
+    for name in names:
+        if len({said(group, name) for group in groups}) == len(groups):
+            names = [name]
+            break
+    if not names:
+        return [""] * len(groups)
+    return [f"({', '.join(f'{name} {said(group, name)}' for name in names)})" for group in groups]
+
+
+def short_paths(paths: Sequence[str]) -> dict[str, str]:
+    """Return what to call each file: its name, and the directories that tell it from namesakes.
+
+    Parameters
+    ----------
+    paths
+        As users wrote them.
+
+    Returns
+    -------
+    dict
+        Label by path: ``{"/x/6.1/net/tcp_bbr.c": "6.1/…/tcp_bbr.c", …}``.
+    """
+    labels = {}
+    for path in dict.fromkeys(paths):
+        file = PurePath(path)
+        namesakes = {other for other in paths if PurePath(other).name == file.name} - {path}
+        labels[path] = file.name
+        if namesakes:
+            labels[path] = with_directories(file, [PurePath(other) for other in namesakes])
+    return labels
+
+
+def with_directories(file: PurePath, others: Sequence[PurePath]) -> str:
+    """Return a file's name after its nearest directory that no namesake has in that place."""
+    above = file.parts[:-1][::-1]
+    for depth, directory in enumerate(above):
+        theirs = {other.parts[:-1][::-1][depth : depth + 1] for other in others}
+        if (directory,) not in theirs:
+            return f"{directory}/{'…/' if depth else ''}{file.name}"
+    return str(file)
