@@ -18,7 +18,7 @@ u64 dumbbell_random_state = 1;
 
 #define MEMBER(m)	__builtin_offsetof(struct tcp_sock, m)
 
-/* crates/cc/src/sock.rs has the same table; a difference refuses the load. */
+/* crates/cc-abi/src/sock.rs has the same table; a difference refuses the load. */
 const u32 dumbbell_layout[] = {
 	sizeof(struct tcp_sock),
 	MEMBER(inet_conn.icsk_inet.sk.sk_pacing_rate),

@@ -2,7 +2,7 @@
 /*
  * The table of callbacks: what the kernel lets BPF implement of its own. libbpf
  * goes by the members' names, so that their order and what is left out do not
- * matter to any kernel; natively crates/cc/src/ops.rs mirrors it.
+ * matter to any kernel; natively crates/cc-abi/src/ops.rs mirrors it.
  */
 #ifndef __TCP_CONGESTION_OPS_H__
 #define __TCP_CONGESTION_OPS_H__

@@ -4,7 +4,7 @@
  *
  * One declaration serves two builds. For BPF, libbpf relocates every access by
  * field name (CO-RE), so layout and completeness do not matter; natively the
- * layout below is the layout, and crates/cc/src/sock.rs mirrors it
+ * layout below is the layout, and crates/cc-abi/src/sock.rs mirrors it
  * (cc/include/native.c exports the offsets, the host compares them on load).
  *
  * A field is const unless the kernel lets a BPF congestion control write it

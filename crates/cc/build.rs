@@ -1,9 +1,9 @@
 //! Compiles every `cc/*.bpf.c` natively, and for BPF if a compiler can, and writes the table
-//! of built-ins, with the text of their sources and of what these include, for `src/catalog.rs`.
+//! of built-ins, with the text of their sources and of what these include, for `src/build/embedded.rs`.
 
-#[path = "src/bpf_compiler.rs"]
+#[path = "src/build/bpf_compiler.rs"]
 mod bpf_compiler;
-#[path = "src/flags.rs"]
+#[path = "src/build/flags.rs"]
 mod flags;
 
 use std::fmt::Write as _;
@@ -22,8 +22,8 @@ fn main() {
         .expect("cc/ lies two levels above crates/cc");
     let out_dir = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     println!("cargo::rerun-if-changed={}", cc_dir.display());
-    println!("cargo::rerun-if-changed=src/flags.rs");
-    println!("cargo::rerun-if-changed=src/bpf_compiler.rs");
+    println!("cargo::rerun-if-changed=src/build/flags.rs");
+    println!("cargo::rerun-if-changed=src/build/bpf_compiler.rs");
     println!("cargo::rerun-if-env-changed=CLANG");
 
     let bpf_compiler = BpfCompiler::find(&out_dir);

@@ -1,6 +1,6 @@
 //! Compiles `bpf/*.bpf.c` for the kernel engine's own use of BPF, if a compiler can.
 
-#[path = "../cc/src/bpf_compiler.rs"]
+#[path = "../cc/src/build/bpf_compiler.rs"]
 mod bpf_compiler;
 
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn main() {
     for path in [&source, &include] {
         println!("cargo::rerun-if-changed={}", path.display());
     }
-    println!("cargo::rerun-if-changed=../cc/src/bpf_compiler.rs");
+    println!("cargo::rerun-if-changed=../cc/src/build/bpf_compiler.rs");
     println!("cargo::rerun-if-env-changed=CLANG");
     let compiler = BpfCompiler::find(&out_dir);
     if compiler.as_ref().is_none_or(BpfCompiler::is_zig) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A kernel module's table of callbacks. It starts as the table of vmlinux.h, which is
- * what the host reads (crates/cc/src/ops.rs); what only the kernel uses comes last.
+ * what the host reads (crates/cc-abi/src/ops.rs); what only the kernel uses comes last.
  *
  * cong_control() got the acknowledgment and its flags with Linux 6.10. The host compiles
  * a source with DUMBBELL_CONG_CONTROL_RS when it has the older two parameters.

@@ -2,7 +2,7 @@
 /*
  * What a kernel module's source finds when it is compiled for the simulator.
  *
- * Every kernel header that the host knows by name (crates/cc/src/kernel_headers.rs)
+ * Every kernel header that the host knows by name (crates/cc/src/build/kernel_headers.rs)
  * includes this one, so it does not matter which of them a source asks for. Written
  * from the kernel's documented interface; docs/linux-congestion-controls.md lists it.
  */

@@ -1,35 +1,28 @@
-//! What a congestion control written in Rust shares with dumbbell: Linux's socket and
-//! `tcp_congestion_ops` with the layout of `cc/include/vmlinux.h`, and the declarations of
-//! `cc/include/dumbbell.h`.
+//! The binary interface between a congestion control and dumbbell: Linux's socket ([`Sock`]) and
+//! `tcp_congestion_ops` ([`Ops`]) with the layout of `cc/include/vmlinux.h`, and the declarations of
+//! `cc/include/dumbbell.h`. `crates/cc` calls congestion controls in C through it.
 //!
-//! A congestion control is a `cdylib` crate with one [`congestion_control!`], and as many
-//! [`param!`] and [`series!`] as it likes; `examples/rust-cc` is one. dumbbell loads it by its path:
+//! A congestion control in Rust is a `cdylib` crate with one [`congestion_control!`] and any number of
+//! [`param!`] and [`series!`]; see `examples/rust-cc`. dumbbell loads it by its path:
 //! `dumbbell run ./target/release/libmine.so cubic`. It runs in the simulator only.
 //!
-//! No allocation, no clock but [`Sock::tcp_mstamp`]: a run is a function of its scenario.
+//! No allocation, no clock except [`Sock::tcp_mstamp`]: a run is a function of its scenario.
 
 #![no_std]
 
 mod declaration;
 mod ops;
 mod reno;
-#[allow(dead_code, reason = "the host's side of the socket")]
-#[path = "../../cc/src/sock.rs"]
 mod sock;
 mod state;
 
 pub use declaration::{Declaration, Param};
-pub use ops::Ops;
+pub use ops::{CALLBACKS, Ops, TCP_CA_NAME_MAX, TCP_CONG_NEEDS_ECN};
 pub use sock::{
-    AckSample, CA_PRIV_WORDS, CaEvent, CaState, MinMax, RateSample, SK_PACING_NEEDED, Sock,
-    TCP_INFINITE_SSTHRESH,
+    AckSample, CA_PRIV_WORDS, CaEvent, CaState, LAYOUT, LAYOUT_WORDS, MinMax, RateSample,
+    SK_PACING_NEEDED, Sock, TCP_INFINITE_SSTHRESH,
 };
 pub use state::State;
-
-/// Offsets in the socket that the host compares with its own when it loads the object.
-pub const LAYOUT: [u32; LAYOUT_WORDS] = sock::layout();
-/// Length of [`LAYOUT`].
-pub const LAYOUT_WORDS: usize = sock::layout().len();
 
 /// Declares the congestion control of this object: its name, of 1 to 15 letters, digits, `_` or
 /// `.`, and its callbacks, which are [`Ops`]' fields.

@@ -4,74 +4,94 @@ use core::ffi::c_int;
 
 use crate::{AckSample, RateSample, Sock};
 
-/// The table of callbacks, each as Linux calls it (`include/net/tcp.h`); `None` where there is none.
-/// `ssthresh`, `undo_cwnd`, and `cong_avoid` or `cong_control` must be there.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Ops {
-    /// The slow start threshold after a loss, packets.
-    pub ssthresh: Option<extern "C" fn(&mut Sock) -> u32>,
+/// Bytes of a congestion control's name, including the terminating zero.
+pub const TCP_CA_NAME_MAX: usize = 16;
+
+/// Flag of [`Ops::flags`]: the congestion control needs ECN on its connections.
+pub const TCP_CONG_NEEDS_ECN: u32 = 1 << 1;
+
+/// Defines the table from one list of callbacks.
+macro_rules! ops {
+    ($($(#[$doc:meta])* $name:ident: fn($($argument:ty),+) $(-> $value:ty)?,)+) => {
+        /// The table of callbacks, each called as Linux calls it (`include/net/tcp.h`); `None` is C's
+        /// null pointer. `ssthresh`, `undo_cwnd`, and one of `cong_avoid` and `cong_control` are required.
+        ///
+        /// The callbacks are `unsafe` because the host calls C through the same table; a safe
+        /// `extern "C" fn` can be assigned to any of them.
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug)]
+        pub struct Ops {
+            $($(#[$doc])* pub $name: Option<unsafe extern "C" fn($($argument),+) $(-> $value)?>,)+
+            /// `TCP_CONG_*`.
+            pub flags: u32,
+            /// The name, padded with zeros.
+            pub name: [u8; TCP_CA_NAME_MAX],
+        }
+
+        /// Names of the callbacks in the order of the table, which starts with one pointer for each.
+        pub const CALLBACKS: [&str; [$(stringify!($name)),+].len()] = [$(stringify!($name)),+];
+
+        impl Ops {
+            /// A table without callbacks.
+            pub const EMPTY: Self = Self {
+                $($name: None,)+
+                flags: 0,
+                name: [0; TCP_CA_NAME_MAX],
+            };
+
+            /// Names of the callbacks that are set, in the order of the table.
+            pub fn present(&self) -> impl Iterator<Item = &'static str> {
+                let present = [$(self.$name.is_some()),+];
+                CALLBACKS
+                    .into_iter()
+                    .zip(present)
+                    .filter_map(|(name, present)| present.then_some(name))
+            }
+        }
+    };
+}
+
+ops! {
+    /// Returns the slow-start threshold after a loss, in packets.
+    ssthresh: fn(&mut Sock) -> u32,
     /// Grows cwnd: `(sock, ack, acked)`, `acked` in packets.
-    pub cong_avoid: Option<extern "C" fn(&mut Sock, u32, u32)>,
-    /// The state of loss recovery is about to be this; a number of [`crate::CaState`].
-    pub set_state: Option<extern "C" fn(&mut Sock, u8)>,
+    cong_avoid: fn(&mut Sock, u32, u32),
+    /// Loss recovery is about to enter this state; a number of [`crate::CaState`].
+    set_state: fn(&mut Sock, u8),
     /// What happened to cwnd or ECN: a number of [`crate::CaEvent`].
-    pub cwnd_event: Option<extern "C" fn(&mut Sock, u32)>,
-    /// The first packet leaves after none was in flight; where there is one, `cwnd_event` is not told.
-    pub cwnd_event_tx_start: Option<extern "C" fn(&mut Sock)>,
+    cwnd_event: fn(&mut Sock, u32),
+    /// The first packet leaves after none was in flight; if set, called instead of `cwnd_event`.
+    cwnd_event_tx_start: fn(&mut Sock),
     /// An ACK arrives, `CA_ACK_*`.
-    pub in_ack_event: Option<extern "C" fn(&mut Sock, u32)>,
+    in_ack_event: fn(&mut Sock, u32),
     /// Packets were acknowledged, with their RTT.
-    pub pkts_acked: Option<extern "C" fn(&mut Sock, &AckSample)>,
-    /// The smallest TSO burst, packets.
-    pub min_tso_segs: Option<extern "C" fn(&mut Sock) -> u32>,
+    pkts_acked: fn(&mut Sock, &AckSample),
+    /// Returns the smallest TSO burst, in packets.
+    min_tso_segs: fn(&mut Sock) -> u32,
     /// Sets cwnd and pacing rate from a delivery-rate sample, instead of `cong_avoid`.
-    pub cong_control: Option<extern "C" fn(&mut Sock, u32, c_int, &RateSample)>,
-    /// cwnd after a recovery that turned out to be spurious, packets.
-    pub undo_cwnd: Option<extern "C" fn(&mut Sock) -> u32>,
-    /// How many cwnds the send buffer should hold.
-    pub sndbuf_expand: Option<extern "C" fn(&mut Sock) -> u32>,
-    /// The handshake is done.
-    pub init: Option<extern "C" fn(&mut Sock)>,
+    cong_control: fn(&mut Sock, u32, c_int, &RateSample),
+    /// Returns cwnd after a recovery that turned out to be spurious, in packets.
+    undo_cwnd: fn(&mut Sock) -> u32,
+    /// Returns how many cwnds the send buffer should hold.
+    sndbuf_expand: fn(&mut Sock) -> u32,
+    /// The handshake is complete.
+    init: fn(&mut Sock),
     /// The socket is closed.
-    pub release: Option<extern "C" fn(&mut Sock)>,
-    /// `TCP_CONG_*`.
-    pub flags: u32,
-    /// Ends in zeros.
-    pub name: [u8; 16],
+    release: fn(&mut Sock),
 }
 
 impl Ops {
-    /// A table without callbacks.
-    pub const EMPTY: Self = Self {
-        ssthresh: None,
-        cong_avoid: None,
-        set_state: None,
-        cwnd_event: None,
-        cwnd_event_tx_start: None,
-        in_ack_event: None,
-        pkts_acked: None,
-        min_tso_segs: None,
-        cong_control: None,
-        undo_cwnd: None,
-        sndbuf_expand: None,
-        init: None,
-        release: None,
-        flags: 0,
-        name: [0; 16],
-    };
-
-    /// A name as the table holds it.
+    /// A name as the table stores it.
     ///
     /// # Panics
     ///
-    /// When compiling: the name is empty or longer than 15 bytes.
-    pub const fn named(name: &str) -> [u8; 16] {
+    /// At compile time, if the name is empty or longer than 15 bytes.
+    pub const fn named(name: &str) -> [u8; TCP_CA_NAME_MAX] {
         assert!(
-            !name.is_empty() && name.len() < 16,
-            "a name has 1 to 15 letters"
+            !name.is_empty() && name.len() < TCP_CA_NAME_MAX,
+            "a congestion control's name has 1 to 15 characters"
         );
-        let mut bytes = [0; 16];
+        let mut bytes = [0; TCP_CA_NAME_MAX];
         let mut i = 0;
         while i < name.len() {
             bytes[i] = name.as_bytes()[i];

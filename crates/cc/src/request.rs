@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::declarations::Param;
 use crate::error::{Error, nearest};
+use crate::object::declarations::Param;
 
 /// A congestion control and its parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

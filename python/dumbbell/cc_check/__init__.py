@@ -5,7 +5,7 @@
 | `check` | the steps, one after the other, and the verdict |
 | `finding` | what a step has found, or why it was left out |
 | `storm` | sends a file through storms and compares what they do |
-| `storm_builder` | builds crates/cc/src/storm/storm.c with a file |
+| `storm_builder` | builds crates/cc/src/check/storm/storm.c with a file |
 | `storm_output` | what the storm and its sanitizers say, in words |
 """
 

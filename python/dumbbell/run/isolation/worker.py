@@ -1,7 +1,7 @@
 """One run of foreign code, in a process that has nothing else to do and nothing to lose.
 
 Answers are lines on a socket: JSON documents, except for the line that the engine's signal handlers
-write (`crates/cc/src/crash.rs`). The last one says how the run ended:
+write (`crates/cc/src/host/crash.rs`). The last one says how the run ended:
 
 ```text
 {"pid": 4711}

@@ -2,8 +2,8 @@
 //! `cc/include/vmlinux.h`.
 //!
 //! Field names and units are the kernel's. The simulated TCP keeps its own state
-//! in these very fields, so a congestion control reads what the sender lives by,
-//! not a copy. [`layout`] is compared with the offsets that `native.c` exports.
+//! in these fields, so a congestion control reads what the sender uses, not a copy.
+//! [`LAYOUT`] is compared with the offsets that `native.c` exports.
 
 use core::mem::{offset_of, size_of};
 
@@ -89,7 +89,8 @@ pub struct Sock {
     pub icsk_reserved: u8,
     pub icsk_ca_priv: [u64; CA_PRIV_WORDS],
     /// Address of a kernel module's own table, which it may exchange in `init`; zero without one.
-    pub(crate) icsk_ca_ops: usize,
+    #[doc(hidden)]
+    pub icsk_ca_ops: usize,
     pub icsk_ack_pending: u8,
     pub icsk_ack_reserved: [u8; 3],
     pub icsk_ack_ato: u32,
@@ -153,9 +154,11 @@ pub struct Sock {
     pub retrans_stamp: u32,
     pub bytes_retrans: u32,
     /// What functions of the kernel asked for during a call, `DUMBBELL_*` of `linux-module/tcp.h`.
-    pub(crate) host_requests: u32,
-    /// Address of the `bpf_sk_storage` value, by which maps know the socket; owned by [`crate::Flow`].
-    pub(crate) host_storage: u64,
+    #[doc(hidden)]
+    pub host_requests: u32,
+    /// Address of the `bpf_sk_storage` value, by which maps know the socket; owned by the flow.
+    #[doc(hidden)]
+    pub host_storage: u64,
 }
 
 impl Sock {
@@ -190,7 +193,7 @@ impl Sock {
         }
     }
 
-    /// Sets `icsk_ca_state` without telling the congestion control; see [`crate::Flow::set_state`].
+    /// Sets `icsk_ca_state` without calling the congestion control.
     #[inline]
     pub fn set_ca_state(&mut self, state: CaState) {
         self.icsk_ca_bits = (self.icsk_ca_bits & !0x1f) | state as u8;
@@ -276,11 +279,12 @@ pub struct AckSample {
     pub in_flight: u32,
 }
 
-/// Words of `dumbbell_layout` in `native.c`.
-pub(crate) const LAYOUT_WORDS: usize = 25;
+/// Number of entries in [`LAYOUT`].
+pub const LAYOUT_WORDS: usize = 25;
 
-/// The offsets `dumbbell_layout` of `native.c` must have, in its order.
-pub(crate) const fn layout() -> [u32; LAYOUT_WORDS] {
+/// Sizes and offsets that the host compares with those in the object (`dumbbell_layout` of
+/// `native.c`, in the same order) when it loads one.
+pub const LAYOUT: [u32; LAYOUT_WORDS] = {
     let bytes = [
         size_of::<Sock>(),
         offset_of!(Sock, sk_pacing_rate),
@@ -315,4 +319,4 @@ pub(crate) const fn layout() -> [u32; LAYOUT_WORDS] {
         i += 1;
     }
     words
-}
+};

@@ -5,9 +5,9 @@
 
 use std::mem::offset_of;
 
-use crate::ops::CALLBACKS;
-use crate::running::Op;
-use crate::sock::Sock;
+use dumbbell_cc_abi::{CALLBACKS, Sock};
+
+use crate::host::running::Op;
 
 /// Calls of an op that are all watched; later ones now and then.
 const FIRST_CALLS: u32 = 100;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::sock::CA_PRIV_WORDS;
+use dumbbell_cc_abi::CA_PRIV_WORDS;
 
 /// Flags after the built-ins': warnings as the kernel's own build does not ask for are none here, but
 /// what would call or pass the wrong thing is an error.

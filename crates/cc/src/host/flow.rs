@@ -4,14 +4,14 @@ use std::fmt;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
-use crate::declarations::{Place, Reader};
-use crate::fault::{Fault, MAX_CWND_PKTS, MAX_CWND_ZERO_NS, cwnd_remedy};
-use crate::field_watch::FieldWatch;
-use crate::hosted::HostedPointer;
-use crate::instance::Instance;
-use crate::ops::Ops;
-use crate::running::Op;
-use crate::sock::{AckSample, CaEvent, CaState, RateSample, Sock};
+use dumbbell_cc_abi::{AckSample, CaEvent, CaState, Ops, RateSample, Sock};
+
+use crate::host::fault::{Fault, MAX_CWND_PKTS, MAX_CWND_ZERO_NS, cwnd_remedy};
+use crate::host::field_watch::FieldWatch;
+use crate::host::hosted::HostedPointer;
+use crate::host::instance::Instance;
+use crate::host::running::Op;
+use crate::object::declarations::{Place, Reader};
 
 /// `icsk_ca_initialized` in [`Sock::icsk_ca_bits`].
 const CA_INITIALIZED: u8 = 1 << 5;
@@ -256,14 +256,14 @@ impl Flow {
         })
     }
 
-    /// What every call into the C needs: the instance's clock set to the socket's, and the
-    /// socket's address.
+    /// Prepares a call into the congestion control: sets the instance's clock to the socket's, and
+    /// returns the socket.
     ///
     /// The ops may then be called with it: they come from the object that the instance keeps
     /// mapped; the socket has the layout they were compiled for (checked on load), is borrowed
     /// exclusively, and points to storage of the declared size; nothing of it outlives the call.
     #[inline]
-    fn enter(&mut self, op: Op) -> *mut Sock {
+    fn enter(&mut self, op: Op) -> &mut Sock {
         let now_ns = self.sock.tcp_clock_cache;
         self.instance.set_clock(now_ns);
         self.instance.running().enter(op, self.number, now_ns);
@@ -272,10 +272,10 @@ impl Flow {
         if let Some(watch) = &mut self.watch {
             watch.enter(op, &self.sock);
         }
-        &raw mut self.sock
+        &mut self.sock
     }
 
-    /// After every call into the C.
+    /// Ends a call into the congestion control.
     #[inline]
     fn leave(&mut self, op: Op) {
         self.instance.running().leave(op, self.number);

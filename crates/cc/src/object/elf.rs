@@ -8,7 +8,7 @@ use object::{
 };
 use rustix::mm::MprotectFlags;
 
-use crate::ops::OpsImage;
+use crate::object::ops::OpsImage;
 
 /// Section of the declarations that `cc/include/dumbbell.h` makes.
 const DECLARATIONS: &str = "dumbbell_decl";

@@ -10,11 +10,11 @@ use std::fmt;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
-use crate::declarations::{Declarations, Series};
-use crate::fault::Fault;
-use crate::ops::{NAME_BYTES, Ops};
-use crate::running::SharedRunning;
-use crate::sock::{AckSample, RateSample, Sock};
+use dumbbell_cc_abi::{AckSample, Ops, RateSample, Sock, TCP_CA_NAME_MAX};
+
+use crate::host::fault::Fault;
+use crate::host::running::SharedRunning;
+use crate::object::declarations::{Declarations, Series};
 
 /// A call of one of `tcp_congestion_ops`, with its arguments but for the socket.
 #[derive(Clone, Copy, Debug)]
@@ -99,8 +99,8 @@ impl Hosted {
     /// A table of those of our functions whose hooks there are.
     pub(crate) fn ops(&self) -> Ops {
         let has = |name: &str| self.hooks.iter().any(|hook| hook == name);
-        let mut name = [0; NAME_BYTES];
-        let length = self.name.len().min(NAME_BYTES - 1);
+        let mut name = [0; TCP_CA_NAME_MAX];
+        let length = self.name.len().min(TCP_CA_NAME_MAX - 1);
         name[..length].copy_from_slice(&self.name.as_bytes()[..length]);
         Ops {
             ssthresh: has("ssthresh").then_some(ssthresh),
@@ -222,82 +222,39 @@ impl Drop for HostedPointer {
 ///
 /// # Safety
 ///
-/// `sock` is borrowed exclusively for the call, and carries the address of a [`HostedFlow`], which
-/// nobody else uses meanwhile: `Flow::enter` sees to both.
-unsafe fn call(sock: *mut Sock, hook: Hook<'_>) -> u32 {
-    // SAFETY: as this function demands.
-    let sock = unsafe { &mut *sock };
+/// `sock` carries the address of a [`HostedFlow`] that nothing else uses during the call;
+/// `Flow::enter` ensures it.
+unsafe fn call(sock: &mut Sock, hook: Hook<'_>) -> u32 {
     let address = sock.host_storage as usize;
-    // SAFETY: as this function demands; the address was exposed by `HostedPointer::address`.
+    // SAFETY: the caller's contract; the address was exposed by `HostedPointer::address`.
     let flow = unsafe { &mut *ptr::with_exposed_provenance_mut::<HostedFlow>(address) };
     flow.call(sock, hook)
 }
 
-unsafe extern "C" fn ssthresh(sock: *mut Sock) -> u32 {
-    // SAFETY: passed on.
-    unsafe { call(sock, Hook::Ssthresh) }
-}
-
-unsafe extern "C" fn cong_avoid(sock: *mut Sock, ack: u32, acked: u32) {
-    // SAFETY: passed on.
-    unsafe { call(sock, Hook::CongAvoid { ack, acked }) };
-}
-
-unsafe extern "C" fn set_state(sock: *mut Sock, state: u8) {
-    // SAFETY: passed on.
-    unsafe { call(sock, Hook::SetState(state)) };
-}
-
-unsafe extern "C" fn cwnd_event(sock: *mut Sock, event: u32) {
-    // SAFETY: passed on.
-    unsafe { call(sock, Hook::CwndEvent(event)) };
-}
-
-unsafe extern "C" fn in_ack_event(sock: *mut Sock, flags: u32) {
-    // SAFETY: passed on.
-    unsafe { call(sock, Hook::InAckEvent(flags)) };
-}
-
-unsafe extern "C" fn pkts_acked(sock: *mut Sock, sample: *const AckSample) {
-    // SAFETY: passed on; the sample is the caller's for the call.
-    unsafe { call(sock, Hook::PktsAcked(&*sample)) };
-}
-
-unsafe extern "C" fn min_tso_segs(sock: *mut Sock) -> u32 {
-    // SAFETY: passed on.
-    unsafe { call(sock, Hook::MinTsoSegs) }
-}
-
-unsafe extern "C" fn cong_control(sock: *mut Sock, ack: u32, flag: c_int, rs: *const RateSample) {
-    // SAFETY: passed on; the sample is the caller's for the call.
-    unsafe {
-        call(
-            sock,
-            Hook::CongControl {
-                ack,
-                flag,
-                rs: &*rs,
-            },
-        )
+/// Defines callbacks of the ops table that call a hook.
+macro_rules! callbacks {
+    ($($name:ident($($argument:ident: $type:ty),*) $(-> $value:ty)? => $hook:expr;)+) => {
+        $(unsafe extern "C" fn $name(sock: &mut Sock, $($argument: $type),*) $(-> $value)? {
+            // SAFETY: callbacks have the contract of `call`.
+            let value = unsafe { call(sock, $hook) };
+            callbacks!(@return value $($value)?)
+        })+
     };
+    (@return $returned:ident $value:ty) => { $returned };
+    (@return $returned:ident) => {{ let _ = $returned; }};
 }
 
-unsafe extern "C" fn undo_cwnd(sock: *mut Sock) -> u32 {
-    // SAFETY: passed on.
-    unsafe { call(sock, Hook::UndoCwnd) }
-}
-
-unsafe extern "C" fn sndbuf_expand(sock: *mut Sock) -> u32 {
-    // SAFETY: passed on.
-    unsafe { call(sock, Hook::SndbufExpand) }
-}
-
-unsafe extern "C" fn init(sock: *mut Sock) {
-    // SAFETY: passed on.
-    unsafe { call(sock, Hook::Init) };
-}
-
-unsafe extern "C" fn release(sock: *mut Sock) {
-    // SAFETY: passed on.
-    unsafe { call(sock, Hook::Release) };
+callbacks! {
+    ssthresh() -> u32 => Hook::Ssthresh;
+    cong_avoid(ack: u32, acked: u32) => Hook::CongAvoid { ack, acked };
+    set_state(state: u8) => Hook::SetState(state);
+    cwnd_event(event: u32) => Hook::CwndEvent(event);
+    in_ack_event(flags: u32) => Hook::InAckEvent(flags);
+    pkts_acked(sample: &AckSample) => Hook::PktsAcked(sample);
+    min_tso_segs() -> u32 => Hook::MinTsoSegs;
+    cong_control(ack: u32, flag: c_int, rs: &RateSample) => Hook::CongControl { ack, flag, rs };
+    undo_cwnd() -> u32 => Hook::UndoCwnd;
+    sndbuf_expand() -> u32 => Hook::SndbufExpand;
+    init() => Hook::Init;
+    release() => Hook::Release;
 }

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 
-use crate::catalog::{self, Object, Target};
-use crate::compile;
-use crate::declarations::{self, Declarations, Place, Series};
-use crate::digest::digest;
-use crate::elf::Elf;
+use dumbbell_cc_abi::{CA_PRIV_WORDS, Ops, TCP_CA_NAME_MAX, TCP_CONG_NEEDS_ECN};
+
+use crate::build::artifact::{Object, Target};
+use crate::build::compile;
+use crate::build::digest::digest;
+use crate::build::file_name::FileName;
+use crate::build::find::find;
 use crate::error::Error;
-use crate::file_name::FileName;
-use crate::ops::{NAME_BYTES, Ops, TCP_CONG_NEEDS_ECN};
-use crate::ops_choice;
+use crate::object::declarations::{self, Declarations, Place, Series};
+use crate::object::elf::Elf;
+use crate::object::ops_choice;
 use crate::request::{Request, choose_params};
-use crate::sock::CA_PRIV_WORDS;
 
 /// Section of the constants, parameters among them; libbpf makes a map of it.
 const CONSTANTS: &str = ".rodata";
@@ -43,7 +44,7 @@ pub struct Constant {
 
 impl BpfObject {
     /// Bytes of `tcp_congestion_ops.name`, its terminating zero included.
-    pub const NAME_BYTES: usize = NAME_BYTES;
+    pub const NAME_BYTES: usize = TCP_CA_NAME_MAX;
     /// Where the op `min_tso_segs` lies in the ops table.
     pub const MIN_TSO_SEGS_OFFSET: usize = offset_of!(Ops, min_tso_segs);
     /// Bytes from the start of the ops table to its name.
@@ -159,8 +160,17 @@ impl BpfObject {
     }
 }
 
+/// Compiles a file for the running kernel, and reads it as far as that goes without loading it.
+pub fn compile_for_kernel(name: &str) -> Result<(), Error> {
+    let request = Request {
+        name: name.to_owned(),
+        params: BTreeMap::new(),
+    };
+    BpfObject::find(&request).map(drop)
+}
+
 fn find_object(name: &str, kernel_types: impl FnOnce() -> Option<String>) -> Result<Object, Error> {
-    let first = catalog::find(name, Target::Bpf);
+    let first = find(name, Target::Bpf);
     let build = match (first, FileName::parse(name)) {
         (
             Err(Error::Compile {
@@ -218,8 +228,8 @@ mod tests {
     use std::io::{Write as _, stdout};
 
     use super::*;
-    use crate::catalog::{BPF_COMPILER, builtin_names};
-    use crate::instance::Instance;
+    use crate::build::embedded::{BPF_COMPILER, builtin_names};
+    use crate::host::instance::Instance;
 
     fn request(name: &str, params: &[(&str, i64)]) -> Request {
         let params = params
@@ -250,7 +260,7 @@ mod tests {
         if no_compiler("with_the_kernel_s_types_a_file_is_compiled_once_too") {
             return;
         }
-        let types = |end: &str| include_str!("../../../cc/include/vmlinux.h").to_owned() + end;
+        let types = |end: &str| include_str!("../../../../cc/include/vmlinux.h").to_owned() + end;
         let build = |types: &str| {
             let build = compile::build_with_kernel_types(probe().as_ref(), types).unwrap();
             build.object.as_ref().as_ptr()

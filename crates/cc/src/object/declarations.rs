@@ -5,8 +5,8 @@ use std::mem::{offset_of, size_of};
 
 use serde::Serialize;
 
-use crate::elf::Elf;
-use crate::sock::CA_PRIV_WORDS;
+use crate::object::elf::Elf;
+use dumbbell_cc_abi::CA_PRIV_WORDS;
 
 const KIND_PARAM: u32 = 1;
 const KIND_SERIES: u32 = 2;

@@ -6,28 +6,29 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::catalog::{self, Target};
-use crate::compile;
-use crate::compiler::find_compiler;
-use crate::declarations::Param;
+use crate::build::artifact::Target;
+use crate::build::compile;
+use crate::build::compiler::find_compiler;
+use crate::build::file_name::FileName;
+use crate::build::find::find;
+use crate::build::{flags, kernel_headers, kernel_module};
 use crate::error::Error;
-use crate::field_watch::PROTECTED;
-use crate::file_name::FileName;
-use crate::instance::Instance;
+use crate::host::field_watch::PROTECTED;
+use crate::host::instance::Instance;
+use crate::object::declarations::Param;
 use crate::request::Request;
-use crate::{flags, kernel_headers, kernel_module};
 
 /// The driver, `storm.c`, and what it includes.
 const FILES: [(&str, &str); 9] = [
-    ("acks.h", include_str!("acks.h")),
-    ("calls.h", include_str!("calls.h")),
-    ("draws.h", include_str!("draws.h")),
-    ("flow.h", include_str!("flow.h")),
-    ("libc.h", include_str!("libc.h")),
-    ("reports.h", include_str!("reports.h")),
-    ("sender.h", include_str!("sender.h")),
-    ("settings.h", include_str!("settings.h")),
-    ("storm.c", include_str!("storm.c")),
+    ("acks.h", include_str!("storm/acks.h")),
+    ("calls.h", include_str!("storm/calls.h")),
+    ("draws.h", include_str!("storm/draws.h")),
+    ("flow.h", include_str!("storm/flow.h")),
+    ("libc.h", include_str!("storm/libc.h")),
+    ("reports.h", include_str!("storm/reports.h")),
+    ("sender.h", include_str!("storm/sender.h")),
+    ("settings.h", include_str!("storm/settings.h")),
+    ("storm.c", include_str!("storm/storm.c")),
 ];
 const NEEDS_HELPERS: &str = "bpf_tcp_helpers.h";
 
@@ -74,7 +75,7 @@ pub fn write_storm(name: &str, directory: &Path) -> Result<StormSources, Error> 
         file: name.to_owned(),
         problem,
     };
-    let build = catalog::find(name, Target::Native)?;
+    let build = find(name, Target::Native)?;
     let request = Request {
         name: name.to_owned(),
         ..Request::default()

@@ -1,6 +1,6 @@
 //! Which ops table of a file is meant, and whether the kernel would take the file at all.
 
-use crate::elf::Elf;
+use crate::object::elf::Elf;
 
 /// Licences under which the kernel takes a `struct_ops` program (`license_is_gpl_compatible`).
 const GPL_COMPATIBLE: [&str; 6] = [

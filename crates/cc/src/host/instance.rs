@@ -7,22 +7,24 @@ use std::num::NonZero;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
+use dumbbell_cc_abi::{Ops, TCP_CONG_NEEDS_ECN};
 use libloading::os::unix::Library;
 
-use crate::catalog::{self, Target};
-use crate::crash;
-use crate::declarations::{self, Declarations, Reader, Series};
-use crate::digest::digest;
-use crate::elf::Elf;
+use crate::build::artifact::Target;
+use crate::build::digest::digest;
+use crate::build::file_name::FileName;
+use crate::build::find::find;
 use crate::error::Error;
-use crate::fault::Fault;
-use crate::file_name::FileName;
-use crate::flow::Flow;
-use crate::hosted::{Hosted, HostedPointer};
-use crate::mapping::{ForgetSocket, Mapping, Unmapped, are_in_one_object};
-use crate::ops::{Ops, TCP_CONG_NEEDS_ECN};
+use crate::host::crash;
+use crate::host::fault::Fault;
+use crate::host::flow::Flow;
+use crate::host::hosted::{Hosted, HostedPointer};
+use crate::host::mapping::{ForgetSocket, Mapping, Unmapped, are_in_one_object};
+use crate::host::running::{Running, SharedRunning};
+use crate::object::declarations::{self, Declarations, Reader, Series};
+use crate::object::elf::Elf;
+use crate::object::ops;
 use crate::request::{Request, choose_params};
-use crate::running::{Running, SharedRunning};
 
 /// A loaded congestion control with its parameters set: a private mapping of the
 /// shared object that no other instance sees. It lives as long as any of its flows.
@@ -61,7 +63,7 @@ impl Instance {
     /// Loads a private copy of a congestion control, sets its parameters, and seeds its
     /// random generator.
     pub fn load(request: &Request, seed: u64) -> Result<Rc<Self>, Error> {
-        let build = catalog::find(&request.name, Target::Native)?;
+        let build = find(&request.name, Target::Native)?;
         let instance = Self::new(request, build.object.as_ref(), seed)?;
         crash::watch(&instance.running);
         Ok(Rc::new(instance))
@@ -105,7 +107,7 @@ impl Instance {
             .set_up_maps(declarations.storage_bytes)
             .map_err(invalid)?;
         Ok(Self {
-            name: ops.check().map_err(invalid)?.to_owned(),
+            name: ops::check(&ops).map_err(invalid)?.to_owned(),
             ops_table: ops_table.to_owned(),
             ops,
             module_ops,
@@ -133,7 +135,7 @@ impl Instance {
         let ops = hosted.ops();
         let clock = Rc::new(Cell::new(0));
         let instance = Self {
-            name: ops.check().map_err(invalid)?.to_owned(),
+            name: ops::check(&ops).map_err(invalid)?.to_owned(),
             ops_table: String::new(),
             module_ops: None,
             ops,
@@ -264,7 +266,7 @@ impl Instance {
         // SAFETY: all of it lies in the object that the registered one is in, mapped as long as
         // `self`; that it is a table there we trust as a kernel trusts a module.
         let ops = unsafe { table.read() };
-        Some(match ops.missing() {
+        Some(match ops::missing(&ops) {
             None => Ok(ops),
             Some(op) => Err(format!("set icsk_ca_ops to a table without `{op}`")),
         })

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{io, mem};
 
-use crate::running::{Call, Running, SharedRunning, latest};
+use crate::host::running::{Call, Running, SharedRunning, latest};
 
 /// What foreign code, or the engine after it, can raise.
 const SIGNALS: [i32; 7] = [

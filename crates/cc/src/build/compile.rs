@@ -6,27 +6,28 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::catalog::{BUILT_INS, Build, HEADERS, Object, Target};
-use crate::compiler::Compiler;
-use crate::compiler_message::{Types, explain, floats};
-use crate::elf::Elf;
+use crate::build::artifact::{Build, Object, Target};
+use crate::build::build_cache::{self, Inputs, Key};
+use crate::build::compiler::Compiler;
+use crate::build::compiler_message::{Types, explain, floats};
+use crate::build::embedded::{BUILT_INS, HEADERS};
+use crate::build::kernel_congestion_controls::sources_of;
+use crate::build::preprocessed::Preprocessed;
+use crate::build::scratch::ScratchDir;
+use crate::build::{flags, kernel_headers, kernel_module};
 use crate::error::Error;
-use crate::kernel_congestion_controls::sources_of;
-use crate::preprocessed::Preprocessed;
-use crate::remembered::{self, Inputs, Key};
-use crate::scratch::ScratchDir;
-use crate::{flags, kernel_headers, kernel_module};
+use crate::object::elf::Elf;
 
 /// Compiles a file with the flags of the built-ins, against the embedded headers.
 pub(crate) fn build(path: &Path, target: Target) -> Result<Build, Error> {
     let key = Key::new(path, target, None);
-    remembered::latest(key, || make(path, target, None))
+    build_cache::latest(key, || make(path, target, None))
 }
 
 /// Compiles a file for BPF with the running kernel's types, C text, in place of our `vmlinux.h`.
 pub(crate) fn build_with_kernel_types(path: &Path, types: &str) -> Result<Build, Error> {
     let key = Key::new(path, Target::Bpf, Some(types));
-    remembered::latest(key, || make(path, Target::Bpf, Some(types)))
+    build_cache::latest(key, || make(path, Target::Bpf, Some(types)))
 }
 
 /// A build, and what it was made from if that is known.

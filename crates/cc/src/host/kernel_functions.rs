@@ -2,7 +2,7 @@
 
 use libloading::os::unix::Library;
 
-use crate::elf::Elf;
+use crate::object::elf::Elf;
 
 /// Defined by `cc/include/native.c`, named in messages.
 const KERNEL_FUNCTIONS: [&str; 5] = [

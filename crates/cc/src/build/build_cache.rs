@@ -12,8 +12,8 @@ use std::fs;
 use std::path::{self, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::catalog::{Build, Target};
-use crate::digest::digest;
+use crate::build::artifact::{Build, Target};
+use crate::build::digest::digest;
 use crate::error::Error;
 
 /// What decides which compiler is found and what it reads.

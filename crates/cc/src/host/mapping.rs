@@ -8,16 +8,17 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd as _;
 use std::ptr::NonNull;
 
+use dumbbell_cc_abi::{LAYOUT, LAYOUT_WORDS, Ops};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use rustix::fs::MemfdFlags;
 use rustix::mm::MprotectFlags;
 
-use crate::declarations::Param;
-use crate::elf::{Elf, Symbol};
-use crate::kernel_functions::{missing_functions, missing_symbols};
-use crate::ops::Ops;
-use crate::ops_choice;
-use crate::{kernel_module, sock};
+use crate::build::kernel_module;
+use crate::host::kernel_functions::{missing_functions, missing_symbols};
+use crate::object::declarations::Param;
+use crate::object::elf::{Elf, Symbol};
+use crate::object::ops;
+use crate::object::ops_choice;
 
 /// `dumbbell_forget_socket` of `cc/include/maps.c`.
 pub(crate) type ForgetSocket = unsafe extern "C" fn(u64);
@@ -130,13 +131,13 @@ impl<'data> Mapping<'data> {
 
     /// Both sides must agree on every offset of `struct tcp_sock`.
     pub(crate) fn check_layout(&self) -> Result<(), String> {
-        let expected = sock::layout();
-        let layout =
-            self.variable("dumbbell_layout")
-                .map(|array: NonNull<[u32; sock::LAYOUT_WORDS]>| {
-                    // SAFETY: `variable` found as many u32 in the mapped data.
-                    unsafe { array.read() }
-                });
+        let expected = LAYOUT;
+        let layout = self
+            .variable("dumbbell_layout")
+            .map(|array: NonNull<[u32; LAYOUT_WORDS]>| {
+                // SAFETY: `variable` found as many u32 in the mapped data.
+                unsafe { array.read() }
+            });
         if layout != Ok(expected) {
             return Err("was built against another layout of `struct tcp_sock`".to_owned());
         }
@@ -151,7 +152,7 @@ impl<'data> Mapping<'data> {
             // it is one; its function pointers have been relocated by the dynamic linker.
             Ok::<Ops, String>(unsafe { table.read() })
         };
-        let check = |name: &str| read(name)?.check().map(|_| ());
+        let check = |name: &str| ops::check(&read(name)?).map(|_| ());
         let name = ops_choice::choose(&self.elf, wanted, check)?;
         Ok((name, read(name)?))
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::ops::CALLBACKS;
+use dumbbell_cc_abi::CALLBACKS;
 
 /// The callback called; a value is its place in [`CALLBACKS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

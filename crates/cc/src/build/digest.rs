@@ -1,6 +1,6 @@
 //! A digest that identifies a build. It guards against mistakes, not against malice.
 
-use crate::catalog::HEADERS;
+use crate::build::embedded::HEADERS;
 
 /// Of an object and of the headers it was built with, hexadecimal.
 pub(crate) fn digest(object: &[u8]) -> String {

@@ -4,11 +4,11 @@ use std::env;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::bpf_compiler::BpfCompiler;
-use crate::catalog::Target;
+use crate::build::artifact::Target;
+use crate::build::bpf_compiler::BpfCompiler;
+use crate::build::build_cache::Found;
+use crate::build::flags;
 use crate::error::Error;
-use crate::flags;
-use crate::remembered::Found;
 
 /// Compilers tried after `$CC`.
 const COMPILERS: [&str; 4] = ["cc", "gcc", "clang", "python3 -m ziglang cc"];

@@ -1,0 +1,31 @@
+//! What `build.rs` embeds: the built-in congestion controls and the headers they are compiled with.
+
+/// A congestion control compiled by `build.rs`.
+pub(crate) struct BuiltIn {
+    pub(crate) name: &'static str,
+    pub(crate) source: &'static str,
+    pub(crate) object: &'static [u8],
+    /// The same compiled for BPF, if a compiler could when dumbbell was built.
+    pub(crate) bpf: Option<&'static [u8]>,
+}
+
+/// A file that congestion controls include or are linked with: `cc/include`, and what several
+/// of `cc/*.bpf.c` share.
+pub(crate) struct Header {
+    /// Relative to `cc`.
+    pub(crate) path: &'static str,
+    pub(crate) text: &'static str,
+}
+
+// BUILT_INS and HEADERS, sorted by name; BPF_COMPILER.
+include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
+
+/// Names of the built-in congestion controls, sorted.
+pub fn builtin_names() -> Vec<&'static str> {
+    BUILT_INS.iter().map(|built_in| built_in.name).collect()
+}
+
+/// The compiler that made the built-ins' BPF objects, if there was one.
+pub fn bpf_compiler() -> Option<&'static str> {
+    BPF_COMPILER
+}

@@ -1,0 +1,20 @@
+//! From a congestion control's source to an object: the embedded ones, and the compilers for a
+//! user's file. [`find`] is the entry point.
+
+pub(crate) mod artifact;
+pub(crate) mod bpf_compiler;
+pub(crate) mod bpf_object;
+pub(crate) mod build_cache;
+pub(crate) mod compile;
+pub(crate) mod compiler;
+pub(crate) mod compiler_message;
+pub(crate) mod digest;
+pub(crate) mod embedded;
+pub(crate) mod file_name;
+pub(crate) mod find;
+pub(crate) mod flags;
+pub(crate) mod kernel_congestion_controls;
+pub(crate) mod kernel_headers;
+pub(crate) mod kernel_module;
+pub(crate) mod preprocessed;
+pub(crate) mod scratch;

@@ -1,0 +1,66 @@
+//! What a congestion control declares about itself.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::build::artifact::Target;
+use crate::build::find::find;
+use crate::error::Error;
+use crate::host::instance::Instance;
+use crate::object::declarations::{Param, Series};
+use crate::request::Request;
+
+/// What a congestion control is and can be told.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Description {
+    /// Its name in the kernel's table.
+    pub name: String,
+    /// One line, the first sentence of its file's header comment.
+    pub title: String,
+    /// Its parameters, in the order of the source.
+    pub params: Vec<Param>,
+    /// Its time series, in the order of the source.
+    pub series: Vec<Series>,
+    /// The callbacks it has, in the kernel's order.
+    pub ops: Vec<&'static str>,
+}
+
+/// Describes a built-in or a file, named as in [`Request::name`].
+pub fn describe(name: &str) -> Result<Description, Error> {
+    let build = find(name, Target::Native)?;
+    let request = Request {
+        name: name.to_owned(),
+        params: BTreeMap::new(),
+    };
+    let instance = Instance::new(&request, build.object.as_ref(), 0)?;
+    Ok(Description {
+        name: instance.name().to_owned(),
+        title: title(&build.source),
+        params: instance.declarations().params.clone(),
+        series: instance.series().to_vec(),
+        ops: instance.ops().present().collect(),
+    })
+}
+
+/// The first sentence of the first block comment that is not the licence's.
+fn title(source: &str) -> String {
+    let comment = source
+        .split("/*")
+        .skip(1)
+        .filter_map(|rest| rest.split_once("*/"))
+        .map(|(comment, _)| comment)
+        .find(|comment| !comment.contains("SPDX-License-Identifier"));
+    let lines = comment.unwrap_or_default().lines();
+    let paragraph: Vec<&str> = lines
+        .map(|line| line.trim().trim_start_matches('*').trim())
+        .skip_while(|line| line.is_empty())
+        .take_while(|line| !line.is_empty())
+        .collect();
+    let paragraph = paragraph.join(" ");
+    let sentence = paragraph
+        .split_once(". ")
+        .map_or(paragraph.as_str(), |(first, _)| first);
+    sentence.trim_end_matches('.').to_owned()
+}

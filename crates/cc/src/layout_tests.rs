@@ -1,0 +1,70 @@
+//! The C compiler checks every field that [`dumbbell_cc_abi::LAYOUT`] only samples.
+
+use std::fs;
+use std::mem::offset_of;
+
+use dumbbell_cc_abi::{AckSample, RateSample, Sock};
+
+use crate::build::artifact::Target;
+use crate::build::find::find;
+use crate::host::field_watch::PROTECTED;
+
+/// Lists fields with their offsets, as [`PROTECTED`] does.
+macro_rules! fields {
+    ($structure:ident: $($field:ident)+) => {
+        [$((stringify!($field), offset_of!($structure, $field))),+]
+    };
+}
+
+/// Fields of [`PROTECTED`] that are bit fields or padding in C, or the host's own.
+const NOT_IN_C: [&str; 9] = [
+    "icsk_ca_bits",
+    "icsk_reserved",
+    "icsk_ack_reserved",
+    "limited_bits",
+    "tp_reserved",
+    "rx_opt_bits",
+    "rx_reserved",
+    "host_requests",
+    "host_storage",
+];
+
+/// A field of `struct tcp_sock` as C reaches it.
+fn in_c(field: &str) -> String {
+    let structure = match field {
+        "rcv_tsval" | "rcv_tsecr" => "rx_opt.",
+        _ if field.starts_with("sk_") => "inet_conn.icsk_inet.sk.",
+        _ if field.starts_with("icsk_") => "inet_conn.",
+        _ => "",
+    };
+    let field = field.replace("icsk_ack_", "icsk_ack.");
+    format!("{structure}{field}")
+}
+
+#[test]
+fn every_field_lies_where_c_has_it() {
+    let writable = fields!(Sock: sk_pacing_rate sk_pacing_status icsk_ca_priv icsk_ack_pending
+        snd_cwnd snd_cwnd_cnt snd_cwnd_stamp snd_ssthresh app_limited ecn_flags);
+    let rate_sample = fields!(RateSample: prior_mstamp prior_delivered prior_delivered_ce delivered
+        delivered_ce interval_us snd_interval_us rcv_interval_us rtt_us losses acked_sacked
+        prior_in_flight last_end_seq is_app_limited is_retrans is_ack_delayed);
+    let ack_sample = fields!(AckSample: pkts_acked rtt_us in_flight);
+    let assert_offset = |structure: &str, field: &str, offset: usize| {
+        format!(
+            "_Static_assert(__builtin_offsetof(struct {structure}, {field}) == {offset}, \"{field}\");\n"
+        )
+    };
+    let sock = PROTECTED.iter().chain(&writable);
+    let asserts: String = sock
+        .filter(|(field, _)| !NOT_IN_C.contains(field))
+        .map(|(field, offset)| assert_offset("tcp_sock", &in_c(field), *offset))
+        .chain(rate_sample.map(|(field, offset)| assert_offset("rate_sample", field, offset)))
+        .chain(ack_sample.map(|(field, offset)| assert_offset("ack_sample", field, offset)))
+        .collect();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("offsets.bpf.c");
+    fs::write(&file, asserts).unwrap();
+    if let Err(error) = find(file.to_str().unwrap(), Target::Native) {
+        panic!("{error}");
+    }
+}

@@ -1,0 +1,6 @@
+//! What an object says before it is mapped or loaded: its ELF file, its ops table, its declarations.
+
+pub(crate) mod declarations;
+pub(crate) mod elf;
+pub(crate) mod ops;
+pub(crate) mod ops_choice;
