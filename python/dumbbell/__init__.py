@@ -4,90 +4,56 @@
 >>> run = dumbbell.run(dumbbell.Scenario(["copa", "cubic"], buffer="2bdp", time="2s"))
 >>> [group["cc"] for group in run.groups]
 ['copa', 'cubic']
->>> run.flows.to_pandas().columns[:3].to_list()
+>>> run.flows.column_names[:3]
 ['time_us', 'flow', 'cwnd_pkts']
 """
 
-from dumbbell import engine_compat  # noqa: F401 -- ahead of all that needs the engine
-from dumbbell._core import ENGINE_VERSION, Control
-from dumbbell.capture_analysis import Analysis, Match, analyze, match_captures
-from dumbbell.compare import compare
-from dumbbell.compare.xval import CrossValidation, xval
-from dumbbell.congestion_control import (
-    CongestionControlChoice,
-    Description,
-    Parameter,
-    Series,
-    congestion_controls,
-    describe,
-)
-from dumbbell.congestion_control.linux_tree import LinuxTree, use_linux_tree
-from dumbbell.congestion_control.python import CongestionControl, tcp_cong_avoid_ai, tcp_slow_start
-from dumbbell.errors import (
-    Cancelled,
-    CaptureError,
-    CongestionControlError,
-    DumbbellError,
-    EngineError,
-    PrivilegeError,
-    ResultError,
-    ScenarioError,
-)
-from dumbbell.metrics import measure
-from dumbbell.quantities.quantity import Buffer, Rate, Size, Time
-from dumbbell.run import Run, run
-from dumbbell.run.capture import Capture
-from dumbbell.runs import SweepInterrupted, run_all
-from dumbbell.scenario import Group, Scenario
-from dumbbell.statistics import jain
-from dumbbell.sweeps import Sweep, SweepResult
-from dumbbell.verdict import Reason, Verdict
+import ast
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from dumbbell import engine_compat  # noqa: F401 -- before everything that needs the engine
+from dumbbell._core import ENGINE_VERSION
 
 __version__ = ENGINE_VERSION
 
-__all__ = [
-    "Analysis",
-    "Buffer",
-    "Cancelled",
-    "Capture",
-    "CaptureError",
-    "CongestionControl",
-    "CongestionControlChoice",
-    "CongestionControlError",
-    "Control",
-    "CrossValidation",
-    "Description",
-    "DumbbellError",
-    "EngineError",
-    "Group",
-    "LinuxTree",
-    "Match",
-    "Parameter",
-    "PrivilegeError",
-    "Rate",
-    "Reason",
-    "ResultError",
-    "Run",
-    "Scenario",
-    "ScenarioError",
-    "Series",
-    "Size",
-    "Sweep",
-    "SweepInterrupted",
-    "SweepResult",
-    "Time",
-    "Verdict",
-    "analyze",
-    "compare",
-    "congestion_controls",
-    "describe",
-    "jain",
-    "match_captures",
-    "measure",
-    "run",
-    "run_all",
-    "tcp_cong_avoid_ai",
-    "tcp_slow_start",
-    "use_linux_tree",
-    "xval",
-]
+STUB = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+#: The public names, each with its module, as the stub lists them.
+MODULES = {
+    name.name: f"dumbbell.{node.module}"
+    for node in STUB.body
+    if isinstance(node, ast.ImportFrom)
+    for name in node.names
+}
+__all__ = sorted(MODULES)
+
+
+class LazyPackage(ModuleType):
+    """A package that imports a public name's module when the name is first used.
+
+    numpy and pyarrow alone take longer to import than `dumbbell --help` should.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        """Import the name's module."""
+        if name not in MODULES:
+            raise AttributeError(f"module `dumbbell` has no attribute `{name}`")
+        value = getattr(import_module(MODULES[name]), name)
+        self.__dict__[name] = value
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Keep `dumbbell.run` the function when the module `dumbbell.run` is imported."""
+        if name in MODULES and value is sys.modules.get(f"dumbbell.{name}"):
+            return
+        super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        """List the public names, loaded or not."""
+        return sorted({*super().__dir__(), *__all__})
+
+
+sys.modules[__name__].__class__ = LazyPackage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import typer
@@ -62,17 +62,18 @@ def main() -> None:
     if sys.prefix != sys.base_prefix:
         # Where the engine looks for a compiler from a wheel, activated or not.
         os.environ.setdefault("VIRTUAL_ENV", sys.prefix)
-    leave_pandas_out()
-    sys.exit(invoke(sys.argv[1:]))
+    sys.exit(invoke(sys.argv[1:], before_loading=leave_pandas_out))
 
 
-def invoke(arguments: Sequence[str]) -> int:
+def invoke(arguments: Sequence[str], before_loading: Callable[[], None] = lambda: None) -> int:
     """Run the command line.
 
     Parameters
     ----------
     arguments
         Without the program's name.
+    before_loading
+        Called before a command's module is loaded; `dumbbell --help` loads none.
 
     Returns
     -------
@@ -80,7 +81,7 @@ def invoke(arguments: Sequence[str]) -> int:
         The exit code.
     """
     try:
-        return call(arguments)
+        return call(arguments, before_loading)
     except typer.Exit as leave:
         return leave.exit_code
     except TyperException as problem:
@@ -104,11 +105,11 @@ def invoke(arguments: Sequence[str]) -> int:
         return BAD_INPUT
 
 
-def call(arguments: Sequence[str]) -> int:
+def call(arguments: Sequence[str], before_loading: Callable[[], None]) -> int:
     """Run a command; where it lacks what a user namespace gives, again inside one."""
     command = cast("TyperGroup", get_command(app))
     for name, help_line in COMMANDS.items():
-        command.add_command(LazyCommand(name, help_line))
+        command.add_command(LazyCommand(name, help_line, before_loading))
     try:
         with command.make_context("dumbbell", list(arguments)) as context:
             code = int(command.invoke(context) or 0)

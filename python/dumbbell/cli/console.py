@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
@@ -17,7 +18,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from dumbbell.runs.cache import Cache
+if TYPE_CHECKING:
+    from dumbbell.runs.cache import Cache
 
 __all__ = ["error", "note", "note_cache", "out", "print_json", "progress_bar", "table"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 import typer
@@ -22,14 +23,20 @@ class LazyCommand(TyperCommand):
         where it has commands of its own.
     help_line
         The first line of its help.
+    before_loading
+        Called before the module is loaded.
     """
 
-    def __init__(self, name: str, help_line: str) -> None:
+    def __init__(
+        self, name: str, help_line: str, before_loading: Callable[[], None] = lambda: None
+    ) -> None:
         super().__init__(name, help=help_line)
         self.place = name
+        self.before_loading = before_loading
 
     def load(self) -> Any:
         """Return the command itself."""
+        self.before_loading()
         module = importlib.import_module(f"dumbbell.cli.{self.place}")
         app = getattr(module, f"{self.place}_app", None)
         if app is None:

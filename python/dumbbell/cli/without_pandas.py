@@ -1,11 +1,9 @@
-"""Pandas is left out until somebody wants a frame: it takes longer to load than all else."""
+"""Keep pandas from being loaded until a data frame is asked for: loading it takes long."""
 
 from __future__ import annotations
 
 import sys
 from importlib.machinery import ModuleSpec
-
-import pyarrow as pa
 
 __all__ = ["leave_pandas_out"]
 
@@ -28,6 +26,8 @@ def leave_pandas_out() -> None:
     does so all the same. Only for a process that is ours: what a program's own `pyarrow.array`
     makes of a Series would change.
     """
+    import pyarrow as pa  # `dumbbell --help` does not wait for it
+
     sys.meta_path.insert(0, NoPandas)
     try:
         pa.scalar(0)

@@ -1,0 +1,84 @@
+"""The names of `dumbbell`, each with the module that it is loaded from when it is first used."""
+
+from ._core import Control
+from .capture_analysis import Analysis, Match, analyze, match_captures
+from .compare import compare
+from .compare.xval import CrossValidation, xval
+from .congestion_control import (
+    CongestionControlChoice,
+    Description,
+    Parameter,
+    Series,
+    congestion_controls,
+    describe,
+)
+from .congestion_control.linux_tree import LinuxTree, use_linux_tree
+from .congestion_control.python import CongestionControl, tcp_cong_avoid_ai, tcp_slow_start
+from .errors import (
+    Cancelled,
+    CaptureError,
+    CongestionControlError,
+    DumbbellError,
+    EngineError,
+    PrivilegeError,
+    ResultError,
+    ScenarioError,
+)
+from .metrics import measure
+from .quantities.quantity import Buffer, Rate, Size, Time
+from .run import Run, run
+from .run.capture import Capture
+from .runs import SweepInterrupted, run_all
+from .scenario import Group, Scenario
+from .statistics import jain
+from .sweeps import Sweep, SweepResult
+from .verdict import Reason, Verdict
+
+__version__: str
+
+__all__ = [
+    "Analysis",
+    "Buffer",
+    "Cancelled",
+    "Capture",
+    "CaptureError",
+    "CongestionControl",
+    "CongestionControlChoice",
+    "CongestionControlError",
+    "Control",
+    "CrossValidation",
+    "Description",
+    "DumbbellError",
+    "EngineError",
+    "Group",
+    "LinuxTree",
+    "Match",
+    "Parameter",
+    "PrivilegeError",
+    "Rate",
+    "Reason",
+    "ResultError",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "Series",
+    "Size",
+    "Sweep",
+    "SweepInterrupted",
+    "SweepResult",
+    "Time",
+    "Verdict",
+    "analyze",
+    "compare",
+    "congestion_controls",
+    "describe",
+    "jain",
+    "match_captures",
+    "measure",
+    "run",
+    "run_all",
+    "tcp_cong_avoid_ai",
+    "tcp_slow_start",
+    "use_linux_tree",
+    "xval",
+]
