@@ -13,6 +13,7 @@ __all__ = [
     "DumbbellError",
     "EngineError",
     "GateError",
+    "MissingPackageError",
     "PrivilegeError",
     "ResultError",
     "ScenarioError",
@@ -62,6 +63,10 @@ class CongestionControlError(EngineError):
     def __init__(self, message: str, call: object | None = None) -> None:
         super().__init__(message)
         self.call = call
+
+
+class MissingPackageError(DumbbellError, ImportError):
+    """A package is not installed that an extra of dumbbell would install."""
 
 
 class PrivilegeError(EngineError):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell import EngineError, Scenario, Sweep
+from dumbbell import MissingPackageError, Scenario, Sweep
 from dumbbell.runs import Progress
 from dumbbell.runs.cluster import check_address
 from tests.python.test_sweeps_run import files
@@ -111,5 +111,5 @@ def test_a_cluster_of_dask_s_is_one():
 
 def test_without_dask_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
-    with pytest.raises(EngineError, match=r"pip install 'dumbbell\[cluster\]'"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'dumbbell\[dask\]'"):
         Sweep(Scenario(["copa"], time="1s"), {}).run(cluster="tcp://127.0.0.1:9")

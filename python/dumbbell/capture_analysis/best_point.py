@@ -1,21 +1,20 @@
-"""Which of the points that saw a connection tells most of it."""
+"""Which of the points that saw a connection shows the most of it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["all_views", "best_views"]
 
-#: By what a point can know of data that passes it: at the sender everything; in the middle the
+Integers = npt.NDArray[np.int64]
+
+#: By what a point can know of the data that passes it: at the sender everything; in the middle the
 #: losses behind it; at the receiver neither the RTT nor what was lost before.
 RANK = {"sender": 0, "middle": 1, "unknown": 2, "receiver": 3}
-COLUMNS = ["connection", "point", "is_initiator", "vantage", "payload_bytes", "pkts"]
 
 
 def best_views(connections: pa.Table) -> pa.Table:
@@ -29,18 +28,18 @@ def best_views(connections: pa.Table) -> pa.Table:
     Returns
     -------
     pyarrow.Table
-        The rows of the best point, with a column more, `is_data`: whether this is the direction
+        The rows of the best point, with another column, `is_data`: whether this is the direction
         that carried more payload. It comes first of the two.
     """
-    frame = views(connections)
-    frame["rank"] = frame["vantage"].map(RANK).fillna(len(RANK)).astype(int)
-    seen = frame[frame["is_data"]].sort_values(
-        ["connection", "rank", "pkts", "row"], ascending=[True, True, False, True]
-    )
-    best = seen.drop_duplicates("connection")[["connection", "point"]]
-    kept = frame.merge(best, on=["connection", "point"])
-    kept = kept.sort_values(["connection", "is_data", "row"], ascending=[True, False, True])
-    return rows_of(connections, kept)
+    views = Views.of(connections)
+    rank = np.array([RANK.get(place, len(RANK)) for place in connections["vantage"].to_pylist()])
+    pkts = connections["pkts"].to_numpy().astype(np.int64)
+    # The first row of each connection is then one of its best point.
+    order = np.lexsort((views.row, -pkts, rank, ~views.is_data, views.connection))
+    _, first = np.unique(views.connection[order], return_index=True)
+    best_point = views.point[order[first]]
+    kept = np.flatnonzero(views.point == best_point[views.connection])
+    return views.rows(kept[np.lexsort((kept, ~views.is_data[kept], views.connection[kept]))])
 
 
 def all_views(connections: pa.Table) -> pa.Table:
@@ -56,33 +55,48 @@ def all_views(connections: pa.Table) -> pa.Table:
     pyarrow.Table
         Every row, by connection and then by point in the table's order, with `is_data`.
     """
-    frame = views(connections)
-    frame["view"] = frame.groupby(["connection", "point"])["row"].transform("min")
-    order = ["connection", "view", "is_data", "row"]
-    return rows_of(connections, frame.sort_values(order, ascending=[True, True, False, True]))
-
-
-def views(connections: pa.Table) -> pd.DataFrame:
-    """Return what points are chosen and ordered by, with each row's number and `is_data`."""
-    frame: pd.DataFrame = connections.select(COLUMNS).to_pandas()
-    frame["row"] = np.arange(len(frame))
-    frame["is_data"] = data_direction(frame)
-    return frame
-
-
-def rows_of(connections: pa.Table, frame: pd.DataFrame) -> pa.Table:
-    """Return the rows that a frame names, in its order, with `is_data`."""
-    rows = connections.take(pa.array(frame["row"].to_numpy(), type=pa.int64()))
-    return rows.append_column("is_data", pa.array(frame["is_data"].to_numpy(), type=pa.bool_()))
-
-
-def data_direction(frame: pd.DataFrame) -> pd.Series[bool]:
-    """Tell for each row whether its direction carried more of the connection's payload.
-
-    By the most that any point saw; with equal amounts it is the initiator's.
-    """
-    forward, backward = (
-        frame["connection"].map(rows.groupby("connection")["payload_bytes"].max()).fillna(-1)
-        for rows in (frame[frame["is_initiator"]], frame[~frame["is_initiator"]])
+    views = Views.of(connections)
+    pairs = np.stack([views.connection, views.point])
+    _, first, view = np.unique(pairs, axis=1, return_index=True, return_inverse=True)
+    return views.rows(
+        np.lexsort((views.row, ~views.is_data, first[view.ravel()], views.connection))
     )
-    return (forward >= backward) == frame["is_initiator"]
+
+
+@dataclass(frozen=True)
+class Views:
+    """What the rows of a table of connections are chosen and ordered by."""
+
+    connections: pa.Table
+    #: Numbers from 0, in the order of the connections' own numbers and the points' names.
+    connection: Integers
+    point: Integers
+    is_data: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, connections: pa.Table) -> Views:
+        """Number the connections and points, and find the data's direction.
+
+        It is the direction whose payload is larger at the point that saw most of it; with equal
+        amounts it is the initiator's.
+        """
+        connection, point = (
+            np.unique(connections[column].to_numpy(), return_inverse=True)[1]
+            for column in ("connection", "point")
+        )
+        is_initiator = connections["is_initiator"].to_numpy()
+        payload = connections["payload_bytes"].to_numpy().astype(np.int64)
+        most = np.full((connection.max(initial=-1) + 1, 2), -1, dtype=np.int64)
+        np.maximum.at(most, (connection, is_initiator.astype(np.int64)), payload)
+        forward_is_data = most[connection, 1] >= most[connection, 0]
+        return cls(connections, connection, point, forward_is_data == is_initiator)
+
+    @property
+    def row(self) -> Integers:
+        """The number of each row."""
+        return np.arange(len(self.is_data), dtype=np.int64)
+
+    def rows(self, chosen: Integers) -> pa.Table:
+        """Return these rows, in this order, with `is_data`."""
+        rows = self.connections.take(pa.array(chosen, type=pa.int64()))
+        return rows.append_column("is_data", pa.array(self.is_data[chosen], type=pa.bool_()))

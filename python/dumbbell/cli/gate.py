@@ -28,7 +28,6 @@ from dumbbell.gate import (
     save_baseline,
     shipped_suites,
 )
-from dumbbell.gate.junit import write_junit
 from dumbbell.gate.markdown import to_markdown
 from dumbbell.gate.text import (
     CHANGE_COLUMNS,
@@ -40,6 +39,7 @@ from dumbbell.gate.text import (
     outline,
     unmet,
 )
+from dumbbell.optional import optional
 from dumbbell.run.engine import SIMULATOR
 from dumbbell.runs import Progress
 
@@ -132,6 +132,10 @@ def gate_command(
     if list_suites:
         print_suites(out())
         return 0
+    # Before the suite runs: it takes minutes.
+    optional("scipy", extra="gate", purpose="`dumbbell gate`")
+    if junit is not None:
+        optional("junitparser", extra="gate", purpose="`--junit`")
     if what is None:
         raise GateError("name a baseline's directory or a suite; `dumbbell gate --list` lists them")
     baseline = load_baseline(Path(what)) if is_baseline(Path(what)) else None
@@ -188,6 +192,8 @@ def write_files(gate: Gate, record: Path | None, junit: Path | None, markdown: P
     if record is not None:
         save_baseline(gate.after, record)
     if junit is not None:
+        from dumbbell.gate.junit import write_junit  # needs a package that an extra installs
+
         write_junit(gate, junit)
     if markdown is not None:
         write_text(markdown, to_markdown(gate))

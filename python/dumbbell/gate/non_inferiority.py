@@ -10,6 +10,7 @@ import numpy as np
 
 from dumbbell.gate.tolerance import Tolerance
 from dumbbell.metrics.observation import FloatArray
+from dumbbell.optional import optional
 
 __all__ = ["p_beyond_bound", "p_more_missing", "p_worse"]
 
@@ -81,9 +82,8 @@ def p_above_zero(mean: float, squared_error: float, freedom: float) -> float:
     # Rounding of equal values is no spread.
     if squared_error <= (1e-12 * mean) ** 2:
         return 0.0 if mean > 0 else 1.0
-    from scipy.special import stdtr  # a moment that no other command should wait for
-
-    return float(stdtr(freedom, -mean / math.sqrt(squared_error)))
+    special = optional("scipy.special", extra="gate", purpose="the gate's t test")
+    return float(special.stdtr(freedom, -mean / math.sqrt(squared_error)))
 
 
 def p_more_missing(before: int, after: int, repetitions: tuple[int, int]) -> float:
@@ -98,7 +98,6 @@ def p_more_missing(before: int, after: int, repetitions: tuple[int, int]) -> flo
     """
     if after == 0 or before * repetitions[1] >= after * repetitions[0]:
         return 1.0
-    from scipy.stats import hypergeom  # as above
-
+    stats = optional("scipy.stats", extra="gate", purpose="the gate's exact test")
     total = sum(repetitions)
-    return float(hypergeom.sf(after - 1, total, before + after, repetitions[1]))
+    return float(stats.hypergeom.sf(after - 1, total, before + after, repetitions[1]))

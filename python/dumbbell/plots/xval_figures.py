@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dumbbell.compare.xval import Case
 from dumbbell.plots import Curve, Figure, group_colors, style_of
 from dumbbell.run import Run
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["draw_case"]
 
@@ -47,15 +45,13 @@ def draw_flows(case: Case, runs: Iterable[tuple[Run, str, bool]]) -> list[Figure
     colors = group_colors(ccs)
     curves: dict[str, list[Curve]] = {column: [] for column, *_ in SERIES}
     for run, engine, dashed in runs:
-        frame = flow_means(run, [column for column, *_ in SERIES])
+        means = flow_means(run, [column for column, *_ in SERIES])
         for group, (cc, color) in enumerate(zip(ccs, colors, strict=True)):
-            rows = frame[frame["group"] == group].groupby("part")
+            rows = means.filter(pc.field("group") == group)
             for column, adds_up, _, scale in SERIES:
-                values = rows[column].sum(min_count=1) if adds_up else rows[column].mean()
+                values = by_part(rows, f"{column}_mean", "sum" if adds_up else "mean")
                 label = f"{style_of(cc).label}, {engine}"
-                curves[column].append(
-                    curve(run, values.dropna(), scale, label, color, dashed=dashed)
-                )
+                curves[column].append(curve(run, values, scale, label, color, dashed=dashed))
     return [
         Figure(
             name=f"{case.name}-{column}",
@@ -70,22 +66,21 @@ def draw_flows(case: Case, runs: Iterable[tuple[Run, str, bool]]) -> list[Figure
     ]
 
 
-def flow_means(run: Run, columns: list[str]) -> pd.DataFrame:
-    """Return each flow's means over the parts of a run."""
+def flow_means(run: Run, columns: list[str]) -> pa.Table:
+    """Return each flow's means over the parts of a run: `goodput_bps_mean` and so on."""
     group_of = {flow["flow"]: flow["group"] for flow in run.summary["flows"]}
-    frame = run.flows.select(["time_us", "flow", *columns]).to_pandas()
-    frame["part"] = part_of(run, frame["time_us"])
-    means: pd.DataFrame = frame.groupby(["flow", "part"])[columns].mean().reset_index()
-    means["group"] = means["flow"].map(group_of)
-    return means
+    samples = with_part(run, run.flows.select(["time_us", "flow", *columns]))
+    means = samples.group_by(["flow", "part"]).aggregate([(column, "mean") for column in columns])
+    groups = pa.array([group_of[flow] for flow in means["flow"].to_pylist()], type=pa.int64())
+    return means.append_column("group", groups)
 
 
 def draw_backlog(case: Case, runs: Iterable[tuple[Run, str, bool]]) -> Figure:
     """Draw the bottleneck's queue."""
     curves = []
     for run, engine, dashed in runs:
-        frame = run.queue.select(["time_us", "backlog_bytes"]).to_pandas()
-        means = frame.groupby(part_of(run, frame["time_us"]))["backlog_bytes"].mean()
+        samples = with_part(run, run.queue.select(["time_us", "backlog_bytes"]))
+        means = by_part(samples, "backlog_bytes", "mean")
         curves.append(curve(run, means, 1e-3, f"queue, {engine}", BACKLOG_COLOR, dashed=dashed))
     return Figure(
         name=f"{case.name}-backlog",
@@ -97,18 +92,24 @@ def draw_backlog(case: Case, runs: Iterable[tuple[Run, str, bool]]) -> Figure:
     )
 
 
-def part_of(run: Run, time_us: pd.Series) -> pd.Series:
-    """Return which part of the run each sample is in."""
+def with_part(run: Run, samples: pa.Table) -> pa.Table:
+    """Add the column `part`: which part of the run each sample is in."""
     duration_us = run.summary["duration_ns"] / 1000
-    parts: pd.Series = (time_us * PARTS / duration_us).astype(int).clip(upper=PARTS - 1)
-    return parts.rename("part")
+    part = (samples["time_us"].to_numpy() * PARTS / duration_us).astype(np.int64)
+    return samples.append_column("part", pa.array(part.clip(max=PARTS - 1)))
+
+
+def by_part(rows: pa.Table, column: str, function: str) -> pa.Table:
+    """Return the sum or mean of a column in each part that has values, in order."""
+    values = rows.select(["part", column]).drop_null().group_by("part")
+    return values.aggregate([(column, function)]).rename_columns(["part", "y"]).sort_by("part")
 
 
 def curve(
-    run: Run, values: pd.Series, scale: float, label: str, color: str, *, dashed: bool
+    run: Run, values: pa.Table, scale: float, label: str, color: str, *, dashed: bool
 ) -> Curve:
     """Return a curve, a point in the middle of each part."""
     part_s = run.summary["duration_ns"] / 1e9 / PARTS
-    x: FloatArray = (values.index.to_numpy(dtype=np.float64) + 0.5) * part_s
-    y: FloatArray = values.to_numpy(dtype=np.float64) * scale
+    x: FloatArray = (values["part"].to_numpy() + 0.5) * part_s
+    y: FloatArray = values["y"].to_numpy().astype(np.float64) * scale
     return Curve(label, x, y, color, dashed=dashed)

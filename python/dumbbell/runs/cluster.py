@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from dumbbell.errors import EngineError
+from dumbbell.optional import optional
 
 __all__ = ["cluster_executor", "lost_errors"]
 
@@ -37,13 +38,11 @@ def cluster_executor(cluster: Any) -> Iterator[Executor]:
     Raises
     ------
     EngineError
-        Dask is not installed, or nothing answers.
+        Nothing answers at that address.
+    MissingPackageError
+        Dask is not installed.
     """
-    try:
-        import distributed
-    except ImportError:
-        raise EngineError("a cluster needs Dask; say `pip install 'dumbbell[cluster]'`") from None
-    connect: Any = distributed.Client  # Dask's has no types
+    connect = optional("distributed", extra="dask", purpose="a Dask cluster").Client
     if isinstance(cluster, connect):
         yield executor_of(cluster)
         return

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dumbbell.errors import ResultError
 from dumbbell.metrics import METRICS
+from dumbbell.optional import optional
 from dumbbell.sweeps.design import Axis
 
 if TYPE_CHECKING:
@@ -24,12 +24,7 @@ def to_xarray(result: SweepResult) -> xr.Dataset:
 
     What is of the run, and of no group, has no dim of groups.
     """
-    try:
-        import xarray as xr
-    except ImportError:
-        raise ResultError(
-            "labelled arrays need xarray; say `pip install dumbbell[xarray]`"
-        ) from None
+    dataset = optional("xarray", extra="xarray", purpose="a labelled array").Dataset
     rows, design = result.rows, result.design
     reps = max(rows["rep"].to_pylist(), default=-1) + 1
     shape = (len(design.cells), reps, len(result.scenario.groups))
@@ -50,7 +45,8 @@ def to_xarray(result: SweepResult) -> xr.Dataset:
         if name in rows.column_names
     }
     variables["verdict"] = laid_out("verdict", "run", "", {"long_name": "verdict of the run"})
-    return xr.Dataset(variables, coords_of(result, reps), attrs_of_sweep(result))
+    labelled: xr.Dataset = dataset(variables, coords_of(result, reps), attrs_of_sweep(result))
+    return labelled
 
 
 def coords_of(result: SweepResult, reps: int) -> dict[str, Any]:

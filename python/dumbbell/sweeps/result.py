@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from dumbbell.optional import optional
 from dumbbell.quantities.pluralize import counted
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
@@ -95,7 +96,14 @@ class SweepResult:
             yield self.runs[key]
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return the rows as a pandas DataFrame."""
+        """Return the rows as a pandas DataFrame.
+
+        Raises
+        ------
+        MissingPackageError
+            pandas is not installed.
+        """
+        optional("pandas", extra="pandas", purpose="a data frame")
         frame: pd.DataFrame = self.rows.to_pandas()
         return frame
 
@@ -109,7 +117,7 @@ class SweepResult:
 
         Raises
         ------
-        ResultError
+        MissingPackageError
             xarray is not installed.
         """
         from dumbbell.sweeps.labelled import to_xarray  # xarray takes long to import
