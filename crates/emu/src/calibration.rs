@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use dumbbell_run::{Control, Queue, Scenario};
 
-use crate::datagram::{receive_stamped, receiver, sender, set_datagram_bytes, wait_for};
 use crate::error::Error;
-use crate::host::{Host, Hosts};
-use crate::socket;
+use crate::hosts::host::{Host, Hosts};
+use crate::sockets::datagram::{receive_stamped, receiver, sender, set_datagram_bytes, wait_for};
+use crate::sockets::socket;
 
 /// Ports of calibration, below those of flows, so that it belongs to none.
 const RATE_PORT: u16 = 5002;

@@ -1,51 +1,49 @@
 //! dumbbell's kernel engine: the scenario on this machine's Linux TCP.
 //!
-//! Hosts are network namespaces, flows are sockets, and the path between them is
-//! `dumbbell-path`'s, driven on the monotonic clock.
+//! Hosts are network namespaces, flows are sockets, and the path between them is that of
+//! `dumbbell-path`, driven by the monotonic clock.
+//!
+//! Each module uses only those above it:
+//!
+//! | module | what |
+//! |---|---|
+//! | `error` | why a run fails |
+//! | `machine` | clocks, CPU time, priorities, limits, readiness of files |
+//! | `packet` | packets as bytes: headers, offloaded packets of TUN devices, frames |
+//! | `hosts` | network namespaces with a TUN device each |
+//! | `sockets` | the flows' sockets, and the threads that send and receive |
+//! | `bpf` | congestion controls in the running kernel, and their state |
+//! | `sampling` | samples of the sockets and of that state |
+//! | `capture` | what passes the relay, written to a file |
+//! | `relay` | the path between the hosts |
+//! | `traffic` | all flows of a run: sockets, threads, samples |
+//! | `calibration` | how the idle path differs from what was asked for |
+//! | `measured`, `summarize`, `run` | a run: its measurements and its result |
+//! | `facts` | what this machine has of what a run needs |
 
-mod bbr_info;
 mod bpf;
 mod calibration;
 mod capture;
-mod clock;
-mod congestion_controls;
-mod connection;
-mod cpu;
-mod datagram;
 mod error;
-mod file_limit;
-mod flow_report;
-mod host;
-mod kernel;
+mod facts;
+mod hosts;
 mod machine;
-mod namespace;
-mod netlink;
-mod readiness;
-mod realtime;
-mod receivers;
+mod measured;
+mod packet;
+mod receive_window;
 mod relay;
-mod rtt_probe;
 mod run;
-mod sampler;
-mod senders;
+mod sampling;
 #[cfg(test)]
 mod skipped;
-mod socket;
-mod states;
+mod sockets;
 mod summarize;
-mod super_packet;
-mod tcp_info;
 #[cfg(test)]
-mod test_bed;
+mod testbed;
 mod traffic;
-#[cfg(test)]
-mod traffic_tests;
-mod tun;
-mod window;
-mod wire;
 
 pub use error::Error;
-pub use machine::{Fact, Need, Status, machine};
+pub use facts::{Fact, Need, Status, machine};
 pub use run::run;
 
 /// Loads a congestion control into the running kernel, whose verifier so checks it, and takes it out

@@ -5,19 +5,20 @@ use std::sync::Arc;
 use dumbbell_capture::CaptureConfig;
 use dumbbell_run::{Control, Output, Scenario};
 
+use crate::bpf::congestion_controls::KernelCc;
 use crate::calibration::{Calibration, calibrate};
-use crate::capture::{Capture, CaptureReport};
-use crate::clock::monotonic_ns;
-use crate::congestion_controls::KernelCc;
-use crate::cpu::{MachineCpu, process_cpu_ns};
+use crate::capture::Capture;
 use crate::error::Error;
-use crate::file_limit::raise_file_limit;
-use crate::host::Hosts;
-use crate::relay::{Relay, RelayReport};
-use crate::states::{Columns, States};
+use crate::hosts::host::Hosts;
+use crate::machine::clock::monotonic_ns;
+use crate::machine::cpu::{MachineCpu, process_cpu_ns};
+use crate::machine::file_limit::raise_file_limit;
+use crate::measured::Measured;
+use crate::receive_window::with_reachable_windows;
+use crate::relay::Relay;
+use crate::sampling::states::States;
 use crate::summarize;
-use crate::traffic::{Traffic, TrafficReport};
-use crate::window::with_reachable_windows;
+use crate::traffic::Traffic;
 
 /// From the moment that everything is ready to the start of the run, so that no thread misses it.
 const LEAD_NS: u64 = 20_000_000;
@@ -30,25 +31,6 @@ const MAX_MSS_BYTES: u32 = 65_000;
 const FILES_PER_FLOW: u64 = 2;
 /// In a group: two namespaces, two devices, listening and calibrating sockets.
 const FILES_PER_GROUP: u64 = 16;
-
-/// What was measured of a run, before it is summed up.
-pub(crate) struct Measured {
-    /// Start of the run on the monotonic clock.
-    pub(crate) epoch_ns: u64,
-    pub(crate) ccs: Arc<Vec<KernelCc>>,
-    pub(crate) calibration: Calibration,
-    pub(crate) traffic: TrafficReport,
-    pub(crate) states: Columns,
-    pub(crate) relay: RelayReport,
-    /// If the run was captured.
-    pub(crate) capture: Option<CaptureReport>,
-    /// Packets that the hosts' devices dropped.
-    pub(crate) host_dropped_pkts: u64,
-    pub(crate) machine_cpu: MachineCpu,
-    pub(crate) process_cpu_ns: u64,
-    /// How long the CPU times were taken over.
-    pub(crate) elapsed_ns: u64,
-}
 
 /// Runs `scenario` on this machine's Linux TCP, and captures its packets if `capture` says so.
 ///

@@ -5,12 +5,12 @@ use dumbbell_run::{
     Summary, Table, TimeSeries, bits_per_second, ratio,
 };
 
-use crate::congestion_controls::KernelCc;
+use crate::bpf::congestion_controls::KernelCc;
 use crate::error::Error;
-use crate::flow_report::FlowReport;
-use crate::kernel;
+use crate::machine::kernel;
+use crate::measured::Measured;
 use crate::relay::{FlowOnPath, RelayReport};
-use crate::run::Measured;
+use crate::sampling::flow_report::FlowReport;
 
 /// A packet is late from this part of the smallest base RTT on.
 const LATE_DIVISOR: u64 = 10;

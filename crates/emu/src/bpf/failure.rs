@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use libbpf_rs::btf::{Btf, types};
 
 use crate::error::Error;
-use crate::kernel;
+use crate::machine::kernel;
 
 /// libbpf puts the verifier's log between these.
 const LOG_BEGIN: &str = "-- BEGIN PROG LOAD LOG --\n";

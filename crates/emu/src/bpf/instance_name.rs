@@ -3,7 +3,7 @@
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::kernel;
+use crate::machine::kernel;
 
 /// Of the congestion control's name; with the dot and 6 digits at most 15 letters.
 const KEPT_LETTERS: usize = 8;

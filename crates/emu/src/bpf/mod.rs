@@ -2,6 +2,7 @@
 //!
 //! Without the cargo feature `bpf` the same types exist and say that it was left out.
 
+pub(crate) mod congestion_controls;
 #[cfg(feature = "bpf")]
 mod failure;
 #[cfg(feature = "bpf")]

@@ -48,7 +48,7 @@ fn cannot_load(test: &str) -> bool {
 }
 
 fn is_registered(name: &str) -> bool {
-    let names = crate::kernel::congestion_controls();
+    let names = crate::machine::kernel::congestion_controls();
     names.iter().any(|found| found == name)
 }
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use dumbbell_path::ETHERNET_HEADER_BYTES;
 
-use crate::host::{FIRST_FLOW_PORT, RECEIVER_PORT};
-use crate::wire::{Segment, is_before};
+use crate::hosts::host::{FIRST_FLOW_PORT, RECEIVER_PORT};
+use crate::packet::wire::{Segment, is_before};
 
 /// A packet in the file.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::net::Ipv4Addr;
 
 use dumbbell_capture::ethernet_header;
 
-use crate::wire::{Ipv4, internet_checksum, read_u32};
+use crate::packet::wire::{Ipv4, internet_checksum, read_u32};
 
 /// Where TCP's checksum is in its header, and the last byte of the header's fixed part.
 const TCP_CHECKSUM: usize = 16;

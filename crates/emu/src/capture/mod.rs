@@ -26,9 +26,9 @@ use dumbbell_capture::{CaptureConfig, CaptureWriter};
 use dumbbell_path::ETHERNET_HEADER_BYTES;
 use dumbbell_run::Scenario;
 
-use crate::clock::wall_clock_offset_ns;
 use crate::error::Error;
-use crate::host::mtu_bytes;
+use crate::hosts::host::mtu_bytes;
+use crate::machine::clock::wall_clock_offset_ns;
 pub(crate) use record::Place;
 pub(crate) use tap::Tap;
 use tap::TapConfig;

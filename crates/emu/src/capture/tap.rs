@@ -11,7 +11,7 @@ use dumbbell_capture::CapturePoints;
 use rtrb::{Consumer, Producer, RingBuffer};
 
 use super::record::{HEADER_BYTES, Place, RecordHeader};
-use crate::relay::Frame;
+use crate::packet::frame::Frame;
 
 /// What a tap and the thread that empties its ring tell each other.
 #[derive(Debug, Default)]

@@ -10,11 +10,11 @@ use tempfile::TempDir;
 
 use super::captured::{Captured, read, rtts_us};
 use super::*;
-use crate::relay::test_frame;
+use crate::packet::frame::test_frame;
+use crate::packet::wire::{Ipv4, internet_checksum, ipv4_header_checksum, read_u16, tcp_flag};
 use crate::run;
 use crate::skipped::skipped;
-use crate::test_bed::hosts;
-use crate::wire::{Ipv4, internet_checksum, ipv4_header_checksum, read_u16, tcp_flag};
+use crate::testbed::hosts;
 
 const MS: u64 = 1_000_000;
 

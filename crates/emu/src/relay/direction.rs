@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::inlet::{Entering, Inlet};
 use super::waiting::Waiter;
-use crate::clock::monotonic_ns;
 use crate::error::Error;
+use crate::machine::clock::monotonic_ns;
 
 /// Reads of one device in a row, so that a host that sends much does not hold up the others.
 const READS_IN_A_ROW: usize = 64;

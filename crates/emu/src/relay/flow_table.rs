@@ -2,7 +2,7 @@
 
 use dumbbell_run::Scenario;
 
-use crate::host::FIRST_FLOW_PORT;
+use crate::hosts::host::FIRST_FLOW_PORT;
 
 /// `Packet::flow` of a packet that belongs to no flow.
 pub(crate) const NO_FLOW: u32 = u32::MAX;

@@ -8,15 +8,15 @@ use dumbbell_run::{Bottleneck, BottleneckConfig, Geometry, QueueSamples, Scenari
 use super::Plan;
 use super::direction::Direction;
 use super::flow_table::NO_FLOW;
-use super::frame::Frame;
 use super::inlet::Entering;
 use super::lateness::Lateness;
 use super::sent_data::{SentData, SentQueue};
 use crate::capture::{Place, Tap};
-use crate::clock::monotonic_ns;
 use crate::error::Error;
-use crate::host::Hosts;
-use crate::wire::{Segment, is_before, tcp_flag};
+use crate::hosts::host::Hosts;
+use crate::machine::clock::monotonic_ns;
+use crate::packet::frame::Frame;
+use crate::packet::wire::{Segment, is_before, tcp_flag};
 
 /// What the forward direction counts of a flow.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,11 +4,11 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 
 use super::flow_table::{FlowTable, NO_FLOW};
-use super::frame::{Frame, Kind, Pool};
 use crate::error::Error;
-use crate::host::{Host, Hosts};
-use crate::super_packet::{Foreign, MAX_READ_BYTES, SuperPacket};
-use crate::wire::Segment;
+use crate::hosts::host::{Host, Hosts};
+use crate::packet::frame::{Frame, Kind, Pool};
+use crate::packet::super_packet::{Foreign, MAX_READ_BYTES, SuperPacket};
+use crate::packet::wire::Segment;
 
 /// Whose devices are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,10 +7,10 @@
 mod direction;
 mod flow_table;
 mod forward;
-mod frame;
 mod inlet;
 mod lateness;
 mod reverse;
+mod rtt_probe;
 mod sent_data;
 mod waiting;
 
@@ -21,18 +21,15 @@ use std::thread::{self, JoinHandle};
 use dumbbell_run::{Bottleneck, Histogram, QueueSamples, Scenario};
 
 use crate::capture::Taps;
-use crate::cpu::thread_cpu_ns;
 use crate::error::Error;
-use crate::host::{Hosts, mtu_bytes};
-use crate::realtime::{Priority, make_realtime};
-use crate::super_packet::VNET_HEADER_BYTES;
+use crate::hosts::host::{Hosts, mtu_bytes};
+use crate::machine::cpu::thread_cpu_ns;
+use crate::machine::realtime::{Priority, make_realtime};
+use crate::packet::frame::{Frame, Pool};
+use crate::packet::super_packet::VNET_HEADER_BYTES;
 use direction::{Direction, relay};
 use flow_table::FlowTable;
 use forward::{Forward, ForwardMeasurement};
-pub(crate) use frame::Frame;
-use frame::Pool;
-#[cfg(test)]
-pub(crate) use frame::test_frame;
 use inlet::{Inlet, Side};
 pub(crate) use lateness::Lateness;
 use reverse::{Reverse, ReverseMeasurement};

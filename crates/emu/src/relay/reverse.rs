@@ -10,16 +10,16 @@ use dumbbell_run::{Geometry, Histogram, Scenario};
 use super::Plan;
 use super::direction::Direction;
 use super::flow_table::NO_FLOW;
-use super::frame::Frame;
 use super::inlet::Entering;
 use super::lateness::Lateness;
+use super::rtt_probe::RttProbe;
 use super::sent_data::{SentData, SentQueue};
 use crate::capture::{Place, Tap};
-use crate::clock::monotonic_ns;
 use crate::error::Error;
-use crate::host::Hosts;
-use crate::rtt_probe::RttProbe;
-use crate::wire::{Segment, tcp_flag};
+use crate::hosts::host::Hosts;
+use crate::machine::clock::monotonic_ns;
+use crate::packet::frame::Frame;
+use crate::packet::wire::{Segment, tcp_flag};
 
 /// RTT samples of a flow.
 #[derive(Clone, Debug)]

@@ -11,9 +11,9 @@ use std::time::Duration;
 use dumbbell_run::{BottleneckConfig, CongestionControl, Group, Queue, RttStep};
 
 use super::*;
-use crate::clock::monotonic_ns;
-use crate::host::{Hosts, RECEIVER_PORT};
-use crate::test_bed::hosts;
+use crate::hosts::host::{Hosts, RECEIVER_PORT};
+use crate::machine::clock::monotonic_ns;
+use crate::testbed::hosts;
 
 const MS: u64 = 1_000_000;
 
@@ -57,7 +57,7 @@ pub(super) fn scenario(link_rate_bps: u64, limit_bytes: u64, groups: Vec<Group>)
 
 /// A UDP socket of either host of a group.
 fn udp_sockets(hosts: &Hosts, group: usize) -> (UdpSocket, UdpSocket) {
-    let bind = |host: &crate::host::Host| {
+    let bind = |host: &crate::hosts::host::Host| {
         let address = host.address;
         let socket = host
             .namespace
@@ -207,7 +207,7 @@ fn transfer(hosts: &Arc<Hosts>, scenario: &Scenario, duration_ms: u64) -> RelayR
         let mut buffer = vec![0; 1 << 16];
         while stream.read(&mut buffer).is_ok_and(|bytes| bytes > 0) {}
     });
-    let from = SocketAddrV4::new(sender.address, crate::host::FIRST_FLOW_PORT);
+    let from = SocketAddrV4::new(sender.address, crate::hosts::host::FIRST_FLOW_PORT);
     let mut stream = sender
         .namespace
         .within(|| connect_from(from, to))

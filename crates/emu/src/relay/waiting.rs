@@ -12,7 +12,7 @@ use std::os::fd::BorrowedFd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use crate::clock::monotonic_ns;
+use crate::machine::clock::monotonic_ns;
 
 /// How much too early the thread asks to be woken, ns. Measured on two virtual CPUs with real-time
 /// priority: a sleeper woke 15 µs late half of the time, 30 to 60 µs at the 99th percentile.

@@ -8,15 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dumbbell_run::Group;
 
-use crate::connection::Connection;
 use crate::error::Error;
-use crate::host::{FIRST_FLOW_PORT, RECEIVER_PORT};
-use crate::readiness::{Readiness, Ready};
-use crate::socket;
-
-/// A receive window or send buffer of this size or more (the scenario's default) is not to bind: Linux
-/// sizes the buffer by itself. It is also the largest window that TCP can advertise (RFC 7323 §2.3).
-pub(crate) const UNLIMITED_BYTES: u64 = 1 << 30;
+use crate::hosts::host::{FIRST_FLOW_PORT, RECEIVER_PORT, UNLIMITED_BYTES};
+use crate::machine::readiness::{Readiness, Ready};
+use crate::sockets::connection::Connection;
+use crate::sockets::socket;
 
 /// Bytes that must have arrived before the reader is woken, once it has read [`PROMPT_BYTES`]. A wake-up per
 /// packet would cost a fifth of a core at 1 Gbit/s. Linux acknowledges every second packet without waiting

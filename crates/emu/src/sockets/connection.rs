@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 use dumbbell_run::Scenario;
 
 use crate::error::Error;
-use crate::receivers::UNLIMITED_BYTES;
-use crate::tcp_info::TcpInfo;
+use crate::hosts::host::UNLIMITED_BYTES;
+use crate::sockets::tcp_info::TcpInfo;
 
 /// A flow: what it is to do, its sockets and how far it is. Times are of the monotonic clock, ns.
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 
 use std::net::Ipv4Addr;
 
-use crate::wire::{
+use crate::packet::wire::{
     Ipv4, PROTOCOL_TCP, PROTOCOL_UDP, Segment, ipv4_header_checksum, read_u16, read_u32, tcp_flag,
 };
 

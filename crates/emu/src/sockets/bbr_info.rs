@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use dumbbell_cc::Series;
 use dumbbell_run::{Group, StateSamples};
 
-use crate::socket;
+use crate::sockets::socket;
 
 /// Bytes of `struct tcp_bbr_info`: bandwidth (two words), minimum RTT, pacing gain, cwnd gain.
 const BBR_INFO_BYTES: usize = 20;

@@ -6,7 +6,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::socket::checked;
+use crate::machine::system_call::checked;
 
 /// Events taken from the kernel at a time.
 const BATCH: usize = 256;

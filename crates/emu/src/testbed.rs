@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dumbbell_run::Scenario;
 
-use crate::host::Hosts;
-use crate::machine::{Need, Status, machine};
+use crate::facts::{Need, Status, machine};
+use crate::hosts::host::Hosts;
 use crate::skipped::skipped;
 
 /// Tests of the kernel engine would disturb each other's times.

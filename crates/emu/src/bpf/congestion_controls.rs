@@ -5,7 +5,7 @@ use dumbbell_run::{LoadedCc, Scenario};
 
 use crate::bpf::Loaded;
 use crate::error::Error;
-use crate::kernel;
+use crate::machine::kernel;
 
 /// Names of the running kernel's own congestion controls begin with this.
 const KERNELS_OWN: &str = "linux/";

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use dumbbell_run::{FlowSamples, Scenario, UNKNOWN, per_second};
 use hdrhistogram::Histogram;
 
-use crate::bbr_info::BbrInfo;
-use crate::clock::monotonic_ns;
-use crate::connection::Connection;
 use crate::error::Error;
-use crate::readiness::sleep_until;
-use crate::realtime::{Priority, make_realtime};
-use crate::socket;
-use crate::tcp_info::TcpInfo;
+use crate::machine::clock::monotonic_ns;
+use crate::machine::readiness::sleep_until;
+use crate::machine::realtime::{Priority, make_realtime};
+use crate::sockets::bbr_info::BbrInfo;
+use crate::sockets::connection::Connection;
+use crate::sockets::socket;
+use crate::sockets::tcp_info::TcpInfo;
 
 /// Interval when the scenario wants no time series: the means are still made of samples.
 const MEANS_INTERVAL_NS: u64 = 10_000_000;

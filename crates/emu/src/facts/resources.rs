@@ -2,8 +2,8 @@
 
 use std::{fs, thread};
 
-use super::{Fact, Status};
-use crate::kernel;
+use super::fact::{Fact, Status};
+use crate::machine::kernel;
 
 pub(super) fn facts() -> [Fact; 4] {
     [linux(), cpus(), memory(), clock_source()]

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dumbbell_path::{ETHERNET_HEADER_BYTES, Ecn, Header};
 
-use crate::super_packet::VNET_HEADER_BYTES;
+use crate::packet::super_packet::VNET_HEADER_BYTES;
 
 /// Where an IPv4 header has its ECN field, in the low two bits, and its checksum.
 const IPV4_TOS: usize = 1;
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_mark_changes_the_ecn_field_and_the_checksum_follows() {
-        use crate::wire::ipv4_header_checksum;
+        use crate::packet::wire::ipv4_header_checksum;
 
         for tos in [0b10, 0b01, 0xb8 | 0b10] {
             for id in [0_u16, 7, 0xffff, 0x1234] {

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dumbbell_run::{Scenario, StateSamples};
 
 use crate::bpf::StateReader;
-use crate::congestion_controls::KernelCc;
+use crate::bpf::congestion_controls::KernelCc;
 use crate::error::Error;
-use crate::sampler::StateSource;
+use crate::sampling::sampler::StateSource;
 
 /// What BPF tells of the flows, shared between the sampler's thread and the run's.
 pub(crate) struct States {

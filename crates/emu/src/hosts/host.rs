@@ -9,16 +9,19 @@ use dumbbell_run::address_plan::host_addresses;
 use dumbbell_run::{Group, Scenario};
 
 use crate::error::Error;
-use crate::namespace::Namespace;
-use crate::netlink::{Device, Netlink};
-use crate::receivers::UNLIMITED_BYTES;
-use crate::tun::{DEVICE, Tun};
+use crate::hosts::namespace::Namespace;
+use crate::hosts::netlink::{Device, Netlink};
+use crate::hosts::tun::{DEVICE, Tun};
 
 pub(crate) use dumbbell_run::address_plan::{FIRST_FLOW_PORT, RECEIVER_PORT};
 
 /// Packets that may wait between a host's TCP and the relay. More than any window that a run on
 /// one machine reaches; should it not do, the device counts what it drops and the verdict says so.
 const TXQUEUELEN_PKTS: u32 = 65_536;
+
+/// A receive window or send buffer of this size or more (the scenario's default) is not to bind: Linux
+/// sizes the buffer by itself. It is also the largest window that TCP can advertise (RFC 7323 §2.3).
+pub(crate) const UNLIMITED_BYTES: u64 = 1 << 30;
 
 /// Smallest and largest socket buffer that is asked of Linux, bytes.
 const MIN_BUFFER_BYTES: u64 = 1 << 20;

@@ -5,12 +5,12 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::clock::monotonic_ns;
-use crate::connection::{Connection, Established};
 use crate::error::Error;
-use crate::host::RECEIVER_PORT;
-use crate::readiness::{Readiness, Ready};
-use crate::socket;
+use crate::hosts::host::RECEIVER_PORT;
+use crate::machine::clock::monotonic_ns;
+use crate::machine::readiness::{Readiness, Ready};
+use crate::sockets::connection::{Connection, Established};
+use crate::sockets::socket;
 
 /// Bytes per write: large, because TCP marks the end of each with PSH, which the receiver may answer with
 /// an ACK out of turn; and small enough to stay in the cache.

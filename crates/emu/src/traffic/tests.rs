@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use dumbbell_run::{BottleneckConfig, CongestionControl, Control, Group, Queue, Scenario, UNKNOWN};
 
 use crate::calibration::calibrate;
-use crate::clock::monotonic_ns;
 use crate::error::Error;
-use crate::flow_report::FlowReport;
-use crate::host::Hosts;
-use crate::receivers::UNLIMITED_BYTES;
+use crate::hosts::host::Hosts;
+use crate::hosts::host::UNLIMITED_BYTES;
+use crate::machine::clock::monotonic_ns;
 use crate::relay::{Relay, RelayReport};
+use crate::sampling::flow_report::FlowReport;
 use crate::skipped::skipped;
-use crate::test_bed::hosts;
+use crate::testbed::hosts;
 use crate::traffic::{RunningTraffic, Traffic, TrafficReport};
 
 const MS: u64 = 1_000_000;

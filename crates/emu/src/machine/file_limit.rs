@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::error::Error;
-use crate::socket::checked;
+use crate::machine::system_call::checked;
 
 /// Files beside the sockets of flows: what the process has open already, namespaces, devices, epoll.
 const OTHER_FILES: u64 = 1024;

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::connection::Connection;
-use crate::sampler::{FlowEnd, Means, syn_retransmits};
+use crate::sampling::sampler::{FlowEnd, Means, syn_retransmits};
+use crate::sockets::connection::Connection;
 
 /// One flow over its life. Times count from the start of the run; `None`: the kernel does not tell.
 #[derive(Clone, Debug)]

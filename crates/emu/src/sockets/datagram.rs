@@ -6,7 +6,8 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::time::Duration;
 
-use crate::socket::{checked, connect, open, set};
+use crate::machine::system_call::checked;
+use crate::sockets::socket::{connect, open, set};
 
 /// Room for a `timespec` with its header; u64 for their alignment.
 const CONTROL_WORDS: usize = 8;
@@ -14,7 +15,7 @@ const CONTROL_WORDS: usize = 8;
 /// A socket that sends to one address. It does not block.
 pub(crate) fn sender(from: (Ipv4Addr, u16), to: (Ipv4Addr, u16)) -> io::Result<OwnedFd> {
     let socket = open(libc::SOCK_DGRAM)?;
-    crate::socket::bind(&socket, from.0, from.1)?;
+    crate::sockets::socket::bind(&socket, from.0, from.1)?;
     connect(&socket, to.0, to.1)?;
     Ok(socket)
 }
@@ -34,7 +35,7 @@ pub(crate) fn receiver(address: (Ipv4Addr, u16), bytes: usize) -> io::Result<Own
     if set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, bytes).is_err() {
         set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, bytes)?;
     }
-    crate::socket::bind(&socket, address.0, address.1)?;
+    crate::sockets::socket::bind(&socket, address.0, address.1)?;
     Ok(socket)
 }
 

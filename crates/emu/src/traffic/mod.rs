@@ -1,6 +1,5 @@
 //! The traffic of a run: its flows' sockets, and the threads that send, receive and sample.
 
-use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -8,20 +7,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use dumbbell_run::{Control, FlowSamples, Group, Scenario, StateSamples};
+use dumbbell_run::{Control, FlowSamples, Scenario, StateSamples};
 use hdrhistogram::Histogram;
 
-use crate::clock::monotonic_ns;
-use crate::connection::Connection;
 use crate::error::Error;
-use crate::flow_report::FlowReport;
-use crate::host::{FIRST_FLOW_PORT, Host, Hosts};
-use crate::readiness::{Nudge, Readiness};
-use crate::realtime::{Priority, make_realtime};
-use crate::receivers::{Receivers, UNLIMITED_BYTES, listener};
-use crate::sampler::{Sampled, Sampler, StateSource};
-use crate::senders::Senders;
-use crate::socket;
+use crate::hosts::host::Hosts;
+use crate::machine::clock::monotonic_ns;
+use crate::machine::readiness::{Nudge, Readiness};
+use crate::machine::realtime::{Priority, make_realtime};
+use crate::sampling::flow_report::FlowReport;
+use crate::sampling::sampler::{Sampled, Sampler, StateSource};
+use crate::sockets::connection::Connection;
+use crate::sockets::receivers::{Receivers, listener};
+use crate::sockets::sender_sockets::{sender_sockets, unsent_bytes};
+use crate::sockets::senders::Senders;
+use crate::sockets::socket;
 
 /// How often the waiting thread looks at the control and for failures.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -172,114 +172,6 @@ impl Traffic {
     }
 }
 
-/// The senders' sockets of a group, bound to the flows' ports.
-fn sender_sockets(
-    host: &Host,
-    index: usize,
-    group: &Group,
-    kernel_cc: &str,
-    unsent_bytes: libc::c_int,
-) -> Result<Vec<OwnedFd>, Error> {
-    let last_port = u32::from(FIRST_FLOW_PORT) + group.flows.saturating_sub(1);
-    if last_port > u32::from(u16::MAX) {
-        return Err(Error::Refused(format!(
-            "group {index} has {} flows, more than the {} ports of its sender; make several groups of it",
-            group.flows,
-            u32::from(u16::MAX) - u32::from(FIRST_FLOW_PORT) + 1,
-        )));
-    }
-    let make = || {
-        (FIRST_FLOW_PORT..)
-            .take(group.flows as usize)
-            .map(|port| sender_socket(host, index, group, kernel_cc, unsent_bytes, port))
-            .collect()
-    };
-    host.namespace.within(make)?
-}
-
-fn sender_socket(
-    host: &Host,
-    index: usize,
-    group: &Group,
-    kernel_cc: &str,
-    unsent_bytes: libc::c_int,
-    port: u16,
-) -> Result<OwnedFd, Error> {
-    let failed = |what: &str| {
-        let what = format!("the sender of group {index} {what}");
-        move |source| Error::System { what, source }
-    };
-    let sender = socket::tcp().map_err(failed("could not be made"))?;
-    socket::set_congestion_control(&sender, kernel_cc).map_err(|error| {
-        let name = &group.cc.name;
-        match error.raw_os_error() {
-            Some(libc::ENOENT) => Error::Refused(format!(
-                "this kernel has no congestion control `{kernel_cc}` (asked for as `{name}`); \
-                 /proc/sys/net/ipv4/tcp_available_congestion_control lists what it has"
-            )),
-            Some(libc::EPERM) => Error::Refused(format!(
-                "the kernel does not let this user run the congestion control `{kernel_cc}` (asked for as \
-                 `{name}`); run as root, or name one of /proc/sys/net/ipv4/tcp_allowed_congestion_control"
-            )),
-            _ => failed(&format!("could not run the congestion control `{kernel_cc}`"))(error),
-        }
-    })?;
-    if group.sndbuf_bytes < UNLIMITED_BYTES {
-        fix_send_buffer(&sender, group).map_err(failed("could not set its send buffer"))?;
-    } else {
-        socket::set(
-            &sender,
-            libc::IPPROTO_TCP,
-            libc::TCP_NOTSENT_LOWAT,
-            unsent_bytes,
-        )
-        .map_err(failed("could not bound its unsent data"))?;
-    }
-    socket::bind(&sender, host.address, port)
-        .map_err(failed(&format!("could not bind port {port}")))?;
-    Ok(sender)
-}
-
-/// How much a flow without a limit may have written and not sent: what the link carries while the
-/// application is away, with room for a flow that has more than its share; and not so much that thousands
-/// of flows fill the machine's memory.
-fn unsent_bytes(scenario: &Scenario) -> libc::c_int {
-    const AWAY_NS: u64 = 200_000_000;
-    let link_bytes_per_s = scenario.bottleneck.highest_rate_bps(scenario.duration_ns) / 8;
-    let link_bytes = u128::from(link_bytes_per_s) * u128::from(AWAY_NS) / 1_000_000_000;
-    let flow_bytes = link_bytes / scenario.flow_count().max(1) as u128;
-    flow_bytes.clamp(128 << 10, 4 << 20) as libc::c_int
-}
-
-/// What the kernel counts for a packet of the send queue beside its payload.
-const SEND_OVERHEAD_BYTES: u64 = 832;
-
-/// Full packets that Linux puts in one buffer of the send queue with segmentation offload, at least: pacing
-/// makes no smaller bursts (`tcp_min_tso_segs`).
-const OFFLOADED_PKTS: u64 = 2;
-
-/// Limits payload that is written and not acknowledged. The kernel counts the memory that the send queue
-/// takes, so the limit is made larger by the overhead of its buffers.
-fn fix_send_buffer(sender: &OwnedFd, group: &Group) -> io::Result<()> {
-    let pkts = if group.tso { OFFLOADED_PKTS } else { 1 };
-    let payload_bytes = pkts * u64::from(group.mss_bytes);
-    let memory_bytes = group.sndbuf_bytes * (payload_bytes + SEND_OVERHEAD_BYTES) / payload_bytes;
-    // The kernel doubles the value.
-    let half_bytes = i32::try_from(memory_bytes / 2).unwrap_or(i32::MAX / 2);
-    let set = |option| socket::set(sender, libc::SOL_SOCKET, option, half_bytes);
-    match set(libc::SO_SNDBUFFORCE) {
-        // Without privilege, up to `net.core.wmem_max`.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => set(libc::SO_SNDBUF)?,
-        other => return other,
-    }
-    if socket::get(sender, libc::SOL_SOCKET, libc::SO_SNDBUF)? < half_bytes.saturating_mul(2) {
-        return Err(io::Error::other(
-            "without root it is at most net.core.wmem_max; say a smaller `sndbuf`, or none",
-        ));
-    }
-    Ok(())
-}
-
 impl Shared {
     /// Starts a thread whose failure ends the run.
     fn spawn<T: Send + 'static>(
@@ -411,3 +303,6 @@ fn joined<T>(thread: JoinHandle<Option<T>>) -> Option<T> {
         Err(panic) => std::panic::resume_unwind(panic),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,8 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::ptr;
 
-use crate::tcp_info::{TCP_INFO_MAX_BYTES, TcpInfo};
+use crate::machine::system_call::checked;
+use crate::sockets::tcp_info::{TCP_INFO_MAX_BYTES, TcpInfo};
 
 /// Longest name of a congestion control with its end (`TCP_CA_NAME_MAX`).
 const CC_NAME_BYTES: usize = 16;
@@ -235,14 +236,6 @@ fn sockaddr(address: Ipv4Addr, port: u16) -> libc::sockaddr_in {
             s_addr: u32::from(address).to_be(),
         },
         sin_zero: [0; 8],
-    }
-}
-
-pub(crate) fn checked(result: c_int) -> io::Result<c_int> {
-    if result < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(result)
     }
 }
 

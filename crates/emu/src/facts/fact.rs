@@ -1,0 +1,45 @@
+//! One thing that a machine has or lacks.
+
+use serde::Serialize;
+
+/// One thing that a machine has or has not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Fact {
+    /// What it is.
+    pub name: &'static str,
+    /// Whether it is there.
+    pub status: Status,
+    /// What was found.
+    pub value: String,
+    /// What is not possible, or not as good, without it.
+    pub costs: &'static str,
+    /// How to get it.
+    pub remedy: &'static str,
+    /// What does not work at all while it is missing.
+    pub needed_for: &'static [Need],
+}
+
+/// Whether something is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Status {
+    /// It is.
+    Ok,
+    /// Less of it than would be good.
+    Limited,
+    /// It is not.
+    Missing,
+}
+
+/// What a fact may be needed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Need {
+    /// The kernel engine.
+    Kernel,
+    /// Our congestion controls in the kernel.
+    Bpf,
+}

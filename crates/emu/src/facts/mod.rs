@@ -1,0 +1,290 @@
+//! What this machine has of what the kernel engine needs: the facts behind `dumbbell doctor`.
+//!
+//! What can be tried is tried, in threads and namespaces of its own; nothing of it stays.
+
+mod fact;
+mod resources;
+mod trials;
+
+pub use fact::{Fact, Need, Status};
+
+use crate::bpf;
+use crate::machine::kernel;
+
+/// What this machine has, in the order of a table. Takes a few tenths of a second.
+pub fn machine() -> Vec<Fact> {
+    let mut facts = resources::facts().to_vec();
+    facts.extend([
+        privilege(),
+        network_namespaces(),
+        rootless(),
+        tun_devices(),
+        realtime(),
+        timer(),
+        kernels_own(),
+        btf(),
+        bpf_feature(),
+        bpf_compiler(),
+        struct_ops(),
+    ]);
+    facts
+}
+
+/// `Ok` with the value, or the other status with the problem.
+fn judged(result: Result<String, String>, otherwise: Status) -> (Status, String) {
+    match result {
+        Ok(value) => (Status::Ok, value),
+        Err(problem) => (otherwise, problem),
+    }
+}
+
+fn privilege() -> Fact {
+    let user = rustix::process::geteuid();
+    let who = if user.is_root() {
+        "root".to_owned()
+    } else {
+        format!("user {user}")
+    };
+    let place = if kernel::in_initial_user_namespace() {
+        "the initial user namespace"
+    } else {
+        "a user namespace of its own, as in a rootless container"
+    };
+    let (status, value) = if kernel::may_load_bpf() {
+        (Status::Ok, format!("{who} in {place}"))
+    } else {
+        (
+            Status::Missing,
+            format!("{who} in {place}, without CAP_BPF"),
+        )
+    };
+    Fact {
+        name: "privilege",
+        status,
+        value,
+        costs: "no congestion control of ours in the kernel; only its own, as in `linux/cubic`",
+        remedy: "run as root, or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN",
+        needed_for: &[Need::Bpf],
+    }
+}
+
+fn network_namespaces() -> Fact {
+    let tried = trials::network_namespace();
+    let found = match tried {
+        Ok(()) => Ok("made one".to_owned()),
+        Err(_) => trials::user_namespace(None)
+            .map(|()| "made one, in a user namespace".to_owned())
+            .map_err(|error| error.to_string()),
+    };
+    let (status, value) = judged(found, Status::Missing);
+    Fact {
+        name: "network namespaces",
+        status,
+        value,
+        costs: "no kernel engine: its hosts are network namespaces",
+        remedy: "run as root, or allow user namespaces (sysctl user.max_user_namespaces)",
+        needed_for: &[Need::Kernel],
+    }
+}
+
+fn rootless() -> Fact {
+    /// `nobody` on every distribution.
+    const NOBODY: u32 = 65534;
+    // In other user namespaces there may be no such user.
+    let can_be_nobody = rustix::process::geteuid().is_root() && kernel::in_initial_user_namespace();
+    let user = can_be_nobody.then_some(NOBODY);
+    let found = trials::user_namespace(user)
+        .map(|()| "user namespaces can be made without root".to_owned())
+        .map_err(|error| format!("not without root: {error}"));
+    let (status, value) = judged(found, Status::Limited);
+    Fact {
+        name: "user namespaces",
+        status,
+        value,
+        costs: "the kernel engine needs root even for the kernel's own congestion controls",
+        remedy: "sysctl user.max_user_namespaces=10000, kernel.unprivileged_userns_clone=1 and \
+                 kernel.apparmor_restrict_unprivileged_userns=0, where there are such",
+        needed_for: &[],
+    }
+}
+
+fn tun_devices() -> Fact {
+    let found = trials::tun_device()
+        .map(|()| "/dev/net/tun; made one".to_owned())
+        .map_err(|error| format!("/dev/net/tun: {error}"));
+    let (status, value) = judged(found, Status::Missing);
+    Fact {
+        name: "TUN devices",
+        status,
+        value,
+        costs: "no kernel engine: packets reach the bottleneck through them",
+        remedy: "modprobe tun; in a container, pass the device in (--device /dev/net/tun)",
+        needed_for: &[Need::Kernel],
+    }
+}
+
+fn realtime() -> Fact {
+    let found = trials::realtime_priority()
+        .map(|()| "SCHED_FIFO granted".to_owned())
+        .map_err(|error| format!("SCHED_FIFO refused: {error}"));
+    let (status, value) = judged(found, Status::Limited);
+    Fact {
+        name: "real-time priority",
+        status,
+        value,
+        costs: "packets are late whenever another process has the core",
+        remedy: "run as root, or with CAP_SYS_NICE or `ulimit -r 99`",
+        needed_for: &[],
+    }
+}
+
+fn timer() -> Fact {
+    /// A hundredth of a 20 ms RTT.
+    const LATE_US: f64 = 200.0;
+    let late = trials::oversleep();
+    let value = format!(
+        "sleeps of 500 µs end {:.0} µs late (median), {:.0} µs (p99)",
+        late.p50_us, late.p99_us
+    );
+    let is_good = late.p99_us <= LATE_US;
+    Fact {
+        name: "timer",
+        status: if is_good { Status::Ok } else { Status::Limited },
+        value,
+        costs: "packets leave the bottleneck late, in bursts",
+        remedy: "stop other work; use a machine or virtual machine with high-resolution timers",
+        needed_for: &[],
+    }
+}
+
+fn kernels_own() -> Fact {
+    let (instances, own): (Vec<String>, Vec<String>) = kernel::congestion_controls()
+        .into_iter()
+        .partition(|name| name.contains('.'));
+    let mut value = own.join(" ");
+    if !instances.is_empty() {
+        value = format!("{value}; of other runs: {}", instances.join(" "));
+    }
+    let has_all = ["reno", "cubic", "bbr"]
+        .iter()
+        .all(|&wanted| own.iter().any(|name| name == wanted));
+    Fact {
+        name: "the kernel's own congestion controls",
+        status: if has_all { Status::Ok } else { Status::Limited },
+        value,
+        costs: "`linux/reno`, `linux/cubic` or `linux/bbr` cannot be run",
+        remedy: "modprobe tcp_bbr tcp_cubic",
+        needed_for: &[],
+    }
+}
+
+fn btf() -> Fact {
+    let found = if kernel::has_btf() {
+        Ok("/sys/kernel/btf/vmlinux".to_owned())
+    } else {
+        Err("no /sys/kernel/btf/vmlinux".to_owned())
+    };
+    let (status, value) = judged(found, Status::Missing);
+    Fact {
+        name: "BTF",
+        status,
+        value,
+        costs: "no congestion control of ours in the kernel",
+        remedy: "a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions build it",
+        needed_for: &[Need::Bpf],
+    }
+}
+
+fn bpf_feature() -> Fact {
+    let found = if cfg!(feature = "bpf") {
+        Ok("built in".to_owned())
+    } else {
+        Err("left out of this build".to_owned())
+    };
+    let (status, value) = judged(found, Status::Missing);
+    Fact {
+        name: "BPF loader",
+        status,
+        value,
+        costs: "no congestion control of ours in the kernel",
+        remedy: "apt install libelf-dev zlib1g-dev pkg-config, and build again",
+        needed_for: &[Need::Bpf],
+    }
+}
+
+fn bpf_compiler() -> Fact {
+    let found = dumbbell_cc::bpf_compiler()
+        .map(str::to_owned)
+        .ok_or_else(|| "none when dumbbell was built".to_owned());
+    let (status, value) = judged(found, Status::Missing);
+    Fact {
+        name: "BPF compiler",
+        status,
+        value,
+        costs: "no built-in congestion control of ours in the kernel",
+        remedy: "apt install clang, or pip install ziglang, and build again",
+        needed_for: &[Need::Bpf],
+    }
+}
+
+fn struct_ops() -> Fact {
+    let request = dumbbell_cc::Request {
+        name: "reno".to_owned(),
+        ..dumbbell_cc::Request::default()
+    };
+    let found = bpf::Loaded::load(&request)
+        .map(|loaded| format!("loaded and registered {}", loaded.kernel_name))
+        .map_err(|error| error.to_string().lines().next().unwrap_or("").to_owned());
+    let (status, value) = judged(found, Status::Missing);
+    Fact {
+        name: "struct_ops",
+        status,
+        value,
+        costs: "no congestion control of ours in the kernel",
+        remedy: "Linux 6.4 or newer with BPF and BTF, as root",
+        needed_for: &[Need::Bpf],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fact_is_complete_and_on_one_line() {
+        let facts = machine();
+        for fact in &facts {
+            for text in [fact.name, &fact.value, fact.costs, fact.remedy] {
+                assert!(!text.is_empty() && !text.contains('\n'), "{fact:?}");
+            }
+        }
+        let names: Vec<&str> = facts.iter().map(|fact| fact.name).collect();
+        for name in ["Linux", "CPUs", "TUN devices", "struct_ops"] {
+            assert!(names.contains(&name), "{names:?}");
+        }
+    }
+
+    #[test]
+    fn trials_leave_nothing() {
+        let before = kernel::congestion_controls();
+        struct_ops();
+        network_namespaces();
+        tun_devices();
+        let devices = std::fs::read_to_string("/proc/net/dev").unwrap_or_default();
+        assert!(!devices.contains("dumbbell"), "{devices}");
+        let ours = || {
+            kernel::congestion_controls()
+                .into_iter()
+                .filter(|name| name.starts_with("reno.") && !before.contains(name))
+                .count()
+        };
+        // Unregistering ends a moment later, and other tests may be at it.
+        for _ in 0..100 {
+            if ours() == 0 {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("{} congestion controls stayed", ours());
+    }
+}

@@ -1,0 +1,5 @@
+//! Samples of the flows' sockets and of their congestion controls' state.
+
+pub(crate) mod flow_report;
+pub(crate) mod sampler;
+pub(crate) mod states;
