@@ -17,14 +17,14 @@ import pytest
 
 import dumbbell
 from dumbbell import CaptureError
-from dumbbell.cli.capture_trouble import match_trouble, trouble
-from tests.python.handmade import MSS, download, handmade, write_pcapng
-from tests.python.judges.pcap import write_pcap
+from dumbbell.cli.capture_warnings import match_trouble, trouble
+from tests.python.fixtures import MSS, capture_records, download, write_pcapng
+from tests.python.oracles.pcap import write_pcap
 
 
 @pytest.fixture
 def capture(tmp_path: Path) -> Path:
-    return write_pcap(tmp_path / "handmade.pcap", handmade())
+    return write_pcap(tmp_path / "by_hand.pcap", capture_records())
 
 
 #: What a person counts in it.
@@ -133,7 +133,7 @@ def test_reads_compressed_captures_and_standard_input(capture, tmp_path, suffix)
         result = subprocess.run(command, input=data, capture_output=True, check=True)
         assert json.loads(result.stdout)["connections"] == plain.to_pylist()
         return
-    path = tmp_path / f"handmade.pcap.{suffix}"
+    path = tmp_path / f"by_hand.pcap.{suffix}"
     packed = gzip.compress(data) if suffix == "gz" else pa.Codec("zstd").compress(data).to_pybytes()
     path.write_bytes(packed)
     assert dumbbell.analyze(path).best.equals(plain)
@@ -153,7 +153,7 @@ def bad_files(tmp_path: Path) -> dict[str, tuple[Path, str]]:
 
 
 @pytest.mark.parametrize("kind", ["missing", "text", "empty", "directory"])
-def test_what_is_no_capture_is_refused_in_a_line(cli, tmp_path, kind):
+def test_what_is_no_capture_is_refused_in_one_line(cli, tmp_path, kind):
     path, says = bad_files(tmp_path)[kind]
     outcome = cli("analyze", str(path))
     assert (outcome.code, outcome.out) == (2, "")
@@ -164,7 +164,7 @@ def test_what_is_no_capture_is_refused_in_a_line(cli, tmp_path, kind):
         dumbbell.analyze(path)
 
 
-def test_an_unreadable_device_is_refused_in_a_line(cli):
+def test_an_unreadable_device_is_refused_in_one_line(cli):
     outcome = cli("analyze", "/proc/self/mem")
     assert outcome.code == 2
     assert outcome.err.count("\n") == 1
@@ -184,13 +184,13 @@ MISSING = "missing: 1,234 packets at eth0, which the capturing machine dropped"
 
 
 def test_what_the_capturing_machine_missed_is_told(cli, capture, tmp_path):
-    path = write_pcapng(tmp_path / "missed.pcapng", handmade(), missed_pkts=1234)
+    path = write_pcapng(tmp_path / "missed.pcapng", capture_records(), missed_pkts=1234)
     assert MISSING in cli("analyze", str(path)).out
     matched = cli("analyze", str(capture), str(path), "--match").out
     assert f"after: {MISSING}" in matched
     assert "before: " not in matched
     assert cli("analyze", str(path), str(path), "--match").out.count(MISSING) == 1
-    whole = write_pcapng(tmp_path / "whole.pcapng", handmade(), missed_pkts=0)
+    whole = write_pcapng(tmp_path / "whole.pcapng", capture_records(), missed_pkts=0)
     assert "missing: " not in cli("analyze", str(whole)).out
 
 
@@ -232,7 +232,7 @@ def test_without_tcp_it_says_so(cli, tmp_path):
         (("--point", "eth7"), "has no point `eth7`"),
     ],
 )
-def test_bad_options_are_refused_in_a_line(cli, capture, arguments, says):
+def test_bad_options_are_refused_in_one_line(cli, capture, arguments, says):
     outcome = cli("analyze", str(capture), *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert says in outcome.err

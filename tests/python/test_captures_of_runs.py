@@ -9,7 +9,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Analysis, Run
-from tests.python.judges.captures import KERNEL_CASES, SIMULATED, Captured, build, needs_kernel
+from tests.python.oracles.captures import KERNEL_CASES, SIMULATED, Captured, build, needs_kernel
 
 FIRST_PORT = 10_000
 Row = dict[str, Any]

@@ -177,7 +177,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
         new("mine", tmp_path)
 
 
-def test_a_shared_object_is_refused_in_a_line(cli: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_shared_object_is_refused_in_one_line(cli: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "libmine.so"
     path.write_bytes(b"")
     outcome = cli("cc", "check", str(path))

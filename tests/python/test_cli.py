@@ -101,7 +101,7 @@ def test_no_color(color):
 
 def test_invalid_is_exit_1_and_the_result_is_printed_and_saved(cli, monkeypatch, tmp_path):
     invalid = Verdict((Reason("INVALID", "rate", "too fast"),))
-    monkeypatch.setattr(sys.modules["dumbbell.run.run"], "judge", lambda *_: invalid)
+    monkeypatch.setattr(sys.modules["dumbbell.run.run"], "evaluate", lambda *_: invalid)
     outcome = cli("run", "reno", *FAST, "--json", "--out", str(tmp_path / "run"))
     assert outcome.code == 1
     assert json.loads(outcome.out)["verdict"]["status"] == "INVALID"
@@ -111,7 +111,7 @@ def test_invalid_is_exit_1_and_the_result_is_printed_and_saved(cli, monkeypatch,
 
 def test_warn_is_exit_0(cli, monkeypatch):
     warning = Verdict((Reason("WARN", "idle", "nothing"),))
-    monkeypatch.setattr(sys.modules["dumbbell.run.run"], "judge", lambda *_: warning)
+    monkeypatch.setattr(sys.modules["dumbbell.run.run"], "evaluate", lambda *_: warning)
     assert cli("run", "reno", *FAST).code == 0
 
 

@@ -16,7 +16,7 @@ def test_what_it_lacks_is_named_with_the_remedy(tmp_path: Path) -> None:
         refuse_old_engine(stub)
 
 
-def test_the_command_line_says_it_in_a_line(
+def test_the_command_line_says_it_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stub = tmp_path / "_core.pyi"

@@ -17,8 +17,8 @@ from dumbbell.cli.gate import case_table
 from dumbbell.gate import (
     Change,
     SuiteResult,
+    evaluate,
     find_suite,
-    judge,
     load_baseline,
     read_suite,
     run_suite,
@@ -27,7 +27,7 @@ from dumbbell.gate import (
 from dumbbell.gate.baseline import moved_cc, shown_cc
 from dumbbell.gate.markdown import plain
 from dumbbell.gate.text import CHANGE_COLUMNS
-from tests.python import planted
+from tests.python import mutations
 from tests.python.conftest import Outcome
 
 Cli = Callable[..., Outcome]
@@ -188,7 +188,7 @@ def test_a_missed_criterion_fails_without_a_baseline_and_not_with_one_that_misse
     assert "missed before as well" in outcome.out
 
 
-def test_bad_use_is_told_in_a_line(cli: Cli, quick: Path, baseline: Path, tmp_path: Path) -> None:
+def test_bad_use_is_told_in_one_line(cli: Cli, quick: Path, baseline: Path, tmp_path: Path) -> None:
     for arguments, says in (
         ((), "`dumbbell gate --list`"),
         ((str(quick),), "`--cc ./mine.bpf.c`"),
@@ -215,7 +215,7 @@ def test_a_damaged_baseline_is_told(cli: Cli, baseline: Path, text: str) -> None
 def test_a_source_file_is_found_from_wherever_the_gate_is_run(
     cli: Cli, quick: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    planted.unchanged(tmp_path / "repo", "reno.bpf.c")
+    mutations.unchanged(tmp_path / "repo", "reno.bpf.c")
     monkeypatch.chdir(tmp_path / "repo")
     arguments = ("--cc", "./reno.bpf.c", "--case", "alone", "--record", "base")
     assert cli("gate", str(quick), *arguments).code == 0
@@ -228,11 +228,11 @@ def test_invalid_runs_are_not_compared(recorded: SuiteResult) -> None:
     cell = recorded.cells[0]
     disturbed = replace(cell, verdicts=("INVALID", *cell.verdicts[1:]), reasons=("it was",))
     after = replace(recorded, cells=(disturbed, *recorded.cells[1:]))
-    gate = judge(after, recorded)
+    gate = evaluate(after, recorded)
     assert not gate.passed
-    assert [str(unjudged) for unjudged in gate.unjudged] == ["1 of 5 runs are INVALID: it was"]
+    assert [str(entry) for entry in gate.not_evaluated] == ["1 of 5 runs are INVALID: it was"]
     # On the kernel a run may be disturbed; what is left is enough.
-    gate = judge(replace(after, engine="kernel"), recorded)
+    gate = evaluate(replace(after, engine="kernel"), recorded)
     assert gate.passed
     assert len(gate.comparisons[0].before) == 4
 
@@ -245,22 +245,22 @@ def regressions(source: str, folder: Path, plant: Callable[[Path], Path]) -> set
     """Return what a planted change makes worse, against the untouched congestion control."""
     suite = find_suite("regression").of_cases(["alone"]).with_reps(5)
     before = run_suite(suite, source)
-    gate = judge(run_suite(suite, str(plant(folder))), before)
+    gate = evaluate(run_suite(suite, str(plant(folder))), before)
     return {comparison.observed.metric for comparison in gate.changed(Change.WORSE)}
 
 
 def test_cubic_that_gives_up_less_is_found(tmp_path: Path) -> None:
-    assert "queue_delay_mean_us" in regressions("cubic", tmp_path, planted.cubic_with_beta_08)
+    assert "queue_delay_mean_us" in regressions("cubic", tmp_path, mutations.cubic_with_beta_08)
 
 
 def test_bbr_that_does_not_drain_is_found(tmp_path: Path) -> None:
-    assert "queue_delay_p95_us" in regressions("bbr", tmp_path, planted.bbr_without_drain)
+    assert "queue_delay_p95_us" in regressions("bbr", tmp_path, mutations.bbr_without_drain)
 
 
 def test_the_same_source_in_another_place_is_the_same(tmp_path: Path) -> None:
     suite = find_suite("regression").of_cases(["alone"]).with_reps(3)
-    copy = planted.unchanged(tmp_path, "cubic.bpf.c")
-    gate = judge(run_suite(suite, str(copy)), run_suite(suite, "cubic"))
+    copy = mutations.unchanged(tmp_path, "cubic.bpf.c")
+    gate = evaluate(run_suite(suite, str(copy)), run_suite(suite, "cubic"))
     assert gate.passed
     assert {comparison.change for comparison in gate.comparisons} == {Change.IDENTICAL}
 
@@ -269,7 +269,7 @@ def test_unchanged_ones_pass_with_other_seeds(quick: Path) -> None:
     """Eleven times the same congestion control with other starts: 55 gates, none fails."""
     suite = read_suite(quick)
     results = [run_suite(suite, "cubic", seed=1 + 5 * at) for at in range(11)]
-    gates = [judge(after, before) for before, after in combinations(results, 2)]
+    gates = [evaluate(after, before) for before, after in combinations(results, 2)]
     assert len(gates) == 55
     assert [c for gate in gates for c in gate.worse] == []
     # They do differ, so that passing means something.

@@ -9,13 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import dumbbell
-from tests.python.handmade import CLIENT, CLIENT_ISN, MSS, SERVER, SERVER_ISN, handmade
-from tests.python.judges.pcap import Record, tcp_frame, write_pcap
+from tests.python.fixtures import CLIENT, CLIENT_ISN, MSS, SERVER, SERVER_ISN, capture_records
+from tests.python.oracles.pcap import Record, tcp_frame, write_pcap
 
 
 @pytest.fixture
 def capture(tmp_path: Path) -> Path:
-    return write_pcap(tmp_path / "handmade.pcap", handmade())
+    return write_pcap(tmp_path / "by_hand.pcap", capture_records())
 
 
 def test_the_same_capture_twice_matches_whole(cli, capture):
@@ -29,7 +29,7 @@ def test_the_same_capture_twice_matches_whole(cli, capture):
 
 
 def test_matching_tells_drops_from_delays(cli, tmp_path):
-    records = handmade()
+    records = capture_records()
     before = write_pcap(tmp_path / "before.pcap", records)
     # The second data packet is lost, all others take 5 ms; the third and fourth change places.
     later = [record._replace(time_us=record.time_us + 5000) for record in records]
@@ -53,7 +53,7 @@ def test_matching_tells_drops_from_delays(cli, tmp_path):
 
 
 def test_a_match_tells_what_is_undecided_and_what_a_card_cut(cli, tmp_path):
-    records = handmade()
+    records = capture_records()
     before = write_pcap(tmp_path / "before.pcap", records)
     # The second capture ends before the client's last packet.
     whole = write_pcap(tmp_path / "short.pcap", records[:-1])
@@ -84,7 +84,7 @@ def test_a_match_tells_what_is_undecided_and_what_a_card_cut(cli, tmp_path):
         (("{0}", "{0}", "--match", "--all-points"), "--all-points is not for --match"),
     ],
 )
-def test_what_cannot_be_matched_is_refused_in_a_line(cli, capture, arguments, says):
+def test_what_cannot_be_matched_is_refused_in_one_line(cli, capture, arguments, says):
     outcome = cli("analyze", *(word.format(capture) for word in arguments))
     assert (outcome.code, outcome.out) == (2, "")
     assert says in outcome.err

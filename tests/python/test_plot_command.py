@@ -253,7 +253,7 @@ def test_one_repetition_has_no_bars():
         (["--x", "rate"], "the sweep has no axis `rate`"),
     ],
 )
-def test_what_cannot_be_drawn_is_told_in_a_line(cli, directory, tmp_path, words, said):
+def test_what_cannot_be_drawn_is_told_in_one_line(cli, directory, tmp_path, words, said):
     outcome = cli("plot", str(directory), "--metric", "share", *words, "--out", str(tmp_path / "o"))
     assert outcome.code == 2
     assert said in outcome.err

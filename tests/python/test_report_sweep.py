@@ -32,7 +32,7 @@ from dumbbell.report.side_by_side import compare_sweeps
 from dumbbell.report.source import load_results
 from dumbbell.report.summary_table import write_fine
 from dumbbell.report.sweep_page import render_sweep
-from dumbbell.report.verdict_table import remarks_of, verdict_counts
+from dumbbell.report.verdict_table import verdict_counts, verdict_notes
 from dumbbell.statistics import Interval, mean_interval
 from dumbbell.sweeps import Sweep, SweepResult
 
@@ -178,7 +178,7 @@ def test_what_the_verdicts_remark_is_first_and_counted(tmp_path):
     )
     result = load_results(tmp_path / "s")
     assert verdict_counts(result) == {"WARN": 4}
-    (remark,) = remarks_of(result)
+    (remark,) = verdict_notes(result)
     assert (remark.check, remark.runs, remark.examples[0]) == ("rwnd", 4, "buffer=1bdp, rep 0")
     page = render_sweep(result)
     assert page.index(remark.examples[0]) < page.index('id="numbers"')
@@ -362,7 +362,7 @@ def test_report_on_the_command_line(cli, directory, tmp_path):
         (["plot", "{}"], "holds neither a run nor a sweep"),
     ],
 )
-def test_what_cannot_be_reported_is_told_in_a_line(cli, tmp_path, words, said):
+def test_what_cannot_be_reported_is_told_in_one_line(cli, tmp_path, words, said):
     outcome = cli(*(word.format(tmp_path) for word in words))
     assert outcome.code == 2
     assert said in outcome.err

@@ -13,7 +13,7 @@ import pytest
 
 import dumbbell
 from dumbbell.report.sweep_page import render_sweep
-from dumbbell.report.verdict_table import remarks_of, verdict_counts
+from dumbbell.report.verdict_table import verdict_counts, verdict_notes
 from dumbbell.runs import Cache, Progress
 from dumbbell.runs.inventory import verify
 from tests.python.conftest import Outcome
@@ -83,7 +83,7 @@ def test_the_command_line_shows_the_cell_says_why_and_exits_1(
     assert "divided by zero in `cong_avoid` (flow 0" in told[0]
     assert count == "error: 3 more runs failed"
     assert verdict_counts(result)["FAILED"] == 8
-    (remark,) = [remark for remark in remarks_of(result) if remark.status == "FAILED"]
+    (remark,) = [remark for remark in verdict_notes(result) if remark.status == "FAILED"]
     assert (remark.runs, remark.examples[0]) == (8, first)
     assert "divided by zero" in render_sweep(result)
 

@@ -19,7 +19,7 @@ from dumbbell import EngineError, Group, Run, Scenario, ScenarioError, Sweep, Sw
 from dumbbell.runs import Progress, executor
 from dumbbell.runs.key import run_key
 from dumbbell.sweeps.kept_runs import KeptRuns
-from dumbbell.sweeps.until_ci import Tightness
+from dumbbell.sweeps.until_ci import Precision
 
 SCENARIO = Scenario(["copa", "cubic"], time="2s", rate="10mbit")
 AXES = {"buffer": "1..4bdp", "flows": [1, 2]}
@@ -134,7 +134,7 @@ def test_runs_until_the_interval_is_tight_and_no_further():
     assert all(5 <= count < 40 for count in loose.reps.values())
     assert all(3 <= count <= 12 for count in tight.reps.values())
     assert sum(tight.reps.values()) > 3 * len(tight.cells)
-    limit = Tightness.parse("40%", "goodput_bps")
+    limit = Precision.parse("40%", "goodput_bps")
     frame = loose.to_pandas()
     for _, cell in frame.groupby(["cell", "group"]):
         assert limit.excess(list(cell["goodput_bps"])) <= 1
@@ -174,15 +174,15 @@ def test_a_plan_that_makes_no_sense_is_a_line(words, says):
 @pytest.mark.parametrize(
     ("text", "metric", "limit"),
     [
-        ("2%", "share", Tightness(0.02, is_relative=True)),
-        ("0.5Mbit/s", "goodput_bps", Tightness(5e5, is_relative=False)),
-        ("500 bit/s", "goodput_bps", Tightness(500, is_relative=False)),
-        ("2ms", "rtt_p50_us", Tightness(2000, is_relative=False)),
-        ("0.01", "jain", Tightness(0.01, is_relative=False)),
+        ("2%", "share", Precision(0.02, is_relative=True)),
+        ("0.5Mbit/s", "goodput_bps", Precision(5e5, is_relative=False)),
+        ("500 bit/s", "goodput_bps", Precision(500, is_relative=False)),
+        ("2ms", "rtt_p50_us", Precision(2000, is_relative=False)),
+        ("0.01", "jain", Precision(0.01, is_relative=False)),
     ],
 )
 def test_a_limit_is_of_the_mean_or_in_a_unit_of_the_metric(text, metric, limit):
-    assert Tightness.parse(text, metric) == limit
+    assert Precision.parse(text, metric) == limit
 
 
 def test_a_number_of_python_s_is_in_the_metric_s_unit():

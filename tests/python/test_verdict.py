@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dumbbell import Group, Scenario
-from dumbbell.verdict import gravest, judge
+from dumbbell.verdict import evaluate, worst
 
 SCENARIO = Scenario(["copa", "cubic"], time="10s")
 
@@ -30,7 +30,7 @@ SOUND: dict[str, Any] = {
 
 
 def test_sound_run_is_ok():
-    verdict = judge(SCENARIO, SOUND)
+    verdict = evaluate(SCENARIO, SOUND)
     assert verdict.status == "OK"
     assert verdict.reasons == ()
     assert verdict.to_dict() == {"status": "OK", "reasons": []}
@@ -69,7 +69,7 @@ def test_finds_a_planted_fault(place, key, value, status, check, says):
     summary = copy.deepcopy(SOUND)
     target = summary["bottleneck"] if place is None else summary["flows"][place]
     target[key] = value
-    verdict = judge(SCENARIO, summary)
+    verdict = evaluate(SCENARIO, summary)
     assert verdict.status == status
     assert [reason.check for reason in verdict.reasons] == [check]
     assert says in verdict.reasons[0].message
@@ -79,7 +79,7 @@ def test_finds_a_flow_that_sent_nothing():
     summary = copy.deepcopy(SOUND)
     silent = dict.fromkeys(("sent_pkts", "dropped_pkts", "arrived_pkts", "on_path_pkts"), 0)
     summary["flows"][1].update(silent, rtt_min_us=0, received_bytes=0)
-    verdict = judge(SCENARIO, summary)
+    verdict = evaluate(SCENARIO, summary)
     assert [(reason.status, reason.check) for reason in verdict.reasons] == [("WARN", "idle")]
 
 
@@ -94,17 +94,17 @@ def test_finds_a_flow_that_sent_nothing():
 def test_lets_the_link_be_off_by_a_packet_and_a_hundredth(key, value):
     summary = copy.deepcopy(SOUND)
     summary["bottleneck"][key] = value
-    assert judge(SCENARIO, summary).status == "OK"
+    assert evaluate(SCENARIO, summary).status == "OK"
 
 
 def test_judges_no_rate_by_a_short_or_unknown_busy_time_and_no_delay_without_a_limit_in_bytes():
     summary = copy.deepcopy(SOUND)
     summary["bottleneck"]["busy_us"] = 999_999
-    assert judge(SCENARIO, summary).status == "OK"
+    assert evaluate(SCENARIO, summary).status == "OK"
     del summary["bottleneck"]["busy_us"]
-    assert judge(SCENARIO, summary).status == "OK"
+    assert evaluate(SCENARIO, summary).status == "OK"
     summary["bottleneck"].update(limit_bytes=None, queue_delay_max_us=10**9)
-    assert judge(SCENARIO, summary).status == "OK"
+    assert evaluate(SCENARIO, summary).status == "OK"
 
 
 @pytest.fixture
@@ -114,10 +114,10 @@ def emulated(fabricated_emulation) -> dict[str, Any]:
 
 
 def test_sound_run_on_the_kernel_is_ok(emulated):
-    assert judge(SCENARIO, emulated).reasons == ()
+    assert evaluate(SCENARIO, emulated).reasons == ()
     unknown = dict.fromkeys(("lost_pkts", "rto_count", "rto_stall_max_us"))
     emulated["flows"] = [{**flow, **unknown} for flow in emulated["flows"]]
-    assert judge(SCENARIO, emulated).reasons == ()
+    assert evaluate(SCENARIO, emulated).reasons == ()
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_finds_a_fault_planted_in_the_emulation(emulated, change, status, check,
     if "measured_rtt_us" in change:
         change = {"calibration": [{**facts["calibration"][0], **change}]}
     facts.update(change)
-    verdict = judge(SCENARIO, emulated)
+    verdict = evaluate(SCENARIO, emulated)
     assert [(r.status, r.check) for r in verdict.reasons] == [(status, check)]
     assert says in verdict.reasons[0].message
 
@@ -188,62 +188,62 @@ def test_finds_a_fault_planted_in_the_emulation(emulated, change, status, check,
 )
 def test_overlooks_a_trifle_of_the_emulation(emulated, change):
     emulated["emulation"].update(change)
-    assert judge(SCENARIO, emulated).status == "OK"
+    assert evaluate(SCENARIO, emulated).status == "OK"
 
 
 def test_measures_lateness_by_the_shortest_path(emulated):
     scenario = Scenario([Group("copa", rtt="100ms"), Group("cubic", rtt="4ms")], time="10s")
     emulated["emulation"].update(lateness_p99_us=41.0, lateness_max_us=400.0)
-    assert [r.check for r in judge(scenario, emulated).reasons] == ["lateness"]
+    assert [r.check for r in evaluate(scenario, emulated).reasons] == ["lateness"]
 
 
 def test_judges_no_jitter_without_samples(emulated):
     emulated["emulation"].update(sample_jitter_p99_us=10.0**6)
-    assert judge(SCENARIO.replace(sample="0s"), emulated).status == "OK"
+    assert evaluate(SCENARIO.replace(sample="0s"), emulated).status == "OK"
 
 
 def test_the_kernel_s_clocks_are_a_hundredth_coarser_than_the_simulator_s(emulated):
     for flow in emulated["flows"]:
         flow["rtt_min_us"] = 39_600
-    assert judge(SCENARIO, emulated).status == "OK"
+    assert evaluate(SCENARIO, emulated).status == "OK"
     emulated["flows"][0]["rtt_min_us"] = 39_599
-    assert [r.check for r in judge(SCENARIO, emulated).reasons] == ["rtt"]
+    assert [r.check for r in evaluate(SCENARIO, emulated).reasons] == ["rtt"]
     # A packet that was on the link when the run began, and one that was looked at late.
     emulated["flows"][0]["rtt_min_us"] = 40_000
     emulated["bottleneck"].update(
         forwarded_bytes=62_501_514, busy_us=10_000_000, queue_delay_max_us=40_645 + 900
     )
-    assert judge(SCENARIO, emulated).status == "OK"
+    assert evaluate(SCENARIO, emulated).status == "OK"
     emulated["bottleneck"].update(forwarded_bytes=62_501_515)
-    assert [r.check for r in judge(SCENARIO, emulated).reasons] == ["rate"]
+    assert [r.check for r in evaluate(SCENARIO, emulated).reasons] == ["rate"]
     emulated["bottleneck"].update(forwarded_bytes=62_500_000, queue_delay_max_us=40_647 + 900)
-    assert [r.check for r in judge(SCENARIO, emulated).reasons] == ["queue_delay"]
+    assert [r.check for r in evaluate(SCENARIO, emulated).reasons] == ["queue_delay"]
 
 
 def test_judges_no_stall_where_the_kernel_does_not_tell(emulated):
     emulated["flows"][0].update(rto_count=3, rto_stall_max_us=None, rto_stall_us=None)
-    assert judge(SCENARIO, emulated).status == "OK"
+    assert evaluate(SCENARIO, emulated).status == "OK"
 
 
 def test_confirms_the_kernel_s_own_congestion_control(emulated):
     scenario = Scenario(["copa", "linux/cubic"], time="10s")
-    wrong = judge(scenario, emulated)
+    wrong = evaluate(scenario, emulated)
     assert "ran `cubic`, asked for `linux/cubic`" in str(wrong.reasons[0])
     assert (wrong.status, wrong.reasons[0].check) == ("INVALID", "congestion_control")
     emulated["flows"][1]["cc"] = emulated["congestion_controls"][1]["cc"] = "linux/cubic"
-    assert judge(scenario, emulated).status == "OK"
+    assert evaluate(scenario, emulated).status == "OK"
 
 
-def test_gravest():
-    assert gravest(["OK", "INVALID", "WARN"]) == "INVALID"
-    assert gravest(["OK", "WARN"]) == "WARN"
-    assert gravest([]) == "OK"
+def test_worst():
+    assert worst(["OK", "INVALID", "WARN"]) == "INVALID"
+    assert worst(["OK", "WARN"]) == "WARN"
+    assert worst([]) == "OK"
 
 
 def test_finds_a_flow_that_is_missing():
     summary = copy.deepcopy(SOUND)
     summary["flows"].pop()
-    assert "1 flows ran, 2 were asked for" in str(judge(SCENARIO, summary).reasons[0])
+    assert "1 flows ran, 2 were asked for" in str(evaluate(SCENARIO, summary).reasons[0])
 
 
 @pytest.mark.parametrize(
@@ -253,15 +253,15 @@ def test_finds_a_flow_that_is_missing():
 def test_overlooks_a_trifle(key, value):
     summary = copy.deepcopy(SOUND)
     summary["flows"][0][key] = value
-    assert judge(SCENARIO, summary).status == "OK"
+    assert evaluate(SCENARIO, summary).status == "OK"
 
 
-def test_says_it_once_for_many_flows_and_the_gravest_wins():
+def test_says_it_once_for_many_flows_and_the_worst_wins():
     summary = copy.deepcopy(SOUND)
     for flow in summary["flows"]:
         flow["rwnd_limited_us"] = 5_000_000
     summary["flows"][0]["rtt_min_us"] = 1
-    verdict = judge(SCENARIO, summary)
+    verdict = evaluate(SCENARIO, summary)
     assert verdict.status == "INVALID"
     assert [reason.check for reason in verdict.reasons] == ["rtt", "rwnd"]
     assert verdict.reasons[1].message.startswith("2 of 2 flows limited by the receive window")

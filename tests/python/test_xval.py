@@ -166,7 +166,7 @@ def test_a_scenario_without_a_run_to_believe_is_exit_1(
     cli, monkeypatch, fabricated_kernel, tmp_path
 ):
     invalid = Verdict((Reason("INVALID", "lateness", "much too late"),))
-    monkeypatch.setattr(sys.modules["dumbbell.run.run"], "judge", lambda *_: invalid)
+    monkeypatch.setattr(sys.modules["dumbbell.run.run"], "evaluate", lambda *_: invalid)
     outcome = cli(*ARGUMENTS, "--simulator-reps", "1", "--out", str(tmp_path))
     assert outcome.code == 1
     assert outcome.out.count("  invalid: much too late") == 2

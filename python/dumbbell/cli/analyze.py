@@ -16,7 +16,7 @@ from dumbbell.capture_analysis import Analysis, Match, analyze, match_captures
 from dumbbell.capture_analysis.analyze import STDIN
 from dumbbell.capture_analysis.figures import endpoint
 from dumbbell.cli import options
-from dumbbell.cli.capture_trouble import match_trouble, trouble
+from dumbbell.cli.capture_warnings import match_trouble, trouble
 from dumbbell.cli.console import out, print_json, table
 from dumbbell.errors import CaptureError
 from dumbbell.quantities.quantity import is_count

@@ -11,7 +11,7 @@ import typer
 from dumbbell.cli import options
 from dumbbell.cli.console import error, out, print_json, table
 from dumbbell.errors import ScenarioError
-from dumbbell.quantities.pluralize import counted
+from dumbbell.quantities.pluralize import pluralize
 from dumbbell.quantities.quantity import Size
 from dumbbell.runs.age import parse_age
 from dumbbell.runs.cache import CACHE_VARIABLE, Cache
@@ -77,7 +77,7 @@ def verify_command(
     for line in damaged:
         error(line)
     done = ", removed" if remove and damaged else ""
-    out().print(f"{counted(checked, 'run')}, {len(damaged):,} damaged{done}", markup=False)
+    out().print(f"{pluralize(checked, 'run')}, {len(damaged):,} damaged{done}", markup=False)
     return 1 if damaged and not remove else 0
 
 
@@ -94,7 +94,7 @@ def print_inventory(inventory: Inventory) -> None:
         columns = ("engine", "build", "runs", "with series", "size")
         out().print(table("", columns, rows))
     out().print(
-        f"{counted(inventory.entries, 'run')}, {size(inventory.size_bytes)}"
+        f"{pluralize(inventory.entries, 'run')}, {size(inventory.size_bytes)}"
         + (f"; {inventory.left:,} unfinished or unreadable: any `dumbbell cache prune` removes them"
            if inventory.left else ""),
         markup=False,
@@ -104,7 +104,7 @@ def print_inventory(inventory: Inventory) -> None:
 def print_removed(removed: Removed) -> None:
     """Print what is gone and what is left."""
     out().print(
-        f"removed {counted(removed.entries, 'run')}, {size(removed.size_bytes)}; "
+        f"removed {pluralize(removed.entries, 'run')}, {size(removed.size_bytes)}; "
         f"{removed.left:,} left, {size(removed.left_bytes)}",
         markup=False,
     )

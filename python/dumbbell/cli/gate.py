@@ -20,9 +20,9 @@ from dumbbell.gate import (
     Gate,
     Suite,
     SuiteResult,
+    evaluate,
     find_suite,
     is_baseline,
-    judge,
     load_baseline,
     run_suite,
     save_baseline,
@@ -148,7 +148,7 @@ def gate_command(
     tested = str(CongestionControlChoice.parse(cc or (baseline.cc if baseline else "")))
     used_engine = engine or (baseline.engine if baseline else SIMULATOR)
     after = run_with_progress(suite, tested, used_engine, baseline, seed, jobs)
-    gate = judge(after, baseline, tolerances=tolerance or (), level=level)
+    gate = evaluate(after, baseline, tolerances=tolerance or (), level=level)
     write_files(gate, record, junit, markdown)
     if json:
         print_json(json_module.dumps(gate.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))

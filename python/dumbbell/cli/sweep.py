@@ -23,8 +23,8 @@ from dumbbell.cli.sweep_table import sweep_table
 from dumbbell.errors import ScenarioError
 from dumbbell.plots.paper_figure import save_for_print
 from dumbbell.plots.result_figures import ResultFigures
-from dumbbell.quantities.plain_value import word
-from dumbbell.quantities.pluralize import counted
+from dumbbell.quantities.plain_value import to_plain
+from dumbbell.quantities.pluralize import pluralize
 from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import SIMULATOR
 from dumbbell.runs import Progress, SweepInterrupted
@@ -237,8 +237,8 @@ def show(result: SweepResult, out_dir: Path | None, *, json: bool) -> None:
         draw_figures(result, out_dir)
         if not json:
             out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
-    tell_doubtful(result)
-    tell_failed(result)
+    print_flagged_runs(result)
+    print_failed_runs(result)
 
 
 def draw_figures(result: SweepResult, out_dir: Path) -> None:
@@ -279,7 +279,7 @@ def draw(result: SweepResult, directory: Path) -> list[Path]:
     ]  # fmt: skip
 
 
-def tell_doubtful(result: SweepResult) -> None:
+def print_flagged_runs(result: SweepResult) -> None:
     """Say why runs are not OK: of each verdict how many have it, and the first one's reasons."""
     keys = result.rows.select(["cell", "rep", "verdict"]).to_pylist()
     for verdict in (WARN, INVALID):
@@ -289,11 +289,11 @@ def tell_doubtful(result: SweepResult) -> None:
         cell, rep = found[0]
         reasons = result.runs[cell, rep].verdict.reasons
         why = "; ".join(reason.message for reason in reasons if reason.status == verdict)
-        runs = counted(len(found), "run")
+        runs = pluralize(len(found), "run")
         note(f"{runs} {verdict}; the first, {result.cells[cell].label}, rep {rep}: {why}")
 
 
-def tell_failed(result: SweepResult) -> None:
+def print_failed_runs(result: SweepResult) -> None:
     """Say what ended the runs that failed, to stderr."""
     for (cell, rep), why in list(result.failed.items())[:MAX_FAILED_LINES]:
         error(f"{result.cells[cell].label}, rep {rep}: {why}")
@@ -307,7 +307,7 @@ def to_documents(result: SweepResult) -> list[dict[str, Any]]:
     cells = result.cells
     return [
         {
-            "point": {name: word(value) for name, value in cells[cell].values.items()},
+            "point": {name: to_plain(value) for name, value in cells[cell].values.items()},
             "rep": rep,
             **run.to_dict(),
         }

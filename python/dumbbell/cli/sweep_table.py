@@ -13,7 +13,7 @@ from dumbbell.statistics import known, mean_and_interval
 from dumbbell.sweeps import Cell, SweepResult
 from dumbbell.sweeps.design import label_of
 from dumbbell.sweeps.field import field_of
-from dumbbell.verdict import gravest
+from dumbbell.verdict import worst
 
 __all__ = ["sweep_table"]
 
@@ -99,7 +99,7 @@ def cell_columns(rows: Sequence[Row]) -> tuple[str, ...]:
         f"{100 * mean_of(runs, 'utilization'):.1f}",
         f"{mean_of(runs, 'queue_delay_mean_us') / 1e3:.1f}",
         f"{mean_of(runs, 'jain'):.3f}",
-        gravest([row["verdict"] for row in runs]),
+        worst([row["verdict"] for row in runs]),
     )
 
 

@@ -207,11 +207,11 @@ def all_comparisons(
         for metric in metrics:
             if solo and metric.per == "run":
                 continue  # it is the bottleneck's, with whoever is there
-            for group in told_of(metric, sorted(groups), solo=solo):
+            for group in reported_groups(metric, sorted(groups), solo=solo):
                 yield comparison(labels[cell], groups[group], metric, solo=solo)
 
 
-def told_of(metric: Metric, groups: Sequence[int], *, solo: bool) -> Sequence[int]:
+def reported_groups(metric: Metric, groups: Sequence[int], *, solo: bool) -> Sequence[int]:
     """Return the groups of which a metric says what it does not say of another already.
 
     Of two groups one has what the other has not: a second test of the share would be the first

@@ -8,7 +8,7 @@ import numpy as np
 
 from dumbbell.compare.xval import CrossValidation
 from dumbbell.compare.xval_comparison import Comparison, Worst
-from dumbbell.quantities.pluralize import counted
+from dumbbell.quantities.pluralize import pluralize
 
 __all__ = [
     "COLUMNS",
@@ -88,7 +88,8 @@ def summary_lines(result: CrossValidation) -> list[str]:
     simulated = sum(len(case.simulator) for case in result.cases)
     total = sum(result.verdicts.values())
     lines = [
-        f"{counted(len(result.cases), 'scenario')}, {counted(simulated, 'run')} in the simulator, "
+        f"{pluralize(len(result.cases), 'scenario')}, "
+        f"{pluralize(simulated, 'run')} in the simulator, "
         f"{total} on the kernel "
         f"({counts(result.verdicts)})"
     ]

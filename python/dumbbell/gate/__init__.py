@@ -7,7 +7,7 @@ from dumbbell.gate.baseline import is_baseline, load_baseline, save_baseline
 from dumbbell.gate.comparison import Change, Comparison
 from dumbbell.gate.criterion import Criterion
 from dumbbell.gate.criterion_outcome import CriterionOutcome, Met
-from dumbbell.gate.gate import LEVEL, Gate, Unjudged, fresh_seed, judge
+from dumbbell.gate.gate import LEVEL, Gate, NotEvaluated, evaluate, fresh_seed
 from dumbbell.gate.suite import Case, Suite
 from dumbbell.gate.suite_file import build_suite, find_suite, read_suite, shipped_suites
 from dumbbell.gate.suite_result import CellResult, SuiteResult, run_suite
@@ -23,15 +23,15 @@ __all__ = [
     "CriterionOutcome",
     "Gate",
     "Met",
+    "NotEvaluated",
     "Suite",
     "SuiteResult",
     "Tolerance",
-    "Unjudged",
     "build_suite",
+    "evaluate",
     "find_suite",
     "fresh_seed",
     "is_baseline",
-    "judge",
     "load_baseline",
     "read_suite",
     "run_suite",

@@ -13,7 +13,7 @@ from dumbbell.gate.criterion import Criterion
 from dumbbell.gate.non_inferiority import p_beyond_bound
 from dumbbell.gate.suite_result import CellResult, Observed, SuiteResult
 
-__all__ = ["CriterionOutcome", "Met", "judge_criteria"]
+__all__ = ["CriterionOutcome", "Met", "evaluate_criteria"]
 
 
 class Met(StrEnum):
@@ -94,8 +94,8 @@ class CriterionOutcome:
         }
 
 
-def judge_criteria(result: SuiteResult) -> Iterator[CriterionOutcome]:
-    """Judge every criterion of every cell; what is missed by chance is not decided yet."""
+def evaluate_criteria(result: SuiteResult) -> Iterator[CriterionOutcome]:
+    """Evaluate every criterion of every cell; what is missed by chance is not decided yet."""
     criteria = {case.name: case.criteria for case in result.suite.cases}
     for cell in result.cells:
         for criterion in criteria[cell.case]:
@@ -103,11 +103,13 @@ def judge_criteria(result: SuiteResult) -> Iterator[CriterionOutcome]:
                 if observed.metric == criterion.measure.metric.name and criterion.measure.is_of(
                     observed.subject
                 ):
-                    yield judge(cell, criterion, observed)
+                    yield evaluate_criterion(cell, criterion, observed)
 
 
-def judge(cell: CellResult, criterion: Criterion, observed: Observed) -> CriterionOutcome:
-    """Judge a criterion; without a value in most repetitions it is missed."""
+def evaluate_criterion(
+    cell: CellResult, criterion: Criterion, observed: Observed
+) -> CriterionOutcome:
+    """Evaluate a criterion; without a value in most repetitions it is missed."""
     valid = cell.valid(observed)
     values = tuple(float(value) for value in valid.values() if value is not None)
     missing = len(valid) - len(values)

@@ -8,7 +8,7 @@ from typing import Any
 
 from dumbbell.errors import GateError
 from dumbbell.gate.comparison import Change, Comparison, compare_cells
-from dumbbell.gate.criterion_outcome import CriterionOutcome, Met, judge_criteria
+from dumbbell.gate.criterion_outcome import CriterionOutcome, Met, evaluate_criteria
 from dumbbell.gate.metric_value import metric_named
 from dumbbell.gate.suite import MIN_REPS, Judged
 from dumbbell.gate.suite_result import SuiteResult
@@ -16,14 +16,14 @@ from dumbbell.gate.tolerance import Tolerance
 from dumbbell.run.engine import SIMULATOR
 from dumbbell.statistics import holm
 
-__all__ = ["LEVEL", "Gate", "Unjudged", "fresh_seed", "judge"]
+__all__ = ["LEVEL", "Gate", "NotEvaluated", "evaluate", "fresh_seed"]
 
 #: Chance of any false alarm in a gate, were every metric worse by exactly its tolerance.
 LEVEL = 0.01
 
 
 @dataclass(frozen=True)
-class Unjudged:
+class NotEvaluated:
     """A cell whose runs are INVALID, so that its values may not be believed.
 
     Attributes
@@ -57,7 +57,7 @@ class Gate:
         Every judged metric of every cell.
     criteria
         Every criterion of every cell.
-    unjudged
+    not_evaluated
         Cells whose runs are INVALID.
     level
         Chance of any false alarm.
@@ -67,13 +67,13 @@ class Gate:
     before: SuiteResult | None
     comparisons: tuple[Comparison, ...]
     criteria: tuple[CriterionOutcome, ...]
-    unjudged: tuple[Unjudged, ...]
+    not_evaluated: tuple[NotEvaluated, ...]
     level: float
 
     @property
     def passed(self) -> bool:
         """Whether nothing is worse, no criterion missed, and every cell could be judged."""
-        return not (self.worse or self.missed or self.unjudged)
+        return not (self.worse or self.missed or self.not_evaluated)
 
     @property
     def worse(self) -> list[Comparison]:
@@ -115,19 +115,19 @@ class Gate:
             "level": self.level,
             "comparisons": [comparison.to_dict() for comparison in self.comparisons],
             "criteria": [outcome.to_dict() for outcome in self.criteria],
-            "unjudged": [{"cell": u.cell, "reason": str(u)} for u in self.unjudged],
+            "not_evaluated": [{"cell": u.cell, "reason": str(u)} for u in self.not_evaluated],
             "skipped": [{"case": name, "needs": needs} for name, needs in self.skipped],
         }
 
 
-def judge(
+def evaluate(
     after: SuiteResult,
     before: SuiteResult | None = None,
     *,
     tolerances: Sequence[str] = (),
     level: float = LEVEL,
 ) -> Gate:
-    """Judge a suite's result.
+    """Evaluate a suite's result.
 
     A metric is worse when it worsened by more than its tolerance and that is no chance: the p
     values of all comparisons and criteria together are adjusted by Holm's method and must not
@@ -155,10 +155,10 @@ def judge(
         check_same_cells(before, after)
         judged = {case.name: case.judged for case in after.suite.cases}
         comparisons = list(compare_cells(before, after, replaced(judged, tolerances)))
-    criteria = list(judge_criteria(after))
+    criteria = list(evaluate_criteria(after))
     worse = holm([*(c.p_worse for c in comparisons), *(c.p for c in criteria)])
     better = holm([c.p_better for c in comparisons])
-    old = {} if before is None else {key(c): c for c in judge_criteria(before)}
+    old = {} if before is None else {key(c): c for c in evaluate_criteria(before)}
     return Gate(
         after,
         before,
@@ -170,7 +170,7 @@ def judge(
             outcome.decided(p, level, old.get(key(outcome)))
             for outcome, p in zip(criteria, worse[len(comparisons) :], strict=True)
         ),
-        tuple(unjudged_of(after, before)),
+        tuple(not_evaluated(after, before)),
         level,
     )
 
@@ -234,7 +234,7 @@ def with_tolerance(entry: Judged, name: str, text: str) -> Judged:
     return entry
 
 
-def unjudged_of(after: SuiteResult, before: SuiteResult | None) -> list[Unjudged]:
+def not_evaluated(after: SuiteResult, before: SuiteResult | None) -> list[NotEvaluated]:
     """Find the cells whose runs are not to be believed.
 
     In the simulator an INVALID run is never an accident, so one is enough, unless the baseline has
@@ -247,5 +247,7 @@ def unjudged_of(after: SuiteResult, before: SuiteResult | None) -> list[Unjudged
         too_few = left < min(MIN_REPS, len(cell.seeds))
         new = after.engine == SIMULATOR and cell.invalid_count > old.get((cell.case, cell.cell), 0)
         if too_few or new:
-            found.append(Unjudged(cell.label, cell.invalid_count, len(cell.seeds), cell.reasons[0]))
+            found.append(
+                NotEvaluated(cell.label, cell.invalid_count, len(cell.seeds), cell.reasons[0])
+            )
     return found

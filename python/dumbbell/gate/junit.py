@@ -30,7 +30,7 @@ def write_junit(gate: Gate, path: Path) -> None:
     suite.add_property("cc", gate.after.cc)
     suite.add_property("engine", f"{gate.after.engine} {gate.after.engine_version}")
     failures, remarks = findings(gate)
-    errors = {unjudged.cell: str(unjudged) for unjudged in gate.unjudged}
+    errors = {entry.cell: str(entry) for entry in gate.not_evaluated}
     for cell in gate.after.cells:
         case = TestCase(cell.label, f"dumbbell.{gate.after.suite.name}")
         case.result = results_of(failures[cell.label], errors.get(cell.label))

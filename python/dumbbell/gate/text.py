@@ -57,7 +57,7 @@ def outline(gate: Gate) -> list[str]:
         counts_met = {met: sum(c.met == met for c in gate.criteria) for met in Met}
         said = ", ".join(f"{count} {met}" for met, count in counts_met.items() if count)
         lines.append(f"{len(gate.criteria)} criteria: {said}")
-    lines += [f"{unjudged.cell}: {unjudged}" for unjudged in gate.unjudged]
+    lines += [f"{entry.cell}: {entry}" for entry in gate.not_evaluated]
     lines += [f"skipped {name}: needs {needs}" for name, needs in gate.skipped]
     return lines
 

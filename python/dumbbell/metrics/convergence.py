@@ -16,7 +16,7 @@ TOLERANCE = 0.25
 HOLD_WINDOWS = 5
 
 
-def convergence_time_s(seen: Observation) -> float | None:
+def convergence_time_s(obs: Observation) -> float | None:
     """Convergence time: from the last flow's start until all flows are near their fair share.
 
     The beginning of the first 5 consecutive windows in each of which every flow i has
@@ -31,12 +31,12 @@ def convergence_time_s(seen: Observation) -> float | None:
     slowly-responsive congestion control algorithms", SIGCOMM 2001, and RFC 5166 §2.3, with
     δ = 0.25 and for any number of flows, and a time for which it must hold.
     """
-    near = near_fair(seen)
+    near = near_fair(obs)
     window = None if near is None else first_held(near)
-    return None if window is None else float(window) * seen.window_us / 1e6
+    return None if window is None else float(window) * obs.window_us / 1e6
 
 
-def converged(seen: Observation) -> float | None:
+def converged(obs: Observation) -> float | None:
     """Whether the flows converged: 1 when there is a `convergence_time_s`, 0 when there is none.
 
     Its mean over repetitions is the share of the runs that converge. None where the question makes
@@ -46,7 +46,7 @@ def converged(seen: Observation) -> float | None:
     ----------
     As `convergence_time_s`.
     """
-    near = near_fair(seen)
+    near = near_fair(obs)
     return None if near is None else float(first_held(near) is not None)
 
 
@@ -60,12 +60,12 @@ def first_held(near: Sequence[bool]) -> int | None:
     return None
 
 
-def near_fair(seen: Observation) -> list[bool] | None:
+def near_fair(obs: Observation) -> list[bool] | None:
     """Return in which windows all flows are near their fair share; None if they cannot be."""
-    if len(seen.flows) < 2:
+    if len(obs.flows) < 2:
         return None
-    last_start_us = max(flow["start_us"] for flow in seen.flows)
-    rates = seen.window_rates_bps(last_start_us)
+    last_start_us = max(flow["start_us"] for flow in obs.flows)
+    rates = obs.window_rates_bps(last_start_us)
     if rates is None:
         return None
     all_alive = ~np.isnan(rates).any(axis=0)

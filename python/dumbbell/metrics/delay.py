@@ -15,7 +15,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def rtt_mean_us(seen: Observation) -> list[float | None]:
+def rtt_mean_us(obs: Observation) -> list[float | None]:
     """Mean RTT of a group: the mean over its flows of each flow's mean RTT.
 
     Of all RTT samples of TCP; after a warm-up of the latest one at each sample of the time series,
@@ -25,40 +25,40 @@ def rtt_mean_us(seen: Observation) -> list[float | None]:
     ----------
     RFC 5166 §2.1.2.
     """
-    return over_flows(seen, "rtt_mean_us", np.mean)
+    return over_flows(obs, "rtt_mean_us", np.mean)
 
 
-def rtt_p50_us(seen: Observation) -> list[float | None]:
+def rtt_p50_us(obs: Observation) -> list[float | None]:
     """Median RTT of a group: the mean over its flows of each flow's median, as `rtt_mean_us`.
 
     References
     ----------
     RFC 5166 §2.1.2: delay by its distribution.
     """
-    return over_flows(seen, "rtt_p50_us", quantile(0.5))
+    return over_flows(obs, "rtt_p50_us", quantile(0.5))
 
 
-def rtt_p95_us(seen: Observation) -> list[float | None]:
+def rtt_p95_us(obs: Observation) -> list[float | None]:
     """95th percentile of a group's RTT: the mean over its flows of each flow's, as `rtt_mean_us`.
 
     References
     ----------
     RFC 5166 §2.1.2: worst-case delay.
     """
-    return over_flows(seen, "rtt_p95_us", quantile(0.95))
+    return over_flows(obs, "rtt_p95_us", quantile(0.95))
 
 
-def rtt_p99_us(seen: Observation) -> list[float | None]:
+def rtt_p99_us(obs: Observation) -> list[float | None]:
     """99th percentile of a group's RTT: the mean over its flows of each flow's, as `rtt_mean_us`.
 
     References
     ----------
     RFC 5166 §2.1.2: worst-case delay.
     """
-    return over_flows(seen, "rtt_p99_us", quantile(0.99))
+    return over_flows(obs, "rtt_p99_us", quantile(0.99))
 
 
-def queue_delay_mean_us(seen: Observation) -> float | None:
+def queue_delay_mean_us(obs: Observation) -> float | None:
     """Mean queueing delay: the mean time (sojourn) that a packet waits in the bottleneck's queue.
 
     Of all packets that left; after a warm-up of the last one that left before each sample of the
@@ -68,37 +68,37 @@ def queue_delay_mean_us(seen: Observation) -> float | None:
     ----------
     RFC 5166 §2.1.2: queueing delay at a router; "sojourn time" as in RFC 8289.
     """
-    return of_queue(seen, "queue_delay_mean_us", np.mean)
+    return of_queue(obs, "queue_delay_mean_us", np.mean)
 
 
-def queue_delay_p50_us(seen: Observation) -> float | None:
+def queue_delay_p50_us(obs: Observation) -> float | None:
     """Median time that a packet waits in the bottleneck's queue, as `queue_delay_mean_us`.
 
     References
     ----------
     RFC 5166 §2.1.2; RFC 8289.
     """
-    return of_queue(seen, "queue_delay_p50_us", quantile(0.5))
+    return of_queue(obs, "queue_delay_p50_us", quantile(0.5))
 
 
-def queue_delay_p95_us(seen: Observation) -> float | None:
+def queue_delay_p95_us(obs: Observation) -> float | None:
     """95th percentile of the time that a packet waits in the queue, as `queue_delay_mean_us`.
 
     References
     ----------
     RFC 5166 §2.1.2; RFC 8289.
     """
-    return of_queue(seen, "queue_delay_p95_us", quantile(0.95))
+    return of_queue(obs, "queue_delay_p95_us", quantile(0.95))
 
 
-def queue_delay_p99_us(seen: Observation) -> float | None:
+def queue_delay_p99_us(obs: Observation) -> float | None:
     """99th percentile of the time that a packet waits in the queue, as `queue_delay_mean_us`.
 
     References
     ----------
     RFC 5166 §2.1.2; RFC 8289.
     """
-    return of_queue(seen, "queue_delay_p99_us", quantile(0.99))
+    return of_queue(obs, "queue_delay_p99_us", quantile(0.99))
 
 
 def quantile(q: float) -> Callable[[FloatArray], float]:
@@ -106,28 +106,26 @@ def quantile(q: float) -> Callable[[FloatArray], float]:
     return lambda values: float(np.quantile(values, q))
 
 
-def over_flows(
-    seen: Observation, key: str, of: Callable[[FloatArray], float]
-) -> list[float | None]:
+def over_flows(obs: Observation, key: str, of: Callable[[FloatArray], float]) -> list[float | None]:
     """Return the mean over each group's flows of a summary of the RTT."""
-    of_flows = ([of_flow(seen, n, key, of) for n in numbers] for numbers in seen.members)
+    of_flows = ([of_flow(obs, n, key, of) for n in numbers] for numbers in obs.members)
     return [mean([value for value in values if value is not None]) for values in of_flows]
 
 
 def of_flow(
-    seen: Observation, number: int, key: str, of: Callable[[FloatArray], float]
+    obs: Observation, number: int, key: str, of: Callable[[FloatArray], float]
 ) -> float | None:
     """Return a summary of a flow's RTT; None without a sample."""
-    flow = seen.flows[number]
-    if seen.whole:
+    flow = obs.flows[number]
+    if obs.whole:
         return float(flow[key]) if flow["rtt_min_us"] > 0 else None
-    samples = seen.after_cut(number, "rtt_us")
+    samples = obs.after_cut(number, "rtt_us")
     return float(of(samples)) if samples.size else None
 
 
-def of_queue(seen: Observation, key: str, of: Callable[[FloatArray], float]) -> float | None:
+def of_queue(obs: Observation, key: str, of: Callable[[FloatArray], float]) -> float | None:
     """Return a summary of the wait in the queue; None when nothing left it."""
-    if seen.whole:
-        return float(seen.link[key]) if seen.link["forwarded_pkts"] else None
-    sojourns = seen.sojourns_us
+    if obs.whole:
+        return float(obs.link[key]) if obs.link["forwarded_pkts"] else None
+    sojourns = obs.sojourns_us
     return float(of(sojourns)) if sojourns.size else None

@@ -9,7 +9,7 @@ from dumbbell.statistics import jain
 __all__ = ["jain_of_flows"]
 
 
-def jain_of_flows(seen: Observation) -> float:
+def jain_of_flows(obs: Observation) -> float:
     """Jain's fairness index of all flows' goodput: (Σx)² / (n·Σx²), x the goodput of a flow.
 
     Every flow of every group counts, each over its own time. 1 when all are equal, 1/n when one of
@@ -20,4 +20,4 @@ def jain_of_flows(seen: Observation) -> float:
     Jain, Chiu, Hawe: "A quantitative measure of fairness and discrimination", DEC-TR-301, 1984;
     RFC 5166 §2.3.1.
     """
-    return jain(flow_rates_bps(seen, [n for numbers in seen.members for n in numbers]))
+    return jain(flow_rates_bps(obs, [n for numbers in obs.members for n in numbers]))

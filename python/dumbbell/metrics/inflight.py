@@ -7,7 +7,7 @@ from dumbbell.metrics.observation import Observation
 __all__ = ["inflight_mean_pkts"]
 
 
-def inflight_mean_pkts(seen: Observation) -> list[float | None]:
+def inflight_mean_pkts(obs: Observation) -> list[float | None]:
     """Mean inflight of a group: the sum over its flows of the time average of packets in flight.
 
     As Linux counts: sent, not acknowledged, not lost, plus retransmitted. After a warm-up the mean
@@ -17,11 +17,11 @@ def inflight_mean_pkts(seen: Observation) -> list[float | None]:
     ----------
     RFC 6675 §2 ("pipe"); `tcp_packets_in_flight` of Linux.
     """
-    if seen.whole:
-        return [group["inflight_mean_pkts"] for group in seen.groups]
+    if obs.whole:
+        return [group["inflight_mean_pkts"] for group in obs.groups]
     values: list[float | None] = []
-    for numbers in seen.members:
-        samples = [seen.after_cut(number, "inflight_pkts") for number in numbers]
+    for numbers in obs.members:
+        samples = [obs.after_cut(number, "inflight_pkts") for number in numbers]
         there = [float(of_flow.mean()) for of_flow in samples if of_flow.size]
         values.append(sum(there) if there else None)
     return values

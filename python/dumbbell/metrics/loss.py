@@ -10,7 +10,7 @@ from dumbbell.statistics import share
 __all__ = ["drop_rate", "retransmission_rate", "rto_count"]
 
 
-def drop_rate(seen: Observation) -> float | None:
+def drop_rate(obs: Observation) -> float | None:
     """Drop rate of the bottleneck: packets dropped / packets that came.
 
     After a warm-up, those that came are those forwarded, those dropped and what the queue grew by.
@@ -19,14 +19,14 @@ def drop_rate(seen: Observation) -> float | None:
     ----------
     RFC 5166 §2.1.3: packet loss rate as a network-based metric.
     """
-    if seen.whole:
-        return share(seen.link["dropped_pkts"], seen.link["offered_pkts"])
-    dropped = seen.counted("dropped_pkts")
-    came = dropped + seen.counted("forwarded_pkts") + seen.counted("backlog_pkts")
+    if obs.whole:
+        return share(obs.link["dropped_pkts"], obs.link["offered_pkts"])
+    dropped = obs.counted("dropped_pkts")
+    came = dropped + obs.counted("forwarded_pkts") + obs.counted("backlog_pkts")
     return dropped / came if came > 0 else None
 
 
-def retransmission_rate(seen: Observation) -> list[float | None]:
+def retransmission_rate(obs: Observation) -> list[float | None]:
     """Retransmission rate of a group: packets retransmitted / packets sent.
 
     Spurious retransmissions count. After a warm-up, new packets sent are those received in order
@@ -36,24 +36,24 @@ def retransmission_rate(seen: Observation) -> list[float | None]:
     ----------
     RFC 5166 §2.1.3; "retransmitted" as tcpRetransSegs of RFC 4022.
     """
-    if seen.whole:
+    if obs.whole:
         return [
             None
             if group["retransmitted_pkts"] is None or group["sent_pkts"] is None
             else share(group["retransmitted_pkts"], group["sent_pkts"])
-            for group in seen.groups
+            for group in obs.groups
         ]
     values: list[float | None] = []
-    for numbers, group in zip(seen.members, seen.run.scenario.groups, strict=True):
-        resent = sum(seen.grown(number, "retransmitted_pkts") for number in numbers)
-        outstanding = sum(seen.grown(number, "outstanding_pkts") for number in numbers)
-        received = float(seen.flow_bits[numbers].sum()) / (8 * int(group.mss))
+    for numbers, group in zip(obs.members, obs.run.scenario.groups, strict=True):
+        resent = sum(obs.grown(number, "retransmitted_pkts") for number in numbers)
+        outstanding = sum(obs.grown(number, "outstanding_pkts") for number in numbers)
+        received = float(obs.flow_bits[numbers].sum()) / (8 * int(group.mss))
         sent = received + outstanding + resent
         values.append(float(np.clip(resent / sent, 0, 1)) if sent > 0 else None)
     return values
 
 
-def rto_count(seen: Observation) -> list[float | None]:
+def rto_count(obs: Observation) -> list[float | None]:
     """Retransmission timeouts of a group: the sum over its flows.
 
     After a warm-up it is known only when there was none in the whole run; the kernel does not tell
@@ -64,6 +64,5 @@ def rto_count(seen: Observation) -> list[float | None]:
     RFC 6298 §5; RFC 5166 §2.1.3.
     """
     return [
-        group["rto_count"] if seen.whole or group["rto_count"] == 0 else None
-        for group in seen.groups
+        group["rto_count"] if obs.whole or group["rto_count"] == 0 else None for group in obs.groups
     ]

@@ -10,7 +10,7 @@ from dumbbell.statistics import mean
 __all__ = ["oscillation"]
 
 
-def oscillation(seen: Observation) -> list[float | None]:
+def oscillation(obs: Observation) -> list[float | None]:
     """Oscillation of a group: the mean over its flows of σ/μ, x a flow's goodput in windows.
 
     The coefficient of variation, 0 for a constant rate. Windows are of 1 s, or 10 base RTTs where
@@ -22,11 +22,11 @@ def oscillation(seen: Observation) -> list[float | None]:
     RFC 5166 §2.2.2; Floyd, Handley, Padhye, Widmer: "Equation-based congestion control for unicast
     applications", SIGCOMM 2000 (coefficient of variation by time scale).
     """
-    rates = seen.window_rates_bps(seen.cut_us)
+    rates = obs.window_rates_bps(obs.cut_us)
     if rates is None:
-        return [None] * len(seen.groups)
+        return [None] * len(obs.groups)
     values: list[float | None] = []
-    for numbers in seen.members:
+    for numbers in obs.members:
         of_flows = [rates[number][~np.isnan(rates[number])] for number in numbers]
         values.append(mean([x.std() / x.mean() for x in of_flows if x.size >= 2 and x.any()]))
     return values

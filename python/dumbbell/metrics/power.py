@@ -9,7 +9,7 @@ from dumbbell.metrics.throughput import goodput_bps
 __all__ = ["power"]
 
 
-def power(seen: Observation) -> list[float | None]:
+def power(obs: Observation) -> list[float | None]:
     """Power of a group: goodput / mean RTT.
 
     Largest, for a single sender, where the link is full and the queue empty.
@@ -22,5 +22,5 @@ def power(seen: Observation) -> list[float | None]:
     """
     return [
         None if rate is None or not rtt_us else rate * 1e6 / rtt_us
-        for rate, rtt_us in zip(goodput_bps(seen), rtt_mean_us(seen), strict=True)
+        for rate, rtt_us in zip(goodput_bps(obs), rtt_mean_us(obs), strict=True)
     ]

@@ -124,7 +124,7 @@ def measure(run: Run, warmup: Warmup | None = None) -> list[dict[str, Any]]:
     ResultError
         There is a warm-up, and the run has no time series or is not longer than that.
     """
-    seen = Observation(run, warmup)
+    obs = Observation(run, warmup)
     rows = [
         {
             "group": group["group"],
@@ -132,10 +132,10 @@ def measure(run: Run, warmup: Warmup | None = None) -> list[dict[str, Any]]:
             "flows": group["flows"],
             "verdict": run.verdict.status,
         }
-        for group in seen.groups
+        for group in obs.groups
     ]
     for metric in METRICS.values():
-        value = metric.formula(seen)
+        value = metric.formula(obs)
         values = value if isinstance(value, list) else [value] * len(rows)
         for row, of_group in zip(rows, values, strict=True):
             row[metric.name] = of_group

@@ -13,7 +13,7 @@ __all__ = ["STARVED", "min_max_ratio", "starved_time_share"]
 STARVED = 0.1
 
 
-def min_max_ratio(seen: Observation) -> float | None:
+def min_max_ratio(obs: Observation) -> float | None:
     """Ratio of the slowest to the fastest flow: min x / max x, x the goodput of a flow.
 
     1 when all are equal; towards 0 when one starves beside another. Its inverse is the s for which
@@ -23,13 +23,13 @@ def min_max_ratio(seen: Observation) -> float | None:
     ----------
     Arun, Alizadeh, Balakrishnan: "Starvation in end-to-end congestion control", SIGCOMM 2022.
     """
-    rates = flow_rates_bps(seen, [n for numbers in seen.members for n in numbers])
+    rates = flow_rates_bps(obs, [n for numbers in obs.members for n in numbers])
     if rates.size < 2 or rates.max() == 0:
         return None
     return float(rates.min() / rates.max())
 
 
-def starved_time_share(seen: Observation) -> list[float | None]:
+def starved_time_share(obs: Observation) -> list[float | None]:
     """Share of the time in which a flow of the group starves: gets < 0.1 of its fair share.
 
     Over all windows of all its flows, the share with x_i < 0.1 · Σx / n, n the flows that live
@@ -40,9 +40,9 @@ def starved_time_share(seen: Observation) -> list[float | None]:
     ----------
     Starvation as in RFC 9743 §5 and Arun et al. 2022; the threshold and the windows are ours.
     """
-    rates = seen.window_rates_bps(seen.cut_us)
+    rates = obs.window_rates_bps(obs.cut_us)
     if rates is None:
-        return [None] * len(seen.groups)
+        return [None] * len(obs.groups)
     alive = ~np.isnan(rates)
     count = alive.sum(axis=0)
     received = np.where(alive, rates, 0)
@@ -51,5 +51,5 @@ def starved_time_share(seen: Observation) -> list[float | None]:
     starved = counted & (received < STARVED * fair)
     return [
         float(starved[numbers].sum() / counted[numbers].sum()) if counted[numbers].any() else None
-        for numbers in seen.members
+        for numbers in obs.members
     ]

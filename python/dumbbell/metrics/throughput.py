@@ -19,20 +19,20 @@ __all__ = [
 ]
 
 
-def flow_rates_bps(seen: Observation, numbers: Sequence[int]) -> FloatArray:
+def flow_rates_bps(obs: Observation, numbers: Sequence[int]) -> FloatArray:
     """Return the goodput of some flows, each over its own time after the cut, bit/s."""
-    if seen.whole:
-        return np.array([seen.flows[number]["goodput_bps"] for number in numbers])
-    spans = [seen.span_us([number]) for number in numbers]
+    if obs.whole:
+        return np.array([obs.flows[number]["goodput_bps"] for number in numbers])
+    spans = [obs.span_us([number]) for number in numbers]
     return np.array(
         [
-            seen.flow_bits[number] * 1e6 / (end - start) if end > start else 0.0
+            obs.flow_bits[number] * 1e6 / (end - start) if end > start else 0.0
             for number, (start, end) in zip(numbers, spans, strict=True)
         ]
     )
 
 
-def goodput_bps(seen: Observation) -> list[float | None]:
+def goodput_bps(obs: Observation) -> list[float | None]:
     """Goodput of a group: 8 · bytes received / time.
 
     Bytes are payload that the receiving applications got in order, each once. The time is the
@@ -42,17 +42,17 @@ def goodput_bps(seen: Observation) -> list[float | None]:
     ----------
     RFC 5166 §2.1.1; "goodput" as in RFC 2647 §3.17.
     """
-    if seen.whole:
-        return [group["goodput_bps"] for group in seen.groups]
+    if obs.whole:
+        return [group["goodput_bps"] for group in obs.groups]
     values: list[float | None] = []
-    for numbers in seen.members:
-        start, end = seen.span_us(numbers) if numbers else (0, 0)
-        bits = float(seen.flow_bits[numbers].sum())
+    for numbers in obs.members:
+        start, end = obs.span_us(numbers) if numbers else (0, 0)
+        bits = float(obs.flow_bits[numbers].sum())
         values.append(bits * 1e6 / (end - start) if end > start else None)
     return values
 
 
-def goodput_share(seen: Observation) -> list[float | None]:
+def goodput_share(obs: Observation) -> list[float | None]:
     """Throughput share of a group: bytes its receivers got / bytes all receivers got.
 
     Of bytes, not of rates, so that the parts of all groups sum to 1 whenever each of them ran.
@@ -62,11 +62,11 @@ def goodput_share(seen: Observation) -> list[float | None]:
     The papers' "throughput share": Ware et al., "Modeling BBR's interactions with loss-based
     congestion control", IMC 2019.
     """
-    total = float(seen.flow_bits.sum())
-    return [share(float(seen.flow_bits[numbers].sum()), total) for numbers in seen.members]
+    total = float(obs.flow_bits.sum())
+    return [share(float(obs.flow_bits[numbers].sum()), total) for numbers in obs.members]
 
 
-def goodput_per_flow_bps(seen: Observation) -> list[float | None]:
+def goodput_per_flow_bps(obs: Observation) -> list[float | None]:
     """Goodput of a group's average flow: the mean over its flows of 8 · bytes received / time.
 
     Each flow's is over its own time, from its start, or the cut, to its end.
@@ -75,10 +75,10 @@ def goodput_per_flow_bps(seen: Observation) -> list[float | None]:
     ----------
     RFC 5166 §2.1.1.
     """
-    return [mean(flow_rates_bps(seen, numbers)) for numbers in seen.members]
+    return [mean(flow_rates_bps(obs, numbers)) for numbers in obs.members]
 
 
-def throughput_bps(seen: Observation) -> list[float | None]:
+def throughput_bps(obs: Observation) -> list[float | None]:
     """Throughput of a group: 8 · wire bytes that crossed the bottleneck / time.
 
     Headers and retransmissions count. The time is that of `goodput_bps`. After a warm-up it is not
@@ -88,10 +88,10 @@ def throughput_bps(seen: Observation) -> list[float | None]:
     ----------
     RFC 5166 §2.1.1.
     """
-    return [group["throughput_bps"] if seen.whole else None for group in seen.groups]
+    return [group["throughput_bps"] if obs.whole else None for group in obs.groups]
 
 
-def bottleneck_utilization(seen: Observation) -> float | None:
+def bottleneck_utilization(obs: Observation) -> float | None:
     """Utilisation of the bottleneck: bits forwarded / bits it could carry in the time.
 
     Wire bits, so 1 is a link that never idles. After a warm-up, forwarded packets are counted as
@@ -101,19 +101,19 @@ def bottleneck_utilization(seen: Observation) -> float | None:
     ----------
     RFC 5166 §2.1.1: throughput as a router-based metric, link utilisation.
     """
-    if seen.whole:
-        return float(seen.link["utilization"])
-    packet_bytes = {group.packet_bytes for group in seen.run.scenario.groups}
-    start_us, end_us = seen.queue_span_us
+    if obs.whole:
+        return float(obs.link["utilization"])
+    packet_bytes = {group.packet_bytes for group in obs.run.scenario.groups}
+    start_us, end_us = obs.queue_span_us
     if len(packet_bytes) != 1 or end_us <= start_us:
         return None
-    bits = 8 * packet_bytes.pop() * seen.counted("forwarded_pkts")
-    return bits / capacity_bits(seen, start_us, end_us)
+    bits = 8 * packet_bytes.pop() * obs.counted("forwarded_pkts")
+    return bits / capacity_bits(obs, start_us, end_us)
 
 
-def capacity_bits(seen: Observation, start_us: int, end_us: int) -> float:
+def capacity_bits(obs: Observation, start_us: int, end_us: int) -> float:
     """Return what the link could carry from one time to another, whose rate may change."""
-    scenario = seen.run.scenario
+    scenario = obs.run.scenario
     changes_us = [int(time) / 1000 for time, _ in scenario.rate_steps]
     rates_bps = [int(scenario.rate), *(int(rate) for _, rate in scenario.rate_steps)]
     ends_us = np.clip([0, *changes_us, end_us], start_us, end_us)

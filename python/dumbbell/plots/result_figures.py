@@ -21,7 +21,7 @@ from dumbbell.statistics import Interval
 from dumbbell.statistics.format import MIN_INTERVAL
 from dumbbell.sweeps import SweepResult
 
-__all__ = ["ResultFigures", "Shown"]
+__all__ = ["ResultFigures", "SweepView"]
 
 #: What a sweep is drawn by when nobody names a metric.
 USUAL = ("share", "goodput_per_flow_bps", "queue_delay_mean_us")
@@ -31,7 +31,7 @@ BOUNDS = {"share": 100.0, "utilization": 100.0, "jain": 1.0}
 RUN_MARKER = "o"
 
 
-class Shown:
+class SweepView:
     """A sweep as figures show it.
 
     Parameters
@@ -107,14 +107,14 @@ class ResultFigures:
         names: tuple[str, str] = ("A", "B"),
     ) -> None:
         self.layout: Layout = lay_out(result, x)
-        self.first = Shown(result, names[0] if against is not None else "")
+        self.first = SweepView(result, names[0] if against is not None else "")
         self.second = (
-            None if against is None else Shown(against, names[1], cells_alike(result, against))
+            None if against is None else SweepView(against, names[1], cells_alike(result, against))
         )
         self.caption = outline(result, self.first.labels)
 
     @property
-    def shown(self) -> list[Shown]:
+    def shown(self) -> list[SweepView]:
         """The sweep, or both."""
         return [self.first] if self.second is None else [self.first, self.second]
 
@@ -231,7 +231,7 @@ def drawn_ends(interval: Interval) -> tuple[float, float, float]:
     return (interval.mean,) * 3
 
 
-def measured_curve(shown: Shown, metric: Metric, facet: Facet, group: int) -> Curve:
+def measured_curve(shown: SweepView, metric: Metric, facet: Facet, group: int) -> Curve:
     """Return the means of a facet's cells with their intervals."""
     cells = [shown.cells.get(cell.index) for cell in facet.cells]
     found = [
@@ -248,7 +248,7 @@ def measured_curve(shown: Shown, metric: Metric, facet: Facet, group: int) -> Cu
 
 
 def model_curves(
-    shown: Shown, metric: Metric, facet: Facet, group: int, wanted: Sequence[str] | None
+    shown: SweepView, metric: Metric, facet: Facet, group: int, wanted: Sequence[str] | None
 ) -> list[Curve]:
     """Return the curve of each model that predicts a metric of a group."""
     of = group if metric.per == "group" else None

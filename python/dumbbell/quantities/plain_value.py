@@ -6,10 +6,10 @@ from typing import Any
 
 from dumbbell.errors import ScenarioError
 
-__all__ = ["check_count", "check_flag", "check_name", "word"]
+__all__ = ["check_count", "check_flag", "check_name", "to_plain"]
 
 
-def word(value: Any) -> str | int | bool:
+def to_plain(value: Any) -> str | int | bool:
     """Write a field as a scenario file has it."""
     return value if type(value) in (bool, int, str) else str(value)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from dumbbell.plots.result_figures import Shown
+from dumbbell.plots.result_figures import SweepView
 from dumbbell.report.run_series import pack, run_series
 from dumbbell.sweeps import SweepResult
 
@@ -48,7 +48,7 @@ def points_for(cells: int) -> int:
 
 
 def embed(
-    sweeps: Sequence[Shown], on_progress: Callable[[float], None]
+    sweeps: Sequence[SweepView], on_progress: Callable[[float], None]
 ) -> tuple[list[Embedded], int]:
     """Pack the first repetition of each cell until the page is full.
 

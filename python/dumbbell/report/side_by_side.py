@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dumbbell.compare.paired import told_of
+from dumbbell.compare.paired import reported_groups
 from dumbbell.errors import ResultError
 from dumbbell.metrics import Metric
-from dumbbell.plots.result_figures import ResultFigures, Shown
+from dumbbell.plots.result_figures import ResultFigures, SweepView
 from dumbbell.plots.sweep_layout import Layout
 from dumbbell.report.summary_table import digits_of, write_fine
 from dumbbell.statistics import Difference, holm, paired_difference, unpaired_difference
@@ -113,17 +113,17 @@ def compare_sweeps(figures: ResultFigures, metrics: Sequence[Metric]) -> Compari
     )
 
 
-def share_seeds(a: Shown, b: Shown, metric: Metric, cell: int) -> bool:
+def share_seeds(a: SweepView, b: SweepView, metric: Metric, cell: int) -> bool:
     """Whether a cell's repetitions have the same seeds in both."""
     seeds = [set(s.values.values(metric.name, s.cells[cell], 0)) for s in (a, b)]
     return seeds[0] == seeds[1]
 
 
 def difference_table(
-    a: Shown, b: Shown, metric: Metric, common: Sequence[int], layout: Layout
+    a: SweepView, b: SweepView, metric: Metric, common: Sequence[int], layout: Layout
 ) -> DifferenceTable:
     """Tabulate a metric's differences, the surest first."""
-    groups = told_of(metric, a.groups_of(metric), solo=False)
+    groups = reported_groups(metric, a.groups_of(metric), solo=False)
     keys = [(cell, group) for cell in common for group in groups]
     found = {key: difference_of(a, b, metric, *key) for key in keys}
     tested = [key for key in keys if found[key].p is not None]
@@ -153,7 +153,7 @@ def difference_table(
     return DifferenceTable(metric, tuple(rows), len(keys), differ, len(tested))
 
 
-def difference_of(a: Shown, b: Shown, metric: Metric, cell: int, group: int) -> Difference:
+def difference_of(a: SweepView, b: SweepView, metric: Metric, cell: int, group: int) -> Difference:
     """Return B minus A of a cell and group, by pairs of a seed if they have the same seeds."""
     x, y = (s.values.values(metric.name, s.cells[cell], group) for s in (a, b))
     if set(x) == set(y):
@@ -161,7 +161,7 @@ def difference_of(a: Shown, b: Shown, metric: Metric, cell: int, group: int) -> 
     return unpaired_difference(x.values(), y.values())
 
 
-def mean_of(shown: Shown, metric: Metric, cell: int, group: int, digits: int) -> str:
+def mean_of(shown: SweepView, metric: Metric, cell: int, group: int, digits: int) -> str:
     """Write a cell's mean."""
     mean = shown.values.interval(metric.name, shown.cells[cell], group).mean
     return "–" if math.isnan(mean) else f"{mean:.{digits}f}"

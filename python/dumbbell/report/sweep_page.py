@@ -24,7 +24,7 @@ from dumbbell.report.rerun import rerun_text, seeds_text
 from dumbbell.report.side_by_side import Comparison, compare_sweeps
 from dumbbell.report.summary_table import CellTable, make_tables
 from dumbbell.report.template import render_template, write_page
-from dumbbell.report.verdict_table import Remark, remarks_of, verdict_counts
+from dumbbell.report.verdict_table import VerdictNote, verdict_counts, verdict_notes
 from dumbbell.scenario.group_labels import label_of
 from dumbbell.sweeps import SweepResult
 
@@ -95,7 +95,7 @@ class SweepPage:
     names: tuple[str, ...]
     results: tuple[SweepResult, ...]
     verdicts: tuple[Counter[str], ...]
-    remarks: tuple[tuple[Remark, ...], ...]
+    remarks: tuple[tuple[VerdictNote, ...], ...]
     builds: tuple[tuple[tuple[str, str, str], ...], ...]
     seeds: tuple[tuple[int, ...], ...]
     multiples: tuple[Multiples, ...]
@@ -191,7 +191,7 @@ def gather(
     results = (result,) if against is None else (result, against)
     names = (result.name,) if against is None else ("A", "B")
     tell(0.0, "reading the verdicts")
-    remarks = tuple(tuple(remarks_of(each)) for each in results)
+    remarks = tuple(tuple(verdict_notes(each)) for each in results)
     tell(0.1, "computing intervals")
     figures = ResultFigures(result, against)
     first, more = chosen_metrics(figures)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dumbbell.sweeps import SweepResult
 from dumbbell.verdict import INVALID, OK, WARN
 
-__all__ = ["Remark", "remarks_of", "verdict_counts"]
+__all__ = ["VerdictNote", "verdict_counts", "verdict_notes"]
 
 #: In place of a verdict: a congestion control ended the run.
 FAILED = "FAILED"
@@ -17,7 +17,7 @@ EXAMPLES = 3
 
 
 @dataclass(frozen=True)
-class Remark:
+class VerdictNote:
     """What a check says of some runs.
 
     Attributes
@@ -52,8 +52,8 @@ def verdict_counts(result: SweepResult) -> Counter[str]:
     return counts
 
 
-def remarks_of(result: SweepResult) -> list[Remark]:
-    """Gather what the runs' verdicts remark, the gravest first; runs that are OK are not read."""
+def verdict_notes(result: SweepResult) -> list[VerdictNote]:
+    """Gather what the runs' verdicts remark, the worst first; runs that are OK are not read."""
     rows = result.rows
     keys = zip(
         rows["cell"].to_pylist(), rows["rep"].to_pylist(), rows["verdict"].to_pylist(), strict=True
@@ -68,7 +68,7 @@ def remarks_of(result: SweepResult) -> list[Remark]:
         for reason in result.runs[cell, rep].verdict.reasons:
             found.setdefault((reason.status, reason.check), []).append((where, reason.message))
     remarks = [
-        Remark(
+        VerdictNote(
             status, check, len({where for where, _ in said}), said[0][1],
             tuple(dict.fromkeys(where for where, _ in said))[:EXAMPLES],
         )

@@ -21,7 +21,7 @@ from dumbbell.run.groups import group_metrics
 from dumbbell.run.isolation import execute_isolated, is_foreign
 from dumbbell.scenario import Scenario
 from dumbbell.statistics import jain
-from dumbbell.verdict import Verdict, judge
+from dumbbell.verdict import Verdict, evaluate
 
 __all__ = ["SCHEMA_VERSION", "Control", "Run", "execute", "run"]
 
@@ -128,7 +128,7 @@ class Run:
     @cached_property
     def verdict(self) -> Verdict:
         """May its numbers be believed?"""
-        return judge(self.scenario, self.summary)
+        return evaluate(self.scenario, self.summary)
 
     @property
     def jain(self) -> float:

@@ -28,11 +28,20 @@ from dumbbell.runs.progress import Progress
 from dumbbell.runs.record import Record, make_record
 from dumbbell.scenario import Scenario
 
-__all__ = ["Agenda", "Case", "Elsewhere", "Here", "Job", "Place", "Work", "drive"]
+__all__ = [
+    "Case",
+    "Job",
+    "LocalRunner",
+    "RemoteRunner",
+    "RunHandler",
+    "RunQueue",
+    "Runner",
+    "drive",
+]
 
 K = TypeVar("K")
 R = TypeVar("R")
-#: What an agenda takes.
+#: What a queue takes.
 T = TypeVar("T", contravariant=True)
 
 #: Runs that an executor holds at a time, unless `jobs` says: enough for any machine's cores, few
@@ -115,7 +124,7 @@ class Case(Generic[K]):
         return self.control.progress() * self.time_s
 
 
-class Agenda(Protocol[K, T]):
+class RunQueue(Protocol[K, T]):
     """What is to run; it may grow by what was found."""
 
     total: int
@@ -131,7 +140,7 @@ class Agenda(Protocol[K, T]):
         """Take that a congestion control ended its run; False stops the others too."""
 
 
-class Work(ABC, Generic[K, R]):
+class RunHandler(ABC, Generic[K, R]):
     """What is done about each run."""
 
     @abstractmethod
@@ -151,7 +160,7 @@ class Work(ABC, Generic[K, R]):
         """Keep what another process did, and return its result."""
 
 
-class Place(ABC, Generic[K, R]):
+class Runner(ABC, Generic[K, R]):
     """Where runs are executed.
 
     Attributes
@@ -181,19 +190,19 @@ class Place(ABC, Generic[K, R]):
         """Stop what is under way."""
 
 
-class Here(Place[K, R]):
+class LocalRunner(Runner[K, R]):
     """Threads of this process; the engine lets other threads run meanwhile.
 
     Parameters
     ----------
-    work
+    handler
         What is done about each run, in its thread.
     jobs
         Threads.
     """
 
-    def __init__(self, work: Work[K, R], jobs: int) -> None:
-        self.work = work
+    def __init__(self, handler: RunHandler[K, R], jobs: int) -> None:
+        self.handler = handler
         self.window = 2 * jobs
         self.pool = ThreadPoolExecutor(max_workers=jobs)
         self.stopped = threading.Event()
@@ -205,10 +214,10 @@ class Here(Place[K, R]):
     def _do(self, case: Case[K]) -> tuple[R, bool]:
         if self.stopped.is_set():
             raise Cancelled("the sweep was stopped")
-        found = self.work.find(case)
-        return (self.work.perform(case), False) if found is None else (found, True)
+        found = self.handler.find(case)
+        return (self.handler.perform(case), False) if found is None else (found, True)
 
-    def result(self, case: Case[K], future: Future[Any]) -> R:  # noqa: ARG002 (the other place's)
+    def result(self, case: Case[K], future: Future[Any]) -> R:  # noqa: ARG002 (the remote runner's)
         """Return what became of a run."""
         result: R
         result, was_found = future.result()
@@ -227,7 +236,7 @@ class Here(Place[K, R]):
         self.pool.shutdown(cancel_futures=True)
 
 
-class Elsewhere(Place[K, R]):
+class RemoteRunner(Runner[K, R]):
     """An executor of the user's: processes, or machines.
 
     What was done before is looked for here, and what comes back is kept here, in the caller's
@@ -235,7 +244,7 @@ class Elsewhere(Place[K, R]):
 
     Parameters
     ----------
-    work
+    handler
         What is done about each run.
     executor
         Left as it is in the end.
@@ -247,12 +256,12 @@ class Elsewhere(Place[K, R]):
 
     def __init__(
         self,
-        work: Work[K, R],
+        handler: RunHandler[K, R],
         executor: Executor,
         window: int | None = None,
         lost: tuple[type[Exception], ...] = (),
     ) -> None:
-        self.work = work
+        self.handler = handler
         self.executor = executor
         self.window = window or WINDOW
         self.lost: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError, *lost)
@@ -260,10 +269,10 @@ class Elsewhere(Place[K, R]):
 
     def submit(self, case: Case[K]) -> Future[Any]:
         """Hand out a run, unless it was done before."""
-        found = self.work.find(case)
+        found = self.handler.find(case)
         if found is None:
             try:
-                return self.executor.submit(perform_elsewhere, self.work.job(case))
+                return self.executor.submit(perform_elsewhere, self.handler.job(case))
             except self.lost as error:
                 raise lost_run(error) from None
         self.found += 1
@@ -280,7 +289,7 @@ class Elsewhere(Place[K, R]):
             record = future.result()
         except self.lost as error:
             raise lost_run(error) from None
-        return self.work.take(case, record)
+        return self.handler.take(case, record)
 
     def stop(self, waiting: dict[Future[Any], Case[K]]) -> None:
         """Take back what has not begun; what is under way ends by itself."""
@@ -297,17 +306,17 @@ def lost_run(error: Exception) -> EngineError:
 
 
 def drive(
-    agenda: Agenda[K, R],
-    place: Place[K, R],
+    queue: RunQueue[K, R],
+    runner: Runner[K, R],
     on_progress: Callable[[Progress], None] | None = None,
 ) -> None:
-    """Run all of an agenda.
+    """Run all of a queue.
 
     Parameters
     ----------
-    agenda
+    queue
         What to run, and who takes the results.
-    place
+    runner
         Where.
     on_progress
         Called several times a second, in this thread.
@@ -317,49 +326,51 @@ def drive(
     KeyboardInterrupt
         Ctrl-C; what is under way is stopped.
     DumbbellError
-        The first run that failed, unless the agenda goes on without it; the others are stopped.
+        The first run that failed, unless the queue goes on without it; the others are stopped.
     """
     waiting: dict[Future[Any], Case[K]] = {}
     finished, finished_s = 0, 0.0
     try:
-        for done in rounds(agenda, place, waiting):
+        for done in rounds(queue, runner, waiting):
             for future in done:
                 case = waiting.pop(future)
-                conclude(agenda, place, case, future)
+                conclude(queue, runner, case, future)
                 finished, finished_s = finished + 1, finished_s + case.time_s
             if on_progress is not None:
                 simulated_s = finished_s + sum(case.simulated_s() for case in waiting.values())
                 on_progress(
-                    Progress(finished, agenda.total, simulated_s, agenda.total_s, place.found)
+                    Progress(finished, queue.total, simulated_s, queue.total_s, runner.found)
                 )
     except BaseException:
-        place.stop(waiting)
+        runner.stop(waiting)
         for future, case in waiting.items():
             # What ended meanwhile is kept already, and counts.
             if future.done() and not future.cancelled() and future.exception() is None:
-                conclude(agenda, place, case, future)
+                conclude(queue, runner, case, future)
         raise
-    place.close()
+    runner.close()
 
 
-def conclude(agenda: Agenda[K, R], place: Place[K, R], case: Case[K], future: Future[Any]) -> None:
-    """Tell an agenda what became of a run."""
+def conclude(
+    queue: RunQueue[K, R], runner: Runner[K, R], case: Case[K], future: Future[Any]
+) -> None:
+    """Tell a queue what became of a run."""
     try:
-        result = place.result(case, future)
+        result = runner.result(case, future)
     except CongestionControlError as error:
-        if not agenda.failed(case, error):
+        if not queue.failed(case, error):
             raise
     else:
-        agenda.finished(case, result)
+        queue.finished(case, result)
 
 
 def rounds(
-    agenda: Agenda[K, R], place: Place[K, R], waiting: dict[Future[Any], Case[K]]
+    queue: RunQueue[K, R], runner: Runner[K, R], waiting: dict[Future[Any], Case[K]]
 ) -> Iterator[set[Future[Any]]]:
     """Hand out runs as long as there are any; yield those that are done, a few times a second."""
     while True:
-        while len(waiting) < place.window and (case := agenda.next()) is not None:
-            waiting[place.submit(case)] = case
+        while len(waiting) < runner.window and (case := queue.next()) is not None:
+            waiting[runner.submit(case)] = case
         if not waiting:
             return
         done, _ = wait(waiting, timeout=POLL_S, return_when=FIRST_COMPLETED)

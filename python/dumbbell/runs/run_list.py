@@ -14,7 +14,7 @@ from dumbbell.run.capture import Capture
 from dumbbell.run.directory import ParquetBytes
 from dumbbell.run.engine import SIMULATOR, check_engine, default_workers
 from dumbbell.runs.cache import Cache, as_cache
-from dumbbell.runs.executor import Case, Elsewhere, Here, Job, Place, Work, drive
+from dumbbell.runs.executor import Case, Job, LocalRunner, RemoteRunner, RunHandler, Runner, drive
 from dumbbell.runs.progress import Progress, SweepInterrupted
 from dumbbell.runs.record import Record, make_record
 from dumbbell.scenario import Scenario
@@ -73,23 +73,23 @@ def run_all(
     """
     listed = list(scenarios)
     check_engine(engine, *(scenario for _, scenario in listed))
-    agenda = ListAgenda(listed)
-    work = RunWork(engine, as_cache(cache, engine), on_finished, capture)
-    place: Place[K, Run]
+    queue = RunList(listed)
+    handler = RunWork(engine, as_cache(cache, engine), on_finished, capture)
+    runner: Runner[K, Run]
     if executor is None:
-        place = Here(work, workers or default_workers(engine))
+        runner = LocalRunner(handler, workers or default_workers(engine))
     else:
         if capture is not None:
             raise EngineError("captures are written by threads of this process; say no `executor`")
-        place = Elsewhere(work, executor, workers)
+        runner = RemoteRunner(handler, executor, workers)
     try:
-        drive(agenda, place, on_progress)
+        drive(queue, runner, on_progress)
     except KeyboardInterrupt:
-        raise SweepInterrupted(agenda.in_order(), agenda.total) from None
-    return agenda.in_order()
+        raise SweepInterrupted(queue.in_order(), queue.total) from None
+    return queue.in_order()
 
 
-class ListAgenda(Generic[K]):
+class RunList(Generic[K]):
     """Scenarios one after the other, and the runs they became."""
 
     def __init__(self, scenarios: list[tuple[K, Scenario]]) -> None:
@@ -118,7 +118,7 @@ class ListAgenda(Generic[K]):
 
 
 @dataclass
-class RunWork(Work[K, Run]):
+class RunWork(RunHandler[K, Run]):
     """A run is done with its time series, and handed over."""
 
     engine: str

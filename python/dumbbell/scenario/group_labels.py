@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from dumbbell.quantities.plain_value import word
+from dumbbell.quantities.plain_value import to_plain
 
 if TYPE_CHECKING:
     from dumbbell.congestion_control import CongestionControlChoice
@@ -71,7 +71,7 @@ def differences(groups: Sequence[Group], scenario: Scenario) -> list[str]:
         value = getattr(group, name)
         if name == "rtt" and value is None:
             return f"{scenario.rtt}{' at first' if scenario.rtt_steps else ''}"
-        return "none" if value is None else f"{word(value)}"
+        return "none" if value is None else f"{to_plain(value)}"
 
     names = [name for name in DISTINCTIONS if len({said(group, name) for group in groups}) > 1]
     # One word is enough where it tells all of them apart.

@@ -11,7 +11,7 @@ from typing import Any
 
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import ScenarioError
-from dumbbell.quantities.plain_value import check_count, check_flag, check_name, word
+from dumbbell.quantities.plain_value import check_count, check_flag, check_name, to_plain
 from dumbbell.quantities.quantity import U64_MAX, Buffer, Loss, Rate, Size, Time
 from dumbbell.quantities.steps import MIN_RTT_NS, RateSteps, RttSteps
 from dumbbell.scenario.group_labels import group_labels
@@ -436,11 +436,11 @@ class Scenario:
     def to_dict(self) -> dict[str, Any]:
         """Return the scenario in the words of a scenario file, quantities with units."""
         words = {
-            key: "" if (value := getattr(self, key)) is None else word(value)
+            key: "" if (value := getattr(self, key)) is None else to_plain(value)
             for key in SCENARIO_WORDS
         }
         groups = [
-            {k: word(v) for k in GROUP_WORDS if (v := getattr(group, k)) is not None}
+            {k: to_plain(v) for k in GROUP_WORDS if (v := getattr(group, k)) is not None}
             for group in self.groups
         ]
         return {**words, "group": groups}

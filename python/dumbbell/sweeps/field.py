@@ -10,7 +10,7 @@ from typing import Any
 from dumbbell.congestion_control import CongestionControlChoice, describe
 from dumbbell.congestion_control.choice import parse_integer
 from dumbbell.errors import ScenarioError, nearest
-from dumbbell.quantities.plain_value import check_count, check_flag, word
+from dumbbell.quantities.plain_value import check_count, check_flag, to_plain
 from dumbbell.quantities.quantity import (
     Buffer,
     Loss,
@@ -144,7 +144,7 @@ class Field:
             One that `parse` returned.
         """
         if self.groups is None:
-            words[self.key] = word(value)
+            words[self.key] = to_plain(value)
             return
         for index in self.groups:
             if self.kind is None:
@@ -152,7 +152,7 @@ class Field:
                 changed = CongestionControlChoice(cc.name, {**cc.params, self.key: value})
                 groups[index]["cc"] = str(changed)
             else:
-                groups[index][self.key] = word(value)
+                groups[index][self.key] = to_plain(value)
 
 
 def is_whole(value: Any) -> bool:

@@ -7,10 +7,10 @@ from collections import defaultdict
 from dumbbell.runs.measures import Measures
 from dumbbell.sweeps.design import Design
 
-__all__ = ["Sameness"]
+__all__ = ["IdenticalRuns"]
 
 
-class Sameness:
+class IdenticalRuns:
     """Whether the repetitions of each cell differ in anything that was measured."""
 
     def __init__(self) -> None:

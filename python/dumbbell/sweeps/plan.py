@@ -9,7 +9,7 @@ from typing import Any
 from dumbbell.errors import ScenarioError
 from dumbbell.metrics import METRICS, Warmup
 from dumbbell.scenario import Scenario
-from dumbbell.sweeps.until_ci import MIN_REPS, Tightness, check_metric
+from dumbbell.sweeps.until_ci import MIN_REPS, Precision, check_metric
 
 __all__ = ["Plan", "make_plan"]
 
@@ -66,7 +66,7 @@ def make_plan(
     if until_ci is not None:
         check_metric(metric)
         until_ci = until_ci if isinstance(until_ci, str) else in_unit_of(metric, until_ci)
-        Tightness.parse(until_ci, metric)
+        Precision.parse(until_ci, metric)
         if not 2 <= reps <= max_reps:
             raise ScenarioError(
                 f"an interval needs 2 repetitions at least, and {max_reps} at most are allowed; "

@@ -6,12 +6,12 @@ from collections import deque
 from collections.abc import Callable
 
 from dumbbell.errors import CongestionControlError
-from dumbbell.quantities.pluralize import counted
+from dumbbell.quantities.pluralize import pluralize
 from dumbbell.runs.executor import Case
 from dumbbell.runs.measures import Measures
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.plan import Plan
-from dumbbell.sweeps.until_ci import Tightness
+from dumbbell.sweeps.until_ci import Precision
 
 __all__ = ["Repetitions", "Taken"]
 
@@ -49,8 +49,8 @@ class Repetitions:
         self.scenarios = scenarios
         self.plan = plan
         self.take = take
-        self.tightness = (
-            None if plan.until_ci is None else Tightness.parse(plan.until_ci, plan.metric)
+        self.precision = (
+            None if plan.until_ci is None else Precision.parse(plan.until_ci, plan.metric)
         )
         self.planned = [0] * len(scenarios)
         self.open = [0] * len(scenarios)
@@ -70,7 +70,7 @@ class Repetitions:
         if not self.loose:
             return []
         limit = f"{self.plan.max_reps} runs with `{self.plan.metric}` not within"
-        return [f"{counted(self.loose, 'cell')} reached {limit} {self.plan.until_ci}"]
+        return [f"{pluralize(self.loose, 'cell')} reached {limit} {self.plan.until_ci}"]
 
     def _plan(self, cell: int, rep: int) -> None:
         self.waiting.append((cell, rep))
@@ -94,7 +94,7 @@ class Repetitions:
     def finished(self, case: Case[Key], result: Measures) -> None:
         """Take what was measured; plan more of a cell whose last run was not enough."""
         self.take(case.key, case.scenario, result)
-        if self.tightness is not None:
+        if self.precision is not None:
             self.values[case.key] = [group[self.plan.metric] for group in result]
         self._ended(case.key[0])
 
@@ -106,16 +106,16 @@ class Repetitions:
 
     def _ended(self, cell: int) -> None:
         self.open[cell] -= 1
-        if self.tightness is not None and self.open[cell] == 0:
-            self._repeat(cell, self.tightness)
+        if self.precision is not None and self.open[cell] == 0:
+            self._repeat(cell, self.precision)
 
-    def _repeat(self, cell: int, tightness: Tightness) -> None:
+    def _repeat(self, cell: int, precision: Precision) -> None:
         done = self.planned[cell]
         if any((cell, rep) in self.errors for rep in range(done)):
             return  # its mean would be of the runs that happened to survive
         by_group = list(zip(*(self.values[cell, rep] for rep in range(done)), strict=True))
-        more = tightness.more(by_group, self.plan.max_reps - done)
-        if done == self.plan.max_reps and tightness.more(by_group, 1):
+        more = precision.more(by_group, self.plan.max_reps - done)
+        if done == self.plan.max_reps and precision.more(by_group, 1):
             self.loose += 1
         for rep in range(done, done + more):
             self._plan(cell, rep)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from dumbbell.optional import optional
-from dumbbell.quantities.pluralize import counted
+from dumbbell.quantities.pluralize import pluralize
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.design import Axis, Cell, Design, group_names
@@ -62,7 +62,7 @@ class SweepResult:
     def __repr__(self) -> str:
         crossed = " x ".join(f"{len(axis.values)} {axis.name}" for axis in self.axes) or "1 cell"
         failed = f", {len(self.failed)} failed" if self.failed else ""
-        return f"<SweepResult {self.name}, {crossed}, {counted(len(self.runs), 'run')}{failed}>"
+        return f"<SweepResult {self.name}, {crossed}, {pluralize(len(self.runs), 'run')}{failed}>"
 
     @property
     def name(self) -> str:

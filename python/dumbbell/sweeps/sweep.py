@@ -14,12 +14,12 @@ from dumbbell.errors import EngineError, ResultError
 from dumbbell.run.capture import Capture
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, default_workers, engine_build
 from dumbbell.runs.cache import Cache, as_cache
-from dumbbell.runs.executor import Elsewhere, Here, Place, drive
+from dumbbell.runs.executor import LocalRunner, RemoteRunner, Runner, drive
 from dumbbell.runs.measures import Measures
 from dumbbell.runs.progress import Progress, SweepInterrupted
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.design import make_design
-from dumbbell.sweeps.identical_runs import Sameness
+from dumbbell.sweeps.identical_runs import IdenticalRuns
 from dumbbell.sweeps.kept_runs import KeptRuns
 from dumbbell.sweeps.plan import Plan, make_plan
 from dumbbell.sweeps.repetitions import Repetitions
@@ -151,25 +151,25 @@ class Sweep:
         check_engine(self.engine, *self.scenarios)
         self._check_places(executor, cluster, capture, out)
         directory = None if out is None else self._directory(Path(out))
-        work = SweepWork(
+        handler = SweepWork(
             self.engine, self.plan.warmup, as_cache(cache, self.engine), directory, capture
         )
         rows = Rows(self.design.axes, self.design.cells)
-        same = Sameness()
+        same = IdenticalRuns()
 
         def take(key: tuple[int, int], scenario: Scenario, measures: Measures) -> None:
             rows.add(key, scenario.seed, measures)
             same.add(key, measures)
 
-        agenda = Repetitions(self.scenarios, self.plan, take)
+        queue = Repetitions(self.scenarios, self.plan, take)
         with ExitStack() as stack:
-            place = self._place(work, executor, cluster, jobs, stack)
+            runner = self._runner(handler, executor, cluster, jobs, stack)
             try:
-                drive(agenda, place, on_progress)
+                drive(queue, runner, on_progress)
             except KeyboardInterrupt:
-                kept = self._finish(work, rows, same, agenda).runs
-                raise SweepInterrupted(kept, agenda.total) from None
-        return self._finish(work, rows, same, agenda)
+                kept = self._finish(handler, rows, same, queue).runs
+                raise SweepInterrupted(kept, queue.total) from None
+        return self._finish(handler, rows, same, queue)
 
     def _check_places(
         self, executor: object, cluster: object, capture: object, out: object
@@ -193,38 +193,38 @@ class Sweep:
         directory.open()
         return directory
 
-    def _place(
+    def _runner(
         self,
-        work: SweepWork,
+        handler: SweepWork,
         executor: Executor | None,
         cluster: Any,
         jobs: int | None,
         stack: ExitStack,
-    ) -> Place[tuple[int, int], Measures]:
+    ) -> Runner[tuple[int, int], Measures]:
         if cluster is not None:
             from dumbbell.runs.cluster import cluster_executor, lost_errors  # an extra
 
             distant = stack.enter_context(cluster_executor(cluster))
-            return Elsewhere(work, distant, jobs, lost_errors())
+            return RemoteRunner(handler, distant, jobs, lost_errors())
         if executor is not None:
-            return Elsewhere(work, executor, jobs)
-        return Here(work, jobs or default_workers(self.engine))
+            return RemoteRunner(handler, executor, jobs)
+        return LocalRunner(handler, jobs or default_workers(self.engine))
 
     def _finish(
-        self, work: SweepWork, rows: Rows, same: Sameness, agenda: Repetitions
+        self, handler: SweepWork, rows: Rows, same: IdenticalRuns, queue: Repetitions
     ) -> SweepResult:
         """Put together what is finished, and write it."""
         table = rows.table()
         # What was kept but did not come to be measured is in no row.
         keys = set(zip(table["cell"].to_pylist(), table["rep"].to_pylist(), strict=True))
-        runs = KeptRuns(self.design, {key: work.kept[key] for key in keys})
-        if work.out is not None:
-            work.out.write(len(runs), table, agenda.errors)
-        notes = [*same.notes(self.design), *agenda.notes]
-        notes += [] if work.cache is None else work.cache.notes
+        runs = KeptRuns(self.design, {key: handler.kept[key] for key in keys})
+        if handler.out is not None:
+            handler.out.write(len(runs), table, queue.errors)
+        notes = [*same.notes(self.design), *queue.notes]
+        notes += [] if handler.cache is None else handler.cache.notes
         return SweepResult(
             self.design, self.plan, self.engine, runs, table, provenance(), tuple(notes),
-            dict(sorted(agenda.errors.items())),
+            dict(sorted(queue.errors.items())),
         )  # fmt: skip
 
 

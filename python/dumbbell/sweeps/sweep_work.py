@@ -9,7 +9,7 @@ from dumbbell.errors import ResultError
 from dumbbell.run.capture import Capture, capture_beside
 from dumbbell.runs import record_directory
 from dumbbell.runs.cache import Cache
-from dumbbell.runs.executor import Case, Job, Work
+from dumbbell.runs.executor import Case, Job, RunHandler
 from dumbbell.runs.key import RunKey
 from dumbbell.runs.measures import Measures, in_words_of, measure_run, measured_as
 from dumbbell.runs.record import Record
@@ -22,7 +22,7 @@ Key = tuple[int, int]
 
 
 @dataclass
-class SweepWork(Work[Key, Measures]):
+class SweepWork(RunHandler[Key, Measures]):
     """The work of one sweep.
 
     Attributes

@@ -11,14 +11,14 @@ from dumbbell.metrics import METRICS
 from dumbbell.quantities.quantity import NUMBER
 from dumbbell.statistics import mean_interval
 
-__all__ = ["MIN_REPS", "Tightness", "check_metric"]
+__all__ = ["MIN_REPS", "Precision", "check_metric"]
 
 #: Fewer say next to nothing of their own spread.
 MIN_REPS = 5
 
 
 @dataclass(frozen=True)
-class Tightness:
+class Precision:
     """How far a confidence interval may reach to each side of its mean.
 
     Attributes
@@ -33,7 +33,7 @@ class Tightness:
     is_relative: bool
 
     @classmethod
-    def parse(cls, text: str, metric: str) -> Tightness:
+    def parse(cls, text: str, metric: str) -> Precision:
         """Read ``2%``, of the mean, or ``0.5Mbit/s``, in a unit of the metric.
 
         A number alone is a limit only of a metric without unit: ``0.01`` of Jain's index.

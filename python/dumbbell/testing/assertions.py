@@ -13,9 +13,9 @@ from dumbbell.gate import (
     Gate,
     Met,
     SuiteResult,
+    evaluate,
     find_suite,
     is_baseline,
-    judge,
     load_baseline,
     run_suite,
     save_baseline,
@@ -175,7 +175,7 @@ def assert_suite(
     __tracebackhide__ = True
     chosen = find_suite(suite)
     chosen = chosen.of_cases(cases) if cases else chosen
-    gate = judge(run_suite(chosen, str(cc), **settings), level=level)
+    gate = evaluate(run_suite(chosen, str(cc), **settings), level=level)
     check_passed(gate)
     return gate
 
@@ -228,13 +228,13 @@ def assert_no_regression(
     if record:
         after = run_suite(chosen, str(cc), engine=engine, jobs=jobs)
         save_baseline(after, place)
-        return judge(after, level=level)
+        return evaluate(after, level=level)
     if not is_baseline(place):
         raise AssertionError(f"{place}: holds no baseline; record it with `--dumbbell-record`")
     before = load_baseline(place)
     check_same_suite(before, chosen.document, place)
     after = run_suite(chosen, str(cc), engine=engine, jobs=jobs, seed=min(before.seeds))
-    gate = judge(after, before, tolerances=tolerances, level=level)
+    gate = evaluate(after, before, tolerances=tolerances, level=level)
     check_passed(gate)
     return gate
 

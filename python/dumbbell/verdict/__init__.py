@@ -18,14 +18,14 @@ from dumbbell.verdict.counters import (
     check_rto_stalls,
     check_rtt,
 )
-from dumbbell.verdict.emulation import judge_emulation
-from dumbbell.verdict.reason import INVALID, OK, WARN, Reason, Verdict, gravest
+from dumbbell.verdict.emulation import evaluate_emulation
+from dumbbell.verdict.reason import INVALID, OK, WARN, Reason, Verdict, worst
 
-__all__ = ["INVALID", "OK", "WARN", "Reason", "Verdict", "gravest", "judge"]
+__all__ = ["INVALID", "OK", "WARN", "Reason", "Verdict", "evaluate", "worst"]
 
 
-def judge(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
-    """Judge a run by its counters.
+def evaluate(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
+    """Evaluate a run by its counters.
 
     Parameters
     ----------
@@ -50,6 +50,6 @@ def judge(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
         *check_cwnd_zero(scenario, summary),
         *check_idle(scenario, summary),
         *check_ecn(scenario, summary),
-        *judge_emulation(scenario, summary),
+        *evaluate_emulation(scenario, summary),
     ]
     return Verdict(tuple(reasons))

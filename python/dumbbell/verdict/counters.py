@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from dumbbell.quantities.pluralize import counted
+from dumbbell.quantities.pluralize import pluralize
 from dumbbell.scenario import Scenario
 from dumbbell.verdict.reason import INVALID, WARN, Reason, about_flows
 
@@ -132,7 +132,7 @@ def check_queue_delay(scenario: Scenario, summary: Mapping[str, Any]) -> Iterato
     lowest_bps = min([link["link_rate_bps"], *(int(rate) for _, rate in scenario.rate_steps)])
     longest_us = ahead_bytes * 8 * 10**6 / lowest_bps * (1 + RATE_TOLERANCE)
     if is_emulated(summary):
-        # A packet that is looked at late has waited for that too; `lateness` judges how late.
+        # A packet that is looked at late has waited for that too; `lateness` checks how late.
         longest_us += summary["emulation"]["lateness_max_us"]
     if link["queue_delay_max_us"] > longest_us + 1:  # + 1: whole µs
         yield Reason(
@@ -184,7 +184,7 @@ def check_limited(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Re
 def check_rto_stalls(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
     """No flow stood still for long after a retransmission timeout."""
     stalled = [
-        (flow, f"{stall_us / 1e6:.2f} s at a time, {counted(flow['rto_count'], 'RTO')}")
+        (flow, f"{stall_us / 1e6:.2f} s at a time, {pluralize(flow['rto_count'], 'RTO')}")
         for flow in summary["flows"]
         # A kernel does not tell.
         if (stall_us := flow["rto_stall_max_us"] or 0) >= RTO_STALL_US

@@ -12,7 +12,7 @@ from typing import Any
 from dumbbell.scenario import Scenario
 from dumbbell.verdict.reason import INVALID, WARN, Reason
 
-__all__ = ["judge_emulation"]
+__all__ = ["evaluate_emulation"]
 
 #: p99 lateness over the smallest base RTT. Up to a hundredth, RTTs are as accurate as rate and base
 #: RTT are asked to be. A twentieth is a queue of its own: 2 ms of 40 ms are eight packets at 50
@@ -45,8 +45,8 @@ READ_US = 50_000
 BURST_BYTES = 65_536
 
 
-def judge_emulation(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """Judge what the kernel engine says of itself; nothing for a simulated run."""
+def evaluate_emulation(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+    """Check what the kernel engine says of itself; nothing for a simulated run."""
     facts = summary.get("emulation")
     if facts is None:
         return

@@ -8,13 +8,13 @@ from typing import Any
 
 from dumbbell.scenario import Scenario
 
-__all__ = ["INVALID", "OK", "WARN", "Reason", "Verdict", "about_flows", "gravest"]
+__all__ = ["INVALID", "OK", "WARN", "Reason", "Verdict", "about_flows", "worst"]
 
 OK, WARN, INVALID = "OK", "WARN", "INVALID"
 
 
-def gravest(statuses: Iterable[str]) -> str:
-    """Return the gravest of some verdicts; OK when there are none."""
+def worst(statuses: Iterable[str]) -> str:
+    """Return the worst of some verdicts; OK when there are none."""
     return max(statuses, key=(OK, WARN, INVALID).index, default=OK)
 
 
@@ -48,8 +48,8 @@ class Verdict:
 
     @property
     def status(self) -> str:
-        """The gravest of the reasons."""
-        return gravest(reason.status for reason in self.reasons)
+        """The worst of the reasons."""
+        return worst(reason.status for reason in self.reasons)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as `--json` has it."""

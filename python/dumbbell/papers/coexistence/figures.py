@@ -12,7 +12,7 @@ from dumbbell.papers.coexistence.points import Point
 from dumbbell.papers.paper import ResultTable
 from dumbbell.plots import Curve, Figure, overlay, style_of
 from dumbbell.statistics import mean_and_interval
-from dumbbell.verdict import gravest
+from dumbbell.verdict import worst
 
 __all__ = ["draw_figures", "make_tables"]
 
@@ -92,7 +92,7 @@ def make_tables(m: Measurements) -> list[ResultTable]:
                 mean_and_interval(m.values(both, lambda run: run.cubic_mbps)),
                 mean_and_interval(m.values(both, lambda run: run.total_mbps)),
                 mean_and_interval(m.values(both, lambda run: run.rtos)),
-                gravest([run.verdict for point in (alone, both) for run in m.measured[point]]),
+                worst([run.verdict for point in (alone, both) for run in m.measured[point]]),
             )
         )
     return [

@@ -13,7 +13,7 @@ from dumbbell.papers.kakenhi2024.measurements import AloneMeasured, Measurements
 from dumbbell.papers.kakenhi2024.points import ALONE_CCS, DEEP_BDP, RIVALS, Alone, Mixed
 from dumbbell.papers.paper import ResultTable
 from dumbbell.plots import Curve, Figure, overlay, style_of
-from dumbbell.verdict import gravest
+from dumbbell.verdict import worst
 
 __all__ = ["draw_figures", "make_tables"]
 
@@ -210,7 +210,7 @@ def alone_table(m: Measurements, buffer: float) -> ResultTable:
             for _, _, form, what in ALONE_METRICS
         ]
         verdicts = [run.verdict for cc in ALONE_CCS for run in m.alone[Alone(cc, n, buffer)]]
-        rows.append((str(n), *cells, gravest(verdicts)))
+        rows.append((str(n), *cells, worst(verdicts)))
     names = " / ".join(style_of(cc).label for cc in ALONE_CCS)
     return ResultTable(
         title=f"Flows of one kind, 100 Mbit/s, {buffer:g} BDP: {names}",
@@ -255,7 +255,7 @@ def mixed_table(m: Measurements, mix: tuple[int, int]) -> ResultTable:
             (
                 f"{buffer:g}",
                 *(f"{m.of_fair(point):.2f}" for point in points),
-                gravest(verdicts),
+                worst(verdicts),
             )
         )
     rival, cubic = mix

@@ -17,7 +17,7 @@ from dumbbell.plots import Curve, Figure, buffer_colors, style_of
 from dumbbell.run import Run
 from dumbbell.run.series import flow_series
 from dumbbell.statistics import mean_and_interval
-from dumbbell.verdict import gravest
+from dumbbell.verdict import worst
 
 __all__ = ["OVER_TIME", "OverTime", "draw_figures", "make_tables", "over_time_figure"]
 
@@ -153,7 +153,7 @@ def make_table(m: Measurements, rival: str, n: int) -> ResultTable:
                 f"{m.mean(point, lambda run: run.copa.rtt_mean_ms):.0f}",
                 f"{m.mean(point, lambda run: run.competitive_share):.0%}",
                 "–" if math.isnan(rtos) else f"{rtos:g}",
-                gravest([measured.verdict for measured in m.measured[point]]),
+                worst([measured.verdict for measured in m.measured[point]]),
             )
         )
     return ResultTable(

@@ -20,7 +20,7 @@ from dumbbell.papers.saito2022.points import (
 from dumbbell.plots import Curve, Figure, buffer_colors, overlay, style_of
 from dumbbell.run.series import flow_series, state_labels
 from dumbbell.statistics import mean_and_interval
-from dumbbell.verdict import gravest
+from dumbbell.verdict import worst
 
 __all__ = ["draw_figures", "make_tables"]
 
@@ -159,7 +159,7 @@ def runs_table(m: Measurements, spread: str) -> ResultTable:
                 mean_and_interval(m.values(point, lambda run: run.rtt_mean_ms)),
                 f"{m.mean(point, lambda run: run.competitive_share):.0%}",
                 locked(m, point),
-                gravest([run.verdict for run in m.measured[point]]),
+                worst([run.verdict for run in m.measured[point]]),
             )
         )
     return ResultTable(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.python.judges.flow_figures import Direction, Figures, FiguresByDirection
-from tests.python.judges.programs import run
+from tests.python.oracles.flow_figures import Direction, Figures, FiguresByDirection
+from tests.python.oracles.programs import run
 
 __all__ = ["expert_lines", "interface_names", "measure", "to_classic_pcap"]
 

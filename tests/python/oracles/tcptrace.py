@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from tests.python.judges.flow_figures import Direction, Figures, FiguresByDirection
-from tests.python.judges.programs import run
+from tests.python.oracles.flow_figures import Direction, Figures, FiguresByDirection
+from tests.python.oracles.programs import run
 
 __all__ = ["measure"]
 

@@ -1,4 +1,4 @@
-"""What is compared with each judge, how exactly, and where a judge is known to count otherwise.
+"""What is compared with each oracle, how exactly, and where an oracle is known to count otherwise.
 
 Each `known` is a row of the table in docs/analysis.md that says who is right, and why.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from tests.python.judges.comparison import Row, Rule
+from tests.python.oracles.comparison import Row, Rule
 
 __all__ = ["TCPTRACE", "TSHARK"]
 
@@ -36,11 +36,11 @@ def has_data(row: Row) -> bool:
 
 
 def is_as_on_the_wire(row: Row) -> bool:
-    """Whether packets are the wire's; ACKs of parts of larger ones are lost on both judges."""
+    """Whether packets are the wire's; ACKs of parts of larger ones are lost on both oracles."""
     return not row["offload"]
 
 
-def is_judged_by_tshark(row: Row) -> bool:
+def is_checked_by_tshark(row: Row) -> bool:
     """Whether RTT and in-flight are a sender's; tshark takes no sample of 0, as receivers have."""
     return has_data(row) and row["vantage"] != "receiver"
 
@@ -113,7 +113,7 @@ TSHARK = (
     Rule("below_highest_pkts", below_highest, 1.0, known="the sequence number of a pure ACK"),
     Rule("dup_acks", column("dup_acks"), applies=has_data, known="duplicate ACKs without data"),
     Rule("rtt_min_ms", ms("rtt_min_us"), 0.001, known="tshark's RTT samples",
-         applies=lambda row: is_judged_by_tshark(row) and is_as_on_the_wire(row)),
+         applies=lambda row: is_checked_by_tshark(row) and is_as_on_the_wire(row)),
     Rule("inflight_max_bytes", inflight_without_holes, known="lost packets in flight",
-         most=lambda row: row["inflight_max_bytes"], applies=is_judged_by_tshark),
+         most=lambda row: row["inflight_max_bytes"], applies=is_checked_by_tshark),
 )  # fmt: skip

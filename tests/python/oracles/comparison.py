@@ -1,4 +1,4 @@
-"""Our figures beside a judge's."""
+"""Our figures beside an oracle's (another program's)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import dumbbell
-from tests.python.judges.flow_figures import Direction, FiguresByDirection
+from tests.python.oracles.flow_figures import Direction, FiguresByDirection
 
 __all__ = ["Row", "Rule", "compare", "our_rows"]
 
@@ -22,17 +22,17 @@ class Rule:
     Attributes
     ----------
     name
-        The judge's figure.
+        The oracle's figure.
     ours
-        The same, from a row of ours: as the judge counts it.
+        The same, from a row of ours: as the oracle counts it.
     exact_to
-        By how much they may differ: what the judge rounds to.
+        By how much they may differ: what the oracle rounds to.
     most
-        With it the judge's figure lies between `ours` and this.
+        With it the oracle's figure lies between `ours` and this.
     applies
-        Whether a direction is compared: not where the judge is known to go wrong.
+        Whether a direction is compared: not where the oracle is known to go wrong.
     known
-        Where the judge counts otherwise than we do: the difference's name in docs/analysis.md.
+        Where the oracle counts otherwise than we do: the difference's name in docs/analysis.md.
     """
 
     name: str
@@ -42,9 +42,9 @@ class Rule:
     applies: Callable[[Row], bool] = lambda _: True
     known: str = ""
 
-    def agrees(self, row: Row, judged: float | None) -> bool:
-        """Whether the judge's figure is ours; where that is none, ours is none or 0."""
-        mine, theirs = self.ours(row) or 0.0, judged
+    def agrees(self, row: Row, checked: float | None) -> bool:
+        """Whether the oracle's figure is ours; where that is none, ours is none or 0."""
+        mine, theirs = self.ours(row) or 0.0, checked
         if theirs is None:
             return mine == 0
         most = mine if self.most is None else self.most(row)
@@ -64,7 +64,7 @@ def our_rows(capture: Path) -> dict[Direction, Row]:
 def compare(
     ours: Mapping[Direction, Row], theirs: FiguresByDirection, rules: Sequence[Rule]
 ) -> list[str]:
-    """List where a judge says otherwise."""
+    """List where an oracle differs."""
     assert set(ours) == set(theirs), "not the same connections"
     return [
         f"{direction.source}:{direction.source_port} {rule.name}: ours {rule.ours(row)}, "

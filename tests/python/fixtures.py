@@ -6,10 +6,17 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from tests.python.judges.pcap import Record, tcp_frame
+from tests.python.oracles.pcap import Record, tcp_frame
 
 __all__ = [
-    "CLIENT", "CLIENT_ISN", "MSS", "SERVER", "SERVER_ISN", "download", "handmade", "write_pcapng",
+    "CLIENT",
+    "CLIENT_ISN",
+    "MSS",
+    "SERVER",
+    "SERVER_ISN",
+    "capture_records",
+    "download",
+    "write_pcapng",
 ]  # fmt: skip
 
 CLIENT, SERVER = ("192.0.2.1", 40_000), ("198.51.100.7", 443)
@@ -22,7 +29,7 @@ def sack(start: int, end: int) -> bytes:
     return b"\x01\x01" + struct.pack("!BBII", 5, 10, start % 2**32, end % 2**32)
 
 
-def handmade() -> list[Record]:
+def capture_records() -> list[Record]:
     """A connection at its sender: 40 ms RTT, four segments, the second is lost and sent again."""
     ids = {CLIENT: 0, SERVER: 0}
     records = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.python.judges.pcap import Record
+from tests.python.oracles.pcap import Record
 
 __all__ = ["delayed"]
 

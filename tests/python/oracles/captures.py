@@ -1,4 +1,4 @@
-"""The captures that our analysis is judged on: each shows something that the others do not."""
+"""The captures that our analysis is checked on: each shows something that the others do not."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 import dumbbell
 from dumbbell import Group, Run, Scenario
 from dumbbell.cli.machine import abilities, facts
-from tests.python.judges import real_transfer
-from tests.python.judges.pcap import read_pcap, write_pcap
-from tests.python.judges.reorder import delayed
-from tests.python.judges.tshark import to_classic_pcap
+from tests.python.oracles import real_transfer
+from tests.python.oracles.pcap import read_pcap, write_pcap
+from tests.python.oracles.reorder import delayed
+from tests.python.oracles.tshark import to_classic_pcap
 
 __all__ = ["CASES", "KERNEL_CASES", "RUN_CASES", "SIMULATED", "Captured", "build"]
 
@@ -65,7 +65,7 @@ class Captured:
     path
         As it was written.
     points
-        Classic pcaps of the points to be judged, by name.
+        Classic pcaps of the points to be checked, by name.
     run
         The run that was captured, if it was one of ours.
     """
@@ -76,7 +76,7 @@ class Captured:
 
 
 def of_run(scenario: Scenario, directory: Path, engine: str) -> Captured:
-    """Run a scenario with a capture; judged are the senders' points and one receiver's."""
+    """Run a scenario with a capture; checked are the senders' points and one receiver's."""
     path = directory / "capture.pcapng"
     run = dumbbell.run(scenario, engine=engine, capture=path)
     names = [f"sender-{group}" for group in range(len(scenario.groups))] + ["receiver-0"]

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import dumbbell
-from tests.python.judges import tcptrace, tshark
-from tests.python.judges.captures import CASES, RUN_CASES, Captured, build
-from tests.python.judges.comparison import Rule, compare, our_rows
-from tests.python.judges.flow_figures import Direction
-from tests.python.judges.programs import needs, run
-from tests.python.judges.rules import TCPTRACE, TSHARK
+from tests.python.oracles import tcptrace, tshark
+from tests.python.oracles.captures import CASES, RUN_CASES, Captured, build
+from tests.python.oracles.comparison import Rule, compare, our_rows
+from tests.python.oracles.flow_figures import Direction
+from tests.python.oracles.programs import needs, run
+from tests.python.oracles.rules import TCPTRACE, TSHARK
 
 # The points of a capture are told apart by tshark, for tcptrace too.
 needs_tcptrace = needs("tcptrace", "tshark")
@@ -83,7 +83,7 @@ def test_a_point_alone_is_what_it_is_among_the_others(captured, name):
 
 @needs_tcptrace
 def test_the_captures_show_what_they_are_for(captured):
-    """Otherwise the judges would have nothing to judge."""
+    """Otherwise the oracles would have nothing to compare."""
 
     def total(name: str, point: str, column: str) -> int:
         rows = our_rows(captured(name).points[point]).values()

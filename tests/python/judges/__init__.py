@@ -1,1 +1,0 @@
-"""The programs that our analysis is judged by, and the captures that it is judged on."""
