@@ -5,6 +5,7 @@ from typing import Final, Protocol, final, type_check_only
 
 __all__ = [
     "ENGINE_VERSION",
+    "MAX_ROWS",
     "AckSample",
     "Cancelled",
     "CaptureError",
@@ -313,3 +314,6 @@ def running_call() -> tuple[int, str, int, bool, int] | None:
     """
 
 ENGINE_VERSION: Final[str]
+
+MAX_ROWS: Final[int]
+"""Largest number of rows of a run's time series."""

@@ -17,9 +17,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use dumbbell_capture::CaptureConfig;
 use dumbbell_emu::{Error, run};
-use dumbbell_run::{
-    BottleneckConfig, CongestionControl, Control, Emulation, Group, Output, Queue, Scenario,
-};
+use dumbbell_run::{BottleneckConfig, Control, Emulation, Group, Output, Queue, Scenario};
 
 const RATES_MBIT: [u64; 9] = [50, 100, 200, 400, 600, 800, 1000, 1200, 1500];
 const FLOWS: [u32; 2] = [16, 128];
@@ -153,31 +151,18 @@ fn scenario(flows: u32, rate_mbit: u64) -> Scenario {
         sample_interval_ns: SAMPLE_NS,
         bottleneck: BottleneckConfig {
             link_rate_bps,
-            rate_steps: Vec::new(),
-            ecn_threshold: None,
-            random_loss_ppb: 0,
             queue: Queue::Bfifo {
                 limit_bytes: link_rate_bps / 8 * BASE_RTT_NS / 1_000_000_000,
             },
+            ..BottleneckConfig::default()
         },
         groups: vec![Group {
-            cc: CongestionControl {
-                name: "linux/bbr".to_owned(),
-                params: BTreeMap::new(),
-            },
+            cc: "linux/bbr".into(),
             flows,
             base_rtt_ns: BASE_RTT_NS,
-            rtt_steps: Vec::new(),
-            start_ns: 0,
             start_jitter_ns: 100_000_000,
-            stop_ns: None,
-            size_bytes: None,
-            mss_bytes: 1448,
-            rwnd_bytes: 1 << 30,
-            sndbuf_bytes: 1 << 30,
-            tso: true,
-            delayed_ack: true,
-            ecn: false,
+            ..Group::default()
         }],
+        ..Scenario::default()
     }
 }

@@ -44,7 +44,7 @@ fn path_bytes(scenario: &Scenario) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use dumbbell_run::{BottleneckConfig, CongestionControl, Group};
+    use dumbbell_run::{BottleneckConfig, Group};
 
     use super::*;
 
@@ -55,30 +55,16 @@ mod tests {
             sample_interval_ns: 0,
             bottleneck: BottleneckConfig {
                 link_rate_bps: 50_000_000,
-                rate_steps: Vec::new(),
-                ecn_threshold: None,
-                random_loss_ppb: 0,
                 queue: Queue::Bfifo { limit_bytes },
+                ..BottleneckConfig::default()
             },
             groups: vec![Group {
-                cc: CongestionControl {
-                    name: "reno".to_owned(),
-                    params: std::collections::BTreeMap::new(),
-                },
-                flows: 1,
+                cc: "reno".into(),
                 base_rtt_ns: 40_000_000,
-                rtt_steps: Vec::new(),
-                start_ns: 0,
-                start_jitter_ns: 0,
-                stop_ns: None,
-                size_bytes: None,
-                mss_bytes: 1448,
                 rwnd_bytes,
-                sndbuf_bytes: 1 << 30,
-                tso: true,
-                delayed_ack: true,
-                ecn: false,
+                ..Group::default()
             }],
+            ..Scenario::default()
         }
     }
 

@@ -280,6 +280,10 @@ mod _core {
     /// Version of the engine.
     #[pymodule_export]
     const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    /// Largest number of rows of a run's time series.
+    #[pymodule_export]
+    const MAX_ROWS: u64 = dumbbell_run::MAX_ROWS;
 }
 
 fn cc_error(error: dumbbell_cc::Error) -> PyErr {

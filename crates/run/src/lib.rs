@@ -42,7 +42,9 @@ pub use queue_discipline::QueueDiscipline;
 pub use rate::{bits_per_second, ratio};
 pub use refusal::Refusal;
 pub use samples::{FlowSamples, QueueSamples, RawColumn, StateSamples, UNKNOWN, per_second};
-pub use scenario::{CongestionControl, EcnThreshold, Group, Queue, RateStep, RttStep, Scenario};
+pub use scenario::{
+    CongestionControl, EcnThreshold, Group, MAX_ROWS, Queue, RateStep, RttStep, Scenario,
+};
 pub use summary::{BottleneckSummary, FlowSummary, LoadedCc, Summary};
 pub use table::{Table, TimeSeries};
 

@@ -12,7 +12,9 @@ use crate::random::{element_generator, up_to};
 use crate::refusal::Refusal;
 
 /// A dumbbell: groups of flows through one bottleneck.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// A default has zeros for what must be set, which [`Scenario::check`] refuses.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// Seed of every random generator of the run.
@@ -27,8 +29,8 @@ pub struct Scenario {
     pub groups: Vec<Group>,
 }
 
-/// The shared link and its queue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The shared link and its queue. A default has no rate and no buffer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bottleneck {
     /// Capacity on the wire, bit/s: Ethernet, IP and TCP headers count.
@@ -152,6 +154,12 @@ pub enum Queue {
     },
 }
 
+impl Default for Queue {
+    fn default() -> Self {
+        Self::Bfifo { limit_bytes: 0 }
+    }
+}
+
 /// Flows that are alike.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -188,12 +196,35 @@ pub struct Group {
     pub ecn: bool,
 }
 
+impl Default for Group {
+    /// One bulk flow of a Linux host (segmentation offload, delayed ACKs) that no window limits;
+    /// without a congestion control and a base RTT.
+    fn default() -> Self {
+        Self {
+            cc: CongestionControl::default(),
+            flows: 1,
+            base_rtt_ns: 0,
+            rtt_steps: Vec::new(),
+            start_ns: 0,
+            start_jitter_ns: 0,
+            stop_ns: None,
+            size_bytes: None,
+            mss_bytes: 1448,
+            rwnd_bytes: 1 << 30,
+            sndbuf_bytes: 1 << 30,
+            tso: true,
+            delayed_ack: true,
+            ecn: false,
+        }
+    }
+}
+
 fn is_off(flag: &bool) -> bool {
     !flag
 }
 
 /// A congestion control by name (`copa`) or file (`./mine.bpf.c`), with parameters.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CongestionControl {
     /// Name of a built-in, or path of a source file.
@@ -203,11 +234,21 @@ pub struct CongestionControl {
     pub params: BTreeMap<String, i64>,
 }
 
+impl From<&str> for CongestionControl {
+    /// With its default parameters.
+    fn from(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            params: BTreeMap::new(),
+        }
+    }
+}
+
 /// Largest header beyond the payload, bytes: a packet must fit in the buffer.
 const HEADER_BYTES: u64 = dumbbell_path::DATA_HEADER_BYTES as u64;
 
-/// Rows of a time series that fit in a machine's memory.
-const MAX_ROWS: u64 = 200_000_000;
+/// Largest number of rows of a run's time series; more do not fit in the memory of most machines.
+pub const MAX_ROWS: u64 = 100_000_000;
 
 impl Scenario {
     /// Refuses what no engine can run; each message names the value and the remedy.

@@ -14,7 +14,7 @@
 use std::process::Command;
 
 use cpu_time::ProcessTime;
-use dumbbell_sim::{Bottleneck, CongestionControl, Control, Group, Queue, Scenario, run};
+use dumbbell_sim::{Bottleneck, Control, Group, Queue, Scenario, run};
 
 /// Counted runs of each case.
 const RUNS: usize = 5;
@@ -169,36 +169,23 @@ fn scenario(case: &Case) -> Scenario {
         sample_interval_ns: 10_000_000,
         bottleneck: Bottleneck {
             link_rate_bps: case.link_rate_bps,
-            rate_steps: Vec::new(),
-            ecn_threshold: None,
-            random_loss_ppb: 0,
             queue: Queue::Bfifo {
                 limit_bytes: (bdp_bytes * case.buffer_bdp) as u64,
             },
+            ..Bottleneck::default()
         },
         groups: case
             .groups
             .iter()
             .map(|&(name, flows)| Group {
-                cc: CongestionControl {
-                    name: name.to_owned(),
-                    params: [].into(),
-                },
+                cc: name.into(),
                 flows,
                 base_rtt_ns: BASE_RTT_NS,
-                rtt_steps: Vec::new(),
-                start_ns: 0,
                 start_jitter_ns: 100_000_000,
-                stop_ns: None,
-                size_bytes: None,
-                mss_bytes: 1448,
-                rwnd_bytes: 1 << 30,
-                sndbuf_bytes: 1 << 30,
-                tso: true,
-                delayed_ack: true,
-                ecn: false,
+                ..Group::default()
             })
             .collect(),
+        ..Scenario::default()
     }
 }
 

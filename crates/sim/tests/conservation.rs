@@ -2,12 +2,10 @@
 
 mod common;
 
-use std::collections::BTreeMap;
-
 use common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, column, simulate};
 use dumbbell_sim::{
-    Bottleneck, BottleneckSummary, CongestionControl, EcnThreshold, FlowSummary, Group, Output,
-    Queue, RttStep, Scenario,
+    Bottleneck, BottleneckSummary, EcnThreshold, FlowSummary, Group, Output, Queue, RttStep,
+    Scenario,
 };
 use proptest::prelude::*;
 
@@ -75,10 +73,7 @@ fn group(duration_ns: u64) -> impl Strategy<Value = Group> {
             let (tso, delayed_ack, rwnd_bytes, sndbuf_bytes, ecn) = host;
             let at = |share: f64| (share * duration_ns as f64) as u64;
             Group {
-                cc: CongestionControl {
-                    name: cc.to_owned(),
-                    params: BTreeMap::new(),
-                },
+                cc: cc.into(),
                 base_rtt_ns: (rtt_ms * NS_PER_MS as f64) as u64,
                 rtt_steps,
                 start_ns: at(start),
@@ -152,12 +147,13 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                     sample_interval_ns: 50 * NS_PER_MS,
                     bottleneck: Bottleneck {
                         link_rate_bps: link_rate_bps as u64,
-                        rate_steps: Vec::new(),
                         ecn_threshold,
                         random_loss_ppb,
                         queue,
+                        ..Bottleneck::default()
                     },
                     groups: groups.clone(),
+                    ..Scenario::default()
                 }
             })
         })
@@ -315,10 +311,8 @@ fn a_sized_flow_delivers_every_byte_through_a_buffer_of_one_packet() {
         let scenario = Scenario {
             bottleneck: Bottleneck {
                 link_rate_bps: 5_000_000,
-                rate_steps: Vec::new(),
-                ecn_threshold: None,
-                random_loss_ppb: 0,
                 queue: Queue::Pfifo { limit_pkts: 1 },
+                ..Bottleneck::default()
             },
             ..common::dumbbell(5_000_000, PACKET_BYTES, 300, vec![sized])
         };

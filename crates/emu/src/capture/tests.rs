@@ -1,11 +1,10 @@
 //! What the file says of a run, against what the relay and the flows say of it.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use dumbbell_run::{BottleneckConfig, CongestionControl, Control, Group, Output, Queue};
+use dumbbell_run::{BottleneckConfig, Control, Group, Output, Queue};
 use tempfile::TempDir;
 
 use super::captured::{Captured, read, rtts_us};
@@ -20,23 +19,11 @@ const MS: u64 = 1_000_000;
 
 fn group(base_rtt_ms: u64, size_bytes: Option<u64>) -> Group {
     Group {
-        cc: CongestionControl {
-            name: "linux/reno".to_owned(),
-            params: BTreeMap::new(),
-        },
+        cc: "linux/reno".into(),
         flows: 2,
         base_rtt_ns: base_rtt_ms * MS,
-        rtt_steps: Vec::new(),
-        start_ns: 0,
-        start_jitter_ns: 0,
-        stop_ns: None,
         size_bytes,
-        mss_bytes: 1448,
-        rwnd_bytes: 1 << 30,
-        sndbuf_bytes: 1 << 30,
-        tso: true,
-        delayed_ack: true,
-        ecn: false,
+        ..Group::default()
     }
 }
 
@@ -48,14 +35,13 @@ fn scenario(duration_ms: u64) -> Scenario {
         sample_interval_ns: 10 * MS,
         bottleneck: BottleneckConfig {
             link_rate_bps: 50_000_000,
-            rate_steps: Vec::new(),
-            ecn_threshold: None,
-            random_loss_ppb: 0,
             queue: Queue::Bfifo {
                 limit_bytes: 40_000,
             },
+            ..BottleneckConfig::default()
         },
         groups: vec![group(20, None), group(30, Some(200_000))],
+        ..Scenario::default()
     }
 }
 

@@ -8,7 +8,7 @@ use std::net::{SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dumbbell_run::{BottleneckConfig, CongestionControl, Group, Queue, RttStep};
+use dumbbell_run::{BottleneckConfig, Group, Queue, RttStep};
 
 use super::*;
 use crate::hosts::host::{Hosts, RECEIVER_PORT};
@@ -19,23 +19,12 @@ const MS: u64 = 1_000_000;
 
 pub(super) fn group(base_rtt_ms: u64) -> Group {
     Group {
-        cc: CongestionControl {
-            name: "reno".to_owned(),
-            params: std::collections::BTreeMap::new(),
-        },
+        cc: "reno".into(),
         flows: 2,
         base_rtt_ns: base_rtt_ms * MS,
-        rtt_steps: Vec::new(),
-        start_ns: 0,
-        start_jitter_ns: 0,
-        stop_ns: None,
-        size_bytes: None,
-        mss_bytes: 1448,
         rwnd_bytes: 8 << 20,
         sndbuf_bytes: 8 << 20,
-        tso: true,
-        delayed_ack: true,
-        ecn: false,
+        ..Group::default()
     }
 }
 
@@ -46,12 +35,11 @@ pub(super) fn scenario(link_rate_bps: u64, limit_bytes: u64, groups: Vec<Group>)
         sample_interval_ns: 10 * MS,
         bottleneck: BottleneckConfig {
             link_rate_bps,
-            rate_steps: Vec::new(),
-            ecn_threshold: None,
-            random_loss_ppb: 0,
             queue: Queue::Bfifo { limit_bytes },
+            ..BottleneckConfig::default()
         },
         groups,
+        ..Scenario::default()
     }
 }
 

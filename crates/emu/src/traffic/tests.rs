@@ -3,12 +3,11 @@
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
-use dumbbell_run::{BottleneckConfig, CongestionControl, Control, Group, Queue, Scenario, UNKNOWN};
+use dumbbell_run::{BottleneckConfig, Control, Group, Queue, Scenario, UNKNOWN};
 
 use crate::calibration::calibrate;
 use crate::error::Error;
 use crate::hosts::host::Hosts;
-use crate::hosts::host::UNLIMITED_BYTES;
 use crate::machine::clock::monotonic_ns;
 use crate::relay::{Relay, RelayReport};
 use crate::sampling::flow_report::FlowReport;
@@ -20,23 +19,10 @@ const MS: u64 = 1_000_000;
 
 fn group(cc: &str, flows: u32) -> Group {
     Group {
-        cc: CongestionControl {
-            name: cc.to_owned(),
-            params: std::collections::BTreeMap::new(),
-        },
+        cc: cc.into(),
         flows,
         base_rtt_ns: 20 * MS,
-        rtt_steps: Vec::new(),
-        start_ns: 0,
-        start_jitter_ns: 0,
-        stop_ns: None,
-        size_bytes: None,
-        mss_bytes: 1448,
-        rwnd_bytes: UNLIMITED_BYTES,
-        sndbuf_bytes: UNLIMITED_BYTES,
-        tso: true,
-        delayed_ack: true,
-        ecn: false,
+        ..Group::default()
     }
 }
 
@@ -47,14 +33,13 @@ fn scenario(duration_ns: u64, groups: Vec<Group>) -> Scenario {
         sample_interval_ns: 10 * MS,
         bottleneck: BottleneckConfig {
             link_rate_bps: 50_000_000,
-            rate_steps: Vec::new(),
-            ecn_threshold: None,
-            random_loss_ppb: 0,
             queue: Queue::Bfifo {
                 limit_bytes: 250_000,
             },
+            ..BottleneckConfig::default()
         },
         groups,
+        ..Scenario::default()
     }
 }
 

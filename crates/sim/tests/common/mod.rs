@@ -1,17 +1,13 @@
 //! What the tests share: scenarios by their numbers, and the tables' columns.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
-use std::collections::BTreeMap;
-
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float64Type, Int64Type, UInt8Type, UInt32Type, UInt64Type,
 };
 use arrow_schema::DataType;
-use dumbbell_sim::{
-    Bottleneck, CongestionControl, Control, FlowSummary, Group, Output, Queue, Scenario, run,
-};
+use dumbbell_sim::{Bottleneck, Control, FlowSummary, Group, Output, Queue, Scenario, run};
 
 pub(crate) const NS_PER_MS: u64 = 1_000_000;
 pub(crate) const NS_PER_S: u64 = 1_000_000_000;
@@ -40,14 +36,13 @@ pub(crate) fn dumbbell(
         sample_interval_ns: 10 * NS_PER_MS,
         bottleneck: Bottleneck {
             link_rate_bps,
-            rate_steps: Vec::new(),
             queue: Queue::Bfifo {
                 limit_bytes: limit_bytes as u64,
             },
-            ecn_threshold: None,
-            random_loss_ppb: 0,
+            ..Bottleneck::default()
         },
         groups,
+        ..Scenario::default()
     }
 }
 
@@ -55,23 +50,10 @@ pub(crate) fn dumbbell(
 /// offload, delayed ACKs) and windows that never bind.
 pub(crate) fn bulk(cc: &str, flows: u32, base_rtt_ms: u64) -> Group {
     Group {
-        cc: CongestionControl {
-            name: cc.to_owned(),
-            params: BTreeMap::new(),
-        },
+        cc: cc.into(),
         flows,
         base_rtt_ns: base_rtt_ms * NS_PER_MS,
-        rtt_steps: Vec::new(),
-        start_ns: 0,
-        start_jitter_ns: 0,
-        stop_ns: None,
-        size_bytes: None,
-        mss_bytes: MSS_BYTES,
-        rwnd_bytes: 1 << 30,
-        sndbuf_bytes: 1 << 30,
-        tso: true,
-        delayed_ack: true,
-        ecn: false,
+        ..Group::default()
     }
 }
 
