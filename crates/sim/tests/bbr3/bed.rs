@@ -81,7 +81,7 @@ enum Event {
 }
 
 /// Decides the fate of the `n`-th data packet.
-pub(crate) type Judge = Box<dyn FnMut(u64) -> Fate>;
+pub(crate) type PacketFate = Box<dyn FnMut(u64) -> Fate>;
 
 pub(crate) struct Bed {
     pub(crate) sender: Sender,
@@ -98,7 +98,7 @@ pub(crate) struct Bed {
     pub(crate) sent_pkts: u64,
     link_rate_bps: u64,
     link: Link<Fifo<DataHeader>>,
-    judge: Judge,
+    packet_fate: PacketFate,
     app: App,
     /// The next write, so that an older one is not obeyed.
     write_ns: u64,
@@ -157,7 +157,7 @@ impl Bed {
             sent_pkts: 0,
             link_rate_bps,
             link: Link::new(link_rate_bps, Fifo::new(Limit::Packets(limit_pkts))),
-            judge: Box::new(|_| Fate::Pass),
+            packet_fate: Box::new(|_| Fate::Pass),
             app: App::Bulk,
             write_ns: 0,
             events: BTreeMap::new(),
@@ -185,9 +185,9 @@ impl Bed {
     }
 
     /// The fate of data packets from now on, numbered from 0.
-    pub(crate) fn judge(&mut self, mut judge: impl FnMut(u64) -> Fate + 'static) {
+    pub(crate) fn decide_fate(&mut self, mut packet_fate: impl FnMut(u64) -> Fate + 'static) {
         let first = self.sent_pkts;
-        self.judge = Box::new(move |number| judge(number - first));
+        self.packet_fate = Box::new(move |number| packet_fate(number - first));
     }
 
     /// What the application does from now on.
@@ -347,7 +347,7 @@ impl Bed {
                 Fate::Pass
             } else {
                 self.sent_pkts += 1;
-                (self.judge)(self.sent_pkts - 1)
+                (self.packet_fate)(self.sent_pkts - 1)
             };
             match fate {
                 Fate::Pass => self.enter(packet),

@@ -52,7 +52,7 @@ fn up_ends_on_loss_when_application_limited() {
     // Past the flight that was sent before, whose samples are not application-limited.
     bed.run(0.2, |_| false);
     assert_eq!(bed.state(), "up");
-    bed.judge(|number| {
+    bed.decide_fate(|number| {
         if number % 20 == 0 {
             Fate::Lose
         } else {
@@ -178,7 +178,7 @@ fn loss_in_up_cuts_inflight_longterm_and_ends_it() {
     let target_pkts = bed.estimated_bdp_pkts().min(f64::from(bed.sock().snd_cwnd));
     // A burst of a tenth of the flight is lost at once, long before there is a plateau.
     let lost = (bed.bdp_pkts() / 10.0) as u64;
-    bed.judge(move |number| {
+    bed.decide_fate(move |number| {
         if number < lost {
             Fate::Lose
         } else {

@@ -12,7 +12,7 @@ fn a_spurious_fast_recovery_is_undone() {
     bed.run(0.02, |_| false);
     let (cwnd_pkts, max_bw_bps) = (bed.sock().snd_cwnd, bed.series("max_bw_bps"));
     // A sixth of the flight is overtaken by what follows, for 30 ms: RACK calls it lost.
-    bed.judge(|number| {
+    bed.decide_fate(|number| {
         if number < 30 {
             Fate::Delay(30 * NS_PER_MS)
         } else {

@@ -64,7 +64,7 @@ fn startup_ends_on_loss_when_application_limited() {
     assert_eq!(bed.series("full_bw_count"), 0);
 
     // 10 % of 104 packets per round: ten discontiguous ones.
-    bed.judge(|number| {
+    bed.decide_fate(|number| {
         if number % 10 == 0 {
             Fate::Lose
         } else {

@@ -35,7 +35,7 @@ enum Event {
 }
 
 /// Decides a packet's fate by its number (from 0, of its kind) and the packet itself.
-pub(crate) type Judge<'a, T> = Box<dyn FnMut(u64, &T) -> Fate + 'a>;
+pub(crate) type PacketFate<'a, T> = Box<dyn FnMut(u64, &T) -> Fate + 'a>;
 
 /// A transfer. Events at one time keep the order in which they were caused.
 pub(crate) struct Pair<'a> {
@@ -54,8 +54,8 @@ pub(crate) struct Pair<'a> {
     slots: Vec<Option<Event>>,
     free: Vec<usize>,
     order: u64,
-    data_fate: Judge<'a, Packet<DataHeader>>,
-    ack_fate: Judge<'a, Ack>,
+    data_fate: PacketFate<'a, Packet<DataHeader>>,
+    ack_fate: PacketFate<'a, Ack>,
     control_fate: Box<dyn FnMut(u64) -> Fate + 'a>,
     data_pkts: u64,
     control_pkts: u64,
