@@ -6,13 +6,6 @@ BIN    := $(VENV)/bin
 # Where maturin installs, and where crates/cc looks for ziglang if there is no clang.
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
-# What it takes to load congestion controls into the kernel. Asked when a recipe runs, after
-# `headers` had its chance to install.
-HAS_BPF_HEADERS = printf '\#include <libelf.h>\n\#include <zlib.h>\n' | cc -E - >/dev/null 2>&1 \
-	&& command -v pkg-config >/dev/null
-BPF_FEATURE     = $(shell $(HAS_BPF_HEADERS) && echo --features dumbbell-emu/bpf)
-MATURIN_FEATURE = $(shell $(HAS_BPF_HEADERS) && echo --features bpf)
-
 .PHONY: help run test lint format docs bench bench-kernel fuzz build clean
 
 help: ## list the verbs
@@ -22,11 +15,11 @@ run: build ## set everything up, reproduce the first paper in the simulator, wri
 	$(BIN)/dumbbell reproduce ogino2021
 
 test: build $(VENV)/.judges ## set everything up and run every test
-	$(BIN)/python tests/run_all.py $(BPF_FEATURE)
+	$(BIN)/python tests/run_all.py
 
 lint: build ## formatters and linters, changing nothing
 	cargo fmt --all -- --check
-	cargo clippy --workspace --all-targets --quiet $(BPF_FEATURE) -- -D warnings
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check python tests
 	$(BIN)/ruff check python tests
 	$(BIN)/mypy
@@ -63,26 +56,16 @@ fuzz: ## hostile captures, FUZZ_SECONDS=60 for each target; needs nightly Rust a
 build: $(VENV)/.dependencies ## the Python package with its engine, in .venv
 	@command -v cargo >/dev/null || { echo 'error: no `cargo`; install Rust from https://rustup.rs' >&2; exit 2; }
 	@command -v cc >/dev/null || { echo 'error: no C compiler `cc`; install gcc or clang' >&2; exit 2; }
-	@$(HAS_BPF_HEADERS) || echo 'note: without BPF; for congestion controls in the kernel: apt install libelf-dev zlib1g-dev pkg-config'
-	@$(BIN)/maturin develop --release --quiet --skip-install $(MATURIN_FEATURE)
+	@$(BIN)/maturin develop --release --quiet --skip-install
 	@touch $(VENV)/.engine
 
-$(VENV)/.dependencies: constraints.txt pyproject.toml | $(VENV)/.headers
+$(VENV)/.dependencies: constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo 'error: `$(PYTHON)` is older than Python 3.11; say `make PYTHON=python3.11 …`' >&2; exit 2; }
 	@$(PYTHON) -m venv $(VENV) \
 		|| { echo 'error: `$(PYTHON) -m venv` failed; install python3-venv' >&2; exit 2; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement constraints.txt
-	$(BIN)/maturin develop --release --quiet $(MATURIN_FEATURE)
-	@touch $@
-
-# Tried once. Without the headers everything builds but the loader of congestion controls.
-$(VENV)/.headers:
-	@mkdir -p $(VENV)
-	@$(HAS_BPF_HEADERS) || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null \
-		|| { echo 'installing libelf-dev zlib1g-dev pkg-config, to load congestion controls into the kernel' >&2; \
-			{ apt-get update && apt-get install --yes --no-install-recommends \
-			libelf-dev zlib1g-dev pkg-config; } >/dev/null 2>&1 || true; }
+	$(BIN)/maturin develop --release --quiet
 	@touch $@
 
 # Tried once. What the analysis of captures is judged by; without them those tests are skipped.

@@ -1,6 +1,6 @@
 """Runs every test of the project and closes with one line that counts them.
 
-Arguments go to `cargo test`: the features to build with.
+Arguments go to `cargo test`.
 """
 
 import re

@@ -23,7 +23,6 @@ pub fn machine() -> Vec<Fact> {
         timer(),
         kernels_own(),
         btf(),
-        bpf_feature(),
         bpf_compiler(),
         struct_ops(),
     ]);
@@ -191,23 +190,6 @@ fn btf() -> Fact {
         value,
         costs: "no congestion control of ours in the kernel",
         remedy: "a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions build it",
-        needed_for: &[Need::Bpf],
-    }
-}
-
-fn bpf_feature() -> Fact {
-    let found = if cfg!(feature = "bpf") {
-        Ok("built in".to_owned())
-    } else {
-        Err("left out of this build".to_owned())
-    };
-    let (status, value) = judged(found, Status::Missing);
-    Fact {
-        name: "BPF loader",
-        status,
-        value,
-        costs: "no congestion control of ours in the kernel",
-        remedy: "apt install libelf-dev zlib1g-dev pkg-config, and build again",
         needed_for: &[Need::Bpf],
     }
 }

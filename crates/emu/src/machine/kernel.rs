@@ -18,12 +18,10 @@ pub(crate) fn release() -> String {
 }
 
 /// Whether the kernel is this version or newer.
-#[cfg(feature = "bpf")]
 pub(crate) fn is_at_least(major: u32, minor: u32) -> bool {
     version(&release()) >= (major, minor)
 }
 
-#[cfg(feature = "bpf")]
 fn version(release: &str) -> (u32, u32) {
     let mut numbers = release
         .split(|character: char| !character.is_ascii_digit())
@@ -64,7 +62,7 @@ fn effective_capabilities() -> u64 {
         .unwrap_or(0)
 }
 
-#[cfg(all(test, feature = "bpf"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
