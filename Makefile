@@ -23,6 +23,7 @@ lint: build ## formatters and linters, changing nothing
 	$(BIN)/ruff format --check python tests
 	$(BIN)/ruff check python tests
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/sphinx-build -W --keep-going -q -b dummy docs docs/_build/lint
 
 format: build ## format Rust and Python
