@@ -17,6 +17,7 @@ __all__ = [
     "ScratchDirectory",
     "Socket",
     "analyze",
+    "builtin_sources",
     "compile_for_kernel",
     "congestion_controls",
     "describe",
@@ -278,6 +279,9 @@ def match_captures(
 
 def machine() -> str:
     """What this machine can do for the kernel engine, as JSON: a list of facts."""
+
+def builtin_sources() -> dict[str, str]:
+    """Text of the sources that the built-in congestion controls were compiled from, by path."""
 
 def congestion_controls() -> str:
     """Every built-in congestion control with its parameters and state series, as JSON."""

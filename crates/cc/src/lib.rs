@@ -41,7 +41,7 @@ mod object;
 mod request;
 
 pub use build::bpf_object::{BpfObject, Constant, compile_for_kernel};
-pub use build::embedded::{bpf_compiler, builtin_names};
+pub use build::embedded::{bpf_compiler, builtin_names, builtin_sources};
 pub use build::find::precompile;
 pub use build::scratch::ScratchDir;
 pub use check::storm_sources::{StormSources, write_storm};

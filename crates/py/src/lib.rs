@@ -14,6 +14,7 @@ mod python_cc;
 mod python_samples;
 mod python_socket;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -248,6 +249,12 @@ fn congestion_controls() -> PyResult<String> {
     to_json(&described.map_err(cc_error)?)
 }
 
+/// The text of the sources that the built-in congestion controls were compiled from, by path.
+#[pyfunction]
+fn builtin_sources() -> BTreeMap<String, &'static str> {
+    dumbbell_cc::builtin_sources().collect()
+}
+
 /// One congestion control, by name or by its source file, as JSON.
 #[pyfunction]
 fn describe(py: Python<'_>, name_or_path: &str) -> PyResult<String> {
@@ -273,8 +280,8 @@ mod _core {
     use super::python_socket::PySocket;
     #[pymodule_export]
     use super::{
-        Cancelled, CongestionControlFault, Control, EngineError, Output, congestion_controls,
-        describe, machine, run,
+        Cancelled, CongestionControlFault, Control, EngineError, Output, builtin_sources,
+        congestion_controls, describe, machine, run,
     };
 
     /// Version of the engine.

@@ -25,7 +25,7 @@ from dumbbell.congestion_control.choice import file_of, table_of
 from dumbbell.run.engine import KERNEL, engine_build
 from dumbbell.scenario import Scenario
 
-__all__ = ["RunKey", "run_key"]
+__all__ = ["RunKey", "run_key", "source_files"]
 
 #: Version of what goes into a key; another one finds nothing of an older.
 FORMAT = 1
@@ -103,25 +103,32 @@ def file_parts(cc: CongestionControlChoice) -> dict[str, Any]:
 
 
 def source_digest(path: Path) -> str:
-    """Digest a source file and the user's files that it includes by ``"name"`` or imports.
-
-    An include under a condition that does not hold counts too: a change of it is a miss too many,
-    never a wrong hit.
-    """
+    """Digest a source file and the user's files that it includes or imports."""
     digest = hashlib.sha256()
-    seen: set[Path] = set()
+    for file in source_files(path):
+        text = file.read_bytes()
+        digest.update(len(text).to_bytes(8, "little") + text)
+    return digest.hexdigest()
+
+
+def source_files(path: Path) -> list[Path]:
+    """Return a source file and the user's files that it includes by ``"name"`` or imports.
+
+    An include under a condition that does not hold is listed too: a change of it makes a run
+    without need, but never gives a wrong result.
+    """
+    found: dict[Path, None] = {}
     waiting = [path.resolve()]
     if path.suffix == ".py":
         waiting.append(Path(python_congestion_control.__file__))
     while waiting:
         file = waiting.pop()
-        if file in seen or not file.is_file():
+        if file in found or not file.is_file():
             continue  # the headers that come with the engine are in its build
-        seen.add(file)
+        found[file] = None
         text = file.read_bytes()
-        digest.update(len(text).to_bytes(8, "little") + text)
         waiting += imported(text) if file.suffix == ".py" else included(file, text)
-    return digest.hexdigest()
+    return list(found)
 
 
 def included(file: Path, text: bytes) -> Iterator[Path]:

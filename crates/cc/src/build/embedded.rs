@@ -29,3 +29,15 @@ pub fn builtin_names() -> Vec<&'static str> {
 pub fn bpf_compiler() -> Option<&'static str> {
     BPF_COMPILER
 }
+
+/// The text of every source that the built-ins were compiled from, with its path below `cc`:
+/// the congestion controls, then the headers and what is linked with them.
+pub fn builtin_sources() -> impl Iterator<Item = (String, &'static str)> {
+    let congestion_controls = BUILT_INS
+        .iter()
+        .map(|built_in| (format!("{}.bpf.c", built_in.name), built_in.source));
+    let headers = HEADERS
+        .iter()
+        .map(|header| (header.path.to_owned(), header.text));
+    congestion_controls.chain(headers)
+}
