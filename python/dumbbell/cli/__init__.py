@@ -35,6 +35,8 @@ COMMANDS = {
     "analyze": "Analyse the TCP connections of captures: rates, retransmissions, RTT, in-flight.",
     "gate": "Run a suite and judge a congestion control by its criteria, or against a baseline.",
     "compare": "Compare two sets of runs: B minus A over pairs of one seed, with intervals.",
+    "archive": "Write runs, their scenarios and the congestion controls' sources to one file.",
+    "verify": "Check an archive's digests, run its simulated runs again, and compare byte by byte.",
     "metrics": "List the metrics, or say one's formula and source.",
     "doctor": "Say what this machine can do, what each missing piece costs, and how to get it.",
     "cache": "The cache of runs: where it is and what is in it; without a command, that.",

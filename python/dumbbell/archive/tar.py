@@ -1,0 +1,135 @@
+"""A tar file compressed with zstd: the same bytes for the same files, and read with suspicion."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+import pyarrow as pa
+
+from dumbbell.errors import ResultError
+
+__all__ = ["check_member_name", "read_tar", "write_tar"]
+
+BLOCK = tarfile.BLOCKSIZE
+#: Bytes read at a time.
+CHUNK = 1 << 20
+#: Most bytes of a member's extended header, which holds a long name.
+MAX_EXTENDED_HEADER = 1 << 16
+
+
+def write_tar(path: Path, members: Iterable[tuple[str, bytes]]) -> None:
+    """Write members in the order given, without the time or the owner of any file."""
+    with (
+        pa.OSFile(str(path), "wb") as file,
+        pa.CompressedOutputStream(file, "zstd") as stream,
+        tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        for name, content in members:
+            info = tarfile.TarInfo(name)  # its time and owner are 0
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+
+
+def check_member_name(name: str) -> str:
+    """Refuse a name that could be outside the directory it is extracted to.
+
+    Raises
+    ------
+    ResultError
+        It is absolute, or has `..` in it, or is not written in the shortest way.
+    """
+    parts = PurePosixPath(name).parts
+    is_plain = bool(parts) and name == "/".join(parts) and not {"..", "/", "."} & set(parts)
+    if not is_plain or "\0" in name or "\\" in name:
+        raise ResultError(f"invalid member name `{name}`: must be a relative path without `..`")
+    return name
+
+
+def read_tar(path: Path, max_bytes: int) -> Iterator[tuple[str, int, Iterator[bytes]]]:
+    """Yield the regular files of a tar: name, size and content in pieces.
+
+    Python's `tarfile` is not used for reading: it holds extended headers of any size in memory.
+
+    Parameters
+    ----------
+    path
+        The file.
+    max_bytes
+        The most to decompress.
+
+    Raises
+    ------
+    ResultError
+        It is damaged, larger than allowed, or has members other than regular files.
+    """
+    try:
+        with pa.input_stream(str(path), compression="zstd") as stream:
+            yield from members_of(BoundedReader(stream, max_bytes))
+    except (OSError, pa.ArrowException, tarfile.HeaderError, UnicodeDecodeError) as error:
+        raise ResultError(f"cannot be read: {error}") from None
+
+
+class BoundedReader:
+    """A stream that gives exactly what is asked of it, up to a total.
+
+    Parameters
+    ----------
+    stream
+        Where the bytes come from.
+    left
+        How many it may give.
+    """
+
+    def __init__(self, stream: pa.NativeFile, left: int) -> None:
+        self.stream = stream
+        self.left = left
+
+    def pieces(self, size: int) -> Iterator[bytes]:
+        """Yield the next bytes in pieces."""
+        while size:
+            if self.left <= 0:
+                raise ResultError("larger than allowed when decompressed; see `--max-size`")
+            try:
+                piece: bytes = self.stream.read(min(size, CHUNK, self.left))
+            except OSError as error:
+                raise ResultError(f"damaged: {error}") from None
+            if not piece:
+                raise ResultError("damaged: ends in the middle of a member")
+            self.left -= len(piece)
+            size -= len(piece)
+            yield piece
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes."""
+        return b"".join(self.pieces(size))
+
+
+def members_of(reader: BoundedReader) -> Iterator[tuple[str, int, Iterator[bytes]]]:
+    """Yield the regular files of an uncompressed tar."""
+    long_name = None
+    while (block := reader.read(BLOCK)) != bytes(BLOCK):
+        header = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
+        padding = -header.size % BLOCK
+        if header.type == tarfile.XHDTYPE and 0 <= header.size <= MAX_EXTENDED_HEADER:
+            long_name = path_in(reader.read(header.size))
+        elif header.type == tarfile.REGTYPE and header.size >= 0:
+            content = reader.pieces(header.size)
+            yield check_member_name(long_name or header.name), header.size, content
+            for _ in content:  # what was not taken of it
+                pass
+            long_name = None
+        else:
+            raise ResultError(f"member `{header.name}` is not a regular file")
+        reader.read(padding)
+
+
+def path_in(extended_header: bytes) -> str | None:
+    """Return the name in a pax header: a line ``<length> <key>=<value>`` each (POSIX)."""
+    values: Mapping[str, str] = dict(
+        record.partition(" ")[2].partition("=")[::2]
+        for record in extended_header.decode().split("\n")
+    )
+    return values.get("path")

@@ -1,0 +1,58 @@
+"""`dumbbell archive`: the runs behind a paper, in one file that others can check."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dumbbell.archive import archive
+from dumbbell.cli import options
+from dumbbell.cli.console import note, out, print_json, progress_bar
+from dumbbell.quantities.pluralize import pluralize
+
+__all__ = ["archive_command"]
+
+
+def archive_command(
+    directory: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR", help="What `--out` of `run`, `sweep`, `reproduce` or `xval` wrote."
+        ),
+    ],
+    out_file: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="FILE.tar.zst", help="The archive."),
+    ],
+    json: options.Json = False,
+) -> int:
+    """Write runs, their scenarios and the congestion controls' sources to one file.
+
+    `dumbbell verify` runs them again and compares. The same runs give the same bytes.
+    """
+    with progress_bar("reading the runs") as bar:
+        result = archive(directory, out_file, on_progress=bar.at)
+    size = out_file.stat().st_size
+    if json:
+        document = {
+            "archive": str(out_file),
+            "bytes": size,
+            "sha256": result.sha256,
+            "kind": result.manifest.kind,
+            "runs": len(result.manifest.runs),
+        }
+        print_json(json_module.dumps(document, indent=2))
+        return 0
+    for line in (
+        f"{pluralize(len(result.manifest.runs), 'run')}, "
+        f"{pluralize(len(result.manifest.congestion_controls), 'congestion control')} with sources",
+        f"archive: {out_file} ({size / 1e6:.1f} MB)",
+        f"sha256: {result.sha256}",
+    ):
+        out().print(line, markup=False, soft_wrap=True)
+    if result.left_out:
+        note(f"left out: {pluralize(len(result.left_out), 'packet capture')}")
+    return 0

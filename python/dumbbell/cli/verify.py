@@ -1,0 +1,77 @@
+"""`dumbbell verify`: run an archive's runs again and compare."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dumbbell.archive import Verification, verify
+from dumbbell.cli import options
+from dumbbell.cli.console import error, note, out, print_json, progress_bar
+from dumbbell.quantities.pluralize import pluralize
+from dumbbell.quantities.quantity import Size
+from dumbbell.runs import Progress
+
+__all__ = ["verify_command"]
+
+#: Differences that are listed; `--json` has all.
+MAX_LINES = 20
+
+
+def verify_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `dumbbell archive` wrote.")],
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust",
+            help="Compile and run the congestion controls that the archive carries. They run with "
+            "your rights: read them first.",
+        ),
+    ] = False,
+    max_size: Annotated[
+        str, typer.Option(metavar="SIZE", help="Refuse an archive that decompresses to more.")
+    ] = "20GB",
+    jobs: options.Jobs = None,
+    json: options.Json = False,
+) -> int:
+    """Check an archive's digests, run its simulated runs again, and compare byte by byte.
+
+    Exits with 1 if anything differs. Runs on the kernel are measurements and are not run again.
+    """
+    limit = int(Size.parse(max_size, "max-size"))
+    with progress_bar("running again") as bar:
+
+        def follow(progress: Progress) -> None:
+            label = f"run {progress.finished} of {progress.total}"
+            bar.at(progress.simulated_s / progress.total_s, label)
+
+        result = verify(file, trust=trust, jobs=jobs, max_bytes=limit, on_progress=follow)
+    if json:
+        print_json(json_module.dumps(result.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        print_verification(result)
+    return 0 if result.is_identical else 1
+
+
+def print_verification(result: Verification) -> None:
+    """Print what was compared and what differs, for a person."""
+    say(f"digests      {pluralize(len(result.manifest.members), 'file')} match the manifest")
+    for each in result.differences[:MAX_LINES]:
+        error(f"{each.run}/{each.part} differs: {each.what}")
+    if len(result.differences) > MAX_LINES:
+        error(f"{len(result.differences) - MAX_LINES:,} more; `--json` lists all")
+    for line in result.notes:
+        note(line)
+    if result.measured:
+        say(f"on the kernel {pluralize(len(result.measured), 'run')}: measured, not run again")
+    different = len({each.run for each in result.differences})
+    verdict = f"{different} differ" if different else "identical" if result.compared else "none"
+    say(f"simulated    {pluralize(len(result.compared), 'run')} repeated: {verdict}")
+
+
+def say(line: str) -> None:
+    """Print a line as it is."""
+    out().print(line, markup=False, soft_wrap=True)
