@@ -97,10 +97,13 @@ def test_points_and_snap_length_are_chosen(captured, tmp_path):
     [
         ({"points": ["sneder"]}, "unknown capture point `sneder`; did you mean `sender`?"),
         ({"points": []}, "no capture points; say some of `sender,receiver,bottleneck`"),
-        ({"snap": "96"}, "capture snap `96` has no unit; say `500kB`, `10MB` or `8MiB`, `headers`"),
+        (
+            {"snap": "96"},
+            "capture snap `96` has no unit; use e.g. `500kB`, `10MB` or `8MiB`, `headers`",
+        ),
         (
             {"snap": "20B"},
-            "capture snap `20B` is too small; say at least `54B`, `headers` or `full",
+            "capture snap `20B` is too small; use at least `54B`, `headers` or `full",
         ),
     ],
 )

@@ -52,7 +52,9 @@ def test_the_readme_s_table_is_what_the_command_prints(capsys):
 
 
 def test_a_lone_text_is_no_list_of_groups():
-    with pytest.raises(dumbbell.ScenarioError, match=r"say a list, like `\['copa'\]`"):
+    with pytest.raises(
+        dumbbell.ScenarioError, match=r"must be a list, not a string; use \['copa'\]"
+    ):
         dumbbell.Scenario("copa")
 
 

@@ -60,7 +60,7 @@ def test_refuses_a_threshold_that_cannot_be(changes, says):
 
 
 def test_refuses_an_ecn_that_is_no_flag():
-    with pytest.raises(ScenarioError, match="ecn is `yes`; say true or false"):
+    with pytest.raises(ScenarioError, match="ecn must be true or false, not `yes`"):
         Group("reno", ecn="yes")  # type: ignore[arg-type]
 
 

@@ -193,6 +193,6 @@ def test_random_loss_is_the_seeds(cli: Callable[..., Outcome]) -> None:
     assert Scenario.from_dict(Scenario(["reno"], loss="0.25%").to_dict()).loss == 2_500_000
     for loss, most in (("200%", "99.9999%"), ("1000000ppm", "999999ppm")):
         with pytest.raises(
-            ScenarioError, match=f"loss `{loss}` is too large; say at most `{most}`"
+            ScenarioError, match=f"loss `{loss}` is too large; use at most `{most}`"
         ):
             Scenario(["reno"], loss=loss)

@@ -59,10 +59,10 @@ def test_from_intervals_and_loss_rates(cli):
     ("arguments", "said"),
     [
         (["wäre"], "no such command 'wäre'"),
-        (["ware", "--rate", "10"], "rate `10` has no unit; say"),
+        (["ware", "--rate", "10"], "rate `10` has no unit; use e.g."),
         (["ware", "--rtt", "40mbit"], "rtt `40mbit` has the unit `mbit`, which does not fit"),
-        (["ware", "--buffer", "0bdp"], "buffer `0bdp` is zero; say"),
-        (["ware", "--flows", "none"], "flows `none` is not a list of counts; say"),
+        (["ware", "--buffer", "0bdp"], "buffer `0bdp` is zero; use e.g."),
+        (["ware", "--flows", "none"], "flows `none` is not a list of counts; use e.g."),
         (["mathis", "--loss", "2"], "say `1e-3` or `0.1%`"),
         (["mathis", "--loss", "1e-2..1e-4"], "a range goes up"),
         (["pftk", "--loss", "many"], "loss `many` is no loss rate from 1e-15 to below 1"),

@@ -11,6 +11,9 @@ from dumbbell.quantities.quantity import Buffer, Rate, Size, Time, expand, expan
     [
         (Rate, "50mbit", 50_000_000, "50mbit"),
         (Rate, "50Mbit/s", 50_000_000, "50mbit"),
+        (Rate, "50M", 50_000_000, "50mbit"),
+        (Rate, "50Mbps", 50_000_000, "50mbit"),
+        (Rate, "800kbps", 800_000, "800kbit"),
         (Rate, "0.5gbit", 500_000_000, "500mbit"),
         (Rate, "1500kbit", 1_500_000, "1.5mbit"),
         (Rate, "1234567bit", 1_234_567, "1234567bit"),
@@ -37,7 +40,7 @@ def test_reads_and_prints(kind, text, value, printed):
 @pytest.mark.parametrize(
     ("kind", "text", "says"),
     [
-        (Rate, "50", "rate `50` has no unit; say `50mbit`, `800kbit` or `1gbit`"),
+        (Rate, "50", "rate `50` has no unit; use e.g. `50mbit`, `800kbit` or `1gbit`"),
         (Rate, "50ms", "unit `ms`, which does not fit"),
         (Rate, "fast", "is not a number with a unit"),
         (Rate, "-1mbit", "is negative"),
@@ -86,6 +89,8 @@ def test_buffer_in_packets():
         ("0.5..64bdp", ["0.5bdp", "1bdp", "2bdp", "4bdp", "8bdp", "16bdp", "32bdp", "64bdp"]),
         ("1bdp..5bdp", ["1bdp", "2bdp", "4bdp", "5bdp"]),
         ("10..50ms/5", ["10ms", "20ms", "30ms", "40ms", "50ms"]),
+        ("1,4bdp", ["1bdp", "4bdp"]),
+        ("1..2,8bdp,64pkt", ["1bdp", "2bdp", "8bdp", "64pkt"]),
         ("64pkt,1..2bdp", ["64pkt", "1bdp", "2bdp"]),
     ],
 )

@@ -38,8 +38,8 @@ def test_steps_read_and_print_alike():
         ("2s:0mbit", "is zero"),
         ("0s:5mbit", "is zero"),
         ("4s:5mbit,2s:1mbit", "has `2s` after `4s`"),
-        ("2s:5mbit,2s:1mbit", "give each a later time"),
-        (["2s", "5mbit"], "say a text like"),
+        ("2s:5mbit,2s:1mbit", "put the steps in order of time"),
+        (["2s", "5mbit"], "must be a string like"),
     ],
 )
 def test_refuses_what_is_no_step(text, says):
@@ -83,4 +83,4 @@ def test_the_command_line_has_the_word(cli):
     assert "50mbit, 5mbit from 1s on" in outcome.out
     refused = cli("run", "reno", "--rate-steps", "1s")
     assert refused.code == 2
-    assert "say `10s:5mbit`" in refused.err
+    assert "use e.g. `10s:5mbit`" in refused.err

@@ -21,12 +21,12 @@ def stepped(**changes: Any) -> Scenario:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("80ms", "`80ms`, which is not a time and an RTT; say `20s:80ms`"),
+        ("80ms", "`80ms`, which is not a time and an RTT; use e.g. `20s:80ms`"),
         ("2s:80", "has no unit"),
-        ("2s:1us", "say at least"),
+        ("2s:1us", "use at least"),
         ("0s:80ms", "is zero"),
         ("4s:80ms,2s:40ms", "has `2s` after `4s`"),
-        (["2s", "80ms"], "say a text like `20s:80ms, 40s:40ms`"),
+        (["2s", "80ms"], "must be a string like `20s:80ms, 40s:40ms`"),
     ],
 )
 def test_refuses_what_is_no_step(text, says):
@@ -37,7 +37,7 @@ def test_refuses_what_is_no_step(text, says):
 
 
 def test_refuses_steps_that_no_group_takes():
-    with pytest.raises(ScenarioError, match="change nothing, for every group has an `rtt`"):
+    with pytest.raises(ScenarioError, match="change nothing: every group has an `rtt`"):
         Scenario([Group("reno", rtt="20ms")], rtt_steps=STEPS)
 
 
@@ -109,4 +109,4 @@ def test_the_command_line_has_the_word(cli):
     assert "40ms, 80ms from 1s on" in outcome.out
     refused = cli("run", "reno", "--rtt-steps", "1s")
     assert refused.code == 2
-    assert "say `20s:80ms`" in refused.err
+    assert "use e.g. `20s:80ms`" in refused.err

@@ -53,14 +53,14 @@ def test_is_replaced_not_changed():
     [
         (
             {"buffer": "1000B"},
-            "buffer `1kB` is 1000 B, smaller than a packet; say at least `1514B`",
+            "buffer `1kB` is 1000 B, smaller than a packet; use at least `1514B`",
         ),
         ({"buffer": "0.001bdp"}, "buffer `0.001bdp` is 250 B, smaller than a packet"),
         ({"time": "0s"}, "time `0s` is zero"),
         ({"rtt": "-1ms"}, "rtt `-1ms` is negative"),
         ({"seed": -1}, "seed is -1"),
         ({"seed": "x"}, "seed `x` is not a whole number"),
-        ({"name": 5}, "name is `5`, which is not text"),
+        ({"name": 5}, "name must be a string, not `5`"),
     ],
 )
 def test_refuses_scenario(words, says):
@@ -74,21 +74,21 @@ def test_refuses_scenario(words, says):
     [
         ({"flows": 0}, "flows is 0"),
         ({"flows": True}, "flows `True` is not a whole number"),
-        ({"flows": 1_000_000}, "flows is 1000000; say 1 to 100000"),
+        ({"flows": 1_000_000}, "flows is 1000000; use 1 to 100000"),
         ({"rwnd": "1kB"}, "rwnd `1kB` is smaller than a segment"),
         ({"sndbuf": "100B"}, "sndbuf `100B` is smaller than a segment"),
-        ({"tso": "yes"}, "tso is `yes`; say true or false"),
+        ({"tso": "yes"}, "tso must be true or false, not `yes`"),
         ({"start": "2s", "stop": "1s"}, "stop at 1s, before they start at 2s"),
         (
             {"start": "1s", "stop": "1.05s"},
             "as late as 1.1s (start 1s + jitter 100ms), not before they stop at 1.05s",
         ),
-        ({"mss": "10B"}, "mss `10B` is too small; say at least `88B`"),
-        ({"mss": "9kB", "rwnd": "8kB"}, "mss `9kB` is larger than rwnd `8kB`; say a smaller `mss`"),
+        ({"mss": "10B"}, "mss `10B` is too small; use at least `88B`"),
+        ({"mss": "9kB", "rwnd": "8kB"}, "mss `9kB` is larger than rwnd `8kB`; use a smaller `mss`"),
         ({"mss": "9kB", "sndbuf": "8kB"}, "mss `9kB` is larger than sndbuf `8kB`"),
-        ({"mss": "2GiB"}, "mss `2GiB` does not fit in an IP packet; say at most `65483B`"),
-        ({"rtt": "1999ns"}, "is too small; say at least `2us`"),
-        ({"start": "1e10s"}, "start `1e10s` is too large; say at most `1000000000s`"),
+        ({"mss": "2GiB"}, "mss `2GiB` does not fit in an IP packet; use at most `65483B`"),
+        ({"rtt": "1999ns"}, "is too small; use at least `2us`"),
+        ({"start": "1e10s"}, "start `1e10s` is too large; use at most `1000000000s`"),
     ],
 )
 def test_refuses_group(words, says):
@@ -123,7 +123,7 @@ def test_refuses_more_rows_than_memory_holds():
 def test_refuses_more_flows_than_memory_holds():
     halves = [Group("reno", 50_000), Group("cubic", 50_000)]
     Scenario(halves, sample="1s")
-    with pytest.raises(ScenarioError, match="the groups have 100,001 flows; say at most 100,000"):
+    with pytest.raises(ScenarioError, match="the groups have 100,001 flows; use at most 100,000"):
         Scenario([*halves, "bbr"])
 
 

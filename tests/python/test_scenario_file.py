@@ -92,7 +92,7 @@ def test_refuses_what_is_no_text_file(tmp_path):
         Scenario.from_toml(tmp_path)
     path = tmp_path / "binary.toml"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ScenarioError, match="not TOML: it is not UTF-8 text"):
+    with pytest.raises(ScenarioError, match="not TOML: not UTF-8 text"):
         Scenario.from_toml(path)
 
 

@@ -14,15 +14,16 @@ from dumbbell.gate.suite import MIN_REPS, Case, Judged, Suite
 from dumbbell.gate.tolerance import Tolerance
 from dumbbell.metrics import Warmup
 from dumbbell.quantities.plain_value import check_count
+from dumbbell.scenario import Group, Scenario
+from dumbbell.scenario.fields import fields_of
 from dumbbell.scenario.file import parse_toml, read_text
-from dumbbell.scenario.scenario import GROUP_WORDS, SCENARIO_WORDS
 
 __all__ = ["build_suite", "find_suite", "read_suite", "shipped_suites"]
 
 #: Where the suites are that come with dumbbell.
 SHIPPED = Path(__file__).parent / "suites"
 #: Words of a scenario that a suite may set: the name is the case's, seeds are the repetitions'.
-WORDS = tuple(word for word in SCENARIO_WORDS if word not in ("name", "seed"))
+WORDS = tuple(word for word in fields_of(Scenario) if word not in ("name", "seed"))
 #: Words that a suite sets for all its cases, and a case for itself.
 SHARED = ("reps", "warmup", "axes", "judge", "require", *WORDS)
 OF_SUITE = ("title", "source", "seed", "case", *SHARED)
@@ -183,7 +184,7 @@ def groups_of(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         raise GateError('no flows; write a `[[case.group]]` with `cc = "{cc}"`')
     for index, group in enumerate(groups):
         try:
-            check_words(group, GROUP_WORDS, "a group")
+            check_words(group, tuple(fields_of(Group)), "a group")
         except GateError as error:
             error.group = index
             raise

@@ -1,4 +1,4 @@
-"""Values of a scenario that have no unit: counts, names and flags."""
+"""Values without a unit: counts, names and flags."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from dumbbell.errors import ScenarioError
 
-__all__ = ["check_count", "check_flag", "check_name", "to_plain"]
+__all__ = ["check_count", "check_flag", "check_text", "to_plain"]
 
 
 def to_plain(value: Any) -> str | int | bool:
@@ -15,23 +15,23 @@ def to_plain(value: Any) -> str | int | bool:
 
 
 def check_count(value: Any, what: str, maximum: int, minimum: int = 1) -> int:
-    """Refuse what is no whole number in the range."""
+    """Refuse anything but a whole number in the range."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise ScenarioError(f"{what} `{value}` is not a whole number", key=what)
     if not minimum <= value <= maximum:
-        raise ScenarioError(f"{what} is {value}; say {minimum} to {maximum}", key=what)
+        raise ScenarioError(f"{what} is {value}; use {minimum} to {maximum}", key=what)
     return value
 
 
-def check_name(value: Any) -> str:
-    """Refuse a name that is no text."""
+def check_text(value: Any, what: str) -> str:
+    """Refuse anything but a string."""
     if not isinstance(value, str):
-        raise ScenarioError(f"name is `{value}`, which is not text", key="name")
+        raise ScenarioError(f"{what} must be a string, not `{value}`", key=what)
     return value
 
 
 def check_flag(value: Any, what: str) -> bool:
-    """Refuse what is neither true nor false."""
+    """Refuse anything but true or false."""
     if not isinstance(value, bool):
-        raise ScenarioError(f"{what} is `{value}`; say true or false", key=what)
+        raise ScenarioError(f"{what} must be true or false, not `{value}`", key=what)
     return value

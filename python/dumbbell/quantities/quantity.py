@@ -27,10 +27,10 @@ def split(text: str, what: str, examples: str) -> tuple[Fraction, str]:
     """Split ``50mbit`` into 50 and ``mbit``; `what` and `examples` are for the error."""
     match = NUMBER.fullmatch(text)
     if match is None:
-        message = f"{what} `{text}` is not a number with a unit; say {examples}"
+        message = f"{what} `{text}` is not a number with a unit; use e.g. {examples}"
         raise ScenarioError(message, key=what)
     if not match[2]:
-        raise ScenarioError(f"{what} `{text}` has no unit; say {examples}", key=what)
+        raise ScenarioError(f"{what} `{text}` has no unit; use e.g. {examples}", key=what)
     return Fraction(match[1]), match[2]
 
 
@@ -75,7 +75,7 @@ class Quantity(int):
             limit = (
                 f"at least `{cls(minimum)}`" if value < minimum else f"at most {cls._most(factor)}"
             )
-            raise ScenarioError(f"{what} `{text}` is {bound}; say {limit}", key=what)
+            raise ScenarioError(f"{what} `{text}` is {bound}; use {limit}", key=what)
         return cls(round(value))
 
     @classmethod
@@ -85,14 +85,15 @@ class Quantity(int):
             factor = cls.units.get(cls._fold(unit))
         if factor is None:
             raise ScenarioError(
-                f"{what} `{text}` has the unit `{unit}`, which does not fit; say {cls.examples}",
+                f"{what} `{text}` has the unit `{unit}`, which does not fit; "
+                f"use e.g. {cls.examples}",
                 key=what,
             )
         return factor
 
     @classmethod
     def _most(cls, _factor: int) -> str:
-        """Write the largest value for someone who spoke in units of this many base units."""
+        """Write the largest value in the unit that the user wrote, of this many base units."""
         return f"`{cls(cls.maximum)}`"
 
     @classmethod
@@ -120,6 +121,14 @@ class Rate(Quantity):
     units = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
     examples = "`50mbit`, `800kbit` or `1gbit`"
     print_units = ("gbit", "mbit", "kbit", "bit")
+
+    @classmethod
+    def _fold(cls, unit: str) -> str:
+        # `50M` and `50Mbps`, as iperf has them; `Mb` is bits to some and bytes to others.
+        word = super()._fold(unit)
+        if unit in ("k", "K", "M", "G"):
+            return f"{word}bit"
+        return f"{word.removesuffix('bps')}bit" if word.endswith("bps") else word
 
     @property
     def bps(self) -> int:
@@ -168,7 +177,7 @@ class Loss(Quantity):
     @classmethod
     def _most(cls, factor: int) -> str:
         unit = next(unit for unit, of_unit in cls.units.items() if of_unit == factor)
-        return f"`{float(Fraction(cls.maximum, factor)):.12g}{unit}`, for not all can be lost"
+        return f"`{float(Fraction(cls.maximum, factor)):.12g}{unit}`; not every packet can be lost"
 
     def __str__(self) -> str:
         if int(self) % 1000 == 0:  # to a ten-thousandth of a per cent
@@ -217,7 +226,7 @@ class Buffer:
         number, unit = split(str(text), what, cls.examples)
         if number <= 0:
             bound = "zero" if number == 0 else "negative"
-            raise ScenarioError(f"{what} `{text}` is {bound}; say {cls.examples}", key=what)
+            raise ScenarioError(f"{what} `{text}` is {bound}; use e.g. {cls.examples}", key=what)
         if unit.lower() == "bdp":
             return cls(number, "bdp")
         if unit.lower() in {"pkt", "pkts"}:
@@ -227,14 +236,14 @@ class Buffer:
         if unit in Size.units:
             return cls(Fraction(int(Size.parse(text, what))), "B")
         raise ScenarioError(
-            f"{what} `{text}` has the unit `{unit}`, which does not fit; say {cls.examples}",
+            f"{what} `{text}` has the unit `{unit}`, which does not fit; use e.g. {cls.examples}",
             key=what,
         )
 
     def limit_bytes(self, link_rate_bps: int, base_rtt_ns: int) -> int:
         """Return the limit in wire bytes; 1 BDP = link_rate × base_rtt.
 
-        A buffer in packets has none: ask its `unit` first.
+        A buffer in packets has none: look at its `unit` first.
         """
         if self.unit == "bdp":
             return int(self.amount * link_rate_bps * base_rtt_ns / (8 * 10**9))
@@ -257,7 +266,7 @@ def expand(text: str, what: str, examples: str) -> list[str]:
     """Expand a list of quantities.
 
     ``a,b,c`` lists, ``a..b`` doubles from a to b, ``a..b/n`` is n even steps, both ends included.
-    In a range the first end may leave the unit out: ``0.5..64bdp``.
+    A number without a unit has that of the next one: ``1,4bdp``, ``0.5..64bdp``.
 
     Parameters
     ----------
@@ -272,12 +281,22 @@ def expand(text: str, what: str, examples: str) -> list[str]:
         One quantity each, in the order written.
     """
     values: list[str] = []
-    for part in text.split(","):
-        if ".." in part:
-            values += expand_range(part.strip(), what, examples)
-        else:
-            values.append(part.strip())
+    for part in with_units([part.strip() for part in text.split(",")]):
+        values += expand_range(part, what, examples) if ".." in part else [part]
     return values
+
+
+def with_units(parts: list[str]) -> list[str]:
+    """Give each bare number the unit of the next part that has one."""
+    unit, found = "", []
+    for part in reversed(parts):
+        match = NUMBER.fullmatch(part.rpartition("..")[2])
+        if match is not None and not match[2]:
+            part += unit
+        elif match is not None:
+            unit = match[2].partition("/")[0]
+        found.append(part)
+    return found[::-1]
 
 
 def expand_range(text: str, what: str, examples: str) -> list[str]:
@@ -290,7 +309,7 @@ def expand_range(text: str, what: str, examples: str) -> list[str]:
         raise ScenarioError(f"{what} `{text}`: write both ends in one unit, like `0.5..64{unit}`")
     low = Fraction(match[1])
     if not 0 < low <= high:
-        raise ScenarioError(f"{what} `{text}`: a range goes up from more than zero")
+        raise ScenarioError(f"{what} `{text}`: a range must start above zero and go up")
     return [f"{format_fraction(value)}{unit}" for value in steps_between(low, high, steps, what)]
 
 
@@ -298,7 +317,7 @@ def steps_between(low: Fraction, high: Fraction, steps: str, what: str) -> list[
     """List the values of a range: doubling, or `steps` even ones."""
     if steps:
         if not is_count(steps) or int(steps) < 2:
-            raise ScenarioError(f"{what}: `/{steps}` is not a number of steps; say `/2` or more")
+            raise ScenarioError(f"{what}: `/{steps}` is not a number of steps; use `/2` or more")
         count = int(steps)
         return [low + (high - low) * step / (count - 1) for step in range(count)]
     values = []
@@ -317,7 +336,7 @@ def expand_counts(text: str, what: str) -> list[int]:
         low, dots, high = part.strip().partition("..")
         if not is_count(low) or (dots and not is_count(high)) or int(low) < 1:
             raise ScenarioError(
-                f"{what} `{text}` is not a list of counts; say `4`, `1,4` or `1..16`", key=what
+                f"{what} `{text}` is not a list of counts; use e.g. `4`, `1,4` or `1..16`", key=what
             )
         ends = steps_between(Fraction(low), Fraction(high or low), "", what)
         counts += [int(value) for value in ends]

@@ -1,4 +1,4 @@
-"""What of the path changes in steps while a run goes on: the link's rate, the base RTT."""
+"""Values that change in steps during a run: the link's rate, the base RTT."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ MIN_RTT_NS = 2_000
 
 
 class Steps(tuple[tuple[Time, Any], ...]):
-    """Later values: pairs of a time and the value from then on; empty where nothing changes."""
+    """Later values: pairs of a time and the value from then on; empty if nothing changes."""
 
     __slots__ = ()
 
-    #: The scenario's word for them.
+    #: The scenario's field.
     what: ClassVar[str]
     #: Class of the values, the smallest of them in base units, and what they are called.
     kind: ClassVar[type[Quantity]]
@@ -34,7 +34,7 @@ class Steps(tuple[tuple[Time, Any], ...]):
         Parameters
         ----------
         text
-            ``"10s:5mbit, 20s:50mbit"``, or steps as they are.
+            ``"10s:5mbit, 20s:50mbit"``; steps are returned as they are.
 
         Returns
         -------
@@ -45,13 +45,14 @@ class Steps(tuple[tuple[Time, Any], ...]):
             return text
         if not isinstance(text, str):
             raise ScenarioError(
-                f"{cls.what} is `{text}`; say a text like `{cls.examples}`", key=cls.what
+                f"{cls.what} must be a string like `{cls.examples}`, not `{text}`", key=cls.what
             )
         steps = cls(cls._step(part) for part in text.split(",") if text.strip())
         for (before, _), (after, _) in pairwise(steps):
             if after <= before:
                 raise ScenarioError(
-                    f"{cls.what} `{text}` has `{after}` after `{before}`; give each a later time",
+                    f"{cls.what} `{text}` has `{after}` after `{before}`; "
+                    "put the steps in order of time",
                     key=cls.what,
                 )
         return steps
@@ -62,7 +63,7 @@ class Steps(tuple[tuple[Time, Any], ...]):
         if not colon:
             raise ScenarioError(
                 f"{cls.what} has `{part.strip()}`, which is not a time and {cls.noun}; "
-                f"say `{cls.examples.split(',')[0]}`",
+                f"use e.g. `{cls.examples.split(',')[0]}`",
                 key=cls.what,
             )
         return (
@@ -79,7 +80,7 @@ class Steps(tuple[tuple[Time, Any], ...]):
 
     @property
     def in_words(self) -> str:
-        """What follows the first value: ``, 5mbit from 10s on``; empty where nothing does."""
+        """What follows the first value: ``, 5mbit from 10s on``; empty if nothing does."""
         return "".join(f", {value} from {time} on" for time, value in self)
 
 

@@ -1,17 +1,17 @@
-"""Scenario files: TOML, in the words of `Scenario` and `Group`."""
+"""Scenario files: TOML, with the fields of `Scenario` and `Group` as keys."""
 
 from __future__ import annotations
 
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import ScenarioError, nearest
+from dumbbell.errors import ScenarioError
 from dumbbell.scenario import Group, Scenario
-from dumbbell.scenario.scenario import GROUP_WORDS, SCENARIO_WORDS
+from dumbbell.scenario.fields import fields_of, suggest
 
 __all__ = ["format_scenario", "line_of", "read_scenario"]
 
@@ -36,8 +36,8 @@ def read_scenario(path: Path) -> Scenario:
     Raises
     ------
     ScenarioError
-        The file is missing, is not TOML or has a key or value that does not fit; the message starts
-        with the file and, where there is one, the line.
+        The file is missing, is not TOML or has an invalid key or value; the message starts with
+        the file and, if there is one, the line.
     """
     text = read_text(path)
     document = parse_toml(path, text)
@@ -50,7 +50,7 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def read_text(path: Path) -> str:
-    """Read a text file, or say in one line why not."""
+    """Read a text file; an error is one line."""
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -58,11 +58,11 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise ScenarioError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
     except UnicodeDecodeError:
-        raise ScenarioError(f"{path}: not TOML: it is not UTF-8 text") from None
+        raise ScenarioError(f"{path}: not TOML: not UTF-8 text") from None
 
 
 def parse_toml(path: Path, text: str) -> dict[str, Any]:
-    """Parse TOML, or name the line that is not."""
+    """Parse TOML; an error names the line."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -74,7 +74,7 @@ def parse_toml(path: Path, text: str) -> dict[str, Any]:
 
 def build_scenario(document: Mapping[str, Any]) -> Scenario:
     """Build the scenario of a parsed file."""
-    check_keys(document, (*SCENARIO_WORDS, "group"), None)
+    check_keys(document, Scenario, None)
     tables = document.get("group", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise ScenarioError("write each group of flows as `[[group]]`", key="group")
@@ -86,7 +86,7 @@ def build_scenario(document: Mapping[str, Any]) -> Scenario:
 
 def build_group(table: Mapping[str, Any], index: int) -> Group:
     """Build a `[[group]]`, the `index`-th of the file."""
-    check_keys(table, GROUP_WORDS, index)
+    check_keys(table, Group, index)
     if "cc" not in table:
         raise ScenarioError('the group has no `cc`; write `cc = "copa"`', group=index)
     try:
@@ -96,19 +96,19 @@ def build_group(table: Mapping[str, Any], index: int) -> Group:
         raise
 
 
-def check_keys(table: Mapping[str, Any], known: Iterable[str], group: int | None) -> None:
-    """Refuse a key that is no word of a scenario file."""
-    known = tuple(known)
+def check_keys(table: Mapping[str, Any], owner: type, group: int | None) -> None:
+    """Refuse an unknown key."""
+    tables = ("group",) if owner is Scenario else ()
     for key in table:
-        if key not in known:
-            hint = nearest(key, known)
+        if key not in fields_of(owner) and key not in tables:
+            hint = suggest(key, [owner], tables)
             if key == "engine":
-                hint = "; a scenario is for any engine: say `--engine kernel` when you run it"
+                hint = "; a scenario runs on any engine: use `--engine kernel`"
             raise ScenarioError(f"unknown key `{key}`{hint}", key=key, group=group)
 
 
 def line_of(text: str, key: str, group: int | None) -> int | None:
-    """Return the line, from 1, on which a scenario file sets a key.
+    """Return the line number, from 1, on which a scenario file sets a key.
 
     Parameters
     ----------
@@ -152,12 +152,15 @@ def open_string(line: str, quotes: str) -> str:
 
 
 def format_scenario(scenario: Scenario) -> str:
-    """Write a scenario file; what is as by default is left out."""
+    """Write a scenario file; of the groups' fields only those that are not at their defaults."""
     words = scenario.to_dict()
-    lines = [format_line(key, words[key]) for key in SCENARIO_WORDS if words[key] != ""]
+    lines = [format_line(key, words[key]) for key in fields_of(Scenario) if words[key] != ""]
     for group, table in zip(scenario.groups, words["group"], strict=True):
-        plain = Scenario([Group(group.cc)]).to_dict()["group"][0]
-        kept = [k for k in table if k in ("cc", "flows") or table[k] != plain.get(k)]
+        kept = [
+            key
+            for key, field in fields_of(Group).items()
+            if key in ("cc", "flows") or not field.is_default(getattr(group, key))
+        ]
         lines += ["", "[[group]]", *(format_line(key, table[key]) for key in kept)]
     return "\n".join(lines) + "\n"
 

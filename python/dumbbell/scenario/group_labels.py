@@ -1,4 +1,4 @@
-"""What to call a scenario's groups in tables and figures: short, and no two alike."""
+"""Labels of a scenario's groups in tables and figures: short, and no two alike."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from dumbbell.quantities.plain_value import to_plain
+from dumbbell.scenario.fields import fields_of
 
 if TYPE_CHECKING:
     from dumbbell.congestion_control import CongestionControlChoice
     from dumbbell.scenario import Group, Scenario
 
 __all__ = ["group_labels", "label_of", "short_paths"]
-
-#: What two groups of one congestion control may differ in, in the order it is said.
-DISTINCTIONS = ("rtt", "start", "flows", "stop", "size", "mss", "tso", "delayed_ack", "jitter",
-                "rwnd", "sndbuf", "ecn")  # fmt: skip
 
 
 def group_labels(scenario: Scenario) -> tuple[str, ...]:
@@ -73,7 +70,11 @@ def differences(groups: Sequence[Group], scenario: Scenario) -> list[str]:
             return f"{scenario.rtt}{' at first' if scenario.rtt_steps else ''}"
         return "none" if value is None else f"{to_plain(value)}"
 
-    names = [name for name in DISTINCTIONS if len({said(group, name) for group in groups}) > 1]
+    # The number of flows is named last: what the flows are like matters more.
+    fields = sorted(fields_of(type(groups[0])), key=lambda name: name == "flows")
+    names = [
+        name for name in fields if name != "cc" and len({said(group, name) for group in groups}) > 1
+    ]
     # One word is enough where it tells all of them apart.
     for name in names:
         if len({said(group, name) for group in groups}) == len(groups):

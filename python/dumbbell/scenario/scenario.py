@@ -5,16 +5,30 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
 
+from dumbbell._core import MAX_ROWS
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import ScenarioError
-from dumbbell.quantities.plain_value import check_count, check_flag, check_name, to_plain
+from dumbbell.quantities.pluralize import pluralize
 from dumbbell.quantities.quantity import U64_MAX, Buffer, Loss, Rate, Size, Time
 from dumbbell.quantities.steps import MIN_RTT_NS, RateSteps, RttSteps
+from dumbbell.scenario.fields import (
+    FLOWS,
+    PATH,
+    RUN,
+    Field,
+    Of,
+    Tables,
+    documented,
+    fields_of,
+    to_engine,
+    to_words,
+)
 from dumbbell.scenario.group_labels import group_labels
+from dumbbell.scenario.kinds import Amount, Cc, Changes, Count, Flag, Measure, Text
 
 __all__ = ["MAX_FLOWS", "Group", "Scenario"]
 
@@ -24,101 +38,94 @@ DEFAULT_MSS = "1448B"
 HEADER_BYTES = 66
 #: TCP_MIN_MSS of Linux: below it a segment is mostly header.
 MIN_MSS_BYTES = 88
-#: Far beyond any window in a scenario that fits in memory, so that it never binds.
+#: Far beyond any window in a scenario that fits in memory, so that it never limits a flow.
 UNLIMITED = "1GiB"
 #: Largest payload of a segment: an IP packet has 65,535 bytes, headers included (RFC 791 §3.1).
 MAX_MSS_BYTES = 65_535 - 52
 #: Of all groups together; a scenario near this hardly fits in memory.
 MAX_FLOWS = 100_000
-#: Rows of the table `flows`, at about 100 B each: more do not fit in memory.
-MAX_ROWS = 100_000_000
 
 
-@dataclass(frozen=True, init=False)
+@documented
+@dataclass(frozen=True)
 class Group:
-    """Flows that are alike.
+    """Flows that are alike."""
 
-    Parameters
-    ----------
-    cc
-        Congestion control: ``"copa"``, ``"copa:mode_window_rtts=5"``, ``"./mine.bpf.c"``;
-        ``"linux/cubic"`` is the running kernel's own, for the kernel engine; a class of
-        `dumbbell.CongestionControl` stands for itself.
-    flows
-        How many.
-    rtt
-        Base RTT of these flows' path; the scenario's when left out.
-    start
-        When the first of them may start.
-    jitter
-        Each flow starts this much later at most, drawn from the seed: processes that are started
-        together never send their first packet in the same nanosecond.
-    stop
-        When the application stops sending; at the end of the run when left out.
-    size
-        How much each flow sends; without end when left out.
-    rwnd
-        Receive window; large enough by default never to bind.
-    sndbuf
-        Send buffer; large enough by default never to bind.
-    tso
-        Segmentation offload: segments leave in bursts as Linux sizes them.
-    delayed_ack
-        Delayed ACKs; off, every segment is acknowledged at once.
-    mss
-        Payload of a full segment.
-    ecn
-        Classic ECN (RFC 3168); a congestion control that needs ECN, like ``dctcp``, has it unasked.
-    """
+    cc: Field[CongestionControlChoice, str | CongestionControlChoice | type] = Field(
+        Cc(), panel=FLOWS, example="copa:mode_window_rtts=5", option=False,
+        engine="cc", always=True,
+        convert=lambda cc, _: {"name": cc.name, "params": dict(cc.params)},
+        synonyms=("cca", "congestion_control", "algorithm", "ca"),
+        doc="Congestion control: a name, a name with parameters (`copa:mode_window_rtts=5`), a "
+        "file (`./mine.bpf.c`), or `linux/cubic`, the running kernel's own (kernel engine only).",
+    )  # fmt: skip
+    flows: Field[int, int] = Field(
+        Count(MAX_FLOWS), 1, panel=FLOWS, example=4, engine="flows", always=True,
+        synonyms=("count", "n", "num_flows", "connections", "parallel"),
+        doc="Number of flows in the group.",
+    )  # fmt: skip
+    _: KW_ONLY
+    rtt: Of[Time | None] = Field(
+        Measure(Time, MIN_RTT_NS, "ms"), None, panel=FLOWS, example="80ms", option=False,
+        engine="base_rtt_ns", always=True,
+        convert=lambda rtt, scenario: int(scenario.rtt if rtt is None else rtt),
+        default_note="the scenario's", synonyms=("delay", "latency", "base_rtt"),
+        doc="Base RTT of these flows. Flows with a longer RTT than others have the difference as "
+        "delay on their access link.",
+    )  # fmt: skip
+    start: Of[Time] = Field(
+        Measure(Time), "0s", panel=FLOWS, example="1s", per_group=True,
+        engine="start_ns", always=True, synonyms=("begin", "start_time", "offset"),
+        doc="When the flows start.",
+    )  # fmt: skip
+    jitter: Of[Time] = Field(
+        Measure(Time, unit="ms"), "100ms", panel=FLOWS, example="0s",
+        engine="start_jitter_ns", always=True, synonyms=("start_jitter", "spread"),
+        doc="Each flow starts up to this much later, drawn from the seed: processes never send "
+        "their first packets in the same nanosecond.",
+    )  # fmt: skip
+    stop: Of[Time | None] = Field(
+        Measure(Time, 1), None, panel=FLOWS, example="30s", engine="stop_ns", always=True,
+        default_note="the end of the run", synonyms=("end", "stop_time"),
+        doc="When the application stops sending.",
+    )  # fmt: skip
+    size: Of[Size | None] = Field(
+        Measure(Size, 1), None, panel=FLOWS, example="1MB", engine="size_bytes", always=True,
+        default_note="no limit", synonyms=("bytes", "flow_size", "volume"),
+        doc="How many bytes each flow sends.",
+    )  # fmt: skip
+    rwnd: Of[Size] = Field(
+        Measure(Size, 1), UNLIMITED, panel=FLOWS, example="1MiB",
+        engine="rwnd_bytes", always=True, default_note="never limits",
+        synonyms=("receive_window", "rcvbuf", "window"), doc="Receive window.",
+    )  # fmt: skip
+    sndbuf: Of[Size] = Field(
+        Measure(Size, 1), UNLIMITED, panel=FLOWS, example="1MiB",
+        engine="sndbuf_bytes", always=True, default_note="never limits",
+        synonyms=("send_buffer", "wmem"), doc="Send buffer, in bytes of payload.",
+    )  # fmt: skip
+    tso: Field[bool, bool] = Field(
+        Flag(), True, panel=FLOWS, example=False, engine="tso", always=True,
+        synonyms=("gso", "offload"),
+        doc="Segmentation offload: segments leave in bursts, sized as Linux does.",
+    )  # fmt: skip
+    delayed_ack: Field[bool, bool] = Field(
+        Flag(), True, panel=FLOWS, example=False, engine="delayed_ack", always=True,
+        synonyms=("delack", "delayed_acks"),
+        doc="Delayed ACKs, as in Linux; without them every segment is acknowledged at once.",
+    )  # fmt: skip
+    mss: Of[Size] = Field(
+        Measure(Size, MIN_MSS_BYTES), DEFAULT_MSS, panel=FLOWS, example="8kB",
+        engine="mss_bytes", always=True, synonyms=("mtu", "segment_size"),
+        doc="Payload of a full segment.",
+    )  # fmt: skip
+    ecn: Field[bool, bool] = Field(
+        Flag(), False, panel=FLOWS, example=True, engine="ecn",
+        doc="Classic ECN (RFC 3168). A congestion control that needs ECN, like `dctcp`, always "
+        "enables it.",
+    )  # fmt: skip
 
-    cc: CongestionControlChoice
-    flows: int
-    rtt: Time | None
-    start: Time
-    jitter: Time
-    stop: Time | None
-    size: Size | None
-    rwnd: Size
-    sndbuf: Size
-    tso: bool
-    delayed_ack: bool
-    mss: Size
-    ecn: bool
-
-    def __init__(
-        self,
-        cc: str | CongestionControlChoice | type,
-        flows: int = 1,
-        *,
-        rtt: str | Time | None = None,
-        start: str | Time = "0s",
-        jitter: str | Time = "100ms",
-        stop: str | Time | None = None,
-        size: str | Size | None = None,
-        rwnd: str | Size = UNLIMITED,
-        sndbuf: str | Size = UNLIMITED,
-        tso: bool = True,
-        delayed_ack: bool = True,
-        mss: str | Size = DEFAULT_MSS,
-        ecn: bool = False,
-    ) -> None:
-        values = {
-            "cc": CongestionControlChoice.parse(cc),
-            "flows": check_count(flows, "flows", MAX_FLOWS),
-            "rtt": None if rtt is None else Time.parse(rtt, "rtt", minimum=MIN_RTT_NS),
-            "start": Time.parse(start, "start"),
-            "jitter": Time.parse(jitter, "jitter"),
-            "stop": None if stop is None else Time.parse(stop, "stop", minimum=1),
-            "size": None if size is None else Size.parse(size, "size", minimum=1),
-            "rwnd": Size.parse(rwnd, "rwnd", minimum=1),
-            "sndbuf": Size.parse(sndbuf, "sndbuf", minimum=1),
-            "mss": Size.parse(mss, "mss", minimum=MIN_MSS_BYTES),
-            "tso": check_flag(tso, "tso"),
-            "delayed_ack": check_flag(delayed_ack, "delayed_ack"),
-            "ecn": check_flag(ecn, "ecn"),
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+    def __post_init__(self) -> None:
         self._check_segment()
         self._check_stop()
 
@@ -126,7 +133,7 @@ class Group:
         """Refuse a segment that no packet or window holds."""
         if self.mss > MAX_MSS_BYTES:
             raise ScenarioError(
-                f"mss `{self.mss}` does not fit in an IP packet; say at most `{MAX_MSS_BYTES}B`",
+                f"mss `{self.mss}` does not fit in an IP packet; use at most `{MAX_MSS_BYTES}B`",
                 key="mss",
             )
         for name, window in (("rwnd", self.rwnd), ("sndbuf", self.sndbuf)):
@@ -134,11 +141,11 @@ class Group:
                 continue
             if str(self.mss) != DEFAULT_MSS:
                 raise ScenarioError(
-                    f"mss `{self.mss}` is larger than {name} `{window}`; say a smaller `mss` or a "
+                    f"mss `{self.mss}` is larger than {name} `{window}`; use a smaller `mss` or a "
                     f"larger `{name}`",
                     key="mss",
                 )
-            message = f"{name} `{window}` is smaller than a segment; say at least `{self.mss}`"
+            message = f"{name} `{window}` is smaller than a segment; use at least `{self.mss}`"
             raise ScenarioError(message, key=name)
 
     def _check_stop(self) -> None:
@@ -153,7 +160,7 @@ class Group:
         if self.stop <= self.latest_start:
             raise ScenarioError(
                 f"{self._late_start()}, not before they stop at {self.stop}; "
-                "say a smaller `jitter` or a later `stop`",
+                "use a smaller `jitter` or a later `stop`",
                 key="stop",
             )
 
@@ -185,7 +192,7 @@ class Group:
         if self.latest_start >= end:
             raise ScenarioError(
                 f"{self._late_start()}, not before the end at {end}; "
-                "say `--jitter 0s` or a longer `--time`",
+                "use `--jitter 0s` or a longer `--time`",
                 key="jitter",
             )
 
@@ -195,40 +202,26 @@ class Group:
         return int(self.mss) + HEADER_BYTES
 
 
-@dataclass(frozen=True, init=False)
+def read_groups(
+    groups: Iterable[Group | str | CongestionControlChoice | type],
+) -> tuple[Group, ...]:
+    """Return groups; a congestion control stands for one flow of it."""
+    if isinstance(groups, str):
+        raise ScenarioError(f"`groups` must be a list, not a string; use [{groups!r}]")
+    return tuple(group if isinstance(group, Group) else Group(group) for group in groups)
+
+
+def write_steps(key: str) -> Any:
+    """Return a function that writes steps as the engine takes them."""
+    return lambda steps, _: [{"at_ns": int(time), key: int(value)} for time, value in steps]
+
+
+@documented
+@dataclass(frozen=True)
 class Scenario:
     """Groups of flows through one bottleneck.
 
-    Parameters
-    ----------
-    groups
-        The flows; a congestion control's name stands for one flow of it.
-    rate
-        Capacity of the bottleneck; Ethernet, IP and TCP headers count.
-    rtt
-        Base RTT: both ways' propagation, without queueing and serialisation.
-    buffer
-        The bottleneck's drop-tail buffer, in BDP (rate × rtt), bytes or packets.
-    time
-        Simulated time.
-    seed
-        Seed of every random draw of the run.
-    sample
-        Interval of the time series; ``0s`` records none.
-    name
-        A title, for people.
-    rate_steps
-        Later capacities of the bottleneck: ``"10s:5mbit, 20s:50mbit"``. A BDP stays what it is at
-        `rate`.
-    rtt_steps
-        Later base RTTs of the groups that have no `rtt` of their own: ``"20s:80ms, 40s:40ms"``. A
-        BDP stays what it is at `rtt`. Nothing overtakes where the RTT falls.
-    ecn_threshold
-        Backlog above which the bottleneck marks packets that are ECN-capable, in BDP, bytes or
-        packets; empty or None: it marks none.
-    loss
-        Probability that a packet is lost at random ahead of the bottleneck's queue, as on a noisy
-        link: ``"0.1%"``. Acknowledgments are not lost.
+    The first argument lists the groups; the name of a congestion control is a group of one flow.
 
     Examples
     --------
@@ -238,59 +231,75 @@ class Scenario:
     ('50mbit', 250000)
     """
 
-    name: str
-    rate: Rate
-    rtt: Time
-    buffer: Buffer
-    time: Time
-    seed: int
-    sample: Time
-    rate_steps: RateSteps
-    rtt_steps: RttSteps
-    ecn_threshold: Buffer | None
-    loss: Loss
-    groups: tuple[Group, ...]
+    groups: Tables[Group, Group | str | CongestionControlChoice | type] = Tables(
+        "group", read_groups
+    )
+    _: KW_ONLY
+    name: Field[str, str] = Field(
+        Text(), "", panel=RUN, example="copa against cubic", axis=False, synonyms=("title",),
+        doc="A title.",
+    )  # fmt: skip
+    rate: Of[Rate] = Field(
+        Measure(Rate, 1), "50mbit", panel=PATH, example="20mbit",
+        engine="bottleneck.link_rate_bps", always=True,
+        synonyms=("bw", "bandwidth", "link_rate", "capacity", "speed"),
+        doc="Capacity of the bottleneck; Ethernet, IP and TCP headers count.",
+    )  # fmt: skip
+    rtt: Of[Time] = Field(
+        Measure(Time, MIN_RTT_NS, "ms"), "40ms", panel=PATH, example="80ms",
+        synonyms=("delay", "latency", "base_rtt", "propagation_delay"),
+        doc="Base RTT: the propagation delay of both ways, without queueing and serialisation.",
+    )  # fmt: skip
+    buffer: Of[Buffer] = Field(
+        Amount(), "1bdp", panel=PATH, example="2bdp",
+        engine="bottleneck.queue", always=True,
+        convert=lambda buffer, scenario: queue_of(buffer, scenario),
+        synonyms=("queue", "qdisc", "limit", "queue_size", "buf"),
+        doc="Drop-tail buffer of the bottleneck, in BDP (rate × rtt), bytes or packets.",
+    )  # fmt: skip
+    time: Of[Time] = Field(
+        Measure(Time, 1), "60s", panel=RUN, example="30s", engine="duration_ns", always=True,
+        synonyms=("duration", "length", "runtime"),
+        doc="How long the run lasts; on the kernel engine, in real time.",
+    )  # fmt: skip
+    seed: Field[int, int] = Field(
+        Count(2**64 - 1, 0), 1, panel=RUN, example=7, engine="seed", always=True, axis=False,
+        synonyms=("random_seed", "rng"), doc="Seed of every random draw.",
+    )  # fmt: skip
+    sample: Of[Time] = Field(
+        Measure(Time, unit="ms"), "10ms", panel=RUN, example="100ms",
+        engine="sample_interval_ns", always=True, synonyms=("interval", "sampling", "resolution"),
+        doc="Interval of the time series; `0s` records none.",
+    )  # fmt: skip
+    rate_steps: Of[RateSteps] = Field(
+        Changes(RateSteps), "", panel=PATH, example=RateSteps.examples,
+        engine="bottleneck.rate_steps", convert=write_steps("link_rate_bps"),
+        doc="Later capacities of the bottleneck. A BDP remains that of `rate`.",
+    )  # fmt: skip
+    rtt_steps: Of[RttSteps] = Field(
+        Changes(RttSteps), "", panel=PATH, example=RttSteps.examples,
+        doc="Later base RTTs of the groups without an `rtt` of their own. A BDP remains that of "
+        "`rtt`.",
+    )  # fmt: skip
+    ecn_threshold: Of[Buffer | None] = Field(
+        Amount(), None, panel=PATH, example="20pkt", engine="bottleneck.ecn_threshold",
+        convert=lambda threshold, scenario: ecn_threshold_of(threshold, scenario),
+        synonyms=("mark_threshold", "k", "ce_threshold"),
+        doc="Backlog above which the bottleneck marks ECN-capable packets, in BDP, bytes or "
+        "packets.",
+    )  # fmt: skip
+    loss: Of[Loss] = Field(
+        Measure(Loss), "0%", panel=PATH, example="0.1%", engine="bottleneck.random_loss_ppb",
+        synonyms=("loss_rate", "plr", "drop", "drop_rate", "random_loss"),
+        doc="Probability that a data packet is lost at random before it reaches the bottleneck's "
+        "queue, as on a noisy link. ACKs are not lost.",
+    )  # fmt: skip
 
-    def __init__(
-        self,
-        groups: Iterable[Group | str | CongestionControlChoice | type],
-        *,
-        rate: str | Rate = "50mbit",
-        rtt: str | Time = "40ms",
-        buffer: str | Buffer = "1bdp",
-        time: str | Time = "60s",
-        seed: int = 1,
-        sample: str | Time = "10ms",
-        name: str = "",
-        rate_steps: str | RateSteps = "",
-        rtt_steps: str | RttSteps = "",
-        ecn_threshold: str | Buffer | None = None,
-        loss: str | Loss = "0%",
-    ) -> None:
-        if isinstance(groups, str):
-            raise ScenarioError(f"groups is the text `{groups}`; say a list, like `[{groups!r}]`")
-        values = {
-            "name": check_name(name),
-            "rate": Rate.parse(rate, "rate", minimum=1),
-            "rtt": Time.parse(rtt, "rtt", minimum=MIN_RTT_NS),
-            "buffer": Buffer.parse(buffer),
-            "time": Time.parse(time, "time", minimum=1),
-            "seed": check_count(seed, "seed", 2**64 - 1, minimum=0),
-            "sample": Time.parse(sample, "sample"),
-            "rate_steps": RateSteps.parse(rate_steps),
-            "rtt_steps": RttSteps.parse(rtt_steps),
-            "ecn_threshold": (
-                Buffer.parse(ecn_threshold, "ecn_threshold") if ecn_threshold else None
-            ),
-            "loss": Loss.parse(loss, "loss"),
-            "groups": tuple(g if isinstance(g, Group) else Group(g) for g in groups),
-        }
-        for key, value in values.items():
-            object.__setattr__(self, key, value)
+    def __post_init__(self) -> None:
         self._check()
 
     def _check(self) -> None:
-        """Refuse what is wrong between the fields."""
+        """Refuse fields that do not fit together."""
         if not self.groups:
             raise ScenarioError("no flows; name a congestion control, like `copa`")
         for index, group in enumerate(self.groups):
@@ -301,8 +310,8 @@ class Scenario:
                 raise
         if self.rtt_steps and all(group.rtt is not None for group in self.groups):
             raise ScenarioError(
-                f"rtt_steps `{self.rtt_steps}` change nothing, for every group has an `rtt` of its "
-                "own; leave out one or the other",
+                f"rtt_steps `{self.rtt_steps}` change nothing: every group has an `rtt` of its "
+                "own; remove one or the other",
                 key="rtt_steps",
             )
         self._check_amount()
@@ -313,22 +322,22 @@ class Scenario:
         """Refuse more flows or rows than memory holds."""
         if self.flow_count > MAX_FLOWS:
             raise ScenarioError(
-                f"the groups have {self.flow_count:,} flows; say at most {MAX_FLOWS:,} in all",
+                f"the groups have {self.flow_count:,} flows; use at most {MAX_FLOWS:,} in all",
                 key="flows",
             )
         if self.sample == 0:
             return
         rows = self.flow_count * int(self.time) // int(self.sample)
         if rows > MAX_ROWS:
-            flows = "1 flow" if self.flow_count == 1 else f"{self.flow_count:,} flows"
             raise ScenarioError(
-                f"{flows} sampled every `{self.sample}` for `{self.time}` make {rows:,} rows, "
-                f"more than {MAX_ROWS:,}; say a longer `--sample`, or `0s` for none",
+                f"{pluralize(self.flow_count, 'flow')} sampled every `{self.sample}` for "
+                f"`{self.time}` make {rows:,} rows, "
+                f"more than {MAX_ROWS:,}; use a longer `--sample`, or `0s` for none",
                 key="sample",
             )
 
     def _check_buffer(self) -> None:
-        """Refuse a buffer that holds no packet, or more than a number of the engine's."""
+        """Refuse a buffer that holds no packet, or more than the engine can count."""
         if self.buffer.unit == "pkt":
             if self.buffer.amount > U64_MAX:
                 raise ScenarioError(f"buffer `{self.buffer}` is too large", key="buffer")
@@ -338,7 +347,7 @@ class Scenario:
         if limit_bytes < packet_bytes:
             raise ScenarioError(
                 f"buffer `{self.buffer}` is {limit_bytes} B, smaller than a packet; "
-                f"say at least `{packet_bytes}B`",
+                f"use at least `{packet_bytes}B`",
                 key="buffer",
             )
         if limit_bytes > U64_MAX:
@@ -357,7 +366,7 @@ class Scenario:
         if not is_below:
             raise ScenarioError(
                 f"ecn_threshold `{threshold}` is not below buffer `{buffer}`, so nothing would be "
-                "marked; say a smaller threshold or a larger buffer",
+                "marked; use a smaller threshold or a larger buffer",
                 key="ecn_threshold",
             )
 
@@ -382,7 +391,7 @@ class Scenario:
 
     @property
     def group_labels(self) -> tuple[str, ...]:
-        """What to call each group in tables and figures: no two alike."""
+        """A label for each group in tables and figures: no two alike."""
         return group_labels(self)
 
     def replace(self, **changes: Any) -> Scenario:
@@ -391,43 +400,12 @@ class Scenario:
 
     def resolve(self) -> dict[str, Any]:
         """Return the scenario as the engine takes it: integers in base units."""
-        return {
-            "seed": self.seed,
-            "duration_ns": int(self.time),
-            "sample_interval_ns": int(self.sample),
-            "bottleneck": self._bottleneck(),
-            "groups": [self._group(group) for group in self.groups],
-        }
-
-    def _group(self, group: Group) -> dict[str, Any]:
-        resolved = resolve_group(group, self.rtt)
-        if self.rtt_steps and group.rtt is None:
-            resolved["rtt_steps"] = [
-                {"at_ns": int(time), "base_rtt_ns": int(rtt)} for time, rtt in self.rtt_steps
-            ]
-        return resolved
-
-    def _bottleneck(self) -> dict[str, Any]:
-        resolved: dict[str, Any] = {"link_rate_bps": int(self.rate), "queue": self._queue()}
-        if self.rate_steps:
-            resolved["rate_steps"] = [
-                {"at_ns": int(time), "link_rate_bps": int(rate)} for time, rate in self.rate_steps
-            ]
-        if self.ecn_threshold is not None:
-            resolved["ecn_threshold"] = self._ecn_threshold(self.ecn_threshold)
-        if self.loss:
-            resolved["random_loss_ppb"] = int(self.loss)
-        return resolved
-
-    def _ecn_threshold(self, threshold: Buffer) -> dict[str, int]:
-        if threshold.unit == "pkt":
-            return {"pkts": int(threshold.amount)}
-        return {"bytes": threshold.limit_bytes(self.rate, self.rtt)}
-
-    def _queue(self) -> dict[str, Any]:
-        if self.buffer.unit == "pkt":
-            return {"kind": "pfifo", "limit_pkts": int(self.buffer.amount)}
-        return {"kind": "bfifo", "limit_bytes": self.buffer.limit_bytes(self.rate, self.rtt)}
+        groups = [to_engine(group, self) for group in self.groups]
+        if self.rtt_steps:
+            steps = write_steps("base_rtt_ns")(self.rtt_steps, self)
+            for resolved, group in zip(groups, self.groups, strict=True):
+                resolved |= {"rtt_steps": steps} if group.rtt is None else {}
+        return {**to_engine(self, self), "groups": groups}
 
     def to_json(self) -> str:
         """Return `resolve` as JSON, the engine's input."""
@@ -435,19 +413,12 @@ class Scenario:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scenario in the words of a scenario file, quantities with units."""
-        words = {
-            key: "" if (value := getattr(self, key)) is None else to_plain(value)
-            for key in SCENARIO_WORDS
-        }
-        groups = [
-            {k: to_plain(v) for k in GROUP_WORDS if (v := getattr(group, k)) is not None}
-            for group in self.groups
-        ]
-        return {**words, "group": groups}
+        unset = dict.fromkeys(fields_of(Scenario), "")
+        return {**unset, **to_words(self), "group": [to_words(group) for group in self.groups]}
 
     @classmethod
     def from_dict(cls, words: Mapping[str, Any]) -> Scenario:
-        """Read what `to_dict` wrote."""
+        """Return the scenario that `to_dict` wrote."""
         settings = {key: value for key, value in words.items() if key != "group"}
         return cls([Group(**group) for group in words["group"]], **settings)
 
@@ -465,26 +436,15 @@ class Scenario:
         return format_scenario(self)
 
 
-#: Words of a scenario file, in the order they are written.
-SCENARIO_WORDS = tuple(f.name for f in dataclasses.fields(Scenario) if f.name != "groups")
-#: Words of a `[[group]]`.
-GROUP_WORDS = tuple(f.name for f in dataclasses.fields(Group))
+def queue_of(buffer: Buffer, scenario: Scenario) -> dict[str, Any]:
+    """Return the bottleneck's queue as the engine takes it."""
+    if buffer.unit == "pkt":
+        return {"kind": "pfifo", "limit_pkts": int(buffer.amount)}
+    return {"kind": "bfifo", "limit_bytes": buffer.limit_bytes(scenario.rate, scenario.rtt)}
 
 
-def resolve_group(group: Group, default_rtt: Time) -> dict[str, Any]:
-    """Return a group as the engine takes it."""
-    resolved = {
-        "cc": {"name": group.cc.name, "params": dict(group.cc.params)},
-        "flows": group.flows,
-        "base_rtt_ns": int(group.rtt if group.rtt is not None else default_rtt),
-        "start_ns": int(group.start),
-        "start_jitter_ns": int(group.jitter),
-        "stop_ns": None if group.stop is None else int(group.stop),
-        "size_bytes": None if group.size is None else int(group.size),
-        "mss_bytes": int(group.mss),
-        "rwnd_bytes": int(group.rwnd),
-        "sndbuf_bytes": int(group.sndbuf),
-        "tso": group.tso,
-        "delayed_ack": group.delayed_ack,
-    }
-    return {**resolved, "ecn": True} if group.ecn else resolved
+def ecn_threshold_of(threshold: Buffer, scenario: Scenario) -> dict[str, int]:
+    """Return the ECN threshold as the engine takes it."""
+    if threshold.unit == "pkt":
+        return {"pkts": int(threshold.amount)}
+    return {"bytes": threshold.limit_bytes(scenario.rate, scenario.rtt)}

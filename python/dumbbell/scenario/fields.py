@@ -1,0 +1,253 @@
+"""Fields of a scenario and its groups: each is declared once, as an attribute of its owner.
+
+From the declaration come the constructor's argument and its checks, the word in files, the option
+of commands, the axis of sweeps, labels, the reference in docs/scenario.md and the engine's input.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from types import EllipsisType
+from typing import Any, Generic, TypeVar, overload
+
+from dumbbell.errors import nearest
+from dumbbell.quantities.plain_value import to_plain
+from dumbbell.scenario.kinds import Kind
+
+__all__ = [
+    "FLOWS", "PATH", "RUN", "Field", "Of", "Tables", "documented", "fields_of",
+    "suggest", "to_engine", "to_words",
+]  # fmt: skip
+
+#: Panels of ``--help`` and the reference. What is in `RUN` does not change what is run on what.
+PATH, FLOWS, RUN = "Path", "Flows", "Run"
+
+V = TypeVar("V")
+A = TypeVar("A")
+T = TypeVar("T")
+
+
+class Field(Generic[V, A]):
+    """A field: holds values of type V, and takes those of type A.
+
+    Parameters
+    ----------
+    kind
+        How its values are read and printed.
+    default
+        What it is when it is not set, as a user would write it; None: nothing. Left out, it must
+        be set.
+    doc
+        What it is, in a sentence.
+    panel
+        Where ``--help`` and the reference list it.
+    example
+        A value other than the default, as a user would write it.
+    engine
+        Its place in the engine's input: ``bottleneck.link_rate_bps``; empty if it has none of its
+        own.
+    convert
+        From its value and the scenario to that input.
+    always
+        Whether the engine's input has it at its default too.
+    synonyms
+        Other words for it, for ``did you mean``.
+    default_note
+        What the default amounts to.
+    option
+        Whether commands have an option for it.
+    per_group
+        Whether that option may list a value for each group.
+    axis
+        Whether a sweep can vary it.
+    """
+
+    name: str
+
+    def __init__(
+        self,
+        kind: Kind[V],
+        default: str | int | EllipsisType | None = ...,
+        *,
+        doc: str,
+        panel: str,
+        example: str | int,
+        engine: str = "",
+        convert: Callable[[Any, Any], Any] | None = None,
+        always: bool = False,
+        synonyms: Iterable[str] = (),
+        default_note: str = "",
+        option: bool = True,
+        per_group: bool = False,
+        axis: bool = True,
+    ) -> None:
+        self.kind, self.default, self.panel, self.example = kind, default, panel, example
+        self.engine, self.convert, self.always = engine, convert or base_units, always
+        self.synonyms, self.default_note = tuple(synonyms), default_note
+        self.has_option, self.per_group, self.is_axis = option, per_group, axis
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, owner: None, of: type) -> Field[V, A]: ...
+    @overload
+    def __get__(self, owner: object, of: type) -> V: ...
+    def __get__(self, owner: object | None, of: type) -> Field[V, A] | V:
+        if owner is None:
+            return self
+        value: V = owner.__dict__[self.name]
+        return value
+
+    def __set__(self, owner: object, value: A) -> None:
+        given: Any = value
+        if isinstance(given, Field):  # a dataclass's constructor passes the declaration
+            given = self.default
+        if given is ...:
+            raise TypeError(f"{type(owner).__name__}() needs `{self.name}`")
+        owner.__dict__[self.name] = self.parse(given)
+
+    def __repr__(self) -> str:
+        return repr(self.default)  # as help() prints a constructor's arguments
+
+    def parse(self, value: Any, what: str = "") -> V | None:
+        """Read a value.
+
+        Parameters
+        ----------
+        value
+            As a file or Python has it.
+        what
+            What errors call the field.
+
+        Raises
+        ------
+        ScenarioError
+            The field cannot have the value.
+        """
+        if self.default is None and value in (None, ""):
+            return None
+        return self.kind.parse(value, what or self.name)
+
+    @property
+    def option(self) -> str:
+        """Its option: ``--rate-steps``."""
+        return f"--{self.name.replace('_', '-')}"
+
+    @property
+    def doc(self) -> str:
+        """What it is, in a sentence."""
+        return self.__doc__ or ""
+
+    @property
+    def default_text(self) -> str:
+        """The default as text, with what it amounts to."""
+        if self.default is ...:
+            return "required"
+        text = "" if self.default in (None, "") else str(to_plain(self.default))
+        text = text.lower() if isinstance(self.default, bool) else text
+        return ", ".join(filter(None, (text, self.default_note))) or "none"
+
+    def is_default(self, value: Any) -> bool:
+        """Whether a value is the default."""
+        return self.default is not ... and bool(value == self.parse(self.default))
+
+
+#: A field that takes its values as text too.
+Of = Field[V, V | str]
+
+
+class Tables(Generic[T, A]):
+    """The parts of a scenario that are tables of a file: groups."""
+
+    name: str
+
+    def __init__(self, word: str, read: Callable[[Iterable[A]], tuple[T, ...]]) -> None:
+        self.word, self.read = word, read
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, owner: None, of: type) -> Tables[T, A]: ...
+    @overload
+    def __get__(self, owner: object, of: type) -> tuple[T, ...]: ...
+    def __get__(self, owner: object | None, of: type) -> Tables[T, A] | tuple[T, ...]:
+        if owner is None:
+            return self
+        value: tuple[T, ...] = owner.__dict__[self.name]
+        return value
+
+    def __set__(self, owner: object, value: Iterable[A]) -> None:
+        if isinstance(value, Tables):  # a dataclass's constructor passes the declaration
+            raise TypeError(f"{type(owner).__name__}() needs `{self.name}`")
+        owner.__dict__[self.name] = self.read(value)
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+def base_units(value: Any, _scenario: Any) -> Any:
+    """Return a value as the engine takes it: integers in base units."""
+    return value if value is None or isinstance(value, bool | str) else int(value)
+
+
+def fields_of(owner: type) -> dict[str, Field[Any, Any]]:
+    """Return the fields of a class by name, in the order of their declaration."""
+    return {name: field for name, field in vars(owner).items() if isinstance(field, Field)}
+
+
+def to_words(owner: object) -> dict[str, str | int | bool]:
+    """Return an owner's fields as a scenario file has them; without those that have no value."""
+    values = {name: getattr(owner, name) for name in fields_of(type(owner))}
+    return {name: to_plain(value) for name, value in values.items() if value is not None}
+
+
+def to_engine(owner: object, scenario: object) -> dict[str, Any]:
+    """Return an owner's fields as the engine takes them."""
+    resolved: dict[str, Any] = {}
+    for name, field in fields_of(type(owner)).items():
+        value = getattr(owner, name)
+        if not field.engine or not (field.always or not field.is_default(value)):
+            continue
+        *path, key = field.engine.split(".")
+        place = resolved
+        for part in path:
+            place = place.setdefault(part, {})
+        place[key] = field.convert(value, scenario)
+    return resolved
+
+
+def suggest(word: str, owners: Iterable[type], others: Iterable[str] = ()) -> str:
+    """Return ``; did you mean `rate`?`` for ``bandwidth``.
+
+    Parameters
+    ----------
+    word
+        What is not a field of any of the owners.
+    owners
+        Classes that declare fields.
+    others
+        Further words that are known there.
+    """
+    fields: Mapping[str, Field[Any, Any]] = {
+        name: field for owner in owners for name, field in fields_of(owner).items()
+    }
+    plain = word.lower().replace("-", "_")
+    for name, field in fields.items():
+        if plain in field.synonyms:
+            return f"; did you mean `{name}`?"
+    return nearest(word, [*fields, *others])
+
+
+def documented(owner: type[T]) -> type[T]:
+    """Add the fields to a class's docstring."""
+    entries = (
+        f"{name}\n    {field.doc} Default: {field.default_text}."
+        for name, field in fields_of(owner).items()
+    )
+    head = inspect.cleandoc(owner.__doc__ or "")
+    owner.__doc__ = "\n".join([head, "", "Parameters", "----------", *entries, ""])
+    return owner

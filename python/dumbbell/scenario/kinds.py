@@ -1,0 +1,219 @@
+"""Kinds of values that a scenario's fields have: how each is read, listed, counted and printed."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+from dumbbell.congestion_control import CongestionControlChoice
+from dumbbell.congestion_control.choice import parse_integer
+from dumbbell.quantities.plain_value import check_count, check_flag, check_text
+from dumbbell.quantities.quantity import (
+    Buffer,
+    Loss,
+    Quantity,
+    Rate,
+    Size,
+    Time,
+    expand,
+    expand_counts,
+    is_count,
+)
+from dumbbell.quantities.steps import Steps
+
+__all__ = ["Amount", "Cc", "Changes", "Count", "Flag", "Integer", "Kind", "Measure", "Text"]
+
+V_co = TypeVar("V_co", covariant=True)
+Q = TypeVar("Q", bound=Quantity)
+S = TypeVar("S", bound=Steps)
+
+#: Base units (bit/s, ns, bytes, parts per billion) in one of these.
+SCALES = {"bps": 1.0, "ms": 1e6, "s": 1e9, "bytes": 1.0, "pct": 1e7}
+#: Parts of a list of congestion controls that are further parameters: ``delta=2``.
+PARAMETER = re.compile(r"\s*\w+\s*=[^:]*")
+
+
+class Kind(ABC, Generic[V_co]):
+    """A kind of value.
+
+    Attributes
+    ----------
+    metavar
+        What ``--help`` and the reference call it.
+    separator
+        What is between the values of a list on the command line.
+    """
+
+    metavar: str
+    separator: ClassVar[str] = ","
+
+    @abstractmethod
+    def parse(self, value: Any, what: str) -> V_co:
+        """Read a value; `what` names the field in an error."""
+
+    def from_text(self, text: str, what: str) -> Any:  # noqa: ARG002 -- others name it in errors
+        """Return what `parse` takes for a value written on the command line."""
+        return text
+
+    def split(self, text: str, what: str) -> list[Any]:  # noqa: ARG002 -- others name it in errors
+        """Return the values of a list written on the command line, as `parse` takes them."""
+        return [part.strip() for part in text.split(self.separator)]
+
+    def unit(self, values: Collection[Any]) -> str | None:  # noqa: ARG002 -- of some it depends on them
+        """Return the unit of the values' numbers; None without one."""
+        return None
+
+    def numbers(self, values: Collection[Any]) -> tuple[float, ...] | None:  # noqa: ARG002
+        """Return the values as numbers in that unit; None if they are not numbers."""
+        return None
+
+
+class Measure(Kind[Q]):
+    """A quantity with a unit: a rate, time, size or probability."""
+
+    NAMES: ClassVar = {Rate: ("RATE", "bps"), Time: ("TIME", "s"), Size: ("SIZE", "bytes"),
+                       Loss: ("PERCENT", "pct")}  # fmt: skip
+
+    def __init__(self, quantity: type[Q], minimum: int = 0, unit: str | None = None) -> None:
+        self.quantity, self.minimum = quantity, minimum
+        self.metavar, default_unit = self.NAMES[quantity]
+        self.axis_unit = unit or default_unit
+
+    def parse(self, value: Any, what: str) -> Q:
+        return self.quantity.parse(value, what, minimum=self.minimum)
+
+    def split(self, text: str, what: str) -> list[str]:
+        return expand(text, what, self.quantity.examples)
+
+    def unit(self, values: Collection[Any]) -> str:  # noqa: ARG002
+        return self.axis_unit
+
+    def numbers(self, values: Collection[Any]) -> tuple[float, ...]:
+        return tuple(int(value) / SCALES[self.axis_unit] for value in values)
+
+
+class Amount(Kind[Buffer]):
+    """An amount of queue: in BDP, bytes or packets."""
+
+    metavar = "BUFFER"
+    UNITS: ClassVar = {"bdp": "bdp", "B": "bytes", "pkt": "pkts"}
+
+    def parse(self, value: Any, what: str) -> Buffer:
+        return Buffer.parse(value, what)
+
+    def split(self, text: str, what: str) -> list[str]:
+        return expand(text, what, Buffer.examples)
+
+    def unit(self, values: Collection[Any]) -> str | None:
+        units = {value.unit for value in values}
+        return self.UNITS[units.pop()] if len(units) == 1 else None
+
+    def numbers(self, values: Collection[Any]) -> tuple[float, ...] | None:
+        return tuple(float(value.amount) for value in values) if self.unit(values) else None
+
+
+class Changes(Kind[S]):
+    """Values that change at given times."""
+
+    separator = ";"  # a comma is between two steps
+
+    def __init__(self, steps: type[S]) -> None:
+        self.steps = steps
+        self.metavar = f"TIME:{Measure.NAMES[steps.kind][0]},…"
+
+    def parse(self, value: Any, what: str) -> S:  # noqa: ARG002 -- steps know their field
+        return self.steps.parse(value)
+
+
+@dataclass(frozen=True)
+class Count(Kind[int]):
+    """A whole number in a range."""
+
+    maximum: int
+    minimum: int = 1
+    metavar: str = "N"
+
+    def parse(self, value: Any, what: str) -> int:
+        whole = int(value) if is_whole(value) else value
+        return check_count(whole, what, self.maximum, self.minimum)
+
+    def from_text(self, text: str, what: str) -> Any:  # noqa: ARG002
+        return int(text) if is_count(text) else text
+
+    def split(self, text: str, what: str) -> list[int]:
+        return expand_counts(text, what)
+
+    def numbers(self, values: Collection[Any]) -> tuple[float, ...]:
+        return tuple(float(value) for value in values)
+
+
+class Flag(Kind[bool]):
+    """True or false."""
+
+    metavar = "true|false"
+
+    def parse(self, value: Any, what: str) -> bool:
+        return check_flag(value, what)
+
+    def from_text(self, text: str, what: str) -> Any:  # noqa: ARG002
+        return {"true": True, "false": False}.get(text, text)
+
+
+class Text(Kind[str]):
+    """Any text."""
+
+    metavar = "TEXT"
+
+    def parse(self, value: Any, what: str) -> str:
+        return check_text(value, what)
+
+
+class Cc(Kind[CongestionControlChoice]):
+    """A congestion control."""
+
+    metavar = "CC"
+
+    def parse(self, value: Any, what: str) -> CongestionControlChoice:  # noqa: ARG002
+        return CongestionControlChoice.parse(value)
+
+    def split(self, text: str, what: str) -> list[str]:  # noqa: ARG002
+        """Split ``copa,copa:a=1,b=2,bbr`` into its three congestion controls."""
+        parts: list[str] = []
+        for part in text.split(","):
+            if parts and ":" in parts[-1] and PARAMETER.fullmatch(part):
+                parts[-1] += f",{part.strip()}"
+            else:
+                parts.append(part.strip())
+        return parts
+
+
+@dataclass(frozen=True)
+class Integer(Kind[int]):
+    """A congestion control's parameter."""
+
+    of_unit: str = ""
+    metavar: str = "N"
+
+    def parse(self, value: Any, what: str) -> int:
+        return int(value) if is_whole(value) else parse_integer(str(value), what)
+
+    def split(self, text: str, what: str) -> list[int]:
+        """Split ``-1,0,5`` and ``2..16``, which doubles."""
+        values: list[int] = []
+        for part in (part.strip() for part in text.split(",")):
+            values += expand_counts(part, what) if ".." in part else [self.parse(part, what)]
+        return values
+
+    def unit(self, values: Collection[Any]) -> str | None:  # noqa: ARG002
+        return self.of_unit or None
+
+    def numbers(self, values: Collection[Any]) -> tuple[float, ...]:
+        return tuple(float(value) for value in values)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number of any library's, and not a flag."""
+    return hasattr(value, "__index__") and not isinstance(value, bool)
