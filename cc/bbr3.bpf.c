@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * BBR version 3: BBR that also heeds loss, and probes for bandwidth every 2 to 3 s only.
+ * BBR version 3: BBR that also reacts to loss, and probes for bandwidth only every 2 to 3 s.
  *
  *	max_bw  = max delivery rate of two ProbeBW cycles;  min_rtt = min RTT of 10 s
  *	bw      = min(max_bw, bw_shortterm)
@@ -15,19 +15,19 @@
  *	any --min_rtt not seen for 5 s--> ProbeRTT (BDP/2, 200 ms and a round) --> CRUISE, Startup
  *
  * The names are those of draft-ietf-ccwg-bbr (working group's text of 2026-08-03, after -06),
- * sections 2 and 5, and every default is its constant. docs/bbr3.md has the table, Google's
- * values as a parameter set, and what is read out of the draft where it contradicts itself.
- * Google's code (google/bbr, branch v3) was read for its behaviour; none of it is here.
+ * sections 2 and 5, and every default is its constant. docs/bbr3.md has the table, Google's values
+ * as a parameter set, and how the draft is read where it contradicts itself. Google's code
+ * (google/bbr, branch v3) was read for its behaviour; none of it is here.
  *
  * Differences from the draft:
  *  1. P.tx_in_flight and P.lost come from flight_history.h: Linux does not keep them.
- *  2. Linux tells of losses once per ACK. They are one burst that left with the packet which
- *     the ACK's sample is about, and one sequence range, as in Google's code.
- *  3. Precaution (ProbeBW_UP) looks at inflight as the ACK found it. Less what was just acked it
- *     is never at the cap.
+ *  2. Linux reports losses once per ACK. They are treated as one burst that left with the packet of
+ *     the ACK's sample, and as one sequence range, as in Google's code.
+ *  3. Precaution (ProbeBW_UP) uses inflight before the ACK. Without what was just acked it is never
+ *     at the cap.
  *  4. In RTO recovery the first inflight_shortterm is from the cwnd before the timeout, as in
  *     Google's code, not from inflight + 1.
- *  5. An idle restart voids extra_acked_delivered with the interval it was counted over.
+ *  5. An idle restart resets extra_acked_delivered with the interval it was counted over.
  *  6. A ProbeBW cycle in which nothing was delivered does not age max_bw.
  *  7. C.send_quantum is the kernel's: a ms of pacing rate, at least 2 and at most 64 kB.
  */
@@ -59,19 +59,19 @@ enum bbr3_state {
 	BBR3_REFILL,
 	BBR3_UP,
 	BBR3_PROBE_RTT,
-	BBR3_NO_STATE,	/* undo_state: none to return to */
+	BBR3_NO_STATE,	/* undo_state: no state to return to */
 };
 
-/* What the ACKs tell about the probe for bandwidth. */
+/* What the ACKs reveal about the bandwidth probe. */
 enum bbr3_ack_phase {
 	ACKS_INIT,		/* nothing: no probe */
 	ACKS_REFILLING,		/* nothing yet: the pipe is being filled */
 	ACKS_PROBE_STARTING,	/* nothing yet: what is acked left before the probe */
-	ACKS_PROBE_FEEDBACK,	/* how it goes */
-	ACKS_PROBE_STOPPING,	/* how it went: it is over, but its ACKs still come */
+	ACKS_PROBE_FEEDBACK,	/* first results */
+	ACKS_PROBE_STOPPING,	/* it is over, but its ACKs still arrive */
 };
 
-/* Source of the defaults: section 2 of the draft, "Terminology", unless it says otherwise. */
+/* Source of the defaults: section 2 of the draft, "Terminology", unless stated otherwise. */
 PARAM(u32, startup_pacing_gain_pct, 277, 100, 1000, "%", "StartupPacingGain: 4 ln2, doubles bw");
 PARAM(u32, drain_pacing_gain_pct, 50, 1, 100, "%", "DrainPacingGain");
 PARAM(u32, drain_max_rounds, 3, 0, 1000, "RTTs", "leave Drain after this many; 0: when drained");
@@ -124,13 +124,13 @@ struct bbr3 {
 	u32	drain_start_round;
 	u32	rounds_since_probe_up;
 	u32	lost_seen;		/* tp->lost at the last ACK */
-	u32	loss_events_in_round;	/* ACKs that told of losses, in Startup */
+	u32	loss_events_in_round;	/* ACKs that reported losses, in Startup */
 
 	/* The probe for bandwidth. */
 	u64	cycle_mstamp;		/* start of the ProbeBW cycle; [µs] */
 	u32	bw_probe_wait_ms;
 	u32	bw_probe_up_rounds;	/* rounds that inflight_longterm has grown */
-	u64	bw_probe_up_acked;	/* since it grew last; [pkts << 8] */
+	u64	bw_probe_up_acked;	/* since it last grew; [pkts << 8] */
 	u64	probe_up_acked_per_inc;	/* ... by a packet; [pkts << 8] */
 
 	/* ACK aggregation. */
@@ -142,25 +142,25 @@ struct bbr3 {
 	/* Control. */
 	u64	probe_rtt_done_mstamp;	/* ProbeRTT ends after this; 0: still draining; [µs] */
 	u32	prior_cwnd;		/* to restore after recovery or ProbeRTT; [pkts] */
-	u32	undo_bw_shortterm;	/* before the losses at hand, lest they are none */
+	u32	undo_bw_shortterm;	/* before these losses, if they prove spurious */
 	u32	undo_inflight_shortterm;
 	u32	undo_inflight_longterm;
 	u32	pacing_gain_pct;
 	u32	cwnd_gain_pct;
 
 	u8	state;			/* enum bbr3_state */
-	u8	undo_state;		/* the same: what losses ended */
+	u8	undo_state;		/* the same: state that losses ended */
 	u8	ack_phase;		/* enum bbr3_ack_phase */
 	u8	prev_ca_state;		/* enum tcp_ca_state at the last ACK */
 	u8	full_bw_count;		/* rounds without growth */
-	u8	full_bw_now;		/* the pipe is full, by the search at hand */
+	u8	full_bw_now;		/* the pipe is full, by the current search */
 	u8	full_bw_reached;	/* ... by any */
 	u8	round_start;		/* this ACK starts a round */
 	u8	loss_round_start;	/* ... a round of losses */
 	u8	is_loss_in_round;
-	u8	is_bw_probe_sample;	/* losses are the probe's doing */
+	u8	is_bw_probe_sample;	/* losses are caused by the probe */
 	u8	prev_probe_too_high;	/* the last probe lost too much */
-	u8	prev_probe_precautionary; /* ... or stopped where the one before it had */
+	u8	prev_probe_precautionary; /* ... or stopped where the previous one did */
 	u8	probe_rtt_expired;
 	u8	probe_rtt_round_done;	/* a round at the smallest cwnd is over */
 	u8	idle_restart;		/* no ACK yet since sending resumed */
@@ -201,7 +201,7 @@ struct {
 	__type(value, struct bbr3);
 } bbr3_storage SEC(".maps");
 
-/* What the ACK at hand says: the draft's RS. */
+/* The sample of the current ACK: the draft's RS. */
 struct bbr3_sample {
 	u32	delivery_rate;		/* 0: none; [packets/µs << 24] */
 	u32	delivered;		/* since the packet left that it is about; [pkts] */
@@ -244,7 +244,7 @@ static bool bbr3_is_probing_bw(const struct bbr3 *ca)
 	return ca->state == BBR3_STARTUP || ca->state == BBR3_REFILL || ca->state == BBR3_UP;
 }
 
-/* gain bw min_rtt, rounded up lest inflight and bw wear each other down; [pkts] */
+/* gain bw min_rtt, rounded up so that inflight and bw do not shrink each other; [pkts] */
 static u32 bbr3_bdp(const struct bbr3 *ca, u32 bw, u32 gain_pct)
 {
 	u64 bdp;
@@ -278,7 +278,7 @@ static u32 bbr3_inflight(const struct sock *sk, const struct bbr3 *ca, u32 bw)
 	return bbr3_quantize(sk, ca, bbr3_bdp(ca, bw, UNIT_PCT));
 }
 
-/* What is wanted in flight: the BDP, unless congestion cut cwnd. */
+/* Target for inflight: the BDP, unless congestion reduced cwnd. */
 static u32 bbr3_target_inflight(const struct sock *sk, const struct bbr3 *ca)
 {
 	return min(bbr3_bdp(ca, ca->bw, UNIT_PCT), tcp_sk(sk)->snd_cwnd);
@@ -342,7 +342,7 @@ static void bbr3_restore_cwnd(struct sock *sk, const struct bbr3 *ca)
 	tp->snd_cwnd = max(tp->snd_cwnd, ca->prior_cwnd);
 }
 
-/* A loss may prove to be none. */
+/* A loss may turn out to be spurious. */
 static void bbr3_save_state_upon_loss(const struct sock *sk, struct bbr3 *ca)
 {
 	bbr3_save_cwnd(sk, ca);
@@ -409,7 +409,7 @@ static void bbr3_enter_drain(struct bbr3 *ca)
 	ca->drain_start_round = ca->round_count;
 }
 
-/* Do the losses say that too much was in flight? */
+/* Do the losses show that too much was in flight? */
 static bool bbr3_is_inflight_too_high(const struct bbr3_sample *rs)
 {
 	return (u64)rs->lost * 100 > (u64)rs->tx_in_flight * loss_thresh_pct;
@@ -446,7 +446,7 @@ static u32 bbr3_inflight_at_loss(const struct bbr3_sample *rs, u32 size)
 	       (u32)((tolerated - lost_prev * 100) / max(100 - min(loss_thresh_pct, 99U), 1U));
 }
 
-/* HandleLostPacket(), for what was found lost since the last ACK with a sample. */
+/* HandleLostPacket(), for the losses detected since the last ACK with a sample. */
 static void bbr3_handle_losses(const struct sock *sk, struct bbr3 *ca,
 			       const struct bbr3_sample *rs)
 {
@@ -501,7 +501,7 @@ static void bbr3_update_round(const struct sock *sk, struct bbr3 *ca,
 	ca->round_start = 1;
 }
 
-/* Samples of a sender that had nothing to send count only if they are no lower. */
+/* Application-limited samples count only if they are not lower. */
 static void bbr3_update_max_bw(struct bbr3 *ca, const struct bbr3_sample *rs)
 {
 	if (!rs->delivery_rate || (rs->is_app_limited && rs->delivery_rate < ca->max_bw))
@@ -510,7 +510,7 @@ static void bbr3_update_max_bw(struct bbr3 *ca, const struct bbr3_sample *rs)
 	ca->max_bw = max(ca->max_bw_filter[0], ca->max_bw_filter[1]);
 }
 
-/* A ProbeBW cycle is over: the one before it is forgotten. */
+/* A ProbeBW cycle is over: forget the one before it. */
 static void bbr3_advance_max_bw_filter(struct bbr3 *ca)
 {
 	if (!ca->max_bw_filter[1])
@@ -520,7 +520,7 @@ static void bbr3_advance_max_bw_filter(struct bbr3 *ca)
 	ca->max_bw = ca->max_bw_filter[0];
 }
 
-/* Losses while no probe is to blame: the path delivers less now. Once per round. */
+/* Losses without a probe: the path delivers less now. Once per round. */
 static void bbr3_adapt_lower_bounds(const struct sock *sk, struct bbr3 *ca)
 {
 	u32 cwnd = tcp_sk(sk)->snd_cwnd;
@@ -590,7 +590,7 @@ static void bbr3_check_full_bw_reached(struct bbr3 *ca, const struct bbr3_sample
 	ca->full_bw_reached |= ca->full_bw_now;
 }
 
-/* The pipe is full, too, when a round of recovery lost too much, and not in one burst. */
+/* The pipe is also full when a round of recovery lost too much, and not in one burst. */
 static void bbr3_check_startup_high_loss(const struct sock *sk, struct bbr3 *ca,
 					 const struct bbr3_sample *rs)
 {
@@ -627,7 +627,7 @@ static void bbr3_check_drain_done(const struct sock *sk, struct bbr3 *ca)
 		bbr3_start_down(sk, ca);
 }
 
-/* While cwnd presses against inflight_longterm, raise it. */
+/* While inflight_longterm limits cwnd, raise it. */
 static void bbr3_probe_inflight_longterm_upward(const struct sock *sk, struct bbr3 *ca,
 						const struct bbr3_sample *rs)
 {
@@ -656,7 +656,7 @@ static bool bbr3_adapt_long_term_model(const struct sock *sk, struct bbr3 *ca,
 		ca->ack_phase = ACKS_INIT;
 		if (bbr3_in_probe_bw(ca) && !rs->is_app_limited)
 			bbr3_advance_max_bw_filter(ca);
-		/* Where the probe before it lost too much this one lost nothing: go on. */
+		/* This probe lost nothing where the previous one lost too much: continue. */
 		if (bbr3_in_probe_bw(ca) && ca->prev_probe_precautionary &&
 		    !ca->prev_probe_too_high) {
 			bbr3_start_refill(sk, ca);
@@ -694,7 +694,7 @@ static bool bbr3_is_time_to_go_down(const struct sock *sk, struct bbr3 *ca,
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	/* As far as the last probe got that lost too much: see first what that does now. */
+	/* Reached the point at which the last probe lost too much: wait for the effect first. */
 	if (ca->prev_probe_too_high && rs->prior_in_flight >= ca->inflight_longterm) {
 		ca->prev_probe_precautionary = 1;
 		return true;
@@ -776,7 +776,7 @@ static void bbr3_check_probe_rtt_done(struct sock *sk, struct bbr3 *ca)
 	bbr3_exit_probe_rtt(sk, ca);
 }
 
-/* First inflight has to come down; then stay there for ProbeRTTDuration and a round. */
+/* First inflight must fall; then stay there for ProbeRTTDuration and a round. */
 static void bbr3_handle_probe_rtt(struct sock *sk, struct bbr3 *ca)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -925,7 +925,7 @@ static void bbr3_read_sample(const struct sock *sk, struct bbr3 *ca,
 				bbr3_rate(rs->delivered, rs->interval_us) : 0;
 }
 
-/* When recovery is over the cwnd before it is back, as far as the model allows. */
+/* When recovery is over, restore the cwnd before it, as far as the model allows. */
 static void bbr3_follow_recovery(struct sock *sk, struct bbr3 *ca)
 {
 	u8 state = inet_csk(sk)->icsk_ca_state;
@@ -943,7 +943,7 @@ void BPF_PROG(bbr3_init, struct sock *sk)
 
 	if (!ca)
 		return;
-	/* The storage outlives a change of congestion control: leave nothing of an earlier use. */
+	/* The storage outlives a change of congestion control: clear any earlier use. */
 	ca->min_rtt_us = tcp_min_rtt(tp);
 	ca->probe_rtt_min_us = ca->min_rtt_us;
 	ca->min_rtt_mstamp = ca->probe_rtt_min_mstamp = tp->tcp_mstamp;
@@ -1042,7 +1042,7 @@ void BPF_PROG(bbr3_set_state, struct sock *sk, u8 new_state)
 		ca->prev_ca_state = TCP_CA_Loss;
 }
 
-/* HandleRestartFromIdle(): after a pause of the application there is no need for more than bw. */
+/* HandleRestartFromIdle(): after an idle period bw is enough. */
 SEC("struct_ops")
 void BPF_PROG(bbr3_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {
@@ -1060,7 +1060,7 @@ void BPF_PROG(bbr3_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 		bbr3_check_probe_rtt_done(sk, ca);
 }
 
-/* HandleSpuriousLossDetection(): the loss was none, what it taught is void. */
+/* HandleSpuriousLossDetection(): the loss was spurious, so undo its effects. */
 SEC("struct_ops")
 u32 BPF_PROG(bbr3_undo_cwnd, struct sock *sk)
 {

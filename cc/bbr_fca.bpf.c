@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * BBR-FCA (a reconstruction): BBR with the window that CUBIC has at the loss intervals it shows.
+ * BBR-FCA (a reconstruction): BBR with the window that CUBIC would have at the observed loss
+ * intervals.
  *
  *	T      = mean time between loss events		[the RTT falls when CUBIC backs off]
  *	target = max(CUBIC's mean window at T, 3/2 T/RTT)	[packets]
@@ -9,14 +10,13 @@
  *
  *	BBR --loss in PROBE_BW--> competing --empty queue, or no loss event for long--> BBR
  *
- * Everything else is BBR version 1 (bbr_v1.h). While it competes it does not probe: its own
- * probes would shorten T, and PROBE_RTT would cost throughput and tell only of others' queues.
+ * Everything else is BBR version 1 (bbr_v1.h). While it competes it does not probe: its own probes
+ * would shorten T, and PROBE_RTT would cost throughput and only measure others' queues.
  *
- * "Fair to CUBIC based on mathematical analysis" is Utsumi's and Hasegawa's (IFIP Networking
- * 2022). Only the final report of KAKENHI 20K11786 could be had: a model of CUBIC's throughput
- * on the packet-loss-detection interval, and a BBR that uses it. The rest is derived here;
- * docs/bbr-fca.md has it at length, what it reaches, and the plain reconstruction as a set of
- * parameters.
+ * "Fair to CUBIC based on mathematical analysis" is Utsumi's and Hasegawa's (IFIP Networking 2022).
+ * Only the final report of KAKENHI 20K11786 was available: a model of CUBIC's throughput on the
+ * packet-loss-detection interval, and a BBR that uses it. The rest is derived here; docs/bbr-fca.md
+ * has it in full, with its results and the plain reconstruction as a set of parameters.
  *
  * The model: after a loss at W_max CUBIC's window is W_max - C (K - t)^3 (RFC 9438 §4.2), back
  * at W_max at K = cbrt((1 - beta) W_max/C). With T = K the mean is C (3 + beta)/(4 (1 - beta))
@@ -28,15 +28,16 @@
  * In the Reno-friendly region (§4.3) it grows by 3 (1 - beta)/(1 + beta) per RTT: 3/2 T/RTT.
  *
  * Fixed point: Q packets are in flight when the buffer overflows, BDP and buffer. N_C CUBIC flows
- * that lose together and N_B of ours have W_max = (Q - N_B w)/N_C, so with m = 0.879 (0.925)
- * w* = m Q/(N_C + m N_B), CUBIC's mean window: fair for any buffer, knowing neither N nor Q.
+ * that lose together and N_B of ours have W_max = (Q - N_B w)/N_C, so with m = 0.879 (0.925) w* = m
+ * Q/(N_C + m N_B), CUBIC's mean window: fair for any buffer, without knowing N or Q.
  *
  * Stability: the target's slope there is -m N_B/N_C, and a step of theta is stable for
  * theta < 2/(1 + m N_B/N_C): 0.43 for four against one, 0.13 for sixteen against one.
  *
  * Whose losses: a flow of constant window loses at few of the overflows, and T enters as T^3. The
- * RTT shows each back-off. Where CUBIC flows do not back off together it shows more of them than
- * each flow has; their depth, against the deepest of late, says how many are one.
+ * RTT shows each back-off. Where CUBIC flows do not back off together it shows more back-offs than
+ * each flow has; their depth, compared with the deepest recent one, tells how many of them make
+ * one.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -50,7 +51,7 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 
 #define W_SHIFT		8		/* windows are in packets << 8 */
 #define W_MAX		(1ULL << 22)	/* pkts */
-#define INTERVAL_MAX_MS	100000ULL	/* T beyond it is not told apart: 10^15 ms^3 */
+#define INTERVAL_MAX_MS	100000ULL	/* larger T count as this: 10^15 ms^3 */
 #define DEPTH_SHIFT	5		/* the deepest back-off fades by 1/32 per event */
 #define RTT_MAX_US	(1L << 27)	/* 134 s, above TCP's largest RTO */
 
@@ -94,19 +95,19 @@ PARAM(u32, empty_queue, 8, 0, 256, "/256",
 struct fca {
 	u64	event_us;	/* the last loss event */
 	u64	settled_us;	/* others' back-off is over */
-	u64	lost_us;	/* a loss of one's own that nobody has backed off for yet; 0: none */
+	u64	lost_us;	/* a loss of our own that no flow has backed off for yet; 0: none */
 	u64	rtt_sum_us;	/* of the samples since the last event */
 	u32	rtt_count;
 	u32	round_rtt_us;	/* least of this round; 0: none yet */
 	u32	peak_us;	/* largest round_rtt_us since the last event */
-	u32	trough_us;	/* least since then; 0: none is under way */
-	u32	depth;		/* of the deepest back-off of late; [1/65536 of the peak] */
+	u32	trough_us;	/* least since then; 0: none in progress */
+	u32	depth;		/* of the deepest recent back-off; [1/65536 of the peak] */
 	u32	time_ms;	/* decaying sum over events */
 	u32	count;		/* of events, decaying as it; [1/256] */
 	u32	interval_us;	/* T; 0: not known yet */
 	u32	window;		/* w; [pkts << 8] */
 	u32	target;		/* [pkts << 8] */
-	u32	lone_losses;	/* that nobody backed off for, in a row */
+	u32	lone_losses;	/* without a back-off, in a row */
 	u32	steps;		/* since it competes */
 	u8	competing;
 };
@@ -155,7 +156,7 @@ static u32 fca_cubic_window(u32 interval_us, u32 rtt_us)
 	u64 factor = (u64)cubic_c_milli * (3000 + beta) / (4 * (1000 - beta));
 	u64 cubic;
 
-	/* Every second epoch aims at (1 + beta)/2 W_max: T and the mean window are others. */
+	/* Every second epoch aims at (1 + beta)/2 W_max: T and the mean window differ. */
 	if (fast_convergence)
 		factor = factor * 439 / 1000;
 	/* Every second epoch is on the plateau of W_max when it ends. */
@@ -200,7 +201,7 @@ static void fca_on_event(struct fca *st, u64 now, u32 events)
 	st->event_us = now;
 }
 
-/* BBR had filled the pipe, and the buffer overflowed: somebody else fills it too. */
+/* BBR had filled the pipe, and the buffer overflowed: another flow fills it too. */
 static void fca_compete(struct sock *sk, struct fca *st, const struct rate_sample *rs)
 {
 	u64 now = tcp_sk(sk)->tcp_mstamp;
@@ -219,8 +220,8 @@ static void fca_compete(struct sock *sk, struct fca *st, const struct rate_sampl
 
 /*
  * The RTT rises while CUBIC grows and falls when it backs off. Returns the number of events, in
- * 1/256, when that is over: its depth against the deepest's, because when not all flows back
- * off together, each does less often than one sees.
+ * 1/256, when that is over: its depth relative to the deepest, because when not all flows back off
+ * together, each does so less often than observed.
  */
 static u32 fca_backed_off(struct sock *sk, struct fca *st)
 {
@@ -235,7 +236,7 @@ static u32 fca_backed_off(struct sock *sk, struct fca *st)
 		return 0;
 	st->round_rtt_us = 0;
 	if (!st->trough_us) {
-		/* What w's own step does to the RTT is no back-off. */
+		/* The effect of w's own step on the RTT is not a back-off. */
 		st->peak_us = settled ? max(st->peak_us, rtt_us) : rtt_us;
 		if (rtt_us >= (u64)st->peak_us * keep >> GAIN_SCALE)
 			return 0;
@@ -256,8 +257,8 @@ static u32 fca_backed_off(struct sock *sk, struct fca *st)
 }
 
 /*
- * A loss of one's own that no back-off follows is an event too: it is all there is to see when
- * w is too large, the buffer always full and CUBIC without a window to back off from.
+ * A loss of our own that no back-off follows is an event too: nothing else can be observed when w
+ * is too large, the buffer always full and CUBIC without a window to back off from.
  */
 static u32 fca_lost_alone(struct sock *sk, struct fca *st, bool has_lost)
 {
@@ -275,7 +276,7 @@ static u32 fca_lost_alone(struct sock *sk, struct fca *st, bool has_lost)
 	return st->lone_losses > lone_losses_most ? GAIN_UNIT : 0;
 }
 
-/* When all windows together are more than path and buffer hold, they shrink to what these do. */
+/* When all windows together exceed what path and buffer hold, they shrink to that. */
 static void fca_take_off_losses(struct fca *st, u32 losses)
 {
 	u64 lost = (u64)losses * loss_decrease;
@@ -284,7 +285,7 @@ static void fca_take_off_losses(struct fca *st, u32 losses)
 	st->window = st->window > lost + least ? st->window - lost : min(st->window, least);
 }
 
-/* Is there still somebody who fills the buffer? */
+/* Does another flow still fill the buffer? */
 static bool fca_is_alone(const struct sock *sk, const struct fca *st, const struct rate_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -367,7 +368,7 @@ void BPF_PROG(fca_cong_control, struct sock *sk, u32 ack, int flag, const struct
 	struct bbr *ca = inet_csk_ca(sk);
 	struct fca *st = fca_of(sk);
 
-	/* A minimum from before others filled the queue is the path's: no PROBE_RTT for another. */
+	/* A minimum from before others filled the queue is the path's: no PROBE_RTT is needed. */
 	if (st && st->competing && ca->mode == BBR_PROBE_BW)
 		ca->min_rtt_stamp = bbr_now_ms(tcp_sk(sk));
 	bbr_update_model(sk, rs);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The machinery of BBR version 1 that bbr.bpf.c and its variants (l3dr.bpf.c, bbr_fca.bpf.c)
- * share: parameters, state, time series, path model, state machine, pacing, cwnd, and the ops
- * that are the same in all. bbr.bpf.c's header comment says how it works and by which sources.
+ * The machinery of BBR version 1 that bbr.bpf.c and its variants (l3dr.bpf.c, bbr_fca.bpf.c) share:
+ * parameters, state, time series, path model, state machine, pacing, cwnd, and the ops that are the
+ * same in all. bbr.bpf.c's header comment explains it and names the sources.
  *
  * A file that includes it after the other headers has its own
  *
@@ -22,7 +22,7 @@
 #define NO_RTT		(~0U)		/* min_rtt_us before the first sample */
 #define TSO_MAX_BYTES	65215U		/* largest TSO burst: 64 kB less one and the headers */
 #define TSO_MAX_SEGS	127U
-#define ACK_EPOCH_MAX	((1U << 20) - 1) /* what ack_epoch_acked's 20 bits hold */
+#define ACK_EPOCH_MAX	((1U << 20) - 1) /* largest value of ack_epoch_acked's 20 bits */
 
 /* A variant's default may be another. */
 #ifndef PACING_MARGIN_PCT
@@ -33,7 +33,7 @@ enum bbr_mode {
 	BBR_STARTUP,	/* double bw every round until the pipe is full */
 	BBR_DRAIN,	/* drain the queue that STARTUP made */
 	BBR_PROBE_BW,	/* cruise, and probe for more every eighth phase */
-	BBR_PROBE_RTT,	/* empty the queue to see the path's RTT */
+	BBR_PROBE_RTT,	/* empty the queue to measure the path's RTT */
 };
 
 enum bbr_phase {
@@ -102,7 +102,7 @@ struct bbr {
 	u8	mode;			/* enum bbr_mode */
 	u8	cycle_idx;		/* phase of the gain cycle, enum bbr_phase */
 	u8	full_bw_reached;	/* the pipe has been filled */
-	u8	lt_use_bw;		/* a policer is believed: lt_bw instead of bw */
+	u8	lt_use_bw;		/* a policer is assumed: lt_bw instead of bw */
 	u32	ack_epoch_acked:20,	/* acked in the aggregation epoch; [pkts] */
 		extra_acked_win_rtts:5,	/* age of the current window; [rounds] */
 		full_bw_cnt:4,		/* rounds without growth */
@@ -176,7 +176,7 @@ static u32 bbr_bw(const struct bbr *ca)
 	return ca->lt_use_bw ? ca->lt_bw : bbr_max_bw(ca);
 }
 
-/* gain * bw * min_rtt, rounded up lest inflight and bw wear each other down; [pkts] */
+/* gain * bw * min_rtt, rounded up so that inflight and bw do not shrink each other; [pkts] */
 static u32 bbr_bdp(const struct bbr *ca, u32 bw, u32 gain)
 {
 	u64 bdp;
@@ -224,9 +224,9 @@ static u32 bbr_target_inflight(const struct sock *sk, u32 bw, u32 gain)
 }
 
 /*
- * What will be in the network when the pacer lets the next burst go (the earliest departure
- * time): less what arrives until then; plus that burst, if the question is whether inflight
- * has risen enough.
+ * What will be in the network when the pacer sends the next burst (the earliest departure time):
+ * less what arrives until then; plus that burst, if the question is whether inflight has risen
+ * enough.
  */
 static u32 bbr_inflight_at_edt(const struct sock *sk, u32 inflight)
 {
@@ -375,7 +375,7 @@ static void bbr_check_lt_interval(struct sock *sk)
 		return;
 	if ((s32)ms < 1)
 		return;
-	/* Over an hour: it says nothing about now. */
+	/* Older than an hour: it no longer applies. */
 	if (ms >= ~0U / USEC_PER_MSEC) {
 		bbr_reset_lt_bw(sk);
 		return;
@@ -384,9 +384,9 @@ static void bbr_check_lt_interval(struct sock *sk)
 }
 
 /*
- * Long-term bandwidth: a policer's bucket lets bursts through, so the max filter believes
- * too much and a fifth is lost. Intervals start and end with a loss, when the bucket is
- * empty, and then the average rate is the policer's.
+ * Long-term bandwidth: a policer's bucket lets bursts through, so the max filter overestimates and
+ * a fifth is lost. Intervals start and end with a loss, when the bucket is empty, and then the
+ * average rate is the policer's.
  */
 static void bbr_update_lt_bw(struct sock *sk, bool losses, bool is_app_limited)
 {
@@ -395,7 +395,7 @@ static void bbr_update_lt_bw(struct sock *sk, bool losses, bool is_app_limited)
 	if (!lt_bw_enable)
 		return;
 	if (ca->lt_use_bw) {
-		/* The policer may have gone: look again after a while. */
+		/* The policer may be gone: check again after a while. */
 		if (ca->mode == BBR_PROBE_BW && ca->round_start &&
 		    ++ca->lt_rtt_cnt >= lt_bw_max_rounds) {
 			bbr_reset_lt_bw(sk);
@@ -409,7 +409,7 @@ static void bbr_update_lt_bw(struct sock *sk, bool losses, bool is_app_limited)
 		bbr_start_lt_interval(sk);
 		ca->lt_is_sampling = 1;
 	}
-	/* The average of an application that pauses is not the path's. */
+	/* The average of an application that pauses does not measure the path. */
 	if (is_app_limited) {
 		bbr_reset_lt_bw(sk);
 		return;
@@ -437,7 +437,7 @@ static void bbr_update_round(struct sock *sk, const struct rate_sample *rs)
 	ca->packet_conservation = 0;
 }
 
-/* Samples of a sender that had nothing to send count only if they are no lower. */
+/* Application-limited samples count only if they are not lower. */
 static void bbr_update_max_bw(struct sock *sk, const struct rate_sample *rs)
 {
 	struct bbr *ca = inet_csk_ca(sk);
@@ -494,7 +494,7 @@ static bool bbr_phase_lasted(const struct sock *sk)
 	return us > ca->min_rtt_us;
 }
 
-/* Has this phase of the gain cycle brought inflight where it was to be? */
+/* Has this phase of the gain cycle brought inflight to its target? */
 static bool bbr_phase_is_done(const struct sock *sk, const struct rate_sample *rs)
 {
 	const struct bbr *ca = inet_csk_ca(sk);
@@ -504,7 +504,7 @@ static bool bbr_phase_is_done(const struct sock *sk, const struct rate_sample *r
 	if (ca->pacing_gain == GAIN_UNIT)
 		return lasted;
 	inflight = bbr_inflight_at_edt(sk, rs->prior_in_flight);
-	/* Up, until inflight is what was aimed for, or the buffer proves too small for it. */
+	/* Up, until inflight reaches the target, or the buffer proves too small for it. */
 	if (ca->pacing_gain > GAIN_UNIT)
 		return lasted &&
 		       (rs->losses ||
@@ -580,7 +580,7 @@ static void bbr_check_probe_rtt_done(struct sock *sk)
 		bbr_leave_probe_rtt(sk);
 }
 
-/* First inflight has to come down; then stay there for probe_rtt_ms and a round. */
+/* First inflight must fall; then stay there for probe_rtt_ms and a round. */
 static void bbr_update_probe_rtt(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -635,7 +635,7 @@ static void bbr_update_gains(struct bbr *ca)
 	}
 }
 
-/* What an ACK teaches, in the order in which one step needs another's result. */
+/* Updates of the model by an ACK, in the order in which one step needs another's result. */
 static void bbr_update_model(struct sock *sk, const struct rate_sample *rs)
 {
 	struct bbr *ca = inet_csk_ca(sk);
@@ -657,7 +657,7 @@ static void bbr_update_model(struct sock *sk, const struct rate_sample *rs)
 	bbr_update_gains(ca);
 }
 
-/* Room to keep sending while the ACKs of an aggregate are awaited. */
+/* Allowance to keep sending while waiting for the ACKs of an aggregate. */
 static u32 bbr_aggregation_budget(const struct bbr *ca)
 {
 	u32 extra = max(ca->extra_acked, ca->extra_acked_prev);
@@ -670,8 +670,8 @@ static u32 bbr_aggregation_budget(const struct bbr *ca)
 }
 
 /*
- * Recovery: packets lost leave cwnd at once. In its first round send a packet per packet
- * acked; then grow by what is acked, as ever. After it the old cwnd is back.
+ * Recovery: packets lost leave cwnd at once. In its first round send a packet per packet acked;
+ * then grow by what is acked, as always. After it the old cwnd is restored.
  */
 static u32 bbr_recovery_cwnd(struct sock *sk, const struct rate_sample *rs)
 {
@@ -785,7 +785,7 @@ u32 BPF_PROG(bbr_ssthresh, struct sock *sk)
 	return tcp_sk(sk)->snd_ssthresh;
 }
 
-/* A timeout ends the round, is a loss to the policer detection, and voids full_bw. */
+/* A timeout ends the round, counts as a loss for the policer detection, and resets full_bw. */
 SEC("struct_ops")
 void BPF_PROG(bbr_set_state, struct sock *sk, u8 new_state)
 {
@@ -799,7 +799,7 @@ void BPF_PROG(bbr_set_state, struct sock *sk, u8 new_state)
 	bbr_update_lt_bw(sk, true, false);
 }
 
-/* After a pause of the application there is no need for more than bw. */
+/* After an idle period bw is enough. */
 SEC("struct_ops")
 void BPF_PROG(bbr_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {
@@ -823,7 +823,7 @@ u32 BPF_PROG(bbr_min_tso_segs, struct sock *sk)
 	return bbr_tso_min(sk);
 }
 
-/* The loss was none: what it taught is void. cwnd is restored when recovery ends. */
+/* The loss was spurious: undo its effects. cwnd is restored when recovery ends. */
 SEC("struct_ops")
 u32 BPF_PROG(bbr_undo_cwnd, struct sock *sk)
 {

@@ -15,8 +15,8 @@
  *	any mode -> loss, when >= 10 % of a 2 RTT_min cycle was lost, as ccp_copa counts that
  *
  * The defaults are the Copa that most measurements ran: ccp_copa (2020-10-20), a user-space agent
- * that gets a report every RTT_min/2 and decides on those >= srtt/2 apart; RTT_standing is
- * the smallest RTT since the last decision. The paper's Copa is a set of parameters
+ * that gets a report every RTT_min/2 and decides on reports that are >= srtt/2 apart; RTT_standing
+ * is the smallest RTT since the last decision. The paper's Copa is a set of parameters
  * (docs/copa.md lists it). With both report intervals 0, every ACK decides.
  *
  * References: Arun, Balakrishnan, "Copa: practical delay-based congestion control for the
@@ -30,8 +30,8 @@
  *  5. The target has no factor 1460/1448; windows are packets with 20 fractional bits.
  *  6. cwnd stops at 2^22 packets, its change at 2^20 per RTT, 1/delta at 2^16.
  *  7. Intervals closer than srtt/4 share one slot of the detector, which has 128.
- * Imitated though unintended: RTT_min is the lifetime's; loss mode mixes bytes and packets;
- * ACKs without a valid rate sample are skipped with their losses; 1/delta grows with each report.
+ * Imitated although unintended: RTT_min is the lifetime's; loss mode mixes bytes and packets; ACKs
+ * without a valid rate sample are skipped with their losses; 1/delta grows with each report.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -380,7 +380,7 @@ static void copa_reset_velocity(struct copa *ca, u64 now)
 	ca->turn_us = now;
 }
 
-/* Where cwnd has been going since the last check. */
+/* Direction of cwnd since the last check. */
 static u8 copa_direction(const struct copa *ca)
 {
 	s64 net = velocity_by_cwnd ? (s64)(ca->cwnd - ca->checked_cwnd) : ca->net_direction;
@@ -446,7 +446,7 @@ static void copa_update_cwnd(struct copa *ca, u64 now, u32 acked, u8 decision)
 	ca->cwnd = min(ca->cwnd, CWND_MAX << CWND_SHIFT);
 }
 
-/* Packets cumulatively acknowledged so far: what ccp_copa calls acked. */
+/* Packets cumulatively acknowledged so far: ccp_copa's acked. */
 static u32 copa_delivered(const struct tcp_sock *tp)
 {
 	return tp->delivered - tp->sacked_out;
@@ -486,7 +486,7 @@ static void copa_report_losses(struct copa *ca, u64 now, u32 lost, bool halves)
 	copa_update_delta(ca, now, halves);
 }
 
-/* Has the time come for a report, and for one that decides? */
+/* Is a report due, and one that decides? */
 static bool copa_decision_due(struct copa *ca, u64 now, u32 rtt_us)
 {
 	u64 report = copa_share(ca->rtt_min_us, report_rtt_min_pct);
@@ -494,7 +494,7 @@ static bool copa_decision_due(struct copa *ca, u64 now, u32 rtt_us)
 	if (report && now - ca->report_us <= report)
 		return false;
 	ca->report_us = now;
-	/* From 0, as the agent's: the first decisions come with every report. */
+	/* Starts from 0, as in the agent: at first every report decides. */
 	ca->report_srtt = copa_ewma(ca->report_srtt, rtt_us);
 	if (report_srtt_pct &&
 	    now - ca->decision_us <= copa_share(ca->report_srtt >> EWMA_SHIFT, report_srtt_pct))
@@ -527,7 +527,7 @@ void BPF_PROG(copa_init, struct sock *sk)
 
 	if (!ca)
 		return;
-	/* The storage outlives a change of congestion control: leave nothing of an earlier use. */
+	/* The storage outlives a change of congestion control: clear any earlier use. */
 	for (i = 0; i < INTERVALS; i++)
 		ca->intervals[i].min_us = 0;
 	ca->interval_head = 0;

@@ -10,18 +10,18 @@
  * The curve is concave up to w_max (origin), flat around it, convex beyond. HyStart leaves
  * slow start when a round's ACK train is as long as the minimum RTT, or its RTT has risen.
  *
- * References: RFC 9438 (CUBIC; section numbers below are its own); Ha, Rhee, Xu, "CUBIC: a
- * new TCP-friendly high-speed TCP variant" (2008); Ha, Rhee, "Taming the elephants: new TCP
- * slow start" (2011). Integer arithmetic and constants: by behaviour those of Linux 6.14 and
- * later. What Linux itself does unlike RFC 9438: alpha stays 0.53 above w_max (§4.3), an undo
- * restores cwnd and ssthresh only (§4.9), W_cubic is evaluated with the minimum RTT (§4.2).
+ * References: RFC 9438 (CUBIC; section numbers below are its own); Ha, Rhee, Xu, "CUBIC: a new
+ * TCP-friendly high-speed TCP variant" (2008); Ha, Rhee, "Taming the elephants: new TCP slow start"
+ * (2011). Integer arithmetic and constants: by behaviour those of Linux 6.14 and later. Where Linux
+ * itself differs from RFC 9438: alpha stays 0.53 above w_max (§4.3), an undo restores cwnd and
+ * ssthresh only (§4.9), W_cubic is evaluated with the minimum RTT (§4.2).
  *
  * Differences from Linux:
  *  1. Time is in µs. Where Linux counts jiffies, HZ=1000 is imitated (CUBIC_TICK_US,
  *     CUBIC_REFRESH_US), but t itself is not rounded to ticks.
  *  2. The cube root is exact (rounded down); Linux's is off by 0.2 % on average.
  *  3. |t - K| stops at 1024 s, so that the cube cannot overflow (Linux: at about 350 s).
- *  4. Idle time is counted from the last delivery, as §4.2 has it; Linux counts from the last
+ *  4. Idle time is counted from the last delivery, as in §4.2; Linux counts from the last
  *     transmission, one RTT more.
  *  5. w_est advances by a division instead of a loop; the result is the same.
  */
@@ -152,9 +152,9 @@ static u64 cubic_window(const struct cubic *ca, u64 t)
 }
 
 /*
- * RFC 9438 §4.3: alpha = 3 (1 - beta) / (1 + beta), so w_est grows by one per 1 / alpha
- * windows. In eighths, as Linux rounds it: 15/8, where 1 / alpha is 1.89. Not below one
- * window, lest an odd beta divide by zero.
+ * RFC 9438 §4.3: alpha = 3 (1 - beta) / (1 + beta), so w_est grows by one per 1 / alpha windows. In
+ * eighths, as Linux rounds it: 15/8, where 1 / alpha is 1.89. Not below one window, so that no beta
+ * divides by zero.
  */
 static u32 cubic_w_est_scale(void)
 {
@@ -184,7 +184,7 @@ static void cubic_update_curve(struct cubic *ca, u32 cwnd, u64 now_us)
 	else
 		ca->cnt = 100 * cwnd;	/* hardly at all */
 
-	/* The curve knows nothing before the first loss. */
+	/* There is no curve before the first loss. */
 	if (!ca->w_max)
 		ca->cnt = min(ca->cnt, CUBIC_FIRST_CNT);
 }
@@ -251,8 +251,8 @@ static void hystart_leave(struct sock *sk, enum hystart_exit why)
 }
 
 /*
- * How long a train may become although the path is not full: four of the largest TSO
- * bursts at the pacing rate (which slow start doubles), 1 ms at most.
+ * How long a train may be although the path is not full: four of the largest TSO bursts at the
+ * pacing rate (which slow start doubles), 1 ms at most.
  */
 static u32 hystart_burst_us(const struct sock *sk)
 {
@@ -311,7 +311,7 @@ static void hystart_update(struct sock *sk, u32 rtt_us)
 		hystart_check_delay(sk, rtt_us);
 }
 
-/* Everything learned so far is void: at the start and after an RTO (§4.8). */
+/* Forget everything learned so far: at the start and after an RTO (§4.8). */
 static void cubic_reset(struct sock *sk)
 {
 	struct cubic *ca = inet_csk_ca(sk);
@@ -347,7 +347,7 @@ u32 BPF_PROG(cubic_ssthresh, struct sock *sk)
 	u64 cwnd = tcp_sk(sk)->snd_cwnd;
 
 	ca->epoch_start_us = 0;
-	/* Below the last w_max: others need room, so aim lower than where the loss was. */
+	/* Below the last w_max: others need room, so aim lower than the point of loss. */
 	if (fast_convergence && cwnd < ca->w_max)
 		ca->w_max = cwnd * (CUBIC_BETA_UNIT + beta) / (2 * CUBIC_BETA_UNIT);
 	else
@@ -402,7 +402,7 @@ void BPF_PROG(cubic_pkts_acked, struct sock *sk, const struct ack_sample *sample
 
 	if (sample->rtt_us < 0)
 		return;
-	/* For a second after a reduction RTTs still tell of the recovery, not of the path. */
+	/* For a second after a reduction RTTs still reflect the recovery, not the path. */
 	if (ca->epoch_start_us &&
 	    tcp_stamp_us_delta(tp->tcp_mstamp, ca->epoch_start_us) < USEC_PER_SEC)
 		return;

@@ -11,11 +11,11 @@
  * the simulated receiver's is in crates/tcp.
  *
  * References: RFC 8257 (section numbers below are its own); Alizadeh et al., "Data center TCP
- * (DCTCP)" (SIGCOMM 2010). What the RFC leaves open: by behaviour as Linux.
+ * (DCTCP)" (SIGCOMM 2010). What the RFC leaves open follows Linux's behaviour.
  *
  * Differences from Linux:
  *  1. alpha has 20 fractional bits; Linux's has 10, and falls from 1.5 % to 0 at once.
- *  2. A connection without ECN keeps this name: it never hears of a mark, and so is Reno.
+ *  2. A connection without ECN keeps this name: it never receives a mark, and so behaves as Reno.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -39,8 +39,8 @@ struct dctcp {
 	u32	window_delivered_ce;
 	u32	marked;			/* share of the last window, << ALPHA_SHIFT */
 	u32	prior_cwnd;		/* before the last reduction, pkts */
-	u32	ce;			/* of the last data packet that came here */
-	u32	prior_rcv_nxt;		/* rcv_nxt when it had come, bytes */
+	u32	ce;			/* of the last data packet that arrived */
+	u32	prior_rcv_nxt;		/* rcv_nxt after it arrived, bytes */
 };
 CA_PRIV(struct dctcp);
 
@@ -91,7 +91,7 @@ void BPF_PROG(dctcp_in_ack_event, struct sock *sk, u32 flags)
 	dctcp_begin_window(tp, ca);
 }
 
-/* §3.3: what TCP asks for when the first mark of a window is echoed. */
+/* §3.3: called by TCP when the first mark of a window is echoed. */
 SEC("struct_ops")
 u32 BPF_PROG(dctcp_ssthresh, struct sock *sk)
 {
@@ -103,7 +103,7 @@ u32 BPF_PROG(dctcp_ssthresh, struct sock *sk)
 	return max(tp->snd_cwnd - cut, DCTCP_MIN_CWND);
 }
 
-/* §3.5: a loss is answered as by any TCP. */
+/* §3.5: the response to a loss is the conventional TCP's. */
 static __always_inline void dctcp_on_loss(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -134,8 +134,8 @@ static __always_inline void dctcp_echo(struct sock *sk, u32 ce)
 }
 
 /*
- * §3.2, a data packet: where its mark is another than its predecessor's, those that wait for
- * their ACK get one with the old mark first, and this one gets its own at once.
+ * §3.2, a data packet: if its mark differs from its predecessor's, packets that await their ACK get
+ * one with the old mark first, and this one gets its own at once.
  */
 static __always_inline void dctcp_on_data(struct sock *sk, u32 ce)
 {

@@ -7,14 +7,14 @@
  *	alpha = c root(B min_rtt)				[packets]
  *	pacing_rate = pacing_gain B_c;  cwnd = cwnd_gain B_c min_rtt + headroom for bursts
  *
- * Everything else is BBR version 1 (bbr_v1.h), but that phases of the gain cycle have one length,
- * STARTUP also ends when there is a queue, and PROBE_RTT halves the pacing rate.
+ * Everything else is BBR version 1 (bbr_v1.h), except that phases of the gain cycle have one
+ * length, STARTUP also ends when there is a queue, and PROBE_RTT halves the pacing rate.
  *
- * "Low latency and low drop rate" is Utsumi's and Hasegawa's (CQR 2021, ICUFN 2023). Only the
- * final report of KAKENHI 20K11786 could be had: pace on a weighted moving average of the observed
+ * "Low latency and low drop rate" is Utsumi's and Hasegawa's (CQR 2021, ICUFN 2023). Only the final
+ * report of KAKENHI 20K11786 was available: pace on a weighted moving average of the observed
  * throughput instead of its latest maximum, and correct the estimated bandwidth by the RTT's
- * variation. The rest is derived here; docs/l3dr.md has it at length, what it reaches, and the
- * plain reconstruction as a set of parameters.
+ * variation. The rest is derived here; docs/l3dr.md has it in full, with its results and the plain
+ * reconstruction as a set of parameters.
  *
  * Why not the maximum: a flow of share s that paces at 5/4 gets 1.25/(1 + s/4) of its share from
  * a busy link, so N maxima sum to 1.25 N/(N + 1/4) of it. The mean's bias is
@@ -36,17 +36,17 @@
 #include "bpf_tracing_net.h"
 #include "win_minmax.h"
 #include "dumbbell.h"
-/* The RTT's correction drains the queue, and a lone flow is to fill the link. */
+/* The RTT's correction drains the queue, but a lone flow should fill the link. */
 #define PACING_MARGIN_PCT	0
 #include "bbr_v1.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
-#define PHASES		64U	/* remembered: those in flight and those of the mean */
+#define PHASES		64U	/* kept: those in flight and those of the mean */
 #define WINDOW_MAX	32U	/* of them in the mean */
 #define RTT_MAX_US	(1L << 27)	/* 134 s, above TCP's largest RTO */
 
-/* What the bandwidth is the mean of. */
+/* The samples whose mean is the bandwidth. */
 PARAM(u32, mean_by_phase, 1, 0, 1, "",
       "a sample is a gain phase: its packets over its time; 0: the delivery rate of each round");
 PARAM(u32, mean_window, 8, 1, 32, "", "samples in the mean: phases, a cycle has 8, or rounds");
@@ -54,7 +54,7 @@ PARAM(u32, weight_up, 1, 0, 255, "", "weight of samples sent at a gain above 1")
 PARAM(u32, weight_cruise, 1, 0, 255, "", "weight of samples sent at a gain of 1");
 PARAM(u32, weight_down, 0, 0, 255, "", "weight of samples sent at a gain below 1");
 
-/* What the RTT does to it. */
+/* The correction by the RTT. */
 PARAM(u32, rtt_correction, 128, 0, 512, "/256",
       "kappa: how much of (1 - min_rtt/RTT) comes off the bandwidth; stable below 200");
 PARAM(u32, correction_most, 192, 0, 256, "/256", "at most this share of it comes off");
@@ -62,7 +62,7 @@ PARAM(u32, rtt_least, 1, 0, 1, "", "RTT is the least of a round; 0: the mean");
 PARAM(u32, add_root, 96, 0, 2560, "/256",
       "c: alpha over the root of the flow's own BDP in packets");
 
-/* What BBR does otherwise. */
+/* Where BBR differs. */
 PARAM(u32, phase_by_inflight, 0, 0, 1, "",
       "phases end as BBR's, by inflight; 0: each lasts a min_rtt");
 PARAM(u32, startup_queue, 64, 0, 2560, "/256",
@@ -136,7 +136,9 @@ static void l3dr_follow_cycle(struct sock *sk, struct l3dr *st)
 		return;
 	st->phase_key = key;
 	st->sending++;
-	/* Packets of more than half of the phases in flight: those of the oldest count no more. */
+	/*
+	 * Packets of more than half of the phases in flight: those of the oldest no longer count.
+	 */
 	if (st->sending - st->acking > PHASES - WINDOW_MAX)
 		st->acking = st->sending - (PHASES - WINDOW_MAX);
 	phase = &st->phases[st->sending & (PHASES - 1)];
@@ -146,7 +148,7 @@ static void l3dr_follow_cycle(struct sock *sk, struct l3dr *st)
 	phase->us = 0;
 }
 
-/* Which phase sent the packet that was sent when `delivered` had arrived? Is it another? */
+/* Finds the phase that sent the packet with the stamp `delivered`; returns whether it changed. */
 static bool l3dr_find_phase(struct l3dr *st, u32 delivered)
 {
 	u32 before_it = st->acking;
@@ -208,7 +210,7 @@ static u32 l3dr_root(u64 square)
 	return root;
 }
 
-/* What the RTT says of the queue, off the bandwidth; and alpha packets per RTT on top. */
+/* The bandwidth less the queue that the RTT shows, plus alpha packets per RTT. */
 static u32 l3dr_corrected(const struct l3dr *st, u32 min_rtt_us)
 {
 	u32 rtt_us = max(st->rtt_us, 1U);
@@ -253,7 +255,7 @@ static void l3dr_close_round(struct l3dr *st, const struct rate_sample *rs, u32 
 	st->samples++;
 }
 
-/* A queue that stood through a whole round: the link is full, by whomever. */
+/* A queue that stood for a whole round: the link is full, whichever flow filled it. */
 static bool l3dr_has_queued(const struct bbr *ca, const struct l3dr *st)
 {
 	u64 bound = (u64)ca->min_rtt_us * (GAIN_UNIT + startup_queue) >> GAIN_SCALE;
@@ -261,7 +263,7 @@ static bool l3dr_has_queued(const struct bbr *ca, const struct l3dr *st)
 	return startup_queue && ca->min_rtt_us != NO_RTT && st->rtt_us > bound;
 }
 
-/* What this ACK brought, to the phase that had sent it. Returns whether a phase is complete. */
+/* Adds what this ACK delivered to the phase that sent it. Returns whether a phase is complete. */
 static bool l3dr_count(struct sock *sk, struct l3dr *st, const struct rate_sample *rs, bool counts)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -286,7 +288,7 @@ static void bbr_update_bw(struct sock *sk, const struct rate_sample *rs)
 
 	if (!st)
 		return;
-	/* A sender with nothing to send, or one that waited for a timeout, says nothing of the path. */
+	/* A sender that was idle, or waited for a timeout, does not measure the path. */
 	counts = !rs->is_app_limited && inet_csk(sk)->icsk_ca_state != TCP_CA_Loss;
 	is_complete = l3dr_count(sk, st, rs, counts);
 	weight = counts ? st->phases[st->acking & (PHASES - 1)].weight : 0;
@@ -328,7 +330,7 @@ void BPF_PROG(l3dr_init, struct sock *sk)
 	bbr_start(sk);
 	if (!st)
 		return;
-	/* The storage outlives a change of congestion control: leave nothing of an earlier use. */
+	/* The storage outlives a change of congestion control: clear any earlier use. */
 	for (i = 0; i < PHASES; i++)
 		st->phases[i].weight = 0;
 	for (i = 0; i < WINDOW_MAX; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Vegas: keeps alpha to beta packets queued at the bottleneck, told by the RTT.
+ * Vegas: keeps alpha to beta packets queued at the bottleneck, estimated from the RTT.
  *
  *	base_rtt = the smallest RTT of the connection
  *	rtt = the smallest of this round trip; the delayed ACKs' are larger
@@ -11,10 +11,9 @@
  * In slow start the window otherwise doubles per round trip; losses halve it, as Reno's, and
  * until a recovery is over the window grows as Reno's does.
  *
- * References: Brakmo, Peterson, "TCP Vegas: end to end congestion avoidance on a global
- * Internet" (IEEE JSAC 13(8), 1995), section numbers below; Low, Peterson, Wang,
- * "Understanding TCP Vegas: a duality model" (JACM 2002). Constants and when nothing is
- * decided: by behaviour those of Linux.
+ * References: Brakmo, Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet"
+ * (IEEE JSAC 13(8), 1995), section numbers below; Low, Peterson, Wang, "Understanding TCP Vegas: a
+ * duality model" (JACM 2002). Constants, and when nothing is decided, follow Linux's behaviour.
  *
  * Differences from the paper, all Linux's:
  *  1. diff is over base_rtt; the paper's Expected - Actual is cwnd (rtt - base_rtt) / rtt, which
@@ -94,7 +93,7 @@ void BPF_PROG(vegas_pkts_acked, struct sock *sk, const struct ack_sample *sample
 		ca->samples++;
 }
 
-/* What the round says: how many packets wait. */
+/* The result of the round: how many packets wait. */
 static __always_inline u32 vegas_diff(const struct tcp_sock *tp, const struct vegas *ca)
 {
 	u64 waiting_us = ca->rtt_us - ca->base_rtt_us;
@@ -162,7 +161,7 @@ void BPF_PROG(vegas_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 	vegas_begin_round(tp, ca);
 }
 
-/* What was measured before or while packets were lost says nothing of the queue after. */
+/* Measurements before or during losses do not apply to the queue after them. */
 SEC("struct_ops")
 void BPF_PROG(vegas_set_state, struct sock *sk, u8 new_state)
 {
@@ -173,7 +172,7 @@ void BPF_PROG(vegas_set_state, struct sock *sk, u8 new_state)
 		vegas_begin_round(tcp_sk(sk), ca);
 }
 
-/* After silence the path may be another one. */
+/* After an idle period the path may have changed. */
 SEC("struct_ops")
 void BPF_PROG(vegas_cwnd_event, struct sock *sk, enum tcp_ca_event ev)
 {

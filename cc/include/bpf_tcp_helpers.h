@@ -11,12 +11,12 @@
 #include <bpf/bpf_tracing.h>
 #include "bpf_tracing_net.h"
 
-/* A callback whose section names it, as libbpf once wanted. */
+/* A callback whose section names it, as libbpf once required. */
 #define BPF_STRUCT_OPS(name, args...)	SEC("struct_ops/" #name) BPF_PROG(name, args)
 
 #define min(a, b)		((a) < (b) ? (a) : (b))
 #define max(a, b)		((a) > (b) ? (a) : (b))
-/* The smaller, where 0 stands for none. */
+/* The smaller, where 0 means not set. */
 #define min_not_zero(a, b) ({						\
 	__typeof__(a) __a = (a);					\
 	__typeof__(b) __b = (b);					\

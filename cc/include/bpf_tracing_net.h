@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What vmlinux.h cannot carry and what the kernel's own BPF congestion controls
- * expect of a header of this name: constants and the accessors of a socket
- * (include/net/tcp.h by behaviour). Anything more would clash with what those
- * sources define themselves; ours get it from net_tcp.h, by way of dumbbell.h.
+ * What vmlinux.h cannot contain and what the kernel's own BPF congestion controls expect in a
+ * header of this name: constants and the accessors of a socket (include/net/tcp.h by behaviour).
+ * Anything more would clash with what those sources define themselves; ours get it from net_tcp.h,
+ * through dumbbell.h.
  */
 #ifndef __BPF_TRACING_NET_H__
 #define __BPF_TRACING_NET_H__
@@ -41,7 +41,7 @@
 /* Implemented by the kernel (kfuncs) and by cc/include/native.c. */
 extern u32 tcp_slow_start(struct tcp_sock *tp, u32 acked) __ksym;
 extern void tcp_cong_avoid_ai(struct tcp_sock *tp, u32 w, u32 acked) __ksym;
-#ifndef __BPF_TCP_HELPERS_H /* those sources say themselves which of these they call, or have their own */
+#ifndef __BPF_TCP_HELPERS_H /* such sources declare or define what they call */
 extern u32 tcp_reno_ssthresh(struct sock *sk) __ksym;
 extern void tcp_reno_cong_avoid(struct sock *sk, u32 ack, u32 acked) __ksym;
 extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a congestion control tells dumbbell about itself: its parameters and
- * which fields of its state are time series. The declarations land in the ELF
- * section `dumbbell_decl`, which both engines read and the kernel ignores; the
- * algorithm's code does not change by them.
+ * What a congestion control tells dumbbell about itself: its parameters and which fields of its
+ * state are time series. The declarations land in the ELF section `dumbbell_decl`, which both
+ * engines read and the kernel ignores; the algorithm's code does not depend on them.
  *
  *	PARAM(u32, mode_window_rtts, 10, 1, 100, "RTTs", "how far back ...");
  *	SERIES(struct copa, velocity, "velocity_pkts", "pkts", "...");
@@ -23,7 +22,7 @@ enum dumbbell_decl_kind {
 	DUMBBELL_SERIES		= 2,	/* a field of icsk_ca_priv */
 	DUMBBELL_SERIES_STORAGE	= 3,	/* a field of the bpf_sk_storage value */
 	DUMBBELL_STORAGE	= 4,	/* size of the bpf_sk_storage value */
-	DUMBBELL_PARAM_DOC	= 5,	/* what a kernel module says of a parameter */
+	DUMBBELL_PARAM_DOC	= 5,	/* a kernel module's text about a parameter */
 	DUMBBELL_CA_PRIV	= 6,	/* size of the state in icsk_ca_priv */
 };
 
@@ -82,8 +81,8 @@ struct dumbbell_decl {
 	__DB_SERIES(DUMBBELL_SERIES, state, field, name, labels, 1, 1, DUMBBELL_ENUM, doc)
 
 /*
- * The same for state kept in socket storage, because icsk_ca_priv has 104 bytes. Of several
- * maps with a value of that size it is the first: declare it, and ask for it, before others.
+ * The same for state kept in socket storage, because icsk_ca_priv has 104 bytes. If several maps
+ * have a value of that size it is the first: declare it, and use it, before others.
  */
 #define STORAGE(state)							\
 	__DB_DECL = {							\
@@ -96,7 +95,7 @@ struct dumbbell_decl {
 #define STORAGE_SERIES_STATE(state, field, name, labels, doc)		\
 	__DB_SERIES(DUMBBELL_SERIES_STORAGE, state, field, name, labels, 1, 1, DUMBBELL_ENUM, doc)
 
-/* The private state: one that does not fit in icsk_ca_priv is refused, with both sizes. */
+/* The private state: one that does not fit in icsk_ca_priv is rejected, with both sizes. */
 #define CA_PRIV(state)							\
 	__DB_DECL = {							\
 		.name = "icsk_ca_priv", .doc = #state,			\

@@ -3,14 +3,14 @@
  * What was in flight, and lost so far, when a packet left.
  *
  * draft-ietf-ccwg-bbr stamps each packet with C.delivered, C.inflight and C.lost as it is sent
- * (P.delivered, P.tx_in_flight, P.lost). Linux keeps the first of the three only, and returns
- * it with the packet's ACK (rate_sample's prior_delivered). The other two follow from it: a
- * packet whose stamp is d left after the ACK that made C.delivered d and before the next one.
- * So the socket is noted at every ACK, with C.delivered as the key.
+ * (P.delivered, P.tx_in_flight, P.lost). Linux keeps the first of the three only, and returns it
+ * with the packet's ACK (rate_sample's prior_delivered). The other two follow from it: a packet
+ * whose stamp is d left after the ACK that made C.delivered d and before the next one. So the
+ * socket is recorded at every ACK, with C.delivered as the key.
  *
- * C.lost is then exact but for losses that a timer finds between two ACKs. C.inflight is that
- * of the last packet which left between them. Past 64 packets of window a note serves a 64th
- * of the window, which is how exact it is then; 128 notes are two windows.
+ * C.lost is then exact except for losses that a timer detects between two ACKs. C.inflight is that
+ * of the last packet sent between them. In windows of more than 64 packets a record serves a 64th
+ * of the window, which is then the accuracy; 128 records are two windows.
  */
 #ifndef __FLIGHT_HISTORY_H__
 #define __FLIGHT_HISTORY_H__
@@ -32,7 +32,7 @@ struct flight_history {
 	struct flight at[FLIGHTS];
 };
 
-/* What leaves from now on leaves in the socket's present state. */
+/* Packets sent from now on are sent in the socket's present state. */
 static __always_inline void flight_history_note(struct flight_history *h,
 						const struct tcp_sock *tp)
 {
@@ -64,7 +64,7 @@ static __always_inline void flight_history_sent(struct flight_history *h, u32 in
 	h->at[h->newest & (FLIGHTS - 1)].inflight = inflight;
 }
 
-/* The flight of a packet that left when `delivered` were; the oldest known if it is older. */
+/* The flight of a packet that left at `delivered`; the oldest known if it is older. */
 static __always_inline struct flight flight_history_find(const struct flight_history *h,
 							 u32 delivered)
 {

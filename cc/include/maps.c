@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Maps for the native build, linked into every instance: arrays and hashes, and
- * state kept per socket. A map's address in the instance is its name; its sizes
- * come with every call (bpf/bpf_helpers.h). All of it lives in a pool of the
- * instance's own, so that instances share nothing; memory of the pool that is
- * never touched is never there.
+ * Maps for the native build, linked into every instance: arrays and hashes, and state kept per
+ * socket. A map's address in the instance is its name; its sizes come with every call
+ * (bpf/bpf_helpers.h). All of it lives in a pool of the instance's own, so that instances share
+ * nothing; untouched memory of the pool is never allocated.
  *
  * Semantics: those of the kernel's maps (Documentation/bpf/map_array.rst,
  * map_hash.rst, map_sk_storage.rst) without per-CPU copies, since an instance
@@ -19,9 +18,9 @@
 #define BUCKETS		1024U	/* a power of two */
 
 /*
- * Bytes of the value for which the flow itself has room, STORAGE() of dumbbell.h: padded to
- * a word, and then a word that says whether the map has it. It is the first map's that asks
- * for a value of this size; the next one of the same size has elements like any other.
+ * Bytes of the value for which the flow itself has room, STORAGE() of dumbbell.h: padded to a word,
+ * followed by a word that tells whether the map has it. It belongs to the first map that uses a
+ * value of this size; further maps of the same size have elements like any other.
  */
 u64 dumbbell_storage_bytes;
 static const void *flows_map;
@@ -94,7 +93,7 @@ static bool same(const u8 *a, const u8 *b, u32 bytes)
 	return true;
 }
 
-/* FNV-1a over the map's place in the instance and the key; the order of nothing depends on it. */
+/* FNV-1a over the map's place in the instance and the key; no order depends on it. */
 static struct element **bucket(const void *map, const u8 *key, u32 key_bytes)
 {
 	u64 hash = 0xcbf29ce484222325ULL ^ (u64)((const u8 *)map - pool);
@@ -105,7 +104,7 @@ static struct element **bucket(const void *map, const u8 *key, u32 key_bytes)
 	return &buckets[(hash ^ hash >> 32) & (BUCKETS - 1)];
 }
 
-/* Where the pointer to the element is, or to the NULL in its place. */
+/* Address of the pointer to the element, or of the NULL in its place. */
 static struct element **find(const void *map, const u8 *key, u32 key_bytes)
 {
 	struct element **at = bucket(map, key, key_bytes);
@@ -240,7 +239,7 @@ long dumbbell_map_delete(const void *map, struct dumbbell_map what, const void *
 	return 0;
 }
 
-/* The flow's own block is what knows a socket wherever the host moves it. */
+/* The flow's own block identifies a socket, because the host may move the socket. */
 static u64 cookie_of(const void *sk)
 {
 	return tcp_sk(sk)->__host_storage;
@@ -255,7 +254,7 @@ static bool is_flows(const void *map, u32 value_bytes)
 	return flows_map == map;
 }
 
-/* Behind the value in the flow's own block: whether it is there. */
+/* The word after the value in the flow's own block: whether it exists. */
 static u64 *is_there(u8 *block)
 {
 	return (u64 *)(block + padded(dumbbell_storage_bytes));
@@ -274,7 +273,7 @@ static void *flows_storage_get(u8 *block, const u8 *initial, u64 flags)
 	return block;
 }
 
-/* To who reads the series, a value that is gone is zero. */
+/* A deleted value reads as zero in the series. */
 static long flows_storage_delete(u8 *block)
 {
 	u64 *there = is_there(block);
@@ -315,7 +314,7 @@ long dumbbell_storage_delete(const void *map, u32 value_bytes, const void *sk)
 	return 0;
 }
 
-/* The socket is closed: what maps keep of it goes. The host calls it. */
+/* Deletes a closed socket's elements from the maps. Called by the host. */
 void dumbbell_forget_socket(u64 cookie)
 {
 	u32 i;

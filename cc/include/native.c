@@ -18,7 +18,7 @@ u64 dumbbell_random_state = 1;
 
 #define MEMBER(m)	__builtin_offsetof(struct tcp_sock, m)
 
-/* crates/cc-abi/src/sock.rs has the same table; a difference refuses the load. */
+/* crates/cc-abi/src/sock.rs has the same table; an object with another one is not loaded. */
 const u32 dumbbell_layout[] = {
 	sizeof(struct tcp_sock),
 	MEMBER(inet_conn.icsk_inet.sk.sk_pacing_rate),
@@ -52,7 +52,7 @@ u64 bpf_ktime_get_ns(void)
 	return dumbbell_now_ns;
 }
 
-/* All clocks of an instance are one: the run's, which neither sleeps nor is set. */
+/* All clocks of an instance are the same: the run's, which neither sleeps nor is set. */
 u64 bpf_ktime_get_boot_ns(void)
 {
 	return dumbbell_now_ns;
@@ -74,7 +74,7 @@ u64 bpf_jiffies64(void)
 	return dumbbell_now_ns / 1000000;
 }
 
-/* splitmix64: any state is a good state, and it is seeded per instance. */
+/* splitmix64: every state is valid, and it is seeded per instance. */
 u32 bpf_get_prandom_u32(void)
 {
 	u64 z = (dumbbell_random_state += 0x9e3779b97f4a7c15ULL);
@@ -84,7 +84,7 @@ u32 bpf_get_prandom_u32(void)
 	return (z ^ (z >> 31)) >> 32;
 }
 
-/* A flow keeps its congestion control to the end, and its sockets have no other options. */
+/* A flow keeps its congestion control until its end, and its socket has no other options. */
 long bpf_setsockopt(void *sk, int level, int option, void *value, int size)
 {
 	(void)sk, (void)level, (void)option, (void)value, (void)size;
@@ -97,7 +97,10 @@ long bpf_getsockopt(void *sk, int level, int option, void *value, int size)
 	return -EOPNOTSUPP;
 }
 
-/* Receivers, and their ACKs, are the host's: it gives feedback as the ops table's flags ask. */
+/*
+ * The host simulates receivers and their ACKs: it gives the feedback that the ops table's flags
+ * request.
+ */
 long bpf_tcp_send_ack(void *tp, u32 rcv_nxt)
 {
 	(void)tp, (void)rcv_nxt;
@@ -105,8 +108,8 @@ long bpf_tcp_send_ack(void *tp, u32 rcv_nxt)
 }
 
 /*
- * The kernel's own. Weak: sources of before Linux 5.13, when the kernel did not let BPF call them, define
- * some of these names themselves, and mean theirs.
+ * The kernel's own. Weak, because sources from before Linux 5.13, when BPF could not call them,
+ * define some of these names themselves.
  */
 #define KERNEL_FUNCTION		__attribute__((weak))
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Shorthands of the kernel's that dumbbell's own congestion controls use
- * (include/net/tcp.h, include/linux/minmax.h by behaviour). A source that has
- * them of its own includes dumbbell_decl.h instead of dumbbell.h.
+ * Shorthands of the kernel that dumbbell's own congestion controls use
+ * (include/net/tcp.h, include/linux/minmax.h by behaviour). A source that
+ * defines them itself includes dumbbell_decl.h instead of dumbbell.h.
  */
 #ifndef __NET_TCP_H__
 #define __NET_TCP_H__

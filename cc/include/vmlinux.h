@@ -78,7 +78,7 @@ enum inet_csk_ack_state_t {
 	ICSK_ACK_NOW	= 16,	/* send the next ACK at once */
 };
 
-/* Of bpf_map_update_elem(): whatever is there, only if nothing is, only if something is. */
+/* Of bpf_map_update_elem(): in any case, only if the key is new, only if it exists. */
 enum {
 	BPF_ANY = 0,
 	BPF_NOEXIST = 1,
@@ -148,7 +148,7 @@ struct inet_connection_sock {
 
 struct tcp_options_received {
 	const u32	rcv_tsval;			/* the receiver's clock, ms */
-	const u32	rcv_tsecr;			/* our clock as it echoes it, ms */
+	const u32	rcv_tsecr;			/* our clock as echoed by it, ms */
 	const u16	saw_tstamp:1,			/* timestamps are always in use */
 			tstamp_ok:1,
 			sack_ok:3;
@@ -212,7 +212,7 @@ struct tcp_sock {
 	const u32	rcv_tstamp;			/* last ACK received, jiffies (1 ms) */
 	const u32	retrans_stamp;			/* first retransmission of the episode, ms; 0: none */
 	const u32	bytes_retrans;			/* bytes, modulo 2^32 */
-	u32		__host_requests;		/* what a function of the kernel asks of the host */
+	u32		__host_requests;		/* a kernel function's requests to the host */
 	const u64	__host_storage;			/* native host's: bpf_sk_storage_get(), see maps.c */
 };
 

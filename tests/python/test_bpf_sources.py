@@ -80,7 +80,7 @@ def test_a_table_of_several_is_named_behind_the_file(tmp_path):
     path.write_text(source + other)
     assert dumbbell.describe(f"{path}#other").name == "other"
     assert CongestionControlChoice.parse(f"{path}#other").is_file
-    with pytest.raises(EngineError, match=r"several .*\(other, reno\); say which one"):
+    with pytest.raises(EngineError, match=r"several .*\(other, reno\); append `#`"):
         dumbbell.describe(str(path))
     with pytest.raises(ScenarioError, match=r"nowhere\.c(#other)?`: no such file"):
         CongestionControlChoice.parse(f"{tmp_path}/nowhere.c#other")
@@ -138,7 +138,7 @@ def test_a_selftest_whose_reduction_passes_through_a_cwnd_of_0_goes_on(engine):
         ("bpf_dctcp_release.c", "has no `ssthresh`"),
         ("tcp_ca_incompl_cong_ops.c", "has no `cong_avoid` or `cong_control`"),
         ("tcp_ca_unsupp_cong_op.c", "implement `get_info`"),
-        ("tcp_ca_update.c", "say which one behind its name"),
+        ("tcp_ca_update.c", "append `#` and the name of one"),
     ],
 )
 def test_what_the_kernel_refuses_is_refused_by_both_engines(name, reason, engine):

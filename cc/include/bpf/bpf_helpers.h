@@ -68,7 +68,7 @@ long bpf_setsockopt(void *sk, int level, int option, void *value, int size);
 long bpf_getsockopt(void *sk, int level, int option, void *value, int size);
 long bpf_tcp_send_ack(void *tp, u32 rcv_nxt);
 
-/* What a map is, which BTF tells the kernel and types tell the compiler here. */
+/* The description of a map, which the kernel reads from BTF and the compiler from types here. */
 struct dumbbell_map {
 	u32	type;
 	u32	max_entries;
@@ -76,7 +76,7 @@ struct dumbbell_map {
 	u32	value_bytes;
 };
 
-/* cc/include/maps.c; `map` is known by its address. */
+/* cc/include/maps.c; `map` is identified by its address. */
 void *dumbbell_map_lookup(const void *map, struct dumbbell_map what, const void *key);
 long dumbbell_map_update(const void *map, struct dumbbell_map what, const void *key,
 			 const void *value, u64 flags);
@@ -100,7 +100,7 @@ long dumbbell_storage_delete(const void *map, u32 value_bytes, const void *sk);
 #define bpf_sk_storage_delete(map, sk)						\
 	dumbbell_storage_delete(map, sizeof(*(map)->value), sk)
 
-/* What is printed goes nowhere. */
+/* Prints are discarded. */
 #define bpf_printk(fmt, args...)	((void)0)
 #endif
 

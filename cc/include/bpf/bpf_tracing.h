@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * BPF_PROG(name, args...): a callback with the kernel's arguments. The kernel
- * hands a struct_ops program an array of u64 argument slots; natively it is a
- * plain function.
+ * BPF_PROG(name, args...): a callback with the kernel's arguments. The kernel passes a struct_ops
+ * program an array of u64 argument slots; natively it is a plain function.
  *
- * cong_control(sk, rs), as it was before Linux 6.10, gets the sample wherever the
- * caller has it: today's is cong_control(sk, ack, flag, rs).
+ * cong_control(sk, rs), as it was before Linux 6.10, takes the sample from the caller's slot:
+ * today's is cong_control(sk, ack, flag, rs).
  */
 #ifndef __BPF_TRACING_H__
 #define __BPF_TRACING_H__
@@ -22,7 +21,7 @@
 
 #ifdef __bpf__
 
-/* The kernel's version is a constant to the verifier, which then sees one of both slots. */
+/* The kernel's version is a constant to the verifier, which then sees only one of the two slots. */
 extern int LINUX_KERNEL_VERSION __kconfig __weak;
 #define __DB_SAMPLE_IS_4TH	(LINUX_KERNEL_VERSION >= (6 << 16) + (10 << 8))
 #define __db_is_older_cong_control(fn)					\
@@ -66,7 +65,7 @@ ____##name(unsigned long long *ctx __attribute__((unused)), ##args)
 #define BPF_PROG(name, args...)	__db_join(__db_prog_, __db_nargs(args))(name, args)
 #define __db_prog_0(name)	name(void)
 #define __db_prog_1(name, args...)	name(args)
-/* The caller's registers are as many as it has arguments; of two, the rest is not looked at. */
+/* The caller sets as many registers as it has arguments; with two, the others are not read. */
 #define __db_prog_2(name, args...)					\
 name(struct sock *, unsigned long, unsigned long, unsigned long);	\
 static __always_inline __typeof__(name(0, 0, 0, 0)) ____##name(args);	\

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * bbr_*: the kernel's BBR, which it lets BPF congestion controls call. Natively
+ * bbr_*: the kernel's BBR, which BPF congestion controls may call. Natively
  * these are the callbacks of cc/bbr.bpf.c, by the kernel's names.
  */
 #include "renamed.h"

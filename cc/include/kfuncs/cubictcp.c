@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * cubictcp_*: the kernel's CUBIC, which it lets BPF congestion controls call.
+ * cubictcp_*: the kernel's CUBIC, which BPF congestion controls may call.
  * Natively these are the callbacks of cc/cubic.bpf.c, by the kernel's names.
  */
 #include "renamed.h"

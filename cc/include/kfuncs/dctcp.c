@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * dctcp_*: the kernel's DCTCP, which it lets BPF congestion controls call.
- * Natively these are the callbacks of cc/dctcp.bpf.c, by the kernel's names.
+ * dctcp_*: the kernel's DCTCP, which BPF congestion controls may call. Natively
+ * these are the callbacks of cc/dctcp.bpf.c, by the kernel's names.
  */
 #include "renamed.h"
 
@@ -14,7 +14,7 @@
 
 #include "dctcp.bpf.c"
 
-/* The kernel's name for the callback is that of a part of ours. */
+/* The kernel's name for the callback is used by a part of ours. */
 #undef dctcp_update_alpha
 void dctcp_update_alpha(struct sock *sk, u32 flags);
 void dctcp_update_alpha(struct sock *sk, u32 flags)

@@ -2,7 +2,7 @@
 /*
  * Turns a built-in congestion control that is included after this into plain
  * functions for another one to call: its parameters have their defaults, its
- * state is no series, its ops table is none that the host looks for.
+ * state is not recorded, and the host ignores its ops table.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>

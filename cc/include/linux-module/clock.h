@@ -25,7 +25,7 @@ extern u64 dumbbell_now_ns;
 #define time_after32(a, b)	((s32)((u32)(b) - (u32)(a)) < 0)
 #define time_before32(a, b)	time_after32(b, a)
 
-/* To jiffies is rounded up, so that a wait is never shorter than asked for. */
+/* Conversions to jiffies round up, so that a wait is never shorter than requested. */
 static inline unsigned long usecs_to_jiffies(unsigned int us)
 {
 	return ((u64)us + USEC_PER_JIFFY - 1) / USEC_PER_JIFFY;

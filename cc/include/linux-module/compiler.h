@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The kernel's words for what compilers can be told, and its checks at compile time. */
+/* The kernel's names for compiler attributes, and its checks at compile time. */
 #ifndef __DUMBBELL_COMPILER_H__
 #define __DUMBBELL_COMPILER_H__
 
@@ -37,7 +37,7 @@
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define barrier()		__asm__ volatile("" : : : "memory")
 
-/* One thread runs a congestion control, so these are plain reads and writes that happen once. */
+/* A congestion control runs on one thread, so these are plain reads and writes that happen once. */
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, value)	(*(volatile __typeof__(x) *)&(x) = (value))
 #define smp_mb()		barrier()
@@ -67,7 +67,7 @@
 #define BUILD_BUG_ON(x)			_Static_assert(!(x), "not to be: " #x)
 #define BUILD_BUG_ON_MSG(x, message)	_Static_assert(!(x), message)
 
-/* A kernel that finds itself in the wrong goes on after WARN_ON; so does the simulator. */
+/* A kernel continues after WARN_ON; so does the simulator. */
 #define WARN_ON(x)		unlikely(!!(x))
 #define WARN_ON_ONCE(x)		unlikely(!!(x))
 #define WARN(x, ...)		unlikely(!!(x))

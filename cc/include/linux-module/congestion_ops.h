@@ -26,7 +26,7 @@ struct tcp_congestion_ops {
 	void	(*cong_avoid)(struct sock *sk, u32 ack, u32 acked);
 	void	(*set_state)(struct sock *sk, u8 new_state);
 	void	(*cwnd_event)(struct sock *sk, enum tcp_ca_event ev);
-	/* Since Linux 7.2: CA_EVENT_TX_START, which cwnd_event() then does not get. */
+	/* Since Linux 7.2: CA_EVENT_TX_START, which is then not passed to cwnd_event(). */
 	void	(*cwnd_event_tx_start)(struct sock *sk);
 	void	(*in_ack_event)(struct sock *sk, u32 flags);
 	void	(*pkts_acked)(struct sock *sk, const struct ack_sample *sample);

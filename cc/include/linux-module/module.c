@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The native side of a kernel module: it registers here, and finds here what
- * cc/include/native.c does not have because no BPF program may call it.
+ * The native side of a kernel module: its registration, and functions that cc/include/native.c does
+ * not have because BPF programs must not call them.
  */
 #include "environment.h"
 
 /* What the module registered; the host reads it. */
 struct tcp_congestion_ops *dumbbell_registered;
-/* A parameter whose callback refused the value, if one did. */
+/* The parameter whose callback rejected the value, if any. */
 const char *dumbbell_refused_param;
 
 #ifdef DUMBBELL_CONG_CONTROL_RS
@@ -18,7 +18,7 @@ static void cong_control_rs(struct sock *sk, u32 ack, int flag, const struct rat
 }
 #endif
 
-/* One congestion control per file: a second one is refused. */
+/* One congestion control per file: a second one is rejected. */
 int tcp_register_congestion_control(struct tcp_congestion_ops *ops)
 {
 	if (dumbbell_registered)
@@ -119,7 +119,7 @@ int param_get_int(char *buffer, const struct kernel_param *kp)
 extern const struct kernel_param __start_dumbbell_kparam[] __attribute__((weak, visibility("hidden")));
 extern const struct kernel_param __stop_dumbbell_kparam[] __attribute__((weak, visibility("hidden")));
 
-/* Asks the callbacks whether they take the parameters' values, then starts the module. */
+/* Passes the parameters' values to their callbacks, then starts the module. */
 int dumbbell_load_module(void)
 {
 	const struct kernel_param *kp;

@@ -22,12 +22,12 @@ struct module;
 #define EXPORT_SYMBOL(symbol)		_Static_assert(1, "")
 #define EXPORT_SYMBOL_GPL(symbol)	_Static_assert(1, "")
 
-/* Kernel versions, for sources that ask. */
+/* Kernel versions, for sources that test them. */
 #define KERNEL_VERSION(a, b, c)		(((a) << 16) + ((b) << 8) + (c))
 
 /* The host calls this after it has set the parameters; the module registers itself in it. */
 int dumbbell_module_init(void);
-#ifdef DUMBBELL_DEPENDENCY	/* here for the functions that another module calls */
+#ifdef DUMBBELL_DEPENDENCY	/* present for the functions that another module calls */
 #define module_init(f)			__attribute__((used)) static int (*const __db_init)(void) = f;
 #else
 #define module_init(f)			int dumbbell_module_init(void) { return f(); }
@@ -56,7 +56,7 @@ int dumbbell_module_init(void);
 #define MODULE_PARM_DESC(name_, text_)						\
 	__DB_DECL = { .name = #name_, .kind = DUMBBELL_PARAM_DOC, .doc = text_ }
 
-/* A parameter with a callback that may refuse its value; linux-module/module.c asks it. */
+/* A parameter with a callback that may reject its value; called by linux-module/module.c. */
 struct kernel_param;
 struct kernel_param_ops {
 	unsigned int flags;
@@ -84,7 +84,7 @@ int param_set_int(const char *value, const struct kernel_param *kp);
 int param_get_uint(char *buffer, const struct kernel_param *kp);
 int param_get_int(char *buffer, const struct kernel_param *kp);
 
-/* BPF's view of a module's functions: registered nowhere. */
+/* BPF's view of a module's functions: not registered. */
 struct btf_id_set8 {
 	u32 cnt;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the kernel does for its modules: errors, messages, memory, random numbers, statistics. */
+/* Services of the kernel for its modules: errors, messages, memory, random numbers, statistics. */
 #ifndef __DUMBBELL_SERVICES_H__
 #define __DUMBBELL_SERVICES_H__
 
@@ -11,7 +11,7 @@
 #define EOPNOTSUPP	95
 #define ENOTSUPP	524
 
-/* Messages go nowhere; their arguments are checked and evaluated all the same. */
+/* Messages are discarded, but their arguments are checked and evaluated. */
 #define KERN_ERR
 #define KERN_WARNING
 #define KERN_NOTICE
@@ -41,7 +41,7 @@ static inline void __db_printk(const char *format, ...) { (void)format; }
 #define strcmp(a, b)		__builtin_strcmp(a, b)
 #define strlen(s)		__builtin_strlen(s)
 
-/* From the process's C library, which is there when the object is loaded. */
+/* From the process's C library, which is loaded before the object. */
 extern void *calloc(size_t count, size_t bytes);
 extern void free(void *p);
 #define GFP_KERNEL			0
@@ -73,13 +73,13 @@ void get_random_bytes(void *p, size_t bytes);
 #define get_random_int()		bpf_get_prandom_u32()
 #define prandom_u32()			bpf_get_prandom_u32()
 #define prandom_bytes(p, bytes)		get_random_bytes(p, bytes)
-/* Below `ceiling`, each value as likely as the other but for 2^-32 * ceiling. */
+/* Below `ceiling`, each value equally likely up to 2^-32 * ceiling. */
 #define get_random_u32_below(ceiling)	((u32)((u64)bpf_get_prandom_u32() * (u32)(ceiling) >> 32))
 #define prandom_u32_max(ceiling)	get_random_u32_below(ceiling)
 #define get_random_u32_inclusive(floor, ceiling) \
 	((floor) + get_random_u32_below((ceiling) - (floor) + 1))
 
-/* Statistics of the whole system, which nobody here reads. */
+/* Statistics of the whole system, which are not read here. */
 struct net;
 #define sock_net(sk)			((void)(sk), (struct net *)0)
 #define NET_INC_STATS(net, counter)	((void)(net))

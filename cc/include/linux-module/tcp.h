@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* TCP as congestion controls see it: constants, the socket's accessors, diagnostics. */
+/* TCP as seen by congestion controls: constants, the socket's accessors, diagnostics. */
 #ifndef __DUMBBELL_TCP_H__
 #define __DUMBBELL_TCP_H__
 
@@ -30,7 +30,7 @@
 #define TCP_ECN_QUEUE_CWR	2
 #define TCP_ECN_DEMAND_CWR	4
 #define TCP_ECN_SEEN		8
-/* Since Linux 6.18: AccECN, which no flow has here, beside RFC 3168's. */
+/* Since Linux 6.18: AccECN, which no flow has here, in addition to RFC 3168's. */
 #define TCP_ECN_MODE_RFC3168	TCP_ECN_OK
 #define TCP_ECN_MODE_ACCECN	16
 #define TCP_ECN_MODE_ANY	(TCP_ECN_MODE_RFC3168 | TCP_ECN_MODE_ACCECN)
@@ -134,7 +134,7 @@ static inline bool tcp_in_cwnd_reduction(const struct sock *sk)
 	return (TCPF_CA_CWR | TCPF_CA_Recovery) >> inet_csk(sk)->icsk_ca_state & 1;
 }
 
-/* ssthresh as it would be without a loss: not below three quarters of cwnd. */
+/* ssthresh without a loss: at least three quarters of cwnd. */
 static inline u32 tcp_current_ssthresh(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -167,11 +167,11 @@ static inline u32 tcp_stamp_us_delta(u64 t1, u64 t0)
 /* A sender's socket receives no data, so it has no ACK to send. */
 #define __tcp_send_ack(sk, rcv_nxt, ...) ((void)(sk), (void)(rcv_nxt))
 #define tcp_send_ack(sk)	((void)(sk))
-/* ECT is no matter of the socket here; a socket without ECN sends none. */
+/* ECT is not set by the socket here; a socket without ECN sends none. */
 #define INET_ECN_xmit(sk)	((void)(sk))
 #define INET_ECN_dontxmit(sk)	((void)(sk))
 
-/* Asks the socket's BPF program, of which there is none. */
+/* Calls the socket's BPF program; there is none. */
 #define tcp_call_bpf(sk, ...)	((void)(sk), -1)
 #define tcp_call_bpf_2arg(sk, ...) tcp_call_bpf(sk)
 
@@ -187,7 +187,7 @@ struct tcp_plb_state {
 #define tcp_plb_check_rehash(sk, plb) ((void)(sk), (void)(plb))
 #define tcp_plb_update_state_upon_rto(sk, plb) ((void)(sk), (void)(plb))
 
-/* What get_info() fills in; nobody asks for it. */
+/* Filled in by get_info(), which is not called. */
 enum {
 	INET_DIAG_VEGASINFO	= 3,
 	INET_DIAG_DCTCPINFO	= 9,

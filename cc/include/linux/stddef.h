@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Sources older than vmlinux.h include this of the kernel's; all of it is there. */
+/* For sources older than vmlinux.h, which include this header of the kernel. */
 #include "vmlinux.h"

@@ -6,7 +6,7 @@ use core::cell::UnsafeCell;
 #[repr(transparent)]
 pub struct Param<T>(UnsafeCell<T>);
 
-// SAFETY: the host writes it before anybody reads it, and an object runs on one thread.
+// SAFETY: the host writes it before it is read, and an object runs on one thread.
 unsafe impl<T: Copy> Sync for Param<T> {}
 
 impl<T: Copy> Param<T> {
@@ -94,7 +94,7 @@ impl Declaration {
     }
 }
 
-/// A text that ends in zeros.
+/// Text padded with zeros.
 const fn text<const BYTES: usize>(text: &str) -> [u8; BYTES] {
     assert!(text.len() < BYTES, "the text of a declaration is too long");
     let mut bytes = [0; BYTES];
@@ -115,7 +115,7 @@ const fn text<const BYTES: usize>(text: &str) -> [u8; BYTES] {
 #[macro_export]
 macro_rules! param {
     ($name:ident: $type:ty = $default:literal, $min:literal..=$max:literal, $unit:literal, $doc:literal) => {
-        #[allow(non_upper_case_globals, reason = "the name that users say")]
+        #[allow(non_upper_case_globals, reason = "the name that users write")]
         #[unsafe(no_mangle)]
         pub static $name: $crate::Param<$type> = $crate::Param::new($default);
 

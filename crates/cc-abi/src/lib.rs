@@ -42,7 +42,7 @@ macro_rules! congestion_control {
             ..$crate::Ops::EMPTY
         };
 
-        // What the host sets and checks; natively built C has it from cc/include/native.c.
+        // What the host sets and checks; C built natively gets it from cc/include/native.c.
         #[allow(non_upper_case_globals, reason = "the host's names")]
         const _: () = {
             #[used]

@@ -88,7 +88,7 @@ pub struct Sock {
     pub icsk_backoff: u8,
     pub icsk_reserved: u8,
     pub icsk_ca_priv: [u64; CA_PRIV_WORDS],
-    /// Address of a kernel module's own table, which it may exchange in `init`; zero without one.
+    /// Address of a kernel module's own table, which it may replace in `init`; zero without one.
     #[doc(hidden)]
     pub icsk_ca_ops: usize,
     pub icsk_ack_pending: u8,
@@ -153,18 +153,18 @@ pub struct Sock {
     pub rcv_tstamp: u32,
     pub retrans_stamp: u32,
     pub bytes_retrans: u32,
-    /// What functions of the kernel asked for during a call, `DUMBBELL_*` of `linux-module/tcp.h`.
+    /// Requests made by kernel functions during a call, `DUMBBELL_*` of `linux-module/tcp.h`.
     #[doc(hidden)]
     pub host_requests: u32,
-    /// Address of the `bpf_sk_storage` value, by which maps know the socket; owned by the flow.
+    /// Address of the `bpf_sk_storage` value, by which maps identify the socket; owned by the flow.
     #[doc(hidden)]
     pub host_storage: u64,
 }
 
 impl Sock {
-    /// A socket as Linux makes it before the handshake: everything zero but
-    /// `ssthresh`, the clamp and the pacing defaults.
-    #[allow(clippy::new_without_default, reason = "only the host makes a socket")]
+    /// A socket as Linux creates it before the handshake: everything zero except `ssthresh`, the
+    /// clamp and the pacing defaults.
+    #[allow(clippy::new_without_default, reason = "only the host creates sockets")]
     pub fn new() -> Self {
         // SAFETY: every field is an integer or an array of integers, for which
         // all-zero bytes are a valid value.
@@ -244,7 +244,7 @@ impl Sock {
     }
 }
 
-/// `struct rate_sample`: what one ACK says about the path.
+/// `struct rate_sample`: the delivery-rate sample of one ACK.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "fields are Linux's, documented in vmlinux.h")]

@@ -11,7 +11,7 @@ use crate::host::instance::Instance;
 use crate::object::declarations::{Param, Series};
 use crate::request::Request;
 
-/// What a congestion control is and can be told.
+/// A congestion control: its name, parameters, series and callbacks.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Description {

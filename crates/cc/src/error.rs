@@ -13,7 +13,7 @@ pub enum Error {
         did_you_mean(.nearest), .known.join(", ")
     )]
     UnknownCongestionControl {
-        /// What was asked for.
+        /// The name that was requested.
         name: String,
         /// The built-in whose name is closest to it, if one is close.
         nearest: Option<String>,
@@ -25,7 +25,7 @@ pub enum Error {
     UnknownParam {
         /// The congestion control.
         cc: String,
-        /// The parameter asked for.
+        /// The parameter that was requested.
         param: String,
         /// The parameter whose name is closest to it, if one is close.
         nearest: Option<String>,
@@ -34,7 +34,7 @@ pub enum Error {
     },
     /// A parameter's value is not in its range.
     #[error(
-        "parameter `{param}={value}` of `{cc}` is out of range; say {min} to {max}{}",
+        "parameter `{param}={value}` of `{cc}` is out of range; use {min} to {max}{}",
         unit_suffix(.unit)
     )]
     ParamOutOfRange {
@@ -42,7 +42,7 @@ pub enum Error {
         cc: String,
         /// The parameter.
         param: String,
-        /// The value asked for.
+        /// The value that was requested.
         value: i64,
         /// Smallest value allowed.
         min: i64,
@@ -56,7 +56,7 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// No C compiler is installed.
@@ -80,26 +80,26 @@ pub enum Error {
         /// The built-in.
         name: String,
     },
-    /// The compiler refuses a source file.
+    /// The compiler rejects a source file.
     #[error("congestion control `{}` does not compile ({compiler}):\n{message}", .path.display())]
     Compile {
         /// The file.
         path: PathBuf,
         /// The compiler that was run.
         compiler: String,
-        /// What it said.
+        /// Its message.
         message: String,
     },
     /// The source is a kernel module's, which cannot be loaded as BPF.
     #[error(
-        "`{}` is a kernel module's source: it runs in the simulator, and cannot be loaded into the \
-         kernel as BPF; for the kernel engine say `linux/{own}`, the running kernel's own, if it has it",
+        "`{}` is the source of a kernel module: it runs in the simulator, but cannot be loaded into the \
+         kernel as BPF; for the kernel engine use `linux/{own}`, if the running kernel has it",
         .path.display()
     )]
     ModuleInKernel {
         /// The file.
         path: PathBuf,
-        /// What the kernel calls it, by its file's name.
+        /// The kernel's name for it, from the file's name.
         own: String,
     },
     /// The object is not a usable congestion control.
@@ -115,7 +115,7 @@ pub enum Error {
     Load {
         /// The file or built-in.
         file: String,
-        /// What the system or the dynamic linker says.
+        /// The error of the system or the dynamic linker.
         problem: String,
     },
 }

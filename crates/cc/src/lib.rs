@@ -23,7 +23,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `object` | what an object says before it is mapped or loaded: ELF, ops tables, declarations |
+//! | `object` | what can be read from an object before it is mapped or loaded: ELF, ops tables, declarations |
 //! | `request` | a congestion control and its parameters, as requested |
 //! | `build` | from source to object: compilers, headers, build cache, built-ins |
 //! | `host` | loading an object, calling it, and what it does wrong |

@@ -1,4 +1,4 @@
-//! What is asked for: a congestion control and its parameters.
+//! A request for a congestion control with parameters.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct Request {
     pub params: BTreeMap<String, i64>,
 }
 
-/// The values of all parameters, the requested ones checked.
+/// The values of all parameters, after checking the requested ones.
 pub(crate) fn choose_params(
     request: &Request,
     known: &[Param],

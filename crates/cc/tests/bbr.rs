@@ -246,7 +246,7 @@ fn probe_rtt_comes_when_min_rtt_is_ten_seconds_old() {
     assert_eq!(clock.series("min_rtt_us"), 40_240);
     assert!(f64::from(clock.flow.sock.snd_cwnd) > 1.5 * clock.bdp_pkts());
 
-    // Its low rate, though of many rounds, is not the path's.
+    // Its low rate is not the path's, although it lasted many rounds.
     clock.run(1.0, |_| false);
     assert_near(clock.series("bw_bps") as f64, bw_bps as f64, 0.01);
 }

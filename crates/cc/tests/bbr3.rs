@@ -21,7 +21,7 @@ const REFILL: u64 = 4;
 const UP: u64 = 5;
 const PROBE_RTT: u64 = 6;
 
-/// inflight_longterm and its like where there is none.
+/// inflight_longterm and similar bounds when not set.
 const NO_BOUND: u64 = u32::MAX as u64;
 
 /// Time the link takes for a packet, µs.
@@ -127,12 +127,12 @@ fn the_least_in_flight_is_three_quanta_of_a_millisecond() {
 
 #[test]
 fn the_next_probe_comes_after_two_to_three_seconds_at_random() {
-    // PickProbeWait(), with too many rounds for Reno's share to matter.
+    // PickProbeWait(), with so many rounds that Reno's share does not matter.
     let mut waits_ms = BTreeSet::new();
     for seed in 0..40 {
         let params = [("probe_wait_rounds", 10_000), ("probe_rtt_ms", 0)];
         let instance = Instance::load(&request("bbr3", &params), seed).expect("it loads");
-        // A BDP of 1000 packets, that Reno would take 40 s for.
+        // A BDP of 1000 packets, for which Reno would take 40 s.
         let mut clock = AckClock::start(instance.new_flow(), 40, RTT_US);
         assert!(clock.run(2.0, |clock| clock.series("state") == CRUISE));
         let from_ns = clock.now_ns;
@@ -165,7 +165,7 @@ fn a_small_bdp_is_probed_as_often_as_reno_would() {
     }
 }
 
-/// Google's values, as docs/bbr3.md gives them to be pasted.
+/// Google's values, in the form in which docs/bbr3.md gives them.
 fn google() -> Vec<(&'static str, i64)> {
     let line = DOC.lines().find_map(|line| line.strip_prefix("bbr3:"));
     let settings = line.expect("docs/bbr3.md has Google's settings").split(',');
@@ -242,7 +242,7 @@ impl Rounds {
         self.flow.sock.delivered_mstamp = self.flow.sock.tcp_mstamp;
     }
 
-    /// A round in which `delivered` packets arrive and `lost` do not; `edit` has the last word.
+    /// A round in which `delivered` packets arrive and `lost` do not; `edit` can change the sample.
     fn round(&mut self, delivered: u32, lost: u32, edit: impl FnOnce(&mut RateSample)) {
         self.advance(u64::from(RTT_US));
         let sock = &mut self.flow.sock;
@@ -286,7 +286,7 @@ fn losses_between_probes_leave_seven_tenths_or_what_is_delivered() {
     let max_bw_bps = rounds.series("max_bw_bps") as f64;
     let cwnd_pkts = f64::from(rounds.flow.sock.snd_cwnd);
     assert_eq!(rounds.series("inflight_shortterm_pkts"), NO_BOUND);
-    // The most that was delivered in the round before counts, too.
+    // The most that was delivered in the previous round counts, too.
     rounds.round(50, 0, |_| {});
     rounds.round(50, 10, |_| {});
     rounds.round(50, 0, |_| {});
@@ -377,14 +377,14 @@ fn inflight_longterm_grows_by_1_2_4_8_per_round() {
     for _ in 0..6 {
         let cwnd_pkts = rounds.flow.sock.snd_cwnd;
         rounds.flow.sock.packets_out = cwnd_pkts;
-        // Application-limited, lest three rounds without more bandwidth end it.
+        // Application-limited, so that three rounds without more bandwidth do not end it.
         rounds.round(cwnd_pkts, 0, |rs| rs.is_app_limited = true);
         let now_pkts = rounds.series("inflight_longterm_pkts");
         growth.push(now_pkts - longterm_pkts);
         longterm_pkts = now_pkts;
     }
     assert_eq!(rounds.series("state"), UP);
-    // A cwnd that is no multiple leaves a packet to the next round, or brings one.
+    // A cwnd that is not a multiple moves a packet to the next round, or from it.
     for (power, &pkts) in growth.iter().enumerate() {
         assert!(
             pkts.abs_diff(1 << power) <= 1 + (1 << power) / 8,
@@ -465,7 +465,7 @@ fn what_a_spurious_loss_taught_is_void() {
 
 #[test]
 fn a_loss_that_a_timeout_declared_and_undo_voided_is_not_told_later() {
-    // The stack undoes a spurious timeout before it hands over the ACK that proved it.
+    // The stack undoes a spurious timeout before it passes on the ACK that proved it.
     let mut rounds = Rounds::start();
     rounds.run_to(UP);
     rounds.flow.ssthresh();

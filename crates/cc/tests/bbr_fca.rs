@@ -10,7 +10,7 @@ use rounds::{RTT_US, Rounds};
 
 const PROBE_BW: u64 = 2;
 
-/// The plain reconstruction of docs/bbr-fca.md, with which a loss of its own is an event.
+/// The plain reconstruction of docs/bbr-fca.md, in which the flow's own loss is an event.
 const PLAIN: &[(&str, i64)] = &[
     ("event_by_rtt", 0),
     ("fast_convergence", 0),
@@ -23,7 +23,7 @@ const PLAIN: &[(&str, i64)] = &[
     ("quiet_ms", 10_000),
 ];
 
-/// The target at once, whatever it is.
+/// Goes to the target at once.
 const AT_ONCE: &[(&str, i64)] = &[
     ("interval_gain", 256),
     ("window_gain", 256),
@@ -38,7 +38,7 @@ fn with(base: &[(&'static str, i64)], changes: &[(&'static str, i64)]) -> Vec<(&
     kept.chain(changes).copied().collect()
 }
 
-/// A flow that has met a loss in `PROBE_BW`: it competes, with the 50 packets it had in flight.
+/// A flow that has had a loss in `PROBE_BW`: it competes, with the 50 packets it had in flight.
 fn competing(params: &[(&str, i64)], rtt_us: i64) -> Rounds {
     let mut rounds = Rounds::start("bbr_fca", params);
     for _ in 0..6 {
@@ -52,7 +52,7 @@ fn competing(params: &[(&str, i64)], rtt_us: i64) -> Rounds {
     rounds
 }
 
-/// Rounds until the next loss event of one's own, `seconds` after the last.
+/// Rounds until the flow's next own loss event, `seconds` after the last.
 fn lose_after(rounds: &mut Rounds, seconds: u32, rtt_us: i64) {
     let count = seconds * 1_000_000 / RTT_US;
     for _ in 1..count {
@@ -156,7 +156,7 @@ fn losses_within_a_round_trip_are_one_event() {
     assert_eq!(rounds.series("steps"), 1);
 }
 
-/// One saw tooth of the RTT: up to `peak_ms`, and back by `drop_ms` within a round.
+/// One saw tooth of the RTT: up to `peak_ms`, and down by `drop_ms` within a round.
 fn saw_tooth(rounds: &mut Rounds, peak_ms: i64, drop_ms: i64, round_count: i64) {
     for round in 1..=round_count {
         let below_us = (round_count - round) * 1000 * drop_ms / round_count;
@@ -166,8 +166,8 @@ fn saw_tooth(rounds: &mut Rounds, peak_ms: i64, drop_ms: i64, round_count: i64) 
 
 #[test]
 fn a_fall_of_the_rtt_is_a_loss_event_of_others() {
-    // Teeth of 100 rounds of 40 ms, 4 s, down from 200 to 170 ms: 15 %, what one CUBIC of two
-    // takes off. No loss of one's own.
+    // Teeth of 100 rounds of 40 ms, 4 s, down from 200 to 170 ms: 15 %, which is the reduction of
+    // one of two CUBIC flows. No loss of its own.
     let mut rounds = competing(&with(AT_ONCE, &[("window_gain_first", 0)]), 200_000);
     for _ in 0..4 {
         saw_tooth(&mut rounds, 200, 30, 100);
@@ -178,7 +178,7 @@ fn a_fall_of_the_rtt_is_a_loss_event_of_others() {
 
 #[test]
 fn a_small_wave_of_the_rtt_is_none() {
-    // 4 of 200 ms are less than the 1/32 that a flow of nine takes off.
+    // 4 of 200 ms are less than 1/32, the reduction of one of nine flows.
     let mut rounds = competing(AT_ONCE, 200_000);
     for _ in 0..4 {
         saw_tooth(&mut rounds, 200, 4, 100);
@@ -204,7 +204,7 @@ fn shallow_back_offs_count_in_part() {
 
 #[test]
 fn losing_alone_again_and_again_counts() {
-    // The buffer is full all the time and nobody backs off: w is too large.
+    // The buffer is always full and no flow backs off: w is too large.
     let mut rounds = competing(&with(AT_ONCE, &[("window_gain", 32)]), 200_000);
     rounds.flow.sock.srtt_us = 200_000 << 3;
     for _ in 0..200 {

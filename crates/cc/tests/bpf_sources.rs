@@ -1,5 +1,5 @@
-//! Sources written for the kernel's BPF, as they are: two generations of headers, maps, kernel
-//! functions, and Linux's own selftests if `DUMBBELL_LINUX_TREE` says where a tree is.
+//! Unmodified sources written for the kernel's BPF: two generations of headers, maps, kernel
+//! functions, and Linux's own selftests if `DUMBBELL_LINUX_TREE` is the path of its source.
 
 mod common;
 
@@ -15,7 +15,7 @@ fn source(name: &str) -> String {
     format!("{}/tests/cc/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What `selftest_style.bpf.c` saw, by the order of `struct seen`.
+/// What `selftest_style.bpf.c` saw, in the order of `struct seen`.
 fn seen(flow: &Flow) -> [u32; 8] {
     let words = flow.sock.icsk_ca_priv;
     std::array::from_fn(|i| (words[i / 2] >> (32 * (i % 2))) as u32)
@@ -49,7 +49,7 @@ fn maps_are_an_instance_s_own_and_storage_a_socket_s() {
     a.ssthresh();
     a.ssthresh();
     b.ssthresh();
-    // losses of its own, losses of all, windows met before: the hash refuses the same key.
+    // its own losses, losses of all, windows seen before: the hash rejects the same key.
     assert_eq!(seen(&a)[..3], [2, 2, 1]);
     assert_eq!(seen(&b)[..3], [1, 3, 1]);
     // Another instance of the same file shares nothing.
@@ -57,7 +57,7 @@ fn maps_are_an_instance_s_own_and_storage_a_socket_s() {
     other.sock.snd_cwnd = 100;
     other.ssthresh();
     assert_eq!(seen(&other)[..3], [1, 1, 0]);
-    // Storage goes with its socket, whatever address the next one has.
+    // Storage is removed with its socket, even if the next one has the same address.
     for _ in 0..100 {
         let mut flow = instance.new_flow();
         flow.init();
@@ -75,7 +75,7 @@ fn two_storages_of_one_size_are_two() {
         flow.read_series(|_, value| count = value);
         count
     };
-    // Nothing before it is created, and nothing to delete.
+    // Nothing exists before it is created, so there is nothing to delete.
     assert_eq!(seen(&flow)[..5], [0, 0, 0, 0, ENOENT]);
     assert_eq!(count(&flow), 0);
     flow.ssthresh();
@@ -102,7 +102,7 @@ fn a_hash_that_is_full_takes_no_more_until_something_is_deleted() {
         seen(&flow)[2]
     };
     assert_eq!((at(10), at(20)), (0, 0));
-    // A window of 1 is put and deleted again: twice.
+    // A window of 1 is inserted and deleted, twice.
     assert_eq!((at(1), at(1)), (0, 0));
     assert_eq!((at(30), at(40)), (0, 1));
 }
@@ -167,7 +167,7 @@ fn the_kernel_s_cubic_is_ours_to_those_who_call_it() {
     assert!(windows.iter().max() > Some(&100));
 }
 
-/// Linux's own: name, and its ops tables or why none can be loaded.
+/// Linux's own: name, and its ops tables or why they cannot be loaded.
 const SELFTESTS: [(&str, Result<&[&str], &str>); 10] = [
     ("bpf_cubic.c", Ok(&[""])),
     ("bpf_dctcp.c", Ok(&[""])),
@@ -191,7 +191,7 @@ const SELFTESTS: [(&str, Result<&[&str], &str>); 10] = [
 fn linux_s_selftests_load_as_they_are_or_are_refused_as_by_the_kernel() {
     let Some(tree) = env::var_os("DUMBBELL_LINUX_TREE") else {
         let line = "SKIPPED: linux_s_selftests_load_as_they_are_or_are_refused_as_by_the_kernel: \
-                    DUMBBELL_LINUX_TREE does not say where Linux's source is\n";
+                    DUMBBELL_LINUX_TREE is not set to the path of Linux's source\n";
         let _ = stdout().write_all(line.as_bytes());
         return;
     };

@@ -210,7 +210,7 @@ fn an_epoch_does_not_include_idle_time() {
     flow.cwnd_event(CaEvent::TxStart);
     assert_eq!(series(&flow, "epoch_start_us"), start_us + 5_000_000);
 
-    // It never starts in the future.
+    // The epoch never starts in the future.
     flow.sock.delivered_mstamp = 0;
     flow.cwnd_event(CaEvent::TxStart);
     assert_eq!(series(&flow, "epoch_start_us"), 8_000_000);
@@ -256,8 +256,8 @@ fn rtts_right_after_a_loss_do_not_count() {
     assert_eq!(series(&flow, "min_rtt_us"), 30_000);
 }
 
-/// Slow start in which a round of `min_rtt_us` is followed by one of `rtt_us`; returns after how
-/// many samples of the latter HyStart left, if it did within 20.
+/// Slow start in which a round of `min_rtt_us` is followed by one of `rtt_us`; returns the number
+/// of samples of the latter after which HyStart left slow start, if it did within 20.
 fn samples_until_exit(min_rtt_us: i32, rtt_us: i32) -> Option<u32> {
     let mut flow = flow_with(&[("hystart_detect", 2)], 20, min_rtt_us);
     for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! DCTCP by RFC 8257: what alpha follows, what a mark and what a loss do to the window.
+//! DCTCP by RFC 8257: how alpha is updated, and how marks and losses change the window.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use common::{cwnd_limited, load};
 use dumbbell_cc::{CaEvent, CaState, Flow};
 
-/// A mark's share of one, as alpha is kept.
+/// The value 1 in alpha's fixed-point scale.
 const ONE: f64 = (1 << 20) as f64;
 
 /// Series by name.
@@ -63,7 +63,7 @@ fn alpha_follows_the_marked_share_by_a_sixteenth_per_window() {
     }
 }
 
-/// With 20 fractional bits it comes near 0 without a step to it.
+/// With 20 fractional bits it approaches 0 without a step.
 #[test]
 fn without_marks_alpha_dies_out() {
     let mut flow = with_params(&[]);
@@ -110,7 +110,7 @@ fn a_mark_reduces_the_window_by_half_of_alpha() {
     assert_eq!(flow.ssthresh(), 2);
 }
 
-/// RFC 8257 §3.5: a loss is no mark: the window is halved, whatever alpha.
+/// RFC 8257 §3.5: a loss is not a mark: the window is halved regardless of alpha.
 #[test]
 fn a_loss_and_a_timeout_halve_the_window() {
     let mut flow = with_params(&[("initial_alpha_pct", 0)]);
@@ -125,7 +125,7 @@ fn a_loss_and_a_timeout_halve_the_window() {
     assert_eq!(flow.sock.snd_ssthresh, 50);
 }
 
-/// A recovery that goes on is one loss.
+/// A recovery that continues is one loss.
 #[test]
 fn recovery_halves_once() {
     let mut flow = with_params(&[]);

@@ -1,4 +1,4 @@
-//! What a user reads when a congestion control cannot be loaded as asked.
+//! Error messages when a congestion control cannot be loaded as requested.
 
 mod common;
 
@@ -35,7 +35,7 @@ SEC(".struct_ops") struct tcp_congestion_ops mine = {
 };
 "#;
 
-/// A file of a user's, gone at the end of the test.
+/// A user's file, removed at the end of the test.
 struct Source {
     path: PathBuf,
     _dir: TempDir,
@@ -61,7 +61,7 @@ fn refusal(request: &Request) -> Error {
     }
 }
 
-/// The line for a file made of these parts, without the file's name.
+/// The error message for a file made of these parts, with `FILE` for its name.
 fn refusal_of(parts: &[&str]) -> String {
     let source = Source::new(parts);
     refusal(&source.request())
@@ -71,7 +71,7 @@ fn refusal_of(parts: &[&str]) -> String {
 
 #[test]
 fn a_whole_file_loads() {
-    // The parts of the refused files are good: what is refused is what a test changes.
+    // The parts of the rejected files are valid: only what a test changes is rejected.
     let source = Source::new(&[PREAMBLE, AVOID, OPS]);
     let instance = Instance::load(&source.request(), 1).unwrap();
     assert_eq!(instance.name(), "mine");
@@ -102,11 +102,11 @@ fn an_unknown_parameter_suggests_the_nearest_and_lists_all() {
 }
 
 #[test]
-fn a_parameter_out_of_range_is_told_the_range_and_unit() {
+fn a_parameter_out_of_range_is_reported_with_range_and_unit() {
     for value in [0, 1001, -5, i64::MAX] {
         let line = refusal(&request(PROBE, &[("window_pkts", value)])).to_string();
         let expected = format!(
-            "parameter `window_pkts={value}` of `PROBE` is out of range; say 1 to 1000 pkts"
+            "parameter `window_pkts={value}` of `PROBE` is out of range; use 1 to 1000 pkts"
         );
         assert_eq!(line.replace(PROBE, "PROBE"), expected);
     }
@@ -123,7 +123,7 @@ fn a_missing_file_is_named() {
         error.to_string().contains("`./nowhere/mine.bpf.c`"),
         "{error}"
     );
-    // The ending makes it a path, not a name.
+    // The suffix makes it a path, not a name.
     assert!(matches!(
         refusal(&request("mine.c", &[])),
         Error::Read { .. }
@@ -159,7 +159,7 @@ fn a_missing_include_shows_the_compiler_s_message() {
 
 #[test]
 fn a_forbidden_write_does_not_compile() {
-    // The kernel lets no BPF congestion control write tp->delivered, but snd_cwnd it does.
+    // The kernel lets BPF congestion controls write snd_cwnd, but not tp->delivered.
     let write = |field: &str| {
         format!(
             "void f(struct tcp_sock *tp);\nvoid f(struct tcp_sock *tp) {{ tp->{field} = 1; }}\n"
@@ -207,10 +207,10 @@ fn a_forbidden_write_by_way_of_a_cast_is_a_fault() {
 fn floating_point_is_refused() {
     let halve =
         |real: &str| format!("{real} f({real} x);\n{real} f({real} x) {{ return x / 2; }}\n");
-    // gcc refuses it, where the source is; clang calls functions for it, which are not there.
+    // gcc rejects it where the source has it; clang calls functions for it, which do not exist.
     let line = refusal_of(&[PREAMBLE, AVOID, OPS, &halve("double")]);
     assert!(
-        line.contains("\nFILE:21: floating point, which no code of the kernel may use")
+        line.contains("\nFILE:21: floating point, which kernel code must not use")
             || line.contains("which the simulator does not have"),
         "{line}"
     );
@@ -241,13 +241,13 @@ fn a_file_without_ops_or_with_several_is_refused() {
     let line = refusal_of(&[PREAMBLE, AVOID, OPS, &second]);
     assert_eq!(
         line,
-        "`FILE` defines several congestion controls (mine, other); say which one behind its name, \
+        "`FILE` defines several congestion controls (mine, other); append `#` and the name of one, \
          as in `#mine`"
     );
 }
 
 #[test]
-fn of_several_ops_the_one_named_is_taken_or_the_only_whole_one() {
+fn of_several_ops_the_named_one_is_chosen_or_the_only_complete_one() {
     let second = OPS
         .replace("mine = {", "other = {")
         .replace("\"mine\"", "\"other\"");
@@ -273,7 +273,7 @@ fn a_licence_that_the_kernel_would_refuse_is_refused() {
     let licence = |text: &str| format!("char _license[] SEC(\"license\") = \"{text}\";\n");
     let line = refusal_of(&[PREAMBLE, AVOID, OPS, &licence("X")]);
     assert!(
-        line.starts_with("`FILE` declares the licence `X`, and the kernel takes"),
+        line.starts_with("`FILE` declares the licence `X`, but the kernel only loads"),
         "{line}"
     );
     let source = Source::new(&[PREAMBLE, AVOID, OPS, &licence("GPL")]);
@@ -288,7 +288,7 @@ fn an_op_that_the_kernel_gives_to_modules_only_is_refused() {
     let line = refusal_of(&[PREAMBLE, AVOID, info, &ops]);
     assert!(
         line.contains(
-            ":\nthe kernel lets no BPF congestion control implement `get_info`; leave it out\n"
+            ":\nthe kernel does not let BPF congestion controls implement `get_info`; remove it\n"
         ),
         "{line}"
     );
@@ -302,7 +302,7 @@ fn ops_that_the_kernel_insists_on_must_be_there() {
         let line = refusal_of(&[PREAMBLE, AVOID, &ops]);
         assert_eq!(
             line,
-            format!("`FILE` has no `{op}`; the kernel would not register it")
+            format!("`FILE` has no `{op}`, without which the kernel would not register it")
         );
     };
     without("ssthresh", ".ssthresh = (void *)mine_ssthresh,");
@@ -323,7 +323,7 @@ fn a_name_that_the_kernel_would_refuse_is_refused() {
             "`FILE` needs a .name of 1 to 15 letters, digits, `_` or `.`"
         );
     }
-    // Newer compilers refuse this one themselves: the zero at the end does not fit.
+    // Newer compilers reject this one themselves: the terminating zero does not fit.
     refusal_of(&[PREAMBLE, AVOID, &named("sixteen_letters_")]);
     let source = Source::new(&[PREAMBLE, AVOID, &named("fifteen_letters")]);
     let instance = Instance::load(&source.request(), 1).unwrap();

@@ -1,4 +1,4 @@
-//! A congestion control that is no C, behind the same ops table.
+//! A congestion control that is not written in C, behind the same ops table.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ impl Hooks for Failing {
     fn read_series(&self, _take: &mut dyn FnMut(usize, u64)) {}
 }
 
-/// Sets cwnd to what the test says.
+/// Sets cwnd to the test's value.
 struct Obedient(Rc<Cell<u32>>);
 
 impl Hooks for Obedient {
@@ -88,7 +88,7 @@ fn the_longest_time_at_a_cwnd_of_0_is_known() {
     assert_eq!(react(3100, 0), 400);
     assert_eq!(react(3200, 10), 400);
     assert_eq!(react(4000, 0), 400);
-    // A timeout sets cwnd to 1: from then on it is not 0, and no reaction says more.
+    // A timeout sets cwnd to 1: from then on it is not 0, and no reaction changes that.
     cwnd_pkts.set(1);
     flow.sock.tcp_clock_cache = 6_000_000_000;
     flow.ssthresh();

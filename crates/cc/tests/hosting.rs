@@ -69,7 +69,7 @@ fn every_op_is_called_with_its_arguments() {
     flow.sock.prior_cwnd = 9;
     assert_eq!(flow.undo_cwnd(), 9);
 
-    // init, and nine ops; cong_avoid is not there, so calling it does nothing.
+    // init, and nine ops; cong_avoid is not set, so calling it does nothing.
     flow.cong_avoid(1, 1);
     assert_eq!(series(&flow, "calls"), 9);
 }
@@ -209,7 +209,8 @@ fn release_runs_when_an_initialised_flow_ends() {
     drop(ended);
     let mut witness = instance.new_flow();
     witness.init();
-    // init and release of the ended flow, init of this one; none for the flow never started.
+    // init and release of the finished flow, init of this one; none for the flow that was never
+    // started.
     assert_eq!(series(&witness, "calls"), 3);
 }
 
@@ -267,7 +268,7 @@ fn series_carry_their_declaration() {
 
 #[test]
 fn a_variant_of_a_built_in_finds_what_they_share() {
-    // A user's copy of cc/bbr.bpf.c, elsewhere, which includes cc/bbr_v1.h.
+    // A user's copy of cc/bbr.bpf.c in another directory, which includes cc/bbr_v1.h.
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../cc/bbr.bpf.c");
     let text = fs::read_to_string(source).unwrap();
     let dir = tempfile::tempdir().unwrap();

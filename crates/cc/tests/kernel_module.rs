@@ -1,4 +1,4 @@
-//! Sources of kernel modules: registered, with parameters, or refused by name.
+//! Sources of kernel modules: registered, with parameters, or rejected with a message.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn refusal(params: &[(&str, i64)], path: &str) -> String {
         .to_string()
 }
 
-/// What a small module's source of `body` is refused for.
+/// The error message for a small module with `body`.
 fn refusal_of(body: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("tcp_mine.c");
@@ -141,18 +141,18 @@ fn another_table_takes_over_for_the_socket_that_asked() {
 
 #[test]
 fn a_table_without_an_op_is_a_fault_and_is_not_called() {
-    for (nowhere, deed) in [
+    for (nowhere, violation) in [
         (
             0,
             "set icsk_ca_ops to a table without `undo_cwnd` in `init` (flow 3, ",
         ),
         (
             0x41,
-            "set icsk_ca_ops to 0x41, where no table can be in `init` (flow 3, ",
+            "set icsk_ca_ops to 0x41, which is not the address of a table in `init` (flow 3, ",
         ),
         (
             0x40,
-            "set icsk_ca_ops to 0x40, where no table can be in `init` (flow 3, ",
+            "set icsk_ca_ops to 0x40, which is not the address of a table in `init` (flow 3, ",
         ),
     ] {
         let instance = load(HOLLOW, &[("nowhere", nowhere)]);
@@ -164,7 +164,7 @@ fn a_table_without_an_op_is_a_fault_and_is_not_called() {
             .map(ToString::to_string)
             .unwrap_or_default();
         assert!(
-            fault.contains(&format!("module_hollow.c` {deed}")),
+            fault.contains(&format!("module_hollow.c` {violation}")),
             "{fault}"
         );
         flow.sock.snd_cwnd = 100;
@@ -230,7 +230,7 @@ fn a_module_that_will_not_start_says_why() {
         "{message}"
     );
     let message = refusal(&[("gives_way", 2)], AIMD);
-    assert!(message.contains("say 0 to 1"), "{message}");
+    assert!(message.contains("use 0 to 1"), "{message}");
     let nothing = "static int __init f(void) { return 0; }\nmodule_init(f);\n";
     let message = refusal_of(nothing);
     assert!(
@@ -278,7 +278,7 @@ fn the_kernel_engine_offers_the_kernels_own() {
         .unwrap_err()
         .to_string();
     assert!(
-        message.contains("kernel module's source") && message.contains("linux/"),
+        message.contains("source of a kernel module") && message.contains("linux/"),
         "{message}"
     );
 }

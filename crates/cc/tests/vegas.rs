@@ -1,5 +1,5 @@
-//! Vegas by Brakmo and Peterson (1995), with Linux's constants: what the RTT says of the queue, and
-//! what the window does then.
+//! Vegas by Brakmo and Peterson (1995), with Linux's constants: what it infers about the queue from
+//! the RTT, and how it sets the window.
 
 mod common;
 
@@ -32,7 +32,7 @@ fn started(params: &[(&str, i64)], cwnd_pkts: u32) -> Flow {
 fn sample(flow: &mut Flow, rtt_us: i32) {
     flow.pkts_acked(&AckSample {
         pkts_acked: 1,
-        rtt_us: rtt_us - 1, // Vegas adds one, so that none is 0
+        rtt_us: rtt_us - 1, // Vegas adds one, so that no RTT is 0
         in_flight: 0,
     });
 }
@@ -89,7 +89,7 @@ fn alpha_and_beta_are_parameters() {
     }
 }
 
-/// Linux: of a round's RTTs the smallest counts, so that delayed ACKs are not taken for a queue.
+/// Linux: the smallest RTT of a round counts, so that delayed ACKs are not mistaken for a queue.
 #[test]
 fn the_smallest_rtt_of_the_round_counts() {
     let mut flow = avoiding(&[], 100);
@@ -110,8 +110,8 @@ fn within_a_round_trip_the_window_stays() {
     assert_eq!(flow.sock.snd_cwnd, 101);
 }
 
-/// §3.3: slow start goes on while at most gamma (1) waits, and ends at the window that the path
-/// carries without a queue.
+/// §3.3: slow start continues while at most gamma (1) packets wait, and ends at the window that the
+/// path carries without a queue.
 #[test]
 fn slow_start_ends_when_more_than_gamma_waits() {
     let mut flow = started(&[], 63);
@@ -136,7 +136,7 @@ fn slow_start_grows_by_what_is_acknowledged() {
     assert_eq!(flow.sock.snd_cwnd, 14);
 }
 
-/// Linux: with two samples or fewer all may be delayed ACKs': the round is Reno's.
+/// Linux: with two samples or fewer, all may be of delayed ACKs: the round is Reno's.
 #[test]
 fn a_round_of_two_samples_decides_nothing() {
     let mut flow = avoiding(&[], 100);
@@ -153,7 +153,7 @@ fn a_round_of_two_samples_decides_nothing() {
     assert_eq!((flow.sock.snd_cwnd, flow.sock.snd_cwnd_cnt), (99, 1));
 }
 
-/// Linux: while packets are being repaired the window grows as Reno's, and the RTTs do not count.
+/// Linux: during loss recovery the window grows as Reno's, and the RTTs do not count.
 #[test]
 fn recovery_is_renos() {
     let mut flow = avoiding(&[], 100);
@@ -166,7 +166,7 @@ fn recovery_is_renos() {
     assert_eq!(flow.sock.snd_cwnd, 101);
 }
 
-/// Linux: after silence the base RTT is measured anew.
+/// Linux: after an idle period the base RTT is measured again.
 #[test]
 fn silence_forgets_the_base_rtt() {
     let mut flow = avoiding(&[], 100);

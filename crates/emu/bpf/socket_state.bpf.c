@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Reads what TCP_INFO does not tell of our sender sockets, all of them at once and in whatever
- * namespace: a BPF iterator over the storage map in which each is tagged with its flow number.
- * A second one does the same over the storage map of a congestion control that keeps its state
- * in one. crates/emu/src/bpf/state_reader.rs has the other side of both records.
+ * Reads what TCP_INFO does not report about our sender sockets, all of them at once and in any
+ * namespace: a BPF iterator over the storage map in which each is tagged with its flow number. A
+ * second one does the same over the storage map of a congestion control that keeps its state in
+ * one. crates/emu/src/bpf/state_reader.rs has the other side of both records.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -48,7 +48,7 @@ struct {
 	__type(value, u32);
 } flows SEC(".maps");
 
-/* How much of a value the storage iterator writes, in bytes; set when loaded. */
+/* Number of bytes of a value that the storage iterator writes; set when loaded. */
 const volatile u32 storage_bytes = 8;
 
 struct socket_state {
@@ -78,7 +78,7 @@ int sockets(struct bpf_iter__bpf_sk_storage_map *ctx)
 	state.lost_pkts = tp->lost;
 	state.rack_rtt_us = ((struct tcp_sock___rack *)tp)->rack.rtt_us;
 	state.pacing_status = sk->sk_pacing_status;
-	/* The verifier takes constant indices only. */
+	/* The verifier accepts only constant indices. */
 #pragma clang loop unroll(full)
 	for (int i = 0; i < CA_PRIV_WORDS; i++)
 		state.ca_priv[i] = tp->inet_conn.icsk_ca_priv[i];

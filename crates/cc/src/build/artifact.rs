@@ -1,4 +1,4 @@
-//! What a build gives: an object, and the source it was made from.
+//! The result of a build: an object, and the source it was made from.
 
 use std::borrow::Cow;
 use std::fmt;

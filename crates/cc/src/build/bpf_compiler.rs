@@ -1,10 +1,10 @@
-//! The compiler of BPF objects: which one, and its command line. Build scripts use this file too.
+//! Finds the compiler of BPF objects and gives its command line. Build scripts use this file too.
 
 use std::env;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Names that clang goes by; distributions put the version behind it.
+/// Names of clang; distributions append the version.
 const CLANG: [&str; 12] = [
     "clang", "clang-25", "clang-24", "clang-23", "clang-22", "clang-21", "clang-20", "clang-19",
     "clang-18", "clang-17", "clang-16", "clang-15",
@@ -21,7 +21,7 @@ pub(crate) struct BpfCompiler {
 }
 
 impl BpfCompiler {
-    /// The first that can: clang (`$CLANG` ahead of all), then the one in the ziglang package. Trials
+    /// The first that works: clang (`$CLANG` first), then the one in the ziglang package. Trials
     /// write to `scratch`.
     pub(crate) fn find(scratch: &Path) -> Option<Self> {
         let endian = if cfg!(target_endian = "big") {
@@ -46,13 +46,13 @@ impl BpfCompiler {
             .find(|compiler| compiler.has_target(scratch))
     }
 
-    /// Whether it is the one in the ziglang package, which an environment of Python's may have.
+    /// Whether it is the one in the ziglang package, which a Python environment may have.
     #[allow(dead_code, reason = "build scripts ask")]
     pub(crate) fn is_zig(&self) -> bool {
         self.words.iter().any(|word| word == "ziglang")
     }
 
-    /// What it calls itself, on one line.
+    /// Its name and version, on one line.
     #[allow(dead_code, reason = "build scripts keep it")]
     pub(crate) fn version(&self) -> String {
         let output = Command::new(&self.words[0])
@@ -88,8 +88,8 @@ impl BpfCompiler {
 
     /// Not every clang has the BPF code generator.
     fn has_target(&self, scratch: &Path) -> bool {
-        // Without our flags: zig warns of its own making here, which -Werror refuses.
-        // To a file, because zig takes the `-` of standard output for the name of one.
+        // Without our flags: zig gives a warning about its own code here, which -Werror would
+        // reject. To a file, because zig takes the `-` of standard output for a file name.
         let status = Command::new(&self.words[0])
             .args(&self.words[1..])
             .stdin(Stdio::null())

@@ -19,8 +19,8 @@ use crate::request::{Request, choose_params};
 /// Section of the constants, parameters among them; libbpf makes a map of it.
 const CONSTANTS: &str = ".rodata";
 
-/// A BPF object, the parameters chosen for it, and how to read its flows' state. What
-/// loads it writes [`BpfObject::constants`] and a name of its own into it.
+/// A BPF object, the parameters chosen for it, and how to read its flows' state. The loader writes
+/// [`BpfObject::constants`] and a name of its own into it.
 #[derive(Clone, Debug)]
 pub struct BpfObject {
     object: Object,
@@ -45,7 +45,7 @@ pub struct Constant {
 impl BpfObject {
     /// Bytes of `tcp_congestion_ops.name`, its terminating zero included.
     pub const NAME_BYTES: usize = TCP_CA_NAME_MAX;
-    /// Where the op `min_tso_segs` lies in the ops table.
+    /// Offset of the op `min_tso_segs` in the ops table.
     pub const MIN_TSO_SEGS_OFFSET: usize = offset_of!(Ops, min_tso_segs);
     /// Bytes from the start of the ops table to its name.
     pub const NAME_OFFSET: usize = offset_of!(Ops, name);
@@ -55,8 +55,8 @@ impl BpfObject {
         Self::find_with(request, || None)
     }
 
-    /// The same; a file that our `vmlinux.h` is not enough for is compiled with the running
-    /// kernel's, C text, if `kernel_types` has it.
+    /// The same; a file that needs more than our `vmlinux.h` is compiled with the running kernel's
+    /// types, C text, if `kernel_types` returns them.
     pub fn find_with(
         request: &Request,
         kernel_types: impl FnOnce() -> Option<String>,
@@ -96,12 +96,12 @@ impl BpfObject {
         &self.name
     }
 
-    /// Whether it wants ECN on its connections (`TCP_CONG_NEEDS_ECN`).
+    /// Whether it needs ECN on its connections (`TCP_CONG_NEEDS_ECN`).
     pub fn needs_ecn(&self) -> bool {
         self.needs_ecn
     }
 
-    /// Name of the variable that is its ops table, which libbpf calls the map.
+    /// Name of its ops table's variable, which is also libbpf's name for the map.
     pub fn ops_table(&self) -> &str {
         &self.ops_table
     }
@@ -111,7 +111,7 @@ impl BpfObject {
         &self.build
     }
 
-    /// The parameters to be in force, by name.
+    /// The parameters that will be in force, by name.
     pub fn params(&self) -> &BTreeMap<String, i64> {
         &self.params
     }
@@ -131,7 +131,7 @@ impl BpfObject {
         self.declarations.storage_bytes
     }
 
-    /// How much of the `bpf_sk_storage` value, from its start, the series are in.
+    /// Number of words of the `bpf_sk_storage` value, from its start, that contain series.
     pub fn storage_series_words(&self) -> usize {
         let readers = self.declarations.readers.iter();
         readers
@@ -141,7 +141,7 @@ impl BpfObject {
             .unwrap_or(0)
     }
 
-    /// Hands each series' index and raw value to `take`, in the order of [`BpfObject::series`];
+    /// Passes each series' index and raw value to `take`, in the order of [`BpfObject::series`];
     /// signed values are sign-extended. `storage` is the start of the `bpf_sk_storage` value,
     /// [`BpfObject::storage_series_words`] long.
     pub fn read_series(
@@ -160,7 +160,7 @@ impl BpfObject {
     }
 }
 
-/// Compiles a file for the running kernel, and reads it as far as that goes without loading it.
+/// Compiles a file for the running kernel and checks what can be checked without loading it.
 pub fn compile_for_kernel(name: &str) -> Result<(), Error> {
     let request = Request {
         name: name.to_owned(),
@@ -192,7 +192,7 @@ fn find_object(name: &str, kernel_types: impl FnOnce() -> Option<String>) -> Res
     Ok(build?.object)
 }
 
-/// Where the parameters' values go.
+/// The parameters' values and where they belong.
 fn constants(
     elf: &Elf<'_>,
     declarations: &Declarations,
@@ -245,10 +245,10 @@ mod tests {
         format!("{}/tests/cc/probe.bpf.c", env!("CARGO_MANIFEST_DIR"))
     }
 
-    /// Says why the tests of this module test nothing here; `tests/run_all.py` counts it.
+    /// Reports why the tests of this module are skipped; `tests/run_all.py` counts the line.
     fn no_compiler(test: &str) -> bool {
         if BPF_COMPILER.is_none() {
-            // Not with `println!`, which the test harness keeps to itself.
+            // Not with `println!`, which the test harness captures.
             let line = format!("SKIPPED: {test}: dumbbell was built without a BPF compiler\n");
             let _ = stdout().write_all(line.as_bytes());
         }

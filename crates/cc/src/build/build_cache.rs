@@ -1,9 +1,9 @@
-//! What this process, and those forked from it, need not do again: find a compiler, and build a file
-//! of which nothing has changed.
+//! Keeps what this process, and those forked from it, need not do again: finding a compiler, and
+//! building a file that has not changed.
 //!
-//! Asking a compiler for a file's includes takes a hundred times as long as a short run. So a build is
-//! kept with the content of all files that it was read from; that is compared each time. What is not
-//! noticed: a header that comes into a directory from which none was read.
+//! Asking a compiler for a file's includes takes a hundred times as long as a short run. So a build
+//! is kept with the content of all files that were read for it, which is compared each time. A new
+//! header in a directory from which none was read goes unnoticed.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -16,7 +16,7 @@ use crate::build::artifact::{Build, Target};
 use crate::build::digest::digest;
 use crate::error::Error;
 
-/// What decides which compiler is found and what it reads.
+/// Environment variables that decide which compiler is found and what it reads.
 const VARIABLES: [&str; 8] = [
     "CC",
     "CLANG",
@@ -38,7 +38,7 @@ impl Environment {
     }
 }
 
-/// Something that was found, as long as the environment stays.
+/// Something that was found, valid while the environment stays the same.
 pub(crate) struct Found<T>(Mutex<Option<(Environment, T)>>);
 
 impl<T: Clone> Found<T> {
@@ -46,7 +46,7 @@ impl<T: Clone> Found<T> {
         Self(Mutex::new(None))
     }
 
-    /// What is not found is looked for again: somebody may have installed it.
+    /// What was not found is looked for again: it may have been installed meanwhile.
     pub(crate) fn or_find(&self, find: impl FnOnce() -> Option<T>) -> Option<T> {
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let environment = Environment::now();
@@ -61,18 +61,18 @@ impl<T: Clone> Found<T> {
     }
 }
 
-/// All that a build depends on.
+/// Everything that a build depends on.
 #[derive(Debug)]
 pub(crate) struct Inputs {
     environment: Environment,
-    /// The files' content. `None`: there is no such file or directory, and it would be read ahead of
-    /// one there is.
+    /// The files' content. `None`: no such file or directory exists, and it would be read instead
+    /// of one that does.
     files: BTreeMap<PathBuf, Option<Vec<u8>>>,
 }
 
 impl Inputs {
-    /// Reads files that a build was made from; `None` if one of them cannot be, or may read more than
-    /// these. Those in `headers` are ours and do not change; `modules` need not be there.
+    /// Reads the files that a build was made from; `None` if one cannot be read, or may read
+    /// others. Those in `headers` are ours and do not change; `modules` need not exist.
     pub(crate) fn read<'a>(
         files: impl IntoIterator<Item = &'a PathBuf>,
         modules: &[PathBuf],
@@ -112,8 +112,8 @@ impl Inputs {
     }
 }
 
-/// What a directory would have to have for a file that includes name, as `name.h` or `net/ipv4/name.h`,
-/// to be found there; of each such path the first piece that is missing.
+/// Paths in a directory at which an included file, such as `name.h` or `net/ipv4/name.h`, would be
+/// found; of each, the first component that does not exist.
 fn missing_in(dir: &Path, file: &Path) -> impl Iterator<Item = PathBuf> {
     let names: Vec<_> = file.iter().skip(1).collect(); // it is absolute
     (0..names.len()).filter_map(move |first| {
@@ -125,7 +125,7 @@ fn missing_in(dir: &Path, file: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Whether a source reads, or asks for, files that a preprocessor's output does not name.
+/// Whether a source reads, or tests for, files that a preprocessor's output does not name.
 fn reads_unlisted(content: &[u8]) -> bool {
     let text = String::from_utf8_lossy(content);
     let embeds = |line: &str| {
@@ -138,12 +138,12 @@ fn reads_unlisted(content: &[u8]) -> bool {
         || text.lines().any(embeds)
 }
 
-/// Which build is meant.
+/// Identifies a build.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     path: PathBuf,
     target: Target,
-    /// Digest of the kernel's types, where they are in our types' place.
+    /// Digest of the kernel's types, if they replace ours.
     types: Option<String>,
 }
 
@@ -160,7 +160,8 @@ impl Key {
 /// The latest build of each.
 static LATEST: Mutex<BTreeMap<Key, (Inputs, Build)>> = Mutex::new(BTreeMap::new());
 
-/// Builds a file, unless the latest build will do. `make` returns no inputs where it does not know them.
+/// Returns the latest build of a file, or builds it. `make` returns no inputs where it does not
+/// know them.
 pub(crate) fn latest(
     key: Key,
     make: impl FnOnce() -> Result<(Build, Option<Inputs>), Error>,
@@ -184,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_preprocessor_does_not_list_is_told() {
+    fn what_a_preprocessor_does_not_list_is_reported() {
         for reads in [
             "#if __has_include(\"own.h\")",
             " # embed \"table\"",

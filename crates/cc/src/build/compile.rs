@@ -24,13 +24,13 @@ pub(crate) fn build(path: &Path, target: Target) -> Result<Build, Error> {
     build_cache::latest(key, || make(path, target, None))
 }
 
-/// Compiles a file for BPF with the running kernel's types, C text, in place of our `vmlinux.h`.
+/// Compiles a file for BPF with the running kernel's types, C text, instead of our `vmlinux.h`.
 pub(crate) fn build_with_kernel_types(path: &Path, types: &str) -> Result<Build, Error> {
     let key = Key::new(path, Target::Bpf, Some(types));
     build_cache::latest(key, || make(path, Target::Bpf, Some(types)))
 }
 
-/// A build, and what it was made from if that is known.
+/// A build, and its inputs if they are known.
 fn make(
     path: &Path,
     target: Target,
@@ -59,7 +59,7 @@ fn make(
     };
     let inputs = Inputs::read(&before.files, &modules, run.dir.path());
     let object = run.compile()?;
-    // Where a file was changed meanwhile, the object may be made from either text.
+    // If a file was changed meanwhile, the object may be made from either text.
     let is_sure = run.preprocess().is_ok_and(|after| after == before);
     let build = Build {
         source: Cow::Owned(source),
@@ -68,7 +68,7 @@ fn make(
     Ok((build, inputs.filter(|_| is_sure)))
 }
 
-/// What a source is written for.
+/// What a source is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dialect {
     /// A BPF program, against `vmlinux.h`.
@@ -77,7 +77,7 @@ enum Dialect {
     Module,
 }
 
-/// One file, one compiler, and a directory with the headers that goes when this does.
+/// One file, one compiler, and a directory with the headers that is removed when this is dropped.
 struct Run<'path> {
     path: &'path Path,
     source: &'path str,
@@ -115,7 +115,7 @@ impl<'path> Run<'path> {
         self.dir.path().join("include")
     }
 
-    /// A compiler's own temporary files go with the directory.
+    /// A compiler's own temporary files are removed with the directory.
     fn command(&self) -> Command {
         let mut command = self.compiler.command();
         command.env("TMPDIR", self.dir.path()).stdin(Stdio::null());
@@ -148,7 +148,7 @@ impl<'path> Run<'path> {
         }
     }
 
-    /// Links these files of `cc/include` in, too.
+    /// Also links these files of `cc/include`.
     fn compile_with(&self, needed: &[&str]) -> Result<Vec<u8>, Error> {
         let object = self.dir.path().join("object");
         let linked = flags::LINKED.iter().chain(needed);
@@ -165,8 +165,7 @@ impl<'path> Run<'path> {
         fs::read(&object).map_err(|error| self.failed(&error.to_string()))
     }
 
-    /// As the kernel of its version has it: with today's `cong_control`, else with that of Linux
-    /// before 6.10.
+    /// Compiles a module with today's `cong_control`, else with that of Linux before 6.10.
     fn compile_module(&self) -> Result<Vec<u8>, Error> {
         match self.compile_module_with(&[]) {
             Err(Error::Compile { message, .. })
@@ -178,7 +177,7 @@ impl<'path> Run<'path> {
         }
     }
 
-    /// Each module alone first, because the native side sees other declarations.
+    /// Compiles each module separately first, because the native side has other declarations.
     fn compile_module_with(&self, flags: &[&str]) -> Result<Vec<u8>, Error> {
         let dir = self.dir.path();
         let mut units = vec![dir.join("module.o")];
@@ -228,11 +227,11 @@ impl<'path> Run<'path> {
                 .args(flags::USERS_WARNINGS)
                 .arg("-I")
                 .arg(&include)
-                // What the built-ins share, for a variant of one of them.
+                // For a variant of a built-in: what the built-ins share.
                 .arg("-I")
                 .arg(self.dir.path())
-                // Ahead of a vmlinux.h of the running kernel beside the file, whose layout is
-                // another; both have the same include guard.
+                // Before a vmlinux.h of the running kernel next to the file, which has a different
+                // layout; both have the same include guard.
                 .arg("-include")
                 .arg(include.join("vmlinux.h"))
                 .args(self.helpers()),
@@ -253,8 +252,8 @@ impl<'path> Run<'path> {
         Ok(output)
     }
 
-    /// The kernel's bpf_tcp_helpers.h defines a socket of its own; ours goes ahead of one that may
-    /// lie beside the file, with the same include guard.
+    /// The kernel's bpf_tcp_helpers.h defines a socket of its own; ours comes before one that may
+    /// be next to the file, with the same include guard.
     fn helpers(&self) -> Vec<PathBuf> {
         const HELPERS: &str = "bpf_tcp_helpers.h";
         let mut arguments = Vec::new();
@@ -267,7 +266,7 @@ impl<'path> Run<'path> {
 
     fn failed(&self, message: &str) -> Error {
         let dir = self.dir.path().display().to_string();
-        // The headers as they lie in the repository, wherever the compiler found them.
+        // Name the headers by their path in the repository, not in the scratch directory.
         let message = message.replace(&format!("{dir}/"), "cc/");
         let message = message.trim_end();
         let explained = floats(message, &self.path.to_string_lossy());
@@ -291,7 +290,7 @@ fn write_headers(dialect: Dialect, types: Option<&str>) -> io::Result<ScratchDir
     if let Some(types) = types {
         fs::write(dir.path().join("include/vmlinux.h"), types)?;
     }
-    // For those that stand for the kernel's own.
+    // For files of `kfuncs/`, which include them.
     for built_in in BUILT_INS {
         fs::write(
             dir.path().join(format!("{}.bpf.c", built_in.name)),
@@ -319,7 +318,7 @@ mod tests {
     fn object(path: &Path) -> Arc<[u8]> {
         match build(path, Target::Native).unwrap().object {
             Object::Compiled(object) => object,
-            Object::Embedded(_) => panic!("a file is no built-in"),
+            Object::Embedded(_) => panic!("a file is not a built-in"),
         }
     }
 
@@ -342,7 +341,7 @@ mod tests {
         let second = object(&path);
         assert_ne!(first, second);
         assert!(Arc::ptr_eq(&second, &object(&path)));
-        // A file that was not there, and is read ahead of ours.
+        // A new file that is read before ours.
         write("errno.h", "");
         write(
             "dumbbell.h",

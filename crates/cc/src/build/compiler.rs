@@ -1,4 +1,4 @@
-//! Which compiler makes a user's congestion control.
+//! Finds the compiler for a user's congestion control.
 
 use std::env;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub(crate) enum Compiler {
 }
 
 impl Compiler {
-    /// The first there is that can compile the file at `path`; trials write to `scratch`.
+    /// The first one available for the file at `path`; trials write to `scratch`.
     pub(crate) fn find(path: &Path, target: Target, scratch: &Path) -> Result<Self, Error> {
         let path = path.to_owned();
         match target {

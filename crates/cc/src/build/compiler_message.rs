@@ -1,15 +1,14 @@
-//! What a compiler's complaint means here: a field or function of the kernel that our headers
-//! do not have.
+//! Explains a compiler's errors: a field or function of the kernel that our headers do not have.
 
 use std::collections::BTreeSet;
 
-/// How compilers (gcc, then clang) say that something is not there: the words before its name, and
-/// those between its name and its structure's.
+/// How compilers (gcc, then clang) report a missing field: the words before its name, and those
+/// between its name and its structure's.
 const FIELDS: [(&str, Option<&str>); 2] = [
     ("has no member named ", None),
     ("no member named ", Some(" in ")),
 ];
-/// A member of the ops table that is set and not there, as gcc and clang say it.
+/// How gcc and clang report a member of the ops table that is set but does not exist.
 const OPS: [&str; 2] = [
     "'struct tcp_congestion_ops' has no member named ",
     "field designator ",
@@ -21,12 +20,12 @@ const NAMES: [&str; 4] = [
     "has incomplete type ",
 ];
 
-/// How compilers say that something is not done with integers: gcc for x86, for arm64, clang for BPF.
+/// How compilers report floating point: gcc for x86, gcc for arm64, clang for BPF.
 const FLOATS: [&str; 3] = ["SSE register ", "x87 register ", "floating-point"];
-/// How clang for BPF says that it would call what a processor without the operation calls, soft-float
-/// functions (`__muldf3`) among others (`__multi3` of 128-bit integers).
+/// How clang for BPF reports a call of a compiler's support function: soft float (`__muldf3`), but
+/// also others (`__multi3` of 128-bit integers).
 const BUILT_IN: &str = "call to built-in function ";
-/// What names of soft-float functions have of the floating-point types in them (GCC's machine modes).
+/// Floating-point types in the names of soft-float functions (GCC's machine modes).
 const FLOAT_MODES: [&str; 6] = ["sf", "df", "tf", "xf", "hf", "bf"];
 
 /// Where the kernel's types come from.
@@ -38,8 +37,8 @@ pub(crate) enum Types {
     Kernels,
 }
 
-/// What is missing, by name, with what to do; and below it the message. `types` are those that the
-/// source was compiled with.
+/// Lists what is missing and what to do about it, followed by the message. `types` are those that
+/// the source was compiled with.
 pub(crate) fn explain(message: &str, types: Types) -> String {
     let mut fields = BTreeSet::new();
     let mut names = BTreeSet::new();
@@ -55,13 +54,14 @@ pub(crate) fn explain(message: &str, types: Types) -> String {
     }
     let mut text = String::new();
     if let Some(ops) = listed(ops) {
-        text +=
-            &format!("the kernel lets no BPF congestion control implement {ops}; leave it out\n");
+        text += &format!(
+            "the kernel does not let BPF congestion controls implement {ops}; remove it\n"
+        );
     }
     if let Some(fields) = listed(fields) {
         text += &match types {
             Types::Ours => format!(
-                "{fields} here: cc/include/vmlinux.h has those that the simulated TCP keeps\n"
+                "{fields} here: cc/include/vmlinux.h only has those that the simulated TCP maintains\n"
             ),
             Types::Kernels => format!("{fields} in this kernel\n"),
         };
@@ -72,8 +72,8 @@ pub(crate) fn explain(message: &str, types: Types) -> String {
     text + message
 }
 
-/// Where the source, called `file`, computes in floating point; `None` if that is not, or not all,
-/// that the compiler found.
+/// Lists where the source, called `file`, computes in floating point; `None` if there are other
+/// errors or no such place.
 pub(crate) fn floats(message: &str, file: &str) -> Option<String> {
     let is_error = |line: &str| line.contains("error: ");
     let is_float =
@@ -87,13 +87,13 @@ pub(crate) fn floats(message: &str, file: &str) -> Option<String> {
     let mut places = BTreeSet::new();
     let lines: Vec<&str> = message.lines().collect();
     for (number, _) in lines.iter().enumerate().filter(|(_, line)| is_error(line)) {
-        // An error in a macro of ours is followed by where it is expanded.
+        // An error in a macro of ours is followed by the place of its expansion.
         let place = lines[number..].iter().find_map(|line| place(line, file));
         places.extend(place);
     }
     let places = listed(places)?;
     Some(format!(
-        "{places}: floating point, which no code of the kernel may use; scale integers: \
+        "{places}: floating point, which kernel code must not use; scale integers: \
          `cwnd * 7 / 10` for `0.7 * cwnd`"
     ))
 }
@@ -105,7 +105,7 @@ fn calls_soft_float(line: &str) -> bool {
     })
 }
 
-/// `mine.c:3` of a line that begins `mine.c:3:`.
+/// `mine.c:3` from a line that begins `mine.c:3:`.
 fn place(line: &str, file: &str) -> Option<String> {
     let rest = line.strip_prefix(file)?.strip_prefix(':')?;
     let number = rest.split(':').next()?;
@@ -118,7 +118,7 @@ fn listed(what: BTreeSet<String>) -> Option<String> {
     (!what.is_empty()).then(|| what.join(", "))
 }
 
-/// The callback that is none of BPF's, such as `get_info`.
+/// The callback that BPF does not have, such as `get_info`.
 fn forbidden_op(line: &str) -> Option<String> {
     let line = line.replace(['\u{2018}', '\u{2019}'], "'");
     let line = line.replace("const struct", "struct");
@@ -127,7 +127,7 @@ fn forbidden_op(line: &str) -> Option<String> {
     quoted(rest?.1).filter(|_| is_ops).map(str::to_owned)
 }
 
-/// The structure and the field that it does not have.
+/// The structure and its missing field.
 fn missing_field(line: &str) -> Option<(String, String)> {
     FIELDS.iter().find_map(|(before, between)| {
         let (structure, rest) = line.split_once(before)?;
@@ -152,7 +152,7 @@ fn missing_name(line: &str) -> Option<&str> {
         .find_map(|before| quoted(line.split_once(before)?.1))
 }
 
-/// What stands in the first quotation marks; compilers use a locale's.
+/// The text in the first quotation marks, which depend on the compiler's locale.
 fn quoted(text: &str) -> Option<&str> {
     let start = text.find(['\'', '\u{2018}'])?;
     let rest = &text[start..];
@@ -214,7 +214,8 @@ mod tests {
              'struct tcp_congestion_ops'",
         ] {
             let text = explain(said, Types::Ours);
-            let start = "the kernel lets no BPF congestion control implement `get_info`; leave";
+            let start =
+                "the kernel does not let BPF congestion controls implement `get_info`; remove";
             assert!(text.starts_with(start), "{text}");
         }
         assert_eq!(

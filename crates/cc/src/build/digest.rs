@@ -2,7 +2,7 @@
 
 use crate::build::embedded::HEADERS;
 
-/// Of an object and of the headers it was built with, hexadecimal.
+/// Digest of an object and of the headers it was built with, hexadecimal.
 pub(crate) fn digest(object: &[u8]) -> String {
     let mut digest = Digest::new();
     digest.add(object);
@@ -22,7 +22,7 @@ impl Digest {
         Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
     }
 
-    /// Adds a part and its length, so that no two lists of parts run together.
+    /// Adds a part and its length, so that different lists of parts differ in the digest.
     fn add(&mut self, part: &[u8]) -> &mut Self {
         for &byte in (part.len() as u64).to_le_bytes().iter().chain(part) {
             self.0 = (self.0 ^ u128::from(byte)).wrapping_mul((1 << 88) + 0x13b);

@@ -5,7 +5,7 @@ pub(crate) struct BuiltIn {
     pub(crate) name: &'static str,
     pub(crate) source: &'static str,
     pub(crate) object: &'static [u8],
-    /// The same compiled for BPF, if a compiler could when dumbbell was built.
+    /// The same compiled for BPF, if a compiler for it was found when dumbbell was built.
     pub(crate) bpf: Option<&'static [u8]>,
 }
 

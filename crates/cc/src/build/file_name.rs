@@ -1,8 +1,8 @@
-//! How a user names a file and what is in it: `./mine.bpf.c`, `./two.bpf.c#second`.
+//! How a user names a file and the table in it: `./mine.bpf.c`, `./two.bpf.c#second`.
 
 use std::path::Path;
 
-/// A file, and the ops table meant if it has several.
+/// A file, and the requested ops table if it has several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileName<'name> {
     pub(crate) path: &'name Path,
@@ -10,7 +10,7 @@ pub(crate) struct FileName<'name> {
 }
 
 impl<'name> FileName<'name> {
-    /// Reads a name that contains `/` or ends in `.c`; other names are not of files.
+    /// Parses a name that contains `/` or ends in `.c`; other names do not name files.
     pub(crate) fn parse(name: &'name str) -> Option<Self> {
         let (path, table) = match name.rsplit_once('#') {
             Some((path, table)) if is_identifier(table) => (path, Some(table)),
@@ -22,7 +22,7 @@ impl<'name> FileName<'name> {
         })
     }
 
-    /// Whether it is a shared object that somebody built already.
+    /// Whether it is a shared object, built already.
     pub(crate) fn is_shared_object(&self) -> bool {
         self.path.extension().is_some_and(|suffix| suffix == "so")
     }

@@ -9,7 +9,8 @@ use crate::build::embedded::{BUILT_INS, builtin_names};
 use crate::build::file_name::FileName;
 use crate::error::{Error, nearest};
 
-/// Compiles a file for the simulator, unless this process has; a built-in is compiled already.
+/// Compiles a file for the simulator unless this process has done so; a built-in is compiled
+/// already.
 pub fn precompile(name: &str) -> Result<(), Error> {
     find(name, Target::Native).map(drop)
 }
@@ -42,12 +43,12 @@ pub(crate) fn find(name: &str, target: Target) -> Result<Build, Error> {
     })
 }
 
-/// One that somebody built already, in whatever language.
+/// A shared object that was built already, in any language.
 fn shared_object(file: &FileName<'_>, target: Target) -> Result<Build, Error> {
     if target == Target::Bpf {
         return Err(Error::Invalid {
             file: file.path.display().to_string(),
-            problem: "is built for the simulator, and the kernel takes BPF only; give it the C \
+            problem: "is built for the simulator, but the kernel only loads BPF; use the C \
                       source of a congestion control"
                 .to_owned(),
         });

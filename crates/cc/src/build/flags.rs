@@ -19,26 +19,26 @@ pub(crate) fn compiler(arch: &str) -> Vec<&'static str> {
     flags
 }
 
-/// Warnings of our own sources, for BPF too: none is let through.
+/// Warnings for our own sources, for BPF too; each is an error.
 #[allow(dead_code, reason = "for build scripts")]
 pub(crate) const OUR_WARNINGS: [&str; 4] = [
     "-Wall",
     "-Wextra",
     "-Werror",
-    // As in the kernel's own build: a callback takes what its slot passes.
+    // As in the kernel's own build: a callback has the parameters of its op.
     "-Wno-unused-parameter",
 ];
 
-/// Warnings of users' sources, for BPF too: the kernel's compile under other ones than ours, so
-/// only what cannot work is refused.
+/// Warnings for users' sources, for BPF too: the kernel's sources are compiled with other warnings
+/// than ours, so only what cannot work is an error.
 #[allow(dead_code, reason = "build scripts compile ours alone")]
 pub(crate) const USERS_WARNINGS: [&str; 2] = ["-w", "-Werror=implicit-function-declaration"];
 
-/// Flags that make a shared object of it.
+/// Flags that link a shared object.
 ///
-/// `-Bsymbolic` binds the file's globals to itself, so that two instances in one
-/// process never see each other's. The declarations of `dumbbell.h`, which no code
-/// refers to, must survive (`zig cc` collects sections by default).
+/// `-Bsymbolic` binds the file's globals to itself, so that two instances in one process never see
+/// each other's. The declarations of `dumbbell.h`, which no code refers to, must be kept (`zig cc`
+/// discards unused sections by default).
 pub(crate) const LINKER: [&str; 4] = [
     "-shared",
     "-nostdlib",

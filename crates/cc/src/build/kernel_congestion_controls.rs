@@ -1,7 +1,7 @@
-//! Congestion controls of the kernel that it lets others call as functions: which of our own
-//! stands for one natively.
+//! Congestion controls of the kernel whose functions others may call, and which of ours replaces
+//! one natively.
 
-/// Start of the functions' names, and the file of `cc/include` that defines them.
+/// Prefix of the functions' names, and the file of `cc/include` that defines them.
 const FAMILIES: [(&str, &str); 3] = [
     ("cubictcp_", "kfuncs/cubictcp.c"),
     ("bbr_", "kfuncs/bbr.c"),

@@ -1,5 +1,5 @@
 //! The kernel headers that a module's source may include. Each includes
-//! `cc/include/linux-module/environment.h`, which has all there is.
+//! `cc/include/linux-module/environment.h`, which has everything.
 
 use std::path::Path;
 use std::{fs, io};
@@ -70,7 +70,7 @@ const KERNEL_HEADERS: [&str; 62] = [
     "net/tcp.h",
 ];
 
-/// Writes them below `dir`, which is to be on the compiler's include path.
+/// Writes them to `dir`, which must be on the compiler's include path.
 pub(crate) fn write_below(dir: &Path) -> io::Result<()> {
     for header in KERNEL_HEADERS {
         let path = dir.join(header);

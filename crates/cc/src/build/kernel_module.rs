@@ -1,31 +1,31 @@
-//! Sources of kernel modules (`net/ipv4/tcp_*.c` of Linux): how to tell one, how it is compiled,
-//! and what its compiler's complaints mean.
+//! Sources of kernel modules (`net/ipv4/tcp_*.c` of Linux): how one is recognized and compiled, and
+//! what its compiler's errors mean.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use dumbbell_cc_abi::CA_PRIV_WORDS;
 
-/// Flags after the built-ins': warnings as the kernel's own build does not ask for are none here, but
-/// what would call or pass the wrong thing is an error.
+/// Flags in addition to the built-ins'. No warnings beyond those of the kernel's own build, but a
+/// call of the wrong function or with the wrong argument is an error.
 pub(crate) const FLAGS: [&str; 3] = [
     "-Werror=implicit-function-declaration",
     "-Werror=incompatible-pointer-types",
     "-Werror=int-conversion",
 ];
 
-/// The file of `cc/include` that a module is linked with besides what every object is.
+/// The file of `cc/include` that a module is linked with in addition to `flags::LINKED`.
 pub(crate) const LINKED: &str = "linux-module/module.c";
 
-/// For a module that is there for another's sake: it does not register, and has no parameters.
+/// For a module on which another depends: it does not register, and has no parameters.
 pub(crate) const DEPENDENCY: &str = "-DDUMBBELL_DEPENDENCY";
 
 /// For sources of Linux before 6.10, whose `cong_control` has two parameters.
 pub(crate) const CONG_CONTROL_RS: &str = "-DDUMBBELL_CONG_CONTROL_RS";
 
 /// What a user can do about something that the simulator does not have.
-const REMEDY: &str = "what a module finds is in docs/linux-congestion-controls.md; guard what you \
-     can do without by `#ifndef DUMBBELL`, or add it to cc/include/linux-module";
+const REMEDY: &str = "docs/linux-congestion-controls.md lists what it has; guard what you \
+     can do without with `#ifndef DUMBBELL`, or add it to cc/include/linux-module";
 
 /// Whether a source is a kernel module's.
 pub(crate) fn is_module(source: &str) -> bool {
@@ -37,14 +37,15 @@ pub(crate) fn is_module(source: &str) -> bool {
     })
 }
 
-/// Modules beside this one whose functions it uses: the [`candidates`] that are modules.
+/// Modules in the same directory whose functions this one uses: the [`candidates`] that are
+/// modules.
 pub(crate) fn dependencies(path: &Path, source: &str) -> Vec<PathBuf> {
     candidates(path, source)
         .filter(|file| fs::read_to_string(file).is_ok_and(|text| is_module(&text)))
         .collect()
 }
 
-/// Where such a module would be, by the headers that this one includes: `tcp_vegas.c` of
+/// Where such a module would be, according to the headers that this one includes: `tcp_vegas.c` for
 /// `tcp_yeah.c`, which includes `tcp_vegas.h`.
 pub(crate) fn candidates(path: &Path, source: &str) -> impl Iterator<Item = PathBuf> {
     let includes = source.lines().filter_map(|line| {
@@ -57,21 +58,21 @@ pub(crate) fn candidates(path: &Path, source: &str) -> impl Iterator<Item = Path
         .filter(move |file| file != path)
 }
 
-/// What the kernel calls the congestion control of a source: `vegas` of `tcp_vegas.c`.
+/// The kernel's name for the congestion control of a source: `vegas` for `tcp_vegas.c`.
 pub(crate) fn kernel_name(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     stem.trim_start_matches("tcp_").to_owned()
 }
 
-/// Whether the compiler stumbled over the type of `cong_control`.
+/// Whether the compiler rejected the type of `cong_control`.
 pub(crate) fn is_about_cong_control(message: &str) -> bool {
     message
         .lines()
         .any(|line| line.contains("incompatible") && line.contains("rate_sample") && is_error(line))
 }
 
-/// What the module wants and the simulator does not have, one line each, ahead of the compiler's
-/// own errors; all the compiler said if none of it is of that kind.
+/// Lists what the module needs and the simulator does not have, one line each, before the
+/// compiler's other errors; the compiler's message if there is nothing of that kind.
 pub(crate) fn explain(message: &str) -> String {
     let errors: Vec<&str> = message.lines().filter(|line| is_error(line)).collect();
     if let Some(assertion) = errors.iter().find_map(|line| failed_assertion(line)) {
@@ -89,10 +90,10 @@ pub(crate) fn explain(message: &str) -> String {
     format!("{}\n{REMEDY}\n{}", missing.join("\n"), errors.join("\n"))
 }
 
-/// Symbols that the dynamic linker does not find: what to say of them.
+/// The message about symbols that the dynamic linker does not find.
 pub(crate) fn explain_symbols(symbols: &[&str]) -> String {
     if symbols.contains(&"dumbbell_module_init") {
-        return "has no module_init(); without it nothing is registered".to_owned();
+        return "has no module_init(), without which nothing is registered".to_owned();
     }
     format!(
         "calls the kernel's `{}`, which the simulator does not have; {REMEDY}",
@@ -114,7 +115,7 @@ fn is_error(line: &str) -> bool {
     line.contains("error:")
 }
 
-/// What an error of gcc or clang says is not there.
+/// What is missing according to an error of gcc or clang.
 fn missing_piece(line: &str) -> Option<String> {
     let place = place(line);
     if let Some(header) = missing_header(line) {
@@ -155,7 +156,7 @@ fn missing_header(line: &str) -> Option<&str> {
     Some(gcc.or_else(clang)?.trim_matches('\''))
 }
 
-/// `tcp_vegas.c:42` of `/path/tcp_vegas.c:42:7: error: …`.
+/// `tcp_vegas.c:42` from `/path/tcp_vegas.c:42:7: error: …`.
 fn place(line: &str) -> String {
     let head = line.split("error:").next().unwrap_or_default();
     let mut parts = head.split(':');
@@ -187,7 +188,7 @@ mod tests {
         assert!(!is_module("/* no #include <linux/module.h> here */"));
     }
 
-    /// As gcc 12 and clang 19 put it.
+    /// Messages of gcc 12 and clang 19.
     #[test]
     fn what_is_missing_is_named() {
         for (error, want) in [

@@ -1,4 +1,4 @@
-//! What a preprocessor gives for a source: its text, and the files that it was read from.
+//! The output of a preprocessor for a source: its text, and the files that were read.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -15,12 +15,13 @@ pub(crate) struct Preprocessed {
 }
 
 impl Preprocessed {
-    /// Adds what a compiler gave for `-E`.
+    /// Adds a compiler's output for `-E`.
     pub(crate) fn add(&mut self, output: &[u8]) {
         for line in output.split_inclusive(|&byte| byte == b'\n') {
             match marked_file(line) {
                 None => self.text.extend(line),
-                // Not the compiler's own names, as `<built-in>`, nor its working directory.
+                // Neither the compiler's own names, such as `<built-in>`, nor its working
+                // directory.
                 Some(name) if name.starts_with(b"<") || name.ends_with(b"//") => {}
                 Some(name) => {
                     self.files.insert(PathBuf::from(OsString::from_vec(name)));
@@ -30,7 +31,7 @@ impl Preprocessed {
     }
 }
 
-/// `mine.h` of a line marker, `# 12 "mine.h" 2`.
+/// `mine.h` from a line marker, `# 12 "mine.h" 2`.
 fn marked_file(line: &[u8]) -> Option<Vec<u8>> {
     let rest = line.strip_prefix(b"# ")?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -45,7 +46,7 @@ fn marked_file(line: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// What a backslash stands before: three octal digits, or itself.
+/// The byte of an escape sequence: three octal digits, or the byte itself.
 fn escaped(quoted: &mut impl Iterator<Item = u8>) -> Option<u8> {
     match quoted.next()? {
         first @ b'0'..=b'3' => {

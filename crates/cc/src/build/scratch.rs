@@ -1,8 +1,9 @@
 //! Directories for what compilers read and write.
 //!
-//! Each goes when it is dropped. One whose process was killed goes when the next is made: whoever makes
-//! one locks it, and a lock ends with its process, however that ends. Machines that share the place do
-//! not always see each other's locks, so a name says whose it is, and each machine removes its own only.
+//! Each is removed when it is dropped. One whose process was killed is removed when the next is
+//! made: its maker holds a lock on it, which ends with the process in any case. Machines that share
+//! the parent directory do not always see each other's locks, so the name identifies the machine,
+//! and each machine removes only its own.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -13,9 +14,9 @@ use rustix::io::Errno;
 use tempfile::TempDir;
 
 const PREFIX: &str = "dumbbell-scratch-";
-/// The running system's own number, another after each start.
+/// The running system's own number, a new one after each boot.
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
-/// How often others may take a new directory away before its lock is had. Once is rare.
+/// How often others may remove a new directory before it is locked. Once is rare.
 const MAX_TRIES: u32 = 100;
 
 /// A temporary directory of this process.
@@ -26,7 +27,7 @@ pub struct ScratchDir {
 }
 
 impl ScratchDir {
-    /// Makes one, and removes those of this machine that nobody owns any more.
+    /// Makes one, and removes those of this machine whose process has ended.
     pub fn new() -> io::Result<Self> {
         Self::new_in(&env::temp_dir())
     }
@@ -47,7 +48,7 @@ impl ScratchDir {
             }
         }
         Err(io::Error::other(format!(
-            "others lock or remove each one made in {}",
+            "other processes lock or remove every directory made in {}",
             place.display()
         )))
     }
@@ -58,13 +59,13 @@ impl ScratchDir {
     }
 }
 
-/// How this machine's directories begin; `None` where it does not say which it is.
+/// Prefix of this machine's directories; `None` if it cannot be identified.
 fn own_prefix() -> Option<String> {
     let boot_id = fs::read_to_string(BOOT_ID).ok()?;
     Some(format!("{PREFIX}{}-", boot_id.trim()))
 }
 
-/// Locks a directory; `None` if somebody else has, or it is gone.
+/// Locks a directory; `None` if another process holds the lock, or it no longer exists.
 fn lock(dir: &Path) -> io::Result<Option<File>> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = match open(dir, flags, Mode::empty()) {
@@ -79,7 +80,7 @@ fn lock(dir: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// What cannot be removed is another user's, or is being removed by another process.
+/// A directory that cannot be removed is another user's, or being removed by another process.
 fn remove_orphans(place: &Path, prefix: &str) {
     for entry in fs::read_dir(place).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(prefix)
@@ -102,7 +103,7 @@ mod tests {
         let left = place.path().join(own_prefix().unwrap() + "left");
         fs::create_dir(&left).unwrap();
         fs::write(left.join("object"), "").unwrap();
-        // Locked, for all this machine can see, by nobody.
+        // Not locked, as far as this machine can see.
         let other_machines = place.path().join(format!("{PREFIX}6b1f-left"));
         fs::create_dir(&other_machines).unwrap();
         let next = ScratchDir::new_in(place.path()).unwrap();
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_lock_of_somebody_else_s_and_a_directory_that_is_gone_are_no_errors() {
+    fn a_lock_of_another_and_a_missing_directory_are_not_errors() {
         let place = tempfile::tempdir().unwrap();
         let used = ScratchDir::new_in(place.path()).unwrap();
         assert!(matches!(lock(used.path()), Ok(None)));

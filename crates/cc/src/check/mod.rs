@@ -1,4 +1,4 @@
-//! Checks a congestion control outside of any run: `storm/storm.c` calls it with everything that a
-//! TCP could, compiled with sanitizers.
+//! Checks a congestion control outside of a run: `storm/storm.c` calls it in every way that a TCP
+//! could, compiled with sanitizers.
 
 pub(crate) mod storm_sources;

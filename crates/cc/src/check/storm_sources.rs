@@ -56,11 +56,11 @@ pub struct StormSources {
     pub storage_bytes: usize,
     /// Its parameters.
     pub params: Vec<Param>,
-    /// Fields of the socket that BPF may not write, and at which byte they begin.
+    /// Fields of the socket that BPF may not write, with their offsets.
     pub protected: Vec<(&'static str, usize)>,
 }
 
-/// A source of the congestion control's.
+/// A source of the congestion control.
 #[derive(Clone, Debug, Serialize)]
 pub struct StormUnit {
     /// Its file.
@@ -110,7 +110,7 @@ fn write(directory: &Path, is_module: bool, params: &[Param]) -> std::io::Result
     fs::write(directory.join("params.h"), params_header(params))
 }
 
-/// The table of parameters, whose variables could have the names of the storm's own functions.
+/// The table of parameters. Their variables may have the same names as the storm's functions.
 fn params_header(params: &[Param]) -> String {
     let (mut variables, mut rows) = (String::new(), String::new());
     for (index, param) in params.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! A process that does nothing but one run of foreign code says what killed it.
+//! Reports what killed a process that exists for one run of foreign code.
 //!
-//! A wild pointer or a division by zero in a congestion control raises a signal. The handlers
-//! here write one line to a descriptor and end the process; who reads it words the error:
+//! A wild pointer or a division by zero in a congestion control raises a signal. The handlers here
+//! write one line to a descriptor and end the process; the reader turns it into an error message:
 //!
 //! ```text
 //! crash <signal> <address> <instance> <flow> <1: during the call, 0: after it> <now_ns> <op>
@@ -17,7 +17,7 @@ use std::{io, mem};
 
 use crate::host::running::{Call, Running, SharedRunning, latest};
 
-/// What foreign code, or the engine after it, can raise.
+/// Signals that foreign code, or the engine because of it, can raise.
 const SIGNALS: [i32; 7] = [
     libc::SIGSEGV,
     libc::SIGBUS,
@@ -31,20 +31,20 @@ const SIGNALS: [i32; 7] = [
 const EXIT_STATUS: i32 = 70;
 /// Instances a report can name: groups of one scenario.
 const MAX_INSTANCES: usize = 1024;
-/// Of the handlers' own stack: a stack overflow has used up the thread's.
+/// Size of the handlers' own stack: after a stack overflow the thread's is used up.
 const STACK_BYTES: usize = 64 * 1024;
 
-/// Where to report; -1: nowhere, this process is not watched.
+/// Where to report; -1: nowhere, because this process is not watched.
 static REPORT_TO: AtomicI32 = AtomicI32::new(-1);
-/// What the handlers read. Its targets are in `KEPT` and stay there: the process ends with its run.
+/// Read by the handlers. The targets are in `KEPT` and stay there: the process ends with its run.
 static WATCHED: [AtomicPtr<Running>; MAX_INSTANCES] =
     [const { AtomicPtr::new(ptr::null_mut()) }; MAX_INSTANCES];
 static WATCHED_COUNT: AtomicUsize = AtomicUsize::new(0);
 static KEPT: Mutex<Vec<SharedRunning>> = Mutex::new(Vec::new());
 
-/// From now on a crash of this process is reported to `report_to`, and instances that are loaded are
-/// watched. For a process that ends after one run; the run must be in the calling thread, and the
-/// descriptor stay open.
+/// Reports a crash of this process to `report_to` from now on, and watches instances that are
+/// loaded later. For a process that ends after one run; the run must be in the calling thread, and
+/// the descriptor must stay open.
 pub fn report_crashes(report_to: RawFd) -> io::Result<()> {
     install_stack()?;
     for signal in SIGNALS {
@@ -54,7 +54,7 @@ pub fn report_crashes(report_to: RawFd) -> io::Result<()> {
     Ok(())
 }
 
-/// The call that is under way in this process, else the latest; `None` before the first, and in a
+/// The call that is in progress in this process, else the latest; `None` before the first, and in a
 /// process that [`report_crashes`] does not watch.
 pub fn running_call() -> Option<Call> {
     let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,7 +104,7 @@ fn install(signal: i32) -> io::Result<()> {
 
 /// The signal handler: no allocation, no lock, two system calls.
 extern "C" fn report(signal: i32, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
-    // SAFETY: the kernel hands a handler installed with SA_SIGINFO a valid siginfo; for these
+    // SAFETY: the kernel passes a valid siginfo to a handler installed with SA_SIGINFO; for these
     // signals it holds an address, or bytes that are read as one.
     let address = unsafe { (*info).si_addr() } as usize;
     let mut line = Line::default();
@@ -136,7 +136,7 @@ fn latest_watched() -> Option<Call> {
     }))
 }
 
-/// A line of text without an allocation; what does not fit is cut.
+/// A line of text without an allocation; what does not fit is cut off.
 struct Line {
     bytes: [u8; 256],
     length: usize,

@@ -1,6 +1,6 @@
-//! What a congestion control did that no run can go on with.
+//! A violation of the contract after which a run cannot continue.
 
-/// Largest cwnd that is believed, packets: 1.5 TB in flight with Ethernet's segments.
+/// Largest plausible cwnd, packets: 1.5 TB in flight with Ethernet's segments.
 pub const MAX_CWND_PKTS: u32 = 1 << 30;
 
 /// How long a congestion control may leave cwnd at 0 before that is a fault. Linux's own way of
@@ -11,7 +11,7 @@ pub(crate) const MAX_CWND_ZERO_NS: u64 = 1_000_000_000;
 /// A congestion control broke the contract. `Display` is the line a user reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "congestion control `{cc}` {deed} in `{op}` (flow {flow}, at {} s); {remedy}",
+    "congestion control `{cc}` {violation} in `{op}` (flow {flow}, at {} s); {remedy}",
     seconds(*.now_ns)
 )]
 pub struct Fault {
@@ -24,7 +24,7 @@ pub struct Fault {
     /// Simulated time, ns.
     pub now_ns: u64,
     /// What it did.
-    pub deed: String,
+    pub violation: String,
     /// What to do about it.
     pub remedy: String,
 }
@@ -40,9 +40,11 @@ fn seconds(now_ns: u64) -> String {
 
 /// What to do about a cwnd of 0 or above [`MAX_CWND_PKTS`].
 ///
-/// Linux takes whatever a BPF congestion control writes to `snd_cwnd`. With 0 nothing is sent until the
-/// retransmission timer sets another; where the kernel itself sets what `undo_cwnd` returned, it warns in
-/// its log of what is not above 0 as a signed number (`tcp_snd_cwnd_set`).
+/// Linux accepts any value that a BPF congestion control writes to `snd_cwnd`. With 0 nothing is
+/// sent until the retransmission timer sets another; where the kernel itself sets what `undo_cwnd`
+/// returned, it logs a warning unless that is positive as a signed number (`tcp_snd_cwnd_set`).
 pub(crate) fn cwnd_remedy() -> String {
-    format!("Linux would take it, and stall or warn; keep it between 1 and {MAX_CWND_PKTS} packets")
+    format!(
+        "Linux would accept it, then stall or warn; keep it between 1 and {MAX_CWND_PKTS} packets"
+    )
 }

@@ -1,7 +1,7 @@
-//! Writes that the kernel's verifier refuses, where a cast has got them past the compiler.
+//! Detects writes that the kernel's verifier rejects, but that a cast hid from the compiler.
 //!
-//! A BPF source may write a few fields of the socket; our headers make the others const. For a
-//! simulation it does not matter, but what it shows would never run on the kernel.
+//! A BPF source may write a few fields of the socket; our headers make the others const. The
+//! simulation would work, but the same source could not be loaded into the kernel.
 
 use std::mem::offset_of;
 
@@ -9,18 +9,18 @@ use dumbbell_cc_abi::{CALLBACKS, Sock};
 
 use crate::host::running::Op;
 
-/// Calls of an op that are all watched; later ones now and then.
+/// The first calls of each op are all watched, later ones occasionally.
 const FIRST_CALLS: u32 = 100;
 const THEN_EVERY: u32 = 64;
 
 /// Names the fields that a BPF congestion control may not write (`net/ipv4/bpf_tcp_ca.c`).
 macro_rules! protected {
     ($($field:ident),+ $(,)?) => {
-        /// Their names and where they lie.
+        /// Their names and offsets.
         pub(crate) const PROTECTED: &[(&str, usize)] =
             &[$((stringify!($field), offset_of!(Sock, $field))),+];
 
-        /// The first of them in which two sockets differ.
+        /// The first of them that differs between two sockets.
         fn difference(a: &Sock, b: &Sock) -> Option<&'static str> {
             $(if a.$field != b.$field {
                 return Some(stringify!($field));
@@ -116,7 +116,7 @@ impl FieldWatch {
         }
     }
 
-    /// A field that the call has written and may not.
+    /// A protected field that the call has written.
     pub(crate) fn leave(&mut self, sock: &Sock) -> Option<&'static str> {
         // Not `take`, which would move a whole socket after each call that is not watched.
         let found = difference(self.before.as_ref()?, sock);

@@ -25,16 +25,16 @@ pub struct Flow {
     storage: Storage,
     /// The instance's, unless a kernel module gave this socket another table.
     ops: Ops,
-    /// In the storage's place, if the congestion control is no C.
+    /// In place of the storage, if the congestion control is not written in C.
     hosted: Option<HostedPointer>,
-    /// What the socket carries for the congestion control: the storage, or what is hosted.
+    /// Address that the socket carries for the congestion control: of the storage, or of `hosted`.
     address: u64,
     instance: Rc<Instance>,
     /// The flow's number in the run, for reports.
     number: u32,
-    /// Of a BPF source: that it writes nothing the kernel would not let it write.
+    /// For a BPF source: detects writes that the kernel would not allow.
     watch: Option<Box<FieldWatch>>,
-    /// Since when every reaction to an ACK left cwnd at 0.
+    /// Time since which every reaction to an ACK has left cwnd at 0.
     cwnd_zero_since_ns: Option<u64>,
     cwnd_zero_max_ns: u64,
 }
@@ -60,7 +60,7 @@ impl Flow {
         }
     }
 
-    /// Numbers the flow, as crash reports and faults name it.
+    /// Sets the number by which crash reports and faults name the flow.
     pub fn set_number(&mut self, number: u32) {
         self.number = number;
     }
@@ -70,7 +70,7 @@ impl Flow {
         &self.instance
     }
 
-    /// The longest time for which every reaction to an ACK left cwnd at 0.
+    /// The longest time during which every reaction to an ACK left cwnd at 0.
     pub fn cwnd_zero_max_ns(&self) -> u64 {
         self.cwnd_zero_max_ns
     }
@@ -93,12 +93,12 @@ impl Flow {
         match self.instance.exchanged_ops(self.sock.icsk_ca_ops) {
             None => {}
             Some(Ok(ops)) => self.ops = ops,
-            Some(Err(deed)) => self.note_exchange(deed),
+            Some(Err(violation)) => self.note_exchange(violation),
         }
         self.sock.icsk_ca_bits |= CA_INITIALIZED;
     }
 
-    /// The slow start threshold after a loss, packets.
+    /// The slow-start threshold after a loss, packets.
     #[inline]
     pub fn ssthresh(&mut self) -> u32 {
         let ssthresh = self.ops.ssthresh.expect("checked on load");
@@ -138,8 +138,8 @@ impl Flow {
         }
     }
 
-    /// Tells the congestion control of a new loss-recovery state, then enters it: during the
-    /// call `icsk_ca_state` is still the old one, as in Linux.
+    /// Calls `set_state` with a new loss-recovery state, then enters it: during the call
+    /// `icsk_ca_state` is still the old one, as in Linux.
     #[inline]
     pub fn set_state(&mut self, state: CaState) {
         if let Some(set_state) = self.ops.set_state {
@@ -151,7 +151,7 @@ impl Flow {
         self.sock.set_ca_state(state);
     }
 
-    /// Tells the congestion control what happened to cwnd or ECN.
+    /// Reports an event of cwnd or ECN to the congestion control.
     #[inline]
     pub fn cwnd_event(&mut self, event: CaEvent) {
         if event == CaEvent::TxStart
@@ -169,8 +169,8 @@ impl Flow {
         }
     }
 
-    /// Tells the congestion control of an ACK once what it acknowledges is counted, before losses are
-    /// looked for; `flags` are `CA_ACK_*`.
+    /// Reports an ACK to the congestion control when what it acknowledges has been counted and
+    /// before losses are detected; `flags` are `CA_ACK_*`.
     #[inline]
     pub fn in_ack_event(&mut self, flags: u32) {
         if let Some(in_ack_event) = self.ops.in_ack_event {
@@ -187,7 +187,7 @@ impl Flow {
         self.ops.pkts_acked.is_some()
     }
 
-    /// Tells the congestion control of newly acknowledged packets and their RTT.
+    /// Reports newly acknowledged packets and their RTT to the congestion control.
     #[inline]
     pub fn pkts_acked(&mut self, sample: &AckSample) {
         if let Some(pkts_acked) = self.ops.pkts_acked {
@@ -198,7 +198,7 @@ impl Flow {
         }
     }
 
-    /// The smallest TSO burst that the congestion control wants, packets, if it cares.
+    /// The smallest TSO burst that the congestion control wants, packets, if it has the op.
     #[inline]
     pub fn min_tso_segs(&mut self) -> Option<u32> {
         let min_tso_segs = self.ops.min_tso_segs?;
@@ -223,7 +223,7 @@ impl Flow {
         cwnd_pkts
     }
 
-    /// How many cwnds the send buffer should hold, if the congestion control cares (Linux's
+    /// How many cwnds the send buffer should hold, if the congestion control has the op (Linux's
     /// default is 2).
     #[inline]
     pub fn sndbuf_expand(&mut self) -> Option<u32> {
@@ -235,8 +235,8 @@ impl Flow {
         Some(value)
     }
 
-    /// Hands each series' index and raw value to `take`, in the order of
-    /// [`Instance::series`]; signed values are sign-extended.
+    /// Passes each series' index and raw value to `take`, in the order of [`Instance::series`];
+    /// signed values are sign-extended.
     #[inline]
     pub fn read_series(&self, mut take: impl FnMut(usize, u64)) {
         if let Some(hosted) = &self.hosted {
@@ -247,7 +247,7 @@ impl Flow {
         }
     }
 
-    /// The raw value of one series; `reader` is of [`Instance::readers`].
+    /// The raw value of one series; `reader` is one of [`Instance::readers`].
     #[inline]
     pub fn read(&self, reader: Reader) -> u64 {
         reader.read(match reader.place {
@@ -290,7 +290,7 @@ impl Flow {
         }
     }
 
-    /// A cwnd that is too large is a fault at once, and one of 0 if it stays: the timeout that
+    /// A cwnd that is too large is a fault at once, and one of 0 if it lasts: the timeout that
     /// follows gives the next ACK's call a chance to set another.
     #[cold]
     fn look_at_cwnd(&mut self, op: Op) {
@@ -315,14 +315,14 @@ impl Flow {
 
     /// The socket keeps the table that was registered.
     #[cold]
-    fn note_exchange(&self, deed: String) {
-        let remedy = "Linux would call what is not there; give that table the op";
-        self.note(Op::Init, deed, remedy.to_owned());
+    fn note_exchange(&self, violation: String) {
+        let remedy = "Linux would call a null pointer; add the op to that table";
+        self.note(Op::Init, violation, remedy.to_owned());
     }
 
     #[cold]
     fn note_write(&self, op: Op, field: &str) {
-        let remedy = "the kernel lets no BPF congestion control write that field";
+        let remedy = "the kernel does not let BPF congestion controls write that field";
         self.note(op, format!("wrote `{field}`"), remedy.to_owned());
     }
 
@@ -331,14 +331,14 @@ impl Flow {
         self.note(op, format!("{what} {cwnd_pkts}"), cwnd_remedy());
     }
 
-    /// Keeps the fault for [`Instance::fault`]; the run goes on until somebody asks.
-    fn note(&self, op: Op, deed: String, remedy: String) {
+    /// Keeps the fault for [`Instance::fault`]; the run continues until that is checked.
+    fn note(&self, op: Op, violation: String, remedy: String) {
         self.instance.note_fault(Fault {
             cc: self.instance.requested().to_owned(),
             op: op.name(),
             flow: self.number,
             now_ns: self.sock.tcp_clock_cache,
-            deed,
+            violation,
             remedy,
         });
     }
@@ -359,12 +359,12 @@ impl Drop for Flow {
     }
 }
 
-/// The `bpf_sk_storage` value of one socket, and behind it a word in which `cc/include/maps.c`
-/// keeps whether it is there. A raw allocation, because the C keeps no Rust borrow of it.
+/// The `bpf_sk_storage` value of one socket, followed by a word in which `cc/include/maps.c`
+/// records whether it exists. A raw allocation, because the C keeps no Rust borrow of it.
 struct Storage(NonNull<[u64]>);
 
 impl Storage {
-    /// Never empty: its address is also what maps know the socket by.
+    /// Never empty: maps identify the socket by its address.
     fn new(size_bytes: usize) -> Self {
         let words: Box<[u64]> = vec![0; size_bytes.div_ceil(8) + 1].into();
         Self(NonNull::from(Box::leak(words)))

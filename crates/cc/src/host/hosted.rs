@@ -1,7 +1,7 @@
-//! Congestion controls that are no C: whoever implements [`Hooks`] is called where C would be.
+//! Congestion controls that are not written in C: an implementation of [`Hooks`] is called instead.
 //!
-//! An ops table of functions of ours stands in for the C's. Each finds the flow's [`Hooks`] at the
-//! address that the socket carries for the C's storage, so that calling C costs nothing more.
+//! Their ops table has functions of ours, which find the flow's [`Hooks`] at the address where the
+//! socket carries C's storage. Calling C therefore costs nothing more.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::host::fault::Fault;
 use crate::host::running::SharedRunning;
 use crate::object::declarations::{Declarations, Series};
 
-/// A call of one of `tcp_congestion_ops`, with its arguments but for the socket.
+/// A call of one of `tcp_congestion_ops`, with its arguments except the socket.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "they are Linux's")]
 pub enum Hook<'a> {
@@ -43,23 +43,23 @@ pub enum Hook<'a> {
 
 /// One flow's congestion control.
 pub trait Hooks {
-    /// Does what the hook asks for. The value counts for hooks that return one. An error is what it
-    /// did wrong, to be read after its name: ``raised ZeroDivisionError…``.
+    /// Handles the call. The value is used for hooks that return one. An error completes a sentence
+    /// that begins with the name: ``raised ZeroDivisionError…``.
     fn call(&mut self, sock: &mut Sock, hook: Hook<'_>) -> Result<u32, String>;
 
     /// Hands each series' index and raw value to `take`.
     fn read_series(&self, take: &mut dyn FnMut(usize, u64));
 }
 
-/// A congestion control that is no C, ready to be hosted.
+/// A congestion control that is not written in C, ready to be hosted.
 pub struct Hosted {
     /// Its name, 1 to 15 bytes.
     pub name: String,
-    /// A digest of what it is made of.
+    /// A digest of its source.
     pub build: String,
     /// The parameters in force.
     pub params: BTreeMap<String, i64>,
-    /// What it records, made with [`Series::unscaled`].
+    /// Its time series, made with [`Series::unscaled`].
     pub series: Vec<Series>,
     /// Names of the hooks that it has.
     pub hooks: Vec<String>,
@@ -79,11 +79,11 @@ impl fmt::Debug for Hosted {
 }
 
 impl Hosted {
-    /// One for a new flow; one that only tells its failure if it could not be made.
+    /// One for a new flow; if it could not be made, one that only reports the failure.
     pub(crate) fn make(&self) -> Box<dyn Hooks> {
-        (self.new_flow)().unwrap_or_else(|deed| {
+        (self.new_flow)().unwrap_or_else(|violation| {
             Box::new(Unmade {
-                deed,
+                violation,
                 series: self.series.len(),
             })
         })
@@ -96,7 +96,7 @@ impl Hosted {
         }
     }
 
-    /// A table of those of our functions whose hooks there are.
+    /// An ops table with a function for each hook that is present.
     pub(crate) fn ops(&self) -> Ops {
         let has = |name: &str| self.hooks.iter().any(|hook| hook == name);
         let mut name = [0; TCP_CA_NAME_MAX];
@@ -122,15 +122,15 @@ impl Hosted {
     }
 }
 
-/// What stands for one that could not be made.
+/// Stands for a congestion control that could not be made.
 struct Unmade {
-    deed: String,
+    violation: String,
     series: usize,
 }
 
 impl Hooks for Unmade {
     fn call(&mut self, _sock: &mut Sock, _hook: Hook<'_>) -> Result<u32, String> {
-        Err(self.deed.clone())
+        Err(self.violation.clone())
     }
 
     fn read_series(&self, take: &mut dyn FnMut(usize, u64)) {
@@ -138,7 +138,7 @@ impl Hooks for Unmade {
     }
 }
 
-/// A flow's hooks and where their failure is told.
+/// A flow's hooks, and where their failure is reported.
 pub(crate) struct HostedFlow {
     hooks: Box<dyn Hooks>,
     requested: String,
@@ -151,31 +151,31 @@ impl HostedFlow {
         if self.fault.get().is_none() {
             match self.hooks.call(sock, hook) {
                 Ok(value) => return value,
-                Err(deed) => self.note(deed),
+                Err(violation) => self.note(violation),
             }
         }
-        // The run ends as soon as somebody looks; until then this is a TCP.
+        // The run ends when the fault is checked; until then return something plausible.
         match hook {
             Hook::Ssthresh => (sock.snd_cwnd / 2).max(2),
             _ => sock.snd_cwnd,
         }
     }
 
-    fn note(&self, deed: String) {
+    fn note(&self, violation: String) {
         let call = self.running.call(0);
-        // One is told.
+        // Only the first is reported.
         let _ = self.fault.set(Fault {
             cc: self.requested.clone(),
             op: call.map_or("init", |call| call.op),
             flow: call.map_or(0, |call| call.flow),
             now_ns: call.map_or(0, |call| call.now_ns),
-            deed,
-            remedy: "mend it there".to_owned(),
+            violation,
+            remedy: "fix it there".to_owned(),
         });
     }
 }
 
-/// Owned by a flow. A raw allocation, because the functions of the table borrow it by its address.
+/// Owned by a flow. A raw allocation, because the table's functions borrow it by its address.
 pub(crate) struct HostedPointer(NonNull<HostedFlow>);
 
 impl HostedPointer {

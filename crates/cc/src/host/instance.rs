@@ -1,4 +1,4 @@
-//! A loaded congestion control: C in a mapping of its own, or what is hosted in C's place.
+//! A loaded congestion control: C in a mapping of its own, or a hosted one.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ use crate::request::{Request, choose_params};
 #[derive(Debug)]
 pub struct Instance {
     ops: Ops,
-    /// Name of its variable; empty if it is no C.
+    /// Name of its variable; empty if it is not written in C.
     ops_table: String,
     name: String,
     build: String,
@@ -39,23 +39,23 @@ pub struct Instance {
     declarations: Declarations,
     /// The table that a kernel module registered, in its own data.
     module_ops: Option<NonNull<Ops>>,
-    /// What was asked for: a name or a file.
+    /// The requested name or file.
     requested: String,
     running: SharedRunning,
-    /// The first one; shared with flows that are hosted.
+    /// The first fault; shared with hosted flows.
     fault: Rc<OnceCell<Fault>>,
-    /// What makes its flows, if it is no C.
+    /// Makes its flows, if it is not written in C.
     hosted: Option<Hosted>,
-    /// Takes a closed socket's state out of the maps; `None` if the object has none.
+    /// Removes a closed socket's state from the maps; `None` if the object has none.
     forget_socket: Option<ForgetSocket>,
     /// The instance's clock, `dumbbell_now_ns`.
     now_ns: NonNull<u64>,
-    // The mapping goes before the file: a loaded library is known by its path, and the
+    // The mapping is dropped before the file: a loaded library is known by its path, and the
     // descriptor's number must not name another file while this one is mapped.
     _library: Option<Library>,
     _file: Option<File>,
-    /// The clock of one that is no C, counted because `now_ns` points into it: moving a box would
-    /// end what may be done through that.
+    /// The clock of one that is not written in C; in an `Rc` because `now_ns` points into it and
+    /// moving a `Box` would invalidate that pointer.
     _clock: Option<Rc<Cell<u64>>>,
 }
 
@@ -126,7 +126,7 @@ impl Instance {
         })
     }
 
-    /// Hosts a congestion control that is no C; `requested` is how its user names it.
+    /// Hosts a congestion control that is not written in C; `requested` is the user's name for it.
     pub fn host(requested: &str, hosted: Hosted) -> Result<Rc<Self>, Error> {
         let invalid = |problem: String| Error::Invalid {
             file: requested.to_owned(),
@@ -176,17 +176,18 @@ impl Instance {
         &self.declarations.series
     }
 
-    /// How [`Flow::read`] gets at each of the series; none if a flow has only [`Flow::read_series`].
+    /// A reader of each series for [`Flow::read`]; empty if a flow has only [`Flow::read_series`].
     pub fn readers(&self) -> &[Reader] {
         &self.declarations.readers
     }
 
-    /// Whether it wants ECN on its connections, whatever the host's setting (`TCP_CONG_NEEDS_ECN`).
+    /// Whether it needs ECN on its connections, regardless of the host's setting
+    /// (`TCP_CONG_NEEDS_ECN`).
     pub fn needs_ecn(&self) -> bool {
         self.ops.flags & TCP_CONG_NEEDS_ECN != 0
     }
 
-    /// What no run can go on with, once a flow's call has shown it; the first.
+    /// The first fault of any flow, after which the run cannot continue.
     pub fn fault(&self) -> Option<&Fault> {
         self.fault.get()
     }
@@ -196,7 +197,7 @@ impl Instance {
         Flow::new(Rc::clone(self))
     }
 
-    /// A new flow's own congestion control, if it is no C.
+    /// A new flow's own congestion control, if it is not written in C.
     pub(crate) fn new_hosted_flow(&self) -> Option<HostedPointer> {
         let hosted = self.hosted.as_ref()?;
         Some(HostedPointer::new(
@@ -216,7 +217,7 @@ impl Instance {
     }
 
     pub(crate) fn note_fault(&self, fault: Fault) {
-        // One is told; later ones are often its consequences.
+        // Only the first is reported; later ones are often its consequences.
         let _ = self.fault.set(fault);
     }
 
@@ -234,7 +235,7 @@ impl Instance {
         &self.ops
     }
 
-    /// Whether it is a user's BPF source, which the kernel's verifier is to take one day.
+    /// Whether it is a user's BPF source, which the kernel's verifier should accept later.
     pub(crate) fn is_bpf_source(&self) -> bool {
         let file = FileName::parse(&self.requested);
         file.is_some_and(|file| !file.is_shared_object())
@@ -248,8 +249,8 @@ impl Instance {
     }
 
     /// The table that a kernel module put in place of the one it registered, if it did: `address`
-    /// is what its socket's `icsk_ca_ops` says. An error is what is wrong with it, to be read
-    /// after the module's name.
+    /// is what its socket's `icsk_ca_ops` says. An error completes a sentence that begins with the
+    /// module's name.
     pub(crate) fn exchanged_ops(&self, address: usize) -> Option<Result<Ops, String>> {
         let registered = self.module_ops?;
         if address == registered.addr().get() {
@@ -260,7 +261,7 @@ impl Instance {
             |table: &NonNull<Ops>| table.is_aligned() && are_in_one_object(registered, *table);
         let Some(table) = table.filter(can_be) else {
             return Some(Err(format!(
-                "set icsk_ca_ops to {address:#x}, where no table can be"
+                "set icsk_ca_ops to {address:#x}, which is not the address of a table"
             )));
         };
         // SAFETY: all of it lies in the object that the registered one is in, mapped as long as
@@ -272,7 +273,7 @@ impl Instance {
         })
     }
 
-    /// Takes what maps keep of a socket out of them: it is closed.
+    /// Removes a closed socket's entries from the maps.
     pub(crate) fn forget_socket(&self, cookie: u64) {
         if let Some(forget_socket) = self.forget_socket {
             // SAFETY: a function of the object, which is mapped as long as `self`; it takes a

@@ -13,17 +13,17 @@ const KERNEL_FUNCTIONS: [&str; 5] = [
     "tcp_reno_undo_cwnd",
 ];
 
-/// What the object calls that neither it nor the process has.
+/// Symbols that neither the object nor the process defines.
 pub(crate) fn missing_symbols<'data>(elf: &Elf<'data>) -> Vec<&'data str> {
     let process = Library::this();
     let is_missing = |name: &&str| {
-        // SAFETY: only whether there is such a symbol is asked; it is not used.
+        // SAFETY: only looks the symbol up, and does not use it.
         unsafe { process.get::<*const ()>(*name) }.is_err()
     };
     elf.undefined().into_iter().filter(is_missing).collect()
 }
 
-/// The same in words that name the remedy.
+/// An error message about them, with the remedy.
 pub(crate) fn missing_functions(elf: &Elf<'_>) -> Option<String> {
     let missing: Vec<String> = missing_symbols(elf)
         .into_iter()
@@ -31,8 +31,8 @@ pub(crate) fn missing_functions(elf: &Elf<'_>) -> Option<String> {
         .collect();
     (!missing.is_empty()).then(|| {
         format!(
-            "needs {} of the kernel, which the simulator does not have; it has {}. Write it into \
-             the file, or run it in a kernel that has it (`--engine kernel`)",
+            "needs {} of the kernel, which the simulator does not have; it has {}. Define it in \
+             the file, or use a kernel that has it (`--engine kernel`)",
             missing.join(", "),
             KERNEL_FUNCTIONS.join(", ")
         )

@@ -1,4 +1,4 @@
-//! A shared object in memory: one private copy, before anybody runs it.
+//! A shared object in memory: one private copy, before any of its code runs.
 
 use std::error::Error as _;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -26,7 +26,7 @@ pub(crate) type ForgetSocket = unsafe extern "C" fn(u64);
 /// Where a kernel module's table is put; other objects do not have it.
 const REGISTERED: &str = "dumbbell_registered";
 
-/// What the dynamic linker says.
+/// The dynamic linker's message.
 fn linker_message(error: &libloading::Error) -> String {
     error
         .source()
@@ -43,7 +43,7 @@ pub(crate) fn are_in_one_object<T>(one: NonNull<T>, other: NonNull<T>) -> bool {
     objects[0].is_some() && objects.iter().all(|object| *object == objects[0])
 }
 
-/// Where the object begins that is mapped at an address.
+/// Start of the object that is mapped at an address.
 fn object_at(address: *const c_void) -> Option<usize> {
     let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: dladdr() only compares the address with those of mapped objects, and fills `found`,
@@ -59,9 +59,9 @@ fn object_at(address: *const c_void) -> Option<usize> {
 
 /// Why an object is not mapped.
 pub(crate) enum Unmapped {
-    /// It calls what is not there.
+    /// It needs symbols that do not exist.
     Missing(String),
-    /// What the system says.
+    /// The system's error.
     System(String),
 }
 
@@ -97,7 +97,7 @@ impl<'data> Mapping<'data> {
                 Unmapped::Missing,
             )
         })?;
-        // A weak one that is not there lies at address 0, where C would read it.
+        // C would read an undefined weak one at address 0.
         let is_setting = |name: &&str| name.starts_with("CONFIG_");
         if elf.undefined().iter().any(is_setting)
             && let Some(missing) = missing_functions(&elf)
@@ -107,7 +107,7 @@ impl<'data> Mapping<'data> {
         Ok(Self { elf, library, file })
     }
 
-    /// Address and facts of an exported variable.
+    /// Address and description of an exported variable.
     fn symbol(&self, name: &str) -> Result<(NonNull<c_void>, Symbol), String> {
         let missing = || format!("has no variable `{name}`");
         let facts = self.elf.symbol(name).ok_or_else(missing)?;
@@ -119,7 +119,7 @@ impl<'data> Mapping<'data> {
         ))
     }
 
-    /// A variable of the type's very size.
+    /// A variable of exactly the type's size.
     pub(crate) fn variable<T>(&self, name: &str) -> Result<NonNull<T>, String> {
         let (address, facts) = self.symbol(name)?;
         let address = address.cast::<T>();
@@ -144,7 +144,7 @@ impl<'data> Mapping<'data> {
         Ok(())
     }
 
-    /// A copy of the ops table that is meant.
+    /// A copy of the chosen ops table.
     pub(crate) fn ops(&self, wanted: Option<&str>) -> Result<(&'data str, Ops), String> {
         let read = |name: &str| {
             let table = self.variable::<Ops>(name)?;
@@ -157,7 +157,8 @@ impl<'data> Mapping<'data> {
         Ok((name, read(name)?))
     }
 
-    /// Tells `cc/include/maps.c` which storage the flow has; returns how to empty it.
+    /// Tells `cc/include/maps.c` how large a flow's storage is; returns the function that forgets a
+    /// socket.
     pub(crate) fn set_up_maps(&self, storage_bytes: usize) -> Result<Option<ForgetSocket>, String> {
         const FORGET: &str = "dumbbell_forget_socket";
         if self.elf.size(FORGET).is_none() {
@@ -173,7 +174,8 @@ impl<'data> Mapping<'data> {
         Ok(Some(*forget))
     }
 
-    /// Runs a kernel module's `module_init`, which registers its table; `None` if the object is none.
+    /// Runs a kernel module's `module_init`, which registers its table; `None` if the object is not
+    /// a kernel module.
     pub(crate) fn load_module(&self) -> Result<Option<NonNull<Ops>>, String> {
         if self.elf.size(REGISTERED).is_none() {
             return Ok(None);
@@ -202,7 +204,7 @@ impl<'data> Mapping<'data> {
         })
     }
 
-    /// A module's parameters can have a callback that refuses values.
+    /// A module's parameters can have a callback that rejects values.
     fn check_refused_param(&self) -> Result<(), String> {
         let name = self.variable::<*const c_char>("dumbbell_refused_param")?;
         // SAFETY: `variable` found a pointer there: null, or the name of a parameter, a string
@@ -216,7 +218,7 @@ impl<'data> Mapping<'data> {
         Err(format!("refuses the value of its parameter `{name}`"))
     }
 
-    /// Sets a parameter: a constant for the C, so its pages are made writable meanwhile.
+    /// Sets a parameter, which is a constant for the C: makes its pages writable meanwhile.
     pub(crate) fn write_param(&self, param: &Param, value: i64) -> Result<(), String> {
         let (address, facts) = self.symbol(&param.variable)?;
         let page_bytes = rustix::param::page_size();
@@ -225,7 +227,7 @@ impl<'data> Mapping<'data> {
             .map_addr(|address| address & !(page_bytes - 1));
         let length = address.addr().get() + param.size as usize - start.addr();
         let protect = |protection| {
-            // SAFETY: the pages belong to this mapping, whose code nobody runs yet.
+            // SAFETY: the pages belong to this mapping, none of whose code runs yet.
             unsafe { rustix::mm::mprotect(start, length, protection) }.map_err(|error| {
                 format!(
                     "does not let its parameter `{}` be set: {error}",

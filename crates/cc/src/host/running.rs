@@ -1,4 +1,4 @@
-//! Which call into a congestion control is under way: what a crash report and a watchdog name.
+//! Which call into a congestion control is in progress, for crash reports and the watchdog.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -54,7 +54,7 @@ pub struct Call {
     pub op: &'static str,
     /// Number of the flow.
     pub flow: u32,
-    /// It has not returned; else it is the latest that did.
+    /// Whether it has not returned yet; otherwise it is the latest that did.
     pub is_under_way: bool,
     /// Simulated time, ns.
     pub now_ns: u64,
@@ -93,7 +93,7 @@ impl Running {
     }
 }
 
-/// The call that is under way among instances, else the latest of them.
+/// The call that is in progress among instances, else the latest of them.
 pub(crate) fn latest<'a>(instances: impl IntoIterator<Item = &'a Running>) -> Option<Call> {
     instances
         .into_iter()
@@ -102,5 +102,5 @@ pub(crate) fn latest<'a>(instances: impl IntoIterator<Item = &'a Running>) -> Op
         .max_by_key(|call| (call.is_under_way, call.now_ns))
 }
 
-/// Shared by an instance and who watches it.
+/// Shared by an instance and its watcher.
 pub(crate) type SharedRunning = Arc<Running>;

@@ -1,5 +1,5 @@
-//! What a congestion control declares of itself: Rust's reading of
-//! `struct dumbbell_decl` in `cc/include/dumbbell.h`.
+//! What a congestion control declares about itself, read from `struct dumbbell_decl` in
+//! `cc/include/dumbbell.h`.
 
 use std::mem::{offset_of, size_of};
 
@@ -24,7 +24,7 @@ const FLAG_ENUM: u32 = 4;
 const FLAG_MODULE_PARAM: u32 = 8;
 const FLAG_BOOL: u32 = 16;
 
-/// Before the name of a kernel module's parameter: the variable itself is not exported.
+/// Prefix of the exported name of a kernel module's parameter; the variable itself is not exported.
 const MODULE_PARAM_PREFIX: &str = "__dumbbell_param_";
 
 /// A parameter: an integer global that is set when an instance is loaded.
@@ -44,7 +44,7 @@ pub struct Param {
     pub min: i64,
     /// Largest value allowed.
     pub max: i64,
-    /// Value when nothing is said.
+    /// Value unless one is given.
     pub default: i64,
     /// The exported variable that holds it.
     #[serde(skip)]
@@ -91,8 +91,8 @@ pub(crate) enum Place {
 }
 
 impl Series {
-    /// A series that comes from elsewhere than a state we can read, such as from the kernel's own words:
-    /// unsigned, unscaled, `bytes` wide.
+    /// A series whose values do not come from a state that we can read, such as one that the kernel
+    /// reports: unsigned, unscaled, `bytes` wide.
     pub fn unscaled(name: &str, unit: &str, doc: &str, bytes: usize) -> Self {
         Self {
             name: name.to_owned(),
@@ -131,11 +131,11 @@ impl Series {
     }
 }
 
-/// How to get at a series in the state's words: what sampling needs of [`Series`], small.
+/// How to read a series from the state's words: the part of [`Series`] that sampling needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
     pub(crate) place: Place,
-    /// Fields do not straddle words: `check_series` refuses that.
+    /// Fields do not straddle words: `check_series` rejects those.
     word: usize,
     lead_bits: u32,
     mask: u64,
@@ -144,7 +144,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Words of the state that it needs, from the start.
+    /// Number of words that it needs, from the start of the state.
     pub(crate) fn words(&self) -> usize {
         self.word + 1
     }
@@ -157,7 +157,7 @@ impl Reader {
     }
 }
 
-/// All that one congestion control declares.
+/// All declarations of one congestion control.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Declarations {
     pub(crate) params: Vec<Param>,
@@ -227,7 +227,7 @@ impl Raw {
         })
     }
 
-    /// A parameter of a kernel module: `module_param` tells no range and no default, so they are
+    /// A parameter of a kernel module: `module_param` gives neither range nor default, so they are
     /// the type's range and the variable's initial value.
     fn module_param(&self, elf: &Elf<'_>) -> Result<Param, String> {
         let name = text(&self.name);
@@ -280,7 +280,7 @@ impl Raw {
     }
 }
 
-/// Reads the declarations of an object and checks that they can be obeyed.
+/// Reads the declarations of an object and checks that they are consistent with it.
 pub(crate) fn read(elf: &Elf<'_>) -> Result<Declarations, String> {
     let mut found = Declarations::default();
     let mut docs = Vec::new();
@@ -293,7 +293,7 @@ pub(crate) fn read(elf: &Elf<'_>) -> Result<Declarations, String> {
             KIND_SERIES_STORAGE => found.series.push(raw.series(Place::Storage)),
             KIND_CA_PRIV => check_ca_priv(&raw)?,
             KIND_STORAGE if found.storage_bytes == 0 => found.storage_bytes = raw.size as usize,
-            KIND_STORAGE => return Err("declares STORAGE twice; say it once".to_owned()),
+            KIND_STORAGE => return Err("declares STORAGE twice; declare it once".to_owned()),
             kind => return Err(format!("declares something of unknown kind {kind}")),
         }
     }
@@ -393,7 +393,7 @@ fn check_series(series: &Series, storage_bytes: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// What an integer of this many bytes holds, as far as an `i64` can say it.
+/// Smallest and largest value of an integer of this many bytes, as far as an `i64` holds them.
 fn type_range(size: u32, signed: bool) -> (i64, i64) {
     let bits = size * 8;
     if signed {

@@ -1,4 +1,4 @@
-//! What an object's ELF file says before it is mapped or loaded: its ops table, its
+//! What an object's ELF file contains before it is mapped or loaded: its ops table, its
 //! declarations, and the variables that the host reads and writes.
 
 use object::elf::{PF_R, PF_W, PF_X};
@@ -14,7 +14,7 @@ use crate::object::ops::OpsImage;
 const DECLARATIONS: &str = "dumbbell_decl";
 /// Their symbols end in a number that counts up in the order of the source.
 const DECLARATION_PREFIX: &str = "__dumbbell_decl_";
-/// Section of the licence that the kernel looks at.
+/// Section of the licence that the kernel checks.
 const LICENCE: &str = "license";
 /// Sections where libbpf expects a `struct_ops` table.
 const STRUCT_OPS: [&str; 2] = [".struct_ops", ".struct_ops.link"];
@@ -62,7 +62,7 @@ impl<'data> Elf<'data> {
         names
     }
 
-    /// What the object shows to whoever links or loads it.
+    /// The object's exported symbols.
     fn globals(&self) -> impl Iterator<Item = ElfSymbol64<'data, '_, Endianness>> {
         let relocatable = self.0.kind() == ObjectKind::Relocatable;
         let linked = (!relocatable).then(|| self.0.dynamic_symbols());
@@ -79,9 +79,8 @@ impl<'data> Elf<'data> {
             .find(|symbol| symbol.name().is_ok_and(|found| found == name))
     }
 
-    /// What the object needs of others and does not have, sorted: kernel functions and externs, of
-    /// the weak ones those of the kernel's configuration, which are read without a look whether
-    /// they are there.
+    /// Undefined symbols, sorted: kernel functions and externs. Weak ones are included only if they
+    /// belong to the kernel's configuration, because those are read without a check for null.
     pub(crate) fn undefined(&self) -> Vec<&'data str> {
         let mut names: Vec<&str> = self
             .0

@@ -1,4 +1,5 @@
-//! What an object says before it is mapped or loaded: its ELF file, its ops table, its declarations.
+//! What can be read from an object before it is mapped or loaded: its ELF file, its ops table, its
+//! declarations.
 
 pub(crate) mod declarations;
 pub(crate) mod elf;

@@ -16,7 +16,7 @@ pub(crate) fn missing(ops: &Ops) -> Option<&'static str> {
     first_missing(&present)
 }
 
-/// A table that has not been linked: its bytes, and which of them await an address.
+/// A table that has not been linked: its bytes, and where addresses will be filled in.
 pub(crate) struct OpsImage<'data> {
     pub(crate) bytes: &'data [u8],
     /// Offsets of the addresses to fill in.
@@ -32,7 +32,7 @@ impl<'data> OpsImage<'data> {
         bytes.map_or(0, u32::from_le_bytes)
     }
 
-    /// Refuses what the kernel would refuse; returns the name.
+    /// Rejects what the kernel would reject; returns the name.
     pub(crate) fn check(&self) -> Result<&'data str, String> {
         let name = offset_of!(Ops, name);
         let name = self
@@ -56,15 +56,14 @@ fn check_parts<'name>(
 ) -> Result<&'name str, String> {
     if let Some(missing) = first_missing(present) {
         return Err(format!(
-            "has no `{missing}`; the kernel would not register it"
+            "has no `{missing}`, without which the kernel would not register it"
         ));
     }
     allowed_name(name)
         .ok_or_else(|| "needs a .name of 1 to 15 letters, digits, `_` or `.`".to_owned())
 }
 
-/// The first callback that Linux insists on and that is not there
-/// (`tcp_validate_congestion_control`).
+/// The first missing callback of those that Linux requires (`tcp_validate_congestion_control`).
 fn first_missing(present: &[&str]) -> Option<&'static str> {
     if !present.contains(&"ssthresh") {
         Some("ssthresh")
@@ -77,7 +76,7 @@ fn first_missing(present: &[&str]) -> Option<&'static str> {
     }
 }
 
-/// The name, if the kernel would take it: 1 to 15 letters, digits, `_` or `.`
+/// The name, if the kernel would accept it: 1 to 15 letters, digits, `_` or `.`
 /// (`bpf_obj_name_cpy`).
 fn allowed_name(name: &[u8; TCP_CA_NAME_MAX]) -> Option<&str> {
     let end = name.iter().position(|&byte| byte == 0)?;

@@ -1,8 +1,8 @@
-//! Which ops table of a file is meant, and whether the kernel would take the file at all.
+//! Which ops table of a file to use, and whether the kernel would accept the file's licence.
 
 use crate::object::elf::Elf;
 
-/// Licences under which the kernel takes a `struct_ops` program (`license_is_gpl_compatible`).
+/// Licences under which the kernel loads a `struct_ops` program (`license_is_gpl_compatible`).
 const GPL_COMPATIBLE: [&str; 6] = [
     "GPL",
     "GPL v2",
@@ -12,8 +12,8 @@ const GPL_COMPATIBLE: [&str; 6] = [
     "Dual MPL/GPL",
 ];
 
-/// The one table that is asked for by `wanted` (the name of its variable), or that is the only
-/// one, or the only one that `check` accepts.
+/// The table named `wanted` (its variable's name), else the only one, else the only one that
+/// `check` accepts.
 pub(crate) fn choose<'data>(
     elf: &Elf<'data>,
     wanted: Option<&str>,
@@ -36,10 +36,10 @@ pub(crate) fn choose<'data>(
     match (complete.next(), complete.next()) {
         (Some(table), None) => Ok(table),
         (Some(table), Some(_)) => Err(format!(
-            "defines several congestion controls ({listed}); say which one behind its name, as in `#{table}`"
+            "defines several congestion controls ({listed}); append `#` and the name of one, as in `#{table}`"
         )),
         (None, _) => Err(format!(
-            "defines several congestion controls ({listed}), and none that the kernel would \
+            "defines several congestion controls ({listed}), but none that the kernel would \
              register: `{}` {}",
             tables[0],
             check(tables[0]).expect_err("none is complete")
@@ -54,8 +54,8 @@ fn or_none(listed: &str) -> &str {
 fn check_licence(elf: &Elf<'_>) -> Result<(), String> {
     match elf.licence() {
         Some(licence) if !GPL_COMPATIBLE.contains(&licence) => Err(format!(
-            "declares the licence `{licence}`, and the kernel takes congestion controls under a \
-             GPL-compatible one only; say SEC(\"license\") = \"GPL\", or \"Dual BSD/GPL\" or \
+            "declares the licence `{licence}`, but the kernel only loads congestion controls with a \
+             GPL-compatible one; use SEC(\"license\") = \"GPL\", \"Dual BSD/GPL\" or \
              \"Dual MIT/GPL\""
         )),
         _ => Ok(()),

@@ -1,8 +1,8 @@
-//! A congestion control alone on a path: the least of a TCP that makes its ACK clock.
+//! A congestion control alone on a path: the minimum of a TCP that produces its ACK clock.
 //!
-//! One bulk flow sends full-sized packets, paced if it asks for that, through one link with
-//! an unlimited queue; each packet is acknowledged by itself one propagation round trip after
-//! it left the link. Nothing is lost: a test that wants loss tells the congestion control so.
+//! One bulk flow sends full-sized packets, paced if it asks for that, through one link with an
+//! unlimited queue; each packet is acknowledged separately, one propagation round trip after it
+//! left the link. Nothing is lost: a test that needs loss reports it to the congestion control.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::collections::VecDeque;
@@ -73,7 +73,7 @@ impl AckClock {
         f64::from(MSS_BYTES) * 8e9 / self.packet_ns as f64
     }
 
-    /// Runs for `seconds`, or until `stop` says so after an ACK; returns whether it did.
+    /// Runs for `seconds`, or until `stop` returns true after an ACK; returns whether it did.
     pub(crate) fn run(&mut self, seconds: f64, mut stop: impl FnMut(&Self) -> bool) -> bool {
         let end_ns = self.now_ns + (seconds * 1e9) as u64;
         while self.now_ns < end_ns {
@@ -96,7 +96,7 @@ impl AckClock {
         false
     }
 
-    /// A series as it is reported: raw value × mul ÷ div, × MSS if it says so.
+    /// A series as it is reported: raw value × mul ÷ div, × MSS if declared per MSS.
     pub(crate) fn series(&self, name: &str) -> u64 {
         series(&self.flow, name)
     }
@@ -187,7 +187,7 @@ impl AckClock {
     }
 }
 
-/// An ACK that says nothing.
+/// An ACK without information.
 pub(crate) fn no_sample() -> RateSample {
     RateSample {
         prior_mstamp: 0,
@@ -209,7 +209,7 @@ pub(crate) fn no_sample() -> RateSample {
     }
 }
 
-/// A series of `flow` as it is reported: raw value × mul ÷ div, × MSS if it says so.
+/// A series of `flow` as it is reported: raw value × mul ÷ div, × MSS if declared per MSS.
 pub(crate) fn series(flow: &Flow, name: &str) -> u64 {
     let mut values = Vec::new();
     flow.read_series(|_, value| values.push(value));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Hands every callback to the kernel's own CUBIC, which it lets BPF call. */
+/* Passes every callback to the kernel's own CUBIC, which BPF may call. */
 #include "vmlinux.h"
 #include <bpf/bpf_tracing.h>
 

@@ -35,7 +35,10 @@ __u32 BPF_STRUCT_OPS(older_ssthresh, struct sock *sk)
 	return after(tcp_sk(sk)->snd_nxt, tcp_sk(sk)->snd_una) ? 7 : 8;
 }
 
-/* Before Linux 5.13 the kernel's own could not be called: sources had one of that name. */
+/*
+ * Before Linux 5.13 the kernel's own could not be called: sources defined one
+ * with that name.
+ */
 __u32 BPF_STRUCT_OPS(tcp_reno_undo_cwnd, struct sock *sk)
 {
 	return tcp_sk(sk)->snd_cwnd;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A kernel module for the tests: additive increase, multiplicative decrease, and a
- * window's worth of everything that a module may ask of the kernel.
+ * A kernel module for the tests: additive increase, multiplicative decrease,
+ * and a use of everything that a module may need from the kernel.
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -32,12 +32,14 @@ static const struct kernel_param_ops kept_shift_ops = {
 module_param_cb(kept_shift, &kept_shift_ops, &kept_shift, 0644);
 MODULE_PARM_DESC(kept_shift, "a loss takes cwnd >> this away");
 
-/* Derived from a parameter when the module starts, as the kernel's do. */
+/*
+ * Derived from a parameter when the module starts, as in the kernel's modules.
+ */
 static u32 started_with __read_mostly;
 
 struct aimd {
 	struct minmax	rtt;
-	u32		*memory;	/* of the kernel's heap */
+	u32		*memory;	/* on the kernel's heap */
 	u32		draw;
 	u32		started_ms;
 	u32		started_with;
@@ -104,7 +106,7 @@ static void aimd_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 
 	if (sample->rtt_us > 0)
 		minmax_running_min(&ca->rtt, msecs_to_jiffies(10000), tcp_jiffies32, sample->rtt_us);
-	/* As a delay-based one: a queue of more than twice the path. */
+	/* Like a delay-based one: a queue of more than twice the path. */
 	if (sample->rtt_us > 3 * (s64)minmax_get(&ca->rtt))
 		tcp_enter_cwr(sk);
 }

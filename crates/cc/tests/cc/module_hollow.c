@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A kernel module for the tests: it gives its sockets a table in which an op is missing.
+ * A kernel module for the tests: it gives its sockets a table without a
+ * required op.
  */
 #include <linux/module.h>
 #include <net/tcp.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A kernel module for the tests in the words of Linux 5.10 to 5.16: cong_control() with
- * two parameters, and functions for BPF as they were registered then.
+ * A kernel module for the tests in the style of Linux 5.10 to 5.16:
+ * cong_control() with two parameters, and functions for BPF as they were
+ * registered then.
  */
 #include <linux/btf.h>
 #include <linux/btf_ids.h>

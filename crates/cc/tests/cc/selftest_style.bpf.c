@@ -28,7 +28,7 @@ static bool before(__u32 a, __u32 b)
 struct seen {
 	__u32 losses;		/* counted in socket storage */
 	__u32 all_losses;	/* of all flows, counted in an array */
-	__u32 known;		/* windows at a loss that were met before, by a hash */
+	__u32 known;		/* windows at a loss that were seen before, by a hash */
 	__u32 hz;
 	__u32 jiffies;
 	__u32 no_storage_yet;

@@ -34,7 +34,7 @@ struct seen {
 	u32	deleted_again;
 };
 
-/* Created with an initial value, which counts that once only. */
+/* Created with an initial value, which is used only that once. */
 static u32 count(void *map, struct sock *sk, u32 initial)
 {
 	struct pair begin = { .count = initial };
@@ -67,7 +67,7 @@ u32 BPF_PROG(two_ssthresh, struct sock *sk)
 	return 2;
 }
 
-/* Only the one is gone. */
+/* Only one of the two is deleted. */
 SEC("struct_ops")
 u32 BPF_PROG(two_undo_cwnd, struct sock *sk)
 {

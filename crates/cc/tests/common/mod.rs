@@ -1,4 +1,4 @@
-//! What the tests of loading and hosting share.
+//! Shared by the tests of loading and hosting.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::rc::Rc;

@@ -14,7 +14,7 @@ fn path(flows: usize, link_bps: u64, params: &[(&str, i64)]) -> OneQueue {
     )
 }
 
-/// What the queue does from 20 s to 40 s.
+/// The queue from 20 s to 40 s.
 struct Swing {
     lowest_pkts: u64,
     highest_pkts: u64,

@@ -1,5 +1,5 @@
-//! When Copa decides, and what of the ACKs it sees. While a flow competes at its start, every
-//! decision raises 1/δ by 1, which counts them.
+//! When Copa decides, and which ACKs it sees. While a flow competes at its start, every decision
+//! raises 1/δ by 1, which counts them.
 
 use crate::script::{Ack, BASE_US, INIT_CWND, PER_ACK, Script};
 

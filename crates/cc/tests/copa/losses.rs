@@ -106,7 +106,7 @@ fn default_mode_ignores_losses() {
     }
     assert_eq!(script.inv_delta(), 2.0);
     assert_eq!(script.mode(), "default");
-    // The losses put the decision off; then it counts the same packets.
+    // The losses postpone the decision; then it counts the same packets.
     script.acks_for(2 * BASE_US, BASE_US);
     lossless.acks_for(2 * BASE_US, BASE_US);
     assert!(script.cwnd().abs_diff(lossless.cwnd()) <= 2);
@@ -164,7 +164,7 @@ fn a_timeout_restarts_slow_start_at_the_initial_window_with_the_next_ack() {
     for _ in 0..3 {
         script.window(BASE_US);
     }
-    // Twofold per RTT, but for what the last decision has not counted yet.
+    // Twofold per RTT, except for what the last decision has not counted yet.
     assert!(
         (40..=80).contains(&script.cwnd()),
         "{} packets",

@@ -1,5 +1,5 @@
-//! Copa: what its parameters, losses and timeouts do, by ACKs written by hand, and what
-//! flows of it do to a queue. "Paper" is Arun and Balakrishnan, NSDI 2018; ccp_copa is the
+//! Copa: the effect of its parameters, losses and timeouts, with hand-written ACKs, and the effect
+//! of its flows on a queue. "Paper" is Arun and Balakrishnan, NSDI 2018; ccp_copa is the
 //! implementation that the defaults follow (docs/copa.md).
 
 mod alone;

@@ -74,8 +74,8 @@ fn deciding_per_ack_the_mode_window_ends_half_an_srtt_late_at_most() {
         let window = 5;
         let mut script = started(&[PER_ACK[0], PER_ACK[1], ("mode_window_rtts", window)]);
         script.acks_for(phase * 5_000, BASE_US);
-        // srtt is 50 ms soon. An interval of srtt/4 is forgotten with its last ACK, and looked
-        // for when the next one begins.
+        // srtt soon reaches 50 ms. An interval of srtt/4 is forgotten with its last ACK, and
+        // searched for when the next one begins.
         let srtts = rtts_until_it_competes(&mut script, 50_000) * BASE_US as f64 / 50_000.0;
         let late = srtts - window as f64;
         assert!((0.0..=0.5).contains(&late), "{late} srtt late");

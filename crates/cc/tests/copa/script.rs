@@ -1,4 +1,4 @@
-//! One Copa flow whose ACKs are written by hand.
+//! One Copa flow with hand-written ACKs.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(crate) fn copa(params: &[(&str, i64)]) -> Flow {
         .new_flow()
 }
 
-/// What one ACK says.
+/// The content of one ACK.
 #[derive(Clone, Copy)]
 pub(crate) struct Ack {
     /// Packets newly acknowledged, cumulatively or by SACK.
@@ -157,7 +157,7 @@ impl Script {
         self.flow.sock.snd_cwnd
     }
 
-    /// One ACK, `gap_us` after the one before.
+    /// One ACK, `gap_us` after the previous one.
     pub(crate) fn ack(&mut self, gap_us: u64, ack: Ack) {
         self.now_us += gap_us;
         acknowledge(&mut self.flow, self.now_us, ack);

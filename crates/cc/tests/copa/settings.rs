@@ -1,4 +1,4 @@
-//! What copa declares, and what docs/copa.md says of it.
+//! What copa declares, compared with docs/copa.md.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::script::{Ack, Script, copa, start};
 
 const DOC: &str = include_str!("../../../../docs/copa.md");
 
-/// The paper's Copa, as docs/copa.md gives it to be pasted.
+/// The paper's Copa, in the form in which docs/copa.md gives it.
 pub(crate) fn paper() -> BTreeMap<String, i64> {
     let (_, settings) = DOC
         .lines()

@@ -79,7 +79,7 @@ fn a_decision_counts_a_window_of_packets_at_most() {
 
 #[test]
 fn competing_decreases_count_one_packet_more() {
-    // Losses take 1/δ to 2, and the decision raises it to 3: it steps by 3 per window, or by 4.
+    // Losses set 1/δ to 2, and the decision raises it to 3: it steps by 3 per window, or by 4.
     let fall = |extra| {
         let mut script = Script::new(&[("competitive_decrease_extra", extra)]);
         script.leave_slow_start_at(300, 1_000_000);

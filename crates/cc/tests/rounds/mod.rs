@@ -34,7 +34,7 @@ impl Rounds {
         self.flow.sock.delivered_mstamp = self.flow.sock.tcp_mstamp;
     }
 
-    /// A round in which `delivered` packets arrive and `lost` do not; `edit` has the last word.
+    /// A round in which `delivered` packets arrive and `lost` do not; `edit` can change the sample.
     pub(crate) fn round(&mut self, delivered: u32, lost: u32, edit: impl FnOnce(&mut RateSample)) {
         self.advance(u64::from(RTT_US));
         let sock = &mut self.flow.sock;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What an ACK brings, and what it makes of the socket, as net/ipv4/tcp_input.c would. */
+/* What an ACK contains, and how it changes the socket, as in net/ipv4/tcp_input.c. */
 #ifndef STORM_ACKS_H
 #define STORM_ACKS_H
 
 #include "sender.h"
 
-/* The RTT of an ACK: now and then one that clocks or middleboxes make. */
+/* The RTT of an ACK: occasionally one that only clocks or middleboxes can produce. */
 static s64 draw_rtt(struct flow *f)
 {
 	u64 rtt_us = f->weather.rtt_us;
@@ -59,7 +59,7 @@ static struct ack draw_ack(struct flow *f)
 	left = out - a.acked;
 	if (tp->inet_conn.icsk_ca_state != TCP_CA_Open && chance(50))
 		a.acked = out, left = 0;
-	/* What was SACKed or lost before is below the cumulative ACK first. */
+	/* Packets that were SACKed or lost before are the first below the cumulative ACK. */
 	tp->sacked_out = min(tp->sacked_out, left);
 	tp->lost_out = min(tp->lost_out, left - tp->sacked_out);
 	tp->retrans_out = min(tp->retrans_out, tp->lost_out);
@@ -122,7 +122,7 @@ static void count(struct flow *f, struct ack *a, u32 delivered)
 		tp->retrans_out = tp->lost_out;
 }
 
-/* Before the congestion control hears of the ACK: what loss recovery makes of it. */
+/* Loss recovery, before the congestion control is called with the ACK. */
 static void change_state(struct flow *f, struct ack *a)
 {
 	struct tcp_sock *tp = f->tp;

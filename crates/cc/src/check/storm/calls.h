@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Around every call: what the congestion control may not have done. */
+/* Checks around every call: what the congestion control must not do. */
 #ifndef STORM_CALLS_H
 #define STORM_CALLS_H
 
@@ -32,7 +32,7 @@ static bool writable(unsigned long byte)
 
 static void check_fields(struct flow *f)
 {
-#ifndef STORM_OF_MODULE		/* which may write whatever it likes */
+#ifndef STORM_OF_MODULE		/* which may write anything */
 	u8 *now = (u8 *)f->tp, *then = (u8 *)f->before;
 	unsigned long state_end = __builtin_offsetof(struct tcp_sock, inet_conn.icsk_ca_priv) +
 				  sizeof(f->tp->inet_conn.icsk_ca_priv);

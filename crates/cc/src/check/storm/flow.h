@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* A socket, the path that it is on, and the congestion control of it. */
+/* A socket, its path, and its congestion control. */
 #ifndef STORM_FLOW_H
 #define STORM_FLOW_H
 
@@ -11,7 +11,7 @@
 
 extern u64 dumbbell_now_ns;
 
-/* What the path and the sender are like for a while. */
+/* Properties of the path and the sender for a while. */
 struct weather {
 	u64	rtt_us;
 	u64	ack_gap_ns;		/* between ACKs, mean */

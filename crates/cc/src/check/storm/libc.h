@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What the storm needs of libc, whose own headers have other types than the kernel's. */
+/* What the storm needs of libc, whose own headers have types that conflict with the kernel's. */
 #ifndef STORM_LIBC_H
 #define STORM_LIBC_H
 

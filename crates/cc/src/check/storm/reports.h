@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What is printed: problems, where the storm is, and a digest of all that was written. */
+/* What is printed: problems, the storm's position, and a digest of everything written. */
 #ifndef STORM_REPORTS_H
 #define STORM_REPORTS_H
 
@@ -26,7 +26,7 @@ static char *problem_names[PROBLEM_COUNT] = {
 	"foreign_field",
 };
 
-/* Where the storm is, for what is printed when it ends early. */
+/* The storm's position, printed when it ends early. */
 static volatile enum op current_op = OP_COUNT;
 static volatile u32 current_flow, current_step;
 static volatile u64 call_count;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What the sender does, as net/ipv4/tcp_output.c, tcp_timer.c and tcp_input.c would. */
+/* The sender, as in net/ipv4/tcp_output.c, tcp_timer.c and tcp_input.c. */
 #ifndef STORM_SENDER_H
 #define STORM_SENDER_H
 
 #include "calls.h"
 
-/* Packets out at most: windows beyond it are not filled. */
+/* Largest number of packets out: windows beyond it are not filled. */
 #define MAX_FLIGHT	(1U << 25)
 
 static void send(struct flow *f)

@@ -11,10 +11,10 @@ struct param {
 	unsigned long	bytes;
 };
 
-/* Written for each congestion control: `params`, which ends with an empty one. */
+/* Generated for each congestion control: `params`, which ends with an empty one. */
 #include "params.h"
 
-/* Obeys `NAME=VALUE`; whether there is such a parameter. */
+/* Applies `NAME=VALUE`; returns whether the parameter exists. */
 static bool set(char *setting)
 {
 	unsigned long page = (unsigned long)getpagesize();

@@ -2,12 +2,11 @@
 /*
  * A storm: random but legal calls into one congestion control, for `dumbbell cc check`.
  *
- * The program holds no TCP. It keeps the counters of a socket consistent as Linux's
- * would be, draws what happens next (ACKs with and without SACKs, losses, timeouts,
- * reordering that is undone, ECN echoes, idle times, changes of MSS, windows, RTTs and
- * rates from one extreme to the other) and calls the ops in the order in which
- * net/ipv4/tcp_input.c, tcp_output.c and tcp_timer.c would. After each call it looks at
- * what the congestion control has done.
+ * The program holds no TCP. It keeps the counters of a socket consistent as Linux's would be, draws
+ * what happens next (ACKs with and without SACKs, losses, timeouts, reordering that is undone, ECN
+ * echoes, idle times, changes of MSS, windows, RTTs and rates from one extreme to the other) and
+ * calls the ops in the order in which net/ipv4/tcp_input.c, tcp_output.c and tcp_timer.c would.
+ * After each call it checks what the congestion control has done.
  *
  *	storm SEED FLOWS STEPS STORAGE_BYTES [PARAMETER=VALUE ...]
  *
@@ -96,7 +95,7 @@ static void prepare(struct flow *f, struct tcp_congestion_ops *ops, u64 storage_
 	f->sk = (struct sock *)tp;
 	f->before = calloc(1, sizeof(*tp));
 	f->storage_words = (storage_bytes + 7) / 8;
-	/* A word more, in which maps.c keeps whether the value is there. */
+	/* A further word, in which maps.c records whether the value exists. */
 	f->storage = calloc(f->storage_words + 1, sizeof(u64));
 	f->weather = new_weather();
 	tp->__host_storage = (u64)(unsigned long)f->storage;
@@ -144,7 +143,7 @@ static void run_flow(struct tcp_congestion_ops *ops, u32 steps, u64 storage_byte
 }
 
 /*
- * Ends that are not the storm's own.
+ * Ends that the storm does not cause itself.
  */
 static void say_where(char *what, int number)
 {
