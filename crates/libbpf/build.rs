@@ -77,7 +77,6 @@ fn compiler() -> cc::Build {
     let mut build = cc::Build::new();
     build
         .std("gnu11")
-        .opt_level(2)
         .warnings(false)
         .cargo_metadata(false)
         .flag("-w");
