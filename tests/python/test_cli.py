@@ -171,7 +171,7 @@ def test_what_most_commands_do_not_need_is_not_loaded(arguments):
 
 @pytest.mark.parametrize("code", ["import dumbbell", "from dumbbell.cli import main; main()"])
 def test_import_and_help_load_no_large_package(code):
-    large = SLOW_TO_LOAD | {"numpy", "plotly", "pyarrow"}
+    large = SLOW_TO_LOAD | {"numpy", "pyarrow"}
     assert loaded_by(code, "--help") & large == set()
 
 

@@ -11,8 +11,8 @@ from dumbbell.models import MODELS, DoesNotApply, Headline, Prediction
 from dumbbell.models.comparison import Compared, compare, measure_late, summarize
 from dumbbell.plots import overlay, static
 from dumbbell.plots.comparison_figure import draw_comparison
-from dumbbell.plots.interactive import to_plotly_json
 from dumbbell.plots.result_figures import ResultFigures
+from dumbbell.report.chart import chart
 from dumbbell.sweeps import Sweep
 
 WARE = MODELS["ware"]
@@ -70,8 +70,8 @@ def test_a_sweep_s_figures_have_the_models_that_are_of_such_flows(sweep, tmp_pat
     assert sums == pytest.approx([100, 100, 100])
     # Ware et al.'s model says nothing of the queue.
     (delay,) = figures.draw(figures.metric("queue_delay_mean_us"))
-    assert [curve.label for curve in delay.curves] == ["bottleneck"]
-    assert '"dash":"dash"' in to_plotly_json(shares)
+    assert [curve.label for curve in delay.curves] == ["mean queueing delay"]
+    assert [c.get("dashed", False) for c in chart(shares)["curves"]] == [False, False, True, True]
     png, svg = static.save(shares, tmp_path)
     assert png.stat().st_size > 10_000
     assert "model: Ware et al. 2019, BBR" in svg.read_text(encoding="utf-8")
@@ -87,7 +87,7 @@ def test_flows_alone_have_their_own_model_and_no_share():
     (figure,) = figures.draw(figures.metric("queue_delay_mean_us"))
     assert figure.x_label == "flows"
     assert [curve.label for curve in figure.curves] == [
-        "bottleneck",
+        "mean queueing delay",
         "model: CUBIC loss interval",
     ]
 

@@ -161,7 +161,9 @@ def test_a_name_that_begins_with_an_underscore_is_in_the_legend(bars, tmp_path):
 
 def test_a_lone_figure_has_the_same_axis_as_one_for_print(monkeypatch, tmp_path):
     seen = []
-    monkeypatch.setattr(static, "draw_legend", lambda axes, *_, **__: seen.append(axes.get_ylim()))
+    monkeypatch.setattr(
+        static, "draw_legend", lambda canvas, *_, **__: seen.append(canvas.axes[0].get_ylim())
+    )
     bounded = replace(panel((60, 120), (10, 20)), y_bound=100.0)
     for figure in (bounded, panel((-7, 99), (10, 20))):
         static.save(figure, tmp_path)

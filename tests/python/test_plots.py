@@ -1,10 +1,11 @@
+import re
+from importlib import resources
+
 import numpy as np
 
 from dumbbell.plots import buffer_colors, group_colors, style_of, thin
 from dumbbell.plots.figure import MAX_POINTS
-from dumbbell.plots.interactive import MARKERS
-from dumbbell.plots.style import STYLES
-from dumbbell.report.panel_svg import mark
+from dumbbell.plots.style import STYLES, shades
 
 
 def test_thinning_keeps_every_peak_and_the_order():
@@ -32,11 +33,23 @@ def test_each_congestion_control_has_its_look():
 
 def test_no_two_of_eight_groups_look_alike():
     assert len(set(group_colors(["cubic"] * 8))) == 8
-    assert group_colors(["copa", "copa", "bbr"])[::2] == ["#0072b2", "#009e73"]
+    assert group_colors(["copa", "copa", "bbr"])[::2] == ["#d55e00", "#009e73"]
 
 
-def test_every_marker_is_drawn_as_itself_everywhere():
+def test_every_marker_has_a_shape_of_its_own_in_the_page():
     markers = {style.marker for style in STYLES.values()}
     assert len(markers) == len(STYLES)
-    assert markers <= set(MARKERS)
-    assert len({mark(marker, 0, 0) for marker in markers}) == len(markers)
+    script = (
+        resources.files("dumbbell.report").joinpath("templates", "charts.js").read_text("utf-8")
+    )
+    table = script[script.index("const MARKERS = {") : script.index("function mark(")]
+    shapes = {
+        a or b or c for a, b, c in re.findall(r'^ +(\w): |, (\w): |"(.)": ', table, re.MULTILINE)
+    }
+    assert markers - {"o"} == shapes, "`o` is the circle that every other marker would be"
+
+
+def test_shades_of_a_colour_differ_and_begin_with_it():
+    assert shades("#0072b2", 1) == ["#0072b2"]
+    assert len(set(shades("#0072b2", 8))) == 8
+    assert shades("#000000", 2) == ["#000000", "#999999"]

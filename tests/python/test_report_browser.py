@@ -1,4 +1,4 @@
-"""The report in a real browser: it draws when it is clicked, and fits a phone."""
+"""The report in a real browser: it draws, answers clicks, exports, prints and fits a phone."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,54 +19,86 @@ from dumbbell.sweeps import Sweep
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium; apt install chromium")
-#: Clicks the second cell, waits until it is drawn, clicks it again, and writes what is there into
-#: the document.
+#: Waits for the first panel, clicks its second point, waits until that cell is drawn, clicks again,
+#: saves the panel as SVG, and writes what is there into the document.
 CLICK = """
 <script>
 window.addEventListener("load", async function () {
   const errors = [];
   window.addEventListener("error", function (event) { errors.push(event.message); });
-  const place = document.querySelector('.hit[data-cell="1"]');
-  place.dispatchEvent(new MouseEvent("click", { bubbles: true }));
-  for (let i = 0; i < 100 && !document.querySelector(".card[data-drawn]"); i += 1) {
-    await new Promise(function (done) { setTimeout(done, 50); });
+  window.addEventListener("unhandledrejection", function (event) {
+    errors.push(String(event.reason));
+  });
+  async function until(found) {
+    for (let i = 0; i < 100 && !found(); i += 1) {
+      await new Promise(function (done) { setTimeout(done, 50); });
+    }
   }
+  let saved = null;
+  URL.createObjectURL = function (blob) { saved = blob; return "#"; };
+  await until(function () { return document.querySelector(".multiples .plot[data-drawn]"); });
+  const panel = document.querySelector(".multiples .plot");
+  const over = panel.querySelector(".u-over");
+  function click() {
+    const box = over.getBoundingClientRect();
+    const at = { bubbles: true, clientX: box.left + 0.4 * box.width, clientY: box.top + 20 };
+    ["mousemove", "mousedown", "mouseup", "click"].forEach(function (kind) {
+      over.dispatchEvent(new MouseEvent(kind, at));
+    });
+  }
+  click();
+  await until(function () { return document.querySelector("#card-1[data-drawn]"); });
   document.activeElement.blur();
-  place.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  click();
   await new Promise(function (done) { setTimeout(done, 50); });
-  const told = document.createElement("pre");
-  told.id = "told";
-  told.textContent = JSON.stringify({
+  const legend = document.querySelector(".metric .legend");
+  legend.querySelector("button").click();
+  const off = legend.querySelectorAll('[aria-pressed="false"]').length;
+  legend.querySelector("button").click();
+  panel.parentElement.querySelector(".save button").click();
+  await until(function () { return saved; });
+  const svg = await saved.text();
+  window.dispatchEvent(new Event("beforeprint"));
+  await until(function () { return !document.querySelector(".plot > :not(svg)"); });
+  const printed = document.querySelectorAll(".plot > svg").length;
+  window.dispatchEvent(new Event("afterprint"));
+  const seen = document.createElement("pre");
+  seen.id = "seen";
+  seen.textContent = JSON.stringify({
     focused: document.activeElement.id,
     cards: document.querySelectorAll("#cards > *").length,
-    canvases: document.querySelectorAll("#cards canvas").length,
-    name: document.querySelector(".card .name").textContent,
-    said: document.querySelector(".card .side p").textContent,
+    canvases: document.querySelectorAll("#card-1 canvas").length,
+    name: document.querySelector("#card-1 .name").textContent,
+    said: document.querySelector("#card-1 .side p").textContent,
+    chosen: document.getElementById("cell").value,
+    off: off, names: legend.children.length,
+    svg: new DOMParser().parseFromString(svg, "image/svg+xml").documentElement.nodeName,
+    texts: svg.match(/>[^<>]+<\\/text>/g).map(function (each) { return each.slice(1, -7); }),
+    lines: (svg.match(/stroke="#0072b2"/g) || []).length,
+    plots: document.querySelectorAll(".plot").length, printed: printed,
+    drawnAgain: document.querySelectorAll(".plot canvas").length,
     errors: errors,
   });
-  document.body.append(told);
+  document.body.append(seen);
 });
 </script>
 """
-#: Shows a page in a frame as wide as a phone and tells what sticks out of it.
+#: Shows a page in a frame as wide as a phone and says what sticks out of it.
 PHONE = """<!doctype html><body><iframe id="phone" width="390" height="844"></iframe>
 <script>
 const phone = document.getElementById("phone");
 phone.addEventListener("load", async function () {
   const page = phone.contentDocument.documentElement;
-  const seen = function (each) { return getComputedStyle(each).visibility === "visible"; };
-  const place = page.querySelector('.hit[data-cell="1"]');
-  place.dispatchEvent(new MouseEvent("click", { bubbles: true }));
-  for (let i = 0; i < 100 && !page.querySelector(".card[data-drawn]"); i += 1) {
+  for (let i = 0; i < 100 && !page.querySelector(".card[data-drawn] .legend button"); i += 1) {
     await new Promise(function (done) { setTimeout(done, 50); });
   }
-  const told = document.createElement("pre");
-  told.id = "told";
-  told.textContent = JSON.stringify({ wide: page.scrollWidth, seen: page.clientWidth,
-    panels: page.querySelectorAll("figure svg.panel").length,
-    lines: Array.from(page.querySelector(".u-legend").querySelectorAll(".u-series")).filter(seen)
+  const seen = document.createElement("pre");
+  seen.id = "seen";
+  seen.textContent = JSON.stringify({ wide: page.scrollWidth, seen: page.clientWidth,
+    panels: page.querySelectorAll("figure .plot").length,
+    lines: Array.from(page.querySelectorAll(".card .legend")[0].children)
       .map(function (each) { return each.textContent.trim(); }) });
-  document.body.append(told);
+  document.body.append(seen);
 });
 phone.srcdoc = SOURCE;
 </script>"""
@@ -80,7 +113,7 @@ def page(tmp_path_factory) -> str:
 
 
 def shown_in_browser(text: str, path: Path) -> str:
-    """Return what the page wrote into `#told`, when its scripts have run."""
+    """Return what the page wrote into `#seen`, when its scripts have run."""
     path.write_text(text, encoding="utf-8")
     found = subprocess.run(
         [
@@ -90,25 +123,49 @@ def shown_in_browser(text: str, path: Path) -> str:
         ],
         capture_output=True, text=True, check=True, timeout=110,
     )  # fmt: skip
-    told = re.search(r'<pre id="told">(.*?)</pre>', found.stdout, re.DOTALL)
-    assert told is not None, found.stdout[-500:]
-    return html.unescape(told[1])
+    seen = re.search(r'<pre id="seen">(.*?)</pre>', found.stdout, re.DOTALL)
+    assert seen is not None, found.stdout[-500:]
+    return html.unescape(seen[1])
 
 
-def test_a_click_draws_the_cell_over_time(page, tmp_path):
-    told = shown_in_browser(page.replace("</body>", CLICK + "</body>"), tmp_path / "page.html")
-    assert '"errors":[]' in told
-    assert '"name":"buffer=2bdp"' in told
-    assert '"said":"seed 1, OK"' in told
-    assert '"focused":"card-1","cards":1' in told, "the second click goes to the card that is there"
-    canvases = re.search(r'"canvases":(\d+)', told)
-    assert canvases is not None
-    assert int(canvases[1]) >= 8, "goodput, inflight, RTT, queue, and both controls' states"
+@pytest.fixture(scope="module")
+def seen(page, tmp_path_factory) -> dict[str, Any]:
+    path = tmp_path_factory.mktemp("clicked") / "page.html"
+    found: dict[str, Any] = json.loads(
+        shown_in_browser(page.replace("</body>", CLICK + "</body>"), path)
+    )
+    assert found["errors"] == []
+    return found
+
+
+def test_a_click_draws_the_cell_over_time(seen):
+    assert seen["name"] == "buffer=2bdp"
+    assert seen["said"] == "seed 1, OK"
+    assert seen["cards"] == 2, "that of the first cell is there from the start"
+    assert seen["focused"] == "card-1", "the second click goes to the card that is there"
+    assert seen["chosen"] == "1", "and the list says so"
+    assert seen["canvases"] >= 8, "goodput, cwnd, inflight, RTT, queue, and both controls' states"
+
+
+def test_a_name_in_the_legend_hides_its_curve(seen):
+    assert seen["names"] >= 2
+    assert seen["off"] == 1
+
+
+def test_a_panel_is_saved_as_svg_with_its_curves_and_names(seen):
+    assert seen["svg"] == "svg"
+    assert {"Copa", "CUBIC", "buffer (BDP)", "goodput per flow (Mbit/s)"} <= set(seen["texts"])
+    assert seen["lines"] >= 2, "CUBIC's line and its name's"
+
+
+def test_paper_gets_every_figure_as_lines(seen):
+    assert seen["printed"] == seen["plots"] > 10
+    assert seen["drawnAgain"] == seen["plots"], "and the screen has them back"
 
 
 def test_nothing_sticks_out_on_a_phone(page, tmp_path):
     source = json.dumps(page).replace("</", "<\\/")
-    told = json.loads(shown_in_browser(PHONE.replace("SOURCE", source), tmp_path / "phone.html"))
-    assert told["panels"] > 4
-    assert told["wide"] <= told["seen"] <= 390
-    assert told["lines"] == ["Copa", "CUBIC"]
+    seen = json.loads(shown_in_browser(PHONE.replace("SOURCE", source), tmp_path / "phone.html"))
+    assert seen["panels"] > 4
+    assert seen["wide"] <= seen["seen"] <= 390
+    assert seen["lines"] == ["Copa", "CUBIC"]

@@ -10,10 +10,15 @@ from importlib import resources
 import dumbbell.papers as papers_package
 from dumbbell.metrics import METRICS
 from dumbbell.papers import PAPERS
-from dumbbell.report.language import bilingual, japanese
+from dumbbell.plots.run_figures import SERIES
+from dumbbell.report.language import bilingual, japanese, page_text
 from dumbbell.run.engine import KERNEL, SIMULATOR
 
 TEMPLATES = ("paper.html.j2", "reproduction.html.j2", "site.html.j2", "sweep.html.j2")
+#: Of a run's figures.
+QUANTITIES = {q.title for q in SERIES.values()} | {q.unit for q in SERIES.values()}
+#: Written alike in Japanese.
+SAME = {"cwnd", "ms", "Mbit/s"}
 #: Axes of a sweep whose names a page translates; others are shown as they are written.
 AXES = {"buffer", "flows", "rate", "rtt", "cc", "jitter", "start", "time"}
 
@@ -39,7 +44,7 @@ def statements(paper: str) -> set[str]:
 
 
 def expected() -> set[str]:
-    found = template_texts() | {SIMULATOR, KERNEL} | AXES
+    found = template_texts() | {SIMULATOR, KERNEL} | AXES | (QUANTITIES - SAME)
     found |= {metric.title for metric in METRICS.values()}
     for name, paper in PAPERS.items():
         found |= statements(name) | set(paper.departures)
@@ -67,3 +72,10 @@ def test_a_text_is_escaped_and_falls_back_to_english():
     assert (
         str(bilingual("Findings")) == '<span lang="en">Findings</span><span lang="ja">知見</span>'
     )
+
+
+def test_a_figure_s_words_are_in_both_languages_with_their_unit():
+    assert page_text("inflight (packets)") == {
+        "en": "inflight (packets)", "ja": "インフライト (パケット)",
+    }  # fmt: skip
+    assert page_text("mode · Copa") == "mode · Copa"

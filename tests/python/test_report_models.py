@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +13,7 @@ from dumbbell.papers import PAPERS, Paper, Reproduction
 from dumbbell.papers.coexistence.points import Point
 from dumbbell.papers.reproduce import evaluate
 from dumbbell.plots import Curve, Figure, static
-from dumbbell.plots.interactive import to_plotly_json
+from dumbbell.report.chart import chart
 from dumbbell.report.reproduction_page import render, render_site
 
 
@@ -68,15 +67,14 @@ def test_lock_in_is_predicted_where_the_model_says():
 
 
 def test_a_model_s_curve_waits_to_be_asked_for(reproduction, tmp_path):
-    drawn = {figure.name: figure for figure in reproduction.figures}
-    figure = drawn["bbr-and-cubic"]
+    figure = next(f for f in reproduction.figures if f.name == "bbr-and-cubic")
     models = [curve for curve in figure.curves if curve.optional]
     assert [curve.label for curve in models] == [
         f"model: {MODELS['ware'].label}, {cc}" for cc in ("BBR", "CUBIC")
     ]
-    traces = {trace["name"]: trace for trace in json.loads(to_plotly_json(figure))["data"]}
-    assert [traces[curve.label]["visible"] for curve in models] == ["legendonly"] * 2
-    assert "visible" not in traces["BBR"]
+    drawn = {curve["label"]: curve for curve in chart(figure)["curves"]}
+    assert [drawn[curve.label]["off"] for curve in models] == [True] * 2
+    assert "off" not in drawn["BBR"]
     _, svg = static.save(figure, tmp_path)
     assert "model:" not in svg.read_text(), "for print it is left out"
     expected = MODELS["ware"].predict(Point(with_cubic=True, buffer_bdp=4.0).scenario(1))
@@ -119,6 +117,6 @@ def test_the_model_is_in_the_json(reproduction):
 def test_a_hollow_curve_is_hollow_in_both_renderings(tmp_path):
     curve = Curve("B", np.array([1.0, 2]), np.array([1.0, 2]), "#0072b2", "o", hollow=True)
     figure = Figure("f", "", "x", "y", (curve,))
-    (trace,) = json.loads(to_plotly_json(figure))["data"]
-    assert trace["marker"]["symbol"] == "circle-open"
+    (drawn,) = chart(figure)["curves"]
+    assert (drawn["marker"], drawn["hollow"]) == ("o", True)
     assert static.save(figure, tmp_path)[0].is_file()

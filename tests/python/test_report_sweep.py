@@ -26,7 +26,7 @@ from dumbbell.plots.cell_values import CellValues
 from dumbbell.plots.figure import Curve, Figure
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.report import embedded_series, sweep_page
-from dumbbell.report.panel_svg import AxisName, draw_key, draw_panel
+from dumbbell.report.chart import chart, script_json
 from dumbbell.report.rerun import rerun_text, seeds_text
 from dumbbell.report.side_by_side import compare_sweeps
 from dumbbell.report.source import load_results
@@ -45,6 +45,8 @@ class Page(HTMLParser):
         self.fetched: list[str] = []
         self.series: dict[str, str] = {}
         self.cells: list[int] = []
+        self.charts: list[dict[str, Any]] = []
+        self.is_json = False
         self.open_script = ""
         self.tags: list[str] = []
         self.feed(text)
@@ -61,16 +63,25 @@ class Page(HTMLParser):
             self.cells.append(int(attributes["data-cell"]))
         identity = attributes.get("id") or ""
         self.open_script = identity if tag == "script" and identity.startswith("series-") else ""
+        self.is_json = attributes.get("type") == "application/json" and identity != "labels"
 
     def handle_data(self, data):
         if self.open_script:
             self.series[self.open_script] = data
             self.open_script = ""
+        if self.is_json:
+            self.charts.append(json.loads(data))
+            self.is_json = False
 
 
-def unpacked(text: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(text)))
-    return document
+def unpacked(text: str) -> dict[str, dict[str, Any]]:
+    """The charts of a cell, by their names without the group's: `cwnd`, `mode`."""
+    found = json.loads(gzip.decompress(base64.b64decode(text)))
+    return {each["name"].rpartition(".")[2]: each for each in found}
+
+
+def known(curve: dict[str, Any]) -> list[float]:
+    return [value for value in curve["y"] if value is not None]
 
 
 def swept(directory: Path, ccs: list[str], *, reps: int = 3) -> SweepResult:
@@ -114,6 +125,7 @@ def test_every_cell_can_be_asked_for_and_has_its_series(page, result):
     parsed = Page(page)
     everything = {cell.index for cell in result.cells}
     assert set(parsed.cells) == everything
+    assert {cell for each in parsed.charts for cell in each["cells"]} == everything
     assert set(parsed.series) == {f"series-0-{cell}" for cell in everything}
 
 
@@ -127,27 +139,31 @@ def test_the_numbers_are_the_rows_own_with_their_interval(page, result):
 
 def test_models_lie_over_what_they_predict(page):
     label = f"model: {MODELS['ware'].label}, BBR"
-    assert label in page
-    assert page.count('class="curve model"') >= 4, "two groups in each of two panels"
-    jain = page[page.index("Jain&#39;s index") :]
-    assert label not in jain[: jain.index("</section>")], "it predicts no Jain's index"
+    charts = Page(page).charts
+    dashed = [c for each in charts for c in each["curves"] if c.get("dashed")]
+    assert sum(curve["label"] == label for curve in dashed) >= 2, "in each of two panels"
+    jain = [each for each in charts if each["name"].startswith("jain")]
+    assert len(jain) == 2
+    assert not [c for each in jain for c in each["curves"] if c.get("dashed")], "no prediction"
 
 
 def test_series_keep_every_peak_and_average_rates(page, result):
     cell = next(cell for cell in result.cells if cell.label == "buffer=4bdp,flows=1")
     run = result.runs[cell.index, 0]
-    charts = {
-        c["title"]: c for c in unpacked(Page(page).series[f"series-0-{cell.index}"])["charts"]
-    }
+    charts = unpacked(Page(page).series[f"series-0-{cell.index}"])
     rows = run.flows.to_pandas()
     first = rows[rows["flow"] == 0]
-    drawn = [value for value in charts["RTT"]["lines"][0]["values"] if value is not None]
-    assert max(drawn) == pytest.approx(first["rtt_us"].max() / 1e3, rel=1e-3)
-    goodput = np.array(charts["goodput"]["lines"][0]["values"], dtype=float)
-    assert np.nanmean(goodput) == pytest.approx(first["goodput_bps"].mean() / 1e6, rel=0.02)
-    assert charts["mode"]["names"][0] == "startup"
-    assert {"goodput", "inflight", "RTT", "queue", "mode", "bw"} <= set(charts)
-    assert [line["name"] for line in charts["RTT"]["lines"]] == ["BBR", "CUBIC"]
+    assert max(known(charts["rtt"]["curves"][0])) == pytest.approx(
+        first["rtt_us"].max() / 1e3, rel=1e-3
+    )
+    assert np.mean(known(charts["goodput"]["curves"][0])) == pytest.approx(
+        first["goodput_bps"].mean() / 1e6, rel=0.02
+    )
+    assert charts["mode"]["y_names"][0] == "startup"
+    assert {"goodput", "cwnd", "inflight", "rtt", "queue", "mode", "bw"} <= set(charts)
+    assert [curve["label"] for curve in charts["rtt"]["curves"]] == ["BBR", "CUBIC"]
+    states = json.loads(gzip.decompress(base64.b64decode(Page(page).series["series-0-0"])))
+    assert "state-0.mode" in [each["name"] for each in states]
 
 
 def test_many_flows_are_a_line_per_group(tmp_path):
@@ -155,8 +171,7 @@ def test_many_flows_are_a_line_per_group(tmp_path):
                                          time="1s"))  # fmt: skip
     page = render_sweep(load_results(run.save(tmp_path / "run")))
     (text,) = Page(page).series.values()
-    lines = unpacked(text)["charts"][0]["lines"]
-    assert [line["name"] for line in lines] == [
+    assert [curve["label"] for curve in unpacked(text)["cwnd"]["curves"]] == [
         "Reno, mean of the flows",
         "CUBIC, mean of the flows",
     ]
@@ -165,10 +180,10 @@ def test_many_flows_are_a_line_per_group(tmp_path):
 def test_a_long_run_gets_few_points(tmp_path):
     run = dumbbell.run(dumbbell.Scenario(["reno"], rate="2mbit", time="60s"))
     (text,) = Page(render_sweep(load_results(run.save(tmp_path / "run")))).series.values()
-    document = unpacked(text)
+    cwnd = unpacked(text)["cwnd"]
     assert run.flows.num_rows > 5000
-    assert len(document["time"]) == embedded_series.MOST_POINTS
-    assert document["time"][-1] <= 60
+    assert len(cwnd["x"]) == embedded_series.MOST_POINTS
+    assert cwnd["x"][-1] <= 60
 
 
 def test_what_the_verdicts_remark_is_first_and_counted(tmp_path):
@@ -231,7 +246,7 @@ def test_two_sweeps_are_beside_one_another(tmp_path, directory, result):
     page = render_sweep(result, against=other)
     parsed = Page(page)
     assert len(parsed.series) == 2 * len(result.cells)
-    assert 'class="curve hollow"' in page
+    assert any(curve.get("hollow") for each in parsed.charts for curve in each["curves"])
     assert "Repetitions of the same seed are compared with one another." in page
     rows, others = result.rows.to_pandas(), other.rows.to_pandas()
     at = {"buffer": "1bdp", "axis_flows": "1", "group": 0}
@@ -320,7 +335,7 @@ def test_the_page_has_a_bound(result, monkeypatch):
     assert "Cells without a row here" in page
     assert "Without a figure here" in page
     assert "rto_count" in page[page.index("Without a figure here") :]
-    assert page.count('class="curve line"') < whole.count('class="curve line"') / 3
+    assert len(Page(page).charts) < len(Page(whole).charts) / 3
 
 
 def test_the_command_in_the_page_runs_the_same_again(cli, tmp_path, result):
@@ -369,26 +384,30 @@ def test_what_cannot_be_reported_is_told_in_one_line(cli, tmp_path, words, said)
     assert outcome.err.count("\n") == 1
 
 
-def test_a_line_ends_where_a_value_is_missing_and_the_legend_has_its_marker():
+def test_a_chart_has_what_the_figure_has():
     x, y = np.array([1.0, 2, 4, 8]), np.array([1.0, math.nan, 3, 4])
-    curve = Curve("a", x, y, "#000000", "s")
-    figure = Figure("f", "", "buffer", "share", (curve,), x_ticks=(1, 2, 4, 8))
-    axes = AxisName("buffer", " (BDP)"), AxisName("goodput per flow", " (Mbit/s)")
-    panel = draw_panel(figure, [], (0, 4), *axes)
-    (line,) = re.findall(r'class="run" d="([^"]*)"', panel)
-    assert [stretch.count("L") for stretch in line.split("M")[1:]] == [0, 1]
-    assert re.search(r'class="marks" d="M[\d.]+ [\d.]+h', draw_key(curve)), "a square"
-    sizes = dict(re.findall(r'lang="(..)" font-size="([\d.]+)">[^<]*\(Mbit/s\)', panel))
-    assert sizes["en"] == "11"
-    assert float(sizes["ja"]) < 10, "which is longer than the axis"
+    curve = Curve("a</script>", x, y, "#000000", "s", low=y - 1, high=y + 1)
+    figure = Figure("f", "", "buffer (BDP)", "share (%)", (curve,), x_ticks=(1, 2, 4, 8))
+    drawn = chart(figure, extent=(0, 4), cells=[3, 1, 2, 0])
+    assert drawn["curves"][0]["y"] == [1, None, 3, 4], "a line ends where a value is missing"
+    assert drawn["curves"][0]["low"] == [0, None, 2, 3]
+    assert (drawn["x"], drawn["ticks"], drawn["cells"]) == (
+        [1, 2, 4, 8],
+        (1, 2, 4, 8),
+        [3, 1, 2, 0],
+    )
+    assert drawn["range"] == pytest.approx((0, 4.2))
+    assert drawn["x_label"] == {"en": "buffer (BDP)", "ja": "バッファ (BDP)"}
+    assert "</script>" not in script_json(drawn)
 
 
-def test_intervals_at_one_place_do_not_lie_on_one_another():
-    x, y = np.array([1.0]), np.array([5.0])
-    two = tuple(Curve(c, x, y, "#000000", "o", low=y - 1, high=y + 1) for c in "ab")
-    panel = draw_panel(Figure("f", "", "x", "y", two), [], (0, 9), *[AxisName("x", "")] * 2)
-    bars = re.findall(r'class="bars" d="M([\d.]+)', panel)
-    assert len(set(bars)) == 2
+def test_curves_of_other_points_keep_their_own():
+    a = Curve("a", np.array([1.0, 2]), np.array([5.0, 6]), "#000000")
+    b = Curve("b", np.array([1.5, 2]), np.array([7.0, 8]), "#000000")
+    drawn = chart(Figure("f", "", "time (s)", "y", (a, b)))
+    assert "x" not in drawn
+    assert [curve["x"] for curve in drawn["curves"]] == [[1, 2], [1.5, 2]]
+    assert (drawn.get("x_label"), drawn["x_unit"]) == (None, "s"), "its ticks have the unit"
 
 
 @pytest.mark.parametrize(
@@ -400,9 +419,8 @@ def test_a_narrow_interval_has_digits(half_width, said):
 
 
 def test_gains_are_in_ones(directory, result, page):
-    charts = unpacked(Page(page).series["series-0-0"])["charts"]
-    (gain,) = (chart for chart in charts if chart["title"] == "pacing_gain")
-    assert max(v for v in gain["lines"][0]["values"] if v is not None) == pytest.approx(2.89, 0.01)
+    gain = unpacked(Page(page).series["series-0-0"])["pacing_gain"]
+    assert max(known(gain["curves"][0])) == pytest.approx(2.89, 0.01)
 
 
 def test_one_cell_has_no_figures_and_an_axis_of_one_value_no_name(tmp_path):

@@ -95,12 +95,12 @@ def test_report_needs_no_network_and_has_every_figure(reproduced):
     assert page.fetched == []
     assert len(page.plots) == len(FIGURES)
     for plot in page.plots:
-        for trace in json.loads(plot)["data"]:
-            assert len(trace["x"]) == len(trace["y"]) <= 600
+        figure = json.loads(plot)
+        for curve in figure["curves"]:
+            assert len(curve.get("x", figure.get("x"))) == len(curve["y"]) <= 600
     for finding in result.findings:
         assert finding.id in text
-    # plotly.js is 4.8 MB, and is there once.
-    assert len(text) < 8_000_000
+    assert len(text) < 3_000_000
 
 
 def test_same_seed_same_figures_and_report(short_paper, reproduced, tmp_path):
@@ -207,7 +207,7 @@ def test_all_papers_make_one_site(reproduced, tmp_path):
     assert text.count('<article class="page"') == 3, "the front page and a page per paper"
     assert 'id="front"' in text
     assert 'id="ogino2021-figure-2a"' in text, "anchors of two papers cannot clash"
-    assert text.count("plotly.js v") == 1, "plotly is in it once"
+    assert text.count("/*! https://github.com/leeoniya/uPlot") == 1, "the library is in it once"
     assert '<span lang="ja">知見</span>' in text
     shown = sum(finding.shown for finding in result.findings)
     assert f"<strong>{2 * shown} / 14</strong>" in text

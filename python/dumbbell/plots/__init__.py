@@ -1,4 +1,4 @@
-"""Figures: described once, drawn for papers (matplotlib) and for the browser (plotly)."""
+"""Figures: described once, drawn to files by matplotlib and in pages by uPlot."""
 
 from dumbbell.plots.figure import Curve, Figure, thin
 from dumbbell.plots.model_overlay import overlay

@@ -1,4 +1,4 @@
-"""What a figure shows, apart from what draws it."""
+"""What a figure shows, whatever draws it: matplotlib for print, uPlot in a page."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["MAX_MARKED", "MAX_POINTS", "Curve", "Figure", "thin"]
 
 FloatArray = npt.NDArray[np.float64]
 
-#: Points of a curve in a report: more than its pixels show nothing more.
+#: Points of a curve in a report; more would fall on the same pixels.
 MAX_POINTS = 600
-#: More points than these of a curve have no markers, which would hide the line and one another.
+#: A curve of more points has no markers: they would hide the line and each other.
 MAX_MARKED = 48
 
 
@@ -82,10 +82,14 @@ class Figure:
         Values to mark on a linear axis; empty lets the axis choose.
     x_names
         Names of the places 0, 1, … of an x axis without numbers.
+    x_range
+        Ends of the x axis; None takes those of the curves.
+    y_names
+        Names of the values 0, 1, … of a y axis without numbers: a congestion control's modes.
     y_from_zero
         Whether the y axis begins at 0.
     y_bound
-        The most that there can be, above which no axis goes on for an interval's sake.
+        The largest possible value; an interval does not stretch the y axis beyond it.
     """
 
     name: str
@@ -97,6 +101,8 @@ class Figure:
     x_ticks: tuple[float, ...] = ()
     x_values: tuple[float, ...] = ()
     x_names: tuple[str, ...] = ()
+    x_range: tuple[float, float] | None = None
+    y_names: tuple[str, ...] = ()
     y_from_zero: bool = True
     y_bound: float = math.inf
 

@@ -63,7 +63,7 @@ class SweepView:
 
     def label_of(self, metric: Metric, group: int) -> str:
         """Return the name of a curve: the group's, and whose."""
-        of = self.labels[group] if metric.per == "group" else "bottleneck"
+        of = self.labels[group] if metric.per == "group" else metric.title
         return f"{self.name}: {of}" if self.name else of
 
     def look_of(self, metric: Metric, group: int) -> tuple[str, str]:

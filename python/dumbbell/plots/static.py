@@ -1,4 +1,4 @@
-"""Figures for papers, drawn by matplotlib: PNG and SVG."""
+"""Figures as files, drawn by matplotlib."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-__all__ = ["SETTINGS", "Handles", "draw", "draw_legend", "save"]
+__all__ = ["SETTINGS", "Handles", "draw", "draw_legend", "save", "with_margin"]
 
-#: Of a y axis, beyond what is drawn, so that a flat curve is not the frame's.
+#: Room of a y axis beyond what is drawn, so that a flat curve does not lie on the frame.
 MARGIN = 0.05
 #: One column of a two-column paper and a half, in inches: labels stay readable when it is scaled.
 SIZE_INCHES = (5.0, 3.2)
 PNG_DPI = 200
-#: Its last two make the same bytes of the same figure: ids do not depend on the process.
+#: The last two make the same figure the same bytes: ids do not depend on the process.
 SETTINGS: Any = {
     "font.size": 9, "axes.grid": True, "grid.alpha": 0.3,
     "svg.hashsalt": "dumbbell", "svg.fonttype": "none",
@@ -46,7 +46,7 @@ def save(figure: Figure, directory: Path) -> tuple[Path, Path]:
     tuple of Path
         The PNG and the SVG.
     """
-    import matplotlib as mpl  # takes longer to load than a short run
+    import matplotlib as mpl  # slow to import
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
 
@@ -58,10 +58,10 @@ def save(figure: Figure, directory: Path) -> tuple[Path, Path]:
         FigureCanvasAgg(canvas)
         axes = canvas.add_subplot()
         handles = draw(axes, figure, *y_ranges([figure], whole_bars=True))
-        # Where no place is free, what lies behind shows through.
+        # Above the axes, where it covers no data.
         draw_legend(
-            axes, handles, fontsize=7, ncols=2 if len(handles) > 4 else 1, loc="best",
-            framealpha=0.6,
+            canvas, handles, fontsize=7, ncols=min(3, len(handles)), loc="outside upper center",
+            frameon=False,
         )  # fmt: skip
         canvas.savefig(png, dpi=PNG_DPI, metadata={"Software": None})
         canvas.savefig(svg, metadata={"Date": None})
@@ -69,7 +69,7 @@ def save(figure: Figure, directory: Path) -> tuple[Path, Path]:
 
 
 def draw(axes: Axes, figure: Figure, extent: Range) -> Handles:
-    """Draw a figure into axes; curves that a reader has to ask for are left out.
+    """Draw a figure into axes, without its optional curves.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def draw(axes: Axes, figure: Figure, extent: Range) -> Handles:
     figure
         What to draw.
     extent
-        Of the y axis, which has some room beyond it, but none below 0.
+        Range of the y axis; see `with_margin`.
 
     Returns
     -------
@@ -93,9 +93,12 @@ def draw(axes: Axes, figure: Figure, extent: Range) -> Handles:
     axes.set_title(figure.title, fontsize="medium")
     axes.set_xlabel(figure.x_label)
     axes.set_ylabel(figure.y_label)
-    low, high = extent
-    room = MARGIN * (high - low)
-    axes.set_ylim(low if low == 0 else low - room, high + room)
+    axes.set_ylim(*with_margin(*extent))
+    if figure.x_range:
+        axes.set_xlim(*figure.x_range)
+    if figure.y_names:
+        axes.set_ylim(-0.3, len(figure.y_names) - 0.7)
+        axes.set_yticks(range(len(figure.y_names)), figure.y_names)
     if figure.x_ticks:
         axes.set_xscale("log", base=2)
         labels = [f"{tick:g}" for tick in figure.x_ticks]
@@ -109,10 +112,16 @@ def draw(axes: Axes, figure: Figure, extent: Range) -> Handles:
     return handles
 
 
+def with_margin(low: float, high: float) -> Range:
+    """Return the ends of a y axis: what it shows and some room, but none below 0."""
+    room = MARGIN * (high - low)
+    return (low if low == 0 else low - room), high + room
+
+
 def draw_legend(place: Axes | Canvas, handles: Handles, **how: Any) -> None:
     """Name curves by what stands for them.
 
-    Left to itself, matplotlib names none whose label begins with ``_``, as a file's name may.
+    matplotlib alone would leave out labels that begin with ``_``, as a file's name may.
     """
     place.legend(list(handles.values()), list(handles), **how)
 

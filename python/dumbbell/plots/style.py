@@ -15,6 +15,7 @@ __all__ = [
     "cc_label",
     "group_colors",
     "group_labels",
+    "shades",
     "style_of",
 ]
 
@@ -28,9 +29,9 @@ class Style:
     label
         As papers write it.
     color
-        From Okabe and Ito's palette, told apart by colour-blind readers too.
+        From Okabe and Ito's palette, which colour-blind readers can distinguish.
     marker
-        matplotlib's letter; `plots.interactive` has plotly's name for it.
+        matplotlib's letter; `report/templates/charts.js` draws the same shapes.
     """
 
     label: str
@@ -39,8 +40,8 @@ class Style:
 
 
 STYLES = {
-    "copa": Style("Copa", "#0072b2", "o"),
-    "cubic": Style("CUBIC", "#d55e00", "s"),
+    "copa": Style("Copa", "#d55e00", "o"),
+    "cubic": Style("CUBIC", "#0072b2", "s"),
     "bbr": Style("BBR", "#009e73", "^"),
     "bbr3": Style("BBRv3", "#8b6d00", "v"),
     "reno": Style("Reno", "#cc79a7", "D"),
@@ -50,29 +51,29 @@ STYLES = {
     "dctcp": Style("DCTCP", "#2f4b7c", "*"),
 }
 UNKNOWN_COLOR = "#6c6c6c"
-#: For groups that would look alike otherwise: the rest of the palette.
+#: For further groups of the same congestion control: the rest of the palette.
 OTHER_COLORS = ("#e69f00", "#56b4e9", "#8b6d00", "#6c6c6c")
-#: For connections of a capture, which have no congestion control that one could know.
+#: For connections of a capture whose congestion control is unknown.
 CONNECTION_COLORS = (*(style.color for style in STYLES.values()), *OTHER_COLORS)
 
 
 def style_of(cc: str) -> Style:
-    """Return a congestion control's style; one's own gets its name and a neutral grey."""
+    """Return a congestion control's style; a user's own gets its name and a neutral grey."""
     if cc.startswith("linux/"):
-        # The kernel's own is the same algorithm, and looks like it.
+        # The kernel's own is the same algorithm and looks the same.
         style = style_of(cc.removeprefix("linux/"))
         return Style(f"Linux's {style.label}", style.color, style.marker)
     return STYLES.get(cc, Style(cc, UNKNOWN_COLOR, "v"))
 
 
 def cc_label(cc: str) -> str:
-    """Return a congestion control as it is written in a figure, parameters kept."""
+    """Return a congestion control as a figure names it, with its parameters."""
     name, colon, params = cc.partition(":")
     return style_of(name).label + colon + params
 
 
 def group_labels(scenario: Scenario) -> list[str]:
-    """Return the groups' names in a figure: the styles' where they tell the groups apart."""
+    """Return the groups' names in a figure: the styles' names where these are distinct."""
     return [
         cc_label(label) if label == str(group.cc) else label
         for group, label in zip(scenario.groups, scenario.group_labels, strict=True)
@@ -80,7 +81,7 @@ def group_labels(scenario: Scenario) -> list[str]:
 
 
 def group_colors(ccs: Sequence[str]) -> list[str]:
-    """Return a colour per group: its congestion control's, or another if a group before has it."""
+    """Return a colour per group: its congestion control's, or another if that is taken."""
     colors: list[str] = []
     for cc in ccs:
         wanted = (style_of(cc).color, *OTHER_COLORS, *CONNECTION_COLORS)
@@ -88,13 +89,20 @@ def group_colors(ccs: Sequence[str]) -> list[str]:
     return colors
 
 
+def shades(color: str, count: int) -> list[str]:
+    """Return so many shades of a colour, from itself to a light one."""
+    parts = [int(color[at : at + 2], 16) for at in (1, 3, 5)]
+    lightest = 0.6 if count > 1 else 0.0
+    steps = [lightest * index / max(count - 1, 1) for index in range(count)]
+    return ["#" + "".join(f"{round(p + (255 - p) * white):02x}" for p in parts) for white in steps]
+
+
 def buffer_colors(buffers: Sequence[str]) -> dict[str, str]:
     """Return a colour per buffer, dark for small to light for large.
 
-    Viridis without its lightest end, which a white page swallows, and its darkest, which a
-    black one does.
+    Viridis without its ends: the lightest is invisible on white paper, the darkest on black.
     """
-    import matplotlib as mpl  # takes longer to load than a short run
+    import matplotlib as mpl  # slow to import
 
     palette = mpl.colormaps["viridis"]
     steps = max(len(buffers) - 1, 1)

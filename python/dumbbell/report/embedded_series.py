@@ -1,15 +1,19 @@
-"""The time series that a page carries: of each cell's first repetition, within a bound."""
+"""The time series in a page: of each cell's first repetition, up to a size."""
 
 from __future__ import annotations
 
+import base64
+import gzip
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dumbbell.plots.result_figures import SweepView
-from dumbbell.report.run_series import pack, run_series
+from dumbbell.plots.run_figures import draw_run
+from dumbbell.report.chart import chart, script_json
 from dumbbell.sweeps import SweepResult
 
-__all__ = ["MAX_BYTES", "Embedded", "embed", "points_for"]
+__all__ = ["MAX_BYTES", "Embedded", "embed", "pack", "points_for"]
 
 #: Of all time series of a page, as text.
 MAX_BYTES = 8_000_000
@@ -30,7 +34,7 @@ class Embedded:
     which
         0, or 1 for the second of two sweeps.
     text
-        base64 of gzip of JSON.
+        Its charts: base64 of gzip of JSON.
     seed, verdict
         Of the run.
     """
@@ -50,14 +54,14 @@ def points_for(cells: int) -> int:
 def embed(
     sweeps: Sequence[SweepView], on_progress: Callable[[float], None]
 ) -> tuple[list[Embedded], int]:
-    """Pack the first repetition of each cell until the page is full.
+    """Pack the first repetition of each cell, until the page is full.
 
     Returns
     -------
     list of Embedded
         In the order of the first sweep's cells.
     int
-        Cells that had no more room.
+        Cells for which there was no room.
     """
     cells = sweeps[0].result.cells
     firsts = [first_repetitions(shown.result) for shown in sweeps]
@@ -72,9 +76,9 @@ def embed(
             at = shown.cells.get(cell.index)
             rep = None if at is None else first.get(at)
             run = None if at is None or rep is None else shown.result.runs[at, rep]
-            series = None if run is None else run_series(run, points)
-            if run is not None and series is not None:
-                text = pack(series)
+            figures = [] if run is None else draw_run(run, points)
+            if run is not None and figures:
+                text = pack([chart(figure, zooms=True) for figure in figures])
                 size += len(text)
                 seed = run.scenario.seed
                 found.append(Embedded(cell.index, which, text, seed, run.verdict.status))
@@ -87,3 +91,9 @@ def first_repetitions(result: SweepResult) -> dict[int, int]:
     for cell, rep in sorted(result.runs):
         first.setdefault(cell, rep)
     return first
+
+
+def pack(document: Any) -> str:
+    """Return a document as base64 of gzip; the same document gives the same text."""
+    text = script_json(document).encode()
+    return base64.b64encode(gzip.compress(text, compresslevel=9, mtime=0)).decode()

@@ -1,4 +1,4 @@
-"""Pages in two languages: each text once in English and once in Japanese."""
+"""Pages in two languages: each text in English and in Japanese."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from importlib import resources
 
 from markupsafe import Markup, escape
 
-__all__ = ["bilingual", "both", "japanese", "marked"]
+__all__ = ["bilingual", "japanese", "marked", "page_text"]
 
-#: What a text says as it is typed.
+#: Code in a text.
 CODE = re.compile(r"`([^`]+)`")
+#: A figure's text: what is translated, and its unit, or what it is of.
+PARTS = re.compile(r"(.*?)($| \(| · |, )(.*)", re.DOTALL)
 
 
 @cache
@@ -32,7 +34,7 @@ def both(text: str) -> list[tuple[str, str]]:
 def bilingual(text: str) -> Markup:
     """Return a text in both languages, of which the page shows one; in English if it has no other.
 
-    Measured numbers are in texts that are made when the page is; those stay English.
+    Texts with measured numbers are made with the page and stay English.
     """
     return Markup("").join(
         Markup('<span lang="{}">{}</span>').format(language, marked(words))
@@ -40,6 +42,19 @@ def bilingual(text: str) -> Markup:
         else marked(words)
         for language, words in both(text)
     )
+
+
+def page_text(text: str) -> str | dict[str, str]:
+    """Return a figure's text by language; what follows a comma or dot is not translated."""
+    known = japanese()
+    if text in known:
+        return {"en": text, "ja": known[text]}
+    parts = PARTS.fullmatch(text)
+    head, mark, tail = parts.groups() if parts else (text, "", "")
+    if head not in known:
+        return text
+    unit = tail.removesuffix(")")
+    return {"en": text, "ja": known[head] + mark + tail.replace(unit, known.get(unit, unit))}
 
 
 def marked(text: str) -> Markup:

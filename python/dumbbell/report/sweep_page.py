@@ -1,25 +1,20 @@
-"""The report of a sweep, or of one run, as one HTML file that needs no network."""
+"""The report of a sweep, or of one run: one HTML file that needs no network."""
 
 from __future__ import annotations
 
-import json
-import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
 from dumbbell.metrics import Metric
-from dumbbell.plots import Figure
 from dumbbell.plots.result_figures import ResultFigures
-from dumbbell.plots.sweep_layout import Facet
 from dumbbell.plots.y_range import y_ranges
+from dumbbell.report.chart import chart, script_json
 from dumbbell.report.embedded_series import Embedded, embed
-from dumbbell.report.panel_svg import AxisName, Place, draw_key, draw_panel
 from dumbbell.report.rerun import rerun_text, seeds_text
 from dumbbell.report.side_by_side import Comparison, compare_sweeps
 from dumbbell.report.summary_table import CellTable, make_tables
@@ -30,39 +25,29 @@ from dumbbell.sweeps import SweepResult
 
 __all__ = ["MAX_CELLS", "MAX_PLACES", "render_sweep", "write_sweep_report"]
 
-#: Metrics that are seen at once, as far as the runs have them; the others are a click away.
+#: Metrics shown at once, where the runs have them; the others are folded.
 FIRST = (
     "goodput_per_flow_bps", "share", "queue_delay_mean_us", "utilization", "jain",
     "retransmission_rate", "drop_rate", "rtt_mean_us",
 )  # fmt: skip
-#: Cells that the tables have at most; rows.parquet has all.
+#: Cells in the tables, at most; rows.parquet has all.
 MAX_CELLS = 1_500
-#: Places of all panels together, which bounds the page: beyond it, metrics are left out.
+#: Points of all panels together; beyond these, metrics are left out to keep the page small.
 MAX_PLACES = 12_000
 
 
 @dataclass(frozen=True)
-class Legend:
-    """A curve's name with a piece of it, for the line above the panels."""
-
-    label: str
-    key: Markup
-    is_model: bool
-
-
-@dataclass(frozen=True)
 class Multiples:
-    """A metric over the axes: a panel per facet."""
+    """A metric over the axes: per facet, its title and its chart's JSON."""
 
     metric: Metric
-    legend: tuple[Legend, ...]
     panels: tuple[tuple[str, Markup], ...]
     is_first: bool
 
 
 @dataclass(frozen=True)
 class SweepPage:
-    """What the page is made of.
+    """The page's content.
 
     Attributes
     ----------
@@ -71,13 +56,13 @@ class SweepPage:
     results
         The sweep, or the two.
     verdicts, remarks
-        Of each: how many runs of each verdict, and what they remark.
+        Of each: runs by verdict, and the remarks.
     builds
         Of each: (congestion control, build, parameters).
     seeds
         Of each.
     multiples
-        Small multiples by metric; `left_out` are those that the page has no room for.
+        Small multiples by metric; `left_out` are the metrics that did not fit.
     tables
         Means and intervals of the cells; `cells_left_out` more have no row.
     places
@@ -85,9 +70,9 @@ class SweepPage:
     per_group, per_run
         The tables' metrics.
     comparison
-        The two beside one another; None for one.
+        The two compared; None for one.
     series
-        Time series for the script; `series_left_out` cells have none.
+        Time series of the cells; `series_left_out` cells have none.
     labels
         Of the cells, by index.
     """
@@ -117,7 +102,7 @@ class SweepPage:
 
     @property
     def is_run(self) -> bool:
-        """Whether there is but one run."""
+        """Whether there is only one run."""
         return len(self.results) == 1 and len(self.result.runs) == 1 and not self.result.axes
 
 
@@ -148,51 +133,39 @@ def render_sweep(
     result
         The sweep; a single run is a sweep without axes.
     against
-        Another sweep to put beside it.
+        Another sweep to compare it with.
     language
         ``en`` or ``ja``: what the page opens in; empty leaves it to the browser.
     on_progress
-        Told the share that is done, and what is done next.
+        Called with the share done and what comes next.
 
     Raises
     ------
     ResultError
         The two have no cell in common, or a run cannot be read.
     """
-    tell = on_progress or (lambda _share, _what: None)
-    page = gather(result, against, tell)
-    tell(0.95, "writing the page")
-    vendored = resources.files("dumbbell.report").joinpath("vendor", "uplot")
+    report = on_progress or (lambda _share, _what: None)
+    page = gather(result, against, report)
+    report(0.95, "writing the page")
     return render_template(
         "sweep.html.j2",
         page=page,
         language=language,
-        scripts={
-            # uPlot's own, and no text of a user's.
-            name: Markup(vendored.joinpath(file).read_text(encoding="utf-8"))  # noqa: S704
-            for name, file in (("js", "uPlot.iife.min.js"), ("css", "uPlot.min.css"))
-        },
         rerun=rerun_text,
         seeds_text=seeds_text,
         labels_json=script_json(list(page.labels)),
     )
 
 
-def script_json(document: Any) -> Markup:
-    """Return JSON that is safe inside a script element: nothing in it can close that."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    return Markup(text.replace("<", "\\u003c"))  # noqa: S704
-
-
 def gather(
-    result: SweepResult, against: SweepResult | None, tell: Callable[[float, str], None]
+    result: SweepResult, against: SweepResult | None, report: Callable[[float, str], None]
 ) -> SweepPage:
-    """Gather what the page is made of."""
+    """Gather the page's content."""
     results = (result,) if against is None else (result, against)
     names = (result.name,) if against is None else ("A", "B")
-    tell(0.0, "reading the verdicts")
+    report(0.0, "reading the verdicts")
     remarks = tuple(tuple(verdict_notes(each)) for each in results)
-    tell(0.1, "computing intervals")
+    report(0.1, "computing intervals")
     figures = ResultFigures(result, against)
     first, more = chosen_metrics(figures)
     per_group = tuple(metric for metric in first if metric.per == "group")
@@ -200,13 +173,13 @@ def gather(
     multiples, left_out = [], []
     room = MAX_PLACES // max(1, len(result.cells))
     for index, metric in enumerate([*first, *more] if len(result.cells) > 1 else []):
-        tell(0.1 + 0.3 * index / (len(first) + len(more)), f"drawing {metric.name}")
+        report(0.1 + 0.3 * index / (len(first) + len(more)), f"drawing {metric.name}")
         if index < max(1, room):
             multiples.append(draw_multiples(figures, metric, is_first=metric in first))
         else:
             left_out.append(metric.name)
     series, series_left_out = embed(
-        figures.shown, lambda share: tell(0.4 + 0.5 * share, "time series")
+        figures.shown, lambda share: report(0.4 + 0.5 * share, "time series")
     )
     return SweepPage(
         names=names,
@@ -230,11 +203,11 @@ def gather(
 
 
 def chosen_metrics(figures: ResultFigures) -> tuple[list[Metric], list[Metric]]:
-    """Return the metrics that are seen at once, and the others."""
+    """Return the metrics shown at once, and the others."""
     groups = len(figures.first.labels)
     known = {metric.name: metric for metric in figures.metrics}
     if groups == 1:
-        known.pop("share", None)  # which is 100 % throughout
+        known.pop("share", None)  # always 100 %
     first = [known[name] for name in FIRST if name in known]
     return first, [metric for metric in known.values() if metric not in first]
 
@@ -243,46 +216,14 @@ def draw_multiples(figures: ResultFigures, metric: Metric, *, is_first: bool) ->
     """Draw a metric over the axes."""
     drawn = figures.draw(metric)
     extents = y_ranges(drawn, whole_bars=False)
-    layout = figures.layout
-    axis, bracket, unit = layout.x_label.partition(" (")
-    x_name, y_name = AxisName(axis, bracket + unit), AxisName(metric.title, unit_of(metric))
-    curves = {
-        curve.label: Legend(curve.label, draw_key(curve), curve.dashed)
-        for figure in drawn
-        for curve in figure.curves
-    }
     panels = tuple(
         (
-            figure.title,
-            draw_panel(figure, places_of(figures, metric, facet, figure), extent, x_name, y_name),
+            facet.label,
+            script_json(chart(figure, extent=extent, cells=[c.index for c in facet.cells])),
         )
-        for facet, figure, extent in zip(layout.facets, drawn, extents, strict=True)
+        for facet, figure, extent in zip(figures.layout.facets, drawn, extents, strict=True)
     )
-    return Multiples(metric, tuple(curves.values()), panels, is_first)
-
-
-def unit_of(metric: Metric) -> str:
-    """Return a metric's unit as it follows the title; nothing for a number without one."""
-    unit = metric.shown_unit or ("" if metric.unit == "1" else metric.unit)
-    return f" ({unit})" if unit else ""
-
-
-def places_of(figures: ResultFigures, metric: Metric, facet: Facet, figure: Figure) -> list[Place]:
-    """Return what a reader can point at, with what it says."""
-    measured = [curve for curve in figure.curves if not curve.dashed]
-    unit = unit_of(metric)[2:-1]
-    places = []
-    for index, cell in enumerate(facet.cells):
-        said = "; ".join(
-            f"{curve.label} {curve.y[index]:.4g}"
-            for curve in measured
-            if math.isfinite(curve.y[index])
-        )
-        where = figures.layout.place_of(cell)
-        places.append(
-            Place(cell.index, f"{where}: {said} {unit}".rstrip() if said else f"{where}: –")
-        )
-    return places
+    return Multiples(metric, panels, is_first)
 
 
 def builds_of(result: SweepResult) -> tuple[tuple[str, str, str], ...]:

@@ -1,8 +1,9 @@
-"""What every page is made with: the templates, and data inside scripts."""
+"""How every page is made: templates, scripts, and data inside scripts."""
 
 from __future__ import annotations
 
 import tempfile
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from markupsafe import Markup
 
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.plots import Figure
-from dumbbell.plots.interactive import plotly_js, to_plotly_json
+from dumbbell.report.chart import chart, script_json
 from dumbbell.report.language import bilingual, marked
 
 __all__ = ["plot", "render_template", "write_page"]
@@ -28,7 +29,7 @@ def render_template(name: str, language: str = "", **values: Any) -> str:
     values
         The template's own.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # only pages need it
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # slow to import
 
     environment = Environment(
         loader=PackageLoader("dumbbell.report"),
@@ -43,14 +44,19 @@ def render_template(name: str, language: str = "", **values: Any) -> str:
         engine_version=ENGINE_VERSION,
         t=bilingual,
         marked=marked,
-        # plotly's own, and no text of a user's.
-        plotly_js=lambda: Markup(plotly_js()),  # noqa: S704
+        uplot=uplot,
     )
 
 
+def uplot(file: str) -> Markup:
+    """Return uPlot's script or style sheet."""
+    vendored = resources.files("dumbbell.report").joinpath("vendor", "uplot", file)
+    return Markup(vendored.read_text(encoding="utf-8"))  # noqa: S704 -- no text of a user's
+
+
 def plot(figure: Figure) -> tuple[Figure, Markup]:
-    """Return a figure with its data, safe inside a script element: nothing in it can close that."""
-    return figure, Markup(to_plotly_json(figure).replace("<", "\\u003c"))  # noqa: S704
+    """Return a figure with its JSON for the page's script."""
+    return figure, script_json(chart(figure))
 
 
 def write_page(text: str, path: Path) -> Path:

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dumbbell.report.envelope import TimeGrid, rounded
+from dumbbell.plots.time_grid import TimeGrid
+from dumbbell.report.chart import rounded
 
 
 def test_no_peak_is_lost_and_their_order_is_kept():
@@ -45,4 +46,8 @@ def test_the_mean_of_the_means_is_the_mean():
 
 
 def test_what_is_missing_is_none_and_digits_are_few():
-    assert rounded(np.array([np.nan, 1 / 3, 2.0, 123456.0])) == [None, 0.3333, 2, 123500]
+    assert rounded(np.array([np.nan, 1 / 3, 2.0, 123456.0])) == [None, 0.3333, 2, 123460]
+
+
+def test_values_that_differ_little_keep_their_difference():
+    assert rounded(np.array([1000.12345, 1000.12399])) == [1000.12345, 1000.12399]

@@ -1,23 +1,19 @@
-"""Time series with as many points as a screen shows, and no peak lost."""
+"""Time series reduced to as many points as a figure shows, without losing a peak."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["TimeGrid", "rounded"]
+__all__ = ["TimeGrid"]
 
 FloatArray = npt.NDArray[np.float64]
 
-#: Significant digits of a value in a page: finer than a pixel.
-DIGITS = 4
-
 
 class TimeGrid:
-    """The instants that all series of a run are shown at.
+    """The times at which all series of a run are drawn.
 
     Parameters
     ----------
@@ -26,8 +22,8 @@ class TimeGrid:
     sample_s
         Between two samples.
     max_points
-        Of a series. With more samples than these, the run is cut into half as many equal bins and
-        each has two points.
+        Of a series. A run with more samples is cut into half as many equal bins, of two points
+        each.
     """
 
     def __init__(self, duration_s: float, sample_s: float, max_points: int) -> None:
@@ -38,13 +34,13 @@ class TimeGrid:
 
     @property
     def time_s(self) -> FloatArray:
-        """The instants, s: those of the samples, or the middles of each bin's two halves."""
+        """The times, s: those of the samples, or the middles of each bin's two halves."""
         if self.is_exact:
             return self.bin_s * np.arange(1, self.bins + 1, dtype=np.float64)
         return self.bin_s * (0.25 + 0.5 * np.arange(2 * self.bins, dtype=np.float64))
 
     def extremes(self, time_s: FloatArray, values: FloatArray) -> FloatArray:
-        """Return each bin's smallest and largest value, in the order that they came in.
+        """Return each bin's smallest and largest value, in the order in which they occurred.
 
         Parameters
         ----------
@@ -54,7 +50,7 @@ class TimeGrid:
         Returns
         -------
         array
-            One value per instant of `time_s`; NaN in a bin without samples.
+            One value per time of `time_s`; NaN in a bin without samples.
         """
         starts, at, kept = self._bins_of(time_s, values)
         out = np.full((self.bins, 1 if self.is_exact else 2), np.nan)
@@ -85,10 +81,10 @@ class TimeGrid:
     def _bins_of(
         self, time_s: FloatArray, values: FloatArray
     ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], FloatArray]:
-        """Return where each bin's samples begin, which bins have any, and the samples."""
+        """Return where each bin's samples start, which bins have any, and the samples."""
         known = np.isfinite(values)
         kept = values[known]
-        # A sample stands for what came before it: that at the end is the last bin's.
+        # A sample stands for the time before it: the one at the end belongs to the last bin.
         bins = np.clip(np.ceil(time_s[known] / self.bin_s - 1e-6) - 1, 0, self.bins - 1)
         at, starts = np.unique(bins.astype(np.intp), return_index=True)
         return starts, at, kept
@@ -97,19 +93,8 @@ class TimeGrid:
 def first_place(
     values: FloatArray, starts: npt.NDArray[np.intp], wanted: FloatArray
 ) -> npt.NDArray[np.intp]:
-    """Return where in each bin the wanted value first is."""
+    """Return where in each bin the wanted value first occurs."""
     counts = np.diff(np.append(starts, values.size))
     places = np.where(values == np.repeat(wanted, counts), np.arange(values.size), values.size)
     found: npt.NDArray[np.intp] = np.minimum.reduceat(places, starts)
     return found
-
-
-def rounded(values: FloatArray) -> list[Any]:
-    """Return values for JSON: few digits, None for NaN, whole numbers without a point."""
-    return [None if math.isnan(value) else short(value) for value in values.tolist()]
-
-
-def short(value: float) -> float | int:
-    """Round to the digits that a page needs."""
-    near = float(f"{value:.{DIGITS}g}")
-    return int(near) if near.is_integer() else near

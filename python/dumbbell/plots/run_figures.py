@@ -1,0 +1,252 @@
+"""A run over time: goodput, cwnd, RTT, the queue, and the congestion controls' own state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dumbbell.congestion_control import congestion_controls
+from dumbbell.errors import ResultError, nearest
+from dumbbell.plots.figure import MAX_POINTS, Curve, Figure, FloatArray
+from dumbbell.plots.style import UNKNOWN_COLOR, group_colors, group_labels, shades
+from dumbbell.plots.time_grid import TimeGrid
+from dumbbell.run import Run
+from dumbbell.run.series import to_floats
+
+__all__ = ["MAX_FLOW_LINES", "SERIES", "draw_run", "draw_series"]
+
+#: Points of a goodput curve; of a run with more samples, half as many means.
+RATE_POINTS = 200
+#: Flows of a run that have a curve each; with more flows, each group has one.
+MAX_FLOW_LINES = 8
+#: State series of a congestion control, in the order in which it declares them.
+MAX_STATES = 8
+#: Unit suffixes of state series, and what they are drawn in.
+STATE_UNITS = (
+    ("_bps", "Mbit/s", 1e-6), ("_us", "ms", 1e-3), ("_ms", "ms", 1.0), ("_ns", "ms", 1e-6),
+    ("_pkts", "packets", 1.0), ("_bytes", "bytes", 1.0), ("_pct", "%", 1.0),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A column of a table that can be drawn.
+
+    Attributes
+    ----------
+    column
+        Its name.
+    title, unit
+        As an axis is labelled.
+    scale
+        From the column's unit to that one.
+    table
+        ``flows`` or ``queue``.
+    """
+
+    column: str
+    title: str
+    unit: str
+    scale: float = 1.0
+    table: str = "flows"
+
+
+#: What every run can be drawn by; its congestion controls' state series come after these.
+SERIES = {
+    "goodput": Quantity("goodput_bps", "goodput", "Mbit/s", 1e-6),
+    "cwnd": Quantity("cwnd_pkts", "cwnd", "packets"),
+    "inflight": Quantity("inflight_pkts", "inflight", "packets"),
+    "rtt": Quantity("rtt_us", "RTT", "ms", 1e-3),
+    "queue": Quantity("backlog_pkts", "queue", "packets", table="queue"),
+    "sojourn": Quantity("sojourn_us", "time in the queue", "ms", 1e-3, table="queue"),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve's name and colour, and the numbers of the flows that it is the mean of."""
+
+    label: str
+    color: str
+    flows: tuple[int, ...]
+
+
+def draw_run(run: Run, max_points: int = MAX_POINTS) -> list[Figure]:
+    """Draw every series of a run that has values; nothing if the run recorded none.
+
+    Parameters
+    ----------
+    run
+        The run.
+    max_points
+        Of a curve.
+    """
+    if run.scenario.sample == 0 or not run.tables:
+        return []
+    grid = TimeGrid(run.summary["duration_ns"] / 1e9, run.scenario.sample.seconds, max_points)
+    lines = flow_lines(run)
+    figures = [draw_quantity(run, grid, lines, name) for name in SERIES]
+    for group in range(len(run.scenario.groups)):
+        figures += draw_states(run, grid, group)
+    return [figure for figure in figures if any(np.isfinite(c.y).any() for c in figure.curves)]
+
+
+def draw_series(run: Run, names: Sequence[str]) -> list[Figure]:
+    """Draw some series of a run.
+
+    Parameters
+    ----------
+    run
+        The run.
+    names
+        Of `SERIES`, or of the congestion controls' state series: ``mode``.
+
+    Raises
+    ------
+    ResultError
+        The run has no such series.
+    """
+    drawn = draw_run(run)
+    if not drawn:
+        raise ResultError(
+            "the run recorded no time series; run it with a sample interval, like `10ms`"
+        )
+    known = list(dict.fromkeys(figure.name.rpartition(".")[2] for figure in drawn))
+    for name in names:
+        if name not in known:
+            hint = nearest(name, known) or f": it has {', '.join(known)}"
+            raise ResultError(f"the run has no series `{name}`{hint}")
+    return [f for name in names for f in drawn if f.name.rpartition(".")[2] == name]
+
+
+def flow_lines(run: Run) -> list[Line]:
+    """Return a line per flow; with many flows, one per group."""
+    flows = run.summary["flows"]
+    labels = group_labels(run.scenario)
+    colors = colors_of(run)
+    members = [
+        tuple(flow["flow"] for flow in flows if flow["group"] == group)
+        for group in range(len(labels))
+    ]
+    if len(flows) > MAX_FLOW_LINES:
+        return [
+            Line(f"{label}, mean of the flows", color, numbers)
+            for label, color, numbers in zip(labels, colors, members, strict=True)
+        ]
+    return [
+        Line(label if len(flows) == len(labels) else f"{label}, flow {flow}", shade, (flow,))
+        for label, color, numbers in zip(labels, colors, members, strict=True)
+        for flow, shade in zip(numbers, shades(color, len(numbers)), strict=True)
+    ]
+
+
+def colors_of(run: Run) -> list[str]:
+    """Return each group's colour."""
+    return group_colors([group.cc.name for group in run.scenario.groups])
+
+
+def draw_quantity(run: Run, grid: TimeGrid, lines: Sequence[Line], name: str) -> Figure:
+    """Draw a column of the flows or of the bottleneck's queue."""
+    quantity = SERIES[name]
+    curves = []
+    if quantity.table == "queue":
+        time_s, values = (
+            to_floats(run.queue["time_us"]) / 1e6,
+            to_floats(run.queue[quantity.column]),
+        )
+        drawn = grid.extremes(time_s, quantity.scale * values)
+        curves.append(Curve("bottleneck", grid.time_s, drawn, UNKNOWN_COLOR))
+    else:
+        # Extremes of a rate are single bursts: its points are means.
+        rates = TimeGrid(grid.bins * grid.bin_s, run.scenario.sample.seconds, RATE_POINTS)
+        for line in lines:
+            time_s, values = column_of(run.flows, line.flows, quantity.column)
+            if name == "goodput":
+                x, y = rates.middles_s, rates.means(time_s, quantity.scale * values)
+            else:
+                x, y = grid.time_s, grid.extremes(time_s, quantity.scale * values)
+            curves.append(Curve(line.label, x, y, line.color))
+    return figure_of(run, name, quantity.title, quantity.title, quantity.unit, curves)
+
+
+def figure_of(
+    run: Run, name: str, title: str, label: str, unit: str, curves: Sequence[Curve],
+    y_names: Sequence[str] = (),
+) -> Figure:  # fmt: skip
+    """Return a figure over the time of a run."""
+    return Figure(
+        name=name,
+        title=title,
+        x_label="time (s)",
+        y_label=f"{label} ({unit})" if unit else label,
+        curves=tuple(curves),
+        x_range=(0.0, run.summary["duration_ns"] / 1e9),
+        y_names=tuple(y_names),
+    )
+
+
+def column_of(
+    table: pa.Table, numbers: Sequence[int], column: str
+) -> tuple[FloatArray, FloatArray]:
+    """Return time in s and a column of a flow, or its mean over several flows at each sample."""
+    table = table.select(["time_us", "flow", column])
+    wanted = pa.array(numbers, table.schema.field("flow").type)
+    table = table.filter(pc.is_in(table["flow"], wanted))
+    time_s, values = to_floats(table["time_us"]) / 1e6, to_floats(table[column])
+    return mean_at_each_sample(time_s, values) if len(numbers) > 1 else (time_s, values)
+
+
+def mean_at_each_sample(time_s: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean of the flows that have a value at each time."""
+    known = np.isfinite(values)
+    times, which = np.unique(time_s[known], return_inverse=True)
+    sums = np.bincount(which, weights=values[known], minlength=times.size)
+    return times, sums / np.bincount(which, minlength=times.size)
+
+
+def draw_states(run: Run, grid: TimeGrid, group: int) -> list[Figure]:
+    """Draw the state of a group's first flow; nothing if its congestion control records none."""
+    try:
+        table = run.state(group)
+    except KeyError:
+        return []
+    table = table.filter(pc.equal(table["flow"], pc.min(table["flow"])))
+    time_s = to_floats(table["time_us"]) / 1e6
+    label, color = group_labels(run.scenario)[group], colors_of(run)[group]
+    known = congestion_controls().get(run.scenario.groups[group].cc.name)
+    declared = {series.name: series.unit for series in known.series} if known else {}
+    figures = []
+    for column in [name for name in table.column_names if name not in ("time_us", "flow")]:
+        values, names = state_values(table[column])
+        title, unit, scale = state_unit(column, declared.get(column, ""))
+        curve = Curve(label, grid.time_s, grid.extremes(time_s, scale * values), color)
+        name = f"state-{group}.{title}"
+        figures.append(figure_of(run, name, f"{title} · {label}", title, unit, [curve], names))
+    return figures[:MAX_STATES]
+
+
+def state_unit(name: str, declared: str) -> tuple[str, str, float]:
+    """Return a state's name without its unit, the unit it is drawn in, and the factor to it.
+
+    A state declared in fractions, like BBR's gains in ``/256``, is drawn as a plain number.
+    """
+    for suffix, unit, scale in STATE_UNITS:
+        if name.endswith(suffix):
+            return name.removesuffix(suffix), unit, scale
+    if declared.startswith("/") and declared[1:].isdigit():
+        return name, "", 1 / int(declared[1:])
+    return name, "", 1.0
+
+
+def state_values(column: pa.ChunkedArray) -> tuple[FloatArray, list[str]]:
+    """Return a state as numbers, and the names of 0, 1, … if it has names."""
+    values = column.combine_chunks()
+    if pa.types.is_string(values.type):
+        values = values.dictionary_encode()
+    if pa.types.is_dictionary(values.type):
+        return to_floats(values.indices), values.dictionary.to_pylist()
+    return to_floats(values), []

@@ -1,0 +1,108 @@
+"""A figure as the page's script draws it (`templates/charts.js`)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from dumbbell.plots.figure import Curve, Figure, FloatArray, thin
+from dumbbell.plots.static import with_margin
+from dumbbell.plots.y_range import Range, y_ranges
+from dumbbell.report.language import page_text
+
+__all__ = ["chart", "rounded", "script_json"]
+
+#: A value has at least so many significant digits, and resolves its curve's range into 10^-DIGITS.
+DIGITS = 4
+TIME_AXIS = "time (s)"
+
+
+def chart(
+    figure: Figure, *, extent: Range | None = None, cells: Sequence[int] = (), zooms: bool = False
+) -> dict[str, Any]:
+    """Return a figure for the script.
+
+    Parameters
+    ----------
+    figure
+        What to draw.
+    extent
+        Range of the y axis; None takes the one that shows every interval.
+    cells
+        Of a sweep, in the order of the first curve's points: a click picks one.
+    zooms
+        Whether the y axis follows the part of the x axis that the reader selects.
+    """
+    shared = figure.curves[0].x if figure.curves else np.zeros(0)
+    low, high = extent or y_ranges([figure], whole_bars=True)[0]
+    found = {
+        "name": figure.name,
+        "title": page_text(figure.title),
+        "x_label": "" if figure.x_label == TIME_AXIS else page_text(figure.x_label),
+        "x_unit": "s" if figure.x_label == TIME_AXIS else "",
+        "y_label": page_text(figure.y_label),
+        "x": rounded(shared) if same_x(figure, shared) else [],
+        "x_range": figure.x_range,
+        "ticks": figure.x_ticks,
+        "values": figure.x_values,
+        "names": figure.x_names,
+        "y_names": figure.y_names,
+        "range": None if zooms else with_margin(low, high),
+        "cells": list(cells),
+        "curves": [curve_of(curve, has_x=not same_x(figure, shared)) for curve in figure.curves],
+    }
+    return {key: value for key, value in found.items() if value not in (None, "", (), [])}
+
+
+def same_x(figure: Figure, shared: FloatArray) -> bool:
+    """Whether all curves have their points at the same places, few enough to draw all."""
+    return all(
+        np.array_equal(curve.x, shared)
+        and not curve.strokes
+        and thin(curve.x, curve.y)[0] is curve.x
+        for curve in figure.curves
+    )
+
+
+def curve_of(curve: Curve, *, has_x: bool) -> dict[str, Any]:
+    """Return a curve for the script, without what is as usual."""
+    x, y = curve.x, curve.y
+    if has_x and not curve.strokes:
+        x, y = thin(x, y)
+    found: dict[str, Any] = {
+        "label": page_text(curve.label), "color": curve.color, "marker": curve.marker,
+        "y": rounded(y), "dashed": curve.dashed, "points": curve.points, "strokes": curve.strokes,
+        "hollow": curve.hollow, "off": curve.optional,
+    }  # fmt: skip
+    if has_x:
+        found["x"] = rounded(x)
+    if curve.low is not None and curve.high is not None:
+        found["low"], found["high"] = rounded(curve.low), rounded(curve.high)
+    return {key: value for key, value in found.items() if value not in ("", False)}
+
+
+def rounded(values: FloatArray) -> list[Any]:
+    """Return values for JSON: few digits, None for NaN, whole numbers without a point."""
+    known = values[np.isfinite(values)]
+    span = float(known.max() - known.min()) if known.size else 0.0
+    places = DIGITS - math.floor(math.log10(span)) if span > 0 else -math.inf
+    return [short(value, places) if math.isfinite(value) else None for value in values.tolist()]
+
+
+def short(value: float, places: float) -> float | int:
+    """Round to `places` after the point, or to four significant digits if these are more."""
+    if value == 0:
+        return 0
+    near = round(value, int(max(places, DIGITS - 1 - math.floor(math.log10(abs(value))))))
+    return int(near) if near.is_integer() else near
+
+
+def script_json(document: Any) -> Markup:
+    """Return JSON that is safe inside a script element: it cannot close the element."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c"))  # noqa: S704

@@ -1,0 +1,402 @@
+// Draws the page's figures with uPlot. A `.plot` is followed by its figure as JSON (report/chart.py)
+// and drawn when it comes near the screen. `.plot`s in one `.multiples` share its legend.
+(function () {
+  "use strict";
+  const root = document.documentElement;
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const FONT = "11px system-ui, sans-serif";
+  const MAX_MARKED = 48;
+  const drawn = new Map();
+  const legends = new Map();
+  let printing = false;
+
+  function colour(name) { return getComputedStyle(root).getPropertyValue(name).trim(); }
+  function words(text) { return typeof text === "object" ? text[root.lang] || text.en : text; }
+  // What a curve is called whatever the page's language is.
+  function nameOf(curve) { return typeof curve.label === "object" ? curve.label.en : curve.label; }
+  // Okabe and Ito's colours are made for white paper.
+  function bright(hex) {
+    if (!hex) { return colour("--ink"); }
+    if (!dark.matches || root.classList.contains("paper")) { return hex; }
+    const parts = [1, 3, 5].map(function (at) { return Math.min(255, Math.round(parseInt(hex.slice(at, at + 2), 16) * 1.3 + 25)); });
+    return "rgb(" + parts.join(",") + ")";
+  }
+  const ruler = document.createElement("canvas").getContext("2d");
+  function widest(names) {
+    ruler.font = FONT;
+    return Math.max(0, ...names.map(function (name) { return ruler.measureText(name).width; }));
+  }
+
+  // Markers, by matplotlib's letters: corners as [distance, turns from the top].
+  function regular(corners, turn) { return Array.from({ length: corners }, function (_, at) { return [1, turn + at / corners]; }); }
+  const cross = [[0.45, 0.125], [1.1, 0.19], [1.1, 0.31], [0.45, 0.375], [1.1, 0.44], [1.1, 0.56], [0.45, 0.625], [1.1, 0.69], [1.1, 0.81], [0.45, 0.875], [1.1, 0.94], [1.1, 1.06]];
+  const MARKERS = {
+    s: regular(4, 0.125), D: regular(4, 0), "^": regular(3, 0), v: regular(3, 0.5), p: regular(5, 0), P: cross,
+    X: cross.map(function (corner) { return [corner[0], corner[1] + 0.125]; }),
+    "*": Array.from({ length: 10 }, function (_, at) { return [at % 2 ? 0.5 : 1.25, at / 10]; }),
+  };
+  function mark(path, marker, x, y, size) {
+    const corners = MARKERS[marker];
+    if (!corners) { path.moveTo(x + size, y); path.arc(x, y, size * 0.9, 0, 2 * Math.PI); return; }
+    corners.forEach(function (corner, at) {
+      const angle = 2 * Math.PI * corner[1], far = corner[0] * size * 1.15;
+      path[at ? "lineTo" : "moveTo"](x + far * Math.sin(angle), y - far * Math.cos(angle));
+    });
+    path.closePath();
+  }
+  function dashOf(curve) { return curve.dashed ? [5, 3] : curve.hollow ? [1.5, 2.5] : undefined; }
+
+  // The numbers as uPlot wants them: one x for all curves.
+  function aligned(figure) {
+    const tables = figure.curves.map(function (curve) {
+      const x = curve.x || figure.x;
+      const keep = x.map(function (_, at) { return at; }).filter(function (at) { return x[at] !== null; });
+      return [keep.map(function (at) { return x[at]; }), keep.map(function (at) { return curve.y[at]; })];
+    });
+    return figure.curves.every(function (curve) { return !curve.x; })
+      ? [figure.x].concat(figure.curves.map(function (curve) { return curve.y; }))
+      : uPlot.join(tables);
+  }
+  // Each point of a curve on the canvas; what is out of sight is left out by the clip.
+  function placesOf(u, figure, curve, visit) {
+    (curve.x || figure.x).forEach(function (x, at) {
+      if (x !== null && curve.y[at] !== null) { visit(u.valToPos(x, "x", true), u.valToPos(curve.y[at], "y", true), at); }
+    });
+  }
+  function strokes(figure, curve) {
+    return function (u) {
+      const path = new Path2D();
+      let pen = false;
+      (curve.x || figure.x).forEach(function (x, at) {
+        if (x === null || curve.y[at] === null) { pen = false; return; }
+        path[pen ? "lineTo" : "moveTo"](u.valToPos(x, "x", true), u.valToPos(curve.y[at], "y", true));
+        pen = true;
+      });
+      return { stroke: path, fill: null, clip: null, band: null, gaps: null, flags: 1 };
+    };
+  }
+  function decorate(figure) {
+    const barred = figure.curves.filter(function (curve) { return curve.low; });
+    return function (u, series) {
+      const curve = figure.curves[series - 1];
+      if (!curve || !u.series[series].show) { return; }
+      const ctx = u.ctx, ratio = uPlot.pxRatio, box = u.bbox, size = 3.2 * ratio;
+      // Curves with intervals stand a little apart, so that these can be told from one another.
+      const aside = curve.low ? (barred.indexOf(curve) - (barred.length - 1) / 2) * 2 * ratio : 0;
+      const bars = new Path2D(), marks = new Path2D(), clip = new Path2D();
+      clip.rect(box.left - size, box.top - size, box.width + 2 * size, box.height + 2 * size);
+      const marked = curve.marker && (curve.points || curve.y.length <= MAX_MARKED);
+      placesOf(u, figure, curve, function (x, y, at) {
+        if (curve.low && curve.high[at] > curve.low[at]) {
+          bars.moveTo(x + aside, u.valToPos(curve.low[at], "y", true));
+          bars.lineTo(x + aside, u.valToPos(curve.high[at], "y", true));
+          [curve.low[at], curve.high[at]].forEach(function (end) {
+            const level = u.valToPos(end, "y", true);
+            bars.moveTo(x + aside - 2.5 * ratio, level);
+            bars.lineTo(x + aside + 2.5 * ratio, level);
+          });
+        }
+        if (marked) { mark(marks, curve.marker, x + aside, y, size); }
+      });
+      ctx.save();
+      ctx.clip(clip);
+      ctx.setLineDash([]);
+      ctx.strokeStyle = bright(curve.color);
+      ctx.fillStyle = curve.hollow ? colour("--card") : bright(curve.color);
+      ctx.lineWidth = 1.1 * ratio;
+      ctx.stroke(bars);
+      ctx.fill(marks);
+      if (curve.hollow) { ctx.stroke(marks); }
+      ctx.restore();
+    };
+  }
+
+  function rangeOfY(figure) {
+    if (figure.y_names) { return [-0.3, figure.y_names.length - 0.7]; }
+    if (figure.range) { return figure.range; }
+    return function (u, low, high) {
+      const top = high > 0 ? high * 1.06 : high;
+      const bottom = low >= 0 && low < top * 0.6 ? 0 : low - 0.04 * (top - low);
+      return bottom < top ? [bottom, top] : [bottom - 1, bottom + 1];
+    };
+  }
+  function scaleOfX(figure, data) {
+    const ends = figure.x_range || [data[0][0], data[0][data[0].length - 1]];
+    // All that there is, unless the reader has chosen a part.
+    const chosen = function (low, high) { return low > data[0][0] || high < data[0][data[0].length - 1]; };
+    if (figure.ticks) {
+      const room = Math.pow(ends[1] / ends[0], 0.04) || 1;
+      return { time: false, distr: 3, log: 2, range: function (u, low, high) { return chosen(low, high) ? [low, high] : [ends[0] / room, ends[1] * room]; } };
+    }
+    const room = figure.x_range ? 0 : ends[0] === ends[1] ? 1 : data[0].length > 2 * MAX_MARKED ? 0 : 0.04 * (ends[1] - ends[0]);
+    return { time: false, range: function (u, low, high) { return chosen(low, high) ? [low, high] : [ends[0] - room, ends[1] + room]; } };
+  }
+  // As many of the names as have room beside one another.
+  function thinned(at, names) {
+    return function (u) {
+      let free = -Infinity;
+      return at.map(function (value, index) {
+        const middle = u.valToPos(value, "x"), half = widest([names[index]]) / 2;
+        if (middle - half < free) { return ""; }
+        free = middle + half + 5;
+        return names[index];
+      });
+    };
+  }
+  function axesOf(figure, bare) {
+    const grid = { stroke: colour("--grid"), width: 1 };
+    const common = { stroke: colour("--soft"), grid: grid, ticks: grid, font: FONT, labelFont: FONT, labelSize: 18, labelGap: 0 };
+    const x = Object.assign({ size: 28 }, common);
+    const y = Object.assign({ size: function (u, values) { return values ? widest(values) + 20 : 52; } }, common);
+    const fixed = figure.ticks || figure.values || (figure.names && figure.names.map(function (_, at) { return at; }));
+    if (fixed) {
+      Object.assign(x, { splits: function () { return fixed; }, filter: function (u, splits) { return splits; }, values: thinned(fixed, figure.names || fixed.map(String)) });
+    } else if (figure.x_unit) {
+      x.values = function (u, splits) { return splits.map(function (at) { return Math.round(at * 1e6) / 1e6 + " " + figure.x_unit; }); };
+    }
+    if (figure.x_label) { x.label = words(figure.x_label); }
+    if (figure.y_names) { Object.assign(y, { splits: figure.y_names.map(function (_, at) { return at; }), values: figure.y_names, size: widest(figure.y_names) + 20 }); }
+    if (!bare && !figure.y_names) { y.label = words(figure.y_label); }
+    return [x, y];
+  }
+  function written(value) { return Math.abs(value) >= 1e4 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(4))); }
+
+  const tip = document.createElement("div");
+  tip.className = "tip";
+  tip.hidden = true;
+  document.body.append(tip);
+  function point(figure) {
+    return function (u) {
+      const at = u.cursor.idx, left = u.cursor.left;
+      if (at === null || at === undefined || left < 0 || !u.over.matches(":hover")) { tip.hidden = true; return; }
+      tip.replaceChildren();
+      const head = document.createElement("strong"), x = u.data[0][at];
+      head.textContent = figure.names ? figure.names[x] : written(x) + (figure.x_unit ? " " + figure.x_unit : "");
+      tip.append(head);
+      figure.curves.forEach(function (curve, index) {
+        const own = u.cursor.idxs[index + 1];
+        const value = own === null || own === undefined ? null : u.data[index + 1][own];
+        if (!u.series[index + 1].show || value === null || value === undefined) { return; }
+        const line = document.createElement("span"), dot = document.createElement("i");
+        dot.style.background = bright(curve.color);
+        const low = curve.low && !curve.x && curve.high[own] > curve.low[own] ? " [" + written(curve.low[own]) + ", " + written(curve.high[own]) + "]" : "";
+        line.append(dot, words(curve.label) + " " + (figure.y_names ? figure.y_names[value] || value : written(value)) + low);
+        tip.append(line);
+      });
+      tip.hidden = false;
+      const box = u.over.getBoundingClientRect(), x0 = box.left + left;
+      tip.style.left = Math.max(4, x0 + tip.offsetWidth + 16 > root.clientWidth ? x0 - tip.offsetWidth - 10 : x0 + 12) + "px";
+      tip.style.top = Math.min(root.clientHeight - tip.offsetHeight - 4, box.top + 8) + "px";
+    };
+  }
+
+  function options(entry, size) {
+    const figure = entry.figure;
+    return {
+      width: size[0], height: size[1], legend: { show: false }, pxAlign: 0, padding: [8, 20, 0, null],
+      cursor: { drag: { x: true, y: false, dist: 5 }, points: { size: 5 }, y: false, sync: entry.sync ? { key: entry.sync } : undefined },
+      scales: { x: scaleOfX(figure, entry.data), y: { range: rangeOfY(figure) } },
+      axes: axesOf(figure, entry.bare),
+      series: [{}].concat(figure.curves.map(function (curve) {
+        return {
+          label: words(curve.label), stroke: bright(curve.color), dash: dashOf(curve), width: curve.marker ? 1.8 : 1.2,
+          points: { show: false }, show: !entry.hidden.has(nameOf(curve)),
+          paths: curve.points ? function () { return null; } : curve.strokes ? strokes(figure, curve) : figure.y_names ? uPlot.paths.stepped({ align: 1 }) : undefined,
+        };
+      })),
+      hooks: { drawSeries: [decorate(figure)], setCursor: [point(figure)] },
+    };
+  }
+  function sizeOf(element) { return [Math.max(160, element.clientWidth), Math.max(110, element.clientHeight)]; }
+  function build(element) {
+    const entry = drawn.get(element);
+    if (entry.plot) { entry.plot.destroy(); }
+    element.replaceChildren();
+    entry.plot = new uPlot(options(entry, sizeOf(element)), entry.data, element);
+    entry.plot.over.addEventListener("mouseleave", function () { tip.hidden = true; });
+    if (entry.figure.cells) {
+      entry.plot.over.classList.add("picks");
+      // uPlot stops the clicks that end a drag.
+      entry.plot.over.addEventListener("click", function (event) {
+        const left = event.clientX - entry.plot.over.getBoundingClientRect().left;
+        const x = entry.data[0][entry.plot.posToIdx(left)], all = entry.figure.x;
+        const near = all.reduce(function (best, each, at) { return Math.abs(each - x) < Math.abs(all[best] - x) ? at : best; }, 0);
+        document.dispatchEvent(new CustomEvent("pick", { detail: entry.figure.cells[near] }));
+      });
+    }
+  }
+
+  // A name per curve, above what it stands in; a click hides its curve, a double click the others.
+  function key(curve) {
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    svg.setAttribute("viewBox", "0 0 24 12");
+    svg.innerHTML = keyShapes(curve);
+    return svg;
+  }
+  function keyShapes(curve) {
+    const points = [], stroke = bright(curve.color), dash = dashOf(curve);
+    if (curve.marker) { mark({ moveTo: add, lineTo: add, closePath: function () {}, arc: function () {} }, curve.marker, 12, 6, 3.4); }
+    function add(x, y) { points.push(x.toFixed(1) + "," + y.toFixed(1)); }
+    const line = curve.points ? "" : '<path d="M0 6H24" stroke="' + stroke + '" stroke-width="1.8"' + (dash ? ' stroke-dasharray="' + dash.join(" ") + '"' : "") + "/>";
+    const look = curve.hollow ? ' fill="none" stroke="' + stroke + '"' : ' fill="' + stroke + '"';
+    return line + (!curve.marker ? "" : points.length > 1 ? '<polygon points="' + points.join(" ") + '"' + look + "/>" : '<circle cx="12" cy="6" r="3.2"' + look + "/>");
+  }
+  function legendOf(element, figures) {
+    const curves = new Map();
+    figures.forEach(function (figure) { figure.curves.forEach(function (curve) { if (!curves.has(nameOf(curve))) { curves.set(nameOf(curve), curve); } }); });
+    const hidden = new Set();
+    curves.forEach(function (curve, label) { if (curve.off) { hidden.add(label); } });
+    const before = element.previousElementSibling;
+    const isThere = before && before.classList.contains("legend");
+    const legend = { box: isThere ? before : document.createElement("p"), hidden: hidden };
+    legend.box.className = "legend";
+    legend.dress = function () {
+      legend.box.replaceChildren();
+      if (curves.size < 2) { return; }
+      curves.forEach(function (curve, label) {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.setAttribute("aria-pressed", String(!hidden.has(label)));
+        button.append(key(curve), words(curve.label));
+        button.addEventListener("click", function () { if (!hidden.delete(label)) { hidden.add(label); } show(); });
+        button.addEventListener("dblclick", function () { curves.forEach(function (_, other) { if (other !== label) { hidden.add(other); } }); hidden.delete(label); show(); });
+        legend.box.append(button);
+      });
+    };
+    function show() {
+      Array.from(legend.box.children).forEach(function (button, at) { button.setAttribute("aria-pressed", String(!hidden.has(Array.from(curves.keys())[at]))); });
+      drawn.forEach(function (entry) {
+        if (entry.hidden !== hidden || !entry.plot) { return; }
+        entry.figure.curves.forEach(function (curve, at) { entry.plot.setSeries(at + 1, { show: !hidden.has(nameOf(curve)) }); });
+      });
+    }
+    legend.dress();
+    if (!isThere) { element.before(legend.box); }
+    legends.set(element, legend);
+    return legend;
+  }
+
+  // As SVG, with its title and legend; also what is printed.
+  async function picture(element, bare) {
+    const entry = drawn.get(element), size = sizeOf(element);
+    const box = document.createElement("div");
+    await null; // lets charts that are about to be drawn be drawn to their own canvas
+    const context = await window.recordSvg(function (done) {
+      const how = options(Object.assign({}, entry, { bare: bare && entry.bare }), size);
+      how.hooks.draw = [done];
+      new uPlot(how, entry.data, box);
+    });
+    if (bare) { return context.svg("", 0); }
+    const lines = [];
+    let x = 8, y = 22;
+    if (entry.figure.title) { lines.push('<text x="8" y="16" style="font:600 13px system-ui,sans-serif">' + window.escapeXml(words(entry.figure.title)) + "</text>"); y = 38; }
+    entry.figure.curves.filter(function (curve) { return !entry.hidden.has(nameOf(curve)); }).forEach(function (curve) {
+      const label = words(curve.label), wide = 46 + widest([label]);
+      if (x > 8 && x + wide > size[0]) { x = 8; y += 16; }
+      lines.push('<g transform="translate(' + x + " " + (y - 10) + ')">' + keyShapes(curve) + '</g><text x="' + (x + 30) + '" y="' + y + '" style="font:' + FONT + '">' + window.escapeXml(label) + "</text>");
+      x += wide;
+    });
+    return context.svg('<rect width="100%" height="100%" fill="#fff"/>' + lines.join(""), y + 8);
+  }
+  async function save(element, kind) {
+    root.classList.add("paper");
+    const svg = await picture(element, false);
+    root.classList.remove("paper");
+    let blob = new Blob([svg], { type: "image/svg+xml" });
+    if (kind === "png") {
+      const image = new Image();
+      image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(svg);
+      await image.decode();
+      const canvas = document.createElement("canvas");
+      canvas.width = image.width * 3;
+      canvas.height = image.height * 3;
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      blob = await new Promise(function (done) { canvas.toBlob(done); });
+    }
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = (drawn.get(element).figure.name || "figure") + "." + kind;
+    link.click();
+    setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
+  }
+  function saveButtons(element) {
+    const box = document.createElement("span");
+    box.className = "save";
+    ["svg", "png"].forEach(function (kind) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = kind.toUpperCase();
+      button.addEventListener("click", function () { save(element, kind); });
+      box.append(button);
+    });
+    element.before(box);
+  }
+
+  // `figure`: as report/chart.py writes it. `sync`: charts of one key share their cursor.
+  function prepare(element, figure, sync) {
+    const shared = element.closest(".multiples");
+    const holder = shared || element;
+    let legend = legends.get(holder);
+    if (!legend) {
+      const all = shared ? Array.from(shared.querySelectorAll(".plot")).map(figureOf) : [figure];
+      legend = legendOf(holder, all);
+    }
+    drawn.set(element, { figure: figure, data: aligned(figure), hidden: legend.hidden, bare: Boolean(shared || sync), sync: sync, plot: null });
+    saveButtons(element);
+  }
+  function figureOf(element) { return JSON.parse(element.nextElementSibling.textContent); }
+  function draw(element) {
+    if (printing) { return; }
+    if (!drawn.has(element)) { prepare(element, figureOf(element)); }
+    build(element);
+    element.dataset.drawn = "1";
+  }
+  const observer = new IntersectionObserver(function (entries) {
+    entries.forEach(function (entry) {
+      if (entry.isIntersecting) { observer.unobserve(entry.target); draw(entry.target); }
+    });
+  }, { rootMargin: "600px" });
+  function all() { return Array.from(document.querySelectorAll(".plot")); }
+  function redrawAll() {
+    legends.forEach(function (legend) { legend.dress(); });
+    drawn.forEach(function (entry, element) {
+      if (entry.plot) { build(element); }
+    });
+  }
+  window.charts = {
+    draw: function (element, figure, sync) { prepare(element, figure, sync); draw(element); },
+    // Forgets what is no longer in the document.
+    sweep: function () {
+      drawn.forEach(function (entry, element) { if (!element.isConnected) { if (entry.plot) { entry.plot.destroy(); } drawn.delete(element); legends.delete(element); } });
+    },
+    words: words,
+  };
+  all().forEach(function (element) { observer.observe(element); });
+  dark.addEventListener("change", redrawAll);
+  document.querySelectorAll(".language").forEach(function (button) { button.addEventListener("click", redrawAll); });
+  // Paper gets lines, not pixels.
+  window.addEventListener("beforeprint", function () {
+    printing = true;
+    legends.forEach(function (legend) { legend.dress(); });
+    all().forEach(function (element) {
+      if (!drawn.has(element)) { prepare(element, figureOf(element)); }
+      picture(element, true).then(function (svg) {
+        const entry = drawn.get(element);
+        if (entry.plot) { entry.plot.destroy(); entry.plot = null; }
+        element.innerHTML = svg;
+      });
+    });
+  });
+  window.addEventListener("afterprint", function () {
+    printing = false;
+    legends.forEach(function (legend) { legend.dress(); });
+    drawn.forEach(function (_, element) { build(element); });
+  });
+  let width = window.innerWidth, timer = 0;
+  window.addEventListener("resize", function () {
+    if (window.innerWidth === width) { return; }
+    width = window.innerWidth;
+    clearTimeout(timer);
+    timer = setTimeout(redrawAll, 150);
+  });
+})();
