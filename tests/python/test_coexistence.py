@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dumbbell.papers.coexistence.findings import check_findings
 from dumbbell.papers.coexistence.measurements import Measured, Measurements
-from dumbbell.papers.coexistence.points import BUFFERS_BDP, Point, quick_scenarios, scenarios
+from dumbbell.papers.coexistence.points import (
+    BUFFERS_BDP,
+    QUICK_BUFFERS_BDP,
+    Point,
+    quick_scenarios,
+    scenarios,
+)
+from dumbbell.papers.finding import Outcome
 
 
-def world(*, alone=9.4, sum_falls=True, rtos=3.0) -> Measurements:
+def world(*, alone=9.4, sum_falls=True, rtos=3.0, buffers=BUFFERS_BDP) -> Measurements:
     m = Measurements({})
-    for rank, buffer in enumerate(BUFFERS_BDP):
+    for buffer in buffers:
+        rank = BUFFERS_BDP.index(buffer)
         bbr = 8 - 0.35 * rank
         total = 9.5 - (0.1 * rank if sum_falls else 0)
         m.measured[Point(with_cubic=False, buffer_bdp=buffer)] = [Measured(alone, 0, 0, "OK")]
@@ -28,7 +38,13 @@ def test_shown_when_it_is_as_the_experiment_says():
 
 
 def test_a_bbr_that_is_slow_alone_is_not_d1():
-    assert shown(world(alone=8.9)) == {"D1": False, "D2": True, "D3": True}
+    assert shown(world(alone=7.9)) == {"D1": False, "D2": True, "D3": True}
+
+
+def test_a_bbr_that_differs_as_much_alone_is_not_d1():
+    m = world()
+    m.measured[Point(with_cubic=False, buffer_bdp=9.0)] = [Measured(16.4, 0, 0, "OK")]
+    assert shown(m) == {"D1": False, "D2": True, "D3": True}
 
 
 def test_a_sum_that_stays_is_not_d3():
@@ -36,20 +52,47 @@ def test_a_sum_that_stays_is_not_d3():
 
 
 def test_a_sum_that_falls_without_timeouts_is_not_d3():
-    assert not shown(world(rtos=0.0))["D3"]
+    finding = check_findings(world(rtos=0.0))[2]
+    assert not finding.shown
+    assert "expected more than 0 retransmission timeouts" in finding.evidence
+    assert "saw 0.00" in finding.evidence
 
 
-def test_timeouts_that_nobody_counted_are_not_d3():
+def test_timeouts_that_were_not_counted_are_not_d3():
     finding = check_findings(world(rtos=float("nan")))[2]
     assert not finding.shown
-    assert "unknown RTOs" in finding.evidence
+    assert "saw unknown" in finding.evidence
 
 
-def test_a_bbr_that_stays_ahead_is_not_d2():
+@pytest.mark.parametrize(
+    ("buffer", "bbr", "cubic"), [(BUFFERS_BDP[0], 4.0, 5.0), (BUFFERS_BDP[-1], 6.0, 3.0)]
+)
+def test_a_bbr_that_starts_behind_or_stays_ahead_is_not_d2(buffer, bbr, cubic):
     m = world()
-    largest = Point(with_cubic=True, buffer_bdp=BUFFERS_BDP[-1])
-    m.measured[largest] = [Measured(6, 3, 1, "OK")]
+    m.measured[Point(with_cubic=True, buffer_bdp=buffer)] = [Measured(bbr, cubic, 1, "OK")]
     assert not shown(m)["D2"]
+
+
+def test_a_bbr_that_does_not_fall_is_not_d2():
+    m = world()
+    for buffer in BUFFERS_BDP[1:-1]:
+        m.measured[Point(with_cubic=True, buffer_bdp=buffer)] = [
+            Measured(2 + 0.3 * buffer, 1, 1, "OK")
+        ]
+    assert not shown(m)["D2"]
+
+
+def test_the_repetitions_are_averaged_before_the_rule():
+    m = world()
+    point = Point(with_cubic=True, buffer_bdp=BUFFERS_BDP[0])
+    m.measured[point] = [Measured(8, 1, 3, "OK"), Measured(8, 1, 3, "OK"), Measured(1, 8, 3, "OK")]
+    d2 = check_findings(m)[1]
+    assert (d2.outcome, d2.count) == (Outcome.SHOWN, "")
+
+
+def test_a_thinned_grid_does_not_confirm():
+    found = check_findings(world(buffers=QUICK_BUFFERS_BDP))
+    assert {f.outcome for f in found} == {Outcome.NOT_DECIDED}
 
 
 def test_ten_repetitions_of_36_points():

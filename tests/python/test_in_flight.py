@@ -25,3 +25,6 @@ def test_compares_the_counts_by_seconds_with_and_without_losses():
     assert (counts.lossy_seconds, counts.quiet_seconds) == (2, 6)
     assert counts.excess_lossy == pytest.approx(1.0)
     assert counts.excess_quiet == pytest.approx(2 / 30)
+    # Of the two seconds with losses tcptrace has 10 packets more each; they do not spread.
+    assert counts.difference_pkts.mean == pytest.approx(10)
+    assert counts.difference_pkts.low == pytest.approx(10)

@@ -9,7 +9,7 @@ from importlib import resources
 
 import dumbbell.papers as papers_package
 from dumbbell.metrics import METRICS
-from dumbbell.papers import PAPERS
+from dumbbell.papers import PAPERS, Outcome
 from dumbbell.plots.run_figures import SERIES
 from dumbbell.report.language import bilingual, japanese, page_text
 from dumbbell.run.engine import KERNEL, SIMULATOR
@@ -34,10 +34,11 @@ def template_texts() -> set[str]:
 def statements(paper: str) -> set[str]:
     """Texts of `Finding(id, statement, …, note="…")` in the paper's rules."""
     module = __import__(f"{papers_package.__name__}.{paper}.findings", fromlist=["_"])
-    found = set()
+    found = {statement for _, statement, _ in getattr(module, "RULES", ())}
     for node in ast.walk(ast.parse(inspect.getsource(module))):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding":
-            found.add(ast.literal_eval(node.args[1]))
+            if not isinstance(node.args[1], ast.Name):
+                found.add(ast.literal_eval(node.args[1]))
             notes = [word.value for word in node.keywords if word.arg == "note"]
             found.update(note.value for note in notes if isinstance(note, ast.Constant))
     return found
@@ -45,6 +46,7 @@ def statements(paper: str) -> set[str]:
 
 def expected() -> set[str]:
     found = template_texts() | {SIMULATOR, KERNEL} | AXES | (QUANTITIES - SAME)
+    found |= {str(outcome) for outcome in Outcome}
     found |= {metric.title for metric in METRICS.values()}
     for name, paper in PAPERS.items():
         found |= statements(name) | set(paper.departures)

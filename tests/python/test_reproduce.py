@@ -58,9 +58,12 @@ def test_findings_are_documented_json(reproduced):
     assert document == json.loads(json.dumps(result.to_dict()))
     assert [finding["id"] for finding in document["findings"]] == [f"A{i}" for i in range(1, 8)]
     for finding in document["findings"]:
-        assert {"id", "statement", "shown", "evidence"} <= set(finding)
-        assert isinstance(finding["shown"], bool)
+        assert {"id", "statement", "shown", "outcome", "shown_in", "of", "evidence"} <= set(finding)
+        assert finding["shown"] is (finding["outcome"] == "shown")
+        assert finding["of"] == 1
         assert finding["evidence"]
+        for check in finding["checks"]:
+            assert {"expected", "seen", "outcome", "held_in", "of"} == set(check)
 
 
 class Page(HTMLParser):
@@ -121,11 +124,14 @@ def test_check_exits_with_1_when_a_finding_is_not_shown(
         assert text in outcome.out
 
     def with_findings(*, shown: bool) -> papers.Paper:
-        finding = papers.Finding("A1", "something", (papers.Check("so", holds=shown),))
+        check = papers.Check("more than 0", "{:.0f}", (0.0,), holds=shown)
+        finding = papers.Finding("A1", "something", ((check,),))
         return replace(short_paper, findings=lambda _runs: [finding])
 
     monkeypatch.setitem(PAPERS, "ogino2021", with_findings(shown=False))
-    assert cli("reproduce", "ogino2021", "--check", "--out", str(tmp_path)).code == 1
+    outcome = cli("reproduce", "ogino2021", "--check", "--out", str(tmp_path))
+    assert outcome.code == 1
+    assert "expected more than 0; saw 0" in outcome.out
     monkeypatch.setitem(PAPERS, "ogino2021", with_findings(shown=True))
     outcome = cli("reproduce", "ogino2021", "--check", "--json", "--out", str(tmp_path))
     assert outcome.code == 0
@@ -180,7 +186,7 @@ def test_the_kernel_is_beside_the_simulator(
     assert (document["engine"], document["quick"]) == ("kernel", True)
     assert set(document["runs"]) == set(document["kernel_runs"])
     for finding in document["findings"]:
-        assert {"shown", "evidence", "checks"} == set(finding["kernel"])
+        assert set(finding["kernel"]) == set(finding) - {"id", "statement", "model", "kernel"}
     run = document["kernel_runs"]["copa-bbr-n1-2bdp-seed1"]
     assert (run["engine"], run["emulation"]["cpus"]) == ("kernel", 2)
     assert (out / "figures" / "kernel-figure-2a.svg").is_file()

@@ -17,7 +17,7 @@ from dumbbell.cli import options
 from dumbbell.cli.capture import tidying
 from dumbbell.cli.console import note, note_cache, out, print_json, progress_bar, table
 from dumbbell.errors import ScenarioError, nearest
-from dumbbell.papers import PAPERS, EngineResult, Finding, Paper, Reproduction, reproduce
+from dumbbell.papers import PAPERS, EngineResult, Finding, Outcome, Paper, Reproduction, reproduce
 from dumbbell.papers.reproduce import RUNS
 from dumbbell.report import write_site
 from dumbbell.run.directory import check_parent
@@ -229,29 +229,47 @@ def print_reproduction(console: Console, result: Reproduction, directory: Path) 
 
 def engine_line(result: EngineResult, *, alone: bool) -> str:
     """Write what an engine shows, in a line."""
-    shown = sum(finding.shown for finding in result.findings)
     verdicts = ", ".join(f"{count} {status}" for status, count in sorted(result.verdicts.items()))
     where = "" if alone else f"{result.engine}: "
-    return f"{where}{shown} of {len(result.findings)} findings shown; runs: {verdicts}"
+    return f"{where}{result.headline}; runs: {verdicts}"
 
 
-def finding_grid(finding: Finding, said: Sequence[tuple[str, Finding]]) -> Table:
-    """Lay out a finding: what the paper says, what each engine shows, and whether that is it."""
-    alone = len(said) == 1
+def finding_grid(finding: Finding, by_engine: Sequence[tuple[str, Finding]]) -> Table:
+    """Lay out a finding: what the paper says, what each engine shows, and the outcome."""
+    alone = len(by_engine) == 1
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_row(f"[bold]{finding.id}[/]", mark(finding) if alone else "")
     grid.add_row("paper says", escape(finding.statement))
-    for engine, result in said:
+    for engine, result in by_engine:
         if not alone:
             grid.add_row(f"[bold]{engine}[/]", mark(result))
         for index, check in enumerate(result.checks):
-            holds = "[green]✓[/]" if check.holds else "[bold red]✗[/]"
-            grid.add_row("" if index else "we see", f"{holds} {escape(check.text)}")
+            symbol = SYMBOLS[check.outcome]
+            grid.add_row("" if index else "we see", f"{symbol} {escape(check.text)}")
+        for index, each in enumerate(result.variations):
+            text = f"{each.conditions}: {each.outcome} ({each.held} of {len(each.results)})"
+            text += f", {each.seen}" if each.seen else ""
+            grid.add_row("" if index else "varied", escape(text))
         if result.note:
             grid.add_row("", escape(result.note))
     return grid
 
 
+#: Of a check, by its outcome.
+SYMBOLS = {
+    Outcome.SHOWN: "[green]✓[/]",
+    Outcome.NOT_SHOWN: "[bold red]✗[/]",
+    Outcome.BY_CHANCE: "[yellow]±[/]",
+    Outcome.NOT_DECIDED: "[yellow]?[/]",
+}
+STYLES = {Outcome.SHOWN: "green", Outcome.NOT_SHOWN: "bold red"}
+
+
 def mark(finding: Finding) -> str:
-    """Return whether a finding is shown, in colour."""
-    return "[green]shown[/]" if finding.shown else "[bold red]not shown[/]"
+    """Return a finding's outcome, in colour."""
+    style = STYLES.get(finding.outcome, "yellow")
+    if not finding.count:
+        return f"[{style}]{finding.outcome}[/]"
+    where = f": shown in {finding.count}" if finding.outcome != Outcome.SHOWN else ""
+    where = where or f" in {finding.count}"
+    return f"[{style}]{finding.outcome}{where}[/]"

@@ -1,7 +1,8 @@
 """The papers whose experiments `dumbbell reproduce` repeats."""
 
 from dumbbell.papers import coexistence, kakenhi2024, ogino2021, saito2022
-from dumbbell.papers.paper import Check, Finding, FromCaptures, Paper, ResultTable
+from dumbbell.papers.finding import Check, Finding, Outcome
+from dumbbell.papers.paper import FromCaptures, Paper, ResultTable
 from dumbbell.papers.reproduce import EngineResult, Reproduction, reproduce
 
 #: Every paper by its name on the command line.
@@ -16,6 +17,7 @@ __all__ = [
     "EngineResult",
     "Finding",
     "FromCaptures",
+    "Outcome",
     "Paper",
     "Reproduction",
     "ResultTable",

@@ -6,70 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dumbbell.papers.finding import Check, CheckSummary, Finding, evaluate, summarize
 from dumbbell.plots import Figure
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 
-__all__ = ["Check", "Finding", "FromCaptures", "ModelSays", "Paper", "ResultTable"]
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing that a finding claims, and what was measured.
-
-    Attributes
-    ----------
-    text
-        The claim with our numbers: ``0.5 BDP: Copa 31.2 > CUBIC 16.0 Mbit/s``.
-    holds
-        Whether the numbers bear it out.
-    """
-
-    text: str
-    holds: bool
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A finding of the paper, checked.
-
-    Attributes
-    ----------
-    id
-        ``A1``.
-    statement
-        What the paper says.
-    checks
-        What it claims, one by one.
-    note
-        What the reader should know that decides nothing.
-    """
-
-    id: str
-    statement: str
-    checks: tuple[Check, ...]
-    note: str = ""
-
-    @property
-    def shown(self) -> bool:
-        """Whether every check holds, and there was one."""
-        return bool(self.checks) and all(check.holds for check in self.checks)
-
-    @property
-    def evidence(self) -> str:
-        """What we see, in one line."""
-        parts = [check.text if check.holds else f"NOT: {check.text}" for check in self.checks]
-        return "; ".join([*parts, self.note] if self.note else parts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the finding as `--json` has it."""
-        return {
-            "id": self.id,
-            "statement": self.statement,
-            "shown": self.shown,
-            "evidence": self.evidence,
-            "checks": [{"text": check.text, "holds": check.holds} for check in self.checks],
-        }
+__all__ = ["FromCaptures", "ModelCheck", "Paper", "ResultTable"]
 
 
 @dataclass(frozen=True)
@@ -108,8 +50,8 @@ class FromCaptures:
 
 
 @dataclass(frozen=True)
-class ModelSays:
-    """What a model says to a finding, by formula and without a run.
+class ModelCheck:
+    """What a model predicts about a finding, by formula and without a run.
 
     Attributes
     ----------
@@ -118,7 +60,7 @@ class ModelSays:
     model
         Which, as a legend has it.
     checks
-        The finding's rule, applied to what the model predicts.
+        The finding's rule, applied to the prediction.
     """
 
     finding: str
@@ -128,12 +70,20 @@ class ModelSays:
     @property
     def shown(self) -> bool:
         """Whether every check holds."""
-        return all(check.holds for check in self.checks)
+        return evaluate(self.checks) is True
+
+    @property
+    def summaries(self) -> tuple[CheckSummary, ...]:
+        """The checks, as a finding has them."""
+        return summarize([self.checks])
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
-        checks = [{"text": check.text, "holds": check.holds} for check in self.checks]
-        return {"model": self.model, "shown": self.shown, "checks": checks}
+        return {
+            "model": self.model,
+            "shown": self.shown,
+            "checks": [check.to_dict() for check in self.summaries],
+        }
 
 
 @dataclass(frozen=True)
@@ -165,8 +115,8 @@ class Paper:
     from_captures
         From the runs by those names, of which some have captures, to what these show; None if
         nothing is drawn from captures.
-    model_says
-        What models say to the findings that they are of.
+    model_checks
+        What models predict about findings.
     """
 
     name: str
@@ -183,7 +133,7 @@ class Paper:
     default_seeds: int = 1
     wants_capture: Callable[[str], bool] = lambda _name: False
     from_captures: Callable[[Mapping[str, Run]], FromCaptures] | None = None
-    model_says: Callable[[], tuple[ModelSays, ...]] = tuple
+    model_checks: Callable[[], tuple[ModelCheck, ...]] = tuple
 
     def scenarios_of(self, seeds: Sequence[int], *, quick: bool) -> list[tuple[str, Scenario]]:
         """Return every run's name and scenario, or the quick ones'."""

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.papers.paper import Finding, Paper, ResultTable
+from dumbbell.papers.finding import Finding, Outcome
+from dumbbell.papers.paper import Paper, ResultTable
 from dumbbell.plots import Figure, static
 from dumbbell.report import write_report
 from dumbbell.run import SCHEMA_VERSION, Run
@@ -50,9 +51,30 @@ class EngineResult:
         return Counter(run.verdict.status for run in self.runs.values())
 
     @property
+    def outcomes(self) -> Counter[Outcome]:
+        """How many findings have each outcome."""
+        return Counter(finding.outcome for finding in self.findings)
+
+    @property
+    def headline(self) -> str:
+        """Return ``2 of 7 findings shown, 1 undecided by chance``."""
+        return write_outcomes(self.outcomes)
+
+    @property
     def holds(self) -> bool:
-        """Whether every finding is shown, by runs that may be believed."""
+        """Whether every finding is shown, by runs that can be trusted."""
         return all(finding.shown for finding in self.findings) and not self.verdicts["INVALID"]
+
+
+def write_outcomes(outcomes: Counter[Outcome]) -> str:
+    """Return ``2 of 7 findings shown, 1 undecided by chance``."""
+    rest = [
+        f"{outcomes[outcome]} {outcome}"
+        for outcome in Outcome
+        if outcome is not Outcome.SHOWN and outcomes[outcome]
+    ]
+    shown = f"{outcomes[Outcome.SHOWN]} of {outcomes.total()} findings shown"
+    return ", ".join([shown, *rest])
 
 
 @dataclass(frozen=True)
@@ -143,11 +165,11 @@ class Reproduction:
         findings = [finding.to_dict() for finding in self.findings]
         if kernel is not None:
             for document, finding in zip(findings, kernel.findings, strict=True):
-                said = finding.to_dict()
-                document["kernel"] = {key: said[key] for key in ("shown", "evidence", "checks")}
-        said = {each.finding: each.to_dict() for each in self.paper.model_says()}
+                about = ("id", "statement")
+                document["kernel"] = {k: v for k, v in finding.to_dict().items() if k not in about}
+        predicted = {each.finding: each.to_dict() for each in self.paper.model_checks()}
         for each in findings:
-            each["model"] = said.get(each["id"])
+            each["model"] = predicted.get(each["id"])
         document = {
             "schema_version": SCHEMA_VERSION,
             "paper": self.paper.name,

@@ -15,7 +15,8 @@ from dumbbell.report.template import plot, render_template, write_page
 from dumbbell.scenario.group_labels import label_of
 
 if TYPE_CHECKING:
-    from dumbbell.papers.paper import Finding, ModelSays, Paper
+    from dumbbell.papers.finding import Finding
+    from dumbbell.papers.paper import ModelCheck, Paper
     from dumbbell.papers.reproduce import EngineResult, Reproduction
 
 __all__ = ["render", "render_site", "write_report", "write_site"]
@@ -42,7 +43,7 @@ class PaperPage:
     seeds, quick, missing, command
         How it was run.
     models
-        What models say, by the finding's id.
+        What models predict, by the finding's id.
     builds
         Every congestion control that ran: engine, name, build, parameters that differ.
     """
@@ -58,7 +59,7 @@ class PaperPage:
     quick: bool
     missing: str
     command: str
-    models: dict[str, ModelSays]
+    models: dict[str, ModelCheck]
     builds: list[tuple[str, str, str, str]]
 
     @property
@@ -124,7 +125,7 @@ def paper_page(reproduction: Reproduction) -> PaperPage:
         quick=reproduction.quick,
         missing=reproduction.missing,
         command=reproduction.command,
-        models={said.finding: said for said in reproduction.paper.model_says()},
+        models={each.finding: each for each in reproduction.paper.model_checks()},
         builds=builds(reproduction),
     )
 

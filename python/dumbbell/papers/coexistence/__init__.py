@@ -3,7 +3,7 @@
 from dumbbell.papers.coexistence.figures import draw_figures, make_tables
 from dumbbell.papers.coexistence.findings import check_findings
 from dumbbell.papers.coexistence.measurements import Measurements
-from dumbbell.papers.coexistence.model_says import model_says
+from dumbbell.papers.coexistence.model_checks import model_checks
 from dumbbell.papers.coexistence.points import QUICK_NOTE, quick_scenarios, scenarios
 from dumbbell.papers.paper import Paper
 
@@ -34,5 +34,5 @@ PAPER = Paper(
     tables=lambda runs: make_tables(Measurements(runs)),
     figures=lambda runs: draw_figures(Measurements(runs)),
     default_seeds=10,
-    model_says=model_says,
+    model_checks=model_checks,
 )

@@ -3,7 +3,7 @@
 from dumbbell.papers.kakenhi2024.figures import draw_figures, make_tables
 from dumbbell.papers.kakenhi2024.findings import check_findings
 from dumbbell.papers.kakenhi2024.measurements import Measurements
-from dumbbell.papers.kakenhi2024.model_says import model_says
+from dumbbell.papers.kakenhi2024.model_checks import model_checks
 from dumbbell.papers.kakenhi2024.points import QUICK_NOTE, quick_scenarios, scenarios
 from dumbbell.papers.paper import Paper
 
@@ -37,6 +37,6 @@ PAPER = Paper(
     findings=lambda runs: check_findings(Measurements(runs)),
     tables=lambda runs: make_tables(Measurements(runs)),
     figures=lambda runs: draw_figures(Measurements(runs)),
-    default_seeds=1,
-    model_says=model_says,
+    default_seeds=10,
+    model_checks=model_checks,
 )

@@ -117,7 +117,7 @@ def draw_intervals(m: Measurements) -> Figure:
         strict=False,
     ):
         flows = sorted(
-            (flow for point, found in m.intervals.items() if point.rtt == rtt for flow in found),
+            (flow for point in m.intervals if point.rtt == rtt for flow in m.interval_flows(point)),
             key=lambda flow: flow.interval_s,
         )
         x = np.array([flow.interval_s for flow in flows])
@@ -222,7 +222,8 @@ def alone_table(m: Measurements, buffer: float) -> ResultTable:
 def interval_table(m: Measurements) -> ResultTable:
     """Tabulate C3: means over the flows of each point."""
     rows = []
-    for point, flows in m.intervals.items():
+    for point in m.intervals:
+        flows = m.interval_flows(point)
         if not flows:
             rows.append((point.rtt, str(point.flows), f"{point.buffer_bdp:g}", "–", "–", "–", "–"))
             continue

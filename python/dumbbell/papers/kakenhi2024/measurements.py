@@ -37,6 +37,8 @@ class AloneMeasured:
     ----------
     queue_delay_ms
         Mean queueing delay of the packets.
+    queue_delay_p95_ms
+        Its 95th percentile.
     drop_pct
         Packets dropped of those offered to the bottleneck.
     utilization
@@ -55,6 +57,7 @@ class AloneMeasured:
     jain: float
     filled_s: float
     verdict: str
+    queue_delay_p95_ms: float
 
 
 @dataclass(frozen=True)
@@ -106,20 +109,24 @@ class Measurements:
 
     def __init__(self, runs: Mapping[str, Run]) -> None:
         self.alone: dict[Alone, list[AloneMeasured]] = {}
-        self.intervals: dict[Interval, list[IntervalMeasured]] = {}
+        self.intervals: dict[Interval, list[list[IntervalMeasured]]] = {}
         self.mixed: dict[Mixed, list[MixedMeasured]] = {}
         for name, run in runs.items():
             kind, rest = name.split("-", 1)
             if kind == "alone":
                 self.alone.setdefault(alone_point(rest), []).append(measure_alone(run))
             elif kind == "interval":
-                self.intervals.setdefault(interval_point(rest), []).extend(measure_intervals(run))
+                self.intervals.setdefault(interval_point(rest), []).append(measure_intervals(run))
             else:
                 self.mixed.setdefault(mixed_point(rest), []).append(measure_mixed(run))
 
     def alone_mean(self, point: Alone, what: Callable[[AloneMeasured], float]) -> float:
         """Return the mean over the seeds."""
         return float(np.mean([what(measured) for measured in self.alone[point]]))
+
+    def interval_flows(self, point: Interval) -> list[IntervalMeasured]:
+        """Return the flows of all seeds."""
+        return [flow for flows in self.intervals[point] for flow in flows]
 
     def flow_counts(self) -> tuple[int, ...]:
         """Return the flow counts that were run, smallest first."""
@@ -152,7 +159,7 @@ def matched(pattern: str, text: str) -> tuple[str, ...]:
     """Return the groups of a pattern that a name of ours matches."""
     found = re.match(pattern, text)
     if found is None:
-        raise ValueError(f"`{text}` is no run of this report")
+        raise ValueError(f"`{text}` is not the name of a run of this report")
     return found.groups()
 
 
@@ -168,6 +175,7 @@ def measure_alone(run: Run) -> AloneMeasured:
     filled = time_s[: total.size][moving_mean(total, 10) >= FILLED * link_bps]
     return AloneMeasured(
         queue_delay_ms=bottleneck["queue_delay_mean_us"] / 1e3,
+        queue_delay_p95_ms=bottleneck["queue_delay_p95_us"] / 1e3,
         drop_pct=100 * bottleneck["dropped_pkts"] / max(bottleneck["offered_pkts"], 1),
         utilization=bottleneck["utilization"],
         jain=jain(late),

@@ -49,6 +49,7 @@ PAPER = Paper(
     findings=lambda runs: check_findings(Measurements(runs)),
     tables=lambda runs: make_tables(Measurements(runs)),
     figures=draw_figures,
+    default_seeds=10,
     wants_capture=wants_capture,
     from_captures=evaluate_captures,
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from dumbbell.run import Run
 from dumbbell.run.series import flow_series
+from dumbbell.statistics import Interval, paired_difference
 
 __all__ = ["Counts", "compare", "compare_counts", "first_flow", "seconds"]
 
@@ -23,12 +24,16 @@ class Counts:
         Seconds with and without retransmissions.
     excess_lossy, excess_quiet
         By how much tcptrace's mean count is above the kernel's in those: 0.1 is a tenth.
+    difference_pkts
+        Tcptrace's count minus the kernel's in the seconds with retransmissions, with its interval
+        over the seconds.
     """
 
     lossy_seconds: int
     quiet_seconds: int
     excess_lossy: float
     excess_quiet: float
+    difference_pkts: Interval
 
 
 def compare_counts(runs: Iterable[Run], group: int) -> Counts:
@@ -45,6 +50,7 @@ def compare(parts: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Count
         quiet_seconds=int(np.sum(~lossy)),
         excess_lossy=excess(outstanding[lossy], inflight[lossy]),
         excess_quiet=excess(outstanding[~lossy], inflight[~lossy]),
+        difference_pkts=paired_difference(inflight[lossy], outstanding[lossy]).interval,
     )
 
 

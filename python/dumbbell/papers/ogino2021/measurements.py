@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dumbbell.papers.ogino2021.in_flight import Counts, compare_counts
 from dumbbell.papers.ogino2021.points import Point
 from dumbbell.run import Run
 from dumbbell.run.groups import sum_known
@@ -37,6 +38,8 @@ class Kind:
         Of all flows; NaN where a kernel does not count them.
     rwnd_limited_share
         Share of the flows' time in which the receive window limited them.
+    retransmitted_pkts
+        Of all flows.
     """
 
     throughput_mbps: float
@@ -45,6 +48,7 @@ class Kind:
     outstanding_pkts: float
     rto_count: float
     rwnd_limited_share: float
+    retransmitted_pkts: int = 0
 
 
 @dataclass(frozen=True)
@@ -59,12 +63,16 @@ class Measured:
         Share of the time, of all its flows, that Copa was in default mode.
     verdict
         OK, WARN or INVALID.
+    counts
+        How tcptrace's count of Copa's packets in flight differs from the kernel's; None where the
+        paper says nothing of it.
     """
 
     copa: Kind
     rival: Kind
     default_share: float
     verdict: str
+    counts: Counts | None = None
 
     @property
     def total_mbps(self) -> float:
@@ -100,6 +108,11 @@ class Measurements:
     def measured(self) -> dict[Point, list[Measured]]:
         """What was measured in each run of each point."""
         return {point: [measure(run) for run in runs] for point, runs in self.runs.items()}
+
+    def repetitions(self) -> list[dict[Point, Measured]]:
+        """Return the measurements by seed: each is one repetition of the experiment."""
+        count = min((len(runs) for runs in self.measured.values()), default=0)
+        return [{point: runs[i] for point, runs in self.measured.items()} for i in range(count)]
 
     def buffers(self, rival: str, n: int) -> tuple[float, ...]:
         """Return the buffers of a pair that were run, smallest first."""
@@ -137,6 +150,7 @@ def measure(run: Run) -> Measured:
         rival=kinds[RIVAL],
         default_share=share_of_time(run, COPA, "mode", "default"),
         verdict=run.verdict.status,
+        counts=compare_counts([run], COPA) if point_of(run)[:2] == ("cubic", 1) else None,
     )
 
 
@@ -151,4 +165,5 @@ def measure_kind(flows: list[dict[str, Any]]) -> Kind:
         outstanding_pkts=float(np.mean([flow["outstanding_mean_pkts"] for flow in flows])),
         rto_count=math.nan if rto_count is None else rto_count,
         rwnd_limited_share=sum(flow["rwnd_limited_us"] for flow in flows) / max(lifetime_us, 1),
+        retransmitted_pkts=sum(flow["retransmitted_pkts"] for flow in flows),
     )

@@ -10,6 +10,7 @@ from dumbbell.models import MODELS, Prediction
 from dumbbell.papers.paper import ResultTable
 from dumbbell.papers.saito2022.measurements import Measured, Measurements
 from dumbbell.papers.saito2022.points import (
+    CAUSE_SPREADS,
     CAUSE_TIME,
     FLOWS,
     PAPER_SPREAD,
@@ -174,7 +175,7 @@ def runs_table(m: Measurements, spread: str) -> ResultTable:
 
 def causes_table(m: Measurements) -> ResultTable:
     """Tabulate how many seeds lock with each cause switched off."""
-    columns = [(n, spread) for n in FLOWS[2:] for spread in SPREADS]
+    columns = [(n, spread) for n in FLOWS[2:] for spread in CAUSE_SPREADS]
     rows = [
         (variant, *(locked_early(m, Point(n, spread, variant)) for n, spread in columns))
         for variant in VARIANTS

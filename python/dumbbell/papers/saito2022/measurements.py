@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,11 +14,24 @@ from dumbbell.quantities.quantity import Time
 from dumbbell.run import Run
 from dumbbell.run.series import flow_series, state_labels
 
-__all__ = ["Measured", "Measurements"]
+__all__ = ["Means", "Measured", "Measurements"]
 
 
 #: How long the runs are that switch a cause off.
 EARLY_S = Time.parse(CAUSE_TIME, "time").seconds
+
+
+class Means(NamedTuple):
+    """Of flow 1 over some of its time.
+
+    Attributes
+    ----------
+    rtt_ms, inflight_pkts
+        Mean RTT and inflight.
+    """
+
+    rtt_ms: float
+    inflight_pkts: float
 
 
 @dataclass(frozen=True)
@@ -30,14 +44,16 @@ class Measured:
         Payload that all receivers got, over the whole run.
     rtt_mean_ms
         Of flow 1, over the whole run.
-    rtt_ms, inflight_pkts
-        Of flow 1, means over the second, third and last quarter of the run.
+    link_mbps
+        What crossed the bottleneck, headers included.
+    competitive, default, whole
+        Of flow 1, means over its time in either mode (None without any), and over the whole run.
     competitive_share
         Of flow 1's time in competitive mode.
-    competitive_at_end
-        The same over the last quarter of the run.
+    competitive_late
+        The same over the second half of the run.
     all_competitive_at_end
-        The same of all flows.
+        Of all flows' time over the last quarter of the run.
     all_competitive_early
         Of all flows' time over the last quarter of the first 60 s, which every run has.
     verdict
@@ -46,10 +62,12 @@ class Measured:
 
     total_mbps: float
     rtt_mean_ms: float
-    rtt_ms: tuple[float, ...]
-    inflight_pkts: tuple[float, ...]
+    link_mbps: float
+    competitive: Means | None
+    default: Means | None
+    whole: Means
     competitive_share: float
-    competitive_at_end: float
+    competitive_late: float
     all_competitive_at_end: float
     all_competitive_early: float
     verdict: str
@@ -108,21 +126,31 @@ def measure(run: Run) -> Measured:
     late = state_s > 0.75 * end_s
     early = (state_s > 0.75 * EARLY_S) & (state_s <= EARLY_S)
     first = as_array(state["flow"]) == 0
-    quarters = [
-        (time_s > low * end_s) & (time_s <= (low + 0.25) * end_s) for low in (0.25, 0.5, 0.75)
-    ]
+    # Both tables are sampled at the same times.
+    competitive = np.isin(np.rint(1e6 * time_s), np.rint(1e6 * state_s[first & modes]))
     flows = run.summary["flows"]
+    rate_bps = run.summary["bottleneck"]["link_rate_bps"]
     return Measured(
         total_mbps=8 * sum(flow["received_bytes"] for flow in flows) / end_s / 1e6,
         rtt_mean_ms=flows[0]["rtt_mean_us"] / 1e3,
-        rtt_ms=tuple(float(np.nanmean(rtt_us[quarter])) / 1e3 for quarter in quarters),
-        inflight_pkts=tuple(float(np.nanmean(inflight[quarter])) for quarter in quarters),
+        link_mbps=run.summary["bottleneck"]["utilization"] * rate_bps / 1e6,
+        competitive=means(rtt_us, inflight, competitive),
+        default=means(rtt_us, inflight, ~competitive),
+        whole=Means(float(np.nanmean(rtt_us)) / 1e3, float(np.nanmean(inflight))),
         competitive_share=share(modes[first]),
-        competitive_at_end=share(modes[first & late]),
+        competitive_late=share(modes[first & (state_s > 0.5 * end_s)]),
         all_competitive_at_end=share(modes[late]),
         all_competitive_early=share(modes[early]),
         verdict=run.verdict.status,
     )
+
+
+def means(rtt_us: np.ndarray, inflight: np.ndarray, when: np.ndarray) -> Means | None:
+    """Return the means over some samples; None where none of them has an RTT."""
+    when = when & np.isfinite(rtt_us)
+    if not when.any():
+        return None
+    return Means(float(np.mean(rtt_us[when])) / 1e3, float(np.mean(inflight[when])))
 
 
 def share(flags: np.ndarray) -> float:
