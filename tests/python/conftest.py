@@ -18,6 +18,7 @@ import pytest
 import dumbbell
 from dumbbell import _core
 from dumbbell.cli import invoke
+from dumbbell.metrics import METRICS, metric
 from dumbbell.run import engine
 
 # A shell starts what it puts in the background with Ctrl-C ignored, and that is inherited: the
@@ -40,6 +41,15 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DUMBBELL_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def only_own_metrics() -> Iterator[None]:
+    """Forget the metrics that a test registers."""
+    before = set(METRICS)
+    yield
+    for name in set(METRICS) - before:
+        del metric._METRICS[name]
 
 
 @pytest.fixture

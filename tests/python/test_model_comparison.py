@@ -2,13 +2,15 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import dumbbell
+from dumbbell.metrics import Warmup, measure
 from dumbbell.models import MODELS, DoesNotApply, Headline, Prediction
-from dumbbell.models.comparison import Compared, compare, measure_late, summarize
+from dumbbell.models.comparison import ModelComparison, compare_model, summarize
 from dumbbell.plots import overlay, static
 from dumbbell.plots.comparison_figure import draw_comparison
 from dumbbell.plots.result_figures import ResultFigures
@@ -16,8 +18,8 @@ from dumbbell.report.chart import chart
 from dumbbell.sweeps import Sweep
 
 WARE = MODELS["ware"]
-SHARE = Headline("share", 0, "BBR's share", "%", 100, is_relative=False)
 DELAY = Headline("queue_delay_mean_us", None, "queueing delay", "ms", 1e-3, is_relative=True)
+SHARE = Headline("share", 0, "BBR's share", "%", 100, is_relative=False)
 
 
 def pair(buffer: str, time: str = "2s", seed: int = 1) -> dumbbell.Scenario:
@@ -92,32 +94,26 @@ def test_flows_alone_have_their_own_model_and_no_share():
     ]
 
 
-def test_the_late_share_of_a_whole_run_is_its_share():
-    run = dumbbell.run(pair("4bdp"))
-    whole = measure_late(run, SHARE, None)
-    assert whole == run.groups[0]["share"]
-    assert measure_late(run, SHARE, 2) == pytest.approx(whole, abs=0.01)
-
-
-def test_the_late_queueing_delay_of_a_whole_run_is_its_mean():
-    scenario = dumbbell.Scenario(["cubic"], buffer="1bdp", time="30s")
-    run = dumbbell.run(scenario)
-    whole = measure_late(run, DELAY, None)
-    assert whole == run.summary["bottleneck"]["queue_delay_mean_us"]
-    assert measure_late(run, DELAY, 30) == pytest.approx(whole, rel=0.05)
-
-
-def test_only_what_is_late_counts():
+def test_whole_runs_are_measured_by_default_and_their_end_where_that_is_asked_for():
     # CUBIC alone for a second, then both.
     groups = [dumbbell.Group("bbr", start="1s", jitter="0s"), dumbbell.Group("cubic")]
-    scenario = dumbbell.Scenario(groups, rate="10mbit", buffer="1bdp", time="6s", sample="100ms")
+    scenario = dumbbell.Scenario(groups, rate="10mbit", buffer="2bdp", time="6s", sample="100ms")
     run = dumbbell.run(scenario)
-    assert measure_late(run, SHARE, 3) > 1.05 * measure_late(run, SHARE, None)
+    rows, late_rows = measure(run), measure(run, Warmup.parse("3s"))
+    model = replace(WARE, of_scenario=lambda _: WARE.predict(pair("2bdp")))
+
+    def measured(last_s: float | None) -> float:
+        (compared,) = compare_model(model, {1: scenario}, last_s=last_s).values()
+        return compared.measured[0]
+
+    assert measured(None) == measured(6) == rows[0]["share"] == run.groups[0]["share"]
+    assert measured(3) == late_rows[0]["share"]
+    assert measured(3) > 1.05 * measured(None)
 
 
 def test_compare_runs_and_errors():
     scenarios = {(b, 1): pair(f"{b}bdp", time="20s") for b in (2.0, 4.0)}
-    compared = compare(WARE, scenarios, reps=2, last_s=10)
+    compared = compare_model(WARE, scenarios, reps=2, last_s=10)
     for (buffer, _), each in compared.items():
         expected = WARE.predict(scenarios[buffer, 1]).metric("share", 0)
         assert each.predicted == expected
@@ -130,14 +126,14 @@ def test_compare_runs_and_errors():
 
 def test_compare_refuses_what_the_model_does_not_cover():
     with pytest.raises(DoesNotApply):
-        compare(WARE, {1: dumbbell.Scenario(["copa"], time="1s")})
+        compare_model(WARE, {1: dumbbell.Scenario(["copa"], time="1s")})
     with pytest.raises(dumbbell.ResultError, match="`pftk` predicts no metric"):
-        compare(MODELS["pftk"], {1: pair("1bdp")})
+        compare_model(MODELS["pftk"], {1: pair("1bdp")})
 
 
 def test_summaries() -> None:
-    def of(predicted: float, measured: float, headline: Headline = SHARE) -> Compared:
-        return Compared(pair("1bdp"), headline, predicted, (measured,), ())
+    def of(predicted: float, measured: float, headline: Headline = SHARE) -> ModelComparison:
+        return ModelComparison(pair("1bdp"), headline, predicted, (measured,), ())
 
     errors = summarize([of(0.5, 0.4), of(0.5, 0.7), of(0.5, 0.49)])
     assert errors.count == 3

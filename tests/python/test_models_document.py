@@ -9,7 +9,7 @@ import pytest
 
 import dumbbell
 from dumbbell.models import MODELS
-from dumbbell.models.comparison import compare, summarize
+from dumbbell.models.comparison import compare_model, summarize
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
 FLOWS = (1, 2, 4, 8, 16, 32)
@@ -54,7 +54,7 @@ def ware_errors():
         for buffer in BUFFERS
         for flows in FLOWS
     }  # fmt: skip
-    return compare(MODELS["ware"], scenarios, last_s=400)
+    return compare_model(MODELS["ware"], scenarios, last_s=400)
 
 
 def test_ware_et_al_are_within_8_points_in_the_median(ware_errors):

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dumbbell import EngineError, Group, Run, Scenario, ScenarioError, Sweep, SweepResult, run_all
-from dumbbell.runs import Progress, executor
+from dumbbell.runs import Progress, handler
 from dumbbell.runs.key import run_key
 from dumbbell.sweeps.kept_runs import KeptRuns
 from dumbbell.sweeps.until_ci import Precision
@@ -46,10 +46,10 @@ def test_results_are_the_same_bytes_on_threads_and_processes(tmp_path):
 
 
 def test_a_worker_with_another_build_is_refused(monkeypatch):
-    job = executor.Job(SCENARIO, "simulator", run_key(SCENARIO, "simulator"), series=False)
+    job = handler.Job(SCENARIO, "simulator", run_key(SCENARIO, "simulator"), series=False)
     monkeypatch.setattr("dumbbell.runs.key.engine_build", lambda: "another")
     with pytest.raises(EngineError, match="a worker has another build of dumbbell"):
-        executor.perform_elsewhere(job)
+        handler.perform_remotely(job)
 
 
 class Losing(Executor):
@@ -73,8 +73,8 @@ def test_a_pool_that_breaks_leaves_what_was_finished(tmp_path):
     with pytest.raises(EngineError) as caught:
         sweep.run(cache=False, executor=Losing(), jobs=1, out=tmp_path)
     assert str(caught.value) == (
-        "a run was lost with its worker: a process was terminated abruptly; what is finished is "
-        "kept: say it again"
+        "a run was lost with its worker: a process was terminated abruptly; finished runs are "
+        "kept: run the command again"
     )
     assert len(SweepResult.load(tmp_path).runs) == 2
 

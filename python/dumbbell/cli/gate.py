@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dumbbell.cli import options
-from dumbbell.cli.console import out, print_json, progress_bar, table
+from dumbbell.cli.console import note_cache, out, print_json, progress_bar, table
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import GateError, os_reason
 from dumbbell.gate import (
@@ -41,7 +41,8 @@ from dumbbell.gate.text import (
 )
 from dumbbell.optional import optional
 from dumbbell.run.engine import SIMULATOR
-from dumbbell.runs import Progress
+from dumbbell.runs import Cache, Progress
+from dumbbell.runs.cache import as_cache
 
 __all__ = ["gate_command"]
 
@@ -121,6 +122,7 @@ def gate_command(
     junit: Junit = None,
     markdown: Markdown = None,
     jobs: options.Jobs = None,
+    cache: options.CacheFlag = None,
     json: options.Json = False,
     list_suites: List = False,
 ) -> int:
@@ -147,7 +149,9 @@ def gate_command(
     suite = suite.with_reps(reps) if reps else suite
     tested = str(CongestionControlChoice.parse(cc or (baseline.cc if baseline else "")))
     used_engine = engine or (baseline.engine if baseline else SIMULATOR)
-    after = run_with_progress(suite, tested, used_engine, baseline, seed, jobs)
+    kept = as_cache(cache, used_engine)
+    after = run_with_progress(suite, tested, used_engine, baseline, seed, jobs, kept)
+    note_cache(kept)
     gate = evaluate(after, baseline, tolerances=tolerance or (), level=level)
     write_files(gate, record, junit, markdown)
     if json:
@@ -206,6 +210,7 @@ def run_with_progress(
     baseline: SuiteResult | None,
     seed: int | None,
     jobs: int | None,
+    cache: Cache | None,
 ) -> SuiteResult:
     """Run the suite, with a progress bar; a baseline's seeds are its first run's and the next."""
     if seed is None and baseline is not None:
@@ -216,7 +221,9 @@ def run_with_progress(
             label = f"run {progress.finished} of {progress.total}"
             bar.at(progress.simulated_s / progress.total_s, label)
 
-        return run_suite(suite, cc, engine=engine, seed=seed, jobs=jobs, on_progress=show)
+        return run_suite(
+            suite, cc, engine=engine, seed=seed, jobs=jobs, cache=cache or False, on_progress=show
+        )
 
 
 def print_gate(console: Console, gate: Gate) -> None:

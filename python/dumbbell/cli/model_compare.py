@@ -16,7 +16,7 @@ from dumbbell.cli.axes import RANGE, points_of, with_constants
 from dumbbell.cli.console import note_cache, out, print_json, progress_bar, table
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.models import MODELS, Model
-from dumbbell.models.comparison import Compared, compare, summarize, verdict_counts
+from dumbbell.models.comparison import ModelComparison, compare_model, summarize, verdict_counts
 from dumbbell.plots.comparison_figure import draw_comparison
 from dumbbell.plots.static import save
 from dumbbell.quantities.quantity import Time
@@ -109,7 +109,7 @@ def compare_command(
             label = f"run {progress.finished} of {progress.total}"
             bar.at(progress.simulated_s / progress.total_s, label)
 
-        compared = compare(
+        compared = compare_model(
             MODELS[name], scenarios, reps=reps, last_s=last_time.seconds, engine=engine,
             workers=jobs, cache=kept or False, on_progress=show,
         )  # fmt: skip
@@ -159,7 +159,7 @@ def check_last(last: str, scenario: Scenario) -> Time:
     return time
 
 
-def to_json(name: str, last: Time, compared: Mapping[Key, Compared]) -> str:
+def to_json(name: str, last: Time, compared: Mapping[Key, ModelComparison]) -> str:
     """Return the comparison as JSON."""
     document = {
         "model": name,
@@ -179,7 +179,7 @@ def to_json(name: str, last: Time, compared: Mapping[Key, Compared]) -> str:
 
 
 def print_comparison(
-    console: Console, model: Model, last: Time, compared: Mapping[Key, Compared]
+    console: Console, model: Model, last: Time, compared: Mapping[Key, ModelComparison]
 ) -> None:
     """Print the errors as a grid, their summary, and the worst."""
     first = next(iter(compared.values()))
@@ -220,7 +220,7 @@ def print_comparison(
     console.print(f"runs: {said}", soft_wrap=True)
 
 
-def cell(compared: Compared | None) -> str:
+def cell(compared: ModelComparison | None) -> str:
     """Write a comparison: what the model says, what was measured, and by what it is off."""
     if compared is None:
         return "–"
@@ -229,19 +229,19 @@ def cell(compared: Compared | None) -> str:
     return f"{scale * compared.predicted:.1f} / {scale * mean:.1f} ({100 * compared.error:+.1f})"
 
 
-def is_foregone(compared: Compared) -> bool:
+def is_foregone(compared: ModelComparison) -> bool:
     """Whether model and runs agree that one side gets all: easy to be right about."""
     if compared.headline.key != "share":
         return False
     return min(compared.predicted, float(np.mean(compared.measured))) > FOREGONE
 
 
-def parts(compared: Mapping[Key, Compared]) -> list[tuple[str, Sequence[Compared]]]:
+def parts(compared: Mapping[Key, ModelComparison]) -> list[tuple[str, Sequence[ModelComparison]]]:
     """Return the comparisons that are summed up together: deep and not, by N, by buffer."""
     deep = {key: each for key, each in compared.items() if key[0] >= DEEP_BDP}
     shallow = [each for key, each in compared.items() if key not in deep]
     name = f"{DEEP_BDP:g} BDP and more"
-    found: list[tuple[str, Sequence[Compared]]] = [(name, list(deep.values()))]
+    found: list[tuple[str, Sequence[ModelComparison]]] = [(name, list(deep.values()))]
     open_ = [each for each in deep.values() if not is_foregone(each)]
     if len(open_) < len(deep):
         found.append((f"{name}, not all for one side ({FOREGONE:.0%}) in both", open_))

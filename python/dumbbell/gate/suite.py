@@ -82,6 +82,11 @@ class Case:
             [str(group["cc"]) if named or is_under_test(group) else OTHERS for group in self.groups]
         )
 
+    @property
+    def warmup_text(self) -> str | None:
+        """The warm-up as text; None without one."""
+        return None if self.warmup is None else str(self.warmup)
+
     @cached_property
     def measures(self) -> list[Measure]:
         """Every measure that is judged or has a criterion, each once."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.errors import GateError
 from dumbbell.gate.subject import RUN, UNDER_TEST
 from dumbbell.gate.suite import Case, Suite, is_under_test
-from dumbbell.metrics.observation import Observation
 from dumbbell.run import Run
 from dumbbell.run.engine import SIMULATOR, engine_build
-from dumbbell.runs import Progress, run_all
+from dumbbell.runs import Cache, Progress, measure_all
+from dumbbell.runs.measures import Measures
 from dumbbell.scenario import Scenario
 from dumbbell.verdict import INVALID
 
@@ -21,7 +22,7 @@ __all__ = ["CellResult", "Observed", "SuiteResult", "run_suite"]
 
 
 class Observed(NamedTuple):
-    """Of whom a value is, and which metric's: ``("{cc}", "goodput_bps")``, ``("", "jain")``."""
+    """A group or the run, and a metric: ``("{cc}", "goodput_bps")``, ``("", "jain")``."""
 
     subject: str
     metric: str
@@ -46,7 +47,7 @@ class CellResult:
     seeds, verdicts
         Of each repetition.
     values
-        Of each repetition; None where the run does not tell.
+        Of each repetition; None where the run has no value.
     reasons
         Why runs are INVALID; each once.
     """
@@ -80,7 +81,7 @@ class CellResult:
 
 @dataclass(frozen=True)
 class SuiteResult:
-    """A suite's cells, and by what they were made.
+    """A suite's cells, and what produced them.
 
     Attributes
     ----------
@@ -91,9 +92,9 @@ class SuiteResult:
     engine, engine_version, engine_build
         What ran it.
     builds
-        Each congestion control's build; the one under test is ``{cc}``.
+        The build of each congestion control; the one under test is ``{cc}``.
     cells
-        Of the cases that could be run.
+        Those of the cases that can be run.
     """
 
     suite: Suite
@@ -121,6 +122,7 @@ def run_suite(
     engine: str = SIMULATOR,
     seed: int | None = None,
     jobs: int | None = None,
+    cache: Cache | str | Path | bool | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> SuiteResult:
     """Run every case of a suite that can be run.
@@ -134,16 +136,19 @@ def run_suite(
     engine
         ``simulator`` or ``kernel``.
     seed
-        Of each cell's first repetition, instead of the suite's.
+        Of each cell's first repetition; the suite's by default.
     jobs
         Runs at a time.
+    cache
+        Where runs are found and kept, as `dumbbell.run_all` has it; None is the user's with the
+        simulator, and none with the kernel.
     on_progress
         Called several times a second.
 
     Returns
     -------
     SuiteResult
-        The values that the suite judges.
+        The values that the suite compares or has criteria for.
 
     Raises
     ------
@@ -162,74 +167,56 @@ def run_suite(
         for rep in range(case.reps)
     ]
     by_name = {case.name: case for case in cases}
-    measured: dict[RunKey, dict[Observed, float | None]] = {}
-
-    def keep(key: RunKey, run: Run) -> Run:
-        measured[key] = observe(by_name[key.case], run)
-        # All tables together would not fit in memory.
-        return Run(run.scenario, run.summary, {})
-
-    runs = run_all(
-        longest_first(scenarios), engine=engine, workers=jobs, on_progress=on_progress,
-        on_finished=keep,
+    runs = measure_all(
+        longest_first(scenarios), warmup=lambda key: by_name[key.case].warmup_text, engine=engine,
+        workers=jobs, cache=cache, on_progress=on_progress,
     )  # fmt: skip
     results = [
-        cell_result(
-            case,
-            label,
-            [RunKey(case.name, label, first + rep) for rep in range(case.reps)],
-            runs,
-            measured,
-        )
+        cell_result(case, label, {first + rep: runs[RunKey(case.name, label, first + rep)]
+                                  for rep in range(case.reps)})
         for case in cases
         for label, _ in cells[case.name]
-    ]
-    builds = builds_of(by_name, runs)
+    ]  # fmt: skip
+    builds = builds_of(by_name, {key: run for key, (run, _) in runs.items()})
     return SuiteResult(suite, cc, engine, ENGINE_VERSION, engine_build(), builds, tuple(results))
 
 
 def longest_first(scenarios: Sequence[tuple[RunKey, Scenario]]) -> list[tuple[RunKey, Scenario]]:
-    """Order runs so that no long one is left to a single core at the end."""
+    """Start long runs first, so that none is left to a single core at the end."""
     return sorted(scenarios, key=lambda entry: -int(entry[1].rate) * int(entry[1].time))
 
 
-def observe(case: Case, run: Run) -> dict[Observed, float | None]:
-    """Measure what a case judges of a run."""
-    seen = Observation(run, case.warmup)
+def observe(case: Case, measures: Measures) -> dict[Observed, float | None]:
+    """Return what a case compares or requires of a run, from its rows of metrics."""
     values: dict[Observed, float | None] = {}
     for asked in case.measures:
-        value = asked.metric.formula(seen)
-        if not isinstance(value, list):
-            values[Observed(RUN, asked.metric.name)] = value
+        name = asked.metric.name
+        if asked.metric.per == "run":
+            values[Observed(RUN, name)] = measures[0][name]
             continue
-        for subject, of_group in zip(case.subjects, value, strict=True):
+        for subject, row in zip(case.subjects, measures, strict=True):
             if asked.is_of(subject):
-                values[Observed(subject, asked.metric.name)] = of_group
+                values[Observed(subject, name)] = row[name]
     return values
 
 
-def cell_result(
-    case: Case,
-    label: str,
-    keys: Sequence[RunKey],
-    runs: Mapping[RunKey, Run],
-    measured: Mapping[RunKey, Mapping[Observed, float | None]],
-) -> CellResult:
-    """Put a cell's repetitions together."""
-    verdicts = [runs[key].verdict for key in keys]
+def cell_result(case: Case, label: str, runs: Mapping[int, tuple[Run, Measures]]) -> CellResult:
+    """Put a cell's repetitions together, which are given by their seeds."""
+    verdicts = [run.verdict for run, _ in runs.values()]
     reasons = [str(r) for v in verdicts for r in v.reasons if r.status == INVALID]
+    observed = [observe(case, measures) for _, measures in runs.values()]
     return CellResult(
         case.name,
         label,
-        tuple(key.seed for key in keys),
+        tuple(runs),
         tuple(verdict.status for verdict in verdicts),
-        {at: tuple(measured[key][at] for key in keys) for at in measured[keys[0]]},
+        {at: tuple(values[at] for values in observed) for at in observed[0]},
         tuple(dict.fromkeys(reasons)),
     )
 
 
 def builds_of(cases: Mapping[str, Case], runs: Mapping[RunKey, Run]) -> dict[str, str]:
-    """Return each congestion control's build; that under test by its place's name."""
+    """Return the build of each congestion control; the one under test is ``{cc}``."""
     builds = {}
     for key, run in runs.items():
         for index, group in enumerate(run.groups):

@@ -1,12 +1,16 @@
-"""What a run amounts to: each metric a function, with its formula and its source.
+"""What is measured of a run: each metric is a function, with its formula and its source.
 
-`METRICS` lists them, `measure` takes all of a run. Without a warm-up they are the engine's own
-figures of the whole run, as the papers have them.
+`METRICS` lists them, `measure` takes all of a run, `register` adds a metric of your own. Without a
+warm-up they are the engine's own figures of the whole run, as papers report them.
 """
 
 from dumbbell.metrics.harm import harm, harm_of
-from dumbbell.metrics.metric import Metric
-from dumbbell.metrics.registry import METRICS, measure
+from dumbbell.metrics.metric import METRICS, Metric, metric_named, register
+from dumbbell.metrics.observation import Observation
+from dumbbell.metrics.registry import measure
 from dumbbell.metrics.warmup import Warmup, mser5
 
-__all__ = ["METRICS", "Metric", "Warmup", "harm", "harm_of", "measure", "mser5"]
+__all__ = [
+    "METRICS", "Metric", "Observation", "Warmup", "harm", "harm_of", "measure", "metric_named",
+    "mser5", "register",
+]  # fmt: skip

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from dumbbell.metrics.metric import register
 from dumbbell.metrics.observation import Observation
 from dumbbell.statistics import mean
 
 __all__ = ["fct_mean_s", "fct_p95_s"]
 
 
+@register(unit="s", title="mean flow completion time", better="lower", per="group")
 def fct_mean_s(obs: Observation) -> list[float | None]:
     """Mean flow completion time of a group: the mean over its flows of end - start.
 
@@ -25,6 +27,7 @@ def fct_mean_s(obs: Observation) -> list[float | None]:
     return [mean(times) for times in completion_times_s(obs)]
 
 
+@register(unit="s", title="flow completion time, 95th percentile", better="lower", per="group")
 def fct_p95_s(obs: Observation) -> list[float | None]:
     """95th percentile of the flow completion times of a group's flows, as `fct_mean_s`.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dumbbell.metrics.metric import register
 from dumbbell.metrics.observation import Observation
 
 __all__ = ["HOLD_WINDOWS", "TOLERANCE", "converged", "convergence_time_s"]
@@ -16,6 +17,7 @@ TOLERANCE = 0.25
 HOLD_WINDOWS = 5
 
 
+@register(unit="s", title="convergence time", better="lower")
 def convergence_time_s(obs: Observation) -> float | None:
     """Convergence time: from the last flow's start until all flows are near their fair share.
 
@@ -36,6 +38,7 @@ def convergence_time_s(obs: Observation) -> float | None:
     return None if window is None else float(window) * obs.window_us / 1e6
 
 
+@register(title="converged", better="higher")
 def converged(obs: Observation) -> float | None:
     """Whether the flows converged: 1 when there is a `convergence_time_s`, 0 when there is none.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dumbbell.metrics.metric import register
 from dumbbell.metrics.observation import FloatArray, Observation
 from dumbbell.statistics import mean
 
@@ -15,6 +16,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@register(unit="us", title="mean RTT", better="lower", per="group")
 def rtt_mean_us(obs: Observation) -> list[float | None]:
     """Mean RTT of a group: the mean over its flows of each flow's mean RTT.
 
@@ -25,9 +27,12 @@ def rtt_mean_us(obs: Observation) -> list[float | None]:
     ----------
     RFC 5166 §2.1.2.
     """
+    if obs.whole:  # 0 where no flow has a sample
+        return [group["rtt_mean_us"] or None for group in obs.groups]
     return over_flows(obs, "rtt_mean_us", np.mean)
 
 
+@register(unit="us", title="median RTT", better="lower", per="group")
 def rtt_p50_us(obs: Observation) -> list[float | None]:
     """Median RTT of a group: the mean over its flows of each flow's median, as `rtt_mean_us`.
 
@@ -38,6 +43,7 @@ def rtt_p50_us(obs: Observation) -> list[float | None]:
     return over_flows(obs, "rtt_p50_us", quantile(0.5))
 
 
+@register(unit="us", title="RTT, 95th percentile", better="lower", per="group")
 def rtt_p95_us(obs: Observation) -> list[float | None]:
     """95th percentile of a group's RTT: the mean over its flows of each flow's, as `rtt_mean_us`.
 
@@ -48,6 +54,7 @@ def rtt_p95_us(obs: Observation) -> list[float | None]:
     return over_flows(obs, "rtt_p95_us", quantile(0.95))
 
 
+@register(unit="us", title="RTT, 99th percentile", better="lower", per="group")
 def rtt_p99_us(obs: Observation) -> list[float | None]:
     """99th percentile of a group's RTT: the mean over its flows of each flow's, as `rtt_mean_us`.
 
@@ -58,6 +65,7 @@ def rtt_p99_us(obs: Observation) -> list[float | None]:
     return over_flows(obs, "rtt_p99_us", quantile(0.99))
 
 
+@register(unit="us", title="mean queueing delay", better="lower")
 def queue_delay_mean_us(obs: Observation) -> float | None:
     """Mean queueing delay: the mean time (sojourn) that a packet waits in the bottleneck's queue.
 
@@ -71,6 +79,7 @@ def queue_delay_mean_us(obs: Observation) -> float | None:
     return of_queue(obs, "queue_delay_mean_us", np.mean)
 
 
+@register(unit="us", title="queueing delay, median", better="lower")
 def queue_delay_p50_us(obs: Observation) -> float | None:
     """Median time that a packet waits in the bottleneck's queue, as `queue_delay_mean_us`.
 
@@ -81,6 +90,7 @@ def queue_delay_p50_us(obs: Observation) -> float | None:
     return of_queue(obs, "queue_delay_p50_us", quantile(0.5))
 
 
+@register(unit="us", title="queueing delay, 95th percentile", better="lower")
 def queue_delay_p95_us(obs: Observation) -> float | None:
     """95th percentile of the time that a packet waits in the queue, as `queue_delay_mean_us`.
 
@@ -91,6 +101,7 @@ def queue_delay_p95_us(obs: Observation) -> float | None:
     return of_queue(obs, "queue_delay_p95_us", quantile(0.95))
 
 
+@register(unit="us", title="queueing delay, 99th percentile", better="lower")
 def queue_delay_p99_us(obs: Observation) -> float | None:
     """99th percentile of the time that a packet waits in the queue, as `queue_delay_mean_us`.
 

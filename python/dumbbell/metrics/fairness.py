@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dumbbell.metrics.metric import register
 from dumbbell.metrics.observation import Observation
 from dumbbell.metrics.throughput import flow_rates_bps
 from dumbbell.statistics import jain
@@ -9,6 +10,7 @@ from dumbbell.statistics import jain
 __all__ = ["jain_of_flows"]
 
 
+@register(name="jain", title="Jain's index", better="higher")
 def jain_of_flows(obs: Observation) -> float:
     """Jain's fairness index of all flows' goodput: (Σx)² / (n·Σx²), x the goodput of a flow.
 

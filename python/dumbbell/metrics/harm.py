@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from dumbbell.errors import ResultError
-from dumbbell.metrics.registry import METRICS, measure
+from dumbbell.metrics.metric import METRICS
+from dumbbell.metrics.registry import measure
 from dumbbell.metrics.warmup import Warmup
 
 if TYPE_CHECKING:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dumbbell.metrics.metric import register
 from dumbbell.metrics.observation import Observation
 
 __all__ = ["inflight_mean_pkts"]
 
 
+@register(unit="pkts", title="mean inflight", per="group")
 def inflight_mean_pkts(obs: Observation) -> list[float | None]:
     """Mean inflight of a group: the sum over its flows of the time average of packets in flight.
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from dumbbell.metrics.metric import PERCENT, register
 from dumbbell.metrics.observation import Observation
 from dumbbell.statistics import share
 
 __all__ = ["drop_rate", "retransmission_rate", "rto_count"]
 
 
+@register(title="drop rate", better="lower", shown=PERCENT)
 def drop_rate(obs: Observation) -> float | None:
     """Drop rate of the bottleneck: packets dropped / packets that came.
 
@@ -26,6 +28,7 @@ def drop_rate(obs: Observation) -> float | None:
     return dropped / came if came > 0 else None
 
 
+@register(title="retransmission rate", better="lower", per="group", shown=PERCENT)
 def retransmission_rate(obs: Observation) -> list[float | None]:
     """Retransmission rate of a group: packets retransmitted / packets sent.
 
@@ -53,6 +56,7 @@ def retransmission_rate(obs: Observation) -> list[float | None]:
     return values
 
 
+@register(title="RTOs", better="lower", per="group")
 def rto_count(obs: Observation) -> list[float | None]:
     """Retransmission timeouts of a group: the sum over its flows.
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from dumbbell.metrics.metric import register
 from dumbbell.metrics.observation import Observation
 from dumbbell.statistics import mean
 
 __all__ = ["oscillation"]
 
 
+@register(title="oscillation", better="lower", per="group")
 def oscillation(obs: Observation) -> list[float | None]:
     """Oscillation of a group: the mean over its flows of σ/μ, x a flow's goodput in windows.
 

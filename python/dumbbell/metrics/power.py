@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dumbbell.metrics.delay import rtt_mean_us
+from dumbbell.metrics.metric import register
 from dumbbell.metrics.observation import Observation
 from dumbbell.metrics.throughput import goodput_bps
 
 __all__ = ["power"]
 
 
+@register(unit="bit/s^2", title="power", better="higher", per="group")
 def power(obs: Observation) -> list[float | None]:
     """Power of a group: goodput / mean RTT.
 

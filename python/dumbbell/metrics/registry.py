@@ -1,105 +1,32 @@
-"""Every metric by its name, and all of them of a run."""
+"""All metrics of a run. Importing this module registers dumbbell's own, in the order of tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from dumbbell.metrics import (
-    completion,
-    convergence,
-    delay,
+# isort: off
+from dumbbell.metrics import (  # noqa: F401
+    throughput,
     fairness,
+    starvation,
+    convergence,
+    oscillation,
+    delay,
+    power,
     inflight,
     loss,
-    oscillation,
-    power,
-    starvation,
-    throughput,
+    completion,
 )
-from dumbbell.metrics.metric import Formula, Metric
+
+# isort: on
+from dumbbell.metrics.metric import METRICS
 from dumbbell.metrics.observation import Observation
 from dumbbell.metrics.warmup import Warmup
 
 if TYPE_CHECKING:
     from dumbbell.run import Run
 
-__all__ = ["METRICS", "measure"]
-
-#: Per unit: what it is shown in, and what a value is multiplied by for that.
-_SHOWN = {"bit/s": ("Mbit/s", 1e-6), "us": ("ms", 1e-3), "bit/s^2": ("Mbit/s per ms", 1e-9)}
-_PERCENT = ("%", 100.0)
-
-
-def _of(
-    per: Literal["run", "group"],
-    name: str,
-    unit: str,
-    title: str,
-    better: Literal["higher", "lower"] | None,
-    formula: Formula,
-    shown: tuple[str, float] | None = None,
-) -> Metric:
-    """Make a metric, shown in the customary unit."""
-    shown_unit, scale = shown or _SHOWN.get(unit, ("" if unit == "1" else unit, 1.0))
-    return Metric(name, unit, title, better, per, formula, shown_unit, scale)
-
-
-_group = partial(_of, "group")
-_run = partial(_of, "run")
-
-_ALL = (
-    _group("goodput_bps", "bit/s", "goodput", "higher", throughput.goodput_bps),
-    _group(
-        "goodput_per_flow_bps", "bit/s", "goodput per flow", "higher",
-        throughput.goodput_per_flow_bps,
-    ),
-    _group("throughput_bps", "bit/s", "throughput", "higher", throughput.throughput_bps),
-    _group("share", "1", "throughput share", None, throughput.goodput_share, _PERCENT),
-    _run(
-        "utilization", "1", "utilisation", "higher", throughput.bottleneck_utilization, _PERCENT
-    ),
-    _run("jain", "1", "Jain's index", "higher", fairness.jain_of_flows),
-    _run("min_max_ratio", "1", "slowest to fastest flow", "higher", starvation.min_max_ratio),
-    _group(
-        "starved_time_share", "1", "time starved", "lower", starvation.starved_time_share, _PERCENT
-    ),
-    _run("convergence_time_s", "s", "convergence time", "lower", convergence.convergence_time_s),
-    _run("converged", "1", "converged", "higher", convergence.converged),
-    _group("oscillation", "1", "oscillation", "lower", oscillation.oscillation),
-    _group("rtt_mean_us", "us", "mean RTT", "lower", delay.rtt_mean_us),
-    _group("rtt_p50_us", "us", "median RTT", "lower", delay.rtt_p50_us),
-    _group("rtt_p95_us", "us", "RTT, 95th percentile", "lower", delay.rtt_p95_us),
-    _group("rtt_p99_us", "us", "RTT, 99th percentile", "lower", delay.rtt_p99_us),
-    _run("queue_delay_mean_us", "us", "mean queueing delay", "lower", delay.queue_delay_mean_us),
-    _run(
-        "queue_delay_p50_us", "us", "queueing delay, median", "lower", delay.queue_delay_p50_us
-    ),
-    _run(
-        "queue_delay_p95_us", "us", "queueing delay, 95th percentile", "lower",
-        delay.queue_delay_p95_us,
-    ),
-    _run(
-        "queue_delay_p99_us", "us", "queueing delay, 99th percentile", "lower",
-        delay.queue_delay_p99_us,
-    ),
-    _group("power", "bit/s^2", "power", "higher", power.power),
-    _group("inflight_mean_pkts", "pkts", "mean inflight", None, inflight.inflight_mean_pkts),
-    _run("drop_rate", "1", "drop rate", "lower", loss.drop_rate, _PERCENT),
-    _group(
-        "retransmission_rate", "1", "retransmission rate", "lower", loss.retransmission_rate,
-        _PERCENT,
-    ),
-    _group("rto_count", "1", "RTOs", "lower", loss.rto_count),
-    _group("fct_mean_s", "s", "mean flow completion time", "lower", completion.fct_mean_s),
-    _group(
-        "fct_p95_s", "s", "flow completion time, 95th percentile", "lower", completion.fct_p95_s
-    ),
-)  # fmt: skip
-
-#: Every metric by its name, in the order of tables.
-METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _ALL}
+__all__ = ["measure"]
 
 
 def measure(run: Run, warmup: Warmup | None = None) -> list[dict[str, Any]]:
@@ -110,7 +37,7 @@ def measure(run: Run, warmup: Warmup | None = None) -> list[dict[str, Any]]:
     run
         The run.
     warmup
-        What to leave out of its beginning; see `Metric.of`.
+        What to leave out of its start; see `Metric.of`.
 
     Returns
     -------
@@ -135,7 +62,7 @@ def measure(run: Run, warmup: Warmup | None = None) -> list[dict[str, Any]]:
         for group in obs.groups
     ]
     for metric in METRICS.values():
-        value = metric.formula(obs)
+        value = metric.observe(obs)
         values = value if isinstance(value, list) else [value] * len(rows)
         for row, of_group in zip(rows, values, strict=True):
             row[metric.name] = of_group

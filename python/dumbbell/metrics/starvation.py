@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dumbbell.metrics.metric import PERCENT, register
 from dumbbell.metrics.observation import Observation
 from dumbbell.metrics.throughput import flow_rates_bps
 
@@ -13,6 +14,7 @@ __all__ = ["STARVED", "min_max_ratio", "starved_time_share"]
 STARVED = 0.1
 
 
+@register(title="slowest to fastest flow", better="higher")
 def min_max_ratio(obs: Observation) -> float | None:
     """Ratio of the slowest to the fastest flow: min x / max x, x the goodput of a flow.
 
@@ -29,6 +31,7 @@ def min_max_ratio(obs: Observation) -> float | None:
     return float(rates.min() / rates.max())
 
 
+@register(title="time starved", better="lower", per="group", shown=PERCENT)
 def starved_time_share(obs: Observation) -> list[float | None]:
     """Share of the time in which a flow of the group starves: gets < 0.1 of its fair share.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dumbbell.metrics.metric import PERCENT, register
 from dumbbell.metrics.observation import FloatArray, Observation
 from dumbbell.statistics import mean, share
 
@@ -32,6 +33,7 @@ def flow_rates_bps(obs: Observation, numbers: Sequence[int]) -> FloatArray:
     )
 
 
+@register(unit="bit/s", title="goodput", better="higher", per="group")
 def goodput_bps(obs: Observation) -> list[float | None]:
     """Goodput of a group: 8 · bytes received / time.
 
@@ -52,20 +54,7 @@ def goodput_bps(obs: Observation) -> list[float | None]:
     return values
 
 
-def goodput_share(obs: Observation) -> list[float | None]:
-    """Throughput share of a group: bytes its receivers got / bytes all receivers got.
-
-    Of bytes, not of rates, so that the parts of all groups sum to 1 whenever each of them ran.
-
-    References
-    ----------
-    The papers' "throughput share": Ware et al., "Modeling BBR's interactions with loss-based
-    congestion control", IMC 2019.
-    """
-    total = float(obs.flow_bits.sum())
-    return [share(float(obs.flow_bits[numbers].sum()), total) for numbers in obs.members]
-
-
+@register(unit="bit/s", title="goodput per flow", better="higher", per="group")
 def goodput_per_flow_bps(obs: Observation) -> list[float | None]:
     """Goodput of a group's average flow: the mean over its flows of 8 · bytes received / time.
 
@@ -75,9 +64,12 @@ def goodput_per_flow_bps(obs: Observation) -> list[float | None]:
     ----------
     RFC 5166 §2.1.1.
     """
+    if obs.whole:
+        return [group["goodput_per_flow_bps"] for group in obs.groups]
     return [mean(flow_rates_bps(obs, numbers)) for numbers in obs.members]
 
 
+@register(unit="bit/s", title="throughput", better="higher", per="group")
 def throughput_bps(obs: Observation) -> list[float | None]:
     """Throughput of a group: 8 · wire bytes that crossed the bottleneck / time.
 
@@ -91,6 +83,24 @@ def throughput_bps(obs: Observation) -> list[float | None]:
     return [group["throughput_bps"] if obs.whole else None for group in obs.groups]
 
 
+@register(name="share", title="throughput share", per="group", shown=PERCENT)
+def goodput_share(obs: Observation) -> list[float | None]:
+    """Throughput share of a group: bytes its receivers got / bytes all receivers got.
+
+    Of bytes, not of rates, so that the parts of all groups sum to 1 whenever each of them ran.
+
+    References
+    ----------
+    The papers' "throughput share": Ware et al., "Modeling BBR's interactions with loss-based
+    congestion control", IMC 2019.
+    """
+    if obs.whole:
+        return [group["share"] for group in obs.groups]
+    total = float(obs.flow_bits.sum())
+    return [share(float(obs.flow_bits[numbers].sum()), total) for numbers in obs.members]
+
+
+@register(name="utilization", title="utilisation", better="higher", shown=PERCENT)
 def bottleneck_utilization(obs: Observation) -> float | None:
     """Utilisation of the bottleneck: bits forwarded / bits it could carry in the time.
 

@@ -1,4 +1,4 @@
-"""A model beside measurements: what it is off by, and where."""
+"""A model compared with measured runs: its error, scenario by scenario."""
 
 from __future__ import annotations
 
@@ -10,26 +10,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import pyarrow.compute as pc
 
 from dumbbell.errors import ResultError
 from dumbbell.models.model import Headline, Model
-from dumbbell.run import Run
 from dumbbell.run.engine import SIMULATOR
-from dumbbell.run.series import to_floats
-from dumbbell.runs import Cache, Progress, run_all
+from dumbbell.runs import Cache, Progress, measure_all, repetitions
 from dumbbell.scenario import Scenario
-from dumbbell.statistics import share
 from dumbbell.verdict import Verdict
 
-__all__ = ["Compared", "Errors", "compare", "measure_late", "summarize", "verdict_counts"]
+__all__ = ["ModelComparison", "ModelErrors", "compare_model", "summarize", "verdict_counts"]
 
 K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A model and measurements of one scenario.
+class ModelComparison:
+    """A model and the measured runs of one scenario.
 
     Attributes
     ----------
@@ -74,7 +70,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Errors:
+class ModelErrors:
     """Absolute errors of some comparisons.
 
     Attributes
@@ -84,7 +80,7 @@ class Errors:
     median, mean, worst
         Of their absolute values.
     bias
-        Mean with its sign: above 0 the model says too much.
+        Mean with its sign: above 0 the model predicts too much.
     """
 
     count: int
@@ -94,10 +90,10 @@ class Errors:
     bias: float
 
 
-def summarize(compared: Sequence[Compared]) -> Errors:
-    """Return the errors of comparisons; there must be one at least."""
+def summarize(compared: Sequence[ModelComparison]) -> ModelErrors:
+    """Summarize the errors of one comparison or more."""
     errors = np.array([each.error for each in compared])
-    return Errors(
+    return ModelErrors(
         count=errors.size,
         median=float(np.median(np.abs(errors))),
         mean=float(np.mean(np.abs(errors))),
@@ -106,7 +102,7 @@ def summarize(compared: Sequence[Compared]) -> Errors:
     )
 
 
-def compare(
+def compare_model(
     model: Model,
     scenarios: Mapping[K, Scenario],
     *,
@@ -116,26 +112,27 @@ def compare(
     workers: int | None = None,
     cache: Cache | str | Path | bool | None = False,
     on_progress: Callable[[Progress], None] | None = None,
-) -> dict[K, Compared]:
-    """Run scenarios and lay a model beside them.
+) -> dict[K, ModelComparison]:
+    """Run scenarios and compare a model with them.
 
     Parameters
     ----------
     model
         One with a headline.
     scenarios
-        What to run, by a key.
+        What to run, by keys.
     reps
-        Runs of each, with one seed after the other.
+        Runs of each, with consecutive seeds.
     last_s
-        Measure only the last so many seconds: models are of what flows converge to.
+        Measure only the last so many seconds: models describe what flows converge to. None
+        measures whole runs.
     engine, workers, cache, on_progress
         As `run_all` has them.
 
     Raises
     ------
     DoesNotApply
-        The model says nothing of one of the scenarios.
+        The model does not describe one of the scenarios.
     """
     if model.headline is None:
         raise ResultError(f"model `{model.name}` predicts no metric of a run")
@@ -144,83 +141,33 @@ def compare(
         key: model.predict(scenario).metric(headline.key, headline.group)
         for key, scenario in scenarios.items()
     }
-    values: dict[tuple[K, int], float] = {}
-
-    def keep(key: tuple[K, int], run: Run) -> Run:
-        # The value alone: all tables together would not fit in memory.
-        values[key] = measure_late(run, headline, last_s)
-        return Run(run.scenario, run.summary, {})
-
-    runs = run_all(
-        [
-            ((key, rep), scenario.replace(seed=scenario.seed + rep))
-            for key, scenario in scenarios.items()
-            for rep in range(reps)
-        ],
-        engine=engine,
-        workers=workers,
-        cache=cache,
-        on_progress=on_progress,
-        on_finished=keep,
-    )
+    measured = measure_all(
+        repetitions(scenarios.items(), reps),
+        warmup=lambda key: warmup_before(scenarios[key[0]], last_s),
+        engine=engine, workers=workers, cache=cache, on_progress=on_progress,
+    )  # fmt: skip
     return {
-        key: Compared(
+        key: ModelComparison(
             scenario=scenario,
             headline=headline,
             predicted=predicted[key],
-            measured=tuple(values[key, rep] for rep in range(reps)),
-            verdicts=tuple(runs[key, rep].verdict for rep in range(reps)),
+            measured=tuple(
+                measured[key, rep][1][headline.group or 0][headline.key] for rep in range(reps)
+            ),
+            verdicts=tuple(measured[key, rep][0].verdict for rep in range(reps)),
         )
         for key, scenario in scenarios.items()
     }
 
 
-def measure_late(run: Run, headline: Headline, last_s: float | None) -> float:
-    """Return a metric of a run, over its last seconds only.
-
-    Parameters
-    ----------
-    run
-        With its tables.
-    headline
-        ``share`` of a group or ``queue_delay_mean_us`` of the bottleneck; any metric of the
-        summary over the whole run.
-    last_s
-        None: the whole run.
-    """
-    group, key = headline.group, headline.key
-    if last_s is None:
-        value: float = (run.summary["bottleneck"] if group is None else run.groups[group])[key]
-        return value
-    from_us = run.summary["duration_ns"] / 1e3 - 1e6 * last_s
-    if key == "share" and group is not None:
-        return late_share(run, group, from_us)
-    if key == "queue_delay_mean_us":
-        return late_queue_delay_us(run, from_us)
-    raise ResultError(f"`{key}` is known of whole runs only; leave out `--last`")
+def warmup_before(scenario: Scenario, last_s: float | None) -> str | None:
+    """Return the warm-up that leaves the last seconds of a run; None for the whole run."""
+    before_ns = 0 if last_s is None else int(scenario.time) - round(1e9 * last_s)
+    return f"{before_ns}ns" if before_ns > 0 else None
 
 
-def late_share(run: Run, group: int, from_us: float) -> float:
-    """Return a group's part of the goodput after an instant."""
-    table = run.flows
-    late = table.filter(pc.greater(table["time_us"], from_us))
-    flow, goodput = to_floats(late["flow"]).astype(int), to_floats(late["goodput_bps"])
-    of_group = np.array([entry["group"] == group for entry in run.summary["flows"]])
-    # The first sample of a flow has no goodput yet.
-    return share(float(np.nansum(goodput[of_group[flow]])), float(np.nansum(goodput)))
-
-
-def late_queue_delay_us(run: Run, from_us: float) -> float:
-    """Return the mean wait behind the queue after an instant: mean backlog over the rate."""
-    table = run.queue
-    late = table.filter(pc.greater(table["time_us"], from_us))
-    backlog_bits = 8 * float(np.mean(to_floats(late["backlog_bytes"])))
-    link_rate_bps: float = run.summary["bottleneck"]["link_rate_bps"]
-    return 1e6 * backlog_bits / link_rate_bps
-
-
-def verdict_counts(compared: Iterable[Compared]) -> dict[str, int]:
-    """Count the runs by verdict and what it remarks: ``OK``, ``WARN rto_stall``."""
+def verdict_counts(compared: Iterable[ModelComparison]) -> dict[str, int]:
+    """Count the runs by verdict and its checks: ``OK``, ``WARN rto_stall``."""
     counts: Counter[str] = Counter()
     for verdict in (verdict for each in compared for verdict in each.verdicts):
         checks = sorted({reason.check for reason in verdict.reasons})

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from dumbbell.models import Model
-from dumbbell.models.comparison import Compared
+from dumbbell.models.comparison import ModelComparison
 from dumbbell.plots.figure import Curve, Figure
 from dumbbell.plots.model_overlay import overlay
 from dumbbell.plots.style import style_of
@@ -15,7 +15,9 @@ from dumbbell.plots.style import style_of
 __all__ = ["draw_comparison"]
 
 
-def draw_comparison(model: Model, compared: Mapping[tuple[float, int], Compared]) -> list[Figure]:
+def draw_comparison(
+    model: Model, compared: Mapping[tuple[float, int], ModelComparison]
+) -> list[Figure]:
     """Draw a figure per flow count against the buffer; or one against the flow count.
 
     Parameters
@@ -44,7 +46,7 @@ def draw_comparison(model: Model, compared: Mapping[tuple[float, int], Compared]
     ]  # fmt: skip
 
 
-def draw(model: Model, where: str, x_label: str, points: Mapping[float, Compared]) -> Figure:
+def draw(model: Model, where: str, x_label: str, points: Mapping[float, ModelComparison]) -> Figure:
     """Draw one figure: the runs, and the model's dashed line over them."""
     first = next(iter(points.values()))
     headline, scenario = first.headline, first.scenario

@@ -1,47 +1,60 @@
-"""What a sweep measures of each run: every metric, and how it was measured."""
+"""What is measured of each run: every metric, and a name for how it was measured."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import inspect
 from pathlib import Path
 from typing import Any
 
 import dumbbell
-from dumbbell.metrics import Warmup, measure
+from dumbbell.metrics import METRICS, Metric, Warmup, measure
 from dumbbell.run import Run
+from dumbbell.runs.key import source_digest
 from dumbbell.scenario import Scenario
 
-__all__ = ["Measures", "in_words_of", "measure_run", "measured_as"]
+__all__ = ["Measures", "in_words_of", "measure_run", "measured_as", "user_metrics"]
 
 #: What was measured of one run: one mapping per group.
 Measures = list[dict[str, Any]]
-#: What decides on a metric's value, apart from the engine.
+#: Packages whose code decides a metric's value, apart from the engine.
 MEASURING = ("metrics", "run", "statistics", "verdict")
 
 
 def measure_run(run: Run, warmup: str | None = None) -> Measures:
-    """Measure every metric of a run, group by group; those of the whole run are in each."""
+    """Measure every metric of a run, a row per group; a run's metrics are in each row."""
     return measure(run, None if warmup is None else Warmup.parse(warmup))
 
 
 def in_words_of(scenario: Scenario, measures: Measures) -> Measures:
-    """Name the groups as a scenario does: the run may have been measured as another one's."""
+    """Return the rows with the scenario's names of the groups; a cached run may have others."""
     return [{**group, "cc": str(scenario.groups[group["group"]].cc)} for group in measures]
 
 
 def measured_as(warmup: str | None) -> str:
-    """Name a way of measuring: the warm-up that is cut, and the code that measures."""
-    return f"{warmup or 'whole run'}, {measuring_build()}"
+    """Identify what was measured and how: the warm-up, the code, and the user's metrics."""
+    own = "".join(f", {metric.name} {source_of(metric)}" for metric in user_metrics())
+    return f"{warmup or 'whole run'}, {measuring_build()}{own}"
+
+
+def user_metrics() -> tuple[Metric, ...]:
+    """Return the metrics that the user registered."""
+    return tuple(metric for metric in METRICS.values() if metric.token)
+
+
+def source_of(metric: Metric) -> str:
+    """Return a digest of the file with a user's metric; without a file its registration's."""
+    file = inspect.getsourcefile(metric.formula)
+    return metric.token if file is None or not Path(file).is_file() else source_digest(Path(file))
 
 
 @functools.cache
 def measuring_build() -> str:
-    """Return a digest of the code that measures, so that no other version's values are taken."""
+    """Return a digest of dumbbell's code that measures: other versions may differ in values."""
     package = Path(dumbbell.__file__).parent
     digest = hashlib.sha256()
     for name in MEASURING:
-        path = package / name
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+        for file in sorted((package / name).rglob("*.py")):
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

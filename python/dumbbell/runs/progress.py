@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from dumbbell.run import Run
-
 __all__ = ["Progress", "SweepInterrupted"]
 
 K = TypeVar("K")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class Progress:
     finished, total
         Runs; the total grows while cells are repeated until their interval is tight.
     simulated_s, total_s
-        Seconds of the scenarios' time of all runs together, which a time left is told from.
+        Seconds of the scenarios' time, of all runs; the remaining time is estimated from them.
     cached
         How many of the finished runs were found, in the cache or where they are saved.
     """
@@ -34,18 +33,18 @@ class Progress:
     cached: int = 0
 
 
-class SweepInterrupted(KeyboardInterrupt, Generic[K]):
+class SweepInterrupted(KeyboardInterrupt, Generic[K, R]):
     """Ctrl-C stopped the sweep.
 
     Attributes
     ----------
     finished
-        The runs that had finished.
+        The results of the runs that had finished, by their keys.
     total
-        How many there were to be.
+        How many runs there are in all.
     """
 
-    def __init__(self, finished: Mapping[K, Run], total: int) -> None:
+    def __init__(self, finished: Mapping[K, R], total: int) -> None:
         super().__init__(f"{len(finished)} of {total} run{'' if total == 1 else 's'} finished")
         self.finished = finished
         self.total = total

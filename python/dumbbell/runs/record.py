@@ -1,10 +1,10 @@
-"""A run as it is kept and sent around: its document, its series, what was measured of it."""
+"""A run as it is kept and sent to other processes: its document, its time series, its metrics."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -27,7 +27,7 @@ class Record:
     key
         What it is a run of.
     document
-        `run.json`; its scenario in whichever words it was first asked for.
+        `run.json`; its scenario as it was first written.
     tables
         Parquet files by the table's name.
     has_series
@@ -36,6 +36,8 @@ class Record:
         What was measured of it, by how it was.
     place
         The directory that `tables` can be read from instead, when it is kept in one.
+    source
+        The run itself, while it is in this process.
     """
 
     key: RunKey
@@ -44,6 +46,11 @@ class Record:
     has_series: bool = False
     measured: Mapping[str, Measures] = field(default_factory=dict)
     place: Path | None = None
+    source: Run | None = None
+
+    def detached(self) -> Record:
+        """Return the record without its run, to be sent to another process."""
+        return replace(self, tables=dict(self.tables), source=None)
 
     def run(self, scenario: Scenario) -> Run:
         """Return the run of a scenario that this is a record of.
@@ -53,6 +60,11 @@ class Record:
         ResultError
             The record was written by another version.
         """
+        if self.source is not None:
+            if isinstance(self.tables, EncodedTables) and self.tables.encoded:
+                # What saves the run does not encode its tables again.
+                self.source.tables = run_directory.ParquetBytes(self.tables)
+            return self.source
         document = json.loads(self.document)
         document["scenario"] = scenario.to_dict()
         tables: Mapping[str, pa.Table] = run_directory.ParquetBytes(self.tables)
@@ -79,7 +91,24 @@ def make_record(
     """
     # Short, without indents: json writes those several times slower.
     text = json.dumps(run.to_dict(), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    tables = {}
-    if series:
-        tables = {name: run_directory.encode(table) for name, table in run.tables.items()}
-    return Record(key, text.encode(), tables, series, measured or {})
+    tables = EncodedTables(run.tables) if series else {}
+    return Record(key, text.encode(), tables, series, measured or {}, source=run)
+
+
+class EncodedTables(Mapping[str, bytes]):
+    """Tables as Parquet files, each encoded when it is first asked for."""
+
+    def __init__(self, tables: Mapping[str, pa.Table]) -> None:
+        self.tables = tables
+        self.encoded: dict[str, bytes] = {}
+
+    def __getitem__(self, name: str) -> bytes:
+        if name not in self.encoded:
+            self.encoded[name] = run_directory.encode(self.tables[name])
+        return self.encoded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tables)
+
+    def __len__(self) -> int:
+        return len(self.tables)

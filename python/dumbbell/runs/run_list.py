@@ -1,27 +1,28 @@
-"""Many runs that are listed one by one: `run_all`."""
+"""Many runs that are listed one by one: `run_all`, and `measure_all` for their metrics alone."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from dumbbell.errors import CongestionControlError, EngineError
-from dumbbell.run import Run, execute
+from dumbbell.run import Run
 from dumbbell.run.capture import Capture
-from dumbbell.run.directory import ParquetBytes
 from dumbbell.run.engine import SIMULATOR, check_engine, default_workers
 from dumbbell.runs.cache import Cache, as_cache
-from dumbbell.runs.executor import Case, Job, LocalRunner, RemoteRunner, RunHandler, Runner, drive
+from dumbbell.runs.executor import LocalRunner, RemoteRunner, Runner, drive
+from dumbbell.runs.handler import Case, RunHandler
+from dumbbell.runs.measures import Measures, in_words_of, measured_as
 from dumbbell.runs.progress import Progress, SweepInterrupted
-from dumbbell.runs.record import Record, make_record
+from dumbbell.runs.record import Record
 from dumbbell.scenario import Scenario
 
-__all__ = ["run_all"]
+__all__ = ["measure_all", "repetitions", "run_all"]
 
 K = TypeVar("K", bound=Hashable)
+R = TypeVar("R")
 
 
 def run_all(
@@ -44,8 +45,8 @@ def run_all(
     engine
         What runs them: ``simulator`` or ``kernel``.
     workers
-        How many at a time. The simulator takes the machine's cores by default, and it does not
-        change any result. The kernel engine takes 1: runs at the same time share the cores.
+        How many at a time; it does not change any result of the simulator. Its default is the
+        machine's cores. On the kernel it is 1: simultaneous runs share the cores.
     executor
         Where they run instead of threads of this process: processes, or machines.
     cache
@@ -55,7 +56,7 @@ def run_all(
         Called several times a second, in the caller's thread.
     on_finished
         Called with each run as it finishes, in its thread, to save it, for example; what it
-        returns is kept in its place. With an `executor`, in the caller's thread.
+        returns replaces the run. With an `executor`, in the caller's thread.
     capture
         What to capture of the run with a key, and where to. Such a run is never from the cache.
 
@@ -71,16 +72,94 @@ def run_all(
     DumbbellError
         The first run that failed; the others are stopped.
     """
+    if executor is not None and capture is not None:
+        raise EngineError("captures are written by threads of this process; omit `executor`")
+
+    def deliver(case: Case[K], record: Record) -> Run:
+        run = record.run(case.scenario)
+        return run if on_finished is None else on_finished(case.key, run)
+
+    handler: RunHandler[K, Run] = RunHandler(
+        engine, as_cache(cache, engine), deliver, series=True, measures=False,
+        capture=capture or (lambda _: None),
+    )  # fmt: skip
+    return run_list(scenarios, handler, workers, executor, on_progress)
+
+
+def measure_all(
+    scenarios: Iterable[tuple[K, Scenario]],
+    *,
+    warmup: Callable[[K], str | None] = lambda _: None,
+    engine: str = SIMULATOR,
+    workers: int | None = None,
+    cache: Cache | str | Path | bool | None = False,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> dict[K, tuple[Run, Measures]]:
+    """Run many scenarios for their metrics alone.
+
+    Parameters
+    ----------
+    scenarios
+        A key and a scenario for each run.
+    warmup
+        What metrics leave out of the start of the run with a key: ``20s`` or ``auto``.
+    engine, workers, cache, on_progress
+        As `run_all` has them.
+
+    Returns
+    -------
+    dict
+        Each run without its time series, and its rows of metrics, in the order of `scenarios`.
+
+    Raises
+    ------
+    SweepInterrupted
+        Ctrl-C; the runs under way stop within a second.
+    DumbbellError
+        The first run that failed; the others are stopped.
+    """
+
+    def deliver(case: Case[K], record: Record) -> tuple[Run, Measures]:
+        run = record.run(case.scenario)
+        measures = in_words_of(case.scenario, record.measured[measured_as(warmup(case.key))])
+        # All tables together would not fit in memory.
+        return Run(run.scenario, run.summary, {}), measures
+
+    handler: RunHandler[K, tuple[Run, Measures]] = RunHandler(
+        engine, as_cache(cache, engine), deliver, series=False, warmup=warmup
+    )
+    return run_list(scenarios, handler, workers, None, on_progress)
+
+
+def repetitions(
+    scenarios: Iterable[tuple[K, Scenario]], count: int
+) -> list[tuple[tuple[K, int], Scenario]]:
+    """Return every repetition with its seed: all first ones, then all second ones.
+
+    The repetitions of one scenario are far apart, so that on the kernel none of them share an hour.
+    """
     listed = list(scenarios)
-    check_engine(engine, *(scenario for _, scenario in listed))
-    queue = RunList(listed)
-    handler = RunWork(engine, as_cache(cache, engine), on_finished, capture)
-    runner: Runner[K, Run]
+    return [
+        ((key, rep), scenario.replace(seed=scenario.seed + rep))
+        for rep in range(count)
+        for key, scenario in listed
+    ]
+
+
+def run_list(
+    scenarios: Iterable[tuple[K, Scenario]],
+    handler: RunHandler[K, R],
+    workers: int | None,
+    executor: Executor | None,
+    on_progress: Callable[[Progress], None] | None,
+) -> dict[K, R]:
+    """Run a list of scenarios and return the results by their keys."""
+    queue: RunList[K, R] = RunList(list(scenarios))
+    check_engine(handler.engine, *(scenario for _, scenario in queue.scenarios))
+    runner: Runner[K, R]
     if executor is None:
-        runner = LocalRunner(handler, workers or default_workers(engine))
+        runner = LocalRunner(handler, workers or default_workers(handler.engine))
     else:
-        if capture is not None:
-            raise EngineError("captures are written by threads of this process; say no `executor`")
         runner = RemoteRunner(handler, executor, workers)
     try:
         drive(queue, runner, on_progress)
@@ -89,73 +168,29 @@ def run_all(
     return queue.in_order()
 
 
-class RunList(Generic[K]):
-    """Scenarios one after the other, and the runs they became."""
+class RunList(Generic[K, R]):
+    """Scenarios in order, and the results of their runs."""
 
     def __init__(self, scenarios: list[tuple[K, Scenario]]) -> None:
         self.scenarios = scenarios
         self.total = len(scenarios)
         self.total_s = sum(scenario.time.seconds for _, scenario in scenarios)
         self.waiting = iter(scenarios)
-        self.runs: dict[K, Run] = {}
+        self.results: dict[K, R] = {}
 
     def next(self) -> Case[K] | None:
         """Return the next run."""
         following = next(self.waiting, None)
         return None if following is None else Case(*following)
 
-    def finished(self, case: Case[K], result: Run) -> None:
-        """Take a run."""
-        self.runs[case.key] = result
+    def finished(self, case: Case[K], result: R) -> None:
+        """Take the result of a run."""
+        self.results[case.key] = result
 
     def failed(self, case: Case[K], error: CongestionControlError) -> bool:  # noqa: ARG002
-        """Stop: what the list is for needs all of its runs."""
+        """Stop: the list is of use only if every run succeeds."""
         return False
 
-    def in_order(self) -> dict[K, Run]:
-        """Return the runs that finished, in the order of the list."""
-        return {key: self.runs[key] for key, _ in self.scenarios if key in self.runs}
-
-
-@dataclass
-class RunWork(RunHandler[K, Run]):
-    """A run is done with its time series, and handed over."""
-
-    engine: str
-    cache: Cache | None
-    on_finished: Callable[[K, Run], Run] | None
-    capture: Callable[[K], Capture | None] | None
-
-    def find(self, case: Case[K]) -> Run | None:
-        """Look in the cache."""
-        if self.cache is None or self._capture_of(case) is not None:
-            return None
-        record = self.cache.get(case.key_of(self.engine), series=True)
-        return None if record is None else self._hand_over(case, record.run(case.scenario))
-
-    def perform(self, case: Case[K]) -> Run:
-        """Do the run here."""
-        run = execute(case.scenario, case.control, self.engine, self._capture_of(case))
-        if self.cache is not None:
-            record = make_record(run, case.key_of(self.engine), series=True)
-            self.cache.put(record)
-            # Saving it elsewhere too shall not encode its tables again.
-            run.tables = ParquetBytes(record.tables)
-        return self._hand_over(case, run)
-
-    def job(self, case: Case[K]) -> Job:
-        """Return what another process is to do."""
-        key = case.key_of(self.engine)
-        return Job(case.scenario, self.engine, key, series=True, measures=False)
-
-    def take(self, case: Case[K], record: Record) -> Run:
-        """Keep what another process did."""
-        if self.cache is not None:
-            self.cache.put(record)
-        return self._hand_over(case, record.run(case.scenario))
-
-    def _capture_of(self, case: Case[K]) -> Capture | None:
-        return None if self.capture is None else self.capture(case.key)
-
-    def _hand_over(self, case: Case[K], run: Run) -> Run:
-        return run if self.on_finished is None else self.on_finished(case.key, run)
+    def in_order(self) -> dict[K, R]:
+        """Return the results there are, in the order of the list."""
+        return {key: self.results[key] for key, _ in self.scenarios if key in self.results}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from dumbbell.errors import CongestionControlError
 from dumbbell.quantities.pluralize import pluralize
-from dumbbell.runs.executor import Case
+from dumbbell.runs.handler import Case
 from dumbbell.runs.measures import Measures
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.plan import Plan

@@ -15,6 +15,7 @@ from dumbbell.run.capture import Capture
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, default_workers, engine_build
 from dumbbell.runs.cache import Cache, as_cache
 from dumbbell.runs.executor import LocalRunner, RemoteRunner, Runner, drive
+from dumbbell.runs.handler import RunHandler
 from dumbbell.runs.measures import Measures
 from dumbbell.runs.progress import Progress, SweepInterrupted
 from dumbbell.scenario import Scenario
@@ -25,8 +26,8 @@ from dumbbell.sweeps.plan import Plan, make_plan
 from dumbbell.sweeps.repetitions import Repetitions
 from dumbbell.sweeps.result import SweepResult
 from dumbbell.sweeps.rows import Rows
+from dumbbell.sweeps.run_store import RunStore
 from dumbbell.sweeps.sweep_directory import SweepDirectory, open_sweep
-from dumbbell.sweeps.sweep_work import SweepWork
 
 __all__ = ["Sweep"]
 
@@ -151,9 +152,12 @@ class Sweep:
         check_engine(self.engine, *self.scenarios)
         self._check_places(executor, cluster, capture, out)
         directory = None if out is None else self._directory(Path(out))
-        handler = SweepWork(
-            self.engine, self.plan.warmup, as_cache(cache, self.engine), directory, capture
-        )
+        kept_in = as_cache(cache, self.engine)
+        store = RunStore(self.plan.warmup, kept_in, directory, capture)
+        handler = RunHandler(
+            self.engine, kept_in, store.keep, series=directory is not None,
+            warmup=lambda _: self.plan.warmup, saved=store.saved, capture=store.capture,
+        )  # fmt: skip
         rows = Rows(self.design.axes, self.design.cells)
         same = IdenticalRuns()
 
@@ -167,9 +171,9 @@ class Sweep:
             try:
                 drive(queue, runner, on_progress)
             except KeyboardInterrupt:
-                kept = self._finish(handler, rows, same, queue).runs
+                kept = self._finish(store, rows, same, queue).runs
                 raise SweepInterrupted(kept, queue.total) from None
-        return self._finish(handler, rows, same, queue)
+        return self._finish(store, rows, same, queue)
 
     def _check_places(
         self, executor: object, cluster: object, capture: object, out: object
@@ -195,7 +199,7 @@ class Sweep:
 
     def _runner(
         self,
-        handler: SweepWork,
+        handler: RunHandler[tuple[int, int], Measures],
         executor: Executor | None,
         cluster: Any,
         jobs: int | None,
@@ -211,17 +215,17 @@ class Sweep:
         return LocalRunner(handler, jobs or default_workers(self.engine))
 
     def _finish(
-        self, handler: SweepWork, rows: Rows, same: IdenticalRuns, queue: Repetitions
+        self, store: RunStore, rows: Rows, same: IdenticalRuns, queue: Repetitions
     ) -> SweepResult:
         """Put together what is finished, and write it."""
         table = rows.table()
         # What was kept but did not come to be measured is in no row.
         keys = set(zip(table["cell"].to_pylist(), table["rep"].to_pylist(), strict=True))
-        runs = KeptRuns(self.design, {key: handler.kept[key] for key in keys})
-        if handler.out is not None:
-            handler.out.write(len(runs), table, queue.errors)
+        runs = KeptRuns(self.design, {key: store.kept[key] for key in keys})
+        if store.out is not None:
+            store.out.write(len(runs), table, queue.errors)
         notes = [*same.notes(self.design), *queue.notes]
-        notes += [] if handler.cache is None else handler.cache.notes
+        notes += [] if store.cache is None else store.cache.notes
         return SweepResult(
             self.design, self.plan, self.engine, runs, table, provenance(), tuple(notes),
             dict(sorted(queue.errors.items())),

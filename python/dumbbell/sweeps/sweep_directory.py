@@ -17,7 +17,7 @@ from dumbbell.errors import ResultError, os_reason
 from dumbbell.run.directory import check_parent
 from dumbbell.runs import record_directory
 from dumbbell.runs.key import RunKey
-from dumbbell.runs.measures import Measures, in_words_of, measure_run, measured_as
+from dumbbell.runs.measures import Measures, in_words_of, measure_run, measured_as, user_metrics
 from dumbbell.runs.record import Record
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.design import Cell, Design, make_design
@@ -292,7 +292,7 @@ def key_in(place: Path) -> RunKey | None:
 def rows_of(directory: SweepDirectory, runs: KeptRuns) -> pa.Table:
     """Read the rows, or take what was measured of each run."""
     path = directory.path / ROWS
-    if path.is_file():
+    if path.is_file() and not user_metrics():  # whose code may have changed since
         try:
             table = pq.read_table(path)
         except (OSError, pa.ArrowInvalid) as error:

@@ -1,0 +1,181 @@
+"""What is done with each run: find it, or execute it, measure it, and keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
+
+from dumbbell._core import Control
+from dumbbell.errors import EngineError, ResultError
+from dumbbell.metrics import Metric
+from dumbbell.metrics.metric import add
+from dumbbell.run import execute
+from dumbbell.run.capture import Capture
+from dumbbell.runs.cache import Cache
+from dumbbell.runs.key import RunKey, run_key
+from dumbbell.runs.measures import measure_run, measured_as, user_metrics
+from dumbbell.runs.record import Record, make_record
+from dumbbell.scenario import Scenario
+
+__all__ = ["Case", "Job", "RunHandler", "perform_remotely"]
+
+K = TypeVar("K")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is needed to execute a run, in another process too.
+
+    Attributes
+    ----------
+    scenario, engine, key
+        What to run.
+    series
+        Whether to keep the time series.
+    measures
+        Whether to measure metrics.
+    warmup
+        What metrics leave out of the run's start.
+    metrics
+        The user's, which a worker process may not have registered.
+    """
+
+    scenario: Scenario
+    engine: str
+    key: RunKey
+    series: bool
+    measures: bool = True
+    warmup: str | None = None
+    metrics: tuple[Metric, ...] = field(default_factory=user_metrics)
+
+    def perform(self, control: Control, capture: Capture | None = None) -> Record:
+        """Run it in this thread."""
+        run = execute(self.scenario, control, self.engine, capture)
+        measured = {}
+        if self.measures:
+            measured[measured_as(self.warmup)] = measure_run(run, self.warmup)
+        return make_record(run, self.key, series=self.series, measured=measured)
+
+
+def perform_remotely(job: Job) -> Record:
+    """Run a job in a worker process that has the same engine and sources as the caller.
+
+    Raises
+    ------
+    EngineError
+        The worker has another build of the engine, or another source of a congestion control.
+    """
+    here = run_key(job.scenario, job.engine)
+    same = here.engine_build == job.key.engine_build
+    if not same or (here.digest != job.key.digest and job.key.is_lasting):
+        what = "source of a congestion control" if same else "build of dumbbell"
+        raise EngineError(
+            f"a worker has another {what} than this process; install the same on all of them"
+        )
+    for metric in job.metrics:
+        add(metric)
+    return job.perform(Control()).detached()
+
+
+@dataclass
+class Case(Generic[K]):
+    """One run: waiting, under way or done."""
+
+    key: K
+    scenario: Scenario
+    control: Control = field(default_factory=Control)
+    run_key: RunKey | None = None
+
+    def key_of(self, engine: str) -> RunKey:
+        """Return the run's content address, computed once."""
+        if self.run_key is None:
+            self.run_key = run_key(self.scenario, engine)
+        return self.run_key
+
+    @property
+    def time_s(self) -> float:
+        """Seconds of the scenario's time."""
+        return self.scenario.time.seconds
+
+    def simulated_s(self) -> float:
+        """Seconds of the scenario's time that have passed."""
+        return self.control.progress() * self.time_s
+
+
+@dataclass
+class RunHandler(Generic[K, R]):
+    """Finds each run in the cache or executes it, and delivers its record.
+
+    Attributes
+    ----------
+    engine
+        ``simulator`` or ``kernel``.
+    cache
+        Where runs are found and kept; None for neither.
+    deliver
+        Called with each finished run; returns its result.
+    series
+        Whether time series are kept.
+    measures
+        Whether metrics are measured.
+    warmup
+        What they leave out of the start of the run with a key.
+    saved
+        Finds a run outside of the cache, by its key and its content address.
+    capture
+        What to capture of the run with a key, and where to. Such a run is never from the cache.
+    """
+
+    engine: str
+    cache: Cache | None
+    deliver: Callable[[Case[K], Record], R]
+    series: bool
+    measures: bool = True
+    warmup: Callable[[K], str | None] = lambda _: None
+    saved: Callable[[K, RunKey], Record | None] = lambda *_: None
+    capture: Callable[[K], Capture | None] = lambda _: None
+
+    def find(self, case: Case[K]) -> R | None:
+        """Return the result of a run that was done before; None if there is none."""
+        key = case.key_of(self.engine)
+        record = self.saved(case.key, key)
+        if record is None and self.cache is not None and self.capture(case.key) is None:
+            record = self.cache.get(key, series=self.series)
+        record = None if record is None else self._measured(case, record)
+        return None if record is None else self.deliver(case, record)
+
+    def _measured(self, case: Case[K], record: Record) -> Record | None:
+        """Return the record with its metrics; None if they cannot be measured."""
+        warmup = self.warmup(case.key)
+        how = measured_as(warmup)
+        if not self.measures or how in record.measured:
+            return record
+        if not record.has_series:
+            return None
+        try:
+            measured = measure_run(record.run(case.scenario), warmup)
+        except ResultError:
+            return None  # its tables are damaged
+        record = replace(record, measured={**record.measured, how: measured})
+        if self.cache is not None:
+            self.cache.put(record)
+        return record
+
+    def perform(self, case: Case[K]) -> R:
+        """Execute a run in this thread, keep it, and return its result."""
+        capture = self.capture(case.key)
+        return self.take(case, self.job(case).perform(case.control, capture))
+
+    def job(self, case: Case[K]) -> Job:
+        """Return what another process is to do."""
+        key = case.key_of(self.engine)
+        warmup = self.warmup(case.key)
+        return Job(case.scenario, self.engine, key, self.series, self.measures, warmup)
+
+    def take(self, case: Case[K], record: Record) -> R:
+        """Keep a run that was just executed, and return its result."""
+        if self.cache is not None:
+            self.cache.put(record)
+        return self.deliver(case, record)
