@@ -5,6 +5,8 @@
 mod bpf_compiler;
 #[path = "src/build/flags.rs"]
 mod flags;
+#[path = "src/build/python.rs"]
+mod python;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -24,6 +26,7 @@ fn main() {
     println!("cargo::rerun-if-changed={}", cc_dir.display());
     println!("cargo::rerun-if-changed=src/build/flags.rs");
     println!("cargo::rerun-if-changed=src/build/bpf_compiler.rs");
+    println!("cargo::rerun-if-changed=src/build/python.rs");
     println!("cargo::rerun-if-env-changed=CLANG");
 
     let bpf_compiler = BpfCompiler::find(&out_dir);

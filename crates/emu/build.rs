@@ -2,6 +2,8 @@
 
 #[path = "../cc/src/build/bpf_compiler.rs"]
 mod bpf_compiler;
+#[path = "../cc/src/build/python.rs"]
+mod python;
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -18,6 +20,7 @@ fn main() {
         println!("cargo::rerun-if-changed={}", path.display());
     }
     println!("cargo::rerun-if-changed=../cc/src/build/bpf_compiler.rs");
+    println!("cargo::rerun-if-changed=../cc/src/build/python.rs");
     println!("cargo::rerun-if-env-changed=CLANG");
     let compiler = BpfCompiler::find(&out_dir);
     if compiler.as_ref().is_none_or(BpfCompiler::is_zig) {

@@ -1,4 +1,4 @@
-//! Compiles libbpf, libelf and zlib into one archive, `libbpf.a`.
+//! Compiles libbpf, libelf and zlib into one archive.
 //!
 //! The sources are those that `libbpf-sys` ships. Its own build needs either the system's libelf
 //! and zlib, which must then be on every machine that the result runs on, or autotools, gettext,
@@ -24,9 +24,6 @@ const LIBELF_CONFIG: &str = "\
 #define HAVE_VISIBILITY 1
 #include <eu-config.h>
 ";
-
-/// An archive without members.
-const EMPTY_ARCHIVE: &str = "!<arch>\n";
 
 fn main() {
     let out_dir = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -63,10 +60,12 @@ fn main() {
             .files(c_files(&libbpf.join("src")))
             .compile_intermediates(),
     );
-    // One archive, since GNU ld takes archives in order and libbpf-sys names libbpf last.
-    compiler().objects(objects).compile("bpf");
-    for library in ["libelf.a", "libz.a"] {
-        fs::write(out_dir.join(library), EMPTY_ARCHIVE).expect("OUT_DIR is writable");
+    // One archive, since GNU ld takes archives in order and libbpf-sys names libbpf last. It names
+    // dynamic libraries, in whose place linkers take a script.
+    compiler().objects(objects).compile("dumbbell-bpf");
+    for library in ["libelf.so", "libz.so", "libbpf.so"] {
+        let script = "INPUT(libdumbbell-bpf.a)\n";
+        fs::write(out_dir.join(library), script).expect("OUT_DIR is writable");
     }
     println!("cargo::rustc-link-search=native={}", out_dir.display());
     println!("cargo::rerun-if-changed=build.rs");

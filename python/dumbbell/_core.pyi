@@ -23,6 +23,7 @@ __all__ = [
     "describe",
     "machine",
     "match_captures",
+    "native_compiler",
     "precompile",
     "report_crashes",
     "run",
@@ -279,6 +280,9 @@ def match_captures(
 
 def machine() -> str:
     """What this machine can do for the kernel engine, as JSON: a list of facts."""
+
+def native_compiler() -> str | None:
+    """Name and version of the C compiler for a user's congestion control; None if there is none."""
 
 def builtin_sources() -> dict[str, str]:
     """Text of the sources that the built-in congestion controls were compiled from, by path."""

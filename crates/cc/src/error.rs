@@ -60,13 +60,13 @@ pub enum Error {
         source: io::Error,
     },
     /// No C compiler is installed.
-    #[error("no C compiler to build `{}`; install gcc or clang, or `pip install ziglang`, or set CC", .path.display())]
+    #[error("no C compiler to build `{}`; run `pip install 'dumbbell[cc]'`, or install gcc or clang, or set CC", .path.display())]
     NoCompiler {
         /// The file to compile.
         path: PathBuf,
     },
     /// No compiler for BPF is installed.
-    #[error("no BPF compiler to build `{}` for the kernel; install clang, or `pip install ziglang`, or set CLANG", .path.display())]
+    #[error("no BPF compiler to build `{}` for the kernel; run `pip install 'dumbbell[cc]'`, or install clang, or set CLANG", .path.display())]
     NoBpfCompiler {
         /// The file to compile.
         path: PathBuf,
@@ -74,7 +74,7 @@ pub enum Error {
     /// dumbbell was built without a compiler for BPF.
     #[error(
         "`{name}` cannot be loaded into the kernel: dumbbell was built without a BPF compiler; \
-         install clang, or `pip install ziglang`, and build it again"
+         install clang, or run `pip install ziglang`, and build dumbbell again"
     )]
     NoBpfObject {
         /// The built-in.

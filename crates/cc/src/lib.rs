@@ -41,7 +41,8 @@ mod object;
 mod request;
 
 pub use build::bpf_object::{BpfObject, Constant, compile_for_kernel};
-pub use build::embedded::{bpf_compiler, builtin_names, builtin_sources};
+pub use build::compiler::{bpf_compiler, native_compiler, use_python};
+pub use build::embedded::{builtin_names, builtin_sources, builtins_bpf_compiler};
 pub use build::find::precompile;
 pub use build::scratch::ScratchDir;
 pub use check::storm_sources::{StormSources, write_storm};

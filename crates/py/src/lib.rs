@@ -239,6 +239,12 @@ fn machine(py: Python<'_>) -> PyResult<String> {
     to_json(&py.detach(dumbbell_emu::machine))
 }
 
+/// What the C compiler for a user's congestion control calls itself; `None` if there is none.
+#[pyfunction]
+fn native_compiler() -> Option<String> {
+    dumbbell_cc::native_compiler()
+}
+
 /// Every built-in congestion control with its parameters and state series, as JSON.
 #[pyfunction]
 fn congestion_controls() -> PyResult<String> {
@@ -264,6 +270,8 @@ fn describe(py: Python<'_>, name_or_path: &str) -> PyResult<String> {
 
 #[pymodule]
 mod _core {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use super::analyze::analyze;
     #[pymodule_export]
@@ -281,8 +289,18 @@ mod _core {
     #[pymodule_export]
     use super::{
         Cancelled, CongestionControlFault, Control, EngineError, Output, builtin_sources,
-        congestion_controls, describe, machine, run,
+        congestion_controls, describe, machine, native_compiler, run,
     };
+
+    /// The package ziglang may be installed for the Python that loads the engine.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let executable = module.py().import("sys")?.getattr("executable")?;
+        if let Ok(executable) = executable.extract::<String>() {
+            dumbbell_cc::use_python(executable);
+        }
+        Ok(())
+    }
 
     /// Version of the engine.
     #[pymodule_export]

@@ -28,7 +28,7 @@ class Builder:
     def __init__(self, name: str, directory: Path) -> None:
         sources = json.loads(_core.write_storm(name, str(directory)))
         self.directory = directory
-        self.compiler: list[str] = sources["compiler"].split()
+        self.compiler: list[str] = sources["compiler"]
         self.flags: list[str] = sources["flags"]
         self.driver_flags: list[str] = sources["driver_flags"]
         self.units: list[dict[str, Any]] = sources["units"]

@@ -61,9 +61,6 @@ def root() -> None:
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    if sys.prefix != sys.base_prefix:
-        # Where the engine looks for a compiler from a wheel, activated or not.
-        os.environ.setdefault("VIRTUAL_ENV", sys.prefix)
     sys.exit(invoke(sys.argv[1:], before_loading=leave_pandas_out))
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import functools
 import hashlib
 import importlib.util
 import json
 import os
 import platform
 import re
-import subprocess
 import sysconfig
 import uuid
 from collections.abc import Iterator
@@ -18,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell._core import ENGINE_VERSION
+from dumbbell._core import ENGINE_VERSION, native_compiler
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.congestion_control import python as python_congestion_control
 from dumbbell.congestion_control.choice import file_of, table_of
@@ -30,8 +28,6 @@ __all__ = ["RunKey", "run_key", "source_files"]
 #: Version of what goes into a key; another one finds nothing of an older.
 FORMAT = 1
 INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
-#: As the engine looks for one, after `$CC`.
-COMPILERS = ("cc", "gcc", "clang")
 
 
 @dataclass(frozen=True)
@@ -94,7 +90,7 @@ def file_parts(cc: CongestionControlChoice) -> dict[str, Any]:
     Its name counts: a kernel module is called by its file, and one file may have several.
     """
     path = file_of(cc.name)
-    built_by = platform.python_version() if cc.is_python else compiler(os.environ.get("CC", ""))
+    built_by = platform.python_version() if cc.is_python else native_compiler()
     return {
         "name": [path.name, table_of(cc.name)],
         "source": source_digest(path),
@@ -167,23 +163,3 @@ def imported(text: bytes) -> Iterator[Path]:
 def is_installed(module: Path) -> bool:
     """Whether a module is of Python itself or of an installed package."""
     return any(module.is_relative_to(path) for path in set(sysconfig.get_paths().values()))
-
-
-@functools.cache
-def compiler(chosen: str) -> str:
-    """Return which compiler builds a congestion control, in its own words.
-
-    Parameters
-    ----------
-    chosen
-        ``$CC``; the first one that answers when it is empty.
-    """
-    for words in [chosen] if chosen.strip() else COMPILERS:
-        try:
-            said = subprocess.run(  # noqa: S603 (the compiler that the engine is about to run)
-                [*words.split(), "--version"], capture_output=True, text=True, check=True
-            )
-        except (OSError, subprocess.CalledProcessError):
-            continue
-        return said.stdout.partition("\n")[0]
-    return "ziglang"

@@ -4,6 +4,8 @@ use std::env;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use super::python;
+
 /// Names of clang; distributions append the version.
 const CLANG: [&str; 12] = [
     "clang", "clang-25", "clang-24", "clang-23", "clang-22", "clang-21", "clang-20", "clang-19",
@@ -31,18 +33,20 @@ impl BpfCompiler {
         };
         let chosen = env::var("CLANG").ok();
         let clang = chosen.into_iter().chain(CLANG.map(str::to_owned));
-        let clang = clang.map(|name| format!("{name} -target {endian}"));
-        let environment = env::var("VIRTUAL_ENV").map(|dir| format!("{dir}/bin/python"));
-        let python = environment.into_iter().chain(["python3".to_owned()]);
-        // zig turns the undefined-behaviour sanitizer on, which BPF has no runtime for.
-        let zig = python.map(|python| {
-            format!("{python} -m ziglang cc -target {endian}-freestanding -fno-sanitize=undefined")
+        let clang = clang.map(|name| {
+            let mut words: Vec<String> = name.split_whitespace().map(str::to_owned).collect();
+            words.extend(["-target".to_owned(), endian.to_owned()]);
+            words
+        });
+        let zig = python::zig_commands().map(|mut words| {
+            words.extend(["-target".to_owned(), format!("{endian}-freestanding")]);
+            // zig turns the undefined-behaviour sanitizer on, which BPF has no runtime for.
+            words.push("-fno-sanitize=undefined".to_owned());
+            words
         });
         clang
             .chain(zig)
-            .map(|line| Self {
-                words: line.split_whitespace().map(str::to_owned).collect(),
-            })
+            .map(|words| Self { words })
             .find(|compiler| compiler.has_target(scratch))
     }
 
@@ -53,7 +57,7 @@ impl BpfCompiler {
     }
 
     /// Its name and version, on one line.
-    #[allow(dead_code, reason = "build scripts keep it")]
+    #[allow(dead_code, reason = "one of the build scripts does not ask")]
     pub(crate) fn version(&self) -> String {
         let output = Command::new(&self.words[0])
             .args(self.words[1..].iter().take_while(|word| *word != "-target"))

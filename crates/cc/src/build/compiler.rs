@@ -8,18 +8,20 @@ use crate::build::artifact::Target;
 use crate::build::bpf_compiler::BpfCompiler;
 use crate::build::build_cache::Found;
 use crate::build::flags;
+use crate::build::python;
+use crate::build::scratch::ScratchDir;
 use crate::error::Error;
 
-/// Compilers tried after `$CC`.
-const COMPILERS: [&str; 4] = ["cc", "gcc", "clang", "python3 -m ziglang cc"];
+/// Compilers tried after `$CC`, before the one in ziglang.
+const COMPILERS: [&str; 3] = ["cc", "gcc", "clang"];
 
-static NATIVE_COMPILER: Found<String> = Found::new();
+static NATIVE_COMPILER: Found<Vec<String>> = Found::new();
 static BPF_COMPILER: Found<BpfCompiler> = Found::new();
 
 /// A compiler and what it compiles for.
 pub(crate) enum Compiler {
     /// The words of its command line.
-    Native(String),
+    Native(Vec<String>),
     Bpf(BpfCompiler),
 }
 
@@ -41,7 +43,7 @@ impl Compiler {
     /// Its command, without flags.
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::Native(words) => words.clone(),
+            Self::Native(words) => words.join(" "),
             Self::Bpf(compiler) => compiler.name(),
         }
     }
@@ -50,7 +52,7 @@ impl Compiler {
     pub(crate) fn command(&self) -> Command {
         match self {
             Self::Native(words) => {
-                let mut command = command(words);
+                let mut command = command(words).expect("a compiler that was found has a name");
                 command.args(flags::compiler(env::consts::ARCH));
                 command
             }
@@ -59,33 +61,55 @@ impl Compiler {
     }
 }
 
-/// The first compiler that answers.
-pub(crate) fn find_compiler() -> Option<String> {
+/// Looks for ziglang in this Python first: the one that has loaded the engine.
+pub fn use_python(executable: String) {
+    python::prefer(executable);
+}
+
+/// What the first C compiler calls itself, if there is one: it builds a user's file for the simulator.
+pub fn native_compiler() -> Option<String> {
+    find_compiler().map(|words| version(&words).unwrap_or_default())
+}
+
+/// What the first compiler for BPF calls itself, if there is one: it builds a user's file for the
+/// kernel.
+pub fn bpf_compiler() -> Option<String> {
+    let scratch = ScratchDir::new().ok()?;
+    let compiler = BPF_COMPILER.or_find(|| BpfCompiler::find(scratch.path()));
+    compiler.map(|compiler| compiler.version())
+}
+
+/// The first compiler that answers, as words.
+pub(crate) fn find_compiler() -> Option<Vec<String>> {
     NATIVE_COMPILER.or_find(first_compiler)
 }
 
-fn first_compiler() -> Option<String> {
-    let chosen = env::var("CC")
-        .ok()
-        .filter(|compiler| !compiler.trim().is_empty());
+fn first_compiler() -> Option<Vec<String>> {
+    // `CC` may be several words: `ccache gcc`.
+    let chosen = env::var("CC").ok().into_iter();
     chosen
-        .into_iter()
         .chain(COMPILERS.map(str::to_owned))
-        .find(|compiler| {
-            let answer = command(compiler)
-                .arg("--version")
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .status();
-            answer.is_ok_and(|status| status.success())
-        })
+        .map(|words| words.split_whitespace().map(str::to_owned).collect())
+        .chain(python::zig_commands())
+        .find(|words: &Vec<String>| version(words).is_some())
 }
 
-/// A command line of words, as `CC` may be one: `ccache gcc`.
-fn command(words: &str) -> Command {
-    let mut words = words.split_whitespace();
-    let mut command = Command::new(words.next().unwrap_or_default());
-    command.args(words);
-    command
+/// The first line that a compiler prints about itself; `None` if it cannot be run.
+fn version(words: &[String]) -> Option<String> {
+    let output = command(words)?
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.lines().next().unwrap_or_default();
+    output.status.success().then(|| line.to_owned())
+}
+
+fn command(words: &[String]) -> Option<Command> {
+    let (program, arguments) = words.split_first()?;
+    let mut command = Command::new(program);
+    command.args(arguments);
+    Some(command)
 }

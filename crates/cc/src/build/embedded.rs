@@ -26,7 +26,7 @@ pub fn builtin_names() -> Vec<&'static str> {
 }
 
 /// The compiler that made the built-ins' BPF objects, if there was one.
-pub fn bpf_compiler() -> Option<&'static str> {
+pub fn builtins_bpf_compiler() -> Option<&'static str> {
     BPF_COMPILER
 }
 

@@ -17,4 +17,5 @@ pub(crate) mod kernel_congestion_controls;
 pub(crate) mod kernel_headers;
 pub(crate) mod kernel_module;
 pub(crate) mod preprocessed;
+pub(crate) mod python;
 pub(crate) mod scratch;

@@ -36,8 +36,8 @@ const NEEDS_HELPERS: &str = "bpf_tcp_helpers.h";
 /// linked with the sources that every object is linked with.
 #[derive(Clone, Debug, Serialize)]
 pub struct StormSources {
-    /// The compiler's words, as `cc`.
-    pub compiler: String,
+    /// The compiler's command, as words.
+    pub compiler: Vec<String>,
     /// Flags of the native build, without warnings.
     pub flags: Vec<&'static str>,
     /// Flags of the driver.
@@ -135,7 +135,7 @@ fn words(words: &[&str]) -> Vec<String> {
 
 fn sources() -> StormSources {
     StormSources {
-        compiler: String::new(),
+        compiler: Vec::new(),
         flags: flags::compiler(std::env::consts::ARCH),
         driver_flags: words(&["-I", "include"]),
         units: Vec::new(),

@@ -37,7 +37,7 @@ fn load(name: &str, params: &[(&str, i64)]) -> Loaded {
 /// Whether this machine cannot do what the test is about.
 fn cannot_load(test: &str) -> bool {
     let problem = failure::missing().or_else(|| {
-        dumbbell_cc::bpf_compiler()
+        dumbbell_cc::builtins_bpf_compiler()
             .is_none()
             .then(|| "no BPF compiler".to_owned())
     });

@@ -23,6 +23,8 @@ pub fn machine() -> Vec<Fact> {
         timer(),
         kernels_own(),
         btf(),
+        bpf_objects(),
+        c_compiler(),
         bpf_compiler(),
         struct_ops(),
     ]);
@@ -194,18 +196,44 @@ fn btf() -> Fact {
     }
 }
 
-fn bpf_compiler() -> Fact {
-    let found = dumbbell_cc::bpf_compiler()
-        .map(str::to_owned)
-        .ok_or_else(|| "none when dumbbell was built".to_owned());
+fn bpf_objects() -> Fact {
+    let found = dumbbell_cc::builtins_bpf_compiler()
+        .map(|compiler| format!("built with {compiler}"))
+        .ok_or_else(|| "no BPF compiler when dumbbell was built".to_owned());
     let (status, value) = judged(found, Status::Missing);
+    Fact {
+        name: "built-in congestion controls for the kernel",
+        status,
+        value,
+        costs: "no built-in congestion control of ours in the kernel",
+        remedy: "install clang, or run `pip install ziglang`, and build dumbbell again",
+        needed_for: &[Need::Bpf],
+    }
+}
+
+fn c_compiler() -> Fact {
+    let found = dumbbell_cc::native_compiler().ok_or_else(|| "none".to_owned());
+    let (status, value) = judged(found, Status::Limited);
+    Fact {
+        name: "C compiler",
+        status,
+        value,
+        costs: "no congestion control from a C file of your own",
+        remedy: "pip install 'dumbbell[cc]', or install gcc or clang",
+        needed_for: &[],
+    }
+}
+
+fn bpf_compiler() -> Fact {
+    let found = dumbbell_cc::bpf_compiler().ok_or_else(|| "none".to_owned());
+    let (status, value) = judged(found, Status::Limited);
     Fact {
         name: "BPF compiler",
         status,
         value,
-        costs: "no built-in congestion control of ours in the kernel",
-        remedy: "apt install clang, or pip install ziglang, and build again",
-        needed_for: &[Need::Bpf],
+        costs: "no congestion control from a C file of your own in the kernel",
+        remedy: "pip install 'dumbbell[cc]', or install clang",
+        needed_for: &[],
     }
 }
 
