@@ -120,7 +120,7 @@ def test_segments_are_kept_when_asked_for(capture):
     kinds = analysis.segments_of(0)["kind"].cast(pa.string()).to_pylist()
     assert kinds.count("data") == 4
     assert kinds.count("retransmission") == 1
-    with pytest.raises(dumbbell.ResultError, match="no packets were kept; name connections"):
+    with pytest.raises(dumbbell.ResultError, match="no segments were kept; choose connections"):
         _ = dumbbell.analyze(capture).segments
 
 
@@ -147,8 +147,8 @@ def bad_files(tmp_path: Path) -> dict[str, tuple[Path, str]]:
     return {
         "missing": (tmp_path / "none.pcap", "cannot be read: no such file or directory"),
         "text": (text, "pcap"),
-        "empty": (empty, "is empty; name a capture file"),
-        "directory": (tmp_path / "directory", "is a directory without a capture.pcapng"),
+        "empty": (empty, "is empty; use a capture file"),
+        "directory": (tmp_path / "directory", "is a directory without capture.pcapng"),
     }
 
 
@@ -225,7 +225,7 @@ def test_without_tcp_it_says_so(cli, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--segments", "zero"), "segments is `zero`; say numbers of connections, like `0`"),
+        (("--segments", "zero"), "invalid --segments `zero`: use numbers of connections, e.g. `0`"),
         (("--segments", "7"), "there is no connection 7; it has 1, counted from 0"),
         (("--interval", "100"), "interval `100` has no unit"),
         (("--interval", "0ms"), "interval `0ms` is zero"),

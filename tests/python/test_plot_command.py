@@ -17,6 +17,7 @@ from dumbbell.plots import static
 from dumbbell.plots.figure import Curve, Figure
 from dumbbell.plots.paper_figure import WIDTHS_MM, compose
 from dumbbell.plots.result_figures import ResultFigures
+from dumbbell.plots.run_figures import draw_series
 from dumbbell.plots.sweep_layout import lay_out, log_ticks
 from dumbbell.plots.y_range import y_ranges
 from dumbbell.report.source import load_results
@@ -173,7 +174,7 @@ def test_a_lone_figure_has_the_same_axis_as_one_for_print(monkeypatch, tmp_path)
 def test_files_of_one_metric_have_the_same_y_axis(result):
     figures = ResultFigures(result)
     small = figures.draw(figures.metric("queue_delay_mean_us"))
-    ranges = [each for _, _, (each,) in frames_of("q", small, "1col")]
+    ranges = [found[0] for _, _, found in frames_of("q", small, "1col") if found]
     assert len(ranges) == 2
     assert ranges[0] == ranges[1] == y_ranges(small, whole_bars=True)[0]
 
@@ -248,7 +249,7 @@ def test_one_repetition_has_no_bars():
     [
         (["--metric", "goodput"], "the runs have no metric `goodput`; did you mean `goodput_bps`"),
         (["--model", "wear"], "unknown model `wear`; did you mean `ware`"),
-        (["--model", "copa"], "model `copa` says nothing of `share` of these flows"),
+        (["--model", "copa"], "model `copa` does not predict `share` of these flows"),
         (["--size", "3col"], "unknown size `3col`"),
         (["--format", "gif"], "unknown format `gif`"),
         (["--style", "poster"], "unknown style `poster`"),
@@ -271,3 +272,43 @@ def test_the_same_sweep_gives_the_same_bytes(cli, directory, tmp_path):
         assert re.sub(rb"/ID \[.*?\]", b"", path.read_bytes()) == re.sub(
             rb"/ID \[.*?\]", b"", other
         )
+
+
+def test_a_run_is_drawn_over_time_in_one_frame(cli, tmp_path, short_run):
+    run = short_run.save(tmp_path / "run")
+    outcome = cli("plot", str(run), "--series", "cwnd,rtt,queue", "--out", str(tmp_path / "o"))
+    assert outcome.code == 0, outcome.err
+    names = {path.name for path in (tmp_path / "o").iterdir()}
+    assert names == {"cwnd-rtt-queue.svg", "cwnd-rtt-queue.pdf"}
+    figures = draw_series(short_run, ["cwnd", "rtt", "queue"])
+    axes = composed(figures, "1col")
+    assert [each.get_ylabel() for each in axes] == ["cwnd (packets)", "RTT (ms)", "queue (packets)"]
+    assert [each.get_title() for each in axes] == ["", "", ""], "the axes say it"
+    assert {each.get_xlim() for each in axes} == {(0, short_run.summary["duration_ns"] / 1e9)}
+
+
+def test_a_state_series_has_the_names_of_its_values(short_run):
+    figures = draw_series(short_run, ["mode"])
+    assert figures
+    (axes,) = composed(figures[:1], "1col")
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(figures[0].y_names)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--series", "cwn"], "the run has no series `cwn`; did you mean `cwnd`"),
+        (["--metric", "share"], "--metric is for a sweep"),
+        (["--x", "buffer"], "--x is for a sweep"),
+    ],
+)
+def test_what_a_run_cannot_be_drawn_by_is_refused(cli, tmp_path, short_run, words, said):
+    outcome = cli("plot", str(short_run.save(tmp_path / "run")), *words)
+    assert outcome.code == 2
+    assert said in outcome.err
+    assert not (tmp_path / "run" / "plots").exists()
+
+
+def test_series_are_for_runs(cli, directory):
+    outcome = cli("plot", str(directory), "--series", "cwnd")
+    assert (outcome.code, "--series is for a run" in outcome.err) == (2, True)

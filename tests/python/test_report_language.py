@@ -14,7 +14,9 @@ from dumbbell.plots.run_figures import SERIES
 from dumbbell.report.language import bilingual, japanese, page_text
 from dumbbell.run.engine import KERNEL, SIMULATOR
 
-TEMPLATES = ("paper.html.j2", "reproduction.html.j2", "site.html.j2", "sweep.html.j2")
+TEMPLATES = (
+    "analysis.html.j2", "paper.html.j2", "reproduction.html.j2", "site.html.j2", "sweep.html.j2",
+)  # fmt: skip
 #: Of a run's figures.
 QUANTITIES = {q.title for q in SERIES.values()} | {q.unit for q in SERIES.values()}
 #: Written alike in Japanese.

@@ -371,10 +371,10 @@ def test_report_on_the_command_line(cli, directory, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["report", "{}"], "holds neither a run nor a sweep"),
-        (["report", "{}/nowhere"], "holds neither a run nor a sweep"),
+        (["report", "{}"], "holds no results"),
+        (["report", "{}/nowhere"], "holds no results"),
         (["report", "{}", "--lang", "jp"], "unknown language `jp`"),
-        (["plot", "{}"], "holds neither a run nor a sweep"),
+        (["plot", "{}"], "holds no results"),
     ],
 )
 def test_what_cannot_be_reported_is_told_in_one_line(cli, tmp_path, words, said):

@@ -1,4 +1,4 @@
-"""The analysis of one capture: its connections, their time series, and what to be careful with."""
+"""The analysis of one capture: its connections, their time series, and its limits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,10 +18,16 @@ from dumbbell.capture_analysis.vantage import Note, notes_of
 from dumbbell.errors import ResultError
 from dumbbell.run.directory import check_parent, unwritable
 
+if TYPE_CHECKING:
+    from dumbbell.plots.canvas import Canvas
+
 __all__ = ["ANALYSIS_SCHEMA_VERSION", "Analysis"]
 
 #: Version of `Analysis.to_dict` and `analyze --json`; docs/format-analysis.md says what changes it.
 ANALYSIS_SCHEMA_VERSION = 1
+TABLES = ("connections", "series", "segments")
+#: Connections in a notebook's table.
+MAX_ROWS = 64
 
 
 class Analysis:
@@ -36,14 +42,21 @@ class Analysis:
     tables
         ``connections``, ``series`` and, if packets were asked for, ``segments``;
         docs/analysis.md has their columns.
+    congestion_controls
+        Of each group, if this is the capture of a run.
     """
 
     def __init__(
-        self, path: str, reading: Mapping[str, Any], tables: Mapping[str, pa.Table]
+        self,
+        path: str,
+        reading: Mapping[str, Any],
+        tables: Mapping[str, pa.Table],
+        congestion_controls: Sequence[str] = (),
     ) -> None:
         self.path = path
         self.reading = reading
         self.tables = tables
+        self.congestion_controls = tuple(congestion_controls)
 
     def __repr__(self) -> str:
         return f"<Analysis {self.path}, {self.connection_count} connections>"
@@ -60,18 +73,18 @@ class Analysis:
 
     @property
     def segments(self) -> pa.Table:
-        """Every packet of the connections that were asked for.
+        """Every packet of the connections whose segments were kept.
 
         Raises
         ------
         ResultError
-            None was asked for.
+            None were kept.
         """
         try:
             return self.tables["segments"]
         except KeyError:
             raise ResultError(
-                f"{self.path}: no packets were kept; name connections, like `segments=[0]`"
+                f"{self.path}: no segments were kept; choose connections, e.g. `segments=[0]`"
             ) from None
 
     @property
@@ -111,7 +124,7 @@ class Analysis:
 
     @cached_property
     def notes(self) -> list[Note]:
-        """What is unreliable, because of where and when it was captured."""
+        """What is unreliable because of where and when the capture was made."""
         return notes_of(self.data.select(["connection", "notes"]).to_pylist())
 
     @cached_property
@@ -161,6 +174,25 @@ class Analysis:
         )
         return table.filter(pc.and_(mask, pc.equal(table["is_initiator"], is_initiator)))
 
+    def group_of(self, connection: int) -> int | None:
+        """Return the group of a connection, if this is the capture of a run; else None."""
+        kind, _, number = self.row_of(connection)["point"].partition("-")
+        return int(number) if self.congestion_controls and kind == "sender" else None
+
+    def plot(self) -> Canvas:
+        """Draw throughput, RTT and in-flight over time, for a notebook."""
+        from dumbbell.capture_analysis.figures import draw_overview
+        from dumbbell.plots.paper_figure import drawn
+
+        return drawn(draw_overview(self))
+
+    def _repr_html_(self) -> str:
+        from dumbbell.capture_analysis.connection_table import COLUMNS, connection_row
+        from dumbbell.quantities.html_table import html_table
+
+        rows = [connection_row(self, self.row_of(number)) for number in self.largest[:MAX_ROWS]]
+        return html_table(repr(self).strip("<>"), COLUMNS, rows)
+
     def to_dict(self, *, all_points: bool = False) -> dict[str, Any]:
         """Return the analysis as `--json` prints it; docs/format-analysis.md describes it.
 
@@ -177,7 +209,32 @@ class Analysis:
             "points": self.points,
             "connections": (self.all_points if all_points else self.best).to_pylist(),
             "notes": [note.to_dict() for note in self.notes],
+            "congestion_controls": list(self.congestion_controls),
         }
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Analysis:
+        """Read an analysis that `save` wrote.
+
+        Raises
+        ------
+        ResultError
+            There is none, or it was written by another version.
+        """
+        directory = Path(directory)
+        try:
+            document = json.loads((directory / "analysis.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ResultError(f"{directory}: cannot read analysis.json: {error}") from None
+        if document.get("schema_version") != ANALYSIS_SCHEMA_VERSION:
+            raise ResultError(f"{directory}: written by another version; analyze the capture again")
+        tables = {
+            name: pq.read_table(directory / f"{name}.parquet")
+            for name in TABLES
+            if (directory / f"{name}.parquet").is_file()
+        }
+        ccs = document.get("congestion_controls", [])
+        return cls(document["file"], document["reading"], tables, ccs)
 
     def save(self, directory: str | Path, *, figures: bool = True) -> list[Path]:
         """Write tables and figures to a directory.
@@ -185,7 +242,7 @@ class Analysis:
         Parameters
         ----------
         directory
-            Made if it is not there; files of the same names are replaced.
+            Created if it does not exist; files of the same names are replaced.
         figures
             Whether to draw.
 

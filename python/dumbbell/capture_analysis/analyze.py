@@ -1,4 +1,4 @@
-"""Reading a capture and analysing its connections; the work is the engine's."""
+"""Reads a capture and analyses its connections; the engine does the work."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dumbbell import _core
 from dumbbell.capture_analysis.analysis import Analysis
 from dumbbell.errors import CaptureError, nearest, os_reason
 from dumbbell.quantities.quantity import Time
+from dumbbell.run import Run
 from dumbbell.run.capture import CAPTURE
 
 __all__ = ["STDIN", "analyze", "capture_path"]
@@ -36,7 +37,7 @@ def analyze(
         pcap or pcapng, plain, gzip or zstd; ``-`` for standard input; or the directory of a run
         that has a capture.
     interval
-        Width of the time series' bins, like ``100ms``; without it they widen as a connection lasts.
+        Width of the time series' bins, like ``100ms``; by default wider for longer connections.
     segments
         Numbers of the connections of which every packet is kept, for a time-sequence plot.
     points
@@ -50,7 +51,7 @@ def analyze(
     Raises
     ------
     CaptureError
-        The file cannot be read, is no capture, or has no such point.
+        The file cannot be read, is not a capture, or has no such point.
 
     Examples
     --------
@@ -75,11 +76,19 @@ def analyze(
         arrow.pop("segments", None)
     for point in points or ():
         check_point(path, reading, point)
-    return Analysis(path, reading, arrow)
+    return Analysis(path, reading, arrow, congestion_controls_of(path))
+
+
+def congestion_controls_of(path: str) -> list[str]:
+    """Return the congestion control of each group of the run that a capture is of; else nothing."""
+    place = Path(path).parent
+    if Path(path).name != CAPTURE or not (place / "run.json").is_file():
+        return []
+    return [str(group.cc) for group in Run.load(place).scenario.groups]
 
 
 def capture_path(path: str | Path) -> str:
-    """Return the capture that a path means, and refuse what cannot be one before it is opened.
+    """Return the path of a capture, and refuse what cannot be one before it is opened.
 
     Raises
     ------
@@ -92,12 +101,10 @@ def capture_path(path: str | Path) -> str:
         if Path(path).is_dir():
             inside = Path(path, CAPTURE)
             if not inside.is_file():
-                raise CaptureError(
-                    f"{path}: is a directory without a {CAPTURE}; name a capture file"
-                )
+                raise CaptureError(f"{path}: is a directory without {CAPTURE}; use a capture file")
             return str(inside)
         if Path(path).is_file() and Path(path).stat().st_size == 0:
-            raise CaptureError(f"{path}: is empty; name a capture file")
+            raise CaptureError(f"{path}: is empty; use a capture file")
         with Path(path).open("rb"):
             return str(path)
     except OSError as error:
@@ -105,7 +112,7 @@ def capture_path(path: str | Path) -> str:
 
 
 def check_point(path: str, reading: Mapping[str, Any], point: str | None) -> None:
-    """Refuse a point that the capture has not."""
+    """Refuse a point that the capture does not have."""
     known = [interface["name"] for interface in reading["interfaces"]]
     if point is not None and point not in known:
         raise CaptureError(f"{path}: has no point `{point}`{nearest(point, known)}")

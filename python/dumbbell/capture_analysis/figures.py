@@ -8,67 +8,66 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.capture_analysis.analysis import Analysis
+from dumbbell.capture_analysis.connection_table import connection_label
 from dumbbell.capture_analysis.time_sequence import draw_time_sequence
-from dumbbell.plots import Curve, Figure
-from dumbbell.plots.style import CONNECTION_COLORS
+from dumbbell.plots import Curve, Figure, group_colors
+from dumbbell.plots.style import CONNECTION_COLORS, shades
 from dumbbell.run.series import to_floats
 
-__all__ = ["connection_label", "draw_figures"]
+__all__ = ["draw_figures", "draw_overview"]
 
 FloatArray = npt.NDArray[np.float64]
 
-#: More curves than these cannot be told apart; what is drawn are the connections with most payload.
+#: More curves cannot be distinguished; those of the connections with most payload are drawn.
 MAX_CURVES, MAX_IN_FLIGHT = 8, 4
 #: Bins of a rate, at most: narrower ones show single packets rather than a rate.
 RATE_BINS = 300
 TOTAL_COLOR = "#404040"
 
 
-def draw_figures(analysis: Analysis) -> list[Figure]:
-    """Draw every figure that the analysis has the data of.
-
-    Parameters
-    ----------
-    analysis
-        A time sequence is drawn of each connection whose packets were kept.
-    """
+def draw_overview(analysis: Analysis) -> list[Figure]:
+    """Draw throughput, RTT and in-flight of the connections with most payload."""
     shown = [n for n in analysis.largest if analysis.row_of(n)["payload_bytes"] > 0]
     if not shown:
         return []
-    figures = [
-        draw_throughput(analysis, shown),
-        draw_rtt(analysis, shown),
-        draw_in_flight(analysis, shown),
-    ]
-    figures = [figure for figure in figures if figure.curves]
-    for connection in kept_connections(analysis):
+    draws = (draw_throughput, draw_rtt, draw_in_flight)
+    return [figure for figure in (draw(analysis, shown) for draw in draws) if figure.curves]
+
+
+def draw_figures(analysis: Analysis) -> list[Figure]:
+    """Draw the overview, and the time sequence of each connection whose segments were kept."""
+    figures = draw_overview(analysis)
+    for connection in kept_connections(analysis) if figures else ():
         figures += draw_time_sequence(analysis, connection)
     return figures
 
 
 def kept_connections(analysis: Analysis) -> list[int]:
-    """Return the connections whose packets were kept."""
+    """Return the connections whose segments were kept."""
     table = analysis.tables.get("segments")
     return [] if table is None else sorted(set(table["connection"].unique().to_pylist()))
 
 
-def connection_label(analysis: Analysis, connection: int) -> str:
-    """Name a connection in a legend."""
-    row = analysis.row_of(connection)
-    return f"{connection}: {endpoint(row['source'], row['source_port'])}"
-
-
-def endpoint(address: str, port: int) -> str:
-    """Write an endpoint; an IPv6 address in brackets (RFC 3986 §3.2.2)."""
-    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+def looks_of(analysis: Analysis, connections: Sequence[int]) -> list[tuple[int, str, str]]:
+    """Return each connection with its label and colour: its congestion control's, if known."""
+    groups = [analysis.group_of(number) for number in connections]
+    names = [cc.partition(":")[0] for cc in analysis.congestion_controls]
+    free = {
+        group: shades(color, groups.count(group)) for group, color in enumerate(group_colors(names))
+    }
+    others = list(CONNECTION_COLORS)
+    return [
+        (n, connection_label(analysis, n), (others if g is None else free[g]).pop(0))
+        for n, g in zip(connections, groups, strict=True)
+    ]
 
 
 def draw_throughput(analysis: Analysis, connections: Sequence[int]) -> Figure:
     """Draw the payload of each connection per second, and of all together."""
     curves = []
-    for number, color in zip(connections[:MAX_CURVES], CONNECTION_COLORS, strict=False):
+    for number, label, color in looks_of(analysis, connections[:MAX_CURVES]):
         time_s, mbps = rate_mbps(analysis, [number])
-        curves.append(Curve(connection_label(analysis, number), time_s, mbps, color))
+        curves.append(Curve(label, time_s, mbps, color))
     if len(connections) > 1:
         time_s, mbps = rate_mbps(analysis, connections)
         curves.append(
@@ -103,13 +102,12 @@ def rate_mbps(analysis: Analysis, connections: Sequence[int]) -> tuple[FloatArra
 def draw_rtt(analysis: Analysis, connections: Sequence[int]) -> Figure:
     """Draw the RTT of each connection."""
     curves = []
-    for number, color in zip(connections[:MAX_CURVES], CONNECTION_COLORS, strict=False):
+    for number, label, color in looks_of(analysis, connections[:MAX_CURVES]):
         part = analysis.series_of(number)
         rtt_ms = to_floats(part["rtt_us"]) / 1e3
         known = np.isfinite(rtt_ms)
         if known.any():
             time_s = to_floats(part["time_us"]) / 1e6
-            label = connection_label(analysis, number)
             curves.append(Curve(label, time_s[known], rtt_ms[known], color))
     return Figure(
         name="rtt",
@@ -117,18 +115,17 @@ def draw_rtt(analysis: Analysis, connections: Sequence[int]) -> Figure:
         x_label="time (s)",
         y_label="RTT (ms)",
         curves=tuple(curves),
-        caption="From data to the ACK that covers it, never of data that was sent twice (Karn); "
-        "without the handshake's sample, which the table's RTT includes.",
+        caption="From data to the ACK that covers it, never of retransmitted data (Karn's "
+        "algorithm); without the handshake's sample, which the RTT in the table includes.",
     )
 
 
 def draw_in_flight(analysis: Analysis, connections: Sequence[int]) -> Figure:
-    """Draw what is in flight by both definitions."""
+    """Draw the data in flight by both definitions."""
     curves = []
-    for number, color in zip(connections[:MAX_IN_FLIGHT], CONNECTION_COLORS, strict=False):
+    for number, label, color in looks_of(analysis, connections[:MAX_IN_FLIGHT]):
         part = analysis.series_of(number)
         time_s = to_floats(part["time_us"]) / 1e6
-        label = connection_label(analysis, number)
         for column, what, dashed in (
             ("inflight_bytes", "not acknowledged (tcptrace)", True),
             ("inflight_sack_bytes", "in flight by SACK (Linux)", False),
@@ -139,7 +136,7 @@ def draw_in_flight(analysis: Analysis, connections: Sequence[int]) -> Figure:
                 curves.append(
                     Curve(
                         f"{label}, {what}", time_s[known], kilobytes[known],
-                        lighter(color) if dashed else color, dashed=dashed,
+                        shades(color, 2)[1] if dashed else color, dashed=dashed,
                     )
                 )  # fmt: skip
     return Figure(
@@ -148,15 +145,9 @@ def draw_in_flight(analysis: Analysis, connections: Sequence[int]) -> Figure:
         x_label="time (s)",
         y_label="in flight (kB)",
         curves=tuple(curves),
-        caption="Highest sent minus cumulatively acknowledged, as tcptrace counts; and without "
-        "what was SACKed or lost, as Linux counts.",
+        caption="Highest sent minus cumulatively acknowledged, as tcptrace counts; and the same "
+        "without SACKed and lost data, as Linux counts.",
     )
-
-
-def lighter(color: str) -> str:
-    """Mix a colour with as much white."""
-    parts = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
-    return "#" + "".join(f"{(part + 255) // 2:02x}" for part in parts)
 
 
 def left_out(connections: Sequence[int], most: int) -> str:

@@ -14,7 +14,12 @@ from rich.console import Console
 
 from dumbbell.capture_analysis import Analysis, Match, analyze, match_captures
 from dumbbell.capture_analysis.analyze import STDIN
-from dumbbell.capture_analysis.figures import endpoint
+from dumbbell.capture_analysis.connection_table import (
+    COLUMNS,
+    connection_row,
+    endpoint,
+    scaled,
+)
 from dumbbell.cli import options
 from dumbbell.cli.capture_warnings import match_trouble, trouble
 from dumbbell.cli.console import out, print_json, table
@@ -45,8 +50,8 @@ def analyze_command(
         list[str],
         typer.Argument(
             metavar="FILE[:POINT]…",
-            help="pcap or pcapng, plain, gzip or zstd; `-` is standard input; a run's directory is "
-            "its capture. `:POINT` looks at one capture point (interface) only.",
+            help="pcap or pcapng, plain, gzip or zstd; `-` is standard input; a run's directory "
+            "stands for its capture. `:POINT` selects one capture point (interface).",
             show_default=False,
         ),
     ],
@@ -59,11 +64,13 @@ def analyze_command(
         ),
     ] = False,
     point: Annotated[
-        str | None, typer.Option(help="Look at one capture point only.", show_default="all")
+        str | None, typer.Option(help="Only this capture point.", show_default="all")
     ] = None,
     all_points: Annotated[
         bool,
-        typer.Option("--all-points", help="List every point that saw a connection, not the best."),
+        typer.Option(
+            "--all-points", help="List every point that saw a connection, not only the best."
+        ),
     ] = False,
     interval: Annotated[
         str | None,
@@ -82,12 +89,15 @@ def analyze_command(
     json: options.Json = False,
     out_dir: Annotated[
         Path | None,
-        typer.Option("--out", help="Directory for tables (Parquet) and figures (PNG and SVG)."),
+        typer.Option(
+            "--out",
+            help="Directory for tables (Parquet) and figures (PNG and SVG); `report` makes a page.",
+        ),
     ] = None,
 ) -> int:
     """Analyse the TCP connections of captures: rates, retransmissions, RTT, in-flight.
 
-    The table has the direction that carries the data, at the best point: the sender's if the
+    The table shows the direction that carries the data at the best point: the sender's, if the
     capture has it.
     """
     sources = [source_of(name, point) for name in files]
@@ -116,17 +126,17 @@ def analyze_command(
 
 
 def source_of(name: str, point: str | None) -> Source:
-    """Read ``FILE:POINT``; a file of that very name goes first."""
+    """Read ``FILE:POINT``; a file of exactly that name takes precedence."""
     path, colon, named = name.rpartition(":")
     if not colon or not path or Path(name).exists() or not (path == STDIN or Path(path).exists()):
         return Source(name, point)
     if point is not None:
-        raise CaptureError(f"`{name}` names a point, and --point another; say one")
+        raise CaptureError(f"`{name}` and --point both name a point; use one of them")
     return Source(path, named)
 
 
 def refuse_with_match(*, interval: str | None, segments: str | None, all_points: bool) -> None:
-    """Refuse what only an analysis of one capture has."""
+    """Refuse options that only the analysis of one capture has."""
     given = {
         "--interval": interval is not None,
         "--segments": segments is not None,
@@ -134,19 +144,21 @@ def refuse_with_match(*, interval: str | None, segments: str | None, all_points:
     }
     for option, is_given in given.items():
         if is_given:
-            raise CaptureError(f"{option} is not for --match; leave one of the two out")
+            raise CaptureError(f"{option} cannot be combined with --match")
 
 
 def connection_numbers(text: str) -> list[int]:
     """Read ``0,3``."""
     words = [word.strip() for word in text.split(",")]
     if not all(is_count(word) for word in words):
-        raise CaptureError(f"segments is `{text}`; say numbers of connections, like `0` or `0,3`")
+        raise CaptureError(
+            f"invalid --segments `{text}`: use numbers of connections, e.g. `0` or `0,3`"
+        )
     return [int(word) for word in words]
 
 
 def directory_name(source: Source, sources: Sequence[Source]) -> str:
-    """Return a name for one of several captures' results that no other has."""
+    """Return a unique name for the results of one of several captures."""
     index = sources.index(source)
     stem = Path(source.path).name.split(".")[0] or "stdin"
     return "-".join(part for part in (str(index), stem, source.point) if part)
@@ -159,9 +171,9 @@ def analyze_source(
     points = None if source.point is None else [source.point]
     result = analyze(source.path, interval=interval, segments=segments, points=points)
     for number in segments or ():
-        result.row_of(number)  # refuses what is not there
+        result.row_of(number)  # refuses unknown numbers
     if segments is None and has_figures and source.path != STDIN and result.largest:
-        # Which connection is worth its packets is known only now; a pipe cannot be read again.
+        # The largest connection is known only now; a pipe cannot be read again.
         largest = result.largest[:1]
         return analyze(source.path, interval=interval, segments=largest, points=points)
     return result
@@ -179,7 +191,7 @@ def print_analysis(console: Console, source: Source, result: Analysis, *, all_po
     rows = result.data_at_all_points if all_points else data
     shown = pa.array(result.largest[:MAX_ROWS], type=pa.uint64())
     kept = rows.filter(pc.is_in(rows["connection"], value_set=shown))
-    console.print(connection_table(kept.to_pylist()))
+    console.print(table("", COLUMNS, [connection_row(result, row) for row in kept.to_pylist()]))
     if data.num_rows > MAX_ROWS:
         console.print(
             f"the {MAX_ROWS} of {data.num_rows:,} connections with most payload; --json and --out "
@@ -203,47 +215,6 @@ def reading_line(source: Source, result: Analysis) -> str:
     )
 
 
-def connection_table(rows: Sequence[Row]) -> object:
-    """Lay out the connections."""
-    columns = (
-        "connection", "point", "time\ns", "goodput\nMbit/s", "data\npkts", "retransmitted\npkts",
-        "RTT, ms\nmin / mean / max", "max in flight, kB\nby ACK / by SACK",
-    )  # fmt: skip
-    return table("", columns, [connection_row(row) for row in rows])
-
-
-def connection_row(row: Row) -> tuple[str, ...]:
-    """Write a connection's cells."""
-    source = endpoint(row["source"], row["source_port"])
-    destination = endpoint(row["destination"], row["destination_port"])
-    data, resent = row["data_pkts"], row["retransmitted_pkts"]
-    share = f" ({100 * resent / data:.2f} %)" if data and resent else ""
-    return (
-        f"{row['connection']} {source}\n→ {destination}",
-        str(row["point"]),
-        scaled(row["duration_us"], 1e6, 2),
-        scaled(row["goodput_bps"], 1e6, 2),
-        f"{data:,}",
-        f"{resent:,}{share}",
-        several([row[f"rtt_{which}_us"] for which in ("min", "mean", "max")], 1e3, 1, 3),
-        several([row["inflight_max_bytes"], row["inflight_sack_max_bytes"]], 1e3, 0, 1),
-    )
-
-
-def several(values: Sequence[float | None], unit: float, digits: int, if_small: int) -> str:
-    """Write values that belong together, with more digits if all are below 10; a dash for none."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return "–"
-    digits = if_small if max(known) < 10 * unit else digits
-    return " / ".join(scaled(value, unit, digits) for value in values)
-
-
-def scaled(value: float | None, unit: float, digits: int) -> str:
-    """Write a value in a larger unit; a dash where it is not known."""
-    return "–" if value is None else f"{value / unit:,.{digits}f}"
-
-
 def numbers(connections: Sequence[int]) -> str:
     """Write numbers of connections, the first few."""
     few = ", ".join(str(number) for number in connections[:8])
@@ -252,14 +223,14 @@ def numbers(connections: Sequence[int]) -> str:
 
 
 def match_command(sources: Sequence[Source], *, json: bool, out_dir: Path | None) -> int:
-    """Match two captures, or both sides of one run's bottleneck."""
+    """Match two captures, or both sides of a run's bottleneck."""
     if len(sources) > 2 or (len(sources) == 1 and sources[0].point is not None):
         raise CaptureError(
-            "--match takes two captures, `A B` or `FILE:POINT FILE:POINT`, or a run's own alone"
+            "--match takes two captures, `A B` or `FILE:POINT FILE:POINT`, or one run's directory"
         )
     before, after = sources[0], sources[-1]
     if before.path == after.path == STDIN:
-        raise CaptureError("--match reads both captures; standard input can only be one of two")
+        raise CaptureError("--match reads two captures; only one of them can be standard input")
     if len(sources) == 1:
         result = match_captures(before.path)
     else:
@@ -296,7 +267,7 @@ def print_match(console: Console, result: Match) -> None:
     console.print(table("", columns, cells[:MAX_ROWS]))
     if len(cells) > MAX_ROWS:
         console.print(f"the first {MAX_ROWS} of {len(cells):,}; --json and --out have all")
-    # What only one of the captures has differs too, and is not offload.
+    # Connections in only one of the captures differ too, without offload.
     in_both = [row for row in rows if row["before_pkts"] and row["after_pkts"]]
     offloaded = sorted({row["connection"] for row in in_both if row["offload"]})
     if offloaded:

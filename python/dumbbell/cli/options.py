@@ -32,6 +32,7 @@ __all__ = [
     "Sample",
     "Seed",
     "Settings",
+    "Show",
     "SimulatorCacheFlag",
     "Sndbuf",
     "Start",
@@ -144,6 +145,9 @@ SimulatorCacheFlag = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Show = Annotated[
+    bool, typer.Option("--show", help="Open the page in the browser, or print where it is.")
+]
 Out = Annotated[
     Path | None,
     typer.Option("--out", help="Save the run to this directory: run.json and Parquet tables."),

@@ -1,11 +1,11 @@
-"""`dumbbell plot`: a sweep's metrics as figures for papers."""
+"""`dumbbell plot`: a sweep's metrics, or a run over time, as figures for papers."""
 
 from __future__ import annotations
 
 import json as json_module
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -16,20 +16,35 @@ from dumbbell.models import MODELS
 from dumbbell.plots.figure import Figure
 from dumbbell.plots.paper_figure import FORMATS, STYLES, WIDTHS_MM, save_for_print
 from dumbbell.plots.result_figures import USUAL, ResultFigures
+from dumbbell.plots.run_figures import SERIES, USUAL_SERIES, draw_series
 from dumbbell.plots.y_range import Range, y_ranges
 from dumbbell.report.source import load_results
 
 __all__ = ["plot_command"]
 
+#: A file: its name, its figures, and the ranges of their y axes (None: their own).
+Frame: TypeAlias = tuple[str, Sequence[Figure], Sequence[Range] | None]
+
 
 def plot_command(
     directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="What `dumbbell sweep --out` wrote.")
+        Path,
+        typer.Argument(
+            metavar="DIR", help="What `dumbbell run --out` or `dumbbell sweep --out` wrote."
+        ),
     ],
+    series: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,…",
+            help=f"Of a run: {', '.join(SERIES)}, or a state series of its congestion controls.",
+            show_default=",".join(USUAL_SERIES),
+        ),
+    ] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="A metric, by its name in rows.parquet. Repeatable.",
+            help="Of a sweep: a metric, by its name in rows.parquet. Repeatable.",
             show_default=", ".join(USUAL),
         ),
     ] = None,
@@ -70,29 +85,32 @@ def plot_command(
         typer.Option("--out", help="Directory of the files.", show_default="DIR/plots"),
     ] = None,
 ) -> int:
-    """Draw a sweep's metrics over an axis, at the size they have in print, intervals drawn."""
+    """Draw a sweep's metrics over an axis, or a run's series over time, at their size in print."""
     for name in model or ():
         if name not in MODELS:
             raise ScenarioError(f"unknown model `{name}`{nearest(name, MODELS)}")
     result = load_results(directory)
-    if not result.axes:
-        raise ResultError(f"{directory}: is one run and has no axis; `dumbbell report` shows it")
-    other = None if against is None else load_results(against)
-    figures = ResultFigures(result, other, x=x)
-    wanted = metric or [each.name for each in figures.usual]
-    place = out_dir or directory / "plots"
-    # All of them before the first file: a word that is wrong leaves nothing behind.
-    drawn = {name: figures.draw(figures.metric(name), models=model or ()) for name in wanted}
-    for name, small in drawn.items():
-        check_models(small, model or (), name)
-    frames = [frame for name, small in drawn.items() for frame in frames_of(name, small, size)]
+    if result.axes:
+        if series is not None:
+            raise ResultError("--series is for a run; a sweep is drawn by --metric")
+        other = None if against is None else load_results(against)
+        frames = frames_of_sweep(ResultFigures(result, other, x=x), metric, model or [], size)
+    else:
+        for option, value in {
+            "--metric": metric, "--x": x, "--against": against, "--model": model,
+        }.items():  # fmt: skip
+            if value is not None:
+                raise ResultError(f"{option} is for a sweep; {directory} is a run: use --series")
+        names = split(series) if series else list(USUAL_SERIES)
+        frames = [("-".join(names), draw_series(next(iter(result.runs.values())), names), None)]
     written = [
         path
         for name, frame, ranges in frames
         for path in save_for_print(
-            frame, place, name, formats=split(formats), size=size, style=style, ranges=ranges
+            frame, out_dir or directory / "plots", name,
+            formats=split(formats), size=size, style=style, ranges=ranges,
         )
-    ]
+    ]  # fmt: skip
     if json:
         print_json(json_module.dumps({"files": [str(path) for path in written]}, indent=2))
         return 0
@@ -101,12 +119,21 @@ def plot_command(
     return 0
 
 
-def frames_of(
-    name: str, figures: Sequence[Figure], size: str
-) -> Iterable[tuple[str, Sequence[Figure], Sequence[Range]]]:
-    """Return a metric's files: name, figures, ranges of their y axes; in one column one of each.
+def frames_of_sweep(
+    figures: ResultFigures, metrics: Sequence[str] | None, models: Sequence[str], size: str
+) -> list[Frame]:
+    """Draw every metric before the first file is written: an unknown name leaves no file behind."""
+    wanted = metrics or [each.name for each in figures.usual]
+    drawn = {name: figures.draw(figures.metric(name), models=models) for name in wanted}
+    for name, small in drawn.items():
+        check_models(small, models, name)
+    return [frame for name, small in drawn.items() for frame in frames_of(name, small, size)]
 
-    Files of one metric have the same range, as its panels in one file do: they lie side by side.
+
+def frames_of(name: str, figures: Sequence[Figure], size: str) -> list[Frame]:
+    """Return a metric's files: name, figures, ranges of their y axes; in one column a file each.
+
+    Files of one metric share a range, as panels of one file do: they may stand side by side.
     """
     ranges = y_ranges(figures, whole_bars=True)
     if size == "2col":
@@ -115,17 +142,17 @@ def frames_of(
 
 
 def split(text: str) -> list[str]:
-    """Split a list; each word once."""
+    """Split a list, without duplicates."""
     return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
-def check_models(figures: list[Figure], models: list[str] | tuple[()], metric: str) -> None:
-    """Refuse a model that says nothing of what is drawn."""
+def check_models(figures: Sequence[Figure], models: Sequence[str], metric: str) -> None:
+    """Refuse a model that does not predict what is drawn."""
     labels = [curve.label for figure in figures for curve in figure.curves]
     for name in models:
         label = f"model: {MODELS[name].label}"
         if not any(each.startswith(label) for each in labels):
             raise ResultError(
-                f"model `{name}` says nothing of `{metric}` of these flows; leave it out, or name "
-                "another `--metric`"
+                f"model `{name}` does not predict `{metric}` of these flows; leave it out, or "
+                "choose another `--metric`"
             )

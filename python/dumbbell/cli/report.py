@@ -1,21 +1,27 @@
-"""`dumbbell report`: one HTML file of a run's or a sweep's directory."""
+"""`dumbbell report`: one HTML file of a run, a sweep, an analysis or a reproduction."""
 
 from __future__ import annotations
 
 import json as json_module
+import os
+import shutil
+import webbrowser
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from dumbbell.capture_analysis import Analysis
 from dumbbell.cli import options
 from dumbbell.cli.console import out, print_json, progress_bar
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.report.source import load_results
+from dumbbell.errors import ResultError, ScenarioError, nearest
+from dumbbell.report.analysis_page import write_analysis_report
+from dumbbell.report.source import WITH_ARTICLE, kind_of, load_results
 from dumbbell.report.sweep_page import write_sweep_report
 from dumbbell.report.verdict_table import verdict_counts
 
-__all__ = ["report_command"]
+__all__ = ["report_command", "show_page"]
 
 LANGUAGES = ("en", "ja")
 
@@ -24,12 +30,13 @@ def report_command(
     directory: Annotated[
         Path,
         typer.Argument(
-            metavar="DIR", help="What `dumbbell run --out` or `dumbbell sweep --out` wrote."
+            metavar="DIR",
+            help="What `run --out`, `sweep --out`, `analyze --out` or `reproduce --out` wrote.",
         ),
     ],
     against: Annotated[
         Path | None,
-        typer.Option(metavar="DIR2", help="Another such directory, to put beside it."),
+        typer.Option(metavar="DIR2", help="Another run or sweep, to compare it with."),
     ] = None,
     out_file: Annotated[
         Path | None,
@@ -39,33 +46,79 @@ def report_command(
         str | None,
         typer.Option(
             metavar="en|ja",
-            help="Language that the page opens in; it has both.",
+            help="Language in which the page opens; it has both.",
             show_default="the browser's",
         ),
     ] = None,
+    show: options.Show = False,
     json: options.Json = False,
 ) -> int:
-    """Write a run or a sweep as one HTML page that needs no network."""
+    """Write a run, sweep, analysis or reproduction as one HTML page that needs no network."""
     if lang is not None and lang not in LANGUAGES:
         raise ScenarioError(f"unknown language `{lang}`{nearest(lang, LANGUAGES)}")
+    kind = kind_of(directory)
+    if against is not None and kind not in ("run", "sweep"):
+        raise ResultError(
+            f"--against compares runs and sweeps; {directory} holds {WITH_ARTICLE[kind]}"
+        )
+    path = out_file or directory / "report.html"
+    document = WRITERS[kind](directory, against, path, lang or "")
+    size = path.stat().st_size
+    if json:
+        print_json(json_module.dumps({"report": str(path), "bytes": size, **document}, indent=2))
+        return 0
+    if "verdicts" in document:
+        verdicts = ", ".join(f"{count} {status}" for status, count in document["verdicts"].items())
+        out().print(f"runs: {verdicts}")
+    out().print(f"report: {path} ({size / 1e6:.1f} MB)", markup=False, soft_wrap=True)
+    if show:
+        show_page(path)
+    return 0
+
+
+def write_results(
+    directory: Path, against: Path | None, path: Path, language: str
+) -> dict[str, Any]:
+    """Write the page of a run or sweep; return what --json says of it."""
     result = load_results(directory)
     other = None if against is None else load_results(against)
-    path = out_file or directory / "report.html"
     with progress_bar("report") as bar:
-        write_sweep_report(result, path, against=other, language=lang or "", on_progress=bar.at)
-    size = path.stat().st_size
-    counts = verdict_counts(result)
-    if json:
-        document = {
-            "report": str(path),
-            "bytes": size,
-            "runs": len(result.runs),
-            "cells": len(result.cells),
-            "verdicts": dict(sorted(counts.items())),
-        }
-        print_json(json_module.dumps(document, indent=2))
-        return 0
-    verdicts = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-    out().print(f"runs: {verdicts}")
-    out().print(f"report: {path} ({size / 1e6:.1f} MB)", markup=False, soft_wrap=True)
-    return 0
+        write_sweep_report(result, path, against=other, language=language, on_progress=bar.at)
+    return {
+        "runs": len(result.runs),
+        "cells": len(result.cells),
+        "verdicts": dict(sorted(verdict_counts(result).items())),
+    }
+
+
+def write_analysis(directory: Path, _: Path | None, path: Path, language: str) -> dict[str, Any]:
+    """Write the page of an analysis; return what --json says of it."""
+    analysis = Analysis.load(directory)
+    write_analysis_report(analysis, path, language)
+    return {"connections": analysis.connection_count}
+
+
+def copy_reproduction(directory: Path, _: Path | None, path: Path, __: str) -> dict[str, Any]:
+    """Copy the page that `reproduce` wrote; return what --json says of it."""
+    pages = [directory / "index.html", directory / "report.html", *directory.glob("*/report.html")]
+    written = next((page for page in pages if page.is_file()), None)
+    if written is None:
+        raise ResultError(
+            f"{directory}: its page is missing; `dumbbell reproduce` with the same --out writes it"
+        )
+    if written.resolve() != path.resolve():
+        shutil.copyfile(written, path)
+    return {}
+
+
+WRITERS: dict[str, Callable[[Path, Path | None, Path, str], dict[str, Any]]] = {
+    "run": write_results, "sweep": write_results, "analysis": write_analysis,
+    "reproduction": copy_reproduction,
+}  # fmt: skip
+
+
+def show_page(path: Path) -> None:
+    """Open a page in the browser, or print where it is if there is no display."""
+    has_display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+    if not (has_display and webbrowser.open(path.resolve().as_uri())):
+        out().print(f"open {path.resolve().as_uri()}", markup=False, soft_wrap=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 from rich.console import Console
@@ -52,6 +54,7 @@ def run_command(
     loss: options.Loss = None,
     engine: options.Engine = SIMULATOR,
     json: options.Json = False,
+    show: options.Show = False,
     out_dir: options.Out = None,
     capture: CaptureFlag = False,
     capture_points: CapturePoints = None,
@@ -86,7 +89,19 @@ def run_command(
             save_with_capture(result, out_dir)
             if not json:
                 out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
+        if show:
+            show_run(result, out_dir)
     return 1 if result.verdict.status == INVALID else 0
+
+
+def show_run(result: Run, out_dir: Path | None) -> None:
+    """Write a run's page, to a temporary file if the run is not saved, and open it."""
+    from dumbbell.cli.report import show_page
+    from dumbbell.report.source import sweep_of_run
+    from dumbbell.report.sweep_page import write_sweep_report
+
+    place = out_dir or Path(mkdtemp(prefix="dumbbell-"))
+    show_page(write_sweep_report(sweep_of_run(result), place / "report.html"))
 
 
 def print_run(console: Console, result: Run) -> None:

@@ -1,4 +1,4 @@
-"""Figures at the size they have in print: fonts embedded, small multiples in one frame."""
+"""Figures at their size in print, with embedded fonts, several in one frame."""
 
 from __future__ import annotations
 
@@ -15,29 +15,31 @@ from dumbbell.plots.static import SETTINGS, Handles, draw, draw_legend
 from dumbbell.plots.y_range import Range, y_ranges
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
+    from dumbbell.plots.canvas import Canvas
 
-__all__ = ["FORMATS", "STYLES", "WIDTHS_MM", "save_for_print"]
+__all__ = ["FORMATS", "STYLES", "WIDTHS_MM", "drawn", "save_for_print"]
 
-#: Widths that fit a column, and both, without scaling: of ACM's `acmart` (84.7 and 177.9 mm) and
-#: of IEEE's `IEEEtran` (88.9 and 181.9 mm).
+#: Widths that fit one column, and both, without scaling, in ACM's `acmart` (84.7 and 177.9 mm) and
+#: IEEE's `IEEEtran` (88.9 and 181.9 mm).
 WIDTHS_MM = {"1col": 84.0, "2col": 177.0}
 #: File formats.
 FORMATS = ("svg", "pdf", "png")
 MM_PER_INCH = 25.4
-#: By style: line art wants 600 in print.
+#: By style; 600 is usual for line art in print.
 PNG_DPI = {"paper": 600, "report": 200}
 #: Height of a panel over its width, and the highest, mm.
 ASPECT = 0.62
 MAX_PANEL_MM = 70.0
+#: Panels over one time axis are flatter.
+FLAT = 0.6
 #: The narrowest that a panel may be, mm.
 MIN_PANEL_MM = 50.0
 #: Width of a name in the legend, and height of a row of it, mm.
 LABEL_MM, LEGEND_ROW_MM = 42.0, 4.5
 #: Width of a letter of the heading, mm.
 LETTER_MM = 1.6
-#: `paper`: 8 pt and no heading, which a caption is for. `report`: with one, for the screen.
-#: Type 42 is TrueType, whole; SVG has the letters as outlines, which every reader shows alike.
+#: `paper`: 8 pt, without a heading, which belongs in the caption. `report`: with one.
+#: Type 42 is TrueType; SVG has letters as outlines, which look the same in every reader.
 PRINT: Any = {
     **SETTINGS, "font.size": 8, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7,
     "axes.linewidth": 0.6, "lines.linewidth": 1.0, "pdf.fonttype": 42, "ps.fonttype": 42,
@@ -61,9 +63,9 @@ def save_for_print(
     Parameters
     ----------
     figures
-        Small multiples: of one metric, with the same curves.
+        Of one quantity, or of several over the same x axis.
     directory
-        Where; made if it is not there.
+        Where; created if it does not exist.
     name
         Of the files, without suffix.
     formats
@@ -73,7 +75,7 @@ def save_for_print(
     style
         ``paper`` or ``report``.
     ranges
-        Of their y axes; by default one for all, if that shows each (`y_ranges`).
+        Of their y axes; by default one for all of a quantity, if that shows each (`y_ranges`).
 
     Returns
     -------
@@ -85,7 +87,7 @@ def save_for_print(
     ResultError
         There is no such format, size or style.
     """
-    import matplotlib as mpl  # takes longer to load than a short run
+    import matplotlib as mpl  # slow to import
 
     for word, known, what in (
         *((each, FORMATS, "format") for each in formats),
@@ -97,9 +99,36 @@ def save_for_print(
     place = Path(directory)
     place.mkdir(parents=True, exist_ok=True)
     with mpl.rc_context(PRINT):
-        ranges = ranges or y_ranges(figures, whole_bars=True)
+        ranges = ranges or shared_ranges(figures)
         canvas = compose(figures, WIDTHS_MM[size], style, ranges)
         return [write(canvas, place / f"{name}.{each}", PNG_DPI[style]) for each in formats]
+
+
+def drawn(figures: Sequence[Figure], size: str = "2col") -> Canvas:
+    """Return figures as one matplotlib figure, which a notebook shows.
+
+    Parameters
+    ----------
+    figures
+        As for `save_for_print`.
+    size
+        ``1col`` or ``2col``.
+    """
+    import matplotlib as mpl  # slow to import
+
+    if not figures:
+        raise ResultError("there is nothing to draw: no time series was recorded")
+    with mpl.rc_context(PRINT):
+        return compose(figures, WIDTHS_MM[size], "report", shared_ranges(figures))
+
+
+def shared_ranges(figures: Sequence[Figure]) -> list[Range]:
+    """Return a range for each figure's y axis: one for all of the same quantity."""
+    by_label: dict[str, list[Figure]] = {}
+    for figure in figures:
+        by_label.setdefault(figure.y_label, []).append(figure)
+    found = {label: iter(y_ranges(each, whole_bars=True)) for label, each in by_label.items()}
+    return [next(found[figure.y_label]) for figure in figures]
 
 
 def compose(
@@ -107,29 +136,36 @@ def compose(
 ) -> Canvas:
     """Lay figures out in rows under one legend."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as Canvas
+
+    from dumbbell.plots.canvas import Canvas
 
     most = max(1, math.floor(width_mm / MIN_PANEL_MM))
     rows = math.ceil(len(figures) / most)
     columns = math.ceil(len(figures) / rows)  # four panels are two by two, not three and one
     legend = Legend(figures, width_mm, style)
     panel_mm = min(MAX_PANEL_MM, ASPECT * width_mm / columns * (1.0 if columns == 1 else 1.15))
+    is_one_quantity = len({figure.y_label for figure in figures}) == 1
+    if columns == 1 and not is_one_quantity:
+        panel_mm *= FLAT
     titles_mm = 5.0 if len(figures) > 1 else 0.0
     height_mm = rows * (panel_mm + titles_mm) + legend.height_mm + 2.0
     canvas = Canvas(figsize=(width_mm / MM_PER_INCH, height_mm / MM_PER_INCH), layout="constrained")
     FigureCanvasAgg(canvas)
-    alike = len(set(ranges)) == 1
+    alike = is_one_quantity and len(set(ranges)) == 1
     grid = canvas.subplots(rows, columns, sharey=alike, squeeze=False).ravel()
     handles: Handles = {}
     for index, (axes, figure) in enumerate(zip(grid, figures, strict=False)):
-        # A lone figure's title is its caption's business.
-        title = figure.title if style == "report" or len(figures) > 1 else ""
+        # A lone figure's title is in its caption; several quantities are named by their axes.
+        is_titled = is_one_quantity and len(figures) > 1
+        title = figure.title if style == "report" or is_titled else ""
         handles |= draw(axes, replace(figure, title=title), ranges[index])
         axes.label_outer(remove_inner_ticks=False)
         if not alike:
             axes.tick_params(axis="y", labelleft=True)
+        if not is_one_quantity:
+            axes.set_ylabel(figure.y_label)
         if index + columns >= len(figures):
-            # The lowest of its column, though the place below may be there, and empty.
+            # The lowest of its column, even where the last row has an empty place below it.
             axes.set_xlabel(figure.x_label)
             axes.tick_params(axis="x", labelbottom=True)
             axes.xaxis.get_offset_text().set_visible(True)
@@ -149,7 +185,7 @@ class Legend:
     width_mm
         Of the frame.
     style
-        ``report`` has a heading, which in a paper is the caption's business.
+        ``report`` has a heading; a paper has its caption.
     """
 
     def __init__(self, figures: Sequence[Figure], width_mm: float, style: str) -> None:

@@ -17,7 +17,7 @@ from dumbbell.plots.time_grid import TimeGrid
 from dumbbell.run import Run
 from dumbbell.run.series import to_floats
 
-__all__ = ["MAX_FLOW_LINES", "SERIES", "draw_run", "draw_series"]
+__all__ = ["MAX_FLOW_LINES", "SERIES", "USUAL_SERIES", "draw_run", "draw_series"]
 
 #: Points of a goodput curve; of a run with more samples, half as many means.
 RATE_POINTS = 200
@@ -64,6 +64,8 @@ SERIES = {
     "queue": Quantity("backlog_pkts", "queue", "packets", table="queue"),
     "sojourn": Quantity("sojourn_us", "time in the queue", "ms", 1e-3, table="queue"),
 }
+#: What is drawn unless other series are chosen.
+USUAL_SERIES = ("goodput", "cwnd", "rtt", "queue")
 
 
 @dataclass(frozen=True)

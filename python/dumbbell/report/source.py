@@ -1,4 +1,4 @@
-"""What a report is of: a sweep's directory, or a run's, which is a sweep without axes."""
+"""What a directory holds: a run, a sweep, an analysis or a reproduction."""
 
 from __future__ import annotations
 
@@ -13,24 +13,51 @@ from dumbbell.sweeps import SweepResult
 from dumbbell.sweeps.design import make_design
 from dumbbell.sweeps.plan import Plan
 
-__all__ = ["load_results", "sweep_of_run"]
+__all__ = ["WITH_ARTICLE", "kind_of", "load_results", "sweep_of_run"]
+
+#: The file that says what a directory holds.
+KINDS = {
+    "run.json": "run",
+    "sweep.json": "sweep",
+    "analysis.json": "analysis",
+    "findings.json": "reproduction",
+    "index.html": "reproduction",
+}
+WITH_ARTICLE = {"analysis": "an analysis", "reproduction": "a reproduction"}
 
 
-def load_results(directory: Path) -> SweepResult:
-    """Read a sweep's directory or a run's.
+def kind_of(directory: Path) -> str:
+    """Return what a directory holds: ``run``, ``sweep``, ``analysis`` or ``reproduction``.
 
     Raises
     ------
     ResultError
-        It is neither, or was written by another version, or no run has finished.
+        None of these.
     """
-    if (directory / "run.json").is_file():
+    for name, kind in KINDS.items():
+        if (directory / name).is_file():
+            return kind
+    if any(directory.glob("*/findings.json")):
+        return "reproduction"
+    raise ResultError(
+        f"{directory}: holds no results; use a directory that `run`, `sweep`, `analyze` or "
+        "`reproduce` wrote with --out"
+    )
+
+
+def load_results(directory: Path) -> SweepResult:
+    """Read a sweep's directory, or a run's, which is a sweep without axes.
+
+    Raises
+    ------
+    ResultError
+        It holds neither, or was written by another version, or no run has finished.
+    """
+    kind = kind_of(directory)
+    if kind == "run":
         return sweep_of_run(Run.load(directory))
-    if not (directory / "sweep.json").is_file():
-        raise ResultError(
-            f"{directory}: holds neither a run nor a sweep; name what `dumbbell run --out` or "
-            "`dumbbell sweep --out` wrote"
-        )
+    if kind != "sweep":
+        raise ResultError(f"{directory}: holds neither a run nor a sweep but {WITH_ARTICLE[kind]}")
     result = SweepResult.load(directory)
     if not result.runs:
         raise ResultError(f"{directory}: no run of the sweep has finished")

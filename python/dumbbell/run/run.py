@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from dumbbell import _core
 from dumbbell._core import Control
 from dumbbell.errors import Cancelled, CongestionControlError, EngineError, ResultError
+from dumbbell.quantities.html_table import html_table
 from dumbbell.run import directory as run_directory
 from dumbbell.run.capture import Capture, as_capture
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, engine_build
@@ -22,6 +23,9 @@ from dumbbell.run.isolation import execute_isolated, is_foreign
 from dumbbell.scenario import Scenario
 from dumbbell.statistics import jain
 from dumbbell.verdict import Verdict, evaluate
+
+if TYPE_CHECKING:
+    from dumbbell.plots.canvas import Canvas
 
 __all__ = ["SCHEMA_VERSION", "Control", "Run", "execute", "run"]
 
@@ -148,6 +152,41 @@ class Run:
             metrics = group_metrics(flows, total_bytes)
             groups.append({**loaded, "flows": len(flows), **metrics})
         return groups
+
+    def plot(self, *series: str, size: str = "2col") -> Canvas:
+        """Draw the run over time, for a notebook.
+
+        Parameters
+        ----------
+        series
+            ``goodput``, ``cwnd``, ``inflight``, ``rtt``, ``queue``, ``sojourn`` or a state series
+            of its congestion controls; by default goodput, cwnd, RTT and queue.
+        size
+            ``1col`` or ``2col``.
+
+        Returns
+        -------
+        dumbbell.plots.canvas.Canvas
+            A matplotlib figure.
+        """
+        from dumbbell.plots.paper_figure import drawn
+        from dumbbell.plots.run_figures import USUAL_SERIES, draw_series
+
+        return drawn(draw_series(self, series or USUAL_SERIES), size)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                label,
+                group["flows"],
+                f"{group['goodput_bps'] / 1e6:.2f}",
+                f"{100 * group['share']:.1f}",
+                f"{group['rtt_mean_us'] / 1e3:.1f}",
+            )
+            for label, group in zip(self.scenario.group_labels, self.groups, strict=True)
+        ]
+        columns = ("group", "flows", "goodput, Mbit/s", "share, %", "mean RTT, ms")
+        return html_table(repr(self).strip("<>"), columns, rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as `--json` prints it; docs/format-run.md describes it."""

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from dumbbell.metrics import METRICS
 from dumbbell.optional import optional
+from dumbbell.quantities.html_table import html_table
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
@@ -21,7 +23,13 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from dumbbell.plots.canvas import Canvas
+
 __all__ = ["SweepResult"]
+
+#: Metrics of a notebook's table, and its rows.
+SHOWN = ("goodput_per_flow_bps", "share", "rtt_mean_us")
+MAX_ROWS = 60
 
 
 @dataclass(frozen=True)
@@ -94,6 +102,49 @@ class SweepResult:
         """Load the runs of a cell, in the order of their repetitions."""
         for key in sorted(key for key in self.runs if key[0] == cell):
             yield self.runs[key]
+
+    def plot(
+        self, metric: str | None = None, *, x: str | None = None, size: str = "2col"
+    ) -> Canvas:
+        """Draw a metric over the axes, for a notebook.
+
+        Parameters
+        ----------
+        metric
+            Its name in `rows`; by default the throughput share, or of one group its goodput.
+        x
+            Name of the axis along x; by default the longest.
+        size
+            ``1col`` or ``2col``.
+
+        Returns
+        -------
+        dumbbell.plots.canvas.Canvas
+            A matplotlib figure.
+        """
+        from dumbbell.plots.paper_figure import drawn
+        from dumbbell.plots.result_figures import ResultFigures
+
+        figures = ResultFigures(self, x=x)
+        found = figures.metric(metric) if metric else figures.usual[0]
+        return drawn(figures.draw(found), size)
+
+    def _repr_html_(self) -> str:
+        means = self.rows.group_by(["cell", "group", "cc"]).aggregate(
+            [("seed", "count"), *((name, "mean") for name in SHOWN)]
+        )
+        ordered = means.sort_by([("cell", "ascending"), ("group", "ascending")])
+        rows = [
+            (
+                self.cells[row["cell"]].label,
+                row["cc"],
+                row["seed_count"],
+                *(f"{METRICS[name].scale * row[f'{name}_mean']:.2f}" for name in SHOWN),
+            )
+            for row in ordered.slice(0, MAX_ROWS).to_pylist()
+        ]
+        heads = [f"{METRICS[name].title}, {METRICS[name].shown_unit}" for name in SHOWN]
+        return html_table(repr(self).strip("<>"), ["cell", "group", "n", *heads], rows)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the rows as a pandas DataFrame.
