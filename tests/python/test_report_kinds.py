@@ -73,7 +73,12 @@ def test_a_reproduction_s_page_is_the_one_that_it_wrote(cli, tmp_path):
 
 def test_show_opens_the_page_or_says_where_it_is(cli, tmp_path, monkeypatch):
     opened: list[str] = []
-    monkeypatch.setattr("webbrowser.open", lambda url: bool([opened.append(url)]))
+
+    def browse(url: str) -> bool:
+        opened.append(url)
+        return True
+
+    monkeypatch.setattr("webbrowser.open", browse)
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
     words = ("run", "reno", "--time", "1s", "--show", "--out", str(tmp_path / "run"))
