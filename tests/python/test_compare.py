@@ -180,7 +180,7 @@ def test_refusals(cli, plain, tmp_path):
         (a, alone): "runs of 2 and of 1 groups; of a group alone and among others, `--harm`",
         (a, str(tmp_path / "empty")): "holds no run and no sweep",
         (a, str(tmp_path / "nowhere")): "is no directory",
-        (a, a, "--metric", "jian"): "no metric is called `jian`; did you mean `jain`?",
+        (a, a, "--metric", "jian"): "unknown metric `jian`; did you mean `jain`?",
         (a, a, "--metric", "all,jain"): "say `all` or names",
         (a, a, "--warmup", "8s"): "leaves nothing of a run of `8s`",
         (a, a, "--harm"): "harm needs runs of one group alone, and there is one of cubic + reno",

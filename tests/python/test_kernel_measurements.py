@@ -10,10 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from dumbbell.compare import Comparison
+from dumbbell.compare.engines import (
+    compare_engines,
+    engine_difference,
+    relative_difference,
+    summarize,
+)
 from dumbbell.compare.measurements import Measurement, load
-from dumbbell.compare.measures import measure
-from dumbbell.compare.xval_comparison import Comparison, compare, summarize
-from dumbbell.runs import run_all
+from dumbbell.runs import measure_all
 
 FILES = sorted((Path(__file__).parents[1] / "data").glob("kernel-*.json"))
 CASES = [
@@ -51,9 +56,9 @@ def compared(path: Path, index: int) -> list[Comparison]:
     case = measured(path)[index]
     first = case.scenario.replace(sample="0s")
     seeds = range(first.seed, first.seed + SEEDS_OF_CASE.get(case.name, max(SEEDS, len(case.reps))))
-    runs = run_all((seed, first.replace(seed=seed)) for seed in seeds)
+    runs = measure_all((seed, first.replace(seed=seed)) for seed in seeds)
     ccs = [str(group.cc) for group in first.groups]
-    return compare(ccs, [measure(run) for run in runs.values()], case.values)
+    return compare_engines(case.name, ccs, [rows for _, rows in runs.values()], case.values)
 
 
 def test_there_are_measurements():
@@ -64,21 +69,23 @@ def test_there_are_measurements():
 def test_no_share_or_median_rtt_is_far_off(path, index):
     far = []
     for entry in compared(path, index):
-        if entry.measure.key == "share":
-            assert entry.difference is not None, "no valid run was measured"
-            if abs(entry.difference) > WORST_SHARE:
-                far.append(f"share of {entry.cc}: {100 * entry.difference:+.1f} points")
-        if entry.measure.key == "rtt_p50_us":
-            assert entry.relative is not None, "no RTT was measured"
-            is_far = abs(entry.relative) > RTT_P50
-            if is_far != ((measured(path)[index].name, str(entry.cc)) in KNOWN_RTT):
-                far.append(f"RTT p50 of {entry.cc}: {entry.relative:+.1%}")
+        if entry.metric.name == "share":
+            difference = engine_difference(entry)
+            assert difference is not None, "no valid run was measured"
+            if abs(difference) > WORST_SHARE:
+                far.append(f"share of {entry.cc_a}: {100 * difference:+.1f} points")
+        if entry.metric.name == "rtt_p50_us":
+            relative = relative_difference(entry)
+            assert relative is not None, "no RTT was measured"
+            is_far = abs(relative) > RTT_P50
+            if is_far != ((measured(path)[index].name, entry.cc_a) in KNOWN_RTT):
+                far.append(f"RTT p50 of {entry.cc_a}: {relative:+.1%}")
     assert far == []
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_shares_are_near_on_average(path):
-    cases = [(case.name, compared(path, index)) for index, case in enumerate(measured(path))]
-    share = summarize(cases).share
+    cases = (compared(path, index) for index in range(len(measured(path))))
+    share = summarize(entry for case in cases for entry in case).share
     assert share is not None
     assert share.mean <= MEAN_SHARE, f"worst: {share}"

@@ -9,7 +9,8 @@ import pytest
 import dumbbell
 from dumbbell import ResultError, Scenario
 from dumbbell.compare import measurements
-from dumbbell.compare.measures import measure
+from dumbbell.compare.engines import METRIC_NAMES
+from dumbbell.metrics import measure
 
 SCENARIO = Scenario(["copa", "cubic"], time="1s")
 
@@ -26,10 +27,21 @@ def test_reads_what_it_wrote(runs, tmp_path):
     assert (mine.name, mine.scenario) == ("mine", SCENARIO)
     assert len(again.values) == 1
     for found, run in zip(mine.values, runs, strict=True):
-        expected = measure(run)
-        assert set(found) == set(expected)
-        for key, numbers in expected.items():
-            assert found[key] == pytest.approx(numbers, rel=1e-5)
+        for row, expected in zip(found, measure(run), strict=True):
+            assert set(row) == set(METRIC_NAMES)
+            for name in METRIC_NAMES:
+                assert row[name] == pytest.approx(expected[name], rel=1e-5)
+
+
+def test_reads_the_names_of_earlier_files(runs, tmp_path):
+    path = tmp_path / "kernel.json"
+    measurements.save([("mine", SCENARIO, runs)], path)
+    (before,) = measurements.load(path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("retransmission_rate", "retransmitted_share").replace(
+        '"drop_rate"', '"dropped_share"'))  # fmt: skip
+    (after,) = measurements.load(path)
+    assert after.values == before.values
 
 
 def test_has_its_provenance_and_a_line_per_case(runs, tmp_path):
@@ -62,5 +74,5 @@ def test_refuses(runs, tmp_path, short_run):
     with pytest.raises(ResultError, match="cannot be read"):
         measurements.load(tmp_path / "absent.json")
     (tmp_path / "other.json").write_text('{"format": 99}')
-    with pytest.raises(ResultError, match="is no file of measurements in format 1"):
+    with pytest.raises(ResultError, match="not a file of measurements in format 1"):
         measurements.load(tmp_path / "other.json")

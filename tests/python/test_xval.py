@@ -12,62 +12,77 @@ import pytest
 import dumbbell
 from dumbbell import Group, Reason, Run, Scenario, Verdict
 from dumbbell.cli.xval import mixes
-from dumbbell.compare.measures import measure
+from dumbbell.compare import Comparison
+from dumbbell.compare.engines import compare_engines, engine_difference, summarize, to_dict
 from dumbbell.compare.xval import cross_validate
-from dumbbell.compare.xval_comparison import compare, summarize, welch_interval
 from dumbbell.compare.xval_table import summary_lines
+from dumbbell.statistics import unpaired_difference
 
 ARGUMENTS = ("xval", "copa", "cubic", "--buffer", "1..2bdp", "--time", "2s", "--reps", "2")
 
 
-def values(*shares: float) -> list[dict[str, list[float | None]]]:
-    """Runs of two groups that differ in the share alone."""
-    groups = ("rtt_p50_us", "rtt_p95_us", "inflight_mean_pkts", "retransmitted_share")
-    rest: dict[str, list[float | None]] = {key: [40_000.0, 50_000.0] for key in groups}
-    link: dict[str, list[float | None]] = {"queue_delay_mean_us": [1.0], "dropped_share": [0.0]}
-    return [{"share": [part, 1 - part], **rest, **link} for part in shares]
+def values(*shares: float) -> list[list[dict[str, float | None]]]:
+    """Metrics of runs of two groups that differ in the share alone."""
+    names = ("rtt_p50_us", "rtt_p95_us", "inflight_mean_pkts", "retransmission_rate")
+    link: dict[str, float | None] = {"queue_delay_mean_us": 1.0, "drop_rate": 0.0}
+    first, second = ({**dict.fromkeys(names, us), **link} for us in (40_000.0, 50_000.0))
+    return [[{"share": part, **first}, {"share": 1 - part, **second}] for part in shares]
+
+
+def compared(
+    simulator: list[list[dict[str, float | None]]],
+    kernel: list[list[dict[str, float | None]]],
+    name: str = "",
+) -> list[Comparison]:
+    return compare_engines(name, ["a", "b"], simulator, kernel)
 
 
 def test_welch_s_interval():
     # By hand: means 2 and 5, variances 1 and 4, n = 3 each; standard error sqrt(5/3),
     # degrees of freedom (5/3)² / ((1/3)²/2 + (4/3)²/2) = 2.9412, t(0.975) = 3.2173.
-    interval = welch_interval([1, 2, 3], [3, 5, 7])
-    assert interval is not None
-    low, high = interval
-    assert (low + high) / 2 == pytest.approx(-3)
-    assert (high - low) / 2 == pytest.approx(3.2173 * np.sqrt(5 / 3), rel=1e-3)
+    interval = unpaired_difference([3, 5, 7], [1, 2, 3]).interval
+    assert interval.bounded
+    assert (interval.low + interval.high) / 2 == pytest.approx(-3)
+    assert interval.half_width == pytest.approx(3.2173 * np.sqrt(5 / 3), rel=1e-3)
 
 
 def test_no_interval_of_a_single_run_and_none_wide_of_equal_ones():
-    assert welch_interval([1.0], [2.0, 3.0]) is None
-    assert welch_interval([1.0, 1.0], [1.0, 1.0, 1.0]) == (0, 0)
-    assert welch_interval([2.0, 2.0], [1.0, 1.0]) == (1, 1)
+    single, *_ = compared(values(0.5), values(0.5, 0.6))
+    assert to_dict(single)["interval"] is None
+    equal, *_ = compared(values(0.5, 0.5), values(0.5, 0.5, 0.5))
+    assert to_dict(equal)["interval"] == [0, 0]
+    apart, *_ = compared(values(0.75, 0.75), values(0.25, 0.25))
+    assert to_dict(apart)["interval"] == [0.5, 0.5]
 
 
 def test_marks_what_differs_by_more_than_the_runs_among_themselves():
-    near = compare(["a", "b"], values(0.50, 0.54, 0.46), values(0.51, 0.55, 0.47))
-    far = compare(["a", "b"], values(0.50, 0.51, 0.49), values(0.61, 0.60, 0.59))
+    near = compared(values(0.50, 0.54, 0.46), values(0.51, 0.55, 0.47))
+    far = compared(values(0.50, 0.51, 0.49), values(0.61, 0.60, 0.59))
     assert not near[0].excludes_zero
     assert far[0].excludes_zero
-    assert far[0].difference == pytest.approx(-0.1)
-    assert [(c.measure.key, c.group, c.cc) for c in far[:3]] == [
+    assert engine_difference(far[0]) == pytest.approx(-0.1)
+    assert [(c.metric.name, c.group, c.cc_a) for c in far[:3]] == [
         ("share", 0, "a"), ("share", 1, "b"), ("rtt_p50_us", 0, "a"),
     ]  # fmt: skip
-    assert (far[-1].measure.key, far[-1].group, far[-1].cc) == ("dropped_share", None, "")
+    assert (far[-1].metric.name, far[-1].group, far[-1].cc_a) == ("drop_rate", None, "")
 
 
 def test_what_a_run_does_not_tell_is_left_out():
     unknown = values(0.5, 0.5)
-    for run in unknown:
-        run["retransmitted_share"] = [None, None]
-    by_key = {c.measure.key: c for c in compare(["a", "b"], values(0.5, 0.5), unknown)}
-    entry = by_key["retransmitted_share"]
-    assert (entry.kernel, entry.difference, entry.interval) == ((), None, None)
+    for rows in unknown:
+        for row in rows:
+            row["retransmission_rate"] = None
+    by_name = {c.metric.name: c for c in compared(values(0.5, 0.5), unknown)}
+    document = to_dict(by_name["retransmission_rate"])
+    assert (document["kernel"], document["difference"], document["interval"]) == ([], None, None)
 
 
 def test_sums_up():
-    near, far = (compare(["a", "b"], values(0.5, 0.5), values(part, part)) for part in (0.52, 0.40))
-    summary = summarize([("near", near), ("far", far)])
+    near, far = (
+        compared(values(0.5, 0.5), values(part, part), name)
+        for part, name in ((0.52, "near"), (0.40, "far"))
+    )
+    summary = summarize([*near, *far])
     assert summary.share is not None
     assert summary.share.mean == pytest.approx((0.02 + 0.10) / 2)
     assert summary.share.worst == pytest.approx(0.10)
@@ -84,13 +99,15 @@ def runs() -> list[Run]:
     ]
 
 
-def test_measures_runs(runs):
-    found = measure(runs[0])
-    assert found["share"] == [group["share"] for group in runs[0].groups]
-    flows = runs[0].summary["flows"]
-    assert found["rtt_p50_us"][1] == np.mean([flow["rtt_p50_us"] for flow in flows[1:]])
-    link = runs[0].summary["bottleneck"]
-    assert found["dropped_share"] == [link["dropped_pkts"] / link["offered_pkts"]]
+def test_compares_the_metrics_of_runs(runs):
+    (case,) = cross_validate([("case", runs[0].scenario, runs, runs)]).cases
+    assert [entry.a for entry in case.comparisons[:2]] == [
+        tuple(run.groups[group]["share"] for run in runs) for group in (0, 1)
+    ]
+    by_name = {entry.metric.name: entry for entry in case.comparisons}
+    flows, link = runs[0].summary["flows"], runs[0].summary["bottleneck"]
+    assert by_name["rtt_p50_us"].b[0] == np.mean([flow["rtt_p50_us"] for flow in flows[1:]])
+    assert by_name["drop_rate"].a[0] == link["dropped_pkts"] / link["offered_pkts"]
 
 
 def test_invalid_runs_are_counted_and_in_no_number(runs, monkeypatch):
@@ -98,7 +115,7 @@ def test_invalid_runs_are_counted_and_in_no_number(runs, monkeypatch):
     bad.__dict__["verdict"] = Verdict((Reason("INVALID", "lateness", "too late"),))
     result = cross_validate([("case", runs[0].scenario, runs, [runs[0], bad])])
     assert result.verdicts == {"OK": 1, "INVALID": 1}
-    assert all(len(c.kernel) == 1 for c in result.cases[0].comparisons)
+    assert all(len(c.a) == 1 for c in result.cases[0].comparisons)
     assert "2 on the kernel (1 INVALID, 1 OK)" in summary_lines(result)[0]
 
 
@@ -134,10 +151,11 @@ def test_the_whole_way(cli, fabricated_kernel, tmp_path):
     outcome = cli(*ARGUMENTS, "--out", str(tmp_path / "out"), "--save", str(saved))
     assert outcome.code == 0, outcome.err
     for text in (
-        "copa+cubic,buffer=1bdp", "copa+cubic,buffer=2bdp", "copa share, %", "cubic RTT p50, ms",
-        "queueing delay, ms", "dropped, %", "95 % interval", "runs on the kernel: 2 OK",
+        "copa+cubic,buffer=1bdp", "copa+cubic,buffer=2bdp", "copa throughput share, %",
+        "cubic median RTT, ms", "mean queueing delay, ms", "drop rate, %", "95 % interval",
+        "runs on the kernel: 2 OK",
         "2 scenarios, 20 runs in the simulator, 4 on the kernel (4 OK)",
-        "throughput share: mean absolute difference", "RTT p50: mean absolute difference",
+        "throughput share: mean absolute difference", "median RTT: mean absolute difference",
     ):  # fmt: skip
         assert text in outcome.out, text
     kept = sorted(
@@ -149,14 +167,16 @@ def test_the_whole_way(cli, fabricated_kernel, tmp_path):
     page = Page()
     page.feed((tmp_path / "out" / "report.html").read_text(encoding="utf-8"))
     assert page.fetched == []
-    assert len(page.plots) == 2 * 4
-    goodput = json.loads(page.plots[0])["data"]
-    assert [curve["name"] for curve in goodput] == [
+    charts = [json.loads(plot) for plot in page.plots]
+    charts = [chart for chart in charts if "curves" in chart]
+    assert len(charts) == 2 * 4
+    goodput = charts[0]["curves"]
+    assert [curve["label"] for curve in goodput] == [
         "Copa, kernel", "CUBIC, kernel", "Copa, simulator", "CUBIC, simulator",
     ]  # fmt: skip
-    assert [curve["line"].get("dash") for curve in goodput] == [None, None, "dash", "dash"]
-    assert goodput[0]["line"]["color"] == goodput[2]["line"]["color"]
-    assert all(len(curve["x"]) == len(curve["y"]) <= 300 for curve in goodput)
+    assert [curve.get("dashed", False) for curve in goodput] == [False, False, True, True]
+    assert goodput[0]["color"] == goodput[2]["color"]
+    assert all(len(curve["y"]) <= 300 for curve in goodput)
     # Goodput adds up to the link's rate and no more.
     assert 20 < sum(np.mean(curve["y"]) for curve in goodput[:2]) < 50
     assert saved.is_file()
@@ -182,7 +202,7 @@ def test_json(cli, fabricated_kernel, tmp_path):
     case = document["cases"][0]
     assert case["name"] == "copa+cubic,buffer=1bdp"
     first = case["comparisons"][0]
-    assert (first["measure"], first["group"], first["cc"]) == ("share", 0, "copa")
+    assert (first["metric"], first["group"], first["cc"]) == ("share", 0, "copa")
     assert (len(first["simulator"]), len(first["kernel"])) == (3, 2)
     assert first["interval"][0] <= first["difference"] <= first["interval"][1]
 

@@ -13,7 +13,7 @@ from dumbbell.cli import axes, options
 from dumbbell.cli.console import note_cache, out, print_json, progress_bar, table
 from dumbbell.cli.options import Settings, base_scenario
 from dumbbell.compare import measurements
-from dumbbell.compare.xval import Case, CrossValidation, xval
+from dumbbell.compare.xval import CrossValidation, XvalCase, xval
 from dumbbell.compare.xval_table import (
     COLUMNS,
     OVERVIEW_COLUMNS,
@@ -117,7 +117,7 @@ def xval_command(
         print_json(result.to_json())
     else:
         print_cross_validation(out(), result, page)
-    return 0 if all(case.believed for case in result.cases) else 1
+    return 0 if all(case.valid for case in result.cases) else 1
 
 
 def mixes(what: list[str]) -> list[list[str]]:
@@ -188,7 +188,7 @@ def print_cross_validation(console: Console, result: CrossValidation, page: Path
     console.print(f"report: {page}", markup=False, soft_wrap=True)
 
 
-def remarks(case: Case) -> list[Reason]:
+def remarks(case: XvalCase) -> list[Reason]:
     """Return what the verdicts remark, an example of each check and status."""
     reasons = [reason for run in case.kernel for reason in run.verdict.reasons]
     return list({(reason.check, reason.status): reason for reason in reasons}.values())

@@ -1,4 +1,4 @@
-"""Measurements on the kernel as data: what a simulator is tested against, with its provenance."""
+"""Measurements on the kernel as data, with provenance: the simulator is tested against them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.compare.measures import Values, measure
+from dumbbell.compare.engines import METRIC_NAMES, Rows
 from dumbbell.errors import ResultError, os_reason
+from dumbbell.metrics import METRICS, measure
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 from dumbbell.verdict import INVALID
@@ -20,6 +21,8 @@ __all__ = ["FORMAT", "Measurement", "load", "save"]
 
 #: Version of the file; docs/format-cross-validation.md describes it.
 FORMAT = 1
+#: Names that files before November 2026 have for metrics.
+OLDER_NAMES = {"retransmitted_share": "retransmission_rate", "dropped_share": "drop_rate"}
 #: Significant digits of a value: more than the kernel repeats.
 DIGITS = 6
 
@@ -31,11 +34,11 @@ class Measurement:
     Attributes
     ----------
     name
-        What it is called.
+        Its name in tables.
     scenario
         With the first repetition's seed.
     reps
-        A document per run: seed, verdict, lateness and the measures.
+        A document per run: seed, verdict, lateness and the metrics.
     """
 
     name: str
@@ -43,9 +46,9 @@ class Measurement:
     reps: tuple[Mapping[str, Any], ...]
 
     @property
-    def values(self) -> list[Values]:
-        """The measures of each run that is not INVALID."""
-        return [rep["measures"] for rep in self.reps if rep["verdict"] != INVALID]
+    def values(self) -> list[Rows]:
+        """The metrics of each run that is not INVALID, a row per group."""
+        return [to_rows(rep["measures"]) for rep in self.reps if rep["verdict"] != INVALID]
 
 
 def save(measured: Iterable[tuple[str, Scenario, Sequence[Run]]], path: Path) -> None:
@@ -54,7 +57,7 @@ def save(measured: Iterable[tuple[str, Scenario, Sequence[Run]]], path: Path) ->
     Raises
     ------
     ResultError
-        The file cannot be written, or a run is none of the kernel's.
+        The file cannot be written, or a run is not of the kernel engine.
     """
     cases = list(measured)
     head = {
@@ -70,7 +73,7 @@ def save(measured: Iterable[tuple[str, Scenario, Sequence[Run]]], path: Path) ->
         )
         for name, scenario, runs in cases
     ]  # fmt: skip
-    # A case a line: a measurement that is added or made again is a line of a diff.
+    # One line per case, so that a new measurement is one line of a diff.
     text = (
         json.dumps(head, ensure_ascii=False)[:-1] + ', "cases": [\n' + ",\n".join(lines) + "\n]}\n"
     )
@@ -84,32 +87,45 @@ def save(measured: Iterable[tuple[str, Scenario, Sequence[Run]]], path: Path) ->
 
 
 def provenance(runs: Iterable[Run]) -> dict[str, Any]:
-    """Return on what the runs were measured: the same machine for all of them."""
+    """Return the kernel and the number of CPUs, which all runs must share."""
     machines = set()
     for run in runs:
         if run.emulation is None:
             raise ResultError("only runs on the kernel are measurements of it")
         machines.add((run.emulation["kernel_release"], run.emulation["cpus"]))
     if len(machines) != 1:
-        raise ResultError(f"one file is of one machine, and the runs are of {len(machines)}")
+        raise ResultError(f"the runs are of {len(machines)} machines; write one file for each")
     release, cpus = machines.pop()
     return {"kernel_release": release, "cpus": cpus}
 
 
 def digest(run: Run) -> dict[str, Any]:
     """Return what is kept of a run."""
-    facts = run.emulation or {}
+    facts, rows = run.emulation or {}, measure(run)
     return {
         "seed": run.summary["seed"],
         "verdict": run.verdict.status,
         "reasons": [str(reason) for reason in run.verdict.reasons],
         "lateness_p99_us": rounded(facts["lateness_p99_us"]),
         "builds": [group["build"] for group in run.groups],
-        "measures": {
-            key: [None if value is None else rounded(value) for value in values]
-            for key, values in measure(run).items()
-        },
+        "measures": {name: values_of(rows, name) for name in METRIC_NAMES},
     }
+
+
+def values_of(rows: Rows, name: str) -> list[float | None]:
+    """Return a metric's values by group, or the run's one value, rounded."""
+    kept = rows if METRICS[name].per == "group" else rows[:1]
+    return [None if row[name] is None else rounded(row[name]) for row in kept]
+
+
+def to_rows(measures: Mapping[str, Sequence[float | None]]) -> Rows:
+    """Return the metrics of a file as rows, which are read under their older names too."""
+    named = {OLDER_NAMES.get(name, name): values for name, values in measures.items()}
+    groups = range(max(len(values) for values in named.values()))
+    return [
+        {name: values[group if len(values) > 1 else 0] for name, values in named.items()}
+        for group in groups
+    ]
 
 
 def rounded(value: float) -> float:
@@ -123,14 +139,14 @@ def load(path: Path) -> list[Measurement]:
     Raises
     ------
     ResultError
-        It is none, or of another version.
+        It is not such a file, or of another version.
     """
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ResultError(f"{path}: cannot be read: {error}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ResultError(f"{path}: is no file of measurements in format {FORMAT}")
+        raise ResultError(f"{path}: not a file of measurements in format {FORMAT}")
     return [
         Measurement(case["name"], Scenario.from_dict(case["scenario"]), tuple(case["reps"]))
         for case in document["cases"]

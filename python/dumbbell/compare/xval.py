@@ -1,4 +1,4 @@
-"""Run scenarios in both engines and compare what they say."""
+"""Run scenarios in both engines, and compare the engines' metrics."""
 
 from __future__ import annotations
 
@@ -11,28 +11,35 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.compare.measures import measure
-from dumbbell.compare.xval_comparison import Comparison, Summary, compare, summarize
+from dumbbell.compare.comparison import Comparison
+from dumbbell.compare.engines import EngineSummary, compare_engines, summarize, to_dict
+from dumbbell.metrics import measure
 from dumbbell.run import SCHEMA_VERSION, Run
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
-from dumbbell.runs import Cache, Progress, run_all
+from dumbbell.runs import Cache, Progress, repetitions, run_all
 from dumbbell.scenario import Scenario
 from dumbbell.verdict import INVALID
 
-__all__ = ["MIN_SIMULATOR_REPS", "Case", "CrossValidation", "cross_validate", "xval"]
+__all__ = [
+    "MIN_SIMULATOR_REPS",
+    "CrossValidation",
+    "XvalCase",
+    "cross_validate",
+    "xval",
+]
 
-#: Simulated runs cost a fraction of a second: with ten the interval is the kernel's own spread.
+#: Simulated runs take a fraction of a second: with ten, the interval shows the kernel's spread.
 MIN_SIMULATOR_REPS = 10
 
 
 @dataclass(frozen=True)
-class Case:
+class XvalCase:
     """One scenario in both engines.
 
     Attributes
     ----------
     name
-        What it is called in tables.
+        Its name in tables.
     scenario
         With the first repetition's seed.
     simulator, kernel
@@ -45,16 +52,16 @@ class Case:
     kernel: tuple[Run, ...]
 
     @property
-    def believed(self) -> tuple[Run, ...]:
+    def valid(self) -> tuple[Run, ...]:
         """The runs on the kernel that are not INVALID; the others are in no number."""
         return tuple(run for run in self.kernel if run.verdict.status != INVALID)
 
     @cached_property
     def comparisons(self) -> list[Comparison]:
-        """Every measure of every group, and of the bottleneck."""
+        """Every metric of every group, and of the run."""
         ccs = [str(group.cc) for group in self.scenario.groups]
-        simulator, kernel = ([measure(run) for run in r] for r in (self.simulator, self.believed))
-        return compare(ccs, simulator, kernel)
+        simulator, kernel = ([measure(run) for run in r] for r in (self.simulator, self.valid))
+        return compare_engines(self.name, ccs, simulator, kernel)
 
     @property
     def verdicts(self) -> Counter[str]:
@@ -67,7 +74,7 @@ class Case:
             "name": self.name,
             "scenario": self.scenario.to_dict(),
             "kernel_verdicts": dict(self.verdicts),
-            "comparisons": [comparison.to_dict() for comparison in self.comparisons],
+            "comparisons": [to_dict(comparison) for comparison in self.comparisons],
         }
 
 
@@ -75,12 +82,12 @@ class Case:
 class CrossValidation:
     """Scenarios in both engines."""
 
-    cases: tuple[Case, ...]
+    cases: tuple[XvalCase, ...]
 
     @property
-    def summary(self) -> Summary:
-        """All cases in a few numbers."""
-        return summarize((case.name, case.comparisons) for case in self.cases)
+    def summary(self) -> EngineSummary:
+        """All scenarios in a few numbers."""
+        return summarize(entry for case in self.cases for entry in case.comparisons)
 
     @property
     def verdicts(self) -> Counter[str]:
@@ -130,9 +137,9 @@ def xval(
     jobs
         Runs at a time on the kernel; 1 by default.
     cache
-        Where the simulator's runs are found and kept; those on the kernel are measured each time.
+        Where simulated runs are found and kept; runs on the kernel are measured each time.
     on_progress
-        Told the engine and how far its runs are.
+        Called with the engine and the progress of its runs.
 
     Returns
     -------
@@ -156,7 +163,7 @@ def xval(
             where = Path(out, "runs", key[0], f"{engine}-seed{run.scenario.seed}")
             return Run.load(run.save(where))
 
-        def tell(progress: Progress, engine: str = engine) -> None:
+        def report(progress: Progress, engine: str = engine) -> None:
             if on_progress is not None:
                 on_progress(engine, progress)
 
@@ -165,22 +172,13 @@ def xval(
             engine=engine,
             workers=workers[engine],
             cache=cache if engine == SIMULATOR and cache is not None else False,
-            on_progress=tell,
+            on_progress=report,
             on_finished=keep,
         )
     return cross_validate(
         (name, scenario, of_case(runs[SIMULATOR], name), of_case(runs[KERNEL], name))
         for name, scenario in cases
     )
-
-
-def repetitions(cases: Sequence[tuple[str, Scenario]], count: int) -> list[tuple[Key, Scenario]]:
-    """Return every repetition; a case's lie far apart, so that no hour of the day has it alone."""
-    return [
-        ((name, rep), scenario.replace(seed=scenario.seed + rep))
-        for rep in range(count)
-        for name, scenario in cases
-    ]
 
 
 def of_case(runs: dict[Key, Run], name: str) -> tuple[Run, ...]:
@@ -194,7 +192,7 @@ def cross_validate(
     """Compare runs: for each case its name, its scenario, the simulator's runs, the kernel's."""
     return CrossValidation(
         tuple(
-            Case(name, scenario, tuple(simulator), tuple(kernel))
+            XvalCase(name, scenario, tuple(simulator), tuple(kernel))
             for name, scenario, simulator, kernel in cases
         )
     )

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from dumbbell.compare.comparison import Comparison
+from dumbbell.compare.engines import Worst, engine_difference, relative_difference
 from dumbbell.compare.xval import CrossValidation
-from dumbbell.compare.xval_comparison import Comparison, Worst
 from dumbbell.quantities.pluralize import pluralize
 
 __all__ = [
@@ -22,7 +23,7 @@ __all__ = [
 
 COLUMNS = ("", "simulator", "kernel", "difference", "95 % interval", "")
 OVERVIEW_COLUMNS = (
-    "scenario", "group", "share, %: simulator", "kernel", "difference", "RTT p50, ms: simulator",
+    "scenario", "group", "share, %: simulator", "kernel", "difference", "median RTT, ms: simulator",
     "kernel", "difference, %",
 )  # fmt: skip
 #: Where the interval excludes 0.
@@ -31,17 +32,15 @@ ABSENT = "–"
 
 
 def comparison_row(entry: Comparison) -> tuple[str, ...]:
-    """Return a measure's row: what, simulator, kernel, difference, interval, mark."""
-    unit, scale = entry.measure.unit, entry.measure.scale
-    difference, interval = entry.difference, entry.interval
-    within = (
-        ABSENT if interval is None else f"{scale * interval[0]:+.2f} … {scale * interval[1]:+.2f}"
-    )
+    """Return a metric's row: what, simulator, kernel, difference, interval, mark."""
+    metric, interval = entry.metric, entry.difference.interval.scaled(entry.metric.scale)
+    difference = engine_difference(entry)
+    unit = metric.shown_unit or metric.unit
     return (
-        f"{entry.cc} {entry.measure.label}, {unit}".strip(),
-        *(mean(values, scale) for values in (entry.simulator, entry.kernel)),
-        ABSENT if difference is None else f"{scale * difference:+.2f}",
-        within,
+        f"{entry.cc_a} {metric.title}, {unit}".strip(),
+        *(mean(values, metric.scale) for values in (entry.b, entry.a)),
+        ABSENT if difference is None else f"{interval.mean:+.2f}",
+        f"{interval.low:+.2f} … {interval.high:+.2f}" if interval.bounded else ABSENT,
         MARK if entry.excludes_zero else "",
     )
 
@@ -50,7 +49,7 @@ def overview_rows(result: CrossValidation) -> list[tuple[str, ...]]:
     """Return a row per scenario and group: share and median RTT in either engine."""
     rows = []
     for case in result.cases:
-        by_key = {(entry.measure.key, entry.group): entry for entry in case.comparisons}
+        by_key = {(entry.metric.name, entry.group): entry for entry in case.comparisons}
         for group, label in enumerate(case.scenario.group_labels):
             share, rtt = by_key["share", group], by_key["rtt_p50_us", group]
             rows.append(
@@ -58,9 +57,9 @@ def overview_rows(result: CrossValidation) -> list[tuple[str, ...]]:
                     "" if group else case.name,
                     label,
                     *comparison_row(share)[1:3],
-                    marked(share.difference, share),
+                    marked(engine_difference(share), share),
                     *comparison_row(rtt)[1:3],
-                    marked(rtt.relative, rtt),
+                    marked(relative_difference(rtt), rtt),
                 )
             )
     return rows
@@ -73,7 +72,7 @@ def marked(part: float | None, entry: Comparison) -> str:
 
 
 def mean(values: tuple[float, ...], scale: float) -> str:
-    """Write a mean in its measure's unit."""
+    """Write a mean in the metric's shown unit."""
     return f"{scale * np.mean(values):.2f}" if values else ABSENT
 
 
@@ -83,7 +82,7 @@ def counts(verdicts: Mapping[str, int]) -> str:
 
 
 def summary_lines(result: CrossValidation) -> list[str]:
-    """Return all cases in a few lines."""
+    """Return all scenarios in a few lines."""
     summary = result.summary
     simulated = sum(len(case.simulator) for case in result.cases)
     total = sum(result.verdicts.values())
@@ -96,7 +95,7 @@ def summary_lines(result: CrossValidation) -> list[str]:
     if summary.share is not None:
         lines.append(f"throughput share: {worst_line(summary.share, ' points')}")
     if summary.rtt_p50 is not None:
-        lines.append(f"RTT p50: {worst_line(summary.rtt_p50, ' %')}")
+        lines.append(f"median RTT: {worst_line(summary.rtt_p50, ' %')}")
     lines.append(
         f"{summary.excludes_zero} of {summary.comparisons} differences have a 95 % interval that "
         f"excludes 0 ({MARK}); by chance alone about {0.05 * summary.comparisons:.0f} would"

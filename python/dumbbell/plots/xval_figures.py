@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dumbbell.compare.xval import Case
+from dumbbell.compare.xval import XvalCase
 from dumbbell.plots import Curve, Figure, group_colors, style_of
 from dumbbell.run import Run
 
@@ -30,16 +30,16 @@ SERIES = (
 )
 
 
-def draw_case(case: Case) -> list[Figure]:
+def draw_case(case: XvalCase) -> list[Figure]:
     """Draw goodput, RTT and inflight of each group and the backlog, of each engine's first run."""
-    kernel, simulator = case.believed[:1] or case.kernel[:1], case.simulator[:1]
+    kernel, simulator = case.valid[:1] or case.kernel[:1], case.simulator[:1]
     runs = [(run, "kernel", False) for run in kernel] + [(r, "simulator", True) for r in simulator]
     if case.scenario.sample == 0 or not runs:
         return []
     return [*draw_flows(case, runs), draw_backlog(case, runs)]
 
 
-def draw_flows(case: Case, runs: Iterable[tuple[Run, str, bool]]) -> list[Figure]:
+def draw_flows(case: XvalCase, runs: Iterable[tuple[Run, str, bool]]) -> list[Figure]:
     """Draw what each group's flows did."""
     ccs = [group.cc.name for group in case.scenario.groups]
     colors = group_colors(ccs)
@@ -75,7 +75,7 @@ def flow_means(run: Run, columns: list[str]) -> pa.Table:
     return means.append_column("group", groups)
 
 
-def draw_backlog(case: Case, runs: Iterable[tuple[Run, str, bool]]) -> Figure:
+def draw_backlog(case: XvalCase, runs: Iterable[tuple[Run, str, bool]]) -> Figure:
     """Draw the bottleneck's queue."""
     curves = []
     for run, engine, dashed in runs:

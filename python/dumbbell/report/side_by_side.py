@@ -1,4 +1,4 @@
-"""Two sweeps beside one another: the difference of each cell that both have, with its interval."""
+"""Two sweeps side by side: the difference of each cell that both have, with its interval."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dumbbell.compare.paired import reported_groups
+from dumbbell.compare.comparison import (
+    Comparison,
+    adjusted,
+    match_seeds,
+    reported_groups,
+)
 from dumbbell.errors import ResultError
 from dumbbell.metrics import Metric
 from dumbbell.plots.result_figures import ResultFigures, SweepView
 from dumbbell.plots.sweep_layout import Layout
 from dumbbell.report.summary_table import digits_of, write_fine
-from dumbbell.statistics import Difference, holm, paired_difference, unpaired_difference
+from dumbbell.statistics import Difference
 
-__all__ = ["Comparison", "DifferenceRow", "DifferenceTable", "compare_sweeps"]
+__all__ = ["DifferenceRow", "DifferenceTable", "SweepComparison", "compare_sweeps"]
 
-#: Of a false alarm among all differences of a metric.
-LEVEL = 0.05
 #: Rows of a metric's table.
 MAX_ROWS = 400
 
@@ -37,7 +40,7 @@ class DifferenceRow:
     effect
         Its size in standard deviations; empty where it has none.
     differs
-        Whether it is one with all of the metric's differences taken together (Holm).
+        Whether it is significant, all differences of the metric considered (Holm).
     better
         Whether B is better: None where neither way is.
     """
@@ -66,7 +69,7 @@ class DifferenceTable:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SweepComparison:
     """Two sweeps' differences.
 
     Attributes
@@ -78,7 +81,7 @@ class Comparison:
     only_a, only_b
         Cells that only one has.
     is_paired
-        Whether repetitions of the same seed were compared with one another.
+        Whether the cells have the same seeds, so that repetitions are pairs.
     """
 
     tables: tuple[DifferenceTable, ...]
@@ -88,7 +91,7 @@ class Comparison:
     is_paired: bool
 
 
-def compare_sweeps(figures: ResultFigures, metrics: Sequence[Metric]) -> Comparison:
+def compare_sweeps(figures: ResultFigures, metrics: Sequence[Metric]) -> SweepComparison:
     """Compare the sweeps of some figures.
 
     Raises
@@ -100,7 +103,7 @@ def compare_sweeps(figures: ResultFigures, metrics: Sequence[Metric]) -> Compari
     if b is None:
         raise ResultError("there is no second sweep to compare with")
     common = [cell for cell in a.cells if cell in b.cells]
-    return Comparison(
+    return SweepComparison(
         tables=tuple(
             difference_table(a, b, metric, common, figures.layout)
             for metric in metrics
@@ -125,16 +128,21 @@ def difference_table(
     """Tabulate a metric's differences, the surest first."""
     groups = reported_groups(metric, a.groups_of(metric), solo=False)
     keys = [(cell, group) for cell in common for group in groups]
-    found = {key: difference_of(a, b, metric, *key) for key in keys}
-    tested = [key for key in keys if found[key].p is not None]
-    adjusted = dict(zip(tested, holm([found[key].p or 0.0 for key in tested]), strict=True))
+    comparisons = adjusted(compared(a, b, metric, *key) for key in keys)
+    found = dict(zip(keys, comparisons, strict=True))
     digits = digits_of([a.values.interval(metric.name, c, g) for c, g in keys])
-    order = sorted(keys, key=lambda key: (adjusted.get(key, 2.0), -abs(found[key].interval.mean)))
+    order = sorted(
+        keys,
+        key=lambda key: (
+            2.0 if (p := found[key].p_adjusted) is None else p,
+            -abs(found[key].difference.interval.mean),
+        ),
+    )
     rows = []
     for cell, group in order[:MAX_ROWS]:
-        difference = found[cell, group]
+        entry = found[cell, group]
+        difference = entry.difference
         color, _ = a.look_of(metric, group)
-        differs = adjusted.get((cell, group), 1.0) < LEVEL
         rows.append(
             DifferenceRow(
                 cell=cell,
@@ -145,20 +153,20 @@ def difference_table(
                 b=mean_of(b, metric, cell, group, digits),
                 difference=written(difference, digits),
                 effect="" if difference.effect is None else f"{difference.effect:+.1f}",
-                differs=differs,
-                better=is_better(metric, difference) if differs else None,
+                differs=entry.differs,
+                better=None if entry.better is None else entry.better == "b",
             )
         )
-    differ = sum(p < LEVEL for p in adjusted.values())
-    return DifferenceTable(metric, tuple(rows), len(keys), differ, len(tested))
+    differ = sum(entry.differs for entry in comparisons)
+    tested = sum(entry.p_adjusted is not None for entry in comparisons)
+    return DifferenceTable(metric, tuple(rows), len(keys), differ, tested)
 
 
-def difference_of(a: SweepView, b: SweepView, metric: Metric, cell: int, group: int) -> Difference:
-    """Return B minus A of a cell and group, by pairs of a seed if they have the same seeds."""
+def compared(a: SweepView, b: SweepView, metric: Metric, cell: int, group: int) -> Comparison:
+    """Compare a metric of a cell and group, in the unit of tables; by pairs of common seeds."""
     x, y = (s.values.values(metric.name, s.cells[cell], group) for s in (a, b))
-    if set(x) == set(y):
-        return paired_difference([x[seed] for seed in x], [y[seed] for seed in x])
-    return unpaired_difference(x.values(), y.values())
+    index = group if metric.per == "group" else None
+    return Comparison(a.result.cells[cell].label, index, "", "", metric, match_seeds(x, y))
 
 
 def mean_of(shown: SweepView, metric: Metric, cell: int, group: int, digits: int) -> str:
@@ -173,10 +181,3 @@ def written(difference: Difference, digits: int) -> str:
         return "–"
     text = write_fine(difference.interval, digits)
     return text if text.startswith("-") else f"+{text}"
-
-
-def is_better(metric: Metric, difference: Difference) -> bool | None:
-    """Whether B is better than A; None where neither way is."""
-    if metric.better is None:
-        return None
-    return (difference.interval.mean > 0) == (metric.better == "higher")

@@ -16,7 +16,7 @@ from dumbbell.plots.y_range import y_ranges
 from dumbbell.report.chart import chart, script_json
 from dumbbell.report.embedded_series import Embedded, embed
 from dumbbell.report.rerun import rerun_text, seeds_text
-from dumbbell.report.side_by_side import Comparison, compare_sweeps
+from dumbbell.report.side_by_side import SweepComparison, compare_sweeps
 from dumbbell.report.summary_table import CellTable, make_tables
 from dumbbell.report.template import render_template, write_page
 from dumbbell.report.verdict_table import VerdictNote, verdict_counts, verdict_notes
@@ -90,7 +90,7 @@ class SweepPage:
     places: tuple[str, ...]
     per_group: tuple[Metric, ...]
     per_run: tuple[Metric, ...]
-    comparison: Comparison | None
+    comparison: SweepComparison | None
     series: tuple[Embedded, ...]
     series_left_out: int
     labels: tuple[str, ...]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dumbbell.compare.xval import Case, CrossValidation
+from dumbbell.compare.xval import CrossValidation, XvalCase
 from dumbbell.compare.xval_table import (
     COLUMNS,
     OVERVIEW_COLUMNS,
@@ -50,7 +50,7 @@ def render(result: CrossValidation) -> str:
     )
 
 
-def rows(case: Case) -> list[tuple[str, ...]]:
+def rows(case: XvalCase) -> list[tuple[str, ...]]:
     """Return the rows of a case's table."""
     return [comparison_row(entry) for entry in case.comparisons]
 

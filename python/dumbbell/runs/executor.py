@@ -18,7 +18,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from dumbbell.errors import Cancelled, CongestionControlError, EngineError
 from dumbbell.run.run import POLL_S
-from dumbbell.runs.handler import Case, RunHandler, perform_remotely
+from dumbbell.runs.handler import PendingRun, RunHandler, perform_remotely
 from dumbbell.runs.progress import Progress
 
 __all__ = ["LocalRunner", "RemoteRunner", "RunQueue", "Runner", "drive"]
@@ -39,13 +39,13 @@ class RunQueue(Protocol[K, T]):
     total: int
     total_s: float
 
-    def next(self) -> Case[K] | None:
+    def next(self) -> PendingRun[K] | None:
         """Return the next run; None when there is none, or none until others finish."""
 
-    def finished(self, case: Case[K], result: T) -> None:
+    def finished(self, case: PendingRun[K], result: T) -> None:
         """Take the result of a run."""
 
-    def failed(self, case: Case[K], error: CongestionControlError) -> bool:
+    def failed(self, case: PendingRun[K], error: CongestionControlError) -> bool:
         """Note that a congestion control ended its run; False stops the others too."""
 
 
@@ -64,18 +64,18 @@ class Runner(ABC, Generic[K, R]):
     found: int = 0
 
     @abstractmethod
-    def submit(self, case: Case[K]) -> Future[Any]:
+    def submit(self, case: PendingRun[K]) -> Future[Any]:
         """Submit a run."""
 
     @abstractmethod
-    def result(self, case: Case[K], future: Future[Any]) -> R:
+    def result(self, case: PendingRun[K], future: Future[Any]) -> R:
         """Return the result of a finished run, or raise its error."""
 
     def close(self) -> None:
         """Release what executes runs; all of them are finished."""
 
     @abstractmethod
-    def stop(self, waiting: dict[Future[Any], Case[K]]) -> None:
+    def stop(self, waiting: dict[Future[Any], PendingRun[K]]) -> None:
         """Stop the runs under way."""
 
 
@@ -96,17 +96,17 @@ class LocalRunner(Runner[K, R]):
         self.pool = ThreadPoolExecutor(max_workers=jobs)
         self.stopped = threading.Event()
 
-    def submit(self, case: Case[K]) -> Future[Any]:
+    def submit(self, case: PendingRun[K]) -> Future[Any]:
         """Submit a run."""
         return self.pool.submit(self._do, case)
 
-    def _do(self, case: Case[K]) -> tuple[R, bool]:
+    def _do(self, case: PendingRun[K]) -> tuple[R, bool]:
         if self.stopped.is_set():
             raise Cancelled("the sweep was stopped")
         found = self.handler.find(case)
         return (self.handler.perform(case), False) if found is None else (found, True)
 
-    def result(self, case: Case[K], future: Future[Any]) -> R:  # noqa: ARG002 (the remote runner's)
+    def result(self, case: PendingRun[K], future: Future[Any]) -> R:  # noqa: ARG002 (the remote runner's)
         """Return the result of a finished run, or raise its error."""
         result: R
         result, was_found = future.result()
@@ -117,7 +117,7 @@ class LocalRunner(Runner[K, R]):
         """End the threads."""
         self.pool.shutdown()
 
-    def stop(self, waiting: dict[Future[Any], Case[K]]) -> None:
+    def stop(self, waiting: dict[Future[Any], PendingRun[K]]) -> None:
         """Stop the runs under way, within a second."""
         self.stopped.set()
         for case in waiting.values():
@@ -155,7 +155,7 @@ class RemoteRunner(Runner[K, R]):
         self.lost: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError, *lost)
         self.results: dict[Future[Any], R] = {}
 
-    def submit(self, case: Case[K]) -> Future[Any]:
+    def submit(self, case: PendingRun[K]) -> Future[Any]:
         """Submit a run, unless it was done before."""
         found = self.handler.find(case)
         if found is None:
@@ -169,7 +169,7 @@ class RemoteRunner(Runner[K, R]):
         self.results[done] = found
         return done
 
-    def result(self, case: Case[K], future: Future[Any]) -> R:
+    def result(self, case: PendingRun[K], future: Future[Any]) -> R:
         """Return the result of a finished run, or raise its error."""
         if future in self.results:
             return self.results.pop(future)
@@ -179,7 +179,7 @@ class RemoteRunner(Runner[K, R]):
             raise lost_run(error) from None
         return self.handler.take(case, record)
 
-    def stop(self, waiting: dict[Future[Any], Case[K]]) -> None:
+    def stop(self, waiting: dict[Future[Any], PendingRun[K]]) -> None:
         """Cancel the runs that have not started; those under way end by themselves."""
         for future in waiting:
             future.cancel()
@@ -216,7 +216,7 @@ def drive(
     DumbbellError
         The first run that failed, unless the queue continues without it; the others are stopped.
     """
-    waiting: dict[Future[Any], Case[K]] = {}
+    waiting: dict[Future[Any], PendingRun[K]] = {}
     finished, finished_s = 0, 0.0
     try:
         for done in rounds(queue, runner, waiting):
@@ -240,7 +240,7 @@ def drive(
 
 
 def conclude(
-    queue: RunQueue[K, R], runner: Runner[K, R], case: Case[K], future: Future[Any]
+    queue: RunQueue[K, R], runner: Runner[K, R], case: PendingRun[K], future: Future[Any]
 ) -> None:
     """Give a queue the result of a run, or its failure."""
     try:
@@ -253,7 +253,7 @@ def conclude(
 
 
 def rounds(
-    queue: RunQueue[K, R], runner: Runner[K, R], waiting: dict[Future[Any], Case[K]]
+    queue: RunQueue[K, R], runner: Runner[K, R], waiting: dict[Future[Any], PendingRun[K]]
 ) -> Iterator[set[Future[Any]]]:
     """Submit runs as long as there are any; yield the finished ones, a few times a second."""
     while True:

@@ -18,7 +18,7 @@ from dumbbell.runs.measures import measure_run, measured_as, user_metrics
 from dumbbell.runs.record import Record, make_record
 from dumbbell.scenario import Scenario
 
-__all__ = ["Case", "Job", "RunHandler", "perform_remotely"]
+__all__ = ["Job", "PendingRun", "RunHandler", "perform_remotely"]
 
 K = TypeVar("K")
 R = TypeVar("R")
@@ -80,8 +80,8 @@ def perform_remotely(job: Job) -> Record:
 
 
 @dataclass
-class Case(Generic[K]):
-    """One run: waiting, under way or done."""
+class PendingRun(Generic[K]):
+    """One run that is waiting, under way or finished."""
 
     key: K
     scenario: Scenario
@@ -130,14 +130,14 @@ class RunHandler(Generic[K, R]):
 
     engine: str
     cache: Cache | None
-    deliver: Callable[[Case[K], Record], R]
+    deliver: Callable[[PendingRun[K], Record], R]
     series: bool
     measures: bool = True
     warmup: Callable[[K], str | None] = lambda _: None
     saved: Callable[[K, RunKey], Record | None] = lambda *_: None
     capture: Callable[[K], Capture | None] = lambda _: None
 
-    def find(self, case: Case[K]) -> R | None:
+    def find(self, case: PendingRun[K]) -> R | None:
         """Return the result of a run that was done before; None if there is none."""
         key = case.key_of(self.engine)
         record = self.saved(case.key, key)
@@ -146,7 +146,7 @@ class RunHandler(Generic[K, R]):
         record = None if record is None else self._measured(case, record)
         return None if record is None else self.deliver(case, record)
 
-    def _measured(self, case: Case[K], record: Record) -> Record | None:
+    def _measured(self, case: PendingRun[K], record: Record) -> Record | None:
         """Return the record with its metrics; None if they cannot be measured."""
         warmup = self.warmup(case.key)
         how = measured_as(warmup)
@@ -163,18 +163,18 @@ class RunHandler(Generic[K, R]):
             self.cache.put(record)
         return record
 
-    def perform(self, case: Case[K]) -> R:
+    def perform(self, case: PendingRun[K]) -> R:
         """Execute a run in this thread, keep it, and return its result."""
         capture = self.capture(case.key)
         return self.take(case, self.job(case).perform(case.control, capture))
 
-    def job(self, case: Case[K]) -> Job:
+    def job(self, case: PendingRun[K]) -> Job:
         """Return what another process is to do."""
         key = case.key_of(self.engine)
         warmup = self.warmup(case.key)
         return Job(case.scenario, self.engine, key, self.series, self.measures, warmup)
 
-    def take(self, case: Case[K], record: Record) -> R:
+    def take(self, case: PendingRun[K], record: Record) -> R:
         """Keep a run that was just executed, and return its result."""
         if self.cache is not None:
             self.cache.put(record)

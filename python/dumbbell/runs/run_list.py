@@ -13,7 +13,7 @@ from dumbbell.run.capture import Capture
 from dumbbell.run.engine import SIMULATOR, check_engine, default_workers
 from dumbbell.runs.cache import Cache, as_cache
 from dumbbell.runs.executor import LocalRunner, RemoteRunner, Runner, drive
-from dumbbell.runs.handler import Case, RunHandler
+from dumbbell.runs.handler import PendingRun, RunHandler
 from dumbbell.runs.measures import Measures, in_words_of, measured_as
 from dumbbell.runs.progress import Progress, SweepInterrupted
 from dumbbell.runs.record import Record
@@ -75,7 +75,7 @@ def run_all(
     if executor is not None and capture is not None:
         raise EngineError("captures are written by threads of this process; omit `executor`")
 
-    def deliver(case: Case[K], record: Record) -> Run:
+    def deliver(case: PendingRun[K], record: Record) -> Run:
         run = record.run(case.scenario)
         return run if on_finished is None else on_finished(case.key, run)
 
@@ -119,7 +119,7 @@ def measure_all(
         The first run that failed; the others are stopped.
     """
 
-    def deliver(case: Case[K], record: Record) -> tuple[Run, Measures]:
+    def deliver(case: PendingRun[K], record: Record) -> tuple[Run, Measures]:
         run = record.run(case.scenario)
         measures = in_words_of(case.scenario, record.measured[measured_as(warmup(case.key))])
         # All tables together would not fit in memory.
@@ -178,16 +178,16 @@ class RunList(Generic[K, R]):
         self.waiting = iter(scenarios)
         self.results: dict[K, R] = {}
 
-    def next(self) -> Case[K] | None:
+    def next(self) -> PendingRun[K] | None:
         """Return the next run."""
         following = next(self.waiting, None)
-        return None if following is None else Case(*following)
+        return None if following is None else PendingRun(*following)
 
-    def finished(self, case: Case[K], result: R) -> None:
+    def finished(self, case: PendingRun[K], result: R) -> None:
         """Take the result of a run."""
         self.results[case.key] = result
 
-    def failed(self, case: Case[K], error: CongestionControlError) -> bool:  # noqa: ARG002
+    def failed(self, case: PendingRun[K], error: CongestionControlError) -> bool:  # noqa: ARG002
         """Stop: the list is of use only if every run succeeds."""
         return False
 

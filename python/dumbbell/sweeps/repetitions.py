@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from dumbbell.errors import CongestionControlError
 from dumbbell.quantities.pluralize import pluralize
-from dumbbell.runs.handler import Case
+from dumbbell.runs.handler import PendingRun
 from dumbbell.runs.measures import Measures
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.plan import Plan
@@ -79,26 +79,26 @@ class Repetitions:
         self.total += 1
         self.total_s += self.scenarios[cell].time.seconds
 
-    def next(self) -> Case[Key] | None:
+    def next(self) -> PendingRun[Key] | None:
         """Return the next run."""
         if not self.waiting:
             return None
         cell, rep = self.waiting.popleft()
-        return Case((cell, rep), self.at(cell, rep))
+        return PendingRun((cell, rep), self.at(cell, rep))
 
     def at(self, cell: int, rep: int) -> Scenario:
         """Return what runs: repetition r has the same seed in every cell."""
         scenario = self.scenarios[cell]
         return scenario.replace(seed=scenario.seed + rep) if rep else scenario
 
-    def finished(self, case: Case[Key], result: Measures) -> None:
+    def finished(self, case: PendingRun[Key], result: Measures) -> None:
         """Take what was measured; plan more of a cell whose last run was not enough."""
         self.take(case.key, case.scenario, result)
         if self.precision is not None:
             self.values[case.key] = [group[self.plan.metric] for group in result]
         self._ended(case.key[0])
 
-    def failed(self, case: Case[Key], error: CongestionControlError) -> bool:
+    def failed(self, case: PendingRun[Key], error: CongestionControlError) -> bool:
         """Go on with the others: what foreign code does to its run is a finding about that."""
         self.errors[case.key] = str(error)
         self._ended(case.key[0])

@@ -8,7 +8,7 @@ from dumbbell.errors import ResultError
 from dumbbell.run.capture import Capture, capture_beside
 from dumbbell.runs import record_directory
 from dumbbell.runs.cache import Cache
-from dumbbell.runs.handler import Case
+from dumbbell.runs.handler import PendingRun
 from dumbbell.runs.key import RunKey
 from dumbbell.runs.measures import Measures, in_words_of, measured_as
 from dumbbell.runs.record import Record
@@ -64,7 +64,7 @@ class RunStore:
             return None
         return self.capture_of_all.at(capture_beside(self.out.place(*key)))
 
-    def keep(self, case: Case[Key], record: Record) -> Measures:
+    def keep(self, case: PendingRun[Key], record: Record) -> Measures:
         """Write a run where the sweep is written, or note where it is; return its metrics."""
         if self.out is not None:
             place = self.out.place(*case.key)

@@ -1,0 +1,160 @@
+"""The two engines compared: the metrics of simulated runs and of runs on the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dumbbell.compare.comparison import Comparison, Sides
+from dumbbell.metrics import METRICS
+
+__all__ = [
+    "METRIC_NAMES", "EngineSummary", "Rows", "Worst", "compare_engines", "engine_difference",
+    "relative_difference", "summarize", "to_dict",
+]  # fmt: skip
+
+#: The metrics in which the engines are compared.
+METRIC_NAMES = (
+    "share", "rtt_p50_us", "rtt_p95_us", "inflight_mean_pkts", "retransmission_rate",
+    "queue_delay_mean_us", "drop_rate",
+)  # fmt: skip
+
+#: The metrics of a run, a row per group, as `dumbbell.metrics.measure` has them.
+Rows = Sequence[Mapping[str, Any]]
+
+
+def compare_engines(
+    cell: str, ccs: Sequence[str], simulator: Sequence[Rows], kernel: Sequence[Rows]
+) -> list[Comparison]:
+    """Compare runs of one scenario in both engines.
+
+    Parameters
+    ----------
+    cell
+        The scenario's name.
+    ccs
+        The congestion control of each group.
+    simulator, kernel
+        The metrics of each run.
+
+    Returns
+    -------
+    list of Comparison
+        Metric by metric, group by group: the kernel's runs are side A, the simulator's side B. A
+        seed does not mean the same run in both engines, so there are no pairs.
+    """
+    comparisons = []
+    for metric in (METRICS[name] for name in METRIC_NAMES):
+        for group in range(len(ccs)) if metric.per == "group" else [None]:
+            a, b = (known(runs, metric.name, group or 0) for runs in (kernel, simulator))
+            cc = "" if group is None else ccs[group]
+            comparisons.append(Comparison(cell, group, cc, cc, metric, Sides(a, b, paired=False)))
+    return comparisons
+
+
+def known(runs: Iterable[Rows], name: str, group: int) -> tuple[float, ...]:
+    """Return a metric of the runs that have it."""
+    values = (rows[group][name] for rows in runs)
+    return tuple(float(value) for value in values if value is not None)
+
+
+def engine_difference(entry: Comparison) -> float | None:
+    """Return the mean of the simulator minus the kernel's; None without values."""
+    return entry.difference.interval.mean if entry.a and entry.b else None
+
+
+def relative_difference(entry: Comparison) -> float | None:
+    """Return the difference over the kernel's mean."""
+    difference = engine_difference(entry)
+    kernel = float(np.mean(entry.a)) if entry.a else 0.0
+    return difference / kernel if difference is not None and kernel else None
+
+
+def to_dict(entry: Comparison) -> dict[str, Any]:
+    """Return a comparison of the engines as `xval --json` has it."""
+    interval = entry.difference.interval
+    return {
+        "metric": entry.metric.name,
+        "group": entry.group,
+        "cc": entry.cc_a or None,
+        "simulator": list(entry.b),
+        "kernel": list(entry.a),
+        "difference": engine_difference(entry),
+        "interval": [interval.low, interval.high] if interval.bounded else None,
+        "excludes_zero": entry.excludes_zero,
+    }
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The mean and the largest of some absolute differences.
+
+    Attributes
+    ----------
+    mean
+        Mean absolute difference.
+    worst
+        The largest.
+    case, cc
+        Where that is.
+    """
+
+    mean: float
+    worst: float
+    case: str
+    cc: str
+
+
+@dataclass(frozen=True)
+class EngineSummary:
+    """All scenarios in a few numbers.
+
+    Attributes
+    ----------
+    share
+        Differences of throughput shares, in parts of 1; None when there is none.
+    rtt_p50
+        Differences of the median RTT, relative to the kernel's.
+    excludes_zero, comparisons
+        How many intervals exclude 0, of how many.
+    """
+
+    share: Worst | None
+    rtt_p50: Worst | None
+    excludes_zero: int
+    comparisons: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as `xval --json` has it."""
+        return {
+            "share": None if self.share is None else vars(self.share),
+            "rtt_p50": None if self.rtt_p50 is None else vars(self.rtt_p50),
+            "excludes_zero": self.excludes_zero,
+            "comparisons": self.comparisons,
+        }
+
+
+def summarize(comparisons: Iterable[Comparison]) -> EngineSummary:
+    """Summarize the comparisons of all scenarios."""
+    listed = list(comparisons)
+    shares = [(c, engine_difference(c)) for c in listed if c.metric.name == "share"]
+    rtts = [(c, relative_difference(c)) for c in listed if c.metric.name == "rtt_p50_us"]
+    with_interval = [entry for entry in listed if entry.difference.interval.bounded]
+    return EngineSummary(
+        share=worst_of(shares),
+        rtt_p50=worst_of(rtts),
+        excludes_zero=sum(entry.excludes_zero for entry in with_interval),
+        comparisons=len(with_interval),
+    )
+
+
+def worst_of(differences: Sequence[tuple[Comparison, float | None]]) -> Worst | None:
+    """Return the mean and the largest of absolute differences."""
+    there = [(abs(value), entry) for entry, value in differences if value is not None]
+    if not there:
+        return None
+    worst, entry = max(there, key=lambda each: each[0])
+    return Worst(float(np.mean([value for value, _ in there])), worst, entry.cell, entry.cc_a)
