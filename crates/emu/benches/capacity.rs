@@ -1,12 +1,12 @@
-//! How fast a link the kernel engine carries on this machine, and how punctually.
+//! The fastest link that the kernel engine can run on this machine, and its punctuality.
 //!
-//! `cargo bench -p dumbbell-emu` (or `make bench-kernel`), as root. Flows of the kernel's own
-//! BBR share a link of 40 ms and 1 BDP; the rate goes up until the link is no longer at least
-//! 95 % used or the packets' p99 lateness reaches 1 ms. 128 flows at 1 Gbit/s is the set-up of
-//! saito2022. Each row is a run of its own; the first second, in which the flows start, does
-//! not count for the use of the link.
+//! `cargo bench -p dumbbell-emu` (or `make bench-kernel`), as root. Flows of the kernel's own BBR
+//! share a link of 40 ms and 1 BDP; the rate goes up until the link is no longer at least 95 % used
+//! or the packets' p99 lateness reaches 1 ms. 128 flows at 1 Gbit/s is the set-up of saito2022.
+//! Each row is a run of its own; the first second, in which the flows start, does not count for the
+//! utilization.
 //!
-//! Then what a capture costs: runs with and without one in turns. `-- capture` does only that.
+//! Then the cost of a capture: runs with and without one alternate. `-- capture` does only that.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -103,7 +103,7 @@ fn cost_of_a_capture() -> Result<(), Error> {
     Ok(())
 }
 
-/// Prints a row; whether both limits were kept.
+/// Prints a row; returns whether both limits were kept.
 fn report(flows: u32, rate_mbit: u64, output: &Output) -> bool {
     let Some(emulation) = &output.summary.emulation else {
         return false;

@@ -1,4 +1,4 @@
-//! What the idle path is like, measured from the hosts before a run: its base RTT and its link rate.
+//! Measures the idle path from the hosts before a run: its base RTT and its link rate.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,20 +11,20 @@ use crate::hosts::host::{Host, Hosts};
 use crate::sockets::datagram::{receive_stamped, receiver, sender, set_datagram_bytes, wait_for};
 use crate::sockets::socket;
 
-/// Ports of calibration, below those of flows, so that it belongs to none.
+/// Ports of calibration, below those of flows, so that its packets do not belong to a flow.
 const RATE_PORT: u16 = 5002;
 const FIRST_LISTEN_PORT: u16 = 5003;
 const FIRST_CONNECT_PORT: u16 = 9000;
 
-/// Connections per group that measure the base RTT at once, and how often: the first round finds the path
-/// cold, and now and then the machine is busy for some milliseconds.
+/// Connections per group that measure the base RTT at once, and how often: in the first round
+/// caches are cold, and occasionally the machine is busy for some milliseconds.
 const CONNECTIONS: u16 = 3;
 const ROUNDS: u16 = 3;
 
 /// A SYN on the wire: 14 bytes of Ethernet, 20 of IP, 20 of TCP and 20 of options.
 const SYN_WIRE_BYTES: u64 = 74;
 
-/// Ethernet's header, which the wire counts and a TUN device does not.
+/// Ethernet's header, which counts on the wire but not on a TUN device.
 const ETHERNET_BYTES: u64 = 14;
 
 /// IP's and UDP's headers.
@@ -33,24 +33,24 @@ const UDP_HEADER_BYTES: u64 = 28;
 /// A TCP segment's headers with timestamps: with the MSS they make the MTU.
 const TCP_HEADER_BYTES: u64 = 52;
 
-/// How long the packets that measure the rate are to take on the link: long against how late a packet may
-/// be written, short against a run.
+/// How long the packets that measure the rate take on the link: long compared with the lateness of
+/// a packet, short compared with a run.
 const RATE_TIME_NS: u64 = 50_000_000;
 
-/// Packets that measure the rate, at least.
+/// Smallest number of packets that measure the rate.
 const MIN_RATE_PKTS: u64 = 20;
 
-/// Longest burst, so that a host's queue surely holds it.
+/// Longest burst, short enough for a host's queue.
 const MAX_BURST_PKTS: u64 = 400;
 
-/// Most that one call may send: what fits in an IP packet, and Linux's limit of segments.
+/// Most that one call may send: one IP packet, and Linux's limit of segments.
 const MAX_BATCH_BYTES: usize = 65_000;
 const MAX_BATCH_PKTS: usize = 64;
 
-/// How much longer than due an answer may take before calibration gives up.
+/// How long after its due time an answer may arrive before calibration gives up.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The path as measured while nothing else crossed it.
+/// Measurements of the path while nothing else crossed it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Calibration {
     /// By group.
@@ -59,13 +59,13 @@ pub(crate) struct Calibration {
     pub(crate) link_rate_bps: f64,
 }
 
-/// Measures the path that a relay runs between the hosts; nothing else may cross it meanwhile.
+/// Measures the path that a relay runs between the hosts; nothing else must cross it meanwhile.
 pub(crate) fn calibrate(
     hosts: &Hosts,
     scenario: &Scenario,
     control: &Control,
 ) -> Result<Calibration, Error> {
-    // Made before anything is measured: the kernel takes a moment to start stamping packets.
+    // Created before anything is measured: the kernel takes a moment to start stamping packets.
     let burst = Burst::new(scenario);
     let rate = RateProbe::new(&hosts.senders[0], &hosts.receivers[0], &burst)?;
     let mut base_rtt_us = vec![f64::INFINITY; scenario.groups.len()];
@@ -89,9 +89,9 @@ pub(crate) fn calibrate(
     })
 }
 
-/// Each group's handshake RTT as TCP measures it, less the time the SYN itself is on the link, which the base
-/// RTT does not count. The minimum of a few connections at once: their SYNs wait for each other on the link,
-/// and whatever else comes in between can only make an RTT longer.
+/// Each group's handshake RTT as measured by TCP, less the time that the SYN itself takes on the
+/// link, which the base RTT does not include. The minimum of a few connections at once: their SYNs
+/// wait for each other on the link, and any disturbance can only make an RTT longer.
 fn handshake_rtts_us(
     hosts: &Hosts,
     scenario: &Scenario,
@@ -120,8 +120,8 @@ struct Handshakes {
 }
 
 impl Handshakes {
-    /// Ports are those of the round: a SYN of a connection that the other side still knows would be answered
-    /// otherwise, and sent again.
+    /// Ports differ in each round: a SYN of a connection that the other side still remembers would
+    /// get another answer, and be sent again.
     fn start(from: &Host, to: &Host, round: u16) -> Result<Self, Error> {
         let listen_port = FIRST_LISTEN_PORT + round;
         let listener = to.namespace.within(|| {
@@ -154,7 +154,7 @@ impl Handshakes {
             wait_until(socket, libc::POLLOUT, deadline, control).map_err(rtt_failed)??;
             socket::take_error(socket).map_err(rtt_failed)?;
             let info = socket::tcp_info(socket).map_err(rtt_failed)?;
-            // Of a SYN that was sent again nobody knows which was answered (Karn).
+            // If a SYN was sent again, it is unknown which one was answered (Karn).
             if info.total_retrans_pkts == 0 {
                 smallest_us = smallest_us.min(f64::from(info.min_rtt_us));
             }
@@ -173,7 +173,7 @@ fn rtt_failed(source: io::Error) -> Error {
 /// Packets that measure the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Burst {
-    /// At once: no more than the bottleneck's queue holds.
+    /// Packets at once: no more than the bottleneck's queue holds.
     pkts: u64,
     bursts: u64,
     wire_bytes: u64,
@@ -195,7 +195,8 @@ impl Burst {
         let bursts = wanted_pkts.div_ceil(pkts);
         Self {
             pkts,
-            // A link so slow that bursts take long is measured by few: lateness matters little there.
+            // A link so slow that bursts take long is measured by few of them: lateness matters
+            // little there.
             bursts: bursts.clamp(1, 10),
             wire_bytes,
         }
@@ -274,7 +275,7 @@ impl RateProbe {
         Ok(())
     }
 
-    /// Numbers and times of arrival (ns) of a burst's packets.
+    /// Numbers and arrival times (ns) of a burst's packets.
     fn receive(
         &self,
         burst: &Burst,
@@ -283,7 +284,7 @@ impl RateProbe {
     ) -> Result<Vec<(u32, u64)>, Error> {
         let mut arrivals: Vec<(u32, u64)> = Vec::with_capacity(burst.pkts as usize);
         let last = burst.pkts as u32 - 1;
-        // Packets stay in order: after the last one none comes. What is lost is done without.
+        // Packets stay in order: none follows the last one. Lost ones are ignored.
         while arrivals.last().is_none_or(|&(number, _)| number < last) && Instant::now() < deadline
         {
             let mut start = [0; 4];
@@ -329,8 +330,8 @@ fn wait_until(
     }
 }
 
-/// Least squares over several bursts that share the slope, not the start: one late packet, even the first
-/// or the last, does not decide.
+/// Least squares over several bursts that share the slope, not the start: so one late packet, even
+/// the first or the last, has little effect.
 #[derive(Default)]
 struct Line {
     /// Σ (number − mean number)², over the bursts.

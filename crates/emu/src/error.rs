@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Each message is one line for the user: the thing, the value, the remedy.
+/// Each message is one line for the user: what is wrong, the value, the remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,12 +15,12 @@ pub enum Error {
     /// A scenario that cannot be run here, or a machine that cannot run it.
     #[error("{0}")]
     Refused(String),
-    /// The operating system refused something.
+    /// A system call failed.
     #[error("{what}: {source}")]
     System {
         /// What was being done, and the remedy where there is one.
         what: String,
-        /// What it answered.
+        /// The system's error.
         source: io::Error,
     },
     /// `Control::cancel` was called.

@@ -46,12 +46,12 @@ pub use error::Error;
 pub use facts::{Fact, Need, Status, machine};
 pub use run::run;
 
-/// Loads a congestion control into the running kernel, whose verifier so checks it, and takes it out
-/// again.
+/// Loads a congestion control into the running kernel, so that its verifier checks it, and unloads
+/// it.
 ///
 /// # Errors
 ///
-/// What the verifier says, or why this machine cannot ask it.
+/// The verifier's message, or why this machine cannot load it.
 pub fn verify(name: &str) -> Result<(), Error> {
     let request = dumbbell_cc::Request {
         name: name.to_owned(),

@@ -1,18 +1,18 @@
-//! Receive windows that leave the congestion control alone, and that Linux reaches.
+//! Receive windows that do not limit the congestion control, and that Linux reaches.
 
 use dumbbell_path::DATA_HEADER_BYTES;
 use dumbbell_run::{Queue, Scenario};
 
-/// What a window is at most, in terms of what the path holds. Once is enough to keep it full; a
+/// The largest window, as a multiple of what the path holds. Once is enough to keep it full; a
 /// recovery whose retransmissions are lost again adds what is sent in every round trip until then.
 const PATHS: u64 = 4;
 
-/// Below this a limit would be one on the first round trips.
+/// A smaller limit would affect the first round trips.
 const SMALLEST_BYTES: u64 = 1 << 20;
 
-/// The scenario, with no receive window larger than the path could ever fill. As long as its window
-/// still grows, Linux acknowledges every packet at once (it shows: 1.00 ACKs per packet with a window of
-/// 1 GiB, for minutes), and its own tuning of the window would hold back the start of a flow.
+/// The scenario, with no receive window larger than the path could ever fill. While its window
+/// still grows, Linux acknowledges every packet at once (measured: 1.00 ACKs per packet with a
+/// window of 1 GiB, for minutes), and its own tuning of the window would slow the start of a flow.
 pub(crate) fn with_reachable_windows(scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
     let path_bytes = path_bytes(&scenario);
@@ -23,7 +23,7 @@ pub(crate) fn with_reachable_windows(scenario: &Scenario) -> Scenario {
     scenario
 }
 
-/// What is on the way and in the queue at most, of all flows together.
+/// The largest amount on the path and in the queue, of all flows together.
 fn path_bytes(scenario: &Scenario) -> u64 {
     let longest_ns = u128::from(scenario.longest_base_rtt_ns());
     let bdp_bytes = u128::from(scenario.bottleneck.highest_rate_bps(scenario.duration_ns))
@@ -35,7 +35,7 @@ fn path_bytes(scenario: &Scenario) -> u64 {
         Queue::Bfifo { limit_bytes } => limit_bytes,
         Queue::Pfifo { limit_pkts } => limit_pkts.saturating_mul(packet_bytes),
     };
-    // Four of these fit in 64 bits whatever the scenario says.
+    // Four of these fit in 64 bits for any scenario.
     u64::try_from(bdp_bytes)
         .unwrap_or(u64::MAX)
         .saturating_add(queue_bytes)

@@ -23,7 +23,8 @@ use crate::traffic::Traffic;
 /// From the moment that everything is ready to the start of the run, so that no thread misses it.
 const LEAD_NS: u64 = 20_000_000;
 
-/// Linux's TCP_MIN_MSS; and what fits, with headers, in the 16 bits that a frame's length has.
+/// Linux's TCP_MIN_MSS; and the largest that fits, with headers, in the 16 bits of a frame's
+/// length.
 const MIN_MSS_BYTES: u32 = 88;
 const MAX_MSS_BYTES: u32 = 65_000;
 
@@ -32,7 +33,7 @@ const FILES_PER_FLOW: u64 = 2;
 /// In a group: two namespaces, two devices, listening and calibrating sockets.
 const FILES_PER_GROUP: u64 = 16;
 
-/// Runs `scenario` on this machine's Linux TCP, and captures its packets if `capture` says so.
+/// Runs `scenario` on this machine's Linux TCP, and captures its packets if `capture` is given.
 ///
 /// # Errors
 ///
@@ -52,12 +53,12 @@ pub fn run(
     summarize::output(&scenario, measured)
 }
 
-/// Refuses segments that no TUN device carries.
+/// Rejects segments that no TUN device carries.
 fn check_mss(scenario: &Scenario) -> Result<(), Error> {
     for group in &scenario.groups {
         if !(MIN_MSS_BYTES..=MAX_MSS_BYTES).contains(&group.mss_bytes) {
             return Err(Error::Refused(format!(
-                "mss `{}B` of `{}` does not work on the kernel engine; say `{MIN_MSS_BYTES}B` to `{MAX_MSS_BYTES}B`",
+                "mss `{}B` of `{}` is not supported by the kernel engine; use `{MIN_MSS_BYTES}B` to `{MAX_MSS_BYTES}B`",
                 group.mss_bytes, group.cc.name
             )));
         }
@@ -100,7 +101,7 @@ fn measure(
         relay.is_running() && capture.as_ref().is_none_or(Capture::is_running)
     });
     if !relay.is_running() {
-        // Whatever else failed, failed because of this.
+        // Any other failure is a consequence of this one.
         relay.stop()?;
         return Err(stopped("relay"));
     }
@@ -128,13 +129,13 @@ fn measure(
     })
 }
 
-/// What runs until it is stopped has ended, and does not say why.
+/// The error for a part that ended without an error before it was stopped.
 fn stopped(what: &str) -> Error {
     Error::Refused(format!("the {what} stopped in the middle of the run"))
 }
 
-/// Calibrates with a relay of its own, so that nothing of it is left in the run's. The path is as at
-/// the start of the run, however long that takes.
+/// Calibrates with a relay of its own, so that nothing of it remains in the run's. The path is as
+/// at the start of the run, however long that takes.
 fn calibrate_idle(
     hosts: &Arc<Hosts>,
     scenario: &Scenario,
@@ -147,7 +148,7 @@ fn calibrate_idle(
     }
     let relay = Relay::start(hosts, &scenario, monotonic_ns(), u64::MAX, None)?;
     let calibration = calibrate(hosts, &scenario, control);
-    // If the relay failed, it is why calibration did.
+    // If the relay failed, that is why calibration did.
     relay.stop()?;
     calibration
 }

@@ -1,4 +1,4 @@
-//! From what was measured to the run's [`Output`].
+//! Turns the measurements into the run's [`Output`].
 
 use dumbbell_run::{
     BottleneckSummary, CalibratedRtt, ENGINE_VERSION, Emulation, FlowSummary, Output, Scenario,
@@ -12,10 +12,10 @@ use crate::measured::Measured;
 use crate::relay::{FlowOnPath, RelayReport};
 use crate::sampling::flow_report::FlowReport;
 
-/// A packet is late from this part of the smallest base RTT on.
+/// A packet is late if it is late by this fraction of the smallest base RTT.
 const LATE_DIVISOR: u64 = 10;
 
-/// Sums the run up.
+/// Summarizes the run.
 pub(crate) fn output(scenario: &Scenario, mut measured: Measured) -> Result<Output, Error> {
     let emulation = emulation(scenario, &measured);
     let bottleneck =
@@ -104,7 +104,7 @@ fn flow_summary(
         spurious_rto_count: None,
         tlp_count: None,
         rto_stall_max_us: None,
-        // The kernel counts the time until all of the window is repaired, which is no stall.
+        // The kernel counts the time until the whole window is repaired, which is not a stall.
         rto_stall_us: None,
         cwnd_zero_max_us: None,
         cwnd_limited_us: report.cwnd_limited_us,

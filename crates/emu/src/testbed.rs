@@ -1,4 +1,4 @@
-//! What tests on the real kernel run on.
+//! Hosts for tests on the real kernel.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,7 +12,7 @@ use crate::skipped::skipped;
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Hosts for the test called `test`, and the machine to itself; `None` where the machine lacks what
-/// they need, which is said. Failing although it has everything is a failure.
+/// they need, which is reported. A failure although it has everything fails the test.
 pub(crate) fn hosts(
     test: &str,
     scenario: &Scenario,

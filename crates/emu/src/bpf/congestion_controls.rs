@@ -10,15 +10,15 @@ use crate::machine::kernel;
 /// Names of the running kernel's own congestion controls begin with this.
 const KERNELS_OWN: &str = "linux/";
 
-/// The one of them that has the flag `TCP_CONG_NEEDS_ECN`; a kernel does not tell.
+/// The one of them that has the flag `TCP_CONG_NEEDS_ECN`, which the kernel does not report.
 const KERNELS_NEEDING_ECN: &str = "dctcp";
 
-/// What a group runs.
+/// The congestion control of a group.
 #[derive(Debug)]
 pub(crate) enum KernelCc {
     /// The running kernel's own, by its name there.
     Own(String),
-    /// Ours, registered as long as this lives.
+    /// Ours, registered as long as this exists.
     Loaded(Loaded),
 }
 
@@ -46,7 +46,7 @@ impl KernelCc {
         )))
     }
 
-    /// Whether it wants ECN on its connections, whatever the host's setting.
+    /// Whether it needs ECN on its connections, regardless of the host's setting.
     pub(crate) fn needs_ecn(&self) -> bool {
         match self {
             Self::Own(name) => name == KERNELS_NEEDING_ECN,
@@ -54,7 +54,7 @@ impl KernelCc {
         }
     }
 
-    /// What sockets select it by.
+    /// The name by which sockets select it.
     pub(crate) fn kernel_name(&self) -> &str {
         match self {
             Self::Own(name) => name,
@@ -62,7 +62,7 @@ impl KernelCc {
         }
     }
 
-    /// What the user calls a socket's congestion control that was read back as `kernel_name`.
+    /// The user's name for a socket's congestion control that was read back as `kernel_name`.
     pub(crate) fn display_name(&self, kernel_name: &str) -> String {
         match self {
             Self::Loaded(loaded) if loaded.kernel_name == kernel_name => loaded.name().to_owned(),

@@ -1,4 +1,4 @@
-//! Why the kernel would not take a BPF object, in words that name the remedy.
+//! Explains why the kernel did not load a BPF object, with the remedy.
 
 use std::fmt::Write as _;
 
@@ -10,12 +10,12 @@ use crate::machine::kernel;
 /// libbpf puts the verifier's log between these.
 const LOG_BEGIN: &str = "-- BEGIN PROG LOAD LOG --\n";
 const LOG_END: &str = "-- END PROG LOAD LOG --";
-/// Lines of the verifier to show.
+/// Number of the verifier's lines to show.
 const LAST_LINES: usize = 6;
-/// In BTF, what a kernel has that lets BPF be a congestion control.
+/// Type in BTF of kernels that let BPF implement congestion controls.
 const STRUCT_OPS: &str = "bpf_struct_ops_tcp_congestion_ops";
 
-/// `name` is what the user calls it, `said` what libbpf said.
+/// `name` is the user's name for it, `said` libbpf's messages.
 pub(super) fn explain(name: &str, error: &libbpf_rs::Error, said: &str) -> Error {
     Error::Refused(
         rejection(name, said)
@@ -24,7 +24,7 @@ pub(super) fn explain(name: &str, error: &libbpf_rs::Error, said: &str) -> Error
     )
 }
 
-/// What this machine lacks for any congestion control of ours, on one line.
+/// What this machine lacks to load any congestion control of ours, in one line.
 pub(crate) fn missing() -> Option<String> {
     let problem = if !kernel::may_load_bpf() {
         "congestion controls cannot be loaded without privilege \
@@ -51,13 +51,13 @@ pub(crate) fn missing() -> Option<String> {
 }
 
 fn has_struct_ops() -> bool {
-    // A kernel whose BTF cannot be read is not one that lacks struct_ops.
+    // If BTF cannot be read, the kernel may still have struct_ops.
     Btf::from_vmlinux().map_or(true, |btf| {
         btf.type_by_name::<types::Struct<'_>>(STRUCT_OPS).is_some()
     })
 }
 
-/// What the verifier refuses: where, why, and its last lines.
+/// The verifier's rejection: where, why, and its last lines.
 fn rejection(name: &str, said: &str) -> Option<String> {
     let (before, rest) = said.split_once(LOG_BEGIN)?;
     let (log, _) = rest.split_once(LOG_END)?;
@@ -71,7 +71,7 @@ fn rejection(name: &str, said: &str) -> Option<String> {
         .rsplit_once("prog '")
         .and_then(|(_, rest)| rest.split_once('\''))
         .map_or("?", |(program, _)| program);
-    let mut text = format!("the kernel's verifier refuses `{name}`, in `{program}`");
+    let mut text = format!("the kernel's verifier rejects `{name}`, in `{program}`");
     if let Some(source) = lines.iter().rev().find_map(|line| line.strip_prefix("; ")) {
         match source.rsplit_once(" @ ") {
             Some((source, place)) => write!(text, ", at {place}, `{}`", source.trim()),
@@ -86,7 +86,7 @@ fn rejection(name: &str, said: &str) -> Option<String> {
     Some(text)
 }
 
-/// What the verifier closes every log with.
+/// Whether the line is one of those that end every log of the verifier.
 fn is_statistics(line: &str) -> bool {
     [
         "processed ",
@@ -98,13 +98,13 @@ fn is_statistics(line: &str) -> bool {
     .any(|start| line.starts_with(start))
 }
 
-/// What the verifier prints below `infinite loop detected`.
+/// Whether the line is printed below `infinite loop detected`.
 fn is_state(line: &str) -> bool {
     line.starts_with("cur state: ") || line.starts_with("old state: ")
 }
 
-/// The kernel functions that libbpf did not find, in its words
-/// `extern (func ksym) 'bbr_init': not found in kernel or module BTFs`.
+/// The kernel functions that libbpf did not find, from messages like `extern (func ksym)
+/// 'bbr_init': not found in kernel or module BTFs`.
 fn missing_functions(said: &str) -> Vec<String> {
     let rest = |line: &str| {
         let (_, rest) = line.split_once("extern (func ksym) '")?;
@@ -114,7 +114,7 @@ fn missing_functions(said: &str) -> Vec<String> {
     said.lines().filter_map(rest).collect()
 }
 
-/// libbpf's last words, which say more than the error's number.
+/// libbpf's last message, which is more specific than the error's number.
 fn other(name: &str, error: &libbpf_rs::Error, said: &str) -> String {
     let detail = said
         .lines()
@@ -131,8 +131,8 @@ fn other(name: &str, error: &libbpf_rs::Error, said: &str) -> String {
         );
     }
     match detail {
-        Some(detail) => format!("the kernel does not take `{name}`: {detail} ({error})"),
-        None => format!("the kernel does not take `{name}`: {error}"),
+        Some(detail) => format!("the kernel does not load `{name}`: {detail} ({error})"),
+        None => format!("the kernel does not load `{name}`: {error}"),
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
             -- END PROG LOAD LOG --\n";
         assert_eq!(
             rejection("./mine.bpf.c", said).unwrap(),
-            "the kernel's verifier refuses `./mine.bpf.c`, in `mine_avoid`, at mine.bpf.c:12, \
+            "the kernel's verifier rejects `./mine.bpf.c`, in `mine_avoid`, at mine.bpf.c:12, \
              `return *p;`: R1 invalid mem access 'scalar'; its last lines:\n  \
              0: R1=ctx() R10=fp0\n  ; return *p; @ mine.bpf.c:12\n  \
              3: (61) r0 = *(u32 *)(r1 +0)\n  R1 invalid mem access 'scalar'"

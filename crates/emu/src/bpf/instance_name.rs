@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::machine::kernel;
 
-/// Of the congestion control's name; with the dot and 6 digits at most 15 letters.
+/// Longest part of the congestion control's name; with the dot and 6 digits at most 15 characters.
 const KEPT_LETTERS: usize = 8;
 
 /// A name that no other instance has, on this machine: `copa.3f9a2c`.
@@ -13,7 +13,7 @@ pub(super) fn unused(name: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let taken = kernel::congestion_controls();
     loop {
-        // The multiplier is odd, so no two of a process meet, and processes are far apart.
+        // The multiplier is odd, so no two of a process are equal, and processes are far apart.
         let number = process::id()
             .wrapping_mul(0x9e_3779)
             .wrapping_add(COUNT.fetch_add(1, Ordering::Relaxed));

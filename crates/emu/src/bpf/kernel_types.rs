@@ -1,4 +1,4 @@
-//! The running kernel's types as C, for sources that need more of them than both engines have.
+//! The running kernel's types as C, for sources that need more of them than our headers have.
 
 use std::ffi::{c_char, c_void};
 use std::ptr::{self, NonNull};
@@ -8,8 +8,8 @@ use libbpf_rs::libbpf_sys::{
     btf_dump__dump_type, btf_dump__free, btf_dump__new,
 };
 
-/// Goes ahead of the types. The ops table is ours, a part of the kernel's: then it has the members'
-/// offsets that dumbbell knows, and libbpf finds each by its name.
+/// Precedes the types. The ops table is ours, a part of the kernel's: then it has the offsets that
+/// dumbbell knows, and libbpf finds each member by name.
 const HEAD: &str = "\
 #ifndef __VMLINUX_H__
 #define __VMLINUX_H__
@@ -26,7 +26,7 @@ const TAIL: &str = "
 #endif /* __VMLINUX_H__ */
 ";
 
-/// All types of the kernel, some 3 MB in 0.3 s; `None` if it does not tell them.
+/// All types of the kernel, some 3 MB in 0.3 s; `None` if it does not export them.
 pub(super) fn header() -> Option<String> {
     let types = Types::of_kernel()?;
     let mut text = String::from(HEAD);
@@ -78,11 +78,11 @@ impl Drop for Dump<'_> {
     }
 }
 
-/// What libbpf calls for each piece of text, as `vprintf` would be called.
+/// Called by libbpf for each piece of text, like `vprintf`.
 unsafe extern "C" fn append(text: *mut c_void, format: *const c_char, args: *mut __va_list_tag) {
-    // SAFETY: the context that `Dump::new` gave, whose borrow nobody uses meanwhile.
+    // SAFETY: the context that `Dump::new` passed, whose borrow is not used meanwhile.
     let text = unsafe { &mut *text.cast::<String>() };
-    // SAFETY: libbpf's format, and the arguments that go with it.
+    // SAFETY: libbpf's format, and its arguments.
     if let Ok(piece) = unsafe { vsprintf::vsprintf(format, args) } {
         text.push_str(&piece);
     }

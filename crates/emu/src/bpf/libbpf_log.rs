@@ -1,4 +1,4 @@
-//! What libbpf says, kept for the error message instead of written to stderr.
+//! Keeps libbpf's messages for the error message instead of writing them to stderr.
 
 use std::cell::RefCell;
 use std::sync::Once;
@@ -6,11 +6,11 @@ use std::sync::Once;
 use libbpf_rs::{PrintLevel, set_print};
 
 thread_local! {
-    /// libbpf speaks on the thread that called it.
+    /// libbpf calls back on the thread that called it.
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Runs `f`; returns what it returns and what libbpf said meanwhile.
+/// Runs `f`; returns its result and libbpf's messages meanwhile.
 pub(super) fn capture<T>(f: impl FnOnce() -> T) -> (T, String) {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {

@@ -16,18 +16,18 @@ use crate::error::Error;
 /// `BPF_F_LINK`: registered by a link, so that the kernel unregisters it when the link's last
 /// descriptor is closed, and so when this process dies.
 const BY_LINK: u32 = 1 << 13;
-/// libbpf calls the map of the object's constants `<object>.rodata`, cut where it is too long.
+/// libbpf names the map of the object's constants `<object>.rodata`, truncated if that is too long.
 const CONSTANTS: &str = ".rodata";
-/// Tries to find a name that nobody took meanwhile.
+/// Number of attempts to find a name that was not taken meanwhile.
 const ATTEMPTS: usize = 8;
 
-/// An instance: registered until dropped. Sockets that run it keep it alive in the kernel,
-/// but nobody new can choose it.
+/// An instance: registered until dropped. Sockets that run it keep it alive in the kernel, but new
+/// ones cannot select it.
 pub(crate) struct Loaded {
-    /// What sockets select it by (TCP_CONGESTION).
+    /// The name by which sockets select it (TCP_CONGESTION).
     pub(crate) kernel_name: String,
     object: Box<BpfObject>,
-    /// The map in which it keeps its sockets' state, if it does.
+    /// The map in which it keeps its sockets' state, if any.
     storage: Option<OwnedFd>,
     _link: OwnedFd,
 }
@@ -61,12 +61,12 @@ impl Loaded {
         self.object.name()
     }
 
-    /// Whether it wants ECN on its connections.
+    /// Whether it needs ECN on its connections.
     pub(crate) fn needs_ecn(&self) -> bool {
         self.object.needs_ecn()
     }
 
-    /// A digest of what was loaded.
+    /// A digest of the loaded object.
     pub(crate) fn build(&self) -> &str {
         self.object.build()
     }
@@ -76,12 +76,12 @@ impl Loaded {
         self.object.params()
     }
 
-    /// The time series that [`Loaded::read_series`] hands out, in its order.
+    /// The time series that [`Loaded::read_series`] passes on, in its order.
     pub(crate) fn series(&self) -> &[Series] {
         self.object.series()
     }
 
-    /// Hands each series' index and raw value to `take`. `storage` as from a
+    /// Passes each series' index and raw value to `take`. `storage` is that of a
     /// [`StateReader`](super::StateReader).
     pub(crate) fn read_series(
         &self,
@@ -92,8 +92,8 @@ impl Loaded {
         self.object.read_series(&state.ca_priv, storage, take);
     }
 
-    /// The storage map, and how many words of a value, from its start, the series are in;
-    /// `None` if no series is.
+    /// The storage map, and how many words of a value, from its start, contain series; `None` if it
+    /// has none.
     pub(super) fn storage(&self) -> Option<(BorrowedFd<'_>, usize)> {
         let words = self.object.storage_series_words();
         let map = self.storage.as_ref().filter(|_| words > 0)?;
@@ -107,7 +107,7 @@ impl fmt::Debug for Loaded {
     }
 }
 
-/// Loads the object and registers its ops table. What is returned keeps all of it alive.
+/// Loads the object and registers its ops table. The result keeps all of it alive.
 fn register(
     object: &BpfObject,
     kernel_name: &str,
@@ -127,7 +127,7 @@ fn register(
     Ok((link.as_fd().try_clone_to_owned()?, storage))
 }
 
-/// Leaves the file's other ops tables alone; libbpf leaves the programs of those alone then.
+/// Does not load the file's other ops tables; libbpf then does not load their programs.
 fn leave_out_other_tables(open: &mut OpenObject, object: &BpfObject) -> libbpf_rs::Result<()> {
     for mut map in open.maps_mut() {
         if map.map_type() == MapType::StructOps && map.name() != object.ops_table() {
@@ -171,9 +171,9 @@ fn write_name(
     Ok(())
 }
 
-/// Takes `min_tso_segs` out of the ops table. With that op in BPF, and be it one that returns 2 always,
-/// Linux 6.18 sends some 40 to 90 packets at once about once a second, whatever the pacing rate; without
-/// it, never (docs/fidelity.md). Its own minimum, 2, takes the op's place.
+/// Removes `min_tso_segs` from the ops table. With that op in BPF, even one that always returns 2,
+/// Linux 6.18 sends some 40 to 90 packets at once about once a second, at any pacing rate; without
+/// it, never (docs/fidelity.md). Its own minimum, 2, is used instead.
 fn leave_out_min_tso_segs(open: &mut OpenObject, object: &BpfObject) {
     let mut table = open.maps_mut().find(|map| map.name() == object.ops_table());
     let Some(image) = table.as_mut().and_then(|map| map.initial_value_mut()) else {

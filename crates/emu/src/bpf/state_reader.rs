@@ -1,10 +1,12 @@
-//! Reads the state of all our senders' sockets at once, whatever namespace they are in.
+//! Reads the state of all our senders' sockets at once, in any namespace.
 //!
 //! A socket is tagged with its flow number in a BPF socket-storage map; a BPF iterator over that
-//! map (`bpf/socket_state.bpf.c`) writes a record for each. Tags go when their socket is closed.
+//! map (`bpf/socket_state.bpf.c`) writes a record for each. Tags disappear when their socket is
+//! closed.
 //!
 //! Reading 128 sockets takes 30 µs and 1000 take 0.2 ms (2 cores of an AMD EPYC, Linux 6.18);
-//! twice that and a little if they keep state in socket storage, which is a second iterator.
+//! slightly more than twice that if they keep state in socket storage, which needs a second
+//! iterator.
 
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
@@ -16,22 +18,22 @@ use super::socket_state::{CA_PRIV_WORDS, SocketState};
 use super::{Loaded, failure, libbpf_log};
 use crate::error::Error;
 
-/// Empty if no compiler could make it.
+/// Empty if no compiler was available to build it.
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/socket_state.bpf.o"));
 
 /// `struct socket_state`.
 const RECORD_BYTES: usize = 24 + 8 * CA_PRIV_WORDS;
-/// What the kernel collects of an iterator's output at a time.
+/// How much of an iterator's output the kernel collects at a time.
 const KERNEL_BUFFER_BYTES: usize = 32 << 10;
 
-/// Tells which flow a socket is; for any thread.
+/// Tags sockets with their flows; for any thread.
 #[derive(Clone, Debug)]
 pub(crate) struct SocketTags {
     map: Arc<MapHandle>,
 }
 
 impl SocketTags {
-    /// From now on the socket's state is read as that of `flow`.
+    /// Tags a socket: from now on its state is read as that of `flow`.
     pub(crate) fn tag(&self, socket: BorrowedFd<'_>, flow: u32) -> Result<(), Error> {
         let key = socket.as_raw_fd().to_ne_bytes();
         self.map
@@ -42,7 +44,7 @@ impl SocketTags {
     }
 }
 
-/// What was last read of all tagged sockets.
+/// The state last read of all tagged sockets.
 pub(crate) struct StateReader {
     tags: SocketTags,
     sockets: Link,
@@ -134,7 +136,7 @@ impl StateReader {
         Ok(())
     }
 
-    /// The state of a flow's socket, unless it was not there when last read.
+    /// The state of a flow's socket, if it existed when last read.
     pub(crate) fn state(&self, flow: usize) -> Option<&SocketState> {
         self.states.get(flow)?.as_ref()
     }
@@ -145,7 +147,7 @@ impl StateReader {
     }
 }
 
-/// Loads the iterators: that over all tagged sockets, or with `storage_words` that over a
+/// Loads an iterator: the one over all tagged sockets, or with `storage_words` the one over a
 /// congestion control's storage, which finds flow numbers in `flows`.
 fn load_iterators(
     flows: Option<BorrowedFd<'_>>,
@@ -178,7 +180,7 @@ fn attach(object: &Object, program: &str, map: BorrowedFd<'_>) -> libbpf_rs::Res
     program.attach_iter(map)
 }
 
-/// All that an iterator writes, from the start.
+/// The whole output of an iterator.
 fn read_all(link: &Link, output: &mut Vec<u8>) -> io::Result<()> {
     let mut iterator = Iter::new(link).map_err(io::Error::other)?;
     let mut length = 0;

@@ -34,7 +34,7 @@ fn load(name: &str, params: &[(&str, i64)]) -> Loaded {
     Loaded::load(&request(name, params)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Whether this machine cannot do what the test is about.
+/// Whether this machine cannot run the test.
 fn cannot_load(test: &str) -> bool {
     let problem = failure::missing().or_else(|| {
         dumbbell_cc::builtins_bpf_compiler()
@@ -52,7 +52,7 @@ fn is_registered(name: &str) -> bool {
     names.iter().any(|found| found == name)
 }
 
-/// Whether it holds soon: the kernel frees what nobody holds a little later.
+/// Whether it becomes true soon: the kernel frees unused things a little later.
 fn soon(mut holds: impl FnMut() -> bool) -> bool {
     let deadline = Instant::now() + Duration::from_secs(5);
     while !holds() {
@@ -71,7 +71,7 @@ fn is_gone(name: &str) -> bool {
 /// A connection over loopback whose sender runs a congestion control.
 struct Connection {
     sender: TcpStream,
-    /// Told of each megabyte that has arrived.
+    /// Receives a message for each megabyte that has arrived.
     megabytes: mpsc::Receiver<()>,
 }
 
@@ -210,7 +210,7 @@ fn sockets_in_another_namespace_are_read() {
     let tags = reader.tags();
     let kernel_name = loaded.kernel_name.clone();
     let elsewhere = thread::spawn(move || {
-        // SAFETY: a network namespace of its own leaves the thread's memory and files alone.
+        // SAFETY: a network namespace of its own does not affect the thread's memory and files.
         unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNET) }.unwrap();
         let up = Command::new("ip")
             .args(["link", "set", "lo", "up"])
@@ -263,7 +263,8 @@ fn nothing_stays_of_a_killed_process() {
     assert!(is_gone(&name), "{name} stayed");
 }
 
-/// `cc/reno.bpf.c` with something replaced: the path of the file, and what removes it.
+/// `cc/reno.bpf.c` with something replaced: the path of the file, and the directory that removes
+/// it.
 fn reno_with(from: &str, to: &str) -> (String, tempfile::TempDir) {
     let reno = concat!(env!("CARGO_MANIFEST_DIR"), "/../../cc/reno.bpf.c");
     let reno = fs::read_to_string(reno).unwrap();
@@ -274,7 +275,7 @@ fn reno_with(from: &str, to: &str) -> (String, tempfile::TempDir) {
     (path.to_str().unwrap().to_owned(), dir)
 }
 
-/// What is said of it, and its path.
+/// The error message about it, and its path.
 fn refusal_of_reno_with(from: &str, to: &str) -> (String, String) {
     let (path, _dir) = reno_with(from, to);
     let error = Loaded::load(&request(&path, &[])).unwrap_err();
@@ -282,14 +283,14 @@ fn refusal_of_reno_with(from: &str, to: &str) -> (String, String) {
 }
 
 #[test]
-fn what_the_verifier_refuses_is_told_with_its_line() {
-    if cannot_load("what_the_verifier_refuses_is_told_with_its_line") {
+fn what_the_verifier_rejects_is_reported_with_its_line() {
+    if cannot_load("what_the_verifier_rejects_is_reported_with_its_line") {
         return;
     }
     let reads = "\tif (*(volatile u32 *)(unsigned long)ack)\n\t\treturn;\n\ttcp_reno_cong_avoid(";
     let (error, path) = refusal_of_reno_with("\ttcp_reno_cong_avoid(", reads);
     let (first, last) = error.split_once('\n').unwrap();
-    let start = format!("the kernel's verifier refuses `{path}`, in `reno_cong_avoid`, at ");
+    let start = format!("the kernel's verifier rejects `{path}`, in `reno_cong_avoid`, at ");
     assert!(first.starts_with(&start), "{error}");
     assert!(first.contains("wild.bpf.c:"), "{error}");
     assert!(first.contains("invalid mem access"), "{error}");

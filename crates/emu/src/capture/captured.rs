@@ -1,4 +1,4 @@
-//! A capture as tests read it back: with nothing of what wrote it.
+//! A capture read back by tests, without any of the code that wrote it.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ impl Captured {
         Segment::parse(&self.whole_packet()).expect("nothing but TCP is captured")
     }
 
-    /// Which flow it belongs to, of two in each group.
+    /// The flow that it belongs to, of two in each group.
     pub(crate) fn flow(&self) -> usize {
         let segment = self.segment();
         let port = segment.source_port.max(segment.destination_port);
@@ -99,8 +99,8 @@ fn option(mut options: &[u8], code: u16) -> Option<&[u8]> {
     None
 }
 
-/// RTT samples of a flow as its sender's host shows them: of each ACK, the age of the newest packet that it
-/// acknowledges anew, by its number or by SACK, and that was sent once.
+/// RTT samples of a flow as its sender's host shows them: of each ACK, the age of the newest packet
+/// that it newly acknowledges, cumulatively or by SACK, and that was sent once.
 pub(crate) fn rtts_us(at_sender: &[&Captured]) -> Vec<u64> {
     struct Sent {
         sequence: u32,

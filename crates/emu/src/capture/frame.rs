@@ -1,7 +1,7 @@
-//! What is written of a packet: an Ethernet frame with a checksum.
+//! The frame written for a packet: Ethernet, with TCP's checksum.
 //!
-//! A TUN device knows no Ethernet, and between hosts that leave checksums to their network card
-//! TCP's is not there yet when a packet enters the path.
+//! A TUN device has no Ethernet header, and hosts leave TCP's checksum to their network card, so it
+//! is not filled in when a packet enters the path.
 
 use std::net::Ipv4Addr;
 
@@ -13,9 +13,9 @@ use crate::packet::wire::{Ipv4, internet_checksum, read_u32};
 const TCP_CHECKSUM: usize = 16;
 const TCP_FIXED_BYTES: usize = 20;
 
-/// Writes the frame of `packet`, an IPv4 packet of a flow of which at least the headers are there, to
-/// `frame`, in place of what is in it. The whole packet has `packet_bytes`; what is missing of it is zeros,
-/// because that is what our senders send.
+/// Replaces the content of `frame` by the frame of `packet`, an IPv4 packet of a flow with at least
+/// its headers. The whole packet has `packet_bytes`; the missing part is zeros, because our senders
+/// send zeros.
 pub(crate) fn write_frame(frame: &mut Vec<u8>, packet: &[u8], packet_bytes: usize) {
     let address = |offset: usize| Ipv4Addr::from(read_u32(packet, offset));
     frame.clear();
@@ -28,8 +28,8 @@ pub(crate) fn write_frame(frame: &mut Vec<u8>, packet: &[u8], packet_bytes: usiz
     }
 }
 
-/// Fills in the checksum (RFC 9293 §3.1) of a segment of `segment_bytes`, of which `tcp` is the beginning
-/// and the rest zeros.
+/// Fills in the checksum (RFC 9293 §3.1) of a segment of `segment_bytes`, which begins with `tcp`
+/// and continues with zeros.
 fn fill_tcp_checksum(ip_header: &[u8], tcp: &mut [u8], segment_bytes: usize) {
     if tcp.len() < TCP_FIXED_BYTES {
         return;
@@ -48,7 +48,7 @@ fn fill_tcp_checksum(ip_header: &[u8], tcp: &mut [u8], segment_bytes: usize) {
 mod tests {
     use super::*;
 
-    /// IPv4 and TCP headers of a data packet with timestamps: a checksum that is only begun.
+    /// IPv4 and TCP headers of a data packet with timestamps: a partial checksum.
     fn headers(payload_bytes: u16) -> Vec<u8> {
         let mut packet = vec![0x45, 0];
         packet.extend((52 + payload_bytes).to_be_bytes());
@@ -60,7 +60,7 @@ mod tests {
         packet
     }
 
-    /// RFC 1071: over a segment with its checksum and the pseudo-header the sum is all ones.
+    /// RFC 1071: the sum over a segment with its checksum and the pseudo-header is all ones.
     fn is_right(segment: &[u8]) -> bool {
         let mut bytes = vec![10, 0, 0, 1, 10, 0, 0, 2, 0, 6];
         bytes.extend((segment.len() as u16).to_be_bytes());

@@ -1,4 +1,4 @@
-//! Several streams of records, each in order of time, put into one order.
+//! Merges several streams of records, each in order of time.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ pub(crate) struct Record {
     pub(crate) packet: Vec<u8>,
 }
 
-/// Records in waiting. The space of those that were written is used again.
+/// Waiting records. The space of those that were written is reused.
 #[derive(Debug)]
 pub(crate) struct Merge {
     streams: Vec<VecDeque<Record>>,
@@ -28,7 +28,7 @@ impl Merge {
         }
     }
 
-    /// Space for a packet, with anything in it.
+    /// Space for a packet, with arbitrary content.
     pub(crate) fn space(&mut self) -> Vec<u8> {
         self.spare.pop().unwrap_or_default()
     }
@@ -102,7 +102,7 @@ mod tests {
                 (20, Place::Receiver)
             ]
         );
-        // What is of this very time may still come.
+        // Records of exactly this time may still arrive.
         merge.push(1, record(30, Place::Receiver));
         assert_eq!(
             until(&mut merge, u64::MAX),

@@ -1,10 +1,10 @@
-//! A capture of the run: every packet of every flow, where it passes.
+//! A capture of the run: every packet of every flow, at each place it passes.
 //!
 //! The relay's threads have a [`Tap`] each, which copies packets into a ring. A thread of ordinary
 //! priority empties the rings, puts the packets into the order of their times and writes them.
 //!
-//! Captured is what the run measures: from its epoch, before which no flow sends anything, to its
-//! end. The handshakes are in it, and the end of flows that end before the run does.
+//! The capture covers what the run measures: from its epoch, before which no flow sends anything,
+//! to its end. It includes the handshakes, and the end of flows that finish before the run does.
 
 #[cfg(test)]
 mod captured;
@@ -34,16 +34,16 @@ pub(crate) use tap::Tap;
 use tap::TapConfig;
 use writing::Writing;
 
-/// What a ring has room for: what the link carries in this time, should the thread that writes not get
-/// to it, and it is below everything that the run does.
+/// A ring has room for what the link carries in this time, in case the writing thread, whose
+/// priority is below all others of the run, is not scheduled.
 const RING_TIME_NS: u128 = 2_000_000_000;
 
-/// A ring is not smaller than this, for the burst that a link's queue does not take; nor larger.
+/// Smallest size of a ring, for a burst that exceeds a link's queue; and largest.
 const MIN_RING_BYTES: u128 = 8 << 20;
 const MAX_RING_BYTES: u128 = 256 << 20;
 
-/// Bytes that are written to the file at once. A kernel that is not preemptible keeps a core to itself
-/// while it copies them, whoever else has something to do there.
+/// Bytes that are written to the file at once. A kernel that is not preemptible keeps a core busy
+/// while it copies them, even if another thread needs it.
 const WRITE_BYTES: usize = 64 << 10;
 
 /// IPv4's header and the largest of TCP, bytes.
@@ -56,7 +56,7 @@ pub(crate) struct Taps {
     pub(crate) reverse: Tap,
 }
 
-/// A capture under way. Dropped, it ends, and what was captured is in the file.
+/// A capture in progress. When dropped, it ends, and what was captured is in the file.
 #[derive(Debug)]
 pub(crate) struct Capture {
     config: CaptureConfig,
@@ -69,12 +69,12 @@ pub(crate) struct Capture {
 pub(crate) struct CaptureReport {
     /// Packets in the file; one that passes several places counts at each.
     pub(crate) captured_pkts: u64,
-    /// Packets that are missing, because writing did not keep up.
+    /// Packets that are missing because writing did not keep up.
     pub(crate) lost_pkts: u64,
 }
 
 impl Capture {
-    /// Makes the file and starts to write what comes from the taps.
+    /// Creates the file and starts to write what the taps record.
     pub(crate) fn start(
         config: &CaptureConfig,
         scenario: &Scenario,
@@ -114,12 +114,12 @@ impl Capture {
         Ok((capture, Taps { forward, reverse }))
     }
 
-    /// Whether it is still written; when it is not, [`Capture::finish`] says why.
+    /// Whether it is still being written; if not, [`Capture::finish`] returns the error.
     pub(crate) fn is_running(&self) -> bool {
         (self.thread.as_ref()).is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Writes what is left, when nothing more comes from the taps.
+    /// Writes what is left, after the taps are closed.
     pub(crate) fn finish(mut self) -> Result<CaptureReport, Error> {
         let written = self.join().expect("it runs until it is finished");
         Ok(written.map_err(|source| self.config.unwritable(source))?)
@@ -139,7 +139,7 @@ impl Capture {
 
 impl Drop for Capture {
     fn drop(&mut self) {
-        // Whoever drops it has another error to tell.
+        // When it is dropped there is another error to report.
         let _ = self.join();
     }
 }
@@ -167,7 +167,7 @@ fn snap_bytes(config: &CaptureConfig) -> usize {
     (config.snap_bytes.unwrap_or(0) as usize).saturating_sub(ETHERNET_HEADER_BYTES as usize)
 }
 
-/// Room that a direction needs.
+/// Size of the ring of a direction.
 fn ring_bytes(config: &CaptureConfig, scenario: &Scenario) -> usize {
     let packet_bytes = largest_packet_bytes(scenario).max(1);
     let kept_bytes = snap_bytes(config).max(MAX_HEADER_BYTES).min(packet_bytes);

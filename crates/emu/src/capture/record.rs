@@ -1,6 +1,6 @@
-//! What a ring carries: a packet that passed a place, behind a header of fixed size.
+//! A record in a ring: a packet that passed a place, after a header of fixed size.
 
-/// Bytes of a record in front of the packet.
+/// Bytes of a record before the packet.
 pub(crate) const HEADER_BYTES: usize = 16;
 
 /// Where a packet passed.
@@ -27,7 +27,7 @@ impl Place {
     ];
 }
 
-/// What a record says of its packet.
+/// A record's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RecordHeader {
     /// On the monotonic clock.
@@ -35,7 +35,7 @@ pub(crate) struct RecordHeader {
     pub(crate) group: u16,
     /// Length of the IPv4 packet.
     pub(crate) packet_bytes: u16,
-    /// What of it is in the record.
+    /// Length of the part in the record.
     pub(crate) kept_bytes: u16,
     pub(crate) place: Place,
     /// The bottleneck dropped it.

@@ -1,8 +1,8 @@
-//! Where a direction of the relay is listened to.
+//! A tap on one direction of the relay.
 //!
-//! What passes is copied into a ring that was made before the run; nothing is allocated, locked or
-//! asked of the kernel. Another thread empties the ring. When it does not keep up, packets are not
-//! captured, and counted.
+//! Packets that pass are copied into a ring that was made before the run, without allocation, lock
+//! or system call. Another thread empties the ring. When it does not keep up, packets are not
+//! captured, but counted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,40 +13,40 @@ use rtrb::{Consumer, Producer, RingBuffer};
 use super::record::{HEADER_BYTES, Place, RecordHeader};
 use crate::packet::frame::Frame;
 
-/// What a tap and the thread that empties its ring tell each other.
+/// State shared by a tap and the thread that empties its ring.
 #[derive(Debug, Default)]
 pub(crate) struct TapState {
-    /// What is recorded from now on is of this time or later, ns.
+    /// Later records are of this time or later, ns.
     until_ns: AtomicU64,
     /// Packets that found no room in the ring.
     lost_pkts: AtomicU64,
 }
 
-/// The side of the relay.
+/// The relay's side.
 #[derive(Debug)]
 pub(crate) struct Tap {
     ring: Producer<u8>,
     state: Arc<TapState>,
     points: CapturePoints,
-    /// Bytes of an IPv4 packet that are kept at least, beside its headers.
+    /// Bytes of an IPv4 packet that are kept at least, even if its headers are shorter.
     snap_bytes: usize,
-    /// The record that goes into the ring next.
+    /// The next record for the ring.
     record: Box<[u8]>,
     record_bytes: usize,
 }
 
-/// The side of the thread that writes.
+/// The writing thread's side.
 #[derive(Debug)]
 pub(crate) struct Tapped {
     ring: Consumer<u8>,
     state: Arc<TapState>,
 }
 
-/// What a tap listens to, and how much room it has.
+/// What a tap records, and how much room it has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TapConfig {
     pub(crate) points: CapturePoints,
-    /// Bytes of an IPv4 packet that are kept at least, beside its headers.
+    /// Bytes of an IPv4 packet that are kept at least, even if its headers are shorter.
     pub(crate) snap_bytes: usize,
     /// Largest IPv4 packet.
     pub(crate) packet_bytes: usize,
@@ -105,7 +105,7 @@ impl Tap {
         self.state.until_ns.store(now_ns, Ordering::Release);
     }
 
-    /// Makes a record; whether there is anything to record.
+    /// Makes a record; returns whether there is anything to record.
     #[inline]
     fn copy(&mut self, place: Place, time_ns: u64, frame: &Frame) -> bool {
         let is_wanted = match place {
@@ -113,7 +113,7 @@ impl Tap {
             Place::Receiver => self.points.receivers,
             Place::BottleneckIn | Place::BottleneckOut => self.points.bottleneck,
         };
-        // What calibration left belongs to no flow, and not to the run.
+        // Packets left over from calibration do not belong to a flow or the run.
         if !is_wanted || !frame.is_of_flow() {
             return false;
         }
@@ -152,7 +152,7 @@ impl Drop for Tap {
 }
 
 impl Tapped {
-    /// Up to when everything is in the ring that will ever be, ns.
+    /// Time up to which the ring's records are complete, ns.
     pub(crate) fn until_ns(&self) -> u64 {
         self.state.until_ns.load(Ordering::Acquire)
     }
@@ -162,7 +162,7 @@ impl Tapped {
         self.state.lost_pkts.load(Ordering::Relaxed)
     }
 
-    /// Takes the next record out: its packet, as far as it was kept, replaces what is in `packet`.
+    /// Takes the next record: the kept part of its packet replaces the content of `packet`.
     pub(crate) fn take(&mut self, packet: &mut Vec<u8>) -> Option<RecordHeader> {
         let mut bytes = [0; HEADER_BYTES];
         self.ring.pop_entire_slice(&mut bytes).ok()?;
@@ -174,7 +174,7 @@ impl Tapped {
     }
 }
 
-/// Writes all of a new ring once, so that no page is missing when the first packet comes.
+/// Writes all of a new ring once, so that no page fault occurs when the first packet arrives.
 fn touch(producer: &mut Producer<u8>, consumer: &mut Consumer<u8>, ring_bytes: usize) {
     let zeros = [0; 4096];
     let mut left_bytes = ring_bytes;

@@ -1,4 +1,4 @@
-//! What the file says of a run, against what the relay and the flows say of it.
+//! The file's content compared with what the relay and the flows report about the run.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -45,7 +45,7 @@ fn scenario(duration_ms: u64) -> Scenario {
     }
 }
 
-/// A place for a capture, gone when the test ends.
+/// A path for a capture, removed when the test ends.
 fn config(snap_bytes: Option<u32>) -> (TempDir, CaptureConfig) {
     let directory = tempfile::tempdir().expect("there is a place for temporary files");
     let config = CaptureConfig {
@@ -58,7 +58,7 @@ fn config(snap_bytes: Option<u32>) -> (TempDir, CaptureConfig) {
     (directory, config)
 }
 
-/// A run of 1.5 s with its capture; `None` where this machine runs none, which is said.
+/// A run of 1.5 s with its capture; `None` where this machine cannot run it, which is reported.
 fn captured_run(test: &str, snap_bytes: Option<u32>) -> Option<(Output, Vec<Captured>, TempDir)> {
     let scenario = scenario(1500);
     let (_turn, _hosts) = hosts(test, &scenario)?;

@@ -13,7 +13,7 @@ use super::merge::{Merge, Record};
 use super::record::{Place, RecordHeader};
 use super::tap::{Tapped, header_bytes};
 
-/// How often the rings are emptied: rarely enough to cost nothing, often enough that little waits.
+/// How often the rings are emptied: rarely enough to cost little, often enough that little waits.
 const EVERY: Duration = Duration::from_millis(10);
 
 /// Empties the rings into a file.
@@ -50,7 +50,7 @@ impl<W: Write> Writing<W> {
     /// Writes until `stop`, and then what is left.
     pub(crate) fn run(mut self, stop: &AtomicBool) -> io::Result<CaptureReport> {
         loop {
-            // Asked first: what was noted before is in the rings.
+            // Read first: everything recorded before is in the rings.
             let is_last = stop.load(Ordering::Acquire);
             let until_ns = self.tapped.iter().map(Tapped::until_ns).min();
             self.empty_rings();

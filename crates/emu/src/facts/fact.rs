@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// One thing that a machine has or has not.
+/// One thing that a machine has or lacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Fact {
@@ -12,7 +12,7 @@ pub struct Fact {
     pub status: Status,
     /// What was found.
     pub value: String,
-    /// What is not possible, or not as good, without it.
+    /// What is impossible, or worse, without it.
     pub costs: &'static str,
     /// How to get it.
     pub remedy: &'static str,
@@ -27,7 +27,7 @@ pub struct Fact {
 pub enum Status {
     /// It is.
     Ok,
-    /// Less of it than would be good.
+    /// There is less of it than is desirable.
     Limited,
     /// It is not.
     Missing,

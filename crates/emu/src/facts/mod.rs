@@ -1,6 +1,6 @@
-//! What this machine has of what the kernel engine needs: the facts behind `dumbbell doctor`.
+//! Which requirements of the kernel engine this machine meets: the facts behind `dumbbell doctor`.
 //!
-//! What can be tried is tried, in threads and namespaces of its own; nothing of it stays.
+//! What can be tried is tried, in separate threads and namespaces; nothing is left behind.
 
 mod fact;
 mod resources;
@@ -11,7 +11,7 @@ pub use fact::{Fact, Need, Status};
 use crate::bpf;
 use crate::machine::kernel;
 
-/// What this machine has, in the order of a table. Takes a few tenths of a second.
+/// The facts about this machine, in the order of a table. Takes a few tenths of a second.
 pub fn machine() -> Vec<Fact> {
     let mut facts = resources::facts().to_vec();
     facts.extend([
@@ -63,7 +63,7 @@ fn privilege() -> Fact {
         name: "privilege",
         status,
         value,
-        costs: "no congestion control of ours in the kernel; only its own, as in `linux/cubic`",
+        costs: "none of our congestion controls in the kernel; only its own, such as `linux/cubic`",
         remedy: "run as root, or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN",
         needed_for: &[Need::Bpf],
     }
@@ -91,11 +91,11 @@ fn network_namespaces() -> Fact {
 fn rootless() -> Fact {
     /// `nobody` on every distribution.
     const NOBODY: u32 = 65534;
-    // In other user namespaces there may be no such user.
+    // Other user namespaces may not have this user.
     let can_be_nobody = rustix::process::geteuid().is_root() && kernel::in_initial_user_namespace();
     let user = can_be_nobody.then_some(NOBODY);
     let found = trials::user_namespace(user)
-        .map(|()| "user namespaces can be made without root".to_owned())
+        .map(|()| "user namespaces can be created without root".to_owned())
         .map_err(|error| format!("not without root: {error}"));
     let (status, value) = judged(found, Status::Limited);
     Fact {
@@ -133,7 +133,7 @@ fn realtime() -> Fact {
         name: "real-time priority",
         status,
         value,
-        costs: "packets are late whenever another process has the core",
+        costs: "packets are late when another process has the core",
         remedy: "run as root, or with CAP_SYS_NICE or `ulimit -r 99`",
         needed_for: &[],
     }
@@ -190,7 +190,7 @@ fn btf() -> Fact {
         name: "BTF",
         status,
         value,
-        costs: "no congestion control of ours in the kernel",
+        costs: "none of our congestion controls in the kernel",
         remedy: "a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions build it",
         needed_for: &[Need::Bpf],
     }
@@ -250,7 +250,7 @@ fn struct_ops() -> Fact {
         name: "struct_ops",
         status,
         value,
-        costs: "no congestion control of ours in the kernel",
+        costs: "none of our congestion controls in the kernel",
         remedy: "Linux 6.4 or newer with BPF and BTF, as root",
         needed_for: &[Need::Bpf],
     }
@@ -288,7 +288,7 @@ mod tests {
                 .filter(|name| name.starts_with("reno.") && !before.contains(name))
                 .count()
         };
-        // Unregistering ends a moment later, and other tests may be at it.
+        // Unregistering ends a moment later, and other tests may do the same.
         for _ in 0..100 {
             if ours() == 0 {
                 return;

@@ -1,4 +1,4 @@
-//! What the machine is: kernel, processors, memory, clock.
+//! Facts about the machine: kernel, processors, memory, clock.
 
 use std::{fs, thread};
 
@@ -34,7 +34,7 @@ fn cpus() -> Fact {
             Status::Limited
         },
         value,
-        costs: "TCP takes the core from the bottleneck, whose packets are late then",
+        costs: "TCP takes the core from the bottleneck, so its packets are late",
         remedy: "two cores or more",
         needed_for: &[],
     }
@@ -78,8 +78,8 @@ fn clock_source() -> Fact {
             Status::Limited
         },
         value: if name.is_empty() { "unknown" } else { name }.to_owned(),
-        costs: "every packet costs more time, so fewer flows and lower rates are kept up with",
-        remedy: "boot with clocksource=tsc, where it is stable",
+        costs: "every packet costs more time, so fewer flows and lower rates are possible",
+        remedy: "boot with clocksource=tsc, if it is stable",
         needed_for: &[],
     }
 }

@@ -1,4 +1,4 @@
-//! Trying what the kernel engine will ask for, without leaving anything.
+//! Tries what the kernel engine needs, without leaving anything behind.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -43,8 +43,8 @@ pub(super) fn user_namespace(user: Option<u32>) -> io::Result<()> {
     child.status().map(|_| ())
 }
 
-/// Makes a TUN device in a network namespace of its own; without the right to one, just opens
-/// what makes devices.
+/// Makes a TUN device in a network namespace of its own; without the right to one, only opens the
+/// clone device.
 pub(super) fn tun_device() -> io::Result<()> {
     apart(|| {
         let namespace = unshare(UnshareFlags::NEWNET);
@@ -85,18 +85,18 @@ fn set_realtime() -> io::Result<()> {
     Ok(())
 }
 
-/// How much later than asked for sleeps end.
+/// How much later than requested sleeps end.
 pub(super) struct Oversleep {
     pub(super) p50_us: f64,
     pub(super) p99_us: f64,
 }
 
-/// Measures sleeps of a thread that has what priority it can get, and no timer slack.
+/// Measures sleeps of a thread with the highest priority it can get, and no timer slack.
 pub(super) fn oversleep() -> Oversleep {
     const SLEEPS: usize = 200;
     const SLEEP: Duration = Duration::from_micros(500);
     let measured = apart(|| {
-        // Where it is refused, the kernel engine has to do without, too.
+        // Where it is not permitted, the kernel engine has to work without it, too.
         let _ = set_realtime();
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         let mut late_us: Vec<f64> = (0..SLEEPS)

@@ -15,19 +15,21 @@ use crate::hosts::tun::{DEVICE, Tun};
 
 pub(crate) use dumbbell_run::address_plan::{FIRST_FLOW_PORT, RECEIVER_PORT};
 
-/// Packets that may wait between a host's TCP and the relay. More than any window that a run on
-/// one machine reaches; should it not do, the device counts what it drops and the verdict says so.
+/// Packets that may wait between a host's TCP and the relay. More than any window that a run on one
+/// machine reaches; if it is not enough, the device counts what it drops and the verdict reports
+/// it.
 const TXQUEUELEN_PKTS: u32 = 65_536;
 
-/// A receive window or send buffer of this size or more (the scenario's default) is not to bind: Linux
-/// sizes the buffer by itself. It is also the largest window that TCP can advertise (RFC 7323 §2.3).
+/// A receive window or send buffer of this size or more (the scenario's default) is not a limit:
+/// Linux sizes the buffer by itself. It is also the largest window that TCP can advertise (RFC 7323
+/// §2.3).
 pub(crate) const UNLIMITED_BYTES: u64 = 1 << 30;
 
-/// Smallest and largest socket buffer that is asked of Linux, bytes.
+/// Smallest and largest socket buffer that is requested from Linux, bytes.
 const MIN_BUFFER_BYTES: u64 = 1 << 20;
 const MAX_BUFFER_BYTES: u64 = 1 << 30;
 
-/// `tcp_rmem`'s default, where autotuning starts from.
+/// `tcp_rmem`'s default, from which autotuning starts.
 const RMEM_DEFAULT_BYTES: u64 = 131_072;
 
 /// The default of Linux's `tcp_wmem`.
@@ -36,7 +38,7 @@ const WMEM_DEFAULT_BYTES: u64 = 16_384;
 /// Linux charges a socket's buffer with whole buffers, not payload: at most about four times as much.
 const BUFFER_BYTES_PER_PAYLOAD_BYTE: u64 = 4;
 
-/// A host: a kernel of its own as far as TCP is concerned, with one device.
+/// A host: a separate machine as far as TCP is concerned, with one device.
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) namespace: Namespace,
@@ -75,7 +77,7 @@ impl Hosts {
         })
     }
 
-    /// Packets that were lost between the hosts' TCP and the path.
+    /// Number of packets lost between the hosts' TCP and the path.
     pub(crate) fn dropped_pkts(&self) -> Result<u64, Error> {
         let mut dropped_pkts = 0;
         for host in self.senders.iter().chain(&self.receivers) {
@@ -109,7 +111,7 @@ impl Host {
         })
     }
 
-    /// Packets that the device dropped: not read in time, or not taken in by the host.
+    /// Number of packets that the device dropped: not read in time, or not accepted by the host.
     fn dropped_pkts(&self) -> Result<u64, Error> {
         const STATISTICS: &str = "/proc/thread-self/net/dev";
         let read = self.namespace.within(|| fs::read_to_string(STATISTICS))?;
@@ -153,21 +155,22 @@ fn set_sysctls(group: &Group) -> Result<(), Error> {
             .clamp(MIN_BUFFER_BYTES, MAX_BUFFER_BYTES)
     };
     let rmem = buffer_bytes(group.rwnd_bytes);
-    // A window that is not to bind is left to Linux's autotuning, which starts from its usual default:
-    // while a window grows towards its buffer, Linux acknowledges every packet.
+    // A window that is not a limit is left to Linux's autotuning, which starts from its usual
+    // default: while a window grows towards its buffer, Linux acknowledges every packet.
     let rmem_start = match group.rwnd_bytes {
         UNLIMITED_BYTES.. => RMEM_DEFAULT_BYTES,
         _ => rmem,
     };
     let wmem = buffer_bytes(group.sndbuf_bytes);
-    // A send buffer that is not to bind has its full size from the start. Linux's autotuning aims at two
-    // cwnds and may hold back a flow in recovery, when nothing is acknowledged for a round trip or more.
+    // A send buffer that is not a limit has its full size from the start. Linux's autotuning aims
+    // at two cwnds and may limit a flow in recovery, when nothing is acknowledged for a round trip
+    // or more.
     let wmem_start = match group.sndbuf_bytes {
         UNLIMITED_BYTES.. => wmem,
         _ => WMEM_DEFAULT_BYTES,
     };
-    // No router solicitation and no multicast membership report shall enter the path. Kernels
-    // without IPv6 have neither, nor these files.
+    // Keeps router solicitations and multicast membership reports off the path. Kernels without
+    // IPv6 send neither and do not have these files.
     for which in ["all", "default"] {
         let path = format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6");
         match fs::write(&path, "1") {
@@ -178,11 +181,11 @@ fn set_sysctls(group: &Group) -> Result<(), Error> {
         }
     }
     for (name, value) in [
-        // What one connection learnt shall not start the next.
+        // A connection must not start with what an earlier one learned.
         ("tcp_no_metrics_save", "1".to_owned()),
         ("tcp_rmem", format!("4096 {rmem_start} {rmem}")),
         ("tcp_wmem", format!("4096 {wmem_start} {wmem}")),
-        // 1 asks for ECN and agrees to it, 2 agrees only.
+        // 1 requests and accepts ECN, 2 only accepts it.
         ("tcp_ecn", if group.ecn { "1" } else { "2" }.to_owned()),
     ] {
         let path = format!("/proc/sys/net/ipv4/{name}");

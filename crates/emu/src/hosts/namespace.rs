@@ -1,4 +1,4 @@
-//! An anonymous network namespace: no name, no mount; it lives by a descriptor and dies with it.
+//! An anonymous network namespace: no name, no mount; it exists as long as its descriptor.
 
 use std::fs::File;
 use std::io;
@@ -16,11 +16,11 @@ pub(crate) struct Namespace {
 }
 
 impl Namespace {
-    /// A new one, with nothing in it but a loopback device that is down.
+    /// A new one, which contains only a loopback device that is down.
     pub(crate) fn new() -> Result<Self, Error> {
-        // In a thread of its own, which ends: the caller's namespace stays what it was.
+        // In a thread of its own, which ends: the caller's namespace does not change.
         in_own_thread(|| {
-            // SAFETY: leaving the network namespace touches neither memory nor descriptors.
+            // SAFETY: leaving the network namespace affects neither memory nor descriptors.
             unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
             File::open("/proc/thread-self/ns/net").map(OwnedFd::from)
         })
@@ -28,7 +28,7 @@ impl Namespace {
         .map_err(cannot_create)
     }
 
-    /// Runs `f` in a thread that is inside the namespace. Sockets that it makes stay inside.
+    /// Runs `f` in a thread that is inside the namespace. Sockets that it creates stay inside.
     pub(crate) fn within<T: Send>(&self, f: impl FnOnce() -> T + Send) -> Result<T, Error> {
         in_own_thread(|| {
             move_into_link_name_space(self.descriptor.as_fd(), Some(LinkNameSpaceType::Network))?;
@@ -53,11 +53,11 @@ fn in_own_thread<T: Send>(f: impl FnOnce() -> io::Result<T> + Send) -> io::Resul
 fn cannot_create(source: io::Error) -> Error {
     let what = match source.kind() {
         io::ErrorKind::PermissionDenied => {
-            "network namespaces need privilege; run as root, or with `unshare -Ur` in front"
+            "network namespaces need privilege; run as root, or prefix the command with `unshare -Ur`"
                 .to_owned()
         }
         io::ErrorKind::StorageFull => {
-            "no more network namespaces may be made; raise user.max_net_namespaces".to_owned()
+            "the limit of network namespaces is reached; raise user.max_net_namespaces".to_owned()
         }
         _ => "cannot make a network namespace".to_owned(),
     };

@@ -1,4 +1,4 @@
-//! Setting up a namespace's devices: the requests of rtnetlink(7) that a host needs.
+//! Sets up a namespace's devices: the requests of rtnetlink(7) that a host needs.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
@@ -14,13 +14,13 @@ use netlink_packet_route::route::{
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 
-/// How a device is set.
+/// Settings of a device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Device {
     pub(crate) mtu_bytes: u32,
     /// Packets that may wait to be read.
     pub(crate) txqueuelen_pkts: u32,
-    /// Segments of a super-packet at most; `None`: as the kernel likes.
+    /// Most segments of a super-packet; `None`: the kernel's default.
     pub(crate) gso_max_segs: Option<u32>,
 }
 
@@ -74,7 +74,7 @@ impl Netlink {
         )
     }
 
-    /// Sends everything through a device; `quick_ack`: no ACK is delayed on this route.
+    /// Routes everything through a device; `quick_ack`: no ACK is delayed on this route.
     pub(crate) fn add_default_route(&self, index: u32, quick_ack: bool) -> io::Result<()> {
         let mut message = RouteMessage::default();
         message.header = RouteHeader {

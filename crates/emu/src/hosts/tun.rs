@@ -1,4 +1,4 @@
-//! A TUN device: what a host's kernel sends is read, what is written the host's kernel receives.
+//! A TUN device: reads return what the host's kernel sends, writes are received by it.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -9,12 +9,12 @@ use rustix::io::Errno;
 
 use crate::error::Error;
 
-/// Name of the only device of a host beside `lo`.
+/// Name of the only device of a host except `lo`.
 pub(crate) const DEVICE: &str = "tun0";
 
 const CLONE_DEVICE: &str = "/dev/net/tun";
 
-/// What we take off the kernel's hands: filling in checksums, and super-packets, with CWR too.
+/// Offloads that we handle: filling in checksums, and super-packets, also with CWR.
 const OFFLOADS: libc::c_uint = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO_ECN;
 
 /// A TUN device, which exists as long as this does.
@@ -34,13 +34,13 @@ impl Tun {
             .map_err(cannot_open)?;
         let descriptor = OwnedFd::from(file);
         attach(descriptor.as_fd()).map_err(|source| Error::System {
-            what: format!("{CLONE_DEVICE} makes no device for this user; run as root, or with `unshare -Ur` in front"),
+            what: format!("{CLONE_DEVICE} does not create devices for this user; run as root, or prefix the command with `unshare -Ur`"),
             source,
         })?;
         Ok(Self { descriptor })
     }
 
-    /// Reads what the kernel has sent, a virtio-net header in front; `None` if there is nothing.
+    /// Reads what the kernel has sent, preceded by a virtio-net header; `None` if there is nothing.
     #[inline]
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match rustix::io::read(&self.descriptor, buffer) {
@@ -50,8 +50,8 @@ impl Tun {
         }
     }
 
-    /// Makes the kernel receive a packet, a virtio-net header in front. The kernel's TCP has dealt
-    /// with it, and has sent what it had to send, when this returns.
+    /// Makes the kernel receive a packet, preceded by a virtio-net header. When this returns, the
+    /// kernel's TCP has processed it and sent its response.
     #[inline]
     pub(crate) fn write(&self, packet: &[u8]) -> io::Result<()> {
         loop {
@@ -70,7 +70,7 @@ impl AsFd for Tun {
     }
 }
 
-/// Turns the open clone device into a device of our name, with offloads.
+/// Turns the open clone device into a device with our name and offloads.
 fn attach(descriptor: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: `ifreq` is plain data, for which all zeroes is a valid value.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };

@@ -9,7 +9,7 @@ pub(crate) fn monotonic_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// What to add to the monotonic clock for the time since the Unix epoch, ns, as it is now.
+/// Offset from the monotonic clock to the time since the Unix epoch, ns, as it is now.
 pub(crate) fn wall_clock_offset_ns() -> u64 {
     const READINGS: usize = 5;
     let reading = || {
@@ -19,7 +19,7 @@ pub(crate) fn wall_clock_offset_ns() -> u64 {
         let wall_ns = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
         (took_ns, wall_ns.saturating_sub(before_ns + took_ns / 2))
     };
-    // The quickest: in it nothing came between the two clocks.
+    // The fastest reading, between whose two clocks nothing interfered.
     let best = (0..READINGS).map(|_| reading()).min();
     best.map_or(0, |(_, offset_ns)| offset_ns)
 }

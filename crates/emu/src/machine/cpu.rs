@@ -24,7 +24,7 @@ fn nanoseconds(clock: ClockId) -> u64 {
     time.tv_sec as u64 * NS_PER_S + time.tv_nsec as u64
 }
 
-/// Time that all CPUs of the machine together have spent since it started, ns.
+/// Time that all CPUs of the machine have spent together since boot, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MachineCpu {
     /// Running anything, interrupts included.
@@ -51,7 +51,7 @@ impl MachineCpu {
             })
     }
 
-    /// What was spent since `earlier`.
+    /// The time spent since `earlier`.
     pub(crate) fn since(self, earlier: Self) -> Self {
         // The kernel's idle time may go back by a tick when a CPU comes and goes.
         Self {
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn work_shows_in_the_thread_and_the_process() {
-        // The process first: what passes between the two readings must count for it too.
+        // The process first: its time between the two readings must count for the machine, too.
         let process_ns = process_cpu_ns();
         let thread_ns = thread_cpu_ns();
         while thread_cpu_ns() < thread_ns + 1_000_000 {

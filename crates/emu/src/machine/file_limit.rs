@@ -5,10 +5,10 @@ use std::io;
 use crate::error::Error;
 use crate::machine::system_call::checked;
 
-/// Files beside the sockets of flows: what the process has open already, namespaces, devices, epoll.
+/// Files other than the sockets of flows: those that are open already, namespaces, devices, epoll.
 const OTHER_FILES: u64 = 1024;
 
-/// Makes room for `files` more; asks for more than the hard limit only if it must.
+/// Makes room for `files` more; raises the hard limit only if necessary.
 pub(crate) fn raise_file_limit(files: u64) -> Result<(), Error> {
     let needed = files + OTHER_FILES;
     let limit = file_limit().map_err(|source| Error::System {

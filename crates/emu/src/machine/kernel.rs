@@ -1,4 +1,4 @@
-//! The running kernel, and what this process may ask of it.
+//! The running kernel, and what this process may do with it.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
 
-/// What `uname -r` prints.
+/// The output of `uname -r`.
 pub(crate) fn release() -> String {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease");
     release.unwrap_or_default().trim().to_owned()

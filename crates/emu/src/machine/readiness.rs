@@ -1,4 +1,4 @@
-//! Waiting for sockets, a point in time and a nudge from another thread, all at once.
+//! Waits for sockets, a point in time and a waker in another thread, all at once.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
@@ -8,24 +8,24 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::machine::system_call::checked;
 
-/// Events taken from the kernel at a time.
+/// Number of events taken from the kernel at a time.
 const BATCH: usize = 256;
 
-/// Tokens of the timer and the nudge; sockets use what is below.
+/// Tokens of the timer and the waker; sockets use smaller ones.
 const TIMER: u64 = u64::MAX;
-const NUDGE: u64 = u64::MAX - 1;
+const WAKER: u64 = u64::MAX - 1;
 
-/// An epoll instance with a timer and a nudge in it.
+/// An epoll instance with a timer and a waker in it.
 pub(crate) struct Readiness {
     epoll: OwnedFd,
     timer: OwnedFd,
-    nudge: Arc<Nudge>,
+    waker: Arc<Waker>,
     events: Vec<libc::epoll_event>,
 }
 
-/// Wakes the thread that waits; from any thread, and for good.
+/// Wakes the waiting thread, from any thread; later waits end at once, too.
 #[derive(Debug)]
-pub(crate) struct Nudge(OwnedFd);
+pub(crate) struct Waker(OwnedFd);
 
 /// A socket that is ready.
 #[derive(Clone, Copy, Debug)]
@@ -44,26 +44,26 @@ impl Readiness {
         let timer = owned(unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, flags) })?;
         let flags = libc::EFD_NONBLOCK | libc::EFD_CLOEXEC;
         // SAFETY: no pointers are passed.
-        let nudge = owned(unsafe { libc::eventfd(0, flags) })?;
+        let waker = owned(unsafe { libc::eventfd(0, flags) })?;
         let readiness = Self {
             epoll,
             timer,
-            nudge: Arc::new(Nudge(nudge)),
+            waker: Arc::new(Waker(waker)),
             events: vec![libc::epoll_event { events: 0, u64: 0 }; BATCH],
         };
-        // Edges: an expired timer is not read, only set anew.
+        // Edge-triggered: an expired timer is not read, only set again.
         let edge = (libc::EPOLLIN | libc::EPOLLET) as u32;
         readiness.add(&readiness.timer, edge, TIMER)?;
-        readiness.add(&readiness.nudge.0, libc::EPOLLIN as u32, NUDGE)?;
+        readiness.add(&readiness.waker.0, libc::EPOLLIN as u32, WAKER)?;
         Ok(readiness)
     }
 
-    /// What ends the waiting early.
-    pub(crate) fn nudge(&self) -> Arc<Nudge> {
-        Arc::clone(&self.nudge)
+    /// Ends waiting early.
+    pub(crate) fn waker(&self) -> Arc<Waker> {
+        Arc::clone(&self.waker)
     }
 
-    /// Waits for `events` (`EPOLL*` bits) of a socket too.
+    /// Also waits for `events` (`EPOLL*` bits) of a socket.
     pub(crate) fn add(&self, socket: &OwnedFd, events: u32, token: u64) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_ADD, socket, events, token)
     }
@@ -121,8 +121,8 @@ impl Readiness {
         Ok(())
     }
 
-    /// Waits until something is ready (or not at all); appends the sockets that are. The timer and the
-    /// nudge only end the waiting.
+    /// Waits until something is ready (or not at all); appends the sockets that are ready. The
+    /// timer and the waker only end the wait.
     pub(crate) fn wait(&mut self, may_sleep: bool, ready: &mut Vec<Ready>) -> io::Result<()> {
         // SAFETY: `events` has room for BATCH events.
         let count = checked(unsafe {
@@ -141,15 +141,15 @@ impl Readiness {
             token: event.u64,
             events: event.events,
         });
-        ready.extend(events.filter(|event| !matches!(event.token, TIMER | NUDGE)));
+        ready.extend(events.filter(|event| !matches!(event.token, TIMER | WAKER)));
         Ok(())
     }
 }
 
-impl Nudge {
+impl Waker {
     pub(crate) fn wake(&self) {
         let one = 1_u64;
-        // SAFETY: eight bytes are read from `one`. That the counter may be full is as good as a wake.
+        // SAFETY: eight bytes are read from `one`. A full counter wakes as well.
         unsafe { libc::write(self.0.as_raw_fd(), (&raw const one).cast(), 8) };
     }
 }
@@ -186,6 +186,6 @@ fn timespec(time_ns: u64) -> libc::timespec {
 
 fn owned(fd: i32) -> io::Result<OwnedFd> {
     let fd = checked(fd)?;
-    // SAFETY: the kernel just gave it to us, and nobody else has it.
+    // SAFETY: the kernel just returned it, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }

@@ -1,22 +1,23 @@
-//! What makes a thread punctual: real-time priority and exact timers.
+//! Makes a thread punctual: real-time priority and exact timers.
 
 /// Priorities among real-time threads: the lowest is above every ordinary thread already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Priority {
-    /// Of the sending and receiving applications: starved by other processes they would leave the
-    /// path empty, and the flows limited by something else than their congestion control.
+    /// Of the sending and receiving applications: without it other processes could starve them, and
+    /// flows would be limited by something else than their congestion control.
     Application = 1,
-    /// Of the sampler, for which no packet may wait.
+    /// Of the sampler, which must not delay packets.
     Sampler = 2,
     /// Of the relay.
     Relay = 3,
 }
 
-/// Makes the calling thread as punctual as this user may; says whether it has real-time priority.
+/// Makes the calling thread as punctual as this user may; returns whether it has real-time
+/// priority.
 pub(crate) fn make_realtime(priority: Priority) -> bool {
     // The kernel may not move timers of this thread to save wake-ups. Real-time threads have no
-    // slack anyway; without privilege this is what is left. Failing costs 50 µs, which lateness shows.
-    // SAFETY: PR_SET_TIMERSLACK takes its argument by value.
+    // slack anyway; without privilege only this is possible. A failure costs 50 µs, which lateness
+    // shows. SAFETY: PR_SET_TIMERSLACK takes its argument by value.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
     // SAFETY: `sched_param` is plain data, for which all zeroes is a valid value.
     let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };

@@ -1,4 +1,4 @@
-//! Packets on the path: bytes in buffers that are used again and again.
+//! Packets on the path: bytes in buffers that are reused.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ const IPV4_TOS: usize = 1;
 const IPV4_CHECKSUM: usize = 10;
 
 /// Buffers of one size. A run starts with as many as its path may hold, so that nothing is
-/// allocated while packets flow; should they not do, more are made.
+/// allocated while packets flow; if they are not enough, more are made.
 #[derive(Debug)]
 pub(crate) struct Pool {
     buffer_bytes: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Pool {
 impl Pool {
     /// A pool of `buffers` buffers of `buffer_bytes` each.
     pub(crate) fn new(buffer_bytes: usize, buffers: usize) -> Arc<Self> {
-        // Written once, so that no page is missing when the first packet comes.
+        // Written once, so that no page fault occurs when the first packet arrives.
         let buffer = || vec![0xff; buffer_bytes].into_boxed_slice();
         Arc::new(Self {
             buffer_bytes,
@@ -29,7 +29,7 @@ impl Pool {
         })
     }
 
-    /// A buffer, with anything in it.
+    /// A buffer with arbitrary content.
     #[inline]
     pub(crate) fn take(self: &Arc<Self>) -> Buffer {
         let bytes = self.lock().pop();
@@ -41,12 +41,12 @@ impl Pool {
 
     #[inline]
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Box<[u8]>>> {
-        // One thread uses a pool, until its frames are handed on when the run is over.
+        // One thread uses a pool, until its frames are passed on at the end of the run.
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A buffer, which goes back to its pool when it is dropped.
+/// A buffer, which returns to its pool when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     pub(crate) bytes: Box<[u8]>,
@@ -61,18 +61,18 @@ impl Drop for Buffer {
     }
 }
 
-/// What a packet is to the run.
+/// The role of a packet in the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// It carries data of a flow.
     Data,
     /// Of a flow, without data: SYN, ACK, FIN.
     Control,
-    /// Of no flow: what calibration sends.
+    /// Of no flow: sent by calibration.
     Other,
 }
 
-/// A packet with its virtio-net header in front, and where it goes.
+/// A packet preceded by its virtio-net header, and its group.
 #[derive(Debug)]
 pub(crate) struct Frame {
     /// `None` in a copy that was made for the record.
@@ -95,7 +95,7 @@ impl Frame {
         }
     }
 
-    /// The packet, its virtio-net header in front.
+    /// The packet, preceded by its virtio-net header.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         self.buffer
@@ -117,8 +117,8 @@ impl Frame {
             .map_or(Ecn::NotEct, |&tos| Ecn::from_bits(tos))
     }
 
-    /// Writes CE into the IPv4 header: the queue marked the packet. The header's checksum follows by
-    /// the difference (RFC 1624 §3, equation 3); TCP's does not cover the field.
+    /// Writes CE into the IPv4 header: the queue marked the packet. The header's checksum is
+    /// updated by the difference (RFC 1624 §3, equation 3); TCP's does not cover the field.
     pub(crate) fn mark_ce(&mut self) {
         let Some(buffer) = &mut self.buffer else {
             return;
@@ -141,15 +141,15 @@ impl Frame {
         self.kind != Kind::Other
     }
 
-    /// What it is on a wire, bytes: an Ethernet header in place of the virtio-net header.
+    /// Its size on a wire, bytes: an Ethernet header instead of the virtio-net header.
     #[inline]
     pub(crate) fn wire_bytes(&self) -> u32 {
         u32::from(self.bytes) - VNET_HEADER_BYTES as u32 + ETHERNET_HEADER_BYTES
     }
 }
 
-/// The facts without the bytes: what a measured bottleneck keeps of the packets that wait in it
-/// when measuring ends, while the packets themselves go on.
+/// A copy without the bytes: kept of the packets that wait in a bottleneck when measuring ends,
+/// while the packets themselves continue.
 impl Clone for Frame {
     fn clone(&self) -> Self {
         Self {

@@ -1,8 +1,8 @@
-//! What one read of a TUN device gives: a packet, or a super-packet that stands for several.
+//! The result of one read of a TUN device: a packet, or a super-packet that stands for several.
 //!
-//! With segmentation offload the kernel hands over up to 64 kB of payload behind one header and
-//! says by a virtio-net header how large its segments are. The path knows no such thing: a
-//! super-packet is split where it enters, as the network card would do it.
+//! With segmentation offload the kernel passes up to 64 kB of payload with one header, and the size
+//! of its segments in a virtio-net header. The path does not have such packets: a super-packet is
+//! split where it enters, as the network card would do.
 
 use std::net::Ipv4Addr;
 
@@ -14,14 +14,14 @@ use crate::packet::wire::{
 /// (Virtual I/O Device 1.2 §5.1.6, without `num_buffers`).
 pub(crate) const VNET_HEADER_BYTES: usize = 10;
 
-/// Largest read: the largest IPv4 packet behind its virtio-net header.
+/// Largest read: the largest IPv4 packet after its virtio-net header.
 pub(crate) const MAX_READ_BYTES: usize = VNET_HEADER_BYTES + 65_535;
 
-/// `VIRTIO_NET_HDR_F_NEEDS_CSUM`: the transport checksum is still to be filled in. On a packet
-/// that the kernel receives it means that nobody needs to verify it.
+/// `VIRTIO_NET_HDR_F_NEEDS_CSUM`: the transport checksum is still to be filled in. On a packet that
+/// the kernel receives it means that it need not be verified.
 const NEEDS_CSUM: u8 = 1;
 
-/// `VIRTIO_NET_HDR_GSO_NONE` and `…_TCPV4`; the top bit says that CWR is set.
+/// `VIRTIO_NET_HDR_GSO_NONE` and `…_TCPV4`; the top bit: CWR is set.
 const GSO_NONE: u8 = 0;
 const GSO_TCPV4: u8 = 1;
 const GSO_ECN: u8 = 0x80;
@@ -36,8 +36,8 @@ const IPV4_CHECKSUM: usize = 10;
 const TCP_SEQUENCE: usize = 4;
 const TCP_FLAGS: usize = 13;
 
-/// A read that is no packet of the path: neither TCP nor UDP over IPv4, not for the other host, cut
-/// short, or an offload nobody asked for.
+/// A read that does not belong on the path: neither TCP nor UDP over IPv4, not for the other host,
+/// truncated, or an offload that was not requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Foreign;
 
@@ -47,16 +47,16 @@ pub(crate) struct SuperPacket<'a> {
     vnet_header: &'a [u8],
     /// The IPv4 packet.
     bytes: &'a [u8],
-    /// What the packet says of itself, if it is TCP.
+    /// The packet's TCP header, if it is TCP.
     pub(crate) segment: Option<Segment>,
     ip_header_bytes: usize,
-    /// Of each packet but the last; 0 when there is nothing to split.
+    /// Of each packet except the last; 0 when there is nothing to split.
     payload_bytes_each: usize,
     packets: usize,
 }
 
 impl<'a> SuperPacket<'a> {
-    /// Understands `read`, a virtio-net header with an IPv4 packet for `destination` behind it.
+    /// Parses `read`, a virtio-net header followed by an IPv4 packet for `destination`.
     #[inline]
     pub(crate) fn parse(read: &'a [u8], destination: Ipv4Addr) -> Result<Self, Foreign> {
         let (vnet_header, bytes) = read.split_at_checked(VNET_HEADER_BYTES).ok_or(Foreign)?;
@@ -97,7 +97,7 @@ impl<'a> SuperPacket<'a> {
         self.packets
     }
 
-    /// What TCP says of packet `index`: its own sequence number and payload.
+    /// The segment of packet `index`, with its own sequence number and payload.
     #[inline]
     pub(crate) fn segment_of(&self, index: usize) -> Option<Segment> {
         let mut segment = self.segment?;
@@ -109,8 +109,8 @@ impl<'a> SuperPacket<'a> {
         Some(segment)
     }
 
-    /// Writes packet `index`, its virtio-net header in front, to the start of `out`; says how many
-    /// bytes that took, or `None` if `out` is too small.
+    /// Writes packet `index`, preceded by its virtio-net header, to the start of `out`; returns the
+    /// number of bytes, or `None` if `out` is too small.
     #[inline]
     pub(crate) fn write(&self, index: usize, out: &mut [u8]) -> Option<usize> {
         match self.segment {

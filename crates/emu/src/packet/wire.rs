@@ -22,13 +22,13 @@ pub(crate) mod tcp_flag {
     pub(crate) const CWR: u8 = 0x80;
 }
 
-/// The facts of an IPv4 header that the path needs.
+/// The parts of an IPv4 header that the path needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ipv4 {
     pub(crate) header_bytes: usize,
     pub(crate) protocol: u8,
     pub(crate) destination: Ipv4Addr,
-    /// Not the first fragment: what follows is no transport header.
+    /// Not the first fragment: no transport header follows.
     is_later_fragment: bool,
 }
 
@@ -54,7 +54,7 @@ impl Ipv4 {
     }
 }
 
-/// The facts of a TCP segment that the path needs.
+/// The parts of a TCP segment that the path needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) source_port: u16,
@@ -70,7 +70,7 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// Reads the TCP header of `packet`, an IPv4 packet; `None` if it has no whole one.
+    /// Reads the TCP header of `packet`, an IPv4 packet; `None` if it is not complete.
     #[inline]
     pub(crate) fn parse(packet: &[u8]) -> Option<Self> {
         let ip = Ipv4::parse(packet)?;

@@ -1,24 +1,25 @@
-//! What the sockets of a flow tell about its life.
+//! What the sockets of a flow report about its life.
 
 use std::sync::atomic::Ordering;
 
 use crate::sampling::sampler::{FlowEnd, Means, syn_retransmits};
 use crate::sockets::connection::Connection;
 
-/// One flow over its life. Times count from the start of the run; `None`: the kernel does not tell.
+/// One flow over its life. Times count from the start of the run; `None`: not reported by the
+/// kernel.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowReport {
     pub(crate) group: usize,
     pub(crate) start_ns: u64,
     /// When the sender's handshake was done.
-    #[cfg_attr(not(test), allow(dead_code, reason = "what tests look at"))]
+    #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
     pub(crate) established_ns: Option<u64>,
-    /// When all that a flow with a size or a stop time had written was acknowledged.
+    /// When everything that a flow with a size or a stop time had written was acknowledged.
     pub(crate) finished_ns: Option<u64>,
     /// Read back from the socket at the end, by the kernel's name.
     pub(crate) kernel_cc: String,
-    /// Payload that the application handed to TCP.
-    #[cfg_attr(not(test), allow(dead_code, reason = "what tests look at"))]
+    /// Payload that the application passed to TCP.
+    #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
     pub(crate) written_bytes: u64,
     /// Payload that arrived in order.
     pub(crate) received_bytes: u64,
@@ -27,10 +28,10 @@ pub(crate) struct FlowReport {
     pub(crate) outstanding_mean_pkts: f64,
     /// Data packets sent, retransmissions included.
     pub(crate) sent_pkts: u64,
-    #[cfg_attr(not(test), allow(dead_code, reason = "what tests look at"))]
+    #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
     pub(crate) arrived_pkts: u64,
-    /// What the receiver sent: ACKs, and its part of the handshake.
-    #[cfg_attr(not(test), allow(dead_code, reason = "what tests look at"))]
+    /// Packets that the receiver sent: ACKs, and its part of the handshake.
+    #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
     pub(crate) receiver_sent_segs: u64,
     pub(crate) syn_retransmits: u64,
     /// Retransmissions that the receiver reported as duplicates.

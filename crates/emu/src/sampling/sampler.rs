@@ -1,4 +1,4 @@
-//! The time series: at every sampling instant, what the kernel tells of each flow.
+//! The time series: at every sampling instant, what the kernel reports about each flow.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -15,27 +15,27 @@ use crate::sockets::connection::Connection;
 use crate::sockets::socket;
 use crate::sockets::tcp_info::TcpInfo;
 
-/// Interval when the scenario wants no time series: the means are still made of samples.
+/// Interval when the scenario requests no time series: the means still need samples.
 const MEANS_INTERVAL_NS: u64 = 10_000_000;
 
-/// Longest sleep without a look at whether to stop.
+/// Longest sleep without checking whether to stop.
 const LONGEST_SLEEP_NS: u64 = 20_000_000;
 
-/// Pacing rates from here on are none: the kernel says all ones in 32 or 64 bits.
+/// Pacing rates from here on mean not paced: the kernel reports all ones in 32 or 64 bits.
 const UNPACED_BYTES_PER_S: u64 = u64::MAX >> 3;
 
 /// Reads the private state of congestion controls that were loaded into the kernel.
 pub(crate) trait StateSource: Send {
-    /// Called once per sampling instant, right after TCP_INFO of the flows in `active` (in flow order) was
-    /// read: appends a row per flow to its own columns. `lost_pkts`, one per active flow, are unknown until
-    /// it says how many packets each flow has declared lost.
+    /// Called once per sampling instant, right after TCP_INFO of the flows in `active` (in flow
+    /// order) was read: appends a row per flow to its own columns. `lost_pkts`, one per active
+    /// flow, are unknown until it fills in how many packets each flow has declared lost.
     fn sample(&mut self, active: &[u32], lost_pkts: &mut [u32]) -> Result<(), Error>;
 }
 
-/// What sampling leaves.
+/// The result of sampling.
 #[derive(Debug)]
 pub(crate) struct Sampled {
-    /// Empty when the scenario wants no time series.
+    /// Empty when the scenario requests no time series.
     pub(crate) flows: FlowSamples,
     /// By group: the state of the kernel's own bbr, where that runs.
     pub(crate) bbr: Vec<Option<BbrInfo>>,
@@ -45,14 +45,14 @@ pub(crate) struct Sampled {
     pub(crate) ends: Vec<FlowEnd>,
     /// From the sampling instant to the first flow's sample, ns.
     pub(crate) jitter_ns: Histogram<u32>,
-    /// Instants that had passed altogether when their turn came: they have no rows.
+    /// Instants that were over before they could be sampled: they have no rows.
     pub(crate) missed_instants: u64,
 }
 
 /// Time averages over a flow's life so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Means {
-    /// When the flow was sampled last.
+    /// When the flow was last sampled.
     since_ns: u64,
     active_ns: u64,
     cwnd_pkt_ns: u128,
@@ -96,7 +96,7 @@ impl Sampler {
         epoch_ns: u64,
     ) -> Self {
         let is_recording = scenario.sample_interval_ns > 0;
-        // Room for all rows at once: it costs address space only until it is used.
+        // Room for all rows at once: only address space until it is used.
         let instants = scenario
             .duration_ns
             .checked_div(scenario.sample_interval_ns)
@@ -132,7 +132,7 @@ impl Sampler {
 
     /// Samples until the end of the run, and takes the flows' final state there; or until `stopped`.
     pub(crate) fn run(mut self, stopped: &AtomicBool) -> Result<Sampled, Error> {
-        // Below the relay, which must not wait for it, and above everything else.
+        // Priority below the relay, which must not wait for it, and above everything else.
         make_realtime(Priority::Sampler);
         let mut instant_ns = self.interval_ns;
         while instant_ns <= self.duration_ns {
@@ -144,7 +144,7 @@ impl Sampler {
             let late_ns = began_ns.saturating_sub(self.epoch_ns + instant_ns);
             self.sampled.jitter_ns.saturating_record(late_ns);
             let ended_ns = monotonic_ns();
-            // Instants that are over already are left out: rows with their time would not be theirs.
+            // Instants that are already over are skipped: a row with their time would be wrong.
             let passed = (ended_ns - self.epoch_ns - instant_ns) / self.interval_ns;
             let last = (self.duration_ns - instant_ns) / self.interval_ns;
             self.sampled.missed_instants += passed.min(last);
@@ -187,7 +187,7 @@ impl Sampler {
             row.append(info, &mut self.sampled.flows);
             if let Some(bbr) = &mut self.sampled.bbr[connection.group] {
                 bbr.sample(&connection.sender)
-                    .map_err(|error| connection.failed("did not tell of its bbr", error))?;
+                    .map_err(|error| connection.failed("did not report its bbr state", error))?;
             }
         }
         if let Some(states) = self.states.as_mut().filter(|_| self.is_recording) {
@@ -201,7 +201,7 @@ impl Sampler {
     fn final_states(&mut self) -> Result<Vec<FlowEnd>, Error> {
         let mut ends = Vec::with_capacity(self.connections.len());
         for connection in self.connections.iter() {
-            // A connection that is over has a closed socket, like one that has not begun.
+            // A connection that is over has a closed socket, like one that has not started.
             let is_established = connection.established.get().is_some();
             ends.push(FlowEnd {
                 sender: Some(sender_info(connection)?)
@@ -212,18 +212,19 @@ impl Sampler {
         for (connection, end) in self.connections.iter().zip(&mut ends) {
             if let Some(receiver) = connection.receiver.get() {
                 let info = socket::tcp_info(receiver)
-                    .map_err(|error| connection.failed("could not be looked at", error))?;
+                    .map_err(|error| connection.failed("could not be inspected", error))?;
                 end.receiver = Some(info);
             }
-            end.kernel_cc = socket::congestion_control(&connection.sender)
-                .map_err(|error| connection.failed("did not tell its congestion control", error))?;
+            end.kernel_cc = socket::congestion_control(&connection.sender).map_err(|error| {
+                connection.failed("did not report its congestion control", error)
+            })?;
         }
         Ok(ends)
     }
 }
 
 impl Means {
-    /// Counts the time since the last sample at the values of this one; returns that time.
+    /// Weights this sample's values by the time since the last one; returns that time.
     fn note(&mut self, connection: &Connection, info: &TcpInfo, epoch_ns: u64) -> u64 {
         let now_ns = monotonic_ns();
         if self.since_ns == 0 {
@@ -236,8 +237,9 @@ impl Means {
         self.cwnd_pkt_ns += over_time(info.snd_cwnd_pkts);
         self.inflight_pkt_ns += over_time(info.inflight_pkts());
         self.outstanding_pkt_ns += over_time(info.unacked_pkts);
-        // All that was written is sent, and cwnd has room: with writers that never stop it is the limited
-        // buffer that held them back. Linux notes that only for applications that write until they block.
+        // Everything written is sent, and cwnd has room: since the writers never stop, the limited
+        // buffer held them back. Linux reports that only for applications that write until they
+        // block.
         if connection.is_sndbuf_limited()
             && info.notsent_bytes < info.snd_mss_bytes
             && info.inflight_pkts() < info.snd_cwnd_pkts
@@ -259,7 +261,7 @@ impl Means {
         self.mean(self.outstanding_pkt_ns)
     }
 
-    /// As the samples tell.
+    /// According to the samples.
     pub(crate) fn sndbuf_limited_us(&self) -> u64 {
         self.sndbuf_limited_ns / 1000
     }
@@ -269,7 +271,7 @@ impl Means {
     }
 }
 
-/// What a row has beside the sender's TCP_INFO.
+/// What a row has in addition to the sender's TCP_INFO.
 struct Row {
     time_us: i64,
     flow: u32,
@@ -324,7 +326,7 @@ pub(crate) fn syn_retransmits(connection: &Connection) -> u32 {
 
 fn sender_info(connection: &Connection) -> Result<TcpInfo, Error> {
     socket::tcp_info(&connection.sender)
-        .map_err(|error| connection.failed("could not be looked at", error))
+        .map_err(|error| connection.failed("could not be inspected", error))
 }
 
 /// Payload that arrived at the receiver in order, whether or not its application has read it.
@@ -333,11 +335,11 @@ fn received_bytes(connection: &Connection) -> Result<u64, Error> {
         return Ok(0);
     };
     let info = socket::tcp_info(receiver)
-        .map_err(|error| connection.failed("could not be looked at", error))?;
+        .map_err(|error| connection.failed("could not be inspected", error))?;
     Ok(connection.payload_bytes(info.received_bytes))
 }
 
-/// Sleeps until `due_ns`; false when `stopped` first.
+/// Sleeps until `due_ns`; returns false if `stopped` is set first.
 fn sleep(due_ns: u64, stopped: &AtomicBool) -> bool {
     loop {
         if stopped.load(Ordering::Acquire) {

@@ -10,7 +10,7 @@ use crate::bpf::congestion_controls::KernelCc;
 use crate::error::Error;
 use crate::sampling::sampler::StateSource;
 
-/// What BPF tells of the flows, shared between the sampler's thread and the run's.
+/// What BPF reports about the flows, shared between the sampler's thread and the run's.
 pub(crate) struct States {
     shared: Arc<Mutex<Columns>>,
     reader: Option<StateReader>,
@@ -19,10 +19,10 @@ pub(crate) struct States {
     group_of: Vec<usize>,
 }
 
-/// What was read.
+/// The values read.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
-    /// By group; of those with a congestion control that we loaded.
+    /// By group; for those with a congestion control that we loaded.
     pub(crate) samples: Vec<Option<StateSamples>>,
     /// By flow: packets declared lost so far.
     pub(crate) lost_pkts: Vec<Option<u32>>,
@@ -37,7 +37,8 @@ struct Source {
 
 impl States {
     /// Prepares to read the state of these sockets, which are in flow order. Needed for congestion
-    /// controls that we loaded; of the kernel's own it tells, where BPF may be used, what TCP_INFO does not.
+    /// controls that we loaded; for the kernel's own it adds, where BPF may be used, what TCP_INFO
+    /// does not report.
     pub(crate) fn new<'a>(
         scenario: &Scenario,
         ccs: &Arc<Vec<KernelCc>>,
@@ -93,7 +94,7 @@ impl States {
         }))
     }
 
-    /// What was read, when the sampler is done.
+    /// The values read, when the sampler is done.
     pub(crate) fn take(&self) -> Columns {
         let mut columns = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut columns)
@@ -103,7 +104,7 @@ impl States {
 impl StateSource for Source {
     fn sample(&mut self, active: &[u32], lost_pkts: &mut [u32]) -> Result<(), Error> {
         self.reader.read()?;
-        // Nobody else holds it during the run.
+        // Nothing else holds it during the run.
         let mut columns = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         for (&flow, lost_pkts) in active.iter().zip(lost_pkts) {
             let flow = flow as usize;
@@ -125,7 +126,7 @@ impl StateSource for Source {
                         samples.columns[series].push(raw);
                     })
                 }
-                // A socket that was not found: rows stay in step with the flow table's.
+                // For a socket that was not found, so that rows match those of the flow table.
                 None => samples.columns.iter_mut().for_each(|column| column.push(0)),
             }
         }

@@ -1,4 +1,4 @@
-//! What the kernel's own bbr tells of its state: `struct tcp_bbr_info` of `linux/inet_diag.h`, under the
+//! State reported by the kernel's own bbr: `struct tcp_bbr_info` of `linux/inet_diag.h`, under the
 //! column names of our `bbr`.
 
 use std::io;
@@ -15,7 +15,7 @@ const BBR_INFO_BYTES: usize = 20;
 /// Names of the modes, in our `bbr`'s order.
 const MODES: [&str; 4] = ["startup", "drain", "probe_bw", "probe_rtt"];
 
-/// cwnd gains of Linux's bbr, 1/256: each mode has its own, but for DRAIN, which keeps STARTUP's.
+/// cwnd gains of Linux's bbr, 1/256: each mode has its own, except DRAIN, which keeps STARTUP's.
 const PROBE_BW_CWND_GAIN: u32 = 2 << 8;
 const PROBE_RTT_CWND_GAIN: u32 = 1 << 8;
 
@@ -29,7 +29,7 @@ impl BbrInfo {
         if group.cc.name != "linux/bbr" {
             return None;
         }
-        let mut mode = Series::unscaled("mode", "", "state machine, told by the gains", 1);
+        let mut mode = Series::unscaled("mode", "", "state machine, derived from the gains", 1);
         mode.labels = MODES.map(str::to_owned).to_vec();
         let series = [
             mode,

@@ -1,4 +1,4 @@
-//! One flow's two sockets, and what the threads that use them tell each other of it.
+//! One flow's two sockets, and the state that the threads using them share.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::hosts::host::UNLIMITED_BYTES;
 use crate::sockets::tcp_info::TcpInfo;
 
-/// A flow: what it is to do, its sockets and how far it is. Times are of the monotonic clock, ns.
+/// A flow: what it has to do, its sockets and its progress. Times are of the monotonic clock, ns.
 #[derive(Debug)]
 pub(crate) struct Connection {
     /// Number of the flow in the run.
@@ -25,14 +25,14 @@ pub(crate) struct Connection {
     pub(crate) stop_ns: u64,
     /// `u64::MAX`: without end.
     pub(crate) size_bytes: u64,
-    /// Limit of the send buffer, if it is to bind.
+    /// Limit of the send buffer, if there is one.
     pub(crate) sndbuf_bytes: Option<u64>,
     pub(crate) sender: OwnedFd,
     /// Once it is accepted.
     pub(crate) receiver: OnceLock<OwnedFd>,
-    /// What the sender knew when its handshake was done.
+    /// What the sender knew at the end of its handshake.
     pub(crate) established: OnceLock<Established>,
-    /// When all that was written was acknowledged, for flows with an end.
+    /// When everything written was acknowledged, for flows with an end.
     pub(crate) finished_ns: OnceLock<u64>,
     pub(crate) written_bytes: AtomicU64,
 }
@@ -78,7 +78,7 @@ impl Connection {
         self.established.get().is_some() && self.finished_ns.get().is_none()
     }
 
-    /// One line on what happened to this flow; `what` ends in a remedy where there is one.
+    /// An error of this flow; `what` ends with a remedy if there is one.
     pub(crate) fn failed(&self, what: &str, source: io::Error) -> Error {
         let (flow, cc, group) = (self.flow, &self.cc, self.group);
         Error::System {

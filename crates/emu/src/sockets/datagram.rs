@@ -20,7 +20,7 @@ pub(crate) fn sender(from: (Ipv4Addr, u16), to: (Ipv4Addr, u16)) -> io::Result<O
     Ok(socket)
 }
 
-/// Has the kernel cut what is sent into datagrams of this size (UDP_SEGMENT, Linux 4.18).
+/// Makes the kernel split writes into datagrams of this size (UDP_SEGMENT, Linux 4.18).
 pub(crate) fn set_datagram_bytes(socket: &OwnedFd, bytes: usize) -> io::Result<()> {
     let bytes = i32::try_from(bytes).map_err(io::Error::other)?;
     set(socket, libc::SOL_UDP, libc::UDP_SEGMENT, bytes)
@@ -31,7 +31,7 @@ pub(crate) fn receiver(address: (Ipv4Addr, u16), bytes: usize) -> io::Result<Own
     let socket = open(libc::SOCK_DGRAM)?;
     set(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
     let bytes = i32::try_from(bytes).unwrap_or(i32::MAX / 2);
-    // Without privilege, as much as `net.core.rmem_max` allows.
+    // Without privilege, at most `net.core.rmem_max`.
     if set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, bytes).is_err() {
         set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, bytes)?;
     }
@@ -39,8 +39,8 @@ pub(crate) fn receiver(address: (Ipv4Addr, u16), bytes: usize) -> io::Result<Own
     Ok(socket)
 }
 
-/// The next datagram: writes its start to `start`, and tells when the kernel received it (CLOCK_REALTIME,
-/// ns). `None` when there is none.
+/// Receives a datagram: writes its start to `start`, and returns when the kernel received it
+/// (CLOCK_REALTIME, ns). `None` when there is none.
 pub(crate) fn receive_stamped(socket: &OwnedFd, start: &mut [u8]) -> io::Result<Option<u64>> {
     let mut control = [0_u64; CONTROL_WORDS];
     let mut part = libc::iovec {
@@ -84,7 +84,8 @@ fn stamp_ns(message: &libc::msghdr) -> Option<u64> {
     Some(stamp.tv_sec as u64 * 1_000_000_000 + stamp.tv_nsec as u64)
 }
 
-/// Waits until one of the sockets is ready for `events` (`POLL*` bits), at most this long; whether one is.
+/// Waits until one of the sockets is ready for `events` (`POLL*` bits), at most this long; returns
+/// whether one is.
 pub(crate) fn wait_for(sockets: &[&OwnedFd], events: i16, timeout: Duration) -> io::Result<bool> {
     let mut polled: Vec<libc::pollfd> = sockets
         .iter()
@@ -94,7 +95,7 @@ pub(crate) fn wait_for(sockets: &[&OwnedFd], events: i16, timeout: Duration) -> 
             revents: 0,
         })
         .collect();
-    // Rounded up: a wait of nothing would spin.
+    // Rounded up: a wait of zero would spin.
     let timeout_ms = i32::try_from(timeout.as_micros().div_ceil(1000)).unwrap_or(i32::MAX);
     // SAFETY: `polled` is valid for its length.
     let ready = checked(unsafe {

@@ -1,4 +1,4 @@
-//! The receiving applications: one thread accepts all flows and throws away what arrives.
+//! The receiving applications: one thread accepts all flows and discards what arrives.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -14,26 +14,27 @@ use crate::machine::readiness::{Readiness, Ready};
 use crate::sockets::connection::Connection;
 use crate::sockets::socket;
 
-/// Bytes that must have arrived before the reader is woken, once it has read [`PROMPT_BYTES`]. A wake-up per
-/// packet would cost a fifth of a core at 1 Gbit/s. Linux acknowledges every second packet without waiting
-/// for the reader then (0.50 to 0.54 ACKs per packet; 0.51 to 0.62 for a reader that never waits, whose
-/// reading the end of each write is acknowledged out of turn), and what is unread stays far below the
-/// buffer.
+/// Bytes that must have arrived before the reader is woken, after the first [`PROMPT_BYTES`]. A
+/// wake-up per packet would cost a fifth of a core at 1 Gbit/s. Linux then acknowledges every
+/// second packet without waiting for the reader (0.50 to 0.54 ACKs per packet; 0.51 to 0.62 for a
+/// reader that never waits, because reading the end of each write causes an extra ACK), and unread
+/// data stays far below the buffer.
 const LOW_WATER_BYTES: u64 = 16 * 1024;
 
-/// Bytes that are read as they come: Linux sizes the buffer by what is read per RTT, and in slow start a
-/// reader that waits makes the window lag behind cwnd.
+/// Bytes that are read as they arrive: Linux sizes the buffer by what is read per RTT, and in slow
+/// start a reader that waits makes the window lag behind cwnd.
 const PROMPT_BYTES: u64 = 1 << 20;
 
-/// Receive buffer per byte of a limited window, and what is added to it: what the kernel counts for a
-/// packet is a multiple of its payload, the more so for small ones. The window, not the buffer, is to bind.
+/// Receive buffer per byte of a limited window, and what is added to it: the kernel counts a
+/// multiple of a packet's payload, especially for small ones. The window, not the buffer, should be
+/// the limit.
 const BUFFER_PER_WINDOW: u64 = 8;
 const BUFFER_EXTRA_BYTES: u64 = 1 << 20;
 
 /// Tokens of the listeners; flows are below.
 const FIRST_LISTENER: u64 = 1 << 32;
 
-/// A socket that listens for the flows of a group; made inside the receiver's host.
+/// A socket that listens for the flows of a group; created inside the receiver's host.
 pub(crate) fn listener(group: &Group, address: Ipv4Addr) -> io::Result<OwnedFd> {
     let listener = socket::tcp()?;
     if let Some(window_bytes) = limited_window(group) {
@@ -47,7 +48,7 @@ pub(crate) fn listener(group: &Group, address: Ipv4Addr) -> io::Result<OwnedFd> 
     Ok(listener)
 }
 
-/// The window to hold the receivers of a group to, if any.
+/// The window to which the receivers of a group are limited, if any.
 fn limited_window(group: &Group) -> Option<u32> {
     (group.rwnd_bytes < UNLIMITED_BYTES).then_some(group.rwnd_bytes as u32)
 }
@@ -90,12 +91,12 @@ pub(crate) struct Receivers {
     reading: Vec<Reading>,
 }
 
-/// How far a flow's reader is.
+/// Progress of a flow's reader.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
-    /// The window to impose once the first data is there.
+    /// The window to impose when the first data has arrived.
     pending_window: Option<u32>,
-    /// What is left of [`PROMPT_BYTES`].
+    /// Remaining part of [`PROMPT_BYTES`].
     prompt_bytes: u64,
     low_water_bytes: u64,
 }
@@ -139,7 +140,7 @@ impl Receivers {
         })
     }
 
-    /// Receives until `stopped` and nudged.
+    /// Receives until `stopped` is set and the waker called.
     pub(crate) fn run(mut self, stopped: &AtomicBool) -> Result<(), Error> {
         let mut ready = Vec::new();
         while !stopped.load(Ordering::Acquire) {
@@ -166,7 +167,7 @@ impl Receivers {
             let index = usize::from(peer.port().wrapping_sub(FIRST_FLOW_PORT));
             let flow = self.first_flow[group] + index;
             let connection = self.connections.get(flow);
-            // What is no flow of ours is closed.
+            // Connections that are not flows of the run are closed.
             let connection = connection.filter(|connection| connection.group == group);
             if let Some(connection) = connection {
                 let receiver = connection.receiver.get_or_init(|| socket);
@@ -186,8 +187,8 @@ impl Receivers {
         let broken = |error| connection.failed("could not be received", error);
         let discarded = socket::discard(receiver).map_err(broken)?;
         if discarded == Some(0) {
-            // The end, on which ours ends too: a FIN that acknowledges the other's at once. The socket stays,
-            // so that TCP can be asked about it until the run is over.
+            // The sender has finished, so we finish too, with a FIN that acknowledges the other's
+            // at once. The socket stays open, so that TCP_INFO can be read until the run is over.
             socket::shutdown_write(receiver).map_err(broken)?;
             return self.readiness.remove(receiver).map_err(Error::waiting);
         }
@@ -196,8 +197,8 @@ impl Receivers {
         };
         let reading = &mut self.reading[flow];
         if let Some(window_bytes) = reading.pending_window.take() {
-            // With the first data Linux learns the segment size, and sets the clamp anew from the size of
-            // the buffer (since 6.9): what was asked for must be asked for again.
+            // With the first data Linux learns the segment size, and sets the clamp again from the
+            // size of the buffer (since 6.9), so ours must be set again.
             clamp_window(receiver, window_bytes).map_err(broken)?;
         }
         if reading.prompt_bytes > 0 {

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::hosts::host::{FIRST_FLOW_PORT, Host, UNLIMITED_BYTES};
 use crate::sockets::socket;
 
-/// What the kernel counts for a packet of the send queue beside its payload.
+/// What the kernel counts for a packet of the send queue in addition to its payload.
 const SEND_OVERHEAD_BYTES: u64 = 832;
 
 /// Full packets that Linux puts in one buffer of the send queue with segmentation offload, at least: pacing
@@ -27,7 +27,7 @@ pub(crate) fn sender_sockets(
     let last_port = u32::from(FIRST_FLOW_PORT) + group.flows.saturating_sub(1);
     if last_port > u32::from(u16::MAX) {
         return Err(Error::Refused(format!(
-            "group {index} has {} flows, more than the {} ports of its sender; make several groups of it",
+            "group {index} has {} flows, more than the {} ports of its sender; split it into several groups",
             group.flows,
             u32::from(u16::MAX) - u32::from(FIRST_FLOW_PORT) + 1,
         )));
@@ -85,8 +85,8 @@ fn sender_socket(
 }
 
 /// How much a flow without a limit may have written and not sent: what the link carries while the
-/// application is away, with room for a flow that has more than its share; and not so much that thousands
-/// of flows fill the machine's memory.
+/// application is not scheduled, with room for a flow that has more than its share, but not so much
+/// that thousands of flows fill the machine's memory.
 pub(crate) fn unsent_bytes(scenario: &Scenario) -> libc::c_int {
     const AWAY_NS: u64 = 200_000_000;
     let link_bytes_per_s = scenario.bottleneck.highest_rate_bps(scenario.duration_ns) / 8;
@@ -111,7 +111,7 @@ fn fix_send_buffer(sender: &OwnedFd, group: &Group) -> io::Result<()> {
     }
     if socket::get(sender, libc::SOL_SOCKET, libc::SO_SNDBUF)? < half_bytes.saturating_mul(2) {
         return Err(io::Error::other(
-            "without root it is at most net.core.wmem_max; say a smaller `sndbuf`, or none",
+            "without root it is at most net.core.wmem_max; use a smaller `sndbuf`, or none",
         ));
     }
     Ok(())

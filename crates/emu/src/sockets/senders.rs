@@ -12,20 +12,19 @@ use crate::machine::readiness::{Readiness, Ready};
 use crate::sockets::connection::{Connection, Established};
 use crate::sockets::socket;
 
-/// Bytes per write: large, because TCP marks the end of each with PSH, which the receiver may answer with
-/// an ACK out of turn; and small enough to stay in the cache.
+/// Bytes per write: large, because TCP marks the end of each with PSH, for which the receiver may
+/// send an extra ACK; and small enough to stay in the cache.
 const WRITE_BYTES: usize = 256 * 1024;
 
-/// Writes to one socket before the others get their turn.
+/// Number of writes to one socket before the others are served.
 const WRITES_PER_TURN: usize = 4;
 
 const LEVEL_EVENTS: u32 = (libc::EPOLLOUT | libc::EPOLLRDHUP) as u32;
 const EDGE_EVENTS: u32 = LEVEL_EVENTS | libc::EPOLLET as u32;
 
-/// What may happen to a flow, with the remedy.
+/// Failures of a flow, with the remedy.
 const NOT_CONNECTED: &str = "could not connect; if the path is very lossy, give it a larger buffer";
-const CUT_OFF: &str =
-    "was cut off before its end; run it again with nothing else changing its hosts";
+const CUT_OFF: &str = "was cut off before its end; run it again without other changes to its hosts";
 
 /// Runs all senders from the epoch on.
 pub(crate) struct Senders {
@@ -41,7 +40,7 @@ pub(crate) struct Senders {
     payload: Vec<u8>,
 }
 
-/// What a sender is about.
+/// State of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Waiting,
@@ -78,13 +77,13 @@ impl Senders {
         }
     }
 
-    /// Sends until `stopped` and nudged.
+    /// Sends until `stopped` is set and the waker called.
     pub(crate) fn run(mut self, stopped: &AtomicBool) -> Result<(), Error> {
         let mut ready = Vec::new();
-        // Flows that could write more when their turn was over.
+        // Flows that could write more when their turn ended.
         let mut unfinished_turns = Vec::new();
         while !stopped.load(Ordering::Acquire) {
-            self.keep_appointments()?;
+            self.run_due_timers()?;
             self.readiness
                 .wait(unfinished_turns.is_empty(), &mut ready)
                 .map_err(Error::waiting)?;
@@ -103,8 +102,8 @@ impl Senders {
         Ok(())
     }
 
-    /// Starts and stops the flows whose time has come, and sets the timer for the next.
-    fn keep_appointments(&mut self) -> Result<(), Error> {
+    /// Starts and stops the flows that are due, and sets the timer for the next.
+    fn run_due_timers(&mut self) -> Result<(), Error> {
         let run_ns = monotonic_ns().saturating_sub(self.epoch_ns);
         let has_begun = monotonic_ns() >= self.epoch_ns;
         while let Some(&flow) = self.starts.last() {
@@ -144,7 +143,7 @@ impl Senders {
             RECEIVER_PORT,
         )
         .map_err(|error| connection.failed(NOT_CONNECTED, error))?;
-        // Edges save a look at sockets that are still full.
+        // Edge-triggered, to avoid checking sockets that are still full.
         let events = if connection.is_sndbuf_limited() {
             LEVEL_EVENTS
         } else {
@@ -157,11 +156,11 @@ impl Senders {
         Ok(())
     }
 
-    /// Something happened to a socket; whether the flow can write more at once.
+    /// Handles an event of a socket; returns whether the flow can write more at once.
     fn on_event(&mut self, flow: usize, event: Ready) -> Result<bool, Error> {
         let connection = &self.connections[flow];
         let cut_off = match self.phases[flow] {
-            // When all is said the other side ends, too.
+            // When everything is sent the other side finishes, too.
             Phase::Ending | Phase::Finished => libc::EPOLLERR,
             _ => libc::EPOLLERR | libc::EPOLLHUP | libc::EPOLLRDHUP,
         };
@@ -180,9 +179,9 @@ impl Senders {
                 let established = Established {
                     time_ns: monotonic_ns(),
                     info: socket::tcp_info(&connection.sender)
-                        .map_err(|error| connection.failed("could not be looked at", error))?,
+                        .map_err(|error| connection.failed("could not be inspected", error))?,
                 };
-                // Nobody else sets it.
+                // Only this thread sets it.
                 let _ = connection.established.set(established);
                 self.phases[flow] = Phase::Sending;
                 if monotonic_ns() >= self.epoch_ns.saturating_add(connection.stop_ns) {
@@ -196,12 +195,13 @@ impl Senders {
         }
     }
 
-    /// Writes until the send buffer is full, the flow has written all, or its turn is over: then true.
+    /// Writes until the send buffer is full, the flow has written everything, or its turn is over;
+    /// returns true in the last case.
     fn write(&mut self, flow: usize) -> Result<bool, Error> {
         let connection = &self.connections[flow];
-        // With segmentation offload Linux looks at the limit of the send buffer only when it starts a new
-        // segment, so while cwnd is open one long write takes it far beyond. Short ones, each when the
-        // socket says that a third of the buffer is free, keep to it.
+        // With segmentation offload Linux checks the limit of the send buffer only when it starts a
+        // new segment, so while cwnd is open one long write exceeds it by far. Short ones, each
+        // when the socket reports a third of the buffer free, respect it.
         let (writes, write_bytes) = match connection.sndbuf_bytes {
             Some(bytes) => (1, (bytes / 3).clamp(1, WRITE_BYTES as u64)),
             None => (WRITES_PER_TURN, WRITE_BYTES as u64),
@@ -225,20 +225,20 @@ impl Senders {
             let sent_bytes = sent?.unwrap_or(0);
             count(sent_bytes);
             if sent_bytes < chunk_bytes {
-                // Full: the kernel says when there is room again.
+                // Full: the kernel reports when there is room again.
                 return Ok(false);
             }
         }
-        // The kernel says so itself while there is room in a limited buffer.
+        // The kernel reports it while there is room in a limited buffer.
         Ok(!connection.is_sndbuf_limited())
     }
 
-    /// Says that no more will come.
+    /// Ends the stream.
     fn end(&mut self, flow: usize) -> Result<(), Error> {
         let connection = &self.connections[flow];
         socket::shutdown_write(&connection.sender)
-            .map_err(|error| connection.failed("could not be ended", error))?;
-        // Nothing more is written, so the socket would always be ready.
+            .map_err(|error| connection.failed("could not be closed", error))?;
+        // Nothing more will be written, so the socket would always be ready.
         self.readiness
             .modify(&connection.sender, EDGE_EVENTS, flow as u64)
             .map_err(Error::waiting)?;
@@ -250,9 +250,9 @@ impl Senders {
     fn look_for_end(&mut self, flow: usize) -> Result<(), Error> {
         let connection = &self.connections[flow];
         let info = socket::tcp_info(&connection.sender)
-            .map_err(|error| connection.failed("could not be looked at", error))?;
+            .map_err(|error| connection.failed("could not be inspected", error))?;
         if info.is_fin_acknowledged() {
-            // Nobody else sets it.
+            // Only this thread sets it.
             let _ = connection.finished_ns.set(monotonic_ns());
             self.phases[flow] = Phase::Finished;
         }

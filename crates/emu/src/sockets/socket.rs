@@ -1,5 +1,5 @@
-//! The few socket calls that traffic needs. Sockets are made by a thread inside a host's namespace
-//! and stay in it, whichever thread uses them.
+//! The few socket calls that traffic needs. Sockets are created by a thread inside a host's
+//! namespace and stay in it, whichever thread uses them.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::io;
@@ -11,22 +11,22 @@ use std::ptr;
 use crate::machine::system_call::checked;
 use crate::sockets::tcp_info::{TCP_INFO_MAX_BYTES, TcpInfo};
 
-/// Longest name of a congestion control with its end (`TCP_CA_NAME_MAX`).
+/// Longest name of a congestion control with its terminating zero (`TCP_CA_NAME_MAX`).
 const CC_NAME_BYTES: usize = 16;
 
-/// A TCP socket that does not block and that closing resets, so that none outlives its owner.
+/// A non-blocking TCP socket that is reset when closed, so that no connection outlives its owner.
 pub(crate) fn tcp() -> io::Result<OwnedFd> {
     let socket = open(libc::SOCK_STREAM)?;
     reset_on_close(&socket)?;
     Ok(socket)
 }
 
-/// A socket of this kind (`SOCK_*`) that does not block.
+/// A non-blocking socket of this kind (`SOCK_*`).
 pub(crate) fn open(kind: c_int) -> io::Result<OwnedFd> {
     let kind = kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: no pointers are passed.
     let fd = checked(unsafe { libc::socket(libc::AF_INET, kind, 0) })?;
-    // SAFETY: the kernel just gave it to us, and nobody else has it.
+    // SAFETY: the kernel just returned it, and nothing else owns it.
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
     set(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
     Ok(socket)
@@ -61,7 +61,7 @@ pub(crate) fn listen(socket: &OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Starts to connect; `Ok` also when that is still under way.
+/// Starts to connect; `Ok` also while that is in progress.
 pub(crate) fn connect(socket: &OwnedFd, address: Ipv4Addr, port: u16) -> io::Result<()> {
     let address = sockaddr(address, port);
     // SAFETY: `address` is a whole sockaddr_in, read during the call.
@@ -78,7 +78,7 @@ pub(crate) fn connect(socket: &OwnedFd, address: Ipv4Addr, port: u16) -> io::Res
     }
 }
 
-/// The next new connection and its peer; `None` when there is none.
+/// Accepts a new connection and returns it with its peer; `None` when there is none.
 pub(crate) fn accept(listener: &OwnedFd) -> io::Result<Option<(OwnedFd, SocketAddrV4)>> {
     let mut peer = sockaddr(Ipv4Addr::UNSPECIFIED, 0);
     let mut peer_bytes = size_of_val(&peer) as libc::socklen_t;
@@ -93,13 +93,13 @@ pub(crate) fn accept(listener: &OwnedFd) -> io::Result<Option<(OwnedFd, SocketAd
     });
     match accepted {
         Ok(fd) => {
-            // SAFETY: the kernel just gave it to us, and nobody else has it.
+            // SAFETY: the kernel just returned it, and nothing else owns it.
             let socket = unsafe { OwnedFd::from_raw_fd(fd) };
             let address = Ipv4Addr::from(u32::from_be(peer.sin_addr.s_addr));
             let peer = SocketAddrV4::new(address, u16::from_be(peer.sin_port));
             Ok(Some((socket, peer)))
         }
-        // The peer gave up between the handshake and now: the next one is as good.
+        // The peer gave up between the handshake and now: accept the next one.
         Err(error) if error.raw_os_error() == Some(libc::ECONNABORTED) => accept(listener),
         Err(error) => none_when_it_would_block(error),
     }
@@ -127,8 +127,8 @@ pub(crate) fn send(socket: &OwnedFd, payload: &[u8]) -> io::Result<Option<usize>
     some_unless_it_would_block(sent)
 }
 
-/// Throws away all that has arrived, without copying it: `Some(0)` at the end of the stream, `None` when
-/// nothing is there.
+/// Discards everything that has arrived, without copying it: `Some(0)` at the end of the stream,
+/// `None` when there is nothing.
 pub(crate) fn discard(socket: &OwnedFd) -> io::Result<Option<usize>> {
     // SAFETY: with MSG_TRUNC TCP writes nothing to the buffer (tcp(7)).
     let discarded = unsafe {
@@ -142,14 +142,14 @@ pub(crate) fn discard(socket: &OwnedFd) -> io::Result<Option<usize>> {
     some_unless_it_would_block(discarded)
 }
 
-/// Sends a FIN after all that was written.
+/// Sends a FIN after everything that was written.
 pub(crate) fn shutdown_write(socket: &OwnedFd) -> io::Result<()> {
     // SAFETY: no pointers are passed.
     checked(unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_WR) })?;
     Ok(())
 }
 
-/// Asks for a congestion control by the kernel's name.
+/// Selects a congestion control by the kernel's name.
 pub(crate) fn set_congestion_control(socket: &OwnedFd, name: &str) -> io::Result<()> {
     set_bytes(
         socket,
@@ -167,7 +167,7 @@ pub(crate) fn congestion_control(socket: &OwnedFd) -> io::Result<String> {
     Ok(name.to_string_lossy().into_owned())
 }
 
-/// What TCP tells of the socket.
+/// Reads TCP_INFO of the socket.
 pub(crate) fn tcp_info(socket: &OwnedFd) -> io::Result<TcpInfo> {
     let mut answer = [0; TCP_INFO_MAX_BYTES];
     let bytes = get_bytes(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut answer)?;
@@ -176,7 +176,7 @@ pub(crate) fn tcp_info(socket: &OwnedFd) -> io::Result<TcpInfo> {
     })
 }
 
-/// What the socket's congestion control tells of itself (TCP_CC_INFO); empty if it tells nothing.
+/// Reads what the socket's congestion control reports (TCP_CC_INFO); empty if it reports nothing.
 pub(crate) fn cc_info<'a>(socket: &OwnedFd, answer: &'a mut [u8]) -> io::Result<&'a [u8]> {
     let bytes = get_bytes(socket, libc::IPPROTO_TCP, libc::TCP_CC_INFO, answer)?;
     Ok(&answer[..bytes])
@@ -193,8 +193,7 @@ pub(crate) fn get(socket: &OwnedFd, level: c_int, option: c_int) -> io::Result<c
 }
 
 fn set_value<T: Copy>(socket: &OwnedFd, level: c_int, option: c_int, value: &T) -> io::Result<()> {
-    // SAFETY: any `Copy` value may be looked at as the bytes that it is made of; the types used here
-    // have no padding.
+    // SAFETY: any `Copy` value may be read as bytes; the types used here have no padding.
     let bytes = unsafe { std::slice::from_raw_parts(ptr::from_ref(value).cast(), size_of::<T>()) };
     set_bytes(socket, level, option, bytes)
 }

@@ -1,18 +1,18 @@
-//! What the kernel tells of a TCP socket: `struct tcp_info` of `linux/tcp.h`, whose layout only ever
-//! grows at its end.
+//! What the kernel reports about a TCP socket: `struct tcp_info` of `linux/tcp.h`, whose layout
+//! only grows at its end.
 
-/// Bytes to ask the kernel for: more than any kernel so far gives.
+/// Bytes to request from the kernel: more than any kernel so far returns.
 pub(crate) const TCP_INFO_MAX_BYTES: usize = 512;
 
 /// Bytes up to and with `tcpi_delivery_rate` (Linux 4.9): less is not enough to sample a flow.
 const REQUIRED_BYTES: usize = 168;
 
-/// `enum tcp_state` of `net/tcp_states.h`: the states that matter here.
+/// `enum tcp_state` of `net/tcp_states.h`: the states used here.
 const TCP_FIN_WAIT2: u8 = 5;
 const TCP_TIME_WAIT: u8 = 6;
 const TCP_CLOSE: u8 = 7;
 
-/// One answer of `getsockopt(TCP_INFO)`. `None`: this kernel is too old to tell.
+/// One answer of `getsockopt(TCP_INFO)`. `None`: this kernel is too old to report it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TcpInfo {
     /// `enum tcp_state`.
@@ -30,7 +30,7 @@ pub(crate) struct TcpInfo {
     pub(crate) lost_pkts: u32,
     /// Retransmitted and neither acknowledged nor lost again.
     pub(crate) retrans_pkts: u32,
-    /// What the receiver lets its window grow to.
+    /// The size to which the receiver lets its window grow.
     pub(crate) rcv_ssthresh_bytes: u32,
     /// Smoothed.
     pub(crate) rtt_us: u32,
@@ -131,7 +131,7 @@ impl TcpInfo {
             .saturating_sub(self.lost_pkts)
     }
 
-    /// Time in which nothing but cwnd (or pacing) held the sender back.
+    /// Time in which only cwnd (or pacing) limited the sender.
     pub(crate) fn cwnd_limited_us(&self) -> Option<u64> {
         let others_us = self.rwnd_limited_us? + self.sndbuf_limited_us?;
         Some(self.busy_us?.saturating_sub(others_us))
@@ -142,8 +142,9 @@ impl TcpInfo {
         self.state != TCP_CLOSE
     }
 
-    /// Whether the FIN, and with it all that was written, is acknowledged, if one was sent. Then the other
-    /// side's may have come as well, after which the kernel waits with a socket of its own, and this is closed.
+    /// Whether the FIN, and so everything written, is acknowledged, if one was sent. The other
+    /// side's may have arrived as well; then the kernel waits with a socket of its own, and this
+    /// one is closed.
     pub(crate) fn is_fin_acknowledged(&self) -> bool {
         matches!(self.state, TCP_FIN_WAIT2 | TCP_TIME_WAIT | TCP_CLOSE)
     }
@@ -161,7 +162,7 @@ fn u64_at(answer: &[u8], offset: usize) -> Option<u64> {
     bytes_at(answer, offset).map(u64::from_ne_bytes)
 }
 
-/// `None` where the kernel's answer ends before.
+/// `None` if the kernel's answer ends before it.
 fn bytes_at<const BYTES: usize>(answer: &[u8], offset: usize) -> Option<[u8; BYTES]> {
     answer.get(offset..offset + BYTES)?.try_into().ok()
 }
@@ -170,7 +171,7 @@ fn bytes_at<const BYTES: usize>(answer: &[u8], offset: usize) -> Option<[u8; BYT
 mod tests {
     use super::*;
 
-    /// An answer whose every byte is known: fields are told apart by their offsets.
+    /// An answer in which every byte is known: fields are identified by their offsets.
     fn answer(bytes: usize) -> Vec<u8> {
         (0..bytes).map(|offset| offset as u8).collect()
     }

@@ -13,7 +13,7 @@ use hdrhistogram::Histogram;
 use crate::error::Error;
 use crate::hosts::host::Hosts;
 use crate::machine::clock::monotonic_ns;
-use crate::machine::readiness::{Nudge, Readiness};
+use crate::machine::readiness::{Readiness, Waker};
 use crate::machine::realtime::{Priority, make_realtime};
 use crate::sampling::flow_report::FlowReport;
 use crate::sampling::sampler::{Sampled, Sampler, StateSource};
@@ -23,7 +23,7 @@ use crate::sockets::sender_sockets::{sender_sockets, unsent_bytes};
 use crate::sockets::senders::Senders;
 use crate::sockets::socket;
 
-/// How often the waiting thread looks at the control and for failures.
+/// How often the waiting thread checks the control and for failures.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The sockets of a run, before anything is sent. Dropped, they are closed and forgotten.
@@ -41,12 +41,12 @@ pub(crate) struct RunningTraffic {
     connections: Arc<Vec<Connection>>,
     epoch_ns: u64,
     shared: Arc<Shared>,
-    nudges: Vec<Arc<Nudge>>,
+    wakers: Vec<Arc<Waker>>,
     threads: Vec<JoinHandle<Option<()>>>,
     sampler: Option<JoinHandle<Option<Sampled>>>,
 }
 
-/// What the threads share.
+/// State shared by the threads.
 #[derive(Default)]
 struct Shared {
     stopped: AtomicBool,
@@ -55,9 +55,9 @@ struct Shared {
     failure: Mutex<Option<Error>>,
 }
 
-/// What traffic leaves.
+/// What was measured of the traffic.
 pub(crate) struct TrafficReport {
-    /// Empty when the scenario wants no time series.
+    /// Empty when the scenario requests no time series.
     pub(crate) samples: FlowSamples,
     /// By group: the state of the kernel's own bbr, where that runs.
     pub(crate) bbr_states: Vec<Option<StateSamples>>,
@@ -66,13 +66,13 @@ pub(crate) struct TrafficReport {
     /// From the sampling instant to the first flow's sample, ns.
     pub(crate) sample_jitter_ns: Histogram<u32>,
     /// Sampling instants without rows, because sampling was that late.
-    #[cfg_attr(not(test), allow(dead_code, reason = "what tests look at"))]
+    #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
     pub(crate) missed_instants: u64,
 }
 
 impl Traffic {
-    /// Makes all sockets inside the hosts and sets their congestion controls: `kernel_ccs`, by group, are
-    /// the kernel's names.
+    /// Creates all sockets inside the hosts and sets their congestion controls: `kernel_ccs`, by
+    /// group, are the kernel's names.
     pub(crate) fn prepare(
         hosts: &Hosts,
         scenario: &Arc<Scenario>,
@@ -110,8 +110,9 @@ impl Traffic {
         })
     }
 
-    /// Has a group's receivers run `kernel_cc` too, for one that needs ECN: Linux declines a SYN that is
-    /// itself ECN-capable unless the listener's congestion control needs ECN.
+    /// Makes a group's receivers run `kernel_cc` too, for one that needs ECN: Linux does not accept
+    /// ECN from a SYN that is itself ECN-capable unless the listener's congestion control needs
+    /// ECN.
     pub(crate) fn run_at_receivers(&self, group: usize, kernel_cc: &str) -> Result<(), Error> {
         let set = socket::set_congestion_control(&self.listeners[group], kernel_cc);
         set.map_err(|source| Error::System {
@@ -137,7 +138,7 @@ impl Traffic {
         let connections = self.connections;
         let sending = Readiness::new().map_err(Error::waiting)?;
         let receiving = Readiness::new().map_err(Error::waiting)?;
-        let nudges = vec![sending.nudge(), receiving.nudge()];
+        let wakers = vec![sending.waker(), receiving.waker()];
         let senders = Senders::new(sending, &connections, self.receivers, epoch_ns);
         let receivers = Receivers::new(
             receiving,
@@ -159,7 +160,7 @@ impl Traffic {
             connections,
             epoch_ns,
             shared: Arc::clone(&shared),
-            nudges,
+            wakers,
             threads: Vec::with_capacity(2),
             sampler: None,
         };
@@ -240,8 +241,9 @@ impl RunningTraffic {
         }
     }
 
-    /// After [`RunningTraffic::wait`]: takes what was sampled, stops the threads and resets all
-    /// connections. The flows' final states are those of the end of the run, whenever this is called.
+    /// After [`RunningTraffic::wait`]: takes the samples, stops the threads and resets all
+    /// connections. The flows' final states are those at the end of the run, whenever this is
+    /// called.
     pub(crate) fn finish(mut self) -> Result<TrafficReport, Error> {
         let sampled = self.sampler.take().and_then(joined);
         self.stop();
@@ -274,8 +276,8 @@ impl RunningTraffic {
 
     fn stop(&mut self) {
         self.shared.stopped.store(true, Ordering::Release);
-        for nudge in &self.nudges {
-            nudge.wake();
+        for waker in &self.wakers {
+            waker.wake();
         }
         for thread in self.threads.drain(..) {
             joined(thread);
@@ -292,7 +294,7 @@ impl Drop for RunningTraffic {
     }
 }
 
-/// What a thread made of its work; goes on with its panic, if it panicked.
+/// A thread's result; resumes its panic, if it panicked.
 fn joined<T>(thread: JoinHandle<Option<T>>) -> Option<T> {
     match thread.join() {
         Ok(result) => result,

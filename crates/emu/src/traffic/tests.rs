@@ -43,15 +43,15 @@ fn scenario(duration_ns: u64, groups: Vec<Group>) -> Scenario {
     }
 }
 
-/// What a test runs on; one at a time, so that they do not steal each other's CPU.
-struct Bed {
+/// Hosts and a scenario for a test; one at a time, so that tests do not take each other's CPU.
+struct Testbed {
     hosts: Arc<Hosts>,
     scenario: Arc<Scenario>,
     _alone: MutexGuard<'static, ()>,
 }
 
-impl Bed {
-    /// For the test called `test`; `None` where none can be made, which is said.
+impl Testbed {
+    /// For the test called `test`; `None` where none can be made, which is reported.
     fn new(test: &str, scenario: Scenario) -> Option<Self> {
         let (alone, hosts) = hosts(test, &scenario)?;
         Some(Self {
@@ -95,15 +95,15 @@ fn sizes_arrive_exactly() {
         ..group("linux/cubic", 2)
     };
     let scenario = scenario(3_000 * MS, vec![sized(1), sized(99_999), sized(1_448_000)]);
-    let Some(bed) = Bed::new("sizes_arrive_exactly", scenario) else {
+    let Some(testbed) = Testbed::new("sizes_arrive_exactly", scenario) else {
         return;
     };
-    let (report, path) = bed.run();
+    let (report, path) = testbed.run();
     for (flow, on_path) in report.flows.iter().zip(&path.flows) {
-        // Asked when the connection was over.
+        // Read when the connection was over.
         assert_eq!(flow.sent_pkts, on_path.entered_pkts, "{flow:?}");
         assert_eq!(flow.arrived_pkts, on_path.arrived_pkts, "{flow:?}");
-        let size_bytes = bed.scenario.groups[flow.group].size_bytes;
+        let size_bytes = testbed.scenario.groups[flow.group].size_bytes;
         assert_eq!(Some(flow.written_bytes), size_bytes, "{flow:?}");
         assert_eq!(Some(flow.received_bytes), size_bytes, "{flow:?}");
         let finished_ns = flow.finished_ns.expect("there was time enough");
@@ -120,10 +120,10 @@ fn flows_start_and_stop_when_they_are_to() {
         ..group("linux/reno", 3)
     };
     let scenario = scenario(1_500 * MS, vec![timed]);
-    let Some(bed) = Bed::new("flows_start_and_stop_when_they_are_to", scenario) else {
+    let Some(testbed) = Testbed::new("flows_start_and_stop_when_they_are_to", scenario) else {
         return;
     };
-    let (report, _) = bed.run();
+    let (report, _) = testbed.run();
     for flow in &report.flows {
         let established_ns = flow.established_ns.expect("it was to start");
         assert!(established_ns >= 100 * MS, "{flow:?}");
@@ -150,10 +150,10 @@ fn congestion_controls_are_those_asked_for() {
         100 * MS,
         vec![group("linux/reno", 2), group("linux/cubic", 1)],
     );
-    let Some(bed) = Bed::new("congestion_controls_are_those_asked_for", scenario) else {
+    let Some(testbed) = Testbed::new("congestion_controls_are_those_asked_for", scenario) else {
         return;
     };
-    let (report, _) = bed.run();
+    let (report, _) = testbed.run();
     let names: Vec<_> = report
         .flows
         .iter()
@@ -161,7 +161,7 @@ fn congestion_controls_are_those_asked_for() {
         .collect();
     assert_eq!(names, ["reno", "reno", "cubic"]);
     let missing = vec!["reno".to_owned(), "nonesuch".to_owned()];
-    let error = Traffic::prepare(&bed.hosts, &bed.scenario, &missing).err();
+    let error = Traffic::prepare(&testbed.hosts, &testbed.scenario, &missing).err();
     let line = error.expect("there is no such thing").to_string();
     assert!(line.contains("`nonesuch`"), "{line}");
     assert!(line.contains("tcp_available_congestion_control"), "{line}");
@@ -174,7 +174,7 @@ fn samples_are_taken_at_their_instants() {
         300 * MS,
         vec![group("linux/cubic", 2), group("linux/bbr", 1)],
     );
-    let Some(bed) = Bed::new("samples_are_taken_at_their_instants", scenario) else {
+    let Some(testbed) = Testbed::new("samples_are_taken_at_their_instants", scenario) else {
         return;
     };
     if !std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -186,7 +186,7 @@ fn samples_are_taken_at_their_instants() {
         );
         return;
     }
-    let (report, _) = bed.run();
+    let (report, _) = testbed.run();
     let samples = &report.samples;
     let rows = samples.time_us.len();
     assert_eq!(rows % 3, 0, "every instant has every flow");
@@ -224,7 +224,7 @@ fn samples_are_taken_at_their_instants() {
     assert!(samples.srtt_us.iter().all(|&us| us > 0));
     assert!(samples.lost_pkts.iter().all(|&pkts| pkts == UNKNOWN));
     assert!(samples.ca_state.iter().all(|&state| state < 5));
-    // What the samples say arrived is what arrived.
+    // The samples report what arrived.
     let sampled_bits: u64 = samples.goodput_bps.iter().map(|bps| bps / 100).sum();
     let received_bits: u64 = report
         .flows
@@ -234,7 +234,7 @@ fn samples_are_taken_at_their_instants() {
     let share = sampled_bits as f64 / received_bits as f64;
     assert!((0.8..1.2).contains(&share), "{share}");
     let states: Vec<_> = report.bbr_states.iter().flatten().collect();
-    assert_eq!(states.len(), 1, "cubic tells nothing");
+    assert_eq!(states.len(), 1, "cubic reports nothing");
     let names: Vec<_> = states[0]
         .series
         .iter()
@@ -254,13 +254,13 @@ fn samples_are_taken_at_their_instants() {
 #[test]
 fn cancelling_ends_the_run_at_once_and_leaves_nothing() {
     let scenario = scenario(60_000 * MS, vec![group("linux/cubic", 5)]);
-    let Some(bed) = Bed::new(
+    let Some(testbed) = Testbed::new(
         "cancelling_ends_the_run_at_once_and_leaves_nothing",
         scenario,
     ) else {
         return;
     };
-    let (_relay, running) = bed.start().expect("the run starts");
+    let (_relay, running) = testbed.start().expect("the run starts");
     let control = Control::default();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
@@ -278,12 +278,12 @@ fn cancelling_ends_the_run_at_once_and_leaves_nothing() {
     let dropping = Instant::now();
     drop(running);
     assert!(dropping.elapsed() < Duration::from_secs(2));
-    for host in bed.hosts.senders.iter().chain(&bed.hosts.receivers) {
+    for host in testbed.hosts.senders.iter().chain(&testbed.hosts.receivers) {
         let sockets = host
             .namespace
             .within(|| std::fs::read_to_string("/proc/thread-self/net/tcp"));
         let sockets = sockets.expect("the host is there").expect("it has a list");
-        // The receivers' listener and all connections are gone; one line is the heading.
+        // The receivers' listener and all connections are closed; one line is the heading.
         assert_eq!(sockets.lines().count(), 1, "{sockets}");
     }
 }
@@ -300,10 +300,11 @@ fn a_thousand_flows_connect_and_carry_something() {
     scenario.bottleneck.queue = Queue::Bfifo {
         limit_bytes: 16_000_000,
     };
-    let Some(bed) = Bed::new("a_thousand_flows_connect_and_carry_something", scenario) else {
+    let Some(testbed) = Testbed::new("a_thousand_flows_connect_and_carry_something", scenario)
+    else {
         return;
     };
-    let (report, _) = bed.run();
+    let (report, _) = testbed.run();
     let connected = |flow: &&FlowReport| flow.established_ns.is_some() && flow.received_bytes > 0;
     assert_eq!(report.flows.iter().filter(connected).count(), 1000);
 }
@@ -316,10 +317,10 @@ fn a_receive_window_holds_the_sender_back_and_is_never_exceeded() {
         ..group("linux/cubic", 1)
     };
     let test = "a_receive_window_holds_the_sender_back_and_is_never_exceeded";
-    let Some(bed) = Bed::new(test, scenario(1_500 * MS, vec![small])) else {
+    let Some(testbed) = Testbed::new(test, scenario(1_500 * MS, vec![small])) else {
         return;
     };
-    let (report, _) = bed.run();
+    let (report, _) = testbed.run();
     let flow = &report.flows[0];
     // 64 kB every 20 ms are half of the link.
     assert!(flow.rwnd_limited_us > 400_000, "{flow:?}");
@@ -348,10 +349,10 @@ fn a_send_buffer_limits_what_is_outstanding() {
             ..group("linux/cubic", 1)
         };
         let test = "a_send_buffer_limits_what_is_outstanding";
-        let Some(bed) = Bed::new(test, scenario(2_000 * MS, vec![small])) else {
+        let Some(testbed) = Testbed::new(test, scenario(2_000 * MS, vec![small])) else {
             return;
         };
-        let (report, _) = bed.run();
+        let (report, _) = testbed.run();
         let flow = &report.flows[0];
         let largest_pkts = report.samples.outstanding_pkts.iter().max();
         let largest_bytes = u64::from(*largest_pkts.expect("there are samples")) * 1448;
@@ -364,10 +365,10 @@ fn a_send_buffer_limits_what_is_outstanding() {
 fn a_window_without_limit_never_binds_and_every_second_packet_is_acknowledged() {
     let test = "a_window_without_limit_never_binds_and_every_second_packet_is_acknowledged";
     let long = scenario(3_000 * MS, vec![group("linux/cubic", 1)]);
-    let Some(bed) = Bed::new(test, long) else {
+    let Some(testbed) = Testbed::new(test, long) else {
         return;
     };
-    let (report, _) = bed.run();
+    let (report, _) = testbed.run();
     let flow = &report.flows[0];
     assert!(flow.rwnd_limited_us < 1_000_000, "{flow:?}");
     let acks_per_pkt = flow.receiver_sent_segs as f64 / flow.arrived_pkts as f64;
@@ -391,12 +392,18 @@ fn calibration_finds_the_path_as_it_was_set_up() {
         scenario.bottleneck.link_rate_bps = link_rate_bps;
         scenario.bottleneck.queue = Queue::Bfifo { limit_bytes };
         let test = "calibration_finds_the_path_as_it_was_set_up";
-        let Some(bed) = Bed::new(test, scenario) else {
+        let Some(testbed) = Testbed::new(test, scenario) else {
             return;
         };
-        let relay = Relay::start(&bed.hosts, &bed.scenario, monotonic_ns(), u64::MAX, None);
+        let relay = Relay::start(
+            &testbed.hosts,
+            &testbed.scenario,
+            monotonic_ns(),
+            u64::MAX,
+            None,
+        );
         let relay = relay.expect("it starts");
-        let found = calibrate(&bed.hosts, &bed.scenario, &Control::default());
+        let found = calibrate(&testbed.hosts, &testbed.scenario, &Control::default());
         let found = found.expect("it can be measured");
         let is_near = |found: f64, set_up: f64| (found / set_up - 1.0).abs() < 0.2;
         assert!(is_near(found.base_rtt_us[0], 40_000.0), "{found:?}");
