@@ -28,8 +28,9 @@ INTERRUPTED = 130
 COMMANDS = {
     "run": "Run congestion controls against each other, or a scenario file.",
     "sweep": "Run every combination of the axes' values, repeated, and sum up each metric.",
-    "plot": "Draw a sweep's metrics over an axis, at the size they have in print, intervals drawn.",
-    "report": "Write a run or a sweep as one HTML page that needs no network.",
+    "plot": "Draw a sweep's metrics over an axis, or a run over time, at the size of print.",
+    "report": "Write a run, sweep, analysis or reproduction as one self-contained HTML page.",
+    "export": "Write the tables of a run, a sweep or an analysis as CSV.",
     "reproduce": "Repeat the papers' experiments: tables, figures, and the findings one by one.",
     "xval": "Run the same scenarios in the simulator and on the kernel, and compare.",
     "analyze": "Analyse the TCP connections of captures: rates, retransmissions, RTT, in-flight.",
@@ -85,6 +86,8 @@ def invoke(arguments: Sequence[str], before_loading: Callable[[], None] = lambda
         return leave.exit_code
     except TyperException as problem:
         message = problem.format_message().strip().rstrip(".")
+        if message.startswith("No such option: --csv"):
+            message = "No such option: --csv; use --out DIR, then `dumbbell export DIR --csv`"
         if message:
             error(message[:1].lower() + message[1:])
         return BAD_INPUT

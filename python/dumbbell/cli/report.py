@@ -53,7 +53,7 @@ def report_command(
     show: options.Show = False,
     json: options.Json = False,
 ) -> int:
-    """Write a run, sweep, analysis or reproduction as one HTML page that needs no network."""
+    """Write a run, sweep, analysis or reproduction as one self-contained HTML page."""
     if lang is not None and lang not in LANGUAGES:
         raise ScenarioError(f"unknown language `{lang}`{nearest(lang, LANGUAGES)}")
     kind = kind_of(directory)

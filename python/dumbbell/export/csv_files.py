@@ -1,0 +1,83 @@
+"""The tables of a run, a sweep or an analysis as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from dumbbell.errors import ResultError
+from dumbbell.run import Run
+from dumbbell.run.directory import DOCUMENT, unwritable
+from dumbbell.sweeps import SweepResult
+
+__all__ = ["export_csv"]
+
+
+def export_csv(directory: str | Path, out: str | Path | None = None) -> list[Path]:
+    """Write every table of a run, a sweep or an analysis as CSV.
+
+    Parameters
+    ----------
+    directory
+        What `run`, `sweep` or `analyze` wrote with ``--out``.
+    out
+        Directory of the files, created if it does not exist; by default ``csv`` in `directory`.
+
+    Returns
+    -------
+    list of Path
+        The files: the Parquet tables' names and columns; of a run also `groups.csv` and
+        `flow-summary.csv`, of a sweep `rows.csv`.
+
+    Raises
+    ------
+    ResultError
+        There are no results, or the files cannot be written.
+    """
+    directory = Path(directory)
+    place = Path(out) if out is not None else directory / "csv"
+    written = []
+    try:
+        for name, table in tables_of(directory):
+            place.mkdir(parents=True, exist_ok=True)
+            path = place / f"{name}.csv"
+            pa_csv.write_csv(flat(table), path, pa_csv.WriteOptions(quoting_style="needed"))
+            written.append(path)
+    except OSError as error:
+        raise unwritable(place, error) from None
+    return written
+
+
+def tables_of(directory: Path) -> Iterator[tuple[str, pa.Table]]:
+    """Return the tables of a directory with their names."""
+    if (directory / DOCUMENT).is_file():
+        run = Run.load(directory)
+        yield "groups", pa.Table.from_pylist(run.groups)
+        yield "flow-summary", pa.Table.from_pylist(run.summary["flows"])
+        yield from run.tables.items()
+    elif (directory / "sweep.json").is_file():
+        yield "rows", SweepResult.load(directory).rows
+    elif (directory / "analysis.json").is_file():
+        for path in sorted(directory.glob("*.parquet")):
+            yield path.stem, pq.read_table(path)
+    else:
+        raise ResultError(
+            f"{directory}: holds no results; use a directory that `run`, `sweep` or `analyze` "
+            "wrote with --out"
+        )
+
+
+def flat(table: pa.Table) -> pa.Table:
+    """Return a table that CSV can hold: enumerations as text, without lists and structs."""
+    columns = {}
+    for field in table.schema:
+        column = table[field.name]
+        if pa.types.is_dictionary(field.type):
+            column = column.cast(field.type.value_type)
+        if not pa.types.is_nested(field.type):
+            columns[field.name] = column
+    return pa.table(columns)
