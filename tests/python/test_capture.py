@@ -176,8 +176,8 @@ def test_every_run_of_a_sweep_has_one(cli, tmp_path):
     ("options", "says"),
     [
         (["--capture"], "`--capture` needs a directory to write to; say `--out DIR`"),
-        (["--capture-points", "sender"], "`--capture-points` says nothing without `--capture`"),
-        (["--capture-snap", "full"], "`--capture-snap` says nothing without `--capture`"),
+        (["--capture-points", "sender"], "`--capture-points` has no effect without `--capture`"),
+        (["--capture-snap", "full"], "`--capture-snap` has no effect without `--capture`"),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "sweep"])

@@ -12,6 +12,7 @@ import dumbbell
 from dumbbell import Reason, Run, Verdict
 from dumbbell.cli import COMMANDS
 from dumbbell.cli.lazy_command import LazyCommand
+from dumbbell.cli.options import SETTABLE
 
 FAST = ("--time", "1s")
 
@@ -130,6 +131,45 @@ def test_help_names_the_defaults(cli):
     out = cli("run", "--help").out
     for default in ("50mbit", "40ms", "1bdp", "60s", "1GiB", "10ms"):
         assert f"[default: ({default}" in out or f"[default: {default}" in out
+
+
+@pytest.mark.parametrize("command", ["run", "sweep", "xval"])
+def test_every_command_has_the_options_of_every_field(command):
+    """`SETTABLE` is derived from the declarations, so a new field has its option everywhere."""
+    params = LazyCommand(command, "").load().params
+    options = {option for param in params for option in param.opts}
+    assert {field.option for field in SETTABLE.values()} <= options
+
+
+def test_help_groups_the_options_and_names_no_python_type(cli):
+    out = cli("sweep", "--help").out
+    for panel in ("Path", "Flows", "Run", "Sweep", "Output"):
+        assert f"─ {panel} ─" in out
+    assert "<" not in out
+
+
+def test_a_mix_is_written_with_a_plus(cli):
+    document = json.loads(cli("run", "copa+cubic", *FAST, "--json").out)
+    assert [group["cc"] for group in document["groups"]] == ["copa", "cubic"]
+
+
+def test_every_option_of_a_sweep_takes_a_list(cli):
+    steps = ("--rate-steps", "500ms:5mbit;500ms:9mbit", "--mss", "1448B,500B")
+    documents = json.loads(cli("sweep", "reno", *FAST, *steps, "--loss", "1%", "--json").out)
+    assert [document["point"] for document in documents] == [
+        {"rate_steps": "500ms:5mbit", "mss": "1448B"}, {"rate_steps": "500ms:5mbit", "mss": "500B"},
+        {"rate_steps": "500ms:9mbit", "mss": "1448B"}, {"rate_steps": "500ms:9mbit", "mss": "500B"},
+    ]  # fmt: skip
+    assert {document["scenario"]["loss"] for document in documents} == {"1%"}
+
+
+def test_metrics_are_the_columns_of_a_sweeps_table(cli):
+    out = cli(
+        "sweep", "copa", "cubic", "--buffer", "1,2bdp", *FAST, "--metric", "rtt_p95_us,jain"
+    ).out
+    assert "Jain's index" in out
+    assert "queueing delay" not in out
+    assert out.count("RTT, 95th") == 2  # a column for each group
 
 
 def test_ctrl_c_stops_a_run_with_one_line():

@@ -76,7 +76,7 @@ def test_from_intervals_and_loss_rates(cli):
         (["compare", "pftk"], "unknown model `pftk`"),
         (["compare", "ware", "--time", "5s"], "last `400s` is longer than the run; say at most"),
         (["compare", "ware", "--reps", "0"], "reps is 0; say 1 or more"),
-        (["compare", "ware", "--rate", "10mbit,20mbit"], "one rate and RTT"),
+        (["compare", "ware", "--rate", "10mbit,20mbit"], "`--rate 10mbit,20mbit` lists 2 values"),
         (["compare", "ware", "--cc", "linux/bbr"], "say `--engine kernel`, or `bbr`"),
         (["compare", "ware", "--cc", "copa"], "it is of BBR (version 1) against CUBIC or Reno"),
         (["--json", "ware"], "say `dumbbell model ware … --json`"),

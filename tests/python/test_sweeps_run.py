@@ -349,10 +349,10 @@ def test_axes_on_the_command_line(cli):
         {"1.cc": "cubic", "copa.mode_window_rtts": 5}, {"1.cc": "bbr", "copa.mode_window_rtts": 8},
     ]  # fmt: skip
     for bad, says in (
-        (("--axis", "flows"), "say `--axis NAME=VALUES`"),
-        (("--axis", "flows=1", "--flows", "2"), "axis `flows` is named twice"),
-        (("--zip", "rate,rtt"), "`rate` is no axis of this sweep"),
-        (("--resume", "x"), "name no congestion controls"),
+        (("--axis", "flows"), "use `--axis NAME=VALUES`"),
+        (("--axis", "flows=1", "--flows", "2"), "axis `flows` is given twice"),
+        (("--zip", "rate,rtt"), "`rate` is not an axis of this sweep"),
+        (("--resume", "x"), "it cannot be combined with congestion controls"),
         (("--resume", "x"), "repeat the first command with more `--reps` and the same `--out`"),
         (("--warmup", "1min"), "leaves nothing of a run"),
     ):

@@ -13,7 +13,7 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from dumbbell.cli.console import error
-from dumbbell.cli.lazy_command import LazyCommand
+from dumbbell.cli.lazy_command import LazyCommand, with_plain_types
 from dumbbell.cli.rootless import enter_user_namespace
 from dumbbell.cli.without_pandas import leave_pandas_out
 from dumbbell.errors import DumbbellError, PrivilegeError, os_reason
@@ -86,8 +86,10 @@ def invoke(arguments: Sequence[str], before_loading: Callable[[], None] = lambda
         return leave.exit_code
     except TyperException as problem:
         message = problem.format_message().strip().rstrip(".")
-        if message.startswith("No such option: --csv"):
-            message = "No such option: --csv; use --out DIR, then `dumbbell export DIR --csv`"
+        if hasattr(problem, "possibilities"):
+            from dumbbell.cli.options import unknown_option  # slow to load
+
+            message = unknown_option(problem)
         if message:
             error(message[:1].lower() + message[1:])
         return BAD_INPUT
@@ -109,7 +111,7 @@ def invoke(arguments: Sequence[str], before_loading: Callable[[], None] = lambda
 
 def call(arguments: Sequence[str], before_loading: Callable[[], None]) -> int:
     """Run a command; where it lacks what a user namespace gives, again inside one."""
-    command = cast("TyperGroup", get_command(app))
+    command = cast("TyperGroup", with_plain_types(get_command(app)))
     for name, help_line in COMMANDS.items():
         command.add_command(LazyCommand(name, help_line, before_loading))
     try:

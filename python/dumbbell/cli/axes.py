@@ -1,58 +1,47 @@
-"""Axes on the command line: lists of rates, RTTs, buffers and flow counts, and any field."""
+"""Axes on the command line: fields with several values, and those of `--axis`."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from typing import Annotated
+from typing import Any
 
-import typer
-
+from dumbbell.cli.options import SETTABLE, Fields
 from dumbbell.errors import ScenarioError
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.design import Cell, make_design
-from dumbbell.sweeps.field import field_of
 
-__all__ = [
-    "RANGE",
-    "Buffers",
-    "Counts",
-    "Rates",
-    "Rtts",
-    "named_axes",
-    "other_axes",
-    "points_of",
-    "with_constants",
-]
+__all__ = ["RANGE", "constants_and_lists", "other_axes", "points_of"]
 
 RANGE = "A list `a,b,c`, a doubling range `a..b` or even steps `a..b/n`."
 
-Rates = Annotated[str | None, typer.Option("--rate", help=f"Capacities. {RANGE}")]
-Rtts = Annotated[str | None, typer.Option("--rtt", help=f"Base RTTs. {RANGE}")]
-Buffers = Annotated[str | None, typer.Option("--buffer", help=f"Buffers: `0.5..64bdp`. {RANGE}")]
-Counts = Annotated[str | None, typer.Option("--flows", help="Flows of each group: `1,4`, `1..16`.")]
 
-
-def with_constants(
-    base: Scenario, axes: Mapping[str, str], kept: Iterable[str] = ()
-) -> tuple[Scenario, dict[str, str]]:
-    """Put what has a single value into the scenario; the rest are axes.
+def constants_and_lists(
+    fields: Fields, kept: Container[str] = ()
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the fields that options set to one value, and the lists of the others.
 
     Parameters
     ----------
-    base
-        What no axis changes.
-    axes
-        Values by field, as text.
+    fields
+        By field, as written.
     kept
-        Axes even so.
+        Fields that are lists even with one value.
     """
-    fixed = {
-        name: values
-        for name, values in axes.items()
-        if name not in kept and len(field_of(name, base).expand(values)) == 1
-    }
-    ((_, scenario),) = points_of(base, fixed)
-    return scenario, {name: values for name, values in axes.items() if name not in fixed}
+    constants: dict[str, Any] = {}
+    lists: dict[str, str] = {}
+    for name, text in fields.items():
+        field = SETTABLE[name]
+        if field.per_group or not isinstance(text, str):
+            constants[name] = text
+            continue
+        values = field.kind.split(text, name)
+        if len(values) > 1 or name in kept:
+            if not field.is_axis:
+                raise ScenarioError(f"`{field.option} {text}`: {name} takes one value", key=name)
+            lists[name] = text
+        else:
+            constants[name] = field.from_option(values[0])
+    return constants, lists
 
 
 def points_of(base: Scenario, axes: Mapping[str, str]) -> list[tuple[Cell, Scenario]]:
@@ -61,22 +50,14 @@ def points_of(base: Scenario, axes: Mapping[str, str]) -> list[tuple[Cell, Scena
     return [(cell, design.scenario_of(cell)) for cell in design.cells]
 
 
-def named_axes(
-    rate: str | None, rtt: str | None, buffer: str | None, flows: str | None
-) -> dict[str, str]:
-    """Return the axes with an option of their own that were said."""
-    said = {"rate": rate, "rtt": rtt, "buffer": buffer, "flows": flows}
-    return {name: values for name, values in said.items() if values is not None}
-
-
-def other_axes(said: Iterable[str], named: Container[str]) -> dict[str, str]:
+def other_axes(given: Iterable[str], named: Container[str]) -> dict[str, str]:
     """Return the axes of `--axis`."""
     axes: dict[str, str] = {}
-    for text in said:
+    for text in given:
         name, equals, values = (part.strip() for part in text.partition("="))
         if not equals or not name:
-            raise ScenarioError(f"axis `{text}` names no values; say `--axis NAME=VALUES`")
+            raise ScenarioError(f"axis `{text}` has no values; use `--axis NAME=VALUES`")
         if name in axes or name in named:
-            raise ScenarioError(f"axis `{name}` is named twice; list all its values in one")
+            raise ScenarioError(f"axis `{name}` is given twice; list all its values in one")
         axes[name] = values
     return axes

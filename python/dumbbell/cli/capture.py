@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from dumbbell.cli.options import OUTPUT
 from dumbbell.errors import DumbbellError, ScenarioError
 from dumbbell.run import Run
 from dumbbell.run.capture import CAPTURE, CAPTURE_POINTS, HEADERS, Capture, capture_beside
@@ -26,7 +27,11 @@ __all__ = [
 
 CaptureFlag = Annotated[
     bool,
-    typer.Option("--capture", help=f"Capture the packets, to {CAPTURE} in the run's directory."),
+    typer.Option(
+        "--capture",
+        help=f"Capture the packets, to {CAPTURE} in the run's directory.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 CapturePoints = Annotated[
     str | None,
@@ -34,6 +39,7 @@ CapturePoints = Annotated[
         "--capture-points",
         metavar=",".join(CAPTURE_POINTS),
         help="Where to capture.",
+        rich_help_panel=OUTPUT,
         show_default="everywhere",
     ),
 ]
@@ -43,6 +49,7 @@ CaptureSnap = Annotated[
         "--capture-snap",
         metavar="headers|full|SIZE",
         help="How much of a packet to keep, like `96B`.",
+        rich_help_panel=OUTPUT,
         show_default="headers",
     ),
 ]
@@ -55,7 +62,7 @@ def captures_of(
     if not wanted:
         for option, value in (("--capture-points", points), ("--capture-snap", snap)):
             if value is not None:
-                raise ScenarioError(f"`{option}` says nothing without `--capture`")
+                raise ScenarioError(f"`{option}` has no effect without `--capture`")
         return None
     if out_dir is None:
         raise ScenarioError("`--capture` needs a directory to write to; say `--out DIR`")

@@ -10,7 +10,10 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-__all__ = ["LazyCommand"]
+__all__ = ["LazyCommand", "with_plain_types"]
+
+#: What ``--help`` calls the types of options.
+TYPES = {"bool": "", "int": "N", "float": "X", "str": "TEXT", "Path": "PATH", "list[str]": "TEXT"}
 
 
 class LazyCommand(TyperCommand):
@@ -42,8 +45,27 @@ class LazyCommand(TyperCommand):
         if app is None:
             app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
             app.command(self.place)(getattr(module, f"{self.place}_command"))
-        return get_command(app)
+        return with_plain_types(get_command(app))
 
     def make_context(self, *arguments: Any, **named: Any) -> Any:
         """Begin to call it."""
         return self.load().make_context(*arguments, **named)
+
+
+def with_plain_types(command: Any) -> Any:
+    """Let a command's help, and that of its own commands, name types as users do."""
+    params_of = command.get_params
+
+    def get_params(context: typer.Context) -> Any:
+        params = params_of(context)
+        for param in params:
+            if param.param_type_name == "argument":  # its metavar is its name
+                param.display_type_rich = lambda **_: ""
+            elif param.metavar is None:
+                param.metavar = TYPES.get(param.bare_type())
+        return params
+
+    command.get_params = get_params
+    for each in getattr(command, "commands", {}).values():
+        with_plain_types(each)
+    return command

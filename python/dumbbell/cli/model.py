@@ -46,10 +46,10 @@ model_app = typer.Typer(
 )
 model_app.command("compare")(compare_command)
 
-Rates = Annotated[str, typer.Option("--rate", help=f"Capacities. {RANGE}")]
-Rtts = Annotated[str, typer.Option("--rtt", help=f"Base RTTs. {RANGE}")]
-Buffers = Annotated[str, typer.Option("--buffer", help=f"Buffers: `0.5..64bdp`. {RANGE}")]
-Flows = Annotated[str, typer.Option("--flows", help="Flow counts: `1,4`, `1..16`.")]
+Rates = Annotated[str, options.field_option("rate", RANGE, show_default=True)]
+Rtts = Annotated[str, options.field_option("rtt", RANGE, show_default=True)]
+Buffers = Annotated[str, options.field_option("buffer", RANGE, show_default=True)]
+Flows = Annotated[str, options.field_option("flows", RANGE, show_default=True)]
 Rivals = Annotated[str, typer.Option("--rivals", help="Flows of CUBIC: `1,4`, `1..16`.")]
 Losses = Annotated[
     str | None,

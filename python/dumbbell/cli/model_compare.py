@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from dumbbell.cli import options
-from dumbbell.cli.axes import RANGE, points_of, with_constants
+from dumbbell.cli.axes import RANGE, points_of
 from dumbbell.cli.console import note_cache, out, print_json, progress_bar, table
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.models import MODELS, Model
@@ -53,12 +53,13 @@ def compare_command(
     name: Annotated[
         str, typer.Argument(metavar="MODEL", help=f"Of: {', '.join(GROUPS)}.", show_default=False)
     ],
-    rate: Annotated[str, typer.Option("--rate", help="Capacity.")] = "10mbit",
-    rtt: Annotated[str, typer.Option("--rtt", help="Base RTT.")] = "40ms",
-    buffer: Annotated[
-        str, typer.Option("--buffer", help=f"Buffers: `0.5..64bdp`. {RANGE}")
-    ] = "1..64bdp",
-    flows: Annotated[str, typer.Option("--flows", help="Flows of the model's kind.")] = "1..32",
+    rate: Annotated[str, options.field_option("rate", show_default=True)] = "10mbit",
+    rtt: Annotated[str, options.field_option("rtt", show_default=True)] = "40ms",
+    buffer: Annotated[str, options.field_option("buffer", RANGE, show_default=True)] = "1..64bdp",
+    flows: Annotated[
+        str,
+        options.field_option("flows", help="Flows of the model's kind.", show_default=True),
+    ] = "1..32",
     rivals: Annotated[
         int, typer.Option("--rivals", help="Flows that they compete with.", min=1)
     ] = 1,
@@ -71,7 +72,7 @@ def compare_command(
     rival: Annotated[
         str | None, typer.Option("--rival", help="Their rivals run this: `reno`.")
     ] = None,
-    time: Annotated[str, typer.Option("--time", help="How long each run is.")] = "600s",
+    time: Annotated[str, options.field_option("time", show_default=True)] = "600s",
     last: Annotated[
         str,
         typer.Option(
@@ -96,8 +97,9 @@ def compare_command(
     own, other = GROUPS[name]
     rival = rival or other
     groups = [Group(cc or own), *([] if rival is None else [Group(rival, rivals)])]
-    base = Scenario(groups, time=time, seed=seed, sample=SAMPLE)
-    scenarios = scenarios_at(base, rate, rtt, {"0.flows": flows, "buffer": buffer})
+    words = options.single_values({"rate": rate, "rtt": rtt, "time": time}, "model compare")
+    base = Scenario(groups, **words, seed=seed, sample=SAMPLE)
+    scenarios = scenarios_at(base, {"0.flows": flows, "buffer": buffer})
     last_time = check_last(last, next(iter(scenarios.values())))
     check_engine(engine, *scenarios.values())
     if out_dir is not None:
@@ -126,16 +128,9 @@ def compare_command(
     return 0
 
 
-def scenarios_at(
-    base: Scenario, rate: str, rtt: str, axes: Mapping[str, str]
-) -> dict[Key, Scenario]:
+def scenarios_at(base: Scenario, axes: Mapping[str, str]) -> dict[Key, Scenario]:
     """Return what to run, by buffer in BDP and the flows of the model's kind."""
-    scenario, lists = with_constants(base, {"rate": rate, "rtt": rtt})
-    if lists:
-        raise ScenarioError("compare is at one rate and RTT; say one of each")
-    return {
-        (buffer_bdp(point), point.groups[0].flows): point for _, point in points_of(scenario, axes)
-    }
+    return {(buffer_bdp(point), point.groups[0].flows): point for _, point in points_of(base, axes)}
 
 
 def buffer_bdp(scenario: Scenario) -> float:

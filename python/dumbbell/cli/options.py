@@ -2,44 +2,94 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
+import inspect
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.models import OptionInfo
 
 from dumbbell.congestion_control.linux_tree import use_linux_tree
-from dumbbell.errors import ScenarioError
-from dumbbell.quantities.quantity import Time, expand
+from dumbbell.errors import ScenarioError, nearest
 from dumbbell.scenario import Group, Scenario
+from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, field_meant, fields_of
 
 __all__ = [
-    "Buffer",
-    "CacheFlag",
-    "Ecn",
-    "EcnThreshold",
-    "Engine",
-    "Flows",
-    "Jitter",
-    "Jobs",
-    "Json",
-    "LinuxTreeOption",
-    "Loss",
-    "Out",
-    "Rate",
-    "Rtt",
-    "Rwnd",
-    "Sample",
-    "Seed",
-    "Settings",
-    "Show",
-    "SimulatorCacheFlag",
-    "Sndbuf",
-    "Start",
-    "TimeOption",
-    "What",
-    "base_scenario",
-]
+    "OUTPUT", "SETTABLE", "CacheFlag", "Engine", "Fields", "Jobs", "Json", "LinuxTreeOption", "Out",
+    "Show", "SimulatorCacheFlag", "What", "base_scenario", "field_option", "single_values",
+    "unknown_option", "with_field_options",
+]  # fmt: skip
+
+#: Panel of `--help` for what becomes of the result.
+OUTPUT = "Output"
+
+#: The fields that options set, as they were written; a command with `with_field_options` takes it.
+Fields = Mapping[str, Any]
+
+#: Each field with an option, in the order of `--help`.
+SETTABLE: Mapping[str, Field[Any, Any]] = {
+    name: field
+    for panel in (PATH, FLOWS, RUN)
+    for owner in (Scenario, Group)
+    for name, field in fields_of(owner).items()
+    if field.has_option and field.panel == panel
+}
+
+
+def field_option(name: str, note: str = "", **settings: Any) -> OptionInfo:
+    """Return the option of a field.
+
+    Parameters
+    ----------
+    name
+        The field.
+    note
+        What ``--help`` adds to its description.
+    settings
+        Of `typer.Option`, instead of the field's.
+    """
+    field = SETTABLE[name]
+    is_flag = field.kind.is_flag
+    per_group = "One for all groups, or one per group: `0s,10s`." if field.per_group else ""
+    option: OptionInfo = typer.Option(
+        f"{field.option}/--no-{field.option[2:]}" if is_flag else field.option,
+        **{
+            "metavar": "" if is_flag else field.kind.metavar,
+            "help": " ".join(filter(None, (field.doc, per_group, note))),
+            "rich_help_panel": field.panel,
+            "show_default": field.default_text,
+            **settings,
+        },
+    )
+    return option
+
+
+def with_field_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Replace a command's parameter `fields` by an option for each field of a scenario."""
+    signature = inspect.signature(command, eval_str=True)
+    parameters = []
+    for parameter in signature.parameters.values():
+        if parameter.name != "fields":
+            parameters.append(parameter)
+            continue
+        for name, field in SETTABLE.items():
+            of = bool | None if field.kind.is_flag else str | None
+            option = Annotated[of, field_option(name)]  # type: ignore[valid-type]
+            parameters.append(
+                inspect.Parameter(name, parameter.kind, default=None, annotation=option)
+            )
+
+    @functools.wraps(command)
+    def call(**arguments: Any) -> int:
+        given = {name: arguments.pop(name) for name in SETTABLE}
+        fields = {name: value for name, value in given.items() if value is not None}
+        return command(**arguments, fields=fields)
+
+    call.__annotations__ = {each.name: each.annotation for each in parameters}
+    vars(call)["__signature__"] = signature.replace(parameters=parameters)
+    return call
 
 
 def _use_linux_tree(root: Path | None) -> Path | None:
@@ -58,63 +108,13 @@ What = Annotated[
         show_default=False,
     ),
 ]
-Rate = Annotated[str | None, typer.Option(help="Bottleneck's capacity.", show_default="50mbit")]
-RateSteps = Annotated[
-    str | None,
-    typer.Option(help="Later capacities: `10s:5mbit, 20s:50mbit`.", show_default="none"),
-]
-RttSteps = Annotated[
-    str | None,
-    typer.Option(help="Later base RTTs: `20s:80ms, 40s:40ms`.", show_default="none"),
-]
-EcnThreshold = Annotated[
-    str | None,
-    typer.Option(
-        help="Backlog above which ECN-capable packets are marked: `20pkt`, `0.2bdp`, `30kB`.",
-        show_default="none",
-    ),
-]
-Ecn = Annotated[
-    bool | None,
-    typer.Option(
-        "--ecn/--no-ecn",
-        help="Classic ECN (RFC 3168) on the flows; `dctcp` has ECN unasked.",
-        show_default="no ECN",
-    ),
-]
-Loss = Annotated[
-    str | None,
-    typer.Option(help="Random loss ahead of the bottleneck: `0.1%`.", show_default="none"),
-]
-Rtt = Annotated[str | None, typer.Option(help="Base RTT.", show_default="40ms")]
-Buffer = Annotated[
-    str | None,
-    typer.Option(help="Drop-tail buffer: `2bdp`, `500kB`, `64pkt`.", show_default="1bdp"),
-]
-Flows = Annotated[int | None, typer.Option(help="Flows of each group.", show_default="1")]
-TimeOption = Annotated[
-    str | None,
-    typer.Option("--time", help="How long; on the kernel, real time.", show_default="60s"),
-]
-Seed = Annotated[int | None, typer.Option(help="Seed of every random draw.", show_default="1")]
-Start = Annotated[
-    str | None,
-    typer.Option(help="When flows start: one time, or one per group: `0s,10s`.", show_default="0s"),
-]
-Jitter = Annotated[
-    str | None, typer.Option(help="Each flow starts this much later at most.", show_default="100ms")
-]
-Rwnd = Annotated[str | None, typer.Option(help="Receive window.", show_default="1GiB, never binds")]
-Sndbuf = Annotated[str | None, typer.Option(help="Send buffer.", show_default="1GiB, never binds")]
-Sample = Annotated[
-    str | None, typer.Option(help="Interval of the time series; 0s: none.", show_default="10ms")
-]
 Engine = Annotated[
     str,
     typer.Option(
         "--engine",
         metavar="simulator|kernel",
-        help="What runs it: the simulator, or this machine's Linux TCP (`dumbbell doctor`).",
+        help="The simulator, or this machine's Linux TCP (`dumbbell doctor`).",
+        rich_help_panel=RUN,
     ),
 ]
 Jobs = Annotated[
@@ -122,8 +122,10 @@ Jobs = Annotated[
     typer.Option(
         "--jobs",
         min=1,
-        help="Runs at a time. On the kernel they share the cores in real time: more than one only "
-        "where the verdicts stay OK.",
+        metavar="N",
+        help="Runs at a time. On the kernel they share the cores in real time: use more than one "
+        "only if the verdicts stay OK.",
+        rich_help_panel=RUN,
         show_default="all cores; on the kernel 1",
     ),
 ]
@@ -131,26 +133,40 @@ CacheFlag = Annotated[
     bool | None,
     typer.Option(
         "--cache/--no-cache",
-        help="Take runs that were done before from the cache, and keep new ones there; runs on "
-        "the kernel are measurements, and are only with `--cache`.",
-        show_default="the simulator's",
+        help="Reuse runs from the cache and keep new ones there. Runs on the kernel are "
+        "measurements: they are cached only with `--cache`.",
+        rich_help_panel=RUN,
+        show_default="simulator only",
     ),
 ]
 SimulatorCacheFlag = Annotated[
     bool,
     typer.Option(
         "--cache/--no-cache",
-        help="Take the simulator's runs that were done before from the cache (`dumbbell cache`); "
-        "runs on the kernel are measured each time.",
+        help="Reuse the simulator's runs from the cache (`dumbbell cache`); runs on the kernel "
+        "are measured each time.",
+        rich_help_panel=RUN,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)
+]
 Show = Annotated[
-    bool, typer.Option("--show", help="Open the page in the browser, or print where it is.")
+    bool,
+    typer.Option(
+        "--show",
+        help="Open the page in the browser, or print where it is.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", help="Save the run to this directory: run.json and Parquet tables."),
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Save the run to this directory: run.json and Parquet tables.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 LinuxTreeOption = Annotated[
     Path | None,
@@ -158,8 +174,9 @@ LinuxTreeOption = Annotated[
         "--linux-tree",
         metavar="DIR",
         envvar="DUMBBELL_LINUX_TREE",
-        help="Linux source tree: `vegas` and other names that are not built in are its "
-        "`net/ipv4/tcp_vegas.c`.",
+        help="Linux source tree in which names that are not built in are looked up: `vegas` is "
+        "its `net/ipv4/tcp_vegas.c`.",
+        rich_help_panel=FLOWS,
         callback=_use_linux_tree,
         is_eager=True,
         show_default=False,
@@ -167,81 +184,95 @@ LinuxTreeOption = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What the command line sets; None leaves a file's word or the default."""
+def unknown_option(problem: Any) -> str:
+    """Return the message about an option that a command does not have."""
+    option, command = problem.option_name, problem.ctx.command
+    known = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
+    meant = field_meant(option, [Scenario, Group])
+    if option == "--csv":
+        return f"no such option: {option}; use --out DIR, then `dumbbell export DIR --csv`"
+    if option == "--cc" or (meant and meant.name == "cc"):
+        return f"no such option: {option}; congestion controls are arguments: `copa cubic`"
+    if meant and meant.option in known:
+        return f"no such option: {option}; did you mean `{meant.option}`?"
+    words = sorted(name[2:] for name in known if name.startswith("--"))
+    near = nearest(option.strip("-"), words).replace("mean `", "mean `--")
+    if "did you mean" not in near:
+        near = f"; `{problem.ctx.command_path} --help` lists the options"
+    return f"no such option: {option}{near}"
 
-    rate: str | None = None
-    rtt: str | None = None
-    buffer: str | None = None
-    flows: int | None = None
-    time: str | None = None
-    seed: int | None = None
-    sample: str | None = None
-    start: str | None = None
-    jitter: str | None = None
-    rwnd: str | None = None
-    sndbuf: str | None = None
-    rate_steps: str | None = None
-    rtt_steps: str | None = None
-    ecn_threshold: str | None = None
-    ecn: bool | None = None
-    loss: str | None = None
 
-    def scenario_words(self) -> dict[str, Any]:
-        """Return what is set of the scenario's own words."""
-        return self._set(
-            "rate", "rtt", "buffer", "time", "seed", "sample", "rate_steps", "rtt_steps",
-            "ecn_threshold", "loss",
-        )  # fmt: skip
+def single_values(fields: Fields, command: str) -> dict[str, Any]:
+    """Return what options set; refuse lists of values.
 
-    def group_words(self) -> dict[str, Any]:
-        """Return what is set of the groups' words."""
-        return self._set("flows", "jitter", "rwnd", "sndbuf", "ecn")
-
-    def starts(self, groups: int) -> list[dict[str, Any]]:
-        """Return what is set of each group's start."""
-        if self.start is None:
-            return [{}] * groups
-        starts = expand(self.start, "start", Time.examples)
-        if len(starts) not in (1, groups):
+    Parameters
+    ----------
+    fields
+        By field, as written.
+    command
+        Which takes one value of each.
+    """
+    for name, text in fields.items():
+        field = SETTABLE[name]
+        if not field.per_group and isinstance(text, str) and field.kind.is_list(text):
+            values = len(field.kind.split(text, name))
+            instead = "; use `dumbbell sweep`" if command == "run" else ""
             raise ScenarioError(
-                f"start `{self.start}` names {len(starts)} times for {groups} groups"
+                f"`{field.option} {text}` lists {values} values, but `dumbbell {command}` takes "
+                f"one{instead}",
+                key=name,
             )
-        return [{"start": start} for start in (starts * groups)[:groups]]
-
-    def _set(self, *names: str) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in values.items() if value is not None}
+    return {name: SETTABLE[name].from_option(value) for name, value in fields.items()}
 
 
-def base_scenario(what: list[str], settings: Settings) -> Scenario:
+def base_scenario(what: list[str], values: Mapping[str, Any]) -> Scenario:
     """Build the scenario that arguments and options name.
 
     Parameters
     ----------
     what
         Congestion controls, or one scenario file.
-    settings
-        Options; they go before a file's words.
+    values
+        By field, as Python has them; they replace a file's.
     """
+    words: dict[str, Any] = {}
+    tables: list[dict[str, Any]] = [{"cc": cc} for cc in split_mix(what)]
     files = [word for word in what if word.endswith(".toml")]
-    if not files:
-        starts = settings.starts(len(what))
-        groups = [
-            Group(cc, **settings.group_words(), **start)
-            for cc, start in zip(what, starts, strict=True)
-        ]
-        return Scenario(groups, **settings.scenario_words())
-    if len(what) > 1:
-        raise ScenarioError(f"`{files[0]}` is a whole scenario; name it alone")
-    # Through the file's words, so that a setting replaces a value before it is checked against
-    # the others.
-    words = Scenario.from_toml(files[0]).to_dict()
-    tables = words.pop("group")
-    starts = settings.starts(len(tables))
-    changed = [
-        Group(**{**table, **settings.group_words(), **start})
-        for table, start in zip(tables, starts, strict=True)
-    ]
-    return Scenario(changed, **{**words, **settings.scenario_words()})
+    if files:
+        if len(what) > 1:
+            raise ScenarioError(
+                f"scenario file `{files[0]}` cannot be combined with other arguments"
+            )
+        # Through the file's words, so that an option replaces a value before it is checked against
+        # the others.
+        words = Scenario.from_toml(files[0]).to_dict()
+        tables = words.pop("group")
+    for name, value in values.items():
+        if name in fields_of(Scenario):
+            words[name] = value
+            continue
+        for table, each in zip(tables, per_group(name, value, len(tables)), strict=True):
+            table[name] = each
+    return Scenario([Group(**table) for table in tables], **words)
+
+
+def split_mix(what: list[str]) -> list[str]:
+    """Return a group for each argument; ``copa+cubic`` alone is two."""
+    if len(what) == 1 and "+" in what[0] and not Path(what[0]).exists():
+        return what[0].split("+")
+    return what
+
+
+def per_group(name: str, value: Any, groups: int) -> list[Any]:
+    """Return each group's value of an option."""
+    field = SETTABLE[name]
+    if not (field.per_group and isinstance(value, str)):
+        return [value] * groups
+    values = field.kind.split(value, name)
+    if len(values) not in (1, groups):
+        raise ScenarioError(
+            f"`{field.option} {value}` lists {len(values)} values for {groups} groups; "
+            "use one, or one per group",
+            key=name,
+        )
+    return (values * groups)[:groups]

@@ -20,7 +20,7 @@ from dumbbell.cli.capture import (
     tidying,
 )
 from dumbbell.cli.console import out, paint, print_json, progress_bar, table
-from dumbbell.cli.options import Settings, base_scenario
+from dumbbell.cli.options import base_scenario, single_values
 from dumbbell.quantities.quantity import Rate
 from dumbbell.run import Run, run
 from dumbbell.run.directory import check_place
@@ -33,25 +33,11 @@ __all__ = ["print_run", "run_command"]
 MAX_FLOW_ROWS = 16
 
 
+@options.with_field_options
 def run_command(
     what: options.What,
-    rate: options.Rate = None,
-    rtt: options.Rtt = None,
-    buffer: options.Buffer = None,
-    flows: options.Flows = None,
-    time: options.TimeOption = None,
-    seed: options.Seed = None,
-    start: options.Start = None,
-    jitter: options.Jitter = None,
-    rwnd: options.Rwnd = None,
-    sndbuf: options.Sndbuf = None,
-    sample: options.Sample = None,
-    rate_steps: options.RateSteps = None,
-    rtt_steps: options.RttSteps = None,
+    fields: options.Fields,
     linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
-    ecn_threshold: options.EcnThreshold = None,
-    ecn: options.Ecn = None,
-    loss: options.Loss = None,
     engine: options.Engine = SIMULATOR,
     json: options.Json = False,
     show: options.Show = False,
@@ -64,12 +50,7 @@ def run_command(
 
     Exits with 1 if the verdict is INVALID: the result is printed, but not to be used.
     """
-    settings = Settings(
-        rate=rate, rtt=rtt, buffer=buffer, flows=flows, time=time, seed=seed, sample=sample,
-        start=start, jitter=jitter, rwnd=rwnd, sndbuf=sndbuf, rate_steps=rate_steps,
-        rtt_steps=rtt_steps, ecn_threshold=ecn_threshold, ecn=ecn, loss=loss,
-    )  # fmt: skip
-    scenario = base_scenario(what, settings)
+    scenario = base_scenario(what, single_values(fields, "run"))
     captures = captures_of(capture, capture_points, capture_snap, out_dir)
     check_engine(engine, scenario)
     if out_dir is not None:

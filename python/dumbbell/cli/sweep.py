@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +19,7 @@ from dumbbell.cli.capture import (
     tidying,
 )
 from dumbbell.cli.console import error, note, out, print_json, progress_bar
-from dumbbell.cli.options import Settings, base_scenario
+from dumbbell.cli.options import OUTPUT, base_scenario
 from dumbbell.cli.sweep_table import sweep_table
 from dumbbell.errors import ScenarioError
 from dumbbell.plots.paper_figure import save_for_print
@@ -29,8 +30,10 @@ from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import SIMULATOR
 from dumbbell.runs import Progress, SweepInterrupted
 from dumbbell.runs.record_directory import file_digest
+from dumbbell.scenario.fields import RUN
 from dumbbell.sweeps import Sweep, SweepResult
 from dumbbell.sweeps.sweep_directory import ROWS, place_of
+from dumbbell.sweeps.until_ci import check_metric
 from dumbbell.verdict import INVALID, WARN
 
 __all__ = ["sweep_command"]
@@ -42,14 +45,20 @@ MAX_FAILED_LINES = 5
 #: Fewer points of an axis are a table's; more panels are no figure's.
 MIN_POINTS, MAX_PANELS = 3, 24
 
+#: Panel of `--help` for axes and repetitions.
+SWEEP = "Sweep"
+#: Metric of `--until-ci`.
+DEFAULT_METRIC = "goodput_bps"
+
 What = Annotated[list[str] | None, *options.What.__metadata__]
 AxisOptions = Annotated[
     list[str] | None,
     typer.Option(
         "--axis",
         metavar="NAME=VALUES",
-        help="Any field of a scenario: `jitter=0ms,50ms`, of one group `copa.flows=1..16`, "
-        "`1.cc=cubic,bbr`, or a parameter, `copa.mode_window_rtts=2..16`. Repeatable.",
+        help="Any field of a scenario (`jitter=0ms,50ms`), of one group (`copa.flows=1..16`, "
+        "`1.cc=cubic,bbr`), or a parameter (`copa.mode_window_rtts=2..16`). Repeatable.",
+        rich_help_panel=SWEEP,
     ),
 ]
 Zips = Annotated[
@@ -58,12 +67,15 @@ Zips = Annotated[
         "--zip",
         metavar="NAME,NAME",
         help="Axes that change together instead of being crossed. Repeatable.",
+        rich_help_panel=SWEEP,
     ),
 ]
 Reps = Annotated[
     int | None,
     typer.Option(
+        metavar="N",
         help="Repetitions of each cell, each with the next seed; with --until-ci, the fewest.",
+        rich_help_panel=SWEEP,
         show_default="1; with --until-ci 5",
     ),
 ]
@@ -74,17 +86,33 @@ UntilCi = Annotated[
         metavar="2%|0.5Mbit/s",
         help="Repeat each cell until the 95 % confidence interval of --metric is within this of "
         "its mean, for every group.",
+        rich_help_panel=SWEEP,
         show_default=False,
     ),
 ]
-Metric = Annotated[str, typer.Option(help="Metric for --until-ci.")]
-MaxReps = Annotated[int, typer.Option(min=1, help="The most repetitions for --until-ci.")]
+Metrics = Annotated[
+    str | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME,…",
+        help="Metrics of the table (`dumbbell metrics`); the first is that of --until-ci.",
+        rich_help_panel=SWEEP,
+        show_default="the usual ones; for --until-ci goodput_bps",
+    ),
+]
+MaxReps = Annotated[
+    int,
+    typer.Option(
+        min=1, metavar="N", help="Most repetitions for --until-ci.", rich_help_panel=SWEEP
+    ),
+]
 Warmup = Annotated[
     str | None,
     typer.Option(
-        help="Leave so much of each run's start out of every metric; `auto` finds how much.",
+        help="Leave this much of each run's start out of every metric; `auto` detects how much.",
         metavar="TIME|auto",
-        show_default="count all",
+        rich_help_panel=SWEEP,
+        show_default="none",
     ),
 ]
 Cluster = Annotated[
@@ -92,6 +120,7 @@ Cluster = Annotated[
     typer.Option(
         metavar="ADDRESS",
         help="Run on a Dask cluster: its scheduler's address, `tcp://10.0.0.1:8786`.",
+        rich_help_panel=RUN,
         show_default=False,
     ),
 ]
@@ -99,35 +128,24 @@ Resume = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Go on with the sweep that was begun in a directory; name nothing else to run.",
+        help="Resume the sweep in DIR; takes no other arguments.",
+        rich_help_panel=OUTPUT,
         show_default=False,
     ),
 ]
 
 
+@options.with_field_options
 def sweep_command(
+    fields: options.Fields,
     what: What = None,
-    rate: axes.Rates = None,
-    rtt: axes.Rtts = None,
-    buffer: axes.Buffers = None,
-    flows: axes.Counts = None,
     axis: AxisOptions = None,
     zipped: Zips = None,
     reps: Reps = None,
     until_ci: UntilCi = None,
-    metric: Metric = "goodput_bps",
+    metric: Metrics = None,
     max_reps: MaxReps = 100,
     warmup: Warmup = None,
-    time: options.TimeOption = None,
-    seed: options.Seed = None,
-    start: options.Start = None,
-    jitter: options.Jitter = None,
-    rwnd: options.Rwnd = None,
-    sndbuf: options.Sndbuf = None,
-    sample: options.Sample = None,
-    ecn_threshold: options.EcnThreshold = None,
-    ecn: options.Ecn = None,
-    loss: options.Loss = None,
     linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     engine: options.Engine = SIMULATOR,
     jobs: options.Jobs = None,
@@ -138,8 +156,10 @@ def sweep_command(
         Path | None,
         typer.Option(
             "--out",
+            metavar="DIR",
             help="Write the sweep to this directory as it runs, with time series and figures. "
-            "One that was begun there is gone on with.",
+            "Resumes a sweep already started there.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     resume: Resume = None,
@@ -149,50 +169,46 @@ def sweep_command(
 ) -> int:
     """Run every combination of the axes' values, repeated, and sum up each metric.
 
-    Simulated on all cores; on the kernel one run after the other. Runs that were done before, with
-    the same scenario, seed and builds, come from the cache (`dumbbell cache`).
+    A field with several values is an axis: a list `a,b,c`, a doubling range `a..b` or even steps
+    `a..b/n`; steps are separated by `;`. Simulated on all cores; on the kernel one run after the
+    other. Runs with the same scenario, seed and builds come from the cache (`dumbbell cache`).
     """
+    metrics = [name.strip() for name in (metric or "").split(",") if name.strip()]
+    for name in metrics:
+        check_metric(name)
     if resume is not None:
-        others = (rate, rtt, buffer, flows, zipped, reps, until_ci, warmup, time, seed, start,
-                  jitter, rwnd, sndbuf, sample, ecn_threshold, ecn, loss)  # fmt: skip
-        check_alone(what, axis, out_dir, others)
+        others = (what, axis, out_dir, fields, zipped, reps, until_ci, warmup)
+        check_alone(is_other=any(other not in (None, {}, []) for other in others))
         sweep, out_dir = Sweep.resume(resume), resume
     else:
         if not what:
             raise ScenarioError("name congestion controls, like `copa cubic`, or a scenario file")
-        settings = Settings(
-            time=time, seed=seed, sample=sample, start=start, jitter=jitter, rwnd=rwnd,
-            sndbuf=sndbuf, ecn_threshold=ecn_threshold, ecn=ecn, loss=loss,
-        )  # fmt: skip
-        zips = [words.split(",") for words in zipped or []]
-        named = axes.named_axes(rate, rtt, buffer, flows)
-        more = axes.other_axes(axis or [], named)
-        base, lists = axes.with_constants(
-            base_scenario(what, settings), named, [name.strip() for words in zips for name in words]
+        zips = [[name.strip() for name in words.split(",")] for words in zipped or []]
+        constants, lists = axes.constants_and_lists(
+            fields, kept=[name for words in zips for name in words]
         )
+        more = axes.other_axes(axis or [], fields)
         sweep = Sweep(
-            base, {**lists, **more}, zipped=zips,
-            reps=reps, until_ci=until_ci, metric=metric, max_reps=max_reps, warmup=warmup,
-            engine=engine,
+            base_scenario(what, constants), {**lists, **more}, zipped=zips,
+            reps=reps, until_ci=until_ci, metric=metrics[0] if metrics else DEFAULT_METRIC,
+            max_reps=max_reps, warmup=warmup, engine=engine,
         )  # fmt: skip
     captures = captures_of(capture, capture_points, capture_snap, out_dir)
     if out_dir is not None:
         check_parent(out_dir)
     how = {"jobs": jobs, "cluster": cluster, "cache": cache, "out": out_dir}
     result = run_sweep(sweep, how, captures)
-    show(result, out_dir, json=json)
+    show(result, out_dir, metrics, json=json)
     return 1 if result.failed else 0
 
 
-def check_alone(
-    what: list[str] | None, axis: list[str] | None, out_dir: Path | None, others: tuple[Any, ...]
-) -> None:
-    """Refuse a resumed sweep that is said to be another one."""
-    if what or axis or out_dir or any(other is not None for other in others):
+def check_alone(*, is_other: bool) -> None:
+    """Refuse to resume a sweep as another one."""
+    if is_other:
         raise ScenarioError(
-            "`--resume DIR` goes on with the sweep as it was begun; name no congestion controls, "
-            "axes, repetitions or `--out`; for more repetitions, repeat the first command with "
-            "more `--reps` and the same `--out`"
+            "`--resume DIR` runs the sweep as it was started: it cannot be combined with "
+            "congestion controls, fields, axes, repetitions or `--out`; for more repetitions, "
+            "repeat the first command with more `--reps` and the same `--out`"
         )
 
 
@@ -225,12 +241,12 @@ def captured_places(sweep: Sweep, out_dir: Path | None) -> list[Path]:
     return [place_of(out_dir, cell, rep) for cell in sweep.design.cells for rep in range(reps)]
 
 
-def show(result: SweepResult, out_dir: Path | None, *, json: bool) -> None:
-    """Print a sweep, and draw it beside its runs."""
+def show(result: SweepResult, out_dir: Path | None, metrics: Sequence[str], *, json: bool) -> None:
+    """Print a sweep, and draw it into the directory of its runs."""
     if json:
         print_json(json_module.dumps(to_documents(result), indent=2, allow_nan=False))
     else:
-        out().print(sweep_table(result))
+        out().print(sweep_table(result, metrics))
     for line in result.notes:
         note(line)
     if out_dir is not None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dumbbell.cli.console import table
+from dumbbell.metrics import METRICS
 from dumbbell.statistics import known, mean_and_interval
 from dumbbell.sweeps import Cell, SweepResult
 from dumbbell.sweeps.design import label_of
@@ -21,28 +24,32 @@ __all__ = ["sweep_table"]
 Row = Mapping[str, Any]
 #: In place of a verdict where there is no run, and of the numbers.
 FAILED, NOTHING = "FAILED", "-"
-COLUMNS = (
-    "cell", "rep", "group", "verdict", "goodput_per_flow_bps", "utilization",
-    "queue_delay_mean_us", "jain",
-)  # fmt: skip
+KEYS = ("cell", "rep", "group", "verdict")
 
 
-def sweep_table(result: SweepResult) -> object:
-    """Lay out each cell: its groups' goodput per flow, queueing delay, fairness, verdict.
+def sweep_table(result: SweepResult, metrics: Sequence[str] = ()) -> object:
+    """Lay out each cell: its metrics and its verdict.
 
     Means over the repetitions, from three on with their confidence intervals. A cell whose runs
     all failed has no numbers; one of which some did says how many.
+
+    Parameters
+    ----------
+    result
+        The sweep.
+    metrics
+        By name; without them goodput per flow, utilisation, queueing delay and fairness.
     """
     axes = [axis.name for axis in result.axes]
     counts = result.plan.until_ci is not None or len(set(result.reps.values())) > 1
+    values = metric_columns(result, metrics) if metrics else usual_columns(result)
     columns = (
-        *(axes or ["run"]),
-        *(["runs"] if counts else []),
-        *(f"{head}\nMbit/s/flow" for head in group_heads(result)),
-        "used\n%", "queueing delay\nmean ms", "Jain", "verdict",
+        *(axes or ["run"]), *(["runs"] if counts else []), *(value.head for value in values),
+        "verdict",
     )  # fmt: skip
+    names = dict.fromkeys((*KEYS, *(value.metric for value in values)))
     of_cell: dict[int, list[Row]] = defaultdict(list)
-    for row in result.rows.select(COLUMNS).to_pylist():
+    for row in result.rows.select(list(names)).to_pylist():
         of_cell[row["cell"]].append(row)
     failed = Counter(cell for cell, _ in result.failed)
     rows = []
@@ -52,12 +59,63 @@ def sweep_table(result: SweepResult) -> object:
             continue
         labels = [label_of(cell.values[name]) for name in axes] or ["all"]
         count = [str(result.reps[cell.index])] if counts else []
-        blank = [NOTHING] * (len(columns) - len(labels) - len(count) - 1)
-        values = cell_columns(measured) if measured else (*blank, FAILED)
+        numbers = [value.write(measured) if measured else NOTHING for value in values]
+        verdict = worst([row["verdict"] for row in measured]) if measured else FAILED
         if measured and failed[cell.index]:
-            values = (*values[:-1], f"{values[-1]}, {failed[cell.index]} {FAILED}")
-        rows.append((*labels, *count, *values))
+            verdict += f", {failed[cell.index]} {FAILED}"
+        rows.append((*labels, *count, *numbers, verdict))
     return table("", columns, rows)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of numbers: a metric of a group, or of the run if there is no group."""
+
+    metric: str
+    head: str
+    group: int | None = None
+    scale: float = 1.0
+    digits: int = 2
+    has_interval: bool = True
+
+    def write(self, rows: Sequence[Row]) -> str:
+        """Write the mean of a cell's rows; a dash where the metric has no value."""
+        group = rows[0]["group"] if self.group is None else self.group
+        values = known([row[self.metric] for row in rows if row["group"] == group])
+        scaled = [value * self.scale for value in values]
+        if not self.has_interval:
+            return f"{float(np.mean(scaled)) if scaled else math.nan:.{self.digits}f}"
+        return mean_and_interval(scaled, self.digits) if scaled else "–"
+
+
+def usual_columns(result: SweepResult) -> list[Column]:
+    """Return the columns of a table whose metrics are not named."""
+    goodput = [
+        Column("goodput_per_flow_bps", f"{head}\nMbit/s/flow", group, 1e-6)
+        for group, head in enumerate(group_heads(result))
+    ]
+    return [
+        *goodput,
+        Column("utilization", "used\n%", scale=100, digits=1, has_interval=False),
+        Column("queue_delay_mean_us", "queueing delay\nmean ms", None, 1e-3, 1, False),
+        Column("jain", "Jain", digits=3, has_interval=False),
+    ]
+
+
+def metric_columns(result: SweepResult, names: Sequence[str]) -> list[Column]:
+    """Return the columns of metrics: a group's has one for each group."""
+    columns = []
+    for metric in (METRICS[name] for name in names):
+        title = f"{metric.title}\n{metric.shown_unit}".strip()
+        of_groups = enumerate(group_heads(result)) if metric.per == "group" else [(None, "")]
+        columns += [
+            Column(
+                metric.name, f"{head}\n{title}".strip(), group, metric.scale,
+                2 if metric.shown_unit else 3,
+            )
+            for group, head in of_groups
+        ]  # fmt: skip
+    return columns
 
 
 def group_heads(result: SweepResult) -> list[str]:
@@ -87,29 +145,3 @@ def reading_order(result: SweepResult) -> Callable[[Cell], tuple[int, ...]]:
         )
 
     return order
-
-
-def cell_columns(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return what is said of a cell."""
-    groups = sorted({row["group"] for row in rows})
-    per_group = [goodput_of([row for row in rows if row["group"] == group]) for group in groups]
-    runs = [row for row in rows if row["group"] == groups[0]]
-    return (
-        *per_group,
-        f"{100 * mean_of(runs, 'utilization'):.1f}",
-        f"{mean_of(runs, 'queue_delay_mean_us') / 1e3:.1f}",
-        f"{mean_of(runs, 'jain'):.3f}",
-        worst([row["verdict"] for row in runs]),
-    )
-
-
-def goodput_of(rows: Sequence[Row]) -> str:
-    """Write a group's goodput per flow; a dash where no flow of it runs after the warm-up."""
-    values = known([row["goodput_per_flow_bps"] for row in rows])
-    return mean_and_interval([value / 1e6 for value in values]) if values else "–"
-
-
-def mean_of(rows: Sequence[Row], metric: str) -> float:
-    """Return a metric's mean over the repetitions."""
-    known = [row[metric] for row in rows if row[metric] is not None]
-    return float(np.mean(known)) if known else float("nan")

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from dumbbell.cli import axes, options
 from dumbbell.cli.console import note_cache, out, print_json, progress_bar, table
-from dumbbell.cli.options import Settings, base_scenario
+from dumbbell.cli.options import OUTPUT, base_scenario
 from dumbbell.compare import measurements
 from dumbbell.compare.xval import CrossValidation, XvalCase, xval
 from dumbbell.compare.xval_table import (
@@ -27,6 +27,7 @@ from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.runs import Cache, Progress, SweepInterrupted
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.fields import RUN
 from dumbbell.sweeps.design import group_names
 from dumbbell.verdict import Reason
 
@@ -46,60 +47,72 @@ What = Annotated[
 ]
 
 
+@options.with_field_options
 def xval_command(
     what: What,
-    rate: axes.Rates = None,
-    rtt: axes.Rtts = None,
-    buffer: axes.Buffers = None,
-    flows: axes.Counts = None,
+    fields: options.Fields,
     reps: Annotated[
-        int, typer.Option(min=1, help="Repetitions on the kernel, each with the next seed.")
+        int,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Repetitions on the kernel, each with the next seed.",
+            rich_help_panel=RUN,
+        ),
     ] = 3,
     simulator_reps: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Repetitions in the simulator.", show_default="10, or as on the kernel"
+            min=1,
+            metavar="N",
+            help="Repetitions in the simulator.",
+            rich_help_panel=RUN,
+            show_default="10, or as on the kernel",
         ),
     ] = None,
-    time: options.TimeOption = None,
-    seed: options.Seed = None,
-    start: options.Start = None,
-    jitter: options.Jitter = None,
-    rwnd: options.Rwnd = None,
-    sndbuf: options.Sndbuf = None,
-    sample: options.Sample = None,
     jobs: Annotated[
         int,
-        typer.Option(min=1, help="Runs on the kernel at a time; more than one share its cores."),
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Runs on the kernel at a time; they share its cores.",
+            rich_help_panel=RUN,
+        ),
     ] = 1,
     cache: options.SimulatorCacheFlag = True,
     json: options.Json = False,
     out_dir: Annotated[
-        Path, typer.Option("--out", help="Directory for the runs and report.html.")
+        Path,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Directory for the runs and report.html.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = Path("results/xval"),
     save: Annotated[
         Path | None,
-        typer.Option(help="Write the measurements on the kernel to this JSON file too."),
+        typer.Option(
+            metavar="FILE",
+            help="Also write the measurements on the kernel to this JSON file.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
 ) -> int:
     """Run the same scenarios in the simulator and on the kernel, and compare.
 
-    A table of share, RTT, inflight, retransmissions, queueing delay and drops with the differences
-    and their confidence intervals; a page with both engines' time series over one another. Runs on
-    the kernel take their own time: repetitions × scenarios × `--time`. Exits with 1 if a scenario
-    has no run on the kernel that is not INVALID.
+    Prints share, RTT, inflight, retransmissions, queueing delay and drops with the differences and
+    their confidence intervals, and writes a page with both engines' time series. A field with
+    several values (`1,4`, `0.5..64bdp`) makes a scenario for each. Runs on the kernel are in real
+    time: repetitions × scenarios × `--time`. Exits with 1 if all runs on the kernel of a scenario
+    are INVALID.
     """
-    fixed = Settings(
-        time=time, seed=seed, sample=sample, start=start, jitter=jitter, rwnd=rwnd, sndbuf=sndbuf
-    )
-    axes_said = axes.named_axes(rate, rtt, buffer, flows)
+    constants, lists = axes.constants_and_lists(fields)
     cases = named(
         [
             (words, cell.label, scenario)
             for words in mixes(what)
-            for cell, scenario in axes.points_of(
-                *axes.with_constants(base_scenario(words, fixed), axes_said)
-            )
+            for cell, scenario in axes.points_of(base_scenario(words, constants), lists)
         ]
     )
     for engine in (SIMULATOR, KERNEL):

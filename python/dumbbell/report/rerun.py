@@ -1,4 +1,4 @@
-"""How to run a sweep again: its command line."""
+"""The command line that runs a sweep again."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import shlex
 from collections.abc import Sequence
 
 from dumbbell.run.engine import SIMULATOR
+from dumbbell.scenario import Group, Scenario
+from dumbbell.scenario.fields import fields_of
 from dumbbell.sweeps import SweepResult
 
 __all__ = ["rerun_text", "seeds_text"]
-
-#: Axes that have an option of their own.
-OPTIONS = ("rate", "rtt", "buffer", "flows")
 
 
 def rerun_text(result: SweepResult) -> str:
@@ -19,12 +18,12 @@ def rerun_text(result: SweepResult) -> str:
     plan = result.plan
     words = ["dumbbell", "sweep" if result.axes else "run", "scenario.toml"]
     for axis in result.axes:
-        separator = ";" if axis.name in ("rate_steps", "rtt_steps") else ","
-        values = separator.join(axis.labels)
-        if axis.name in OPTIONS:
-            words += [f"--{axis.name}", values]
+        field = fields_of(Scenario).get(axis.name) or fields_of(Group).get(axis.name)
+        if field is not None and field.takes_list:
+            words += [field.option, field.kind.separator.join(axis.labels)]
         else:
-            words += ["--axis", f"{axis.name}={values}"]
+            separator = "," if field is None else field.kind.separator
+            words += ["--axis", f"{axis.name}={separator.join(axis.labels)}"]
     for names in result.design.dims:
         words += ["--zip", ",".join(names)] if len(names) > 1 else []
     words += ["--reps", str(plan.reps)] if plan.reps > 1 else []

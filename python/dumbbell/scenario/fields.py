@@ -7,7 +7,7 @@ of commands, the axis of sweeps, labels, the reference in docs/scenario.md and t
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from types import EllipsisType
 from typing import Any, Generic, TypeVar, overload
 
@@ -16,8 +16,8 @@ from dumbbell.quantities.plain_value import to_plain
 from dumbbell.scenario.kinds import Kind
 
 __all__ = [
-    "FLOWS", "PATH", "RUN", "Field", "Of", "Tables", "documented", "fields_of",
-    "suggest", "to_engine", "to_words",
+    "FLOWS", "PATH", "RUN", "Field", "Of", "Tables", "documented", "field_meant",
+    "fields_of", "suggest", "to_engine", "to_words",
 ]  # fmt: skip
 
 #: Panels of ``--help`` and the reference. What is in `RUN` does not change what is run on what.
@@ -137,6 +137,16 @@ class Field(Generic[V, A]):
         return f"--{self.name.replace('_', '-')}"
 
     @property
+    def takes_list(self) -> bool:
+        """Whether a sweep's option may list values."""
+        return self.has_option and self.is_axis and not (self.per_group or self.kind.is_flag)
+
+    def from_option(self, value: Any) -> Any:
+        """Return what the constructor takes for one value of the option."""
+        is_text = isinstance(value, str) and not self.per_group
+        return self.kind.from_text(value, self.name) if is_text else value
+
+    @property
     def doc(self) -> str:
         """What it is, in a sentence."""
         return self.__doc__ or ""
@@ -220,7 +230,14 @@ def to_engine(owner: object, scenario: object) -> dict[str, Any]:
     return resolved
 
 
-def suggest(word: str, owners: Iterable[type], others: Iterable[str] = ()) -> str:
+def field_meant(word: str, owners: Iterable[type]) -> Field[Any, Any] | None:
+    """Return the field that has a word as a synonym: `rate` for ``bandwidth``."""
+    plain = word.strip("-").lower().replace("-", "_")
+    fields = (field for owner in owners for field in fields_of(owner).values())
+    return next((field for field in fields if plain in field.synonyms), None)
+
+
+def suggest(word: str, owners: Sequence[type], others: Iterable[str] = ()) -> str:
     """Return ``; did you mean `rate`?`` for ``bandwidth``.
 
     Parameters
@@ -232,14 +249,10 @@ def suggest(word: str, owners: Iterable[type], others: Iterable[str] = ()) -> st
     others
         Further words that are known there.
     """
-    fields: Mapping[str, Field[Any, Any]] = {
-        name: field for owner in owners for name, field in fields_of(owner).items()
-    }
-    plain = word.lower().replace("-", "_")
-    for name, field in fields.items():
-        if plain in field.synonyms:
-            return f"; did you mean `{name}`?"
-    return nearest(word, [*fields, *others])
+    meant = field_meant(word, owners)
+    if meant is not None:
+        return f"; did you mean `{meant.name}`?"
+    return nearest(word, [*(name for owner in owners for name in fields_of(owner)), *others])
 
 
 def documented(owner: type[T]) -> type[T]:

@@ -45,10 +45,13 @@ class Kind(ABC, Generic[V_co]):
         What ``--help`` and the reference call it.
     separator
         What is between the values of a list on the command line.
+    is_flag
+        Whether it is true or false.
     """
 
     metavar: str
     separator: ClassVar[str] = ","
+    is_flag: ClassVar[bool] = False
 
     @abstractmethod
     def parse(self, value: Any, what: str) -> V_co:
@@ -57,6 +60,10 @@ class Kind(ABC, Generic[V_co]):
     def from_text(self, text: str, what: str) -> Any:  # noqa: ARG002 -- others name it in errors
         """Return what `parse` takes for a value written on the command line."""
         return text
+
+    def is_list(self, text: str) -> bool:
+        """Whether text written on the command line lists values."""
+        return self.separator in text or ".." in text
 
     def split(self, text: str, what: str) -> list[Any]:  # noqa: ARG002 -- others name it in errors
         """Return the values of a list written on the command line, as `parse` takes them."""
@@ -120,6 +127,9 @@ class Changes(Kind[S]):
 
     separator = ";"  # a comma is between two steps
 
+    def is_list(self, text: str) -> bool:
+        return self.separator in text
+
     def __init__(self, steps: type[S]) -> None:
         self.steps = steps
         self.metavar = f"TIME:{Measure.NAMES[steps.kind][0]},…"
@@ -154,6 +164,7 @@ class Flag(Kind[bool]):
     """True or false."""
 
     metavar = "true|false"
+    is_flag = True
 
     def parse(self, value: Any, what: str) -> bool:
         return check_flag(value, what)
@@ -169,6 +180,12 @@ class Text(Kind[str]):
 
     def parse(self, value: Any, what: str) -> str:
         return check_text(value, what)
+
+    def is_list(self, text: str) -> bool:  # noqa: ARG002
+        return False
+
+    def split(self, text: str, what: str) -> list[str]:  # noqa: ARG002
+        return [text]
 
 
 class Cc(Kind[CongestionControlChoice]):

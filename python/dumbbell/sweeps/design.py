@@ -11,7 +11,7 @@ from typing import Any
 from dumbbell.errors import ScenarioError
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.group_labels import short_paths
-from dumbbell.sweeps.field import Field, field_of
+from dumbbell.sweeps.field import AxisField, field_of
 
 __all__ = ["Axis", "Cell", "Design", "group_names", "label_of", "make_design"]
 
@@ -23,18 +23,18 @@ MAX_LABEL_BYTES = 230
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of a sweep.
+    """An axis of a sweep.
 
     Attributes
     ----------
     name
         The field it changes: ``buffer``, ``copa.flows``.
     unit
-        Of its numbers; None when they have none, or it is of words.
+        Of its numbers; None if they have none, or the values are not numbers.
     values
         As a scenario has them: ``Buffer("2bdp")``, 4.
     numbers
-        The values as numbers in `unit`; None when they are words, or of several units.
+        The values as numbers in `unit`; None if they are not numbers, or of several units.
     """
 
     name: str
@@ -192,12 +192,12 @@ def check_labels(design: Design) -> None:
         seen[cell.label] = cell.index
 
 
-def make_axis(field: Field, values: Sequence[Any] | str) -> Axis:
+def make_axis(field: AxisField, values: Sequence[Any] | str) -> Axis:
     """Read an axis's values."""
     read = field.expand(values) if isinstance(values, str) else [field.parse(v) for v in values]
     if not read:
         raise ScenarioError(f"axis `{field.name}` has no values", key="axis")
-    return Axis(field.name, field.unit(read), tuple(read), field.numbers(read))
+    return Axis(field.name, field.kind.unit(read), tuple(read), field.kind.numbers(read))
 
 
 def without_doubles(axis: Axis) -> Axis:
@@ -216,14 +216,14 @@ def check_zipped(axes: Mapping[str, Axis], zipped: Sequence[Sequence[str]]) -> N
     for names in zipped:
         for name in names:
             if name not in axes:
-                raise ScenarioError(f"zip: `{name}` is no axis of this sweep", key="zip")
+                raise ScenarioError(f"zip: `{name}` is not an axis of this sweep", key="zip")
             if name in seen:
-                raise ScenarioError(f"zip: `{name}` is named twice", key="zip")
+                raise ScenarioError(f"zip: `{name}` is given twice", key="zip")
             seen.add(name)
         lengths = {name: len(axes[name].values) for name in names}
         if len(set(lengths.values())) > 1:
-            said = ", ".join(f"`{name}` has {count}" for name, count in lengths.items())
-            raise ScenarioError(f"zip: {said} values; give them as many as one another", key="zip")
+            counts = ", ".join(f"`{name}` has {count}" for name, count in lengths.items())
+            raise ScenarioError(f"zip: {counts} values; use as many for each", key="zip")
 
 
 def label_of(value: Any) -> str:

@@ -1,55 +1,26 @@
-"""Fields of a scenario that can be an axis of a sweep: ``buffer``, ``1.cc``, ``copa.flows``."""
+"""What a sweep can vary: fields of a scenario or its groups, and parameters.
+
+``buffer``, ``copa.flows``, ``1.cc``, ``copa.mode_window_rtts``.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.congestion_control import CongestionControlChoice, describe
-from dumbbell.congestion_control.choice import parse_integer
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.quantities.plain_value import check_count, check_flag, to_plain
-from dumbbell.quantities.quantity import (
-    Buffer,
-    Loss,
-    Quantity,
-    Rate,
-    Size,
-    Time,
-    expand,
-    expand_counts,
-)
-from dumbbell.quantities.steps import RateSteps, RttSteps, Steps
-from dumbbell.scenario import Scenario
-from dumbbell.scenario.scenario import MAX_FLOWS
+from dumbbell.errors import ScenarioError
+from dumbbell.quantities.plain_value import to_plain
+from dumbbell.scenario import Group, Scenario
+from dumbbell.scenario.fields import fields_of, suggest
+from dumbbell.scenario.kinds import Integer, Kind
 
-__all__ = ["Field", "field_of"]
-
-#: Fields of the scenario itself. Its seed is no axis: repetitions have their own.
-OF_SCENARIO: Mapping[str, type] = {
-    "rate": Rate, "rtt": Time, "buffer": Buffer, "time": Time, "sample": Time,
-    "rate_steps": RateSteps, "rtt_steps": RttSteps, "ecn_threshold": Buffer, "loss": Loss,
-}  # fmt: skip
-#: Fields of every group, or of one: ``1.rtt``.
-OF_GROUP: Mapping[str, type] = {
-    "cc": CongestionControlChoice, "flows": int, "rtt": Time, "start": Time, "jitter": Time,
-    "stop": Time, "size": Size, "rwnd": Size, "sndbuf": Size, "tso": bool, "delayed_ack": bool,
-    "mss": Size, "ecn": bool,
-}  # fmt: skip
-#: The unit of a field's numbers, where its type does not say.
-UNITS = {"rate": "bps", "rtt": "ms", "jitter": "ms", "sample": "ms", "loss": "pct"}
-BUFFER_UNITS = {"bdp": "bdp", "B": "bytes", "pkt": "pkts"}
-#: Base units (ns, bit/s, bytes, parts per billion) in one of these.
-SCALES = {"bps": 1.0, "ms": 1e6, "s": 1e9, "bytes": 1.0, "pct": 1e7}
-#: Parts of a list of congestion controls that are further parameters: ``delta=2``.
-PARAMETER = re.compile(r"\s*\w+\s*=[^:]*")
+__all__ = ["AxisField", "field_of"]
 
 
 @dataclass(frozen=True)
-class Field:
-    """A field of a scenario, and whose it is.
+class AxisField:
+    """A field or parameter that an axis names.
 
     Attributes
     ----------
@@ -58,18 +29,18 @@ class Field:
     key
         The field's own name: ``mode_window_rtts``.
     kind
-        Type of its values; None for a parameter of a congestion control, an integer.
+        Of its values.
     groups
-        Indices of the groups that have it; None when it is the scenario's.
-    parameter_unit
-        Of a parameter, as its congestion control declares it.
+        Indices of the groups that have it; None for the scenario.
+    is_parameter
+        Whether it is a congestion control's parameter.
     """
 
     name: str
     key: str
-    kind: Any
+    kind: Kind[Any]
     groups: tuple[int, ...] | None = None
-    parameter_unit: str = ""
+    is_parameter: bool = False
 
     def parse(self, value: Any) -> Any:
         """Read one value: ``"2bdp"``, ``4``, ``Buffer("2bdp")``.
@@ -77,61 +48,16 @@ class Field:
         Raises
         ------
         ScenarioError
-            It is no value of this field.
+            The field cannot have the value.
         """
-        if self.kind is None:
-            return value if is_whole(value) else parse_integer(str(value), self.name)
-        if self.kind is int:
-            count = int(value) if isinstance(value, str) and value.isdecimal() else value
-            return check_count(int(count) if is_whole(count) else count, self.name, MAX_FLOWS)
-        if self.kind is bool:
-            return check_flag({"true": True, "false": False}.get(str(value), value), self.name)
-        if self.kind is Buffer:
-            return Buffer.parse(value, self.name)
-        if issubclass(self.kind, Steps | CongestionControlChoice):
-            return self.kind.parse(value)
-        return self.kind.parse(value, self.name)
+        given = self.kind.from_text(value, self.name) if isinstance(value, str) else value
+        return self.kind.parse(given, self.name)
 
     def expand(self, text: str) -> list[Any]:
         """Read a list as the command line has it: ``0.5..64bdp``, ``1,4``, ``copa,bbr``."""
-        return [self.parse(part) for part in self._split(text)]
-
-    def _split(self, text: str) -> Iterable[Any]:
         if not text.strip():
-            raise ScenarioError(f"axis `{self.name}` has no values; say `{self.name}=…`")
-        if self.kind is CongestionControlChoice:
-            return split_congestion_controls(text)
-        if self.kind in (RateSteps, RttSteps):
-            return text.split(";")  # a comma is between two steps
-        if self.kind is int:
-            return expand_counts(text, self.name)
-        if self.kind is None:
-            return expand_integers(text, self.name)
-        if self.kind is Buffer or issubclass(self.kind, Quantity):
-            return expand(text, self.name, self.kind.examples)
-        return [part.strip() for part in text.split(",")]
-
-    def unit(self, values: Iterable[Any]) -> str | None:
-        """Return the unit of the values' numbers; None without one."""
-        if self.kind is None:
-            return self.parameter_unit or None
-        if self.kind is Buffer:
-            units = {value.unit for value in values}
-            return BUFFER_UNITS[units.pop()] if len(units) == 1 else None
-        default = {Rate: "bps", Time: "s", Size: "bytes"}.get(self.kind)
-        return UNITS.get(self.key, default)
-
-    def numbers(self, values: Iterable[Any]) -> tuple[float, ...] | None:
-        """Return the values as numbers of that unit; None when they are none."""
-        values = tuple(values)
-        unit = self.unit(values)
-        if self.kind in (None, int):
-            return tuple(float(value) for value in values)
-        if self.kind is Buffer:
-            return tuple(float(value.amount) for value in values) if unit else None
-        if unit is None:
-            return None
-        return tuple(int(value) / SCALES[unit] for value in values)
+            raise ScenarioError(f"axis `{self.name}` has no values; use `{self.name}=…`")
+        return [self.parse(part) for part in self.kind.split(text, self.name)]
 
     def set(self, words: dict[str, Any], groups: list[dict[str, Any]], value: Any) -> None:
         """Put a value into a scenario's words.
@@ -147,7 +73,7 @@ class Field:
             words[self.key] = to_plain(value)
             return
         for index in self.groups:
-            if self.kind is None:
+            if self.is_parameter:
                 cc = CongestionControlChoice.parse(groups[index]["cc"])
                 changed = CongestionControlChoice(cc.name, {**cc.params, self.key: value})
                 groups[index]["cc"] = str(changed)
@@ -155,12 +81,7 @@ class Field:
                 groups[index][self.key] = to_plain(value)
 
 
-def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number of any library's, and no flag."""
-    return hasattr(value, "__index__") and not isinstance(value, bool)
-
-
-def field_of(name: str, scenario: Scenario) -> Field:
+def field_of(name: str, scenario: Scenario) -> AxisField:
     """Find the field that an axis names.
 
     Parameters
@@ -169,35 +90,35 @@ def field_of(name: str, scenario: Scenario) -> Field:
         ``rate``; ``flows`` of every group; ``1.flows`` or ``copa.flows`` of some; with a parameter,
         ``copa.mode_window_rtts`` or ``0.mode_window_rtts``.
     scenario
-        Which says what groups there are.
+        Whose groups it may name.
 
     Raises
     ------
     ScenarioError
-        There is no such field.
+        There is no such field, or it cannot vary.
     """
     name = name.strip()
-    if name in OF_SCENARIO:
-        return Field(name, name, OF_SCENARIO[name])
-    every = tuple(range(len(scenario.groups)))
-    if name in OF_GROUP:
-        return Field(name, name, OF_GROUP[name], every)
-    if name == "seed":
-        raise ScenarioError("`seed` is no axis; say `reps`: each has the next seed", key="axis")
     whose, dot, key = name.rpartition(".")
-    if not dot:
-        raise ScenarioError(
-            f"axis `{name}` is no field of a scenario{nearest(name, [*OF_SCENARIO, *OF_GROUP])}",
-            key="axis",
-        )
-    groups = groups_named(whose, name, scenario)
-    if key in OF_GROUP:
-        return Field(name, key, OF_GROUP[key], groups)
-    return Field(name, key, None, groups, parameter_unit(name, key, groups, scenario))
+    of_scenario, of_group = fields_of(Scenario).get(key), fields_of(Group).get(key)
+    field = of_group if dot else of_scenario or of_group
+    if field is not None and not field.is_axis:
+        reps = "; use `reps`: each has the next seed" if key == "seed" else ""
+        raise ScenarioError(f"`{key}` cannot be an axis{reps}", key="axis")
+    if dot:
+        groups = groups_named(whose, name, scenario)
+    elif field is None:
+        hint = suggest(name, [Scenario, Group])
+        raise ScenarioError(f"axis `{name}` is not a field of a scenario{hint}", key="axis")
+    else:
+        groups = tuple(range(len(scenario.groups)))
+    if field is None:
+        unit = parameter_unit(name, key, groups, scenario)
+        return AxisField(name, key, Integer(unit), groups, is_parameter=True)
+    return AxisField(name, key, field.kind, None if field is of_scenario else groups)
 
 
 def groups_named(whose: str, name: str, scenario: Scenario) -> tuple[int, ...]:
-    """Find groups by their index or their congestion control's name."""
+    """Find groups by their index or the name of their congestion control."""
     if whose.isdecimal() and whose.isascii() and int(whose) < len(scenario.groups):
         return (int(whose),)
     found = tuple(i for i, group in enumerate(scenario.groups) if group.cc.name == whose)
@@ -210,7 +131,7 @@ def groups_named(whose: str, name: str, scenario: Scenario) -> tuple[int, ...]:
 
 
 def parameter_unit(name: str, key: str, groups: tuple[int, ...], scenario: Scenario) -> str:
-    """Return a parameter's unit; refuse one that no such congestion control has."""
+    """Return a parameter's unit; refuse one that its congestion control does not have."""
     units = [""]
     for index in groups:
         cc = scenario.groups[index].cc
@@ -222,27 +143,8 @@ def parameter_unit(name: str, key: str, groups: tuple[int, ...], scenario: Scena
         if key not in parameters:
             raise ScenarioError(
                 f"axis `{name}`: `{key}` is neither a group's field nor a parameter of "
-                f"`{cc.name}`{nearest(key, [*OF_GROUP, *parameters])}",
+                f"`{cc.name}`{suggest(key, [Group], parameters)}",
                 key="axis",
             )
         units.append(parameters[key].unit)
     return units[-1]
-
-
-def split_congestion_controls(text: str) -> list[str]:
-    """Split ``copa,copa:a=1,b=2,bbr`` into its three congestion controls."""
-    parts: list[str] = []
-    for part in text.split(","):
-        if parts and ":" in parts[-1] and PARAMETER.fullmatch(part):
-            parts[-1] += f",{part.strip()}"
-        else:
-            parts.append(part.strip())
-    return parts
-
-
-def expand_integers(text: str, what: str) -> list[int]:
-    """Expand a list of whole numbers: ``-1,0,5``, and ``2..16``, which doubles."""
-    values: list[int] = []
-    for part in (part.strip() for part in text.split(",")):
-        values += expand_counts(part, what) if ".." in part else [parse_integer(part, what)]
-    return values
