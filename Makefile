@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 # Where maturin installs, and where crates/cc looks for ziglang if there is no clang.
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
-.PHONY: help run test lint format docs bench bench-kernel fuzz build clean
+.PHONY: help run test lint format docs bench bench-kernel fuzz build wheel test-wheel clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -79,5 +79,20 @@ $(VENV)/.judges:
 			--no-install-recommends tcptrace tshark tcpdump; } >/dev/null 2>&1 || true; }
 	@touch $@
 
+# A target needs Rust's standard library: rustup target add aarch64-unknown-linux-gnu
+WHEEL_TARGETS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
+
+wheel: $(VENV)/.dependencies ## wheels of the release in dist/, for every Linux with glibc 2.28 or newer
+	@for target in $(WHEEL_TARGETS); do \
+		[ -d "$$(rustc --print target-libdir --target $$target)" ] \
+			|| { echo "note: no wheel for $$target; run \`rustup target add $$target\`" >&2; continue; }; \
+		$(BIN)/maturin build --release --quiet --zig --compatibility manylinux_2_28 --target $$target --out dist \
+			|| exit 1; \
+	done
+	@ls -l dist/*.whl
+
+test-wheel: build ## dist/'s wheel in bare Debian 12 and 13, as root with debootstrap
+	tests/clean_root.sh bookworm trixie
+
 clean: ## remove what was built
-	rm -rf $(VENV) target results docs/_build docs/_generated
+	rm -rf $(VENV) target dist results docs/_build docs/_generated
