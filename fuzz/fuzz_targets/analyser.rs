@@ -1,4 +1,4 @@
-//! Any packets, as a capture or as facts without headers: the analysis ends without a panic, and adds up.
+//! Any packets, as a capture or as header fields: the analysis ends without a panic, and adds up.
 
 #![no_main]
 
@@ -11,10 +11,10 @@ use dumbbell_capture::{
 };
 use libfuzzer_sys::fuzz_target;
 
-/// Bytes of a packet's facts; a change of one byte changes one fact.
+/// Bytes of a packet's fields; a change of one byte changes one field.
 const FACTS_BYTES: usize = 16;
 
-/// Where the directions of eight connections are: numbers are mostly near the last ones.
+/// Positions of the directions of eight connections: numbers are mostly near the last ones.
 #[derive(Default)]
 struct Connections {
     time_ns: u64,
@@ -112,7 +112,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&choice, bytes)) = bytes.split_first() else {
         return;
     };
-    // Little room, so that giving up views and rows is tried too.
+    // Small limits, so that giving up views and rows is tested too.
     let options = AnalysisOptions {
         interval_ns: (choice & 1 != 0).then_some(1_000_000),
         series_bins: 8,

@@ -1,4 +1,4 @@
-//! Any bytes as a frame of any link type: no panic, and a cut frame says nothing else than a whole one.
+//! Any bytes as a frame of any link type: no panic, and a cut frame never contradicts a whole one.
 
 #![no_main]
 
@@ -6,7 +6,7 @@ use dumbbell_capture::dissect::{Unread, dissect};
 use dumbbell_capture::{Checksum, LinkType, SackBlocks, TcpPacket};
 use libfuzzer_sys::fuzz_target;
 
-/// The packet without what a cut may take away.
+/// The packet without what a cut may remove.
 fn fixed_facts(packet: TcpPacket) -> TcpPacket {
     TcpPacket {
         mss: None,
@@ -20,7 +20,8 @@ fn fixed_facts(packet: TcpPacket) -> TcpPacket {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    // The first bytes choose the link type and how much longer than what is captured the frame was.
+    // The first bytes choose the link type and how much longer the frame was than its captured
+    // part.
     let Some((&[t0, t1, more], frame)) = bytes.split_first_chunk() else {
         return;
     };

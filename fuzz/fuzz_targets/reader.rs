@@ -7,7 +7,7 @@ use std::io::{self, Cursor, Read};
 use dumbbell_capture::{ReadCounts, Reader, TcpPacket};
 use libfuzzer_sys::fuzz_target;
 
-/// A source that gives few bytes at a time, not always the same number.
+/// A source that returns few bytes at a time, in varying numbers.
 struct Trickle {
     bytes: Cursor<Vec<u8>>,
     reads: usize,
@@ -21,7 +21,7 @@ impl Read for Trickle {
     }
 }
 
-/// What a packet tells, mixed into one number: a capture that unpacks to gigabytes must not be kept.
+/// A packet's fields hashed into one number: a capture that unpacks to gigabytes must not be kept.
 fn mix(sum: u64, packet: &TcpPacket) -> u64 {
     let facts = [
         u64::from(packet.interface),
@@ -61,7 +61,7 @@ fuzz_target!(|bytes: &[u8]| {
         bytes: Cursor::new(bytes.to_vec()),
         reads: 0,
     }));
-    // How much a decompressor puts out before it finds damage depends on how it is read.
+    // How much a decompressor returns before it finds damage depends on how it is read.
     let is_compressed = bytes.starts_with(&[0x1f, 0x8b]) || bytes.get(1..3) == Some(&[0xb5, 0x2f]);
     let is_damaged = |read: &Option<(u64, ReadCounts)>| {
         read.as_ref()

@@ -33,20 +33,20 @@ __all__ = [
 ]
 
 class EngineError(ValueError):
-    """The engine refuses the scenario; the message is for the user."""
+    """The engine rejects the scenario; the message is for the user."""
 
 class CongestionControlFault(EngineError):
-    """A congestion control did what no TCP can go on with; the message is for the user."""
+    """A congestion control violated the contract; the message is for the user."""
 
 class Cancelled(Exception):
     """The run was cancelled through its `Control`."""
 
 class CaptureError(ValueError):
-    """A capture cannot be read, or has not what was asked of it; the message is for the user."""
+    """A capture cannot be read, or lacks what was requested; the message is for the user."""
 
 @final
 class Control:
-    """The handle on a run under way: how far it is, and the way to stop it."""
+    """A handle on a run in progress, to read its progress and to stop it."""
 
     def __new__(cls) -> Control: ...
     def cancel(self) -> None:
@@ -59,11 +59,11 @@ class Control:
         """Share of the run that has passed, 0 to 1."""
 
     def set_progress(self, share: float) -> None:
-        """Say what share has passed: of a run that is in another process."""
+        """Set the share that has passed, for a run in another process."""
 
 @type_check_only
 class ArrowRecordBatch:
-    """Anything with the Arrow PyCapsule interface; `pyarrow.table()` takes it as it is."""
+    """Anything with the Arrow PyCapsule interface; `pyarrow.table()` accepts it."""
 
     def __arrow_c_array__(
         self, requested_schema: object | None = None
@@ -71,7 +71,7 @@ class ArrowRecordBatch:
 
 @final
 class Output:
-    """What a run left: its summary and its tables."""
+    """The result of a run: its summary and its tables."""
 
     def summary(self) -> str:
         """The summary, as JSON."""
@@ -84,7 +84,7 @@ class Output:
 
 @type_check_only
 class CaptureConfig(Protocol):
-    """What to capture, and where to."""
+    """What to capture, and the file to write."""
 
     @property
     def path(self) -> Path: ...
@@ -99,7 +99,7 @@ class CaptureConfig(Protocol):
 
 @final
 class Socket:
-    """A copy of the sender's `tcp_sock` for the time of a call, under the kernel's names."""
+    """A copy of the sender's `tcp_sock` for the duration of a call, under the kernel's names."""
 
     @property
     def icsk_ca_state(self) -> int: ...
@@ -216,7 +216,7 @@ class Socket:
 
 @final
 class AckSample:
-    """What `pkts_acked` is told: `struct ack_sample`."""
+    """The sample passed to `pkts_acked`: `struct ack_sample`."""
 
     @property
     def pkts_acked(self) -> int: ...
@@ -227,7 +227,7 @@ class AckSample:
 
 @final
 class RateSample:
-    """What `cong_control` is told: `struct rate_sample`."""
+    """The sample passed to `cong_control`: `struct rate_sample`."""
 
     @property
     def prior_mstamp(self) -> int: ...
@@ -295,22 +295,22 @@ def describe(name_or_path: str) -> str:
 
 @final
 class ScratchDirectory:
-    """A directory for compilers; it goes with its block, or is left to whoever makes the next."""
+    """A directory for compilers, removed at the end of its `with` block or when the next is made."""
 
     def __enter__(self) -> Path: ...
     def __exit__(self, *exception: object) -> None: ...
 
 def write_storm(name_or_path: str, directory: str) -> str:
-    """Write the storm's sources and the headers to a directory; say as JSON how to build it."""
+    """Write the storm's sources and the headers to a directory; return how to build it, as JSON."""
 
 def compile_for_kernel(name_or_path: str) -> None:
     """Compile a congestion control for the running kernel, without loading it."""
 
 def verify(name_or_path: str) -> None:
-    """Load a congestion control into the running kernel, whose verifier so checks it."""
+    """Load a congestion control into the running kernel, so that its verifier checks it."""
 
 def precompile(name_or_path: str) -> None:
-    """Compile a congestion control's source for the simulator; nothing of it is run."""
+    """Compile a congestion control's source for the simulator, without running it."""
 
 def report_crashes(descriptor: int) -> None:
     """Report crashes of this process to a descriptor, in a line; the run must be in this thread."""

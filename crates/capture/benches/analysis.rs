@@ -1,10 +1,10 @@
-//! How fast captures are analysed, beside tcptrace and tshark on the same files.
+//! How fast captures are analysed, compared with tcptrace and tshark on the same files.
 //!
 //! `cargo bench -p dumbbell-capture` (or `make bench`). Files are generated into the target
 //! directory's temporary one, 1 GB each, and removed. Each tool runs in a process of its own, after
 //! a run that warms the page cache; the median CPU time of the counted runs is printed, and the
-//! largest peak of its memory. A tool that is not installed is left out, with a line that says so.
-//! tshark takes minutes and gigabytes: it reads the first file only, and once.
+//! largest peak of its memory. A tool that is not installed is skipped with a message. tshark takes
+//! minutes and gigabytes: it reads the first file only, and once.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -22,7 +22,7 @@ use generated::{Shape, write_pcap};
 
 /// Counted runs of each tool.
 const RUNS: usize = 3;
-/// What the environment says to the process that measures this analysis.
+/// Environment variable for the process that measures this analysis.
 const FILE_VARIABLE: &str = "DUMBBELL_BENCH_CAPTURE";
 
 const SHAPES: [(&str, Shape); 3] = [
@@ -43,7 +43,7 @@ const fn shape(connections: u32, window: usize, lost_one_in: u64) -> Shape {
     }
 }
 
-/// What a run took.
+/// Resources used by a run.
 #[derive(Clone, Copy)]
 struct Cost {
     cpu_s: f64,
@@ -187,7 +187,7 @@ fn processor_time(process: u32) -> io::Result<(bool, f64)> {
     ))
 }
 
-/// Removed in the end.
+/// Removed at the end.
 struct TemporaryFile(PathBuf);
 
 impl TemporaryFile {

@@ -8,19 +8,20 @@ use crate::packet::Checksum;
 /// Where the checksum is in a TCP header.
 const CHECKSUM_AT: usize = 16;
 
-/// What the checksum of a segment is worth: unknown if the segment is cut.
+/// Whether a segment's checksum is right; unknown if the segment is cut.
 pub(crate) fn tcp_checksum(ip: &IpPacket<'_>) -> Checksum {
     let field = ip.segment.get(CHECKSUM_AT..).and_then(<[u8]>::first_chunk);
     let Some(field) = field.filter(|_| ip.segment.len() == ip.segment_bytes) else {
         return Checksum::Unknown;
     };
-    // Addresses, the number of TCP and the length: folded, it does not matter in how many bits.
+    // Addresses, TCP's number and the length; after folding their width does not matter.
     let pseudo_header =
         address_sum(ip.source) + address_sum(ip.destination) + 6 + ip.segment_bytes as u64;
     if fold(pseudo_header + sum(ip.segment)) == 0xffff {
         Checksum::Good
     } else if u16::from_be_bytes(*field) == fold(pseudo_header) {
-        // Linux and others put the pseudo-header's sum there for the network card to go on from.
+        // Linux and others store the pseudo-header's sum there, from which the network card
+        // continues.
         Checksum::NotFilled
     } else {
         Checksum::Bad
@@ -34,8 +35,8 @@ fn address_sum(address: IpAddr) -> u64 {
     }
 }
 
-/// Sum of the big-endian 16-bit words; an odd byte at the end is a word's upper half. Of no capture does the
-/// sum reach 64 bits.
+/// Sum of the big-endian 16-bit words; an odd byte at the end is a word's upper half. The sum of a
+/// capture's packet never reaches 64 bits.
 fn sum(bytes: &[u8]) -> u64 {
     let (words, odd) = bytes.as_chunks::<2>();
     let words: u64 = words

@@ -1,4 +1,4 @@
-//! A connection as one capture point sees it.
+//! A connection as seen at one capture point.
 
 use std::net::IpAddr;
 
@@ -9,7 +9,7 @@ use crate::analysis::options::AnalysisOptions;
 use crate::analysis::window::Scaling;
 use crate::packet::{Endpoint, TcpFlags, TcpPacket};
 
-/// The two ends of a connection, in an order of their own: either direction has the same.
+/// The two ends of a connection, in the same order for both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Ends {
     low: (u128, u16),
@@ -42,7 +42,7 @@ impl Ends {
     }
 }
 
-/// An address as a number; an IPv4 address as IPv6 maps it.
+/// An address as a number; an IPv4 address as mapped to IPv6.
 #[inline]
 fn bits(address: IpAddr) -> u128 {
     const MAPPED: u128 = 0xffff_0000_0000;
@@ -67,7 +67,7 @@ pub(crate) struct View {
     pub(crate) connection: u64,
     pub(crate) first_ns: u64,
     pub(crate) last_ns: u64,
-    /// By [`Ends::of`]; `None` while nothing was seen of it.
+    /// By [`Ends::of`]; `None` while nothing has been seen of it.
     pub(crate) directions: [Option<Box<Direction>>; 2],
     destination: [Endpoint; 2],
     first_direction: usize,
@@ -77,13 +77,13 @@ pub(crate) struct View {
     pub(crate) is_recorded: bool,
 }
 
-/// What a packet did.
+/// The effect of a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Effect {
-    /// Seen before: it counts no further.
+    /// Seen before: it is not counted further.
     pub(crate) is_repeated: bool,
     pub(crate) sent: SentOutcome,
-    /// Segments that are held more than before, or fewer.
+    /// Change in the number of segments held.
     pub(crate) held_segments: isize,
 }
 
@@ -105,7 +105,7 @@ impl View {
     }
 
     /// Whether a packet opens another connection between the same ends (RFC 9293 §3.6.1): a SYN
-    /// with a sequence number that cannot be of this one.
+    /// with a sequence number that cannot belong to this one.
     pub(crate) fn is_reopened_by(&self, packet: &TcpPacket, direction: usize) -> bool {
         if !packet.flags.has(TcpFlags::SYN) {
             return false;
@@ -140,7 +140,7 @@ impl View {
             .any(|this| this.counts.data_pkts > 0)
     }
 
-    /// Nothing more will come.
+    /// No more packets follow.
     pub(crate) fn close(&mut self) {
         for flight in self
             .directions
@@ -195,7 +195,7 @@ impl View {
         effect
     }
 
-    /// Whether the window is the one before. A reset's means nothing (RFC 9293 §3.8.6).
+    /// Whether the window is unchanged. That of a reset has no meaning (RFC 9293 §3.8.6).
     #[inline]
     fn on_window(&mut self, packet: &TcpPacket, direction: usize) -> bool {
         let scaling = self.scaling(direction);
@@ -301,7 +301,7 @@ impl View {
         }
     }
 
-    /// The window that limits a direction's data, and what else the other side said.
+    /// The window that limits a direction's data, and what else the other side announced.
     #[inline]
     fn data_context(
         &self,

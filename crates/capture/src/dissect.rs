@@ -1,7 +1,8 @@
-//! A captured frame to the facts of its TCP packet.
+//! Turns a captured frame into the header fields of its TCP packet.
 //!
-//! Headers are read here and not by etherparse, which writes ours: it gives up a TCP header whose options are
-//! cut, as snap lengths do, knows neither loopback nor cooked v2 frames, and takes ten times as long.
+//! Headers are not parsed by etherparse, which writes ours: it rejects a TCP header whose options
+//! are cut, as snap lengths do, does not support loopback and cooked v2 frames, and takes ten times
+//! as long.
 
 use crate::checksum::tcp_checksum;
 use crate::ip::IpPacket;
@@ -9,7 +10,7 @@ use crate::link_layer::LinkType;
 use crate::packet::{Checksum, Endpoint, TcpPacket};
 use crate::tcp::TcpHeader;
 
-/// Why a frame gives no TCP packet.
+/// Why a frame contains no usable TCP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
     /// Neither IPv4 nor IPv6.
@@ -22,12 +23,12 @@ pub enum Unread {
     CutHeader,
     /// Lengths contradict each other.
     BadLength,
-    /// Not a link type that is known here.
+    /// Not a supported link type.
     UnknownLinkType,
 }
 
-/// Reads the headers of `frame`, which was `wire_bytes` long before the capture cut it. What only the capture
-/// knows (interface, time, mark) is left 0.
+/// Reads the headers of `frame`, which was `wire_bytes` long before the capture cut it. Fields that
+/// depend on the capture (interface, time, mark) remain 0.
 #[inline]
 pub fn dissect(
     link_type: LinkType,

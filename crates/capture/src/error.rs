@@ -9,34 +9,34 @@ pub enum Error {
     /// It cannot be opened.
     #[error("cannot open {name}: {source}")]
     Open {
-        /// What was to be opened.
+        /// The file.
         name: String,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
     /// It is open, but cannot be read.
     #[error("cannot read {name}: {source}")]
     Read {
-        /// What was to be read.
+        /// The file or input.
         name: String,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
     /// It has no bytes.
-    #[error("{name} is empty; say a capture in pcap or pcapng")]
+    #[error("{name} is empty; use a capture in pcap or pcapng")]
     Empty {
-        /// What was to be read.
+        /// The file or input.
         name: String,
     },
-    /// It begins as no capture does.
+    /// Its first bytes are not those of a capture.
     #[error(
-        "{name} is no capture: {uncompressed}it begins with {first_bytes}; say a file in pcap or pcapng, \
-         as tcpdump and Wireshark write them"
+        "{name} is not a capture: {uncompressed}it begins with {first_bytes}; use a file in pcap or pcapng, \
+         as written by tcpdump and Wireshark"
     )]
     NotACapture {
-        /// What was to be read.
+        /// The file or input.
         name: String,
-        /// A word about compression, or nothing.
+        /// Text about compression, or empty.
         uncompressed: &'static str,
         /// Its first bytes in hexadecimal.
         first_bytes: String,

@@ -1,6 +1,6 @@
-//! Frames written: Ethernet, IPv4 and TCP headers from their facts, as Linux lays them out.
+//! Writes frames: Ethernet, IPv4 and TCP headers in Linux's layout.
 //!
-//! The payload is zeros, so the checksum is right whatever a snap length cuts off. Headers and
+//! The payload is zeros, so the checksum is right even if a snap length cuts it off. Headers and
 //! checksums are etherparse's.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -14,10 +14,10 @@ use crate::packet::{SackBlocks, TcpFlags};
 /// TTL of a packet that no router has touched, as Linux sets it.
 const TTL: u8 = 64;
 
-/// Bytes of TCP options at most.
+/// Largest number of bytes of TCP options.
 const MAX_OPTIONS_BYTES: usize = 40;
 
-/// What a checksum over the payload runs over.
+/// Zeros for a checksum over the payload.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 /// A TCP segment in an IPv4 packet in an Ethernet frame.
@@ -47,17 +47,17 @@ pub struct FrameFacts {
     pub timestamps: Option<(u32, u32)>,
     /// Window-scale option.
     pub window_scale: Option<u8>,
-    /// SACK blocks; those that find no room beside the other options are left out.
+    /// SACK blocks; those that do not fit next to the other options are omitted.
     pub sack: SackBlocks,
     /// Payload, zeros; at most what an IPv4 packet holds.
     pub payload_bytes: u16,
 }
 
 impl FrameFacts {
-    /// Writes the headers into `frame`, whose content goes. The frame's payload follows as zeros: a
-    /// capture that keeps more than the headers says `frame.resize(kept_bytes, 0)`.
+    /// Replaces the content of `frame` by the headers. The frame's payload is zeros: a capture that
+    /// keeps more than the headers calls `frame.resize(kept_bytes, 0)`.
     ///
-    /// A payload that does not fit in an IPv4 packet is cut to what does.
+    /// A payload that does not fit in an IPv4 packet is cut.
     pub fn write_headers(&self, frame: &mut Vec<u8>) {
         let mut tcp = self.tcp_header();
         let most_bytes = usize::from(u16::MAX) - Ipv4Header::MIN_LEN - tcp.header_len();
@@ -109,7 +109,7 @@ impl FrameFacts {
         tcp
     }
 
-    /// The options in Linux's order, padded with no-operations in front.
+    /// The options in Linux's order, preceded by no-operations as padding.
     fn list_options(&self, options: &mut OptionList) {
         use TcpOptionElement::{
             MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted,

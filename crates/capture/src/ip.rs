@@ -1,4 +1,4 @@
-//! IP headers of captured packets (RFC 791, RFC 8200), with what comes before the TCP header.
+//! IP headers of captured packets (RFC 791, RFC 8200), with everything up to the TCP header.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -6,22 +6,22 @@ use crate::dissect::Unread;
 
 const TCP: u8 = 6;
 
-/// What an IP header says, and what it carries.
+/// The fields of an IP header, and its payload.
 pub(crate) struct IpPacket<'a> {
     pub(crate) source: IpAddr,
     pub(crate) destination: IpAddr,
     pub(crate) ecn: u8,
     pub(crate) id: Option<u16>,
     pub(crate) ttl: u8,
-    /// What is captured of the TCP segment, without anything behind it.
+    /// The captured part of the TCP segment, without what follows it.
     pub(crate) segment: &'a [u8],
     /// Length of the segment on the wire.
     pub(crate) segment_bytes: usize,
 }
 
 impl<'a> IpPacket<'a> {
-    /// Reads `packet`, which was `wire_bytes` long before it was cut. Where offload left the length in the
-    /// header 0, the length on the wire counts.
+    /// Reads `packet`, which was `wire_bytes` long before it was cut. If offload left the length in
+    /// the header 0, the length on the wire is used.
     #[inline]
     pub(crate) fn parse(packet: &'a [u8], wire_bytes: usize) -> Result<Self, Unread> {
         match packet.first().map(|first| first >> 4) {
@@ -91,7 +91,7 @@ impl<'a> IpPacket<'a> {
     }
 }
 
-/// How many bytes of extension headers stand before the TCP header.
+/// Number of bytes of extension headers before the TCP header.
 fn extension_bytes(first: u8, payload: &[u8]) -> Result<usize, Unread> {
     /// Numbers of extension headers: <https://www.iana.org/assignments/ipv6-parameters>.
     const HOP_BY_HOP: u8 = 0;

@@ -1,4 +1,4 @@
-//! Captures: written by both engines, read from anyone, and analysed per connection.
+//! Captures: written by both engines, read from any source, and analysed per connection.
 
 #![forbid(unsafe_code)]
 

@@ -1,10 +1,10 @@
-//! What stands before the IP header of a captured frame: <https://www.tcpdump.org/linktypes.html>.
+//! Headers before the IP header of a captured frame: <https://www.tcpdump.org/linktypes.html>.
 
 use std::fmt;
 
 use crate::dissect::Unread;
 
-/// Number of a link type, as capture files have it.
+/// Number of a link type in capture files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LinkType(pub u32);
 
@@ -13,9 +13,9 @@ impl LinkType {
     pub const NULL: Self = Self(0);
     /// Ethernet.
     pub const ETHERNET: Self = Self(1);
-    /// Raw IP, as the number is in files of some BSDs.
+    /// Raw IP, in files of some BSDs.
     pub const RAW_12: Self = Self(12);
-    /// Raw IP, as the number is in files of OpenBSD.
+    /// Raw IP, in files of OpenBSD.
     pub const RAW_14: Self = Self(14);
     /// Raw IP.
     pub const RAW: Self = Self(101);
@@ -63,7 +63,7 @@ impl fmt::Display for LinkType {
 /// EtherTypes of the protocols looked for.
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
-/// EtherTypes of tags: IEEE 802.1Q, 802.1ad, and what was used for the outer tag before.
+/// EtherTypes of tags: IEEE 802.1Q, 802.1ad, and an older one for the outer tag.
 const TAGS: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
 const TAG_BYTES: usize = 4;
 
@@ -87,8 +87,8 @@ fn by_ether_type(frame: &[u8], type_at: usize, payload_at: usize) -> Result<&[u8
     }
 }
 
-/// Loopback frames begin with the address family as a 32-bit number: AF_INET is 2 everywhere, AF_INET6 is
-/// 10, 24, 28 or 30 by system. Which byte order it has is told by which bytes are 0.
+/// Loopback frames begin with the address family as a 32-bit number: AF_INET is 2 everywhere,
+/// AF_INET6 is 10, 24, 28 or 30 by system. Its byte order follows from which bytes are 0.
 fn by_address_family(frame: &[u8]) -> Result<&[u8], Unread> {
     let (family, packet) = frame.split_first_chunk::<4>().ok_or(Unread::CutHeader)?;
     let family = match *family {

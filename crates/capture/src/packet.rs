@@ -1,4 +1,4 @@
-//! A TCP packet as a capture shows it: the facts of its headers.
+//! A TCP packet as captured: the fields of its headers.
 
 use std::net::IpAddr;
 
@@ -24,9 +24,9 @@ impl TcpFlags {
     pub const RST: u16 = 0x004;
     /// Push.
     pub const PSH: u16 = 0x008;
-    /// The acknowledgment number counts.
+    /// The acknowledgment number is valid.
     pub const ACK: u16 = 0x010;
-    /// The urgent pointer counts.
+    /// The urgent pointer is valid.
     pub const URG: u16 = 0x020;
     /// ECN echo (RFC 3168).
     pub const ECE: u16 = 0x040;
@@ -53,7 +53,7 @@ impl SackBlocks {
     /// As many as the 40 bytes of options hold (RFC 2018 §3).
     pub const MAX: usize = 4;
 
-    /// Adds left and right edge; what does not fit is left out.
+    /// Adds left and right edge; a block that does not fit is omitted.
     #[inline]
     pub fn push(&mut self, start: u32, end: u32) {
         if let Some(block) = self.blocks.get_mut(usize::from(self.count)) {
@@ -72,18 +72,18 @@ impl SackBlocks {
 /// What is known of a TCP checksum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checksum {
-    /// Not looked at, or the packet was cut.
+    /// Not checked, or the packet was cut.
     #[default]
     Unknown,
     /// Right.
     Good,
     /// Wrong.
     Bad,
-    /// The sum over the pseudo-header only: left to the network card, captured before it.
+    /// The sum over the pseudo-header only: left to the network card, and captured before it.
     NotFilled,
 }
 
-/// A TCP packet: plain facts, no bytes.
+/// A TCP packet: header fields, no bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpPacket {
     /// Number of the interface in the capture.
@@ -98,7 +98,7 @@ pub struct TcpPacket {
     pub destination: Endpoint,
     /// Sequence number.
     pub seq: u32,
-    /// Acknowledgment number; counts when the flag ACK is set.
+    /// Acknowledgment number; valid if the flag ACK is set.
     pub ack: u32,
     /// Flags.
     pub flags: TcpFlags,
@@ -122,7 +122,7 @@ pub struct TcpPacket {
     pub timestamps: Option<(u32, u32)>,
     /// SACK blocks.
     pub sack: SackBlocks,
-    /// The capture says that the bottleneck dropped it.
+    /// The capture marks it as dropped by the bottleneck.
     pub is_marked_dropped: bool,
     /// What is known of its TCP checksum.
     pub checksum: Checksum,

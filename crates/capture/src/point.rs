@@ -1,4 +1,4 @@
-//! Where on the dumbbell packets are captured.
+//! Where on the path packets are captured.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ pub enum CapturePoint {
     Sender(u32),
     /// Host of a group's receivers, both directions.
     Receiver(u32),
-    /// What arrives at the bottleneck, dropped or not.
+    /// Packets arriving at the bottleneck, dropped or not.
     BottleneckIn,
-    /// What has left the bottleneck.
+    /// Packets leaving the bottleneck.
     BottleneckOut,
 }
 

@@ -1,4 +1,4 @@
-//! Names of capture points, and which of them are looked at.
+//! Names of capture points, and which of them are selected.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ pub(crate) struct Points {
     /// `None`: all.
     wanted: Option<Vec<String>>,
     known: HashMap<u32, Point, RandomState>,
-    /// The last interface asked for, and the answer.
+    /// The last interface checked, and the result.
     last: Option<(u32, bool)>,
 }
 
@@ -29,7 +29,7 @@ impl Points {
         }
     }
 
-    /// Whether packets of an interface are looked at.
+    /// Whether packets of an interface are selected.
     #[inline]
     pub(crate) fn has(&mut self, interface: u32, name: impl FnOnce(u32) -> Option<String>) -> bool {
         match self.last {

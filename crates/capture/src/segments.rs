@@ -28,7 +28,7 @@ const SACK: u8 = 4;
 struct Rows {
     connection: Vec<u64>,
     interface: Vec<u32>,
-    /// Direction of the packet; who is the initiator is known at the end.
+    /// Direction of the packet; the initiator is known only at the end.
     is_initiator: Vec<bool>,
     time_us: Vec<f64>,
     seq: Vec<i64>,
@@ -137,7 +137,7 @@ impl SegmentRows {
     }
 }
 
-/// What the rows of one packet share.
+/// Columns shared by the rows of one packet.
 struct Row {
     connection: u64,
     interface: u32,
@@ -173,7 +173,7 @@ impl Rows {
     }
 }
 
-/// A sequence number relative to the SYN's; to one before the first seen where there was none.
+/// A sequence number relative to the SYN's; without a SYN, to one before the first seen.
 fn relative(view: &View, direction: usize, seq: u32) -> i64 {
     let Some(this) = &view.directions[direction] else {
         return i64::from(seq);

@@ -1,8 +1,8 @@
-//! A direction over time, in bins: as many as are wanted, wider where it lasts.
+//! A direction over time, in bins; they get wider as it lasts.
 
-/// Width of an adaptive bin at first.
+/// Initial width of an adaptive bin.
 const FIRST_WIDTH_NS: u64 = 1_000_000;
-/// Most bins of a fixed width; beyond, bins widen all the same.
+/// Largest number of bins of a fixed width; beyond it, bins widen as well.
 const MAX_FIXED_BINS: usize = 1 << 17;
 /// No window known; see [`Bin::window_bytes`].
 const UNKNOWN: u64 = u64::MAX;
@@ -26,7 +26,7 @@ pub(crate) struct Bin {
 }
 
 impl Bin {
-    /// What the other side advertised last.
+    /// The window that the other side last advertised.
     pub(crate) fn window_bytes(&self) -> Option<u64> {
         (self.window_bytes != UNKNOWN).then_some(self.window_bytes)
     }
@@ -35,7 +35,7 @@ impl Bin {
         self.window_bytes = window_bytes.unwrap_or(UNKNOWN);
     }
 
-    /// Takes in what followed.
+    /// Merges the bin that followed.
     fn absorb(&mut self, later: &Self) {
         self.rtt_count += later.rtt_count;
         self.retransmitted_pkts += later.retransmitted_pkts;
@@ -49,7 +49,7 @@ impl Bin {
     }
 }
 
-/// Bins of one direction; those in which nothing happened are left out.
+/// Bins of one direction; empty ones are omitted.
 #[derive(Clone, Debug)]
 pub(crate) struct BinSeries {
     bins: Vec<Bin>,
@@ -60,7 +60,7 @@ pub(crate) struct BinSeries {
 }
 
 impl BinSeries {
-    /// `interval_ns` wide, or as wide as it takes for `max_bins`.
+    /// `interval_ns` wide, or as wide as needed for `max_bins`.
     pub(crate) fn new(interval_ns: Option<u64>, max_bins: usize) -> Self {
         Self {
             bins: Vec::new(),
@@ -114,7 +114,7 @@ impl BinSeries {
         });
     }
 
-    /// Doubles the width until bins are few enough.
+    /// Doubles the width until there are few enough bins.
     fn widen(&mut self) {
         while self.bins.len() > self.max_bins / 2 {
             self.width_ns = self.width_ns.saturating_mul(2);

@@ -6,7 +6,7 @@ use crate::packet::{SackBlocks, TcpFlags};
 /// Bytes of a header without options.
 pub(crate) const HEADER_BYTES_MIN: usize = 20;
 
-/// What a TCP header says.
+/// The fields of a TCP header.
 pub(crate) struct TcpHeader {
     pub(crate) source_port: u16,
     pub(crate) destination_port: u16,
@@ -30,7 +30,7 @@ pub(crate) struct TcpOptions {
 }
 
 impl TcpHeader {
-    /// Reads what is captured of a segment that was `segment_bytes` long. Options may be cut.
+    /// Parses the captured part of a segment that was `segment_bytes` long. Options may be cut.
     #[inline]
     pub(crate) fn parse(segment: &[u8], segment_bytes: usize) -> Result<Self, Unread> {
         let Some((header, behind)) = segment.split_first_chunk::<HEADER_BYTES_MIN>() else {
@@ -78,12 +78,12 @@ impl TcpHeader {
 }
 
 impl TcpOptions {
-    /// Reads options up to their end, or up to one that is cut or has a length that cannot be.
+    /// Reads options up to their end, or up to one that is cut or has an invalid length.
     #[inline]
     fn parse(bytes: &[u8]) -> Self {
         let mut options = Self::default();
         let mut rest = bytes;
-        // What most packets have (RFC 7323, appendix A).
+        // The options of most packets (RFC 7323, appendix A).
         if let &[1, 1, 8, 10, v0, v1, v2, v3, e0, e1, e2, e3, ref behind @ ..] = rest {
             options.timestamps = Some(timestamps([v0, v1, v2, v3, e0, e1, e2, e3]));
             rest = behind;

@@ -1,10 +1,7 @@
-//! Captures written: pcapng (draft-ietf-opsawg-pcapng), nanoseconds, an interface per capture point.
+//! Writes captures: pcapng (draft-ietf-opsawg-pcapng), nanoseconds, an interface per capture point.
 //!
-//! The format is written here and not by a library: pcap-file's stable version is of 2022 and writes
-//! nanoseconds whatever the interface declares, its 3.0 is a release candidate for a newer Rust than
-//! this workspace asks for, and both encode each block twice; pcap-parser's serializer makes a vector
-//! per block. Three kinds of blocks, written once each and without a heap, are less than either's
-//! workarounds. Tests read them back with pcap-parser.
+//! The format is not written by a library: each is at least twice as slow per packet (ARCHITECTURE.md
+//! has the measurement). Tests read the files back with pcap-parser.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -12,12 +9,12 @@ use std::path::PathBuf;
 
 use crate::point::{CapturePoint, CapturePoints};
 
-/// What a run captures, and where to.
+/// What a run captures, and the file it writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureConfig {
     /// The file; replaced if it exists.
     pub path: PathBuf,
-    /// Bytes kept of each packet at most; `None`: its headers, `u32::MAX`: all.
+    /// Largest number of bytes kept of each packet; `None`: its headers, `u32::MAX`: all.
     pub snap_bytes: Option<u32>,
     /// The hosts of the senders.
     pub senders: bool,
@@ -46,7 +43,7 @@ impl CaptureConfig {
         }
     }
 
-    /// Why the file could not be written, for the user.
+    /// The error for the user when the file could not be written.
     pub fn unwritable(&self, source: io::Error) -> WriteError {
         WriteError {
             path: self.path.clone(),
@@ -54,7 +51,7 @@ impl CaptureConfig {
         }
     }
 
-    /// What the file declares as the most it keeps of a packet; 0: no limit.
+    /// The snap length that the file declares; 0: no limit.
     fn declared_snap_bytes(&self) -> u32 {
         match self.snap_bytes {
             None => MAX_HEADER_BYTES,
@@ -66,7 +63,7 @@ impl CaptureConfig {
 
 /// The file could not be written; a line for the user.
 #[derive(Debug, thiserror::Error)]
-#[error("the capture `{}` cannot be written: {source}; make room, or name another place", path.display())]
+#[error("the capture `{}` cannot be written: {source}; free some space, or choose another path", path.display())]
 pub struct WriteError {
     path: PathBuf,
     source: io::Error,
@@ -75,7 +72,7 @@ pub struct WriteError {
 /// Comment of a packet that the bottleneck dropped, at [`CapturePoint::BottleneckIn`].
 pub const DROPPED_COMMENT: &str = "dropped by the bottleneck";
 
-/// Bytes gathered before the file is written.
+/// Bytes buffered before the file is written.
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// Ethernet, IPv4 and TCP headers with all options they can have.
@@ -95,7 +92,7 @@ const LINKTYPE_ETHERNET: u16 = 1;
 /// Times are 10⁻⁹ s.
 const NANOSECONDS: u8 = 9;
 
-/// Bytes of a block beside its body: type and twice the length.
+/// Bytes of a block in addition to its body: type and twice the length.
 const FRAME_BYTES: usize = 12;
 /// Fixed fields of an enhanced packet block's body.
 const PACKET_FIELDS_BYTES: usize = 20;
@@ -109,7 +106,7 @@ pub struct CaptureWriter<W: Write> {
 }
 
 impl CaptureWriter<BufWriter<File>> {
-    /// Begins the file that `config` names.
+    /// Creates the file of `config`.
     ///
     /// # Errors
     ///
@@ -160,8 +157,8 @@ impl<W: Write> CaptureWriter<W> {
         }
     }
 
-    /// Records a packet, if its point is wanted. `captured`: the frame from its Ethernet header on,
-    /// maybe cut; `original_bytes`: its length on the wire; `time_ns`: since the Unix epoch.
+    /// Records a packet, if its point is captured. `captured`: the frame from its Ethernet header
+    /// on, possibly cut; `original_bytes`: its length on the wire; `time_ns`: since the Unix epoch.
     #[inline]
     pub fn record(
         &mut self,
@@ -196,7 +193,7 @@ impl<W: Write> CaptureWriter<W> {
         self.output.write_all(&(block_bytes as u32).to_le_bytes())
     }
 
-    /// Ends the capture: flushes and gives the output back.
+    /// Ends the capture: flushes and returns the output.
     pub fn finish(mut self) -> io::Result<W> {
         self.output.flush()?;
         Ok(self.output)
@@ -224,7 +221,7 @@ fn write_section_header(output: &mut impl Write, description: &str) -> io::Resul
     let mut body = Vec::new();
     body.extend(BYTE_ORDER_MAGIC.to_le_bytes());
     body.extend([1, 0, 0, 0]); // version 1.0
-    body.extend(u64::MAX.to_le_bytes()); // length of the section: not said
+    body.extend(u64::MAX.to_le_bytes()); // length of the section: unspecified
     write_option(&mut body, OPT_COMMENT, description.as_bytes())?;
     write_option(&mut body, SHB_USERAPPL, APPLICATION.as_bytes())?;
     write_end_of_options(&mut body)?;
@@ -258,7 +255,8 @@ fn write_block(output: &mut impl Write, kind: u32, body: &[u8]) -> io::Result<()
 const END_BYTES: usize = 4;
 
 fn write_option(output: &mut impl Write, code: u16, value: &[u8]) -> io::Result<()> {
-    // What a length of 16 bits cannot say is left out; only a scenario of thousands of groups is so long.
+    // What exceeds a length of 16 bits is cut off; only a scenario of thousands of groups is that
+    // long.
     let value = &value[..value.len().min(usize::from(u16::MAX))];
     output.write_all(&code.to_le_bytes())?;
     output.write_all(&(value.len() as u16).to_le_bytes())?;

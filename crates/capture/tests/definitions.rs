@@ -1,4 +1,4 @@
-//! What each column means, by stories that can be worked out by hand.
+//! What each column means, with stories that can be worked out by hand.
 
 mod story;
 
@@ -92,7 +92,7 @@ fn ecn() {
     told.expect_answered("ece_pkts 1, cwr_pkts 0");
 }
 
-/// Seen twice by the capture: no retransmission, and in no other count.
+/// Captured twice: not a retransmission, and in no other count.
 #[test]
 fn duplicates_by_the_capture() {
     let told = tell(&[
@@ -108,7 +108,7 @@ fn duplicates_by_the_capture() {
     assert_eq!(told.text("notes", 0), "duplicates");
 }
 
-/// Data that fills a gap, and had not been seen: out of order, no retransmission.
+/// Data that fills a gap, and had not been seen: out of order, not a retransmission.
 #[test]
 fn reordering_before_the_capture_point() {
     let told = tell(&[
@@ -239,7 +239,7 @@ fn ports_used_again() {
         "the same SYN again"
     );
     repeated.expect("syn_count 3, retransmitted_pkts 2, rto_retransmitted_pkts 2, rto_count 2");
-    // Karn: which SYN was answered is not known.
+    // Karn: it is unknown which SYN was answered.
     repeated.expect("rtt_count 0, rtt_handshake_us null");
 }
 

@@ -6,7 +6,8 @@ use dumbbell_capture::{FrameFacts, SackBlocks, TcpFlags};
 use etherparse::{NetSlice, SlicedPacket, TcpOptionElement, TcpSlice, TransportSlice};
 use proptest::prelude::*;
 
-/// RFC 1071: the complement of the sum in ones' complement; 0 over what holds its right checksum.
+/// RFC 1071: the complement of the sum in ones' complement; 0 over data that includes its right
+/// checksum.
 fn checksum(bytes: impl Iterator<Item = u8>) -> u16 {
     let bytes: Vec<u8> = bytes.collect();
     let sum: u64 = bytes
@@ -64,7 +65,7 @@ fn flags_of(tcp: &TcpSlice<'_>) -> u16 {
     set.map(|(_, flag)| flag).sum()
 }
 
-/// The facts that a frame shows.
+/// The header fields of a frame.
 fn read_back(frame: &[u8]) -> FrameFacts {
     let packet = SlicedPacket::from_ethernet(frame).expect("a whole frame");
     let Some(NetSlice::Ipv4(ip)) = &packet.net else {
@@ -108,7 +109,7 @@ fn read_back(frame: &[u8]) -> FrameFacts {
     facts
 }
 
-/// Blocks that find room beside the other options.
+/// Blocks that fit next to the other options.
 fn sack_room(facts: &FrameFacts) -> usize {
     let mss = if facts.mss.is_some() { 4 } else { 0 };
     let pair = match (facts.sack_permitted, facts.timestamps.is_some()) {
@@ -212,7 +213,7 @@ fn options_lie_as_linux_lays_them() {
         [
             1, 1, 5, 26, 0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0, 7, 0, 0, 0, 8, 0, 0, 0, 9, 0, 0, 0, 10
         ],
-        "three blocks fit beside timestamps"
+        "three blocks fit next to timestamps"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Retransmissions, SACK and RTT, clause by clause, by stories that can be worked out by hand.
+//! Retransmissions, SACK and RTT, clause by clause, with stories that can be worked out by hand.
 
 mod story;
 
@@ -89,7 +89,7 @@ fn timeouts_that_back_off() {
     told.expect("rto_retransmitted_pkts 3, rto_count 3, retransmitted_bytes 3000");
 }
 
-/// RFC 8985 §7.3: the last segment again, while nothing tells of a loss. Then its timeout.
+/// RFC 8985 §7.3: the last segment again, without evidence of a loss. Then its timeout.
 #[test]
 fn tail_loss_probe() {
     let story = [
@@ -111,7 +111,7 @@ fn tail_loss_probe() {
     told.expect("tlp_pkts 1, fast_retransmitted_pkts 1, rto_count 0");
 }
 
-/// RFC 8985 §7.1 needs SACK: without it the last segment is sent again by a timeout only.
+/// RFC 8985 §7.1 needs SACK: without it the last segment is sent again only by a timeout.
 #[test]
 fn no_probe_without_sack() {
     let told = tell(&[
@@ -220,7 +220,7 @@ fn no_sample_of_what_waited_for_a_retransmission() {
     told.expect("rtt_count 1, rtt_max_us 40000");
 }
 
-/// One sample an ACK: of the last segment that it covers.
+/// One sample per ACK: of the last segment that it covers.
 #[test]
 fn a_delayed_ack_gives_one_sample() {
     let told = tell(&[HANDSHAKE, FIVE_SENT, "100 < - ack 2001 \n 101 < - ack 2501"]);
@@ -280,7 +280,7 @@ fn inflight_with_sack() {
         last("94 > 1:1001 ack 1 \n 134 < - ack 5001"),
         (Some(0.0), Some(0.0))
     );
-    // With a timeout everything not SACKed is lost (RFC 5681 §3.1), but for what is sent then.
+    // With a timeout everything not SACKed is lost (RFC 5681 §3.1), except what is sent then.
     assert_eq!(last("400 > 1:1001 ack 1"), (Some(5000.0), Some(1000.0)));
 }
 
@@ -352,7 +352,7 @@ fn fin_sent_again() {
     told.expect("fin_count 3, retransmitted_pkts 2, retransmitted_bytes 1000, missing_bytes 0");
 }
 
-/// A FIN that the capture lacks, or has behind its ACK, is no missing data; a byte is.
+/// A FIN that the capture lacks, or has after its ACK, is not missing data; a byte is.
 #[test]
 fn fin_not_seen_before_its_ack() {
     let data = "50 > 1:1001 ack 1 \n 90 < - ack 1002";
@@ -377,7 +377,7 @@ fn fin_not_seen_before_its_ack() {
     told.expect("missing_bytes 2");
 }
 
-/// RFC 5681 §2: what is no duplicate ACK.
+/// RFC 5681 §2: what is not a duplicate ACK.
 #[test]
 fn no_duplicate_acks() {
     let told = tell(&[

@@ -1,4 +1,4 @@
-//! Two captures of the same packets, by stories.
+//! Two captures of the same packets, as stories.
 
 mod story;
 
@@ -125,7 +125,7 @@ fn what_the_second_capture_ended_too_early_for() {
     );
 }
 
-/// A large segment that the network card cut is not the same packets any more.
+/// A large segment that the network card cut no longer matches its packets.
 #[test]
 fn offload_between_the_points() {
     let matching = match_stories(
@@ -136,8 +136,8 @@ fn offload_between_the_points() {
     check(&matching, "matched_pkts 0, only_after_pkts 2, offload 1");
 }
 
-/// What a network card merged is offload too; a drop of the largest packet, or a side without data,
-/// is not.
+/// Segments merged by a network card are offload too; a drop of the largest packet, or a side
+/// without data, is not.
 #[test]
 fn what_looks_like_offload_and_is_not() {
     let offload = |before: &str, after: &str| {

@@ -1,4 +1,4 @@
-//! What holds of any packets, sensible or not.
+//! Properties of any packets, sensible or not.
 
 mod story;
 
@@ -178,7 +178,7 @@ proptest! {
         prop_assert_eq!(sum("matched_pkts") + sum("only_after_pkts"), totals.after_pkts);
     }
 
-    /// Where on the circle the sequence numbers lie makes no difference.
+    /// The position of the sequence numbers on the circle makes no difference.
     #[test]
     fn sequence_numbers_may_wrap(
         events in prop::collection::vec(any::<(u8, u8)>(), 0..200),

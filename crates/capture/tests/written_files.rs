@@ -1,4 +1,4 @@
-//! What is written, read back by another's parser.
+//! Written files, read back by another parser.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -142,7 +142,7 @@ fn a_place_that_cannot_be_written_is_named() {
     );
 }
 
-/// Takes so many bytes and no more.
+/// Accepts this many bytes and no more.
 struct Full(usize);
 
 impl Write for Full {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::capture_input::{Answer, batches, line, open, or_interrupt, parse, reading};
 use crate::interruptible::Interrupt;
 
-/// What Python asks of an analysis.
+/// Options of an analysis from Python.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Options {
@@ -44,7 +44,7 @@ pub(crate) fn analyze(py: Python<'_>, path: &str, options_json: &str) -> PyResul
     Ok((summary.to_string(), tables))
 }
 
-/// How the reading went, and what is in no table.
+/// The result of reading, and totals that are in no table.
 fn summary(reader: &Reader, analysis: &Analysis) -> Value {
     let totals = &analysis.totals;
     let mut summary = reading(reader);

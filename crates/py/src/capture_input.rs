@@ -1,4 +1,4 @@
-//! Opening captures for Python, and telling how their reading went.
+//! Opens captures for Python, and reports the result of reading.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -21,10 +21,10 @@ create_exception!(
     dumbbell._core,
     CaptureError,
     PyValueError,
-    "A capture cannot be read, or has not what was asked of it; the message is for the user."
+    "A capture cannot be read, or lacks what was requested; the message is for the user."
 );
 
-/// How a reading went, as JSON, and tables in batches.
+/// The result of reading, as JSON, and tables in batches.
 pub(crate) type Answer = (String, BTreeMap<&'static str, Vec<Table>>);
 
 pub(crate) fn parse<'a, T: Deserialize<'a>>(options_json: &'a str) -> PyResult<T> {
@@ -48,7 +48,7 @@ pub(crate) fn line(error: impl Display) -> String {
     error.to_string()
 }
 
-/// What was done; or what Python raised meanwhile, for which it may have ended early.
+/// The result; or the exception raised by Python meanwhile, which may have ended it early.
 pub(crate) fn or_interrupt<T>(interrupt: Interrupt, done: Result<T, String>) -> PyResult<T> {
     match Arc::into_inner(interrupt).and_then(|raised| raised.into_inner()) {
         Some(raised) => Err(raised),
@@ -56,7 +56,7 @@ pub(crate) fn or_interrupt<T>(interrupt: Interrupt, done: Result<T, String>) -> 
     }
 }
 
-/// How a reading went.
+/// The result of reading.
 pub(crate) fn reading(reader: &Reader) -> Value {
     let counts = reader.counts();
     let damage = counts.damage.as_ref();

@@ -1,4 +1,4 @@
-//! What `dumbbell cc check` asks of the engine.
+//! What `dumbbell cc check` needs from the engine.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use pyo3::types::PyTuple;
 
 use crate::{EngineError, cc_error, to_json};
 
-/// A directory for compilers, which goes with the block that it is made for; if the process is killed,
+/// A directory for compilers, removed at the end of its `with` block, or, if the process is killed,
 /// when the next is made.
 #[pyclass(module = "dumbbell._core")]
 #[derive(Default)]
@@ -33,7 +33,7 @@ impl ScratchDirectory {
     }
 }
 
-/// Write the storm's sources and the headers to a directory; say as JSON how to build it.
+/// Write the storm's sources and the headers to a directory; return how to build it, as JSON.
 #[pyfunction]
 pub(crate) fn write_storm(
     py: Python<'_>,
@@ -51,7 +51,8 @@ pub(crate) fn compile_for_kernel(py: Python<'_>, name_or_path: &str) -> PyResult
         .map_err(cc_error)
 }
 
-/// Load a congestion control into the running kernel, whose verifier so checks it, and take it out.
+/// Load a congestion control into the running kernel, so that its verifier checks it, and unload
+/// it.
 #[pyfunction]
 pub(crate) fn verify(py: Python<'_>, name_or_path: &str) -> PyResult<()> {
     py.detach(|| dumbbell_emu::verify(name_or_path))

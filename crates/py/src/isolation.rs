@@ -1,4 +1,4 @@
-//! What a process that runs foreign congestion controls needs of the engine.
+//! What a process that runs foreign congestion controls needs from the engine.
 
 use pyo3::prelude::*;
 
@@ -10,8 +10,8 @@ pub(crate) fn report_crashes(descriptor: i32) -> PyResult<()> {
     Ok(dumbbell_cc::report_crashes(descriptor)?)
 }
 
-/// The call into a congestion control that is under way, or the latest: group, op, flow, whether it
-/// is under way, simulated ns. In a process that `report_crashes` watches; else None.
+/// The call into a congestion control that is in progress, or the latest: group, op, flow, whether
+/// it is in progress, simulated ns. None unless `report_crashes` watches this process.
 #[pyfunction]
 pub(crate) fn running_call() -> Option<(usize, &'static str, u32, bool, u64)> {
     dumbbell_cc::running_call().map(|call| {
@@ -25,8 +25,8 @@ pub(crate) fn running_call() -> Option<(usize, &'static str, u32, bool, u64)> {
     })
 }
 
-/// Compile a congestion control's source for the simulator, without running anything of it; this
-/// process, and those forked from it, need not do it again.
+/// Compile a congestion control's source for the simulator, without running it; this process, and
+/// those forked from it, need not do so again.
 #[pyfunction]
 pub(crate) fn precompile(py: Python<'_>, name_or_path: &str) -> PyResult<()> {
     py.detach(|| dumbbell_cc::precompile(name_or_path))

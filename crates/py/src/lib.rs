@@ -1,8 +1,7 @@
 //! `dumbbell._core`: the engines, for Python.
 //!
-//! Thin on purpose. A scenario comes in as JSON, a summary goes out as JSON and
-//! the time series as Arrow, without a copy; what they mean is said in
-//! `dumbbell_run` and `docs/format-run.md`.
+//! Thin on purpose. A scenario comes in as JSON, a summary goes out as JSON and the time series as
+//! Arrow, without a copy; `dumbbell_run` and `docs/format-run.md` define them.
 
 mod analyze;
 mod capture_input;
@@ -31,13 +30,13 @@ create_exception!(
     dumbbell._core,
     EngineError,
     PyValueError,
-    "The engine refuses the scenario; the message is for the user."
+    "The engine rejects the scenario; the message is for the user."
 );
 create_exception!(
     dumbbell._core,
     CongestionControlFault,
     EngineError,
-    "A congestion control did what no TCP can go on with; the message is for the user."
+    "A congestion control violated the contract; the message is for the user."
 );
 create_exception!(
     dumbbell._core,
@@ -46,7 +45,7 @@ create_exception!(
     "The run was cancelled through its `Control`."
 );
 
-/// The handle on a run under way: how far it is, and the way to stop it.
+/// A handle on a run in progress, to read its progress and to stop it.
 #[pyclass(frozen, module = "dumbbell._core")]
 #[derive(Default)]
 struct Control {
@@ -75,14 +74,14 @@ impl Control {
         self.inner.progress()
     }
 
-    /// Say what share has passed: of a run that is in another process.
+    /// Set the share that has passed, for a run in another process.
     fn set_progress(&self, share: f64) {
         self.inner
             .set_progress((share.clamp(0.0, 1.0) * 1e9) as u64, 1_000_000_000);
     }
 }
 
-/// What a run left: its summary and its tables.
+/// The result of a run: its summary and its tables.
 #[pyclass(frozen, module = "dumbbell._core")]
 struct Output {
     inner: dumbbell_run::Output,
@@ -104,7 +103,7 @@ impl Output {
             .collect()
     }
 
-    /// A table, without a copy: `pyarrow.table()`, like every Arrow library, takes it as it is.
+    /// A table, without a copy; `pyarrow.table()` and other Arrow libraries accept it.
     fn table(&self, name: &str) -> PyResult<Table> {
         let table = self.inner.tables.iter().find(|table| table.name == name);
         let table = table.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
@@ -122,7 +121,7 @@ struct Table {
 
 #[pymethods]
 impl Table {
-    /// Schema and array capsules; a requested schema is a wish that the interface lets us ignore.
+    /// Schema and array capsules; a requested schema is only a hint, which is ignored.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,
@@ -189,7 +188,7 @@ fn run(
         "simulator" => py.detach(|| simulate(&scenario, &control, capture.as_ref())),
         "kernel" => py.detach(|| emulate(&scenario, &control, capture.as_ref())),
         _ => Err(Failure::Refused(format!(
-            "there is no engine `{engine}`; say `simulator` or `kernel`"
+            "unknown engine `{engine}`; use `simulator` or `kernel`"
         ))),
     };
     match output {
@@ -200,7 +199,7 @@ fn run(
     }
 }
 
-/// Why an engine gave no output.
+/// Why an engine returned no output.
 enum Failure {
     Cancelled,
     Refused(String),

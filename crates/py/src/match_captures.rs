@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::capture_input::{Answer, batches, line, open, or_interrupt, parse, reading};
 use crate::interruptible::Interrupt;
 
-/// What Python asks of a matching.
+/// Options of a matching from Python.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Options {
@@ -47,7 +47,7 @@ pub(crate) fn match_captures(
     Ok((summary.to_string(), tables))
 }
 
-/// How the readings went, and what is in no table.
+/// The results of reading, and totals that are in no table.
 fn summary([before, after]: &[Reader; 2], matching: &Matching) -> Value {
     let totals = &matching.totals;
     json!({

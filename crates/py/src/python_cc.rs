@@ -1,4 +1,4 @@
-//! Congestion controls written in Python: `dumbbell.CongestionControl` hosted where C would be.
+//! Congestion controls written in Python: `dumbbell.CongestionControl`, hosted instead of C.
 //!
 //! `dumbbell.congestion_control.python.load` finds the class and describes it; here its hooks are
 //! called, with a socket that is a copy of the sender's. What a hook may write is copied back.
@@ -17,7 +17,7 @@ use crate::python_socket::PySocket;
 /// Where Python finds and describes a class.
 const LOADER: &str = "dumbbell.congestion_control.python";
 
-/// Loads what is Python's, and the rest as C.
+/// Loads congestion controls in Python, and others as C.
 pub(crate) fn load(request: &Request, seed: u64) -> Result<Rc<Instance>, Error> {
     if !is_python(&request.name) {
         return Instance::load(request, seed);
@@ -34,7 +34,7 @@ fn is_python(name: &str) -> bool {
     name.starts_with("python/") || name.rsplit('#').any(|part| part.ends_with(".py"))
 }
 
-/// What `load` of Python's says of a class.
+/// What Python's `load` returns about a class.
 #[derive(FromPyObject)]
 struct Loaded {
     name: String,
@@ -93,7 +93,7 @@ fn describe(py: Python<'_>, request: &Request, seed: u64) -> PyResult<Hosted> {
     })
 }
 
-/// What was raised, and where, as the end of a sentence about the congestion control.
+/// The exception and its place, as the end of a sentence about the congestion control.
 fn tell(py: Python<'_>, error: &PyErr) -> String {
     let told = py
         .import(LOADER)
@@ -102,7 +102,7 @@ fn tell(py: Python<'_>, error: &PyErr) -> String {
     told.unwrap_or_else(|_| format!("raised {error}"))
 }
 
-/// One flow's object, its bound methods and the socket they are given.
+/// One flow's object, its bound methods and the socket that they receive.
 struct PythonFlow {
     object: Py<PyAny>,
     socket: Py<PySocket>,
@@ -110,7 +110,7 @@ struct PythonFlow {
     series: Vec<Py<PyString>>,
 }
 
-/// By hook; those that the class has not are not called.
+/// By hook; those that the class does not have are not called.
 #[derive(Default)]
 struct Methods {
     ssthresh: Option<Py<PyAny>>,
@@ -242,7 +242,7 @@ impl Hooks for PythonFlow {
             for (index, name) in self.series.iter().enumerate() {
                 let value = self.object.getattr(py, name.bind(py));
                 let value = value.and_then(|value| value.bind(py).call_method0("__int__"));
-                // A value that is no number is shown as 0; `load` has checked the first.
+                // A value that is not a number is reported as 0; `load` has checked the first.
                 let value = value.and_then(|value| value.extract::<i64>()).unwrap_or(0);
                 take(index, value as u64);
             }

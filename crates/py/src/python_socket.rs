@@ -1,17 +1,18 @@
-//! The socket as a congestion control in Python sees it: the kernel's fields under the kernel's names.
+//! The socket as seen by a congestion control in Python: the kernel's fields under the kernel's
+//! names.
 
 use dumbbell_cc::Sock;
 use pyo3::prelude::*;
 
-/// A copy of the sender's socket, for the time of a call. What the kernel lets a BPF congestion
-/// control write can be set; the rest is read-only.
+/// A copy of the sender's socket, for the duration of a call. Fields that BPF congestion controls
+/// may write can be set; the rest is read-only.
 #[pyclass(name = "Socket", module = "dumbbell._core")]
 pub(crate) struct PySocket {
     pub(crate) sock: Sock,
 }
 
 impl PySocket {
-    /// Gives the sender's socket what the call has set.
+    /// Copies what the call has set to the sender's socket.
     pub(crate) fn write_back(&self, sock: &mut Sock) {
         sock.sk_pacing_rate = self.sock.sk_pacing_rate;
         sock.sk_pacing_status = self.sock.sk_pacing_status;

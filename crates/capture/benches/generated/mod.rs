@@ -1,5 +1,5 @@
 //! A capture to measure with: bulk transfers with losses, SACK and timestamps, as a sender's
-//! tcpdump with a headers-only snap length would have it.
+//! tcpdump with a headers-only snap length would record it.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -8,17 +8,17 @@ use std::io::{self, Write};
 const SEGMENT_BYTES: u32 = 1448;
 /// Ethernet, IPv4, TCP with timestamps.
 const HEADER_BYTES: usize = 66;
-/// With three SACK blocks: the most that fits beside timestamps.
+/// With three SACK blocks: the most that fits next to timestamps.
 const MAX_FRAME_BYTES: usize = HEADER_BYTES + 4 + 3 * 8;
 
-/// How the transfers go.
+/// Parameters of the transfers.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) packets: u64,
     pub(crate) connections: u32,
     /// Segments that each connection has in flight.
     pub(crate) window: usize,
-    /// One of so many segments is lost; 0: none.
+    /// One of this many segments is lost; 0: none.
     pub(crate) lost_one_in: u64,
 }
 
@@ -34,7 +34,7 @@ struct Flow {
     next: u32,
     in_flight: VecDeque<InFlight>,
     resend: VecDeque<u32>,
-    /// Receiver: next in order, and what it has beyond.
+    /// Receiver: next in order, and what it has beyond that.
     expected: u32,
     received: VecDeque<bool>,
     /// Latest SACK blocks, newest first.
@@ -218,7 +218,7 @@ impl Flow {
         writer.record(&frame, 0)
     }
 
-    /// Headers; checksums are left out, as none of the tools looks at them by itself.
+    /// Headers without checksums, because none of the tools checks them by default.
     fn frame(
         &mut self,
         is_data: bool,

@@ -1,4 +1,4 @@
-//! What an acknowledgment tells of the data that it acknowledges.
+//! What an acknowledgment reveals about the data that it acknowledges.
 
 use super::flight::Flight;
 use super::segment_ring::Segment;
@@ -13,7 +13,7 @@ pub(crate) struct Acknowledgment<'a> {
     pub(crate) sack: &'a SackBlocks,
     /// TSecr.
     pub(crate) echoed: Option<u32>,
-    /// Neither payload nor SYN, FIN or RST, and the window is the one before.
+    /// Neither payload nor SYN, FIN or RST, and the window is unchanged.
     pub(crate) may_be_duplicate: bool,
 }
 
@@ -65,7 +65,7 @@ impl Flight {
         }
     }
 
-    /// The cumulative ACK moves to `offset`: whether it acknowledged anything.
+    /// The cumulative ACK moves to `offset`; returns whether it acknowledged anything.
     #[inline]
     fn advance(&mut self, offset: u64, ack: &Acknowledgment<'_>, samples: &mut Samples) -> bool {
         self.has_ack = true;
@@ -108,7 +108,7 @@ impl Flight {
         }
     }
 
-    /// One sample an ACK, of the first segment it newly acknowledges that carried the echoed
+    /// One sample per ACK, of the first segment it newly acknowledges that carried the echoed
     /// timestamp when it was last sent.
     #[inline]
     fn sample_by_timestamp(
@@ -124,8 +124,8 @@ impl Flight {
         }
     }
 
-    /// A sample by Karn's algorithm: the ACK ends where the segment ends (or inside it, if it is
-    /// one that the network card cuts), it was sent once, and nothing before it was sent later.
+    /// A sample by Karn's algorithm: the ACK ends where the segment ends (or inside it, if the
+    /// network card cuts it), it was sent once, and nothing before it was sent later.
     #[inline]
     fn on_acknowledged(
         &mut self,
@@ -177,8 +177,8 @@ impl Flight {
         }
     }
 
-    /// What the sender's timer and RACK go by: samples of SACKed segments are among them, as in
-    /// Linux; those of the tables are not.
+    /// Samples for the sender's timer and RACK: they include SACKed segments, as in Linux; those of
+    /// the tables do not.
     #[inline]
     pub(super) fn estimate_rtt(&mut self, rtt_ns: u64) {
         self.rtt_min_ns = match self.rtt_min_ns {

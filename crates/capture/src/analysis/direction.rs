@@ -13,7 +13,7 @@ use crate::series::BinSeries;
 
 /// Space that the timestamps option takes with its padding (RFC 7323 appendix A).
 const TIMESTAMPS_BYTES: u32 = 12;
-/// Where the MSS is not known, a packet of a jumbo frame is taken for one segment.
+/// If the MSS is unknown, a packet of a jumbo frame counts as one segment.
 pub(crate) const UNKNOWN_MSS_BYTES: u32 = 8960;
 
 /// Counts of packets and bytes.
@@ -77,15 +77,15 @@ pub(crate) struct Direction {
     recent: RecentPackets,
     /// First sequence number seen, for relative ones.
     pub(crate) first_seq: u32,
-    /// Last acknowledgment number that the other side sent, until there is data.
+    /// The last acknowledgment number that the other side sent, until there is data.
     acked: Option<u32>,
     pub(crate) rtt: RttSummary,
     pub(crate) handshake_rtt_ns: Option<u64>,
-    /// Its data; takes memory when there is some.
+    /// Its data; allocated when there is some.
     pub(crate) flight: Option<Box<Flight>>,
 }
 
-/// What the other direction and the options say about this one's data.
+/// What the other direction and the options determine for this one's data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DataContext {
     /// MSS that the other side announced.
@@ -96,7 +96,7 @@ pub(crate) struct DataContext {
 }
 
 impl Direction {
-    /// A direction with its first packet; what the other side has acknowledged before that.
+    /// A direction with its first packet, and what the other side has acknowledged before that.
     pub(crate) fn new(packet: &TcpPacket, acked: Option<u32>) -> Self {
         Self {
             source: packet.source,
@@ -118,7 +118,7 @@ impl Direction {
         }
     }
 
-    /// Counts a packet; `false` if it was seen before and is to count no further.
+    /// Counts a packet; `false` if it was seen before and must not be counted further.
     #[inline]
     pub(crate) fn count(&mut self, packet: &TcpPacket) -> bool {
         let idle_ns = packet.time_ns.saturating_sub(self.last_ns);
@@ -166,7 +166,7 @@ impl Direction {
         true
     }
 
-    /// A SYN: it takes a sequence number, and is sent again by a timer only.
+    /// A SYN: it takes a sequence number, and is sent again only by a timer.
     pub(crate) fn on_syn(&mut self, packet: &TcpPacket) {
         if self.syn.is_some_and(|syn| syn.seq == packet.seq) {
             self.counts.retransmitted_pkts += 1;
@@ -185,7 +185,7 @@ impl Direction {
         });
     }
 
-    /// Payload or FIN. A single byte into a closed window is a probe (RFC 9293 §3.8.6.1), and no
+    /// Payload or FIN. A single byte into a closed window is a probe (RFC 9293 §3.8.6.1), and not a
     /// sign of loss when it is sent again.
     pub(crate) fn on_data(
         &mut self,
@@ -280,7 +280,7 @@ impl Direction {
     }
 }
 
-/// ACK and neither SYN, FIN nor RST; payload is for the caller to look at.
+/// ACK and neither SYN, FIN nor RST; the caller checks for payload.
 #[inline]
 pub(crate) fn is_pure_ack(flags: TcpFlags) -> bool {
     flags.has(TcpFlags::ACK) && !flags.has(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST)

@@ -1,8 +1,8 @@
-//! Packets that the capture has twice: the network or the capture copied them, not TCP.
+//! Packets that the capture has twice: duplicated by the network or the capture, not by TCP.
 
 use crate::packet::TcpPacket;
 
-/// How many packets back is looked (as far as tcptrace looks).
+/// Number of previous packets that are compared (as in tcptrace).
 const REMEMBERED: usize = 8;
 
 /// The last packets of a direction.
@@ -14,7 +14,7 @@ pub(crate) struct RecentPackets {
 
 impl RecentPackets {
     /// Whether the packet is one of the last, by its IP id and everything in its headers that a
-    /// later transmission would change; remembers it. IPv6 has no id, and 0 is none (RFC 6864).
+    /// later transmission would change; remembers it. IPv6 has no id, and 0 means none (RFC 6864).
     #[inline]
     pub(crate) fn is_repeated(&mut self, packet: &TcpPacket) -> bool {
         let Some(ip_id) = packet.ip_id.filter(|&id| id != 0) else {
@@ -33,7 +33,7 @@ impl RecentPackets {
 /// Never 0.
 #[inline]
 fn fingerprint(packet: &TcpPacket, ip_id: u16) -> u64 {
-    // Odd multipliers; any will do that spread each field over the upper half.
+    // Odd multipliers that spread each field over the upper half.
     const MULTIPLIERS: [u64; 3] = [
         0x9e37_79b9_7f4a_7c15,
         0xbf58_476d_1ce4_e5b9,

@@ -1,5 +1,5 @@
-//! What a direction has sent and what of it is still on its way: the sequence space as the
-//! capture saw it, from which everything about retransmissions and in-flight follows.
+//! What a direction has sent and what is still in flight: the sequence space as captured, from
+//! which everything about retransmissions and in-flight follows.
 
 use super::inflight::TimeWeighted;
 use super::missing::MissingRanges;
@@ -31,10 +31,10 @@ pub(crate) struct SentOutcome {
     pub(crate) unique_bytes: u64,
     /// Some of it (payload or FIN) had been seen: a retransmission.
     pub(crate) retransmission: Option<RetransmissionKind>,
-    /// Some of it had not been seen although something behind it had, and nothing of it had.
+    /// None of it had been seen, although something after it had.
     pub(crate) is_out_of_order: bool,
-    /// Out of order, and sent later than what it was missing from: its original was lost before
-    /// it came to the capture point.
+    /// Out of order, and sent later than its neighbours: its original was lost before the capture
+    /// point.
     pub(crate) is_of_unseen_original: bool,
 }
 
@@ -53,13 +53,13 @@ pub(crate) struct Flight {
     pub(crate) retransmissions: RetransmissionLog,
     pub(crate) recovery: Recovery,
     pub(crate) sack: SackState,
-    /// Bytes of `ring` that are in the network as the sender can tell (RFC 6675's pipe).
+    /// Bytes of `ring` that are in the network as far as the sender knows (RFC 6675's pipe).
     pub(crate) in_network_bytes: u64,
     /// Counts timeouts: what was sent before the last one counts as lost.
     pub(crate) epoch: u32,
     /// Payload of a full packet.
     pub(crate) mss_bytes: u32,
-    /// At most that, by the other side's option.
+    /// Its upper bound, from the other side's option.
     mss_limit_bytes: u32,
     /// Offset of the first byte.
     origin: u64,
@@ -77,12 +77,12 @@ pub(crate) struct Flight {
     pub(crate) inflight_sack: TimeWeighted,
     /// How often the sequence numbers jumped further than any window.
     pub(crate) jumps: u32,
-    /// Whether segments were given up for the sake of memory.
+    /// Whether segments were given up to save memory.
     pub(crate) is_forgetful: bool,
     pub(crate) series: BinSeries,
 }
 
-/// How a direction starts.
+/// The start of a direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlightStart {
     /// First sequence number of payload: after the SYN, or the first one seen.
@@ -93,9 +93,9 @@ pub(crate) struct FlightStart {
     pub(crate) acked: Option<u32>,
     /// RTT sample of the SYN.
     pub(crate) syn_rtt_ns: Option<u64>,
-    /// Most payload of a full packet, by the other side's option.
+    /// Largest payload of a full packet, from the other side's option.
     pub(crate) mss_limit_bytes: u32,
-    /// Whether both sides may use SACK; taken so where the SYNs were not seen.
+    /// Whether both sides may use SACK; assumed if the SYNs were not seen.
     pub(crate) is_sack_permitted: bool,
 }
 
@@ -151,7 +151,7 @@ impl Flight {
             return;
         }
         self.has_ack = true;
-        // What was sent before the capture is in flight, as far as a window goes.
+        // Data sent before the capture is in flight, up to a window.
         self.acked = acked.max(first - MAX_WINDOW_BYTES);
         if acked > first {
             self.highest = acked;
@@ -186,7 +186,7 @@ impl Flight {
             .wrapping_add(1)
     }
 
-    /// Nothing more will come: gives back the memory of what was for more than the results.
+    /// No more packets follow: frees memory that is not needed for the results.
     pub(crate) fn close(&mut self) {
         self.ring = SegmentRing::default();
         self.retransmissions.close();
@@ -284,7 +284,7 @@ impl Flight {
         }
     }
 
-    /// A FIN whose sequence number was taken for sent already: by an ACK of it.
+    /// A FIN whose sequence number already counted as sent because of an ACK of it.
     fn see_fin(&mut self, sent: &Sent, fin: u64) {
         if fin < self.base() {
             self.missing.fill(fin, fin + 1);
@@ -306,7 +306,7 @@ impl Flight {
         self.missing.bytes() - u64::from(is_fin_missing)
     }
 
-    /// The part of a packet that lies below the highest: gives its bytes not seen before.
+    /// The part of a packet that lies below the highest; returns its bytes not seen before.
     fn on_old(&mut self, sent: &Sent, start: u64, end: u64, outcome: &mut SentOutcome) -> u64 {
         let base = self.base();
         let mut unique_bytes = 0;
@@ -319,8 +319,8 @@ impl Flight {
         unique_bytes
     }
 
-    /// Sequence numbers go on where no window reaches: what was outstanding is forgotten.
-    /// Gives the offset of `start` from now on; offsets never go back.
+    /// Sequence numbers continue beyond any window: what was outstanding is forgotten. Returns the
+    /// offset of `start` from now on; offsets never go back.
     fn jump_to(&mut self, start: u64) -> u64 {
         const LAP: u64 = 1 << 32;
         let start = if start < self.highest {
@@ -339,7 +339,7 @@ impl Flight {
         start
     }
 
-    /// Splits and keeps the cursors into the ring right; see [`SegmentRing::split`].
+    /// Splits, and updates the cursors into the ring; see [`SegmentRing::split`].
     pub(crate) fn split_at(&mut self, index: usize, offset: u64) -> usize {
         let (at, is_new) = self.ring.split(index, offset);
         if is_new {
@@ -348,8 +348,8 @@ impl Flight {
         at
     }
 
-    /// Gives up the older half of what is held: it is taken as if it had been acknowledged,
-    /// though not counted so. `is_told` if that may change figures.
+    /// Gives up the older half of what is held: it is treated as acknowledged, but not counted so.
+    /// `is_told` if that may change figures.
     pub(crate) fn forget_half(&mut self, is_told: bool) {
         self.is_forgetful |= is_told;
         for _ in 0..self.ring.len() / 2 {
@@ -369,7 +369,7 @@ impl Flight {
         }
     }
 
-    /// Records what is in flight now; without a single ACK it cannot be known.
+    /// Records what is in flight now; unknown without a single ACK.
     #[inline]
     pub(crate) fn record_inflight(&mut self, now_ns: u64, since_ns: u64, window: Option<u64>) {
         let inflight_bytes = self.inflight_bytes();

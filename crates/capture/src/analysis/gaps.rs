@@ -1,12 +1,13 @@
-//! Gaps: what the sender must have sent and the capture has not seen, until it is seen or passed by.
+//! Gaps: what the sender must have sent and the capture has not seen, until it is seen or given up.
 
 use super::flight::{Flight, Sent, SentOutcome};
 use super::segment_ring::Segment;
 use super::sequence::is_before;
 
-/// Most pieces that one gap is cut into beforehand, so that what fills it need not cut.
+/// Largest number of pieces into which one gap is cut beforehand, so that filling it needs no
+/// cutting.
 const MAX_GAP_PIECES: u64 = 1 << 8;
-/// Reordering is over after so long, where timestamps do not tell (as Wireshark takes it).
+/// Reordering is over after this long, if timestamps are not available (as in Wireshark).
 const REORDERING_NS: u64 = 3_000_000;
 
 impl Flight {
@@ -25,7 +26,7 @@ impl Flight {
         }
     }
 
-    /// Marks what was a gap in `start..end` as seen: how many bytes.
+    /// Marks gaps in `start..end` as seen; returns their number of bytes.
     pub(super) fn fill_gaps(
         &mut self,
         sent: &Sent,
@@ -55,7 +56,7 @@ impl Flight {
         filled
     }
 
-    /// Whether a packet was sent later than those around the gap that it fills.
+    /// Whether a packet was sent later than those around the gap it fills.
     fn is_sent_later(&self, sent: &Sent, gap: &Segment) -> bool {
         if let (Some(tsval), Some(of_gap)) = (sent.tsval, gap.timestamp())
             && tsval != of_gap

@@ -1,4 +1,4 @@
-//! A quantity over time: its largest value and its mean, weighted with time.
+//! A quantity over time: its largest value and its time-weighted mean.
 
 /// Bytes in flight by one definition.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,7 +12,7 @@ pub(crate) struct TimeWeighted {
 }
 
 impl TimeWeighted {
-    /// From `now_ns` on it is `value`.
+    /// Sets it to `value` from `now_ns` on.
     #[inline]
     pub(crate) fn set(&mut self, now_ns: u64, value: u64) {
         if self.first_ns.is_none() {

@@ -1,18 +1,18 @@
-//! Ranges below the oldest outstanding byte that the capture has not seen: lost by the capture,
-//! or yet to come where it has packets in another order than the network.
+//! Ranges below the oldest outstanding byte that the capture has not seen: lost by the capture, or
+//! yet to come if its packets are in another order than the network's.
 
-/// More ranges than these are not kept apart: the oldest are missing for good.
+/// Largest number of ranges kept: beyond it the oldest count as missing permanently.
 const MAX_RANGES: usize = 1 << 10;
 
 #[derive(Clone, Copy, Debug)]
 struct Range {
     start: u64,
     end: u64,
-    /// Not so of what was sent before the capture began.
+    /// This does not hold for what was sent before the capture began.
     is_missing: bool,
 }
 
-/// What was not seen, in order of sequence.
+/// Ranges not seen, in order of sequence.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MissingRanges {
     ranges: Vec<Range>,
@@ -71,7 +71,7 @@ impl MissingRanges {
         });
     }
 
-    /// `start..end` is seen: how many bytes of it had not been.
+    /// `start..end` is seen; returns how many bytes of it had not been seen.
     pub(crate) fn fill(&mut self, start: u64, end: u64) -> u64 {
         let mut filled = 0;
         let mut index = self.ranges.partition_point(|range| range.end <= start);

@@ -1,4 +1,4 @@
-//! What each connection in a capture did, at each of its capture points.
+//! Analyses what each connection in a capture did, at each of its capture points.
 //!
 //! A *view* is a connection at one point. Each of its directions counts its packets
 //! (`direction.rs`) and, once there is data, follows the sequence space (`flight.rs`): what was
@@ -36,41 +36,41 @@ use options::AnalysisOptions;
 use source::PacketSource;
 use views::{Evicted, Views};
 
-/// Most segments that are followed at once: 40 bytes each. With more, the connection that adds
+/// Largest number of segments followed at once: 40 bytes each. Beyond it, the connection that adds
 /// them forgets the older half of its own.
 const MAX_HELD_SEGMENTS: isize = 1 << 20;
 /// A connection with fewer than this forgets none.
 const ALWAYS_HELD_SEGMENTS: usize = 1 << 10;
-/// With no ACK to be seen, more than this need not be held.
+/// If no ACK was seen, more than this need not be held.
 const MAX_UNACKNOWLEDGED_SEGMENTS: usize = 1 << 12;
 
-/// What an analysis found.
+/// The results of an analysis.
 #[derive(Clone, Debug)]
 pub struct Analysis {
     /// A row per view and direction.
     pub connections: RecordBatch,
     /// A row per view, direction and bin.
     pub series: RecordBatch,
-    /// A row per packet and SACK block of the connections that were asked for.
+    /// A row per packet and SACK block of the requested connections.
     pub segments: Vec<RecordBatch>,
-    /// What is in no table.
+    /// Totals that are in no table.
     pub totals: Totals,
 }
 
 /// Counts over the whole capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// TCP packets at the points that were asked for.
+    /// TCP packets at the requested points.
     pub tcp_pkts: u64,
-    /// Of those, with a wrong checksum; their ends drop them, and so does the analysis.
+    /// Of those, with a wrong checksum; receivers drop them, and so does the analysis.
     pub bad_checksum_pkts: u64,
-    /// Connections, given-up ones included.
+    /// Connections, including those given up.
     pub connections: u64,
     /// Views that were given up for lack of room.
     pub evicted: Evicted,
-    /// Rows that `segments` lacks for lack of room.
+    /// Rows missing from `segments` for lack of room.
     pub dropped_segment_rows: u64,
-    /// Time of the first packet, ns since the Unix epoch: zero of `time_us`.
+    /// Time of the first packet, ns since the Unix epoch: the zero of `time_us`.
     pub first_ns: Option<u64>,
     /// Time of the last packet.
     pub last_ns: Option<u64>,
@@ -99,7 +99,7 @@ pub fn analyze<S: PacketSource>(
     Ok(analyzer.finish()?)
 }
 
-/// An analysis that is given its packets one by one.
+/// An analysis that receives its packets one by one.
 #[derive(Debug)]
 pub struct Analyzer {
     options: AnalysisOptions,
@@ -121,7 +121,7 @@ impl Analyzer {
         }
     }
 
-    /// The next packet of the capture; `point_name` is asked once an interface.
+    /// Adds the next packet of the capture; `point_name` is called once per interface.
     #[inline]
     pub fn push(&mut self, packet: &TcpPacket, point_name: impl FnOnce(u32) -> Option<String>) {
         if !self.points.has(packet.interface, point_name) {
@@ -167,7 +167,7 @@ impl Analyzer {
     }
 }
 
-/// Keeps what a direction holds within bounds: how many segments it gave up.
+/// Limits what a direction holds; returns how many segments it gave up.
 #[inline]
 fn limit(view: &mut crate::connection::View, direction: usize, held_by_all: isize) -> isize {
     let mut released = 0;

@@ -4,24 +4,24 @@ use super::direction::UNKNOWN_MSS_BYTES;
 use super::vantage::Vantage;
 use crate::connection::View;
 
-/// A reason not to take a figure at its face value.
+/// A reason not to take a figure at face value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// The connection's SYN was not seen: the MSS, the window's scale and whether SACK was agreed
-    /// are not known, and sequence numbers are relative to the first one seen.
+    /// The connection's SYN was not seen: the MSS, the window's scale and whether SACK was
+    /// negotiated are unknown, and sequence numbers are relative to the first one seen.
     BeganBeforeCapture,
     /// Nothing was seen of the other direction: no RTT, no in-flight, and retransmissions are not
-    /// told apart.
+    /// classified.
     OneDirection,
-    /// Captured at the data's receiver: RTT and in-flight are of the short way to the receiver
-    /// only, and a retransmission of what was lost before the point counts as out of order.
+    /// Captured at the data's receiver: RTT and in-flight cover only the short way to the receiver,
+    /// and a retransmission of what was lost before the point counts as out of order.
     AtReceiver,
-    /// Captured between the ends: RTT and in-flight are of the way behind the point only.
+    /// Captured between the ends: RTT and in-flight cover only the way beyond the point.
     InTheMiddle,
-    /// Where it was captured cannot be told, so neither what RTT and in-flight are of.
+    /// Where it was captured is unknown, and so is what RTT and in-flight cover.
     UnknownVantage,
-    /// Segments larger than the MSS: the network card cut or merged them, so packets are not
-    /// those of the wire.
+    /// Segments larger than the MSS: the network card cut or merged them, so packets differ from
+    /// those on the wire.
     Offload,
     /// The capture lacks data that was acknowledged.
     MissingData,
@@ -29,7 +29,7 @@ pub enum Note {
     Duplicates,
     /// Sequence numbers jumped further than any window; what was outstanding was forgotten.
     SequenceJump,
-    /// More was outstanding than is kept: RTT and retransmissions are in part not known.
+    /// More was outstanding than is kept: RTT and retransmissions are partly unknown.
     Forgotten,
 }
 
@@ -52,7 +52,7 @@ impl Note {
 }
 
 impl View {
-    /// Whether segments larger than the MSS were seen; `None` where that cannot be told.
+    /// Whether segments larger than the MSS were seen; `None` if that is unknown.
     pub(crate) fn has_offload(&self, direction: usize) -> Option<bool> {
         let this = self.directions[direction].as_ref()?;
         let largest_bytes = this.counts.largest_segment_bytes;

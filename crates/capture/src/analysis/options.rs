@@ -1,20 +1,20 @@
-//! What an analysis is asked for.
+//! Options of an analysis.
 
-/// How much is kept of a capture; what is counted does not depend on it.
+/// How much is kept of a capture; counts do not depend on it.
 #[derive(Clone, Debug)]
 pub struct AnalysisOptions {
     /// Width of the series' bins; `None`: narrow at first, wider as a connection lasts.
     pub interval_ns: Option<u64>,
-    /// Most bins that a direction's series has, with `interval_ns: None`.
+    /// Largest number of bins of a direction's series, with `interval_ns: None`.
     pub series_bins: usize,
-    /// Numbers of the connections of which every packet is kept in `segments`.
+    /// Numbers of the connections whose packets are all kept in `segments`.
     pub segments: Vec<u64>,
-    /// Most rows of `segments`; what comes after is counted only.
+    /// Largest number of rows of `segments`; further ones are only counted.
     pub max_segment_rows: usize,
-    /// Names of the capture points to look at; `None`: all.
+    /// Names of the capture points to analyse; `None`: all.
     pub points: Option<Vec<String>>,
-    /// Most views (a connection at one point) that are held at once. One more, and one is given
-    /// up and counted: first of those without payload, then the oldest.
+    /// Largest number of views (a connection at one point) held at once. Beyond it one is given up
+    /// and counted: first those without payload, then the oldest.
     pub max_views: usize,
 }
 

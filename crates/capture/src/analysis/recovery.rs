@@ -1,4 +1,4 @@
-//! Why a sender retransmitted: documented heuristics, from what the capture shows.
+//! Infers why a sender retransmitted: documented heuristics on what the capture shows.
 //!
 //! In this order:
 //! 1. During recovery from a timeout every retransmission belongs to it (RFC 6298 §5.4, RFC 6582
@@ -7,8 +7,8 @@
 //!    duplicate ACKs had come (RFC 5681 §3.2; RFC 5827 with few packets outstanding), or a partial
 //!    ACK in recovery (RFC 6582 §3.2). Then it is a fast retransmission, unless nothing had
 //!    been delivered for a whole RTO: then it is a timeout.
-//! 3. No evidence, and it is the last segment sent, the first such since anything was delivered:
-//!    a tail loss probe (RFC 8985 §7.2), if SACK is in use, without which there are none.
+//! 3. No evidence, and it is the last segment sent, the first such since anything was delivered: a
+//!    tail loss probe (RFC 8985 §7.2), if SACK is in use, which it requires.
 //! 4. No evidence, and it is the oldest outstanding segment: a timeout, unless it is younger
 //!    than a round trip.
 
@@ -19,20 +19,20 @@ use super::segment_ring::Segment;
 /// Duplicate ACKs that stand for a loss (RFC 5681 §3.2, RFC 6675 §2 DupThresh).
 pub(super) const DUP_THRESH: u32 = 3;
 
-/// Where a sender is in its recovery from loss.
+/// State of a sender's loss recovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Recovery {
     /// End of what had been sent when fast recovery began.
     fast_until: Option<u64>,
-    /// End of what had been sent when the last timeout struck.
+    /// End of what had been sent when the last timeout expired.
     timeout_until: Option<u64>,
     /// Whether a tail loss probe was sent since anything was delivered.
     has_probed: bool,
-    /// When the timer was started last: by a first transmission, an ACK that advances (RFC 6298
-    /// §5.3), or a SACK of what was sent before the oldest segment was sent last (as in Linux:
-    /// other SACKs would put off the timeout of a lost retransmission).
+    /// When the timer was last started: by a first transmission, an ACK that advances (RFC 6298
+    /// §5.3), or a SACK of what was sent before the oldest segment was last sent (as in Linux:
+    /// other SACKs would postpone the timeout of a lost retransmission).
     timer_start_ns: u64,
-    /// Timeouts so far, a SYN's not among them.
+    /// Timeouts so far, without those of SYNs.
     pub(crate) rto_count: u64,
 }
 
@@ -59,7 +59,7 @@ impl Recovery {
         }
     }
 
-    /// The timeout was for nothing (RFC 4015): no recovery is needed.
+    /// The timeout was spurious (RFC 4015): no recovery is needed.
     pub(super) fn undo_timeout(&mut self) {
         self.timeout_until = None;
     }
@@ -70,7 +70,7 @@ impl Recovery {
 }
 
 impl Flight {
-    /// What kind of retransmission sends `start..end` again; enters recovery accordingly.
+    /// Classifies a retransmission of `start..end`; enters recovery accordingly.
     pub(super) fn classify(&mut self, sent: &Sent, start: u64, end: u64) -> RetransmissionKind {
         if sent.is_probe {
             return RetransmissionKind::Unexplained;
@@ -124,7 +124,8 @@ impl Flight {
         }
     }
 
-    /// Sent again though the capture has seen its ACK, as captures away from the sender do.
+    /// Sent again although the capture has seen its ACK, as happens in captures away from the
+    /// sender.
     fn kind_of_acknowledged(&self) -> RetransmissionKind {
         if self.recovery.is_fast() {
             RetransmissionKind::Fast
@@ -137,7 +138,7 @@ impl Flight {
         if self.sack.is_overtaken(segment) {
             return true;
         }
-        // Duplicate and partial ACKs speak of the oldest segment, and are answered once.
+        // Duplicate and partial ACKs refer to the oldest segment, and are answered once.
         if !is_oldest || segment.transmissions > 1 {
             return false;
         }
@@ -147,7 +148,7 @@ impl Flight {
         self.dup_ack_run >= threshold || is_partial_ack
     }
 
-    /// Nothing was delivered for an RTO, with an eighth off for the estimate's error.
+    /// Nothing was delivered for an RTO, less an eighth for the estimate's error.
     fn is_timer_expired(&self, now_ns: u64) -> bool {
         let rto_ns = self.estimator.rto_ns();
         now_ns.saturating_sub(self.recovery.timer_start_ns) >= rto_ns - rto_ns / 8
@@ -191,7 +192,7 @@ impl Flight {
         }
     }
 
-    /// Segment `index` is sent again, unless it was first seen just now: gives its end.
+    /// Segment `index` is sent again, unless it was first seen just now; returns its end.
     fn repeat(&mut self, index: usize, sent: &Sent, number: u32, kind: RetransmissionKind) -> u64 {
         let epoch = self.epoch;
         let Some(segment) = self.ring.get_mut(index) else {

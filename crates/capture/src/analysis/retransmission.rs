@@ -1,4 +1,4 @@
-//! Retransmissions: what kind each looks like, and which turned out to be unnecessary.
+//! Retransmissions: the kind that each appears to be, and which turned out to be unnecessary.
 
 use std::collections::VecDeque;
 
@@ -6,12 +6,12 @@ use super::sequence::is_before;
 
 /// A log never holds more.
 const MAX_LOG: usize = 1 << 12;
-/// How many are looked at for one report of a duplicate.
+/// How many are checked for one report of a duplicate.
 const MAX_LOOKED_AT: usize = 1 << 8;
-/// An acknowledged retransmission stays this long, for a report that is still to come.
+/// An acknowledged retransmission is kept this long, for a report that may still arrive.
 const KEPT_NS: u64 = 10_000_000_000;
 
-/// What made the sender retransmit, as far as it can be told from outside.
+/// What made the sender retransmit, as far as can be inferred from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RetransmissionKind {
     /// Something sent later had been delivered (RFC 8985 §6), or three duplicate ACKs had come
@@ -22,7 +22,7 @@ pub(crate) enum RetransmissionKind {
     Timeout,
     /// A tail loss probe (RFC 8985 §7).
     Probe,
-    /// Nothing that the capture shows explains it.
+    /// Nothing in the capture explains it.
     Unexplained,
 }
 
@@ -44,18 +44,18 @@ pub(crate) struct RetransmissionLog {
     first: u32,
     /// Number of the first that may be reported by D-SACK: reports come in the order of arrival.
     next_report: u32,
-    /// Number of the first whose own loss has not been looked for.
+    /// Number of the first that has not been checked for its own loss.
     next_loss: u32,
     spurious_pkts: u64,
 }
 
 impl RetransmissionLog {
-    /// How many turned out to be unnecessary.
+    /// Number of those that turned out to be unnecessary.
     pub(crate) fn spurious_pkts(&self) -> u64 {
         self.spurious_pkts
     }
 
-    /// Enters one; everything below `acked` is acknowledged. Gives its number.
+    /// Adds one; everything below `acked` is acknowledged. Returns its number.
     pub(crate) fn push(
         &mut self,
         start: u64,
@@ -93,7 +93,7 @@ impl RetransmissionLog {
         (index < self.entries.len()).then_some(index)
     }
 
-    /// The index to go on from, for a number that may be of an entry no longer held.
+    /// The index to continue from, for a number whose entry may no longer be held.
     fn resume(&self, number: u32) -> usize {
         if is_before(number, self.first) {
             return 0;
@@ -101,8 +101,8 @@ impl RetransmissionLog {
         (number.wrapping_sub(self.first) as usize).min(self.entries.len())
     }
 
-    /// Eifel detection (RFC 3522 §3.2): the ACK that first acknowledges the retransmission echoes
-    /// a timestamp from before it, so the original had arrived. Whether it is so.
+    /// Eifel detection (RFC 3522 §3.2): the ACK that first acknowledges the retransmission echoes a
+    /// timestamp from before it, so the original had arrived. Returns whether that is so.
     pub(crate) fn on_echo(&mut self, number: u32, echoed: u32) -> bool {
         let entry = self
             .index_of(number)
@@ -145,7 +145,7 @@ impl RetransmissionLog {
     }
 
     /// The next retransmission that was sent before `delivered_sent_ns`, when something was sent
-    /// that has been delivered: each is given once.
+    /// that has been delivered; each is returned once.
     pub(crate) fn next_overtaken(&mut self, delivered_sent_ns: u64) -> Option<Retransmission> {
         let index = self.resume(self.next_loss);
         let entry = *self

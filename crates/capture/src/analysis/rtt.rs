@@ -1,5 +1,5 @@
-//! Round-trip times of a direction's data: samples, their distribution, and the estimator that
-//! its sender would hold.
+//! Round-trip times of a direction's data: samples, their distribution, and the estimator that its
+//! sender would have.
 
 use hdrhistogram::Histogram;
 
@@ -9,7 +9,8 @@ const SIGNIFICANT_DIGITS: u8 = 2;
 const LONGEST_NS: u64 = 1 << 50;
 /// RTO of a sender without a sample (RFC 6298 §2.1).
 const INITIAL_RTO_NS: u64 = 1_000_000_000;
-/// Least distance of the RTO from srtt: Linux's `TCP_RTO_MIN`; RFC 6298 §2.4 has 1 s for the RTO.
+/// Smallest distance of the RTO from srtt: Linux's `TCP_RTO_MIN`; RFC 6298 §2.4 has 1 s for the
+/// RTO.
 const MIN_RTO_MARGIN_NS: u64 = 200_000_000;
 
 /// Count, extremes and moments of samples.
@@ -45,7 +46,7 @@ impl RttSummary {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
     }
 
-    /// Sample standard deviation (n − 1), from two samples on.
+    /// Sample standard deviation (n − 1), for two samples or more.
     pub(crate) fn stddev_ns(&self) -> Option<f64> {
         (self.count > 1).then(|| (self.squares_ns2 / (self.count - 1) as f64).sqrt())
     }
@@ -85,7 +86,7 @@ impl RttEstimator {
     }
 }
 
-/// Distribution of samples; takes memory when the first comes.
+/// Distribution of samples; allocated with the first one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Distribution {
     histogram: Option<Histogram<u32>>,

@@ -1,5 +1,5 @@
-//! Selective acknowledgments: what was delivered out of order, what is lost by that, and what the
-//! receiver had twice. Work per ACK is bounded by what it newly reports.
+//! Selective acknowledgments: what was delivered out of order, what is therefore lost, and what the
+//! receiver got twice. Work per ACK is bounded by what it newly reports.
 
 use super::flight::Flight;
 use super::recovery::DUP_THRESH;
@@ -10,19 +10,19 @@ use crate::packet::SackBlocks;
 /// Left and right edge.
 type Block = (u64, u64);
 
-/// The SACK scoreboard beside the ring of segments.
+/// The SACK scoreboard of a ring of segments.
 #[derive(Clone, Debug)]
 pub(crate) struct SackState {
     /// Whether both sides may use SACK.
     pub(super) is_permitted: bool,
     sacked_bytes: u64,
-    /// Blocks of the last ACK that had any: mostly repeated, so not looked at again.
+    /// Blocks of the last ACK that had any: mostly repeated, and not processed again.
     last_blocks: [Block; SackBlocks::MAX],
     /// Sending time and end of the latest sent segment that was delivered (RFC 8985 §5.2,
     /// RACK.xmit_ts and RACK.end_seq).
     delivered_sent_ns: u64,
     delivered_end: u64,
-    /// Index of the first segment that was not looked at for its loss.
+    /// Index of the first segment that has not been checked for loss.
     next_original: usize,
 }
 
@@ -43,7 +43,7 @@ impl SackState {
         *self = Self::new(self.is_permitted);
     }
 
-    /// A segment was put in at `index`.
+    /// A segment was inserted at `index`.
     pub(super) fn on_insert(&mut self, index: usize) {
         if index <= self.next_original {
             self.next_original += 1;
@@ -66,13 +66,13 @@ impl SackState {
         }
     }
 
-    /// All of the ring's `count` segments are taken for lost.
+    /// All of the ring's `count` segments are considered lost.
     pub(super) fn on_timeout(&mut self, count: usize) {
         self.next_original = count;
     }
 
-    /// A segment was delivered. One that was sent more than once, and too short a time ago for
-    /// the last of them, tells nothing (RFC 8985 §6.2 step 2).
+    /// A segment was delivered. One that was sent more than once, the last time too recently, is
+    /// ignored (RFC 8985 §6.2 step 2).
     #[inline]
     pub(super) fn on_delivered(&mut self, segment: &Segment, now_ns: u64, rtt_min_ns: u64) {
         if segment.is_unseen() {
@@ -145,7 +145,7 @@ impl Flight {
         is_new
     }
 
-    /// Marks what a block adds to those of the ACK before.
+    /// Marks what a block adds to those of the previous ACK.
     fn on_block(&mut self, (start, end): Block, now_ns: u64) -> bool {
         let known = self
             .sack
@@ -212,9 +212,9 @@ impl Flight {
         is_new
     }
 
-    /// Takes out of the network what is lost, by what has been delivered: what was sent before
-    /// it (RFC 8985 §6.2), once three segments' worth are SACKed or in recovery. There is no
-    /// reordering window, as in Linux until it has seen reordering.
+    /// Removes from the network what is lost: what was sent before something delivered (RFC 8985
+    /// §6.2), once three segments' worth are SACKed or in recovery. There is no reordering window,
+    /// as in Linux until it has seen reordering.
     pub(super) fn find_losses(&mut self) {
         let threshold = u64::from(DUP_THRESH) * u64::from(self.mss_bytes);
         if self.sack.sacked_bytes >= threshold || self.recovery.is_fast() {
@@ -223,7 +223,7 @@ impl Flight {
         }
     }
 
-    /// Originals are in the order of sending, so each is looked at once.
+    /// Originals are in the order of sending, so each is checked once.
     fn find_lost_originals(&mut self) {
         let epoch = self.epoch;
         loop {

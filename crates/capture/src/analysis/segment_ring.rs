@@ -1,10 +1,10 @@
 //! The sequence space between the oldest byte still outstanding and the highest one: a ring of
-//! segments without a gap between them. What the capture has not seen is a segment too.
+//! segments without a gap between them. Data that the capture has not seen is a segment, too.
 
 use std::collections::VecDeque;
 
-/// Above this many segments none is split any more: what would be a part is taken for the
-/// whole, so that no packet costs more than moving this many.
+/// Above this many segments none is split any more: a part counts as the whole, so that no packet
+/// costs more than moving this many.
 const MAX_SPLIT_LEN: usize = 1 << 15;
 
 /// A piece of sequence space, sent together and with the same fate.
@@ -16,17 +16,17 @@ pub(crate) struct Segment {
     pub(crate) sent_ns: u64,
     /// Length in sequence numbers.
     pub(crate) len: u32,
-    /// TSval of its last transmission; of an unseen one, of the packet that left it out.
+    /// TSval of its last transmission; of an unseen one, of the packet that revealed it.
     pub(crate) tsval: u32,
     /// Number in the retransmission log of its first retransmission, if it has one.
     pub(crate) first_retransmission: u32,
-    /// Of a SACKed one: so many on is the next that may not be SACKed.
+    /// Of a SACKed one: distance to the next that may not be SACKed.
     skip: u32,
-    /// Which timeout's outstanding data it is counted among; see `copies`.
+    /// The timeout whose outstanding data includes it; see `copies`.
     pub(crate) epoch: u32,
     /// How often it was sent, at most 255.
     pub(crate) transmissions: u8,
-    /// How many of its copies are in the network, as far as the sender can tell.
+    /// How many of its copies are in the network, as far as the sender knows.
     pub(crate) copies: u8,
     flags: u8,
 }
@@ -168,7 +168,7 @@ impl SegmentRing {
         self.segments.push_back(segment);
     }
 
-    /// Takes the first one out; gives memory back when that was the last of many.
+    /// Removes the first one; frees memory when that was the last of many.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Segment> {
         const KEPT: usize = 1 << 10;
@@ -187,7 +187,8 @@ impl SegmentRing {
         }
     }
 
-    /// The segment that `offset` lies in. Segments are mostly of one length: a guess first.
+    /// The segment that `offset` lies in. Segments mostly have the same length, so try a guess
+    /// first.
     pub(crate) fn find(&self, offset: u64) -> Option<usize> {
         let first = self.segments.front()?;
         let guess = (offset.checked_sub(first.start)? / u64::from(first.len.max(1))) as usize;
@@ -201,9 +202,9 @@ impl SegmentRing {
         (index < self.segments.len()).then_some(index)
     }
 
-    /// Makes a segment start at `offset`, which lies in segment `index`: gives the index of the
-    /// one that starts there and whether one was added. A `skip` that led over the cut leads one
-    /// short of its end from now on: still to a SACKed one.
+    /// Makes a segment start at `offset`, which lies in segment `index`; returns the index of the
+    /// one that starts there and whether one was added. A `skip` across the cut now ends one before
+    /// its target, which is still a SACKed one.
     pub(crate) fn split(&mut self, index: usize, offset: u64) -> (usize, bool) {
         let count = self.segments.len();
         let Some(segment) = self.segments.get_mut(index) else {
@@ -220,8 +221,8 @@ impl SegmentRing {
         (index + 1, true)
     }
 
-    /// The first segment at or after `index` that is not SACKed. What was walked over once is
-    /// skipped the next time.
+    /// The first segment at or after `index` that is not SACKed. Segments passed once are skipped
+    /// the next time.
     pub(crate) fn next_not_sacked(&mut self, index: usize) -> usize {
         let mut end = index;
         while let Some(segment) = self.segments.get(end).filter(|s| s.is_sacked()) {

@@ -3,7 +3,7 @@
 /// Where offsets start: far enough above zero that a number half the space lower still fits.
 const FIRST_LAP: u64 = 1 << 32;
 
-/// The largest step that is taken for real: the largest window (RFC 7323 §2.3).
+/// The largest plausible step: the largest window (RFC 7323 §2.3).
 pub(crate) const MAX_WINDOW_BYTES: u64 = 1 << 30;
 
 /// The offset of the first number seen.

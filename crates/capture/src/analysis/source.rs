@@ -1,4 +1,4 @@
-//! Where an analysis has its packets from.
+//! The source of an analysis's packets.
 
 use crate::error::Error;
 use crate::packet::TcpPacket;
@@ -6,7 +6,7 @@ use crate::reader::Reader;
 
 /// Packets in the order of a capture, and the names of its points.
 pub trait PacketSource {
-    /// What can go wrong with reading.
+    /// Error of reading.
     type Error;
 
     /// The next packet; `None` at the end.

@@ -1,18 +1,18 @@
-//! Where on the path a capture was made, as far as times tell.
+//! Where on the path a capture was made, inferred from times.
 
 use crate::connection::View;
 
-/// What a capture point looks like for the data of one direction.
+/// Where a capture point appears to be for the data of one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vantage {
-    /// Beside the data's sender.
+    /// Next to the data's sender.
     Sender,
-    /// Beside the data's receiver.
+    /// Next to the data's receiver.
     Receiver,
     /// Away from both.
     Middle,
-    /// Cannot be told: only one direction was seen, there were neither a handshake nor
-    /// timestamps, or the whole round trip is too short.
+    /// Unknown: only one direction was seen, there were neither a handshake nor timestamps, or the
+    /// whole round trip is too short.
     Unknown,
 }
 
@@ -26,13 +26,13 @@ impl Vantage {
     }
 }
 
-/// Round trips shorter than this are a host's own doing: of loopback, for one.
+/// Round trips shorter than this are within a host, such as loopback.
 const SHORTEST_ROUND_TRIP_NS: u64 = 100_000;
-/// Beside an end: within a tenth of the round trip.
+/// Next to an end: within a tenth of the round trip.
 const BESIDE: u64 = 10;
-/// Where the shortest round trips are too short and queues make the path: a mean of at least so
-/// much is looked at instead, and the nearer end must be nearer by so many times, as a mean
-/// also has in it how long the ends take.
+/// If the shortest round trips are too short because queues dominate the path: a mean of at least
+/// this is used instead, and the nearer end must be nearer by this factor, because a mean also
+/// includes the ends' processing time.
 const QUEUED_ROUND_TRIP_NS: u64 = 1_000_000;
 const NEARER: u64 = 4;
 
@@ -75,7 +75,7 @@ pub(crate) fn judge(near: Option<RoundTrip>, far: Option<RoundTrip>) -> Vantage 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EchoProbe {
     last_tsval: Option<u32>,
-    /// TSval that is waited for, and when it was first seen.
+    /// TSval that is awaited, and when it was first seen.
     pending: Option<(u32, u64)>,
     min_ns: u64,
     sum_ns: u64,
@@ -123,7 +123,7 @@ impl EchoProbe {
 }
 
 impl View {
-    /// What the point looks like for a direction's data.
+    /// Where the point appears to be for a direction's data.
     pub(crate) fn vantage(&self, direction: usize) -> Vantage {
         // From the point to the far end of a direction and back.
         let round_trip = |side: usize| {

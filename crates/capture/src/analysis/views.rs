@@ -1,4 +1,4 @@
-//! All views of an analysis: found by packet, as many as memory allows.
+//! All views of an analysis, found by packet; limited by memory.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,7 +7,7 @@ use ahash::RandomState;
 use crate::connection::{Ends, View, ViewKey};
 use crate::packet::{TcpFlags, TcpPacket};
 
-/// How many are looked at for one without payload before one with payload is given up.
+/// How many are checked for one without payload before one with payload is given up.
 const CHANCES: usize = 8;
 
 /// A connection between two ends, the latest of possibly several.
@@ -23,7 +23,7 @@ struct Instance {
 /// What was given up for lack of room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Evicted {
-    /// Views that are in no table.
+    /// Number of views that are in no table.
     pub views: u64,
     /// Their packets.
     pub pkts: u64,
@@ -31,17 +31,17 @@ pub struct Evicted {
     pub payload_bytes: u64,
 }
 
-/// Views by what identifies them.
+/// Views by their identifying fields.
 #[derive(Debug)]
 pub(crate) struct Views {
     slots: Vec<Option<View>>,
     free: Vec<usize>,
-    /// Of views that may still get packets.
+    /// Views that may still get packets.
     by_key: HashMap<ViewKey, usize, RandomState>,
     instances: HashMap<Ends, Instance, RandomState>,
     next_number: u64,
     max_views: usize,
-    /// In the order of their beginning, for eviction.
+    /// In the order of their start, for eviction.
     by_age: VecDeque<usize>,
     last: usize,
     pub(crate) evicted: Evicted,
@@ -181,7 +181,7 @@ impl Views {
         }
     }
 
-    /// All that are held, by connection, then by the point that saw it first.
+    /// All views held, by connection, then by the point that saw it first.
     pub(crate) fn into_sorted(self) -> Vec<View> {
         let mut views: Vec<View> = self.slots.into_iter().flatten().collect();
         views.sort_by_key(|view| (view.connection, view.key.interface));

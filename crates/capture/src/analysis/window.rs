@@ -3,20 +3,20 @@
 /// Largest shift (RFC 7323 §2.3).
 const MAX_SHIFT: u8 = 14;
 
-/// What is known of the scaling of both directions' windows.
+/// What is known about the scaling of both directions' windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scaling {
     /// A SYN was not seen.
     Unknown,
     /// Not both sides offered it.
     None,
-    /// By so many bits in this direction.
+    /// By this many bits in this direction.
     Shift(u8),
 }
 
 impl Scaling {
-    /// Of a direction that offered a shift in its SYN, or none, where the SYN was seen; and of
-    /// the other direction likewise.
+    /// The scaling of a direction whose SYN, if seen, offered a shift or none; and likewise the
+    /// other direction.
     #[inline]
     pub(crate) fn of(own: Option<Option<u8>>, other: Option<Option<u8>>) -> Self {
         match (own, other) {
@@ -30,19 +30,19 @@ impl Scaling {
 /// Windows advertised in a direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Window {
-    /// Field of the last packet, to tell duplicate ACKs.
+    /// Field of the last packet, to detect duplicate ACKs.
     raw: Option<u16>,
     /// The last, where the scaling is known.
     pub(crate) last_bytes: Option<u64>,
     /// Of the SYN, which is never scaled.
     syn_bytes: Option<u64>,
-    /// Least that is not 0, most; without the SYN's.
+    /// Smallest value that is not 0, and largest; without the SYN's.
     range_bytes: Option<(u64, u64)>,
     pub(crate) zero_pkts: u64,
 }
 
 impl Window {
-    /// The window of a packet; whether it is the one before.
+    /// Records the window of a packet; returns whether it is unchanged.
     #[inline]
     pub(crate) fn on_packet(&mut self, raw: u16, is_syn: bool, scaling: Scaling) -> bool {
         let is_same = self.raw == Some(raw);
@@ -66,7 +66,7 @@ impl Window {
         is_same
     }
 
-    /// Least, not counting 0, and most; the SYN's among them where it is on the same scale.
+    /// Smallest except 0, and largest; including the SYN's if it is on the same scale.
     pub(crate) fn range_bytes(&self, scaling: Scaling) -> Option<(u64, u64)> {
         let of_syn = self
             .syn_bytes

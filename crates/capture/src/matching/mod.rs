@@ -1,8 +1,8 @@
 //! Two captures of the same traffic: what was lost, delayed and reordered between them.
 //!
 //! A packet of the first capture and one of the second are the same if ends, sequence and
-//! acknowledgment number, length, flags, TSval and IP id are; the n-th of equal ones with the n-th.
-//! Clocks are taken as they are: between machines the delay has an unknown offset, and only what
+//! acknowledgment number, length, flags, TSval and IP id are; the n-th of equal ones matches the
+//! n-th. Clocks are not adjusted: between machines the delay has an unknown offset, and only what
 //! exceeds the smallest delay means anything.
 
 mod delays;
@@ -24,26 +24,26 @@ use delays::Delays;
 use table::PacketRows;
 use waiting::{PacketKey, Waiting, WaitingRoom};
 
-/// Captures that begin further apart are taken to be by clocks that differ, and are aligned at
-/// their first packets for the order of reading.
+/// Captures that begin further apart are assumed to have different clocks, and are aligned at their
+/// first packets for the order of reading.
 const SAME_CLOCK_NS: u64 = 3_600_000_000_000;
 
-/// So far ahead the first capture is read, so that packets are matched in the order in which the
-/// second has them although its clock may be behind.
+/// How far ahead the first capture is read, so that packets are matched in the order of the second
+/// even if its clock is behind.
 const LEAD_NS: i128 = 100_000_000;
 
-/// What a matching is asked for.
+/// Options of a matching.
 #[derive(Clone, Debug)]
 pub struct MatchOptions {
     /// Point of the first capture; `None`: all of it.
     pub before_point: Option<String>,
     /// Point of the second capture.
     pub after_point: Option<String>,
-    /// A packet that is not seen again for so long was dropped.
+    /// A packet that is not seen again for this long was dropped.
     pub max_wait_ns: u64,
-    /// Most packets that wait at once; one more, and the oldest counts as dropped.
+    /// Largest number of waiting packets; beyond it, the oldest counts as dropped.
     pub max_waiting_pkts: usize,
-    /// Most rows of `packets`.
+    /// Largest number of rows of `packets`.
     pub max_packet_rows: usize,
 }
 
@@ -66,7 +66,7 @@ pub struct Matching {
     pub matches: RecordBatch,
     /// A row per packet of the first capture.
     pub packets: Vec<RecordBatch>,
-    /// What is in no table.
+    /// Totals that are in no table.
     pub totals: MatchTotals,
 }
 
@@ -81,7 +81,7 @@ pub struct MatchTotals {
     pub matched_pkts: u64,
     /// Packets whose wait was cut short for lack of room.
     pub hurried_pkts: u64,
-    /// Rows that `packets` lacks for lack of room.
+    /// Rows missing from `packets` for lack of room.
     pub dropped_rows: u64,
 }
 
@@ -97,7 +97,7 @@ struct Flow {
     places: [u64; 2],
     /// Most payload in a packet, before and after.
     largest_bytes: [u32; 2],
-    /// Furthest place before that was matched.
+    /// Furthest place before it that was matched.
     furthest: u64,
     only_after_pkts: u64,
     dropped_pkts: u64,
@@ -152,7 +152,7 @@ pub fn match_captures<S: PacketSource>(
     Ok(matcher.finish()?)
 }
 
-/// A capture and its next packet at the point that is looked at.
+/// A capture and its next packet at the selected point.
 struct Input<'a, S> {
     source: &'a mut S,
     points: Points,
@@ -190,7 +190,7 @@ struct Matcher {
     rooms: [WaitingRoom; 2],
     last_ns: [u64; 2],
     first_ns: Option<u64>,
-    /// What is added to times of the second capture to decide which is read next.
+    /// Offset added to times of the second capture to decide which is read next.
     offset_ns: i128,
     rows: PacketRows,
     totals: MatchTotals,
@@ -308,7 +308,7 @@ impl Matcher {
         self.rows.push(flow, since_ns, before.seq, delay_ns);
     }
 
-    /// What has waited too long, or takes too much room, is matched no more.
+    /// Gives up packets that have waited too long, or take too much room.
     fn expire(&mut self, side: Side) {
         let here = side as usize;
         let room = &mut self.rooms[here];
@@ -351,8 +351,8 @@ impl Matcher {
         })
     }
 
-    /// Whether the second capture may have ended before the packet arrived: nothing that was sent
-    /// later has, and as much time as the slowest packet took was not left.
+    /// Whether the second capture may have ended before the packet arrived: nothing sent later has
+    /// arrived, and less time was left than the slowest packet took.
     fn is_undecided(&self, gone: &Waiting) -> bool {
         let flow = &self.flows[gone.flow];
         let slowest_ns = flow.delays.max_ns().unwrap_or(0.0);

@@ -11,9 +11,9 @@ use arrow_schema::ArrowError;
 use super::Flow;
 use crate::tables::{batch, floats, micros, uints};
 
-/// Whether a network card cut or merged packets between the points: the largest differ, and on
-/// both sides some had no partner. A large packet that was only dropped, or a side that saw no
-/// data, says nothing.
+/// Whether a network card cut or merged packets between the points: the largest differ, and on both
+/// sides some had no partner. A large packet that was only dropped, or a side that saw no data, is
+/// no evidence.
 fn is_offload(flow: &Flow) -> bool {
     let [before_bytes, after_bytes] = flow.largest_bytes;
     let have_both_data = before_bytes > 0 && after_bytes > 0;

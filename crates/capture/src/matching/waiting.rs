@@ -1,4 +1,4 @@
-//! Packets of one capture that the other has not shown yet.
+//! Packets of one capture that have not been found in the other yet.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -7,7 +7,7 @@ use ahash::RandomState;
 use crate::connection::Ends;
 use crate::packet::TcpPacket;
 
-/// What makes two records the same packet.
+/// The fields by which two records are the same packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct PacketKey {
     ends: Ends,
@@ -35,7 +35,7 @@ impl PacketKey {
     }
 }
 
-/// A packet that waits.
+/// A waiting packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) key: PacketKey,
@@ -49,12 +49,12 @@ pub(super) struct Waiting {
     pub(super) flow: usize,
 }
 
-/// Packets that wait, by key and by age. Equal ones leave in the order they came. What has left
-/// takes no room, however long an older one waits.
+/// Waiting packets, by key and by age. Equal ones leave in the order in which they came. A packet
+/// that has left takes no room, however long an older one waits.
 #[derive(Debug, Default)]
 pub(super) struct WaitingRoom {
     by_key: HashMap<PacketKey, VecDeque<u64>, RandomState>,
-    /// By their number, in the order they came.
+    /// By their number, in the order in which they came.
     by_age: BTreeMap<u64, Waiting>,
     next_number: u64,
 }
@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    /// All at one time, so that the first never has waited too long.
+    /// All at one time, so that the first never waits too long.
     #[test]
     fn what_was_matched_takes_no_room_behind_one_that_was_not() {
         let mut room = WaitingRoom::default();

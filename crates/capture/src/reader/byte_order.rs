@@ -1,6 +1,6 @@
 //! The byte order of a capture file: that of the machine that wrote it.
 
-/// Which byte of a number comes first.
+/// The order of a number's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ByteOrder {
     Little,

@@ -1,4 +1,4 @@
-//! Time stamps as an interface counts them (options if_tsresol and if_tsoffset of pcapng, §4.2).
+//! Time stamps in an interface's units (options if_tsresol and if_tsoffset of pcapng, §4.2).
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -12,9 +12,9 @@ pub(super) struct Clock {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
-    /// A tick is so many ns.
+    /// A tick is this many ns.
     Nanoseconds(u64),
-    /// So many ticks are a ns.
+    /// This many ticks are a ns.
     PerNanosecond(u128),
     /// A tick is 2^-n s.
     BinaryFraction(u32),
@@ -38,7 +38,7 @@ impl Clock {
         } else if exponent <= 9 {
             Unit::Nanoseconds(10_u64.pow(9 - exponent))
         } else {
-            // 64 bits of so fine ticks never come to a nanosecond.
+            // 64 bits of such fine ticks never add up to a nanosecond.
             Unit::PerNanosecond(10_u128.checked_pow(exponent - 9).unwrap_or(u128::MAX))
         };
     }

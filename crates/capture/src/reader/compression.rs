@@ -1,4 +1,4 @@
-//! Compressed captures, recognised by how they begin.
+//! Compressed captures, recognized by their first bytes.
 
 use std::io::{self, BufReader, Read};
 
@@ -14,7 +14,7 @@ pub(super) enum Compression {
 }
 
 impl Compression {
-    /// By the first bytes; `None` if they are not those of a compressed file.
+    /// Detected from the first bytes; `None` if the file is not compressed.
     pub(super) fn recognise(magic: &[u8]) -> Option<Self> {
         match magic {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
@@ -25,8 +25,8 @@ impl Compression {
         }
     }
 
-    /// What is in `source` uncompressed; several members or frames are one after the other. A frame of zstd
-    /// that wants more than 128 MiB of memory is refused, as zstd itself does by default.
+    /// The uncompressed content of `source`, which may have several members or frames. A frame of
+    /// zstd that needs more than 128 MiB of memory is rejected, as by zstd's default.
     pub(super) fn decompress(
         self,
         source: Box<dyn Read + Send>,
@@ -46,7 +46,7 @@ impl Compression {
     }
 }
 
-/// What a decoder has put out before it finds damage within one read is lost: reads are of little.
+/// Output of a decoder before it finds damage within one read is lost, so reads are small.
 struct InPieces {
     decoder: Box<dyn Read + Send>,
 }

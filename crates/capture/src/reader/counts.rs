@@ -1,4 +1,4 @@
-//! What was read of a capture, and what could not be.
+//! Counts of what was read of a capture, and of what could not be read.
 
 use crate::dissect::Unread;
 
@@ -8,19 +8,19 @@ use crate::dissect::Unread;
 pub struct ReadCounts {
     /// Packets in the capture.
     pub packets: u64,
-    /// TCP packets, which were given out.
+    /// TCP packets, which were returned.
     pub tcp_pkts: u64,
     /// Neither IPv4 nor IPv6: ARP, for one.
     pub not_ip: u64,
     /// IP, but not TCP.
     pub not_tcp: u64,
-    /// IP fragments: only the first has ports, and none tells the segment's length.
+    /// IP fragments: only the first has ports, and none has the segment's length.
     pub fragments: u64,
     /// Cut before the end of the first 20 bytes of the TCP header.
     pub cut_headers: u64,
     /// Lengths in the record or in the headers contradict each other.
     pub bad_lengths: u64,
-    /// Frames of a kind that this reader does not know.
+    /// Frames of an unsupported link type.
     pub unknown_link_type: u64,
     /// Where reading had to end before the end of the file.
     pub damage: Option<Damage>,

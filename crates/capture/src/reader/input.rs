@@ -2,20 +2,21 @@
 
 use std::io::{self, Read};
 
-/// How much of the input is in memory. It holds any packet of an Ethernet capture whole (at most 262,144 bytes
-/// by libpcap and Wireshark) and stays in a core's own cache. Fuzzing has a small one, for the sake of its edges.
+/// How much of the input is in memory. It holds a whole packet of any Ethernet capture (at most
+/// 262,144 bytes in libpcap and Wireshark) and fits in a core's own cache. Fuzzing uses a small
+/// one, to reach its edges.
 pub(super) const WINDOW_BYTES: usize = if cfg!(fuzzing) { 1 << 8 } else { 1 << 19 };
 
-/// Where reads of the input end up.
+/// Buffer for reads of the input.
 pub(super) struct Input {
     source: Box<dyn Read + Send>,
     window: Box<[u8]>,
-    /// `window[start..end]` is read and not yet taken.
+    /// `window[start..end]` has been read but not taken.
     start: usize,
     end: usize,
     /// Bytes of the input before `window[start]`.
     offset: u64,
-    /// Rest of what was taken and did not fit into the window.
+    /// Remainder of what was taken and did not fit into the window.
     skip_bytes: u64,
     is_at_end: bool,
 }
@@ -48,8 +49,8 @@ impl Input {
         Ok(&self.window[self.start..end])
     }
 
-    /// Takes the next `length` bytes; `None` if the input ends before. Of more than the window holds, gives
-    /// what it holds and skips the rest.
+    /// Takes the next `length` bytes; `None` if the input ends before. If they do not fit into the
+    /// window, returns what fits and skips the rest.
     #[inline]
     pub(super) fn take(&mut self, length: usize) -> io::Result<Option<&[u8]>> {
         let held = length.min(WINDOW_BYTES);
@@ -71,12 +72,12 @@ impl Input {
         self.skip_bytes > 0 && self.is_at_end
     }
 
-    /// Whether all there is was taken.
+    /// Whether everything has been taken.
     pub(super) fn is_exhausted(&self) -> bool {
         self.is_at_end && self.start == self.end
     }
 
-    /// Gives the source back, with what was read of it and not taken in front.
+    /// Returns the source, preceded by what was read but not taken.
     pub(super) fn into_source(self) -> Box<dyn Read + Send> {
         let rest = self.window[self.start..self.end].to_vec();
         Box::new(io::Cursor::new(rest).chain(self.source))
@@ -116,7 +117,7 @@ impl Input {
     }
 }
 
-/// One read that a signal does not end.
+/// One read, retried after a signal.
 fn read(source: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         match source.read(buffer) {

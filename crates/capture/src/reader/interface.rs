@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use crate::link_layer::LinkType;
 
-/// A file with more is damaged, or made to fill the memory. The oldest kind of packet block counts
+/// A file with more is damaged, or made to exhaust memory. The oldest kind of packet block counts
 /// interfaces in 16 bits.
 pub(super) const INTERFACES_MAX: usize = 1 << 16;
 
@@ -13,16 +13,16 @@ const NAME_CHARS_MAX: usize = 128;
 /// An interface, or a capture point of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Name, with a number behind it (`eth0#2`) where an earlier interface has the same; pcap files
-    /// have none.
+    /// Name, followed by a number (`eth0#2`) if an earlier interface has the same; pcap files have
+    /// none.
     pub name: Option<String>,
-    /// What its frames begin with.
+    /// The first header of its frames.
     pub link_type: LinkType,
-    /// Frames are cut to so many bytes; 0 is no limit.
+    /// Frames are cut to this many bytes; 0: no limit.
     pub snap_bytes: u32,
-    /// Packets that the capturing machine says it missed here.
+    /// Packets that the capturing machine reported as missed here.
     pub missed_pkts: Option<u64>,
-    /// How its time stamps count.
+    /// The unit of its time stamps.
     pub(super) clock: Clock,
 }
 

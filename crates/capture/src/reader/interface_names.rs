@@ -1,4 +1,4 @@
-//! Names that tell the interfaces of a capture apart, which those in the file need not.
+//! Unique names for the interfaces of a capture; those in the file may repeat.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,13 +8,13 @@ use ahash::RandomState;
 #[derive(Debug, Default)]
 pub(super) struct InterfaceNames {
     taken: HashSet<String, RandomState>,
-    /// How many interfaces asked for a name that was taken, and what they got.
+    /// For each name that was taken, how many interfaces requested it.
     counts: HashMap<String, u64, RandomState>,
 }
 
 impl InterfaceNames {
-    /// The name of interface `number`: its own, `eth0#2` for a second `eth0`. One without a name
-    /// goes by its number, and needs another only where that is taken.
+    /// The name of interface `number`: its own, `eth0#2` for a second `eth0`. One without a name is
+    /// named by its number, or otherwise if that is taken.
     pub(super) fn unique(&mut self, own: Option<String>, number: usize) -> Option<String> {
         let wanted = own.clone().unwrap_or_else(|| number.to_string());
         if self.taken.insert(wanted.clone()) {

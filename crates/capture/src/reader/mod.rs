@@ -1,9 +1,10 @@
-//! Any capture file to TCP packets, streaming: pcap and pcapng, compressed or not.
+//! Reads TCP packets from any capture file, streaming: pcap and pcapng, compressed or not.
 //!
-//! The formats are read here and not by a library. pcap-parser 0.17, the streaming one, is as fast, but takes a
-//! captured length that exceeds its block for a need of more data: it reads on to the end of the file, into
-//! memory, and gives no further packet. It knows neither obsolete packet blocks nor time stamps in powers of
-//! two, and holds whole blocks. pcap-file 3.0 is a release candidate for a newer Rust than ours.
+//! The formats are not read by a library. pcap-parser 0.17, the streaming one, is as fast, but
+//! mistakes a captured length that exceeds its block for a need of more data: it reads to the end
+//! of the file, into memory, and returns no further packet. It supports neither obsolete packet
+//! blocks nor time stamps in powers of two, and holds whole blocks. pcap-file 3.0 is a release
+//! candidate for a newer Rust than ours.
 
 mod byte_order;
 mod clock;
@@ -35,7 +36,7 @@ use record::{Step, Stop};
 
 /// Reads the TCP packets of a capture, one after the other.
 pub struct Reader {
-    /// What messages call the input.
+    /// Name of the input in messages.
     name: String,
     input: Input,
     compression: Option<Compression>,
@@ -69,7 +70,7 @@ impl Reader {
         Self::with_name("the input".to_owned(), input)
     }
 
-    /// Reads a capture from any source of bytes; messages call it `name`.
+    /// Reads a capture from any source of bytes, named `name` in messages.
     pub fn with_name(name: String, source: Box<dyn Read + Send>) -> Result<Self, Error> {
         let read_error = |source| Error::Read {
             name: name.clone(),
@@ -110,8 +111,9 @@ impl Reader {
         self.checks_checksums = yes;
     }
 
-    /// The next TCP packet; `None` at the end. Everything else is counted in [`counts`](Self::counts). A
-    /// damaged capture ends where the damage begins, and the counts say so.
+    /// The next TCP packet; `None` at the end. Everything else is counted in
+    /// [`counts`](Self::counts). A damaged capture ends where the damage begins, which the counts
+    /// report.
     #[expect(
         clippy::should_implement_trait,
         reason = "an iterator of results would need one `transpose` more at each use"
@@ -155,18 +157,18 @@ impl Reader {
         Ok(None)
     }
 
-    /// The interfaces described so far. A packet's `interface` is a position in it.
+    /// The interfaces described so far. A packet's `interface` is an index into it.
     pub fn interfaces(&self) -> &[Interface] {
         &self.interfaces
     }
 
-    /// What was read so far, and what could not be.
+    /// Counts of what was read so far, and of what could not be read.
     pub fn counts(&self) -> &ReadCounts {
         &self.counts
     }
 
-    /// Ends the reading: with a note if the capture is damaged, with an error if it cannot be read. What a
-    /// decompressor refuses is damage.
+    /// Ends reading: with a note if the capture is damaged, with an error if it cannot be read. An
+    /// error of a decompressor is damage.
     #[cold]
     fn stop(&mut self, stop: Stop) -> Result<(), Error> {
         self.is_done = true;

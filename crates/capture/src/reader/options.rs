@@ -2,7 +2,7 @@
 
 use super::byte_order::ByteOrder;
 
-/// Goes through options up to their end mark, or up to one that reaches beyond the block.
+/// Iterates over options up to their end mark, or up to one that exceeds the block.
 pub(super) struct Options<'a> {
     order: ByteOrder,
     rest: &'a [u8],

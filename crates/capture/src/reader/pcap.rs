@@ -10,7 +10,7 @@ use crate::link_layer::LinkType;
 /// Bytes of the file's header.
 const HEADER_BYTES: usize = 24;
 
-/// The link type is in these bits; those above tell of the frame check sequence.
+/// The link type is in these bits; those above describe the frame check sequence.
 const LINK_TYPE_MASK: u32 = 0x03ff_ffff;
 
 /// A pcap file after its header.
@@ -22,7 +22,8 @@ pub(super) struct Pcap {
 }
 
 impl Pcap {
-    /// What the magic number says: byte order, unit, kind of record; `None` if it is not one of pcap's.
+    /// The meaning of the magic number: byte order, unit, kind of record; `None` if it is not one
+    /// of pcap's.
     pub(super) fn recognise(magic: [u8; 4]) -> Option<Self> {
         let (order, magic) = match magic {
             [0xa1, 0xb2, ..] => (ByteOrder::Big, u32::from_be_bytes(magic)),
@@ -85,7 +86,7 @@ impl Pcap {
     }
 }
 
-/// What it means that no further record header could be read.
+/// The reason why no further record header could be read.
 #[cold]
 fn end(input: &Input, offset: u64) -> Result<Step<'static>, Stop> {
     if input.is_exhausted() && !input.ended_while_skipping() {

@@ -28,16 +28,16 @@ const IF_TSRESOL: u16 = 9;
 const IF_TSOFFSET: u16 = 14;
 const ISB_IFDROP: u16 = 5;
 
-/// Type and length before a block's body, the length again behind it.
+/// Type and length before a block's body, and the length again after it.
 const BLOCK_HEAD_BYTES: usize = 8;
 const BLOCK_BYTES_MIN: u32 = 12;
 
-/// A pcapng file while it is read.
+/// A pcapng file being read.
 pub(super) struct Pcapng {
     order: ByteOrder,
     /// Position of the section's first interface among those of the file.
     first_interface: usize,
-    /// Simple packets have no time: they get the one before them.
+    /// Simple packets have no time: they get that of the packet before them.
     last_time_ns: u64,
     names: InterfaceNames,
 }
@@ -143,7 +143,8 @@ impl Pcapng {
         })
     }
 
-    /// Whether a comment says that the bottleneck dropped the packet; `behind` is what follows the frame.
+    /// Whether a comment marks the packet as dropped by the bottleneck; `behind` is what follows
+    /// the frame.
     fn is_marked_dropped(&self, frame_bytes: usize, behind: &[u8]) -> bool {
         let padding_bytes = frame_bytes.next_multiple_of(4) - frame_bytes;
         let options = behind.get(padding_bytes..).unwrap_or_default();
@@ -151,7 +152,8 @@ impl Pcapng {
             .any(|(code, value)| code == COMMENT && value == DROPPED_COMMENT.as_bytes())
     }
 
-    /// A simple packet is of the first interface; its captured length is that of the block or the snap length.
+    /// A simple packet belongs to the first interface; its captured length is that of the block or
+    /// the snap length.
     fn simple_packet<'a>(&mut self, body: &'a [u8], interfaces: &[Interface]) -> Step<'a> {
         let (Some([wire_bytes]), Some(described)) =
             (self.order.words(body), interfaces.get(self.first_interface))
@@ -162,7 +164,7 @@ impl Pcapng {
         if described.snap_bytes > 0 {
             captured_bytes = captured_bytes.min(described.snap_bytes);
         }
-        // Without a snap length the block's length is what cuts the packet.
+        // Without a snap length the block's length limits the packet.
         let frame = &body[4..];
         Step::Packet(Record {
             interface: self.first_interface as u32,
@@ -210,7 +212,7 @@ impl Pcapng {
         Ok(Step::Other)
     }
 
-    /// How many packets the capturing machine missed; the last statistics of an interface count.
+    /// Number of packets that the capturing machine missed; an interface's last statistics count.
     fn interface_statistics(&self, body: &[u8], interfaces: &mut [Interface]) {
         let Some([interface, _, _]) = self.order.words(body) else {
             return;
@@ -239,7 +241,7 @@ impl Pcapng {
     }
 }
 
-/// What lies between a block's two lengths.
+/// The content between a block's two lengths.
 #[derive(Clone, Copy)]
 struct Body<'a> {
     /// The beginning of a block larger than the window; all of any other.
@@ -247,7 +249,7 @@ struct Body<'a> {
     length: usize,
 }
 
-/// Takes a block; its two lengths must agree.
+/// Takes a block; its two lengths must be equal.
 #[inline]
 fn take_block(
     order: ByteOrder,
@@ -288,7 +290,7 @@ fn take_block(
     })
 }
 
-/// What it means that no further block could be read.
+/// The reason why no further block could be read.
 #[cold]
 fn end(input: &Input, offset: u64) -> Result<Step<'static>, Stop> {
     if input.is_exhausted() && !input.ended_while_skipping() {

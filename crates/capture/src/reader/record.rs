@@ -1,4 +1,4 @@
-//! What a capture file says of one packet, and where reading stops.
+//! A capture file's record of one packet, and why reading stops.
 
 use std::io;
 
@@ -14,20 +14,20 @@ pub(super) struct Record<'a> {
     pub(super) is_marked_dropped: bool,
 }
 
-/// What one step through a file came to.
+/// The result of one step through a file.
 pub(super) enum Step<'a> {
     Packet(Record<'a>),
     /// A packet whose record contradicts itself; the next one can be found.
     BadPacket,
-    /// Something else than a packet.
+    /// Something other than a packet.
     Other,
     End,
 }
 
-/// Why reading cannot go on.
+/// Why reading cannot continue.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// The bytes are not what they should be.
+    /// The data is invalid.
     Damage { offset: u64, what: String },
     /// The input cannot be read.
     Io(io::Error),

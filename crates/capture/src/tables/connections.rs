@@ -236,7 +236,7 @@ fn option_columns(rows: &[Row<'_>]) -> Vec<Column> {
 
 fn rtt_columns(rows: &[Row<'_>]) -> Vec<Column> {
     let known = |count: u64, ns: u64| (count > 0).then_some(ns as f64);
-    // A percentile is a histogram's, to a percent; no sample lies outside the extremes.
+    // A percentile comes from a histogram, with an error of up to 1 %; clamp it to the extremes.
     let quantile = |row: &Row<'_>, quantile: f64| match row.flight {
         Some(flight) => flight
             .rtt

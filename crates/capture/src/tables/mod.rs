@@ -1,4 +1,4 @@
-//! Results as Arrow tables: column names carry units, null is what cannot be known.
+//! Results as Arrow tables: column names carry units, null means unknown.
 
 mod connections;
 mod series;
@@ -41,13 +41,13 @@ impl Row<'_> {
         (duration_ns > 0).then(|| bytes as f64 * 8e9 / duration_ns as f64)
     }
 
-    /// What an ACK must have been seen for.
+    /// Values that need at least one ACK.
     fn acked_flight(&self) -> Option<&Flight> {
         self.flight.filter(|flight| flight.has_ack())
     }
 }
 
-/// The rows: directions of which nothing was seen have none.
+/// The rows: directions without packets have none.
 fn rows(views: &[View]) -> Vec<Row<'_>> {
     let mut rows = Vec::with_capacity(views.len() * 2);
     for view in views {

@@ -1,4 +1,4 @@
-//! Compressed captures: read as if they were not, and damaged like the others.
+//! Compressed captures: read as if uncompressed, and damaged like others.
 
 use std::io::Write;
 
@@ -85,7 +85,7 @@ fn what_stands_before_damaged_compressed_data_is_read() {
             damaged[at..at + 50].fill(0xff);
             let (packets, counts) = read(&damaged);
             assert!(counts.damage.is_some());
-            // What a decompressor has of its last 4 KiB may be lost.
+            // A decompressor's last 4 KiB may be lost.
             let before_cut = read(&compressed[..at]).0.len();
             assert!(
                 packets.len() + 60 > before_cut,

@@ -6,7 +6,7 @@ use crate::frames::Segment;
 
 const MSS: u32 = 100;
 
-/// What the receiver has to say with an ACK: a hole, or a segment that came twice.
+/// What the receiver reports with an ACK: a hole, or a segment that arrived twice.
 fn acknowledgment(ack: u32, sack: &[(u32, u32)]) -> Vec<u8> {
     let mut options = Vec::new();
     if !sack.is_empty() {
@@ -51,8 +51,8 @@ fn control(flags: u16, seq: u32, ack: u32, is_reply: bool) -> Vec<u8> {
     segment.ethernet()
 }
 
-/// Handshake, ten segments of which the fourth is lost, SACK, fast retransmission, one retransmission for
-/// nothing and the D-SACK for it, two segments in the wrong order, close.
+/// Handshake, ten segments of which the fourth is lost, SACK, fast retransmission, one unnecessary
+/// retransmission and the D-SACK for it, two segments in the wrong order, close.
 pub(crate) fn conversation() -> Vec<Vec<u8>> {
     let start = |number: u32| 1001 + number * MSS;
     let mut frames = vec![

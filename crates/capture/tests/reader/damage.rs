@@ -1,4 +1,4 @@
-//! Damaged captures: what stands before the damage is read, and the damage is told.
+//! Damaged captures: what precedes the damage is read, and the damage is reported.
 
 use std::io::{Cursor, Read};
 
@@ -310,7 +310,7 @@ fn records_of_nothing_are_counted() {
 #[test]
 fn what_is_no_capture_is_refused_in_one_line() {
     let table: [(&[u8], &str); 4] = [
-        (b"", "the input is empty; say a capture in pcap or pcapng"),
+        (b"", "the input is empty; use a capture in pcap or pcapng"),
         (b"\x7fELF", "it begins with 7f 45 4c 46;"),
         (b"\xa1\xb2", "it begins with a1 b2;"),
         (&[0xa1, 0xb2, 0xc3, 0xd5, 0], "it begins with a1 b2 c3 d5;"),

@@ -1,6 +1,6 @@
 //! Capture files, built byte by byte.
 
-/// Which byte of a number comes first.
+/// The order of a number's bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Order {
     Little,
@@ -59,7 +59,7 @@ impl Pcap {
         self
     }
 
-    /// A record whose header says what it wants.
+    /// A record with an arbitrary header.
     pub(crate) fn record(&mut self, header: [u32; 4], frame: &[u8]) {
         for word in header {
             self.bytes.extend(self.order.u32(word));

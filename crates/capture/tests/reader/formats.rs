@@ -1,4 +1,4 @@
-//! Formats of files: what is recorded arrives, whichever way it was written.
+//! Formats of files: what is recorded is read, however it was written.
 
 use dumbbell_capture::LinkType;
 
@@ -89,7 +89,7 @@ fn pcapng_is_read_in_both_byte_orders() {
     }
 }
 
-/// Also those of files that were put one behind the other.
+/// Also those of concatenated files.
 #[test]
 fn interfaces_of_one_name_are_told_apart() {
     let file = Pcapng::new(Order::Little)

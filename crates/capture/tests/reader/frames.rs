@@ -65,7 +65,7 @@ impl Segment {
     }
 }
 
-/// A data segment of so many bytes in an Ethernet frame.
+/// A data segment of this many bytes in an Ethernet frame.
 pub(crate) fn data(seq: u32, payload_bytes: usize) -> Vec<u8> {
     let segment = Segment {
         seq,

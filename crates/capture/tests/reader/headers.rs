@@ -1,4 +1,4 @@
-//! IP and TCP headers: what is in them, and what contradicts itself.
+//! IP and TCP headers: their content, and contradictions.
 
 use dumbbell_capture::dissect::{Unread, dissect};
 use dumbbell_capture::{Checksum, LinkType, TcpFlags, TcpPacket};
@@ -127,7 +127,7 @@ fn options_that_contradict_themselves_are_left_out() {
         assert_eq!((packet.mss, packet.timestamps), (None, None), "{story}");
         assert!(packet.sack.as_slice().is_empty(), "{story}");
     }
-    // What stands before the contradiction counts.
+    // What precedes the contradiction is used.
     assert_eq!(with_options(&[2, 4, 5, 180, 8, 200, 0, 0]).mss, Some(1460));
     // A window-scale above 14 counts as 14 (RFC 7323 §2.3).
     assert_eq!(with_options(&[3, 3, 255, 0]).window_scale, Some(14));

@@ -1,4 +1,4 @@
-//! What stands before IP.
+//! Headers before IP.
 
 use dumbbell_capture::Endpoint;
 

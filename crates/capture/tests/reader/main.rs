@@ -1,4 +1,4 @@
-//! What the reader makes of captures of every kind, whole and damaged.
+//! The reader on captures of every kind, intact and damaged.
 
 mod compression;
 mod conversation;
@@ -16,7 +16,7 @@ use std::io::Cursor;
 
 use dumbbell_capture::{ReadCounts, Reader, TcpPacket};
 
-/// Opens a capture that lies in memory.
+/// Opens a capture in memory.
 fn open(file: &[u8]) -> Reader {
     Reader::new(Box::new(Cursor::new(file.to_vec()))).expect("a capture")
 }

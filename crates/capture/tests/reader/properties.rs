@@ -1,4 +1,4 @@
-//! Whatever the bytes are: no panic, an end, and counts that add up.
+//! For any bytes: no panic, an end, and counts that add up.
 
 use std::io::Cursor;
 
@@ -49,7 +49,7 @@ proptest! {
         let mut file = file;
         prop_assert_eq!(read(&file).0.len(), 3);
         for (at, value) in changes {
-            // What makes it a capture stays.
+            // The bytes that make it a capture are kept.
             let at = at.index(file.len());
             if at >= 4 {
                 file[at] = value;

@@ -1,5 +1,5 @@
-//! What fuzzing begins with (`fuzz/corpus`): a small capture of each kind. `UPDATE_FUZZ_CORPUS=1 cargo test
-//! --package dumbbell-capture seeds` writes them.
+//! The seeds of fuzzing (`fuzz/corpus`): a small capture of each kind. `UPDATE_FUZZ_CORPUS=1 cargo
+//! test --package dumbbell-capture seeds` writes them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ fn directory(target: &str) -> PathBuf {
         .join(target)
 }
 
-/// The seed as committed, or as it is committed next.
+/// The seed as committed, or as it will be committed.
 fn committed(target: &str, name: &str, bytes: &[u8]) -> Vec<u8> {
     assert!(bytes.len() < SEED_BYTES_MAX, "{name}");
     let path = directory(target).join(name);
@@ -143,7 +143,7 @@ fn of_the_reader() {
     assert_seeds("reader", seeds);
 }
 
-/// How well they are compressed is up to a library's version; what is in them is not.
+/// Their compressed size depends on a library's version; their content does not.
 #[test]
 fn of_the_reader_compressed() {
     let file = pcap(ETHERNET, &[data(1, 5), data(6, 0)]);

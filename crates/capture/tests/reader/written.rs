@@ -1,4 +1,4 @@
-//! What the writer writes, the reader reads.
+//! The reader reads what the writer writes.
 
 use std::net::{IpAddr, SocketAddrV4};
 
@@ -17,7 +17,7 @@ fn endpoint(address: SocketAddrV4) -> Endpoint {
     }
 }
 
-/// The packet that is to come back, from the third of six capture points.
+/// The packet expected back, from the third of six capture points.
 fn expected(facts: &FrameFacts, time_ns: u64, wire_bytes: u32) -> TcpPacket {
     TcpPacket {
         interface: 2,
@@ -53,7 +53,7 @@ fn config(snap_bytes: Option<u32>) -> CaptureConfig {
     }
 }
 
-/// A capture of one packet, kept whole or by its headers, maybe marked as dropped.
+/// A capture of one packet, kept whole or only its headers, possibly marked as dropped.
 fn capture(facts: &FrameFacts, time_ns: u64, keeps_payload: bool, is_dropped: bool) -> Vec<u8> {
     let mut frame = Vec::new();
     facts.write_headers(&mut frame);
@@ -78,7 +78,7 @@ fn facts() -> impl Strategy<Value = FrameFacts> {
     let addresses = (any::<(u32, u16)>(), any::<(u32, u16)>());
     let ip = (any::<u16>(), 0..4_u8);
     let tcp = (any::<u32>(), any::<u32>(), 0..0x200_u16, any::<u16>());
-    // Options of a SYN, or SACK blocks that fit beside time stamps.
+    // Options of a SYN, or SACK blocks that fit next to time stamps.
     let options = (
         any::<Option<(u32, u32)>>(),
         prop_oneof![

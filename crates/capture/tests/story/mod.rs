@@ -1,4 +1,4 @@
-//! Packet stories: a script of what was captured, and what the tables say of it.
+//! Packet stories: a script of what was captured, and the tables' content.
 //!
 //! A line is a packet: time in ms, `>` from the initiator or `<` to it, and words:
 //!
@@ -27,7 +27,7 @@ use dumbbell_capture::{
 /// Sequence numbers of the SYNs: of the initiator, of the other side.
 pub const SYN_SEQS: [u32; 2] = [1_000_000, 5_000_000];
 
-/// What is captured begins at this time of day, ns.
+/// Captures begin at this time of day, ns.
 const EPOCH_NS: u64 = 1_700_000_000_000_000_000;
 
 /// The usual handshake: 40 ms, captured at the initiator; both with SACK and without timestamps.
@@ -171,7 +171,7 @@ fn blocks(word: &str, syn_seq: u32) -> SackBlocks {
     blocks
 }
 
-/// What the tables say of a story.
+/// The tables of a story.
 pub struct Told {
     pub analysis: Analysis,
 }
