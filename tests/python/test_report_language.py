@@ -8,17 +8,26 @@ import re
 from importlib import resources
 
 import dumbbell.papers as papers_package
+from dumbbell.compare.xval_table import COLUMNS, OVERVIEW_COLUMNS
 from dumbbell.metrics import METRICS
 from dumbbell.papers import PAPERS, Outcome
 from dumbbell.plots.run_figures import SERIES
+from dumbbell.plots.xval_figures import SERIES as XVAL_SERIES
 from dumbbell.report.language import bilingual, japanese, page_text
 from dumbbell.run.engine import KERNEL, SIMULATOR
 
 TEMPLATES = (
-    "analysis.html.j2", "paper.html.j2", "reproduction.html.j2", "site.html.j2", "sweep.html.j2",
+    "analysis.html.j2", "cross_validation.html.j2", "paper.html.j2", "reproduction.html.j2",
+    "site.html.j2", "sweep.html.j2",
 )  # fmt: skip
 #: Of a run's figures.
 QUANTITIES = {q.title for q in SERIES.values()} | {q.unit for q in SERIES.values()}
+#: Of a cross-validation's tables and figures.
+XVAL = {text for text in (*COLUMNS, *OVERVIEW_COLUMNS) if text} | {
+    "Backlog", "backlog", "The bottleneck's queue.", "largest",
+    "points: mean difference of throughput shares", "mean difference of median RTTs",
+    *(text for row in XVAL_SERIES for text in (row[1], row[5])),
+}  # fmt: skip
 #: Written alike in Japanese.
 SAME = {"cwnd", "ms", "Mbit/s"}
 #: Axes of a sweep whose names a page translates; others are shown as they are written.
@@ -48,6 +57,7 @@ def statements(paper: str) -> set[str]:
 
 def expected() -> set[str]:
     found = template_texts() | {SIMULATOR, KERNEL} | AXES | (QUANTITIES - SAME)
+    found |= XVAL
     found |= {str(outcome) for outcome in Outcome}
     found |= {metric.title for metric in METRICS.values()}
     for name, paper in PAPERS.items():

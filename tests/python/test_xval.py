@@ -119,6 +119,20 @@ def test_invalid_runs_are_counted_and_in_no_number(runs, monkeypatch):
     assert "2 on the kernel (1 INVALID, 1 OK)" in summary_lines(result)[0]
 
 
+def test_a_scenario_with_one_valid_run_is_not_in_the_summary(runs):
+    scenario = runs[0].scenario
+    both = [("two", scenario, runs, runs), ("one", scenario, runs, runs[1:])]
+    summary = cross_validate(both).summary
+    assert summary.left_out == ("one",)
+    assert summary.share is not None
+    assert (summary.share.case, summary.share.worst) == ("two", 0.0)
+    assert "fewer than two valid runs on the kernel: one" in " ".join(
+        summary_lines(cross_validate(both))
+    )
+    alone = cross_validate(both[1:]).summary
+    assert (alone.share, alone.rtt_p50, alone.comparisons) == (None, None, 0)
+
+
 def test_words_are_one_scenario_or_one_each():
     assert mixes(["copa", "cubic"]) == [["copa", "cubic"]]
     assert mixes(["copa+cubic", "bbr"]) == [["copa", "cubic"], ["bbr"]]

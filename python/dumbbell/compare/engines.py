@@ -22,6 +22,9 @@ METRIC_NAMES = (
     "queue_delay_mean_us", "drop_rate",
 )  # fmt: skip
 
+#: Of each engine: a mean of fewer says more of one run than of the engine.
+MIN_RUNS = 2
+
 #: The metrics of a run, a row per group, as `dumbbell.metrics.measure` has them.
 Rows = Sequence[Mapping[str, Any]]
 
@@ -120,12 +123,15 @@ class EngineSummary:
         Differences of the median RTT, relative to the kernel's.
     excludes_zero, comparisons
         How many intervals exclude 0, of how many.
+    left_out
+        Scenarios that are in none of these: an engine has fewer than two valid runs.
     """
 
     share: Worst | None
     rtt_p50: Worst | None
     excludes_zero: int
     comparisons: int
+    left_out: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as `xval --json` has it."""
@@ -134,12 +140,15 @@ class EngineSummary:
             "rtt_p50": None if self.rtt_p50 is None else vars(self.rtt_p50),
             "excludes_zero": self.excludes_zero,
             "comparisons": self.comparisons,
+            "left_out": list(self.left_out),
         }
 
 
 def summarize(comparisons: Iterable[Comparison]) -> EngineSummary:
     """Summarize the comparisons of all scenarios."""
-    listed = list(comparisons)
+    every = list(comparisons)
+    listed = [entry for entry in every if min(len(entry.a), len(entry.b)) >= MIN_RUNS]
+    kept = {entry.cell for entry in listed}
     shares = [(c, engine_difference(c)) for c in listed if c.metric.name == "share"]
     rtts = [(c, relative_difference(c)) for c in listed if c.metric.name == "rtt_p50_us"]
     with_interval = [entry for entry in listed if entry.difference.interval.bounded]
@@ -148,6 +157,7 @@ def summarize(comparisons: Iterable[Comparison]) -> EngineSummary:
         rtt_p50=worst_of(rtts),
         excludes_zero=sum(entry.excludes_zero for entry in with_interval),
         comparisons=len(with_interval),
+        left_out=tuple(dict.fromkeys(entry.cell for entry in every if entry.cell not in kept)),
     )
 
 

@@ -23,8 +23,8 @@ __all__ = [
 
 COLUMNS = ("", "simulator", "kernel", "difference", "95 % interval", "")
 OVERVIEW_COLUMNS = (
-    "scenario", "group", "share, %: simulator", "kernel", "difference", "median RTT, ms: simulator",
-    "kernel", "difference, %",
+    "scenario", "group", "share, %: simulator", "kernel", "difference of share, points",
+    "median RTT, ms: simulator", "kernel", "difference of RTT, %",
 )  # fmt: skip
 #: Where the interval excludes 0.
 MARK = "≠"
@@ -96,6 +96,11 @@ def summary_lines(result: CrossValidation) -> list[str]:
         lines.append(f"throughput share: {worst_line(summary.share, ' points')}")
     if summary.rtt_p50 is not None:
         lines.append(f"median RTT: {worst_line(summary.rtt_p50, ' %')}")
+    if summary.left_out:
+        lines.append(
+            "not in these means, with fewer than two valid runs on the kernel: "
+            + ", ".join(summary.left_out)
+        )
     lines.append(
         f"{summary.excludes_zero} of {summary.comparisons} differences have a 95 % interval that "
         f"excludes 0 ({MARK}); by chance alone about {0.05 * summary.comparisons:.0f} would"

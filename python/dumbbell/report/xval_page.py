@@ -1,4 +1,4 @@
-"""The comparison as one HTML file."""
+"""The comparison of simulator and kernel as one HTML file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from dumbbell.compare.xval_table import (
     comparison_row,
     counts,
     overview_rows,
-    summary_lines,
 )
 from dumbbell.plots.xval_figures import draw_case
 from dumbbell.report.template import plot, render_template, write_page
@@ -30,7 +29,7 @@ def render(result: CrossValidation) -> str:
     """Return the page's HTML."""
     return render_template(
         "cross_validation.html.j2",
-        summary=summary_lines(result),
+        summary=result.summary,
         columns=COLUMNS,
         overview_columns=OVERVIEW_COLUMNS,
         overview=overview_rows(result),
@@ -56,7 +55,7 @@ def rows(case: XvalCase) -> list[tuple[str, ...]]:
 
 
 def facts(emulation: Mapping[str, Any] | None) -> str:
-    """Return what machine a run was on."""
+    """Return the machine that a run was on."""
     if emulation is None:
         return "no kernel"
     return f"Linux {emulation['kernel_release']}, {emulation['cpus']} CPUs"
