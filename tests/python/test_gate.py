@@ -26,7 +26,8 @@ from dumbbell.gate import (
 )
 from dumbbell.gate.baseline import moved_cc, shown_cc
 from dumbbell.gate.markdown import plain
-from dumbbell.gate.text import CHANGE_COLUMNS
+from dumbbell.gate.suite_result import Observed
+from dumbbell.gate.text import CHANGE_COLUMNS, outline
 from tests.python import mutations
 from tests.python.conftest import Outcome
 
@@ -105,7 +106,7 @@ def test_what_became_worse_is_in_every_output(cli: Cli, baseline: Path, tmp_path
         "--junit", str(junit), "--markdown", str(markdown),
     )  # fmt: skip
     assert outcome.code == 1
-    assert "gate failed: `cubic:beta=900` in suite `quick` against `cubic`" in outcome.out
+    assert "gate failed: `cubic:beta=900` in suite `quick` compared with `cubic`" in outcome.out
     (suite,) = JUnitXml.fromfile(str(junit))
     results = {case.name: case.result for case in suite}
     assert list(results) == ["alone[buffer=1bdp]", "alone[buffer=4bdp]", "beside", "lossy"]
@@ -194,9 +195,9 @@ def test_bad_use_is_told_in_one_line(cli: Cli, quick: Path, baseline: Path, tmp_
         ((str(quick),), "`--cc ./mine.bpf.c`"),
         ((str(quick), "--cc", "cubik"), "did you mean `cubic`"),
         ((str(quick), "--cc", "cubic", "--tolerance", "5%"), "`--record DIR` first"),
-        ((str(quick), "--cc", "cubic", "--reps", "2"), "3 or more"),
+        ((str(quick), "--cc", "cubic", "--reps", "2"), "at least 3"),
         ((str(baseline), "--record", str(tmp_path / "x")), "is a baseline already"),
-        ((str(baseline), "--seed", "3"), "`--seed 6` or more"),
+        ((str(baseline), "--seed", "3"), "`--seed 6` or higher"),
         ((str(quick), "--cc", "cubic", "--record", str(quick.parent)), "holds no baseline"),
     ):
         outcome = cli("gate", *arguments)
@@ -234,7 +235,31 @@ def test_invalid_runs_are_not_compared(recorded: SuiteResult) -> None:
     # On the kernel a run may be disturbed; what is left is enough.
     gate = evaluate(replace(after, engine="kernel"), recorded)
     assert gate.passed
-    assert len(gate.comparisons[0].before) == 4
+    assert len(gate.comparisons[0].sides.a) == 4
+
+
+def test_says_how_many_repetitions_settle_what_is_unclear(recorded: SuiteResult) -> None:
+    cell, delay = recorded.cells[0], Observed("", "queue_delay_mean_us")
+    before = [value or 0.0 for value in cell.values[delay]]
+    # Beyond the tolerance of 5 % + 1 ms by 0.5 ms on average, and by 1 ms more or less.
+    beyond_us = (1500.0, -500.0, 1000.0, 0.0, 500.0)
+    after = tuple(1.05 * x + 1000 + us for x, us in zip(before, beyond_us, strict=True))
+    values = {**cell.values, delay: after}
+    now = replace(recorded, cells=(replace(cell, values=values), *recorded.cells[1:]))
+    gate = evaluate(now, recorded)
+    (unclear,) = gate.changed(Change.UNCLEAR)
+    reps = unclear.reps_to_settle
+    assert reps is not None
+    assert 20 < reps < 100
+    said = (
+        f"1 unclear: {reps} repetitions would probably settle it; record the baseline again with "
+        f"`--reps {reps}`"
+    )
+    assert said in outline(gate)
+    assert gate.to_dict()["comparisons"][gate.comparisons.index(unclear)]["reps_to_settle"] == reps
+    assert not any(
+        "would probably settle" in line for line in outline(evaluate(recorded, recorded))
+    )
 
 
 # What the gate is for, on the shipped suite's cases of one flow; docs/gate.md has the whole suite's

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.stats
 
 from dumbbell.errors import GateError
 from dumbbell.gate import Criterion, Tolerance
-from dumbbell.gate.non_inferiority import p_beyond_bound, p_more_missing, p_worse
+from dumbbell.gate.non_inferiority import beyond_bound, beyond_tolerance, p_more_missing
 from dumbbell.metrics import METRICS
 from dumbbell.statistics import holm
 
 NONE = Tolerance()
 FIVE_PERCENT = Tolerance(relative=0.05)
+
+
+def p_worse(*values: Any, paired: bool) -> float:
+    shift = beyond_tolerance(*values, paired=paired)
+    return 1.0 if shift is None else shift.p
 
 
 @pytest.fixture
@@ -93,9 +100,41 @@ def test_values_that_go_missing_are_worse() -> None:
 
 
 def test_a_bound_is_missed_by_more_than_chance() -> None:
-    assert p_beyond_bound([0.1, 0.1, 0.1]) == 0
-    assert p_beyond_bound([-0.1, -0.1]) == 1
-    assert 0.05 < p_beyond_bound([-0.1, 0.2, 0.1]) < 0.5
+    assert beyond_bound([0.1, 0.1, 0.1]).p == 0
+    assert beyond_bound([-0.1, -0.1]).p == 1
+    assert 0.05 < beyond_bound([-0.1, 0.2, 0.1]).p < 0.5
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_as_many_repetitions_as_said_settle_four_of_five(
+    rng: np.random.Generator, paired: bool
+) -> None:
+    """7 % worse with 5 % tolerated: the mean and spread of 10 repetitions are as they are."""
+    exact = np.array([-1.5, -1.2, -0.8, -0.4, -0.1, 0.1, 0.4, 0.8, 1.2, 1.5])
+    before = np.full(10, 100.0) if paired else 100 + 2 * exact
+    shift = beyond_tolerance(before, 107 + 2 * exact, "higher", FIVE_PERCENT, paired=paired)
+    assert shift is not None
+    assert shift.p > 0.001
+    reps = shift.reps_to_settle(0.001)
+    assert reps is not None
+    assert reps > 10
+    spread = 2 * exact.std(ddof=1)
+    settled = 0
+    for _ in range(500):
+        before = np.full(reps, 100.0) if paired else rng.normal(100, spread, reps)
+        after = rng.normal(107, spread, reps)
+        settled += p_worse(before, after, "higher", FIVE_PERCENT, paired=paired) <= 0.001
+    # Binomial(500, 0.8) is outside of this once in a thousand times.
+    assert 365 <= settled <= 430
+
+
+def test_what_is_within_its_tolerance_needs_no_more_repetitions() -> None:
+    shift = beyond_tolerance([100, 101, 99], [102, 103, 104], "higher", FIVE_PERCENT, paired=True)
+    assert shift is not None
+    assert shift.reps_to_settle(0.01) is None
+    hopeless = beyond_tolerance([100, 140, 60], [105, 146, 64.1], "higher", NONE, paired=False)
+    assert hopeless is not None
+    assert hopeless.reps_to_settle(0.01) is None
 
 
 @pytest.mark.parametrize(

@@ -91,11 +91,11 @@ def test_words_above_the_cases_hold_for_all_of_them(tmp_path: Path) -> None:
     alone, beside = suite_of(tmp_path, SMALL).cases
     assert [label for label, _ in alone.cells("cubic")] == ["buffer=1bdp", "buffer=2bdp"]
     assert {str(scenario.rate) for _, scenario in alone.cells("cubic")} == {"10mbit"}
-    assert [str(judged.measure) for judged in alone.judged] == [
+    assert [str(compared.measure) for compared in alone.compared] == [
         "utilization",
         "queue_delay_mean_us",
     ]
-    assert str(beside.judged[-1].measure) == "others.goodput_bps"
+    assert str(beside.compared[-1].measure) == "others.goodput_bps"
     assert beside.subjects == ["{cc}", "reno"]
 
 
@@ -118,9 +118,9 @@ def test_a_case_may_be_a_scenario_file(tmp_path: Path) -> None:
         ('rate = "10mbit"', 'rat = "10mbit"', 3, "did you mean `rate`"),
         ('utilization = "5%"', 'utilisation = "5%"', 8, "did you mean `utilization`"),
         ('"5% + 1ms"', '"5% + 1mbit"', 9, "does not fit"),
-        ('"5% + 1ms"', '"-5%"', 9, "zero or more"),
+        ('"5% + 1ms"', '"-5%"', 9, "must not be negative"),
         ('"others.goodput_bps"', '"cubic.goodput_bps"', 10, "others.goodput_bps"),
-        ('name = "alone"', 'name = "All alone"', 13, "small letters"),
+        ('name = "alone"', 'name = "All alone"', 13, "lower-case letters"),
         ("axes = {", "axis = {", 14, "did you mean `axes`"),
         ("axes = { buffer", "axes = { bufer", 14, "did you mean `buffer`"),
         ("utilization >= 90%", "utilization > 90%", 15, "METRIC >= VALUE"),
@@ -129,7 +129,7 @@ def test_a_case_may_be_a_scenario_file(tmp_path: Path) -> None:
         ("flows = 2", "flows = 0", 25, "flows is 0"),
         ('cc = "reno"', 'cc = "rino"', 28, "did you mean `reno`"),
         ('name = "beside"', 'name = "alone"', 21, "two cases"),
-        ("reps = 3", "reps = 2", 2, "3 or more"),
+        ("reps = 3", "reps = 2", 2, "at least 3"),
     ],
 )
 def test_a_mistake_is_one_line_with_file_line_and_remedy(

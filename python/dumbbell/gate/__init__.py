@@ -4,7 +4,7 @@ docs/gate.md says how it decides, and why.
 """
 
 from dumbbell.gate.baseline import is_baseline, load_baseline, save_baseline
-from dumbbell.gate.comparison import Change, Comparison
+from dumbbell.gate.comparison import Change, MetricChange
 from dumbbell.gate.criterion import Criterion
 from dumbbell.gate.criterion_outcome import CriterionOutcome, Met
 from dumbbell.gate.gate import LEVEL, Gate, NotEvaluated, evaluate, fresh_seed
@@ -18,11 +18,11 @@ __all__ = [
     "Case",
     "CellResult",
     "Change",
-    "Comparison",
     "Criterion",
     "CriterionOutcome",
     "Gate",
     "Met",
+    "MetricChange",
     "NotEvaluated",
     "Suite",
     "SuiteResult",

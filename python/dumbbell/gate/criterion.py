@@ -1,4 +1,4 @@
-"""What a suite asks of any congestion control, whatever another one does: ``jain >= 0.95``."""
+"""What a suite requires of any congestion control: ``jain >= 0.95``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Criterion:
     Attributes
     ----------
     measure
-        Which metric, and of whom.
+        Which metric, and of which groups.
     at_least
         Whether the bound is a lower one.
     bound
@@ -45,7 +45,7 @@ class Criterion:
         Raises
         ------
         GateError
-            It is not of this form, there is no such metric, or the value does not fit its unit.
+            It has another form, there is no such metric, or the value does not fit its unit.
         """
         match = FORM.fullmatch(text) if isinstance(text, str) else None
         if match is None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dumbbell.gate.criterion import Criterion
-from dumbbell.gate.non_inferiority import p_beyond_bound
+from dumbbell.gate.non_inferiority import Shift, beyond_bound
 from dumbbell.gate.suite_result import CellResult, Observed, SuiteResult
 
 __all__ = ["CriterionOutcome", "Met", "evaluate_criteria"]
@@ -34,17 +34,22 @@ class CriterionOutcome:
     cell
         The cell's label, with its case.
     criterion
-        What is asked.
+        The bound.
     observed
-        Of whom.
+        Of which group or the run, and which metric.
     values
-        Those there are.
+        The values there are.
     missing
         How many repetitions have none.
     p
         Of missing the bound by chance; adjusted once all are known.
+    beyond_bound
+        By how much the values miss the bound; None without values.
     met
         The outcome.
+    reps_to_settle
+        How many repetitions would likely settle an unclear one; None if it is not unclear, or too
+        many would be needed.
     """
 
     cell: str
@@ -53,7 +58,9 @@ class CriterionOutcome:
     values: tuple[float, ...]
     missing: int
     p: float
+    beyond_bound: Shift | None
     met: Met = Met.UNCLEAR
+    reps_to_settle: int | None = None
 
     @property
     def mean(self) -> float | None:
@@ -78,7 +85,10 @@ class CriterionOutcome:
             met = Met.MISSED_BEFORE
         else:
             met = Met.MISSED if p <= level else Met.UNCLEAR
-        return replace(self, p=p, met=met)
+        reps = None
+        if met == Met.UNCLEAR and self.beyond_bound is not None:
+            reps = self.beyond_bound.reps_to_settle(level * self.p / p)
+        return replace(self, p=p, met=met, reps_to_settle=reps)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -91,11 +101,12 @@ class CriterionOutcome:
             "bound": self.criterion.bound,
             "missing": self.missing,
             "p": self.p,
+            "reps_to_settle": self.reps_to_settle,
         }
 
 
 def evaluate_criteria(result: SuiteResult) -> Iterator[CriterionOutcome]:
-    """Evaluate every criterion of every cell; what is missed by chance is not decided yet."""
+    """Evaluate every criterion of every cell; `CriterionOutcome.decided` gives the outcome."""
     criteria = {case.name: case.criteria for case in result.suite.cases}
     for cell in result.cells:
         for criterion in criteria[cell.case]:
@@ -113,7 +124,6 @@ def evaluate_criterion(
     valid = cell.valid(observed)
     values = tuple(float(value) for value in valid.values() if value is not None)
     missing = len(valid) - len(values)
-    p = p_beyond_bound([criterion.shortfall(value) for value in values]) if values else 0.0
-    if missing > len(values):
-        p = 0.0
-    return CriterionOutcome(cell.label, criterion, observed, values, missing, p)
+    shift = beyond_bound([criterion.shortfall(value) for value in values]) if values else None
+    p = 0.0 if shift is None or missing > len(values) else shift.p
+    return CriterionOutcome(cell.label, criterion, observed, values, missing, p, shift)

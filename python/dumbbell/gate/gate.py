@@ -1,4 +1,4 @@
-"""The gate: a suite's results judged by its criteria and against a baseline."""
+"""The gate: a suite's results evaluated by its criteria and against a baseline."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dumbbell.errors import GateError
-from dumbbell.gate.comparison import Change, Comparison, compare_cells
+from dumbbell.gate.comparison import Change, MetricChange, compare_cells
 from dumbbell.gate.criterion_outcome import CriterionOutcome, Met, evaluate_criteria
-from dumbbell.gate.metric_value import metric_named
-from dumbbell.gate.suite import MIN_REPS, Judged
+from dumbbell.gate.suite import MIN_REPS, ComparedMetric
 from dumbbell.gate.suite_result import SuiteResult
 from dumbbell.gate.tolerance import Tolerance
+from dumbbell.metrics import metric_named
 from dumbbell.run.engine import SIMULATOR
 from dumbbell.statistics import holm
 
@@ -24,14 +24,14 @@ LEVEL = 0.01
 
 @dataclass(frozen=True)
 class NotEvaluated:
-    """A cell whose runs are INVALID, so that its values may not be believed.
+    """A cell whose runs are INVALID, so that its values are not trustworthy.
 
     Attributes
     ----------
     cell
         Its label, with its case.
     invalid, repetitions
-        How many runs are INVALID, and of how many.
+        How many runs are INVALID, of how many.
     reason
         An example.
     """
@@ -52,9 +52,9 @@ class Gate:
     Attributes
     ----------
     after, before
-        The suite's result now, and the baseline; None when only criteria were judged.
+        The suite's result now, and the baseline; None if only criteria were evaluated.
     comparisons
-        Every judged metric of every cell.
+        Every compared metric of every cell.
     criteria
         Every criterion of every cell.
     not_evaluated
@@ -65,24 +65,24 @@ class Gate:
 
     after: SuiteResult
     before: SuiteResult | None
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[MetricChange, ...]
     criteria: tuple[CriterionOutcome, ...]
     not_evaluated: tuple[NotEvaluated, ...]
     level: float
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is worse, no criterion missed, and every cell could be judged."""
+        """Whether nothing is worse, no criterion is missed, and every cell could be evaluated."""
         return not (self.worse or self.missed or self.not_evaluated)
 
     @property
-    def worse(self) -> list[Comparison]:
-        """What became worse."""
+    def worse(self) -> list[MetricChange]:
+        """The metrics that became worse."""
         return self.changed(Change.WORSE)
 
     @property
     def missed(self) -> list[CriterionOutcome]:
-        """What criteria are missed, and were not before."""
+        """The criteria that are missed, and were not before."""
         return [outcome for outcome in self.criteria if outcome.met == Met.MISSED]
 
     @property
@@ -95,7 +95,7 @@ class Gate:
         """Whether the baseline was made by the same engine, builds and parameters."""
         return self.before is not None and made_by(self.before) == made_by(self.after)
 
-    def changed(self, change: Change) -> list[Comparison]:
+    def changed(self, change: Change) -> list[MetricChange]:
         """Return the comparisons with an outcome."""
         return [comparison for comparison in self.comparisons if comparison.change == change]
 
@@ -129,32 +129,32 @@ def evaluate(
 ) -> Gate:
     """Evaluate a suite's result.
 
-    A metric is worse when it worsened by more than its tolerance and that is no chance: the p
-    values of all comparisons and criteria together are adjusted by Holm's method and must not
-    exceed `level`. A criterion is missed when its mean is and that is no chance either; with a
-    baseline, when the baseline's mean meets it.
+    A metric is worse if it worsened by more than its tolerance and not by chance: the p values of
+    all comparisons and criteria together are adjusted by Holm's method and must not exceed
+    `level`. A criterion is missed if its mean misses the bound, not by chance; with a baseline,
+    only if the baseline's mean meets it.
 
     Parameters
     ----------
     after
-        What was measured now.
+        The results now.
     before
         The baseline.
     tolerances
-        Instead of the suite's: ``10%`` in every one's relative part, ``METRIC=10% + 1ms``.
+        Instead of the suite's: ``10%`` replaces every relative part; ``METRIC=10% + 1ms`` one.
     level
         Chance of any false alarm.
 
     Raises
     ------
     GateError
-        A tolerance does not fit, or the results are of different cells or seeds.
+        A tolerance is invalid, or the results are of different cells or seeds.
     """
-    comparisons: list[Comparison] = []
+    comparisons: list[MetricChange] = []
     if before is not None:
         check_same_cells(before, after)
-        judged = {case.name: case.judged for case in after.suite.cases}
-        comparisons = list(compare_cells(before, after, replaced(judged, tolerances)))
+        compared = {case.name: case.compared for case in after.suite.cases}
+        comparisons = list(compare_cells(before, after, replaced(compared, tolerances)))
     criteria = list(evaluate_criteria(after))
     worse = holm([*(c.p_worse for c in comparisons), *(c.p for c in criteria)])
     better = holm([c.p_better for c in comparisons])
@@ -176,13 +176,13 @@ def evaluate(
 
 
 def made_by(result: SuiteResult) -> tuple[Any, ...]:
-    """Return what a result depends on beside the suite and the seeds."""
+    """Return what a result depends on besides the suite and the seeds."""
     parameters = result.cc.partition(":")[2]
     return result.engine, result.engine_build, dict(result.builds), parameters
 
 
 def key(outcome: CriterionOutcome) -> tuple[str, str, str]:
-    """Return what a criterion is found again by."""
+    """Return what identifies a criterion."""
     return outcome.cell, outcome.observed.subject, str(outcome.criterion)
 
 
@@ -197,48 +197,48 @@ def check_same_cells(before: SuiteResult, after: SuiteResult) -> None:
         seeds = set(cell.seeds), set(old[cell.case, cell.cell].seeds)
         if seeds[0] != seeds[1] and seeds[0] & seeds[1]:
             raise GateError(
-                f"the seeds overlap the baseline's without being the same; "
-                f"say `--seed {fresh_seed(before)}` or more, or none"
+                "some seeds are the baseline's and some are not; use "
+                f"`--seed {fresh_seed(before)}` or higher, or omit `--seed`"
             )
 
 
 def fresh_seed(baseline: SuiteResult) -> int:
-    """Return a first seed that shares none with a baseline."""
+    """Return a first seed after all seeds of a baseline."""
     return max(baseline.seeds) + 1
 
 
 def replaced(
-    judged: Mapping[str, Sequence[Judged]], tolerances: Sequence[str]
-) -> dict[str, Sequence[Judged]]:
-    """Return what is judged with the tolerances that the user gave."""
-    result = {name: list(entries) for name, entries in judged.items()}
+    compared: Mapping[str, Sequence[ComparedMetric]], tolerances: Sequence[str]
+) -> dict[str, Sequence[ComparedMetric]]:
+    """Return what is compared, with the user's tolerances."""
+    result = {name: list(entries) for name, entries in compared.items()}
     for text in tolerances:
         name, equals, value = text.rpartition("=")
         if equals:
-            metric_named(name.strip().rpartition(".")[2])
+            metric_named(name.strip().rpartition(".")[2], GateError)
         for entries in result.values():
             entries[:] = [with_tolerance(entry, name.strip(), value) for entry in entries]
     return dict(result)
 
 
-def with_tolerance(entry: Judged, name: str, text: str) -> Judged:
-    """Return what is judged with a tolerance, if it is meant; no name means the relative part."""
+def with_tolerance(entry: ComparedMetric, name: str, text: str) -> ComparedMetric:
+    """Return an entry with a tolerance if the name fits; no name replaces the relative part."""
     metric = entry.measure.metric
     if not name:
         read = Tolerance.parse(text, metric)
         if read.absolute:
-            raise GateError(f"tolerance `{text}` is of no metric; say `METRIC={text}` or `10%`")
-        return Judged(entry.measure, replace(entry.tolerance, relative=read.relative))
+            raise GateError(f"tolerance `{text}` names no metric; use `METRIC={text}` or `10%`")
+        return ComparedMetric(entry.measure, replace(entry.tolerance, relative=read.relative))
     if name in (str(entry.measure), metric.name):
-        return Judged(entry.measure, Tolerance.parse(text, metric))
+        return ComparedMetric(entry.measure, Tolerance.parse(text, metric))
     return entry
 
 
 def not_evaluated(after: SuiteResult, before: SuiteResult | None) -> list[NotEvaluated]:
-    """Find the cells whose runs are not to be believed.
+    """Find the cells whose runs are not trustworthy.
 
-    In the simulator an INVALID run is never an accident, so one is enough, unless the baseline has
-    them too. On the kernel a run may be disturbed: there a cell keeps what is left.
+    In the simulator one INVALID run is enough, unless the baseline has it too. On the kernel a run
+    may be disturbed: there a cell is evaluated by its other runs if enough are left.
     """
     old = {} if before is None else {(c.case, c.cell): c.invalid_count for c in before.cells}
     found = []

@@ -1,31 +1,18 @@
-"""A metric's value as a suite writes it, ``20ms`` or ``0.95``, and as people read it."""
+"""A metric's value as a suite has it, ``20ms`` or ``0.95``, and as tables show it."""
 
 from __future__ import annotations
 
 import re
 
-from dumbbell.errors import GateError, ScenarioError, nearest
-from dumbbell.metrics import METRICS, Metric
+from dumbbell.errors import GateError, ScenarioError
+from dumbbell.metrics import Metric
 from dumbbell.quantities.quantity import Rate, Time
 
-__all__ = ["metric_named", "read_value", "write_difference", "write_value"]
+__all__ = ["read_value", "write_difference", "write_value"]
 
 NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?", re.ASCII)
 #: ns in a metric's unit of time.
 TIME_UNITS = {"us": 1e3, "ms": 1e6, "s": 1e9}
-
-
-def metric_named(name: str) -> Metric:
-    """Return a metric; one that there is not is refused.
-
-    Raises
-    ------
-    GateError
-        There is none of that name.
-    """
-    if name not in METRICS:
-        raise GateError(f"unknown metric `{name}`{nearest(name, METRICS)}")
-    return METRICS[name]
 
 
 def read_value(text: str, metric: Metric) -> float:
@@ -36,12 +23,12 @@ def read_value(text: str, metric: Metric) -> float:
     text
         ``20ms`` of a time, ``5mbit`` of a rate, ``0.95`` or ``95%`` of a ratio, else a number.
     metric
-        Which says the unit.
+        The metric, which has the unit.
 
     Raises
     ------
     GateError
-        It is none; the message says what fits.
+        It is not a value of the metric; the message says what is.
     """
     text = text.strip()
     try:
@@ -55,7 +42,7 @@ def read_value(text: str, metric: Metric) -> float:
     digits = text.removesuffix("%").strip() if percent else text
     if not NUMBER.fullmatch(digits):
         fits = "`0.95` or `95%`" if metric.unit == "1" else "a plain number"
-        raise GateError(f"{metric.name} `{text}` does not fit its unit {metric.unit}; say {fits}")
+        raise GateError(f"{metric.name} `{text}` does not fit its unit {metric.unit}; use {fits}")
     return float(digits) / 100 if percent else float(digits)
 
 

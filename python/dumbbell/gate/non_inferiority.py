@@ -1,9 +1,10 @@
-"""Whether a metric became worse by more than its tolerance, or by chance."""
+"""Whether a metric worsened by more than its tolerance, or by chance."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -12,27 +13,85 @@ from dumbbell.gate.tolerance import Tolerance
 from dumbbell.metrics.observation import FloatArray
 from dumbbell.optional import optional
 
-__all__ = ["p_beyond_bound", "p_more_missing", "p_worse"]
+__all__ = ["Shift", "beyond_bound", "beyond_tolerance", "p_more_missing"]
+
+#: With as many repetitions as `Shift.reps_to_settle` says, the chance that they settle it.
+POWER = 0.8
+#: More repetitions are not suggested.
+MOST_REPS = 1000
 
 
-def p_worse(
+@dataclass(frozen=True)
+class Shift:
+    """A mean that should not be above 0, and how well it is known.
+
+    Attributes
+    ----------
+    mean
+        The mean.
+    squared_error
+        Square of its standard error.
+    freedom
+        Degrees of freedom.
+    reps
+        Repetitions that it was measured with.
+    """
+
+    mean: float
+    squared_error: float
+    freedom: float
+    reps: int
+
+    @property
+    def p(self) -> float:
+        """How likely such values are if the true mean is 0: the one-sided p of Student's t."""
+        # Rounding of equal values is no spread.
+        if self.squared_error <= (1e-12 * self.mean) ** 2:
+            return 0.0 if self.mean > 0 else 1.0
+        special = optional("scipy.special", extra="gate", purpose="the gate's t test")
+        return float(special.stdtr(self.freedom, -self.mean / math.sqrt(self.squared_error)))
+
+    def reps_to_settle(self, level: float) -> int | None:
+        """Return how many repetitions would likely bring p below a level.
+
+        With n repetitions t is √(n / reps) times as large, if the mean and the spread stay the
+        same; it has to exceed the quantile of `level` by that of the power, 0.8.
+
+        Returns
+        -------
+        int or None
+            None if the mean is not above 0, or more than 1,000 would be needed.
+        """
+        if self.mean <= 0 or self.squared_error <= 0 or self.reps < 2:
+            return None
+        special = optional("scipy.special", extra="gate", purpose="the gate's t test")
+        t = self.mean / math.sqrt(self.squared_error)
+        for reps in range(self.reps, MOST_REPS + 1):
+            freedom = self.freedom * (reps - 1) / (self.reps - 1)
+            needed = special.stdtrit(freedom, 1 - level) + special.ndtri(POWER)
+            if t * math.sqrt(reps / self.reps) >= needed:
+                return reps
+        return None
+
+
+def beyond_tolerance(
     before: Sequence[float] | FloatArray,
     after: Sequence[float] | FloatArray,
     worse: Literal["higher", "lower"],
     tolerance: Tolerance,
     *,
     paired: bool,
-) -> float:
-    """Return how likely such values are if the metric did not worsen by more than the tolerance.
+) -> Shift | None:
+    """Return by how much a metric worsened beyond its tolerance.
 
-    One-sided t test of the mean of s·(after - before) - (relative·|before| + absolute), where s is
-    1 when higher is worse and else -1. Paired: Student's, over the pairs. Not paired: Welch's, with
-    the tolerance on the baseline's side. Without any spread the answer is 0 or 1.
+    The mean of s·(after - before) - (relative·|before| + absolute), where s is 1 if higher is worse
+    and else -1. Paired: by Student's t, over the pairs. Not paired: by Welch's, with the tolerance
+    on the baseline's side.
 
     Parameters
     ----------
     before, after
-        A value per repetition; those of one index are a pair if they are paired.
+        A value per repetition; pairs in the same order.
     worse
         Which way is worse.
     tolerance
@@ -42,8 +101,8 @@ def p_worse(
 
     Returns
     -------
-    float
-        The p value; 1 with fewer than two values on a side.
+    Shift or None
+        None with fewer than two values on a side.
 
     References
     ----------
@@ -53,41 +112,30 @@ def p_worse(
     sign = 1.0 if worse == "higher" else -1.0
     x, y = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
     allowed = sign * x + tolerance.relative * np.abs(x) + tolerance.absolute
-    if min(x.size, y.size) < 2:
-        return 1.0
+    reps = min(x.size, y.size)
+    if reps < 2:
+        return None
     if paired:
         excess = sign * y - allowed
-        return p_above_zero(excess.mean(), excess.var(ddof=1) / excess.size, excess.size - 1)
+        return Shift(float(excess.mean()), float(excess.var(ddof=1)) / reps, reps - 1, reps)
     squares = [float(values.var(ddof=1)) / values.size for values in (sign * y, allowed)]
     mean, squared_error = float((sign * y).mean() - allowed.mean()), sum(squares)
     if squared_error == 0:
-        return p_above_zero(mean, 0.0, 1)
+        return Shift(mean, 0.0, 1, reps)
     sizes = (y.size, x.size)
     freedom = squared_error**2 / sum(s**2 / (n - 1) for s, n in zip(squares, sizes, strict=True))
-    return p_above_zero(mean, squared_error, freedom)
+    return Shift(mean, squared_error, freedom, reps)
 
 
-def p_beyond_bound(shortfalls: Sequence[float]) -> float:
-    """Return how likely such shortfalls of a bound are if their mean is zero or less.
-
-    Student's one-sided t test; with a single value, or without spread, 0 or 1.
-    """
+def beyond_bound(shortfalls: Sequence[float]) -> Shift:
+    """Return by how much values miss a bound, from the shortfall of each."""
     x = np.asarray(shortfalls, dtype=np.float64)
     squared_error = float(x.var(ddof=1)) / x.size if x.size > 1 else 0.0
-    return p_above_zero(float(x.mean()), squared_error, max(x.size - 1, 1))
-
-
-def p_above_zero(mean: float, squared_error: float, freedom: float) -> float:
-    """Return the one-sided p of a mean above 0."""
-    # Rounding of equal values is no spread.
-    if squared_error <= (1e-12 * mean) ** 2:
-        return 0.0 if mean > 0 else 1.0
-    special = optional("scipy.special", extra="gate", purpose="the gate's t test")
-    return float(special.stdtr(freedom, -mean / math.sqrt(squared_error)))
+    return Shift(float(x.mean()), squared_error, max(x.size - 1, 1), x.size)
 
 
 def p_more_missing(before: int, after: int, repetitions: tuple[int, int]) -> float:
-    """Return how likely so many more missing values are by chance: Fisher's exact test, one-sided.
+    """Return how likely so many more missing values are: Fisher's exact test, one-sided.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a value of a suite is of: the run, the groups under test, or the others."""
+"""Whose a value of a suite is: the run's, a group's under test, or another group's."""
 
 from __future__ import annotations
 
@@ -6,47 +6,46 @@ from collections import Counter
 from collections.abc import Sequence
 
 from dumbbell.errors import GateError
-from dumbbell.gate.metric_value import metric_named
-from dumbbell.metrics import Metric
+from dumbbell.metrics import Metric, metric_named
 
 __all__ = ["OTHERS", "RUN", "UNDER_TEST", "Measure", "subjects_of_groups"]
 
-#: In the place of a congestion control's name: the one that the gate is asked about.
+#: Placeholder for the congestion control under test.
 UNDER_TEST = "{cc}"
-#: Before a metric's name: of the groups that are not under test.
+#: Prefix of a metric's name: of the groups that are not under test.
 OTHERS = "others"
-#: Of a metric that a run has one value of.
+#: The subject of a metric of the run.
 RUN = ""
 
 
 class Measure:
-    """A metric and of whom: ``jain``, ``goodput_bps`` (of what is tested), ``others.share``.
+    """A metric and whose: ``jain``, ``goodput_bps`` (of the groups under test), ``others.share``.
 
     Parameters
     ----------
     text
-        As a suite writes it.
+        As a suite file has it.
 
     Raises
     ------
     GateError
-        There is no such metric, or it is not of groups.
+        There is no such metric, or groups do not have it.
     """
 
     def __init__(self, text: str) -> None:
         whose, dot, name = text.strip().rpartition(".")
         if dot and whose != OTHERS:
-            raise GateError(f"`{text}`: before the point is `{whose}`; say `{OTHERS}.{name}`")
-        self.metric: Metric = metric_named(name)
+            raise GateError(f"`{text}`: unknown prefix; use `{name}` or `{OTHERS}.{name}`")
+        self.metric: Metric = metric_named(name, GateError)
         self.of_others = bool(dot)
         if self.of_others and self.metric.per == "run":
-            raise GateError(f"`{text}`: {name} is the whole run's; say `{name}`")
+            raise GateError(f"`{text}`: {name} is a metric of the run, not of groups; use `{name}`")
 
     def __str__(self) -> str:
         return f"{OTHERS}.{self.metric.name}" if self.of_others else self.metric.name
 
     def is_of(self, subject: str) -> bool:
-        """Whether it is asked of a subject."""
+        """Whether it applies to a subject."""
         if self.metric.per == "run":
             return subject == RUN
         return subject != RUN and self.of_others != subject.startswith(UNDER_TEST)

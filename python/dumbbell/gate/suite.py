@@ -1,4 +1,4 @@
-"""A suite: cases to put a congestion control in, and what is judged of each."""
+"""A suite: cases in which a congestion control is run, and what is expected of each."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from dumbbell.metrics import Warmup
 from dumbbell.scenario import Group, Scenario
 from dumbbell.sweeps.design import make_design
 
-__all__ = ["MIN_REPS", "Case", "Judged", "Suite"]
+__all__ = ["MIN_REPS", "Case", "ComparedMetric", "Suite"]
 
-#: Repetitions below which a difference cannot be told from chance.
+#: Fewer repetitions cannot distinguish a difference from chance.
 MIN_REPS = 3
-#: Stands for the congestion control under test while a suite is read.
+#: Used as the congestion control under test while a suite is read.
 ANY_CC = "reno"
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A measure that is compared with the baseline's.
+class ComparedMetric:
+    """A metric that is compared with the baseline's.
 
     Attributes
     ----------
     measure
-        Which metric, and of whom.
+        Which metric, and of which groups.
     tolerance
         How much worse it may become.
     """
@@ -41,26 +41,26 @@ class Judged:
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario with a place for the congestion control under test, over its axes.
+    """A scenario with a placeholder for the congestion control under test, over its axes.
 
     Attributes
     ----------
     name, why
         Its name, and what it is for.
     words
-        The scenario's own words, as a scenario file has them.
+        The scenario's own keys, as a scenario file has them.
     groups
-        The words of each group; the cc ``{cc}`` is the one under test.
+        The keys of each group; the cc ``{cc}`` is the one under test.
     axes
         Values by field, as a sweep's.
     reps
         Repetitions of each cell, each with the next seed.
     warmup
-        What metrics leave out of a run's beginning.
-    judged, criteria
-        What is compared with a baseline, and what is asked of any congestion control.
+        What metrics leave out of the start of a run.
+    compared, criteria
+        What is compared with a baseline, and what is required of any congestion control.
     needs
-        What this version cannot do and the case would need; empty when it can be run.
+        What the case needs that this version does not have; empty if it can be run.
     """
 
     name: str
@@ -70,13 +70,13 @@ class Case:
     axes: Mapping[str, Any]
     reps: int
     warmup: Warmup | None
-    judged: tuple[Judged, ...]
+    compared: tuple[ComparedMetric, ...]
     criteria: tuple[Criterion, ...]
     needs: str = ""
 
     @cached_property
     def subjects(self) -> list[str]:
-        """What each group's values are called: ``{cc}``, ``cubic``; ``others`` if an axis says."""
+        """Names of the groups' values: ``{cc}``, ``cubic``; ``others`` if an axis sets them."""
         named = not any(axis.rpartition(".")[2] == "cc" for axis in self.axes)
         return subjects_of_groups(
             [str(group["cc"]) if named or is_under_test(group) else OTHERS for group in self.groups]
@@ -89,9 +89,9 @@ class Case:
 
     @cached_property
     def measures(self) -> list[Measure]:
-        """Every measure that is judged or has a criterion, each once."""
+        """Every measure that is compared or required, each once."""
         all_of_them = [
-            *(judged.measure for judged in self.judged),
+            *(compared.measure for compared in self.compared),
             *(criterion.measure for criterion in self.criteria),
         ]
         return list({str(measure): measure for measure in all_of_them}.values())
@@ -107,7 +107,7 @@ class Case:
         Raises
         ------
         ScenarioError
-            The scenario does not fit, with this congestion control or at all.
+            The scenario is invalid, with this congestion control or at all.
         """
         groups = []
         for index, words in enumerate(self.groups):
@@ -121,12 +121,12 @@ class Case:
         return [(cell.label, design.scenario_of(cell)) for cell in design.cells]
 
     def check(self) -> None:
-        """Refuse what no congestion control could run.
+        """Check what holds for any congestion control.
 
         Raises
         ------
         DumbbellError
-            The scenario does not fit, its axes, or a measure that it has no group for.
+            The scenario or its axes are invalid, or no group has a measure.
         """
         cells = self.cells(ANY_CC)
         if self.warmup is not None:
@@ -135,7 +135,7 @@ class Case:
         if not any(is_under_test(group) for group in self.groups):
             raise GateError(f'no group is under test; write `cc = "{UNDER_TEST}"` in one')
         if all(is_under_test(group) for group in self.groups):
-            asked = [(judged.measure, str(judged.measure)) for judged in self.judged]
+            asked = [(compared.measure, str(compared.measure)) for compared in self.compared]
             asked += [(criterion.measure, "require") for criterion in self.criteria]
             for measure, key in asked:
                 if measure.of_others:
@@ -152,15 +152,15 @@ class Suite:
     Attributes
     ----------
     name
-        Its file's, without the ending.
+        Name of its file, without the extension.
     title, source
-        What it is, and where its cases are from.
+        What it is, and the source of its cases.
     cases
         In the file's order.
     seed
         Of each cell's first repetition.
     document
-        The suite as read, its scenario files in it: what a baseline keeps.
+        The suite as read, with its scenario files: what a baseline keeps.
     """
 
     name: str
@@ -171,7 +171,7 @@ class Suite:
     document: Mapping[str, Any]
 
     def of_cases(self, names: Sequence[str]) -> Suite:
-        """Return the suite with some of its cases only.
+        """Return the suite with only some of its cases.
 
         Raises
         ------
@@ -198,10 +198,10 @@ class Suite:
         Raises
         ------
         GateError
-            They are too few for a comparison.
+            That is too few for a comparison.
         """
         if reps < MIN_REPS:
-            raise GateError(f"reps is {reps}; a comparison needs {MIN_REPS} or more")
+            raise GateError(f"reps is {reps}; a comparison needs at least {MIN_REPS}")
         return replace(
             self,
             cases=tuple(replace(case, reps=reps) for case in self.cases),
@@ -213,5 +213,5 @@ class Suite:
 
 
 def is_under_test(group: Mapping[str, Any]) -> bool:
-    """Whether a group is of the congestion control under test."""
+    """Whether a group runs the congestion control under test."""
     return str(group.get("cc")) == UNDER_TEST

@@ -1,4 +1,4 @@
-"""Suite files: TOML, in the words of scenario files and a few more."""
+"""Suite files: TOML with the keys of scenario files and a few more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from dumbbell.errors import GateError, ScenarioError, nearest
 from dumbbell.gate.criterion import Criterion
 from dumbbell.gate.subject import Measure
-from dumbbell.gate.suite import MIN_REPS, Case, Judged, Suite
+from dumbbell.gate.suite import MIN_REPS, Case, ComparedMetric, Suite
 from dumbbell.gate.tolerance import Tolerance
 from dumbbell.metrics import Warmup
 from dumbbell.quantities.plain_value import check_count
@@ -20,11 +20,11 @@ from dumbbell.scenario.file import parse_toml, read_text
 
 __all__ = ["build_suite", "find_suite", "read_suite", "shipped_suites"]
 
-#: Where the suites are that come with dumbbell.
+#: Where dumbbell's own suites are.
 SHIPPED = Path(__file__).parent / "suites"
-#: Words of a scenario that a suite may set: the name is the case's, seeds are the repetitions'.
+#: Keys of a scenario that a suite may set: the name is the case's, seeds are the repetitions'.
 WORDS = tuple(word for word in fields_of(Scenario) if word not in ("name", "seed"))
-#: Words that a suite sets for all its cases, and a case for itself.
+#: Keys that a suite sets for all its cases, and a case for itself.
 SHARED = ("reps", "warmup", "axes", "judge", "require", *WORDS)
 OF_SUITE = ("title", "source", "seed", "case", *SHARED)
 OF_CASE = ("name", "why", "needs", "scenario", "group", *SHARED)
@@ -38,12 +38,12 @@ def shipped_suites() -> dict[str, Path]:
 
 
 def find_suite(name_or_path: str | Path) -> Suite:
-    """Read a suite by its file, or one of those that come with dumbbell by its name.
+    """Read a suite from its file, or one of dumbbell's own by its name.
 
     Raises
     ------
     GateError
-        There is none, or it cannot be read.
+        There is no such suite, or it cannot be read.
     """
     text = str(name_or_path)
     if text in shipped_suites():
@@ -52,7 +52,8 @@ def find_suite(name_or_path: str | Path) -> Suite:
     if path.suffix == ".toml" or path.is_file():
         return read_suite(path)
     raise GateError(
-        f"`{text}` is no suite, no suite file and no baseline{nearest(text, shipped_suites())}"
+        f"`{text}` is neither a suite nor a suite file nor a baseline"
+        f"{nearest(text, shipped_suites())}"
     )
 
 
@@ -62,8 +63,8 @@ def read_suite(path: Path) -> Suite:
     Raises
     ------
     GateError
-        It is missing, no TOML, or has a word that does not fit; the message starts with the file
-        and, where there is one, the line.
+        It is missing, not TOML, or has an invalid key or value; the message starts with the file
+        and, if it is known, the line.
     """
     try:
         text = read_text(path)
@@ -78,7 +79,7 @@ def read_suite(path: Path) -> Suite:
 
 
 def with_scenario_files(document: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return a suite's document with the words of its scenario files in the cases' place."""
+    """Return a suite's document with its scenario files read into the cases."""
     cases = document.get("case", [])
     if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
         raise GateError("write each case as `[[case]]`", key="case")
@@ -86,7 +87,7 @@ def with_scenario_files(document: Mapping[str, Any], folder: Path) -> dict[str, 
 
 
 def with_scenario_file(index: int, case: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return a case with its scenario file's words; its own come first."""
+    """Return a case with the keys of its scenario file; its own keys win."""
     if "scenario" not in case:
         return dict(case)
     path = folder / str(case["scenario"])
@@ -99,20 +100,20 @@ def with_scenario_file(index: int, case: Mapping[str, Any], folder: Path) -> dic
 
 
 def build_suite(name: str, document: Mapping[str, Any]) -> Suite:
-    """Build a suite of a parsed file, its scenario files already in it.
+    """Build a suite from a parsed file into which its scenario files have been read.
 
     Raises
     ------
     GateError
-        It has a word that does not fit.
+        A key or a value is invalid.
     """
     check_words(document, OF_SUITE, "a suite")
     tables = document.get("case", [])
     if not tables:
         raise GateError("the suite has no case; write a `[[case]]`")
-    # What the suite judges in all its cases is read here first: a mistake in it is no case's.
+    # What the suite compares in all its cases is read first: a mistake in it is not a case's.
     judge = table_of(document, "judge")
-    judged_of(judge, {"judge": judge})
+    compared_of(judge, {"judge": judge})
     for text in list_of(document, "require"):
         criterion_of(text)
     cases = []
@@ -135,7 +136,7 @@ def build_suite(name: str, document: Mapping[str, Any]) -> Suite:
 
 
 def in_case(error: GateError | ScenarioError, index: int, table: Mapping[str, Any]) -> GateError:
-    """Say which case an error is of."""
+    """Add the case to an error."""
     name = table.get("name")
     where = f"case `{name}`: " if isinstance(name, str) else ""
     key = "axes" if error.key == "axis" and "axis" not in table else error.key
@@ -143,12 +144,13 @@ def in_case(error: GateError | ScenarioError, index: int, table: Mapping[str, An
 
 
 def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
-    """Build a `[[case]]`; what it does not say, the suite does."""
+    """Build a `[[case]]`; keys that it does not set are the suite's."""
     check_words(table, OF_CASE, "a case")
     name = table.get("name")
     if not isinstance(name, str) or not CASE_NAME.fullmatch(name):
         raise GateError(
-            f"the case's name is `{name}`; say small letters, digits, `-` and `_`", key="name"
+            f"invalid case name `{name}`: use lower-case letters, digits, `-`, `_` and `.`",
+            key="name",
         )
     shared = {key: suite[key] for key in SHARED if key in suite} | dict(table)
     case = Case(
@@ -159,7 +161,9 @@ def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
         axes=table_of(shared, "axes"),
         reps=check_count(shared.get("reps", 10), "reps", 10_000),
         warmup=Warmup.parse(shared["warmup"]) if "warmup" in shared else None,
-        judged=tuple(judged_of({**table_of(suite, "judge"), **table_of(table, "judge")}, table)),
+        compared=tuple(
+            compared_of({**table_of(suite, "judge"), **table_of(table, "judge")}, table)
+        ),
         criteria=tuple(
             criterion_of(text) for text in [*list_of(suite, "require"), *list_of(table, "require")]
         ),
@@ -168,9 +172,9 @@ def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
     if case.needs:
         return case
     if not case.measures:
-        raise GateError("nothing is judged; write `judge` or `require`")
-    if case.judged and case.reps < MIN_REPS:
-        raise GateError(f"reps is {case.reps}; a comparison needs {MIN_REPS} or more", key="reps")
+        raise GateError("the case compares and requires nothing; write `judge` or `require`")
+    if case.compared and case.reps < MIN_REPS:
+        raise GateError(f"reps is {case.reps}; a comparison needs at least {MIN_REPS}", key="reps")
     case.check()
     return case
 
@@ -181,7 +185,7 @@ def groups_of(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
         raise GateError("write each group of flows as `[[case.group]]`", key="group")
     if not groups and "needs" not in table:
-        raise GateError('no flows; write a `[[case.group]]` with `cc = "{cc}"`')
+        raise GateError('the case has no flows; write a `[[case.group]]` with `cc = "{cc}"`')
     for index, group in enumerate(groups):
         try:
             check_words(group, tuple(fields_of(Group)), "a group")
@@ -193,27 +197,27 @@ def groups_of(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return groups
 
 
-def judged_of(tolerances: Mapping[str, Any], table: Mapping[str, Any]) -> list[Judged]:
-    """Read what is judged; `false` takes out what the suite judges in its other cases."""
+def compared_of(tolerances: Mapping[str, Any], table: Mapping[str, Any]) -> list[ComparedMetric]:
+    """Read the metrics to compare; `false` removes one that the suite compares in other cases."""
     alone = all(group.get("cc") == "{cc}" for group in table.get("group", []))
     own = table.get("judge", {})
-    judged = []
+    compared = []
     for name, text in tolerances.items():
         if text is False:
             continue
         try:
             measure = Measure(name)
             if measure.of_others and alone and name not in own:
-                continue  # the suite's, for its cases that have others
-            judged.append(Judged(measure, Tolerance.parse(text, measure.metric)))
+                continue  # of the suite, for its cases with other groups
+            compared.append(ComparedMetric(measure, Tolerance.parse(text, measure.metric)))
         except GateError as error:
             error.key = name
             raise
-    return judged
+    return compared
 
 
 def criterion_of(text: Any) -> Criterion:
-    """Read a criterion, or say which word it is in."""
+    """Read a criterion; an error names the key."""
     try:
         return Criterion.parse(text)
     except GateError as error:
@@ -222,20 +226,20 @@ def criterion_of(text: Any) -> Criterion:
 
 
 def check_words(table: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:
-    """Refuse a key that is no word of a suite's."""
+    """Refuse an unknown key."""
     for key in table:
         if key not in known:
             hint = nearest(key, known)
             if key in ("name", "seed"):
-                hint = "; a suite's name is its file's, seeds are the repetitions'"
+                hint = "; a suite is named after its file, and seeds are the repetitions'"
             raise GateError(f"unknown key `{key}` in {what}{hint}", key=key)
 
 
 def text_of(table: Mapping[str, Any], key: str) -> str:
-    """Return a text; empty when it is left out."""
+    """Return a string; empty if it is not set."""
     value = table.get(key, "")
     if not isinstance(value, str):
-        raise GateError(f"{key} is `{value}`, which is not text", key=key)
+        raise GateError(f"{key} must be a string, not `{value}`", key=key)
     return value
 
 
@@ -243,7 +247,7 @@ def table_of(table: Mapping[str, Any], key: str) -> dict[str, Any]:
     """Return a table's table, flat: ``others.share`` may be written with or without quotes."""
     value = table.get(key, {})
     if not isinstance(value, dict):
-        raise GateError(f"{key} is `{value}`; write a table, like `[{key}]`", key=key)
+        raise GateError(f"{key} must be a table, e.g. `[{key}]`, not `{value}`", key=key)
     flat: dict[str, Any] = {}
     for name, entry in value.items():
         if isinstance(entry, dict):
@@ -254,10 +258,10 @@ def table_of(table: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def list_of(table: Mapping[str, Any], key: str) -> list[Any]:
-    """Return a list; empty when it is left out."""
+    """Return a list; empty if it is not set."""
     value = table.get(key, [])
     if not isinstance(value, list):
-        raise GateError(f'{key} is `{value}`; write a list, like `["jain >= 0.95"]`', key=key)
+        raise GateError(f'{key} must be a list, e.g. `["jain >= 0.95"]`, not `{value}`', key=key)
     return value
 
 
@@ -290,6 +294,6 @@ def line_of(text: str, key: str, case: int | None, group: int | None) -> int | N
         if key and (group is None or group == at_group) and word.search(line):
             return number
     if key and case is not None and fallback:
-        # The suite says it for all its cases.
+        # The suite sets it for all its cases.
         return line_of(text, key, None, None) or fallback
     return fallback

@@ -1,13 +1,18 @@
-"""The gate's findings as sentences and table rows, for the terminal, Markdown and JUnit alike."""
+"""The gate's findings as sentences and table rows, for the terminal, Markdown and JUnit."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from enum import StrEnum
+
 from dumbbell.gate.baseline import shown_cc
-from dumbbell.gate.comparison import Change, Comparison
+from dumbbell.gate.comparison import Change, MetricChange
 from dumbbell.gate.criterion_outcome import CriterionOutcome, Met
 from dumbbell.gate.gate import Gate
 from dumbbell.gate.metric_value import write_difference, write_value
 from dumbbell.gate.subject import RUN, UNDER_TEST
+from dumbbell.gate.suite_result import SuiteResult
 from dumbbell.run.engine import SIMULATOR
 
 __all__ = [
@@ -25,7 +30,7 @@ __all__ = [
 
 CHANGE_COLUMNS = ("case", "metric", "before", "after", "difference (95 %)", "tolerated", "outcome")
 CRITERION_COLUMNS = ("case", "criterion", "mean", "p", "outcome")
-#: A value that no repetition has.
+#: Shown where no repetition has a value.
 NONE = "–"
 
 
@@ -36,48 +41,68 @@ def headline(gate: Gate) -> str:
     if gate.before is None:
         return what
     same = gate.before.cc in (gate.after.cc, shown_cc(gate.after.cc))
-    against = "its baseline" if same else f"`{gate.before.cc}`"
-    return f"{what} against {against}"
+    return f"{what} compared with {'its baseline' if same else f'`{gate.before.cc}`'}"
 
 
 def outline(gate: Gate) -> list[str]:
-    """Return what was looked at and found, in lines."""
-    lines = []
+    """Return what was evaluated and found, in lines."""
     runs = sum(len(cell.seeds) for cell in gate.after.cells)
-    lines.append(
+    lines = [
         f"{len(gate.after.cells)} cells, {runs} runs; engine {gate.after.engine} "
         f"{gate.after.engine_version}"
-    )
+    ]
     if gate.before is not None:
-        counts = {change: len(gate.changed(change)) for change in Change}
-        said = ", ".join(f"{count} {change}" for change, count in counts.items() if count)
-        lines.append(f"{len(gate.comparisons)} comparisons: {said}")
-        lines += provenance(gate)
+        lines.append(f"{len(gate.comparisons)} comparisons: {counts(gate.comparisons, Change)}")
+        lines += provenance(gate.before, gate)
     if gate.criteria:
-        counts_met = {met: sum(c.met == met for c in gate.criteria) for met in Met}
-        said = ", ".join(f"{count} {met}" for met, count in counts_met.items() if count)
-        lines.append(f"{len(gate.criteria)} criteria: {said}")
+        lines.append(f"{len(gate.criteria)} criteria: {counts(gate.criteria, Met)}")
+    lines += advice(gate)
     lines += [f"{entry.cell}: {entry}" for entry in gate.not_evaluated]
     lines += [f"skipped {name}: needs {needs}" for name, needs in gate.skipped]
     return lines
 
 
-def provenance(gate: Gate) -> list[str]:
-    """Say what differs from the baseline in how it was made, and what should not."""
-    before, after = gate.before, gate.after
-    assert before is not None  # noqa: S101 - callers have asked
-    lines = []
+def counts(found: Sequence[MetricChange | CriterionOutcome], kinds: type[StrEnum]) -> str:
+    """Return how many there are of each outcome: ``2 worse, 1 unclear``."""
+    outcomes = Counter[StrEnum](
+        entry.change if isinstance(entry, MetricChange) else entry.met for entry in found
+    )
+    return ", ".join(f"{outcomes[kind]} {kind}" for kind in kinds if outcomes[kind])
+
+
+def advice(gate: Gate) -> list[str]:
+    """Return how many repetitions would settle what is unclear."""
+    unclear: list[MetricChange | CriterionOutcome] = [
+        *gate.changed(Change.UNCLEAR),
+        *(c for c in gate.criteria if c.met == Met.UNCLEAR),
+    ]
+    known = [entry.reps_to_settle for entry in unclear if entry.reps_to_settle is not None]
+    if not known:
+        return []
+    which = "it" if len(unclear) == 1 else "them"
+    if len(known) < len(unclear):
+        which = f"{len(known)} of them"
+    how = "run again" if gate.before is None else "record the baseline again"
+    return [
+        f"{len(unclear)} unclear: {max(known)} repetitions would probably settle {which}; {how} "
+        f"with `--reps {max(known)}`"
+    ]
+
+
+def provenance(before: SuiteResult, gate: Gate) -> list[str]:
+    """Return how the baseline was made differently, and whether results should be the same."""
+    after, lines = gate.after, []
     if (before.engine, before.engine_version) != (after.engine, after.engine_version):
-        lines.append(f"the baseline is of engine {before.engine} {before.engine_version}")
+        lines.append(f"the baseline was made with engine {before.engine} {before.engine_version}")
     elif before.engine_build != after.engine_build:
-        lines.append("the baseline is of another build of the engine")
+        lines.append("the baseline was made with another build of the engine")
     others = [
         cc for cc, build in after.builds.items()
         if cc != UNDER_TEST and before.builds.get(cc, build) != build
     ]  # fmt: skip
     if others:
-        lines.append(f"of another build than in the baseline: {', '.join(others)}")
-    paired = all(comparison.paired for comparison in gate.comparisons)
+        lines.append(f"other builds than in the baseline: {', '.join(others)}")
+    paired = all(comparison.sides.paired for comparison in gate.comparisons)
     if after.engine == SIMULATOR and gate.same_builds and paired:
         same = all(comparison.change == Change.IDENTICAL for comparison in gate.comparisons)
         lines.append(
@@ -87,8 +112,8 @@ def provenance(gate: Gate) -> list[str]:
     return lines
 
 
-def changes(gate: Gate) -> list[Comparison]:
-    """Return the comparisons that a person wants to see: what is worse first."""
+def changes(gate: Gate) -> list[MetricChange]:
+    """Return the comparisons to show, the worse ones first."""
     return [
         comparison
         for change in (Change.WORSE, Change.UNCLEAR, Change.BETTER)
@@ -97,7 +122,7 @@ def changes(gate: Gate) -> list[Comparison]:
 
 
 def unmet(gate: Gate) -> list[CriterionOutcome]:
-    """Return the criteria that are not met: those missed first."""
+    """Return the criteria that are not met, the missed ones first."""
     return [
         outcome
         for met in (Met.MISSED, Met.UNCLEAR, Met.MISSED_BEFORE)
@@ -107,17 +132,17 @@ def unmet(gate: Gate) -> list[CriterionOutcome]:
 
 
 def whose(subject: str) -> str:
-    """Say whose a value is: `` (tested)``, `` (cubic)``; nothing for the whole run's."""
+    """Return the group of a value, `` (tested)`` or `` (cubic)``; nothing for the run's."""
     return "" if subject == RUN else f" ({subject.replace(UNDER_TEST, 'tested')})"
 
 
-def change_row(comparison: Comparison) -> tuple[str, ...]:
+def change_row(comparison: MetricChange) -> tuple[str, ...]:
     """Return a comparison as a row of `CHANGE_COLUMNS`."""
     metric = comparison.metric
     before, after = (
         NONE if mean is None else write_value(mean, metric) for mean in comparison.means
     )
-    missing = comparison.missing
+    missing = comparison.sides.missing
     if missing[1] > missing[0]:
         after += f" (none in {missing[1]} runs, before in {missing[0]})"
     return (
@@ -131,10 +156,10 @@ def change_row(comparison: Comparison) -> tuple[str, ...]:
     )
 
 
-def say_difference(comparison: Comparison) -> str:
+def say_difference(comparison: MetricChange) -> str:
     """Return the difference of the means with its interval."""
     interval, metric = comparison.difference, comparison.metric
-    if not comparison.before or not comparison.after:
+    if not comparison.sides.a or not comparison.sides.b:
         return NONE
     said = write_difference(interval.mean, metric)
     if not interval.bounded:
@@ -143,7 +168,7 @@ def say_difference(comparison: Comparison) -> str:
     return f"{said} ({low:+.3g} to {high:+.3g})"
 
 
-def say_change(comparison: Comparison) -> str:
+def say_change(comparison: MetricChange) -> str:
     """Return a comparison as a sentence."""
     _, metric, before, after, difference, tolerance, change = change_row(comparison)
     return f"{metric} is {change}: {before} → {after}, {difference}; tolerated {tolerance}"

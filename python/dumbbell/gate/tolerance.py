@@ -18,8 +18,8 @@ RELATIVE = re.compile(rf"({NUMBER.pattern})\s*%", re.ASCII)
 class Tolerance:
     """A share of the baseline's value, plus a fixed amount.
 
-    The fixed amount keeps a small value's doubling from counting: 0.01 % of packets retransmitted
-    instead of 0.005 % is twice as many and harms nobody.
+    The fixed amount keeps the doubling of a small value from counting: 0.01 % of packets
+    retransmitted instead of 0.005 % is twice as many, and harmless.
 
     Attributes
     ----------
@@ -39,10 +39,10 @@ class Tolerance:
         Raises
         ------
         GateError
-            It is none, or below zero.
+            It is not a tolerance, or below zero.
         """
         if not isinstance(text, str) or not text.strip():
-            raise GateError(f"tolerance of {metric.name} is `{text}`; say a text like `5%`")
+            raise GateError(f"tolerance of {metric.name} must be a string like `5%`, not `{text}`")
         relative = absolute = 0.0
         for part in text.split("+"):
             match = RELATIVE.fullmatch(part.strip())
@@ -51,11 +51,11 @@ class Tolerance:
             else:
                 absolute += read_value(part, metric)
         if relative < 0 or absolute < 0:
-            raise GateError(f"tolerance of {metric.name} is `{text}`; say zero or more")
+            raise GateError(f"tolerance of {metric.name} is `{text}`; it must not be negative")
         return cls(relative, absolute)
 
     def of(self, value: float) -> float:
-        """Return how much it is at a baseline's value, in the metric's unit."""
+        """Return the tolerated worsening from a baseline's value, in the metric's unit."""
         return self.relative * abs(value) + self.absolute
 
     def write(self, metric: Metric) -> str:
