@@ -78,7 +78,7 @@ def test_from_intervals_and_loss_rates(cli):
         (["compare", "ware", "--reps", "0"], "reps is 0; say 1 or more"),
         (["compare", "ware", "--rate", "10mbit,20mbit"], "`--rate 10mbit,20mbit` lists 2 values"),
         (["compare", "ware", "--cc", "linux/bbr"], "say `--engine kernel`, or `bbr`"),
-        (["compare", "ware", "--cc", "copa"], "it is of BBR (version 1) against CUBIC or Reno"),
+        (["compare", "ware", "--cc", "copa"], "it covers BBR (version 1) against CUBIC or Reno"),
         (["--json", "ware"], "say `dumbbell model ware … --json`"),
     ],
 )

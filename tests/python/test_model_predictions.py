@@ -1,11 +1,14 @@
 """What the models say of scenarios, and what they leave alone."""
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 import dumbbell
 from dumbbell.models import MODELS, Bottleneck, DoesNotApply, models_of
+from dumbbell.scenario.fields import RUN, fields_of
 
 SCENARIOS: dict[str, list[dumbbell.Group | str]] = {
     "ware": [dumbbell.Group("bbr", 2), dumbbell.Group("linux/cubic", 3)],
@@ -66,10 +69,37 @@ class TestPredictions:
     def test_why_a_model_does_not_apply(self):
         with pytest.raises(DoesNotApply, match="both BBR and loss-based"):
             MODELS["ware"].predict(dumbbell.Scenario(["bbr"]))
-        with pytest.raises(DoesNotApply, match="a loss rate, which a scenario does not set"):
+        with pytest.raises(DoesNotApply, match="from a measured loss rate, not from a scenario"):
             MODELS["pftk"].predict(dumbbell.Scenario(["reno"]))
-        with pytest.raises(DoesNotApply, match="the link's rate changes"):
+        with pytest.raises(DoesNotApply, match="does not cover `rate_steps`"):
             MODELS["ware"].predict(dumbbell.Scenario(["bbr", "cubic"], rate_steps="10s:5mbit"))
+
+    @pytest.mark.parametrize("name", [n for n, model in MODELS.items() if model.of_scenario])
+    @pytest.mark.parametrize("owner", [dumbbell.Scenario, dumbbell.Group])
+    def test_a_model_refuses_every_field_that_it_does_not_declare(self, name, owner):
+        """The table of fields says which there are: a new one is refused until it is declared."""
+        model = MODELS[name]
+        groups = SCENARIOS.get(name, ["bbr_fca", "cubic"])
+        plain = dumbbell.Scenario(groups, buffer="1bdp" if name != "copa" else "64bdp")
+        of_group = owner is dumbbell.Group
+        refused = []
+        for field in fields_of(owner).values():
+            if field.panel == RUN or f"{'group.' if of_group else ''}{field.name}" in model.covers:
+                continue
+            first, *others = plain.groups
+            changed: dict[str, Any] = {field.name: field.example}
+            if of_group:
+                changed = {"groups": [replace(first, **changed), *others]}
+            with pytest.raises(DoesNotApply, match=f"does not cover `{field.name}`"):
+                model.predict(plain.replace(**changed))
+            refused.append(field.name)
+        assert model.predict(plain.replace(seed=9, name="x", time="300s")) == model.predict(plain)
+        expected = {"stop", "size", "ecn"} if of_group else {"loss", "ecn_threshold", "rtt_steps"}
+        assert expected <= set(refused)
+
+    def test_a_model_covers_only_fields_that_exist(self):
+        known = {*fields_of(dumbbell.Scenario), *(f"group.{x}" for x in fields_of(dumbbell.Group))}
+        assert {name for model in MODELS.values() for name in model.covers} <= known
 
     def test_a_buffer_in_packets_or_bytes_is_the_same(self):
         by_bdp = Bottleneck.of("50mbit", "40ms", "2bdp")

@@ -58,7 +58,7 @@ __all__ = [
 
 
 def models_of(scenario: Scenario) -> list[tuple[Model, Prediction]]:
-    """Return the models that say something of a scenario, with what they say."""
+    """Return the models that cover a scenario, with their predictions."""
     found = []
     for model in MODELS.values():
         try:

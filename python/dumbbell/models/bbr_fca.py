@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from dumbbell.models import cubic_interval
 from dumbbell.models.bottleneck import Bottleneck
 from dumbbell.models.does_not_apply import DoesNotApply
-from dumbbell.models.model import DERIVED, Headline, Model
+from dumbbell.models.model import DERIVED, LONG_FLOWS, Headline, Model
 from dumbbell.models.prediction import Prediction, algorithm, predict_rates
 from dumbbell.scenario import Scenario
 
@@ -150,7 +150,7 @@ def predict(scenario: Scenario) -> Prediction:
     """Predict BBR-FCA against CUBIC at the fixed point: every flow gets the same."""
     kinds = [algorithm(group) for group in scenario.groups]
     if set(kinds) != {"bbr_fca", "cubic"}:
-        raise DoesNotApply("it is of BBR-FCA against CUBIC")
+        raise DoesNotApply("it covers BBR-FCA against CUBIC")
     bottleneck = Bottleneck.from_scenario(scenario)
     flows = {
         name: sum(g.flows for g, kind in zip(scenario.groups, kinds, strict=True) if kind == name)
@@ -169,5 +169,6 @@ MODEL = Model(
     source="derived; reconstruction of Utsumi and Hasegawa's BBR-FCA, IFIP Networking 2022",
     status=DERIVED,
     of_scenario=predict,
+    covers=LONG_FLOWS,
     headline=Headline("share", 0, "BBR-FCA's share", "%", 100, is_relative=False),
 )

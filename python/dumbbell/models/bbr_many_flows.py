@@ -33,7 +33,7 @@ from dataclasses import dataclass
 
 from dumbbell.models.bottleneck import Bottleneck
 from dumbbell.models.does_not_apply import DoesNotApply
-from dumbbell.models.model import DERIVED, Headline, Model
+from dumbbell.models.model import DERIVED, LONG_FLOWS, Headline, Model
 from dumbbell.models.prediction import Prediction, algorithm, predict_rates
 from dumbbell.models.ware2019 import PROBE_RTT_PKTS
 from dumbbell.scenario import Scenario
@@ -130,7 +130,7 @@ def solve(bottleneck: Bottleneck, flows: int) -> BbrManyFlows:
 def predict(scenario: Scenario) -> Prediction:
     """Predict BBR flows alone, PROBE_RTT synchronised."""
     if {algorithm(group) for group in scenario.groups} != {"bbr"}:
-        raise DoesNotApply("it is of BBR (version 1) alone")
+        raise DoesNotApply("it covers BBR (version 1) alone")
     bottleneck = Bottleneck.from_scenario(scenario)
     solution = solve(bottleneck, scenario.flow_count)
     rates = predict_rates(scenario, bottleneck, [group.flows for group in scenario.groups])
@@ -146,6 +146,7 @@ MODEL = Model(
     source="derived from BBR's rules and Ware et al. 2019, equation 6",
     status=DERIVED,
     of_scenario=predict,
+    covers=LONG_FLOWS,
     headline=Headline(
         "queue_delay_mean_us", None, "mean queueing delay", "ms", 1e-3, is_relative=True
     ),

@@ -77,25 +77,19 @@ class Bottleneck:
         Raises
         ------
         DoesNotApply
-            Its link's rate or base RTT changes; its flows differ in base RTT or packet size, end
-            early, or a window holds them back: no model here covers that.
+            Its flows differ in base RTT or packet size, or a window limits them: no model here
+            covers that.
         """
-        if scenario.rate_steps:
-            raise DoesNotApply("the link's rate changes")
-        if scenario.rtt_steps:
-            raise DoesNotApply("the base RTT changes")
         first = scenario.groups[0]
         rtts = {int(group.rtt or scenario.rtt) for group in scenario.groups}
         if len(rtts) > 1:
             raise DoesNotApply("the flows' base RTTs differ")
         if len({group.packet_bytes for group in scenario.groups}) > 1:
             raise DoesNotApply("the flows' packets differ in size")
-        if any(group.stop is not None or group.size is not None for group in scenario.groups):
-            raise DoesNotApply("flows end before the run does")
         bottleneck = cls.from_group(scenario.rate, Time(rtts.pop()), scenario.buffer, first)
         window_bytes = min(min(group.rwnd, group.sndbuf) for group in scenario.groups)
         if window_bytes < bottleneck.capacity_pkts * bottleneck.payload_bytes:
-            raise DoesNotApply("a receive window or send buffer may hold a flow back")
+            raise DoesNotApply("a receive window or send buffer may limit a flow")
         return bottleneck
 
     @property

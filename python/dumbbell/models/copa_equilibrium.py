@@ -38,7 +38,7 @@ from dataclasses import dataclass
 
 from dumbbell.models.bottleneck import Bottleneck
 from dumbbell.models.does_not_apply import DoesNotApply
-from dumbbell.models.model import DERIVED, Headline, Model
+from dumbbell.models.model import DERIVED, LONG_FLOWS, Headline, Model
 from dumbbell.models.prediction import Prediction, algorithm, predict_rates
 from dumbbell.scenario import Group, Scenario
 
@@ -160,7 +160,7 @@ def default_inv_delta(group: Group) -> float:
 def predict(scenario: Scenario) -> Prediction:
     """Predict Copa flows alone in default mode."""
     if {algorithm(group) for group in scenario.groups} != {"copa"}:
-        raise DoesNotApply("it is of Copa alone")
+        raise DoesNotApply("it covers Copa alone")
     bottleneck = Bottleneck.from_scenario(scenario)
     parts = [group.flows * default_inv_delta(group) for group in scenario.groups]
     mean_inv_delta = sum(parts) / scenario.flow_count
@@ -187,6 +187,7 @@ MODEL = Model(
     source="Arun, Balakrishnan: Copa, NSDI 2018, §3; lock-in derived",
     status=DERIVED,
     of_scenario=predict,
+    covers=LONG_FLOWS,
     headline=Headline(
         "queue_delay_mean_us", None, "mean queueing delay", "ms", 1e-3, is_relative=True
     ),

@@ -35,7 +35,7 @@ import math
 import numpy as np
 
 from dumbbell.models.bottleneck import Bottleneck
-from dumbbell.models.model import DERIVED, Headline, Model
+from dumbbell.models.model import DERIVED, LONG_FLOWS, Headline, Model
 from dumbbell.models.prediction import Prediction
 from dumbbell.models.sawtooth import FloatArray, Law, Sawtooth, linear_law, predict_alone, sawtooth
 from dumbbell.scenario import Scenario
@@ -145,6 +145,7 @@ MODEL = Model(
     source="derived from RFC 9438 §5.1 and appendix C; reconstruction of the model behind BBR-FCA",
     status=DERIVED,
     of_scenario=predict,
+    covers=LONG_FLOWS,
     headline=Headline(
         "queue_delay_mean_us", None, "mean queueing delay", "ms", 1e-3, is_relative=True
     ),

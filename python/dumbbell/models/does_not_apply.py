@@ -1,4 +1,4 @@
-"""What a model says to a scenario that its assumptions leave out."""
+"""The error of a model for a scenario that violates its assumptions."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ __all__ = ["DoesNotApply"]
 
 
 class DoesNotApply(DumbbellError, ValueError):
-    """The model says nothing of such a scenario; the message is why."""
+    """The model does not cover such a scenario; the message is why."""

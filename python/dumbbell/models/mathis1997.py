@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 
 from dumbbell.models.bottleneck import Bottleneck
-from dumbbell.models.model import PUBLISHED, Headline, Model
+from dumbbell.models.model import LONG_FLOWS, PUBLISHED, Headline, Model
 from dumbbell.models.prediction import Prediction
 from dumbbell.models.sawtooth import Sawtooth, linear_law, predict_alone, sawtooth
 from dumbbell.scenario import Scenario
@@ -81,6 +81,7 @@ MODEL = Model(
     "Algorithm, CCR 27(3), 1997; at a drop-tail bottleneck derived from it",
     status=PUBLISHED,
     of_scenario=predict,
+    covers=LONG_FLOWS,
     headline=Headline(
         "queue_delay_mean_us", None, "mean queueing delay", "ms", 1e-3, is_relative=True
     ),

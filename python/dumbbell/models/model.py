@@ -1,4 +1,4 @@
-"""What every model says of itself."""
+"""What every model declares."""
 
 from __future__ import annotations
 
@@ -7,17 +7,29 @@ from dataclasses import dataclass
 
 from dumbbell.models.does_not_apply import DoesNotApply
 from dumbbell.models.prediction import Prediction
-from dumbbell.scenario import Scenario
+from dumbbell.quantities.plain_value import to_plain
+from dumbbell.scenario import Group, Scenario
+from dumbbell.scenario.fields import RUN, fields_of
 
-__all__ = ["DERIVED", "PUBLISHED", "Headline", "Model"]
+__all__ = ["DERIVED", "LONG_FLOWS", "PUBLISHED", "Headline", "Model"]
 
-#: A model is its authors', or was worked out in this project and is called that.
+#: A model was published by its authors, or derived in this project.
 PUBLISHED, DERIVED = "published", "derived"
+#: Fields that a model of what long flows converge to at a drop-tail bottleneck covers. It counts
+#: packets per round trip: when flows start, and how segments and ACKs are grouped, do not matter.
+#: `Bottleneck.from_scenario` refuses the values of `rtt`, `mss` and windows that do.
+LONG_FLOWS = frozenset(
+    {
+        "rate", "rtt", "buffer", "group.cc", "group.flows", "group.rtt", "group.start",
+        "group.jitter", "group.rwnd", "group.sndbuf", "group.mss", "group.tso",
+        "group.delayed_ack",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Headline:
-    """The metric that a model is judged by.
+    """The metric that a model is evaluated by.
 
     Attributes
     ----------
@@ -30,7 +42,7 @@ class Headline:
     unit, scale
         What it is printed in, and what it is multiplied by for that.
     is_relative
-        Whether an error is a part of what was measured; otherwise it is the difference.
+        Whether an error is relative to the measured value; otherwise it is the difference.
     """
 
     key: str
@@ -58,10 +70,12 @@ class Model:
     status
         ``published``, or ``derived``: worked out in this project, not in its source.
     of_scenario
-        From a scenario to metrics; None for a model of what a scenario does not set, a loss
-        rate for example.
+        From a scenario to metrics; None for a model of something else, like a measured loss rate.
     headline
-        The metric that it is judged by.
+        The metric that it is evaluated by.
+    covers
+        The fields of a scenario that it models, those of groups as ``group.rtt``. A scenario in
+        which any other field is set is refused, except for what does not change the network.
     """
 
     name: str
@@ -71,6 +85,7 @@ class Model:
     status: str
     of_scenario: Callable[[Scenario], Prediction] | None = None
     headline: Headline | None = None
+    covers: frozenset[str] = frozenset()
 
     def predict(self, scenario: Scenario) -> Prediction:
         """Predict a run's metrics.
@@ -78,8 +93,19 @@ class Model:
         Raises
         ------
         DoesNotApply
-            The model says nothing of such a scenario; why.
+            The model does not cover such a scenario; the message is why.
         """
         if self.of_scenario is None:
-            raise DoesNotApply("it is of a loss rate, which a scenario does not set")
+            raise DoesNotApply("it predicts from a measured loss rate, not from a scenario")
+        self._check_covered(scenario, "")
+        for group in scenario.groups:
+            self._check_covered(group, "group.")
         return self.of_scenario(scenario)
+
+    def _check_covered(self, owner: Scenario | Group, prefix: str) -> None:
+        """Refuse a field that is set and not covered."""
+        for name, field in fields_of(type(owner)).items():
+            value = getattr(owner, name)
+            is_covered = field.panel == RUN or f"{prefix}{name}" in self.covers
+            if not is_covered and not field.is_default(value):
+                raise DoesNotApply(f"it does not cover `{name}` (here `{to_plain(value)}`)")

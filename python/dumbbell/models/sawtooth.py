@@ -121,7 +121,7 @@ def predict_alone(
 ) -> Prediction:
     """Predict a run of flows of one loss-based congestion control from their sawtooth."""
     if {algorithm(group) for group in scenario.groups} != {cc}:
-        raise DoesNotApply(f"it is of {cc} alone")
+        raise DoesNotApply(f"it covers {cc} alone")
     bottleneck = Bottleneck.from_scenario(scenario)
     tooth = solve(bottleneck, scenario.flow_count)
     rates = predict_rates(

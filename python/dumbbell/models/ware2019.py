@@ -38,7 +38,7 @@ from dataclasses import dataclass
 
 from dumbbell.models.bottleneck import Bottleneck
 from dumbbell.models.does_not_apply import DoesNotApply
-from dumbbell.models.model import PUBLISHED, Headline, Model
+from dumbbell.models.model import LONG_FLOWS, PUBLISHED, Headline, Model
 from dumbbell.models.prediction import Prediction, algorithm, predict_rates
 from dumbbell.scenario import Scenario
 
@@ -122,13 +122,13 @@ def predict(scenario: Scenario) -> Prediction:
     """
     kinds = [algorithm(group) for group in scenario.groups]
     if not set(kinds) <= LOSS_BASED | {"bbr"}:
-        raise DoesNotApply("it is of BBR (version 1) against CUBIC or Reno")
+        raise DoesNotApply("it covers BBR (version 1) against CUBIC or Reno")
     bbr_flows = count(scenario, kinds, {"bbr"})
     loss_based_flows = count(scenario, kinds, LOSS_BASED)
     if not bbr_flows or not loss_based_flows:
         raise DoesNotApply("it needs both BBR and loss-based flows")
     if len(set(kinds) & LOSS_BASED) > 1:
-        raise DoesNotApply("it does not tell CUBIC from Reno")
+        raise DoesNotApply("it does not distinguish CUBIC from Reno")
     bottleneck = Bottleneck.from_scenario(scenario)
     solution = solve(bottleneck, bbr_flows)
     parts = [
@@ -161,5 +161,6 @@ MODEL = Model(
     "Congestion Control, IMC 2019, equations 1-11",
     status=PUBLISHED,
     of_scenario=predict,
+    covers=LONG_FLOWS,
     headline=Headline("share", 0, "BBR's share", "%", 100, is_relative=False),
 )
