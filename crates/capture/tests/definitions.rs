@@ -3,11 +3,11 @@
 mod story;
 
 use dumbbell_capture::AnalysisOptions;
-use story::{HANDSHAKE, number_of, tell, tell_with, text_of};
+use story::{HANDSHAKE, analyze_scripts, analyze_with, number_of, text_of};
 
 #[test]
 fn handshake_data_and_close() {
-    let told = tell(&["
+    let analyzed = analyze_scripts(&["
         0   > S mss 1460 ws 7 sackok
         40  < S ack 1 mss 1400 ws 2 sackok
         41  > - ack 1
@@ -17,27 +17,28 @@ fn handshake_data_and_close() {
         122 < F ack 1002
         125 > - ack 2
     "]);
-    told.expect("pkts 5, data_pkts 1, pure_ack_pkts 2, payload_bytes 1000, unique_bytes 1000");
-    told.expect("syn_count 1, fin_count 1, rst_count 0, retransmitted_pkts 0, missing_bytes 0");
-    told.expect("duration_us 125000, goodput_bps 64000, throughput_bps 81280, is_initiator 1");
-    told.expect("mss_bytes 1460, window_scale 7, sack_permitted 1, has_timestamps 0, offload 0");
-    told.expect("wire_bytes 1270, largest_segment_bytes 1000, idle_max_us 43000");
+    analyzed.expect("pkts 5, data_pkts 1, pure_ack_pkts 2, payload_bytes 1000, unique_bytes 1000");
+    analyzed.expect("syn_count 1, fin_count 1, rst_count 0, retransmitted_pkts 0, missing_bytes 0");
+    analyzed.expect("duration_us 125000, goodput_bps 64000, throughput_bps 81280, is_initiator 1");
+    analyzed
+        .expect("mss_bytes 1460, window_scale 7, sack_permitted 1, has_timestamps 0, offload 0");
+    analyzed.expect("wire_bytes 1270, largest_segment_bytes 1000, idle_max_us 43000");
     // SYN, data, FIN: 40 ms each.
-    told.expect("rtt_count 3, rtt_min_us 40000, rtt_mean_us 40000, rtt_max_us 40000");
-    told.expect("rtt_stddev_us 0, rtt_handshake_us 40000, rtt_ts_count 0, rtt_ts_min_us null");
-    told.expect_answered("pkts 3, data_pkts 0, mss_bytes 1400, window_scale 2, is_initiator 0");
+    analyzed.expect("rtt_count 3, rtt_min_us 40000, rtt_mean_us 40000, rtt_max_us 40000");
+    analyzed.expect("rtt_stddev_us 0, rtt_handshake_us 40000, rtt_ts_count 0, rtt_ts_min_us null");
+    analyzed.expect_answered("pkts 3, data_pkts 0, mss_bytes 1400, window_scale 2, is_initiator 0");
     // SYN-ACK 1 ms, FIN 3 ms.
-    told.expect_answered("rtt_count 2, rtt_mean_us 2000, rtt_handshake_us 1000");
-    assert_eq!(told.text("vantage", 0), "sender");
-    assert_eq!(told.text("vantage", 1), "receiver");
-    assert_eq!(told.text("source", 0), "10.0.0.1");
-    assert_eq!(told.text("notes", 0), "");
+    analyzed.expect_answered("rtt_count 2, rtt_mean_us 2000, rtt_handshake_us 1000");
+    assert_eq!(analyzed.text("vantage", 0), "sender");
+    assert_eq!(analyzed.text("vantage", 1), "receiver");
+    assert_eq!(analyzed.text("source", 0), "10.0.0.1");
+    assert_eq!(analyzed.text("notes", 0), "");
 }
 
 /// Highest sent − cumulatively acknowledged, without SYN and FIN (tcptrace's owin has 1 more).
 #[test]
 fn inflight_by_cumulative_acks() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         "
         50  > 1:1001 ack 1
@@ -49,14 +50,14 @@ fn inflight_by_cumulative_acks() {
         ",
     ]);
     // 1000 for 10 ms, 2000 for 30, 1000 for 10, 0 for 50.
-    told.expect("inflight_max_bytes 2000, inflight_mean_bytes 800");
-    told.expect("inflight_sack_max_bytes 2000, inflight_sack_mean_bytes 800");
+    analyzed.expect("inflight_max_bytes 2000, inflight_mean_bytes 800");
+    analyzed.expect("inflight_sack_max_bytes 2000, inflight_sack_mean_bytes 800");
 }
 
 /// The window that a packet advertises; scaled except on a SYN; 0 counted apart.
 #[test]
 fn windows() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         "
         50  < - ack 1 win 500
@@ -64,14 +65,14 @@ fn windows() {
         70  < - ack 1 win 200
         ",
     ]);
-    told.expect_answered("window_min_bytes 25600, window_max_bytes 64000, zero_window_pkts 1");
-    let unscaled = tell(&["
+    analyzed.expect_answered("window_min_bytes 25600, window_max_bytes 64000, zero_window_pkts 1");
+    let unscaled = analyze_scripts(&["
         0   > S win 3000
         10  < S ack 1 ws 3 win 4000
         20  < - ack 1 win 5000
     "]);
     unscaled.expect_answered("window_scale 0, window_min_bytes 4000, window_max_bytes 5000");
-    let unknown = tell(&["
+    let unknown = analyze_scripts(&["
         0   > 1:11 ack 1 win 3000
     "]);
     unknown.expect("window_scale null, window_min_bytes null, began_before_capture 1");
@@ -79,7 +80,7 @@ fn windows() {
 
 #[test]
 fn ecn() {
-    let told = tell(&["
+    let analyzed = analyze_scripts(&["
         0   > SEC
         1   < SE ack 1
         2   > 1:101 ack 1 ect
@@ -88,14 +89,14 @@ fn ecn() {
         5   > C 201:301 ack 1 ect
     "]);
     // On SYNs the flags negotiate.
-    told.expect("ecn_ect_pkts 2, ecn_ce_pkts 1, cwr_pkts 1, ece_pkts 0");
-    told.expect_answered("ece_pkts 1, cwr_pkts 0");
+    analyzed.expect("ecn_ect_pkts 2, ecn_ce_pkts 1, cwr_pkts 1, ece_pkts 0");
+    analyzed.expect_answered("ece_pkts 1, cwr_pkts 0");
 }
 
 /// Captured twice: not a retransmission, and in no other count.
 #[test]
 fn duplicates_by_the_capture() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         "
         50  > 1:1001 ack 1 id 7
@@ -103,15 +104,15 @@ fn duplicates_by_the_capture() {
         60  > 1:1001 ack 1 id 8   # sent again
         ",
     ]);
-    told.expect("pkts 5, data_pkts 2, payload_bytes 2000, unique_bytes 1000, duplicate_pkts 1");
-    told.expect("retransmitted_pkts 1, retransmitted_bytes 1000");
-    assert_eq!(told.text("notes", 0), "duplicates");
+    analyzed.expect("pkts 5, data_pkts 2, payload_bytes 2000, unique_bytes 1000, duplicate_pkts 1");
+    analyzed.expect("retransmitted_pkts 1, retransmitted_bytes 1000");
+    assert_eq!(analyzed.text("notes", 0), "duplicates");
 }
 
 /// Data that fills a gap, and had not been seen: out of order, not a retransmission.
 #[test]
 fn reordering_before_the_capture_point() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         "
         50  > 1:1001 ack 1
@@ -120,14 +121,14 @@ fn reordering_before_the_capture_point() {
         90  < - ack 3001
         ",
     ]);
-    told.expect("unique_bytes 3000, out_of_order_pkts 1, unseen_original_pkts 0");
-    told.expect("retransmitted_pkts 0, missing_bytes 0, inflight_max_bytes 3000");
+    analyzed.expect("unique_bytes 3000, out_of_order_pkts 1, unseen_original_pkts 0");
+    analyzed.expect("retransmitted_pkts 0, missing_bytes 0, inflight_max_bytes 3000");
 }
 
 /// What fills a gap long after is a retransmission, of something lost before the point.
 #[test]
 fn loss_before_the_capture_point() {
-    let told = tell(&["
+    let analyzed = analyze_scripts(&["
         0    > S sackok
         0.1  < S ack 1 sackok
         40   > - ack 1
@@ -136,9 +137,9 @@ fn loss_before_the_capture_point() {
         81   > 1:1001 ack 1
         81.1 < - ack 2001
     "]);
-    told.expect("out_of_order_pkts 1, unseen_original_pkts 1, retransmitted_pkts 0");
-    assert_eq!(told.text("vantage", 0), "receiver");
-    assert_eq!(told.text("notes", 0), "at_receiver");
+    analyzed.expect("out_of_order_pkts 1, unseen_original_pkts 1, retransmitted_pkts 0");
+    assert_eq!(analyzed.text("vantage", 0), "receiver");
+    assert_eq!(analyzed.text("notes", 0), "at_receiver");
 }
 
 /// By timestamps: sent later than what was behind the gap, or not (RFC 7323 §5.2 compares them).
@@ -146,7 +147,7 @@ fn loss_before_the_capture_point() {
 fn reordered_or_resent_by_timestamps() {
     let story = |tsval: u32| {
         let filling = format!("50.5 > 1:1001 ack 1 ts {tsval},0");
-        tell(&[HANDSHAKE, "50 > 1001:2001 ack 1 ts 100,0", &filling])
+        analyze_scripts(&[HANDSHAKE, "50 > 1001:2001 ack 1 ts 100,0", &filling])
     };
     story(99).expect("out_of_order_pkts 1, unseen_original_pkts 0");
     story(101).expect("out_of_order_pkts 1, unseen_original_pkts 1");
@@ -155,7 +156,7 @@ fn reordered_or_resent_by_timestamps() {
 /// Acknowledged and never seen.
 #[test]
 fn what_the_capture_lost() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         "
         50  > 1:1001 ack 1
@@ -163,28 +164,28 @@ fn what_the_capture_lost() {
         90  < - ack 5001
         ",
     ]);
-    told.expect("missing_bytes 3000, unique_bytes 2000");
-    assert_eq!(told.text("notes", 0), "missing_data");
-    let late = tell(&[HANDSHAKE, "50 < - ack 1001", "51 > 1:1001 ack 1"]);
+    analyzed.expect("missing_bytes 3000, unique_bytes 2000");
+    assert_eq!(analyzed.text("notes", 0), "missing_data");
+    let late = analyze_scripts(&[HANDSHAKE, "50 < - ack 1001", "51 > 1:1001 ack 1"]);
     late.expect("missing_bytes 0, unique_bytes 1000, out_of_order_pkts 1");
 }
 
 #[test]
 fn a_connection_that_began_before() {
-    let told = tell(&["
+    let analyzed = analyze_scripts(&["
         0   > 5001:6001 ack 1
         1   > 6001:7001 ack 1
         40  < - ack 6001
         41  < - ack 7001
         42  > 4001:5001 ack 1        # never seen, but certainly sent before
     "]);
-    told.expect("began_before_capture 1, unique_bytes 3000, missing_bytes 0, syn_count 0");
-    told.expect("rtt_count 2, rtt_min_us 40000, sack_permitted null, mss_bytes null");
+    analyzed.expect("began_before_capture 1, unique_bytes 3000, missing_bytes 0, syn_count 0");
+    analyzed.expect("rtt_count 2, rtt_min_us 40000, sack_permitted null, mss_bytes null");
     assert_eq!(
-        told.text("notes", 0),
+        analyzed.text("notes", 0),
         "began_before_capture unknown_vantage"
     );
-    let acked = tell(&["
+    let acked = analyze_scripts(&["
         0   < - ack 1001
         1   > 3001:4001 ack 1
     "]);
@@ -194,7 +195,7 @@ fn a_connection_that_began_before() {
 
 #[test]
 fn one_direction_only() {
-    let told = tell(&["
+    let analyzed = analyze_scripts(&["
         0   > S
         40  > - ack 1
         41  > 1:1001 ack 1
@@ -202,13 +203,13 @@ fn one_direction_only() {
         300 > 1001:2001 ack 1
     "]);
     assert_eq!(
-        told.analysis.connections.num_rows(),
+        analyzed.analysis.connections.num_rows(),
         1,
         "no row for what was not seen"
     );
-    told.expect("retransmitted_pkts 1, inflight_max_bytes null, rtt_min_us null, rtt_count 0");
-    assert_eq!(told.text("vantage", 0), "unknown");
-    assert_eq!(told.text("notes", 0), "one_direction");
+    analyzed.expect("retransmitted_pkts 1, inflight_max_bytes null, rtt_min_us null, rtt_count 0");
+    assert_eq!(analyzed.text("vantage", 0), "unknown");
+    assert_eq!(analyzed.text("notes", 0), "one_direction");
 }
 
 /// Ended, and opened again between the same ends (RFC 9293 §3.6.1): another connection.
@@ -226,14 +227,14 @@ fn ports_used_again() {
         11  < S seq 7000 ack 5001
         12  > 5001:5101 ack 7001
     ";
-    let told = tell(&[first, again]);
-    assert_eq!(told.analysis.totals.connections, 2);
-    told.check(0, "connection 0, payload_bytes 0, fin_count 1");
-    told.check(
+    let analyzed = analyze_scripts(&[first, again]);
+    assert_eq!(analyzed.analysis.totals.connections, 2);
+    analyzed.check(0, "connection 0, payload_bytes 0, fin_count 1");
+    analyzed.check(
         2,
         "connection 1, payload_bytes 100, syn_count 1, fin_count 0",
     );
-    let repeated = tell(&["0 > S", "1000 > S", "3000 > S", "3040 < S ack 1"]);
+    let repeated = analyze_scripts(&["0 > S", "1000 > S", "3000 > S", "3040 < S ack 1"]);
     assert_eq!(
         repeated.analysis.totals.connections, 1,
         "the same SYN again"
@@ -246,7 +247,7 @@ fn ports_used_again() {
 /// One connection at several points has one number.
 #[test]
 fn points_of_one_capture() {
-    let told = tell(&["
+    let analyzed = analyze_scripts(&["
         0   > S at 3
         10  > S at 5
         20  < S ack 1 at 5
@@ -254,19 +255,19 @@ fn points_of_one_capture() {
         31  > 1:101 ack 1 at 3
         41  > 1:101 ack 1 at 5 dropped
     "]);
-    assert_eq!(told.analysis.totals.connections, 1);
-    assert_eq!(told.analysis.connections.num_rows(), 4);
+    assert_eq!(analyzed.analysis.totals.connections, 1);
+    assert_eq!(analyzed.analysis.connections.num_rows(), 4);
     assert_eq!(
-        (told.text("point", 0), told.text("point", 2)),
+        (analyzed.text("point", 0), analyzed.text("point", 2)),
         ("3".to_owned(), "5".to_owned())
     );
-    told.check(0, "payload_bytes 100, dropped_pkts 0, retransmitted_pkts 0");
-    told.check(2, "payload_bytes 100, dropped_pkts 1, connection 0");
+    analyzed.check(0, "payload_bytes 100, dropped_pkts 0, retransmitted_pkts 0");
+    analyzed.check(2, "payload_bytes 100, dropped_pkts 1, connection 0");
     let options = AnalysisOptions {
         points: Some(vec!["5".to_owned()]),
         ..AnalysisOptions::default()
     };
-    let only = tell_with(&["0 > S at 3", "10 > S at 5"], &options);
+    let only = analyze_with(&["0 > S at 3", "10 > S at 5"], &options);
     assert_eq!(only.analysis.totals.tcp_pkts, 1);
     assert_eq!(only.text("point", 0), "5");
 }
@@ -274,7 +275,7 @@ fn points_of_one_capture() {
 /// Segments that the network card cuts: larger than the MSS. An ACK may end inside one.
 #[test]
 fn offload() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         "
         50  > 1:5841 ack 1
@@ -282,9 +283,9 @@ fn offload() {
         91  < - ack 5841
         ",
     ]);
-    told.expect("offload 1, largest_segment_bytes 5840, rtt_count 3, rtt_max_us 41000");
-    assert_eq!(told.text("notes", 0), "offload");
-    let small = tell(&[
+    analyzed.expect("offload 1, largest_segment_bytes 5840, rtt_count 3, rtt_max_us 41000");
+    assert_eq!(analyzed.text("notes", 0), "offload");
+    let small = analyze_scripts(&[
         HANDSHAKE,
         "50 > 1:1001 ack 1",
         "90 < - ack 501",
@@ -296,7 +297,7 @@ fn offload() {
 /// A byte into a closed window asks whether it has opened (RFC 9293 §3.8.6.1).
 #[test]
 fn zero_window_probes() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         "
         50  > 1:1001 ack 1
@@ -307,28 +308,28 @@ fn zero_window_probes() {
         840 < - ack 1002 win 100
         ",
     ]);
-    told.expect("zero_window_probe_pkts 2, retransmitted_pkts 0, unique_bytes 1001");
-    told.expect("rto_count 0, missing_bytes 0");
-    told.expect_answered("zero_window_pkts 2");
+    analyzed.expect("zero_window_probe_pkts 2, retransmitted_pkts 0, unique_bytes 1001");
+    analyzed.expect("rto_count 0, missing_bytes 0");
+    analyzed.expect_answered("zero_window_pkts 2");
 }
 
 #[test]
 fn what_ends_drop_is_not_analysed() {
-    let told = tell(&[HANDSHAKE, "50 > 1:1001 ack 1 bad", "51 > 1:1001 ack 1"]);
-    told.expect("data_pkts 1, retransmitted_pkts 0");
-    assert_eq!(told.analysis.totals.bad_checksum_pkts, 1);
+    let analyzed = analyze_scripts(&[HANDSHAKE, "50 > 1:1001 ack 1 bad", "51 > 1:1001 ack 1"]);
+    analyzed.expect("data_pkts 1, retransmitted_pkts 0");
+    assert_eq!(analyzed.analysis.totals.bad_checksum_pkts, 1);
 }
 
 #[test]
 fn sequence_numbers_that_jump() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         "50 > 1:1001 ack 1",
         "60 > 1500000001:1500001001 ack 1",
         "100 < - ack 1500001001",
     ]);
-    told.expect("unique_bytes 2000, missing_bytes 0, rtt_count 2");
-    assert_eq!(told.text("notes", 0), "sequence_jump");
+    analyzed.expect("unique_bytes 2000, missing_bytes 0, rtt_count 2");
+    assert_eq!(analyzed.text("notes", 0), "sequence_jump");
 }
 
 #[test]
@@ -337,7 +338,7 @@ fn series_in_bins() {
         interval_ns: Some(100_000_000),
         ..AnalysisOptions::default()
     };
-    let told = tell_with(
+    let analyzed = analyze_with(
         &[
             HANDSHAKE,
             "
@@ -351,7 +352,7 @@ fn series_in_bins() {
         ],
         &options,
     );
-    let series = &told.analysis.series;
+    let series = &analyzed.analysis.series;
     let column = |name: &str| -> Vec<Option<f64>> {
         (0..series.num_rows())
             .map(|row| number_of(series, name, row))
@@ -388,7 +389,7 @@ fn segments_of_a_connection() {
         segments: vec![0],
         ..AnalysisOptions::default()
     };
-    let told = tell_with(
+    let analyzed = analyze_with(
         &[
             HANDSHAKE,
             "
@@ -401,8 +402,8 @@ fn segments_of_a_connection() {
         ],
         &options,
     );
-    let rows = &told.analysis.segments[0];
-    let told: Vec<_> = (0..rows.num_rows())
+    let rows = &analyzed.analysis.segments[0];
+    let analyzed: Vec<_> = (0..rows.num_rows())
         .map(|row| {
             let number = |name| number_of(rows, name, row).map(|value| value as i64);
             (
@@ -415,7 +416,7 @@ fn segments_of_a_connection() {
         .collect();
     let row = |kind: &str, seq, bytes, ack| (kind.to_owned(), Some(seq), Some(bytes), Some(ack));
     assert_eq!(
-        told,
+        analyzed,
         [
             row("ack", 0, 0, 1),
             row("ack", 1, 0, 1),
@@ -443,10 +444,10 @@ fn many_connections() {
         next.source.port = 1000 + port;
         packets.push(next);
     }
-    let told = story::tell_packets(packets, &options);
-    let totals = told.analysis.totals;
+    let analyzed = story::analyze_packets(packets, &options);
+    let totals = analyzed.analysis.totals;
     assert_eq!((totals.connections, totals.tcp_pkts), (101, 102));
     assert_eq!((totals.evicted.views, totals.evicted.pkts), (91, 91));
-    assert_eq!(told.analysis.connections.num_rows(), 10);
-    told.check(0, "connection 0, payload_bytes 100");
+    assert_eq!(analyzed.analysis.connections.num_rows(), 10);
+    analyzed.check(0, "connection 0, payload_bytes 100");
 }

@@ -2,7 +2,7 @@
 
 mod story;
 
-use story::{HANDSHAKE, tell, text_of};
+use story::{HANDSHAKE, analyze_scripts, text_of};
 
 /// Five segments at 50 ms; the first four of 1000 bytes are numbered below.
 const FIVE_SENT: &str = "
@@ -16,7 +16,7 @@ const FIVE_SENT: &str = "
 /// RFC 6675 §5, RFC 8985 §6.2: what was sent later was SACKed. Fast, once each.
 #[test]
 fn fast_retransmission_by_sack() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         FIVE_SENT,
         "
@@ -27,16 +27,17 @@ fn fast_retransmission_by_sack() {
         133 < - ack 5001
         ",
     ]);
-    told.expect("retransmitted_pkts 1, retransmitted_bytes 1000, fast_retransmitted_pkts 1");
-    told.expect("rto_retransmitted_pkts 0, tlp_pkts 0, rto_count 0, spurious_retransmitted_pkts 0");
-    told.expect("dup_acks 3, triple_dup_acks 1, unique_bytes 5000, payload_bytes 6000");
-    told.expect_answered("sack_pkts 3, sack_blocks 3, dsack_pkts 0");
+    analyzed.expect("retransmitted_pkts 1, retransmitted_bytes 1000, fast_retransmitted_pkts 1");
+    analyzed
+        .expect("rto_retransmitted_pkts 0, tlp_pkts 0, rto_count 0, spurious_retransmitted_pkts 0");
+    analyzed.expect("dup_acks 3, triple_dup_acks 1, unique_bytes 5000, payload_bytes 6000");
+    analyzed.expect_answered("sack_pkts 3, sack_blocks 3, dsack_pkts 0");
 }
 
 /// RFC 5681 §3.2: three duplicate ACKs, without SACK; then RFC 6582 §3.2: a partial ACK.
 #[test]
 fn fast_retransmission_without_sack() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         "0 > S mss 1460 \n 40 < S ack 1 mss 1460 \n 40 > - ack 1",
         FIVE_SENT,
         "
@@ -50,13 +51,14 @@ fn fast_retransmission_without_sack() {
         174 < - ack 6001
         ",
     ]);
-    told.expect("fast_retransmitted_pkts 2, retransmitted_pkts 2, triple_dup_acks 1, dup_acks 3");
+    analyzed
+        .expect("fast_retransmitted_pkts 2, retransmitted_pkts 2, triple_dup_acks 1, dup_acks 3");
 }
 
 /// RFC 6298 §5.4: nothing came back, and the oldest segment is sent again.
 #[test]
 fn timeout() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         FIVE_SENT,
         "
@@ -69,14 +71,14 @@ fn timeout() {
         420 < - ack 6001
         ",
     ]);
-    told.expect("retransmitted_pkts 3, rto_retransmitted_pkts 3, rto_count 1");
-    told.expect("fast_retransmitted_pkts 0, tlp_pkts 0");
+    analyzed.expect("retransmitted_pkts 3, rto_retransmitted_pkts 3, rto_count 1");
+    analyzed.expect("fast_retransmitted_pkts 0, tlp_pkts 0");
 }
 
 /// RFC 6298 §5.5–5.7: again and again, with backoff.
 #[test]
 fn timeouts_that_back_off() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         FIVE_SENT,
         "
@@ -86,7 +88,7 @@ fn timeouts_that_back_off() {
         1840 < - ack 5001
         ",
     ]);
-    told.expect("rto_retransmitted_pkts 3, rto_count 3, retransmitted_bytes 3000");
+    analyzed.expect("rto_retransmitted_pkts 3, rto_count 3, retransmitted_bytes 3000");
 }
 
 /// RFC 8985 §7.3: the last segment again, without evidence of a loss. Then its timeout.
@@ -101,30 +103,30 @@ fn tail_loss_probe() {
         180 > 4001:5001 ack 1
         ",
     ];
-    let told = tell(&[&story[..], &["220 < - ack 5001"]].concat());
-    told.expect("tlp_pkts 1, retransmitted_pkts 1, rto_count 0, fast_retransmitted_pkts 0");
-    let told = tell(&[&story[..], &["400 > 3001:4001 ack 1"]].concat());
-    told.expect("tlp_pkts 1, rto_retransmitted_pkts 1, rto_count 1");
+    let analyzed = analyze_scripts(&[&story[..], &["220 < - ack 5001"]].concat());
+    analyzed.expect("tlp_pkts 1, retransmitted_pkts 1, rto_count 0, fast_retransmitted_pkts 0");
+    let analyzed = analyze_scripts(&[&story[..], &["400 > 3001:4001 ack 1"]].concat());
+    analyzed.expect("tlp_pkts 1, rto_retransmitted_pkts 1, rto_count 1");
     // The probe is SACKed: that is evidence for the one before.
     let sacked = "220 < - ack 3001 sack 4001-5001\n 221 > 3001:4001 ack 1";
-    let told = tell(&[&story[..], &[sacked]].concat());
-    told.expect("tlp_pkts 1, fast_retransmitted_pkts 1, rto_count 0");
+    let analyzed = analyze_scripts(&[&story[..], &[sacked]].concat());
+    analyzed.expect("tlp_pkts 1, fast_retransmitted_pkts 1, rto_count 0");
 }
 
 /// RFC 8985 §7.1 needs SACK: without it the last segment is sent again only by a timeout.
 #[test]
 fn no_probe_without_sack() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         "0 > S mss 1460 \n 40 < S ack 1 mss 1460 \n 40 > - ack 1",
         "50 > 1:1001 ack 1 \n 300 > 1:1001 ack 1 \n 340 < - ack 1001",
     ]);
-    told.expect("tlp_pkts 0, rto_retransmitted_pkts 1, rto_count 1");
+    analyzed.expect("tlp_pkts 0, rto_retransmitted_pkts 1, rto_count 1");
 }
 
 /// RFC 8985 §6.2 for retransmissions: one is lost too when something sent after it was SACKed.
 #[test]
 fn lost_retransmission() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         FIVE_SENT,
         "
@@ -136,13 +138,13 @@ fn lost_retransmission() {
         174 < - ack 4001 sack 5001-6001
         ",
     ]);
-    told.expect("fast_retransmitted_pkts 2, rto_count 0");
+    analyzed.expect("fast_retransmitted_pkts 2, rto_count 0");
 }
 
 /// RFC 2883 §4.1 and RFC 3708: the receiver had it twice.
 #[test]
 fn spurious_by_dsack() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         FIVE_SENT,
         "
@@ -152,10 +154,10 @@ fn spurious_by_dsack() {
         133 < - ack 5001 sack 1-1001
         ",
     ]);
-    told.expect("spurious_retransmitted_pkts 1, retransmitted_pkts 1");
-    told.expect_answered("dsack_pkts 1");
+    analyzed.expect("spurious_retransmitted_pkts 1, retransmitted_pkts 1");
+    analyzed.expect_answered("dsack_pkts 1");
     // RFC 2883 §4.3: a D-SACK above the cumulative ACK is inside the second block.
-    let above = tell(&[
+    let above = analyze_scripts(&[
         HANDSHAKE,
         FIVE_SENT,
         "
@@ -173,7 +175,7 @@ fn spurious_by_dsack() {
 fn spurious_by_timestamps() {
     let story = |echoed: u32| {
         let ack = format!("345 < - ack 1001 ts 5000,{echoed}");
-        tell(&[
+        analyze_scripts(&[
             "
             0   > S sackok ts 100,0
             40  < S ack 1 sackok ts 4000,100
@@ -192,7 +194,7 @@ fn spurious_by_timestamps() {
 /// Karn and Partridge; RFC 6298 §3: no sample of what was sent twice.
 #[test]
 fn no_sample_of_what_was_sent_twice() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         "
         50  > 1:1001 ack 1
@@ -202,13 +204,13 @@ fn no_sample_of_what_was_sent_twice() {
         391 < - ack 2001
         ",
     ]);
-    told.expect("rtt_count 2, rtt_min_us 40000, rtt_max_us 50000");
+    analyzed.expect("rtt_count 2, rtt_min_us 40000, rtt_max_us 50000");
 }
 
 /// Nor of what waited for a retransmission before it (tcptrace's "post-loss ACKs").
 #[test]
 fn no_sample_of_what_waited_for_a_retransmission() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         FIVE_SENT,
         "
@@ -217,24 +219,24 @@ fn no_sample_of_what_waited_for_a_retransmission() {
         133 < - ack 5001
         ",
     ]);
-    told.expect("rtt_count 1, rtt_max_us 40000");
+    analyzed.expect("rtt_count 1, rtt_max_us 40000");
 }
 
 /// One sample per ACK: of the last segment that it covers.
 #[test]
 fn a_delayed_ack_gives_one_sample() {
-    let told = tell(&[HANDSHAKE, FIVE_SENT, "100 < - ack 2001 \n 101 < - ack 2501"]);
+    let analyzed = analyze_scripts(&[HANDSHAKE, FIVE_SENT, "100 < - ack 2001 \n 101 < - ack 2501"]);
     // 100 − 51; the second ends inside a segment.
-    told.expect("rtt_count 2, rtt_min_us 40000, rtt_max_us 49000, rtt_mean_us 44500");
+    analyzed.expect("rtt_count 2, rtt_min_us 40000, rtt_max_us 49000, rtt_mean_us 44500");
     // Sample standard deviation of 40 and 49.
-    let stddev_us = told.sent("rtt_stddev_us").expect("two samples");
+    let stddev_us = analyzed.sent("rtt_stddev_us").expect("two samples");
     assert!((stddev_us - 4500.0 * 2f64.sqrt()).abs() < 1e-6);
 }
 
 /// RFC 7323 §4: the echo tells which transmission was acknowledged; only ACKs that advance count.
 #[test]
 fn rtt_by_timestamps() {
-    let told = tell(&["
+    let analyzed = analyze_scripts(&["
         0   > S ts 100,0
         40  < S ack 1 ts 900,100
         40  > - ack 1 ts 140,900
@@ -246,8 +248,9 @@ fn rtt_by_timestamps() {
         450 < - ack 3001 ts 1300,500
         460 < - ack 3001 ts 1310,500
     "]);
-    told.expect("rtt_ts_count 2, rtt_ts_min_us 45000, rtt_ts_max_us 50000, rtt_ts_mean_us 47500");
-    told.expect("rtt_count 2, has_timestamps 1");
+    analyzed
+        .expect("rtt_ts_count 2, rtt_ts_min_us 45000, rtt_ts_max_us 50000, rtt_ts_mean_us 47500");
+    analyzed.expect("rtt_count 2, has_timestamps 1");
 }
 
 /// Both definitions of in-flight: cumulative, and RFC 6675 §4's pipe as Linux keeps it.
@@ -267,9 +270,9 @@ fn inflight_with_sack() {
         ..Default::default()
     };
     let last = |more: &str| {
-        let told = story::tell_with(&[&story[..], &[more]].concat(), &options);
-        let row = told.analysis.series.num_rows() - 1;
-        let column = |name| story::number_of(&told.analysis.series, name, row);
+        let analyzed = story::analyze_with(&[&story[..], &[more]].concat(), &options);
+        let row = analyzed.analysis.series.num_rows() - 1;
+        let column = |name| story::number_of(&analyzed.analysis.series, name, row);
         (column("inflight_bytes"), column("inflight_sack_bytes"))
     };
     // 3 SACKed, the first lost; the fifth is on its way.
@@ -287,7 +290,7 @@ fn inflight_with_sack() {
 /// A lost retransmission leaves the network, too.
 #[test]
 fn inflight_with_a_lost_retransmission() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         FIVE_SENT,
         "
@@ -301,15 +304,17 @@ fn inflight_with_a_lost_retransmission() {
     ]);
     // 1000 and 2000 … 5000 from 50 to 54, 0 at 93, 1000 at 94, 2000 at 95, 0 from 135.
     let byte_ms = (1000 + 2000 + 3000 + 4000 + 39 * 5000 + 1000 + 40 * 2000) as f64;
-    let mean = told.sent("inflight_sack_mean_bytes").expect("it had ACKs");
+    let mean = analyzed
+        .sent("inflight_sack_mean_bytes")
+        .expect("it had ACKs");
     assert!((mean - byte_ms / (335.0 - 50.0)).abs() < 1e-6, "{mean}");
-    told.expect("inflight_sack_max_bytes 5000, inflight_max_bytes 6000");
+    analyzed.expect("inflight_sack_max_bytes 5000, inflight_max_bytes 6000");
 }
 
 /// SACK with segments that the network card cut: blocks end inside them.
 #[test]
 fn sack_inside_a_large_segment() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         "
         50  > 1:14601 ack 1
@@ -318,14 +323,14 @@ fn sack_inside_a_large_segment() {
         131 < - ack 14601
         ",
     ]);
-    told.expect("retransmitted_bytes 1460, fast_retransmitted_pkts 1, missing_bytes 0");
-    told.expect("inflight_sack_max_bytes 14600");
+    analyzed.expect("retransmitted_bytes 1460, fast_retransmitted_pkts 1, missing_bytes 0");
+    analyzed.expect("inflight_sack_max_bytes 14600");
 }
 
 /// A packet that repeats and goes on: partly a retransmission.
 #[test]
 fn partial_retransmission() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         "
         50  > 1:1001 ack 1
@@ -333,14 +338,14 @@ fn partial_retransmission() {
         340 < - ack 1501
         ",
     ]);
-    told.expect("retransmitted_pkts 1, retransmitted_bytes 500, unique_bytes 1500");
-    told.expect("out_of_order_pkts 0");
+    analyzed.expect("retransmitted_pkts 1, retransmitted_bytes 500, unique_bytes 1500");
+    analyzed.expect("out_of_order_pkts 0");
 }
 
 /// A FIN takes a sequence number, and is sent again like data; its bytes are none.
 #[test]
 fn fin_sent_again() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         "
         50  > F 1:1001 ack 1
@@ -349,7 +354,7 @@ fn fin_sent_again() {
         500 > F seq 1001 ack 1
         ",
     ]);
-    told.expect("fin_count 3, retransmitted_pkts 2, retransmitted_bytes 1000, missing_bytes 0");
+    analyzed.expect("fin_count 3, retransmitted_pkts 2, retransmitted_bytes 1000, missing_bytes 0");
 }
 
 /// A FIN that the capture lacks, or has after its ACK, is not missing data; a byte is.
@@ -366,21 +371,21 @@ fn fin_not_seen_before_its_ack() {
         vec!["90 < - ack 2"],
         vec![sacked, late, "95 < - ack 1002"],
     ] {
-        let told = tell(&[&[HANDSHAKE], rest.as_slice()].concat());
-        told.expect("missing_bytes 0");
-        let notes = text_of(&told.analysis.connections, "notes", 0);
+        let analyzed = analyze_scripts(&[&[HANDSHAKE], rest.as_slice()].concat());
+        analyzed.expect("missing_bytes 0");
+        let notes = text_of(&analyzed.analysis.connections, "notes", 0);
         assert!(!notes.contains("missing_data"), "{rest:?}: {notes}");
     }
-    let told = tell(&[HANDSHAKE, data, "100 > 1002:2002 ack 1"]);
-    told.expect("missing_bytes 1");
-    let told = tell(&[HANDSHAKE, "50 > 1:1001 ack 1 \n 90 < - ack 1003"]);
-    told.expect("missing_bytes 2");
+    let analyzed = analyze_scripts(&[HANDSHAKE, data, "100 > 1002:2002 ack 1"]);
+    analyzed.expect("missing_bytes 1");
+    let analyzed = analyze_scripts(&[HANDSHAKE, "50 > 1:1001 ack 1 \n 90 < - ack 1003"]);
+    analyzed.expect("missing_bytes 2");
 }
 
 /// RFC 5681 §2: what is not a duplicate ACK.
 #[test]
 fn no_duplicate_acks() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         "
         45  < - ack 1                # nothing outstanding
@@ -392,13 +397,13 @@ fn no_duplicate_acks() {
         64  < F ack 1 win 999        # a FIN
         ",
     ]);
-    told.expect("dup_acks 2, triple_dup_acks 0");
+    analyzed.expect("dup_acks 2, triple_dup_acks 0");
 }
 
 /// An ACK of what was never sent, further than any window, is ignored (RFC 9293 §3.10.7.4).
 #[test]
 fn absurd_acks() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         "
         50  > 1:1001 ack 1
@@ -406,13 +411,13 @@ fn absurd_acks() {
         90  < - ack 1001
         ",
     ]);
-    told.expect("rtt_count 2, missing_bytes 0, unique_bytes 1000");
+    analyzed.expect("rtt_count 2, missing_bytes 0, unique_bytes 1000");
 }
 
 /// The last segment and its FIN are one packet, and one tail loss probe.
 #[test]
 fn tail_loss_probe_with_fin() {
-    let told = tell(&[
+    let analyzed = analyze_scripts(&[
         HANDSHAKE,
         "
         50  > 1:1001 ack 1
@@ -422,5 +427,5 @@ fn tail_loss_probe_with_fin() {
         220 < F ack 1502 sack 1001-1502
         ",
     ]);
-    told.expect("tlp_pkts 1, retransmitted_pkts 1, rto_count 0, spurious_retransmitted_pkts 1");
+    analyzed.expect("tlp_pkts 1, retransmitted_pkts 1, rto_count 0, spurious_retransmitted_pkts 1");
 }

@@ -6,7 +6,7 @@ use dumbbell_capture::{
     AnalysisOptions, MatchOptions, PacketList, SackBlocks, TcpFlags, TcpPacket, match_captures,
 };
 use proptest::prelude::*;
-use story::{SYN_SEQS, Told, number_of, packets_from, tell_packets};
+use story::{Analyzed, SYN_SEQS, analyze_packets, number_of, packets_from};
 
 /// Any packet between two ends; sequence numbers near each other, so that they meet.
 fn any_packet() -> impl Strategy<Value = TcpPacket> {
@@ -81,13 +81,13 @@ fn segment(time_ms: usize, number: u32) -> String {
     )
 }
 
-fn column(told: &Told, row: usize, name: &str) -> f64 {
-    number_of(&told.analysis.connections, name, row).unwrap_or(0.0)
+fn column(analyzed: &Analyzed, row: usize, name: &str) -> f64 {
+    number_of(&analyzed.analysis.connections, name, row).unwrap_or(0.0)
 }
 
-fn check_counts(told: &Told) -> Result<(), TestCaseError> {
-    for row in 0..told.analysis.connections.num_rows() {
-        let of = |name| column(told, row, name);
+fn check_counts(analyzed: &Analyzed) -> Result<(), TestCaseError> {
+    for row in 0..analyzed.analysis.connections.num_rows() {
+        let of = |name| column(analyzed, row, name);
         prop_assert!(of("unique_bytes") <= of("payload_bytes"));
         let accounted = of("unique_bytes") + of("retransmitted_bytes");
         prop_assert!(accounted <= of("payload_bytes"));
@@ -125,26 +125,26 @@ proptest! {
             ..AnalysisOptions::default()
         };
         let count = packets.len() as u64;
-        let told = tell_packets(packets, &options);
-        prop_assert_eq!(told.analysis.totals.tcp_pkts, count);
-        let listed: f64 = (0..told.analysis.connections.num_rows())
-            .map(|row| column(&told, row, "pkts"))
+        let analyzed = analyze_packets(packets, &options);
+        prop_assert_eq!(analyzed.analysis.totals.tcp_pkts, count);
+        let listed: f64 = (0..analyzed.analysis.connections.num_rows())
+            .map(|row| column(&analyzed, row, "pkts"))
             .sum();
-        prop_assert_eq!(listed as u64 + told.analysis.totals.evicted.pkts, count);
-        check_counts(&told)?;
+        prop_assert_eq!(listed as u64 + analyzed.analysis.totals.evicted.pkts, count);
+        check_counts(&analyzed)?;
     }
 
     #[test]
     fn any_packets_in_order_of_time(mut packets in prop::collection::vec(any_packet(), 0..200)) {
         packets.sort_by_key(|packet| packet.time_ns);
-        check_counts(&tell_packets(packets, &AnalysisOptions::default()))?;
+        check_counts(&analyze_packets(packets, &AnalysisOptions::default()))?;
     }
 
     #[test]
     fn a_transfer_adds_up(events in prop::collection::vec(any::<(u8, u8)>(), 0..300)) {
-        let told = tell_packets(packets_from(&transfer(&events), SYN_SEQS), &AnalysisOptions::default());
-        check_counts(&told)?;
-        let of = |name| column(&told, 0, name);
+        let analyzed = analyze_packets(packets_from(&transfer(&events), SYN_SEQS), &AnalysisOptions::default());
+        check_counts(&analyzed)?;
+        let of = |name| column(&analyzed, 0, name);
         // Nothing was lost or reordered before the capture.
         prop_assert_eq!(of("out_of_order_pkts"), 0.0);
         prop_assert_eq!(of("missing_bytes"), 0.0);
@@ -186,8 +186,8 @@ proptest! {
     ) {
         let script = transfer(&events);
         let options = AnalysisOptions::default();
-        let plain = tell_packets(packets_from(&script, SYN_SEQS), &options);
-        let moved = tell_packets(packets_from(&script, syn_seqs), &options);
+        let plain = analyze_packets(packets_from(&script, SYN_SEQS), &options);
+        let moved = analyze_packets(packets_from(&script, syn_seqs), &options);
         prop_assert!(plain.analysis.connections == moved.analysis.connections);
         prop_assert!(plain.analysis.series == moved.analysis.series);
     }
@@ -201,10 +201,10 @@ proptest! {
     ) {
         let script = transfer(&events);
         let options = AnalysisOptions::default();
-        let tell = |syn_seqs| {
-            tell_packets(packets_from(&script, syn_seqs).split_off(skipped.min(3 + events.len())), &options)
+        let analyze = |syn_seqs| {
+            analyze_packets(packets_from(&script, syn_seqs).split_off(skipped.min(3 + events.len())), &options)
         };
-        let (plain, moved) = (tell(SYN_SEQS), tell(syn_seqs));
+        let (plain, moved) = (analyze(SYN_SEQS), analyze(syn_seqs));
         prop_assert!(plain.analysis.connections == moved.analysis.connections);
         prop_assert!(plain.analysis.series == moved.analysis.series);
     }

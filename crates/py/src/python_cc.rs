@@ -22,7 +22,9 @@ pub(crate) fn load(request: &Request, seed: u64) -> Result<Rc<Instance>, Error> 
     if !is_python(&request.name) {
         return Instance::load(request, seed);
     }
-    let hosted = Python::attach(|py| describe(py, request, seed).map_err(|error| tell(py, &error)));
+    let hosted = Python::attach(|py| {
+        describe(py, request, seed).map_err(|error| describe_error(py, &error))
+    });
     let hosted = hosted.map_err(|problem| Error::Invalid {
         file: request.name.clone(),
         problem,
@@ -80,7 +82,7 @@ fn describe(py: Python<'_>, request: &Request, seed: u64) -> PyResult<Hosted> {
         Python::attach(|py| {
             PythonFlow::new(py, &new_flow, &hooks, &attributes)
                 .map(|flow| Box::new(flow) as Box<dyn Hooks>)
-                .map_err(|error| tell(py, &error))
+                .map_err(|error| describe_error(py, &error))
         })
     };
     Ok(Hosted {
@@ -94,12 +96,12 @@ fn describe(py: Python<'_>, request: &Request, seed: u64) -> PyResult<Hosted> {
 }
 
 /// The exception and its place, as the end of a sentence about the congestion control.
-fn tell(py: Python<'_>, error: &PyErr) -> String {
-    let told = py
+fn describe_error(py: Python<'_>, error: &PyErr) -> String {
+    let described = py
         .import(LOADER)
         .and_then(|module| module.call_method1("tell", (error.value(py), error.traceback(py))))
         .and_then(|text| text.extract::<String>());
-    told.unwrap_or_else(|_| format!("raised {error}"))
+    described.unwrap_or_else(|_| format!("raised {error}"))
 }
 
 /// One flow's object, its bound methods and the socket that they receive.
@@ -225,7 +227,7 @@ impl PythonFlow {
 impl Hooks for PythonFlow {
     fn call(&mut self, sock: &mut Sock, hook: Hook<'_>) -> Result<u32, String> {
         Python::attach(|py| {
-            let refused = |error: PyErr| tell(py, &error);
+            let refused = |error: PyErr| describe_error(py, &error);
             self.socket
                 .try_borrow_mut(py)
                 .map_err(|error| refused(error.into()))?

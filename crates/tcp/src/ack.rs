@@ -1,5 +1,5 @@
-//! An ACK arrives: what it acknowledges, what it tells about the path, and what the
-//! congestion control makes of it.
+//! Processes an ACK: what it acknowledges, what it reveals about the path, and how the congestion
+//! control responds.
 
 use std::ops::Range;
 
@@ -47,7 +47,7 @@ pub(crate) struct Progress {
     pub(crate) dsack_tlp: bool,
     /// A retransmission was found lost.
     pub(crate) lost_retrans: bool,
-    /// The retransmission timer is to be set anew.
+    /// The retransmission timer must be set again.
     pub(crate) set_xmit_timer: bool,
     /// Lowest segment delivered late without having been retransmitted: reordering.
     pub(crate) reord: u32,
@@ -59,12 +59,12 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Neither acknowledges nor brings anything: a duplicate ACK.
+    /// Neither acknowledges nor carries anything: a duplicate ACK.
     pub(crate) fn is_dup_ack(&self) -> bool {
         !(self.una_advanced || self.data_acked || self.dsack)
     }
 
-    /// Moved the transfer on.
+    /// Advanced the transfer.
     fn is_forward(&self) -> bool {
         self.data_acked || self.data_sacked
     }
@@ -89,7 +89,7 @@ impl Progress {
 
 impl Sender {
     /// An ACK arrives; returns its RTT sample, µs, if it gives one. A sample by timestamps counts
-    /// for the connection, as in Linux, but in whole milliseconds it is no measurement to report.
+    /// for the connection, as in Linux, but is not reported, because it is in whole milliseconds.
     pub fn on_ack(&mut self, now_ns: u64, ack: &Ack) -> Option<u32> {
         self.set_now(now_ns);
         self.ts_recent_ms = self.ts_recent_ms.max(ack.ts_val_ms);
@@ -144,7 +144,7 @@ impl Sender {
         }
         let rtt_us = self.clean_acked(ack, prior_una, prior_fack, &mut progress);
         self.rack_update_reo_wnd(&progress);
-        // As in Linux since 6.12: what this ACK acknowledges is counted when it is told.
+        // As in Linux since 6.12: called after what this ACK acknowledges has been counted.
         self.cc.in_ack_event(ca_ack_flags);
         self.process_tlp_ack(ack.ack, &progress);
         if self.is_dubious(&progress) {
@@ -161,7 +161,7 @@ impl Sender {
         rtt_us.filter(|_| !progress.rtt_is_coarse)
     }
 
-    /// Nothing was outstanding, yet a D-SACK may tell that the last reduction was unwarranted.
+    /// Nothing was outstanding, but a D-SACK may show that the last reduction was spurious.
     fn finish_idle_ack(&mut self, ack: &Ack, prior_una: u32, progress: &mut Progress) {
         if progress.dsack {
             self.fast_retransmit_alert(ack, prior_una, progress);
@@ -186,7 +186,7 @@ impl Sender {
         sock.snd_wnd = ack.rwnd_pkts.saturating_mul(sock.mss_cache);
     }
 
-    /// Takes cumulatively acknowledged segments off the scoreboard and samples the RTT.
+    /// Removes cumulatively acknowledged segments from the scoreboard and samples the RTT.
     fn clean_acked(
         &mut self,
         ack: &Ack,
@@ -228,7 +228,7 @@ impl Sender {
         }
         if self.cc.has_pkts_acked() {
             let sock = &self.cc.sock;
-            // Since the acknowledged packet left, as much was delivered as was then in flight.
+            // What was delivered since the acknowledged packet left was then in flight.
             let in_flight_pkts = sock
                 .delivered
                 .wrapping_sub(progress.rate.delivered_at_sending());
@@ -242,8 +242,8 @@ impl Sender {
         rtt_us
     }
 
-    /// The plain case: each sent once, in order, and acknowledged. The last, sent last, speaks for
-    /// all. Returns when the first and the last were sent, µs.
+    /// The simple case: each sent once, in order, and acknowledged. The last one determines the
+    /// sample. Returns when the first and the last were sent, µs.
     #[inline]
     fn take_originals(&mut self, acked: Range<u32>, progress: &mut Progress) -> (u64, u64) {
         let (first, last) = (acked.start, acked.end - 1);
@@ -343,7 +343,7 @@ impl Sender {
         Some(latest_us)
     }
 
-    /// Whether loss recovery has to look at this ACK.
+    /// Whether loss recovery must process this ACK.
     fn is_dubious(&self, progress: &Progress) -> bool {
         !progress.data_acked
             || progress.data_sacked
@@ -352,7 +352,7 @@ impl Sender {
             || self.cc.sock.ca_state() != CaState::Open
     }
 
-    /// Hands the ACK to the congestion control, or reduces cwnd where recovery demands it.
+    /// Passes the ACK to the congestion control, or reduces cwnd if recovery requires it.
     fn control_congestion(&mut self, rs: &RateSample, progress: &Progress) {
         let ack = self.cc.sock.snd_una;
         if self.cc.has_cong_control() {

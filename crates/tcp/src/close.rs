@@ -1,5 +1,5 @@
-//! Closing the connection (RFC 9293 §3.6): the FIN goes when the application has nothing more to
-//! send, is kept and repaired like a segment of data, and the receiver's own is acknowledged.
+//! Closing the connection (RFC 9293 §3.6): the FIN is sent when the application has nothing more to
+//! send, and is kept and repaired like a segment of data; the receiver's own is acknowledged.
 
 use crate::packet::SegmentKind;
 use crate::sender::{Phase, Sender};
@@ -19,9 +19,9 @@ impl Sender {
         self.phase == Phase::TimeWait
     }
 
-    /// The application has written all, and closes. What Linux still has in its send buffer then
-    /// takes the FIN along (`tcp_send_fin`); after a last write that left at once it goes alone, when
-    /// windows and pacing let it out like any other segment. Returns the segments sent.
+    /// The application has written everything, and closes. Data that Linux still has in its send
+    /// buffer then carries the FIN (`tcp_send_fin`); if the last write has left, it is sent alone,
+    /// when windows and pacing allow it like any other segment. Returns the segments sent.
     #[cold]
     pub(crate) fn close_after_data(&mut self) -> u32 {
         if self.config.closes && !self.is_closing {
@@ -48,8 +48,8 @@ impl Sender {
         self.end + u32::from(self.is_closing && !self.fin_rides)
     }
 
-    /// What the segment carries: its kind and its payload, bytes. The last segment of a sized transfer
-    /// is short, the FIN empty.
+    /// The content of the segment: its kind and its payload, bytes. The last segment of a sized
+    /// transfer is short, the FIN empty.
     #[inline]
     pub(crate) fn content_of(&self, seq: u32) -> (SegmentKind, u32) {
         let mss_bytes = self.config.mss_bytes;
@@ -70,7 +70,7 @@ impl Sender {
         (kind, left_bytes.min(u64::from(mss_bytes)) as u32)
     }
 
-    /// The receiver's FIN, which acknowledges ours; acknowledged whenever it comes (RFC 9293
+    /// The receiver's FIN, which acknowledges ours; acknowledged whenever it arrives (RFC 9293
     /// §3.10.7.4, "eighth").
     pub(crate) fn on_fin(&mut self) {
         self.phase = Phase::TimeWait;

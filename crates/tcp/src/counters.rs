@@ -1,6 +1,6 @@
 //! What a sender counts about itself.
 
-/// What kept the sender from sending more when it last tried.
+/// What limited the sender when it last tried to send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Limit {
     /// Nothing, pacing, or no more data.
@@ -17,9 +17,9 @@ pub enum Limit {
 /// Counts and time integrals over a connection's life.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SenderCounters {
-    /// Data packets sent, retransmissions included.
+    /// Data packets sent, including retransmissions.
     pub sent_pkts: u64,
-    /// Of them retransmissions.
+    /// Number of retransmissions among them.
     pub retransmitted_pkts: u64,
     /// Data packets declared lost; a retransmission lost again counts again.
     pub lost_pkts: u64,
@@ -27,7 +27,7 @@ pub struct SenderCounters {
     pub spurious_retransmits: u64,
     /// Entries into fast recovery.
     pub fast_recovery_count: u64,
-    /// Fast recoveries undone: the loss was none.
+    /// Fast recoveries undone: the loss was spurious.
     pub spurious_recovery_count: u64,
     /// Reductions of the window because of echoed ECN marks.
     pub ecn_reduction_count: u64,

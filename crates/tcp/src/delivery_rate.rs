@@ -5,7 +5,7 @@ use dumbbell_cc::{RateSample, Sock};
 
 use crate::segments::{APP_LIMITED, EVER_RETRANS, SAMPLED, Segment};
 
-/// What one ACK delivers, as the segment tells it that was sent last.
+/// What one ACK delivers, according to the most recently sent segment.
 #[derive(Debug)]
 pub(crate) struct RateSampler {
     prior_in_flight: u32,
@@ -25,7 +25,7 @@ impl RateSampler {
         }
     }
 
-    /// A segment is delivered: the one sent last speaks for the ACK.
+    /// A segment is delivered: the most recently sent one determines the ACK's sample.
     #[inline]
     pub(crate) fn on_delivered(&mut self, sock: &mut Sock, seq: u32, segment: &Segment) {
         if segment.has(SAMPLED) {

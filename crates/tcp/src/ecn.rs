@@ -18,7 +18,7 @@ pub enum EcnMode {
     /// Not at all.
     #[default]
     Off,
-    /// RFC 3168: new data is ECN-capable, and the receiver echoes a mark until it hears CWR.
+    /// RFC 3168: new data is ECN-capable, and the receiver echoes a mark until CWR arrives.
     Classic,
     /// For a congestion control that needs ECN (`TCP_CONG_NEEDS_ECN`): every packet is ECN-capable,
     /// and the receiver echoes each change of the mark (RFC 8257 §3.2).
@@ -32,15 +32,15 @@ impl Sender {
         self.cc.sock.ecn_flags & ECN_OK != 0
     }
 
-    /// RFC 3168 §6.1.1: the first SYN asks for ECN. One that is sent again does not (§6.1.1.1): what
-    /// lost the first might be a device that drops ECN-setup SYNs.
+    /// RFC 3168 §6.1.1: the first SYN requests ECN. One that is sent again does not (§6.1.1.1): the
+    /// first may have been lost at a device that drops ECN-setup SYNs.
     pub(crate) fn ask_for_ecn(&mut self) {
         if self.config.ecn != EcnMode::Off {
             self.cc.sock.ecn_flags = ECN_OK;
         }
     }
 
-    /// The SYN-ACK says whether the receiver agreed.
+    /// The SYN-ACK tells whether the receiver agreed.
     pub(crate) fn settle_ecn(&mut self, is_agreed: bool) {
         if !is_agreed {
             self.cc.sock.ecn_flags &= !ECN_OK;
@@ -81,7 +81,7 @@ impl Sender {
         ece && self.is_ecn_ok() && self.phase == Phase::Established
     }
 
-    /// RFC 3168 §6.1.2: a window that was reduced is told with the next new data.
+    /// RFC 3168 §6.1.2: a reduction of the window is reported with the next new data.
     pub(crate) fn queue_cwr(&mut self) {
         if self.is_ecn_ok() {
             self.cc.sock.ecn_flags |= ECN_QUEUE_CWR;
@@ -93,7 +93,7 @@ impl Sender {
     }
 
     /// An echoed mark: reduces the window as for a loss, but once per round trip (RFC 3168 §6.1.2),
-    /// and with no way back, since the congestion is proven.
+    /// and without undo, because the congestion is proven.
     pub(crate) fn enter_cwr(&mut self) {
         self.cc.sock.prior_ssthresh = 0;
         if self.cc.sock.ca_state() < CaState::Cwr {

@@ -1,5 +1,5 @@
-//! ECN at the receiver: how marks are echoed, classic (RFC 3168 §6.1.3) or DCTCP's way (RFC 8257
-//! §3.2), as Linux does both.
+//! ECN at the receiver: how marks are echoed, classic (RFC 3168 §6.1.3) or as in DCTCP (RFC 8257
+//! §3.2), both as in Linux.
 
 use dumbbell_path::{Ecn, Packet};
 
@@ -14,9 +14,9 @@ const QUICKACKS_AFTER_MARK: u32 = 2;
 #[derive(Debug)]
 pub(crate) struct EcnEcho {
     mode: EcnMode,
-    /// The SYN asked for ECN, and the SYN-ACK agreed.
+    /// The SYN requested ECN, and the SYN-ACK agreed.
     pub(crate) is_ok: bool,
-    /// An ECN-capable packet has arrived: what is not capable is a retransmission.
+    /// An ECN-capable packet has arrived: later packets that are not capable are retransmissions.
     has_seen_ect: bool,
     /// ACKs carry ECE, until CWR arrives; with DCTCP it follows `last_was_marked`.
     echoes: bool,
@@ -61,7 +61,7 @@ impl EcnEcho {
 }
 
 impl Receiver {
-    /// RFC 3168 §6.1.3: CWR ends the echo. Before the packet's own mark is looked at (RFC 8257 §3.2).
+    /// RFC 3168 §6.1.3: CWR ends the echo. Processed before the packet's own mark (RFC 8257 §3.2).
     #[inline]
     pub(crate) fn accept_cwr(&mut self, header: &DataHeader, payload_bytes: u32) {
         if header.cwr && self.ecn.is_ok {
@@ -71,7 +71,7 @@ impl Receiver {
         }
     }
 
-    /// A data packet that is not an old duplicate: looks at its mark.
+    /// Processes the mark of a data packet that is not an old duplicate.
     #[inline]
     pub(crate) fn check_mark(&mut self, packet: &Packet<DataHeader>) {
         if self.ecn.is_ok {
@@ -99,12 +99,12 @@ impl Receiver {
         }
     }
 
-    /// RFC 8257 §3.2: a change of the mark is told at once, and what waited for a delayed ACK is
-    /// acknowledged first, as it was marked.
+    /// RFC 8257 §3.2: a change of the mark is reported at once, and packets that wait for a delayed
+    /// ACK are acknowledged first, with their own mark.
     fn follow_mark(&mut self, is_marked: bool) {
         if self.ecn.last_was_marked != is_marked {
             if self.is_ack_delayed() {
-                self.ecn.echoes = self.ecn.last_was_marked; // CWR came with this packet, not with those
+                self.ecn.echoes = self.ecn.last_was_marked; // CWR arrived with this packet, not with those
                 self.flush_delayed_ack(self.ecn.prior_rcv_nxt);
             }
             self.ack_now = true;

@@ -1,5 +1,5 @@
-//! Opening the connection: the SYN crosses the same bottleneck as the data, so a
-//! latecomer's first RTT sample contains the queue it finds.
+//! Opening the connection: the SYN crosses the same bottleneck as the data, so a late flow's first
+//! RTT sample includes the existing queue.
 
 use dumbbell_path::Packet;
 
@@ -14,7 +14,7 @@ const INITIAL_CWND: u32 = 10;
 pub(crate) const INITIAL_REORDERING: u32 = 3;
 
 impl Sender {
-    /// Sends the SYN; [`Sender::poll_transmit`] gives it out.
+    /// Sends the SYN; [`Sender::poll_transmit`] returns it.
     pub fn start(&mut self, now_ns: u64) {
         self.set_now(now_ns);
         self.started_ns = now_ns;
@@ -87,7 +87,7 @@ impl Sender {
     }
 
     /// The SYN-ACK: the first RTT sample, by timestamp, and the congestion control's start. It is
-    /// acknowledged at once, ahead of the data; also when it comes again (RFC 9293 §3.10.7.4).
+    /// acknowledged at once, before the data; also when it arrives again (RFC 9293 §3.10.7.4).
     pub(crate) fn on_syn_ack(&mut self, ack: &Ack) -> Option<u32> {
         self.send_control(SegmentKind::HandshakeAck);
         if self.phase != Phase::SynSent {

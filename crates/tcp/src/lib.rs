@@ -1,8 +1,8 @@
-//! Linux's TCP, as the simulator needs it: one bulk [`Sender`], one [`Receiver`].
+//! Linux's TCP for the simulator: one bulk [`Sender`], one [`Receiver`].
 //!
-//! Both are sans-IO. Time and packets are arguments, packets and deadlines are
-//! results; nothing here reads a clock. The sender keeps its state in the very
-//! `tcp_sock` fields ([`dumbbell_cc::Sock`]) that the congestion control reads.
+//! Both are sans-IO. Time and packets are arguments, packets and deadlines are results; nothing
+//! here reads a clock. The sender keeps its state in the `tcp_sock` fields ([`dumbbell_cc::Sock`])
+//! that the congestion control reads.
 //!
 //! | file | what |
 //! |---|---|
@@ -20,10 +20,9 @@
 //! | `passive` | the receiver's part in handshake and close |
 //! | `invariants` | what tests check between events |
 //!
-//! Invariants: `packets_out = nxt − una`; `sacked_out`, `lost_out` and `retrans_out`
-//! equal the flags they count; work per ACK is proportional to the segments it newly
-//! (S)ACKs or proves lost, never to the window (a timeout and an undo, which are not
-//! per ACK, walk the window once).
+//! Invariants: `packets_out = nxt − una`; `sacked_out`, `lost_out` and `retrans_out` equal the
+//! flags they count; work per ACK is proportional to the segments it newly (S)ACKs or finds lost,
+//! never to the window (a timeout and an undo, which are not per ACK, walk the window once).
 
 #![forbid(unsafe_code)]
 
@@ -47,6 +46,7 @@ mod segments;
 mod sender;
 mod timers;
 mod transmit;
+mod undo;
 
 pub use counters::{Limit, SenderCounters};
 pub use ecn::EcnMode;

@@ -1,4 +1,4 @@
-//! What TCP endpoints exchange: the headers the simulated path carries.
+//! The headers that TCP endpoints exchange over the simulated path.
 //!
 //! Sequence numbers count segments, not bytes: a bulk sender's segments are all of
 //! one MSS, so segment `n` carries payload bytes `n·mss..(n+1)·mss` and byte numbers
@@ -14,7 +14,7 @@ const SYN_OPTIONS_BYTES: u32 = 20;
 pub const SYN_BYTES: u32 =
     ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + TCP_HEADER_BYTES + SYN_OPTIONS_BYTES;
 
-/// SACK blocks that fit beside timestamps in the 40 option bytes (RFC 2018 §3).
+/// SACK blocks that fit next to timestamps in the 40 option bytes (RFC 2018 §3).
 pub const MAX_SACK_BLOCKS: usize = 3;
 
 /// A range of segments, `start..end`.
@@ -26,7 +26,7 @@ pub struct SackBlock {
     pub end: u32,
 }
 
-/// What a segment from sender to receiver is for.
+/// The purpose of a segment from sender to receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SegmentKind {
     /// Opens the connection.
@@ -37,7 +37,7 @@ pub enum SegmentKind {
     Data,
     /// Carries the last payload and the FIN.
     LastData,
-    /// The FIN alone: a segment after the last payload, of one sequence number and no byte.
+    /// The FIN alone: a segment after the last payload, with one sequence number and no bytes.
     Fin,
     /// Answers the receiver's FIN: the last packet of the close.
     LastAck,
@@ -46,20 +46,20 @@ pub enum SegmentKind {
 /// From sender to receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataHeader {
-    /// Segment number, or that of the next segment where there is nothing to number; 0 on a SYN.
+    /// Segment number, or that of the next segment for packets without one; 0 on a SYN.
     pub seq: u32,
     /// TSval: the sender's clock when it left, ms.
     pub ts_val_ms: u32,
-    /// TSecr: the receiver's clock as it was last heard of, ms; none on a SYN.
+    /// TSecr: the receiver's clock as last received, ms; none on a SYN.
     pub ts_ecr_ms: u32,
-    /// Identification of the IP packet: each of a sender's is one more than the one before.
+    /// Identification of the IP packet: each is one more than the sender's previous one.
     pub ip_id: u16,
     /// What it is for.
     pub kind: SegmentKind,
     /// Sent before.
     pub is_retransmission: bool,
-    /// CWR flag: the window was reduced for what the receiver echoed (RFC 3168 §6.1.2). A SYN asks
-    /// for ECN by it, and has ECE too.
+    /// CWR flag: the window was reduced because of an echoed mark (RFC 3168 §6.1.2). On a SYN,
+    /// together with ECE, it requests ECN.
     pub cwr: bool,
 }
 
@@ -70,7 +70,7 @@ impl Header for DataHeader {
     }
 }
 
-/// What a packet from receiver to sender is for.
+/// The purpose of a packet from receiver to sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckKind {
     /// Answers a SYN.
@@ -79,7 +79,7 @@ pub enum AckKind {
     Ack,
     /// Acknowledges the sender's FIN and carries the receiver's own.
     FinAck,
-    /// Acknowledges what comes after that.
+    /// Acknowledges what arrives after that.
     AfterFin,
 }
 
@@ -96,7 +96,7 @@ pub struct Ack {
     pub ts_val_ms: u32,
     /// TSecr: the echoed timestamp, ms.
     pub ts_ecr_ms: u32,
-    /// Identification of the IP packet: each of a receiver's is one more than the one before.
+    /// Identification of the IP packet: each is one more than the receiver's previous one.
     pub ip_id: u16,
     /// What it is for.
     pub kind: AckKind,

@@ -1,18 +1,18 @@
-//! The receiver's part in handshake and close (RFC 9293 §3.5, §3.6): SYN-ACK and FIN, each sent
-//! again until it is acknowledged.
+//! The receiver's part in handshake and close (RFC 9293 §3.5, §3.6): SYN-ACK and FIN, each
+//! retransmitted until it is acknowledged.
 //!
-//! The application reads at once and closes when there is nothing more to read, so that its FIN goes
-//! with the acknowledgment of the sender's (from CLOSE-WAIT to LAST-ACK in no time).
+//! The application reads at once and closes when there is nothing more to read, so that its FIN is
+//! sent with the acknowledgment of the sender's (from CLOSE-WAIT to LAST-ACK immediately).
 
 use crate::packet::{AckKind, DataHeader, SegmentKind};
 use crate::receiver::Receiver;
 use crate::rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
 
-/// `tcp_synack_retries`: SYN-ACKs sent again at most.
+/// `tcp_synack_retries`: largest number of SYN-ACK retransmissions.
 const SYN_ACK_RETRIES: u32 = 5;
 const NS_PER_US: u64 = 1000;
 
-/// Where the receiver's side of the connection stands (RFC 9293 §3.3.2).
+/// State of the receiver's side of the connection (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Listen,
@@ -35,7 +35,7 @@ pub(crate) struct Passive {
     retries: u32,
     syn_acks: u32,
     syn_ack_ns: u64,
-    /// RTO by the handshake's one sample (RFC 6298 §2.2), ns.
+    /// RTO from the handshake's single sample (RFC 6298 §2.2), ns.
     rto_ns: u64,
 }
 
@@ -53,7 +53,7 @@ impl Passive {
         }
     }
 
-    /// What an ACK is that is sent now.
+    /// The kind of an ACK that is sent now.
     #[inline]
     pub(crate) fn ack_kind(&self) -> AckKind {
         match self.state {
@@ -69,7 +69,7 @@ impl Receiver {
         self.passive.state == State::Closed
     }
 
-    /// What a segment says about the connection. Returns whether it carries anything to receive.
+    /// Updates the connection's state by a segment. Returns whether it carries anything to receive.
     #[inline]
     pub(crate) fn follow_connection(&mut self, now_ns: u64, header: &DataHeader) -> bool {
         if self.passive.state == State::Established && header.kind == SegmentKind::Data {
@@ -102,8 +102,8 @@ impl Receiver {
         )
     }
 
-    /// A SYN, for the first time or again; once the connection is open it gets an ACK only
-    /// (RFC 9293 §3.10.7.4, "fourth").
+    /// A SYN, for the first time or again; once the connection is open it only gets an ACK (RFC
+    /// 9293 §3.10.7.4, "fourth").
     fn on_syn(&mut self, now_ns: u64, header: &DataHeader) {
         match self.passive.state {
             State::Listen | State::SynReceived => {
@@ -127,7 +127,7 @@ impl Receiver {
         self.emit(AckKind::SynAck);
     }
 
-    /// The SYN-ACK is acknowledged. A lone one gives an RTT sample (RFC 6298 §3, Karn).
+    /// The SYN-ACK is acknowledged. If it was sent once it gives an RTT sample (RFC 6298 §3, Karn).
     fn establish(&mut self, now_ns: u64) {
         let passive = &mut self.passive;
         passive.state = State::Established;
@@ -141,7 +141,7 @@ impl Receiver {
         }
     }
 
-    /// Everything has arrived, the sender's FIN included: the receiver's own goes with its ACK.
+    /// Everything has arrived, the sender's FIN included: the receiver's own is sent with its ACK.
     pub(crate) fn close(&mut self, now_ns: u64) {
         self.passive.state = State::LastAck;
         self.arm_repeat(now_ns, self.passive.rto_ns);
@@ -155,7 +155,7 @@ impl Receiver {
         }
     }
 
-    /// RFC 6298 §5.4–5.6 for SYN-ACK and FIN: again, and twice the time until the next.
+    /// RFC 6298 §5.4–5.6 for SYN-ACK and FIN: retransmit, and double the timeout.
     pub(crate) fn repeat(&mut self, now_ns: u64) {
         self.passive.due_ns = u64::MAX;
         self.passive.retries += 1;

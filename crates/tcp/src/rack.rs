@@ -1,9 +1,9 @@
 //! RACK: loss detection by time (RFC 8985 §6).
 //!
-//! Linux keeps a list of segments in sending order; here that list is two queues,
-//! originals (in sequence order because they were sent so) and retransmissions. Each
-//! entry is looked at once while it may be lost and then leaves, so the work per ACK
-//! is proportional to what the ACK reveals, never to the window.
+//! Linux keeps a list of segments in sending order; here that list is two queues, originals (in
+//! sequence order because they were sent so) and retransmissions. Each entry is checked once while
+//! it may be lost and then leaves, so the work per ACK is proportional to what the ACK reveals,
+//! never to the window.
 
 use dumbbell_cc::CaState;
 
@@ -12,7 +12,8 @@ use crate::segments::{EVER_RETRANS, LOST, RETRANS, SACKED};
 use crate::sender::Sender;
 use crate::timers::{TIMEOUT_MIN_US, XmitTimer};
 
-/// `TCP_RACK_RECOVERY_THRESH`: recoveries a widened window outlives (RFC 8985 §6.2, step 4).
+/// `TCP_RACK_RECOVERY_THRESH`: number of recoveries for which a widened window is kept (RFC 8985
+/// §6.2, step 4).
 const REO_WND_PERSIST: u8 = 16;
 
 /// State of RFC 8985 §5.2.
@@ -24,7 +25,7 @@ pub(crate) struct Rack {
     seq: u32,
     /// Its RTT, µs (RACK.rtt).
     rtt_us: u64,
-    /// Something was delivered since losses were last looked for.
+    /// Something was delivered since the last search for losses.
     pub(crate) advanced: bool,
     pub(crate) dsack_seen: bool,
     /// RACK.reo_wnd_mult.
@@ -48,7 +49,7 @@ impl Rack {
         }
     }
 
-    /// Whether the delivered segment was sent after the one given (RACK_sent_after()).
+    /// Whether the delivered segment was sent after the given one (RACK_sent_after()).
     #[inline]
     fn sent_after(&self, sent_us: u64, seq: u32) -> bool {
         (self.mstamp_us, self.seq) > (sent_us, seq)
@@ -103,7 +104,7 @@ impl Sender {
         settling_us.min(u64::from(sock.srtt_us >> 3))
     }
 
-    /// How long a segment sent at `sent_us` may still be awaited, µs; `None`: it is lost.
+    /// How long a segment sent at `sent_us` may still take, µs; `None`: it is lost.
     #[inline]
     pub(crate) fn rack_remaining_us(&self, sent_us: u64, reo_wnd_us: u64) -> Option<u64> {
         let due_us = sent_us + self.rack.rtt_us + reo_wnd_us;
@@ -126,7 +127,7 @@ impl Sender {
         wait_us > 0
     }
 
-    /// Marks lost what RACK proves lost; returns how long the others may be awaited, µs.
+    /// Marks segments that RACK finds lost; returns how long the others may still take, µs.
     pub(crate) fn rack_detect_loss(&mut self) -> u64 {
         let reo_wnd_us = self.rack_reo_wnd_us();
         self.collect_candidates();
@@ -178,7 +179,8 @@ impl Sender {
     fn judge_retransmissions(&mut self, reo_wnd_us: u64) -> u64 {
         while let Some(&(seq, sent_us)) = self.retransmissions.front() {
             let segment = self.segments.get(seq);
-            // Nor is a loss probe in flight beside its original: it is awaited in its place.
+            // Nor does a loss probe count as in flight in addition to its original: it is awaited
+            // instead.
             let is_current = seq >= self.una
                 && segment.sent_us == sent_us
                 && !segment.has(SACKED)
@@ -213,7 +215,7 @@ impl Sender {
             sock.lost_out += 1;
         }
         sock.lost += 1;
-        self.counters.lost_pkts += u64::from(seq < self.end); // a FIN is no data
+        self.counters.lost_pkts += u64::from(seq < self.end); // a FIN is not data
         self.lost_queue.push(std::cmp::Reverse(seq));
     }
 }

@@ -5,7 +5,7 @@ use crate::packet::SackBlock;
 /// Blocks Linux remembers; those beyond what fits in an ACK wait for their turn.
 const REMEMBERED_BLOCKS: usize = 4;
 
-/// Which segments above `rcv_nxt` are there: a bit each, in a ring of words.
+/// Which segments above `rcv_nxt` have arrived: a bit each, in a ring of words.
 #[derive(Debug)]
 pub(crate) struct Reassembly {
     words: Vec<u64>,
@@ -36,8 +36,8 @@ impl Reassembly {
         &self.blocks[..self.block_count]
     }
 
-    /// Holds `seq` (above `rcv_nxt`); false when it was held already. Either way its block
-    /// is reported first (RFC 2018 §4; beside a D-SACK, RFC 2883 §4).
+    /// Holds `seq` (above `rcv_nxt`); false when it was held already. Either way its block is
+    /// reported first (RFC 2018 §4; next to a D-SACK, RFC 2883 §4).
     pub(crate) fn insert(&mut self, rcv_nxt: u32, seq: u32) -> bool {
         while (seq - rcv_nxt) as usize >= self.words.len() * 64 - 64 {
             self.grow(rcv_nxt);
@@ -100,7 +100,7 @@ impl Reassembly {
                 index
             }
             None => {
-                // With all places taken the oldest block is forgotten.
+                // If there is no room the oldest block is forgotten.
                 let index = self.block_count.min(REMEMBERED_BLOCKS - 1);
                 self.blocks[index] = SackBlock {
                     start: seq,
@@ -165,7 +165,7 @@ mod tests {
         held.insert(0, 8);
         held.insert(0, 7);
         assert_eq!(held.blocks(), [block(5, 10)]);
-        assert!(!held.insert(0, 6), "a duplicate is told");
+        assert!(!held.insert(0, 6), "a duplicate is reported");
     }
 
     proptest! {

@@ -9,13 +9,13 @@ use crate::packet::{Ack, AckKind, DATA_HEADER_BYTES, DataHeader, MAX_SACK_BLOCKS
 use crate::passive::Passive;
 use crate::reassembly::Reassembly;
 
-/// `TCP_ATO_MIN`: how long an ACK may wait, ns (RFC 1122 §4.2.3.2: under 500 ms).
+/// `TCP_ATO_MIN`: how long an ACK may be delayed, ns (RFC 1122 §4.2.3.2: under 500 ms).
 const ATO_MIN_NS: u64 = 40_000_000;
 /// `TCP_MAX_QUICKACKS`: segments acknowledged at once at the start, so that slow start is not slowed.
 const MAX_QUICKACKS: u32 = 16;
-/// `tcp_comp_sack_delay_ns`: SACKs beyond the third duplicate ACK wait this long at most, ns.
+/// `tcp_comp_sack_delay_ns`: longest delay of SACKs beyond the third duplicate ACK, ns.
 const COMPRESSED_SACK_DELAY_NS: u64 = 1_000_000;
-/// `tcp_comp_sack_nr`: SACKs compressed into one at most.
+/// `tcp_comp_sack_nr`: most SACKs compressed into one.
 const COMPRESSED_SACK_PKTS: u32 = 44;
 /// Duplicate ACKs sent at once, so that a sender without RACK sees three (RFC 5681 §3.2).
 const DUP_ACK_THRESHOLD: u32 = 3;
@@ -29,10 +29,10 @@ pub struct ReceiverConfig {
     pub rwnd_pkts: u32,
     /// Delay ACKs; off: one ACK per segment.
     pub delayed_ack: bool,
-    /// The path's round trip as the handshake finds it, ns; bounds SACK compression. Linux's falls
-    /// with the path's, by the timestamps of later data; this one stays.
+    /// The path's round trip as measured by the handshake, ns; bounds SACK compression. Linux's
+    /// falls with the path's, using timestamps of later data; this one does not change.
     pub rtt_ns: u64,
-    /// What it agrees to if the SYN asks.
+    /// What it agrees to if the SYN requests it.
     pub ecn: EcnMode,
 }
 
@@ -41,9 +41,9 @@ pub struct ReceiverConfig {
 pub struct ReceiverCounters {
     /// Data packets, duplicates included.
     pub arrived_pkts: u64,
-    /// Of them marked CE.
+    /// Data packets marked CE.
     pub ce_pkts: u64,
-    /// Data packets that were there already.
+    /// Data packets that had arrived before.
     pub duplicate_pkts: u64,
     /// Payload delivered to the application in order, bytes.
     pub received_bytes: u64,
@@ -60,7 +60,7 @@ pub struct Receiver {
     /// `rcv_nxt` of the last ACK sent.
     last_ack_sent: u32,
     held: Reassembly,
-    /// Payload of a full segment, as in-order arrivals show it.
+    /// Payload of a full segment, learned from in-order arrivals.
     mss_bytes: u32,
     /// Highest segment that arrived out of order and its payload: only the last of a sized
     /// transfer is shorter than the others.
@@ -112,19 +112,19 @@ impl Receiver {
         }
     }
 
-    /// What arrived so far.
+    /// Counts of what arrived so far.
     pub fn counters(&self) -> &ReceiverCounters {
         &self.counters
     }
 
-    /// When [`Receiver::on_timer`] wants to be called, ns; `u64::MAX`: never.
+    /// When to call [`Receiver::on_timer`], ns; `u64::MAX`: never.
     #[inline]
     pub fn next_timer_ns(&self) -> u64 {
         self.ack_due_ns.min(self.passive.due_ns)
     }
 
-    /// The ACKs to send, which the last calls decided for: one at most for a call, with DCTCP's
-    /// feedback two.
+    /// The ACKs that the last calls decided to send: at most one per call, two with DCTCP's
+    /// feedback.
     #[inline]
     pub fn poll_transmit(&mut self) -> std::vec::Drain<'_, Ack> {
         self.outbox.drain(..)
@@ -137,13 +137,14 @@ impl Receiver {
         if !self.follow_connection(now_ns, header) {
             return;
         }
-        // None: a FIN alone, which is received like a segment and counted as none.
+        // None: a FIN alone, which is received like a segment but not counted.
         let payload_bytes = packet.wire_bytes - DATA_HEADER_BYTES;
         self.counters.arrived_pkts += u64::from(payload_bytes > 0);
         self.counters.ce_pkts += u64::from(payload_bytes > 0 && packet.ecn == Ecn::Ce);
         self.accept_cwr(header, payload_bytes);
         if header.seq <= self.last_ack_sent {
-            // RFC 7323 §4.3: only what touches the last ACK may update ts_recent, never back.
+            // RFC 7323 §4.3: only a segment that touches the last ACK may update ts_recent, never
+            // backwards.
             self.ts_recent_ms = self.ts_recent_ms.max(header.ts_val_ms);
         }
         if header.seq == self.rcv_nxt {
@@ -156,7 +157,7 @@ impl Receiver {
         }
     }
 
-    /// A delayed ACK, a compressed SACK, or a SYN-ACK or FIN that nobody acknowledged is due.
+    /// A delayed ACK, a compressed SACK, or an unacknowledged SYN-ACK or FIN is due.
     pub fn on_timer(&mut self, now_ns: u64) {
         self.now_ns = now_ns;
         if now_ns >= self.passive.due_ns {
@@ -298,7 +299,8 @@ impl Receiver {
         self.ack_due_ns != u64::MAX && self.compressed_acks == 0
     }
 
-    /// An ACK of what had arrived by `ack`, as ECN stood then. It settles nothing: another follows.
+    /// An ACK up to `ack`, with the ECN state of that time. It does not end the delay: another
+    /// follows.
     pub(crate) fn flush_delayed_ack(&mut self, ack: u32) {
         self.send_ack(self.passive.ack_kind(), ack);
     }

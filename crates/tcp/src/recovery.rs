@@ -1,18 +1,18 @@
 //! The congestion states: Open, Disorder, CWR, Recovery and Loss.
 //!
 //! Fast recovery with SACK and RACK (RFC 6675, RFC 8985), the proportional rate
-//! reduction (RFC 9937), F-RTO (RFC 5682), and undoing a reduction that was not
-//! warranted (Eifel by timestamps, RFC 4015; D-SACK, RFC 3708), as Linux combines them.
+//! reduction (RFC 9937) and F-RTO (RFC 5682), as Linux combines them. Undoing a
+//! reduction is in `undo`.
 
 use dumbbell_cc::{CaEvent, CaState, TCP_INFINITE_SSTHRESH};
 
 use crate::ack::Progress;
 use crate::establish::INITIAL_REORDERING;
 use crate::packet::Ack;
-use crate::segments::{EVER_RETRANS, LOST};
+use crate::segments::EVER_RETRANS;
 use crate::sender::Sender;
 
-/// What loss recovery wants sent next.
+/// What loss recovery sends next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Retransmit {
     /// Nothing.
@@ -30,7 +30,7 @@ impl Sender {
         matches!(self.cc.sock.ca_state(), CaState::Cwr | CaState::Recovery)
     }
 
-    /// Processes an ACK that is not plain progress, or any ACK outside Open.
+    /// Processes an ACK that is not simple progress, or any ACK outside Open.
     pub(crate) fn fast_retransmit_alert(
         &mut self,
         ack: &Ack,
@@ -121,8 +121,8 @@ impl Sender {
         progress.lost_retrans |= prior_retrans > self.cc.sock.retrans_out;
     }
 
-    /// Enters fast recovery: remembers what to undo, asks for ssthresh, starts PRR. Nothing is undone
-    /// if the ACK echoes a mark.
+    /// Enters fast recovery: saves what to undo, calls ssthresh, starts PRR. Nothing is undone if
+    /// the ACK echoes a mark.
     pub(crate) fn enter_recovery(&mut self, ece: bool) {
         self.cc.sock.prior_ssthresh = 0;
         self.init_undo();
@@ -171,7 +171,7 @@ impl Sender {
             }
             send.min(i64::from(sock.snd_ssthresh) - i64::from(in_flight))
         };
-        // The first ACK of recovery always lets the fast retransmit out.
+        // The first ACK of recovery always allows the fast retransmit.
         let send = send.max(i64::from(sock.prr_out == 0)).max(0) as u32;
         sock.snd_cwnd = (in_flight + send).max(1);
     }
@@ -199,7 +199,7 @@ impl Sender {
         self.cc.cwnd_event(CaEvent::CompleteCwr);
     }
 
-    /// ssthresh as it would be without a loss: not below three quarters of cwnd.
+    /// ssthresh without a loss: at least three quarters of cwnd.
     pub(crate) fn current_ssthresh(&self) -> u32 {
         let sock = &self.cc.sock;
         if self.in_cwnd_reduction() {
@@ -238,7 +238,7 @@ impl Sender {
         }
     }
 
-    fn any_retransmission_done(&self) -> bool {
+    pub(crate) fn any_retransmission_done(&self) -> bool {
         self.cc.sock.retrans_out > 0
             || (self.una < self.nxt && self.segments.get(self.una).has(EVER_RETRANS))
     }
@@ -248,113 +248,9 @@ impl Sender {
         self.cc.sock.high_seq = self.byte_seq(self.nxt);
     }
 
-    /// Where a congestion control reads what there is to undo: the socket.
-    pub(crate) fn publish_recovery(&mut self) {
-        let undo_marker = self.undo_marker.map_or(0, |una| self.byte_seq(una));
-        let sock = &mut self.cc.sock;
-        sock.undo_marker = undo_marker;
-        sock.undo_retrans = self.undo_retrans;
-        sock.retrans_stamp = self.retrans_stamp_ms.unwrap_or(0);
-    }
-
-    // Undoing.
-
-    pub(crate) fn init_undo(&mut self) {
-        self.undo_marker = Some(self.una);
-        let tlp_in_flight = self.tlp_high_seq.is_some() && self.tlp_retrans;
-        self.undo_retrans = self.cc.sock.retrans_out as i32 + i32::from(tlp_in_flight);
-        if self.undo_retrans == 0 {
-            self.undo_retrans = -1; // 0 would mean that all were spurious
-        }
-    }
-
-    /// RFC 4015: the ACK echoes a time before the first retransmission, so the original arrived.
-    fn packet_was_delayed(&self, ack: &Ack) -> bool {
-        self.retrans_stamp_ms
-            .is_none_or(|stamp_ms| ack.ts_ecr_ms < stamp_ms)
-    }
-
-    fn may_undo(&self, ack: &Ack) -> bool {
-        self.undo_marker.is_some() && (self.undo_retrans == 0 || self.packet_was_delayed(ack))
-    }
-
-    fn undo_cwnd_reduction(&mut self, unmark_lost: bool) {
-        if unmark_lost {
-            self.unmark_lost();
-        }
-        if self.cc.sock.prior_ssthresh > 0 {
-            self.publish_recovery();
-            self.cc.sock.snd_cwnd = self.cc.undo_cwnd();
-            let sock = &mut self.cc.sock;
-            if sock.prior_ssthresh > sock.snd_ssthresh {
-                sock.snd_ssthresh = sock.prior_ssthresh;
-                self.withdraw_cwr();
-            }
-        }
-        self.cc.sock.snd_cwnd_stamp = self.now_ms;
-        self.undo_marker = None;
-        self.publish_recovery();
-        self.rack.advanced = true; // look again at what is still missing
-    }
-
-    /// Nothing is lost after all; RACK starts over. Proportional to the window, once per undo.
-    fn unmark_lost(&mut self) {
-        for seq in self.una..self.nxt {
-            self.segments.get_mut(seq).flags &= !LOST;
-        }
-        self.cc.sock.lost_out = 0;
-        self.lost_queue.clear();
-        self.rack_candidates.clear();
-        self.rack_next = self.una;
-    }
-
-    fn try_undo_recovery(&mut self, ack: &Ack) {
-        if self.may_undo(ack) {
-            if self.cc.sock.ca_state() == CaState::Loss {
-                self.counters.spurious_rto_count += 1;
-            } else {
-                self.counters.spurious_recovery_count += 1;
-            }
-            self.undo_cwnd_reduction(false);
-        } else {
-            self.rack.reo_wnd_persist = self.rack.reo_wnd_persist.saturating_sub(1);
-        }
-        self.cc.set_state(CaState::Open);
-    }
-
-    fn try_undo_dsack(&mut self) -> bool {
-        if self.undo_marker.is_none() || self.undo_retrans != 0 {
-            return false;
-        }
-        self.rack.reo_wnd_persist = (self.rack.reo_wnd_persist + 1).min(16);
-        self.counters.spurious_recovery_count += 1;
-        self.undo_cwnd_reduction(false);
-        true
-    }
-
-    /// A partial ACK that the original caused: no loss. Returns whether to leave it at that.
-    fn try_undo_partial(&mut self, ack: &Ack, prior_una: u32) -> bool {
-        if self.undo_marker.is_none() || !self.packet_was_delayed(ack) {
-            return false;
-        }
-        if prior_una < self.fack {
-            self.check_reordering(prior_una, self.fack);
-        }
-        if self.cc.sock.retrans_out > 0 {
-            return true; // wait for what is still out
-        }
-        if !self.any_retransmission_done() {
-            self.retrans_stamp_ms = None;
-        }
-        self.counters.spurious_recovery_count += 1;
-        self.undo_cwnd_reduction(true);
-        self.try_keep_open();
-        false
-    }
-
     // After a timeout.
 
-    /// An ACK in Loss: F-RTO's verdict (RFC 5682 §3.1, with SACK), or go on retransmitting.
+    /// An ACK in Loss: F-RTO's verdict (RFC 5682 §3.1, with SACK), or continue retransmitting.
     fn process_loss(&mut self, ack: &Ack, progress: &Progress) {
         let recovered = self.una >= self.high_seq;
         if progress.una_advanced && self.try_undo_loss(ack, false) {
@@ -383,17 +279,6 @@ impl Sender {
             return;
         }
         self.retransmit = Retransmit::Lost;
-    }
-
-    fn try_undo_loss(&mut self, ack: &Ack, by_frto: bool) -> bool {
-        if !by_frto && !self.may_undo(ack) {
-            return false;
-        }
-        self.counters.spurious_rto_count += 1;
-        self.undo_cwnd_reduction(true);
-        self.cc.sock.icsk_retransmits = 0;
-        self.cc.set_state(CaState::Open);
-        true
     }
 
     /// A retransmission timeout (RFC 5681 §3.1 (4), RFC 6582, RFC 8985 §6.3).

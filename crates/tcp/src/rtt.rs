@@ -14,7 +14,7 @@ pub const RTO_INITIAL_US: u32 = 1_000_000;
 /// `tcp_min_rtt_wlen`: window of `rtt_min`, ms.
 const MIN_RTT_WINDOW_MS: u32 = 300_000;
 
-/// What smoothing keeps beside the socket's `srtt_us`, `mdev_us` and `rttvar_us`.
+/// State of smoothing in addition to the socket's `srtt_us`, `mdev_us` and `rttvar_us`.
 #[derive(Debug)]
 pub(crate) struct RttEstimator {
     /// Largest mean deviation in this round trip, µs << 2.
@@ -34,7 +34,7 @@ impl RttEstimator {
         }
     }
 
-    /// Takes a sample in (RFC 6298 §2.2, §2.3).
+    /// Processes a sample (RFC 6298 §2.2, §2.3).
     pub(crate) fn sample(&mut self, sock: &mut Sock, rtt_us: u32, una: u32, nxt: u32) {
         if sock.srtt_us == 0 {
             // §2.2: srtt = R, rttvar = R/2.
@@ -47,7 +47,7 @@ impl RttEstimator {
             self.smooth(sock, i64::from(rtt_us), una, nxt);
         }
         self.rto_us = ((sock.srtt_us >> 3) + sock.rttvar_us).min(RTO_MAX_US);
-        sock.icsk_rto = self.rto_us.div_ceil(1000); // in jiffies, of 1 ms
+        sock.icsk_rto = self.rto_us.div_ceil(1000); // in jiffies of 1 ms
     }
 
     fn smooth(&mut self, sock: &mut Sock, rtt_us: i64, una: u32, nxt: u32) {
@@ -56,7 +56,7 @@ impl RttEstimator {
         sock.srtt_us = (i64::from(sock.srtt_us) + error).max(1) as u32;
         let mut deviation = error.abs() - i64::from(sock.mdev_us >> 2);
         if error < 0 && deviation > 0 {
-            // A falling RTT is no reason to fear timeouts: weigh it an eighth.
+            // A falling RTT does not make timeouts likely: weight it by an eighth.
             deviation >>= 3;
         }
         sock.mdev_us = (i64::from(sock.mdev_us) + deviation) as u32;
@@ -80,7 +80,7 @@ pub(crate) fn update_min_rtt(sock: &mut Sock, now_ms: u32, rtt_us: u32) {
     running_min(&mut sock.rtt_min, MIN_RTT_WINDOW_MS, now_ms, rtt_us.max(1));
 }
 
-/// A filter that knows no sample yet.
+/// A filter without a sample.
 pub(crate) fn empty_min() -> MinMax {
     MinMax {
         samples: [(0, u32::MAX); 3],
@@ -124,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    /// RFC 6298 §2.3, but for Linux's eighth: a falling RTT hardly raises the variance.
+    /// RFC 6298 §2.3, except for Linux's eighth: a falling RTT hardly raises the variance.
     #[test]
     fn the_variance_grows_less_when_the_rtt_falls() {
         for (rtt_us, want_mdev_us) in [(700_000, 900_000), (100_000, 812_500)] {

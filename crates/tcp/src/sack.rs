@@ -5,7 +5,7 @@ use crate::packet::{Ack, SackBlock};
 use crate::segments::{EVER_RETRANS, LOST, RETRANS, SACKED, SAMPLED};
 use crate::sender::Sender;
 
-/// `tcp_max_reordering`: the most segments of reordering Linux believes in.
+/// `tcp_max_reordering`: Linux's upper limit of reordering, segments.
 const MAX_REORDERING: u32 = 300;
 
 impl Sender {
@@ -64,7 +64,7 @@ impl Sender {
         let sock = &mut self.cc.sock;
         let mut flags_now = flags | SACKED;
         if flags & LOST != 0 {
-            // A retransmission marked lost is taken as the one that arrived; one not marked
+            // A retransmission marked lost is assumed to be the one that arrived; one not marked
             // lost may still be on its way and stays counted.
             flags_now &= !LOST;
             sock.lost_out -= 1;
@@ -92,13 +92,13 @@ impl Sender {
         self.rack_advance(seq, flags, sent_us);
     }
 
-    /// A duplicate arrived: a retransmission was not needed, or RACK was too quick.
+    /// A duplicate arrived: a retransmission was unnecessary, or RACK was too early.
     fn process_dsack(&mut self, block: SackBlock, prior_una: u32, progress: &mut Progress) {
         let duplicates = block.end - block.start;
         progress.dsack_tlp = self.tlp_high_seq == Some(block.end);
         self.dsack_dups += duplicates;
         if self.dsack_dups > self.cc.sock.total_retrans {
-            return; // the network duplicates packets; nothing of ours was spurious
+            return; // the network duplicates packets; none of ours was spurious
         }
         progress.dsack = true;
         // A FIN is not among the retransmitted packets either.

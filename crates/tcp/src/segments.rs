@@ -1,8 +1,8 @@
 //! The sender's record of every segment between `una` and `nxt`: Linux's
 //! retransmission queue, as a ring indexed by segment number.
 
-/// One sent segment: scoreboard flags and what delivery-rate estimation remembers
-/// of the moment it left (draft-ietf-ccwg-bbr, "per-packet state").
+/// One sent segment: scoreboard flags and the delivery-rate state at the time it was sent
+/// (draft-ietf-ccwg-bbr, "per-packet state").
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Segment {
     /// When it was last sent, µs.
@@ -19,7 +19,7 @@ pub(crate) struct Segment {
     pub(crate) flags: u8,
 }
 
-/// The low 24 bits of `delivered_ce`, for which there is room beside the flags (Linux keeps 20).
+/// The low 24 bits of `delivered_ce`, which fit next to the flags (Linux keeps 20).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DeliveredCe([u8; 3]);
 
@@ -30,13 +30,13 @@ impl DeliveredCe {
         Self([low, middle, high])
     }
 
-    /// How many more `now` is.
+    /// The difference to `now`.
     #[inline]
     pub(crate) fn until(self, now: u32) -> u32 {
         now.wrapping_sub(self.low_bits()) & 0xff_ffff
     }
 
-    /// What was kept of it.
+    /// The kept bits.
     #[inline]
     pub(crate) fn low_bits(self) -> u32 {
         let [low, middle, high] = self.0;

@@ -2,7 +2,7 @@
 //!
 //! The algorithm is spread over files by concept, each adding to [`Sender`]:
 //! `establish` (handshake), `close` (FIN), `ack` (an ACK arrives), `sack` (the scoreboard),
-//! `rack` (loss detection), `recovery` (the congestion states, PRR, undo),
+//! `rack` (loss detection), `recovery` (the congestion states, PRR), `undo`,
 //! `transmit` (what may leave, pacing, TSO) and `timers` (RTO, TLP, RACK's window).
 
 use std::cmp::Reverse;
@@ -29,17 +29,18 @@ pub struct SenderConfig {
     pub mss_bytes: u32,
     /// Bytes to send; `None`: without end.
     pub size_bytes: Option<u64>,
-    /// The application closes when it has written all or is stopped; else the connection stays open.
+    /// The application closes when it has written everything or is stopped; otherwise the
+    /// connection stays open.
     pub closes: bool,
-    /// Unacknowledged payload the send buffer holds at most, segments.
+    /// Largest unacknowledged payload in the send buffer, segments.
     pub sndbuf_pkts: u32,
     /// Segmentation offload: segments leave in bursts as Linux sizes them.
     pub tso: bool,
-    /// What the SYN asks for.
+    /// What the SYN requests.
     pub ecn: EcnMode,
 }
 
-/// Where the connection stands.
+/// State of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Closed,
@@ -52,9 +53,9 @@ pub(crate) enum Phase {
 
 /// A TCP sender with a bulk application behind it.
 ///
-/// Sans-IO: [`Sender::start`], [`Sender::on_ack`] and [`Sender::on_timer`] take events
-/// in, [`Sender::poll_transmit`] gives packets out and must follow each of them;
-/// [`Sender::next_timer_ns`] says when to come back.
+/// Sans-IO: [`Sender::start`], [`Sender::on_ack`] and [`Sender::on_timer`] take events in,
+/// [`Sender::poll_transmit`] returns packets and must follow each of them;
+/// [`Sender::next_timer_ns`] returns when to call again.
 pub struct Sender {
     pub(crate) config: SenderConfig,
     /// The socket and the congestion control that runs on it.
@@ -69,9 +70,9 @@ pub struct Sender {
     pub(crate) nxt: u32,
     /// One past the last segment the application will send.
     pub(crate) end: u32,
-    /// The application has written all it has and closed.
+    /// The application has written everything and closed.
     pub(crate) is_closing: bool,
-    /// The FIN goes with the last segment and not after it.
+    /// The FIN is sent with the last segment, not after it.
     pub(crate) fin_rides: bool,
     /// Receiver's window: segments below this may be sent.
     pub(crate) wnd_end: u32,
@@ -79,13 +80,13 @@ pub struct Sender {
     // Scoreboard.
     /// One past the highest SACKed segment.
     pub(crate) fack: u32,
-    /// SACK blocks of the previous ACK: what they cover was processed.
+    /// SACK blocks of the previous ACK, which have been processed.
     pub(crate) sack_cache: [SackBlock; 4],
     /// Lost segments to retransmit, lowest first; stale entries are skipped.
     pub(crate) lost_queue: BinaryHeap<Reverse<u32>>,
     /// Original transmissions RACK passed over, in sending order.
     pub(crate) rack_candidates: VecDeque<u32>,
-    /// Next original transmission RACK has not looked at.
+    /// Next original transmission that RACK has not checked.
     pub(crate) rack_next: u32,
     /// Retransmissions in sending order with their time, µs; stale entries are skipped.
     pub(crate) retransmissions: VecDeque<(u32, u64)>,
@@ -115,7 +116,7 @@ pub struct Sender {
     pub(crate) timers: Timers,
     /// The connection's clock as TCP timestamps count, ms.
     pub(crate) now_ms: u32,
-    /// The receiver's clock as it was last heard of, ms (TS.Recent of RFC 7323).
+    /// The receiver's clock as last received, ms (TS.Recent of RFC 7323).
     pub(crate) ts_recent_ms: u32,
     /// Identification of the last IP packet.
     pub(crate) ip_id: u16,
@@ -186,14 +187,14 @@ impl Sender {
         self.outbox.drain(..)
     }
 
-    /// When [`Sender::on_timer`] wants to be called, ns; `u64::MAX`: never.
+    /// When to call [`Sender::on_timer`], ns; `u64::MAX`: never.
     #[inline]
     pub fn next_timer_ns(&self) -> u64 {
         self.timers.next_ns()
     }
 
-    /// After [`Sender::stop`], the application of a sender that does not close has `segments` more;
-    /// `u32::MAX` is without end again.
+    /// After [`Sender::stop`], gives the application of a sender that does not close `segments`
+    /// more; `u32::MAX`: without end again.
     pub fn write(&mut self, segments: u32) {
         self.end = self.end.saturating_add(segments);
     }
@@ -221,7 +222,7 @@ impl Sender {
         &self.cc
     }
 
-    /// What happened so far.
+    /// The counters so far.
     #[inline]
     pub fn counters(&self) -> &SenderCounters {
         &self.counters
@@ -239,7 +240,8 @@ impl Sender {
         self.latest_rtt_us
     }
 
-    /// Closes the books at `now_ns`: time averages, limited times and a stall that goes on run up to it.
+    /// Settles the counters at `now_ns`: time averages, limited times and an ongoing stall extend
+    /// to it.
     pub fn settle(&mut self, now_ns: u64) {
         self.set_now(now_ns);
         self.timers.close_stall(now_ns, &mut self.counters);

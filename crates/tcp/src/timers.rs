@@ -11,7 +11,7 @@ use crate::sender::{Phase, Sender};
 /// `TCP_TIMEOUT_MIN_US`: two jiffies at 1000 Hz, added so that a timer never fires early, µs.
 pub(crate) const TIMEOUT_MIN_US: u64 = 2_000;
 
-/// What the retransmission timer is set for.
+/// The purpose of the retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum XmitTimer {
     /// Retransmission timeout (RFC 6298).
@@ -121,7 +121,7 @@ impl Sender {
             if self.cc.sock.ca_state() != CaState::Recovery {
                 self.enter_recovery(false);
                 if !self.cc.has_cong_control() {
-                    // As if an ACK had delivered one packet: the fast retransmit may go.
+                    // As if an ACK had delivered one packet: allow the fast retransmit.
                     self.reduce_cwnd(1, self.cc.sock.lost - prior_lost, false);
                 }
             }
@@ -145,7 +145,7 @@ impl Sender {
         self.timers.xmit_due_ns = self.now_ns() + delay_ns;
     }
 
-    /// A timer for what may still wait for its departure: pacing comes on top.
+    /// A timer for a packet that may still wait for its departure: pacing is added.
     pub(crate) fn arm_paced_timer(&mut self, timer: XmitTimer, delay_us: u64) {
         let sock = &self.cc.sock;
         let pacing_ns = sock.tcp_wstamp_ns.saturating_sub(sock.tcp_clock_cache);
@@ -165,8 +165,8 @@ impl Sender {
         }
     }
 
-    /// RFC 6298 §5.1, §5.3. `from_head` counts from when the head was sent, as when a probe
-    /// or reordering timer had taken the RTO's place.
+    /// RFC 6298 §5.1, §5.3. `from_head` counts from when the head was sent, as needed after a probe
+    /// or reordering timer.
     pub(crate) fn rearm_rto(&mut self, from_head: bool) {
         if self.una == self.nxt {
             return self.cancel_xmit_timer();
@@ -184,7 +184,7 @@ impl Sender {
         self.arm_paced_timer(XmitTimer::Rto, delay_us);
     }
 
-    /// How far off the RTO of the head is, µs; 0 when overdue.
+    /// Time until the RTO of the head, µs; 0 when overdue.
     fn rto_left_us(&self) -> u64 {
         let due_us = self.segments.get(self.una).sent_us + self.rto_us();
         due_us.saturating_sub(self.cc.sock.tcp_mstamp)
@@ -204,7 +204,7 @@ impl Sender {
         let sock = &self.cc.sock;
         let mut delay_us = match sock.srtt_us {
             0 => u64::from(RTO_INITIAL_US),
-            // A lone packet's ACK may be delayed: wait that long more.
+            // A single packet's ACK may be delayed: wait that much longer.
             srtt if sock.packets_out == 1 => u64::from(srtt >> 2) + u64::from(RTO_MIN_US),
             srtt => u64::from(srtt >> 2) + TIMEOUT_MIN_US,
         };
@@ -223,7 +223,7 @@ impl Sender {
     /// RFC 8985 §7.3: new data if there is any, else the last segment again; one at a time.
     fn send_loss_probe(&mut self) {
         if self.tlp_high_seq.is_some() || self.una == self.nxt {
-            return self.rearm_rto(true); // no second probe, and the RTO is not put off
+            return self.rearm_rto(true); // no second probe, and the RTO is not postponed
         }
         self.counters.tlp_count += 1;
         self.tlp_retrans = self.nxt >= self.sendable_end();

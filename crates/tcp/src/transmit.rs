@@ -17,13 +17,13 @@ use crate::timers::XmitTimer;
 const PACING_SLOW_START_PCT: u64 = 200;
 /// `tcp_pacing_ca_ratio`, per cent.
 const PACING_AVOIDANCE_PCT: u64 = 120;
-/// `tcp_min_tso_segs`, without an opinion of the congestion control.
+/// `tcp_min_tso_segs`, unless the congestion control has its own.
 const MIN_TSO_SEGS: u32 = 2;
 /// `tcp_tso_rtt_log`: bursts shrink with the RTT, halving every 512 µs of it.
 const TSO_RTT_LOG: u32 = 9;
-/// How near an ACK must be for a burst to wait for it, µs; half a round trip, if that is less. Linux's
-/// from 6.18 on ("tcp: tcp_tso_should_defer() vs large RTT"), and of the stable releases that took it
-/// over; before, half a round trip however long.
+/// How near an ACK must be for a burst to wait for it, µs; half a round trip, if that is less. As
+/// in Linux from 6.18 on ("tcp: tcp_tso_should_defer() vs large RTT"), and in stable releases with
+/// that change; before, half a round trip of any length.
 const DEFER_US: u64 = 1000;
 /// `tcp_tso_win_divisor`: a third of the window need not wait for more.
 const TSO_WIN_DIVISOR: u32 = 3;
@@ -61,7 +61,7 @@ impl Sender {
     fn transmit_new(&mut self) {
         let mut sent_pkts = 0;
         let mut is_cwnd_limited = false;
-        let mut max_segs = 0; // asked for when something may leave at all
+        let mut max_segs = 0; // computed only when something may be sent
         let sndbuf_end = self.una.saturating_add(self.config.sndbuf_pkts);
         let data_end = self.end.min(sndbuf_end);
         self.limit = Limit::None;
@@ -144,7 +144,7 @@ impl Sender {
         sock.bytes_sent += u64::from(data_pkts) * u64::from(sock.mss_cache);
         self.cc.sock.snd_nxt = self.byte_seq(self.nxt);
         self.end_transmission(data_pkts);
-        // Where a loss probe is allowed it takes the timer as soon as all is sent.
+        // A loss probe, if allowed, takes the timer as soon as everything is sent.
         let is_timed_here =
             prior_packets == 0 || self.timers.pending() == Some(XmitTimer::LossProbe);
         if is_timed_here && !self.allows_loss_probe() {
@@ -152,7 +152,7 @@ impl Sender {
         }
     }
 
-    /// A tail loss probe with new data leaves whatever cwnd says (RFC 8985 §7.3).
+    /// A tail loss probe with new data leaves regardless of cwnd (RFC 8985 §7.3).
     pub(crate) fn send_probe_segment(&mut self) {
         self.send_new(1);
         if self.in_cwnd_reduction() {
@@ -189,7 +189,7 @@ impl Sender {
         }
     }
 
-    /// The head again, whatever cwnd and pacing say: a timeout happened.
+    /// The head again, regardless of cwnd and pacing: a timeout expired.
     pub(crate) fn retransmit_head(&mut self) {
         self.retransmit_segment(self.una);
     }
@@ -206,8 +206,8 @@ impl Sender {
         self.publish_recovery();
     }
 
-    /// A segment leaves once more. As a loss probe it is no repair: until the ACKs tell
-    /// otherwise the original is in flight, and the probe not beside it.
+    /// A segment is sent again. A loss probe does not count as a repair: until the ACKs show
+    /// otherwise the original is in flight, and the probe is not counted.
     pub(crate) fn send_again(&mut self, seq: u32) {
         let is_fin = seq >= self.end;
         self.begin_transmission(is_fin);
@@ -226,8 +226,8 @@ impl Sender {
         self.end_transmission(data_pkts);
     }
 
-    /// Before a transmission: the first one after silence starts a new flight, unless there is no
-    /// data in it.
+    /// Before a transmission: the first one after an idle period starts a new flight, unless it has
+    /// no data.
     fn begin_transmission(&mut self, is_fin: bool) {
         if !is_fin {
             if self.cc.sock.packets_in_flight() == 0 {
@@ -242,7 +242,7 @@ impl Sender {
         }
     }
 
-    /// A segment with delivery-rate estimation's record of the moment it leaves.
+    /// A segment with its delivery-rate state at the time it is sent.
     #[inline]
     fn stamped(&self, segment: Segment) -> Segment {
         let sock = &self.cc.sock;
@@ -280,8 +280,8 @@ impl Sender {
         true
     }
 
-    /// Moves the next departure on by what this one takes at the pacing rate. Time lost to
-    /// a late wake-up is made up for by half a packet's time at most.
+    /// Moves the next departure on by the time that this one takes at the pacing rate. Time lost to
+    /// a late wake-up is made up for by at most half a packet's time.
     fn end_transmission(&mut self, pkts: u32) {
         let mss_bytes = u64::from(self.config.mss_bytes);
         let sock = &mut self.cc.sock;
@@ -299,7 +299,7 @@ impl Sender {
         }
     }
 
-    /// Linux's default pacing rate: what sizes bursts when the congestion control has no opinion.
+    /// Linux's default pacing rate, which sizes bursts unless the congestion control sets one.
     pub(crate) fn update_pacing_rate(&mut self) {
         let sock = &mut self.cc.sock;
         let is_early_slow_start = sock.snd_cwnd < sock.snd_ssthresh / 2;
@@ -317,8 +317,8 @@ impl Sender {
 
     // Bursts.
 
-    /// How many segments one burst has at most: what the pacing rate moves in a millisecond,
-    /// more on very short paths.
+    /// The most segments of one burst: what the pacing rate moves in a millisecond, more on very
+    /// short paths.
     fn max_burst_pkts(&mut self) -> u32 {
         if !self.config.tso {
             return 1;
@@ -341,7 +341,7 @@ impl Sender {
         if sock.ca_state() >= CaState::Recovery {
             return false;
         }
-        // Only right after a write: nobody waits for an ACK that may not come soon.
+        // Only right after a write: do not wait for an ACK that may not arrive soon.
         if sock.tcp_clock_cache > sock.tcp_wstamp_ns + 1_000_000 {
             return false;
         }
@@ -364,7 +364,7 @@ impl Sender {
 
     // Limits.
 
-    /// No more data to send now: rate samples of what is in flight say little about the path.
+    /// No more data to send now: rate samples of what is in flight do not measure the path.
     fn note_out_of_data(&mut self, by_sndbuf: bool) {
         let sock = &mut self.cc.sock;
         let in_flight = sock.packets_in_flight();
@@ -376,8 +376,8 @@ impl Sender {
         }
     }
 
-    /// RFC 7661 in Linux's form: cwnd grows only while it limits sending. It does not decay
-    /// when something else does: Linux spares applications that fill the send buffer, as a
+    /// RFC 7661 in Linux's form: cwnd grows only while it limits sending. It does not decay when
+    /// something else limits sending: Linux spares applications that fill the send buffer, as a
     /// bulk sender does.
     fn validate_cwnd(&mut self, is_cwnd_limited: bool) {
         let sock = &mut self.cc.sock;

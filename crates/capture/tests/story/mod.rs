@@ -172,26 +172,26 @@ fn blocks(word: &str, syn_seq: u32) -> SackBlocks {
 }
 
 /// The tables of a story.
-pub struct Told {
+pub struct Analyzed {
     pub analysis: Analysis,
 }
 
 /// Analyses scripts, one after the other.
-pub fn tell(scripts: &[&str]) -> Told {
-    tell_with(scripts, &AnalysisOptions::default())
+pub fn analyze_scripts(scripts: &[&str]) -> Analyzed {
+    analyze_with(scripts, &AnalysisOptions::default())
 }
 
-pub fn tell_with(scripts: &[&str], options: &AnalysisOptions) -> Told {
-    tell_packets(packets_from(&scripts.join("\n"), SYN_SEQS), options)
+pub fn analyze_with(scripts: &[&str], options: &AnalysisOptions) -> Analyzed {
+    analyze_packets(packets_from(&scripts.join("\n"), SYN_SEQS), options)
 }
 
-pub fn tell_packets(packets: Vec<TcpPacket>, options: &AnalysisOptions) -> Told {
+pub fn analyze_packets(packets: Vec<TcpPacket>, options: &AnalysisOptions) -> Analyzed {
     let mut source = PacketList(packets.into_iter());
     let analysis = analyze(&mut source, options).expect("packets in memory");
-    Told { analysis }
+    Analyzed { analysis }
 }
 
-impl Told {
+impl Analyzed {
     /// A column of the initiator's direction of the first connection.
     pub fn sent(&self, column: &str) -> Option<f64> {
         number_of(&self.analysis.connections, column, 0)
@@ -219,8 +219,8 @@ impl Told {
         for wanted in columns.split(',') {
             let (name, value) = wanted.trim().split_once(' ').expect("name and value");
             let wanted = (value != "null").then(|| value.parse::<f64>().expect("a number"));
-            let told = number_of(&self.analysis.connections, name, row);
-            assert_eq!(told, wanted, "{name} of row {row}");
+            let analyzed = number_of(&self.analysis.connections, name, row);
+            assert_eq!(analyzed, wanted, "{name} of row {row}");
         }
     }
 

@@ -1,5 +1,5 @@
-//! Tests that read as a tcpdump, after packetdrill: a script feeds one endpoint and says
-//! what leaves it, and when. Times are ms, segments are numbered from 0.
+//! Tests that read like a tcpdump, after packetdrill: a script feeds one endpoint and lists what it
+//! sends, and when. Times are ms, segments are numbered from 0.
 //!
 //! ```text
 //! 200   < ack 2 sack 3:5      // arrives at 200 ms
@@ -8,8 +8,8 @@
 //! 500   .                     // time passes, nothing leaves
 //! ```
 //!
-//! [`SenderScript`] feeds ACKs to a sender, [`ReceiverScript`] segments to a receiver, and
-//! [`Pair`] joins both by a path that loses, delays and duplicates what it is told to.
+//! [`SenderScript`] feeds ACKs to a sender, [`ReceiverScript`] segments to a receiver, and [`Pair`]
+//! joins both by a path that loses, delays and duplicates the packets it is given.
 
 mod pair;
 mod receiver_script;
@@ -55,7 +55,7 @@ enum Line<'a> {
     Arrives(u64, Vec<&'a str>),
     /// `>`: this leaves.
     Leaves(u64, String),
-    /// `.`: nothing else happened until then.
+    /// `.`: nothing else happens until then.
     Passes(u64),
 }
 
@@ -75,7 +75,7 @@ fn parse(script: &str) -> Vec<Line<'_>> {
                 "<" => Line::Arrives(time_ns, words),
                 ">" => Line::Leaves(time_ns, words.join(" ")),
                 "." => Line::Passes(time_ns),
-                _ => panic!("`{line}`: say `<`, `>` or `.`"),
+                _ => panic!("`{line}`: use `<`, `>` or `.`"),
             }
         })
         .collect()
@@ -118,7 +118,7 @@ fn format_range(start: u32, end: u32) -> String {
     }
 }
 
-/// Compares what left with what the script says, line by line.
+/// Compares what left with the script, line by line.
 fn assert_same(left: &[(u64, String)], want: &[(u64, String)]) {
     let show = |lines: &[(u64, String)]| {
         lines.iter().fold(String::new(), |mut text, (time, what)| {

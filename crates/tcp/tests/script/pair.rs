@@ -7,7 +7,7 @@ use dumbbell_cc::Flow;
 use dumbbell_path::{Fifo, Header as _, Limit, Link, Packet};
 use dumbbell_tcp::{Ack, AckKind, DataHeader, Receiver, ReceiverConfig, Sender, SenderConfig};
 
-/// What the path does to a packet.
+/// The effect of the path on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Deliver,
@@ -100,7 +100,7 @@ impl<'a> Pair<'a> {
         pair
     }
 
-    /// What happens to data packets.
+    /// The fate of data packets.
     pub(crate) fn on_data(
         mut self,
         fate: impl FnMut(u64, &Packet<DataHeader>) -> Fate + 'a,
@@ -109,13 +109,13 @@ impl<'a> Pair<'a> {
         self
     }
 
-    /// What happens to ACKs.
+    /// The fate of ACKs.
     pub(crate) fn on_acks(mut self, fate: impl FnMut(u64, &Ack) -> Fate + 'a) -> Self {
         self.ack_fate = Box::new(fate);
         self
     }
 
-    /// What happens to the packets of handshake and close, of both directions in the order they leave.
+    /// The fate of the packets of handshake and close, of both directions in the order they leave.
     pub(crate) fn on_control(mut self, fate: impl FnMut(u64) -> Fate + 'a) -> Self {
         self.control_fate = Box::new(fate);
         self

@@ -107,7 +107,7 @@ impl ReceiverScript {
         self
     }
 
-    /// Plays lines of `<`; what leaves is not this story's.
+    /// Plays lines of `<`; ignores what leaves.
     pub(crate) fn hear(&mut self, script: &str) -> &mut Self {
         for line in parse(script) {
             match line {

@@ -31,7 +31,7 @@ pub(crate) struct SenderScript {
     /// TSval of the last transmission of each segment, ms.
     sent_ms: BTreeMap<u32, u32>,
     ts_ecr_ms: u32,
-    /// The ACK of the first SYN-ACK is told elsewhere.
+    /// The ACK of the first SYN-ACK is tested elsewhere.
     hides_handshake: bool,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn bulk() -> SenderConfig {
     }
 }
 
-/// A cumulative ACK without options but timestamps.
+/// A cumulative ACK without options except timestamps.
 fn plain_ack(ack: u32) -> Ack {
     Ack {
         flow: 0,
@@ -138,13 +138,13 @@ impl SenderScript {
         self.sock().snd_cwnd
     }
 
-    /// RTO armed for, or whatever timer is next, ms from now.
+    /// Time until the RTO, or the next timer, ms from now.
     pub(crate) fn next_timer_ms(&self) -> f64 {
         (self.sender.next_timer_ns() - self.now_ns) as f64 / NS_PER_MS as f64
     }
 
-    /// Plays a script on from where the last one ended. Everything that leaves up to its last
-    /// line must be in it, at its time.
+    /// Continues where the last script ended. Everything that leaves up to its last line must be in
+    /// it, at its time.
     pub(crate) fn play(&mut self, script: &str) -> &mut Self {
         let mut want = Vec::new();
         let mut last_ns = self.now_ns;
@@ -169,13 +169,13 @@ impl SenderScript {
         self
     }
 
-    /// ECN fields of what left since it was last forgotten.
+    /// ECN fields of what left since the last call to forget.
     pub(crate) fn ecn_fields(&self) -> Vec<Ecn> {
         let packets = self.packets.iter();
         packets.map(|(_, packet)| packet.ecn).collect()
     }
 
-    /// Plays lines of `<` and `.`; what leaves is not this story's.
+    /// Plays lines of `<` and `.`; ignores what leaves.
     pub(crate) fn hear(&mut self, script: &str) -> &mut Self {
         for line in parse(script) {
             match line {
@@ -190,7 +190,7 @@ impl SenderScript {
         self.skip()
     }
 
-    /// Forgets what left so far: for the part of a story that is told elsewhere.
+    /// Forgets what left so far: for the part of a story that is tested elsewhere.
     pub(crate) fn skip(&mut self) -> &mut Self {
         self.packets.clear();
         self.bursts.clear();
@@ -271,7 +271,7 @@ impl SenderScript {
     }
 }
 
-/// Packets as a script writes them, new neighbours of one event joined.
+/// Packets in a script's notation, with new neighbours of one event joined.
 fn describe(packets: &[(u64, Packet<DataHeader>)], bursts: &[usize]) -> Vec<(u64, String)> {
     let mut lines: Vec<(u64, String)> = Vec::new();
     let mut run: Option<(u64, u32, u32)> = None;

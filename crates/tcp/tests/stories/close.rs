@@ -1,4 +1,4 @@
-//! Handshake and close as RFC 9293 has them, and what they look like when packets are lost.
+//! Handshake and close by RFC 9293, also when packets are lost.
 
 use dumbbell_tcp::{EcnMode, ReceiverConfig, SegmentKind, SenderConfig};
 
@@ -8,7 +8,7 @@ use crate::script::{
 
 // Handshake.
 
-/// RFC 9293 §3.5, figure 6: the SYN-ACK is acknowledged, ahead of the data.
+/// RFC 9293 §3.5, figure 6: the SYN-ACK is acknowledged, before the data.
 #[test]
 fn rfc9293_the_third_packet_of_the_handshake_goes_first() {
     let mut s = SenderScript::connecting(bulk(), load("reno"), 1000);
@@ -20,7 +20,8 @@ fn rfc9293_the_third_packet_of_the_handshake_goes_first() {
     );
 }
 
-/// RFC 9293 §3.10.7.4: a SYN-ACK that comes again is acknowledged again, and starts nothing anew.
+/// RFC 9293 §3.10.7.4: a SYN-ACK that arrives again is acknowledged again, and does not restart
+/// anything.
 #[test]
 fn rfc9293_a_repeated_syn_ack_is_acknowledged_again() {
     let mut s = SenderScript::reno(100);
@@ -34,8 +35,8 @@ fn rfc9293_a_repeated_syn_ack_is_acknowledged_again() {
     assert_eq!(s.cwnd(), 12);
 }
 
-/// RFC 6298 §5.5 for the passive side: a SYN-ACK that nobody acknowledges is sent again after 1 s,
-/// then after 2 s; Linux gives up after five.
+/// RFC 6298 §5.5 for the passive side: an unacknowledged SYN-ACK is sent again after 1 s, then
+/// after 2 s; Linux gives up after five.
 #[test]
 fn rfc6298_an_unacknowledged_syn_ack_is_repeated_with_backoff() {
     let mut s = ReceiverScript::new();
@@ -96,12 +97,12 @@ fn rfc9293_a_fin_follows_data_that_is_out_already() {
          100000 .",
     );
     assert!(s.sender.is_finished() && s.sender.is_closed());
-    assert_eq!(s.sender.counters().sent_pkts, 4, "a FIN is no data");
+    assert_eq!(s.sender.counters().sent_pkts, 4, "a FIN is not data");
     assert_eq!(s.sock().bytes_acked, 4 * u64::from(MSS_BYTES));
 }
 
-/// `tcp_send_fin`: what still waits in the send buffer when the application closes takes the FIN
-/// along with its last segment.
+/// `tcp_send_fin`: data that still waits in the send buffer when the application closes carries the
+/// FIN in its last segment.
 #[test]
 fn linux_the_fin_rides_on_data_that_waits() {
     let mut s = SenderScript::reno_closing(100, 13);
@@ -136,7 +137,7 @@ fn a_stopped_sender_closes() {
     assert!(s.sender.is_finished() && s.sender.is_closed());
 }
 
-/// RFC 9293 §3.10.4: a connection on which nothing was written closes all the same.
+/// RFC 9293 §3.10.4: a connection on which nothing was written closes as well.
 #[test]
 fn rfc9293_a_stop_before_the_handshake_is_done_closes_after_it() {
     let config = SenderConfig {
@@ -170,7 +171,7 @@ fn rfc9293_a_lost_fin_is_sent_again() {
     );
     let counters = s.sender.counters();
     assert_eq!((counters.tlp_count, counters.rto_count), (1, 2));
-    assert_eq!(counters.retransmitted_pkts, 0, "a FIN is no data");
+    assert_eq!(counters.retransmitted_pkts, 0, "a FIN is not data");
     s.play(
         "1500 < fin ack 5
          1500 > last ack
@@ -178,7 +179,7 @@ fn rfc9293_a_lost_fin_is_sent_again() {
     );
 }
 
-/// RFC 2883 §4 of a FIN that arrived twice: no data was retransmitted, and so none needlessly.
+/// RFC 2883 §4 of a FIN that arrived twice: no data was retransmitted, so none unnecessarily.
 #[test]
 fn rfc2883_a_needless_fin_is_no_spurious_retransmission() {
     let mut s = SenderScript::reno_closing(100, 4);
@@ -196,7 +197,7 @@ fn rfc2883_a_needless_fin_is_no_spurious_retransmission() {
     );
 }
 
-/// The same for a FIN that rides: the segment it is on carries it every time.
+/// The same for a FIN on a data segment: that segment carries it every time.
 #[test]
 fn rfc9293_a_lost_last_segment_brings_its_fin_again() {
     let mut s = SenderScript::reno_closing(100, 11);
@@ -211,7 +212,7 @@ fn rfc9293_a_lost_last_segment_brings_its_fin_again() {
     assert_eq!(s.sender.counters().retransmitted_pkts, 1);
 }
 
-/// RFC 9293 §3.10.7.4, "eighth": in TIME-WAIT a FIN that comes again is acknowledged again.
+/// RFC 9293 §3.10.7.4, "eighth": in TIME-WAIT a FIN that arrives again is acknowledged again.
 #[test]
 fn rfc9293_time_wait_acknowledges_a_repeated_fin() {
     let mut s = SenderScript::reno_closing(100, 1);
@@ -244,7 +245,7 @@ fn rfc9293_a_fin_is_acknowledged_with_the_receivers_own() {
     );
     assert!(s.receiver.is_closed());
     assert_eq!(s.receiver.counters().received_bytes, u64::from(MSS_BYTES));
-    assert_eq!(s.receiver.counters().arrived_pkts, 1, "a FIN is no data");
+    assert_eq!(s.receiver.counters().arrived_pkts, 1, "a FIN is not data");
 }
 
 /// The same for a FIN that came with the last, shorter segment: no delayed ACK.
@@ -277,7 +278,7 @@ fn rfc2018_a_fin_beyond_a_hole_is_sacked() {
     assert_eq!(received_bytes, 17 * u64::from(MSS_BYTES) + 100);
 }
 
-/// RFC 2883 §4: data that comes again after the FIN is a duplicate like any other.
+/// RFC 2883 §4: data that arrives again after the FIN is a duplicate like any other.
 #[test]
 fn rfc2883_duplicates_after_the_fin_are_reported() {
     let mut s = ReceiverScript::past_quickacks();
@@ -292,8 +293,8 @@ fn rfc2883_duplicates_after_the_fin_are_reported() {
     );
 }
 
-/// RFC 9293 §3.8.1, RFC 6298 §2.2: a FIN of the receiver's that nobody acknowledges is sent again
-/// after the RTO that its handshake measured: 100 ms + Linux's 200 ms, then twice that.
+/// RFC 9293 §3.8.1, RFC 6298 §2.2: an unacknowledged FIN of the receiver is sent again after the
+/// RTO that its handshake measured: 100 ms + Linux's 200 ms, then twice that.
 #[test]
 fn rfc9293_the_receivers_fin_is_repeated_until_acknowledged() {
     let mut s = ReceiverScript::with(ReceiverConfig {

@@ -35,8 +35,8 @@ fn samples_of_an_even_ack_train() {
     assert_eq!(rate(&s), (12, 100_000));
 }
 
-/// §4.1.1.3: ACKs that come all at once (compression) do not make the path faster: the send
-/// phase was longer.
+/// §4.1.1.3: ACKs that arrive all at once (compression) do not make the path faster: the send phase
+/// was longer.
 #[test]
 fn ack_compression_does_not_inflate_the_rate() {
     let mut s = SenderScript::reno(100);
@@ -59,7 +59,8 @@ fn ack_compression_does_not_inflate_the_rate() {
     assert_eq!(rate(&s), (20, 180_000));
 }
 
-/// §4.1.1.4: samples of what left with nothing more to send are marked, until that is delivered.
+/// §4.1.1.4: samples of packets sent without more data to send are marked, until those are
+/// delivered.
 #[test]
 fn application_limited_samples_are_marked_until_the_bubble_left() {
     let config = SenderConfig {
@@ -82,7 +83,7 @@ fn application_limited_samples_are_marked_until_the_bubble_left() {
     assert_eq!(rate(&s), (4, 100_000));
 }
 
-/// A low application-limited sample says little about the path and is not kept.
+/// A low application-limited sample does not measure the path and is not kept.
 #[test]
 fn a_lower_application_limited_sample_is_not_kept() {
     let config = SenderConfig {
@@ -101,7 +102,7 @@ fn a_lower_application_limited_sample_is_not_kept() {
     assert!(!is_app_limited(&s));
 }
 
-/// A retransmission's delivery is sampled anew: its interval begins where it left.
+/// A retransmission's delivery is sampled again: its interval begins when it was sent.
 #[test]
 fn a_retransmission_is_sampled_from_its_own_departure() {
     let mut s = SenderScript::reno(100);
@@ -121,7 +122,7 @@ fn the_application_limited_mark_ends_with_its_bubble() {
         ..bulk()
     };
     let mut s = SenderScript::established(config, load("reno"), 100);
-    s.hear("200 < ack 10"); // twelve of twenty allowed leave
+    s.hear("200 < ack 10"); // twelve of twenty allowed are sent
     assert_eq!(s.sock().app_limited, 11 + 12);
     s.hear(
         "300 < ack 10 sack 11:22

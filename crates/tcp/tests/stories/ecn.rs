@@ -1,4 +1,4 @@
-//! Explicit congestion notification: classic (RFC 3168) and as DCTCP wants it (RFC 8257).
+//! Explicit congestion notification: classic (RFC 3168) and as required by DCTCP (RFC 8257).
 
 use dumbbell_cc::{CaState, TCP_INFINITE_SSTHRESH};
 use dumbbell_path::Ecn;
@@ -18,7 +18,7 @@ fn config(mode: EcnMode) -> SenderConfig {
     }
 }
 
-/// RFC 3168 §6.1.1: ECN is used when the SYN asked for it and the SYN-ACK agreed. Pure ACKs are not
+/// RFC 3168 §6.1.1: ECN is used when the SYN requested it and the SYN-ACK agreed. Pure ACKs are not
 /// ECN-capable (§6.1.4), new data is (§6.1.2).
 #[test]
 fn rfc3168_both_ends_have_to_agree() {
@@ -41,7 +41,7 @@ fn rfc3168_both_ends_have_to_agree() {
     }
 }
 
-/// RFC 3168 §6.1.1.1: a SYN that is sent again does not ask any more.
+/// RFC 3168 §6.1.1.1: a SYN that is sent again does not request it.
 #[test]
 fn rfc3168_a_syn_sent_again_asks_for_no_ecn() {
     let mut s = SenderScript::connecting(config(EcnMode::Classic), load("reno"), 1000);
@@ -51,9 +51,9 @@ fn rfc3168_a_syn_sent_again_asks_for_no_ecn() {
     );
 }
 
-/// RFC 3168 §6.1.2: a mark is answered as a loss, by half with Reno, but nothing is sent again; the
-/// first new data says so by CWR. However many marks a round trip brings, that is once. The
-/// reduction is spread over the round trip (RFC 9937, as Linux).
+/// RFC 3168 §6.1.2: the response to a mark is that to a loss, half with Reno, but nothing is sent
+/// again; the first new data reports it with CWR. It happens once per round trip, for any number of
+/// marks. The reduction is spread over the round trip (RFC 9937, as Linux).
 #[test]
 fn rfc3168_the_window_is_halved_once_per_round_trip() {
     let mut s = sender("reno", EcnMode::Classic);
@@ -84,7 +84,7 @@ fn rfc3168_the_window_is_halved_once_per_round_trip() {
     assert_eq!((s.state(), s.cwnd()), (CaState::Open, 5));
     assert_eq!(s.sender.counters().ecn_reduction_count, 1);
     assert_eq!(s.sender.counters().retransmitted_pkts, 0);
-    // The next round trip's mark is another congestion.
+    // The next round trip's mark is a new congestion event.
     s.play(
         "301 < ack 12 ece
          301 > 16 cwr",
@@ -106,7 +106,7 @@ fn an_echo_nobody_agreed_to_is_ignored() {
 }
 
 /// RFC 3168 §6.1.5: what is sent again is not ECN-capable. §6.1.2: a reduction because of a loss is
-/// told by CWR too, and a mark within the same round trip reduces no further.
+/// reported with CWR too, and a mark within the same round trip reduces no further.
 #[test]
 fn rfc3168_a_loss_is_told_and_its_repair_is_not_capable() {
     let mut s = sender("reno", EcnMode::Classic);
@@ -132,7 +132,7 @@ fn rfc3168_a_loss_is_told_and_its_repair_is_not_capable() {
     assert_eq!(s.sock().prior_ssthresh, 0, "a mark proves the congestion");
 }
 
-/// Linux: congestion that was proven by a mark is not undone, though the loss turns out to be none.
+/// Linux: a reduction proven by a mark is not undone, although the loss turns out to be spurious.
 #[test]
 fn a_recovery_with_marks_is_not_undone() {
     for (ece, ssthresh) in [(" ece", 5), ("", TCP_INFINITE_SSTHRESH)] {
@@ -171,7 +171,8 @@ fn rfc3168_a_mark_is_echoed_until_cwr_arrives() {
     );
 }
 
-/// RFC 3168 §6.1.3, erratum 3639: of a packet with both, CWR counts first: its mark is a new one.
+/// RFC 3168 §6.1.3, erratum 3639: for a packet with both, CWR is processed first: its mark is a new
+/// one.
 #[test]
 fn rfc3168_cwr_ends_the_echo_before_the_packets_own_mark_begins_it() {
     let mut r = ReceiverScript::with_ecn(EcnMode::Classic);
@@ -183,7 +184,7 @@ fn rfc3168_cwr_ends_the_echo_before_the_packets_own_mark_begins_it() {
     );
 }
 
-/// RFC 3168 §6.1.1: the SYN-ACK agrees when the SYN asked and the host wants to, and not else.
+/// RFC 3168 §6.1.1: the SYN-ACK agrees only when the SYN requested it and the host uses ECN.
 #[test]
 fn rfc3168_a_receiver_without_ecn_echoes_nothing() {
     let mut r = ReceiverScript::past_quickacks();
@@ -198,8 +199,9 @@ fn rfc3168_a_receiver_without_ecn_echoes_nothing() {
     agrees.play("10 < syn ecn\n10 > ack 16");
 }
 
-/// RFC 8257 §3.2: ECE is the mark of the last packet, and a change of it is told at once. What waited
-/// for a delayed ACK is acknowledged before, with the mark it had, so that the sender can count.
+/// RFC 8257 §3.2: ECE is the mark of the last packet, and a change of it is reported at once.
+/// Packets that wait for a delayed ACK are acknowledged before, with their own mark, so that the
+/// sender can count.
 #[test]
 fn rfc8257_a_change_of_the_mark_is_acknowledged_at_once() {
     let mut r = ReceiverScript::with_ecn(EcnMode::Dctcp);
@@ -225,8 +227,8 @@ fn rfc8257_a_change_of_the_mark_is_acknowledged_at_once() {
     );
 }
 
-/// Linux: CWR takes no mark from packets that wait for their ACK, nor is a marked packet after a marked
-/// one a change because CWR is on it.
+/// Linux: CWR does not clear the mark of packets that wait for their ACK, nor does it make a marked
+/// packet after a marked one a change.
 #[test]
 fn rfc8257_cwr_does_not_hide_the_marks_of_packets_that_wait() {
     let mut r = ReceiverScript::with_ecn(EcnMode::Dctcp);
@@ -257,8 +259,8 @@ fn rfc8257_marks_of_packets_out_of_order_count() {
     );
 }
 
-/// Linux, for congestion controls that need ECN: whatever they send is ECN-capable, so that a switch
-/// that marks drops none of it (RFC 8257 §5).
+/// Linux, for congestion controls that need ECN: everything they send is ECN-capable, so that a
+/// switch that marks does not drop it (RFC 8257 §5).
 #[test]
 fn with_dctcp_every_packet_is_ecn_capable() {
     let mut s = sender("reno", EcnMode::Dctcp);

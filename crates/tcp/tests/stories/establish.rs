@@ -29,9 +29,8 @@ fn rfc5681_slow_start_doubles_each_round_trip() {
     assert_eq!(s.cwnd(), 40);
 }
 
-/// RFC 6298 §2.1, §5.7: the SYN is sent again after 1 s and its timeout doubles.
-/// (Linux since 6.5 begins with four equal timeouts, `tcp_syn_linear_timeouts`; the RFC's way
-/// is kept here.)
+/// RFC 6298 §2.1, §5.7: the SYN is sent again after 1 s and its timeout doubles. (Linux since 6.5
+/// begins with four equal timeouts, `tcp_syn_linear_timeouts`; the RFC's behaviour is kept here.)
 #[test]
 fn rfc6298_syn_timeout_starts_at_one_second_and_doubles() {
     let mut s = SenderScript::connecting(bulk(), load("reno"), 1000);
@@ -45,7 +44,7 @@ fn rfc6298_syn_timeout_starts_at_one_second_and_doubles() {
     assert_eq!(s.sender.counters().syn_retransmits, 3);
 }
 
-/// RFC 6298 §3 (Karn): which SYN was answered only the timestamp tells.
+/// RFC 6298 §3 (Karn): only the timestamp shows which SYN was answered.
 #[test]
 fn rfc6298_karn_rtt_of_a_repeated_syn_comes_from_its_timestamp() {
     let mut s = SenderScript::connecting(bulk(), load("reno"), 1000);
@@ -76,7 +75,7 @@ fn rfc5681_initial_window_is_one_segment_after_two_lost_syns() {
     assert_eq!(s.cwnd(), 1);
 }
 
-/// A SYN-ACK that comes twice changes nothing.
+/// A SYN-ACK that arrives twice has no effect.
 #[test]
 fn a_second_syn_ack_is_ignored() {
     let mut s = SenderScript::reno(100);

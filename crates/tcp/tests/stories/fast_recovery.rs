@@ -5,8 +5,8 @@ use dumbbell_cc::CaState;
 
 use crate::script::SenderScript;
 
-/// RFC 6675 §5: three SACKed segments above a hole have it retransmitted, once; until then
-/// each lets a new segment out (limited transmit, RFC 3042). Reno halves cwnd, 11 to 5.
+/// RFC 6675 §5: three SACKed segments above a hole cause its retransmission, once; until then each
+/// allows a new segment (limited transmit, RFC 3042). Reno halves cwnd, 11 to 5.
 #[test]
 fn rfc6675_one_loss_is_repaired_by_one_retransmission() {
     let mut s = SenderScript::reno(100);
@@ -23,8 +23,8 @@ fn rfc6675_one_loss_is_repaired_by_one_retransmission() {
     );
     assert_eq!(s.state(), CaState::Recovery);
     assert_eq!((s.sock().snd_ssthresh, s.sock().prior_cwnd), (5, 11));
-    // RFC 9937 §6.2, in flight above ssthresh: ⌈prr_delivered·5/11⌉ − prr_out, about every
-    // other ACK lets one out. (Linux's RecoverFS is cwnd at entry, here 11, not the flight.)
+    // RFC 9937 §6.2, in flight above ssthresh: ⌈prr_delivered·5/11⌉ − prr_out, about every other
+    // ACK allows one. (Linux's RecoverFS is cwnd at entry, here 11, not the flight.)
     s.play(
         "204 < ack 1 sack 2:6   // ⌈2·5/11⌉ − 1 = 0
          205 < ack 1 sack 2:7   // ⌈3·5/11⌉ − 1 = 1
@@ -44,7 +44,7 @@ fn rfc6675_one_loss_is_repaired_by_one_retransmission() {
          302 > 17",
     );
     assert_eq!((s.cwnd(), s.sock().packets_in_flight()), (5, 5));
-    // The retransmission arrives: all sent before it is acknowledged, recovery is over.
+    // The retransmission arrives: everything sent before it is acknowledged, recovery is over.
     s.play(
         "303 < ack 14
          303 > 18",
@@ -93,9 +93,9 @@ fn rfc6675_many_losses_are_retransmitted_lowest_first_before_new_data() {
     assert_eq!(s.sender.counters().lost_pkts, 3);
 }
 
-/// RFC 9937 §6.2: when losses put the flight below ssthresh, an ACK that advances SND.UNA
-/// without new loss (SafeACK) lets one more out than was delivered: slow start to ssthresh.
-/// Without progress it is conservation: one for one.
+/// RFC 9937 §6.2: when losses put the flight below ssthresh, an ACK that advances SND.UNA without
+/// new loss (SafeACK) allows one more than was delivered: slow start to ssthresh. Without progress
+/// it is conservation: one for one.
 #[test]
 fn rfc9937_safe_acks_grow_the_flight_by_one_others_conserve_it() {
     let mut s = SenderScript::reno(100);

@@ -4,8 +4,8 @@ use dumbbell_tcp::SenderConfig;
 
 use crate::script::{MSS_BYTES, NS_PER_MS, SenderScript, bulk, load};
 
-/// RFC 9293 §3.8.6: nothing beyond SND.UNA + SND.WND; the time is charged to the receiver.
-/// RFC 7661, Linux's way: cwnd does not grow when it does not limit.
+/// RFC 9293 §3.8.6: nothing beyond SND.UNA + SND.WND; the time is charged to the receiver. RFC 7661
+/// as in Linux: cwnd does not grow when it does not limit.
 #[test]
 fn rfc9293_the_receive_window_limits_and_is_charged() {
     let mut s = SenderScript::connecting(bulk(), load("reno"), 4);
@@ -24,7 +24,7 @@ fn rfc9293_the_receive_window_limits_and_is_charged() {
     assert_eq!(s.cwnd(), 10);
 }
 
-/// RFC 9293 §3.8.6.2.1: a window that shrinks takes nothing back.
+/// RFC 9293 §3.8.6.2.1: a window that shrinks does not revoke anything.
 #[test]
 fn rfc9293_a_shrinking_window_is_not_followed_down() {
     let mut s = SenderScript::connecting(bulk(), load("reno"), 20);
@@ -88,7 +88,7 @@ fn rfc7661_slow_start_stops_at_twice_what_was_used() {
     assert_eq!(s.cwnd(), 18, "10 + 8; then 18 ≥ 2·8");
 }
 
-/// A transfer ends with what is left of its size, on the wire plus 66 bytes of headers.
+/// A transfer ends with the rest of its size, on the wire plus 66 bytes of headers.
 #[test]
 fn a_sized_transfer_sends_its_bytes_and_no_more() {
     let config = SenderConfig {
@@ -123,7 +123,7 @@ fn a_stopped_sender_still_repairs_what_it_sent() {
     assert!(s.sender.is_finished());
 }
 
-/// RFC 7661, Linux's way: that cwnd limited is remembered for the round trip.
+/// RFC 7661 as in Linux: that cwnd was the limit is remembered for the round trip.
 #[test]
 fn rfc7661_being_limited_by_cwnd_is_remembered_for_a_round_trip() {
     let mut s = SenderScript::connecting(bulk(), load("reno"), 10);

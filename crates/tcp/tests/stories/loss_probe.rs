@@ -58,8 +58,8 @@ fn rfc8985_probe_of_a_lone_segment_waits_for_the_delayed_ack() {
     s.skip();
 }
 
-/// RFC 8985 §7.4.2: the probe repaired a loss that nobody else saw: cwnd is reduced, once, when
-/// data sent after the probe is acknowledged and no D-SACK came.
+/// RFC 8985 §7.4.2: the probe repaired a loss that nothing else revealed: cwnd is reduced, once,
+/// when data sent after the probe is acknowledged and no D-SACK came.
 #[test]
 fn rfc8985_a_probe_that_repairs_a_loss_reduces_cwnd_once() {
     let mut s = SenderScript::connecting(bulk(), load("reno"), 10);
@@ -88,7 +88,7 @@ fn rfc8985_a_probe_that_repairs_a_loss_reduces_cwnd_once() {
     assert_eq!(s.sender.counters().rto_count, 0);
 }
 
-/// RFC 8985 §7.4.2: a duplicate ACK without D-SACK also says that both arrived.
+/// RFC 8985 §7.4.2: a duplicate ACK without D-SACK also shows that both arrived.
 #[test]
 fn rfc8985_a_probe_answered_by_a_duplicate_ack_reduces_nothing() {
     let mut s = SenderScript::connecting(bulk(), load("reno"), 10);
@@ -108,7 +108,7 @@ fn rfc8985_a_probe_answered_by_a_duplicate_ack_reduces_nothing() {
     assert_eq!(s.sock().snd_ssthresh, 0x7fff_ffff);
 }
 
-/// RFC 8985 §7.4.2: both arrived, as the D-SACK tells: no reduction.
+/// RFC 8985 §7.4.2: both arrived, as the D-SACK shows: no reduction.
 #[test]
 fn rfc8985_a_probe_answered_by_dsack_reduces_nothing() {
     let mut s = SenderScript::reno_sized(100, 20);
@@ -125,7 +125,8 @@ fn rfc8985_a_probe_answered_by_dsack_reduces_nothing() {
     assert_eq!(s.sender.counters().spurious_retransmits, 1);
 }
 
-/// A probe is no repair (RFC 8985 §7.3): its original is in flight still, the probe not beside it.
+/// A probe is not a repair (RFC 8985 §7.3): its original is still in flight, and the probe is not
+/// counted.
 #[test]
 fn rfc8985_a_probe_is_not_counted_in_flight_twice() {
     let mut s = SenderScript::reno_sized(100, 10);
@@ -190,7 +191,7 @@ fn rfc8985_the_dsack_of_a_probe_settles_it() {
     assert_eq!(s.sock().snd_ssthresh, 0x7fff_ffff);
 }
 
-/// RFC 8985 §6.2: a probe can be lost as well, and later data tells.
+/// RFC 8985 §6.2: a probe can be lost as well, which later data shows.
 #[test]
 fn rfc8985_a_lost_probe_is_detected() {
     let mut s = SenderScript::connecting(bulk(), load("reno"), 10);

@@ -1,6 +1,6 @@
-//! The TCP proven: one story per clause that binds, then properties and response functions.
+//! Tests of TCP: one story per binding clause, then properties and response functions.
 //!
-//! Where Linux and an RFC differ the stories tell what Linux does, and say so.
+//! Where Linux and an RFC differ the stories follow Linux, and note it.
 
 #[path = "../script/mod.rs"]
 mod script;

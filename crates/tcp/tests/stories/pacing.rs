@@ -6,7 +6,7 @@ use crate::script::{MSS_BYTES, SenderScript, bulk, load};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Departure times of what left, and how many at each.
+/// Departure times, and the number of packets at each.
 fn departures(s: &SenderScript) -> Vec<(u64, u64)> {
     let mut bursts: Vec<(u64, u64)> = Vec::new();
     for &(time_ns, _) in &s.packets {
@@ -95,7 +95,7 @@ fn slow_bbr_sends_single_segments() {
 #[test]
 fn timers_start_when_pacing_lets_the_segment_go() {
     let mut s = SenderScript::established(bulk(), load("bbr"), 100);
-    // The tenth packet is the first that is paced: the next may go its time later.
+    // The tenth packet is the first that is paced: the next may leave that much later.
     let next_departure_ns = 100_000_000 + take_ns(&s, 1);
     assert_eq!(s.sender.next_timer_ns(), next_departure_ns);
     s.run_until(110_000_000);

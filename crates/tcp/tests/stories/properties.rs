@@ -1,4 +1,4 @@
-//! Properties of any transfer over any path that in the end delivers.
+//! Properties of any transfer over any path that eventually delivers.
 
 use dumbbell_cc::Flow;
 use dumbbell_path::Header as _;
@@ -15,7 +15,7 @@ struct Case {
     path: Path,
     data: Vec<Fate>,
     acks: Vec<Fate>,
-    /// Of handshake and close.
+    /// Packets of handshake and close.
     control: Vec<Fate>,
 }
 
@@ -126,7 +126,7 @@ fn run(case: &Case) -> Vec<(u64, DataHeader)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is lost, late or doubled: everything arrives, once, and the books are right.
+    /// For any losses, delays and duplicates: everything arrives, once, and the counters are right.
     #[test]
     fn every_transfer_finishes_and_delivers_exactly_once(case in case()) {
         run(&case);

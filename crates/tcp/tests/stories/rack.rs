@@ -98,8 +98,8 @@ fn rfc8985_a_lost_retransmission_is_detected() {
     assert_eq!(s.cwnd(), 5);
 }
 
-/// RFC 8985 §6.2 step 2: an ACK sooner than min_rtt after a retransmission answers the
-/// original, and says nothing about what left before the retransmission.
+/// RFC 8985 §6.2 step 2: an ACK sooner than min_rtt after a retransmission answers the original,
+/// and does not show anything about what left before the retransmission.
 #[test]
 fn rfc8985_an_ack_faster_than_the_path_is_the_originals() {
     let mut s = SenderScript::reno(100);

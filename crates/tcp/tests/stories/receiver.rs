@@ -1,4 +1,4 @@
-//! The receiver: when it acknowledges and what the ACK says.
+//! The receiver: when it acknowledges and what the ACK contains.
 
 use dumbbell_tcp::{EcnMode, ReceiverConfig};
 
@@ -23,7 +23,7 @@ fn sixteen_quick_acks_then_every_second_segment() {
     );
 }
 
-/// RFC 5681 §4.2, RFC 1122 §4.2.3.2: an ACK waits 500 ms at most; Linux's wait is 40 ms.
+/// RFC 5681 §4.2, RFC 1122 §4.2.3.2: an ACK is delayed by at most 500 ms; Linux's delay is 40 ms.
 #[test]
 fn rfc5681_a_lone_segment_is_acknowledged_after_40_ms() {
     let mut r = ReceiverScript::past_quickacks();
@@ -69,7 +69,7 @@ fn rfc5681_out_of_order_and_gap_filling_segments_are_acknowledged_at_once() {
 }
 
 /// RFC 2018 §4: the first block has the segment that just arrived, the others the most recently
-/// reported; §3: three fit beside timestamps.
+/// reported; §3: three fit next to timestamps.
 #[test]
 fn rfc2018_newest_block_first_and_three_blocks_at_most() {
     let mut r = ReceiverScript::past_quickacks();
@@ -121,7 +121,7 @@ fn rfc2883_a_duplicate_above_the_ack_comes_with_the_block_that_has_it() {
     );
 }
 
-/// A D-SACK takes one of the three places.
+/// A D-SACK takes one of the three blocks.
 #[test]
 fn rfc2883_a_dsack_leaves_room_for_two_blocks() {
     let mut r = ReceiverScript::past_quickacks();
@@ -191,7 +191,7 @@ fn sack_compression_shrinks_with_the_rtt() {
     );
 }
 
-/// A partial fill still leaves a gap: the count of duplicate ACKs starts anew.
+/// A partial fill still leaves a gap: the count of duplicate ACKs restarts.
 #[test]
 fn a_partial_fill_restarts_the_duplicate_acks() {
     let mut r = ReceiverScript::past_quickacks();
@@ -241,7 +241,7 @@ fn a_long_gap_asks_for_quick_acks_again() {
     );
 }
 
-/// What reaches the application is counted to the byte, also when the short last segment of a
+/// Data delivered to the application is counted to the byte, also when the short last segment of a
 /// transfer overtakes the only other one.
 #[test]
 fn received_bytes_are_exact_when_the_last_segment_comes_first() {

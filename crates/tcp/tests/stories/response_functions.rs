@@ -56,12 +56,12 @@ fn epochs(period: u64) -> u64 {
 
 /// RFC 9438 Table 1 (RTT 100 ms, C = 0.4), from below and from above.
 ///
-/// Tolerance 15 %. The table is the model's own fixed point; a loss exactly every 1/p packets
-/// has a band of them. The cubic is within one packet of `W_max` for cbrt(1/C) = 1.36 s on
-/// either side of K, cwnd is whole packets, so any `W_max` whose epoch ends in that time
-/// reproduces itself: means of 157 to 229 for p = 1e-4, 951 to 1178 for 1e-5. At p = 1e-3 the
-/// Reno-friendly region rules, and Linux's `W_est` (15/8 windows per packet for 1/α = 1.89)
-/// runs on top of the cubic. That Linux's β is 717/1024 shows nowhere.
+/// Tolerance 15 %. The table is the model's own fixed point; a loss exactly every 1/p packets has a
+/// band of them. The cubic is within one packet of `W_max` for cbrt(1/C) = 1.36 s on either side of
+/// K, cwnd is whole packets, so any `W_max` whose epoch ends in that time reproduces itself: means
+/// of 157 to 229 for p = 1e-4, 951 to 1178 for 1e-5. At p = 1e-3 the Reno-friendly region
+/// dominates, and Linux's `W_est` (15/8 windows per packet for 1/α = 1.89) runs on top of the
+/// cubic. That Linux's β is 717/1024 has no visible effect.
 #[test]
 fn rfc9438_table_1_cubic() {
     for (period, want_pkts) in [

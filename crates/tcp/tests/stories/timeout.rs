@@ -66,7 +66,7 @@ fn rfc6298_backoff_stops_at_120_s() {
     assert_eq!(s.sender.counters().rto_count, count + 2);
 }
 
-/// RFC 6298 §5.3: an ACK of new data starts the timer anew.
+/// RFC 6298 §5.3: an ACK of new data restarts the timer.
 #[test]
 fn rfc6298_progress_restarts_the_timer() {
     let mut s = SenderScript::reno_sized(100, 10);
@@ -107,7 +107,7 @@ fn rfc4015_an_echo_of_the_original_undoes_the_timeout() {
 }
 
 /// RFC 5682 §3.1 step 2b, 3b: after the first ACK two new segments go; a SACK of something sent
-/// before the timeout and never again says that the timeout was spurious.
+/// before the timeout and never again shows that the timeout was spurious.
 #[test]
 fn rfc5682_frto_undoes_a_spurious_timeout() {
     let mut s = timed_out();
@@ -121,7 +121,7 @@ fn rfc5682_frto_undoes_a_spurious_timeout() {
     assert_eq!((s.cwnd(), s.sock().snd_ssthresh), (10, 0x7fff_ffff));
 }
 
-/// RFC 5682 §3.1 step 3a: only new data arrives: the timeout was right.
+/// RFC 5682 §3.1 step 3a: only new data arrives: the timeout was genuine.
 #[test]
 fn rfc5682_frto_goes_on_retransmitting_after_a_genuine_timeout() {
     let mut s = timed_out();
@@ -143,7 +143,7 @@ fn rfc5682_frto_goes_on_retransmitting_after_a_genuine_timeout() {
     assert_eq!(s.sock().snd_ssthresh, 5);
 }
 
-/// RFC 6298 §3 (Karn): an ACK of retransmitted data gives no sample but by timestamp.
+/// RFC 6298 §3 (Karn): an ACK of retransmitted data gives a sample only by timestamp.
 #[test]
 fn rfc6298_karn_retransmitted_data_is_timed_by_timestamps_only() {
     let mut s = SenderScript::reno(100);

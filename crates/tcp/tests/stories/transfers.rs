@@ -1,4 +1,4 @@
-//! Whole transfers over a path that misbehaves once.
+//! Whole transfers over a path with one disturbance.
 
 use dumbbell_tcp::SenderConfig;
 
@@ -110,7 +110,7 @@ fn rfc9293_lost_acks_cost_no_retransmission() {
 }
 
 /// RFC 8985 §6.2 step 4 with D-SACK: on a path that keeps delaying packets by half the RTT the
-/// window widens until nothing is retransmitted for nothing.
+/// window widens until there are no spurious retransmissions.
 #[test]
 fn rfc8985_persistent_reordering_is_learned() {
     let mut pair = transfer(20_000, PATH).on_data(|number, _| {

@@ -33,7 +33,7 @@ fn rfc4015_an_echo_older_than_the_retransmission_undoes_the_recovery() {
     assert_eq!(s.sender.counters().spurious_recovery_count, 1);
 }
 
-/// RFC 4015: an echo of the retransmission undoes nothing.
+/// RFC 4015: an echo of the retransmission does not undo anything.
 #[test]
 fn rfc4015_an_echo_of_the_retransmission_undoes_nothing() {
     let mut s = spurious_retransmit();
@@ -46,18 +46,18 @@ fn rfc4015_an_echo_of_the_retransmission_undoes_nothing() {
 }
 
 /// RFC 3708: every retransmission of the episode came back as a duplicate. (ACKs of the original
-/// were lost, and RFC 7323 §4.3 echoes the retransmission: Eifel cannot tell.)
+/// were lost, and RFC 7323 §4.3 echoes the retransmission: Eifel cannot detect it.)
 #[test]
 fn rfc3708_dsack_of_every_retransmission_undoes_the_recovery() {
     let mut s = spurious_retransmit();
     s.hear("303 < ack 12 dsack 1 ecr 203");
-    // 11, and slow start goes on: 8 were delivered, and 1 twice.
+    // 11, and slow start continues: 8 were delivered, and 1 twice.
     assert_eq!((s.cwnd(), s.sock().snd_ssthresh), (11 + 9, 0x7fff_ffff));
     assert_eq!(s.state(), CaState::Open);
     assert_eq!(s.sender.counters().spurious_recovery_count, 1);
 }
 
-/// RFC 3708: the D-SACK may come when recovery is over.
+/// RFC 3708: the D-SACK may arrive when recovery is over.
 #[test]
 fn rfc3708_dsack_after_recovery_undoes_it() {
     let mut s = spurious_retransmit();
@@ -83,7 +83,7 @@ fn rfc3708_dsack_undoes_when_nothing_is_outstanding() {
     assert_eq!((s.cwnd(), s.sock().snd_ssthresh), (11, 0x7fff_ffff));
 }
 
-/// RFC 3708 §3: duplicates that the network made, more than were retransmitted, undo nothing.
+/// RFC 3708 §3: duplicates made by the network, more than were retransmitted, do not undo anything.
 #[test]
 fn rfc3708_dsacks_beyond_what_was_retransmitted_undo_nothing() {
     let mut s = SenderScript::reno(100);
@@ -101,8 +101,8 @@ fn rfc3708_dsacks_beyond_what_was_retransmitted_undo_nothing() {
     assert_eq!(s.sock().snd_ssthresh, 5);
 }
 
-/// RFC 3708 with RFC 8985 §7: the probe that was out when recovery began is one of the
-/// retransmissions that must come back.
+/// RFC 3708 with RFC 8985 §7: the probe in flight when recovery began is one of the retransmissions
+/// that must come back.
 #[test]
 fn rfc3708_a_probe_counts_once_among_the_retransmissions() {
     let mut s = SenderScript::reno_sized(100, 10);

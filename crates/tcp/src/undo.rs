@@ -1,0 +1,122 @@
+//! Undoes a reduction of the window that proves spurious: Eifel by timestamps (RFC 4015), D-SACK (RFC 3708).
+
+use dumbbell_cc::CaState;
+
+use crate::packet::Ack;
+use crate::segments::LOST;
+use crate::sender::Sender;
+
+impl Sender {
+    /// Copies the undo state to the socket, where a congestion control reads it.
+    pub(crate) fn publish_recovery(&mut self) {
+        let undo_marker = self.undo_marker.map_or(0, |una| self.byte_seq(una));
+        let sock = &mut self.cc.sock;
+        sock.undo_marker = undo_marker;
+        sock.undo_retrans = self.undo_retrans;
+        sock.retrans_stamp = self.retrans_stamp_ms.unwrap_or(0);
+    }
+
+    pub(crate) fn init_undo(&mut self) {
+        self.undo_marker = Some(self.una);
+        let tlp_in_flight = self.tlp_high_seq.is_some() && self.tlp_retrans;
+        self.undo_retrans = self.cc.sock.retrans_out as i32 + i32::from(tlp_in_flight);
+        if self.undo_retrans == 0 {
+            self.undo_retrans = -1; // 0 would mean that all were spurious
+        }
+    }
+
+    /// RFC 4015: the ACK echoes a time before the first retransmission, so the original arrived.
+    fn packet_was_delayed(&self, ack: &Ack) -> bool {
+        self.retrans_stamp_ms
+            .is_none_or(|stamp_ms| ack.ts_ecr_ms < stamp_ms)
+    }
+
+    fn may_undo(&self, ack: &Ack) -> bool {
+        self.undo_marker.is_some() && (self.undo_retrans == 0 || self.packet_was_delayed(ack))
+    }
+
+    fn undo_cwnd_reduction(&mut self, unmark_lost: bool) {
+        if unmark_lost {
+            self.unmark_lost();
+        }
+        if self.cc.sock.prior_ssthresh > 0 {
+            self.publish_recovery();
+            self.cc.sock.snd_cwnd = self.cc.undo_cwnd();
+            let sock = &mut self.cc.sock;
+            if sock.prior_ssthresh > sock.snd_ssthresh {
+                sock.snd_ssthresh = sock.prior_ssthresh;
+                self.withdraw_cwr();
+            }
+        }
+        self.cc.sock.snd_cwnd_stamp = self.now_ms;
+        self.undo_marker = None;
+        self.publish_recovery();
+        self.rack.advanced = true; // check again what is still missing
+    }
+
+    /// Nothing is lost; RACK starts over. Proportional to the window, once per undo.
+    fn unmark_lost(&mut self) {
+        for seq in self.una..self.nxt {
+            self.segments.get_mut(seq).flags &= !LOST;
+        }
+        self.cc.sock.lost_out = 0;
+        self.lost_queue.clear();
+        self.rack_candidates.clear();
+        self.rack_next = self.una;
+    }
+
+    pub(crate) fn try_undo_recovery(&mut self, ack: &Ack) {
+        if self.may_undo(ack) {
+            if self.cc.sock.ca_state() == CaState::Loss {
+                self.counters.spurious_rto_count += 1;
+            } else {
+                self.counters.spurious_recovery_count += 1;
+            }
+            self.undo_cwnd_reduction(false);
+        } else {
+            self.rack.reo_wnd_persist = self.rack.reo_wnd_persist.saturating_sub(1);
+        }
+        self.cc.set_state(CaState::Open);
+    }
+
+    pub(crate) fn try_undo_dsack(&mut self) -> bool {
+        if self.undo_marker.is_none() || self.undo_retrans != 0 {
+            return false;
+        }
+        self.rack.reo_wnd_persist = (self.rack.reo_wnd_persist + 1).min(16);
+        self.counters.spurious_recovery_count += 1;
+        self.undo_cwnd_reduction(false);
+        true
+    }
+
+    /// A partial ACK that the original caused: no loss. Returns whether processing is complete.
+    pub(crate) fn try_undo_partial(&mut self, ack: &Ack, prior_una: u32) -> bool {
+        if self.undo_marker.is_none() || !self.packet_was_delayed(ack) {
+            return false;
+        }
+        if prior_una < self.fack {
+            self.check_reordering(prior_una, self.fack);
+        }
+        if self.cc.sock.retrans_out > 0 {
+            return true; // wait for what is still out
+        }
+        if !self.any_retransmission_done() {
+            self.retrans_stamp_ms = None;
+        }
+        self.counters.spurious_recovery_count += 1;
+        self.undo_cwnd_reduction(true);
+        self.try_keep_open();
+        false
+    }
+
+    pub(crate) fn try_undo_loss(&mut self, ack: &Ack, by_frto: bool) -> bool {
+        if !by_frto && !self.may_undo(ack) {
+            return false;
+        }
+        self.counters.spurious_rto_count += 1;
+        self.undo_cwnd_reduction(true);
+        self.cc.sock.icsk_retransmits = 0;
+        self.cc.set_state(CaState::Open);
+        true
+    }
+}
