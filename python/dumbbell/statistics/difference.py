@@ -11,6 +11,7 @@ import numpy as np
 from dumbbell.statistics.effect_size import effect_size
 from dumbbell.statistics.interval import LEVEL, Interval, Values, known
 from dumbbell.statistics.mean_interval import student_interval
+from dumbbell.statistics.student_t import student_cdf, student_quantile
 
 __all__ = ["Difference", "paired_difference", "unpaired_difference"]
 
@@ -111,12 +112,10 @@ def unpaired_difference(a: Values, b: Values, level: float = LEVEL) -> Differenc
     if squared_error == 0:
         interval = Interval(mean, mean, mean, level, n, "all equal")
         return Difference(interval, p_of_t(mean, 0, 1), effect)
-    from scipy.special import stdtrit  # a moment that no other command should wait for
-
     freedom = squared_error**2 / sum(
         square**2 / (values.size - 1) for square, values in zip(squares, (x, y), strict=True)
     )
-    half = float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(squared_error)
+    half = student_quantile(freedom, (1 + level) / 2) * math.sqrt(squared_error)
     interval = Interval(mean, mean - half, mean + half, level, n, "Welch t")
     return Difference(interval, p_of_t(mean, squared_error, freedom), effect)
 
@@ -125,6 +124,4 @@ def p_of_t(mean: float, squared_error: float, freedom: float) -> float:
     """Return the two-sided p of a mean against 0; without spread it is 0 or 1."""
     if squared_error == 0:
         return 1.0 if mean == 0 else 0.0
-    from scipy.special import stdtr  # as above
-
-    return 2 * float(stdtr(freedom, -abs(mean) / math.sqrt(squared_error)))
+    return 2 * student_cdf(-abs(mean) / math.sqrt(squared_error), freedom)

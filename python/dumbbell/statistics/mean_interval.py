@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.statistics.interval import LEVEL, Interval, Values, known
+from dumbbell.statistics.student_t import student_quantile
 
 __all__ = ["MIN_BOOTSTRAP", "RESAMPLES", "SEED", "mean_interval", "student_interval"]
 
@@ -65,9 +66,7 @@ def student_interval(x: FloatArray, level: float = LEVEL) -> Interval:
         return Interval(mean, -math.inf, math.inf, level, n, "too few")
     if np.all(x == x[0]):
         return Interval(float(x[0]), float(x[0]), float(x[0]), level, n, "all equal")
-    from scipy.special import stdtrit  # a moment that no other command should wait for
-
-    half = float(stdtrit(n - 1, (1 + level) / 2)) * float(x.std(ddof=1)) / math.sqrt(n)
+    half = student_quantile(n - 1, (1 + level) / 2) * float(x.std(ddof=1)) / math.sqrt(n)
     return Interval(mean, mean - half, mean + half, level, n, "Student t")
 
 
