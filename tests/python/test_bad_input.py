@@ -116,7 +116,7 @@ RUN = ("run", "copa", "cubic")
         (("sweep", "copa", "--flows", "1.5"), "is not a list of counts"),
         (("sweep", "copa", "--reps", "0"), "reps is 0; say 1 or more"),
         (("reproduce", "ogino2012"), "unknown paper `ogino2012`; did you mean `ogino2021`?"),
-        (("reproduce", "--seeds", "0"), "seeds is 0; say 1 or more"),
+        (("reproduce", "--seeds", "0"), "`--seeds` must be 1 or more, not 0"),
         (("cc", "list", "vino"), "unknown congestion control `vino`"),
         (("cc", "check", "absent.bpf.c"), "absent.bpf.c"),
         (("fly",), "no such command"),

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from dumbbell.papers.coexistence.findings import check_findings
-from dumbbell.papers.coexistence.measurements import Measured, Measurements
-from dumbbell.papers.coexistence.points import (
+from dumbbell.papers.coexistence import (
     BUFFERS_BDP,
+    PAPER,
     QUICK_BUFFERS_BDP,
+    Measured,
     Point,
-    quick_scenarios,
-    scenarios,
+    check_findings,
 )
 from dumbbell.papers.finding import Outcome
+from dumbbell.papers.results import Results
 
 
-def world(*, alone=9.4, sum_falls=True, rtos=3.0, buffers=BUFFERS_BDP) -> Measurements:
-    m = Measurements({})
+def world(*, alone=9.4, sum_falls=True, rtos=3.0, buffers=BUFFERS_BDP) -> Results[Any, Any]:
+    m: Results[Any, Any] = Results({})
     for buffer in buffers:
         rank = BUFFERS_BDP.index(buffer)
         bbr = 8 - 0.35 * rank
         total = 9.5 - (0.1 * rank if sum_falls else 0)
-        m.measured[Point(with_cubic=False, buffer_bdp=buffer)] = [Measured(alone, 0, 0, "OK")]
-        m.measured[Point(with_cubic=True, buffer_bdp=buffer)] = [
-            Measured(bbr, total - bbr, rtos, "OK")
-        ]
+        m.measured[Point(with_cubic=False, buffer_bdp=buffer)] = [Measured(alone, 0, 0)]
+        m.measured[Point(with_cubic=True, buffer_bdp=buffer)] = [Measured(bbr, total - bbr, rtos)]
     return m
 
 
-def shown(m: Measurements) -> dict[str, bool]:
+def shown(m: Results[Any, Any]) -> dict[str, bool]:
     return {finding.id: finding.shown for finding in check_findings(m)}
 
 
@@ -43,7 +43,7 @@ def test_a_bbr_that_is_slow_alone_is_not_d1():
 
 def test_a_bbr_that_differs_as_much_alone_is_not_d1():
     m = world()
-    m.measured[Point(with_cubic=False, buffer_bdp=9.0)] = [Measured(16.4, 0, 0, "OK")]
+    m.measured[Point(with_cubic=False, buffer_bdp=9.0)] = [Measured(16.4, 0, 0)]
     assert shown(m) == {"D1": False, "D2": True, "D3": True}
 
 
@@ -69,23 +69,21 @@ def test_timeouts_that_were_not_counted_are_not_d3():
 )
 def test_a_bbr_that_starts_behind_or_stays_ahead_is_not_d2(buffer, bbr, cubic):
     m = world()
-    m.measured[Point(with_cubic=True, buffer_bdp=buffer)] = [Measured(bbr, cubic, 1, "OK")]
+    m.measured[Point(with_cubic=True, buffer_bdp=buffer)] = [Measured(bbr, cubic, 1)]
     assert not shown(m)["D2"]
 
 
 def test_a_bbr_that_does_not_fall_is_not_d2():
     m = world()
     for buffer in BUFFERS_BDP[1:-1]:
-        m.measured[Point(with_cubic=True, buffer_bdp=buffer)] = [
-            Measured(2 + 0.3 * buffer, 1, 1, "OK")
-        ]
+        m.measured[Point(with_cubic=True, buffer_bdp=buffer)] = [Measured(2 + 0.3 * buffer, 1, 1)]
     assert not shown(m)["D2"]
 
 
 def test_the_repetitions_are_averaged_before_the_rule():
     m = world()
     point = Point(with_cubic=True, buffer_bdp=BUFFERS_BDP[0])
-    m.measured[point] = [Measured(8, 1, 3, "OK"), Measured(8, 1, 3, "OK"), Measured(1, 8, 3, "OK")]
+    m.measured[point] = [Measured(8, 1, 3), Measured(8, 1, 3), Measured(1, 8, 3)]
     d2 = check_findings(m)[1]
     assert (d2.outcome, d2.count) == (Outcome.SHOWN, "")
 
@@ -96,9 +94,9 @@ def test_a_thinned_grid_does_not_confirm():
 
 
 def test_ten_repetitions_of_36_points():
-    runs = scenarios(range(1, 11))
+    runs = PAPER.scenarios(range(1, 11))
     assert len(runs) == len({name for name, _ in runs}) == 360
-    assert len(quick_scenarios([1])) == 16
+    assert len(PAPER.scenarios([1], quick=True)) == 16
     for _, scenario in runs:
         assert str(scenario.rate) == "10mbit"
         assert str(scenario.time) == "120s"

@@ -2,7 +2,8 @@ import pyarrow as pa
 import pytest
 
 from dumbbell import Run, Scenario
-from dumbbell.papers.ogino2021.in_flight import compare_counts
+from dumbbell.papers.inflight_counts import COLUMNS, compare_counts
+from dumbbell.run.series import flow_series
 
 
 def test_compares_the_counts_by_seconds_with_and_without_losses():
@@ -21,7 +22,7 @@ def test_compares_the_counts_by_seconds_with_and_without_losses():
         }
     )
     run = Run(Scenario(["copa"], time="4s"), {}, {"flows": flows})
-    counts = compare_counts([run, run], 0)
+    counts = compare_counts([flow_series(run, 0, *COLUMNS)] * 2)
     assert (counts.lossy_seconds, counts.quiet_seconds) == (2, 6)
     assert counts.excess_lossy == pytest.approx(1.0)
     assert counts.excess_quiet == pytest.approx(2 / 30)

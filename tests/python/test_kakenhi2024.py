@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,18 +11,7 @@ import pytest
 import dumbbell
 from dumbbell.models.cubic_interval import rate_pkts_per_s
 from dumbbell.papers.finding import Outcome
-from dumbbell.papers.kakenhi2024.devices import devices_table
-from dumbbell.papers.kakenhi2024.findings import check_findings, unfairness
-from dumbbell.papers.kakenhi2024.measurements import (
-    AloneMeasured,
-    IntervalMeasured,
-    Measurements,
-    MixedMeasured,
-    loss_starts_s,
-    measure_intervals,
-    rows_by_flow,
-)  # fmt: skip
-from dumbbell.papers.kakenhi2024.points import (
+from dumbbell.papers.kakenhi2024 import (
     ALONE_CCS,
     BUFFERS_BDP,
     C1_SPREADS,
@@ -35,36 +24,46 @@ from dumbbell.papers.kakenhi2024.points import (
     INTERVAL_FLOWS,
     INTERVAL_RTTS,
     MIXES,
+    PAPER,
     RIVALS,
     Alone,
+    AloneMeasured,
     Interval,
+    IntervalMeasured,
     Mixed,
-    quick_scenarios,
-    scenarios,
-)  # fmt: skip
+    check_findings,
+    devices_table,
+    loss_starts_s,
+    measure,
+    measure_intervals,
+    rows_by_flow,
+    scenario,
+    unfairness,
+)
+from dumbbell.papers.results import Results
 
-GOOD = AloneMeasured(2.0, 0.0, 0.98, 0.99, 1.0, "OK", 5.0)
-BBR = AloneMeasured(100.0, 8.0, 0.98, 0.98, 1.0, "OK", 250.0)
+GOOD = AloneMeasured(2.0, 5.0, 0.0, 0.98, 0.99)
+BBR = AloneMeasured(100.0, 250.0, 8.0, 0.98, 0.98)
 SHARES = {"bbr_fca": 1.1, "bbr": 2.0, "bbr3": 1.6, "copa": 1.0}
 
 
-def world(seeds=1) -> Measurements:
-    m = Measurements({})
+def world(seeds=1) -> Results[Any, Any]:
+    m: Results[Any, Any] = Results({})
     for cc in C1_VERSIONS.values():
         for spread in C1_SPREADS:
-            m.alone[Alone(cc, 128, DEEP_BDP, spread)] = [BBR] * seeds
+            m.measured[Alone(cc, 128, DEEP_BDP, spread)] = [BBR] * seeds
     for cc, n, buffer in product(ALONE_CCS, FLOW_COUNTS, C2_BUFFERS_BDP):
-        m.alone[Alone(cc, n, buffer)] = [GOOD if cc == "l3dr" else BBR] * seeds
+        m.measured[Alone(cc, n, buffer)] = [GOOD if cc == "l3dr" else BBR] * seeds
     for rtt, n, buffer in product(INTERVAL_RTTS, INTERVAL_FLOWS, INTERVAL_BUFFERS_BDP):
-        m.intervals[Interval(rtt, n, buffer)] = [
+        m.measured[Interval(rtt, n, buffer)] = [
             [IntervalMeasured(t, 0.06, 3 * rate_pkts_per_s(t, 0.06)) for t in (2.0, 4.0)]
         ] * seeds
     for cc, mix, buffer in product(RIVALS, MIXES, BUFFERS_BDP):
-        m.mixed[Mixed(cc, mix, buffer)] = [MixedMeasured(SHARES[cc], 50.0, "OK")] * seeds
+        m.measured[Mixed(cc, mix, buffer)] = [SHARES[cc]] * seeds
     return m
 
 
-def shown(m: Measurements) -> dict[str, bool]:
+def shown(m: Results[Any, Any]) -> dict[str, bool]:
     return {finding.id: finding.shown for finding in check_findings(m)}
 
 
@@ -75,10 +74,10 @@ def test_shown_when_it_is_as_the_report_says():
 
 def test_other_start_times_and_versions_do_not_decide_c1():
     m = world(seeds=2)
-    short = replace(BBR, queue_delay_p95_ms=199)
+    short = BBR._replace(queue_delay_p95_ms=199)
     for spread in C1_SPREADS:
-        m.alone[Alone("bbr_4_15", 128, DEEP_BDP, spread)] = [short, short]
-    m.alone[Alone("bbr", 128, DEEP_BDP, "0s")] = [BBR, short]
+        m.measured[Alone("bbr_4_15", 128, DEEP_BDP, spread)] = [short, short]
+    m.measured[Alone("bbr", 128, DEEP_BDP, "0s")] = [BBR, short]
     c1 = check_findings(m)[0]
     assert (c1.outcome, c1.count) == (Outcome.SHOWN, "4 of 4")
     reported = {each.conditions: each for each in c1.variations}
@@ -91,7 +90,7 @@ def test_other_start_times_and_versions_do_not_decide_c1():
 def test_a_short_queue_with_the_estimated_start_times_is_not_c1():
     m = world()
     for spread in ESTIMATED_SPREADS:
-        m.alone[Alone("bbr", 128, DEEP_BDP, spread)] = [replace(BBR, queue_delay_p95_ms=199)]
+        m.measured[Alone("bbr", 128, DEEP_BDP, spread)] = [BBR._replace(queue_delay_p95_ms=199)]
     assert shown(m) == {"C1": False, "C2": True, "C3": True, "C4": True, "C5": False}
 
 
@@ -107,30 +106,31 @@ def test_a_short_queue_with_the_estimated_start_times_is_not_c1():
 )
 def test_what_l3dr_must_not_do(flows, buffer, values):
     m = world()
-    m.alone[Alone("l3dr", flows, buffer)] = [replace(GOOD, **values)]
+    m.measured[Alone("l3dr", flows, buffer)] = [GOOD._replace(**values)]
     assert not shown(m)["C2"]
 
 
 def test_few_flows_are_not_part_of_c2():
     m = world()
     for n in (1, 2, 4, 8):
-        m.alone[Alone("l3dr", n, 1.0)] = [AloneMeasured(999.0, 50.0, 0.1, 0.1, 99.0, "OK", 999.0)]
+        m.measured[Alone("l3dr", n, 1.0)] = [AloneMeasured(999.0, 999.0, 50.0, 0.1, 0.1)]
     assert shown(m)["C2"]
 
 
 def test_a_drop_rate_of_0_cannot_be_undercut():
     m = world()
-    m.alone[Alone("bbr", 16, 10.0)] = [replace(BBR, drop_pct=0.0)]
+    m.measured[Alone("bbr", 16, 10.0)] = [BBR._replace(drop_pct=0.0)]
     assert shown(m)["C2"]
-    m.alone[Alone("l3dr", 16, 10.0)] = [replace(GOOD, drop_pct=0.001)]
+    m.measured[Alone("l3dr", 16, 10.0)] = [GOOD._replace(drop_pct=0.001)]
     assert not shown(m)["C2"]
 
 
 def test_a_model_that_does_not_order_the_flows_is_not_c3():
     m = world()
-    for point, ((slow, fast),) in m.intervals.items():
+    for point in [point for point in m.measured if isinstance(point, Interval)]:
+        ((slow, fast),) = m.measured[point]
         rate = slow.rate_pkts_per_s
-        m.intervals[point] = [[slow, replace(fast, rate_pkts_per_s=rate)]]
+        m.measured[point] = [[slow, fast._replace(rate_pkts_per_s=rate)]]
     assert not shown(m)["C3"]
 
 
@@ -142,7 +142,7 @@ def test_a_model_that_is_off_by_a_factor_can_still_order_them():
 
 def test_no_losses_at_all_are_not_c3():
     m = world()
-    m.intervals = {point: [[]] for point in m.intervals}
+    m.measured |= {point: [[]] for point in m.measured if isinstance(point, Interval)}
     assert not shown(m)["C3"]
 
 
@@ -150,7 +150,7 @@ def test_a_variant_that_is_fairer_is_not_c4():
     m = world()
     for mix in MIXES:
         for buffer in BUFFERS_BDP:
-            m.mixed[Mixed("bbr3", mix, buffer)] = [MixedMeasured(1.0, 50.0, "OK")]
+            m.measured[Mixed("bbr3", mix, buffer)] = [1.0]
     assert not shown(m)["C4"]
 
 
@@ -160,10 +160,7 @@ def test_c4_is_not_about_copa_which_is_not_a_variant_of_bbr():
 
 def test_a_thinned_grid_decides_only_what_it_has_whole():
     m = world()
-    quick = {name for name, _ in quick_scenarios([1])}
-    m.alone = {point: runs for point, runs in m.alone.items() if point.run_name(1) in quick}
-    m.intervals = {point: runs for point, runs in m.intervals.items() if point.run_name(1) in quick}
-    m.mixed = {point: runs for point, runs in m.mixed.items() if point.run_name(1) in quick}
+    m = Results({point: runs for point, runs in m.measured.items() if point in PAPER.quick_points})
     outcomes = {found.id: found.outcome for found in check_findings(m)}
     assert outcomes == {
         "C1": Outcome.SHOWN,
@@ -172,7 +169,7 @@ def test_a_thinned_grid_decides_only_what_it_has_whole():
         "C4": Outcome.NOT_DECIDED,
         "C5": Outcome.NOT_SHOWN,
     }
-    m.alone[Alone("l3dr", 16, 1.0)] = [replace(GOOD, drop_pct=9.0)]
+    m.measured[Alone("l3dr", 16, 1.0)] = [GOOD._replace(drop_pct=9.0)]
     assert check_findings(m)[1].outcome is Outcome.NOT_SHOWN
 
 
@@ -183,13 +180,12 @@ def test_too_much_and_too_little_are_equally_unfair():
 
 
 def test_run_names_are_unique():
-    runs = scenarios([1, 2])
+    runs = PAPER.scenarios([1, 2])
     assert len(runs) == len({name for name, _ in runs})
 
 
 def test_loss_interval_of_a_cubic_flow():
-    scenario = Interval("40ms", 1, 1.0).scenario(1).replace(time="60s")
-    run = dumbbell.run(scenario)
+    run = dumbbell.run(scenario(Interval("40ms", 1, 1.0), 1).replace(time="60s"))
     (rows,) = rows_by_flow(run)
     starts_s = loss_starts_s(rows)
     flow = run.summary["flows"][0]
@@ -200,6 +196,21 @@ def test_loss_interval_of_a_cubic_flow():
     assert 0.04 < flow.rtt_s < 0.09
     # The link's packet rate; samples that end inside a packet leave half a percent.
     assert flow.rate_pkts_per_s == pytest.approx(50e6 / (8 * 1514), rel=0.005)
+
+
+def test_measures_a_run_alone_and_a_run_against_cubic():
+    alone = Alone("bbr", 2, 1.0)
+    run = dumbbell.run(scenario(alone, 1).replace(time="62s", rate="10mbit"))
+    measured = measure(alone, run)
+    assert isinstance(measured, AloneMeasured)
+    assert 0 < measured.queue_delay_ms < measured.queue_delay_p95_ms <= 41
+    link = run.summary["bottleneck"]
+    assert measured.drop_pct == pytest.approx(100 * link["dropped_pkts"] / link["offered_pkts"])
+    assert 0.5 <= measured.jain <= 1
+    mixed = Mixed("bbr", (1, 4), 1.0)
+    run = dumbbell.run(scenario(mixed, 1).replace(time="4s"))
+    rates = [flow["goodput_bps"] for flow in run.summary["flows"]]
+    assert measure(mixed, run) == pytest.approx(rates[0] / np.mean(rates))
 
 
 def test_delays_of_devices_are_buffer_over_capacity():

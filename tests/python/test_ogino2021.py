@@ -7,18 +7,23 @@ from dataclasses import replace
 
 import pytest
 
+import dumbbell
 from dumbbell.papers import PAPERS, ogino2021
 from dumbbell.papers.finding import Check, Finding, Outcome
-from dumbbell.papers.ogino2021.findings import check_findings
-from dumbbell.papers.ogino2021.in_flight import Counts
-from dumbbell.papers.ogino2021.measurements import Kind, Measured, Measurements
-from dumbbell.papers.ogino2021.points import (
+from dumbbell.papers.inflight_counts import Counts
+from dumbbell.papers.ogino2021 import (
     BUFFERS_BDP,
     FLOWS,
     QUICK_BUFFERS_BDP,
     RIVALS,
+    Kind,
+    Measured,
     Point,
+    check_findings,
+    measure,
+    scenario,
 )
+from dumbbell.papers.results import Results
 from dumbbell.statistics import mean_interval
 
 ARTEFACT = Counts(100, 20, 0.3, 0.01, mean_interval([30, 32, 28]))
@@ -26,8 +31,8 @@ World = dict[Point, list[Measured]]
 
 
 def measured(copa: float, rival: float, rtt_ms: float, default: float) -> Measured:
-    kinds = [Kind(mbps, rtt_ms, rtt_ms, 10 * mbps, 0, 0.0) for mbps in (copa, rival)]
-    return Measured(kinds[0], kinds[1], default, "OK", ARTEFACT)
+    kinds = [Kind(mbps, rtt_ms, 10 * mbps) for mbps in (copa, rival)]
+    return Measured(kinds[0], kinds[1], default, ARTEFACT)
 
 
 def as_the_paper_says() -> World:
@@ -48,11 +53,11 @@ def as_the_paper_says() -> World:
         )
     at_32, at_64 = world["cubic", 1, 32.0], world["cubic", 1, 64.0]
     world["cubic", 1, 32.0] = replace(
-        at_32, copa=kind(at_32.copa, throughput_mbps=8), rival=kind(at_32.rival, rto_count=3)
+        at_32, copa=kind(at_32.copa, mbps=8), rival=kind(at_32.rival, rtos=3)
     )
-    world["cubic", 1, 64.0] = replace(at_64, rival=kind(at_64.rival, rwnd_limited_share=0.6))
+    world["cubic", 1, 64.0] = replace(at_64, rival=kind(at_64.rival, rwnd_limited=0.6))
     worst = world["cubic", 1, 1.0]
-    world["cubic", 1, 1.0] = replace(worst, copa=kind(worst.copa, retransmitted_pkts=900))
+    world["cubic", 1, 1.0] = replace(worst, copa=kind(worst.copa, resent_pkts=900))
     return {Point(*key): [value] for key, value in world.items()}
 
 
@@ -61,10 +66,7 @@ def kind(of: Kind, **values) -> Kind:
 
 
 def check(world: World) -> dict[str, Finding]:
-    m = Measurements({})
-    m.measured = world
-    m.runs = {point: [] for point in world}
-    return {finding.id: finding for finding in check_findings(m)}
+    return {finding.id: finding for finding in check_findings(Results(world))}
 
 
 def test_shown_when_it_is_as_the_paper_says():
@@ -102,40 +104,40 @@ WITHIN_NOISE = mean_interval([30, -32, 20])
 @pytest.mark.parametrize(
     ("finding", "clause", "pair", "buffers", "change"),
     [
-        ("A1", 0, ("cubic", 1), [0.5], copa(throughput_mbps=22.9)),
+        ("A1", 0, ("cubic", 1), [0.5], copa(mbps=22.9)),
         ("A1", 1, ("cubic", 1), [0.5], copa(outstanding_pkts=229)),
-        ("A1", 2, ("cubic", 1), BUFFERS_BDP, copa(rtt_mean_ms=100)),
-        ("A1", 3, ("cubic", 1), [4.0], copa(rtt_mean_ms=47)),
+        ("A1", 2, ("cubic", 1), BUFFERS_BDP, copa(rtt_ms=100)),
+        ("A1", 3, ("cubic", 1), [4.0], copa(rtt_ms=47)),
         ("A1", 4, ("cubic", 1), [64.0], run(default_share=0.61)),
-        ("A2", 0, ("cubic", 1), [0.5, 1, 2, 4, 8], rival(throughput_mbps=60)),
-        ("A2", 1, ("cubic", 1), [1, 2, 4, 8, 16, 32, 64], copa(rtt_mean_ms=50)),
+        ("A2", 0, ("cubic", 1), [0.5, 1, 2, 4, 8], rival(mbps=60)),
+        ("A2", 1, ("cubic", 1), [1, 2, 4, 8, 16, 32, 64], copa(rtt_ms=50)),
         ("A2", 2, ("cubic", 1), [64.0], swapped),
         ("A2", 3, ("cubic", 1), [64.0], rival(outstanding_pkts=1.0)),
         ("A2", 4, ("cubic", 1), [8.0], run(default_share=0.5)),
         ("A3", 0, ("cubic", 4), [2.0], swapped),
-        ("A3", 1, ("cubic", 4), BUFFERS_BDP[3:], rival(throughput_mbps=1)),
-        ("A3", 2, ("cubic", 4), [64.0], copa(throughput_mbps=99)),
-        ("A4", 0, ("cubic", 1), [32.0], copa(throughput_mbps=13)),
-        ("A4", 0, ("cubic", 1), [4.0], rival(throughput_mbps=10)),
-        ("A4", 1, ("cubic", 1), [32.0], rival(rto_count=0)),
-        ("A4", 1, ("cubic", 1), [32.0], rival(rto_count=float("nan"))),
-        ("A4", 2, ("cubic", 1), [64.0], rival(rwnd_limited_share=0)),
-        ("A4", 3, ("cubic", 1), [16.0], rival(rwnd_limited_share=0.1)),
+        ("A3", 1, ("cubic", 4), BUFFERS_BDP[3:], rival(mbps=1)),
+        ("A3", 2, ("cubic", 4), [64.0], copa(mbps=99)),
+        ("A4", 0, ("cubic", 1), [32.0], copa(mbps=13)),
+        ("A4", 0, ("cubic", 1), [4.0], rival(mbps=10)),
+        ("A4", 1, ("cubic", 1), [32.0], rival(rtos=0)),
+        ("A4", 1, ("cubic", 1), [32.0], rival(rtos=float("nan"))),
+        ("A4", 2, ("cubic", 1), [64.0], rival(rwnd_limited=0)),
+        ("A4", 3, ("cubic", 1), [16.0], rival(rwnd_limited=0.1)),
         ("A5", 0, ("cubic", 1), [1.0], counts(difference_pkts=WITHIN_NOISE)),
         ("A5", 1, ("cubic", 1), [1.0], counts(excess_quiet=0.16)),
-        ("A6", 0, ("bbr", 1), [1.0], copa(throughput_mbps=38)),
+        ("A6", 0, ("bbr", 1), [1.0], copa(mbps=38)),
         ("A6", 1, ("bbr", 1), [2.0], copa(outstanding_pkts=380)),
-        ("A6", 2, ("bbr", 1), [2.0], copa(rtt_mean_ms=100)),
-        ("A6", 3, ("bbr", 1), [8.0], copa(rtt_mean_ms=99)),
+        ("A6", 2, ("bbr", 1), [2.0], copa(rtt_ms=100)),
+        ("A6", 3, ("bbr", 1), [8.0], copa(rtt_ms=99)),
         ("A6", 4, ("bbr", 1), [0.5, 1, 2], run(default_share=0.01)),
-        ("A6", 5, ("bbr", 1), [32.0], copa(throughput_mbps=100)),
-        ("A6", 5, ("bbr", 1), [2.0], copa(throughput_mbps=37)),
-        ("A7", 0, ("bbr", 4), [0.5], copa(throughput_mbps=9)),
+        ("A6", 5, ("bbr", 1), [32.0], copa(mbps=100)),
+        ("A6", 5, ("bbr", 1), [2.0], copa(mbps=37)),
+        ("A7", 0, ("bbr", 4), [0.5], copa(mbps=9)),
         ("A7", 1, ("bbr", 4), [2.0], copa(outstanding_pkts=90)),
         ("A7", 2, ("bbr", 4), [16.0], swapped),
-        ("A7", 3, ("bbr", 4), [32.0], copa(throughput_mbps=3.1)),
-        ("A7", 3, ("bbr", 1), [64.0], copa(throughput_mbps=100)),
-        ("A7", 4, ("bbr", 4), BUFFERS_BDP, copa(rtt_mean_ms=70)),
+        ("A7", 3, ("bbr", 4), [32.0], copa(mbps=3.1)),
+        ("A7", 3, ("bbr", 1), [64.0], copa(mbps=100)),
+        ("A7", 4, ("bbr", 4), BUFFERS_BDP, copa(rtt_ms=70)),
         ("A7", 5, ("bbr", 4), BUFFERS_BDP, run(default_share=0.5)),
     ],
 )
@@ -162,7 +164,7 @@ def test_a_cubic_that_is_nowhere_ahead_is_not_a2():
     world = as_the_paper_says()
     for buffer in BUFFERS_BDP:
         point = Point("cubic", 1, buffer)
-        world[point] = [rival(throughput_mbps=0.1 * buffer)(run) for run in world[point]]
+        world[point] = [rival(mbps=0.1 * buffer)(run) for run in world[point]]
     a2 = check(world)["A2"]
     assert a2.checks[4].outcome is Outcome.NOT_SHOWN
     assert a2.checks[4].text.endswith("saw at least unknown")
@@ -232,15 +234,27 @@ def test_a_thinned_grid_can_refute_a_finding():
 def test_runs_are_the_papers():
     scenarios = dict(PAPERS["ogino2021"].scenarios([1]))
     assert len(scenarios) == 32 == len(RIVALS) * len(FLOWS) * len(BUFFERS_BDP)
-    for scenario in scenarios.values():
-        assert (str(scenario.rate), str(scenario.rtt), str(scenario.time)) == (
-            "50mbit",
-            "40ms",
-            "120s",
-        )
-        copa, rival = scenario.groups
+    for each in scenarios.values():
+        assert (str(each.rate), str(each.rtt), str(each.time)) == ("50mbit", "40ms", "120s")
+        copa, rival = each.groups
         assert copa.cc.name == "copa"
         assert copa.flows == rival.flows
-        assert scenario.bdp_bytes == 250_000
+        assert each.bdp_bytes == 250_000
     assert len(PAPERS["ogino2021"].scenarios([1, 2, 3])) == 96
     assert ogino2021.PAPER.name == "ogino2021"
+
+
+def test_measures_a_run():
+    point = Point("cubic", 4, 1.0)
+    run = dumbbell.run(scenario(point, 1).replace(time="4s"))
+    measured = measure(point, run)
+    flows = run.summary["flows"]
+    assert measured.counts is None, "the paper counts packets with one flow of each"
+    assert 4 * measured.total_mbps == pytest.approx(sum(f["goodput_bps"] for f in flows) / 1e6)
+    assert 4 * measured.rival.outstanding_pkts == pytest.approx(
+        sum(f["outstanding_mean_pkts"] for f in flows[4:])
+    )
+    assert measured.copa.resent_pkts == sum(f["retransmitted_pkts"] for f in flows[:4])
+    assert 0 <= measured.default_share < 1, "ccp_copa starts in competitive mode"
+    alone = Point("cubic", 1, 0.5)
+    assert measure(alone, dumbbell.run(scenario(alone, 1).replace(time="4s"))).counts is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from importlib import resources
+from importlib import import_module, resources
 
 import dumbbell.papers as papers_package
 from dumbbell.compare.xval_table import COLUMNS, OVERVIEW_COLUMNS
@@ -43,8 +43,8 @@ def template_texts() -> set[str]:
 
 
 def statements(paper: str) -> set[str]:
-    """Texts of `Finding(id, statement, …, note="…")` in the paper's rules."""
-    module = __import__(f"{papers_package.__name__}.{paper}.findings", fromlist=["_"])
+    """Texts of `Finding(id, statement, …, note="…")` and of the table of rules."""
+    module = import_module(f"{papers_package.__name__}.{paper}")
     found = {statement for _, statement, _ in getattr(module, "RULES", ())}
     for node in ast.walk(ast.parse(inspect.getsource(module))):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding":

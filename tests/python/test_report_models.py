@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import dumbbell
 from dumbbell.models import MODELS
 from dumbbell.papers import PAPERS, Paper, Reproduction
-from dumbbell.papers.coexistence.points import Point
+from dumbbell.papers.coexistence import Point, grid, scenario
 from dumbbell.papers.reproduce import evaluate
 from dumbbell.plots import Curve, Figure, static
 from dumbbell.report.chart import chart
@@ -18,23 +19,23 @@ from dumbbell.report.reproduction_page import render, render_site
 
 
 @pytest.fixture(scope="module")
-def coexistence() -> Paper:
+def coexistence() -> Paper[Any, Any]:
     """The quick runs in five seconds instead of 120."""
-
-    def short(seeds):
-        points = [
-            Point(both, buffer) for both in (False, True) for buffer in (1.0, 2.0, 4.0, 8.0, 18.0)
-        ]
-        return [(p.run_name(s), p.scenario(s).replace(time="5s")) for p in points for s in seeds]
-
-    return replace(PAPERS["coexistence"], quick_scenarios=short)
+    paper = PAPERS["coexistence"]
+    return replace(
+        paper,
+        quick_points=grid((1.0, 2.0, 4.0, 8.0, 18.0)),
+        scenario=lambda point, seed: paper.scenario(point, seed).replace(time="5s"),
+    )
 
 
 @pytest.fixture(scope="module")
 def reproduction(coexistence) -> Reproduction:
-    runs = {name: dumbbell.run(s) for name, s in coexistence.quick_scenarios([1])}
+    placed = coexistence.placed([1], quick=True)
+    runs = {name: dumbbell.run(s) for name, s in coexistence.scenarios([1], quick=True)}
+    measured = {name: coexistence.measure(placed[name][0], run) for name, run in runs.items()}
     engines = [
-        evaluate(coexistence, engine, runs, lambda _share, _what: None)
+        evaluate(coexistence, engine, placed, runs, measured, lambda _share, _what: None)
         for engine in ("simulator", "kernel")
     ]
     return Reproduction(coexistence, (1,), tuple(engines), quick=True)
@@ -53,7 +54,7 @@ def test_models_speak_of_the_paper_s_own_findings(name):
 
 def test_ware_s_model_says_that_bbr_falls_as_the_buffer_grows():
     d2 = next(each for each in PAPERS["coexistence"].model_checks() if each.finding == "D2")
-    share = MODELS["ware"].predict(Point(with_cubic=True, buffer_bdp=1).scenario(1))
+    share = MODELS["ware"].predict(scenario(Point(with_cubic=True, buffer_bdp=1), 1))
     assert d2.checks[0].seen.startswith(f"{share.metric('goodput_bps', 0) / 1e6:.2f} and ")
     assert d2.shown
     assert d2.to_dict()["model"] == MODELS["ware"].label
@@ -77,7 +78,7 @@ def test_a_model_s_curve_waits_to_be_asked_for(reproduction, tmp_path):
     assert "off" not in drawn["BBR"]
     _, svg = static.save(figure, tmp_path)
     assert "model:" not in svg.read_text(), "for print it is left out"
-    expected = MODELS["ware"].predict(Point(with_cubic=True, buffer_bdp=4.0).scenario(1))
+    expected = MODELS["ware"].predict(scenario(Point(with_cubic=True, buffer_bdp=4.0), 1))
     assert models[0].y[2] == pytest.approx(expected.metric("goodput_bps", 0) / 1e6)
 
 

@@ -6,35 +6,34 @@ import json
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from html.parser import HTMLParser
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dumbbell import papers
 from dumbbell.papers import PAPERS, reproduce
-from dumbbell.report import write_site
+from dumbbell.report import write_report, write_site
 
 FIGURES = ["2a", "2b", "3", "4", "5", "6a", "6b", "7", "8", "9", "10", "11", "12"]
 
 
 @pytest.fixture(scope="module")
-def short_paper() -> papers.Paper:
+def short_paper() -> papers.Paper[Any, Any]:
     paper = PAPERS["ogino2021"]
 
-    def scenarios(seeds):
-        return [(name, s.replace(time="2s", sample="20ms")) for name, s in paper.scenarios(seeds)]
-
-    def quick_scenarios(seeds):
-        quick = paper.quick_scenarios(seeds)
-        return [(name, s.replace(time="2s", sample="20ms")) for name, s in quick]
-
-    return replace(paper, scenarios=scenarios, quick_scenarios=quick_scenarios)
+    return replace(
+        paper,
+        scenario=lambda point, seed: paper.scenario(point, seed).replace(time="2s", sample="20ms"),
+    )
 
 
 @pytest.fixture(scope="module")
 def reproduced(short_paper, tmp_path_factory):
     out = tmp_path_factory.mktemp("ogino2021")
-    return reproduce(short_paper, out, seeds=(1,)), out
+    result = reproduce(short_paper, out, seeds=(1,))
+    write_report(result, out / "report.html")
+    return result, out
 
 
 def test_writes_runs_figures_and_report(reproduced):
@@ -109,24 +108,25 @@ def test_report_needs_no_network_and_has_every_figure(reproduced):
 def test_same_seed_same_figures_and_report(short_paper, reproduced, tmp_path):
     result, out = reproduced
     again = reproduce(short_paper, tmp_path, seeds=(1,))
+    write_report(again, tmp_path / "report.html")
     assert again.findings == result.findings
     for name in ("report.html", "findings.json", "figures/figure-2a.svg", "figures/figure-3.png"):
         assert (tmp_path / name).read_bytes() == (out / name).read_bytes(), name
 
 
 def test_check_exits_with_1_when_a_finding_is_not_shown(
-    cli, short_paper: papers.Paper, tmp_path, monkeypatch
+    cli, short_paper: papers.Paper[Any, Any], tmp_path, monkeypatch
 ):
-    monkeypatch.setitem(PAPERS, "ogino2021", short_paper)
+    monkeypatch.setitem(PAPERS, "ogino2021", replace(short_paper, default_seeds=lambda _: 1))
     outcome = cli("reproduce", "ogino2021", "--out", str(tmp_path))
     assert outcome.code == 0
     for text in ("paper says", "we see", "findings shown", "report.html", "CUBIC (Mbit/s)"):
         assert text in outcome.out
 
-    def with_findings(*, shown: bool) -> papers.Paper:
+    def with_findings(*, shown: bool) -> papers.Paper[Any, Any]:
         check = papers.Check("more than 0", "{:.0f}", (0.0,), holds=shown)
         finding = papers.Finding("A1", "something", ((check,),))
-        return replace(short_paper, findings=lambda _runs: [finding])
+        return replace(short_paper, default_seeds=lambda _: 1, findings=lambda _results: [finding])
 
     monkeypatch.setitem(PAPERS, "ogino2021", with_findings(shown=False))
     outcome = cli("reproduce", "ogino2021", "--check", "--out", str(tmp_path))
@@ -151,8 +151,9 @@ def test_seeds_give_means_with_ranges(short_paper, tmp_path):
 
 def test_quick_runs_fewer_points_of_the_same_and_says_which_are_missing(short_paper, tmp_path):
     result = reproduce(short_paper, tmp_path, quick=True)
+    write_report(result, tmp_path / "report.html")
     whole = dict(PAPERS["ogino2021"].scenarios([1]))
-    quick = dict(PAPERS["ogino2021"].quick_scenarios([1]))
+    quick = dict(PAPERS["ogino2021"].scenarios([1], quick=True))
     assert set(result.runs) == set(quick) < set(whole)
     assert all(scenario == whole[name] for name, scenario in quick.items())
     assert [finding.id for finding in result.findings] == [f"A{i}" for i in range(1, 8)]
@@ -200,7 +201,7 @@ def test_the_kernel_is_beside_the_simulator(
 
 
 def test_bbr_on_the_kernel_is_the_papers_bbr():
-    for _, scenario in PAPERS["ogino2021"].quick_scenarios([1]):
+    for _, scenario in PAPERS["ogino2021"].scenarios([1], quick=True):
         rival = scenario.groups[1].cc
         assert not rival.is_kernels_own
         assert (rival.params != {}) == (rival.name == "bbr")
@@ -238,7 +239,7 @@ def test_capture_draws_the_figures_over_time_from_captures_too(
     }
     captured = {path.parent.name for path in (out / "runs").glob("*/capture.pcapng")}
     assert captured == {
-        name for name, _ in short_paper.quick_scenarios([1]) if "cubic-n4" not in name
+        name for name, _ in short_paper.scenarios([1], quick=True) if "cubic-n4" not in name
     }
     assert list((out / "runs").glob("*.pcapng")) == []
     text = (out / "report.html").read_text(encoding="utf-8")

@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 import dumbbell
 from dumbbell.papers.finding import Outcome
-from dumbbell.papers.saito2022.figures import causes_table
-from dumbbell.papers.saito2022.findings import check_findings
-from dumbbell.papers.saito2022.measurements import Means, Measured, Measurements, measure, point_of
-from dumbbell.papers.saito2022.points import (
+from dumbbell.papers.results import Results
+from dumbbell.papers.saito2022 import (
     CAUSE_SPREADS,
     ESTIMATED_SPREADS,
     FLOWS,
+    PAPER,
     PAPER_SPREAD,
     SPREADS,
     VARIANTS,
+    Means,
+    Measured,
     Point,
-    quick_scenarios,
-    scenarios,
-)  # fmt: skip
+    causes_table,
+    check_findings,
+    measure,
+    scenario,
+)
 
 FEW_MEANS, MANY_MEANS = Means(41, 206), Means(300, 250)
-FREE = Measured(953, 42, 996, FEW_MEANS, FEW_MEANS, FEW_MEANS, 0.02, 0.0, 0.0, 0.0, "OK")
-LOCKED = Measured(955, 300, 998, MANY_MEANS, None, MANY_MEANS, 0.9, 1.0, 1.0, 1.0, "OK")
+FREE = Measured(953, 42, 996, FEW_MEANS, FEW_MEANS, FEW_MEANS, 0.02, 0.0, 0.0, 0.0)
+LOCKED = Measured(955, 300, 998, MANY_MEANS, None, MANY_MEANS, 0.9, 1.0, 1.0, 1.0)
 
 
-def world(spreads=ESTIMATED_SPREADS, seeds=1) -> Measurements:
-    m = Measurements({})
+def world(spreads=ESTIMATED_SPREADS, seeds=1) -> Results[Any, Any]:
+    m: Results[Any, Any] = Results({})
     for spread in spreads:
         for n in FLOWS:
             m.measured[Point(n, spread)] = [LOCKED if n >= 64 else FREE] * seeds
@@ -101,22 +105,21 @@ def test_both_ends_of_the_estimated_start_times_decide():
 
 
 def test_runs_lie_where_their_names_say():
-    runs = scenarios([1, 2])
+    runs = PAPER.scenarios([1, 2])
     assert len(runs) == len({name for name, _ in runs}) == 2 * (20 + 24)
-    assert [s.groups[0].flows for _, s in quick_scenarios([1])] == 2 * list(FLOWS)
+    assert [name for name, _ in runs] == [scenario.name for _, scenario in runs]
+    assert [s.groups[0].flows for _, s in PAPER.scenarios([1], quick=True)] == 2 * list(FLOWS)
     for variant, cc in VARIANTS.items():
-        assert str(Point(64, "1s", variant).scenario(1).groups[0].cc) == cc
+        assert str(scenario(Point(64, "1s", variant), 1).groups[0].cc) == cc
 
 
 def test_measures_a_run():
     point = Point(16, PAPER_SPREAD)
-    scenario = point.scenario(1).replace(time="4s", rate="100mbit")
-    run = dumbbell.run(scenario)
-    assert point_of(run) == point
-    measured = measure(run)
+    run = dumbbell.run(scenario(point, 1).replace(time="4s", rate="100mbit"))
+    measured = measure(point, run)
     assert 80 < measured.total_mbps < 96
-    assert 40 < measured.rtt_mean_ms < 400
     assert measured.total_mbps < measured.link_mbps < 100
+    assert 40 < measured.rtt_mean_ms < 400
     assert 0 < measured.competitive_share <= 1, "ccp_copa starts in competitive mode"
     assert measured.competitive is not None
     parts = [part.rtt_ms for part in (measured.competitive, measured.default) if part is not None]

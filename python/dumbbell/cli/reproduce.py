@@ -6,7 +6,7 @@ import json as json_module
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -19,7 +19,7 @@ from dumbbell.cli.console import note, note_cache, out, print_json, progress_bar
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.papers import PAPERS, EngineResult, Finding, Outcome, Paper, Reproduction, reproduce
 from dumbbell.papers.reproduce import RUNS
-from dumbbell.report import write_site
+from dumbbell.report import write_report, write_site
 from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, default_workers
 from dumbbell.runs import Cache, Progress, SweepInterrupted
@@ -42,8 +42,8 @@ def reproduce_command(
     seeds: Annotated[
         int | None,
         typer.Option(
-            help="Run each scenario with this many seeds; as many as the paper's page says when "
-            "left out, 1 with --quick."
+            help="Run each scenario with this many seeds. By default ten where a finding depends "
+            "on a single run, one where it depends on many; one with --quick."
         ),
     ] = None,
     check: Annotated[
@@ -80,7 +80,7 @@ def reproduce_command(
     """Repeat the papers' experiments: tables, figures, and the findings one by one."""
     chosen = chosen_papers(papers, capture=capture)
     if seeds is not None and seeds < 1:
-        raise ScenarioError(f"seeds is {seeds}; say 1 or more")
+        raise ScenarioError(f"`--seeds` must be 1 or more, not {seeds}")
     how = How(seeds, engine, quick, capture, jobs, Cache() if cache else None)
     for paper in chosen:
         check_engine(engine, *(scenario for _, scenario in paper.scenarios([1])))
@@ -107,7 +107,7 @@ def reproduce_command(
     return 1 if check and not all(result.holds for result in results) else 0
 
 
-def chosen_papers(names: Sequence[str] | None, *, capture: bool) -> list[Paper]:
+def chosen_papers(names: Sequence[str] | None, *, capture: bool) -> list[Paper[Any, Any]]:
     """Return the papers by these names; all when there are none."""
     for name in names or ():
         if name not in PAPERS:
@@ -140,21 +140,22 @@ class How:
         words += ["--seeds", str(self.seeds)] if self.seeds else []
         return " ".join(words)
 
-    def captures(self, paper: Paper) -> bool:
+    def captures(self, paper: Paper[Any, Any]) -> bool:
         """Whether runs of a paper are captured."""
         return self.capture and paper.from_captures is not None
 
-    def seeds_of(self, paper: Paper) -> Sequence[int]:
-        """Return the seeds of a paper's scenarios."""
-        return range(1, 1 + (self.seeds or (1 if self.quick else paper.default_seeds)))
+    @property
+    def seeds_of(self) -> Sequence[int] | None:
+        """The seeds of every scenario; None for each paper's own."""
+        return range(1, 1 + self.seeds) if self.seeds else None
 
 
-def real_time_note(papers: Sequence[Paper], how: How) -> str:
+def real_time_note(papers: Sequence[Paper[Any, Any]], how: How) -> str:
     """Say how long the kernel's runs will take: real time, and a second or two each to set up."""
     times_s = [
         scenario.time.seconds
         for paper in papers
-        for _, scenario in paper.scenarios_of(how.seeds_of(paper), quick=how.quick)
+        for _, scenario in paper.scenarios(how.seeds_of, quick=how.quick)
     ]
     at_a_time = how.jobs or default_workers(KERNEL)
     minutes = (sum(times_s) + 2 * len(times_s)) / at_a_time / 60
@@ -166,7 +167,7 @@ def real_time_note(papers: Sequence[Paper], how: How) -> str:
     )
 
 
-def reproduce_paper(paper: Paper, directory: Path, how: How) -> Reproduction:
+def reproduce_paper(paper: Paper[Any, Any], directory: Path, how: How) -> Reproduction:
     """Reproduce a paper with a progress bar."""
     # Real time dwarfs everything else.
     simulated, runs = (RUNS_SHARE, RUNS_SHARE) if how.engine == SIMULATOR else KERNEL_SHARES
@@ -186,25 +187,28 @@ def reproduce_paper(paper: Paper, directory: Path, how: How) -> Reproduction:
 
         with tidying(captured_directories(paper, directory, how)):
             try:
-                return reproduce(
-                    paper, directory, seeds=how.seeds_of(paper), engine=how.engine, quick=how.quick,
+                result = reproduce(
+                    paper, directory, seeds=how.seeds_of, engine=how.engine, quick=how.quick,
                     capture=how.captures(paper), jobs=how.jobs, cache=how.cache,
                     on_progress=show, on_stage=stage,
                 )  # fmt: skip
+                stage(0.9, "writing the report")
+                write_report(result, directory / "report.html")
             except SweepInterrupted as interrupt:
                 where = f", kept in {directory}" if interrupt.finished else ""
                 raise KeyboardInterrupt(f"{interrupt}{where}") from None
+    return result
 
 
-def captured_directories(paper: Paper, directory: Path, how: How) -> list[Path]:
+def captured_directories(paper: Paper[Any, Any], directory: Path, how: How) -> list[Path]:
     """Return the directories of the runs that are captured."""
     if not how.captures(paper):
         return []
     return [
         directory / RUNS[engine] / name
         for engine in dict.fromkeys((SIMULATOR, how.engine))
-        for name, _ in paper.scenarios_of(how.seeds_of(paper), quick=how.quick)
-        if paper.wants_capture(name)
+        for name, (point, _) in paper.placed(how.seeds_of, quick=how.quick).items()
+        if paper.wants_capture(point)
     ]
 
 

@@ -1,12 +1,14 @@
 """The papers whose experiments `dumbbell reproduce` repeats."""
 
+from typing import Any
+
 from dumbbell.papers import coexistence, kakenhi2024, ogino2021, saito2022
 from dumbbell.papers.finding import Check, Finding, Outcome
 from dumbbell.papers.paper import FromCaptures, Paper, ResultTable
 from dumbbell.papers.reproduce import EngineResult, Reproduction, reproduce
 
 #: Every paper by its name on the command line.
-PAPERS: dict[str, Paper] = {
+PAPERS: dict[str, Paper[Any, Any]] = {
     paper.name: paper
     for paper in (ogino2021.PAPER, saito2022.PAPER, kakenhi2024.PAPER, coexistence.PAPER)
 }

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from dumbbell.papers.finding import Check, CheckSummary, Finding, evaluate, summarize
+from dumbbell.papers.results import Results
 from dumbbell.plots import Figure
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 
 __all__ = ["FromCaptures", "ModelCheck", "Paper", "ResultTable"]
+
+#: Where a run lies in a paper's experiment, and what is measured of it.
+P = TypeVar("P")
+M = TypeVar("M")
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ class ModelCheck:
 
 
 @dataclass(frozen=True)
-class Paper:
+class Paper(Generic[P, M]):
     """A paper's experiment, and what to make of its runs.
 
     Attributes
@@ -100,21 +105,28 @@ class Paper:
         The set-up in words: (what, value).
     departures
         Where the reproduction is a reconstruction, and why.
-    scenarios
-        From the seeds to the scenario of each run, by the name it is saved under.
-    quick_scenarios
-        Those of them without which a finding could not be checked at all.
+    points
+        Where the runs lie, in the order of the paper.
+    quick_points
+        Those of them that `--quick` keeps.
     quick_note
-        What the quick ones leave out, and what that does to the findings.
+        What the quick ones leave out.
+    run_name
+        From a point to the name its runs are saved under, without the seed.
+    scenario
+        From a point and a seed to what is run.
+    measure
+        What is measured of a run.
     findings, tables, figures
-        From the runs by those names to what the paper shows.
+        From what was measured to what the paper shows.
     default_seeds
-        How many seeds each scenario runs with when nobody says.
+        How many seeds the runs at a point have by default: ten where a finding depends on a single
+        run, one where it depends on many or on none.
     wants_capture
-        Whether the run of a name is in what `from_captures` draws.
+        Whether the run at a point is in what `from_captures` draws.
     from_captures
-        From the runs by those names, of which some have captures, to what these show; None if
-        nothing is drawn from captures.
+        From runs, of which some have captures, to what these show; None if nothing is drawn from
+        captures.
     model_checks
         What models predict about findings.
     """
@@ -124,17 +136,43 @@ class Paper:
     authors: str
     setup: tuple[tuple[str, str], ...]
     departures: tuple[str, ...]
-    scenarios: Callable[[Sequence[int]], list[tuple[str, Scenario]]]
-    quick_scenarios: Callable[[Sequence[int]], list[tuple[str, Scenario]]]
+    points: tuple[P, ...]
+    quick_points: tuple[P, ...]
     quick_note: str
-    findings: Callable[[Mapping[str, Run]], list[Finding]]
-    tables: Callable[[Mapping[str, Run]], list[ResultTable]]
-    figures: Callable[[Mapping[str, Run]], list[Figure]]
-    default_seeds: int = 1
-    wants_capture: Callable[[str], bool] = lambda _name: False
-    from_captures: Callable[[Mapping[str, Run]], FromCaptures] | None = None
+    run_name: Callable[[P], str]
+    scenario: Callable[[P, int], Scenario]
+    measure: Callable[[P, Run], M]
+    findings: Callable[[Results[P, M]], list[Finding]]
+    tables: Callable[[Results[P, M]], list[ResultTable]]
+    figures: Callable[[Results[P, M]], list[Figure]]
+    default_seeds: Callable[[P], int] = lambda _point: 10
+    wants_capture: Callable[[P], bool] = lambda _point: False
+    from_captures: Callable[[Results[P, M]], FromCaptures] | None = None
     model_checks: Callable[[], tuple[ModelCheck, ...]] = tuple
 
-    def scenarios_of(self, seeds: Sequence[int], *, quick: bool) -> list[tuple[str, Scenario]]:
-        """Return every run's name and scenario, or the quick ones'."""
-        return (self.quick_scenarios if quick else self.scenarios)(seeds)
+    def placed(
+        self, seeds: Sequence[int] | None = None, *, quick: bool = False
+    ) -> dict[str, tuple[P, int]]:
+        """Return the point and seed of each run, by the name it is saved under.
+
+        Parameters
+        ----------
+        seeds
+            Of every point; None for 1 to `default_seeds`, with `quick` for 1.
+        quick
+            Only the quick points.
+        """
+        return {
+            f"{self.run_name(point)}-seed{seed}": (point, seed)
+            for point in (self.quick_points if quick else self.points)
+            for seed in seeds or range(1, 1 + (1 if quick else self.default_seeds(point)))
+        }
+
+    def scenarios(
+        self, seeds: Sequence[int] | None = None, *, quick: bool = False
+    ) -> list[tuple[str, Scenario]]:
+        """Return every run's name and scenario; the parameters are those of `placed`."""
+        return [
+            (name, self.scenario(point, seed).replace(name=name))
+            for name, (point, seed) in self.placed(seeds, quick=quick).items()
+        ]

@@ -1,4 +1,4 @@
-"""Repeat a paper's experiment: run, check the findings, draw the figures, write the report."""
+"""Repeat a paper's experiment: run, measure, check the findings, draw the figures."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.papers.finding import Finding, Outcome
 from dumbbell.papers.paper import Paper, ResultTable
+from dumbbell.papers.results import Results
 from dumbbell.plots import Figure, static
-from dumbbell.report import write_report
 from dumbbell.run import SCHEMA_VERSION, Run
 from dumbbell.run.capture import Capture, capture_beside
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
@@ -35,12 +35,15 @@ class EngineResult:
         Which.
     runs
         By the name they are saved under.
+    results
+        What was measured of them, by point and seed.
     findings, tables, figures
         What the runs show.
     """
 
     engine: str
     runs: Mapping[str, Run]
+    results: Results[Any, Any]
     findings: tuple[Finding, ...]
     tables: tuple[ResultTable, ...]
     figures: tuple[Figure, ...]
@@ -86,7 +89,7 @@ class Reproduction:
     paper
         Which.
     seeds
-        Each scenario ran once per seed.
+        Of every scenario; None if each point has its own number of them by default.
     results
         The simulator's, and the kernel's if it ran too.
     quick
@@ -95,11 +98,16 @@ class Reproduction:
         Whether the figures over time were drawn from captures too.
     """
 
-    paper: Paper
-    seeds: tuple[int, ...]
+    paper: Paper[Any, Any]
+    seeds: tuple[int, ...] | None
     results: tuple[EngineResult, ...]
     quick: bool = False
     has_captures: bool = False
+
+    @property
+    def seeds_run(self) -> tuple[int, ...]:
+        """Every seed that a scenario ran with."""
+        return tuple(sorted({int(name.rpartition("-seed")[2]) for name in self.runs}))
 
     @property
     def runs(self) -> Mapping[str, Run]:
@@ -155,8 +163,7 @@ class Reproduction:
         words += ["--engine", KERNEL] if self.kernel is not None else []
         words += ["--quick"] if self.quick else []
         words += ["--capture"] if self.has_captures else []
-        usual = 1 if self.quick else self.paper.default_seeds
-        words += ["--seeds", str(len(self.seeds))] if len(self.seeds) != usual else []
+        words += ["--seeds", str(len(self.seeds))] if self.seeds else []
         return " ".join(words)
 
     def to_dict(self) -> dict[str, Any]:
@@ -175,7 +182,7 @@ class Reproduction:
             "paper": self.paper.name,
             "engine": SIMULATOR if kernel is None else KERNEL,
             "engine_version": ENGINE_VERSION,
-            "seeds": list(self.seeds),
+            "seeds": list(self.seeds_run),
             "quick": self.quick,
             "capture": self.has_captures,
             "missing": self.missing,
@@ -194,10 +201,10 @@ def run_digest(run: Run) -> dict[str, Any]:
 
 
 def reproduce(
-    paper: Paper,
+    paper: Paper[Any, Any],
     out: Path,
     *,
-    seeds: Sequence[int] = (1,),
+    seeds: Sequence[int] | None = None,
     engine: str = SIMULATOR,
     quick: bool = False,
     capture: bool = False,
@@ -213,11 +220,11 @@ def reproduce(
     paper
         Which.
     out
-        Directory for `runs/`, `figures/`, `report.html` and `findings.json`.
+        Directory for `runs/`, `figures/` and `findings.json`.
     seeds
-        Run each scenario once per seed.
+        Run each scenario once per seed; None for as many as the paper's points have by default.
     engine
-        ``kernel`` runs it there too, beside the simulator.
+        ``kernel`` runs it there too, next to the simulator.
     quick
         Run only the points without which a finding could not be checked.
     capture
@@ -228,9 +235,9 @@ def reproduce(
     cache
         Where the simulator's runs are found and kept; those on the kernel are measured each time.
     on_progress
-        Told how far the runs are, and in which engine.
+        Called with the progress of the runs, and the engine.
     on_stage
-        Told the share of the work after the runs that is done, and what is done next.
+        Called with the finished share of the work after the runs, and the next step.
 
     Returns
     -------
@@ -242,21 +249,25 @@ def reproduce(
     SweepInterrupted
         Ctrl-C; finished runs are in `out`.
     """
-    scenarios = paper.scenarios_of(seeds, quick=quick)
+    placed = paper.placed(seeds, quick=quick)
+    scenarios = paper.scenarios(seeds, quick=quick)
     check_engine(engine, *(scenario for _, scenario in scenarios))
-    tell = on_stage or (lambda _share, _what: None)
-    runs = {}
+    report_stage = on_stage or (lambda _share, _what: None)
+    results = []
     for each in dict.fromkeys((SIMULATOR, engine)):
+        measured: dict[str, Any] = {}
 
-        def keep(name: str, run: Run, each: str = each) -> Run:
-            # Saved and read back when needed: 32 runs' tables are more than a small machine has.
+        def keep(name: str, run: Run, each: str = each, measured: dict[str, Any] = measured) -> Run:
+            # Measured while its tables are at hand; saved, and read back when needed: the tables of
+            # 32 runs are more than a small machine can hold.
+            measured[name] = paper.measure(placed[name][0], run)
             directory = run.save(out / RUNS[each] / name)
             if run.capture is not None:
                 run.capture.unlink()  # the directory has it now
             return Run.load(directory)
 
         def capture_at(name: str, each: str = each) -> Capture | None:
-            if not capture or not paper.wants_capture(name):
+            if not capture or not paper.wants_capture(placed[name][0]):
                 return None
             (out / RUNS[each]).mkdir(parents=True, exist_ok=True)
             return Capture(capture_beside(out / RUNS[each] / name), points=["sender"])
@@ -265,7 +276,7 @@ def reproduce(
             if on_progress is not None:
                 on_progress(progress, each)
 
-        runs[each] = run_all(
+        runs = run_all(
             scenarios,
             engine=each,
             workers=jobs if each == engine else None,
@@ -274,33 +285,43 @@ def reproduce(
             on_finished=keep,
             capture=capture_at,
         )
-    tell(0.0, "checking the findings")
-    results = tuple(evaluate(paper, each, done, tell) for each, done in runs.items())
+        report_stage(0.0, "checking the findings")
+        results.append(evaluate(paper, each, placed, runs, measured, report_stage))
     if capture:
-        results = tuple(with_captures(paper, each, tell) for each in results)
-    result = Reproduction(paper, tuple(seeds), results, quick, capture)
+        results = [with_captures(paper, each, report_stage) for each in results]
+    result = Reproduction(paper, tuple(seeds) if seeds else None, tuple(results), quick, capture)
     figures = [figure for each in results for figure in each.figures]
     for index, figure in enumerate(figures):
-        tell(0.3 + 0.6 * index / len(figures), f"drawing {figure.name}")
+        report_stage(0.3 + 0.6 * index / len(figures), f"drawing {figure.name}")
         static.save(figure, out / "figures")
-    tell(0.9, "writing the report")
-    write_report(result, out / "report.html")
     text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
     (out / "findings.json").write_text(text + "\n", encoding="utf-8")
     return result
 
 
 def evaluate(
-    paper: Paper, engine: str, runs: Mapping[str, Run], tell: Callable[[float, str], None]
+    paper: Paper[Any, Any],
+    engine: str,
+    placed: Mapping[str, tuple[Any, int]],
+    runs: Mapping[str, Run],
+    measured: Mapping[str, Any],
+    report_stage: Callable[[float, str], None],
 ) -> EngineResult:
     """Check the findings, make the tables and draw the figures of one engine's runs."""
-    findings = tuple(paper.findings(runs))
-    tell(0.1, "reading the time series")
-    figures, tables = tuple(paper.figures(runs)), tuple(paper.tables(runs))
+    by_point: dict[Any, list[str]] = {}
+    for name in runs:
+        by_point.setdefault(placed[name][0], []).append(name)
+    results = Results(
+        {point: [measured[name] for name in names] for point, names in by_point.items()},
+        {point: [runs[name] for name in names] for point, names in by_point.items()},
+    )
+    findings = tuple(paper.findings(results))
+    report_stage(0.1, "reading the time series")
+    figures, tables = tuple(paper.figures(results)), tuple(paper.tables(results))
     if engine == KERNEL:
         figures = tuple(on_the_kernel(figure) for figure in figures)
         tables = tuple(replace(grid, title=f"{grid.title}, on the kernel") for grid in tables)
-    return EngineResult(engine, runs, findings, tables, figures)
+    return EngineResult(engine, runs, results, findings, tables, figures)
 
 
 def on_the_kernel(figure: Figure) -> Figure:
@@ -309,13 +330,13 @@ def on_the_kernel(figure: Figure) -> Figure:
 
 
 def with_captures(
-    paper: Paper, result: EngineResult, tell: Callable[[float, str], None]
+    paper: Paper[Any, Any], result: EngineResult, report_stage: Callable[[float, str], None]
 ) -> EngineResult:
     """Add what the captures show: figures beside the engine's own, and notes to findings."""
     if paper.from_captures is None:
         return result
-    tell(0.2, "analysing the captures")
-    shown = paper.from_captures(result.runs)
+    report_stage(0.2, "analysing the captures")
+    shown = paper.from_captures(result.results)
     drawn = [
         on_the_kernel(figure) if result.engine == KERNEL else figure for figure in shown.figures
     ]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -48,7 +48,7 @@ class PaperPage:
         Every congestion control that ran: engine, name, build, parameters that differ.
     """
 
-    paper: Paper
+    paper: Paper[Any, Any]
     results: list[tuple[EngineResult, list[tuple[Figure, Markup]]]]
     findings: list[tuple[Finding, list[tuple[str, Finding]]]]
     verdicts: Counter[str]
@@ -121,7 +121,7 @@ def paper_page(reproduction: Reproduction) -> PaperPage:
         remarks=[remark for result in reproduction.results for remark in remarks(result)],
         run_count=len(runs),
         traffic_s=sum(run.scenario.time.seconds for run in runs),
-        seeds=reproduction.seeds,
+        seeds=reproduction.seeds_run,
         quick=reproduction.quick,
         missing=reproduction.missing,
         command=reproduction.command,

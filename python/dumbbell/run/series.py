@@ -11,9 +11,14 @@ import pyarrow.compute as pc
 
 from dumbbell.run import Run
 
-__all__ = ["flow_series", "share_of_time", "state_labels"]
+__all__ = ["first_flow", "flow_series", "share_of_time", "state_labels"]
 
 FloatArray = npt.NDArray[np.float64]
+
+
+def first_flow(run: Run, group: int) -> int:
+    """Return the number of a group's first flow."""
+    return sum(before.flows for before in run.scenario.groups[:group])
 
 
 def flow_series(run: Run, flow: int, *columns: str) -> tuple[FloatArray, ...]:

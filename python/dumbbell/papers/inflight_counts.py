@@ -6,12 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from dumbbell.run import Run
-from dumbbell.run.series import flow_series
 from dumbbell.statistics import Interval, paired_difference
 
-__all__ = ["Counts", "compare", "compare_counts", "first_flow", "seconds"]
+__all__ = ["COLUMNS", "Counts", "compare_counts"]
+
+FloatArray = npt.NDArray[np.float64]
+
+#: Of the flows' table: tcptrace's count, the kernel's, and packets sent again since the start.
+COLUMNS = ("outstanding_pkts", "inflight_pkts", "retransmitted_pkts")
 
 
 @dataclass(frozen=True)
@@ -36,14 +40,15 @@ class Counts:
     difference_pkts: Interval
 
 
-def compare_counts(runs: Iterable[Run], group: int) -> Counts:
-    """Compare the counts of the first flow of a group, over all runs."""
-    columns = ("outstanding_pkts", "inflight_pkts", "retransmitted_pkts")
-    return compare(seconds(*flow_series(run, first_flow(run, group), *columns)) for run in runs)
+def compare_counts(series: Iterable[tuple[FloatArray, ...]]) -> Counts:
+    """Compare the two counts of several flows.
 
-
-def compare(parts: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Counts:
-    """Compare the counts of several flows, given by seconds."""
+    Parameters
+    ----------
+    series
+        Of each flow the time in s and the columns of `COLUMNS`.
+    """
+    parts = (by_second(*flow) for flow in series)
     lossy, outstanding, inflight = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Counts(
         lossy_seconds=int(np.sum(lossy)),
@@ -54,14 +59,9 @@ def compare(parts: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Count
     )
 
 
-def first_flow(run: Run, group: int) -> int:
-    """Return the number of a group's first flow."""
-    return sum(before.flows for before in run.scenario.groups[:group])
-
-
-def seconds(
-    time_s: np.ndarray, outstanding: np.ndarray, inflight: np.ndarray, retransmitted: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def by_second(
+    time_s: FloatArray, outstanding: FloatArray, inflight: FloatArray, retransmitted: FloatArray
+) -> tuple[npt.NDArray[np.bool_], FloatArray, FloatArray]:
     """Return for each second whether it saw retransmissions, and the mean of either count.
 
     `retransmitted` counts from the start.
@@ -80,7 +80,7 @@ def seconds(
     )
 
 
-def excess(outstanding: np.ndarray, inflight: np.ndarray) -> float:
+def excess(outstanding: FloatArray, inflight: FloatArray) -> float:
     """Return by how much one mean is above the other."""
     below = float(np.sum(inflight))
     return float(np.sum(outstanding)) / below - 1 if below > 0 else 0.0

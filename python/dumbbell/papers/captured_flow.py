@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,8 @@ import pyarrow.compute as pc
 
 from dumbbell.capture_analysis import Analysis, analyze
 from dumbbell.errors import CaptureError
-from dumbbell.papers.ogino2021.in_flight import first_flow
 from dumbbell.run import Run
-from dumbbell.run.series import to_floats
+from dumbbell.run.series import first_flow, to_floats
 
 __all__ = ["CapturedFlow", "read_first_flows"]
 
@@ -48,15 +46,17 @@ class CapturedFlow:
     retransmitted_pkts: FloatArray
 
 
-def read_first_flows(run: Run, path: Path) -> dict[int, CapturedFlow]:
+def read_first_flows(run: Run) -> dict[int, CapturedFlow]:
     """Read the first flow of each group from a run's capture at the senders.
 
     Raises
     ------
     CaptureError
-        A group has no packet in it.
+        There is no capture, or it has no packet of a group.
     """
-    analysis = analyze(path, interval=INTERVAL)
+    if run.capture is None:
+        raise CaptureError("the run has no capture")
+    analysis = analyze(run.capture, interval=INTERVAL)
     start_ns = pc.min(analysis.connections["first_ns"]).as_py()
     flows = {}
     for group in range(len(run.scenario.groups)):
@@ -73,7 +73,7 @@ def first_connection(analysis: Analysis, group: int) -> dict[str, Any]:
     """Return the row of a group's first flow at its sender: that with the lowest port."""
     rows = sent_at(analysis.connections, f"sender-{group}").sort_by("source_port").slice(0, 1)
     if rows.num_rows == 0:
-        raise CaptureError(f"{analysis.path}: has nothing of the senders of group {group}")
+        raise CaptureError(f"{analysis.path}: contains no packets of the senders of group {group}")
     row: dict[str, Any] = rows.to_pylist()[0]
     return row
 
