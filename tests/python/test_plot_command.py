@@ -18,6 +18,7 @@ from dumbbell.plots.figure import Curve, Figure
 from dumbbell.plots.paper_figure import WIDTHS_MM, compose
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.plots.run_figures import draw_series
+from dumbbell.plots.style import style_of
 from dumbbell.plots.sweep_layout import lay_out, log_ticks
 from dumbbell.plots.y_range import y_ranges
 from dumbbell.report.source import load_results
@@ -233,7 +234,21 @@ def test_an_axis_without_numbers_has_names(tmp_path):
     (figure,) = figures.draw(figures.metric("share"))
     assert figure.x_names == ("reno", "cubic", "bbr")
     assert list(figure.curves[0].x) == [0, 1, 2]
-    assert [curve.label for curve in figure.curves[:2]] == ["group 0", "CUBIC"]
+    assert [curve.label for curve in figure.curves[:2]] == ["Reno / CUBIC / BBR", "CUBIC"]
+
+
+def test_a_swept_congestion_control_has_its_name_and_color_in_its_panel():
+    scenario = dumbbell.Scenario(["reno", "cubic"], time="1s")
+    swept = Sweep(scenario, {"0.cc": "reno,bbr", "buffer": "1..4bdp"}).run(cache=False)
+    figures = ResultFigures(swept)
+    drawn = figures.draw(figures.metric("share"), models=[])
+    assert [[curve.label for curve in figure.curves] for figure in drawn] == [
+        ["Reno", "CUBIC"], ["BBR", "CUBIC"],
+    ]  # fmt: skip
+    assert [figure.curves[0].color for figure in drawn] == [
+        style_of("reno").color, style_of("bbr").color,
+    ]  # fmt: skip
+    assert figures.caption.startswith("Reno / BBR + CUBIC, ")
 
 
 def test_one_repetition_has_no_bars():

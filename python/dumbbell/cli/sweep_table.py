@@ -14,8 +14,7 @@ from dumbbell.cli.console import table
 from dumbbell.metrics import METRICS
 from dumbbell.statistics import known, mean_and_interval
 from dumbbell.sweeps import Cell, SweepResult
-from dumbbell.sweeps.design import label_of
-from dumbbell.sweeps.field import field_of
+from dumbbell.sweeps.design import alternatives, label_of, swept_ccs
 from dumbbell.verdict import worst
 
 __all__ = ["sweep_table"]
@@ -119,17 +118,13 @@ def metric_columns(result: SweepResult, names: Sequence[str]) -> list[Column]:
 
 
 def group_heads(result: SweepResult) -> list[str]:
-    """Return what the groups are called: their congestion controls, unless an axis changes them."""
-    changed = {
-        index
-        for axis in result.axes
-        for field in [field_of(axis.name, result.scenario)]
-        if field.key == "cc"
-        for index in field.groups or ()
-    }
+    """Return the names of the groups: their congestion controls, or those that an axis sets."""
+    heads = list(result.scenario.group_labels)
+    for index, axis in swept_ccs(result.design).items():
+        heads[index] = alternatives(axis.labels)
     return [
-        f"group {index}" if index in changed else label
-        for index, label in enumerate(result.scenario.group_labels)
+        f"{head} (group {index})" if heads.count(head) > 1 else head
+        for index, head in enumerate(heads)
     ]
 
 

@@ -20,6 +20,7 @@ from dumbbell.plots.sweep_layout import Facet, Layout, lay_out
 from dumbbell.statistics import Interval
 from dumbbell.statistics.format import MIN_INTERVAL
 from dumbbell.sweeps import SweepResult
+from dumbbell.sweeps.design import alternatives, label_of, swept_ccs
 
 __all__ = ["ResultFigures", "SweepView"]
 
@@ -52,6 +53,7 @@ class SweepView:
         self.values = CellValues(result)
         names = [group.cc.name for group in result.scenario.groups]
         self.labels = labels_of(result, self.values.congestion_controls)
+        self.swept = swept_ccs(result.design)
         self.colors = group_colors(names)
         self.markers = [style_of(name).marker for name in names]
         self.cells = cells or {cell.index: cell.index for cell in result.cells}
@@ -61,16 +63,38 @@ class SweepView:
         """Return the groups that a metric has curves of; the first stands for the whole run."""
         return list(range(len(self.labels))) if metric.per == "group" else [0]
 
-    def label_of(self, metric: Metric, group: int) -> str:
-        """Return the name of a curve: the group's, and whose."""
-        of = self.labels[group] if metric.per == "group" else metric.title
+    def label_of(self, metric: Metric, group: int, facet: Facet | None = None) -> str:
+        """Return the name of a curve: the group's, and the sweep's if there are two.
+
+        A group whose congestion control an axis changes is named after the one in the facet.
+        """
+        if metric.per == "run":
+            of = metric.title
+        else:
+            swept = self.swept_in(facet, group)
+            of = self.labels[group] if swept is None else cc_label(swept)
         return f"{self.name}: {of}" if self.name else of
 
-    def look_of(self, metric: Metric, group: int) -> tuple[str, str]:
+    def swept_in(self, facet: Facet | None, group: int) -> str | None:
+        """Return the congestion control that an axis gives a group in all cells of a facet."""
+        if facet is None or group not in self.swept:
+            return None
+        axis = self.swept[group].name
+        found = {label_of(cell.values[axis]) for cell in facet.cells if axis in cell.values}
+        others = [label for at, label in enumerate(self.labels) if at != group]
+        # No two curves of a figure have one name.
+        return found.pop() if len(found) == 1 and cc_label(min(found)) not in others else None
+
+    def look_of(self, metric: Metric, group: int, facet: Facet | None = None) -> tuple[str, str]:
         """Return a curve's colour and marker."""
         if metric.per == "run":
             return UNKNOWN_COLOR, RUN_MARKER
-        return self.colors[group], self.markers[group]
+        swept = self.swept_in(facet, group)
+        style = None if swept is None else style_of(swept.partition(":")[0])
+        others = [color for at, color in enumerate(self.colors) if at != group]
+        if style is None or style.color in others:
+            return self.colors[group], self.markers[group]
+        return style.color, style.marker
 
     def _predictions(self, cell: int) -> dict[str, tuple[Model, Prediction]]:
         """Return what the models say of a cell."""
@@ -197,7 +221,9 @@ def labels_of(result: SweepResult, ccs: Sequence[set[str]]) -> list[str]:
     for index, found in enumerate(ccs):
         names = {cc.partition(":")[0] for cc in found}
         if len(found) > 1:
-            labels[index] = cc_label(names.pop()) if len(names) == 1 else f"group {index}"
+            labels[index] = alternatives(cc_label(name) for name in sorted(names))
+    for index, axis in swept_ccs(result.design).items():
+        labels[index] = alternatives(cc_label(name) for name in axis.labels)
     return [
         f"{label} (group {index})" if labels.count(label) > 1 else label
         for index, label in enumerate(labels)
@@ -239,10 +265,10 @@ def measured_curve(shown: SweepView, metric: Metric, facet: Facet, group: int) -
     ]
     ends = np.array([(math.nan,) * 3 if each is None else drawn_ends(each) for each in found])
     y, low, high = ends.T
-    color, marker = shown.look_of(metric, group)
+    color, marker = shown.look_of(metric, group, facet)
     several = any(each is not None and is_drawn(each) for each in found)
     return Curve(
-        shown.label_of(metric, group), np.array(facet.x), y, color, marker,
+        shown.label_of(metric, group, facet), np.array(facet.x), y, color, marker,
         low=low if several else None, high=high if several else None, hollow=shown.name == "B",
     )  # fmt: skip
 
@@ -259,8 +285,8 @@ def model_curves(
         for name, (_, prediction) in each.items()
         if prediction.has(metric.name, of) and (wanted is None or name in wanted)
     )
-    color, _ = shown.look_of(metric, group)
-    label = "" if of is None else shown.labels[group]
+    color, _ = shown.look_of(metric, group, facet)
+    label = "" if of is None else shown.label_of(metric, group, facet)
     curves = []
     for name in names:
         points = [

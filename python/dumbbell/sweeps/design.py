@@ -13,10 +13,21 @@ from dumbbell.scenario import Scenario
 from dumbbell.scenario.group_labels import short_paths
 from dumbbell.sweeps.field import AxisField, field_of
 
-__all__ = ["Axis", "Cell", "Design", "group_names", "label_of", "make_design"]
+__all__ = [
+    "Axis",
+    "Cell",
+    "Design",
+    "alternatives",
+    "group_names",
+    "label_of",
+    "make_design",
+    "swept_ccs",
+]
 
 #: Columns of the rows that an axis cannot have: its label's is called ``axis_flows`` then.
 RESERVED = frozenset({"cell", "rep", "seed", "group", "cc", "flows", "verdict"})
+#: Congestion controls that the name of a group lists.
+MAX_NAMES = 3
 #: A file name has 255 bytes; `,rep=…` follows.
 MAX_LABEL_BYTES = 230
 
@@ -141,6 +152,25 @@ class Design:
             raise ScenarioError(
                 f"{cell.label}: {error}", key=error.key, group=error.group
             ) from None
+
+
+def swept_ccs(design: Design) -> dict[int, Axis]:
+    """Return the axis that changes the congestion control of each group whose axis does."""
+    return {
+        index: axis
+        for axis in design.axes
+        for field in [field_of(axis.name, design.scenario)]
+        if field.key == "cc"
+        for index in field.groups or ()
+    }
+
+
+def alternatives(names: Iterable[str]) -> str:
+    """Name a group that has one of several congestion controls: ``copa / bbr / 2 more``."""
+    found = list(dict.fromkeys(names))
+    shown = found if len(found) <= MAX_NAMES else found[: MAX_NAMES - 1]
+    more = [f"{len(found) - len(shown)} more"] if len(shown) < len(found) else []
+    return " / ".join([*shown, *more])
 
 
 def make_design(
