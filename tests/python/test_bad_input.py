@@ -18,7 +18,7 @@ RUN = ("run", "copa", "cubic")
         (("run", "copa:windw=5"), "`copa` has no parameter `windw`"),
         (
             ("run", "copa:mode_window_rtts=999"),
-            "parameter `mode_window_rtts` of `copa` is 999; say",
+            "parameter `mode_window_rtts` of `copa` is 999; use",
         ),
         ((*RUN, "--rate", "50"), "error: rate `50` has no unit; use e.g. `50mbit`"),
         ((*RUN, "--rtt", "40"), "error: rtt `40` has no unit; use e.g. `40ms`"),

@@ -171,7 +171,7 @@ def test_parameters_of_a_class_are_checked() -> None:
 
     run = dumbbell.run(Scenario(["python/Tunable:beta_pct=80"], time="2s"))
     assert run.groups[0]["params"] == {"beta_pct": 80}
-    with pytest.raises(dumbbell.ScenarioError, match="beta_pct` of `python/Tunable` is 5; say 10"):
+    with pytest.raises(dumbbell.ScenarioError, match="beta_pct` of `python/Tunable` is 5; use 10"):
         Scenario(["python/Tunable:beta_pct=5"])
     with pytest.raises(dumbbell.ScenarioError, match=r"no class `Tuneable`.*did you mean"):
         Scenario(["python/Tuneable"])

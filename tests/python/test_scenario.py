@@ -142,7 +142,7 @@ def test_refuses_no_flows():
             "`dctcp`, `l3dr`, `reno`, `vegas`",
         ),
         ("copa:mode_window_rtt=5", "did you mean `mode_window_rtts`?"),
-        ("copa:mode_window_rtts=0", "is 0; say 1 to "),
+        ("copa:mode_window_rtts=0", "is 0; use 1 to "),
         ("copa:mode_window_rtts=five", "is `five`, which is not a whole number"),
         ("copa:mode_window_rtts", "has no value"),
         ("reno:beta=1", "`reno` has no parameter `beta`; it has none"),
@@ -157,6 +157,22 @@ def test_refuses_congestion_control(text, says, monkeypatch):
     with pytest.raises(ScenarioError) as caught:
         CongestionControlChoice.parse(text)
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("cubic:beta=0.8", "cubic:beta=819"),  # in 1/1024
+        ("bbr_fca:cubic_c_milli=0.4", "bbr_fca:cubic_c_milli=400"),
+        ("cubic:bic_scale=0.4", "cubic:bic_scale=41"),  # in 10/1024
+    ],
+)
+def test_a_fraction_is_written_as_a_decimal(text, written):
+    assert str(CongestionControlChoice.parse(text)) == written
+    with pytest.raises(ScenarioError, match=r"is `0\.8`, which is not a whole number"):
+        CongestionControlChoice.parse("copa:mode_window_rtts=0.8")
+    with pytest.raises(ScenarioError, match="`beta` of `cubic` is 1024; use 1 to 1023"):
+        CongestionControlChoice.parse("cubic:beta=1.0")
 
 
 def test_congestion_control_prints_as_it_reads():

@@ -43,6 +43,7 @@ def test_zipped_axes_change_together():
         ("1.cc", "cubic,bbr:extra_acked_gain=0,min_rtt_tie_renews=1,reno",
          lambda s: str(s.groups[1].cc)),
         ("copa.mode_window_rtts", "2..8", lambda s: s.groups[0].cc.params["mode_window_rtts"]),
+        ("cubic.beta", "0.6,0.8", lambda s: s.groups[1].cc.params["beta"]),
         ("cubic.flows", [3], lambda s: s.groups[1].flows),
         ("0.rtt", ["10ms"], lambda s: s.groups[0].rtt),
         ("tso", ["false"], lambda s: s.groups[1].tso),

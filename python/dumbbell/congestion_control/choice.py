@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,9 @@ PYTHON_CLASS = "python/"
 SOURCES = (".c", ".py")
 #: What a shared object ends in: a congestion control in Rust, for example.
 OBJECT = ".so"
+#: A unit that is a fraction: ``/1024``, ``10/1024``; and a number for it.
+SCALE = re.compile(r"(\d*)/(\d+)")
+DECIMAL = re.compile(r"\d*\.\d+", re.ASCII)
 #: A name the kernel could have (TCP_CA_NAME_MAX is 16, with the closing NUL).
 KERNEL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,15}", re.ASCII)
 
@@ -285,7 +289,8 @@ class CongestionControlChoice:
                 raise ScenarioError(
                     f"`{text}`: parameter `{part}` has no value; say `{key}=…`", key="cc"
                 )
-            params[key] = parse_integer(value, f"parameter `{key}` of `{name}`")
+            what = f"parameter `{key}` of `{name}`"
+            params[key] = parse_integer(value, what, unit_of(name, key))
         return cls(name, params)
 
     def __str__(self) -> str:
@@ -330,13 +335,25 @@ def table_of(name: str) -> str | None:
     return table if path and table.isidentifier() else None
 
 
-def parse_integer(text: str, what: str) -> int:
-    """Read a parameter's value: ``5``, ``-1`` or ``0x10``."""
+def unit_of(cc: str, name: str) -> str:
+    """Return the unit of a built-in congestion control's parameter; empty if it has none."""
+    known = congestion_controls().get(cc)
+    units = [each.unit for each in known.parameters if each.name == name] if known else []
+    return units[0] if units else ""
+
+
+def parse_integer(text: str, what: str, unit: str = "") -> int:
+    """Read a parameter's value: ``5``, ``-1``, ``0x10``; ``0.8`` where the unit is ``/1024``."""
     try:
         # In ASCII digits; Python takes every script's.
         return int(text.encode("ascii"), 0)
     except ValueError:
-        raise ScenarioError(f"{what} is `{text}`, which is not a whole number", key="cc") from None
+        scale = SCALE.match(unit)
+        if scale is None or not DECIMAL.fullmatch(text):
+            raise ScenarioError(
+                f"{what} is `{text}`, which is not a whole number", key="cc"
+            ) from None
+    return round(Fraction(text) * int(scale[2]) / int(scale[1] or 1))
 
 
 def check_parameter(cc: str, parameters: Mapping[str, Parameter], name: str, value: int) -> None:
@@ -348,6 +365,6 @@ def check_parameter(cc: str, parameters: Mapping[str, Parameter], name: str, val
     if not parameter.min <= value <= parameter.max:
         raise ScenarioError(
             f"parameter `{name}` of `{cc}` is {value}; "
-            f"say {parameter.min} to {parameter.max} ({parameter.unit or 'a plain number'})",
+            f"use {parameter.min} to {parameter.max} ({parameter.unit or 'no unit'})",
             key="cc",
         )

@@ -215,7 +215,7 @@ class Integer(Kind[int]):
     metavar: str = "N"
 
     def parse(self, value: Any, what: str) -> int:
-        return int(value) if is_whole(value) else parse_integer(str(value), what)
+        return int(value) if is_whole(value) else parse_integer(str(value), what, self.of_unit)
 
     def split(self, text: str, what: str) -> list[int]:
         """Split ``-1,0,5`` and ``2..16``, which doubles."""

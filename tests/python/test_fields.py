@@ -1,0 +1,127 @@
+"""A field of a scenario works everywhere once it is declared: each step of its recipe in
+CONTRIBUTING.md that is forgotten fails a test here."""
+
+import json
+import re
+import runpy
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dumbbell
+from dumbbell import Group, Scenario
+from dumbbell.cli.options import SETTABLE, base_scenario
+from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, fields_of, suggest
+from dumbbell.sweeps.design import make_design
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+DECLARED = [(owner, field) for owner in (Scenario, Group) for field in fields_of(owner).values()]
+every_field = pytest.mark.parametrize(
+    ("owner", "field"), DECLARED, ids=[f"{owner.__name__}.{f.name}" for owner, f in DECLARED]
+)
+
+
+def scenario_with(owner: type, field: Field[Any, Any]) -> Scenario:
+    """A short scenario in which a field has its example's value."""
+    groups: list[Any] = ["reno", "reno"]
+    if owner is Group:
+        changed: dict[str, Any] = {"cc": "reno", field.name: field.example}
+        groups = [Group(**changed), "reno"]
+    words: dict[str, Any] = {"time": "1.2s", "sample": "0s"}
+    return Scenario(groups, **words | ({field.name: field.example} if owner is Scenario else {}))
+
+
+def value_in(scenario: Scenario, owner: type, field: Field[Any, Any]) -> Any:
+    return getattr(scenario if owner is Scenario else scenario.groups[0], field.name)
+
+
+@every_field
+def test_its_declaration_is_complete(owner, field):
+    assert field.doc.endswith(".")
+    assert field.panel in (PATH, FLOWS, RUN)
+    assert not field.is_default(field.parse(field.example)), "the example is the default"
+    assert field.default is ... or field.is_default(field.parse(field.default))
+    assert field.name in {each.name for each in fields(owner)}
+    assert f"{field.name}\n    {field.doc}" in (owner.__doc__ or "")
+
+
+@every_field
+def test_the_engine_knows_it(owner, field):
+    """`crates/run/src/scenario.rs` must have a field of its `engine` name."""
+    scenario = scenario_with(owner, field)
+    plain = Scenario(["reno", "reno"], time="1.2s", sample="0s")
+    assert (scenario.resolve() != plain.resolve()) == (field.name != "name")
+    assert dumbbell.run(scenario).verdict.status in ("OK", "WARN", "INVALID")
+
+
+@every_field
+def test_files_have_it(owner, field, tmp_path):
+    scenario = scenario_with(owner, field)
+    path = tmp_path / "scenario.toml"
+    path.write_text(scenario.to_toml(), encoding="utf-8")
+    assert Scenario.from_toml(path) == scenario
+    assert Scenario.from_dict(json.loads(json.dumps(scenario.to_dict()))) == scenario
+    assert value_in(Scenario.from_toml(path), owner, field) == field.parse(field.example)
+
+
+@every_field
+def test_commands_have_its_option(owner, field):
+    if not field.has_option:
+        assert field.name not in SETTABLE or SETTABLE[field.name] is not field
+        return
+    assert SETTABLE[field.name] is field
+    scenario = base_scenario(["reno"], {"time": "90s", field.name: field.example})
+    assert value_in(scenario, owner, field) == field.parse(field.example)
+
+
+@every_field
+def test_it_is_an_axis(owner, field):
+    if not field.is_axis:
+        return
+    plain = Scenario(["reno", "reno"], time="90s")
+    name = field.name if owner is Scenario else f"0.{field.name}"
+    design = make_design(plain, {name: [field.example]})
+    scenario = design.scenario_of(design.cells[0])
+    assert value_in(scenario, owner, field) == field.parse(field.example)
+
+
+@every_field
+def test_groups_are_told_apart_by_it(owner, field):
+    if owner is Group and field.name != "cc":
+        first, second = scenario_with(owner, field).group_labels
+        assert first.startswith(f"reno ({field.name} ")
+        assert first != second
+
+
+def test_the_tables_of_the_page_are_current():
+    """`python docs/field_tables.py` writes them."""
+    page = (DOCS / "scenario.md").read_text(encoding="utf-8")
+    assert page == runpy.run_path(str(DOCS / "field_tables.py"))["with_tables"](page)
+    for owner in (Scenario, Group):
+        listed = re.findall(rf"<!-- fields of {owner.__name__}, .*?<!-- end -->", page, re.DOTALL)
+        rows = re.findall(r"^\| `(\w+)` \|", "\n".join(listed), re.MULTILINE)
+        assert sorted(rows) == sorted(fields_of(owner))
+
+
+def test_no_word_means_two_fields():
+    for owner in (Scenario, Group):
+        declared = fields_of(owner)
+        words = [word for field in declared.values() for word in field.synonyms]
+        assert len(words) == len(set(words))
+        assert not set(words) & set(declared)
+
+
+def test_synonyms_lead_to_the_field():
+    assert suggest("bandwidth", [Scenario, Group]) == "; did you mean `rate`?"
+    assert suggest("--Link-Rate", [Scenario]) == "; did you mean `rate`?"
+    assert suggest("cca", [Group]) == "; did you mean `cc`?"
+    assert suggest("bufer", [Scenario]) == "; did you mean `buffer`?"
+
+
+def test_what_must_be_given_is_named():
+    with pytest.raises(TypeError, match="Group\\(\\) needs `cc`"):
+        Group()
+    with pytest.raises(TypeError, match="Scenario\\(\\) needs `groups`"):
+        Scenario()
