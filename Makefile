@@ -6,20 +6,33 @@ BIN    := $(VENV)/bin
 # Where maturin installs, and where crates/cc looks for ziglang if there is no clang.
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
-.PHONY: help run test lint format docs bench bench-kernel fuzz build wheel test-wheel clean
+# Assertions and overflow checks in our crates; what they depend on is the release build's.
+CHECKED := --release --config tests/checked.toml
+PIP      = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+
+.PHONY: help setup run test test-fast lint format docs bench bench-kernel fuzz build engine wheel test-wheel clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
 
-run: build ## set everything up, reproduce the first paper in the simulator, write its report
+setup: ## install the system packages that are missing (as root, with apt; otherwise name them)
+	@PYTHON=$(PYTHON) .ci/setup $(purpose)
+
+run: purpose = build
+run: setup ## set up what it needs, reproduce the first paper in the simulator, write its report
+	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.runtime engine
 	$(BIN)/dumbbell reproduce ogino2021
 
-test: build $(VENV)/.judges ## set everything up and run every test
+test: setup ## set everything up and run every test
+	@$(MAKE) --no-print-directory build
 	$(BIN)/python tests/run_all.py
+
+test-fast: build ## unit tests and one run of everything, without the kernel engine and the browser
+	$(BIN)/python tests/run_all.py --fast
 
 lint: build ## formatters and linters, changing nothing
 	cargo fmt --all -- --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy $(CHECKED) --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check python tests
 	$(BIN)/ruff check python tests
 	$(BIN)/mypy
@@ -55,35 +68,42 @@ fuzz: ## hostile captures, FUZZ_SECONDS=60 for each target; needs nightly Rust a
 			|| exit 1; \
 	done
 
-build: $(VENV)/.dependencies ## the Python package with its engine, in .venv
+build: ## the Python package with its engine and all that the tests and linters need, in .venv
+	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.development engine
+
+# Run beside the installation of packages: pip leaves a core to the compiler.
+engine: $(VENV)/.tools
 	@command -v cargo >/dev/null || { echo 'error: no `cargo`; install Rust from https://rustup.rs' >&2; exit 2; }
 	@command -v cc >/dev/null || { echo 'error: no C compiler `cc`; install gcc or clang' >&2; exit 2; }
-	@$(BIN)/maturin develop --release --quiet --skip-install
+	@echo 'building the engine'
+	@PIP_NO_DEPS=1 $(BIN)/maturin develop --release --quiet $(if $(wildcard $(VENV)/.engine),--skip-install) \
+		>$(VENV)/engine.log 2>&1 || { cat $(VENV)/engine.log >&2; exit 1; }
 	@touch $(VENV)/.engine
 
-$(VENV)/.dependencies: constraints.txt pyproject.toml
+# What builds the engine: maturin, and a compiler of BPF where there is no clang.
+$(VENV)/.tools: constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-		|| { echo 'error: `$(PYTHON)` is older than Python 3.11; say `make PYTHON=python3.11 …`' >&2; exit 2; }
+		|| { echo 'error: `$(PYTHON)` is older than Python 3.11; use `make PYTHON=python3.11 …`' >&2; exit 2; }
+	@echo 'setting up $(VENV)'
 	@$(PYTHON) -m venv $(VENV) \
 		|| { echo 'error: `$(PYTHON) -m venv` failed; install python3-venv' >&2; exit 2; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement constraints.txt
-	$(BIN)/maturin develop --release --quiet
+	@rm -f $(VENV)/.engine
+	@$(PIP) --constraint constraints.txt maturin $$(command -v clang >/dev/null || echo ziglang)
 	@touch $@
 
-# Tried once. What the analysis of captures is judged by; without them those tests are skipped.
-$(VENV)/.judges:
-	@mkdir -p $(VENV)
-	@command -v tcptrace >/dev/null && command -v tshark >/dev/null && command -v tcpdump >/dev/null \
-		|| [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null \
-		|| { echo 'installing tcptrace tshark tcpdump, to judge the analysis of captures by' >&2; \
-			{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes \
-			--no-install-recommends tcptrace tshark tcpdump; } >/dev/null 2>&1 || true; }
+$(VENV)/.runtime: $(VENV)/.tools
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' \
+		| $(PIP) --constraint constraints.txt --requirement /dev/stdin
 	@touch $@
+
+$(VENV)/.development: $(VENV)/.tools
+	@$(PIP) --requirement constraints.txt
+	@touch $@ $(VENV)/.runtime
 
 # A target needs Rust's standard library: rustup target add aarch64-unknown-linux-gnu
 WHEEL_TARGETS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 
-wheel: $(VENV)/.dependencies ## wheels of the release in dist/, for every Linux with glibc 2.28 or newer
+wheel: $(VENV)/.development ## wheels of the release in dist/, for every Linux with glibc 2.28 or newer
 	@for target in $(WHEEL_TARGETS); do \
 		[ -d "$$(rustc --print target-libdir --target $$target)" ] \
 			|| { echo "note: no wheel for $$target; run \`rustup target add $$target\`" >&2; continue; }; \

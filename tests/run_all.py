@@ -12,7 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 # The extension module cannot be linked as a test program; it is tested from Python.
-RUST = ["cargo", "test", "--workspace", "--exclude", "dumbbell-py", "--no-fail-fast"]
+RUST = ["cargo", "test", "--release", "--config", "tests/checked.toml", "--workspace"]
+RUST += ["--exclude", "dumbbell-py", "--no-fail-fast"]
 RUST += sys.argv[1:]
 PYTHON = [sys.executable, "-m", "pytest"]
 

@@ -11,7 +11,7 @@ import pytest
 
 __all__ = ["needs", "run"]
 
-REMEDY = "not installed; as root on Debian `make test` installs it"
+REMEDY = "not installed; as root on Debian `make setup` installs it"
 
 
 def needs(*programs: str) -> pytest.MarkDecorator:
