@@ -22,21 +22,22 @@ impl<T: Copy> Param<T> {
     }
 }
 
-/// `struct dumbbell_decl`.
+/// `struct dumbbell_decl` of `cc/include/dumbbell.h`.
 #[repr(C, align(8))]
+#[allow(missing_docs, reason = "fields are documented in dumbbell.h")]
 pub struct Declaration {
-    name: [u8; 32],
-    unit: [u8; 64],
-    doc: [u8; 104],
-    kind: u32,
-    flags: u32,
-    offset: u32,
-    size: u32,
-    mul: u64,
-    div: u64,
-    min: i64,
-    max: i64,
-    default: i64,
+    pub name: [u8; 32],
+    pub unit: [u8; 64],
+    pub doc: [u8; 104],
+    pub kind: u32,
+    pub flags: u32,
+    pub offset: u32,
+    pub size: u32,
+    pub mul: u64,
+    pub div: u64,
+    pub min: i64,
+    pub max: i64,
+    pub default: i64,
 }
 
 impl Declaration {

@@ -11,6 +11,7 @@ use crate::build::digest::digest;
 use crate::build::file_name::FileName;
 use crate::build::find::find;
 use crate::error::Error;
+use crate::object::declaration_reader::read_declarations;
 use crate::object::declarations::{self, Declarations, Place, Series};
 use crate::object::elf::Elf;
 use crate::object::ops_choice;
@@ -67,7 +68,7 @@ impl BpfObject {
         };
         let object = find_object(&request.name, kernel_types)?;
         let elf = Elf::parse(object.as_ref()).map_err(invalid)?;
-        let declarations = declarations::read(&elf).map_err(invalid)?;
+        let declarations = read_declarations(&elf).map_err(invalid)?;
         let params = choose_params(request, &declarations.params)?;
         let constants = constants(&elf, &declarations, &params).map_err(invalid)?;
         let wanted = FileName::parse(&request.name).and_then(|file| file.table);

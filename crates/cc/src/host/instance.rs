@@ -21,7 +21,8 @@ use crate::host::flow::Flow;
 use crate::host::hosted::{Hosted, HostedPointer};
 use crate::host::mapping::{ForgetSocket, Mapping, Unmapped, are_in_one_object};
 use crate::host::running::{Running, SharedRunning};
-use crate::object::declarations::{self, Declarations, Reader, Series};
+use crate::object::declaration_reader::read_declarations;
+use crate::object::declarations::{Declarations, Reader, Series};
 use crate::object::elf::Elf;
 use crate::object::ops;
 use crate::request::{Request, choose_params};
@@ -75,7 +76,7 @@ impl Instance {
             problem,
         };
         let elf = Elf::parse(object).map_err(invalid)?;
-        let declarations = declarations::read(&elf).map_err(invalid)?;
+        let declarations = read_declarations(&elf).map_err(invalid)?;
         let params = choose_params(request, &declarations.params)?;
         let mapping = Mapping::new(object, elf).map_err(|problem| match problem {
             Unmapped::Missing(problem) => invalid(problem),

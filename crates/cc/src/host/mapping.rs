@@ -242,7 +242,7 @@ impl<'data> Mapping<'data> {
         } else {
             bytes.len() - param.size as usize
         };
-        // SAFETY: `declarations::read` checked that the variable has `size` bytes, at most
+        // SAFETY: `read_declarations` checked that the variable has `size` bytes, at most
         // 8; they are writable now, and no Rust reference to them exists.
         unsafe {
             address
