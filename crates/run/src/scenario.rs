@@ -177,9 +177,6 @@ pub struct Group {
     pub start_ns: u64,
     /// Each flow starts this much later at most, uniformly drawn from the seed, ns.
     pub start_jitter_ns: u64,
-    /// Flow n of the run starts n times this later, ns.
-    #[serde(default, skip_serializing_if = "is_zero_ns")]
-    pub stagger_ns: u64,
     /// When the application stops sending, ns; `None`: at the end of the run.
     pub stop_ns: Option<u64>,
     /// Bytes to send; `None`: bulk, without end.
@@ -210,7 +207,6 @@ impl Default for Group {
             rtt_steps: Vec::new(),
             start_ns: 0,
             start_jitter_ns: 0,
-            stagger_ns: 0,
             stop_ns: None,
             size_bytes: None,
             mss_bytes: 1448,
@@ -221,10 +217,6 @@ impl Default for Group {
             ecn: false,
         }
     }
-}
-
-fn is_zero_ns(time_ns: &u64) -> bool {
-    *time_ns == 0
 }
 
 fn is_off(flag: &bool) -> bool {
@@ -325,7 +317,6 @@ impl Group {
     pub fn start_of(&self, seed: u64, flow: u32) -> u64 {
         let mut generator = element_generator(seed, "start", u64::from(flow));
         self.start_ns
-            .saturating_add(self.stagger_ns.saturating_mul(u64::from(flow)))
             .saturating_add(up_to(&mut generator, self.start_jitter_ns))
     }
 

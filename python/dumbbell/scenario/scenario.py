@@ -84,10 +84,6 @@ class Group:
         doc="Each flow starts up to this much later, drawn from the seed: processes never send "
         "their first packets in the same nanosecond.",
     )  # fmt: skip
-    stagger: Of[Time] = Field(
-        Measure(Time, unit="ms"), "0s", panel=FLOWS, example="20ms", engine="stagger_ns",
-        synonyms=("stagger_time",), doc="Flow n of the run starts n times this later.",
-    )  # fmt: skip
     stop: Of[Time | None] = Field(
         Measure(Time, 1), None, panel=FLOWS, example="30s", engine="stop_ns", always=True,
         default_note="the end of the run", synonyms=("end", "stop_time"),
