@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,7 +91,8 @@ def draw_run(run: Run, max_points: int = MAX_POINTS) -> list[Figure]:
         return []
     grid = TimeGrid(run.summary["duration_ns"] / 1e9, run.scenario.sample.seconds, max_points)
     lines = flow_lines(run)
-    figures = [draw_quantity(run, grid, lines, name) for name in SERIES]
+    tables = {"flows": run.flows, "queue": run.queue}  # each access reads a file
+    figures = [draw_quantity(run, tables, grid, lines, name) for name in SERIES]
     for group in range(len(run.scenario.groups)):
         figures += draw_states(run, grid, group)
     return [figure for figure in figures if any(np.isfinite(c.y).any() for c in figure.curves)]
@@ -151,22 +152,22 @@ def colors_of(run: Run) -> list[str]:
     return group_colors([group.cc.name for group in run.scenario.groups])
 
 
-def draw_quantity(run: Run, grid: TimeGrid, lines: Sequence[Line], name: str) -> Figure:
+def draw_quantity(
+    run: Run, tables: Mapping[str, pa.Table], grid: TimeGrid, lines: Sequence[Line], name: str
+) -> Figure:
     """Draw a column of the flows or of the bottleneck's queue."""
     quantity = SERIES[name]
+    table = tables[quantity.table]
     curves = []
     if quantity.table == "queue":
-        time_s, values = (
-            to_floats(run.queue["time_us"]) / 1e6,
-            to_floats(run.queue[quantity.column]),
-        )
+        time_s, values = to_floats(table["time_us"]) / 1e6, to_floats(table[quantity.column])
         drawn = grid.extremes(time_s, quantity.scale * values)
         curves.append(Curve("bottleneck", grid.time_s, drawn, UNKNOWN_COLOR))
     else:
         # Extremes of a rate are single bursts: its points are means.
         rates = TimeGrid(grid.bins * grid.bin_s, run.scenario.sample.seconds, RATE_POINTS)
         for line in lines:
-            time_s, values = column_of(run.flows, line.flows, quantity.column)
+            time_s, values = column_of(table, line.flows, quantity.column)
             if name == "goodput":
                 x, y = rates.middles_s, rates.means(time_s, quantity.scale * values)
             else:

@@ -19,6 +19,7 @@ __all__ = ["chart", "rounded", "script_json"]
 
 #: A value has at least so many significant digits, and resolves its curve's range into 10^-DIGITS.
 DIGITS = 4
+MOST_PLACES = 15
 TIME_AXIS = "time (s)"
 
 
@@ -88,18 +89,20 @@ def curve_of(curve: Curve, *, has_x: bool) -> dict[str, Any]:
 
 def rounded(values: FloatArray) -> list[Any]:
     """Return values for JSON: few digits, None for NaN, whole numbers without a point."""
-    known = values[np.isfinite(values)]
-    span = float(known.max() - known.min()) if known.size else 0.0
-    places = DIGITS - math.floor(math.log10(span)) if span > 0 else -math.inf
-    return [short(value, places) if math.isfinite(value) else None for value in values.tolist()]
-
-
-def short(value: float, places: float) -> float | int:
-    """Round to `places` after the point, or to four significant digits if these are more."""
-    if value == 0:
-        return 0
-    near = round(value, int(max(places, DIGITS - 1 - math.floor(math.log10(abs(value))))))
-    return int(near) if near.is_integer() else near
+    is_known = np.isfinite(values)
+    known = values[is_known]
+    span = float(np.ptp(known)) if known.size else 0.0
+    least = DIGITS - math.floor(math.log10(span)) if span > 0 else -MOST_PLACES
+    size = np.abs(known)
+    own = DIGITS - 1 - np.floor(np.log10(np.where(size > 0, size, 1.0)))
+    places = np.clip(np.maximum(own, least), -MOST_PLACES, MOST_PLACES)
+    # A power of ten is exact in this direction only, and what it divides has a short decimal.
+    up, down = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)
+    near = np.rint(known * up / down) / up * down
+    out: list[Any] = [None] * values.size
+    for at, value in zip(np.flatnonzero(is_known).tolist(), near.tolist(), strict=True):
+        out[at] = int(value) if value.is_integer() else value
+    return out
 
 
 def script_json(document: Any) -> Markup:
