@@ -160,7 +160,7 @@ impl Write for Full {
 }
 
 #[test]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     let mut writer = CaptureWriter::new(Full(1000), 1, "", &config(None)).expect("room for these");
     let mut record = || writer.record(CapturePoint::Sender(0), 0, &[0; 66], 1514, None);
     let error = (0..100).find_map(|_| record().err()).expect("it is full");

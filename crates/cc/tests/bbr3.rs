@@ -464,7 +464,7 @@ fn what_a_spurious_loss_taught_is_void() {
 }
 
 #[test]
-fn a_loss_that_a_timeout_declared_and_undo_voided_is_not_told_later() {
+fn a_loss_that_a_timeout_declared_and_undo_cancelled_is_not_reported_later() {
     // The stack undoes a spurious timeout before it passes on the ACK that proved it.
     let mut rounds = Rounds::start();
     rounds.run_to(UP);

@@ -248,7 +248,7 @@ fn probe_rtt_waits_while_it_competes() {
 }
 
 #[test]
-fn it_is_bbr_again_when_nobody_loses() {
+fn it_is_bbr_again_when_no_flow_loses() {
     // 10 s, here 250 rounds, without an event; then cwnd is BBR's two BDPs and more.
     let mut rounds = competing(PLAIN, 200_000);
     for _ in 0..250 {
@@ -274,7 +274,7 @@ fn it_is_bbr_again_when_the_queue_is_empty() {
 }
 
 #[test]
-fn a_loss_in_startup_is_no_competitor() {
+fn a_loss_in_startup_is_not_a_competitor() {
     let mut rounds = Rounds::start("bbr_fca", &[]);
     rounds.round(50, 0, |_| ());
     rounds.round(100, 5, |_| ());

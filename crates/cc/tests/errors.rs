@@ -428,7 +428,7 @@ fn a_changed_file_or_header_is_compiled_again() {
 }
 
 #[test]
-fn a_running_kernel_s_vmlinux_beside_the_file_is_not_used() {
+fn a_running_kernels_vmlinux_next_to_the_file_is_not_used() {
     let source = Source::new(&[PREAMBLE, AVOID, OPS]);
     let vmlinux =
         "#ifndef __VMLINUX_H__\n#define __VMLINUX_H__\nstruct tcp_sock { int other; };\n#endif\n";

@@ -75,7 +75,7 @@ fn every_op_is_called_with_its_arguments() {
 }
 
 #[test]
-fn set_state_is_told_before_the_state_changes() {
+fn set_state_is_called_before_the_state_changes() {
     let mut flow = load(PROBE, &[]).new_flow();
     flow.init();
     flow.set_state(CaState::Recovery);

@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kept_bits_of_delivered_ce_tell_how_many_more_there_are() {
+    fn the_kept_bits_of_delivered_ce_give_the_difference() {
         for at_sending in [0, 1, 0xff_ffff, 0x100_0000, u32::MAX] {
             let kept = DeliveredCe::new(at_sending);
             for more in [0, 1, 100_000] {

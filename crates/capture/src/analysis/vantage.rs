@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_halves_of_a_round_trip_tell_the_place() {
+    fn the_halves_of_a_round_trip_reveal_the_place() {
         assert_eq!(judge(us(0, 9000), us(40_000, 41_000)), Vantage::Sender);
         assert_eq!(judge(us(40_000, 40_000), us(1000, 1000)), Vantage::Receiver);
         assert_eq!(

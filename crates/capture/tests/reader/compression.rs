@@ -50,7 +50,7 @@ fn members_and_frames_are_read_one_after_the_other() {
 }
 
 #[test]
-fn compressed_data_cut_anywhere_never_panics_and_is_told() {
+fn compressed_data_cut_anywhere_never_panics_and_is_reported() {
     for (name, file) in [("gzip", gzip(&capture())), ("zstd", zstd(&capture()))] {
         let mut most_packets = 0;
         for cut in (20..file.len()).step_by(7) {
@@ -59,7 +59,7 @@ fn compressed_data_cut_anywhere_never_panics_and_is_told() {
             else {
                 continue;
             };
-            while reader.next().expect("damage is no error").is_some() {}
+            while reader.next().expect("damage is not an error").is_some() {}
             let damage = reader.counts().damage.as_ref().expect("damage");
             assert!(
                 damage.what.starts_with(&format!("the {name} data: ")),

@@ -308,7 +308,7 @@ fn records_of_nothing_are_counted() {
 }
 
 #[test]
-fn what_is_no_capture_is_refused_in_one_line() {
+fn what_is_not_a_capture_is_rejected_in_one_line() {
     let table: [(&[u8], &str); 4] = [
         (b"", "the input is empty; use a capture in pcap or pcapng"),
         (b"\x7fELF", "it begins with 7f 45 4c 46;"),

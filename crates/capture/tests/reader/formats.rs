@@ -91,7 +91,7 @@ fn pcapng_is_read_in_both_byte_orders() {
 
 /// Also those of concatenated files.
 #[test]
-fn interfaces_of_one_name_are_told_apart() {
+fn interfaces_of_one_name_are_distinguished() {
     let file = Pcapng::new(Order::Little)
         .interface(1, 0, &[(IF_NAME, b"eth0")])
         .interface(1, 0, &[(IF_NAME, b"eth0")])
@@ -141,7 +141,7 @@ fn simple_packets_are_cut_by_the_snap_length_and_have_the_time_before() {
 }
 
 #[test]
-fn padding_of_a_simple_packet_is_no_part_of_it() {
+fn padding_of_a_simple_packet_is_not_part_of_it() {
     let syn = Segment {
         options: vec![2, 4, 5, 0xb4],
         ..Segment::default()
@@ -223,7 +223,7 @@ fn only_the_comment_of_ours_marks_a_packet_as_dropped() {
 }
 
 #[test]
-fn what_the_capturing_machine_missed_is_told() {
+fn what_the_capturing_machine_missed_is_reported() {
     for order in ORDERS {
         let file = Pcapng::new(order)
             .interface(1, 0, &[])

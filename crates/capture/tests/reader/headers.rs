@@ -44,7 +44,7 @@ fn fixed_fields() {
 }
 
 #[test]
-fn padding_behind_the_ip_packet_is_no_payload() {
+fn padding_after_the_ip_packet_is_not_payload() {
     for payload_bytes in [0, 1, 5] {
         let mut frame = data(1, payload_bytes);
         frame.resize(60 + 4, 0xee);

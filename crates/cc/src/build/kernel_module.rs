@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_module_is_told_by_its_include() {
+    fn a_module_is_recognized_by_its_include() {
         assert!(is_module("/* x */\n#include <linux/module.h>\n"));
         assert!(is_module("# include  <linux/module.h>"));
         assert!(!is_module(

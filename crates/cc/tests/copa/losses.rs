@@ -184,7 +184,7 @@ fn without_rto_restart_a_timeout_leaves_cwnd_alone() {
 }
 
 #[test]
-fn a_timeout_raises_inv_delta_unless_it_is_told_to_halve_it() {
+fn a_timeout_raises_inv_delta_unless_it_is_set_to_halve_it() {
     let mut script = competing(60_000, &[]);
     let inv_delta = script.inv_delta();
     script.retransmission_timeout(200_000);

@@ -125,7 +125,7 @@ fn the_mode_window_bridges_fulls_between_empties() {
 }
 
 #[test]
-fn threshold_and_margin_say_what_nearly_empty_is() {
+fn threshold_and_margin_define_nearly_empty() {
     // Queueing between 4 ms and 20 ms: 20 % of the largest.
     for (pct, mode) in [(19, "competitive"), (20, "default")] {
         let mut script = started(&[("mode_threshold_pct", pct), ("mode_margin_us", 0)]);

@@ -249,14 +249,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_super_packet_passes_untouched() {
+    fn what_is_not_a_super_packet_passes_unchanged() {
         let mut read = super_packet(100, 0, tcp_flag::ACK, 7, 9);
         read[1] = GSO_NONE;
         assert_eq!(split(&read), [read.clone()]);
     }
 
     #[test]
-    fn an_offload_nobody_asked_for_is_foreign() {
+    fn an_offload_that_was_not_requested_is_foreign() {
         let mut read = super_packet(100, 50, tcp_flag::ACK, 7, 9);
         read[1] = 4;
         assert_eq!(SuperPacket::parse(&read, RECEIVER).err(), Some(Foreign));

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gains_tell_the_mode() {
+    fn gains_determine_the_mode() {
         let modes = [
             (0, 0),
             (739, 739),

@@ -181,7 +181,7 @@ fn rfc9293_a_lost_fin_is_sent_again() {
 
 /// RFC 2883 §4 of a FIN that arrived twice: no data was retransmitted, so none unnecessarily.
 #[test]
-fn rfc2883_a_needless_fin_is_no_spurious_retransmission() {
+fn rfc2883_an_unnecessary_fin_is_not_a_spurious_retransmission() {
     let mut s = SenderScript::reno_closing(100, 4);
     s.play(
         "100 > 0:4

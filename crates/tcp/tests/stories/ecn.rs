@@ -94,7 +94,7 @@ fn rfc3168_the_window_is_halved_once_per_round_trip() {
 
 /// RFC 3168 §6.1.2: without ECN on the connection the flag means nothing.
 #[test]
-fn an_echo_nobody_agreed_to_is_ignored() {
+fn an_echo_without_agreement_is_ignored() {
     let mut s = SenderScript::reno(100);
     s.play(
         "100 > 0:10
@@ -108,7 +108,7 @@ fn an_echo_nobody_agreed_to_is_ignored() {
 /// RFC 3168 §6.1.5: what is sent again is not ECN-capable. §6.1.2: a reduction because of a loss is
 /// reported with CWR too, and a mark within the same round trip reduces no further.
 #[test]
-fn rfc3168_a_loss_is_told_and_its_repair_is_not_capable() {
+fn rfc3168_a_loss_is_reported_and_its_repair_is_not_capable() {
     let mut s = sender("reno", EcnMode::Classic);
     s.hear(
         "200 < ack 1
