@@ -133,7 +133,7 @@ def test_help_names_the_defaults(cli):
         assert f"[default: ({default}" in out or f"[default: {default}" in out
 
 
-@pytest.mark.parametrize("command", ["run", "sweep", "xval"])
+@pytest.mark.parametrize("command", ["run", "sweep", "xval", "gate"])
 def test_every_command_has_the_options_of_every_field(command):
     """`SETTABLE` is derived from the declarations, so a new field has its option everywhere."""
     params = LazyCommand(command, "").load().params

@@ -99,6 +99,18 @@ def test_an_unchanged_one_gives_the_same_results(cli: Cli, quick: Path, tmp_path
     assert "skipped lossy: needs reordering on the path" in outcome.out
 
 
+def test_a_field_is_set_in_every_case(cli: Cli, quick: Path, tmp_path: Path) -> None:
+    stored = tmp_path / "baseline"
+    fields = ("--time", "3s", "--mss", "1000B", "--seed", "9", "--record", str(stored))
+    cli("gate", str(quick), "--cc", "cubic", *fields)
+    suite = load_baseline(stored).suite
+    cells = [scenario for case in suite.cases[:2] for _, scenario in case.cells("reno")]
+    assert {(str(scenario.time), scenario.groups[0].mss) for scenario in cells} == {("3s", 1000)}
+    assert cli("gate", str(stored)).code == 0
+    plain = read_suite(quick)
+    assert plain.with_fields({}) == plain
+
+
 def test_what_became_worse_is_in_every_output(cli: Cli, baseline: Path, tmp_path: Path) -> None:
     junit, markdown = tmp_path / "out" / "gate.xml", tmp_path / "out" / "gate.md"
     outcome = cli(
@@ -197,6 +209,9 @@ def test_bad_use_is_told_in_one_line(cli: Cli, quick: Path, baseline: Path, tmp_
         ((str(quick), "--cc", "cubic", "--tolerance", "5%"), "`--record DIR` first"),
         ((str(quick), "--cc", "cubic", "--reps", "2"), "at least 3"),
         ((str(baseline), "--record", str(tmp_path / "x")), "is a baseline already"),
+        ((str(baseline), "--time", "3s"), "gate quick --cc cubic --time 3s --record"),
+        ((str(quick), "--cc", "cubic", "--buffer", "2bdp"), "case `alone` varies it"),
+        ((str(quick), "--cc", "cubic", "--rate", "1,2mbit"), "lists 2 values, but `dumbbell gate`"),
         ((str(baseline), "--seed", "3"), "`--seed 6` or higher"),
         ((str(quick), "--cc", "cubic", "--record", str(quick.parent)), "holds no baseline"),
     ):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json as json_module
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -13,6 +13,7 @@ from rich.table import Table
 
 from dumbbell.cli import options
 from dumbbell.cli.console import note_cache, out, print_json, progress_bar, table
+from dumbbell.cli.options import SETTABLE
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import GateError, os_reason
 from dumbbell.gate import (
@@ -43,6 +44,7 @@ from dumbbell.optional import optional
 from dumbbell.run.engine import SIMULATOR
 from dumbbell.runs import Cache, Progress
 from dumbbell.runs.cache import as_cache
+from dumbbell.scenario.fields import RUN
 
 __all__ = ["gate_command"]
 
@@ -83,14 +85,6 @@ Reps = Annotated[
     int | None,
     typer.Option(min=1, help="Repetitions of every cell.", show_default="as the suite says"),
 ]
-Seed = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        help="First seed. Seeds other than the baseline's make no pairs: more is left to chance.",
-        show_default="as in the baseline",
-    ),
-]
 Level = Annotated[
     float,
     typer.Option(
@@ -106,18 +100,24 @@ Markdown = Annotated[
 List = Annotated[bool, typer.Option("--list", help="List the suites that come with dumbbell.")]
 
 
+@options.with_field_options
 def gate_command(
+    fields: options.Fields,
     what: What = None,
     cc: Cc = None,
     record: Record = None,
     tolerance: Tolerances = None,
     case: Cases = None,
     reps: Reps = None,
-    seed: Seed = None,
     level: Level = LEVEL,
     engine: Annotated[
         str | None,
-        typer.Option(metavar="simulator|kernel", show_default="as in the baseline"),
+        typer.Option(
+            metavar="simulator|kernel",
+            help="The simulator, or this machine's Linux TCP.",
+            rich_help_panel=RUN,
+            show_default="as in the baseline",
+        ),
     ] = None,
     junit: Junit = None,
     markdown: Markdown = None,
@@ -129,7 +129,9 @@ def gate_command(
     """Run a suite and judge a congestion control by its criteria, or against a baseline.
 
     With --record, a suite's results become a baseline. With a baseline, its suite is run again and
-    compared. Exits with 1 if anything became worse or a criterion is missed.
+    compared; other seeds than the baseline's are not paired, which leaves more to chance. A field
+    of a scenario that is set here is set in every case of the suite. Exits with 1 if anything
+    became worse or a criterion is missed.
     """
     if list_suites:
         print_suites(out())
@@ -140,11 +142,13 @@ def gate_command(
         optional("junitparser", extra="gate", purpose="`--junit`")
     if what is None:
         raise GateError("name a baseline's directory or a suite; `dumbbell gate --list` lists them")
+    values = options.single_values(fields, "gate")
+    seed = SETTABLE["seed"].parse(values.pop("seed")) if "seed" in values else None
     baseline = load_baseline(Path(what)) if is_baseline(Path(what)) else None
     if baseline is None:
-        suite = suite_to_run(what, cc, tolerance)
+        suite = suite_to_run(what, cc, tolerance).with_fields(values)
     else:
-        suite = suite_of(baseline, what, record, reps)
+        suite = suite_of(baseline, what, record, reps, values)
     suite = suite.of_cases(case) if case else suite
     suite = suite.with_reps(reps) if reps else suite
     tested = str(CongestionControlChoice.parse(cc or (baseline.cc if baseline else "")))
@@ -175,7 +179,13 @@ def suite_to_run(what: str, cc: str | None, tolerances: list[str] | None) -> Sui
     return suite
 
 
-def suite_of(baseline: SuiteResult, what: str, record: Path | None, reps: int | None) -> Suite:
+def suite_of(
+    baseline: SuiteResult,
+    what: str,
+    record: Path | None,
+    reps: int | None,
+    values: Mapping[str, Any],
+) -> Suite:
     """Return a baseline's suite; refuse what would change it."""
     name, cc = baseline.suite.name, baseline.cc
     if record is not None:
@@ -187,6 +197,12 @@ def suite_of(baseline: SuiteResult, what: str, record: Path | None, reps: int | 
         raise GateError(
             f"the repetitions are the baseline's; record it again with more: "
             f"`dumbbell gate {name} --cc {cc} --reps {reps} --record {what}`"
+        )
+    if values:
+        given = " ".join(f"{SETTABLE[field].option} {value}" for field, value in values.items())
+        raise GateError(
+            f"the scenarios are the baseline's; record it again with others: "
+            f"`dumbbell gate {name} --cc {cc} {given} --record {what}`"
         )
     return baseline.suite
 

@@ -13,6 +13,7 @@ from dumbbell.gate.subject import OTHERS, UNDER_TEST, Measure, subjects_of_group
 from dumbbell.gate.tolerance import Tolerance
 from dumbbell.metrics import Warmup
 from dumbbell.scenario import Group, Scenario
+from dumbbell.scenario.fields import fields_of
 from dumbbell.sweeps.design import make_design
 
 __all__ = ["MIN_REPS", "Case", "ComparedMetric", "Suite"]
@@ -210,6 +211,48 @@ class Suite:
                 "case": [{**case, "reps": reps} for case in self.document["case"]],
             },
         )
+
+    def with_fields(self, values: Mapping[str, Any]) -> Suite:
+        """Return the suite with fields of its scenarios set in every case.
+
+        Parameters
+        ----------
+        values
+            By field; those of groups are set in every group.
+
+        Raises
+        ------
+        DumbbellError
+            A case varies the field, or cannot have the value.
+        """
+        own = {name: value for name, value in values.items() if name in fields_of(Scenario)}
+        of_groups = {name: value for name, value in values.items() if name not in own}
+        for case in self.cases:
+            for name in values:
+                if name in {axis.rpartition(".")[2] for axis in case.axes}:
+                    raise GateError(f"`{name}` cannot be set: case `{case.name}` varies it")
+
+        def changed(groups: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+            return [{**group, **of_groups} for group in groups]
+
+        suite = replace(
+            self,
+            cases=tuple(
+                replace(case, words={**case.words, **own}, groups=tuple(changed(case.groups)))
+                for case in self.cases
+            ),
+            document={
+                **self.document,
+                "case": [
+                    case | own | ({"group": changed(case["group"])} if "group" in case else {})
+                    for case in self.document["case"]
+                ],
+            },
+        )
+        for case in suite.cases:
+            if not case.needs:
+                case.check()
+        return suite
 
 
 def is_under_test(group: Mapping[str, Any]) -> bool:
