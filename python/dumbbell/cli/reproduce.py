@@ -15,16 +15,24 @@ from rich.table import Table
 
 from dumbbell.cli import options
 from dumbbell.cli.capture import tidying
-from dumbbell.cli.console import note, note_cache, out, print_json, progress_bar, table
+from dumbbell.cli.completion import complete_papers
+from dumbbell.cli.console import note, note_cache, out, print_json, print_table, progress_bar
+from dumbbell.cli.real_time import real_time_note
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.papers import PAPERS, EngineResult, Finding, Outcome, Paper, Reproduction, reproduce
 from dumbbell.papers.reproduce import RUNS
 from dumbbell.report import write_report, write_site
 from dumbbell.run.directory import check_parent
-from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, default_workers
+from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.runs import Cache, Progress, SweepInterrupted
 
 __all__ = ["reproduce_command"]
+
+#: What the help ends with.
+EXAMPLES = (
+    "dumbbell reproduce ogino2021",
+    "dumbbell reproduce saito2022 --quick --seeds 3 --out results",
+)
 
 #: Of the bar: the runs, then figures and report.
 RUNS_SHARE = 0.7
@@ -36,7 +44,9 @@ def reproduce_command(
     papers: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PAPER…]", help=f"Of: {', '.join(PAPERS)}; all when none is named."
+            metavar="[PAPER…]",
+            help=f"Of: {', '.join(PAPERS)}; all when none is named.",
+            autocompletion=complete_papers,
         ),
     ] = None,
     seeds: Annotated[
@@ -86,7 +96,12 @@ def reproduce_command(
         check_engine(engine, *(scenario for _, scenario in paper.scenarios([1])))
     check_parent(out_dir)
     if engine == KERNEL:
-        note(real_time_note(chosen, how))
+        times_s = [
+            scenario.time.seconds
+            for paper in chosen
+            for _, scenario in paper.scenarios(how.seeds_of, quick=quick)
+        ]
+        note(real_time_note(times_s, jobs) + ("" if quick else "; `--quick` runs fewer"))
     results = [reproduce_paper(paper, out_dir / paper.name, how) for paper in chosen]
     note_cache(how.cache)
     site = write_site(results, how.command, out_dir / "index.html") if len(results) > 1 else None
@@ -150,23 +165,6 @@ class How:
         return range(1, 1 + self.seeds) if self.seeds else None
 
 
-def real_time_note(papers: Sequence[Paper[Any, Any]], how: How) -> str:
-    """Say how long the kernel's runs will take: real time, and a second or two each to set up."""
-    times_s = [
-        scenario.time.seconds
-        for paper in papers
-        for _, scenario in paper.scenarios(how.seeds_of, quick=how.quick)
-    ]
-    at_a_time = how.jobs or default_workers(KERNEL)
-    minutes = (sum(times_s) + 2 * len(times_s)) / at_a_time / 60
-    takes = f"{minutes:.0f} min" if minutes < 100 else f"{minutes / 60:.0f} h"
-    faster = "" if how.quick else "; `--quick` runs fewer"
-    return (
-        f"on the kernel: {len(times_s)} runs in real time, {at_a_time} at a time, take about "
-        f"{takes}{faster}"
-    )
-
-
 def reproduce_paper(paper: Paper[Any, Any], directory: Path, how: How) -> Reproduction:
     """Reproduce a paper with a progress bar."""
     # Real time dwarfs everything else.
@@ -219,7 +217,7 @@ def print_reproduction(console: Console, result: Reproduction, directory: Path) 
     for engine in result.results:
         for grid in engine.tables:
             console.print()
-            console.print(table(grid.title, grid.columns, grid.rows))
+            print_table(grid.columns, grid.rows, title=grid.title)
     for finding, said in result.findings_by_engine:
         console.print()
         console.print(finding_grid(finding, said))

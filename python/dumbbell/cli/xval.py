@@ -10,8 +10,10 @@ import typer
 from rich.console import Console
 
 from dumbbell.cli import axes, options
-from dumbbell.cli.console import note_cache, out, print_json, progress_bar, table
+from dumbbell.cli.completion import complete_what
+from dumbbell.cli.console import note, note_cache, out, print_json, print_table, progress_bar
 from dumbbell.cli.options import OUTPUT, base_scenario
+from dumbbell.cli.real_time import real_time_note
 from dumbbell.compare import measurements
 from dumbbell.compare.xval import CrossValidation, XvalCase, xval
 from dumbbell.compare.xval_table import (
@@ -43,8 +45,14 @@ What = Annotated[
         help="One scenario of these congestion controls, a group each; or one per `copa+cubic`, "
         "one per file.",
         show_default=False,
+        autocompletion=complete_what,
     ),
 ]
+#: What the help ends with.
+EXAMPLES = (
+    "dumbbell xval linux/cubic+linux/reno --time 30s",
+    "dumbbell xval copa+cubic --buffer 1bdp,4bdp --reps 3 --time 20s --out results/xval",
+)
 
 
 @options.with_field_options
@@ -104,8 +112,8 @@ def xval_command(
     Prints share, RTT, inflight, retransmissions, queueing delay and drops with the differences and
     their confidence intervals, and writes a page with both engines' time series. A field with
     several values (`1,4`, `0.5..64bdp`) makes a scenario for each. Runs on the kernel are in real
-    time: repetitions × scenarios × `--time`. Exits with 1 if all runs on the kernel of a scenario
-    are INVALID.
+    time, repetitions × scenarios × `--time`; the estimate is printed first. Exits with 1 if all
+    runs on the kernel of a scenario are INVALID.
     """
     constants, lists = axes.constants_and_lists(fields)
     cases = named(
@@ -120,6 +128,7 @@ def xval_command(
     check_parent(out_dir)
     if save is not None:
         check_parent(save.parent)
+    note(real_time_note([scenario.time.seconds for _, scenario in cases] * reps, jobs))
     kept = Cache() if cache else None
     result = run_both(cases, out_dir, reps, simulator_reps, jobs, kept)
     note_cache(kept)
@@ -187,7 +196,7 @@ def print_cross_validation(console: Console, result: CrossValidation, page: Path
     """Print a table per case and the summary, for a person."""
     for case in result.cases:
         rows = [comparison_row(entry) for entry in case.comparisons]
-        console.print(table(case.name, COLUMNS, rows))
+        print_table(COLUMNS, rows, title=case.name, optional=("kernel", "simulator"))
         console.print(f"runs on the kernel: {counts(case.verdicts)}", markup=False)
         for reason in remarks(case):
             line = f"  {reason.status.lower()}: {reason.message}"
@@ -195,7 +204,7 @@ def print_cross_validation(console: Console, result: CrossValidation, page: Path
         console.print()
     if len(result.cases) > 1:
         heads = [column.replace(": ", "\n") for column in OVERVIEW_COLUMNS]
-        console.print(table("", heads, overview_rows(result)))
+        print_table(heads, overview_rows(result), left=range(2), optional=("difference,\n%",))
     for line in summary_lines(result):
         console.print(line, markup=False, soft_wrap=True)
     console.print(f"report: {page}", markup=False, soft_wrap=True)
