@@ -295,7 +295,7 @@ def describe(name_or_path: str) -> str:
 
 @final
 class ScratchDirectory:
-    """A directory for compilers, removed at the end of its `with` block or when the next is made."""
+    """A directory for compilers, removed with its `with` block or when the next is made."""
 
     def __enter__(self) -> Path: ...
     def __exit__(self, *exception: object) -> None: ...

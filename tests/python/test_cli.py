@@ -1,10 +1,13 @@
 import inspect
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -67,8 +70,11 @@ def test_lists_congestion_controls(cli):
     outcome = cli("cc", "list")
     assert outcome.code == 0
     known = ("bbr", "bbr3", "bbr_fca", "copa", "cubic", "dctcp", "l3dr", "reno", "vegas")
-    for text in (*known, "1 to"):
+    for text in known:
         assert text in outcome.out
+    assert len(outcome.out.splitlines()) <= len(known) + 6
+    for text in ("mode_window_rtts", "1 to 30", "queueing"):
+        assert text in cli("cc", "list", "copa").out
     documents = json.loads(cli("cc", "list", "copa", "--json").out)
     assert [document["name"] for document in documents] == ["copa"]
     assert {"name", "unit", "doc", "min", "max", "default"} == set(documents[0]["params"][0])
@@ -235,12 +241,47 @@ def test_every_exported_name_can_be_loaded():
 
 def test_frames_are_made_where_pandas_was_left_out():
     code = (
-        "import sys, pyarrow; from dumbbell.cli.without_pandas import leave_pandas_out\n"
+        "import sys, pyarrow; from dumbbell.cli.lazy_command import leave_pandas_out\n"
         "leave_pandas_out(); table = pyarrow.table({'a': [1, None]})\n"
         "print('pandas' in sys.modules, table.to_pandas()['a'].sum())"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout == "False 1.0\n"
+
+
+def test_version(cli):
+    assert cli("--version").out == f"dumbbell {dumbbell.__version__}\n"
+
+
+def walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    yield name, command
+    for each in getattr(command, "commands", {}).items():
+        yield from walk(f"{name} {each[0]}", each[1])
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_examples_that_parse(name, cli, tmp_path, monkeypatch):
+    """Each command's examples are accepted by its own options; nothing is run."""
+    loaded = LazyCommand(name, "").load()
+    commands = list(walk(name, loaded))
+    assert any(command.epilog for _, command in commands)
+    for _, command in commands:
+        for line in (command.epilog or "").split("\n\n")[1:]:
+            words = shlex.split(line.rpartition("| ")[2])
+            assert words[:2] == ["dumbbell", name]
+            target, rest = loaded, words[2:]
+            while rest and rest[0] in getattr(target, "commands", {}):
+                target, rest = target.commands[rest[0]], rest[1:]
+            assert target.make_context(name, rest).params is not None
+
+
+@pytest.mark.parametrize("arguments", [["run"], ["cc", "list"], ["cache"], ["model", "ware"]])
+def test_h_is_help(arguments, cli):
+    outcome = cli(*arguments, "-h")
+    assert outcome.code == 0
+    assert outcome.out == cli(*arguments, "--help").out
+    assert "--help     -h " in outcome.out or "--help  " in outcome.out
+    assert "<bool>" not in outcome.out
 
 
 def test_help_names_every_command(cli):

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from io import StringIO
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 from junitparser import Error, Failure, JUnitXml, Skipped
-from rich.console import Console
 
-from dumbbell.cli.gate import case_table
+from dumbbell.cli.gate import print_cases
 from dumbbell.gate import (
     Change,
     SuiteResult,
@@ -136,16 +134,17 @@ def test_what_became_worse_is_in_every_output(cli: Cli, baseline: Path, tmp_path
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_names_of_cases_are_whole_in_the_table(width: int) -> None:
+def test_names_of_cases_are_whole_in_the_table(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
     names = ["beside-general-purpose", "[buffer=0.5bdp,1.cc=cubic]"]
     row = (
         "".join(names), "mean queueing delay (tested)", "12.3 ms", "45.6 ms",
         "+33.3 ms (+31.2 to +35.4)", "5% + 1ms", "worse",
     )  # fmt: skip
-    console = Console(width=width, file=StringIO(), color_system=None)
-    console.print(case_table(CHANGE_COLUMNS, [row]))
-    assert isinstance(console.file, StringIO)
-    lines = console.file.getvalue().splitlines()
+    print_cases(CHANGE_COLUMNS, [row])
+    lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines if "beside" in line or "buffer" in line] == names
     assert max(map(len, lines)) <= width
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import cast
+from collections.abc import Sequence
+from typing import Annotated, cast
 
 import typer
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 from typer.main import get_command
 
+from dumbbell._core import ENGINE_VERSION
+from dumbbell.cli.completion import COMPLETE, prepare
 from dumbbell.cli.console import error
-from dumbbell.cli.lazy_command import LazyCommand, with_plain_types
+from dumbbell.cli.lazy_command import LazyCommand, examples, with_plain_types
 from dumbbell.cli.rootless import enter_user_namespace
-from dumbbell.cli.without_pandas import leave_pandas_out
 from dumbbell.errors import DumbbellError, PrivilegeError, os_reason
 
 __all__ = ["invoke", "main"]
@@ -45,35 +46,55 @@ COMMANDS = {
     "model": "Models from papers: what should happen at a bottleneck, by formula.",
 }
 
-#: Without its commands, which `call` adds: each is loaded when it is called.
+#: Without its commands, which `command_line` adds: each is loaded when it is called.
 app = typer.Typer(
     name="dumbbell",
     help="Put any mix of TCP congestion controls on one bottleneck and see who gets what.",
+    epilog=examples(
+        "dumbbell run copa cubic --buffer 2bdp --time 30s",
+        "dumbbell sweep copa cubic --buffer 0.5..8bdp --reps 3 --out results/buffers",
+        "dumbbell report results/buffers",
+    ),
+    context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
 
+def show_version(wanted: bool) -> None:
+    """Print the version and leave."""
+    if wanted:
+        typer.echo(f"dumbbell {ENGINE_VERSION}")
+        raise typer.Exit
+
+
 @app.callback()
-def root() -> None:
+def root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=show_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
     """Put any mix of TCP congestion controls on one bottleneck and see who gets what."""
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    sys.exit(invoke(sys.argv[1:], before_loading=leave_pandas_out))
+    if COMPLETE in os.environ:
+        prepare()
+        command_line().main(prog_name="dumbbell", complete_var=COMPLETE)
+    sys.exit(invoke(sys.argv[1:]))
 
 
-def invoke(arguments: Sequence[str], before_loading: Callable[[], None] = lambda: None) -> int:
+def invoke(arguments: Sequence[str]) -> int:
     """Run the command line.
 
     Parameters
     ----------
     arguments
         Without the program's name.
-    before_loading
-        Called before a command's module is loaded; `dumbbell --help` loads none.
 
     Returns
     -------
@@ -81,7 +102,7 @@ def invoke(arguments: Sequence[str], before_loading: Callable[[], None] = lambda
         The exit code.
     """
     try:
-        return call(arguments, before_loading)
+        return call(arguments)
     except typer.Exit as leave:
         return leave.exit_code
     except TyperException as problem:
@@ -109,11 +130,17 @@ def invoke(arguments: Sequence[str], before_loading: Callable[[], None] = lambda
         return BAD_INPUT
 
 
-def call(arguments: Sequence[str], before_loading: Callable[[], None]) -> int:
-    """Run a command; where it lacks what a user namespace gives, again inside one."""
+def command_line() -> TyperGroup:
+    """Return the command with all its commands."""
     command = cast("TyperGroup", with_plain_types(get_command(app)))
     for name, help_line in COMMANDS.items():
-        command.add_command(LazyCommand(name, help_line, before_loading))
+        command.add_command(LazyCommand(name, help_line))
+    return command
+
+
+def call(arguments: Sequence[str]) -> int:
+    """Run a command; where it lacks what a user namespace gives, again inside one."""
+    command = command_line()
     try:
         with command.make_context("dumbbell", list(arguments)) as context:
             code = int(command.invoke(context) or 0)

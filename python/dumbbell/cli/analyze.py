@@ -22,12 +22,19 @@ from dumbbell.capture_analysis.connection_table import (
 )
 from dumbbell.cli import options
 from dumbbell.cli.capture_warnings import match_trouble, trouble
-from dumbbell.cli.console import out, print_json, table
+from dumbbell.cli.console import out, print_json, print_table
 from dumbbell.errors import CaptureError
 from dumbbell.quantities.quantity import is_count
 from dumbbell.run.directory import check_parent
 
 __all__ = ["analyze_command"]
+
+#: What the help ends with.
+EXAMPLES = (
+    "dumbbell analyze capture.pcapng --out results/analysis",
+    "dumbbell analyze results/run --match",
+    "tcpdump -w - tcp | dumbbell analyze -",
+)
 
 #: More connections than these are a table too long to read; --json and --out have all.
 MAX_ROWS = 64
@@ -191,7 +198,11 @@ def print_analysis(console: Console, source: Source, result: Analysis, *, all_po
     rows = result.data_at_all_points if all_points else data
     shown = pa.array(result.largest[:MAX_ROWS], type=pa.uint64())
     kept = rows.filter(pc.is_in(rows["connection"], value_set=shown))
-    console.print(table("", COLUMNS, [connection_row(result, row) for row in kept.to_pylist()]))
+    print_table(
+        COLUMNS,
+        [connection_row(result, row) for row in kept.to_pylist()],
+        optional=("max in flight, kB\nby ACK / by SACK", "time\ns", "point"),
+    )
     if data.num_rows > MAX_ROWS:
         console.print(
             f"the {MAX_ROWS} of {data.num_rows:,} connections with most payload; --json and --out "
@@ -264,7 +275,18 @@ def print_match(console: Console, result: Match) -> None:
         for row in rows
         if row["matched_pkts"] + row["dropped_pkts"] + row["undecided_pkts"] > 0
     ]
-    console.print(table("", columns, cells[:MAX_ROWS]))
+    print_table(
+        columns,
+        cells[:MAX_ROWS],
+        optional=(
+            "max\nms",
+            "undecided\npkts",
+            "only\nafter",
+            "p95\nms",
+            "delay min\nms",
+            "reordered\npkts",
+        ),
+    )
     if len(cells) > MAX_ROWS:
         console.print(f"the first {MAX_ROWS} of {len(cells):,}; --json and --out have all")
     # Connections in only one of the captures differ too, without offload.

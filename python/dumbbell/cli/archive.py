@@ -15,6 +15,9 @@ from dumbbell.quantities.pluralize import pluralize
 
 __all__ = ["archive_command"]
 
+#: What the help ends with.
+EXAMPLES = ("dumbbell archive results/buffers -o paper.tar.zst",)
+
 
 def archive_command(
     directory: Annotated[

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from dumbbell.cli import options
-from dumbbell.cli.console import error, out, print_json, table
+from dumbbell.cli.console import error, out, print_json, print_table
+from dumbbell.cli.lazy_command import examples
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.quantities.quantity import Size
@@ -20,6 +21,7 @@ from dumbbell.runs.inventory import Inventory, Removed, prune, take_inventory, v
 __all__ = ["cache_app"]
 
 cache_app = typer.Typer(
+    add_completion=False,
     help="The cache of runs: where it is and what is in it; without a command, that.",
     invoke_without_command=True,
 )
@@ -39,7 +41,7 @@ def cache_command(context: typer.Context, json: options.Json = False) -> int:
     return 0
 
 
-@cache_app.command("prune")
+@cache_app.command("prune", epilog=examples("dumbbell cache prune --older-than 30d"))
 def prune_command(
     older_than: Annotated[
         str | None,
@@ -65,7 +67,7 @@ def prune_command(
     return 0
 
 
-@cache_app.command("verify")
+@cache_app.command("verify", epilog=examples("dumbbell cache verify --remove"))
 def verify_command(
     remove: Annotated[
         bool, typer.Option("--remove", help="Remove what is damaged; it will run again.")
@@ -92,7 +94,7 @@ def print_inventory(inventory: Inventory) -> None:
     ]
     if rows:
         columns = ("engine", "build", "runs", "with series", "size")
-        out().print(table("", columns, rows))
+        print_table(columns, rows)
     out().print(
         f"{pluralize(inventory.entries, 'run')}, {size(inventory.size_bytes)}"
         + (f"; {inventory.left:,} unfinished or unreadable: any `dumbbell cache prune` removes them"

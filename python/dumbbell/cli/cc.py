@@ -13,7 +13,9 @@ from rich.console import Console
 
 from dumbbell.cc_check import Check, check
 from dumbbell.cli import options
-from dumbbell.cli.console import err, note, out, print_json, table
+from dumbbell.cli.completion import complete_what
+from dumbbell.cli.console import err, note, out, print_json, print_table
+from dumbbell.cli.lazy_command import examples
 from dumbbell.congestion_control import Description, congestion_controls, describe
 from dumbbell.congestion_control.linux_tree import tree_in_use
 from dumbbell.congestion_control.new import new
@@ -22,20 +24,27 @@ from dumbbell.errors import EngineError, ScenarioError, nearest
 __all__ = ["cc_app"]
 
 cc_app = typer.Typer(
+    add_completion=False,
     help="The congestion controls: what there is, and whether your own is one.",
     no_args_is_help=True,
 )
 
 
-@cc_app.command("list")
+@cc_app.command("list", epilog=examples("dumbbell cc list", "dumbbell cc list copa"))
 def list_command(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Only these.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME…]",
+            help="These, with their parameters and state series.",
+            show_default=False,
+            autocompletion=complete_what,
+        ),
     ] = None,
     linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     json: options.Json = False,
 ) -> int:
-    """List the built-in congestion controls, or a tree's, with parameters and state series."""
+    """List the built-in congestion controls, or a Linux tree's; with names, all about each."""
     known = known_names()
     chosen = []
     for name in [one_of(known, name) for name in names or known]:
@@ -47,13 +56,18 @@ def list_command(
             note(f"{name} cannot be hosted: {str(error).splitlines()[0].rstrip(':')}")
     if json:
         print_json(to_json(chosen))
-    else:
+    elif names:
         for description in chosen:
             print_description(out(), description)
+    else:
+        width = max((len(description.name) for description in chosen), default=0)
+        for description in chosen:
+            say(out(), f"{description.name:{width}}  {description.title}")
+        say(out(), "`dumbbell cc list NAME` for parameters and state series")
     return 0
 
 
-@cc_app.command("check")
+@cc_app.command("check", epilog=examples("dumbbell cc check ./mine.bpf.c --storms 10"))
 def check_command(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="A congestion control: mine.bpf.c or mine.py.")
@@ -79,7 +93,7 @@ def check_command(
     return 1 if checked.verdict == "FAILED" else 0
 
 
-@cc_app.command("new")
+@cc_app.command("new", epilog=examples("dumbbell cc new mine --in experiments"))
 def new_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits and `_`.")],
     directory: Annotated[
@@ -164,19 +178,11 @@ def print_description(console: Console, description: Description) -> None:
             for p in description.parameters
         ]
         columns = ("parameter", "default", "range", "unit", "what it does")
-        console.print(text_table(columns, rows))
+        print_table(columns, rows, left=range(5), optional=("unit", "default"))
     if description.series:
         series = [(s.name, " ".join(s.labels) or s.unit, s.doc) for s in description.series]
-        console.print(text_table(("state series", "unit or values", "what it is"), series))
+        print_table(("state series", "unit or values", "what it is"), series, left=range(3))
     console.print()
-
-
-def text_table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> object:
-    """Lay out a table of words, all to the left."""
-    grid = table("", columns, rows)
-    for column in grid.columns:
-        column.justify = "left"
-    return grid
 
 
 def to_json(descriptions: Iterable[Description]) -> str:

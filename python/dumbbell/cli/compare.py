@@ -12,13 +12,20 @@ import numpy as np
 import typer
 
 from dumbbell.cli import options
-from dumbbell.cli.console import out, print_json, table
+from dumbbell.cli.completion import complete_metrics
+from dumbbell.cli.console import out, print_json, print_table
 from dumbbell.compare import Comparison, PairedComparison, compare
 from dumbbell.errors import ScenarioError
 from dumbbell.metrics import METRICS, Metric
 from dumbbell.statistics import Interval
 
 __all__ = ["compare_command"]
+
+#: What the help ends with.
+EXAMPLES = (
+    "dumbbell compare results/before results/after",
+    "dumbbell compare results/before results/after --metric share,jain --warmup 5s",
+)
 
 #: What is compared when nothing is said: a few numbers that a paper's table would have.
 USUAL = (
@@ -33,7 +40,10 @@ def compare_command(
     b: Annotated[Path, typer.Argument(metavar="B", help="Another: the changed one.")],
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="Metric, or several by commas, or `all`. `dumbbell metrics` lists them."),
+        typer.Option(
+            help="Metric, or several by commas, or `all`. `dumbbell metrics` lists them.",
+            autocompletion=complete_metrics,
+        ),
     ] = None,
     warmup: Annotated[
         str | None, typer.Option(help="Leave out of every run's beginning: `20s`, or `auto`.")
@@ -87,10 +97,7 @@ def print_comparison(result: PairedComparison) -> None:
     for index in range(len(rows) - 1, 0, -1):
         if rows[index][0] == rows[index - 1][0]:
             rows[index] = ("", *rows[index][1:])
-    grid = table("", columns, rows)
-    for column in grid.columns[1:3]:
-        column.justify = "left"
-    out().print(grid)
+    print_table(columns, rows, left=range(3), optional=("effect", "B", "A", "B - A"))
     for line in notes(result):
         out().print(line, markup=False, soft_wrap=True)
 

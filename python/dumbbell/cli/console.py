@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
@@ -21,15 +24,20 @@ from rich.table import Table
 if TYPE_CHECKING:
     from dumbbell.runs.cache import Cache
 
-__all__ = ["error", "note", "note_cache", "out", "print_json", "progress_bar", "table"]
+__all__ = ["error", "note", "note_cache", "out", "print_json", "print_table", "progress_bar"]
 
 #: Width of tables that go into a file or pipe.
 FILE_WIDTH = 120
+#: The end of a part of a name: `copa:mode_switching=0,inv_delta_max=5`.
+PART = re.compile(r"([,:])(?=[^\s\d])")
 
 
-def out() -> Console:
+def out(least_width: int = 0) -> Console:
     """Return the console of stdout; colour only on a terminal, and never with NO_COLOR."""
-    return Console(width=None if sys.stdout.isatty() else FILE_WIDTH, highlight=False)
+    has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
+    console = Console(width=None if has_width else FILE_WIDTH, highlight=False)
+    console.width = max(console.width, least_width)
+    return console
 
 
 def err() -> Console:
@@ -58,8 +66,46 @@ def print_json(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """Lay out a table; what is in its first column is text, the rest are numbers."""
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    title: str = "",
+    left: Collection[int] = (0,),
+    optional: Sequence[str] = (),
+) -> None:
+    """Print a table; no word of it is broken, however narrow the terminal is.
+
+    Parameters
+    ----------
+    columns
+        Heads, in several lines where there is a unit.
+    rows
+        Cells, the head's verdicts in colour.
+    title
+        Above the table.
+    left
+        Indexes of the columns of text; numbers are to the right.
+    optional
+        Heads of columns to leave out where the terminal is too narrow, the first of them first.
+    """
+    width = out().width
+    cells = [tuple(row) for row in rows]
+    kept = list(range(len(columns)))
+    least = least_widths(columns, cells, left)
+    if table_width(least) > width:
+        # Names of cells and of congestion controls may go on in the next line after a part.
+        cells = [
+            tuple(PART.sub(r"\1 ", text) if i in left else text for i, text in enumerate(row))
+            for row in cells
+        ]
+        least = least_widths(columns, cells, left)
+    for head in optional:
+        if head in columns and table_width([least[i] for i in kept]) > width:
+            kept.remove(columns.index(head))
+    if table_width([least[i] for i in kept]) > width:
+        least = least_widths(columns, cells, range(len(columns)))  # intervals, for example
+    spare = max(0, width - table_width([least[i] for i in kept]))
     grid = Table(
         title=title or None,
         title_justify="left",
@@ -67,11 +113,45 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> 
         box=box.SIMPLE_HEAD,
         pad_edge=False,
     )
-    for index, column in enumerate(columns):
-        grid.add_column(escape(column), justify="right" if index else "left", overflow="fold")
-    for row in rows:
-        grid.add_row(*(paint(cell) for cell in row))
-    return grid
+    for i in kept:
+        # What the longest line has beyond the longest word, as long as there is room.
+        given = min(spare, longest_line([columns[i], *(row[i] for row in cells)]) - least[i])
+        spare -= given
+        justify = "left" if i in left else "right"
+        grid.add_column(escape(columns[i]), justify=justify, width=least[i] + given)  # type: ignore[arg-type]
+    for row in cells:
+        grid.add_row(*(paint(row[i]) for i in kept))
+    console = out(table_width([least[i] for i in kept]))
+    console.print(grid)
+    if len(kept) < len(columns):
+        absent = (" ".join(columns[i].split()) for i in range(len(columns)) if i not in kept)
+        line = f"not shown in {width} columns: {', '.join(absent)}"
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def least_widths(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[int]
+) -> list[int]:
+    """Return each column's width if text is broken between words, and numbers are not."""
+    return [
+        max(longest_word([head]), (longest_word if i in left else longest_line)(cells))
+        for i, (head, *cells) in enumerate(zip(columns, *rows, strict=True))
+    ]
+
+
+def table_width(widths: Sequence[int]) -> int:
+    """Return the width of a table: two columns have two spaces and an edge between them."""
+    return sum(widths) + 3 * (len(widths) - 1) + 2
+
+
+def longest_word(texts: Iterable[str]) -> int:
+    """Return the width of the longest word."""
+    return max((cell_len(word) for text in texts for word in text.split()), default=0)
+
+
+def longest_line(texts: Iterable[str]) -> int:
+    """Return the width of the longest line."""
+    return max((cell_len(line) for text in texts for line in text.splitlines()), default=0)
 
 
 def paint(cell: str) -> str:

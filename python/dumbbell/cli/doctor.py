@@ -14,6 +14,9 @@ from dumbbell.cli.machine import Fact, abilities, facts
 
 __all__ = ["doctor_command"]
 
+#: What the help ends with.
+EXAMPLES = ("dumbbell doctor", "dumbbell doctor --json")
+
 COLORS = {"ok": "green", "limited": "yellow"}
 MISSING_COLOR = "bold red"
 

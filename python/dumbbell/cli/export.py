@@ -15,6 +15,9 @@ from dumbbell.export import export_csv
 
 __all__ = ["export_command"]
 
+#: What the help ends with.
+EXAMPLES = ("dumbbell export results/buffers --csv",)
+
 
 def export_command(
     directory: Annotated[

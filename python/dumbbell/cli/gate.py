@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from dumbbell.cli import options
-from dumbbell.cli.console import note_cache, out, print_json, progress_bar, table
+from dumbbell.cli.completion import complete_suites, complete_what
+from dumbbell.cli.console import note_cache, out, print_json, print_table, progress_bar
 from dumbbell.cli.options import SETTABLE
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import GateError, os_reason
@@ -48,12 +48,20 @@ from dumbbell.scenario.fields import RUN
 
 __all__ = ["gate_command"]
 
+#: What the help ends with.
+EXAMPLES = (
+    "dumbbell gate --list",
+    "dumbbell gate regression --cc cubic --record results/baseline",
+    "dumbbell gate results/baseline --cc cubic:beta=819 --markdown results/gate.md",
+)
+
 What = Annotated[
     str | None,
     typer.Argument(
         metavar="BASELINE | SUITE",
         help="A baseline's directory; or a suite, by its file or its name (`--list`).",
         show_default=False,
+        autocompletion=complete_suites,
     ),
 ]
 Cc = Annotated[
@@ -62,6 +70,7 @@ Cc = Annotated[
         "--cc",
         help="The congestion control under test: `./mine.bpf.c`, `cubic:beta=819`.",
         show_default="the baseline's",
+        autocompletion=complete_what,
     ),
 ]
 Record = Annotated[
@@ -134,7 +143,7 @@ def gate_command(
     became worse or a criterion is missed.
     """
     if list_suites:
-        print_suites(out())
+        print_suites()
         return 0
     # Before the suite runs: it takes minutes.
     optional("scipy", extra="gate", purpose="`dumbbell gate`")
@@ -246,23 +255,23 @@ def print_gate(console: Console, gate: Gate) -> None:
     """Print what changed and the outcome, for a person."""
     rows = [change_row(comparison) for comparison in changes(gate)]
     if rows:
-        console.print(case_table(CHANGE_COLUMNS, rows))
+        print_cases(CHANGE_COLUMNS, rows)
     rows = [criterion_row(outcome) for outcome in unmet(gate)]
     if rows:
-        console.print(case_table(CRITERION_COLUMNS, rows))
+        print_cases(CRITERION_COLUMNS, rows)
     for line in [*outline(gate), headline(gate)]:
         console.print(line, markup=False, soft_wrap=True)
 
 
-def case_table(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Table:
-    """Lay out rows of cases, whose names stay whole: the axes' values are a line of their own."""
+def print_cases(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
+    """Print rows of cases, whose axes' values are a line of their own."""
     broken = [(cell.replace("[", "\n[", 1), *rest) for cell, *rest in rows]
-    grid = table("", columns, broken)
-    grid.columns[0].no_wrap = True
-    return grid
+    print_table(
+        columns, broken, left=range(2), optional=("p", "mean", "tolerated", "before", "after")
+    )
 
 
-def print_suites(console: Console) -> None:
+def print_suites() -> None:
     """Print the suites that come with dumbbell."""
     rows = []
     for name in shipped_suites():
@@ -271,9 +280,7 @@ def print_suites(console: Console) -> None:
         cells = sum(len(case.cells("reno")) for case in runnable)
         runs = sum(len(case.cells("reno")) * case.reps for case in runnable)
         rows.append((name, suite.title, f"{len(runnable)}", f"{cells}", f"{runs}"))
-    grid = table("", ("suite", "what it asks", "cases", "cells", "runs"), rows)
-    grid.columns[1].justify = "left"
-    console.print(grid)
+    print_table(("suite", "what it asks", "cases", "cells", "runs"), rows, left=range(2))
 
 
 def write_text(path: Path, text: str) -> None:

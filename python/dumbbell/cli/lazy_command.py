@@ -3,48 +3,45 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+import sys
+from importlib.abc import MetaPathFinder
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-__all__ = ["LazyCommand", "with_plain_types"]
+__all__ = ["LazyCommand", "examples", "with_plain_types"]
 
 #: What ``--help`` calls the types of options.
 TYPES = {"bool": "", "int": "N", "float": "X", "str": "TEXT", "Path": "PATH", "list[str]": "TEXT"}
 
 
 class LazyCommand(TyperCommand):
-    """A command of `dumbbell`, by its name and what `dumbbell --help` says of it.
+    """A command of `dumbbell`, by its name and its line in `dumbbell --help`.
 
     Parameters
     ----------
     name
-        Of the command; its module is `dumbbell.cli.<name>`, with `<name>_command`, or `<name>_app`
-        where it has commands of its own.
+        Of the command; its module is `dumbbell.cli.<name>`, with `<name>_command` and `EXAMPLES`,
+        or `<name>_app` where it has commands of its own.
     help_line
         The first line of its help.
-    before_loading
-        Called before the module is loaded.
     """
 
-    def __init__(
-        self, name: str, help_line: str, before_loading: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, name: str, help_line: str) -> None:
         super().__init__(name, help=help_line)
         self.place = name
-        self.before_loading = before_loading
 
     def load(self) -> Any:
         """Return the command itself."""
-        self.before_loading()
+        leave_pandas_out()
         module = importlib.import_module(f"dumbbell.cli.{self.place}")
         app = getattr(module, f"{self.place}_app", None)
         if app is None:
             app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-            app.command(self.place)(getattr(module, f"{self.place}_command"))
+            command = app.command(self.place, epilog=examples(*getattr(module, "EXAMPLES", ())))
+            command(getattr(module, f"{self.place}_command"))
         return with_plain_types(get_command(app))
 
     def make_context(self, *arguments: Any, **named: Any) -> Any:
@@ -69,3 +66,33 @@ def with_plain_types(command: Any) -> Any:
     for each in getattr(command, "commands", {}).values():
         with_plain_types(each)
     return command
+
+
+def examples(*lines: str) -> str | None:
+    """Return the end of a command's help: command lines to start from."""
+    # A blank line is what keeps lines apart in typer's epilog.
+    return "\n\n".join(("[bold]Examples[/]", *lines)) if lines else None
+
+
+class NoPandas(MetaPathFinder):
+    """An importer that finds no pandas."""
+
+    def find_spec(self, fullname: str, *_: object) -> None:
+        """Refuse pandas; leave the rest to the other importers."""
+        if fullname == "pandas":
+            raise ImportError(fullname)
+
+
+def leave_pandas_out() -> None:
+    """Let pyarrow convert without loading pandas, which takes long; `to_pandas` loads it.
+
+    At its first conversion pyarrow asks once whether there is a pandas.
+    """
+    import pyarrow as pa  # `dumbbell --help` does not wait for it
+
+    refusing = NoPandas()
+    sys.meta_path.insert(0, refusing)
+    try:
+        pa.scalar(0)
+    finally:
+        sys.meta_path.remove(refusing)

@@ -9,16 +9,23 @@ from typing import Annotated, Any
 import typer
 
 from dumbbell.cli import options
-from dumbbell.cli.console import out, print_json, table
+from dumbbell.cli.completion import complete_metrics
+from dumbbell.cli.console import out, print_json, print_table
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.metrics import METRICS, Metric
 from dumbbell.metrics.document import document
 
 __all__ = ["metrics_command"]
 
+#: What the help ends with.
+EXAMPLES = ("dumbbell metrics", "dumbbell metrics jain")
+
 
 def metrics_command(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One metric.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="One metric.", autocompletion=complete_metrics),
+    ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print all of them as docs/metrics.md has them.")
     ] = False,
@@ -63,8 +70,6 @@ def print_list(metrics: list[Metric]) -> None:
         (metric.name, metric.title, metric.unit, metric.per, metric.better or "–")
         for metric in metrics
     ]
-    grid = table("", ("metric", "what", "unit", "of a", "better"), rows)
-    for column in grid.columns:
-        column.justify = "left"
-    out().print(grid)
+    columns = ("metric", "what", "unit", "of a", "better")
+    print_table(columns, rows, left=range(5), optional=("better", "unit"))
     out().print("`dumbbell metrics NAME` for formula and source")

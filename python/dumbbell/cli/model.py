@@ -10,7 +10,8 @@ import typer
 
 from dumbbell.cli import options
 from dumbbell.cli.axes import RANGE
-from dumbbell.cli.console import out, print_json, table
+from dumbbell.cli.console import out, print_json, print_table
+from dumbbell.cli.lazy_command import examples
 from dumbbell.cli.model_answer import (
     Column,
     answer,
@@ -41,10 +42,13 @@ from dumbbell.quantities.quantity import Time, expand_counts
 __all__ = ["model_app"]
 
 model_app = typer.Typer(
+    add_completion=False,
     help="Models from papers: what should happen at a bottleneck, by formula.",
     invoke_without_command=True,
 )
-model_app.command("compare")(compare_command)
+model_app.command(
+    "compare", epilog=examples("dumbbell model compare ware --buffer 1..8bdp --flows 1")
+)(compare_command)
 
 Rates = Annotated[str, options.field_option("rate", RANGE, show_default=True)]
 Rtts = Annotated[str, options.field_option("rtt", RANGE, show_default=True)]
@@ -79,14 +83,8 @@ def model_command(context: typer.Context, json: options.Json = False) -> int:
     if json:
         print_json(to_json([describe(model) for model in MODELS.values()]))
         return 0
-    grid = table(
-        "",
-        ("model", "what it predicts", "source"),
-        [(model.name, model.title, source(model)) for model in MODELS.values()],
-    )
-    for column in grid.columns:
-        column.justify = "left"
-    out().print(grid)
+    rows = [(model.name, model.title, source(model)) for model in MODELS.values()]
+    print_table(("model", "what it predicts", "source"), rows, left=range(3))
     out().print(
         "`dumbbell model NAME --help` for its options; `dumbbell model compare NAME` lays it "
         "beside the simulator.",
@@ -104,7 +102,9 @@ def describe(model: Model) -> dict[str, Any]:
     }
 
 
-@model_app.command("ware")
+@model_app.command(
+    "ware", epilog=examples("dumbbell model ware --rate 50mbit --buffer 1..16bdp --flows 1,4")
+)
 def ware_command(
     rate: Rates = "10mbit",
     rtt: Rtts = "40ms",
@@ -280,7 +280,7 @@ def bbr_many_command(
     flows: Flows = "1..128",
     json: options.Json = False,
 ) -> int:
-    """Return the queue of many BBR flows (derived)."""
+    """Queue of many BBR flows (derived)."""
     rows = at_points(rate, rtt, buffer, flows, lambda b, n: vars(bbr_many_flows.solve(b, n)))
     columns = (
         Column("bias", "largest rate\nover share", "{:.3f}"),

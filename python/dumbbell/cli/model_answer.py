@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.cli.axes import points_of
-from dumbbell.cli.console import out, print_json, table
+from dumbbell.cli.console import out, print_json, print_table
 from dumbbell.errors import ScenarioError
 from dumbbell.models import DERIVED, MODELS, Bottleneck, Model
 from dumbbell.models.sawtooth import Sawtooth
@@ -114,15 +114,15 @@ def answer(
     changing = [axis for axis in axes if len({row[axis] for row in rows}) > 1] or axes[-1:]
     fixed = ", ".join(f"{axis} {rows[0][axis]}" for axis in axes if axis not in changing)
     out().print(source(MODELS[name]), markup=False, soft_wrap=True)
-    grid = table(
-        fixed,
+    print_table(
         (*changing, *(column.heading for column in columns)),
         [
             (*(f"{row[axis]}" for axis in changing), *(column.write(row) for column in columns))
             for row in rows
         ],
+        title=fixed,
+        optional=[column.heading for column in reversed(columns[1:])],
     )
-    out().print(grid)
     return 0
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from dumbbell.cli import options
 from dumbbell.cli.axes import RANGE, points_of
-from dumbbell.cli.console import note_cache, out, print_json, progress_bar, table
+from dumbbell.cli.console import note_cache, out, print_json, print_table, progress_bar
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.models import MODELS, Model
 from dumbbell.models.comparison import ModelComparison, compare_model, summarize, verdict_counts
@@ -197,7 +197,7 @@ def print_comparison(
         markup=False,
         soft_wrap=True,
     )
-    console.print(table("", ("buffer\nBDP", *(f"N = {n}" for n in counts)), rows))
+    print_table(("buffer\nBDP", *(f"N = {n}" for n in counts)), rows)
     for label, cases in parts(compared):
         if cases:
             errors = summarize(cases)

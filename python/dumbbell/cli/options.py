@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.models import OptionInfo
 
+from dumbbell.cli.completion import complete_engines, complete_what
 from dumbbell.congestion_control.linux_tree import use_linux_tree
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.scenario import Group, Scenario
@@ -106,6 +107,7 @@ What = Annotated[
         "`./mine.bpf.c`, `linux/cubic` (the running kernel's own), `DIR/net/ipv4/tcp_vegas.c` "
         "(a source of Linux); or a scenario file.",
         show_default=False,
+        autocompletion=complete_what,
     ),
 ]
 Engine = Annotated[
@@ -115,6 +117,7 @@ Engine = Annotated[
         metavar="simulator|kernel",
         help="The simulator, or this machine's Linux TCP (`dumbbell doctor`).",
         rich_help_panel=RUN,
+        autocompletion=complete_engines,
     ),
 ]
 Jobs = Annotated[

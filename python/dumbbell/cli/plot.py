@@ -10,6 +10,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from dumbbell.cli import options
+from dumbbell.cli.completion import complete_metrics, complete_models
 from dumbbell.cli.console import out, print_json
 from dumbbell.errors import ResultError, ScenarioError, nearest
 from dumbbell.models import MODELS
@@ -24,6 +25,11 @@ __all__ = ["plot_command"]
 
 #: A file: its name, its figures, and the ranges of their y axes (None: their own).
 Frame: TypeAlias = tuple[str, Sequence[Figure], Sequence[Range] | None]
+#: What the help ends with.
+EXAMPLES = (
+    "dumbbell plot results/buffers --metric share --size 1col --format pdf",
+    "dumbbell plot results/mine --series cwnd,rtt --size 1col",
+)
 
 
 def plot_command(
@@ -45,6 +51,7 @@ def plot_command(
         list[str] | None,
         typer.Option(
             help="Of a sweep: a metric, by its name in rows.parquet. Repeatable.",
+            autocompletion=complete_metrics,
             show_default=", ".join(USUAL),
         ),
     ] = None,
@@ -59,7 +66,9 @@ def plot_command(
     model: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="A model to lay over it (`dumbbell model` lists them). Repeatable."
+            metavar="NAME",
+            help="A model to lay over it (`dumbbell model` lists them). Repeatable.",
+            autocompletion=complete_models,
         ),
     ] = None,
     style: Annotated[

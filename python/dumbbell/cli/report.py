@@ -23,6 +23,12 @@ from dumbbell.report.verdict_table import verdict_counts
 
 __all__ = ["report_command", "show_page"]
 
+#: What the help ends with.
+EXAMPLES = (
+    "dumbbell report results/buffers",
+    "dumbbell report results/buffers --against results/other --lang ja --out comparison.html",
+)
+
 LANGUAGES = ("en", "ja")
 
 

@@ -19,7 +19,7 @@ from dumbbell.cli.capture import (
     save_with_capture,
     tidying,
 )
-from dumbbell.cli.console import out, paint, print_json, progress_bar, table
+from dumbbell.cli.console import out, paint, print_json, print_table, progress_bar
 from dumbbell.cli.options import base_scenario, single_values
 from dumbbell.quantities.quantity import Rate
 from dumbbell.run import Run, run
@@ -28,6 +28,13 @@ from dumbbell.run.engine import SIMULATOR, check_engine
 from dumbbell.verdict import INVALID
 
 __all__ = ["print_run", "run_command"]
+
+#: What the help ends with.
+EXAMPLES = (
+    "dumbbell run copa cubic --rate 50mbit --rtt 40ms --buffer 2bdp --time 60s",
+    "dumbbell run bbr copa:mode_window_rtts=5 --flows 2 --out results/bbr-copa",
+    "dumbbell run linux/cubic linux/reno --engine kernel --time 10s",
+)
 
 #: More flows than this are a table too long to read; the groups' stays.
 MAX_FLOW_ROWS = 16
@@ -95,9 +102,9 @@ def print_run(console: Console, result: Run) -> None:
         markup=False,
         soft_wrap=True,
     )
-    console.print(group_table(result))
+    print_groups(result)
     if 1 < len(result.summary["flows"]) <= MAX_FLOW_ROWS:
-        console.print(flow_table(result))
+        print_flows(result)
     console.print(bottleneck_line(result), markup=False, soft_wrap=True)
     console.print(f"fairness     Jain's index {result.jain:.3f} over all flows", markup=False)
     if result.emulation is not None:
@@ -111,11 +118,11 @@ def engine_note(result: Run) -> str:
     return "" if facts is None else f", on Linux {facts['kernel_release']}"
 
 
-def group_table(result: Run) -> object:
-    """Lay out the groups."""
+def print_groups(result: Run) -> None:
+    """Print a row per group."""
     columns = (
         "group", "flows", "goodput\nMbit/s", "per flow\nMbit/s", "share\n%", "RTT mean\nms",
-        "inflight\npkts/flow", "retransmitted\n%", "RTOs",
+        "inflight\npkts/flow", "retrans.\n%", "RTOs",
     )  # fmt: skip
     rows = []
     for group, label in zip(result.groups, result.scenario.group_labels, strict=True):
@@ -132,14 +139,16 @@ def group_table(result: Run) -> object:
                 count(group["rto_count"]),
             )
         )
-    return table("", columns, rows)
+    print_table(
+        columns, rows, optional=("RTOs", "per flow\nMbit/s", "inflight\npkts/flow", "flows")
+    )
 
 
-def flow_table(result: Run) -> object:
-    """Lay out the flows."""
+def print_flows(result: Run) -> None:
+    """Print a row per flow."""
     columns = (
         "flow", "goodput\nMbit/s", "RTT min\nms", "mean\nms", "p95\nms", "max\nms",
-        "cwnd\npkts", "inflight\npkts", "retransmitted\n%", "RTOs",
+        "cwnd\npkts", "inflight\npkts", "retrans.\n%", "RTOs",
     )  # fmt: skip
     rows = []
     labels = result.scenario.group_labels
@@ -156,7 +165,7 @@ def flow_table(result: Run) -> object:
                 count(flow["rto_count"]),
             )
         )
-    return table("", columns, rows)
+    print_table(columns, rows, optional=("RTOs", "max\nms", "RTT min\nms", "cwnd\npkts", "p95\nms"))
 
 
 def bottleneck_line(result: Run) -> str:

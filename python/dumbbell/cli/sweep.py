@@ -18,9 +18,10 @@ from dumbbell.cli.capture import (
     captures_of,
     tidying,
 )
+from dumbbell.cli.completion import complete_metrics
 from dumbbell.cli.console import error, note, out, print_json, progress_bar
 from dumbbell.cli.options import OUTPUT, base_scenario
-from dumbbell.cli.sweep_table import sweep_table
+from dumbbell.cli.sweep_table import print_sweep
 from dumbbell.errors import ScenarioError
 from dumbbell.plots.paper_figure import save_for_print
 from dumbbell.plots.result_figures import ResultFigures
@@ -37,6 +38,13 @@ from dumbbell.sweeps.until_ci import check_metric
 from dumbbell.verdict import INVALID, WARN
 
 __all__ = ["sweep_command"]
+
+#: What the help ends with.
+EXAMPLES = (
+    "dumbbell sweep copa cubic --buffer 0.5..64bdp --flows 1,4 --reps 3 --out results/buffers",
+    "dumbbell sweep bbr cubic --axis bbr.flows=1..16 --until-ci 5% --metric share",
+    "dumbbell sweep --resume results/buffers",
+)
 
 #: Says of which rows, and by which version, the figures beside it were drawn; then their names.
 DRAWN = ".drawn"
@@ -95,6 +103,7 @@ Metrics = Annotated[
     typer.Option(
         "--metric",
         metavar="NAME,…",
+        autocompletion=complete_metrics,
         help="Metrics of the table (`dumbbell metrics`); the first is that of --until-ci.",
         rich_help_panel=SWEEP,
         show_default="the usual ones; for --until-ci goodput_bps",
@@ -246,7 +255,7 @@ def show(result: SweepResult, out_dir: Path | None, metrics: Sequence[str], *, j
     if json:
         print_json(json_module.dumps(to_documents(result), indent=2, allow_nan=False))
     else:
-        out().print(sweep_table(result, metrics))
+        print_sweep(result, metrics)
     for line in result.notes:
         note(line)
     if out_dir is not None:

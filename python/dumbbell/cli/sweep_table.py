@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from dumbbell.cli.console import table
+from dumbbell.cli.console import print_table
 from dumbbell.metrics import METRICS
 from dumbbell.statistics import known, mean_and_interval
 from dumbbell.sweeps import Cell, SweepResult
 from dumbbell.sweeps.design import alternatives, label_of, swept_ccs
 from dumbbell.verdict import worst
 
-__all__ = ["sweep_table"]
+__all__ = ["print_sweep"]
 
 #: What a row of the sweep says of one cell, repetition and group.
 Row = Mapping[str, Any]
@@ -26,8 +26,8 @@ FAILED, NOTHING = "FAILED", "-"
 KEYS = ("cell", "rep", "group", "verdict")
 
 
-def sweep_table(result: SweepResult, metrics: Sequence[str] = ()) -> object:
-    """Lay out each cell: its metrics and its verdict.
+def print_sweep(result: SweepResult, metrics: Sequence[str] = ()) -> None:
+    """Print each cell: its metrics and its verdict.
 
     Means over the repetitions, from three on with their confidence intervals. A cell whose runs
     all failed has no numbers; one of which some did says how many.
@@ -63,7 +63,7 @@ def sweep_table(result: SweepResult, metrics: Sequence[str] = ()) -> object:
         if measured and failed[cell.index]:
             verdict += f", {failed[cell.index]} {FAILED}"
         rows.append((*labels, *count, *numbers, verdict))
-    return table("", columns, rows)
+    print_table(columns, rows, optional=("used\n%", "runs", "Jain", "queueing delay\nmean ms"))
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,11 @@ from dumbbell.runs import Progress
 
 __all__ = ["verify_command"]
 
+#: What the help ends with.
+EXAMPLES = ("dumbbell verify paper.tar.zst", "dumbbell verify paper.tar.zst --json")
+
 #: Differences that are listed; `--json` has all.
-MAX_LINES = 20
+MAX_LINES = 10
 
 
 def verify_command(
@@ -59,12 +62,12 @@ def verify_command(
 def print_verification(result: Verification) -> None:
     """Print what was compared and what differs, for a person."""
     say(f"digests      {pluralize(len(result.manifest.members), 'file')} match the manifest")
+    for line in result.notes:
+        note(line)
     for each in result.differences[:MAX_LINES]:
         error(f"{each.run}/{each.part} differs: {each.what}")
     if len(result.differences) > MAX_LINES:
         error(f"{len(result.differences) - MAX_LINES:,} more; `--json` lists all")
-    for line in result.notes:
-        note(line)
     if result.measured:
         say(f"on the kernel {pluralize(len(result.measured), 'run')}: measured, not run again")
     different = len({each.run for each in result.differences})

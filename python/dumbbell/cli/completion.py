@@ -1,0 +1,157 @@
+"""Shell completion: congestion controls with their parameters, metrics, suites, papers, models.
+
+Typer completes commands, options and what is listed here; the shell completes files.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+__all__ = [
+    "COMPLETE",
+    "complete_engines",
+    "complete_metrics",
+    "complete_models",
+    "complete_papers",
+    "complete_suites",
+    "complete_what",
+    "prepare",
+]
+
+#: Environment variable by which a shell's script asks for completions.
+COMPLETE = "_DUMBBELL_COMPLETE"
+#: What completes no word, and takes most of the time that the commands take to load.
+SLOW = {"jinja2", "matplotlib", "numpy", "plotly", "pyarrow", "scipy"}
+#: Where bash breaks words, unlike other shells.
+BREAKS = ":="
+#: Environment variable for what is before the last break of the word to complete.
+BEFORE_BREAK = "_DUMBBELL_BEFORE_BREAK"
+
+
+class Placeholder(ModuleType):
+    """Stands for a package, and for everything that a module's top level does with it."""
+
+    __path__: list[str] = []
+
+    def __getattr__(self, name: str) -> Placeholder:
+        """Return what stands for a class or a function."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Placeholder(name)
+
+    def __call__(self, *_: Any, **__: Any) -> Placeholder:
+        """Return what stands for its result."""
+        return self
+
+    def __getitem__(self, _: Any) -> Placeholder:
+        """Return what stands for a generic type."""
+        return self
+
+    __or__ = __ror__ = __getitem__
+
+
+class PlaceholderImporter(MetaPathFinder, Loader):
+    """Imports placeholders of what completion does not need."""
+
+    def find_spec(self, fullname: str, *_: Any) -> ModuleSpec | None:
+        """Take what is slow to import."""
+        if fullname.partition(".")[0] not in SLOW:
+            return None
+        return ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return a placeholder."""
+        return Placeholder(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Do nothing: a placeholder has no code."""
+
+
+def prepare() -> None:
+    """Get a process ready that only completes a command line."""
+    sys.meta_path.insert(0, PlaceholderImporter())
+    os.environ["COLUMNS"] = "1000"  # a candidate's help is one line
+    if os.environ[COMPLETE] == "complete_bash":
+        join_broken_words()
+
+
+def join_broken_words() -> None:
+    """Undo bash's breaking of ``copa:mode`` into ``copa``, ``:`` and ``mode``.
+
+    Of the word to complete, bash replaces what follows the last break only.
+    """
+    broken = os.environ.get("COMP_WORDS", "").split("\n")
+    words: list[str] = []
+    for word in broken[: 1 + int(os.environ.get("COMP_CWORD", "0"))]:
+        if words and word and (word in BREAKS or words[-1].endswith(tuple(BREAKS))):
+            words[-1] += word
+        else:
+            words.append(word)
+    if not words[-1].startswith("-"):
+        start = 1 + max(words[-1].rfind(mark) for mark in BREAKS)
+        os.environ[BEFORE_BREAK], words[-1] = words[-1][:start], words[-1][start:]
+    os.environ["COMP_WORDS"] = "\n".join(words)
+    os.environ["COMP_CWORD"] = str(len(words) - 1)
+
+
+def matching(incomplete: str, candidates: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the candidates that begin with a word."""
+    return [each for each in candidates if each[0].startswith(incomplete)]
+
+
+def complete_what(incomplete: str) -> list[tuple[str, str]]:
+    """Complete a congestion control: ``co``, ``copa:mode_``, ``copa:mode_switching=0,de``."""
+    from dumbbell.congestion_control import congestion_controls
+
+    known = congestion_controls()
+    before = os.environ.get(BEFORE_BREAK, "")
+    name, colon, parameters = (before + incomplete).partition(":")
+    if not colon:
+        return matching(incomplete, ((each, cc.title) for each, cc in known.items()))
+    if name not in known:
+        return []
+    done = (name + colon + parameters[: 1 + parameters.rfind(",")]).removeprefix(before)
+    return matching(
+        incomplete, ((f"{done}{p.name}={p.default}", p.doc) for p in known[name].parameters)
+    )
+
+
+def complete_metrics(incomplete: str) -> list[tuple[str, str]]:
+    """Complete a metric."""
+    from dumbbell.metrics import METRICS
+
+    return matching(incomplete, ((name, metric.title) for name, metric in METRICS.items()))
+
+
+def complete_suites(incomplete: str) -> list[tuple[str, str]]:
+    """Complete a suite that comes with dumbbell."""
+    from dumbbell.gate import find_suite, shipped_suites
+
+    return matching(incomplete, ((name, find_suite(name).title) for name in shipped_suites()))
+
+
+def complete_papers(incomplete: str) -> list[tuple[str, str]]:
+    """Complete a paper."""
+    from dumbbell.papers import PAPERS
+
+    return matching(incomplete, ((name, paper.title) for name, paper in PAPERS.items()))
+
+
+def complete_models(incomplete: str) -> list[tuple[str, str]]:
+    """Complete a model."""
+    from dumbbell.models import MODELS
+
+    return matching(incomplete, ((name, model.title) for name, model in MODELS.items()))
+
+
+def complete_engines(incomplete: str) -> list[tuple[str, str]]:
+    """Complete an engine."""
+    from dumbbell.run.engine import KERNEL, SIMULATOR
+
+    return matching(incomplete, ((SIMULATOR, ""), (KERNEL, "this machine's Linux TCP")))
