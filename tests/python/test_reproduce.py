@@ -269,3 +269,15 @@ def test_without_capture_there_is_none(reproduced):
     assert list(out.glob("runs/*/capture.pcapng")) == []
     assert not any(figure.name.startswith("capture") for figure in result.figures)
     assert "captures" not in result.findings[4].evidence
+
+
+def test_the_page_shows_figure_and_answer_before_the_findings_fold(reproduced):
+    result, out = reproduced
+    text = (out / "report.html").read_text(encoding="utf-8")
+    answer = f"<strong>{result.results[0].outcomes['shown']} / 7</strong>"
+    places = [text.index(part) for part in (answer, 'id="figure-2a"', '<details class="finding">')]
+    assert places == sorted(places)
+    assert text.count('<details class="finding">') == 7
+    assert text.count('id="figure-2a"') == 1
+    assert "One seed, so there are no error bars" in text
+    assert '<th><span lang="en">expected</span>' in text

@@ -127,18 +127,6 @@ class Mixed(NamedTuple):
 Point = Alone | Interval | Mixed
 
 
-def decides_alone(point: Point) -> bool:
-    """Whether a finding depends on the single run at a point: C1's, and those compared in C2.
-
-    C3 is about all flows of 45 runs and C4 about 32 runs of each congestion control.
-    """
-    if not isinstance(point, Alone):
-        return False
-    if point.buffer_bdp == DEEP_BDP:
-        return point.flows == C1_FLOWS
-    return point.cc in ("l3dr", "bbr") and point.flows >= MANY_FLOWS
-
-
 def run_name(point: Point) -> str:
     """Return the name that a point's runs are saved under."""
     if isinstance(point, Alone):
@@ -471,7 +459,11 @@ def check_c1(delay_p95_ms: float) -> Check:
 def c2(results: Results[Point, Measured]) -> Finding:
     """L3DR."""
     points = [
-        Alone(cc, n, b) for cc in ("l3dr", "bbr") for n in FLOW_COUNTS for b in C2_BUFFERS_BDP
+        Alone(cc, n, buffer)
+        for cc in ("l3dr", "bbr")
+        for n in FLOW_COUNTS
+        for buffer in C2_BUFFERS_BDP
+        if n >= MANY_FLOWS
     ]
     repetitions = alone_of(results).repetitions(points)
     return Finding(
@@ -966,6 +958,7 @@ PAPER = Paper(
     findings=check_findings,
     tables=make_tables,
     figures=draw_figures,
-    default_seeds=lambda point: 10 if decides_alone(point) else 1,
+    # C1 and C2 depend on single runs, C3 on all flows of 45 runs, C4 on 32 runs of each rival.
+    default_seeds=lambda point: 10 if isinstance(point, Alone) else 1,
     model_checks=model_checks,
 )  # fmt: skip

@@ -33,11 +33,11 @@ class PaperPage:
     results
         Each engine's, with its figures as the page draws them.
     findings
-        Each finding, and what each engine has to say to it.
+        Each finding, and what each engine shows of it.
     verdicts
         How many runs were OK, WARN and INVALID.
     remarks
-        What the verdicts remark: engine, run, status, message.
+        Notes of the verdicts: engine, run, status, message.
     run_count, traffic_s
         Runs, and seconds of their scenarios' time.
     seeds, quick, missing, command
@@ -100,7 +100,7 @@ def render_site(reproductions: Sequence[Reproduction], command: str) -> str:
         "site.html.j2",
         pages=[paper_page(each) for each in reproductions],
         totals=[
-            (engine, sum(finding.shown for finding in findings), len(findings))
+            (engine, Counter(finding.outcome for finding in findings))
             for engine, findings in by_engine.items()
         ],
         verdicts=sum((each.verdicts for each in reproductions), Counter()),
@@ -131,7 +131,7 @@ def paper_page(reproduction: Reproduction) -> PaperPage:
 
 
 def remarks(result: EngineResult) -> list[tuple[str, str, str, str]]:
-    """Return what the runs' verdicts remark: (engine, run, status, message)."""
+    """Return the notes of the runs' verdicts: (engine, run, status, message)."""
     return [
         (result.engine, name, reason.status, reason.message)
         for name, run in result.runs.items()
