@@ -175,7 +175,7 @@ def test_every_run_of_a_sweep_has_one(cli, tmp_path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--capture"], "`--capture` needs a directory to write to; say `--out DIR`"),
+        (["--capture"], "`--capture` needs a directory to write to; use `--out DIR`"),
         (["--capture-points", "sender"], "`--capture-points` has no effect without `--capture`"),
         (["--capture-snap", "full"], "`--capture-snap` has no effect without `--capture`"),
     ],

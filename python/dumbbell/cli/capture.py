@@ -58,21 +58,21 @@ CaptureSnap = Annotated[
 def captures_of(
     wanted: bool, points: str | None, snap: str | None, out_dir: Path | None
 ) -> Captures | None:
-    """Read the options; None when nothing is to be captured."""
+    """Read the options; None if nothing is captured."""
     if not wanted:
         for option, value in (("--capture-points", points), ("--capture-snap", snap)):
             if value is not None:
                 raise ScenarioError(f"`{option}` has no effect without `--capture`")
         return None
     if out_dir is None:
-        raise ScenarioError("`--capture` needs a directory to write to; say `--out DIR`")
+        raise ScenarioError("`--capture` needs a directory to write to; use `--out DIR`")
     words = CAPTURE_POINTS if points is None else [word.strip() for word in points.split(",")]
     return Captures(Capture(CAPTURE, points=words, snap=HEADERS if snap is None else snap))
 
 
 @dataclass(frozen=True)
 class Captures:
-    """The captures of runs, written beside the directories they end up in.
+    """The captures of runs, written next to the directories they end up in.
 
     A directory is saved whole or not at all, when its run is done; a capture grows with the run.
     """
@@ -86,7 +86,7 @@ class Captures:
 
 
 def save_with_capture(run: Run, directory: Path) -> Path:
-    """Save a run; its capture, which lay beside the directory, is in it afterwards."""
+    """Save a run, and move its capture into the directory."""
     run.save(directory)
     if run.capture is not None:
         run.capture.unlink(missing_ok=True)
@@ -95,10 +95,10 @@ def save_with_capture(run: Run, directory: Path) -> Path:
 
 @contextmanager
 def tidying(directories: Iterable[Path]) -> Iterator[None]:
-    """Remove what lies beside directories in the end, unless the user interrupts.
+    """Remove the captures next to directories at the end, unless the user interrupts.
 
-    By then the directories that were saved have their captures. The capture of a run that failed is
-    of no use; that of one which was interrupted is.
+    By then the directories that were saved have their captures. The capture of a failed run is of
+    no use; that of an interrupted run is.
     """
     beside = [capture_beside(directory) for directory in directories]
     try:

@@ -78,7 +78,7 @@ def model_command(context: typer.Context, json: options.Json = False) -> int:
     """List the models."""
     if context.invoked_subcommand is not None:
         if json:
-            raise ScenarioError(f"say `dumbbell model {context.invoked_subcommand} … --json`")
+            raise ScenarioError(f"use `dumbbell model {context.invoked_subcommand} … --json`")
         return 0
     if json:
         print_json(to_json([describe(model) for model in MODELS.values()]))
@@ -86,8 +86,8 @@ def model_command(context: typer.Context, json: options.Json = False) -> int:
     rows = [(model.name, model.title, source(model)) for model in MODELS.values()]
     print_table(("model", "what it predicts", "source"), rows, left=range(3))
     out().print(
-        "`dumbbell model NAME --help` for its options; `dumbbell model compare NAME` lays it "
-        "beside the simulator.",
+        "`dumbbell model NAME --help` lists its options; `dumbbell model compare NAME` compares it "
+        "with the simulator.",
         soft_wrap=True,
     )
     return 0

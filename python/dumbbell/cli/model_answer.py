@@ -1,4 +1,4 @@
-"""How a model answers on the command line: rows at the axes' points, as a table or as JSON."""
+"""A model's predictions on the command line: rows at the axes' points, as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
     "to_json",
 ]
 
-#: One packet of what 10 Gbit/s carry in 30 years; far below, floats lose their digits.
+#: One packet in 30 years at 10 Gbit/s; far below, floats lose their digits.
 MIN_LOSS = 1e-15
 
 
@@ -48,7 +48,7 @@ class Column:
 
 
 def source(model: Model) -> str:
-    """Return where a model comes from, and whether it was worked out here."""
+    """Return the source of a model, and whether it was derived in this project."""
     return f"{model.source} [derived]" if model.status == DERIVED else model.source
 
 
@@ -59,10 +59,10 @@ def at_points(
     flows: str,
     solve: Callable[[Bottleneck, int], Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
-    """Return a row per point of the axes: where it is, and what the model says."""
+    """Return a row for each point of the axes: where it is, and the model's prediction."""
     # The buffer changes fastest: a table is read along it.
     axes = {"flows": flows, "rate": rate, "rtt": rtt, "buffer": buffer}
-    anyone = Scenario(["reno"], sample="0s")  # there is no run whose samples could be too many
+    any_cc = Scenario(["reno"], sample="0s")  # nothing is run, so no samples limit it
     return [
         {
             **{name: str(getattr(scenario, name)) for name in ("rate", "rtt", "buffer")},
@@ -71,7 +71,7 @@ def at_points(
                 Bottleneck.of(scenario.rate, scenario.rtt, scenario.buffer), scenario.flow_count
             ),
         }
-        for _, scenario in points_of(anyone, axes)
+        for _, scenario in points_of(any_cc, axes)
     ]
 
 
@@ -144,7 +144,7 @@ def parse_losses(text: str) -> list[float]:
         first = parse_loss(low)
         last = parse_loss(high) if dots else first
         if last < first:
-            raise ScenarioError(f"loss `{part}`: a range goes up", key="loss")
+            raise ScenarioError(f"loss `{part}`: a range must go up", key="loss")
         decades = math.log10(last / first)
         losses += [first * 10**step for step in range(math.floor(decades + 1e-9) + 1)]
     return losses
@@ -159,7 +159,7 @@ def parse_loss(text: str) -> float:
         value = math.nan
     if rest or not MIN_LOSS <= value < 1:
         raise ScenarioError(
-            f"loss `{text.strip()}` is no loss rate from {MIN_LOSS:g} to below 1; say `1e-3` or "
+            f"invalid loss rate `{text.strip()}`: use {MIN_LOSS:g} to below 1, e.g. `1e-3` or "
             "`0.1%`",
             key="loss",
         )

@@ -1,4 +1,4 @@
-"""`dumbbell model compare`: a model beside runs of what it is about."""
+"""`dumbbell model compare`: a model compared with runs of what it models."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from dumbbell.scenario import Group, Scenario
 
 __all__ = ["compare_command"]
 
-#: What each model is of: its flows, and their rival if it has one.
+#: What each model describes: its flows, and their rival if it has one.
 GROUPS = {
     "ware": ("bbr", "cubic"),
     "cubic-interval": ("cubic", None),
@@ -37,13 +37,13 @@ GROUPS = {
     "copa": ("copa", None),
     "bbr-fca": ("bbr_fca", "cubic"),
 }
-#: Time series are for the means over the last part alone.
+#: Time series are only needed for the means over the last part.
 SAMPLE = "100ms"
-#: From here on Ware et al.'s model is asked for; below, the queue is not deep.
+#: Ware et al.'s model assumes a buffer at least this deep.
 DEEP_BDP = 2.0
-#: A share above which there is nothing left to predict.
+#: A share above which the outcome is clear without a model.
 FOREGONE = 0.9
-#: How many of the largest errors are named.
+#: Number of the largest errors that are printed.
 WORST = 5
 
 Key = tuple[float, int]
@@ -58,29 +58,32 @@ def compare_command(
     buffer: Annotated[str, options.field_option("buffer", RANGE, show_default=True)] = "1..64bdp",
     flows: Annotated[
         str,
-        options.field_option("flows", help="Flows of the model's kind.", show_default=True),
+        options.field_option(
+            "flows", help="Number of flows of the model's congestion control.", show_default=True
+        ),
     ] = "1..32",
     rivals: Annotated[
-        int, typer.Option("--rivals", help="Flows that they compete with.", min=1)
+        int, typer.Option("--rivals", help="Number of flows that they compete with.", min=1)
     ] = 1,
     cc: Annotated[
         str | None,
         typer.Option(
-            "--cc", help="The model's flows run this: `bbr:extra_acked_gain=0`, `linux/bbr`."
+            "--cc",
+            help="Congestion control of the model's flows: `bbr:extra_acked_gain=0`, `linux/bbr`.",
         ),
     ] = None,
     rival: Annotated[
-        str | None, typer.Option("--rival", help="Their rivals run this: `reno`.")
+        str | None, typer.Option("--rival", help="Congestion control of their rivals: `reno`.")
     ] = None,
     time: Annotated[str, options.field_option("time", show_default=True)] = "600s",
     last: Annotated[
         str,
         typer.Option(
-            "--last", help="Measure the last so much of it; models are of what flows converge to."
+            "--last", help="Measure this much of its end: models predict what flows converge to."
         ),
     ] = "400s",
-    reps: Annotated[int, typer.Option(help="Runs of each, with one seed after the other.")] = 1,
-    seed: Annotated[int, typer.Option(help="The first one's.")] = 1,
+    reps: Annotated[int, typer.Option(help="Repetitions, each with the next seed.")] = 1,
+    seed: Annotated[int, typer.Option(help="First seed.")] = 1,
     engine: options.Engine = SIMULATOR,
     jobs: options.Jobs = None,
     cache: options.CacheFlag = None,
@@ -89,11 +92,11 @@ def compare_command(
         Path | None, typer.Option("--out", help="Draw figures into this directory.")
     ] = None,
 ) -> int:
-    """Run what a model is about, and print what the model is off by, and where."""
+    """Run what a model describes, and print the model's errors."""
     if name not in GROUPS:
         raise ScenarioError(f"unknown model `{name}`{nearest(name, GROUPS)}")
     if reps < 1:
-        raise ScenarioError(f"reps is {reps}; say 1 or more")
+        raise ScenarioError(f"reps is {reps}; use 1 or more")
     own, other = GROUPS[name]
     rival = rival or other
     groups = [Group(cc or own), *([] if rival is None else [Group(rival, rivals)])]
@@ -105,7 +108,7 @@ def compare_command(
     if out_dir is not None:
         check_parent(out_dir)
     kept = as_cache(cache, engine)
-    with progress_bar(f"running what {name} is of") as bar:
+    with progress_bar(f"running what {name} describes") as bar:
 
         def show(progress: Progress) -> None:
             label = f"run {progress.finished} of {progress.total}"
@@ -145,11 +148,11 @@ def buffer_bdp(scenario: Scenario) -> float:
 
 
 def check_last(last: str, scenario: Scenario) -> Time:
-    """Read how much of a run's end is measured."""
+    """Return how much of a run's end is measured."""
     time = Time.parse(last, "last", minimum=Time.parse(SAMPLE, "sample"))
     if time > scenario.time:
         raise ScenarioError(
-            f"last `{last}` is longer than the run; say at most `{scenario.time}`", key="last"
+            f"last `{last}` is longer than the run; use at most `{scenario.time}`", key="last"
         )
     return time
 
@@ -211,12 +214,12 @@ def print_comparison(
     named = ", ".join(f"{at:g} BDP N = {n} ({100 * each.error:+.1f})" for (at, n), each in worst)
     console.print(f"worst: {named}", soft_wrap=True)
     verdicts = verdict_counts(compared.values())
-    said = ", ".join(f"{count} {status}" for status, count in sorted(verdicts.items()))
-    console.print(f"runs: {said}", soft_wrap=True)
+    counted = ", ".join(f"{count} {status}" for status, count in sorted(verdicts.items()))
+    console.print(f"runs: {counted}", soft_wrap=True)
 
 
 def cell(compared: ModelComparison | None) -> str:
-    """Write a comparison: what the model says, what was measured, and by what it is off."""
+    """Write a comparison: predicted, measured, and the error."""
     if compared is None:
         return "–"
     scale = compared.headline.scale
@@ -225,14 +228,14 @@ def cell(compared: ModelComparison | None) -> str:
 
 
 def is_foregone(compared: ModelComparison) -> bool:
-    """Whether model and runs agree that one side gets all: easy to be right about."""
+    """Whether model and runs agree that one side gets everything."""
     if compared.headline.key != "share":
         return False
     return min(compared.predicted, float(np.mean(compared.measured))) > FOREGONE
 
 
 def parts(compared: Mapping[Key, ModelComparison]) -> list[tuple[str, Sequence[ModelComparison]]]:
-    """Return the comparisons that are summed up together: deep and not, by N, by buffer."""
+    """Return the comparisons in the groups that are summed up: deep and not, by N, by buffer."""
     deep = {key: each for key, each in compared.items() if key[0] >= DEEP_BDP}
     shallow = [each for key, each in compared.items() if key not in deep]
     name = f"{DEEP_BDP:g} BDP and more"

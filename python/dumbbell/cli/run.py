@@ -25,6 +25,8 @@ from dumbbell.quantities.quantity import Rate
 from dumbbell.run import Run, run
 from dumbbell.run.directory import check_place
 from dumbbell.run.engine import SIMULATOR, check_engine
+from dumbbell.scenario import Scenario
+from dumbbell.scenario.fields import PATH, fields_of
 from dumbbell.verdict import INVALID
 
 __all__ = ["print_run", "run_command"]
@@ -36,7 +38,7 @@ EXAMPLES = (
     "dumbbell run linux/cubic linux/reno --engine kernel --time 10s",
 )
 
-#: More flows than this are a table too long to read; the groups' stays.
+#: With more flows than this only the groups' table is printed.
 MAX_FLOW_ROWS = 16
 
 
@@ -97,8 +99,8 @@ def print_run(console: Console, result: Run) -> None:
     scenario = result.scenario
     console.print(
         f"{scenario.rate}{scenario.rate_steps.in_words}, {scenario.rtt}"
-        f"{scenario.rtt_steps.in_words}, buffer {scenario.buffer}, {scenario.time}, "
-        f"seed {scenario.seed}{engine_note(result)}",
+        f"{scenario.rtt_steps.in_words}, buffer {scenario.buffer}{other_fields(scenario)}, "
+        f"{scenario.time}, seed {scenario.seed}{engine_note(result)}",
         markup=False,
         soft_wrap=True,
     )
@@ -112,8 +114,23 @@ def print_run(console: Console, result: Run) -> None:
     print_verdict(console, result)
 
 
+def other_fields(scenario: Scenario) -> str:
+    """Write the path's fields that are set and not printed anyway: ``, loss 1%``."""
+    printed = ("rate", "rtt", "buffer", "rate_steps", "rtt_steps")
+    values = {
+        name: getattr(scenario, name)
+        for name, field in fields_of(Scenario).items()
+        if field.panel == PATH and name not in printed
+    }
+    return "".join(
+        f", {name.replace('_', ' ')} {value}"
+        for name, value in values.items()
+        if not fields_of(Scenario)[name].is_default(value)
+    )
+
+
 def engine_note(result: Run) -> str:
-    """Write what ran it, unless it is the simulator."""
+    """Write the engine, unless it is the simulator."""
     facts = result.emulation
     return "" if facts is None else f", on Linux {facts['kernel_release']}"
 
@@ -195,7 +212,7 @@ def marked(link: Mapping[str, Any]) -> str:
 
 
 def emulation_line(facts: Mapping[str, Any]) -> str:
-    """Write how well the kernel engine kept time in a line."""
+    """Write in a line how well the kernel engine kept time."""
     return (
         f"lateness     p50 {facts['lateness_p50_us']:.0f} µs, p99 {facts['lateness_p99_us']:.0f} "
         f"µs, max {facts['lateness_max_us']:.0f} µs of {facts['written_pkts']:,} packets; "
@@ -214,7 +231,7 @@ def print_verdict(console: Console, result: Run) -> None:
 
 
 def count(value: float | None) -> str:
-    """Write a count; a dash where the engine does not know it."""
+    """Write a count; a dash if the engine does not know it."""
     return "–" if value is None else f"{value:.0f}"
 
 

@@ -46,11 +46,11 @@ EXAMPLES = (
     "dumbbell sweep --resume results/buffers",
 )
 
-#: Says of which rows, and by which version, the figures beside it were drawn; then their names.
+#: Names the rows and the version from which the figures next to it were drawn; then the figures.
 DRAWN = ".drawn"
-#: Runs that failed of which each has a line; there may be thousands, of one fault.
+#: Failed runs that are printed; there may be thousands with one cause.
 MAX_FAILED_LINES = 5
-#: Fewer points of an axis are a table's; more panels are no figure's.
+#: An axis with fewer points has no figure, nor do more panels.
 MIN_POINTS, MAX_PANELS = 3, 24
 
 #: Panel of `--help` for axes and repetitions.
@@ -230,7 +230,7 @@ def run_sweep(sweep: Sweep, how: dict[str, Any], captures: Captures | None) -> S
 
         def follow(progress: Progress) -> None:
             label = f"run {progress.finished} of {progress.total}"
-            label += f" ({progress.cached} from before)" if progress.cached else ""
+            label += f" ({progress.cached} cached)" if progress.cached else ""
             bar.at(progress.simulated_s / progress.total_s, label)
 
         try:
@@ -238,7 +238,7 @@ def run_sweep(sweep: Sweep, how: dict[str, Any], captures: Captures | None) -> S
             return sweep.run(**how, capture=settings, on_progress=follow)
         except SweepInterrupted as interrupt:
             kept = out_dir is not None and interrupt.finished
-            where = f", kept in {out_dir}; `--resume {out_dir}` goes on" if kept else ""
+            where = f", kept in {out_dir}; `--resume {out_dir}` continues" if kept else ""
             raise KeyboardInterrupt(f"{interrupt}{where}") from None
 
 
@@ -267,7 +267,7 @@ def show(result: SweepResult, out_dir: Path | None, metrics: Sequence[str], *, j
 
 
 def draw_figures(result: SweepResult, out_dir: Path) -> None:
-    """Draw a sweep, unless its figures are there already, of the same rows."""
+    """Draw a sweep, unless its figures exist and are of the same rows."""
     directory = out_dir / "figures"
     drawn = directory / DRAWN
     rows = file_digest((out_dir / ROWS).read_bytes())
@@ -285,7 +285,7 @@ def draw_figures(result: SweepResult, out_dir: Path) -> None:
 
 
 def draw(result: SweepResult, directory: Path) -> list[Path]:
-    """Draw what `dumbbell plot` draws when nobody names a metric, models over it."""
+    """Draw what `dumbbell plot` draws by default, with models."""
     figures = ResultFigures(result)
     facets = figures.layout.facets
     if max(len(facet.cells) for facet in facets) < MIN_POINTS:
@@ -305,7 +305,7 @@ def draw(result: SweepResult, directory: Path) -> list[Path]:
 
 
 def print_flagged_runs(result: SweepResult) -> None:
-    """Say why runs are not OK: of each verdict how many have it, and the first one's reasons."""
+    """Print how many runs are WARN and INVALID, with the reasons of the first of each."""
     keys = result.rows.select(["cell", "rep", "verdict"]).to_pylist()
     for verdict in (WARN, INVALID):
         found = sorted({(row["cell"], row["rep"]) for row in keys if row["verdict"] == verdict})
@@ -319,12 +319,12 @@ def print_flagged_runs(result: SweepResult) -> None:
 
 
 def print_failed_runs(result: SweepResult) -> None:
-    """Say what ended the runs that failed, to stderr."""
+    """Print the errors of the runs that failed, to stderr."""
     for (cell, rep), why in list(result.failed.items())[:MAX_FAILED_LINES]:
         error(f"{result.cells[cell].label}, rep {rep}: {why}")
     more = len(result.failed) - MAX_FAILED_LINES
     if more > 0:
-        error(f"{more} more {'run' if more == 1 else 'runs'} failed")
+        error(f"{pluralize(more, 'more run')} failed")
 
 
 def to_documents(result: SweepResult) -> list[dict[str, Any]]:

@@ -150,7 +150,7 @@ def mixes(what: list[str]) -> list[list[str]]:
 
 
 def named(cases: list[tuple[list[str], str, Scenario]]) -> list[tuple[str, Scenario]]:
-    """Give each case a name that is a directory's and no other's."""
+    """Give each case a unique name that can be a directory's."""
     names = []
     for words, label, scenario in cases:
         base = Path(words[0]).stem if words[0].endswith(".toml") else group_names(scenario)
@@ -211,6 +211,6 @@ def print_cross_validation(console: Console, result: CrossValidation, page: Path
 
 
 def remarks(case: XvalCase) -> list[Reason]:
-    """Return what the verdicts remark, an example of each check and status."""
+    """Return the verdicts' reasons, one for each check and status."""
     reasons = [reason for run in case.kernel for reason in run.verdict.reasons]
     return list({(reason.check, reason.status): reason for reason in reasons}.values())

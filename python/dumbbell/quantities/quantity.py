@@ -147,7 +147,7 @@ class Time(Quantity):
 
     @classmethod
     def _fold(cls, unit: str) -> str:
-        return unit  # `/s` is no suffix of a time
+        return unit  # `/s` is not a suffix of a time
 
     @property
     def ns(self) -> int:

@@ -19,8 +19,8 @@ __all__ = ["group_labels", "label_of", "short_paths"]
 def group_labels(scenario: Scenario) -> tuple[str, ...]:
     """Return a label for each group.
 
-    A file goes by its name, with as much of its path as tells it from the others; parameters
-    follow, then whatever else tells groups of one congestion control apart.
+    A file is called by its name, with as much of its path as distinguishes it from the others;
+    parameters follow, then the fields in which groups of one congestion control differ.
 
     Parameters
     ----------
@@ -44,27 +44,27 @@ def group_labels(scenario: Scenario) -> tuple[str, ...]:
 
 
 def label_of(cc: CongestionControlChoice) -> str:
-    """Return what to call a congestion control where its parameters are beside it."""
+    """Return the label of a congestion control without its parameters."""
     return PurePath(cc.name).name if cc.is_file else cc.name
 
 
 def distinguish(
     labels: Sequence[str], suffixes: Callable[[Sequence[int]], Sequence[str]]
 ) -> list[str]:
-    """Append to labels that are alike what tells them apart."""
-    told = list(labels)
+    """Append to equal labels what distinguishes them."""
+    result = list(labels)
     for label in set(labels):
         alike = [i for i, other in enumerate(labels) if other == label]
         if len(alike) > 1:
             for i, suffix in zip(alike, suffixes(alike), strict=True):
-                told[i] = f"{label} {suffix}".strip()
-    return told
+                result[i] = f"{label} {suffix}".strip()
+    return result
 
 
 def differences(groups: Sequence[Group], scenario: Scenario) -> list[str]:
-    """Return each group's words that the others do not share: ``(rtt 20ms)``."""
+    """Return the fields in which each group differs from the others: ``(rtt 20ms)``."""
 
-    def said(group: Group, name: str) -> str:
+    def written(group: Group, name: str) -> str:
         value = getattr(group, name)
         if name == "rtt" and value is None:
             return f"{scenario.rtt}{' at first' if scenario.rtt_steps else ''}"
@@ -73,20 +73,24 @@ def differences(groups: Sequence[Group], scenario: Scenario) -> list[str]:
     # The number of flows is named last: what the flows are like matters more.
     fields = sorted(fields_of(type(groups[0])), key=lambda name: name == "flows")
     names = [
-        name for name in fields if name != "cc" and len({said(group, name) for group in groups}) > 1
+        name
+        for name in fields
+        if name != "cc" and len({written(group, name) for group in groups}) > 1
     ]
-    # One word is enough where it tells all of them apart.
+    # One field is enough if it distinguishes all of them.
     for name in names:
-        if len({said(group, name) for group in groups}) == len(groups):
+        if len({written(group, name) for group in groups}) == len(groups):
             names = [name]
             break
     if not names:
         return [""] * len(groups)
-    return [f"({', '.join(f'{name} {said(group, name)}' for name in names)})" for group in groups]
+    return [
+        f"({', '.join(f'{name} {written(group, name)}' for name in names)})" for group in groups
+    ]
 
 
 def short_paths(paths: Sequence[str]) -> dict[str, str]:
-    """Return what to call each file: its name, and the directories that tell it from namesakes.
+    """Return a label for each file: its name, and the directories that distinguish namesakes.
 
     Parameters
     ----------
@@ -109,7 +113,7 @@ def short_paths(paths: Sequence[str]) -> dict[str, str]:
 
 
 def with_directories(file: PurePath, others: Sequence[PurePath]) -> str:
-    """Return a file's name after its nearest directory that no namesake has in that place."""
+    """Return a file's name after its nearest directory that no namesake has at that place."""
     above = file.parts[:-1][::-1]
     for depth, directory in enumerate(above):
         theirs = {other.parts[:-1][::-1][depth : depth + 1] for other in others}
