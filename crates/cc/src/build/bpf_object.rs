@@ -12,7 +12,7 @@ use crate::build::file_name::FileName;
 use crate::build::find::find;
 use crate::error::Error;
 use crate::object::declaration_reader::read_declarations;
-use crate::object::declarations::{self, Declarations, Place, Series};
+use crate::object::declarations::{self, Declarations, Series, StatePlace};
 use crate::object::elf::Elf;
 use crate::object::ops_choice;
 use crate::request::{Request, choose_params};
@@ -136,7 +136,7 @@ impl BpfObject {
     pub fn storage_series_words(&self) -> usize {
         let readers = self.declarations.readers.iter();
         readers
-            .filter(|reader| reader.place == Place::Storage)
+            .filter(|reader| reader.place == StatePlace::Storage)
             .map(|reader| reader.words())
             .max()
             .unwrap_or(0)
@@ -153,8 +153,8 @@ impl BpfObject {
     ) {
         for (index, reader) in self.declarations.readers.iter().enumerate() {
             let words = match reader.place {
-                Place::CaPriv => &ca_priv[..],
-                Place::Storage => storage,
+                StatePlace::CaPriv => &ca_priv[..],
+                StatePlace::Storage => storage,
             };
             take(index, reader.read(words));
         }

@@ -11,7 +11,7 @@ use crate::host::field_watch::FieldWatch;
 use crate::host::hosted::HostedPointer;
 use crate::host::instance::Instance;
 use crate::host::running::Op;
-use crate::object::declarations::{Place, Reader};
+use crate::object::declarations::{Reader, StatePlace};
 
 /// `icsk_ca_initialized` in [`Sock::icsk_ca_bits`].
 const CA_INITIALIZED: u8 = 1 << 5;
@@ -251,8 +251,8 @@ impl Flow {
     #[inline]
     pub fn read(&self, reader: Reader) -> u64 {
         reader.read(match reader.place {
-            Place::CaPriv => &self.sock.icsk_ca_priv[..],
-            Place::Storage => self.storage.words(),
+            StatePlace::CaPriv => &self.sock.icsk_ca_priv[..],
+            StatePlace::Storage => self.storage.words(),
         })
     }
 

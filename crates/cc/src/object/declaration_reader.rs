@@ -4,7 +4,7 @@ use std::mem::{offset_of, size_of};
 
 use dumbbell_cc_abi::{CA_PRIV_WORDS, Declaration};
 
-use crate::object::declarations::{Declarations, Param, Place, Series};
+use crate::object::declarations::{Declarations, Param, Series, StatePlace};
 use crate::object::elf::Elf;
 
 const KIND_PARAM: u32 = 1;
@@ -101,7 +101,7 @@ impl Raw {
         })
     }
 
-    fn series(&self, place: Place) -> Series {
+    fn series(&self, place: StatePlace) -> Series {
         let unit = text(&self.0.unit);
         let labels = unit.split(',').map(|label| label.trim().to_owned());
         let (unit, labels) = match self.0.flags & FLAG_ENUM {
@@ -133,8 +133,8 @@ pub(crate) fn read_declarations(elf: &Elf<'_>) -> Result<Declarations, String> {
         match raw.0.kind {
             KIND_PARAM => found.params.push(raw.param(elf)?),
             KIND_PARAM_DOC => docs.push((text(&raw.0.name), text(&raw.0.doc))),
-            KIND_SERIES => found.series.push(raw.series(Place::CaPriv)),
-            KIND_SERIES_STORAGE => found.series.push(raw.series(Place::Storage)),
+            KIND_SERIES => found.series.push(raw.series(StatePlace::CaPriv)),
+            KIND_SERIES_STORAGE => found.series.push(raw.series(StatePlace::Storage)),
             KIND_CA_PRIV => check_ca_priv(&raw)?,
             KIND_STORAGE if found.storage_bytes == 0 => found.storage_bytes = raw.0.size as usize,
             KIND_STORAGE => return Err("declares STORAGE twice; declare it once".to_owned()),
@@ -214,8 +214,8 @@ fn check_param(param: &Param, elf: &Elf<'_>) -> Result<(), String> {
 fn check_series(series: &Series, storage_bytes: usize) -> Result<(), String> {
     let name = &series.name;
     let (state, state_bytes) = match series.place {
-        Place::CaPriv => ("icsk_ca_priv", CA_PRIV_BYTES),
-        Place::Storage => ("the socket storage", storage_bytes),
+        StatePlace::CaPriv => ("icsk_ca_priv", CA_PRIV_BYTES),
+        StatePlace::Storage => ("the socket storage", storage_bytes),
     };
     if !matches!(series.size, 1 | 2 | 4 | 8) || series.offset % 8 + series.size > 8 {
         return Err(format!(

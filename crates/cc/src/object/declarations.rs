@@ -47,7 +47,7 @@ pub struct Series {
     /// Whether the raw value is signed; it is sign-extended to 64 bits then.
     pub signed: bool,
     #[serde(skip)]
-    pub(crate) place: Place,
+    pub(crate) place: StatePlace,
     /// Bytes from the start of the state.
     #[serde(skip)]
     pub(crate) offset: usize,
@@ -58,7 +58,7 @@ pub struct Series {
 
 /// Where a series' state lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum StatePlace {
     /// `icsk_ca_priv`.
     CaPriv,
     /// The value of `bpf_sk_storage_get()`.
@@ -78,7 +78,7 @@ impl Series {
             div: 1,
             per_mss: false,
             signed: false,
-            place: Place::CaPriv,
+            place: StatePlace::CaPriv,
             offset: 0,
             size: bytes,
         }
@@ -109,7 +109,7 @@ impl Series {
 /// How to read a series from the state's words: the part of [`Series`] that sampling needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
-    pub(crate) place: Place,
+    pub(crate) place: StatePlace,
     /// Fields do not straddle words: `check_series` rejects those.
     word: usize,
     lead_bits: u32,

@@ -32,7 +32,7 @@ pub fn machine() -> Vec<Fact> {
 }
 
 /// `Ok` with the value, or the other status with the problem.
-fn judged(result: Result<String, String>, otherwise: Status) -> (Status, String) {
+fn status_of(result: Result<String, String>, otherwise: Status) -> (Status, String) {
     match result {
         Ok(value) => (Status::Ok, value),
         Err(problem) => (otherwise, problem),
@@ -72,12 +72,12 @@ fn privilege() -> Fact {
 fn network_namespaces() -> Fact {
     let tried = trials::network_namespace();
     let found = match tried {
-        Ok(()) => Ok("made one".to_owned()),
+        Ok(()) => Ok("created one".to_owned()),
         Err(_) => trials::user_namespace(None)
-            .map(|()| "made one, in a user namespace".to_owned())
+            .map(|()| "created one, in a user namespace".to_owned())
             .map_err(|error| error.to_string()),
     };
-    let (status, value) = judged(found, Status::Missing);
+    let (status, value) = status_of(found, Status::Missing);
     Fact {
         name: "network namespaces",
         status,
@@ -97,23 +97,23 @@ fn rootless() -> Fact {
     let found = trials::user_namespace(user)
         .map(|()| "user namespaces can be created without root".to_owned())
         .map_err(|error| format!("not without root: {error}"));
-    let (status, value) = judged(found, Status::Limited);
+    let (status, value) = status_of(found, Status::Limited);
     Fact {
         name: "user namespaces",
         status,
         value,
         costs: "the kernel engine needs root even for the kernel's own congestion controls",
         remedy: "sysctl user.max_user_namespaces=10000, kernel.unprivileged_userns_clone=1 and \
-                 kernel.apparmor_restrict_unprivileged_userns=0, where there are such",
+                 kernel.apparmor_restrict_unprivileged_userns=0, where these exist",
         needed_for: &[],
     }
 }
 
 fn tun_devices() -> Fact {
     let found = trials::tun_device()
-        .map(|()| "/dev/net/tun; made one".to_owned())
+        .map(|()| "/dev/net/tun; created one".to_owned())
         .map_err(|error| format!("/dev/net/tun: {error}"));
-    let (status, value) = judged(found, Status::Missing);
+    let (status, value) = status_of(found, Status::Missing);
     Fact {
         name: "TUN devices",
         status,
@@ -127,8 +127,8 @@ fn tun_devices() -> Fact {
 fn realtime() -> Fact {
     let found = trials::realtime_priority()
         .map(|()| "SCHED_FIFO granted".to_owned())
-        .map_err(|error| format!("SCHED_FIFO refused: {error}"));
-    let (status, value) = judged(found, Status::Limited);
+        .map_err(|error| format!("SCHED_FIFO denied: {error}"));
+    let (status, value) = status_of(found, Status::Limited);
     Fact {
         name: "real-time priority",
         status,
@@ -185,7 +185,7 @@ fn btf() -> Fact {
     } else {
         Err("no /sys/kernel/btf/vmlinux".to_owned())
     };
-    let (status, value) = judged(found, Status::Missing);
+    let (status, value) = status_of(found, Status::Missing);
     Fact {
         name: "BTF",
         status,
@@ -200,12 +200,12 @@ fn bpf_objects() -> Fact {
     let found = dumbbell_cc::builtins_bpf_compiler()
         .map(|compiler| format!("built with {compiler}"))
         .ok_or_else(|| "no BPF compiler when dumbbell was built".to_owned());
-    let (status, value) = judged(found, Status::Missing);
+    let (status, value) = status_of(found, Status::Missing);
     Fact {
         name: "built-in congestion controls for the kernel",
         status,
         value,
-        costs: "no built-in congestion control of ours in the kernel",
+        costs: "none of our built-in congestion controls in the kernel",
         remedy: "install clang, or run `pip install ziglang`, and build dumbbell again",
         needed_for: &[Need::Bpf],
     }
@@ -213,7 +213,7 @@ fn bpf_objects() -> Fact {
 
 fn c_compiler() -> Fact {
     let found = dumbbell_cc::native_compiler().ok_or_else(|| "none".to_owned());
-    let (status, value) = judged(found, Status::Limited);
+    let (status, value) = status_of(found, Status::Limited);
     Fact {
         name: "C compiler",
         status,
@@ -226,7 +226,7 @@ fn c_compiler() -> Fact {
 
 fn bpf_compiler() -> Fact {
     let found = dumbbell_cc::bpf_compiler().ok_or_else(|| "none".to_owned());
-    let (status, value) = judged(found, Status::Limited);
+    let (status, value) = status_of(found, Status::Limited);
     Fact {
         name: "BPF compiler",
         status,
@@ -245,7 +245,7 @@ fn struct_ops() -> Fact {
     let found = bpf::Loaded::load(&request)
         .map(|loaded| format!("loaded and registered {}", loaded.kernel_name))
         .map_err(|error| error.to_string().lines().next().unwrap_or("").to_owned());
-    let (status, value) = judged(found, Status::Missing);
+    let (status, value) = status_of(found, Status::Missing);
     Fact {
         name: "struct_ops",
         status,
