@@ -27,6 +27,7 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch):
     [
         ("distributed", "dask"),
         ("junitparser", "gate"),
+        ("matplotlib", "plot"),
         ("pandas", "pandas"),
         ("scipy", "gate"),
         ("xarray", "xarray"),
@@ -36,3 +37,27 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch):
 def test_a_package_is_in_its_extra_and_not_in_the_core(package, extra):
     assert any(line.startswith(package) for line in PROJECT["optional-dependencies"][extra])
     assert not any(line.startswith(package) for line in PROJECT["dependencies"])
+
+
+def test_without_matplotlib_a_sweep_is_saved_and_reported_and_says_what_it_lacks(cli, tmp_path):
+    import sys
+    from importlib import util
+
+    real = util.find_spec
+
+    def without(name: str, package: str | None = None):
+        return None if name == "matplotlib" else real(name, package)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "matplotlib", None)
+        for module in ("dumbbell.plots.static", "dumbbell.cli.console"):
+            patch.setattr(f"{module}.find_spec", without)
+        words = ("reno", "--buffer", "1..4bdp", "--time", "1s", "--out", str(tmp_path / "s"))
+        outcome = cli("sweep", *words)
+        assert outcome.code == 0, outcome.err
+        assert "pip install 'dumbbell[plot]'" in outcome.err
+        assert cli("report", str(tmp_path / "s")).code == 0
+        outcome = cli("plot", str(tmp_path / "s"))
+        assert outcome.code == 2
+        assert "a figure as a file needs the package `matplotlib`" in outcome.err
+    assert not list((tmp_path / "s").glob("figures/*.svg"))

@@ -76,12 +76,18 @@ def test_a_match_tells_what_is_undecided_and_what_a_card_cut(cli, tmp_path):
     ("arguments", "says"),
     [
         (("{0}", "{0}", "{0}", "--match"), "--match takes two captures"),
-        (("-", "-", "--match"), "standard input can only be one of two"),
+        (("-", "-", "--match"), "only one of them can be standard input"),
         (("{0}", "--match"), "has no point `bottleneck-in`"),
         (("{0}:nowhere", "{0}", "--match"), "has no point `nowhere`"),
-        (("{0}", "{0}", "--match", "--interval", "1s"), "--interval is not for --match"),
-        (("{0}", "{0}", "--match", "--segments", "0"), "--segments is not for --match"),
-        (("{0}", "{0}", "--match", "--all-points"), "--all-points is not for --match"),
+        (
+            ("{0}", "{0}", "--match", "--interval", "1s"),
+            "--interval cannot be combined with --match",
+        ),
+        (
+            ("{0}", "{0}", "--match", "--segments", "0"),
+            "--segments cannot be combined with --match",
+        ),
+        (("{0}", "{0}", "--match", "--all-points"), "--all-points cannot be combined with --match"),
     ],
 )
 def test_what_cannot_be_matched_is_refused_in_one_line(cli, capture, arguments, says):

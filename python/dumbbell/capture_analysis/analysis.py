@@ -271,9 +271,7 @@ class Analysis:
             text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
             document.write_text(text + "\n", encoding="utf-8")
             written.append(document)
-            drawn: Sequence[Any] = draw_figures(self) if figures else ()
-            for figure in drawn:
-                written += static.save(figure, directory)
+            written += static.save_all(draw_figures(self) if figures else (), directory)
         except OSError as error:
             raise unwritable(directory, error) from None
         return written

@@ -94,7 +94,7 @@ class Match:
             document = directory / "match.json"
             text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
             document.write_text(text + "\n", encoding="utf-8")
-            written += [document, *static.save(draw_delay(self), directory)]
+            written += [document, *static.save_all([draw_delay(self)], directory)]
         except OSError as error:
             raise unwritable(directory, error) from None
         return written

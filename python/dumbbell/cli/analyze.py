@@ -22,7 +22,7 @@ from dumbbell.capture_analysis.connection_table import (
 )
 from dumbbell.cli import options
 from dumbbell.cli.capture_warnings import match_trouble, trouble
-from dumbbell.cli.console import out, print_json, print_table
+from dumbbell.cli.console import note_missing_figures, out, print_json, print_table
 from dumbbell.errors import CaptureError
 from dumbbell.quantities.quantity import is_count
 from dumbbell.run.directory import check_parent
@@ -123,6 +123,7 @@ def analyze_command(
             print_analysis(out(), source, result, all_points=all_points)
         if out_dir is not None:
             place = out_dir if len(sources) == 1 else out_dir / directory_name(source, sources)
+            note_missing_figures()
             result.save(place)
             if not json:
                 out().print(f"saved in {place}", markup=False, soft_wrap=True)
@@ -254,6 +255,7 @@ def match_command(sources: Sequence[Source], *, json: bool, out_dir: Path | None
     else:
         print_match(out(), result)
     if out_dir is not None:
+        note_missing_figures()
         result.save(out_dir)
         if not json:
             out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)

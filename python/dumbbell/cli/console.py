@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -53,6 +54,12 @@ def error(message: str) -> None:
 def note(message: str) -> None:
     """Print ``note: …`` to stderr."""
     err().print(f"[bold]note:[/] {escape(message)}")
+
+
+def note_missing_figures() -> None:
+    """Note that no figure files are written, if the package that draws them is missing."""
+    if find_spec("matplotlib") is None:
+        note("no figure files without matplotlib: `pip install 'dumbbell[plot]'`; pages have them")
 
 
 def note_cache(cache: Cache | None) -> None:

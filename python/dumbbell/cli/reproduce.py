@@ -16,7 +16,15 @@ from rich.table import Table
 from dumbbell.cli import options
 from dumbbell.cli.capture import tidying
 from dumbbell.cli.completion import complete_papers
-from dumbbell.cli.console import note, note_cache, out, print_json, print_table, progress_bar
+from dumbbell.cli.console import (
+    note,
+    note_cache,
+    note_missing_figures,
+    out,
+    print_json,
+    print_table,
+    progress_bar,
+)
 from dumbbell.cli.real_time import real_time_note
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.papers import PAPERS, EngineResult, Finding, Outcome, Paper, Reproduction, reproduce
@@ -102,6 +110,7 @@ def reproduce_command(
             for _, scenario in paper.scenarios(how.seeds_of, quick=quick)
         ]
         note(real_time_note(times_s, jobs) + ("" if quick else "; `--quick` runs fewer"))
+    note_missing_figures()
     results = [reproduce_paper(paper, out_dir / paper.name, how) for paper in chosen]
     note_cache(how.cache)
     site = write_site(results, how.command, out_dir / "index.html") if len(results) > 1 else None

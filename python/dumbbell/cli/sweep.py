@@ -19,12 +19,13 @@ from dumbbell.cli.capture import (
     tidying,
 )
 from dumbbell.cli.completion import complete_metrics
-from dumbbell.cli.console import error, note, out, print_json, progress_bar
+from dumbbell.cli.console import error, note, note_missing_figures, out, print_json, progress_bar
 from dumbbell.cli.options import OUTPUT, base_scenario
 from dumbbell.cli.sweep_table import print_sweep
 from dumbbell.errors import ScenarioError
 from dumbbell.plots.paper_figure import save_for_print
 from dumbbell.plots.result_figures import ResultFigures
+from dumbbell.plots.static import can_draw
 from dumbbell.quantities.plain_value import to_plain
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.run.directory import check_parent
@@ -289,6 +290,9 @@ def draw(result: SweepResult, directory: Path) -> list[Path]:
     figures = ResultFigures(result)
     facets = figures.layout.facets
     if max(len(facet.cells) for facet in facets) < MIN_POINTS:
+        return []
+    if not can_draw():
+        note_missing_figures()
         return []
     if len(facets) > MAX_PANELS:
         place = directory.parent

@@ -293,7 +293,7 @@ def reproduce(
     figures = [figure for each in results for figure in each.figures]
     for index, figure in enumerate(figures):
         report_stage(0.3 + 0.6 * index / len(figures), f"drawing {figure.name}")
-        static.save(figure, out / "figures")
+        static.save_all([figure], out / "figures")
     text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
     (out / "findings.json").write_text(text + "\n", encoding="utf-8")
     return result

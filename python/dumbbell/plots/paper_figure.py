@@ -10,6 +10,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.errors import ResultError, nearest
+from dumbbell.optional import optional
 from dumbbell.plots.figure import Figure
 from dumbbell.plots.static import SETTINGS, Handles, draw, draw_legend
 from dumbbell.plots.y_range import Range, y_ranges
@@ -86,8 +87,10 @@ def save_for_print(
     ------
     ResultError
         There is no such format, size or style.
+    MissingPackageError
+        matplotlib is not installed.
     """
-    import matplotlib as mpl  # slow to import
+    mpl = optional("matplotlib", extra="plot", purpose="a figure as a file")
 
     for word, known, what in (
         *((each, FORMATS, "format") for each in formats),
@@ -114,7 +117,7 @@ def drawn(figures: Sequence[Figure], size: str = "2col") -> Canvas:
     size
         ``1col`` or ``2col``.
     """
-    import matplotlib as mpl  # slow to import
+    mpl = optional("matplotlib", extra="plot", purpose="a figure")
 
     if not figures:
         raise ResultError("there is nothing to draw: no time series was recorded")

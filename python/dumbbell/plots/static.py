@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from dumbbell.optional import optional
 from dumbbell.plots.figure import MAX_MARKED, Curve, Figure, thin
 from dumbbell.plots.y_range import Range, y_ranges
 
@@ -14,7 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-__all__ = ["SETTINGS", "Handles", "draw", "draw_legend", "save", "with_margin"]
+__all__ = [
+    "SETTINGS", "Handles", "can_draw", "draw", "draw_legend", "save", "save_all", "with_margin",
+]  # fmt: skip
 
 #: Room of a y axis beyond what is drawn, so that a flat curve does not lie on the frame.
 MARGIN = 0.05
@@ -31,6 +36,16 @@ SETTINGS: Any = {
 Handles: TypeAlias = dict[str, Any]
 
 
+def can_draw() -> bool:
+    """Whether matplotlib is installed, which the extra `plot` brings."""
+    return find_spec("matplotlib") is not None
+
+
+def save_all(figures: Iterable[Figure], directory: Path) -> list[Path]:
+    """Draw figures into files, as `save` does; none without matplotlib."""
+    return [path for figure in figures for path in save(figure, directory)] if can_draw() else []
+
+
 def save(figure: Figure, directory: Path) -> tuple[Path, Path]:
     """Draw a figure into ``<name>.png`` and ``<name>.svg``.
 
@@ -45,8 +60,13 @@ def save(figure: Figure, directory: Path) -> tuple[Path, Path]:
     -------
     tuple of Path
         The PNG and the SVG.
+
+    Raises
+    ------
+    MissingPackageError
+        matplotlib is not installed.
     """
-    import matplotlib as mpl  # slow to import
+    mpl = optional("matplotlib", extra="plot", purpose="a figure as a file")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
 

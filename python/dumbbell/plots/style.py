@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from dumbbell.scenario import Scenario
 
 __all__ = [
@@ -53,6 +55,11 @@ STYLES = {
 UNKNOWN_COLOR = "#6c6c6c"
 #: For further groups of the same congestion control: the rest of the palette.
 OTHER_COLORS = ("#e69f00", "#56b4e9", "#8b6d00", "#6c6c6c")
+#: Viridis (Smith and van der Walt, CC0) from 0.2 to 0.9 in steps of 0.1: without its ends, of which
+#: the light one is invisible on white paper and the dark one on black.
+VIRIDIS = (
+    "#414487", "#355f8d", "#2a788e", "#21918c", "#22a884", "#44bf70", "#7ad151", "#bddf26",
+)  # fmt: skip
 #: For connections of a capture whose congestion control is unknown.
 CONNECTION_COLORS = (*(style.color for style in STYLES.values()), *OTHER_COLORS)
 
@@ -98,15 +105,12 @@ def shades(color: str, count: int) -> list[str]:
 
 
 def buffer_colors(buffers: Sequence[str]) -> dict[str, str]:
-    """Return a colour per buffer, dark for small to light for large.
-
-    Viridis without its ends: the lightest is invisible on white paper, the darkest on black.
-    """
-    import matplotlib as mpl  # slow to import
-
-    palette = mpl.colormaps["viridis"]
-    steps = max(len(buffers) - 1, 1)
+    """Return a colour per buffer, dark for small to light for large."""
+    anchors = np.array([[int(c[at : at + 2], 16) for at in (1, 3, 5)] for c in VIRIDIS])
+    places = np.linspace(0, len(VIRIDIS) - 1, max(len(buffers), 2))
+    parts = [np.interp(places, np.arange(len(VIRIDIS)), channel) for channel in anchors.T]
+    rows = np.rint(np.array(parts).T).astype(int).tolist()
     return {
-        buffer: mpl.colors.to_hex(palette(0.2 + 0.7 * index / steps))
-        for index, buffer in enumerate(buffers)
+        buffer: "#" + "".join(f"{part:02x}" for part in row)
+        for buffer, row in zip(buffers, rows, strict=False)
     }
