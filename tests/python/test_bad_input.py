@@ -114,7 +114,7 @@ RUN = ("run", "copa", "cubic")
         (("sweep", "copa", "--metric", "gdput_bps"), "did you mean `goodput_bps`?"),
         (("sweep", "copa", "--buffer", "4..1bdp"), "a range must start above zero and go up"),
         (("sweep", "copa", "--flows", "1.5"), "is not a list of counts"),
-        (("sweep", "copa", "--reps", "0"), "reps is 0; say 1 or more"),
+        (("sweep", "copa", "--reps", "0"), "reps is 0; it must be at least 1"),
         (("reproduce", "ogino2012"), "unknown paper `ogino2012`; did you mean `ogino2021`?"),
         (("reproduce", "--seeds", "0"), "`--seeds` must be 1 or more, not 0"),
         (("cc", "list", "vino"), "unknown congestion control `vino`"),

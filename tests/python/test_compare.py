@@ -176,14 +176,14 @@ def test_refusals(cli, plain, tmp_path):
     (tmp_path / "empty").mkdir()
     said = {
         (a, other_rate): "the nearest differ in rate (`10mbit` and `20mbit`)",
-        (a, other_seed): "the conditions are the same, and the seeds are 1, 2 against 5, 6",
-        (a, alone): "runs of 2 and of 1 groups; of a group alone and among others, `--harm`",
+        (a, other_seed): "the conditions are the same, but the seeds are 1, 2 and 5, 6",
+        (a, alone): "runs of 2 and of 1 groups; use `--harm`",
         (a, str(tmp_path / "empty")): "holds no run and no sweep",
-        (a, str(tmp_path / "nowhere")): "is no directory",
+        (a, str(tmp_path / "nowhere")): "not a directory",
         (a, a, "--metric", "jian"): "unknown metric `jian`; did you mean `jain`?",
         (a, a, "--metric", "all,jain"): "say `all` or names",
         (a, a, "--warmup", "8s"): "leaves nothing of a run of `8s`",
-        (a, a, "--harm"): "harm needs runs of one group alone, and there is one of cubic + reno",
+        (a, a, "--harm"): "harm needs runs of one group alone, but one is of cubic + reno",
         (str(tmp_path / "twice"), a): "has two runs of cubic+reno with seed 1",
     }
     for arguments, message in said.items():

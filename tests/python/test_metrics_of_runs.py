@@ -195,9 +195,9 @@ def test_harm_to_cubic_by_bbr():
     expected = 1 - beside.groups[1]["goodput_bps"] / alone.groups[0]["goodput_bps"]
     assert row["goodput_bps"] == pytest.approx(expected)
     assert row["goodput_bps"] > 0.5
-    with pytest.raises(ResultError, match="one group alone, and this is of 2: bbr, cubic"):
+    with pytest.raises(ResultError, match="one group alone, but this one has 2: bbr, cubic"):
         harm(alone, beside)
-    with pytest.raises(ResultError, match="harm is to 1 × `reno`"):
+    with pytest.raises(ResultError, match="no group of 1 × `reno` like"):
         harm(beside, dumbbell.run(scenario.replace(groups=(Group("reno"),))))
 
 

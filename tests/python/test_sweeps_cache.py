@@ -216,7 +216,7 @@ def test_a_cache_that_cannot_be_written_is_a_note(engine, cache, monkeypatch, co
     result = SWEEP.run(cache=cache)
     assert result.notes == (
         f"{cache.place}: the cache cannot be written: {os.strerror(code).lower()}; "
-        "going on without it",
+        "continuing without it",
     )
     assert len(result.runs) == 4
     assert result.runs[1, 1].groups
@@ -229,7 +229,7 @@ def test_a_cache_below_a_file_is_a_note(cli, tmp_path, monkeypatch):
     outcome = cli("sweep", "copa", "--time", "1s", "--buffer", "1..2bdp")
     assert outcome.code == 0
     assert outcome.err.count("note:") == outcome.err.count("\n") == 1
-    assert "the cache cannot be written: not a directory; going on" in outcome.err
+    assert "the cache cannot be written: not a directory; continuing" in outcome.err
 
 
 def test_two_sweeps_share_a_cache(cache):
@@ -301,7 +301,7 @@ def test_it_can_be_shown_verified_and_pruned(cli, cache, monkeypatch, tmp_path):
     assert not oldest.exists()
     assert cli("cache", "prune", "--all").out.endswith("0 left, 0 B\n")
     assert bystander.read_text() == "mine"
-    assert "say `30d`" in cli("cache", "prune", "--older-than", "soon").err
+    assert "use `30d`" in cli("cache", "prune", "--older-than", "soon").err
 
 
 def test_a_prune_that_names_nothing_is_a_line(cli, cache, monkeypatch):

@@ -83,7 +83,7 @@ def test_an_address_without_a_port_is_a_line(address, said):
     ]
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)
     assert outcome.returncode == 2
-    assert outcome.stderr == f"error: cluster `{address}` names no port; say `{said}`\n"
+    assert outcome.stderr == f"error: cluster `{address}` has no port; use `{said}`\n"
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_a_pool_that_breaks_leaves_what_was_finished(tmp_path):
 
 def test_runs_on_the_kernel_stay_on_this_machine(fabricated_kernel):
     sweep = Sweep(Scenario(["linux/cubic"], time="1s"), {}, engine="kernel")
-    with pytest.raises(EngineError, match="one after the other; name no executor"):
+    with pytest.raises(EngineError, match="an executor or a cluster cannot be used"):
         sweep.run(cluster="tcp://10.0.0.1:8786")
     assert fabricated_kernel.runs == 0
 
@@ -153,15 +153,18 @@ def test_cells_that_reached_the_limit_are_told():
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ({"until_ci": "two"}, "until-ci `two` is no limit; say `2%`"),
-        ({"until_ci": "0%"}, "until-ci `0%` is no limit"),
-        ({"until_ci": "2"}, "say `2%` of the mean, or a width in Mbit/s, like `0.5Mbit/s`"),
-        ({"until_ci": "2ms"}, "until-ci `2ms` is no limit; say `2%`"),
+        ({"until_ci": "two"}, "invalid until-ci `two`: use `2%`"),
+        ({"until_ci": "0%"}, "invalid until-ci `0%`"),
+        ({"until_ci": "2"}, "use `2%` of the mean, or a width in Mbit/s, like `0.5Mbit/s`"),
+        ({"until_ci": "2ms"}, "invalid until-ci `2ms`: use `2%`"),
         ({"until_ci": "2", "metric": "rtt_p50_us"}, "or a width in ms, like `0.5ms`"),
         ({"until_ci": "two", "metric": "jain"}, "or a width, like `0.01`"),
         ({"until_ci": "2%", "metric": "godput_bps"}, "did you mean `goodput_bps`?"),
-        ({"until_ci": "2%", "reps": 9, "max_reps": 5}, "5 at most are allowed; reps is 9"),
-        ({"reps": 0}, "reps is 0; say 1 or more"),
+        (
+            {"until_ci": "2%", "reps": 9, "max_reps": 5},
+            "reps is 9; an interval needs 2 to 5 repetitions",
+        ),
+        ({"reps": 0}, "reps is 0; it must be at least 1"),
         ({"warmup": "2s"}, "leaves nothing of a run of `2s`"),
     ],
 )
@@ -251,7 +254,8 @@ def test_a_killed_sweep_goes_on_where_it_was(cli, tmp_path, monkeypatch):
     command = [sys.executable, "-m", "dumbbell", *arguments, "--out", str(out)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
-    while len(list(out.glob("runs/*/run.json"))) < 3 and time.monotonic() < deadline:
+    # What is being written is in a directory whose name begins with a dot.
+    while len(list(out.glob("runs/[!.]*/run.json"))) < 3 and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -299,7 +303,7 @@ def test_another_sweep_is_not_written_over(cli, tmp_path):
     assert cli(*sweep, "--buffer", "1..2bdp").code == 0
     outcome = cli(*sweep, "--buffer", "1..4bdp")
     assert outcome.code == 2
-    assert f"holds another sweep (axes differ); `--resume {tmp_path}` goes on" in outcome.err
+    assert f"holds another sweep (axes differ); resume it with `--resume {tmp_path}`" in outcome.err
     assert len(SweepResult.load(tmp_path).runs) == 2
     more = cli(*sweep, "--buffer", "1..2bdp", "--reps", "3")
     assert more.code == 0
@@ -311,7 +315,7 @@ def test_a_directory_of_something_else_is_left_alone(cli, tmp_path):
     outcome = cli("sweep", "copa", "--time", "1s", "--out", str(tmp_path))
     assert outcome.code == 2
     assert outcome.err == (
-        f"error: {tmp_path}: is not empty and holds no sweep; name another `--out`\n"
+        f"error: {tmp_path}: is not empty and holds no sweep; use another `--out`\n"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["index.md"]
 

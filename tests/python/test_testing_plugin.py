@@ -127,7 +127,7 @@ def test_a_gate_is_recorded_and_then_compared_with(
     pytester.makefile(".toml", mine=SUITE.replace("4s", "5s"))
     result = pytester.runpytest_inprocess(*PLUGIN)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*the suite was changed since it was recorded*"])
+    result.stdout.fnmatch_lines(["*the suite has changed since it was recorded*"])
 
 
 def test_a_suite_without_a_baseline_is_judged_by_its_criteria(pytester: pytest.Pytester) -> None:

@@ -1,4 +1,4 @@
-"""What one side of a comparison is: runs, their conditions and their metrics."""
+"""One side of a comparison: runs, their conditions and their metrics."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["MeasuredRun", "MeasuredRuns", "Runs", "measured"]
 
 #: What can be compared: a run, several, a sweep, or a directory that holds any of these.
 Runs: TypeAlias = Run | Sequence[Run] | SweepResult | str | Path
-#: Words of a scenario that are no condition: they name a repetition, or what is compared.
+#: Keys of a scenario that are not conditions: they name a repetition, or what is compared.
 NO_CONDITION = ("name", "seed", "sample")
 
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """A run's metrics and what it was run under.
+    """A run's metrics and its conditions.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class MeasuredRun:
 
     @cached_property
     def network(self) -> dict[str, str]:
-        """What the bottleneck and the run's time are, in the words of a scenario."""
+        """The bottleneck and the run's time, as a scenario file has them."""
         words = self.scenario.to_dict()
         return {
             key: str(value)
@@ -59,7 +59,7 @@ class MeasuredRun:
 
     @cached_property
     def conditions(self) -> dict[str, str]:
-        """`network`, and all of every group but its congestion control."""
+        """`network`, and every field of every group except its congestion control."""
         words = self.scenario.to_dict()
         groups = {
             f"group {index} {key}": str(value)
@@ -77,11 +77,11 @@ class MeasuredRuns:
     Attributes
     ----------
     name
-        What it is called in messages: its path, or ``A``.
+        Its name in messages: its path, or ``A``.
     runs
         The runs.
     warmup
-        What was left out of each; empty for nothing.
+        What was left out of each; empty if nothing was.
     """
 
     name: str
@@ -97,14 +97,14 @@ def measured(runs: Runs, name: str = "", warmup: str | Warmup | None = None) -> 
     runs
         A run, several, a sweep, or a directory: of a run, of a sweep, or with runs anywhere below.
     name
-        For messages; the directory if nothing is said.
+        For messages; the directory by default.
     warmup
-        What to leave out of every run; of a sweep, what it left out itself if nothing is said.
+        What to leave out of every run; of a sweep, its own warm-up by default.
 
     Raises
     ------
     ResultError
-        There is no run, or it cannot be read or cut so.
+        There is no run, or it cannot be read, or is shorter than the warm-up.
     """
     cut = None if warmup is None else Warmup.parse(warmup)
     if isinstance(runs, str | Path):
@@ -127,7 +127,7 @@ def read(directory: Path) -> Run | list[Run] | SweepResult:
     if (directory / "run.json").is_file():
         return Run.load(directory)
     if not directory.is_dir():
-        raise ResultError(f"{directory}: is no directory; name that of a run or a sweep")
+        raise ResultError(f"{directory}: not a directory; name that of a run or a sweep")
     found = sorted(path.parent for path in directory.rglob("run.json"))
     if not found:
         raise ResultError(

@@ -1,4 +1,4 @@
-"""Which run of one side belongs to which of the other."""
+"""Which run of one side is compared with which of the other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dumbbell.verdict import INVALID
 
 __all__ = ["Cell", "Pair", "cell_labels", "cells_alike", "pairs_alike", "pairs_with_solo"]
 
-#: What the runs of a cell have in common, as words and their values.
+#: What the runs of a cell have in common, as keys and their values.
 Cell = tuple[tuple[str, str], ...]
 
 
@@ -45,13 +45,13 @@ class Pair:
 def pairs_alike(a: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
     """Pair runs of the same conditions and seed, group by group.
 
-    The congestion controls may differ, for they are what is compared, unless a side has several
-    mixes of them under the same conditions; then runs of the same mix are pairs.
+    The congestion controls may differ, because they are what is compared. If a side has several
+    mixes of them under the same conditions, only runs of the same mix are pairs.
 
     Raises
     ------
     ResultError
-        No run of one side has its like in the other, or a side has the same run twice.
+        No run of one side has a counterpart in the other, or a side has the same run twice.
     """
     with_mix = any(has_several_mixes(side.runs) for side in (a, b))
     of_a, of_b = keyed(a, with_mix=with_mix), keyed(b, with_mix=with_mix)
@@ -66,23 +66,23 @@ def pairs_alike(a: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
 
 
 def cells_alike(a: SweepResult, b: SweepResult) -> dict[int, int]:
-    """Find the cells of the same conditions, as `pairs_alike` finds runs, of whatever axes.
+    """Find the cells of the same conditions, as `pairs_alike` finds runs, whatever the axes.
 
     Returns
     -------
     dict of int to int
-        The index of a cell of `b` by that of its like in `a`.
+        The index of a cell of `b` by that of its counterpart in `a`.
 
     Raises
     ------
     ResultError
-        No cell of one has its like in the other.
+        No cell of one has a counterpart in the other.
     """
     groups = [len(side.scenario.groups) for side in (a, b)]
     if groups[0] != groups[1]:
         raise ResultError(
-            f"the sweeps have {groups[0]} and {groups[1]} groups of flows; only as many can be "
-            "compared"
+            f"the sweeps have {groups[0]} and {groups[1]} groups of flows; compare sweeps with the "
+            "same number of groups"
         )
     runs = [
         {cell.index: MeasuredRun(side.design.scenario_of(cell), ()) for cell in side.cells}
@@ -107,13 +107,13 @@ def pairs_with_solo(solo: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
     Raises
     ------
     ResultError
-        A run of `solo` has several groups, or no group has its like there.
+        A run of `solo` has several groups, or no group has a counterpart there.
     """
     alone: dict[tuple[str, str, int], MeasuredRun] = {}
     for run in valid(solo):
         if len(run.rows) != 1:
             raise ResultError(
-                f"{solo.name}: harm needs runs of one group alone, and there is one of "
+                f"{solo.name}: harm needs runs of one group alone, but one is of "
                 f"{' + '.join(run.ccs)}"
             )
         alone[json.dumps(run.network), group_key(run, 0), run.seed] = run
@@ -137,12 +137,12 @@ def group_key(run: MeasuredRun, index: int) -> str:
 
 
 def valid(side: MeasuredRuns) -> Iterable[MeasuredRun]:
-    """Return the runs whose numbers may be believed."""
+    """Return the runs that are not INVALID."""
     return (run for run in side.runs if run.rows[0]["verdict"] != INVALID)
 
 
 def cell_of(run: MeasuredRun, *, with_mix: bool) -> Cell:
-    """Return a run's conditions, and which congestion controls there were if that matters."""
+    """Return a run's conditions, with its congestion controls if these are a condition."""
     mix = {"cc": "+".join(run.ccs)} if with_mix else {}
     return tuple({**mix, **run.conditions}.items())
 
@@ -172,7 +172,7 @@ def keyed(side: MeasuredRuns, *, with_mix: bool) -> dict[tuple[Cell, int], Measu
 
 
 def nothing_in_common(a: MeasuredRuns, b: MeasuredRuns, *, with_mix: bool) -> str:
-    """Say why no two runs are a pair: by the two that are most alike."""
+    """Explain why no two runs are a pair, by the two that are most alike."""
     cells_a, cells_b = (
         {cell_of(run, with_mix=with_mix): None for run in valid(side)} for side in (a, b)
     )
@@ -181,8 +181,8 @@ def nothing_in_common(a: MeasuredRuns, b: MeasuredRuns, *, with_mix: bool) -> st
     counts = [sorted({len(run.rows) for run in valid(side)}) for side in (a, b)]
     if not set(counts[0]) & set(counts[1]):
         return (
-            f"{said}: runs of {counts[0][0]} and of {counts[1][0]} groups; of a group alone and "
-            "among others, `--harm` compares"
+            f"{said}: runs of {counts[0][0]} and of {counts[1][0]} groups; use `--harm` to compare "
+            "a group alone with the same group among others"
         )
     if nearest:
         return f"{said}; the nearest differ in {', '.join(nearest)}"
@@ -190,16 +190,16 @@ def nothing_in_common(a: MeasuredRuns, b: MeasuredRuns, *, with_mix: bool) -> st
         ", ".join(str(seed) for seed in sorted({run.seed for run in valid(side)})[:5])
         for side in (a, b)
     )
-    return f"{said}: the conditions are the same, and the seeds are {' against '.join(seeds)}"
+    return f"{said}: the conditions are the same, but the seeds are {' and '.join(seeds)}"
 
 
 def nearest_differences(a: Iterable[Cell], b: Iterable[Cell]) -> list[str]:
-    """Name the words in which the two cells that are most alike differ."""
+    """Return the keys in which the two cells that are most alike differ."""
     return min((differences(dict(x), dict(y)) for x in a for y in b), key=len)
 
 
 def differences(a: Mapping[str, str], b: Mapping[str, str]) -> list[str]:
-    """Name the words in which conditions differ."""
+    """Return the keys in which conditions differ, with their values."""
     return [
         f"{word} (`{a.get(word, '–')}` and `{b.get(word, '–')}`)"
         for word in dict.fromkeys([*a, *b])
@@ -208,7 +208,7 @@ def differences(a: Mapping[str, str], b: Mapping[str, str]) -> list[str]:
 
 
 def cell_labels(cells: Sequence[Cell]) -> dict[Cell, str]:
-    """Name cells by the words in which they differ: ``buffer=2bdp,rtt=40ms``; ``all`` for one."""
+    """Name cells by the keys in which they differ: ``buffer=2bdp,rtt=40ms``; ``all`` for one."""
     values: dict[str, Counter[str]] = {}
     for cell in cells:
         for word, value in cell:

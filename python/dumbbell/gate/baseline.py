@@ -1,4 +1,4 @@
-"""A baseline on disk: one JSON file that fits into a repository, a line per cell."""
+"""A baseline on disk: one JSON file with a line per cell, to be kept in a repository."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ BASELINE = "baseline.json"
 
 
 def is_baseline(path: Path) -> bool:
-    """Whether a directory holds a baseline, or a path is one's file."""
+    """Whether a path is a baseline's directory or file."""
     return (path / BASELINE).is_file() or (path.name == BASELINE and path.is_file())
 
 
 def save_baseline(result: SuiteResult, directory: Path) -> Path:
-    """Store a suite's result, whole or not at all.
+    """Store a suite's result, completely or not at all.
 
     Parameters
     ----------
     result
-        What is to be compared with later.
+        The baseline.
     directory
-        Made; a baseline in it is replaced.
+        Created if it does not exist; a baseline in it is replaced.
 
     Returns
     -------
@@ -49,7 +49,9 @@ def save_baseline(result: SuiteResult, directory: Path) -> Path:
     path = directory / BASELINE
     try:
         if directory.is_dir() and any(directory.iterdir()) and not path.exists():
-            raise GateError(f"{directory}: exists and holds no baseline; name another directory")
+            raise GateError(
+                f"{directory}: is not empty and holds no baseline; name another directory"
+            )
         directory.mkdir(parents=True, exist_ok=True)
         new = path.with_name(f".{BASELINE}.{os.getpid()}")
         new.write_text(to_text(result, directory), encoding="utf-8")
@@ -62,7 +64,7 @@ def save_baseline(result: SuiteResult, directory: Path) -> Path:
 
 
 def to_text(result: SuiteResult, directory: Path) -> str:
-    """Write a baseline: a head, then a line per cell, so that what changes is lines of a diff."""
+    """Write a baseline: a head, then a line per cell, so that changes are lines of a diff."""
     head = {
         "format": FORMAT,
         "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
@@ -108,7 +110,7 @@ def load_baseline(path: Path) -> SuiteResult:
     Raises
     ------
     GateError
-        There is none, or it is of another version.
+        There is no baseline, or it is of another version.
     """
     path = path / BASELINE if path.is_dir() else path
     try:
@@ -116,7 +118,7 @@ def load_baseline(path: Path) -> SuiteResult:
     except OSError as error:
         raise GateError(f"{path}: cannot be read: {os_reason(error)}") from None
     except ValueError as error:
-        raise GateError(f"{path}: is no baseline: {error}; record it again") from None
+        raise GateError(f"{path}: not a baseline: {error}; record it again") from None
     version = document.get("format") if isinstance(document, dict) else None
     if version != FORMAT:
         raise GateError(
@@ -133,7 +135,7 @@ def load_baseline(path: Path) -> SuiteResult:
             tuple(cell_from_dict(cell) for cell in document["cells"]),
         )
     except (KeyError, TypeError) as error:
-        raise GateError(f"{path}: is no baseline: {error!r}; record it again") from None
+        raise GateError(f"{path}: not a baseline: {error!r}; record it again") from None
     except GateError as error:
         raise GateError(f"{path}: its suite: {error}; record it again") from None
 
@@ -151,7 +153,7 @@ def cell_from_dict(cell: dict[str, Any]) -> CellResult:
 
 
 def shown_cc(cc: str) -> str:
-    """Return a congestion control's name as one would say it here: a file by the shorter way."""
+    """Return a congestion control's name for messages: a file by its shorter path."""
     name, colon, params = moved_cc(cc, Path.cwd(), Path.cwd()).partition(":")
     if is_file(name):
         name = min(name, str(Path(name).resolve()), key=len)
@@ -159,9 +161,9 @@ def shown_cc(cc: str) -> str:
 
 
 def moved_cc(cc: str, seen_from: Path, to: Path) -> str:
-    """Return a congestion control's name as seen from another directory.
+    """Return a congestion control's name relative to another directory.
 
-    A source file is stored by its way from the baseline, so that a repository may be anywhere.
+    A source file is stored by its path from the baseline, so that a repository may be anywhere.
     """
     name, colon, params = cc.partition(":")
     if is_file(name):

@@ -49,7 +49,9 @@ class Criterion:
         """
         match = FORM.fullmatch(text) if isinstance(text, str) else None
         if match is None:
-            raise GateError(f"`{text}` is no criterion; say `METRIC >= VALUE` or `METRIC <= VALUE`")
+            raise GateError(
+                f"invalid criterion `{text}`: use `METRIC >= VALUE` or `METRIC <= VALUE`"
+            )
         measure = Measure(match[1])
         return cls(measure, match[2] == ">=", read_value(match[3], measure.metric))
 

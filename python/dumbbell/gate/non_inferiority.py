@@ -45,7 +45,7 @@ class Shift:
     @property
     def p(self) -> float:
         """How likely such values are if the true mean is 0: the one-sided p of Student's t."""
-        # Rounding of equal values is no spread.
+        # Rounding of equal values is not spread.
         if self.squared_error <= (1e-12 * self.mean) ** 2:
             return 0.0 if self.mean > 0 else 1.0
         special = optional("scipy.special", extra="gate", purpose="the gate's t test")

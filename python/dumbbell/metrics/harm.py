@@ -1,4 +1,4 @@
-"""What competing with others costs flows, beside having the bottleneck to themselves."""
+"""What competition costs flows, compared with having the bottleneck to themselves."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def harm_of(
     """Harm in one metric: the part of the solo performance that competing takes away.
 
     With x alone and y among others: (x - y) / x where more is better, (y - x) / y where less is.
-    0 is no harm, 1 all there is to lose; below 0 competing did good.
+    0 is no harm and 1 a total loss; below 0, competing helped.
 
     Returns
     -------
@@ -59,32 +59,32 @@ def harm(run: Run, solo: Run, warmup: Warmup | None = None) -> list[dict[str, An
         A run of one of its groups alone, at the same bottleneck: as many flows of the same
         congestion control.
     warmup
-        What to leave out of both runs' beginnings.
+        What to leave out of the start of both runs.
 
     Returns
     -------
     list of dict
-        A row for each of the run's groups that is as the one of `solo`: ``group``, ``cc``, and the
-        harm in every group metric of which one way is better, by `harm_of`.
+        A row for each of the run's groups that equals the one of `solo`: ``group``, ``cc``, and the
+        harm in every group metric for which one way is better, by `harm_of`.
 
     Raises
     ------
     ResultError
-        `solo` has several groups, or none of the run's groups is as its one.
+        `solo` has several groups, or none of the run's groups equals its one.
 
     Examples
     --------
     >>> import dumbbell
     >>> from dumbbell.metrics import harm
     >>> alone = dumbbell.run(dumbbell.Scenario(["cubic"], time="2s"))
-    >>> beside_bbr = dumbbell.run(dumbbell.Scenario(["bbr", "cubic"], time="2s"))
-    >>> [(row["group"], row["goodput_bps"] > 0) for row in harm(beside_bbr, alone)]
+    >>> with_bbr = dumbbell.run(dumbbell.Scenario(["bbr", "cubic"], time="2s"))
+    >>> [(row["group"], row["goodput_bps"] > 0) for row in harm(with_bbr, alone)]
     [(1, True)]
     """
     reference, *others = measure(solo, warmup)
     if others:
         raise ResultError(
-            f"harm needs a run of one group alone, and this is of {1 + len(others)}: "
+            f"harm needs a run of one group alone, but this one has {1 + len(others)}: "
             f"{', '.join(str(group.cc) for group in solo.scenario.groups)}"
         )
     rows = [
@@ -94,8 +94,8 @@ def harm(run: Run, solo: Run, warmup: Warmup | None = None) -> list[dict[str, An
     ]
     if not rows:
         raise ResultError(
-            f"harm is to {reference['flows']} × `{reference['cc']}`, and the run with competition "
-            "has no such group"
+            f"the run with competition has no group of {reference['flows']} × "
+            f"`{reference['cc']}` like the run of that group alone"
         )
     return rows
 

@@ -202,7 +202,7 @@ def add(metric: Metric) -> None:
     _METRICS[name] = metric
 
 
-#: Columns of the rows beside the metrics.
+#: Other columns of the rows.
 RESERVED = frozenset({"cell", "rep", "seed", "group", "cc", "flows", "verdict"})
 
 

@@ -1,4 +1,4 @@
-"""The beginning of a run that metrics leave out: a fixed time, or detected."""
+"""The start of a run that metrics leave out: a fixed time, or detected."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MIN_BATCHES = 10
 
 @dataclass(frozen=True)
 class Warmup:
-    """What metrics leave out of a run's beginning.
+    """What metrics leave out of the start of a run.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Warmup:
         return "auto" if self.time is None else str(self.time)
 
     def check(self, scenario: Scenario) -> None:
-        """Refuse a scenario whose runs could not be cut so.
+        """Check that a scenario's runs can be cut so.
 
         Raises
         ------
@@ -69,13 +69,13 @@ class Warmup:
         """
         if scenario.sample == 0:
             raise ScenarioError(
-                f"warm-up `{self}` needs time series; say a sample interval, like `10ms`",
+                f"warm-up `{self}` needs time series; set `sample`, e.g. `10ms`",
                 key="sample",
             )
         if self.time is not None and self.time >= scenario.time:
             raise ScenarioError(
                 f"warm-up `{self}` leaves nothing of a run of `{scenario.time}`; "
-                "say a shorter warm-up or a longer `time`",
+                "use a shorter warm-up or a longer `time`",
                 key="time",
             )
 
@@ -93,8 +93,8 @@ class Warmup:
         """
         if "flows" not in run.tables or "queue" not in run.tables:
             raise ResultError(
-                f"warm-up `{self}` needs time series, and the run has none; run it with a sample "
-                "interval, like `10ms`"
+                f"warm-up `{self}` needs time series, but the run has none; run it with `sample`, "
+                "e.g. `10ms`"
             )
         if self.time is None:
             return detected_cut_us(run)
@@ -102,7 +102,7 @@ class Warmup:
         if self.time.ns // 1000 >= duration_us:
             raise ResultError(
                 f"warm-up `{self}` leaves nothing of a run of `{run.scenario.time}`; "
-                "say a shorter one"
+                "use a shorter one"
             )
         return self.time.ns // 1000
 

@@ -26,5 +26,5 @@ def parse_age(text: str) -> float:
         return Time.parse(text, "older-than").seconds
     except ScenarioError:
         raise ScenarioError(
-            f"older-than `{text}` is no time; say `30d`, `12h` or `90min`", key="older_than"
+            f"invalid older-than `{text}`: use `30d`, `12h` or `90min`", key="older_than"
         ) from None

@@ -17,7 +17,7 @@ __all__ = ["CACHE_VARIABLE", "Cache", "as_cache", "cache_place"]
 
 #: Environment variable that names another place.
 CACHE_VARIABLE = "DUMBBELL_CACHE"
-#: Layout of the entries; another one has a directory of its own beside it.
+#: Layout of the entries; each layout has its own directory.
 LAYOUT = "v2"
 #: Tells backup programs that all in the directory can be had again (bford.info/cachedir).
 TAG = "CACHEDIR.TAG"
@@ -148,7 +148,7 @@ class Cache:
         notes = []
         if self.trouble is not None:
             notes.append(f"{self.place}: the cache cannot be written: {self.trouble}; "
-                         "going on without it")  # fmt: skip
+                         "continuing without it")  # fmt: skip
         if self.damaged:
             runs = "1 run" if len(self.damaged) == 1 else f"{len(self.damaged)} runs"
             notes.append(f"{self.place}: {runs} in the cache cannot be read, and ran again")

@@ -1,4 +1,4 @@
-"""A Dask cluster as the place where runs are executed."""
+"""Runs on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dumbbell.optional import optional
 
 __all__ = ["cluster_executor", "lost_errors"]
 
-#: Of a scheduler, where nothing else was said.
+#: Of a scheduler, by default.
 DEFAULT_PORT = 8786
 #: How long a scheduler may take to answer.
 CONNECT_TIMEOUT_S = 10
@@ -32,8 +32,8 @@ def cluster_executor(cluster: Any) -> Iterator[Executor]:
     Yields
     ------
     Executor
-        That hands out runs to its workers. Dask gives the run of a worker that dies to another
-        one; after three workers it says which run it was.
+        Submits runs to its workers. Dask gives the run of a worker that dies to another one; after
+        three workers it gives up and names the run.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def cluster_executor(cluster: Any) -> Iterator[Executor]:
 def check_address(address: str) -> None:
     """Refuse an address without a port: Dask would leave threads that complain at the end.
 
-    What goes by another way than TCP (``ws://``, ``gateway://…``) has rules of its own.
+    Other protocols (``ws://``, ``gateway://…``) have their own rules.
     """
     scheme, _, host = address.rpartition("://")
     if scheme not in ("", "tcp", "tls"):
@@ -72,16 +72,16 @@ def check_address(address: str) -> None:
         parts = urlsplit(f"//{host}")
         if parts.port is not None:
             return
-    except ValueError:  # the port is no number, or the brackets are not a pair
+    except ValueError:  # the port is not a number, or the brackets are not a pair
         parts = urlsplit(f"//{host.partition(':')[0].strip('[]')}")
     name = parts.hostname or "10.0.0.1"
     name = f"[{name}]" if ":" in name else name
     said = f"{scheme or 'tcp'}://{name}:{DEFAULT_PORT}"
-    raise EngineError(f"cluster `{address}` names no port; say `{said}`")
+    raise EngineError(f"cluster `{address}` has no port; use `{said}`")
 
 
 def lost_errors() -> tuple[type[Exception], ...]:
-    """Return what Dask raises of a run whose workers died, or when the scheduler is gone."""
+    """Return the errors by which Dask reports that workers died or the scheduler is gone."""
     from distributed.comm.core import CommClosedError
     from distributed.scheduler import KilledWorker
 
@@ -89,11 +89,11 @@ def lost_errors() -> tuple[type[Exception], ...]:
 
 
 def executor_of(client: Any) -> Executor:
-    """Return a client as an executor; runs of the same scenario are still runs of their own."""
+    """Return a client as an executor; equal jobs are run separately."""
     executor: Executor = client.get_executor(pure=False)
     return executor
 
 
 def reason(error: Exception) -> str:
-    """Return what went wrong, in a line."""
+    """Return the reason of an error, in one line."""
     return (str(error).strip() or type(error).__name__).partition("\n")[0].rstrip(".")

@@ -215,7 +215,7 @@ def remove_entry(cache: Cache, path: Path) -> None:
     """Remove an entry, which then is gone whole."""
     try:
         cache.entries.mkdir(parents=True, exist_ok=True)
-        # Out of the way first, to where `abandoned` finds what is left: nobody shall find half.
+        # Moved first, to where `abandoned` finds what is left: no reader finds half an entry.
         doomed = Path(tempfile.mkdtemp(dir=cache.entries, prefix=".dumbbell-"))
         try:
             path.rename(doomed / "old")

@@ -1,4 +1,4 @@
-"""How large a difference is beside the spread of the repetitions."""
+"""How large a difference is compared with the spread of the repetitions."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def over_deviation(mean: float, deviation: float, freedom: int) -> float | None:
     """Return mean / deviation with Hedges' correction; None where nothing spreads."""
     if mean == 0:
         return 0.0
-    # What rounding alone leaves of equal values is no spread.
+    # Rounding of equal values is not spread.
     if deviation <= 1e-12 * abs(mean):
         return None
     return mean / deviation * (1 - 3 / (4 * freedom - 1))

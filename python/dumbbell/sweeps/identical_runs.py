@@ -1,4 +1,4 @@
-"""Repetitions that are no repetitions: the seed changed nothing."""
+"""Repetitions that are all the same, because the seed changed nothing."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ class IdenticalRuns:
     """Whether the repetitions of each cell differ in anything that was measured."""
 
     def __init__(self) -> None:
-        self.seen: dict[int, set[int]] = defaultdict(set)
+        self.found: dict[int, set[int]] = defaultdict(set)
         self.count: dict[int, int] = defaultdict(int)
 
     def add(self, key: tuple[int, int], measures: Measures) -> None:
         """Take what was measured of a run."""
         cell, _ = key
-        self.seen[cell].add(hash(tuple(value for group in measures for value in group.values())))
+        self.found[cell].add(hash(tuple(value for group in measures for value in group.values())))
         self.count[cell] += 1
 
     def notes(self, design: Design) -> list[str]:
-        """Say in which cells all repetitions are the same."""
-        cells = [cell for cell, count in self.count.items() if count > 1 == len(self.seen[cell])]
+        """Return a note on the cells in which all repetitions are the same."""
+        cells = [cell for cell, count in self.count.items() if count > 1 == len(self.found[cell])]
         if not cells:
             return []
         named = f"`{design.cells[min(cells)].label}`"
         where = named if len(cells) == 1 else f"{named} and {len(cells) - 1} more"
         return [
-            f"{where}: all repetitions have the same result, and an interval of theirs says "
-            "nothing; the seed draws the flows' starts: say a `jitter` above zero"
+            f"{where}: all repetitions have the same result, so their interval is meaningless; the "
+            "seed determines the flows' starts: use a `jitter` above zero"
         ]

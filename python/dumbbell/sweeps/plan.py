@@ -1,4 +1,4 @@
-"""How often each cell of a sweep is repeated, and what is measured of a run."""
+"""How often each cell of a sweep is repeated, and what metrics leave out."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Plan:
     reps
         Of each cell; with `until_ci`, the fewest.
     until_ci
-        Repeat a cell until the confidence interval of its mean reaches no further to each side:
+        Repeat a cell until the confidence interval of its mean extends no further to each side:
         ``2%`` of the mean, or ``0.5Mbit/s``; None repeats `reps` times.
     metric
         Of which metric.
     max_reps
         The most.
     warmup
-        What of each run's start no metric counts: ``20s``, ``auto``; None counts all.
+        What metrics leave out of each run's start: ``20s``, ``auto``; None for nothing.
     """
 
     reps: int = 1
@@ -52,25 +52,24 @@ def make_plan(
     warmup: str | None,
     scenarios: Iterable[Scenario],
 ) -> Plan:
-    """Read a plan, for scenarios that it has to fit; None of `reps` is as few as make sense.
+    """Read a plan for some scenarios; without `reps`, as few as make sense.
 
     Raises
     ------
     ScenarioError
-        Something of it makes no sense.
+        A value is invalid.
     """
     if reps is None:
         reps = 1 if until_ci is None else min(MIN_REPS, max_reps)
     if reps < 1:
-        raise ScenarioError(f"reps is {reps}; say 1 or more")
+        raise ScenarioError(f"reps is {reps}; it must be at least 1")
     if until_ci is not None:
         check_metric(metric)
         until_ci = until_ci if isinstance(until_ci, str) else in_unit_of(metric, until_ci)
         Precision.parse(until_ci, metric)
         if not 2 <= reps <= max_reps:
             raise ScenarioError(
-                f"an interval needs 2 repetitions at least, and {max_reps} at most are allowed; "
-                f"reps is {reps}"
+                f"reps is {reps}; an interval needs 2 to {max_reps} repetitions (`max_reps`)"
             )
     if warmup is not None:
         parsed = Warmup.parse(warmup)
@@ -81,6 +80,6 @@ def make_plan(
 
 
 def in_unit_of(metric: str, limit: float) -> str:
-    """Write a number of Python's with the metric's unit, as the command line takes it."""
+    """Write a number with the metric's unit, as the command line takes it."""
     unit = METRICS[metric].unit
     return str(limit) if unit == "1" else f"{limit}{unit}"

@@ -55,15 +55,15 @@ class Sweep:
     metric, max_reps
         For `until_ci`: which metric, and the most repetitions of a cell.
     warmup
-        What of each run's start no metric counts: ``"20s"``, or ``"auto"`` to detect it; None
-        counts all, as papers do.
+        What metrics leave out of each run's start: ``"20s"``, or ``"auto"`` to detect it; None
+        for nothing, as in papers.
     engine
         ``simulator`` or ``kernel``.
 
     Raises
     ------
     ScenarioError
-        No such field, values that do not fit together, or nothing that can be measured so.
+        There is no such field, values do not fit together, or the plan is invalid.
 
     Examples
     --------
@@ -94,17 +94,17 @@ class Sweep:
 
     @classmethod
     def resume(cls, directory: str | Path) -> Sweep:
-        """Return the sweep that a directory was begun with; ``run(out=directory)`` ends it.
+        """Return the sweep that was started in a directory; ``run(out=directory)`` completes it.
 
         Raises
         ------
         ResultError
             The directory holds no sweep.
         """
-        begun = open_sweep(Path(directory))
+        started = open_sweep(Path(directory))
         sweep = cls.__new__(cls)
-        sweep.design, sweep.plan, sweep.engine = begun.design, begun.plan, begun.engine
-        sweep.scenarios = [begun.design.scenario_of(cell) for cell in begun.design.cells]
+        sweep.design, sweep.plan, sweep.engine = started.design, started.plan, started.engine
+        sweep.scenarios = [started.design.scenario_of(cell) for cell in started.design.cells]
         return sweep
 
     def run(
@@ -118,7 +118,7 @@ class Sweep:
         capture: Capture | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> SweepResult:
-        """Run what has not been run before.
+        """Run everything that has not been run before.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class Sweep:
             none. None is the user's with the simulator, and none with the kernel, whose runs are
             measurements.
         out
-            Where the sweep is written as it runs, with time series; a sweep that was begun there
+            Where the sweep is written as it runs, with time series; a sweep that was started there
             is gone on with.
         capture
             What to capture of each run, into its directory in `out`. Nothing of the cache then.
@@ -179,18 +179,19 @@ class Sweep:
         self, executor: object, cluster: object, capture: object, out: object
     ) -> None:
         if executor is not None and cluster is not None:
-            raise EngineError("say an executor or a cluster, not both")
+            raise EngineError("use either an executor or a cluster, not both")
         if self.engine == KERNEL and (executor is not None or cluster is not None):
             raise EngineError(
-                "runs on the kernel are this machine's, one after the other; name no executor or "
-                "cluster"
+                "runs on the kernel need this machine; an executor or a cluster cannot be used"
             )
         if capture is None:
             return
         if executor is not None or cluster is not None:
-            raise EngineError("captures are written by threads of this process; name no executor")
+            raise EngineError(
+                "captures are written by threads of this process; omit the executor or cluster"
+            )
         if out is None:
-            raise ResultError("a capture needs a directory to be written to; name `out`")
+            raise ResultError("a capture needs a directory: set `out`")
 
     def _directory(self, path: Path) -> SweepDirectory:
         directory = SweepDirectory(path, self.design, self.plan, self.engine, provenance())
@@ -217,9 +218,9 @@ class Sweep:
     def _finish(
         self, store: RunStore, rows: Rows, same: IdenticalRuns, queue: Repetitions
     ) -> SweepResult:
-        """Put together what is finished, and write it."""
+        """Return the result of the finished runs, and write it."""
         table = rows.table()
-        # What was kept but did not come to be measured is in no row.
+        # A run that was kept but not measured is in no row.
         keys = set(zip(table["cell"].to_pylist(), table["rep"].to_pylist(), strict=True))
         runs = KeptRuns(self.design, {key: store.kept[key] for key in keys})
         if store.out is not None:
@@ -233,7 +234,7 @@ class Sweep:
 
 
 def provenance() -> dict[str, str]:
-    """Return what makes the runs."""
+    """Return the versions that the runs depend on."""
     return {
         "engine_version": ENGINE_VERSION,
         "engine_build": engine_build(),

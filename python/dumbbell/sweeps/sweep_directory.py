@@ -54,7 +54,7 @@ class SweepDirectory:
     provenance: Mapping[str, Any]
 
     def open(self) -> None:
-        """Make it, or go on with what is there.
+        """Create it, or resume what is there.
 
         Raises
         ------
@@ -70,11 +70,11 @@ class SweepDirectory:
             if changed:
                 raise ResultError(
                     f"{self.path}: holds another sweep ({' and '.join(changed)} differ); "
-                    f"`--resume {self.path}` goes on with that; for this one name another `--out`"
+                    f"resume it with `--resume {self.path}`, or use another `--out`"
                 )
         elif is_foreign(self.path):
-            raise ResultError(f"{self.path}: is not empty and holds no sweep; name another `--out`")
-        # Another plan or build may follow; if it does not end, rows are put together of the runs.
+            raise ResultError(f"{self.path}: is not empty and holds no sweep; use another `--out`")
+        # The plan or build may be another one; if it is interrupted, rows are made from the runs.
         (self.path / ROWS).unlink(missing_ok=True)
         self.write(0)
         (self.path / RUNS).mkdir(exist_ok=True)
@@ -84,7 +84,7 @@ class SweepDirectory:
         return place_of(self.path, self.design.cells[cell], rep)
 
     def write_run(self, key: tuple[int, int], record: Record, capture: Path | None = None) -> Path:
-        """Write a run, whole or not at all.
+        """Write a run, completely or not at all.
 
         Raises
         ------
@@ -156,12 +156,12 @@ def place_of(path: Path, cell: Cell, rep: int) -> Path:
 
 
 def is_foreign(path: Path) -> bool:
-    """Whether anything is in a directory but what a killed write of ours left."""
+    """Whether a directory has anything but the remains of an interrupted write."""
     return any(not entry.name.startswith(".dumbbell-") for entry in path.iterdir())
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file beside its place, then rename it."""
+    """Write a temporary file in the same directory, then rename it."""
     scratch = None
     try:
         handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=".dumbbell-")
@@ -217,7 +217,7 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def open_sweep(path: Path) -> SweepDirectory:
-    """Read what sweep a directory holds.
+    """Read the sweep of a directory.
 
     Raises
     ------
@@ -238,7 +238,7 @@ def open_sweep(path: Path) -> SweepDirectory:
 
 
 def load(path: Path) -> SweepResult:
-    """Read a sweep; rows that an interrupted one did not come to write are put together again."""
+    """Read a sweep; an interrupted one's rows are measured again."""
     directory = open_sweep(path)
     runs = KeptRuns(directory.design, kept_in(directory))
     return SweepResult(
@@ -262,7 +262,7 @@ def failed_in(path: Path) -> dict[tuple[int, int], str]:
 
 
 def kept_in(directory: SweepDirectory) -> dict[tuple[int, int], KeptRun]:
-    """Find the runs that finished; what another build of the engine left is none of them."""
+    """Find the runs that finished, except those of another build of the engine."""
     cells = {cell.label: cell.index for cell in directory.design.cells}
     found = {}
     for path in (directory.path / RUNS).glob("*/run.json"):
@@ -278,7 +278,7 @@ def kept_in(directory: SweepDirectory) -> dict[tuple[int, int], KeptRun]:
 
 
 def key_in(place: Path) -> RunKey | None:
-    """Return what a run's directory says that it is a run of."""
+    """Return the content address in a run's directory; None if there is none."""
     try:
         said = record_directory.read_provenance(place)
     except (OSError, ResultError):
@@ -290,7 +290,7 @@ def key_in(place: Path) -> RunKey | None:
 
 
 def rows_of(directory: SweepDirectory, runs: KeptRuns) -> pa.Table:
-    """Read the rows, or take what was measured of each run."""
+    """Read the rows, or take the metrics of each run."""
     path = directory.path / ROWS
     if path.is_file() and not user_metrics():  # whose code may have changed since
         try:
@@ -305,7 +305,7 @@ def rows_of(directory: SweepDirectory, runs: KeptRuns) -> pa.Table:
 
 
 def measures_of(runs: KeptRuns, key: tuple[int, int], warmup: str | None) -> Measures:
-    """Return what was measured of a run; measure it where that is not known."""
+    """Return the metrics of a run; measure them if they were not kept."""
     record = runs.record(key)
     known = {} if record is None else record.measured
     how = measured_as(warmup)

@@ -51,7 +51,7 @@ class Precision:
             *_, shown = scales
             width = f"a width in {shown}, like `0.5{shown}`" if shown else "a width, like `0.01`"
             raise ScenarioError(
-                f"until-ci `{text}` is no limit; say `2%` of the mean, or {width}", key="until_ci"
+                f"invalid until-ci `{text}`: use `2%` of the mean, or {width}", key="until_ci"
             )
         return cls(value / 100 if unit == "%" else value * scales[unit], unit == "%")
 

@@ -1,4 +1,4 @@
-"""What a test of a congestion control asserts; a failure says the numbers."""
+"""Assertions for tests of a congestion control; a failure shows the numbers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def assert_fair(run: Run, jain: float = 0.9, *, warmup: str | None = None) -> No
     jain
         Jain's index at least.
     warmup
-        What of the run's beginning does not count: ``20s`` or ``auto``.
+        What metrics leave out of the run's start: ``20s`` or ``auto``.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def assert_criteria(
     tested
         Index of the group under test.
     warmup
-        What of the run's beginning does not count: ``20s`` or ``auto``.
+        What metrics leave out of the run's start: ``20s`` or ``auto``.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def miss(criterion: Criterion, metric: Metric, value: float | None, where: str) 
 
 
 def describe(run: Run) -> list[str]:
-    """Return what ran, and what each group got."""
+    """Return the scenario and the goodput of each group, in lines."""
     scenario, link = run.scenario, run.summary["bottleneck"]
     lines = [
         f"  {scenario.rate}, {scenario.rtt}, buffer {scenario.buffer}, {scenario.time}, "
@@ -219,8 +219,7 @@ def assert_no_regression(
     Raises
     ------
     AssertionError
-        Something is worse, a criterion is missed that was met, there is no baseline, or it is of
-        another suite.
+        A metric is worse, a criterion is missed that was met, or no baseline of the suite exists.
     """
     __tracebackhide__ = True
     chosen = find_suite(suite)
@@ -244,7 +243,7 @@ def check_same_suite(before: SuiteResult, document: Any, place: Path) -> None:
     __tracebackhide__ = True
     if before.suite.document != document:
         raise AssertionError(
-            f"{place}: the suite was changed since it was recorded; "
+            f"{place}: the suite has changed since it was recorded; "
             "record it again with `--dumbbell-record`"
         )
 

@@ -67,7 +67,7 @@ def dumbbell_gate(pytestconfig: pytest.Config) -> Callable[..., Gate]:
     """Assert no regression: ``dumbbell_gate("regression", cc="./mine.bpf.c", baseline="base")``.
 
     As `dumbbell.testing.assert_no_regression`; with ``--dumbbell-record`` the test is skipped once
-    its baseline is stored, so that nobody takes it for passed.
+    its baseline is stored, so that it does not count as passed.
     """
     record: bool = pytestconfig.getoption("--dumbbell-record")
     engine: str = pytestconfig.getoption("--dumbbell-engine")
