@@ -7,9 +7,11 @@ of commands, the axis of sweeps, labels, the reference in docs/scenario.md and t
 from __future__ import annotations
 
 import inspect
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from types import EllipsisType
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
 from dumbbell.errors import nearest
 from dumbbell.quantities.plain_value import to_plain
@@ -28,8 +30,43 @@ A = TypeVar("A")
 T = TypeVar("T")
 
 
-class Field(Generic[V, A]):
-    """A field: holds values of type V, and takes those of type A.
+class Attribute(Generic[V, A]):
+    """An attribute of a dataclass that holds values of type V, and takes those of type A."""
+
+    name: str
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, owner: None, of: type) -> Self: ...
+    @overload
+    def __get__(self, owner: object, of: type) -> V: ...
+    def __get__(self, owner: object | None, of: type) -> Self | V:
+        if owner is None:
+            return self
+        value: V = owner.__dict__[self.name]
+        return value
+
+    def __set__(self, owner: object, value: A) -> None:
+        # A dataclass's constructor passes the declaration where it is given nothing.
+        given = self.default if isinstance(value, Attribute) else value
+        if given is ...:
+            raise TypeError(f"{type(owner).__name__}() needs `{self.name}`")
+        owner.__dict__[self.name] = self.parse(given)
+
+    def __repr__(self) -> str:
+        return repr(self.default)  # as help() prints a constructor's arguments
+
+    default: Any = ...
+
+    @abstractmethod
+    def parse(self, value: Any) -> V | None:
+        """Read a value."""
+
+
+class Field(Attribute[V, A]):
+    """A field of a scenario or a group.
 
     Parameters
     ----------
@@ -63,8 +100,6 @@ class Field(Generic[V, A]):
         Whether a sweep can vary it.
     """
 
-    name: str
-
     def __init__(
         self,
         kind: Kind[V],
@@ -87,30 +122,6 @@ class Field(Generic[V, A]):
         self.synonyms, self.default_note = tuple(synonyms), default_note
         self.has_option, self.per_group, self.is_axis = option, per_group, axis
         self.__doc__ = doc
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @overload
-    def __get__(self, owner: None, of: type) -> Field[V, A]: ...
-    @overload
-    def __get__(self, owner: object, of: type) -> V: ...
-    def __get__(self, owner: object | None, of: type) -> Field[V, A] | V:
-        if owner is None:
-            return self
-        value: V = owner.__dict__[self.name]
-        return value
-
-    def __set__(self, owner: object, value: A) -> None:
-        given: Any = value
-        if isinstance(given, Field):  # a dataclass's constructor passes the declaration
-            given = self.default
-        if given is ...:
-            raise TypeError(f"{type(owner).__name__}() needs `{self.name}`")
-        owner.__dict__[self.name] = self.parse(given)
-
-    def __repr__(self) -> str:
-        return repr(self.default)  # as help() prints a constructor's arguments
 
     def parse(self, value: Any, what: str = "") -> V | None:
         """Read a value.
@@ -162,41 +173,27 @@ class Field(Generic[V, A]):
 
     def is_default(self, value: Any) -> bool:
         """Whether a value is the default."""
-        return self.default is not ... and bool(value == self.parse(self.default))
+        return self.default is not ... and bool(value == self.default_value)
+
+    @cached_property
+    def default_value(self) -> V | None:
+        """The default as its owner has it."""
+        return self.parse(self.default)
 
 
 #: A field that takes its values as text too.
 Of = Field[V, V | str]
 
 
-class Tables(Generic[T, A]):
+class Tables(Attribute[tuple[T, ...], Iterable[A]]):
     """The parts of a scenario that are tables of a file: groups."""
-
-    name: str
 
     def __init__(self, word: str, read: Callable[[Iterable[A]], tuple[T, ...]]) -> None:
         self.word, self.read = word, read
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @overload
-    def __get__(self, owner: None, of: type) -> Tables[T, A]: ...
-    @overload
-    def __get__(self, owner: object, of: type) -> tuple[T, ...]: ...
-    def __get__(self, owner: object | None, of: type) -> Tables[T, A] | tuple[T, ...]:
-        if owner is None:
-            return self
-        value: tuple[T, ...] = owner.__dict__[self.name]
-        return value
-
-    def __set__(self, owner: object, value: Iterable[A]) -> None:
-        if isinstance(value, Tables):  # a dataclass's constructor passes the declaration
-            raise TypeError(f"{type(owner).__name__}() needs `{self.name}`")
-        owner.__dict__[self.name] = self.read(value)
-
-    def __repr__(self) -> str:
-        return "..."
+    def parse(self, value: Iterable[A]) -> tuple[T, ...]:
+        """Read the tables."""
+        return self.read(value)
 
 
 def base_units(value: Any, _scenario: Any) -> Any:
