@@ -1,8 +1,11 @@
-"""Runs every test of the project and closes with one line that counts them.
+"""Run every test of the project, and end with one line that counts them.
 
-Arguments go to `cargo test`.
+Rust's tests are compiled while Python's run. Tests of the kernel engine measure time: they run
+last, and alone. With `--fast`: only what takes little, without the kernel engine and a browser.
 """
 
+import argparse
+import os
 import re
 import subprocess
 import sys
@@ -12,15 +15,19 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 # The extension module cannot be linked as a test program; it is tested from Python.
-RUST = ["cargo", "test", "--release", "--config", "tests/checked.toml", "--workspace"]
-RUST += ["--exclude", "dumbbell-py", "--no-fail-fast"]
-RUST += sys.argv[1:]
-PYTHON = [sys.executable, "-m", "pytest"]
+CARGO = ["cargo", "test", "--release", "--config", "tests/checked.toml", "--workspace"]
+CARGO += ["--exclude", "dumbbell-py", "--no-fail-fast"]
+# Unit tests of the crates that do not run the kernel engine.
+CARGO_FAST = [*CARGO, "--exclude", "dumbbell-emu", "--lib"]
+PYTEST = [sys.executable, "-m", "pytest"]
+CORES = len(os.sched_getaffinity(0))
+# Tests of one file share what they prepare.
+PYTEST_PARALLEL = [*PYTEST, f"--numprocesses={CORES}", "--dist=loadfile"]
 
 RUST_RESULT = re.compile(
     r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", re.MULTILINE
 )
-# A Rust test that this machine cannot do says so and passes; the harness knows no other way.
+# A Rust test that this machine cannot run prints this and passes; the harness has no other way.
 RUST_SKIPPED = re.compile(r"SKIPPED: (\w+: .+)$", re.MULTILINE)
 PYTEST_SUMMARY = re.compile(r"^=+ (.*) in [\d.]+s.* =+$", re.MULTILINE)
 PYTEST_RESULT = re.compile(r"(\d+) (passed|failed|skipped|error)")
@@ -40,25 +47,48 @@ def run(command: list[str]) -> tuple[int, str]:
     return process.returncode, "".join(lines)
 
 
-def main() -> int:
-    """Run both halves whatever the first says, then sum up."""
+def run_pytest(command: list[str]) -> tuple[int, Counter[str]]:
+    """Run pytest; return its exit code and how many tests had which outcome."""
+    code, output = run(command)
     counts: Counter[str] = Counter()
-    rust_code, rust_output = run(RUST)
-    for passed, failed, ignored in RUST_RESULT.findall(rust_output):
-        counts.update(passed=int(passed), failed=int(failed), skipped=int(ignored))
-    skipped = RUST_SKIPPED.findall(rust_output)
-    counts.update(passed=-len(skipped), skipped=len(skipped))
-    python_code, python_output = run(PYTHON)
-    summary = "".join(PYTEST_SUMMARY.findall(python_output)[-1:])
+    summary = "".join(PYTEST_SUMMARY.findall(output)[-1:])
     for number, outcome in PYTEST_RESULT.findall(summary):
         counts["failed" if outcome == "error" else outcome] += int(number)
-    # A half that broke before it could count is a failure too.
-    counts["failed"] += sum(
-        code != 0 and counts["failed"] == 0 for code in (rust_code, python_code)
-    )
+    return code, counts
+
+
+def run_cargo(command: list[str]) -> tuple[int, Counter[str]]:
+    """Run `cargo test`; return its exit code and how many tests had which outcome."""
+    code, output = run(command)
+    counts: Counter[str] = Counter()
+    for passed, failed, ignored in RUST_RESULT.findall(output):
+        counts.update(passed=int(passed), failed=int(failed), skipped=int(ignored))
+    skipped = RUST_SKIPPED.findall(output)
+    counts.update(passed=-len(skipped), skipped=len(skipped))
     print(*(f"\nskipped: {test}" for test in skipped), sep="")
+    return code, counts
+
+
+def main() -> int:
+    """Run all parts, whatever the first ones say, and add up their counts."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--fast", action="store_true", help="only what takes little")
+    fast = parser.parse_args().fast
+    cargo = CARGO_FAST if fast else CARGO
+    compilation = ["nice", *cargo, "--no-run", "--quiet"]
+    with subprocess.Popen(compilation, cwd=ROOT):
+        without = "not kernel and not browser and not slow" if fast else "not kernel"
+        parts = [run_pytest([*PYTEST_PARALLEL, "-m", without])]
+    parts.append(run_cargo(cargo))
+    if not fast:
+        parts.append(run_pytest([*PYTEST, "-m", "kernel"]))
+    counts: Counter[str] = Counter()
+    for code, part in parts:
+        counts.update(part)
+        # A part that broke before it could count is a failure too.
+        counts["failed"] += code != 0 and part["failed"] == 0
     print(f"\n{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
-    return 1 if rust_code or python_code or counts["failed"] else 0
+    return 1 if counts["failed"] else 0
 
 
 if __name__ == "__main__":

@@ -18,12 +18,24 @@ import pytest
 import dumbbell
 from dumbbell import _core
 from dumbbell.cli import invoke
+from dumbbell.cli.machine import abilities, facts
 from dumbbell.metrics import METRICS, metric
 from dumbbell.run import engine
 
 # A shell starts what it puts in the background with Ctrl-C ignored, and that is inherited: the
 # programs that tests start would not hear it either.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+_, KERNEL, BPF = abilities(facts())
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip `kernel` where the kernel engine cannot run, and `kernel(bpf=True)` without BPF."""
+    for mark in item.iter_markers("kernel"):
+        for ability in [KERNEL, BPF] if mark.kwargs.get("bpf") else [KERNEL]:
+            if not ability.is_there:
+                pytest.skip(str(ability))
 
 
 @dataclass(frozen=True)

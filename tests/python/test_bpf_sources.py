@@ -17,7 +17,6 @@ import pytest
 
 import dumbbell
 from dumbbell import EngineError, Scenario, ScenarioError
-from dumbbell.cli.machine import abilities, facts
 from dumbbell.congestion_control import CongestionControlChoice
 
 ROOT = Path(__file__).parents[2]
@@ -25,8 +24,7 @@ OURS = ROOT / "crates/cc/tests/cc"
 TREE = os.environ.get("DUMBBELL_LINUX_TREE")
 SELFTESTS = Path(TREE or ".") / "tools/testing/selftests/bpf/progs"
 
-_, KERNEL, BPF = abilities(facts())
-needs_bpf = pytest.mark.skipif(not (KERNEL.is_there and BPF.is_there), reason=f"{KERNEL}; {BPF}")
+needs_bpf = pytest.mark.kernel(bpf=True)
 needs_tree = pytest.mark.skipif(
     TREE is None, reason="DUMBBELL_LINUX_TREE does not say where Linux's source is"
 )

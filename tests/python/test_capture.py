@@ -13,13 +13,11 @@ import pytest
 import dumbbell
 from dumbbell import Capture, EngineError, Run, Scenario, ScenarioError
 from dumbbell.cli.capture import tidying
-from dumbbell.cli.machine import abilities, facts
 from dumbbell.run.capture import capture_beside
 
 SCENARIO = Scenario(["reno", "cubic"], rate="10mbit", buffer="0.5bdp", time="2s")
 POINTS = ["sender-0", "receiver-0", "sender-1", "receiver-1", "bottleneck-in", "bottleneck-out"]
 RUN = ["run", "reno", "--rate", "10mbit", "--time", "1s"]
-_, KERNEL, _ = abilities(facts())
 TSHARK = shutil.which("tshark")
 needs_tshark = pytest.mark.skipif(TSHARK is None, reason="no tshark; apt install tshark")
 
@@ -288,7 +286,7 @@ def test_tshark_sees_handshake_and_close_at_the_sender(tmp_path):
     assert "suspected" not in analysis, "no retransmission, nothing out of order"
 
 
-@pytest.mark.skipif(not KERNEL.is_there, reason=str(KERNEL))
+@pytest.mark.kernel
 def test_the_kernel_engine_writes_one_too(tmp_path):
     scenario = Scenario(["linux/cubic"], rate="10mbit", buffer="0.5bdp", time="1s")
     path = tmp_path / "run.pcapng"

@@ -9,7 +9,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Analysis, Run
-from tests.python.oracles.captures import KERNEL_CASES, SIMULATED, Captured, build, needs_kernel
+from tests.python.oracles.captures import KERNEL_CASES, SIMULATED, Captured, build
 
 FIRST_PORT = 10_000
 Row = dict[str, Any]
@@ -45,7 +45,7 @@ def flows_with_rows(run: Run, analysis: Analysis, side: str) -> list[tuple[Row, 
 
 
 SIMULATED_NAMES = list(SIMULATED)
-KERNEL_NAMES = [pytest.param(name, marks=needs_kernel) for name in KERNEL_CASES]
+KERNEL_NAMES = [pytest.param(name, marks=pytest.mark.kernel) for name in KERNEL_CASES]
 
 
 @pytest.mark.parametrize("name", SIMULATED_NAMES)

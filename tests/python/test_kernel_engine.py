@@ -19,12 +19,9 @@ import pytest
 
 import dumbbell
 from dumbbell import EngineError, Group, Scenario
-from dumbbell.cli.machine import abilities, facts
 
-_, KERNEL, BPF = abilities(facts())
-needs_kernel = pytest.mark.skipif(not KERNEL.is_there, reason=str(KERNEL))
-needs_bpf = pytest.mark.skipif(not BPF.is_there, reason=str(BPF))
-pytestmark = needs_kernel
+pytestmark = pytest.mark.kernel
+needs_bpf = pytest.mark.kernel(bpf=True)
 
 LINK_BPS = 20_000_000
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")

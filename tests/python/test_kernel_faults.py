@@ -10,11 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell.cli.machine import abilities, facts
-
-_, KERNEL, BPF = abilities(facts())
-pytestmark = pytest.mark.skipif(not KERNEL.is_there, reason=str(KERNEL))
-needs_bpf = pytest.mark.skipif(not BPF.is_there, reason=str(BPF))
+pytestmark = pytest.mark.kernel
+needs_bpf = pytest.mark.kernel(bpf=True)
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="takes root to mount")
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")

@@ -18,7 +18,10 @@ from dumbbell.report.sweep_page import render_sweep
 from dumbbell.sweeps import Sweep
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium; apt install chromium")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium; apt install chromium"),
+]
 #: Waits for the first panel, clicks its second point, waits until that cell is drawn, clicks again,
 #: saves the panel as SVG, and writes what is there into the document.
 CLICK = """

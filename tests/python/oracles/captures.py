@@ -10,7 +10,6 @@ import pytest
 
 import dumbbell
 from dumbbell import Group, Run, Scenario
-from dumbbell.cli.machine import abilities, facts
 from tests.python.oracles import real_transfer
 from tests.python.oracles.pcap import read_pcap, write_pcap
 from tests.python.oracles.reorder import delayed
@@ -42,7 +41,6 @@ SIMULATED = {
     ),
 }  # fmt: skip
 
-_, KERNEL, _ = abilities(facts())
 
 #: On the kernel: its own congestion controls, with and without losses.
 KERNEL_CASES = {
@@ -109,15 +107,13 @@ def transferred(directory: Path) -> Captured:
     return Captured(path, {"tcpdump": path})
 
 
-needs_kernel = pytest.mark.skipif(not KERNEL.is_there, reason=str(KERNEL))
-
 BUILDERS: dict[str, Callable[[Path], Captured]] = {
     **{name: simulated(name) for name in SIMULATED},
     "reordered": reordered,
     **{name: on_the_kernel(name) for name in KERNEL_CASES},
     "tcpdump": transferred,
 }
-MARKS = {name: [needs_kernel] for name in KERNEL_CASES}
+MARKS = {name: [pytest.mark.kernel] for name in KERNEL_CASES}
 
 #: For `pytest.mark.parametrize`: all, and those that are of our own runs.
 CASES = [pytest.param(name, marks=MARKS.get(name, [])) for name in BUILDERS]
