@@ -141,7 +141,7 @@ def flow_lines(run: Run) -> list[Line]:
             for label, color, numbers in zip(labels, colors, members, strict=True)
         ]
     return [
-        Line(label if len(flows) == len(labels) else f"{label}, flow {flow}", shade, (flow,))
+        Line(label if len(numbers) == 1 else f"{label}, flow {flow}", shade, (flow,))
         for label, color, numbers in zip(labels, colors, members, strict=True)
         for flow, shade in zip(numbers, shades(color, len(numbers)), strict=True)
     ]
