@@ -84,7 +84,7 @@ def test_without_warmup_metrics_are_the_engines_own(duel):
     link = duel.summary["bottleneck"]
     for row, group in zip(rows, duel.groups, strict=True):
         for key in ("goodput_bps", "goodput_per_flow_bps", "throughput_bps", "share", "rtt_mean_us",
-                    "inflight_mean_pkts", "rto_count"):  # fmt: skip
+                    "inflight_mean_pkts", "outstanding_mean_pkts", "rto_count"):  # fmt: skip
             assert row[key] == pytest.approx(group[key])
         assert row["utilization"] == link["utilization"]
         assert row["queue_delay_p95_us"] == link["queue_delay_p95_us"]
@@ -273,3 +273,29 @@ def test_every_metric_says_its_formula_and_source():
         assert metric.unit, metric.name
         suffix = {"bit/s": "_bps", "us": "_us", "s": "_s", "pkts": "_pkts"}.get(metric.unit, "")
         assert metric.name.endswith(suffix), metric.name
+
+
+def test_time_limited_by_the_receive_window():
+    run = dumbbell.run(
+        Scenario([Group("cubic", 2, rwnd="20kB"), "reno"], buffer="2bdp", time="10s")
+    )
+    limited, free = of("rwnd_limited_share", run)
+    assert limited == pytest.approx(
+        sum(f["rwnd_limited_us"] for f in run.summary["flows"][:2])
+        / sum(f["end_us"] - f["start_us"] for f in run.summary["flows"][:2])
+    )
+    assert limited > 0.5
+    assert free == 0
+    # The time series do not have it: after a cut only its absence is known.
+    assert of("rwnd_limited_share", run, "2s") == [None, 0]
+
+
+def test_outstanding_counts_what_a_receiver_holds_behind_a_hole(duel):
+    for whole, cut, inflight in zip(
+        of("outstanding_mean_pkts", duel),
+        of("outstanding_mean_pkts", duel, "10ms"),
+        of("inflight_mean_pkts", duel),
+        strict=True,
+    ):
+        assert whole > inflight
+        assert cut == pytest.approx(whole, rel=0.01)

@@ -180,15 +180,13 @@ def measure(point: Point, run: Run) -> Measured:
 def measure_kind(run: Run, group: int) -> Kind:
     """Measure the flows of one kind."""
     metric = group_values(run, group)
-    flows = [flow for flow in run.summary["flows"] if flow["group"] == group]
-    lifetime_us = sum(flow["end_us"] - flow["start_us"] for flow in flows)
     return Kind(
         mbps=metric("goodput_per_flow_bps") / 1e6,
         rtt_ms=metric("rtt_mean_us") / 1e3,
-        outstanding_pkts=run.groups[group]["outstanding_mean_pkts"] / len(flows),
+        outstanding_pkts=metric("outstanding_mean_pkts") / run.scenario.groups[group].flows,
         rtos=metric("rto_count"),
-        rwnd_limited=sum(flow["rwnd_limited_us"] for flow in flows) / max(lifetime_us, 1),
-        resent_pkts=sum(flow["retransmitted_pkts"] for flow in flows),
+        rwnd_limited=metric("rwnd_limited_share"),
+        resent_pkts=run.groups[group]["retransmitted_pkts"],
     )
 
 
