@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 from typing import Any
 
 from dumbbell.cli.options import SETTABLE, Fields
 from dumbbell.errors import ScenarioError
-from dumbbell.scenario import Scenario
-from dumbbell.sweeps.design import Cell, make_design
 
-__all__ = ["RANGE", "constants_and_lists", "other_axes", "points_of"]
+__all__ = ["RANGE", "constants_and_lists", "other_axes"]
 
 RANGE = "A list `a,b,c`, a doubling range `a..b` or even steps `a..b/n`."
 
@@ -42,12 +40,6 @@ def constants_and_lists(
         else:
             constants[name] = field.from_option(values[0])
     return constants, lists
-
-
-def points_of(base: Scenario, axes: Mapping[str, str]) -> list[tuple[Cell, Scenario]]:
-    """Return every combination of the axes' values; the last axis changes fastest."""
-    design = make_design(base, axes)
-    return [(cell, design.scenario_of(cell)) for cell in design.cells]
 
 
 def other_axes(given: Iterable[str], named: Container[str]) -> dict[str, str]:

@@ -135,7 +135,7 @@ def gate_command(
     json: options.Json = False,
     list_suites: List = False,
 ) -> int:
-    """Run a suite and judge a congestion control by its criteria, or against a baseline.
+    """Run a suite and evaluate a congestion control by its criteria or against a baseline.
 
     With --record, a suite's results become a baseline. With a baseline, its suite is run again and
     compared; other seeds than the baseline's are not paired, which leaves more to chance. A field

@@ -11,8 +11,8 @@ import typer
 from dumbbell.cli import options
 from dumbbell.cli.completion import complete_metrics
 from dumbbell.cli.console import out, print_json, print_table
-from dumbbell.errors import ScenarioError, nearest
-from dumbbell.metrics import METRICS, Metric
+from dumbbell.errors import ScenarioError
+from dumbbell.metrics import METRICS, Metric, metric_named
 from dumbbell.metrics.document import document
 
 __all__ = ["metrics_command"]
@@ -31,15 +31,13 @@ def metrics_command(
     ] = False,
     json: options.Json = False,
 ) -> int:
-    """List the metrics, or say one's formula and source."""
+    """List the metrics, or print the formula and source of one."""
     if markdown:
         if name is not None or json:
-            raise ScenarioError("--markdown prints all metrics; say it alone")
+            raise ScenarioError("--markdown cannot be combined with other options")
         out().print(document(), markup=False, soft_wrap=True, end="")
         return 0
-    if name is not None and name not in METRICS:
-        raise ScenarioError(f"no metric is called `{name}`{nearest(name, METRICS)}")
-    chosen = list(METRICS.values()) if name is None else [METRICS[name]]
+    chosen = list(METRICS.values()) if name is None else [metric_named(name)]
     if json:
         print_json(json_module.dumps([describe(metric) for metric in chosen], indent=2))
     elif name is None:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.cli.axes import points_of
 from dumbbell.cli.console import out, print_json, print_table
 from dumbbell.errors import ScenarioError
 from dumbbell.models import DERIVED, MODELS, Bottleneck, Model
 from dumbbell.models.sawtooth import Sawtooth
 from dumbbell.quantities.quantity import Time, expand
 from dumbbell.scenario import Scenario
+from dumbbell.sweeps.design import make_design
 
 __all__ = [
     "Column",
@@ -71,7 +71,7 @@ def at_points(
                 Bottleneck.of(scenario.rate, scenario.rtt, scenario.buffer), scenario.flow_count
             ),
         }
-        for _, scenario in points_of(any_cc, axes)
+        for _, scenario in make_design(any_cc, axes).points
     ]
 
 

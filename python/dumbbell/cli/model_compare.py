@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from dumbbell.cli import options
-from dumbbell.cli.axes import RANGE, points_of
+from dumbbell.cli.axes import RANGE
 from dumbbell.cli.console import note_cache, out, print_json, print_table, progress_bar
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.models import MODELS, Model
@@ -25,6 +25,7 @@ from dumbbell.run.engine import SIMULATOR, check_engine
 from dumbbell.runs import Progress
 from dumbbell.runs.cache import as_cache
 from dumbbell.scenario import Group, Scenario
+from dumbbell.sweeps.design import make_design
 
 __all__ = ["compare_command"]
 
@@ -133,7 +134,10 @@ def compare_command(
 
 def scenarios_at(base: Scenario, axes: Mapping[str, str]) -> dict[Key, Scenario]:
     """Return what to run, by buffer in BDP and the flows of the model's kind."""
-    return {(buffer_bdp(point), point.groups[0].flows): point for _, point in points_of(base, axes)}
+    return {
+        (buffer_bdp(point), point.groups[0].flows): point
+        for _, point in make_design(base, axes).points
+    }
 
 
 def buffer_bdp(scenario: Scenario) -> float:

@@ -23,6 +23,7 @@ from dumbbell.cli.console import error, note, note_missing_figures, out, print_j
 from dumbbell.cli.options import OUTPUT, base_scenario
 from dumbbell.cli.sweep_table import print_sweep
 from dumbbell.errors import ScenarioError
+from dumbbell.metrics import metric_named
 from dumbbell.plots.paper_figure import save_for_print
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.plots.static import can_draw
@@ -35,7 +36,6 @@ from dumbbell.runs.record_directory import file_digest
 from dumbbell.scenario.fields import RUN
 from dumbbell.sweeps import Sweep, SweepResult
 from dumbbell.sweeps.sweep_directory import ROWS, place_of
-from dumbbell.sweeps.until_ci import check_metric
 from dumbbell.verdict import INVALID, WARN
 
 __all__ = ["sweep_command"]
@@ -185,7 +185,7 @@ def sweep_command(
     """
     metrics = [name.strip() for name in (metric or "").split(",") if name.strip()]
     for name in metrics:
-        check_metric(name)
+        metric_named(name, ScenarioError)
     if resume is not None:
         others = (what, axis, out_dir, fields, zipped, reps, until_ci, warmup)
         check_alone(is_other=any(other not in (None, {}, []) for other in others))

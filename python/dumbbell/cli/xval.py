@@ -30,7 +30,7 @@ from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.runs import Cache, Progress, SweepInterrupted
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.fields import RUN
-from dumbbell.sweeps.design import group_names
+from dumbbell.sweeps.design import group_names, make_design
 from dumbbell.verdict import Reason
 
 __all__ = ["xval_command"]
@@ -120,7 +120,7 @@ def xval_command(
         [
             (words, cell.label, scenario)
             for words in mixes(what)
-            for cell, scenario in axes.points_of(base_scenario(words, constants), lists)
+            for cell, scenario in make_design(base_scenario(words, constants), lists).points
         ]
     )
     for engine in (SIMULATOR, KERNEL):

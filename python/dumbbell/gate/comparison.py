@@ -151,11 +151,8 @@ def compare_cells(
     for cell in after.cells:
         old = old_cells[cell.case, cell.cell]
         for entry in compared[cell.case]:
-            for observed in cell.values:
-                if observed.metric == entry.measure.metric.name and entry.measure.is_of(
-                    observed.subject
-                ):
-                    yield compare_values(old, cell, observed, entry.tolerance)
+            for observed in cell.observed_of(entry.measure):
+                yield compare_values(old, cell, observed, entry.tolerance)
 
 
 def compare_values(

@@ -110,11 +110,8 @@ def evaluate_criteria(result: SuiteResult) -> Iterator[CriterionOutcome]:
     criteria = {case.name: case.criteria for case in result.suite.cases}
     for cell in result.cells:
         for criterion in criteria[cell.case]:
-            for observed in cell.values:
-                if observed.metric == criterion.measure.metric.name and criterion.measure.is_of(
-                    observed.subject
-                ):
-                    yield evaluate_criterion(cell, criterion, observed)
+            for observed in cell.observed_of(criterion.measure):
+                yield evaluate_criterion(cell, criterion, observed)
 
 
 def evaluate_criterion(

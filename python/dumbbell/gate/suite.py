@@ -118,8 +118,10 @@ class Case:
                 if hasattr(error, "group"):
                     error.group = index
                 raise
-        design = make_design(Scenario(groups, **{"name": self.name, **self.words}), self.axes)
-        return [(cell.label, design.scenario_of(cell)) for cell in design.cells]
+        points = make_design(
+            Scenario(groups, **{"name": self.name, **self.words}), self.axes
+        ).points
+        return [(cell.label, scenario) for cell, scenario in points]
 
     def check(self) -> None:
         """Check what holds for any congestion control.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.errors import GateError
-from dumbbell.gate.subject import RUN, UNDER_TEST
+from dumbbell.gate.subject import RUN, UNDER_TEST, Measure
 from dumbbell.gate.suite import Case, Suite, is_under_test
 from dumbbell.run import Run
 from dumbbell.run.engine import SIMULATOR, engine_build
@@ -69,6 +69,11 @@ class CellResult:
         """How many repetitions are INVALID."""
         return self.verdicts.count(INVALID)
 
+    def observed_of(self, measure: Measure) -> list[Observed]:
+        """Return the values that a measure asks for."""
+        name = measure.metric.name
+        return [of for of in self.values if of.metric == name and measure.is_of(of.subject)]
+
     def valid(self, observed: Observed) -> dict[int, float | None]:
         """Return the values of the repetitions that are not INVALID, by seed."""
         values = self.values[observed]
@@ -109,10 +114,6 @@ class SuiteResult:
     def seeds(self) -> frozenset[int]:
         """Every seed."""
         return frozenset(seed for cell in self.cells for seed in cell.seeds)
-
-    def cells_of(self, case: Case) -> list[CellResult]:
-        """Return a case's cells."""
-        return [cell for cell in self.cells if cell.case == case.name]
 
 
 def run_suite(

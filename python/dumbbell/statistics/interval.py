@@ -55,13 +55,6 @@ class Interval:
         """Half the distance of the ends; inf without."""
         return (self.high - self.low) / 2
 
-    @property
-    def relative_half_width(self) -> float:
-        """`half_width` over the mean's absolute value; inf about a mean of 0, unless it is 0."""
-        if self.half_width == 0:
-            return 0.0
-        return self.half_width / abs(self.mean) if self.mean else math.inf
-
     def excludes(self, value: float) -> bool:
         """Whether a value lies outside."""
         return not self.low <= value <= self.high

@@ -124,6 +124,11 @@ class Design:
         )
 
     @property
+    def points(self) -> list[tuple[Cell, Scenario]]:
+        """Every cell with the scenario of its first repetition."""
+        return [(cell, self.scenario_of(cell)) for cell in self.cells]
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Lengths of the dims."""
         by_name = {axis.name: axis for axis in self.axes}

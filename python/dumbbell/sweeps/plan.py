@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dumbbell.errors import ScenarioError
-from dumbbell.metrics import METRICS, Warmup
+from dumbbell.metrics import METRICS, Warmup, metric_named
 from dumbbell.scenario import Scenario
-from dumbbell.sweeps.until_ci import MIN_REPS, Precision, check_metric
+from dumbbell.sweeps.until_ci import MIN_REPS, Precision
 
 __all__ = ["Plan", "make_plan"]
 
@@ -64,7 +64,7 @@ def make_plan(
     if reps < 1:
         raise ScenarioError(f"reps is {reps}; it must be at least 1")
     if until_ci is not None:
-        check_metric(metric)
+        metric_named(metric, ScenarioError)
         until_ci = until_ci if isinstance(until_ci, str) else in_unit_of(metric, until_ci)
         Precision.parse(until_ci, metric)
         if not 2 <= reps <= max_reps:

@@ -88,7 +88,7 @@ class Sweep:
         engine: str = SIMULATOR,
     ) -> None:
         self.design = make_design(scenario, axes, zipped)
-        self.scenarios = [self.design.scenario_of(cell) for cell in self.design.cells]
+        self.scenarios = [scenario for _, scenario in self.design.points]
         self.plan: Plan = make_plan(reps, until_ci, metric, max_reps, warmup, self.scenarios)
         self.engine = engine
 
@@ -104,7 +104,7 @@ class Sweep:
         started = open_sweep(Path(directory))
         sweep = cls.__new__(cls)
         sweep.design, sweep.plan, sweep.engine = started.design, started.plan, started.engine
-        sweep.scenarios = [started.design.scenario_of(cell) for cell in started.design.cells]
+        sweep.scenarios = [scenario for _, scenario in started.design.points]
         return sweep
 
     def run(

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dumbbell.errors import ScenarioError, nearest
+from dumbbell.errors import ScenarioError
 from dumbbell.metrics import METRICS
 from dumbbell.quantities.quantity import NUMBER
 from dumbbell.statistics import mean_interval
 
-__all__ = ["MIN_REPS", "Precision", "check_metric"]
+__all__ = ["MIN_REPS", "Precision"]
 
 #: Fewer say next to nothing of their own spread.
 MIN_REPS = 5
@@ -95,9 +95,3 @@ def scales_of(metric: str) -> dict[str, float]:
     if known.unit == "1":
         return {"": 1.0}  # `%` is of the mean, whatever tables show
     return {known.unit: 1.0} | ({known.shown_unit: 1 / known.scale} if known.shown_unit else {})
-
-
-def check_metric(name: str) -> None:
-    """Refuse a metric that there is not."""
-    if name not in METRICS:
-        raise ScenarioError(f"unknown metric `{name}`{nearest(name, METRICS)}", key="metric")
