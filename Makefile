@@ -107,8 +107,8 @@ wheel: $(VENV)/.development ## wheels of the release in dist/, for every Linux w
 	@for target in $(WHEEL_TARGETS); do \
 		[ -d "$$(rustc --print target-libdir --target $$target)" ] \
 			|| { echo "note: no wheel for $$target; run \`rustup target add $$target\`" >&2; continue; }; \
-		$(BIN)/maturin build --release --quiet --zig --compatibility manylinux_2_28 --target $$target --out dist \
-			|| exit 1; \
+		PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --quiet --zig --compatibility manylinux_2_28 \
+			--target $$target --out dist || exit 1; \
 	done
 	@ls -l dist/*.whl
 

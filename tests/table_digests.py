@@ -25,8 +25,7 @@ def main() -> None:
         run = dumbbell.run(
             dumbbell.Scenario([name, "cubic"], buffer="1bdp", time="10s", loss="0.1%", seed=7)
         )
-        tables = {"flows": run.flows, "queue": run.queue, "state": run.state(0)}
-        for table, rows in tables.items():
+        for table, rows in run.tables.items():
             print(name, table, rows.num_rows, digest(rows))
 
 
