@@ -32,7 +32,7 @@ def refuse_old_engine(stub: Path) -> None:
     missing = lacking(stub)
     if not missing:
         return
-    message = f"the engine is older than the Python around it (no {missing}); say `make build`"
+    message = f"the engine is older than the Python around it (no {missing}); run `make build`"
     if Path(sys.argv[0]).name in ("dumbbell", "-m"):
         sys.stderr.write(f"error: {message}\n")
         raise SystemExit(2)

@@ -23,7 +23,7 @@ __all__ = [
 
 
 class DumbbellError(Exception):
-    """Base of every error that is the user's to mend."""
+    """Base of every error that the user can fix."""
 
 
 class ScenarioError(DumbbellError, ValueError):

@@ -58,19 +58,25 @@ RUN = ("run", "copa", "cubic")
         (("run", "copa:mode_window_rtts=٥"), "is `٥`, which is not a whole number"),
         (
             ("run", "linux/cubic"),
-            "error: `linux/cubic` is the running kernel's own; say `--engine kernel`, or `cubic`\n",
+            "error: `linux/cubic` is the running kernel's own; use `--engine kernel`, or `cubic`\n",
         ),
         (("cc", "check", "linux/cubic"), "is the running kernel's own and says nothing of itself"),
-        (("run", "linux/cubik"), "is the running kernel's own; say `--engine kernel`\n"),
-        (("sweep", "linux/bbr", "--flows", "1,2"), "say `--engine kernel`, or `bbr`\n"),
-        (("xval", "copa", "linux/cubic"), "say `--engine kernel`, or `cubic`\n"),
+        (("run", "linux/cubik"), "is the running kernel's own; use `--engine kernel`\n"),
+        (("sweep", "linux/bbr", "--flows", "1,2"), "use `--engine kernel`, or `bbr`\n"),
+        (("xval", "copa", "linux/cubic"), "use `--engine kernel`, or `cubic`\n"),
         (
             ("run", "linux/cubic:beta=1", "--engine", "kernel"),
             "error: `linux/cubic:beta=1`: the kernel's own congestion controls have no parameters; "
-            "say `linux/cubic`\n",
+            "use `linux/cubic`\n",
         ),
-        (("run", "linux/a-name-too-long-for-it"), "is no name of the kernel's; say `linux/cubic`"),
-        (("run", "linux/"), "is no name of the kernel's; say `linux/cubic`"),
+        (
+            ("run", "linux/a-name-too-long-for-it"),
+            "no kernel congestion control can have this name; use one like `linux/cubic`",
+        ),
+        (
+            ("run", "linux/"),
+            "no kernel congestion control can have this name; use one like `linux/cubic`",
+        ),
         ((*RUN, "--engine", "kernl"), "error: unknown engine `kernl`; did you mean `kernel`?\n"),
         (
             ("sweep", "copa", "--engine", "ns3"),
@@ -85,7 +91,7 @@ RUN = ("run", "copa", "cubic")
         ((*RUN, "--out", "/proc/x"), "/proc/x: cannot be written: no such file or directory"),
         (
             (*RUN, "--out", "/dev/null/x"),
-            "/dev/null/x: cannot be written: `/dev/null` is no directory",
+            "/dev/null/x: cannot be written: `/dev/null` is not a directory",
         ),
         (("sweep", "copa", "--out", "/proc/x"), "/proc/x: cannot be written"),
         (("reproduce", "--out", "/proc/x"), "/proc/x: cannot be written"),

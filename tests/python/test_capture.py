@@ -94,7 +94,7 @@ def test_points_and_snap_length_are_chosen(captured, tmp_path):
     ("settings", "says"),
     [
         ({"points": ["sneder"]}, "unknown capture point `sneder`; did you mean `sender`?"),
-        ({"points": []}, "no capture points; say some of `sender,receiver,bottleneck`"),
+        ({"points": []}, "no capture points; use some of `sender,receiver,bottleneck`"),
         (
             {"snap": "96"},
             "capture snap `96` has no unit; use e.g. `500kB`, `10MB` or `8MiB`, `headers`",

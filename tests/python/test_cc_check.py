@@ -145,10 +145,12 @@ def test_what_fails_leaves_with_1(tmp_path: Path, cli: Callable[..., Any]) -> No
 
 
 NAMES = {
-    **dict.fromkeys(["Mine", "9lives", "int", "a" * 16, "x-y", ""], "no name for a congestion"),
+    **dict.fromkeys(
+        ["Mine", "9lives", "int", "a" * 16, "x-y", ""], "invalid congestion-control name"
+    ),
     **dict.fromkeys(congestion_controls(), "is built in"),
     **dict.fromkeys(["westwood", "lp", "htcp"], "is one of Linux's own"),
-    **dict.fromkeys(["sock", "u32", "tcp_reno"], "something in the headers"),
+    **dict.fromkeys(["sock", "u32", "tcp_reno"], "already a name in the headers"),
 }
 
 
@@ -173,7 +175,7 @@ def test_a_compiler_that_fails_is_not_the_name_s_fault(
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     new("mine", tmp_path)
-    with pytest.raises(ResultError, match="there already"):
+    with pytest.raises(ResultError, match="already exists"):
         new("mine", tmp_path)
 
 

@@ -52,7 +52,7 @@ def test_refuses_to_write_over_anything_but_a_run(cli, tmp_path):
     (tmp_path / "notes.txt").touch()
     outcome = cli("run", "reno", *FAST, "--out", str(tmp_path))
     assert outcome.code == 2
-    assert "exists and holds no run" in outcome.err
+    assert "exists and does not hold a run" in outcome.err
 
 
 def test_options_go_before_a_file(cli, tmp_path):

@@ -98,7 +98,7 @@ def test_marks_that_nobody_made_are_invalid():
 def test_ecn_where_nothing_marks_is_said(group):
     plain = run(Scenario([group, "cubic"], time="2s", sample="0s"))
     assert [reason.check for reason in plain.verdict.reasons] == ["ecn"]
-    assert f"`{group.cc}` with ECN" in str(plain.verdict.reasons[0])
+    assert f"`{group.cc}` received no ECN marks" in str(plain.verdict.reasons[0])
     assert "--ecn-threshold" in str(plain.verdict.reasons[0])
     marked = run(Scenario([group, "cubic"], time="2s", sample="0s", ecn_threshold="20pkt"))
     assert marked.verdict.status == OK

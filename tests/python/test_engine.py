@@ -43,16 +43,16 @@ def test_a_file_in_a_directory_named_linux_is_a_file(tmp_path, monkeypatch):
 
 
 def test_the_simulator_refuses_the_kernels_own():
-    with pytest.raises(ScenarioError, match="say `--engine kernel`, or `cubic`"):
+    with pytest.raises(ScenarioError, match="use `--engine kernel`, or `cubic`"):
         dumbbell.run(Scenario(["linux/cubic"]))
-    with pytest.raises(ScenarioError, match=r"own; say `--engine kernel`$"):
+    with pytest.raises(ScenarioError, match=r"own; use `--engine kernel`$"):
         dumbbell.run_all([(1, Scenario(["linux/westwood"]))])
 
 
 def test_a_scenario_names_no_engine(tmp_path):
     path = tmp_path / "scenario.toml"
     path.write_text('engine = "kernel"\n[[group]]\ncc = "reno"\n')
-    with pytest.raises(ScenarioError, match=r":1: unknown key `engine`; .* say `--engine kernel`"):
+    with pytest.raises(ScenarioError, match=r":1: unknown key `engine`; .* use `--engine kernel`"):
         read_scenario(path)
     assert "engine" not in Scenario(["reno"]).to_dict()
 

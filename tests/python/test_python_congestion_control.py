@@ -143,7 +143,7 @@ def test_what_the_kernel_would_not_have(
 
 def test_what_cannot_be_loaded_says_why(mine: Path) -> None:
     mine.write_text(FILE + "\n    def")
-    with pytest.raises(dumbbell.EngineError, match="is no Python: invalid syntax"):
+    with pytest.raises(dumbbell.EngineError, match="is not valid Python: invalid syntax"):
         dumbbell.run(Scenario([str(mine)], time="1s"))
     mine.write_text(FILE.replace("cong_avoid(", "cong_avoided("))
     with pytest.raises(dumbbell.EngineError, match="neither `cong_avoid` nor `cong_control`"):

@@ -53,7 +53,7 @@ def test_our_own_congestion_controls_need_root(cli, executed, command):
     assert executed == []
     assert outcome.err == (
         "error: `copa` on the kernel engine needs root's privileges, because loading a congestion "
-        "control into the kernel does; say `sudo`, or use the kernel's own, like `linux/cubic`\n"
+        "control into the kernel does; use `sudo`, or the kernel's own, like `linux/cubic`\n"
     )
 
 
@@ -69,7 +69,7 @@ def test_goes_in_once(cli, executed, monkeypatch):
     monkeypatch.setenv(rootless.ENTERED, "1")
     outcome = cli(*RUN)
     assert (outcome.code, executed) == (2, [])
-    assert "it is not root inside a user namespace either; say `sudo`\n" in outcome.err
+    assert "it is not root inside a user namespace either; use `sudo`\n" in outcome.err
 
 
 def test_the_simulator_needs_none(cli, executed):
@@ -86,14 +86,14 @@ def test_says_why_there_is_no_user_namespace(monkeypatch):
         rootless.enter_user_namespace(RUN, {})
     assert str(caught.value) == (
         "the kernel engine needs root or a user namespace, and this machine gives this user "
-        "none (unshare: unshare failed: Not permitted); say `sudo`"
+        "none (unshare: unshare failed: Not permitted); use `sudo`"
     )
 
     def absent(*_arguments, **_options):
         raise FileNotFoundError("unshare")
 
     monkeypatch.setattr("subprocess.run", absent)
-    with pytest.raises(EngineError, match="there is no `unshare`, which util-linux has; say"):
+    with pytest.raises(EngineError, match="there is no `unshare`, which util-linux has; use"):
         rootless.enter_user_namespace(RUN, {})
 
 

@@ -117,7 +117,7 @@ def test_saving_again_replaces_a_run_and_nothing_else(short_run, tmp_path):
     other = tmp_path / "mine"
     other.mkdir()
     (other / "thesis.tex").touch()
-    with pytest.raises(ResultError, match="exists and holds no run"):
+    with pytest.raises(ResultError, match="exists and does not hold a run"):
         short_run.save(other)
     assert (other / "thesis.tex").exists()
 
@@ -134,7 +134,7 @@ def test_saves_whole_or_not_at_all(short_run, tmp_path):
 
 
 def test_refuses_what_is_no_run(tmp_path):
-    with pytest.raises(ResultError, match="holds no run"):
+    with pytest.raises(ResultError, match="does not hold a run"):
         Run.load(tmp_path)
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(ResultError, match="cannot be read"):

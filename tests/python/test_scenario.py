@@ -149,7 +149,7 @@ def test_refuses_no_flows():
         ("./nothing.bpf.c", "congestion control `./nothing.bpf.c`: no such file"),
         ("./docs", "congestion control `./docs`: is a directory"),
         ("./README.md", "`./README.md`: its name ends in none of `.c`, `.py`, `.so`"),
-        ("", "is no name"),
+        ("", "invalid congestion control"),
     ],
 )
 def test_refuses_congestion_control(text, says, monkeypatch):

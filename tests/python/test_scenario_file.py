@@ -52,7 +52,7 @@ def test_writes_what_it_reads(tmp_path):
         ('rate = "50mbit"', '"rate" = "0mbit"', 3, "rate `0mbit` is zero"),
         ('start = "1s"', 'start = "10s"', 13, "never start"),
         ('cc = "cubic"', 'cc = "cubik"', 12, "did you mean `cubic`?"),
-        ('cc = "cubic"', "cc = 3", 12, "`3` is no name"),
+        ('cc = "cubic"', "cc = 3", 12, "invalid congestion control `3`"),
         ('cc = "cubic"\n', "", 11, "the group has no `cc`"),
         ('buffer = "2bdp"', 'buffer = "9B"', 4, "smaller than a packet"),
         ("flows = 2", "flows = 2.5", 9, "flows `2.5` is not a whole number"),

@@ -49,7 +49,7 @@ def test_sound_run_is_ok():
             "conservation",
             "offered 2000 packets, accounts for 1999",
         ),
-        (1, "cc", "reno", "INVALID", "congestion_control", "ran `reno`, asked for `cubic`"),
+        (1, "cc", "reno", "INVALID", "congestion_control", "ran `reno`, expected `cubic`"),
         (None, "forwarded_bytes", 62_500_001, "INVALID", "rate", "more than the 62500000 B"),
         # Busy for 2 s, which are 12,500,000 B; 1 % and a packet of 1514 B are overlooked.
         (None, "forwarded_bytes", 12_626_515, "INVALID", "rate", "its rate makes 12500000 B"),
@@ -228,7 +228,7 @@ def test_judges_no_stall_where_the_kernel_does_not_tell(emulated):
 def test_confirms_the_kernel_s_own_congestion_control(emulated):
     scenario = Scenario(["copa", "linux/cubic"], time="10s")
     wrong = evaluate(scenario, emulated)
-    assert "ran `cubic`, asked for `linux/cubic`" in str(wrong.reasons[0])
+    assert "ran `cubic`, expected `linux/cubic`" in str(wrong.reasons[0])
     assert (wrong.status, wrong.reasons[0].check) == ("INVALID", "congestion_control")
     emulated["flows"][1]["cc"] = emulated["congestion_controls"][1]["cc"] = "linux/cubic"
     assert evaluate(scenario, emulated).status == "OK"

@@ -180,7 +180,7 @@ def refused(result: Check, message: str) -> None:
         result.add(
             "native",
             "read_only_field",
-            f"writes `{name}`, which the kernel lets no BPF congestion control write",
+            f"writes `{name}`, which the kernel does not let a BPF congestion control write",
         )
     result.add("native", "compile", message)
 
@@ -217,7 +217,7 @@ def check_verifier(result: Check, file: str) -> None:
     if not KERNELS_BTF.exists():
         why = "the running kernel has no BTF (CONFIG_DEBUG_INFO_BTF)"
     elif not has_capabilities(CAP_SYS_ADMIN):
-        why = "loading into the kernel needs root; say `sudo`"
+        why = "loading into the kernel needs root; use `sudo`"
     else:
         try:
             _core.verify(file)

@@ -22,10 +22,10 @@ PROBLEMS = {
     "undo_huge": "returns a cwnd of {value:,} packets from `{op}`",
     "ssthresh_zero": "returns an ssthresh of 0 from `{op}`, which becomes cwnd when recovery "
     "ends; return 2 or more",
-    "beyond_state": "writes at byte {value} beyond its 104 bytes of state in `{op}`; say CA_PRIV() "
-    "of the state's struct, so that a compiler refuses it",
-    "foreign_field": "writes `{field}` in `{op}`, which the kernel lets no BPF congestion control "
-    "write",
+    "beyond_state": "writes at byte {value} beyond its 104 bytes of state in `{op}`; use CA_PRIV() "
+    "on the state's struct, so that a compiler refuses it",
+    "foreign_field": "writes `{field}` in `{op}`, which the kernel does not let a BPF congestion "
+    "control write",
 }
 
 

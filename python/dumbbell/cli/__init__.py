@@ -40,9 +40,9 @@ COMMANDS = {
     "archive": "Write runs, their scenarios and the congestion controls' sources to one file.",
     "verify": "Check an archive's digests, run its simulated runs again, and compare byte by byte.",
     "metrics": "List the metrics, or print the formula and source of one.",
-    "doctor": "Say what this machine can do, what each missing piece costs, and how to get it.",
-    "cache": "The cache of runs: where it is and what is in it; without a command, that.",
-    "cc": "The congestion controls: what there is, and whether your own is one.",
+    "doctor": "Report what this machine can do, what each missing piece costs, and how to get it.",
+    "cache": "The cache of runs: show where it is and what it holds, remove runs, check them.",
+    "cc": "List the congestion controls, check or start one of your own.",
     "model": "Models from papers: what should happen at a bottleneck, by formula.",
 }
 

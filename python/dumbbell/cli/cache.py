@@ -22,7 +22,7 @@ __all__ = ["cache_app"]
 
 cache_app = typer.Typer(
     add_completion=False,
-    help="The cache of runs: where it is and what is in it; without a command, that.",
+    help="The cache of runs: show where it is and what it holds, remove runs, check them.",
     invoke_without_command=True,
 )
 
@@ -45,22 +45,22 @@ def cache_command(context: typer.Context, json: options.Json = False) -> int:
 def prune_command(
     older_than: Annotated[
         str | None,
-        typer.Option(metavar="30d|12h", help="Remove runs that nobody used for so long."),
+        typer.Option(metavar="30d|12h", help="Remove runs that were not used for this long."),
     ] = None,
     max_size: Annotated[
         str | None,
-        typer.Option(metavar="5GB", help="Remove the longest unused until the rest is no larger."),
+        typer.Option(metavar="5GB", help="Remove the least recently used until the rest fits."),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Remove every run.")] = False,
 ) -> int:
     """Remove runs from the cache; what an earlier dumbbell left goes in any case."""
     if older_than is None and max_size is None and not everything:
         raise ScenarioError(
-            "say what to remove: `--older-than 30d`, `--max-size 5GB`, or `--all` for every run"
+            "nothing to remove: use `--older-than 30d`, `--max-size 5GB`, or `--all` for every run"
         )
     limit = None if max_size is None else int(Size.parse(max_size, "max-size"))
     if (older_than is not None or limit is not None) and everything:
-        raise ScenarioError("`--all` removes everything; say it alone")
+        raise ScenarioError("`--all` cannot be combined with other options")
     age_s = None if older_than is None else parse_age(older_than)
     removed = prune(Cache(), older_than_s=age_s, max_bytes=limit, everything=everything)
     print_removed(removed)

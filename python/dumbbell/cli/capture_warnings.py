@@ -59,7 +59,7 @@ def match_trouble(reading: Reading, *, is_one_file: bool) -> list[str]:
     reading
         ``before`` and ``after``, and counts of both.
     is_one_file
-        Whether both are points of one capture: its trouble is told once.
+        Whether both are points of one capture, whose warnings are printed once.
     """
     if is_one_file:
         lines = trouble(reading["before"])

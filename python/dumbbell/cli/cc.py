@@ -25,7 +25,7 @@ __all__ = ["cc_app"]
 
 cc_app = typer.Typer(
     add_completion=False,
-    help="The congestion controls: what there is, and whether your own is one.",
+    help="List the congestion controls, check or start one of your own.",
     no_args_is_help=True,
 )
 
@@ -103,8 +103,8 @@ def new_command(
     """Write a congestion control that works, its test and a scenario, to be changed."""
     for path in new(name, directory):
         say(out(), str(path))
-    say(out(), f"now: cd {directory / name} && dumbbell run scenario.toml")
-    say(out(), "its licence is yours to choose, as long as the kernel takes it (GPL-compatible)")
+    say(out(), f"next: cd {directory / name} && dumbbell run scenario.toml")
+    say(out(), "choose its licence; the kernel accepts GPL-compatible ones only")
     return 0
 
 
@@ -147,7 +147,7 @@ def print_check(console: Console, checked: Check) -> None:
             f"storm       {checked.storm.seeds} × {calls:,} calls{at_ends}, {found} sanitizers",
         )
     if checked.verifier is not None:
-        say(console, f"verifier    {'takes it' if checked.verifier else 'refuses it'}")
+        say(console, f"verifier    {'accepts it' if checked.verifier else 'rejects it'}")
     if checked.sanity is not None:
         shares = ", ".join(
             f"{label} {group['goodput_bps'] / 1e6:.1f} Mbit/s"

@@ -46,11 +46,13 @@ def compare_command(
         ),
     ] = None,
     warmup: Annotated[
-        str | None, typer.Option(help="Leave out of every run's beginning: `20s`, or `auto`.")
+        str | None, typer.Option(help="Ignore the start of every run: `20s`, or `auto`.")
     ] = None,
     harm: Annotated[
         bool,
-        typer.Option("--harm", help="A has each group alone: what does competing in B cost it?"),
+        typer.Option(
+            "--harm", help="A holds each group alone: report what competing in B costs it."
+        ),
     ] = False,
     json: options.Json = False,
 ) -> int:
@@ -74,7 +76,7 @@ def metric_names(said: Sequence[str] | None) -> list[str]:
     names = [name.strip() for each in said for name in each.split(",")]
     if "all" in names:
         if len(names) > 1:
-            raise ScenarioError("metric is `all` and others; say `all` or names")
+            raise ScenarioError("`all` cannot be combined with names of metrics")
         return list(METRICS)
     return names
 

@@ -22,7 +22,7 @@ MISSING_COLOR = "bold red"
 
 
 def doctor_command(json: options.Json = False) -> int:
-    """Say what this machine can do, what each missing piece costs, and how to get it.
+    """Report what this machine can do, what each missing piece costs, and how to get it.
 
     Exits with 0 if the simulator can run.
     """

@@ -81,18 +81,18 @@ Tolerances = Annotated[
     list[str] | None,
     typer.Option(
         "--tolerance",
-        help="How much worse is tolerated, instead of what the suite says: `10%` of any metric, "
+        help="How much worse is tolerated, instead of the suite's: `10%` of any metric, "
         "`queue_delay_mean_us=10% + 1ms` of one. May be said several times.",
         show_default=False,
     ),
 ]
 Cases = Annotated[
     list[str] | None,
-    typer.Option("--case", help="Only this case; may be said several times.", show_default=False),
+    typer.Option("--case", help="Only this case; repeatable.", show_default=False),
 ]
 Reps = Annotated[
     int | None,
-    typer.Option(min=1, help="Repetitions of every cell.", show_default="as the suite says"),
+    typer.Option(min=1, help="Repetitions of every cell.", show_default="the suite's"),
 ]
 Level = Annotated[
     float,
@@ -180,7 +180,9 @@ def suite_to_run(what: str, cc: str | None, tolerances: list[str] | None) -> Sui
     """Read a suite; say what the command line lacks for one without a baseline."""
     suite = find_suite(what)
     if cc is None:
-        raise GateError(f"`{what}` is a suite; say which congestion control: `--cc ./mine.bpf.c`")
+        raise GateError(
+            f"`{what}` is a suite: name the congestion control to test, as in `--cc ./mine.bpf.c`"
+        )
     if tolerances:
         raise GateError(
             "a tolerance is of a comparison with a baseline; record one with `--record DIR` first"

@@ -53,7 +53,7 @@ def reproduce_command(
         list[str] | None,
         typer.Argument(
             metavar="[PAPER…]",
-            help=f"Of: {', '.join(PAPERS)}; all when none is named.",
+            help=f"One of: {', '.join(PAPERS)}; all when none is named.",
             autocompletion=complete_papers,
         ),
     ] = None,
@@ -72,8 +72,8 @@ def reproduce_command(
         typer.Option(
             "--engine",
             metavar="simulator|kernel",
-            help="`kernel` runs everything on this machine's Linux TCP too, in real time, and puts "
-            "it beside the simulator.",
+            help="`kernel` runs everything on this machine's Linux TCP too, in real time, and "
+            "shows both.",
         ),
     ] = SIMULATOR,
     quick: Annotated[
@@ -85,7 +85,7 @@ def reproduce_command(
         typer.Option(
             "--capture",
             help="Capture at the senders too, and draw the figures over time from the captures, "
-            "as the paper did, beside the engine's own series. About 100 MB a run.",
+            "as the paper did, in addition to the engine's own series. About 100 MB a run.",
         ),
     ] = False,
     jobs: options.Jobs = None,

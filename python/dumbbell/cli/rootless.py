@@ -68,5 +68,5 @@ def probe() -> None:
 def refusal(reason: str) -> EngineError:
     """Say why it cannot be done, and what can."""
     return EngineError(
-        f"the kernel engine needs root or a user namespace, and {reason}; say `sudo`"
+        f"the kernel engine needs root or a user namespace, and {reason}; use `sudo`"
     )

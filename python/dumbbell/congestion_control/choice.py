@@ -212,7 +212,7 @@ class CongestionControlChoice:
         stem = self.name.removeprefix("tcp_")
         if stem in LINUX_NAMES:
             raise ScenarioError(
-                f"`{self.name}` is not built in; with Linux's source at hand say "
+                f"`{self.name}` is not built in; with Linux's sources at hand use "
                 f"`--linux-tree DIR`, or name the file: `DIR/net/ipv4/tcp_{stem}.c`",
                 key="cc",
             )
@@ -222,12 +222,14 @@ class CongestionControlChoice:
         """Refuse what no kernel has; whether this one has it is known when the run starts."""
         if not KERNEL_NAME.fullmatch(self.kernel_name):
             raise ScenarioError(
-                f"`{self.name}` is no name of the kernel's; say `linux/cubic`", key="cc"
+                f"`{self.name}`: no kernel congestion control can have this name; use one like "
+                "`linux/cubic`",
+                key="cc",
             )
         if self.params:
             raise ScenarioError(
                 f"`{self}`: the kernel's own congestion controls have no parameters; "
-                f"say `{self.name}`",
+                f"use `{self.name}`",
                 key="cc",
             )
 
@@ -275,19 +277,22 @@ class CongestionControlChoice:
         if isinstance(text, type):
             return cls(PYTHON_CLASS + text.__name__)
         if not isinstance(text, str) or not text.strip():
-            raise ScenarioError(f"congestion control `{text}` is no name; say `copa`", key="cc")
+            raise ScenarioError(
+                f"invalid congestion control `{text}`: use a name like `copa`", key="cc"
+            )
         name, _, rest = text.strip().partition(":")
         params: dict[str, int] = {}
         for part in filter(None, rest.split(",")):
             key, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals and key in congestion_controls():
                 raise ScenarioError(
-                    f"`{text}`: `{key}` is no parameter; separate congestion controls with a space",
+                    f"`{text}`: `{key}` is not a parameter; separate congestion controls with a "
+                    "space",
                     key="cc",
                 )
             if not equals:
                 raise ScenarioError(
-                    f"`{text}`: parameter `{part}` has no value; say `{key}=…`", key="cc"
+                    f"`{text}`: parameter `{part}` has no value: use `{key}=…`", key="cc"
                 )
             what = f"parameter `{key}` of `{name}`"
             params[key] = parse_integer(value, what, unit_of(name, key))

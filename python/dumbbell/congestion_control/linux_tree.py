@@ -44,8 +44,8 @@ class LinuxTree:
         self.root = Path(root)
         if not (self.root / SOURCES).is_dir():
             raise ScenarioError(
-                f"`{root}` is no Linux source tree: it has no `{SOURCES}`; name the directory that "
-                "has it, like `/usr/src/linux-6.12`"
+                f"`{root}` is not a Linux source tree: it has no `{SOURCES}`; name the directory "
+                "that has it, like `/usr/src/linux-6.12`"
             )
 
     def __repr__(self) -> str:

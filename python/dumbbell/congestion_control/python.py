@@ -251,8 +251,8 @@ def find_in_file(path: Path, wanted: str | None) -> type[CongestionControl]:
         )
     if len(defined) > 1:
         raise ScenarioError(
-            f"`{path}` defines several congestion controls ({', '.join(defined)}); say which one "
-            f"behind its name, as in `{path}#{next(iter(defined))}`",
+            f"`{path}` defines several congestion controls ({', '.join(defined)}); name one of "
+            f"them after the file, as in `{path}#{next(iter(defined))}`",
             key="cc",
         )
     return next(iter(defined.values()))
@@ -265,7 +265,7 @@ def check(cls: type[CongestionControl], requested: str) -> None:
         c.isascii() and (c.isalnum() or c in "_.") for c in name
     ):
         raise ScenarioError(
-            f"`{requested}`: the name `{name}` is none for the kernel; say 1 to {MAX_NAME} "
+            f"`{requested}`: the kernel cannot have the name `{name}`; use 1 to {MAX_NAME} "
             "letters, digits, `_` or `.`",
             key="cc",
         )
@@ -330,7 +330,7 @@ def tell(error: BaseException, trace: TracebackType | None) -> str:
     message = " ".join(str(error).split())
     raised = f"raised {type(error).__name__}" + (f": {message}" if message else "")
     if isinstance(error, SyntaxError):
-        return f"is no Python: {message}"
+        return f"is not valid Python: {message}"
     if not frames:
         return raised
     return f"{raised} at {frames[-1].filename}:{frames[-1].lineno}, `{frames[-1].line}`,"

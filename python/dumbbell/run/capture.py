@@ -72,7 +72,7 @@ class Capture:
                     f"unknown capture point `{point}`{nearest(point, CAPTURE_POINTS)}"
                 )
         if not self.points:
-            raise ScenarioError(f"no capture points; say some of `{','.join(CAPTURE_POINTS)}`")
+            raise ScenarioError(f"no capture points; use some of `{','.join(CAPTURE_POINTS)}`")
         self.snap = str(snap)
         self.snap_bytes = read_snap(snap)
 

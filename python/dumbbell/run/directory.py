@@ -184,7 +184,7 @@ def unwritable(directory: Path, error: OSError) -> ResultError:
     """Say why a directory cannot be written."""
     reason = os_reason(error)
     if isinstance(error, FileExistsError):  # mkdir's word for a parent that is a file
-        reason = f"`{error.filename}` is no directory"
+        reason = f"`{error.filename}` is not a directory"
     return ResultError(f"{directory}: cannot be written: {reason}; name another `--out`")
 
 
@@ -195,7 +195,7 @@ def check_replaceable(directory: Path) -> None:
     except OSError as error:
         raise unwritable(directory, error) from None
     if refused:
-        raise ResultError(f"{directory}: exists and holds no run; name another directory")
+        raise ResultError(f"{directory}: exists and does not hold a run; name another directory")
 
 
 def is_replaceable(directory: Path) -> bool:
@@ -214,9 +214,9 @@ def read(directory: Path) -> tuple[dict[str, Any], Mapping[str, pa.Table]]:
     try:
         document = json.loads((directory / DOCUMENT).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ResultError(f"{directory}: holds no run; there is no {DOCUMENT}") from None
+        raise ResultError(f"{directory}: does not hold a run: there is no {DOCUMENT}") from None
     except (OSError, ValueError) as error:
         raise ResultError(f"{directory / DOCUMENT}: cannot be read: {error}") from None
     if not isinstance(document, dict):
-        raise ResultError(f"{directory / DOCUMENT}: is no run")
+        raise ResultError(f"{directory / DOCUMENT}: is not a run")
     return document, ParquetTables(directory)

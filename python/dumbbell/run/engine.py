@@ -49,14 +49,14 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
                 plain = cc.kernel_name
                 hint = f", or `{plain}`" if plain in congestion_controls() else ""
                 raise ScenarioError(
-                    f"`{cc}` is the running kernel's own; say `--engine kernel`{hint}", key="cc"
+                    f"`{cc}` is the running kernel's own; use `--engine kernel`{hint}", key="cc"
                 )
         return
     for cc in ccs:
         if cc.is_python:
             raise ScenarioError(
                 f"`{cc}` is written in Python, which the kernel does not run; leave out "
-                "`--engine kernel`, or write it in C: `dumbbell cc new` makes a start",
+                "`--engine kernel`, or write it in C: `dumbbell cc new` writes a template",
                 key="cc",
             )
     if may_make_namespaces():
@@ -65,7 +65,7 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
         if not cc.is_kernels_own:
             raise EngineError(
                 f"`{cc}` on the kernel engine needs root's privileges, because loading a "
-                "congestion control into the kernel does; say `sudo`, or use the kernel's own, "
+                "congestion control into the kernel does; use `sudo`, or the kernel's own, "
                 "like `linux/cubic`"
             )
     raise PrivilegeError(

@@ -131,7 +131,7 @@ class Run:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """May its numbers be believed?"""
+        """Whether the results are trustworthy."""
         return evaluate(self.scenario, self.summary)
 
     @property

@@ -1,4 +1,4 @@
-"""A run's verdict on itself: may its numbers be believed, and what limited the flows?"""
+"""A run's verdict on itself: whether the results are trustworthy, and what limited the flows."""
 
 from __future__ import annotations
 

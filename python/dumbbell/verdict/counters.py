@@ -76,7 +76,7 @@ def check_congestion_control(scenario: Scenario, summary: Mapping[str, Any]) -> 
         # A file's own name is known only once it is loaded.
         name = loaded.get(group) if asked.is_file or asked.is_python else asked.name
         if flow["cc"] != name:
-            wrong.append((flow, f"ran `{flow['cc']}`, asked for `{name}`"))
+            wrong.append((flow, f"ran `{flow['cc']}`, expected `{name}`"))
     what = "ran another congestion control"
     yield from about_flows(INVALID, "congestion_control", what, wrong, scenario)
     if len(summary["flows"]) != scenario.flow_count:
@@ -230,6 +230,6 @@ def check_ecn(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason
         yield Reason(
             WARN,
             "ecn",
-            f"`{'`, `'.join(with_ecn)}` with ECN heard of losses only, for nothing was marked; "
-            "say `--ecn-threshold 20pkt`",
+            f"`{'`, `'.join(with_ecn)}` received no ECN marks; only losses signalled congestion; "
+            "set `--ecn-threshold 20pkt`",
         )

@@ -141,7 +141,7 @@ def check_sampling(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Rea
             WARN,
             "sampling",
             f"1 sample in 100 was taken {jitter_us / 1000:.1f} ms late or more, "
-            f"the interval is {scenario.sample}; say a longer `--sample`",
+            f"the interval is {scenario.sample}; use a longer `--sample`",
         )
     missed = facts["missed_samples"]
     if interval_us > 0 and missed * interval_us > MISSED_SHARE * int(scenario.time) / 1000:
@@ -149,7 +149,7 @@ def check_sampling(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Rea
             WARN,
             "sampling",
             f"{missed} sampling instants have no rows, because sampling was that late; "
-            "say a longer `--sample`",
+            "use a longer `--sample`",
         )
 
 
@@ -185,5 +185,5 @@ def check_capture(facts: Mapping[str, Any]) -> Iterator[Reason]:
             WARN,
             "capture",
             f"{missing_pkts} packets are missing from the capture, because it could not be written "
-            "that fast; say fewer `--capture-points`, or less `--capture-snap`",
+            "that fast; use fewer `--capture-points`, or a smaller `--capture-snap`",
         )

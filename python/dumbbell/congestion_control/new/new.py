@@ -57,17 +57,17 @@ def new(name: str, directory: Path) -> list[Path]:
     """
     if not NAME.fullmatch(name) or name in TAKEN or keyword.iskeyword(name):
         raise ScenarioError(
-            f"`{name}` is no name for a congestion control; say 1 to 15 small letters, digits or "
-            "`_`, a letter first, and no word of C's",
+            f"invalid congestion-control name `{name}`: use 1–15 lower-case letters, digits or "
+            "`_`, starting with a letter, and not a keyword of C or Python",
             key="cc",
         )
     if name in congestion_controls():
-        raise ScenarioError(f"`{name}` is built in; say another name", key="cc")
+        raise ScenarioError(f"`{name}` is built in; choose another name", key="cc")
     if name in LINUX_NAMES:
-        raise ScenarioError(f"`{name}` is one of Linux's own; say another name", key="cc")
+        raise ScenarioError(f"`{name}` is one of Linux's own; choose another name", key="cc")
     place = directory / name
     if place.exists():
-        raise ResultError(f"{place} is there already; remove it, or say another name")
+        raise ResultError(f"{place} already exists; remove it, or choose another name")
     written = []
     try:
         place.mkdir(parents=True)
@@ -84,9 +84,7 @@ def new(name: str, directory: Path) -> list[Path]:
         shutil.rmtree(place)
         if always is not None:
             raise EngineError(always)
-        raise ScenarioError(
-            f"`{name}` is what something in the headers is called; say another name", key="cc"
-        )
+        raise ScenarioError(f"`{name}` is already a name in the headers; choose another", key="cc")
     return written
 
 

@@ -69,7 +69,7 @@ def crash_message(fields: Sequence[str], ccs: Sequence[str]) -> tuple[str, Call 
         return f"congestion control `{call.cc}` {deed} in {call}; {name}", call
     return (
         f"the simulator crashed ({name}) after congestion control `{call.cc}` returned from "
-        f"{call}; has it written where nothing is its own? `dumbbell cc check` may find out",
+        f"{call}; it may have written outside its memory: try `dumbbell cc check`",
         call,
     )
 

@@ -215,8 +215,8 @@ class ForeignRun:
             if self.kill_at_s:
                 raise Cancelled("the run was cancelled")
             raise CongestionControlError(
-                f"the process that ran {self.names()} was killed, for lack of memory perhaps; "
-                "`dmesg` may say why"
+                f"the process that ran {self.names()} was killed, perhaps for lack of memory; "
+                "see `dmesg`"
             )
         *lines, self.unread = (self.unread + data).split(b"\n")
         return lines
