@@ -52,6 +52,15 @@ def test_a_hostile_deed_ends_in_an_error_that_names_file_function_and_flow(deed:
     assert "\n" not in message
 
 
+def test_the_process_that_forks_has_one_thread() -> None:
+    """Python 3.12 and newer warn of others, and a fork may hang on what they hold."""
+    dumbbell.run(scenario(str(ROOT / "cc/reno.bpf.c"), time="1s"))
+    server = foreign_run.SERVER.process
+    assert server is not None
+    threads = Path(f"/proc/{server.pid}/task").iterdir()
+    assert [thread.name for thread in threads] == [str(server.pid)]
+
+
 def test_a_good_file_gives_what_the_built_in_gives() -> None:
     ours = dumbbell.run(scenario("cubic", "bbr"))
     theirs = dumbbell.run(scenario(str(ROOT / "cc/cubic.bpf.c"), "bbr"))

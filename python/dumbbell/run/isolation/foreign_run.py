@@ -153,8 +153,14 @@ class Server:
         """Start the process; return the socket that takes requests."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         script = Path(__file__).with_name("server.py")
-        # One thread: only such a process can be forked, and Arrow's numpy would start more.
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        # Only a process with one thread can be forked safely; numpy's BLAS and Arrow's jemalloc
+        # would start others.
+        environment = {
+            **os.environ,
+            "OPENBLAS_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": "1",
+            "JE_ARROW_MALLOC_CONF": "background_thread:false",
+        }
         with theirs:
             self.process = subprocess.Popen(  # noqa: S603 -- our own words
                 [sys.executable, "-P", str(script)],
