@@ -42,7 +42,7 @@ def figures(results: Results[float, float]) -> list[Figure]:
 
 def test_a_paper_is_points_a_scenario_a_measure_and_rules(tmp_path):
     paper: Paper[float, float] = Paper(
-        "mine", "Reno alone", "nobody", (), (), (1.0, 2.0), (1.0,), "Quick: 1 BDP.",
+        "mine", "Reno alone", "made up", (), (), (1.0, 2.0), (1.0,), "Quick: 1 BDP.",
         run_name=lambda buffer: f"reno-{buffer:g}bdp",
         scenario=lambda buffer, seed: Scenario(
             ["reno"], rate="10mbit", buffer=f"{buffer:g}bdp", time="5s", seed=seed

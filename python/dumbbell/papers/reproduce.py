@@ -332,7 +332,7 @@ def on_the_kernel(figure: Figure) -> Figure:
 def with_captures(
     paper: Paper[Any, Any], result: EngineResult, report_stage: Callable[[float, str], None]
 ) -> EngineResult:
-    """Add what the captures show: figures beside the engine's own, and notes to findings."""
+    """Add what the captures show: figures next to the engine's own, and notes to findings."""
     if paper.from_captures is None:
         return result
     report_stage(0.2, "analysing the captures")
@@ -341,7 +341,7 @@ def with_captures(
         on_the_kernel(figure) if result.engine == KERNEL else figure for figure in shown.figures
     ]
     findings = tuple(noted(finding, shown.notes.get(finding.id)) for finding in result.findings)
-    return replace(result, findings=findings, figures=beside(result.figures, drawn))
+    return replace(result, findings=findings, figures=interleave(result.figures, drawn))
 
 
 def noted(finding: Finding, note: str | None) -> Finding:
@@ -349,8 +349,8 @@ def noted(finding: Finding, note: str | None) -> Finding:
     return replace(finding, note="; ".join(filter(None, (finding.note, note))))
 
 
-def beside(figures: Sequence[Figure], drawn: Sequence[Figure]) -> tuple[Figure, ...]:
-    """Put each figure that was drawn from captures behind the engine's own of the same number."""
+def interleave(figures: Sequence[Figure], drawn: Sequence[Figure]) -> tuple[Figure, ...]:
+    """Put each figure that was drawn from captures after the engine's own of the same number."""
     rest = {figure.name.replace("capture-", ""): figure for figure in drawn}
     pairs = [
         each
