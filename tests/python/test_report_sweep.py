@@ -211,7 +211,7 @@ def test_invalid_runs_are_called_so_and_in_no_number(result):
     judged = replace(result, rows=result.rows.set_column(column, "verdict", pa.array(amiss)))
     assert len(CellValues(result).values("share", 0, 0)) == 3
     assert len(CellValues(judged).values("share", 0, 0)) == 2
-    assert "of the runs are INVALID, and in none of the numbers." in render_sweep(judged)
+    assert "of the runs are INVALID and excluded from all numbers." in render_sweep(judged)
 
 
 def test_a_run_is_a_page_of_its_own(tmp_path, short_run):
@@ -247,7 +247,7 @@ def test_two_sweeps_are_beside_one_another(tmp_path, directory, result):
     parsed = Page(page)
     assert len(parsed.series) == 2 * len(result.cells)
     assert any(curve.get("hollow") for each in parsed.charts for curve in each["curves"])
-    assert "Repetitions of the same seed are compared with one another." in page
+    assert "Repetitions of the same seed are compared in pairs." in page
     rows, others = result.rows.to_pandas(), other.rows.to_pandas()
     at = {"buffer": "1bdp", "axis_flows": "1", "group": 0}
     a, b = (
@@ -331,10 +331,10 @@ def test_the_page_has_a_bound(result, monkeypatch):
     monkeypatch.setattr(sweep_page, "MAX_CELLS", 4)
     page = render_sweep(result)
     assert len(page) < len(whole)
-    assert "Cells without time series here" in page
-    assert "Cells without a row here" in page
-    assert "Without a figure here" in page
-    assert "rto_count" in page[page.index("Without a figure here") :]
+    assert "Cells without time series, to keep" in page
+    assert "Cells without a row; rows.parquet" in page
+    assert "Metrics without a figure" in page
+    assert "rto_count" in page[page.index("Metrics without a figure") :]
     assert len(Page(page).charts) < len(Page(whole).charts) / 3
 
 

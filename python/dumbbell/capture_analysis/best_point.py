@@ -1,4 +1,4 @@
-"""Which of the points that saw a connection shows the most of it."""
+"""The capture point that shows most of a connection."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["all_views", "best_views"]
 
 Integers = npt.NDArray[np.int64]
 
-#: By what a point can know of the data that passes it: at the sender everything; in the middle the
-#: losses behind it; at the receiver neither the RTT nor what was lost before.
+#: By what can be inferred at a point: at the sender everything; in the middle the losses behind it;
+#: at the receiver neither the RTT nor earlier losses.
 RANK = {"sender": 0, "middle": 1, "unknown": 2, "receiver": 3}
 
 
@@ -28,8 +28,8 @@ def best_views(connections: pa.Table) -> pa.Table:
     Returns
     -------
     pyarrow.Table
-        The rows of the best point, with another column, `is_data`: whether this is the direction
-        that carried more payload. It comes first of the two.
+        The rows of the best point, with a column `is_data`: whether this is the direction that
+        carried more payload. It is the first of the two.
     """
     views = Views.of(connections)
     rank = np.array([RANK.get(place, len(RANK)) for place in connections["vantage"].to_pylist()])
@@ -43,7 +43,7 @@ def best_views(connections: pa.Table) -> pa.Table:
 
 
 def all_views(connections: pa.Table) -> pa.Table:
-    """Put the data's direction first at every point of each connection.
+    """Return the rows of every point, the direction of the data first.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def all_views(connections: pa.Table) -> pa.Table:
 
 @dataclass(frozen=True)
 class Views:
-    """What the rows of a table of connections are chosen and ordered by."""
+    """Keys by which rows of connections are selected and sorted."""
 
     connections: pa.Table
     #: Numbers from 0, in the order of the connections' own numbers and the points' names.

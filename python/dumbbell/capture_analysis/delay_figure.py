@@ -1,4 +1,4 @@
-"""The delay between two points over time, and what was lost between them."""
+"""The delay between two points over time, and the packets lost between them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def draw_delay(match: Match) -> Figure:
         curves.append(Curve("delay", time_s[arrived], delay_ms[arrived], DELAY_COLOR))
     lost_s = time_s[~arrived]
     if lost_s.size:
-        # At the delay of the packets around it.
+        # At the delay of neighbouring packets.
         around = (
             np.interp(lost_s, time_s[arrived], delay_ms[arrived])
             if arrived.any()
@@ -36,5 +36,5 @@ def draw_delay(match: Match) -> Figure:
         x_label="time (s)",
         y_label="delay (ms)",
         curves=tuple(curves),
-        caption="Of every packet that both saw; triangles are packets that only the first saw.",
+        caption="Of packets seen at both points; triangles are packets seen only at the first.",
     )

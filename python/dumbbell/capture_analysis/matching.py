@@ -1,4 +1,4 @@
-"""Two captures of the same traffic: what was lost, delayed and reordered between them."""
+"""Two captures of the same traffic: losses, delays and reordering between them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dumbbell.run.directory import check_parent, unwritable
 
 __all__ = ["Match", "match_captures"]
 
-#: What a run's own capture has on either side of the bottleneck.
+#: The points on either side of the bottleneck in a run's capture.
 BOTTLENECK = ("bottleneck-in", "bottleneck-out")
 
 
@@ -29,7 +29,7 @@ class Match:
     Parameters
     ----------
     before, after
-        Where the packets were seen first and then: (path, point or None).
+        Where packets were seen first, and then: (path, point or None).
     reading
         How the reading of both went: ``before`` and ``after``.
     tables
@@ -58,7 +58,7 @@ class Match:
 
     @property
     def packets(self) -> pa.Table:
-        """A row per packet that was seen before: its delay, null if it was not seen after."""
+        """A row per packet of the first capture: its delay, null if it is not in the second."""
         return self.tables["packets"]
 
     def to_dict(self) -> dict[str, Any]:
@@ -114,20 +114,20 @@ def match_captures(
     before
         Where the packets were seen first: a capture, or a run's directory.
     after
-        Where they were seen then; without it the same file, on either side of the bottleneck.
+        Where they were seen then; by default the same file, on either side of the bottleneck.
     before_point, after_point
         Names of the capture points (interfaces), where a file has several.
 
     Returns
     -------
     Match
-        Delay, drops and reordering. Clocks of different machines are not aligned: the delay above
-        the smallest does not depend on them, the delay itself does.
+        Delay, drops and reordering. Clocks of different machines are not aligned: the delay
+        depends on them, the delay above the smallest does not.
 
     Raises
     ------
     CaptureError
-        A file cannot be read, is no capture, or has no such point.
+        A file cannot be read, is not a capture, or has no such point.
     """
     if after is None:
         after = before

@@ -1,6 +1,6 @@
-"""The time-sequence plot: what was sent and what was acknowledged, packet by packet.
+"""The time-sequence plot: data sent and acknowledged, packet by packet.
 
-Stevens drew it first; tcptrace's plots made it the usual way to see what a TCP did.
+Introduced by Stevens and made common by tcptrace.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ __all__ = ["draw_time_sequence"]
 
 FloatArray = npt.NDArray[np.float64]
 
-#: Of the detail: before and after the first retransmission, in RTTs.
+#: Extent of the detail before and after the first retransmission, in RTTs.
 BEFORE_RTTS, AFTER_RTTS = 2.0, 4.0
 #: For a connection without any RTT sample, s.
 DEFAULT_RTT_S = 0.1
-#: Packets of the detail: more are a black bar.
+#: Packets of the detail, at most; more would be a solid bar.
 MAX_STROKES = 2500
 
 SENT, ACKED, WINDOW, RESENT, DISORDERED, SACKED = (
@@ -34,20 +34,20 @@ SENT, ACKED, WINDOW, RESENT, DISORDERED, SACKED = (
 
 @dataclass(frozen=True)
 class Sequence:
-    """A connection's packets: the data one way, all that came back, with its ACKs, the other."""
+    """A connection's packets: data one way, everything the other way."""
 
     data: pa.Table
     acks: pa.Table
 
     def between(self, start_s: float, end_s: float) -> Sequence:
-        """Return what falls into a time."""
+        """Return the packets of an interval."""
         return Sequence(cut(self.data, start_s, end_s), cut(self.acks, start_s, end_s))
 
 
 def draw_time_sequence(analysis: Analysis, connection: int) -> list[Figure]:
     """Draw a connection from its first packet to its last, and a detail of it.
 
-    The detail is of the first retransmission; of the first round trips where there is none.
+    The detail shows the first retransmission, or the first round trips without one.
     """
     row = analysis.row_of(connection)
     table = analysis.segments_of(connection)
@@ -80,7 +80,7 @@ def draw_time_sequence(analysis: Analysis, connection: int) -> list[Figure]:
 
 
 def detail(sequence: Sequence, rtt_s: float) -> tuple[float, float]:
-    """Return the time of the detail."""
+    """Return start and end of the detail."""
     data = sequence.data
     resent = data.filter(pc.equal(data["kind"].cast(pa.string()), "retransmission"))
     time_s = seconds(data)
@@ -93,7 +93,7 @@ def detail(sequence: Sequence, rtt_s: float) -> tuple[float, float]:
 
 
 def whole(sequence: Sequence) -> list[Curve]:
-    """Draw what was sent, acknowledged and allowed as lines, and retransmissions as points."""
+    """Draw sent, acknowledged and allowed data as lines, retransmissions as points."""
     curves = []
     originals = of_kind(sequence.data, "data")
     if originals.num_rows:
@@ -130,16 +130,16 @@ def strokes(sequence: Sequence) -> list[Curve]:
 
 
 def resent(sequence: Sequence) -> list[Curve]:
-    """Draw what was sent again as points, which are seen among thousands of packets."""
+    """Draw retransmissions as points, which stand out among thousands of packets."""
     table = of_kind(sequence.data, "retransmission")
     if table.num_rows == 0:
         return []
     time_s, end = seconds(table), ends_mb(table)
-    return [Curve("sent again", time_s, end, RESENT, marker="o", points=True)]
+    return [Curve("retransmitted", time_s, end, RESENT, marker="o", points=True)]
 
 
 def without_far_window(curves: list[Curve]) -> list[Curve]:
-    """Leave the window out where it is so far up that what was sent would be a flat line."""
+    """Leave the window out where it is so high that the sent data would look flat."""
     others = [curve for curve in curves if curve.color != WINDOW]
     high = max((np.nanmax(curve.y) for curve in others if curve.y.size), default=0.0)
     low = min((np.nanmin(curve.y) for curve in others if curve.y.size), default=0.0)
@@ -163,7 +163,7 @@ def steps(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def acknowledged(acks: pa.Table) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return when something was acknowledged, up to where, and what the window allowed then."""
+    """Return the times of ACKs, what they acknowledged, and what the window then allowed."""
     is_packet = pc.not_equal(acks["kind"].cast(pa.string()), "sack")
     table = acks.filter(pc.and_(is_packet, pc.is_valid(acks["ack"])))
     acked = to_floats(table["ack"])
@@ -187,7 +187,7 @@ def ends_mb(table: pa.Table) -> FloatArray:
 
 
 def cut(table: pa.Table, start_s: float, end_s: float) -> pa.Table:
-    """Return the packets of a time."""
+    """Return the packets of an interval."""
     time_us = table["time_us"]
     after, before = pc.greater_equal(time_us, start_s * 1e6), pc.less_equal(time_us, end_s * 1e6)
     return table.filter(pc.and_(after, before))

@@ -1,4 +1,4 @@
-"""What it makes unreliable where, and when, a connection was captured."""
+"""What is unreliable because of where or when a connection was captured."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["Note", "notes_of"]
 
 @dataclass(frozen=True)
 class Note:
-    """What to know before a connection's numbers are used.
+    """A limitation of a connection's numbers.
 
     Attributes
     ----------
     connections
-        Numbers of those it is about.
+        Numbers of the connections.
     about
         Its name in the column `notes`: ``at_receiver``, ``offload``, …
     message
@@ -37,7 +37,7 @@ class Note:
         }  # fmt: skip
 
 
-#: What the engine's notes mean for the numbers, in the order in which they are told.
+#: What the engine's notes mean for the numbers, in the order in which they are printed.
 MESSAGES = {
     "at_receiver": "captured near the receiver: the RTT is only the receiver's delay in "
     "acknowledging, in flight is only what has arrived and is not acknowledged yet, and a "
@@ -45,23 +45,23 @@ MESSAGES = {
     "in_the_middle": "captured between sender and receiver: RTT and in-flight are those of the "
     "path behind the capture, and a retransmission whose original was lost before it counts as "
     "out of order",
-    "unknown_vantage": "it cannot be told whether this was captured near the sender: RTT, "
+    "unknown_vantage": "it is unknown whether this was captured near the sender: RTT, "
     "in-flight and retransmissions are right only if it was",
-    "one_direction": "no ACKs were captured: there is no RTT and no in-flight, and why something "
-    "was sent again is not told apart",
-    "began_before_capture": "began before the capture: MSS, window scale and whether SACK was "
-    "agreed on are not known, and sequence numbers count from the first one seen",
-    "offload": "packets are larger than the MSS, because the capture sits before the network card "
-    "cuts or after it joins them (segmentation offload): packets are counted as captured, each is "
-    "several on the wire; bytes are right",
-    "missing_data": "data was acknowledged that the capture never saw: it lost packets, and what "
-    "is counted is too low",
-    "duplicates": "some packets are in the capture twice, of two interfaces or a mirrored port: "
-    "the second is counted as a duplicate and as nothing else",
-    "sequence_jump": "sequence numbers jumped further than any window: what was outstanding was "
-    "forgotten there",
-    "forgotten": "more was outstanding than is kept: some retransmissions and RTT samples are "
-    "missing",
+    "one_direction": "no ACKs were captured: there is no RTT and no in-flight, and "
+    "causes of retransmissions cannot be distinguished",
+    "began_before_capture": "started before the capture: MSS, window scale and use of SACK "
+    "are unknown, and sequence numbers count from the first one seen",
+    "offload": "packets are larger than the MSS: they were captured before the network card "
+    "splits or after it joins them (segmentation offload); packets are counted as captured, bytes "
+    "are exact",
+    "missing_data": "data was acknowledged that the capture does not contain: it lost packets, and "
+    "counts are too low",
+    "duplicates": "some packets are in the capture twice, from two interfaces or a mirrored port: "
+    "the second is counted only as a duplicate",
+    "sequence_jump": "sequence numbers jumped further than any window: outstanding data was "
+    "discarded there",
+    "forgotten": "more data was outstanding than is tracked: some retransmissions and RTT samples "
+    "are missing",
 }
 
 

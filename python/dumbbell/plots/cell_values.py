@@ -1,4 +1,4 @@
-"""A sweep's measurements by cell and group: the repetitions' values and their interval."""
+"""A sweep's values by cell and group: of each repetition, and their interval."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["CellValues"]
 
 
 class CellValues:
-    """What the repetitions of each cell measured.
+    """The repetitions' values of each cell.
 
     Parameters
     ----------
     result
-        The sweep; runs whose verdict is INVALID are in none of the numbers.
+        The sweep; INVALID runs are left out.
     """
 
     def __init__(self, result: SweepResult) -> None:
@@ -45,7 +45,7 @@ class CellValues:
 
     @property
     def metrics(self) -> list[Metric]:
-        """The metrics of which some run has a value."""
+        """The metrics that have a value in some run."""
         return [
             METRICS[name]
             for name, values in self.columns.items()

@@ -1,4 +1,4 @@
-"""A model beside runs: the metric it is judged by against the buffer, or the flow count."""
+"""A model compared with runs: its metric against the buffer or the flow count."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["draw_comparison"]
 def draw_comparison(
     model: Model, compared: Mapping[tuple[float, int], ModelComparison]
 ) -> list[Figure]:
-    """Draw a figure per flow count against the buffer; or one against the flow count.
+    """Draw a figure per flow count against the buffer, or one against the flow count.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def draw_comparison(
 
 
 def draw(model: Model, where: str, x_label: str, points: Mapping[float, ModelComparison]) -> Figure:
-    """Draw one figure: the runs, and the model's dashed line over them."""
+    """Draw one figure: the runs, and the model as a dashed line."""
     first = next(iter(points.values()))
     headline, scenario = first.headline, first.scenario
     style = style_of(scenario.groups[0].cc.name)

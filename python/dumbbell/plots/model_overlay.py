@@ -1,4 +1,4 @@
-"""A model's line over a figure of runs."""
+"""A model's line in a figure of runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dumbbell.scenario import Scenario
 
 __all__ = ["model_curve", "overlay"]
 
-#: Fewer make no line.
+#: Points of a line, at least.
 MIN_POINTS = 2
 
 
@@ -26,25 +26,25 @@ def overlay(
     of: str = "",
     optional: bool = False,
 ) -> Curve | None:
-    """Return a model's curve, dashed and called what it is; None where it has no line.
+    """Return a model's dashed curve; None if it predicts fewer than two points.
 
     Parameters
     ----------
     model
         Which.
     scenarios
-        Those of the figure's runs, one per value of the axis; those that the model does not cover
-        are left out.
+        Of the figure's runs, one per value of the axis; those that the model does not cover are
+        left out.
     x
         The axis: buffers, flow counts.
     value
-        What the figure shows, from a prediction: ``lambda p: p.metric("share", 0)``.
+        The value to draw of a prediction: ``lambda p: p.metric("share", 0)``.
     color
-        That of the curve it is compared with.
+        Color of the curve that it is compared with.
     of
-        What it is of, when a figure has several: ``BBR``.
+        Which curve it belongs to, in a figure of several: ``BBR``.
     optional
-        Whether a page shows it only when the reader asks for it.
+        Whether a page hides it until the reader clicks its name.
     """
     points = []
     for at, scenario in zip(x, scenarios, strict=True):
@@ -63,7 +63,7 @@ def model_curve(
     of: str = "",
     optional: bool = False,
 ) -> Curve | None:
-    """Return a model's curve through points of the axis and what it says there."""
+    """Return a model's curve through points of the axis and its predictions."""
     if len(points) < MIN_POINTS:
         return None
     label = f"model: {model.label}" + (f", {of}" if of else "")

@@ -1,4 +1,4 @@
-"""A sweep's metric as figures: small multiples over its axes, with intervals and models."""
+"""A sweep's metrics as figures: small multiples over its axes, with intervals and models."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from dumbbell.sweeps.design import alternatives, label_of, swept_ccs
 
 __all__ = ["ResultFigures", "SweepView"]
 
-#: What a sweep is drawn by when nobody names a metric.
+#: Metrics that are drawn by default.
 USUAL = ("share", "goodput_per_flow_bps", "queue_delay_mean_us")
-#: The most that a metric can be, in its shown unit.
+#: A metric's largest possible value, in its shown unit.
 BOUNDS = {"share": 100.0, "utilization": 100.0, "jain": 1.0}
-#: Of a bottleneck, which is no congestion control's.
+#: For metrics of the whole run.
 RUN_MARKER = "o"
 
 
@@ -40,9 +40,9 @@ class SweepView:
     result
         The sweep.
     name
-        What it is called when another one is beside it; empty when it is alone.
+        What it is called when compared with another; empty when alone.
     cells
-        Beside another one: the index of a cell here by that of its like there.
+        When compared: the index of a cell here by that of the matching cell there.
     """
 
     def __init__(
@@ -97,20 +97,20 @@ class SweepView:
         return style.color, style.marker
 
     def _predictions(self, cell: int) -> dict[str, tuple[Model, Prediction]]:
-        """Return what the models say of a cell."""
+        """Return the models' predictions of a cell."""
         scenario = self.result.design.scenario_of(self.result.cells[cell])
         return {model.name: (model, said) for model, said in models_of(scenario)}
 
 
 class ResultFigures:
-    """Figures of a sweep, or of two beside one another.
+    """Figures of a sweep, or of two side by side.
 
     Parameters
     ----------
     result
         The sweep.
     against
-        Another one, drawn with hollow markers where its cells have the same conditions.
+        Another one, drawn with hollow markers where its cells match.
     x
         Name of the axis along x; None lets the sweep's layout choose.
     names
@@ -119,7 +119,7 @@ class ResultFigures:
     Raises
     ------
     ResultError
-        There is no such axis, or no cell of one sweep has its like in the other.
+        There is no such axis, or the sweeps have no matching cells.
     """
 
     def __init__(
@@ -144,13 +144,13 @@ class ResultFigures:
 
     @property
     def metrics(self) -> list[Metric]:
-        """Metrics of which there is something to draw."""
+        """Metrics that have values."""
         return self.first.values.metrics
 
     @property
     def usual(self) -> list[Metric]:
-        """Those of them that are drawn when nobody names one."""
-        alone = len(self.first.labels) == 1  # whose share is 100 %
+        """Those that are drawn by default."""
+        alone = len(self.first.labels) == 1  # its share is always 100 %
         wanted = [name for name in USUAL if not (alone and name == "share")]
         return [metric for metric in self.metrics if metric.name in wanted]
 
@@ -175,7 +175,7 @@ class ResultFigures:
         metric
             Which.
         models
-            Names of the models to lay over it; None takes every one that predicts the metric.
+            Names of the models to draw; None takes every one that predicts the metric.
         """
         return [
             self._draw_facet(metric, facet, index, models)
@@ -208,14 +208,14 @@ class ResultFigures:
 
 
 def labels_of(result: SweepResult, ccs: Sequence[set[str]]) -> list[str]:
-    """Return a name per group, without what an axis changes of its congestion control.
+    """Return a name per group, without the parameters that an axis changes.
 
     Parameters
     ----------
     result
         The sweep.
     ccs
-        The congestion controls that each group had in some run.
+        Each group's congestion controls in all runs.
     """
     labels = group_labels(result.scenario)
     for index, found in enumerate(ccs):
@@ -246,12 +246,12 @@ def with_unit(metric: Metric) -> str:
 
 
 def is_drawn(interval: Interval) -> bool:
-    """Whether an interval says enough to be drawn."""
+    """Whether an interval has enough repetitions to be drawn."""
     return interval.bounded and interval.n >= MIN_INTERVAL
 
 
 def drawn_ends(interval: Interval) -> tuple[float, float, float]:
-    """Return the mean and the ends of an interval, which lie at the mean if it is not drawn."""
+    """Return the mean and the ends of an interval; the ends are the mean if it is not drawn."""
     if is_drawn(interval):
         return interval.mean, interval.low, interval.high
     return (interval.mean,) * 3

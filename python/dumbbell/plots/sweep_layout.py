@@ -1,4 +1,4 @@
-"""How a sweep of any number of axes lies on paper: one axis along x, a figure for each rest."""
+"""How a sweep is laid out as figures: one axis along x, a figure per combination of the others."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from dumbbell.sweeps.design import Axis, Cell, label_of
 
 __all__ = ["Facet", "Layout", "lay_out"]
 
-#: What a unit of an axis is called in a figure, and the factor to it.
+#: How a figure writes the unit of an axis, and the factor to it.
 UNITS = {
     "bdp": ("BDP", 1.0), "bps": ("Mbit/s", 1e-6), "pkts": ("packets", 1.0), "bytes": ("kB", 1e-3),
 }  # fmt: skip
-#: Values of one axis in figures: from a ratio of these on they are spaced evenly by doubling.
+#: An axis is logarithmic if its largest value is at least so many times its smallest.
 LOG_RATIO = 8.0
-#: Between two values that a doubling axis marks: their names must not touch.
+#: Smallest ratio of two marked values on a logarithmic axis: their labels must not touch.
 MIN_STEP = 1.4
-#: A linear axis of so many values marks each.
+#: A linear axis of at most so many values marks each.
 FEW = 6
-#: A longer axis has no tick of its own for each value.
+#: Ticks of an axis, at most.
 MAX_TICKS = 12
 
 
 @dataclass(frozen=True)
 class Facet:
-    """The cells that differ in the x axis only.
+    """The cells that differ only in the x axis.
 
     Attributes
     ----------
     label
-        What they have in common: ``flows 4, rtt 20ms``; empty if there is nothing else.
+        What they have in common: ``flows 4, rtt 20ms``; empty without other axes.
     cells
         In the order of the x axis.
     x
@@ -48,12 +48,12 @@ class Facet:
 
 @dataclass(frozen=True)
 class Layout:
-    """A sweep on paper.
+    """The layout of a sweep.
 
     Attributes
     ----------
     x_axes
-        Names of the axes along x: one, or several that change together.
+        Names of the axes along x: one, or several that are zipped.
     x_label
         The x axis with its unit; empty for a sweep without axes.
     x_names
@@ -61,8 +61,7 @@ class Layout:
     x_ticks
         Values to mark when it is logarithmic; empty otherwise.
     x_values
-        Values to mark on a linear axis: of few values, and of flow counts, which have nothing
-        between; empty otherwise.
+        Values to mark on a linear axis of few values or of flow counts; empty otherwise.
     facets
         One per combination of the other axes.
     varied
@@ -78,11 +77,11 @@ class Layout:
     varied: tuple[str, ...]
 
     def name_of(self, cell: Cell) -> str:
-        """Return a cell's name: ``buffer=2bdp, flows=4``, without axes that have but one value."""
+        """Return a cell's name: ``buffer=2bdp, flows=4``, without axes of a single value."""
         return ", ".join(f"{name}={label_of(cell.values[name])}" for name in self.varied) or "all"
 
     def place_of(self, cell: Cell) -> str:
-        """Return where a cell is on the x axis, in words: ``2bdp``; ``all`` without axes."""
+        """Return a cell's value on the x axis: ``2bdp``; ``all`` without axes."""
         return ", ".join(label_of(cell.values[name]) for name in self.x_axes) or "all"
 
 
@@ -134,7 +133,7 @@ def lay_out(result: SweepResult, x: str | None = None) -> Layout:
 
 
 def chosen_axis(axes: Sequence[Axis], x: str | None) -> Axis:
-    """Return the axis that is named, or else the longest of those with numbers."""
+    """Return the named axis, or the longest numeric one."""
     if x is not None:
         for axis in axes:
             if axis.name == x:
@@ -144,9 +143,9 @@ def chosen_axis(axes: Sequence[Axis], x: str | None) -> Axis:
 
 
 def log_ticks(numbers: Sequence[float]) -> tuple[float, ...]:
-    """Return what a doubling axis marks; nothing if the values had better lie evenly.
+    """Return the ticks of a logarithmic axis; nothing if a linear axis suits the values.
 
-    That is the values, or, where these lie close together, the powers of 2 among them.
+    These are the values or, where these are close together, powers of 2.
     """
     found = sorted(set(numbers))
     if len(found) < 3 or found[0] <= 0 or found[-1] / found[0] < LOG_RATIO:
@@ -158,6 +157,6 @@ def log_ticks(numbers: Sequence[float]) -> tuple[float, ...]:
 
 
 def every_few(values: Sequence[float]) -> tuple[float, ...]:
-    """Return values, or every second, third, … so that no more than `MAX_TICKS` are left."""
+    """Return all values, or every second, third, … so that at most `MAX_TICKS` remain."""
     step = max(1, -(-len(values) // MAX_TICKS))
     return tuple(values[::step])

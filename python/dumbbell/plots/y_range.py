@@ -1,4 +1,4 @@
-"""The y axes of figures beside one another: one range for all of them, where that shows each."""
+"""The y axes of figures side by side: one range for all where it shows each of them."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from dumbbell.plots.figure import Figure, FloatArray
 
 __all__ = ["Range", "y_ranges"]
 
-#: Figures have a range of their own when the highest reaches more than so many times as high as
-#: the lowest, whose curves would be flat in the other's.
+#: Figures get ranges of their own when the highest is more than so many times as high as the
+#: lowest, whose curves would look flat.
 MAX_RATIO = 8.0
-#: Of the curves' range: how far intervals may reach beyond it where they need not be whole.
+#: How far intervals that may be cut can extend the curves' range, as a part of it.
 MAX_BARS = 0.5
 
 Range = tuple[float, float]
 
 
 def y_ranges(figures: Sequence[Figure], *, whole_bars: bool) -> list[Range]:
-    """Return a range for each of some figures of the same quantity; of an empty one, the others'.
+    """Return a range for each of several figures of one quantity; empty ones get the others'.
 
     Parameters
     ----------
     figures
-        Beside one another.
+        Side by side.
     whole_bars
-        Whether every interval is in it to its end. Otherwise they are as far as they do not make
-        the curves small, and not below 0 where no curve is.
+        Whether every interval is shown to its end. Otherwise they are cut where they would make
+        the curves small, and below 0 where no curve is.
     """
     shown = [parts for parts in map(drawn, figures) if any(np.isfinite(y).any() for y in parts)]
     tops = [ends(parts)[1] for parts in shown]
@@ -38,7 +38,7 @@ def y_ranges(figures: Sequence[Figure], *, whole_bars: bool) -> list[Range]:
 
 
 def y_range(figures: Sequence[Figure], *, whole_bars: bool) -> Range:
-    """Return the range of values of figures that share one."""
+    """Return the common range of figures."""
     low, top = ends([part for figure in figures for part in drawn(figure)])
     high = top
     if all(figure.y_from_zero for figure in figures):
@@ -61,7 +61,7 @@ def y_range(figures: Sequence[Figure], *, whole_bars: bool) -> Range:
 
 
 def drawn(figure: Figure) -> list[FloatArray]:
-    """Return the values of a figure's curves, without those that wait to be asked for."""
+    """Return the values of a figure's curves, without its optional ones."""
     return [curve.y for curve in figure.curves if not curve.optional]
 
 

@@ -51,10 +51,9 @@ def page_text(text: str) -> str | dict[str, str]:
         return {"en": text, "ja": known[text]}
     parts = PARTS.fullmatch(text)
     head, mark, tail = parts.groups() if parts else (text, "", "")
-    if head not in known:
-        return text
     unit = tail.removesuffix(")")
-    return {"en": text, "ja": known[head] + mark + tail.replace(unit, known.get(unit, unit))}
+    other = known.get(head, head) + mark + tail.replace(unit, known.get(unit, unit))
+    return text if other == text else {"en": text, "ja": other}
 
 
 def marked(text: str) -> Markup:

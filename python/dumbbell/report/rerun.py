@@ -36,7 +36,7 @@ def rerun_text(result: SweepResult) -> str:
 
 
 def seeds_text(seeds: Sequence[int]) -> str:
-    """Write seeds: ``1–10`` when they follow one another."""
+    """Write seeds: ``1–10`` if consecutive."""
     if len(seeds) > 2 and seeds[-1] - seeds[0] == len(seeds) - 1:
         return f"{seeds[0]}–{seeds[-1]}"
     return ", ".join(map(str, seeds))

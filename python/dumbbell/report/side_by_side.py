@@ -97,7 +97,7 @@ def compare_sweeps(figures: ResultFigures, metrics: Sequence[Metric]) -> SweepCo
     Raises
     ------
     ResultError
-        There is no second one.
+        There is no second sweep.
     """
     a, b = figures.first, figures.second
     if b is None:
@@ -125,7 +125,7 @@ def share_seeds(a: SweepView, b: SweepView, metric: Metric, cell: int) -> bool:
 def difference_table(
     a: SweepView, b: SweepView, metric: Metric, common: Sequence[int], layout: Layout
 ) -> DifferenceTable:
-    """Tabulate a metric's differences, the surest first."""
+    """Tabulate a metric's differences, the most significant first."""
     groups = reported_groups(metric, a.groups_of(metric), solo=False)
     keys = [(cell, group) for cell in common for group in groups]
     comparisons = adjusted(compared(a, b, metric, *key) for key in keys)

@@ -1,4 +1,4 @@
-"""A sweep's numbers as tables: each cell and group with its means and intervals."""
+"""A sweep's numbers as tables: means and intervals of each cell and group."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dumbbell.statistics.format import MIN_INTERVAL, write_interval
 
 __all__ = ["CellRow", "CellTable", "GroupRow", "digits_of", "make_tables", "write_fine"]
 
-#: Digits that a narrow interval may have more than the others of its column.
+#: Additional digits of a narrow interval, at most.
 MORE_DIGITS = 2
 
 
@@ -37,7 +37,7 @@ class CellRow:
     label
         Where it is on the x axis.
     n
-        Repetitions that are in the numbers.
+        Valid repetitions.
     groups
         A row each.
     of_run
@@ -65,7 +65,7 @@ def make_tables(
     per_run: Sequence[Metric],
     max_cells: int,
 ) -> list[CellTable]:
-    """Tabulate a sweep's cells, the first so many of them."""
+    """Tabulate a sweep's first cells."""
     shown, layout = figures.first, figures.layout
     digits = {
         metric.name: digits_of(
@@ -112,7 +112,7 @@ def make_tables(
 
 
 def digits_of(intervals: Sequence[Interval]) -> int:
-    """Return the digits after the point that a metric's means need: three or four in all."""
+    """Return the decimals that a metric's means need for three or four significant digits."""
     means = [abs(each.mean) for each in intervals if math.isfinite(each.mean)]
     largest = max(means, default=0.0)
     if largest == 0:
@@ -121,7 +121,7 @@ def digits_of(intervals: Sequence[Interval]) -> int:
 
 
 def write_fine(interval: Interval, digits: int) -> str:
-    """Write an interval; one that would be ± 0 with so many digits after the point gets more."""
+    """Write an interval, with more decimals if it would be ± 0 otherwise."""
     if interval.bounded and 0 < interval.half_width < 0.5 * 10.0**-digits:
         needed = -math.floor(math.log10(interval.half_width))
         digits = min(needed, digits + MORE_DIGITS)

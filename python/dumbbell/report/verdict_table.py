@@ -1,4 +1,4 @@
-"""The verdicts of a sweep's runs: how many of each, and what they remark."""
+"""The verdicts of a sweep's runs: counts, and their notes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dumbbell.verdict import INVALID, OK, WARN
 
 __all__ = ["VerdictNote", "verdict_counts", "verdict_notes"]
 
-#: In place of a verdict: a congestion control ended the run.
+#: Instead of a verdict: a congestion control ended the run.
 FAILED = "FAILED"
 #: Runs that a remark names.
 EXAMPLES = 3
