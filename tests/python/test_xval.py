@@ -185,7 +185,7 @@ def test_the_whole_way(cli, fabricated_kernel, tmp_path):
     charts = [chart for chart in charts if "curves" in chart]
     assert len(charts) == 2 * 4
     goodput = charts[0]["curves"]
-    assert [curve["label"] for curve in goodput] == [
+    assert [curve["label"]["en"] for curve in goodput] == [
         "Copa, kernel", "CUBIC, kernel", "Copa, simulator", "CUBIC, simulator",
     ]  # fmt: skip
     assert [curve.get("dashed", False) for curve in goodput] == [False, False, True, True]
