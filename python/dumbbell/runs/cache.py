@@ -1,4 +1,4 @@
-"""The cache: runs that were done before, found by what they depend on."""
+"""The cache: earlier runs, found by what they depend on."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from dumbbell.runs.record import Record
 
 __all__ = ["CACHE_VARIABLE", "Cache", "as_cache", "cache_place"]
 
-#: Environment variable that names another place.
+#: Environment variable with another directory.
 CACHE_VARIABLE = "DUMBBELL_CACHE"
 #: Layout of the entries; each layout has its own directory.
 LAYOUT = "v2"
-#: Tells backup programs that all in the directory can be had again (bford.info/cachedir).
+#: Tells backup programs that the directory can be recreated (bford.info/cachedir).
 TAG = "CACHEDIR.TAG"
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Runs of dumbbell, kept for reuse.\n"
 
@@ -36,13 +36,13 @@ def cache_place() -> Path:
 class Cache:
     """Runs by their keys, in a directory that several processes may share.
 
-    A cache never fails a sweep: what cannot be read is run again, what cannot be written is left
-    out, and `notes` says so once.
+    A cache never fails a sweep: a run that cannot be read is executed again, one that cannot be
+    written is not kept, and `notes` reports it once.
 
     Parameters
     ----------
     place
-        The directory; made when something is written to it.
+        The directory; created when a run is written to it.
     """
 
     def __init__(self, place: str | Path | None = None) -> None:
@@ -93,11 +93,11 @@ class Cache:
         return record
 
     def keeps(self, key: RunKey) -> bool:
-        """Whether a run would be kept, and found again."""
+        """Whether a run would be kept and found again."""
         return self.trouble is None and key.is_lasting
 
     def put(self, record: Record) -> None:
-        """Keep a run; one that is there already stays, unless it lacks what this one has."""
+        """Keep a run; an entry that has all of it stays as it is."""
         if not self.keeps(record.key):
             return
         entry = self.entry(record.key)
@@ -111,7 +111,7 @@ class Cache:
                 self.trouble = os_reason(error) if isinstance(error, OSError) else str(error)
 
     def _better(self, record: Record, entry: Path) -> Record | None:
-        """Return what to write in an entry's place; None if it has all that the record has."""
+        """Return what to write in place of an entry; None if it has all that the record has."""
         if record.key.digest in self.damaged or not entry.exists():
             return record
         try:
@@ -136,7 +136,7 @@ class Cache:
         (self.place / TAG).write_text(TAG_TEXT, encoding="ascii")
 
     def _touch(self, entry: Path) -> None:
-        """Say that an entry was of use, for `prune`."""
+        """Note that an entry was used, for `prune`."""
         try:
             os.utime(entry / record_directory.PROVENANCE)
         except OSError:
@@ -144,7 +144,7 @@ class Cache:
 
     @property
     def notes(self) -> list[str]:
-        """What went wrong, in lines for the user."""
+        """Problems with the cache, a line each."""
         notes = []
         if self.trouble is not None:
             notes.append(f"{self.place}: the cache cannot be written: {self.trouble}; "
@@ -164,9 +164,8 @@ def as_cache(
     Parameters
     ----------
     cache
-        A cache or its directory; True or False; None uses one where results can be had again:
-        runs on the kernel are measurements, and are taken from a cache only where that is asked
-        for.
+        A cache or its directory; True for the user's, False for none. None is the user's for the
+        simulator and none for the kernel, whose runs are measurements.
     engine
         ``simulator`` or ``kernel``.
     """

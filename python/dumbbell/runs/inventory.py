@@ -1,4 +1,4 @@
-"""What is in the cache: counting, pruning, verifying."""
+"""The contents of the cache: counting, pruning, verifying."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Entry", "Inventory", "Kind", "Removed", "prune", "take_inventory", "
 LAYOUTS = re.compile(r"v\d+")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 SCRATCH = ".dumbbell-*"
-#: A run is written within moments; what has lain for so long is of a process that was killed.
+#: A run is written within moments; an older unfinished one is of a process that was killed.
 ABANDONED_S = 3600.0
 
 
@@ -36,9 +36,9 @@ class Entry:
     size_bytes
         Of its files.
     used_s
-        When it was written or found last, s since 1970.
+        When it was last written or found, s since 1970.
     provenance
-        What it is a run of; None if that cannot be read.
+        Its `provenance.json`; None if that cannot be read.
     """
 
     path: Path
@@ -67,7 +67,7 @@ class Inventory:
     kinds
         The runs by the engine's version and build.
     left
-        What was left unfinished or cannot be read.
+        How many entries are unfinished or cannot be read.
     """
 
     place: Path
@@ -76,12 +76,12 @@ class Inventory:
 
     @property
     def entries(self) -> int:
-        """How many runs."""
+        """Number of runs."""
         return sum(kind.entries for kind in self.kinds.values())
 
     @property
     def size_bytes(self) -> int:
-        """How large they are."""
+        """Size of all runs."""
         return sum(kind.size_bytes for kind in self.kinds.values())
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class Inventory:
 
 @dataclass(frozen=True)
 class Removed:
-    """What was pruned, and what is left."""
+    """The numbers and sizes of the runs that were removed, and of those that are left."""
 
     entries: int
     size_bytes: int
@@ -109,7 +109,7 @@ class Removed:
 
 
 def entries_of(cache: Cache) -> Iterator[Entry]:
-    """Find every run; nothing else that may lie in the directory is touched."""
+    """Find every run; other files in the directory are ignored."""
     for path in sorted(cache.entries.glob("*")):
         if not DIGEST.fullmatch(path.name) or not path.is_dir():
             continue
@@ -154,7 +154,7 @@ def take_inventory(cache: Cache) -> Inventory:
 
 
 def abandoned(cache: Cache) -> Iterator[Path]:
-    """Find what processes that were killed had begun to write."""
+    """Find the unfinished entries of processes that were killed."""
     now_s = time.time()
     for path in cache.entries.glob(SCRATCH):
         try:
@@ -178,23 +178,23 @@ def prune(
     max_bytes: int | None = None,
     everything: bool = False,
 ) -> Removed:
-    """Remove runs, and what can be of no use to anybody.
+    """Remove runs, and unfinished and unreadable entries.
 
     Parameters
     ----------
     cache
-        Which.
+        The cache.
     older_than_s
-        Those that were neither written nor found for so long.
+        Remove runs that were neither written nor found for this long.
     max_bytes
-        The longest unused ones until the rest is no larger.
+        Remove the least recently used runs until the rest fits.
     everything
-        All of them.
+        Remove all runs.
 
     Raises
     ------
     ResultError
-        Something cannot be removed.
+        An entry cannot be removed.
     """
     entries = sorted(entries_of(cache), key=lambda entry: entry.used_s)
     left_bytes = sum(entry.size_bytes for entry in entries)
@@ -212,7 +212,7 @@ def prune(
 
 
 def remove_entry(cache: Cache, path: Path) -> None:
-    """Remove an entry, which then is gone whole."""
+    """Remove an entry completely, or not at all."""
     try:
         cache.entries.mkdir(parents=True, exist_ok=True)
         # Moved first, to where `abandoned` finds what is left: no reader finds half an entry.
@@ -233,9 +233,9 @@ def verify(cache: Cache, *, remove: bool = False) -> tuple[int, list[str]]:
     Returns
     -------
     int
-        How many runs were looked at.
+        How many runs were checked.
     list of str
-        What is damaged, in lines.
+        The damage found, a line each.
     """
     checked, damaged = 0, []
     for entry in entries_of(cache):

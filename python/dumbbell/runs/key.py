@@ -25,7 +25,7 @@ from dumbbell.scenario import Scenario
 
 __all__ = ["RunKey", "run_key", "source_files"]
 
-#: Version of what goes into a key; another one finds nothing of an older.
+#: Version of the content of a key; keys of other versions do not match.
 FORMAT = 1
 INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 
@@ -43,8 +43,8 @@ class RunKey:
     engine_version, engine_build
         Version of the engine, and digest of it, its built-in congestion controls included.
     is_lasting
-        Whether the same digest means the same run. A class of Python's may depend on anything in
-        its program, so each run of one has a digest of its own.
+        Whether the same digest means the same run. A Python class may depend on anything in its
+        program, so each run of one has its own digest.
     """
 
     digest: str
@@ -85,7 +85,7 @@ def run_key(scenario: Scenario, engine: str) -> RunKey:
 
 
 def file_parts(cc: CongestionControlChoice) -> dict[str, Any]:
-    """Return what a congestion control in a file is: wherever it lies, the same.
+    """Return what identifies a congestion control in a file, wherever the file is.
 
     Its name counts: a kernel module is called by its file, and one file may have several.
     """
@@ -128,7 +128,7 @@ def source_files(path: Path) -> list[Path]:
 
 
 def included(file: Path, text: bytes) -> Iterator[Path]:
-    """Return what a C file includes, as far as it is there.
+    """Return the files that a C file includes, as far as they exist.
 
     With a header goes the module of its name: ``tcp_vegas.c`` is built into what includes
     ``tcp_vegas.h``.
@@ -139,11 +139,11 @@ def included(file: Path, text: bytes) -> Iterator[Path]:
 
 
 def imported(text: bytes) -> Iterator[Path]:
-    """Return the modules that a Python file imports, packages whole, without what is installed."""
+    """Return the modules that a Python file imports, whole packages, without installed ones."""
     try:
         nodes = list(ast.walk(ast.parse(text)))
     except (SyntaxError, ValueError):
-        return  # the run says so
+        return  # the run reports it
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
     for name in sorted({name.partition(".")[0] for name in names} - {"", "dumbbell"}):
@@ -161,5 +161,5 @@ def imported(text: bytes) -> Iterator[Path]:
 
 
 def is_installed(module: Path) -> bool:
-    """Whether a module is of Python itself or of an installed package."""
+    """Whether a module belongs to Python or to an installed package."""
     return any(module.is_relative_to(path) for path in set(sysconfig.get_paths().values()))

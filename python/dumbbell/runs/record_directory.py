@@ -1,4 +1,4 @@
-"""A record on disk: a run's directory, what it is a run of, and what was measured of it."""
+"""A record on disk: a run's directory with its content address and its metrics."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ __all__ = [
     "write",
 ]
 
-#: What a run is of, and the digests of its files.
+#: The content address of a run, and the digests of its files.
 PROVENANCE = "provenance.json"
-#: What was measured of it.
+#: Its metrics.
 MEASURES = "measures.json"
 #: Version of `provenance.json`.
 FORMAT = 1
@@ -43,25 +43,25 @@ def write(
     document: bytes | None = None,
     capture: Path | None = None,
 ) -> None:
-    """Write a record, whole or not at all, in the place of an older one.
+    """Write a record, completely or not at all, in place of an older one.
 
     Parameters
     ----------
     directory
-        Where to; what is above it is made.
+        Where to; its parents are created.
     record
-        What to write.
+        The record.
     scratch_in
         An existing directory on the same file system, where it is written first.
     document
         Text of `run.json`, if not the record's own.
     capture
-        The run's capture, to be in the directory too.
+        The run's capture, to be put into the directory.
 
     Raises
     ------
     OSError
-        It cannot be written; nothing is left of it.
+        It cannot be written; nothing of it remains.
     """
     document = record.document if document is None else document
     new = scratch_in / f".dumbbell-{secrets.token_hex(8)}"
@@ -84,7 +84,7 @@ def write(
 
 
 def put_in_place(new: Path, directory: Path) -> None:
-    """Rename a directory to where an older one may be."""
+    """Rename a directory, replacing an older one."""
     try:
         new.rename(directory)
     except OSError:
@@ -99,7 +99,7 @@ def put_in_place(new: Path, directory: Path) -> None:
 
 
 def write_tables(new: Path, record: Record) -> dict[str, str]:
-    """Write the tables, or link them from where they are; return their digests."""
+    """Write the tables, or link existing files; return their digests."""
     for name, content in record.tables.items():
         (new / f"{name}.parquet").write_bytes(content)
     digests = {f"{name}.parquet": file_digest(content) for name, content in record.tables.items()}
@@ -131,7 +131,7 @@ def compact(document: Any) -> bytes:
 
 
 def file_digest(content: bytes) -> str:
-    """Digest a file against damage; not against malice."""
+    """Return a file's digest, which detects damage, not malice."""
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
@@ -141,9 +141,9 @@ def read_provenance(directory: Path) -> dict[str, Any]:
     Raises
     ------
     OSError
-        There is none, or it cannot be read.
+        It does not exist, or cannot be read.
     ResultError
-        It is none of this version.
+        It is damaged, or of another version.
     """
     path = directory / PROVENANCE
     try:
@@ -163,14 +163,14 @@ def read(directory: Path, key: RunKey) -> Record | None:
     Parameters
     ----------
     directory
-        Where one may be.
+        Where it may be.
     key
-        What it is to be a record of.
+        The run's content address.
 
     Returns
     -------
     Record
-        Its tables stay on disk. None if there is none, or it is of another run.
+        Its tables stay on disk. None if there is no record, or it is of another run.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def read(directory: Path, key: RunKey) -> Record | None:
 
 
 def read_measures(directory: Path, digest: str | None) -> Mapping[str, Measures]:
-    """Read what was measured; what is damaged or cannot be read is measured again."""
+    """Read the metrics; they are measured again if the file is damaged."""
     try:
         content = (directory / MEASURES).read_bytes()
     except OSError:

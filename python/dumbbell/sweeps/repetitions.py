@@ -1,4 +1,4 @@
-"""What a sweep runs: every cell, every repetition, and more of a cell until it is known."""
+"""The runs of a sweep: every repetition of every cell, and more where an interval is wide."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ __all__ = ["Repetitions", "Taken"]
 
 #: A cell's index and the repetition.
 Key = tuple[int, int]
-#: Takes what was measured of a run: cell, repetition, scenario, measures.
+#: Takes the metrics of a run: key, scenario, rows.
 Taken = Callable[[Key, Scenario, Measures], None]
 
 
 class Repetitions:
     """A sweep's runs, repetition by repetition.
 
-    All cells' first repetitions come first: an interrupted sweep has something of each, and on
-    the kernel no hour of the day has a cell alone. What is added to a cell depends on its own
-    runs only, so that the order in which they finish changes nothing.
+    The first repetitions of all cells come first, so that an interrupted sweep has some of each,
+    and the repetitions of a cell are spread over the day on the kernel. Repetitions are added to a
+    cell by its own runs only, so that the order in which runs finish does not matter.
 
     Parameters
     ----------
     scenarios
         One per cell, with the first repetition's seed.
     plan
-        How often.
+        Repetitions, and when to stop.
     take
-        Told what was measured of each run.
+        Called with the metrics of each run.
 
     Attributes
     ----------
     errors
-        What ended the runs that a congestion control crashed, in a line each.
+        Why runs failed that a congestion control crashed, a line each.
     loose
-        How many cells reached the limit of runs with an interval wider than asked.
+        How many cells reached the maximum with an interval wider than wanted.
     """
 
     def __init__(self, scenarios: list[Scenario], plan: Plan, take: Taken) -> None:
@@ -66,7 +66,7 @@ class Repetitions:
 
     @property
     def notes(self) -> list[str]:
-        """What the reader should know of how often cells ran."""
+        """Notes on how often cells ran."""
         if not self.loose:
             return []
         limit = f"{self.plan.max_reps} runs with `{self.plan.metric}` not within"
@@ -92,14 +92,14 @@ class Repetitions:
         return scenario.replace(seed=scenario.seed + rep) if rep else scenario
 
     def finished(self, case: PendingRun[Key], result: Measures) -> None:
-        """Take what was measured; plan more of a cell whose last run was not enough."""
+        """Take the metrics of a run; plan more runs if they were the last and not enough."""
         self.take(case.key, case.scenario, result)
         if self.precision is not None:
             self.values[case.key] = [group[self.plan.metric] for group in result]
         self._ended(case.key[0])
 
     def failed(self, case: PendingRun[Key], error: CongestionControlError) -> bool:
-        """Go on with the others: what foreign code does to its run is a finding about that."""
+        """Note the failure, and continue with the other runs."""
         self.errors[case.key] = str(error)
         self._ended(case.key[0])
         return True
@@ -112,7 +112,7 @@ class Repetitions:
     def _repeat(self, cell: int, precision: Precision) -> None:
         done = self.planned[cell]
         if any((cell, rep) in self.errors for rep in range(done)):
-            return  # its mean would be of the runs that happened to survive
+            return  # the mean would be of the runs that happened to survive
         by_group = list(zip(*(self.values[cell, rep] for rep in range(done)), strict=True))
         more = precision.more(by_group, self.plan.max_reps - done)
         if done == self.plan.max_reps and precision.more(by_group, 1):

@@ -1,4 +1,4 @@
-"""Repeat until a metric's confidence interval is tight."""
+"""Repeat until a metric's confidence interval is narrow enough."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from dumbbell.statistics import mean_interval
 
 __all__ = ["MIN_REPS", "Precision"]
 
-#: Fewer say next to nothing of their own spread.
+#: Fewer hardly show their spread.
 MIN_REPS = 5
 
 
 @dataclass(frozen=True)
 class Precision:
-    """How far a confidence interval may reach to each side of its mean.
+    """How far a confidence interval may extend to each side of its mean.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Precision:
         Raises
         ------
         ScenarioError
-            It is neither, or not above zero.
+            It is neither, or not positive.
         """
         scales = scales_of(metric)
         match = NUMBER.fullmatch(text)
@@ -56,7 +56,7 @@ class Precision:
         return cls(value / 100 if unit == "%" else value * scales[unit], unit == "%")
 
     def more(self, values: Sequence[Sequence[float | None]], most: int) -> int:
-        """Return how many repetitions to add; 0 when every interval is tight.
+        """Return how many repetitions to add; 0 if every interval is narrow enough.
 
         The width falls as 1/sqrt(n), so n·(width/limit)² repetitions are likely to do; at most as
         many again are added at a time, for the first estimate is a rough one.
