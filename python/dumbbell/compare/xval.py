@@ -144,7 +144,7 @@ def xval(
     Returns
     -------
     CrossValidation
-        The cases in order; their runs' tables are read from `out` when asked for.
+        The cases in order; their runs' tables are read from `out` on access.
 
     Raises
     ------

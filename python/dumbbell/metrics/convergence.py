@@ -23,9 +23,9 @@ def convergence_time_s(obs: Observation) -> float | None:
 
     The beginning of the first 5 consecutive windows in each of which every flow i has
     |x_i - x̄| ≤ 0.25 x̄, x̄ = Σx / n the fair share of that window's goodput. Windows are of 1 s, or
-    10 base RTTs where that is more, and begin with the last start. A warm-up changes nothing. None
-    for a single flow, for flows that are not together for 5 windows, and where it never happens:
-    `converged` tells that apart.
+    10 base RTTs where that is more, and begin with the last start. A warm-up has no effect. None for
+    a single flow, for flows that do not run together for 5 windows, and if they never converge;
+    `converged` distinguishes that.
 
     References
     ----------
@@ -42,8 +42,8 @@ def convergence_time_s(obs: Observation) -> float | None:
 def converged(obs: Observation) -> float | None:
     """Whether the flows converged: 1 when there is a `convergence_time_s`, 0 when there is none.
 
-    Its mean over repetitions is the share of the runs that converge. None where the question makes
-    no sense: for a single flow, or flows that are not together for 5 windows.
+    Its mean over repetitions is the share of the runs that converge. None for a single flow, or
+    flows that do not run together for 5 windows.
 
     References
     ----------

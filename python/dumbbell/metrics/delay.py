@@ -20,8 +20,8 @@ __all__ = [
 def rtt_mean_us(obs: Observation) -> list[float | None]:
     """Mean RTT of a group: the mean over its flows of each flow's mean RTT.
 
-    Of all RTT samples of TCP; after a warm-up of the latest one at each sample of the time series,
-    which weighs by time.
+    Of all RTT samples of TCP; after a warm-up, of the latest one at each sample of the time series,
+    which weights by time.
 
     References
     ----------
@@ -69,7 +69,7 @@ def rtt_p99_us(obs: Observation) -> list[float | None]:
 def queue_delay_mean_us(obs: Observation) -> float | None:
     """Mean queueing delay: the mean time (sojourn) that a packet waits in the bottleneck's queue.
 
-    Of all packets that left; after a warm-up of the last one that left before each sample of the
+    Of all packets that left; after a warm-up, of the last one that left before each sample of the
     time series.
 
     References

@@ -1,4 +1,4 @@
-"""What is dropped, sent again, and waited out."""
+"""Drops, retransmissions and timeouts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["drop_rate", "retransmission_rate", "rto_count"]
 
 @register(title="drop rate", better="lower", shown=PERCENT)
 def drop_rate(obs: Observation) -> float | None:
-    """Drop rate of the bottleneck: packets dropped / packets that came.
+    """Drop rate of the bottleneck: packets dropped / packets that arrived.
 
-    After a warm-up, those that came are those forwarded, those dropped and what the queue grew by.
+    After a warm-up, arrived packets are those forwarded, those dropped and the growth of the queue.
 
     References
     ----------
@@ -33,7 +33,7 @@ def retransmission_rate(obs: Observation) -> list[float | None]:
     """Retransmission rate of a group: packets retransmitted / packets sent.
 
     Spurious retransmissions count. After a warm-up, new packets sent are those received in order
-    and what the packets outstanding grew by; ACKs on their way make that inexact by up to a window.
+    plus the growth of the packets outstanding; ACKs in flight make that inexact by up to a window.
 
     References
     ----------
@@ -60,8 +60,8 @@ def retransmission_rate(obs: Observation) -> list[float | None]:
 def rto_count(obs: Observation) -> list[float | None]:
     """Retransmission timeouts of a group: the sum over its flows.
 
-    After a warm-up it is known only when there was none in the whole run; the kernel does not tell
-    it of every flow.
+    After a warm-up it is known only if the whole run had none; the kernel does not report it for
+    every flow.
 
     References
     ----------

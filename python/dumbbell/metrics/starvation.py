@@ -1,4 +1,4 @@
-"""Flows that get next to nothing."""
+"""Flows that get almost nothing."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ STARVED = 0.1
 def min_max_ratio(obs: Observation) -> float | None:
     """Ratio of the slowest to the fastest flow: min x / max x, x the goodput of a flow.
 
-    1 when all are equal; towards 0 when one starves beside another. Its inverse is the s for which
-    the flows are s-fair. None for a single flow.
+    1 if all are equal; near 0 if one starves. Its inverse is the s for which the flows are s-fair.
+    None for a single flow.
 
     References
     ----------
@@ -37,7 +37,7 @@ def starved_time_share(obs: Observation) -> list[float | None]:
 
     Over all windows of all its flows, the share with x_i < 0.1 · Σx / n, n the flows that live
     throughout the window, of all groups. Windows are of 1 s, or 10 base RTTs where that is more;
-    those of a lone flow do not count.
+    windows with a single flow do not count.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What crosses the bottleneck, and for whom."""
+"""What crosses the bottleneck, and for which flows."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def throughput_bps(obs: Observation) -> list[float | None]:
     """Throughput of a group: 8 · wire bytes that crossed the bottleneck / time.
 
     Headers and retransmissions count. The time is that of `goodput_bps`. After a warm-up it is not
-    known: the time series do not tell whose packets crossed.
+    known, because the time series do not have it.
 
     References
     ----------
@@ -87,7 +87,7 @@ def throughput_bps(obs: Observation) -> list[float | None]:
 def goodput_share(obs: Observation) -> list[float | None]:
     """Throughput share of a group: bytes its receivers got / bytes all receivers got.
 
-    Of bytes, not of rates, so that the parts of all groups sum to 1 whenever each of them ran.
+    Of bytes, not of rates, so that the shares of all groups add up to 1 whenever each of them ran.
 
     References
     ----------
@@ -104,8 +104,8 @@ def goodput_share(obs: Observation) -> list[float | None]:
 def bottleneck_utilization(obs: Observation) -> float | None:
     """Utilisation of the bottleneck: bits forwarded / bits it could carry in the time.
 
-    Wire bits, so 1 is a link that never idles. After a warm-up, forwarded packets are counted as
-    full ones; it is not known where the groups' segments are of several sizes.
+    Wire bits, so 1 is a link that is never idle. After a warm-up, forwarded packets count as full
+    ones; it is not known if the groups have segments of several sizes.
 
     References
     ----------

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 __all__ = ["LEVEL", "Interval", "Values", "known"]
 
-#: A value per repetition; None and NaN where a run does not tell.
+#: A value per repetition; None and NaN where a run has no value.
 Values: TypeAlias = Iterable[float | None] | npt.NDArray[np.float64]
 
 #: Confidence level of every interval that says no other.

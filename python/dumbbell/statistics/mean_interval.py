@@ -34,7 +34,7 @@ def mean_interval(values: Values, level: float = LEVEL) -> Interval:
     Parameters
     ----------
     values
-        One per repetition; None and NaN, what a run does not tell, are left out.
+        One per repetition; None and NaN are left out.
     level
         Confidence level, 0 to 1.
 

@@ -1,4 +1,4 @@
-"""The runs of a sweep, on disk or packed in memory, each loaded when it is asked for."""
+"""The runs of a sweep, on disk or packed in memory, each loaded on access."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class KeptRuns(Mapping[tuple[int, int], Run]):
         else:
             document, tables = run_directory.read(kept.place)
         scenario = self.design.scenario_of(self.design.cells[cell], rep)
-        # In the cache it may have been asked for in other words: `250kB` for `1bdp`.
+        # In the cache it may have been written differently: `250kB` for `1bdp`.
         document["scenario"] = scenario.to_dict()
         capture = None if kept.place is None else run_directory.capture_in(kept.place)
         try:

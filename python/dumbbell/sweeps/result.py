@@ -1,4 +1,4 @@
-"""What a sweep found: rows of metrics, and the runs when they are asked for."""
+"""The result of a sweep: rows of metrics, and the runs, loaded on access."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SweepResult:
     engine
         What ran it: ``simulator`` or ``kernel``.
     runs
-        The runs that finished, by cell index and repetition; each is loaded when asked for.
+        The runs that finished, by cell index and repetition; each is loaded on access.
     rows
         One row per cell, repetition and group: `cell`, `rep`, `seed`, the axes' labels and
         numbers, `group`, `cc`, `flows`, `verdict`, then every metric.
