@@ -15,9 +15,9 @@ __all__ = ["fct_mean_s", "fct_p95_s"]
 def fct_mean_s(obs: Observation) -> list[float | None]:
     """Mean flow completion time of a group: the mean over its flows of end - start.
 
-    From the flow's start to the acknowledgement of its last byte. Only for groups whose flows have a
-    size, and only if all of them end in the run, because the mean of those that did would be of the
-    fast ones. After a warm-up, of the flows that start after it.
+    From the flow's start to the acknowledgement of its last byte. Only for groups whose flows have
+    a size, and only if all of them end in the run, because the mean of those that did would be of
+    the fast ones. After a warm-up, of the flows that start after it.
 
     References
     ----------

@@ -23,8 +23,8 @@ def convergence_time_s(obs: Observation) -> float | None:
 
     The beginning of the first 5 consecutive windows in each of which every flow i has
     |x_i - x̄| ≤ 0.25 x̄, x̄ = Σx / n the fair share of that window's goodput. Windows are of 1 s, or
-    10 base RTTs where that is more, and begin with the last start. A warm-up has no effect. None for
-    a single flow, for flows that do not run together for 5 windows, and if they never converge;
+    10 base RTTs where that is more, and begin with the last start. A warm-up has no effect. None
+    for a single flow, for flows that do not run together for 5 windows, and if they never converge;
     `converged` distinguishes that.
 
     References
