@@ -36,7 +36,7 @@ SINS = {
     "cast": (
         "*(u32 *)&tp->mss_cache = 1000 + (ack & 1);",
         "foreign_field",
-        "writes `mss_cache` in `cong_avoid`, which the kernel lets no BPF",
+        "writes `mss_cache` in `cong_avoid`, which the kernel does not let a BPF",
     ),
     "address": (
         "ca->acks = (u32)(unsigned long)sk;",
