@@ -103,7 +103,8 @@ $(VENV)/.development: $(VENV)/.tools
 # A target needs Rust's standard library: rustup target add aarch64-unknown-linux-gnu
 WHEEL_TARGETS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 
-wheel: $(VENV)/.development ## wheels of the release in dist/, for every Linux with glibc 2.28 or newer
+wheel: $(VENV)/.tools ## wheels of the release in dist/, for every Linux with glibc 2.28 or newer
+	@$(PIP) --constraint constraints.txt ziglang
 	@for target in $(WHEEL_TARGETS); do \
 		[ -d "$$(rustc --print target-libdir --target $$target)" ] \
 			|| { echo "note: no wheel for $$target; run \`rustup target add $$target\`" >&2; continue; }; \
