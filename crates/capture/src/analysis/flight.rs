@@ -349,9 +349,9 @@ impl Flight {
     }
 
     /// Gives up the older half of what is held: it is treated as acknowledged, but not counted so.
-    /// `is_told` if that may change figures.
-    pub(crate) fn forget_half(&mut self, is_told: bool) {
-        self.is_forgetful |= is_told;
+    /// `is_reported` if that may change figures.
+    pub(crate) fn forget_half(&mut self, is_reported: bool) {
+        self.is_forgetful |= is_reported;
         for _ in 0..self.ring.len() / 2 {
             if let Some(segment) = self.ring.pop() {
                 self.settle(&segment);

@@ -23,7 +23,7 @@ pub struct Fault {
     pub flow: u32,
     /// Simulated time, ns.
     pub now_ns: u64,
-    /// What it did.
+    /// What it did, as a verb phrase after its name.
     pub violation: String,
     /// What to do about it.
     pub remedy: String,
