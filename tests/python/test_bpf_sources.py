@@ -180,5 +180,5 @@ def test_the_rust_example_takes_parameters_and_shows_its_state(rust_object):
 
 @needs_bpf
 def test_a_shared_object_is_not_for_the_kernel(rust_object):
-    with pytest.raises(EngineError, match="the kernel takes BPF only"):
+    with pytest.raises(EngineError, match="the kernel only loads BPF"):
         run(rust_object, engine="kernel")
