@@ -236,3 +236,11 @@ def test_from_python(fabricated_kernel, tmp_path):
     assert result.verdicts == {"OK": 2}
     assert [run.engine for run in result.cases[0].kernel] == ["kernel", "kernel"]
     assert [run.summary["engine"] for run in result.cases[0].simulator] == ["simulator"] * 2
+
+
+def test_the_page_opens_in_the_language_asked_for(cli, fabricated_kernel, tmp_path):
+    words = ("xval", "cubic", "--time", "1s", "--reps", "1", "--simulator-reps", "1")
+    assert cli(*words, "--lang", "ja", "--out", str(tmp_path)).code == 0
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert '<html lang="ja" data-language="ja">' in page
+    assert "unknown language `jp`" in cli(*words, "--lang", "jp", "--out", str(tmp_path)).err

@@ -18,11 +18,13 @@ from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, field_meant, fields_of
 
 __all__ = [
-    "OUTPUT", "SETTABLE", "CacheFlag", "Engine", "Fields", "Jobs", "Json", "LinuxTreeOption", "Out",
-    "Show", "SimulatorCacheFlag", "What", "base_scenario", "field_option", "single_values",
-    "unknown_option", "with_field_options",
+    "OUTPUT", "SETTABLE", "CacheFlag", "Engine", "Fields", "Jobs", "Json", "Lang",
+    "LinuxTreeOption", "Out", "Show", "SimulatorCacheFlag", "What", "base_scenario", "field_option",
+    "single_values", "unknown_option", "with_field_options",
 ]  # fmt: skip
 
+#: Languages of pages.
+LANGUAGES = ("en", "ja")
 #: Panel of `--help` for what becomes of the result.
 OUTPUT = "Output"
 
@@ -93,6 +95,13 @@ def with_field_options(command: Callable[..., int]) -> Callable[..., int]:
     return call
 
 
+def _check_language(language: str) -> str:
+    """Refuse a language that pages do not have."""
+    if language and language not in LANGUAGES:
+        raise ScenarioError(f"unknown language `{language}`{nearest(language, LANGUAGES)}")
+    return language
+
+
 def _use_linux_tree(root: Path | None) -> Path | None:
     """Look names up in a tree from here on."""
     use_linux_tree(root)
@@ -149,6 +158,17 @@ SimulatorCacheFlag = Annotated[
         help="Reuse the simulator's runs from the cache (`dumbbell cache`); runs on the kernel "
         "are measured each time.",
         rich_help_panel=RUN,
+    ),
+]
+Lang = Annotated[
+    str,
+    typer.Option(
+        "--lang",
+        metavar="|".join(LANGUAGES),
+        help="Language that the page opens in; it has both.",
+        rich_help_panel=OUTPUT,
+        show_default="the browser's",
+        callback=_check_language,
     ),
 ]
 Json = Annotated[

@@ -15,7 +15,7 @@ import typer
 from dumbbell.capture_analysis import Analysis
 from dumbbell.cli import options
 from dumbbell.cli.console import out, print_json, progress_bar
-from dumbbell.errors import ResultError, ScenarioError, nearest
+from dumbbell.errors import ResultError
 from dumbbell.report.analysis_page import write_analysis_report
 from dumbbell.report.source import WITH_ARTICLE, kind_of, load_results
 from dumbbell.report.sweep_page import write_sweep_report
@@ -28,8 +28,6 @@ EXAMPLES = (
     "dumbbell report results/buffers",
     "dumbbell report results/buffers --against results/other --lang ja --out comparison.html",
 )
-
-LANGUAGES = ("en", "ja")
 
 
 def report_command(
@@ -48,27 +46,18 @@ def report_command(
         Path | None,
         typer.Option("--out", help="The file.", show_default="DIR/report.html"),
     ] = None,
-    lang: Annotated[
-        str | None,
-        typer.Option(
-            metavar="en|ja",
-            help="Language in which the page opens; it has both.",
-            show_default="the browser's",
-        ),
-    ] = None,
+    lang: options.Lang = "",
     show: options.Show = False,
     json: options.Json = False,
 ) -> int:
     """Write a run, sweep, analysis or reproduction as one self-contained HTML page."""
-    if lang is not None and lang not in LANGUAGES:
-        raise ScenarioError(f"unknown language `{lang}`{nearest(lang, LANGUAGES)}")
     kind = kind_of(directory)
     if against is not None and kind not in ("run", "sweep"):
         raise ResultError(
             f"--against compares runs and sweeps; {directory} holds {WITH_ARTICLE[kind]}"
         )
     path = out_file or directory / "report.html"
-    document = WRITERS[kind](directory, against, path, lang or "")
+    document = WRITERS[kind](directory, against, path, lang)
     size = path.stat().st_size
     if json:
         print_json(json_module.dumps({"report": str(path), "bytes": size, **document}, indent=2))

@@ -90,6 +90,7 @@ def reproduce_command(
     ] = False,
     jobs: options.Jobs = None,
     cache: options.SimulatorCacheFlag = True,
+    lang: options.Lang = "",
     json: options.Json = False,
     out_dir: Annotated[
         Path, typer.Option("--out", help="Directory for runs, figures and report.html.")
@@ -99,7 +100,7 @@ def reproduce_command(
     chosen = chosen_papers(papers, capture=capture)
     if seeds is not None and seeds < 1:
         raise ScenarioError(f"`--seeds` must be 1 or more, not {seeds}")
-    how = How(seeds, engine, quick, capture, jobs, Cache() if cache else None)
+    how = How(seeds, engine, quick, capture, jobs, Cache() if cache else None, lang)
     for paper in chosen:
         check_engine(engine, *(scenario for _, scenario in paper.scenarios([1])))
     check_parent(out_dir)
@@ -113,7 +114,9 @@ def reproduce_command(
     note_missing_figures()
     results = [reproduce_paper(paper, out_dir / paper.name, how) for paper in chosen]
     note_cache(how.cache)
-    site = write_site(results, how.command, out_dir / "index.html") if len(results) > 1 else None
+    site = None
+    if len(results) > 1:
+        site = write_site(results, how.command, out_dir / "index.html", lang)
     if json:
         documents = [result.to_dict() for result in results]
         document = documents[0] if len(documents) == 1 else documents
@@ -153,6 +156,7 @@ class How:
     capture: bool
     jobs: int | None
     cache: Cache | None
+    language: str = ""
 
     @property
     def command(self) -> str:
@@ -200,7 +204,7 @@ def reproduce_paper(paper: Paper[Any, Any], directory: Path, how: How) -> Reprod
                     on_progress=show, on_stage=stage,
                 )  # fmt: skip
                 stage(0.9, "writing the report")
-                write_report(result, directory / "report.html")
+                write_report(result, directory / "report.html", how.language)
             except SweepInterrupted as interrupt:
                 where = f", kept in {directory}" if interrupt.finished else ""
                 raise KeyboardInterrupt(f"{interrupt}{where}") from None

@@ -50,7 +50,7 @@ What = Annotated[
 ]
 #: What the help ends with.
 EXAMPLES = (
-    "dumbbell xval linux/cubic+linux/reno --time 30s",
+    "dumbbell xval cubic --time 30s",
     "dumbbell xval copa+cubic --buffer 1bdp,4bdp --reps 3 --time 20s --out results/xval",
 )
 
@@ -88,6 +88,7 @@ def xval_command(
         ),
     ] = 1,
     cache: options.SimulatorCacheFlag = True,
+    lang: options.Lang = "",
     json: options.Json = False,
     out_dir: Annotated[
         Path,
@@ -132,7 +133,7 @@ def xval_command(
     kept = Cache() if cache else None
     result = run_both(cases, out_dir, reps, simulator_reps, jobs, kept)
     note_cache(kept)
-    page = write_page_of(result, out_dir / "report.html")
+    page = write_page_of(result, out_dir / "report.html", lang)
     if save is not None:
         measurements.save([(c.name, c.scenario, c.kernel) for c in result.cases], save)
     if json:

@@ -76,28 +76,31 @@ class PaperPage:
         return ""
 
 
-def write_report(reproduction: Reproduction, path: Path) -> Path:
+def write_report(reproduction: Reproduction, path: Path, language: str = "") -> Path:
     """Write a paper's page, whole or not at all."""
-    return write_page(render(reproduction), path)
+    return write_page(render(reproduction, language), path)
 
 
-def write_site(reproductions: Sequence[Reproduction], command: str, path: Path) -> Path:
+def write_site(
+    reproductions: Sequence[Reproduction], command: str, path: Path, language: str = ""
+) -> Path:
     """Write a page per paper and a front page into one file, whole or not at all."""
-    return write_page(render_site(reproductions, command), path)
+    return write_page(render_site(reproductions, command, language), path)
 
 
-def render(reproduction: Reproduction) -> str:
-    """Return a paper's page as HTML."""
-    return render_template("reproduction.html.j2", page=paper_page(reproduction))
+def render(reproduction: Reproduction, language: str = "") -> str:
+    """Return a paper's page as HTML, which opens in a language or, without one, the browser's."""
+    return render_template("reproduction.html.j2", language, page=paper_page(reproduction))
 
 
-def render_site(reproductions: Sequence[Reproduction], command: str) -> str:
+def render_site(reproductions: Sequence[Reproduction], command: str, language: str = "") -> str:
     """Return all papers' pages and the front page as HTML."""
     by_engine: dict[str, list[Finding]] = {}
     for result in (result for each in reproductions for result in each.results):
         by_engine.setdefault(result.engine, []).extend(result.findings)
     return render_template(
         "site.html.j2",
+        language,
         pages=[paper_page(each) for each in reproductions],
         totals=[
             (engine, Counter(finding.outcome for finding in findings))

@@ -20,15 +20,16 @@ from dumbbell.report.template import plot, render_template, write_page
 __all__ = ["render", "write_page_of"]
 
 
-def write_page_of(result: CrossValidation, path: Path) -> Path:
+def write_page_of(result: CrossValidation, path: Path, language: str = "") -> Path:
     """Write the page, whole or not at all."""
-    return write_page(render(result), path)
+    return write_page(render(result, language), path)
 
 
-def render(result: CrossValidation) -> str:
-    """Return the page's HTML."""
+def render(result: CrossValidation, language: str = "") -> str:
+    """Return the page's HTML, which opens in a language or, without one, the browser's."""
     return render_template(
         "cross_validation.html.j2",
+        language,
         summary=result.summary,
         columns=COLUMNS,
         overview_columns=OVERVIEW_COLUMNS,
