@@ -144,7 +144,7 @@ def low_priority(source: str) -> Finding:
         sum(goodput_of_mbps(ran, flow) for ran in beside) / len(beside) for flow in (0, 1)
     )
     return Finding(
-        f"alone {goodput_mbps(alone):.1f} Mbit/s; beside CUBIC {own:.1f} of {own + others:.1f}, "
+        f"alone {goodput_mbps(alone):.1f} Mbit/s; against CUBIC {own:.1f} of {own + others:.1f}, "
         f"over {len(beside)} seeds",
         goodput_mbps(alone) >= 40 and own <= 0.2 * (own + others),
     )
@@ -221,10 +221,10 @@ SIGNATURES = (
               response("0.002%", highspeed_pkts(2e-5), "RFC 3649 §5")),
     Signature("htcp", "growth rises with the time since the last loss",
               "100 Mbit/s, 100 ms, 0.5 BDP", growth(1.3, 10.0)),
-    Signature("hybla", "a long RTT is no handicap", "200 ms against Reno at 40 ms", hybla),
+    Signature("hybla", "a long RTT is not a handicap", "200 ms against Reno at 40 ms", hybla),
     Signature("illinois", "concave growth: less as the delay rises",
               "100 Mbit/s, 100 ms, 0.5 BDP", growth(0.0, 0.7)),
-    Signature("lp", "uses what others leave", "8 BDP, alone and beside CUBIC", low_priority),
+    Signature("lp", "uses what others leave", "8 BDP, alone and against CUBIC", low_priority),
     Signature("nv", "a small queue", "2 BDP", small_queue(0.2 * BDP_PKTS)),
     Signature("scalable", "window ∝ 1 / loss", "2 Gbit/s, 50 ms, loss 0.005 %",
               response("0.005%", 0.08 / 5e-5, "0.08 / p")),
