@@ -11,6 +11,8 @@ import dumbbell
 from dumbbell import Analysis, Run
 from tests.python.oracles.captures import KERNEL_CASES, SIMULATED, Captured, build
 
+pytestmark = pytest.mark.slow
+
 FIRST_PORT = 10_000
 Row = dict[str, Any]
 

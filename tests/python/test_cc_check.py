@@ -19,6 +19,8 @@ from dumbbell.congestion_control import congestion_controls
 from dumbbell.congestion_control.new import new
 from dumbbell.errors import EngineError, ResultError, ScenarioError
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 HOSTILE = ROOT / "tests/data/hostile/hostile.bpf.c"
 MODULES = ROOT / "crates/cc/tests/cc"

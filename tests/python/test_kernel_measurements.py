@@ -20,6 +20,8 @@ from dumbbell.compare.engines import (
 from dumbbell.compare.measurements import Measurement, load
 from dumbbell.runs import measure_all
 
+pytestmark = pytest.mark.slow
+
 FILES = sorted((Path(__file__).parents[1] / "data").glob("kernel-*.json"))
 CASES = [
     pytest.param(path, index, id=f"{path.stem}:{case.name}")

@@ -16,6 +16,8 @@ from tests.python.oracles.flow_figures import Direction
 from tests.python.oracles.programs import needs, run
 from tests.python.oracles.rules import TCPTRACE, TSHARK
 
+pytestmark = pytest.mark.slow
+
 # The points of a capture are told apart by tshark, for tcptrace too.
 needs_tcptrace = needs("tcptrace", "tshark")
 needs_tshark = needs("tshark", "capinfos")

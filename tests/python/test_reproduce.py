@@ -15,6 +15,8 @@ from dumbbell import papers
 from dumbbell.papers import PAPERS, reproduce
 from dumbbell.report import write_report, write_site
 
+pytestmark = pytest.mark.slow
+
 FIGURES = ["2a", "2b", "3", "4", "5", "6a", "6b", "7", "8", "9", "10", "11", "12"]
 
 

@@ -9,6 +9,8 @@ from scipy.stats import binom, bootstrap
 
 from dumbbell.statistics import mean_interval, paired_difference
 
+pytestmark = pytest.mark.slow
+
 DRAWS = 1000
 #: Where the share of 1000 intervals lies with a probability of 99.9 % if it is 95 %.
 LOW, HIGH = binom.ppf([0.0005, 0.9995], DRAWS, 0.95) / DRAWS
