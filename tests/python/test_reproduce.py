@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from dumbbell import papers
+from dumbbell.archive import archive, verify
 from dumbbell.papers import PAPERS, reproduce
 from dumbbell.report import write_report, write_site
 
@@ -51,6 +52,16 @@ def test_writes_runs_figures_and_report(reproduced):
     assert [figure.name for figure in result.figures] == [f"figure-{f}" for f in FIGURES]
     assert [len(figure.curves) for figure in result.figures if figure.x_ticks] == [2] * 4
     assert [len(figure.curves) for figure in result.figures if not figure.x_ticks] == [8] * 9
+
+
+def test_keeps_the_time_series_of_the_first_seed_alone(short_paper, tmp_path):
+    result = reproduce(short_paper, tmp_path / "results", seeds=(3, 4), quick=True)
+    name = short_paper.run_name(short_paper.quick_points[0])
+    assert result.runs[f"{name}-seed3"].flows.num_rows > 0
+    assert list(result.runs[f"{name}-seed4"].tables) == []
+    assert result.runs[f"{name}-seed4"].summary["flows"]
+    archive(tmp_path / "results", tmp_path / "results.tar.zst")
+    assert verify(tmp_path / "results.tar.zst").is_identical
 
 
 def test_findings_are_documented_json(reproduced):

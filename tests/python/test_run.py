@@ -54,7 +54,7 @@ def test_records_no_series_when_told_not_to():
 
 
 def test_names_a_table_that_is_missing(short_run):
-    with pytest.raises(ResultError, match="the run has no table `queue`"):
+    with pytest.raises(ResultError, match="the run has no table `queue`; run its scenario again"):
         _ = Run(short_run.scenario, short_run.summary, {}).queue
 
 

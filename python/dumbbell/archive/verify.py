@@ -253,6 +253,8 @@ class Check:
             yield Difference(path, run_directory.DOCUMENT, what)
         before, after = ({file.name: file for file in (root / path).glob("*.parquet")}
                          for root in (self.before, self.after))  # fmt: skip
+        if not before:  # a run that was saved without its time series
+            return
         for name in sorted({*before, *after}):
             if name not in after or name not in before:
                 yield Difference(

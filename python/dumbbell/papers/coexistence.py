@@ -316,7 +316,7 @@ PAPER = Paper(
     quick_points=grid(QUICK_BUFFERS_BDP),
     quick_note="Quick: 8 of the 18 buffers ("
     + ", ".join(f"{buffer:g}" for buffer in QUICK_BUFFERS_BDP)
-    + " BDP), one seed. Fewer buffers can refute a finding about all and cannot confirm it.",
+    + " BDP). Fewer buffers can refute a finding about all and cannot confirm it.",
     run_name=run_name,
     scenario=scenario,
     measure=measure,

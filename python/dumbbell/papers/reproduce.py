@@ -220,7 +220,8 @@ def reproduce(
     paper
         Which.
     out
-        Directory for `runs/`, `figures/` and `findings.json`.
+        Directory for `runs/`, `figures/` and `findings.json`; time series are kept of the first
+        seed's runs.
     seeds
         Run each scenario once per seed; None for as many as the paper's points have by default.
     engine
@@ -253,6 +254,8 @@ def reproduce(
     scenarios = paper.scenarios(seeds, quick=quick)
     check_engine(engine, *(scenario for _, scenario in scenarios))
     report_stage = on_stage or (lambda _share, _what: None)
+    # Figures over time are of the first seed; the tables of all seeds are hundreds of megabytes.
+    drawn_seed = seeds[0] if seeds else 1
     results = []
     for each in dict.fromkeys((SIMULATOR, engine)):
         measured: dict[str, Any] = {}
@@ -260,8 +263,11 @@ def reproduce(
         def keep(name: str, run: Run, each: str = each, measured: dict[str, Any] = measured) -> Run:
             # Measured while its tables are at hand; saved, and read back when needed: the tables of
             # 32 runs are more than a small machine can hold.
-            measured[name] = paper.measure(placed[name][0], run)
-            directory = run.save(out / RUNS[each] / name)
+            point, seed = placed[name]
+            measured[name] = paper.measure(point, run)
+            tables = run.tables if seed == drawn_seed else {}
+            kept = Run(run.scenario, run.summary, tables, run.capture)
+            directory = kept.save(out / RUNS[each] / name)
             if run.capture is not None:
                 run.capture.unlink()  # the directory has it now
             return Run.load(directory)

@@ -575,8 +575,8 @@ PAPER = Paper(
     points=POINTS,
     quick_points=QUICK_POINTS,
     quick_note="Quick: the paper's four flow counts, all flows starting within "
-    f"{' and '.join(ESTIMATED_SPREADS)}, one seed; other start times, and the runs that switch "
-    "each cause off, are left out.",
+    f"{' and '.join(ESTIMATED_SPREADS)}; other start times, and the runs that switch each cause "
+    "off, are left out.",
     run_name=run_name,
     scenario=scenario,
     measure=measure,

@@ -102,7 +102,9 @@ class Run:
         try:
             return self.tables[name]
         except KeyError:
-            raise ResultError(f"the run has no table `{name}`") from None
+            raise ResultError(
+                f"the run has no table `{name}`; run its scenario again to record it"
+            ) from None
 
     def _check_sampled(self) -> None:
         if self.scenario.sample == 0:
