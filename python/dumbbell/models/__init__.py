@@ -1,8 +1,8 @@
-"""Models from papers, and derived ones: what should happen at a bottleneck, by formula.
+"""Models from papers, and derived ones: formulas for what happens at a bottleneck.
 
 Each file has one model: its equations, symbols, units, assumptions and source, functions of the
-field's quantities, and `predict`, which takes a scenario and gives metrics under the names that a
-run's have, so that a model can be laid over any figure of runs (`dumbbell.plots.overlay`).
+field's quantities, and `predict`, which takes a scenario and returns metrics under the names of a
+run's, so that a model can be drawn over any figure of runs (`dumbbell.plots.overlay`).
 
 >>> import dumbbell
 >>> from dumbbell.models import MODELS

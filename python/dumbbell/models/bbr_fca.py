@@ -1,12 +1,12 @@
 """BBR-FCA's reconstruction against CUBIC: the fixed point, and when the iteration is stable.
 
-A BBR-FCA flow measures the time T between losses and takes the window that a CUBIC flow with such
-a T has on average, W_avg(T) (`cubic_interval`):
+A BBR-FCA flow measures the time T between losses and moves to the mean window of a CUBIC flow with
+that T, W_avg(T) (`cubic_interval`):
 
     w ← (1 - θ)·w + θ·W_avg(T)          once per loss event
 
-Symbols: N_B BBR-FCA flows of window w; N_C synchronised CUBIC flows; Q = c·l + q, what pipe and
-buffer hold, packets; a = W_avg/W_max of CUBIC: 0.925, or 0.85 in the Reno-friendly region. CUBIC
+Symbols: N_B BBR-FCA flows of window w; N_C synchronised CUBIC flows; Q = c·l + q, the packets
+that pipe and buffer hold; a = W_avg/W_max of CUBIC: 0.925, or 0.85 in the Reno-friendly region. CUBIC
 fills what is left, and loses at
 
     W_max = (Q - N_B·w)/N_C
@@ -15,11 +15,11 @@ fills what is left, and loses at
     slope          dW_avg/dw = -a·N_B/N_C: undamped (θ = 1) it diverges for N_B > N_C/a
     contraction    1 - θ·(1 + a·N_B/N_C) per loss event; stable for θ < 2/(1 + a·N_B/N_C)
 
-An error ε of T becomes (1 + ε)³ - 1 of the window: +20 % make +73 %.
+An error ε of T becomes (1 + ε)³ - 1 of the window: +20 % becomes +73 %.
 
-Assumptions: synchronised losses that both kinds see; a queue that is the windows' business alone;
+Assumptions: synchronised losses that both kinds see; a queue that depends only on the windows;
 no PROBE_RTT, no up-phase. Derived here: a reconstruction of Utsumi and Hasegawa's BBR-FCA (IFIP
-Networking 2022), of which no formula is in any text we have.
+Networking 2022), whose formulas are in no text we have.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ class BbrFca:
     share
         Of the BBR-FCA flows together.
     contraction
-        What is left of a deviation after a loss event; beyond -1 it grows.
+        The remaining part of a deviation after a loss event; beyond -1 it grows.
     theta_limit
         Weights below this are stable.
     stable
-        Whether θ is.
+        Whether θ is stable.
     """
 
     window_pkts: float
@@ -147,7 +147,7 @@ def solve(
 
 
 def predict(scenario: Scenario) -> Prediction:
-    """Predict BBR-FCA against CUBIC at the fixed point: every flow gets the same."""
+    """Predict BBR-FCA against CUBIC at the fixed point, where all flows get the same share."""
     kinds = [algorithm(group) for group in scenario.groups]
     if set(kinds) != {"bbr_fca", "cubic"}:
         raise DoesNotApply("it covers BBR-FCA against CUBIC")

@@ -5,24 +5,24 @@ times its rate gets more than its share:
 
     r_up = 1.25/(N + 0.25)·c,  M(N) = r_up/(c/N) = 1.25·N/(N + 0.25)
 
-N flows; c link, packets/s; l base RTT, s; q buffer, packets. One flow is right, M(1) = 1; from two
-flows on the sum of the estimates is above c, so the queue grows until each flow's window binds:
+N flows; c link, packets/s; l base RTT, s; q buffer, packets. For one flow the estimate is right, M(1) = 1; from
+two flows on the sum of the estimates exceeds c, so the queue grows until the windows limit it:
 
     RTT_est = max(l, 4N/c)                     Ware et al. 2019, eq. 6: 4 packets each in PROBE_RTT
     cwnd = ⌈2·c/N·RTT_est⌉ + 3·tso_segs, then even     Linux's bbr_quantization_budget
     tso_segs = max(payload rate >> 10 over the payload of a packet, 1 below 1.2 Mbit/s else 2)
     queue = min(q, N·cwnd - c·l)               0 for N = 1
 
-That is with all flows in PROBE_RTT together. If they are not, a flow measures the others' packets:
+This holds if all flows are in PROBE_RTT together. If not, a flow measures the others' packets:
 
     RTT_est' = ((N - 1)/N·W + 4)/c,  W' = 2·c·RTT_est' = 2·(N - 1)/N·W + 8
 
 whose factor is 1 or more from two flows on: each PROBE_RTT raises the windows' sum W, until the
-buffer is full. The truth lies between the two; flows do come together, because a drained queue
+buffer is full. The truth is between the two. Flows do synchronise, because a drained queue
 gives all of them a new smallest RTT.
 
-Left out: the bandwidth estimates' spread when windows bind, the term for aggregated ACKs (Linux
-5.1 on), and the 2 packets that are added while probing. Equation 6 is Ware et al.'s; the rest is
+Left out: the spread of the bandwidth estimates when windows limit flows, the term for aggregated
+ACKs (from Linux 5.1 on), and the 2 packets that are added while probing. Equation 6 is Ware et al.'s; the rest is
 derived here.
 """
 
@@ -58,17 +58,17 @@ class BbrManyFlows:
     bias
         M: a flow's largest delivery rate over its share.
     rtt_est_ms
-        What the flows take for the base RTT.
+        The flows' estimate of the base RTT.
     cwnd_pkts
         Each flow's window.
     queue_delay_ms
-        Of the standing queue, PROBE_RTT synchronised.
+        Delay of the standing queue if PROBE_RTT is synchronised.
     queue_delay_unsynchronised_ms
-        When it is not: the full buffer from two flows on.
+        The delay if it is not: that of a full buffer, from two flows on.
     rtt_ms
         Base RTT and `queue_delay_ms`.
     overflows
-        Whether the windows are more than pipe and buffer hold.
+        Whether the windows exceed pipe and buffer.
     """
 
     bias: float
@@ -92,17 +92,17 @@ def max_filter_bias(flows: int) -> float:
 
 
 def tso_segs(payload_rate_bps: float, payload_bytes: int) -> int:
-    """Return the packets of a burst as Linux sizes them for BBR: 1 ms of the rate, about."""
+    """Return the packets of a burst as Linux sizes it for BBR: about 1 ms of the rate."""
     least = 1 if payload_rate_bps < MIN_TSO_RATE_BPS else 2
     segs = int(payload_rate_bps / 8) // 1024 // payload_bytes
     return min(max(segs, least), MAX_TSO_SEGS)
 
 
 def window_pkts(bottleneck: Bottleneck, flows: int, rtt_est_s: float) -> int:
-    """Return a flow's window: twice its estimate of the BDP and the room for bursts."""
+    """Return a flow's window: twice its estimate of the BDP plus room for bursts."""
     pkts_per_s = bottleneck.link_pkts_per_s / flows
     segs = tso_segs(8 * pkts_per_s * bottleneck.payload_bytes, bottleneck.payload_bytes)
-    # Rounded before the ceiling, which the last bit of a float would decide otherwise.
+    # Rounded first, because the last bit of a float could otherwise change the ceiling.
     target = math.ceil(round(CWND_GAIN * pkts_per_s * rtt_est_s, 9)) + QUANTA * segs
     return target + target % 2
 

@@ -27,7 +27,7 @@ class Bottleneck:
     packet_bytes
         A full packet on the wire.
     payload_bytes
-        What of it is payload.
+        The payload of a full packet.
     """
 
     link_pkts_per_s: float
@@ -77,8 +77,8 @@ class Bottleneck:
         Raises
         ------
         DoesNotApply
-            Its flows differ in base RTT or packet size, or a window limits them: no model here
-            covers that.
+            Its flows differ in base RTT or packet size, or a window limits them, which no model
+            here covers.
         """
         first = scenario.groups[0]
         rtts = {int(group.rtt or scenario.rtt) for group in scenario.groups}
@@ -99,7 +99,7 @@ class Bottleneck:
 
     @property
     def capacity_pkts(self) -> float:
-        """Q = c·l + q: what pipe and buffer hold together."""
+        """Q = c·l + q: the packets that pipe and buffer hold together."""
         return self.bdp_pkts + self.buffer_pkts
 
     @property
@@ -117,5 +117,5 @@ class Bottleneck:
         return queue_pkts / self.link_pkts_per_s
 
     def rtt_s(self, inflight_pkts: float) -> float:
-        """Return the RTT when so much is in flight in all: max(l, inflight / c)."""
+        """Return the RTT for a total inflight: max(l, inflight / c)."""
         return max(self.base_rtt_s, inflight_pkts / self.link_pkts_per_s)

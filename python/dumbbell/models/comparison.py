@@ -32,9 +32,9 @@ class ModelComparison:
     scenario
         With the first run's seed.
     headline
-        What is compared.
+        The metric that is compared.
     predicted
-        By the model.
+        The model's value.
     measured
         A value per run.
     verdicts
@@ -57,7 +57,7 @@ class ModelComparison:
         return difference / mean if mean else math.inf
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as JSON has it."""
+        """Return the comparison for JSON."""
         return {
             "metric": self.headline.key,
             "group": self.headline.group,
@@ -76,11 +76,11 @@ class ModelErrors:
     Attributes
     ----------
     count
-        Of how many.
+        Number of errors.
     median, mean, worst
         Of their absolute values.
     bias
-        Mean with its sign: above 0 the model predicts too much.
+        Mean with its sign: positive if the model predicts too much.
     """
 
     count: int
@@ -118,16 +118,16 @@ def compare_model(
     Parameters
     ----------
     model
-        One with a headline.
+        A model with a headline.
     scenarios
-        What to run, by keys.
+        The scenarios to run, by key.
     reps
         Runs of each, with consecutive seeds.
     last_s
-        Measure only the last so many seconds: models describe what flows converge to. None
-        measures whole runs.
+        Measure only this many seconds at the end, because models describe what flows converge to.
+        None measures whole runs.
     engine, workers, cache, on_progress
-        As `run_all` has them.
+        As in `run_all`.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def warmup_before(scenario: Scenario, last_s: float | None) -> str | None:
 
 
 def verdict_counts(compared: Iterable[ModelComparison]) -> dict[str, int]:
-    """Count the runs by verdict and its checks: ``OK``, ``WARN rto_stall``."""
+    """Count the runs by verdict with its checks: ``OK``, ``WARN rto_stall``."""
     counts: Counter[str] = Counter()
     for verdict in (verdict for each in compared for verdict in each.verdicts):
         checks = sorted({reason.check for reason in verdict.reasons})

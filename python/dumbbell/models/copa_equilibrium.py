@@ -1,9 +1,9 @@
 """Copa flows alone: their equilibrium, its swing, and when they lock each other in.
 
-Symbols: N flows; 1/δ_i what flow i wants in the queue, packets; A = Σ 1/δ_i; c link, packets/s; l
-base RTT, s; BDP = c·l.
+Symbols: N flows; 1/δ_i the packets that flow i wants in the queue; A = Σ 1/δ_i; c link, packets/s;
+l base RTT, s; BDP = c·l.
 
-**Equilibrium.** Each flow's target is λ_i = 1/(δ_i·d_q); when they fill the link, Σ λ_i = c:
+**Equilibrium.** Each flow's target is λ_i = 1/(δ_i·d_q). When the flows fill the link, Σ λ_i = c:
 
     d_q = A/c,  queue = A packets,  λ_i = c·(1/δ_i)/A
     utilisation A/(1 + A): 2N/(2N + 1) with δ = 0.5      (M/M/1, Copa §3.1)
@@ -16,19 +16,18 @@ mode 1/δ grows with each RTT without loss. The swing around A gets smaller as q
 grows: from A/(BDP + A) of about 0.3 on the queue is never empty, no flow leaves, and 1/δ goes on
 growing:
 
-    A > κ·BDP locks, κ about 0.4 (edges seen at 0.36 to 0.58)
+    A > κ·BDP locks, κ about 0.4 (edges observed at 0.36 to 0.58)
     N_crit = κ·BDP/D_start
 
-D_start is the 1/δ that flows leave their start with. ccp_copa starts in competitive mode for 20
-base RTTs and comes out with about 20 (measured once, 40 ms, 1 Gbit/s); it counts reports and not
-RTTs. Locked flows raise the queue, while nothing is lost, no faster than
+D_start is 1/δ at the end of the start. ccp_copa starts in competitive mode for 20 base RTTs and
+ends that with a 1/δ of about 20 (measured once, 40 ms, 1 Gbit/s); it counts reports, not RTTs.
+While nothing is lost, locked flows raise the queue no faster than
 
     (l + d_q)·dd_q = 2·N/c·dt,  so  d_q(t) = √(l² + 4·N·t/c) - l
 
 Source: equilibrium, swing and utilisation: Arun and Balakrishnan, "Copa: Practical Delay-Based
 Congestion Control for the Internet", NSDI 2018, §3. Lock-in and its constants: derived here,
-from an unpublished study of one queue only; what dumbbell's simulator says of it is in
-docs/models.md.
+from an unpublished study of a single queue. docs/models.md compares them with dumbbell's simulator.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ DEFAULT_INV_DELTA = 2.0
 #: The queue's swing over A (Copa §3.2), and its period in RTTs.
 SWING = 2.5
 PERIOD_RTTS = 5
-#: κ, and the smallest and the largest edge that was seen, BDP.
+#: κ, and the smallest and the largest edge that was observed, BDP.
 LOCK_IN_BDP = 0.4
 LOCK_IN_EDGES_BDP = (0.36, 0.58)
 #: 1/δ at the end of ccp_copa's competitive start.
@@ -75,17 +74,17 @@ class CopaEquilibrium:
     queue_pkts
         A: the mean queue in default mode.
     queue_delay_ms
-        Its delay.
+        Delay of the mean queue.
     swing_ms
         The queue's largest delay in a cycle.
     period_ms
-        Of a cycle.
+        Duration of a cycle.
     utilization
         Of the link.
     start_queue_bdp
         The queue that the flows want at the end of a competitive start, N·D_start, over the BDP.
     lock_in
-        ``no``, ``likely`` or ``unclear``, between the edges that were seen.
+        ``no``, ``likely``, or, between the edges that were observed, ``unclear``.
     """
 
     queue_pkts: float
@@ -103,7 +102,7 @@ def solve(
     inv_delta: float = DEFAULT_INV_DELTA,
     start_inv_delta: float = START_INV_DELTA,
 ) -> CopaEquilibrium:
-    """Return the equilibrium of alike flows, and whether they get to it.
+    """Return the equilibrium of equal flows, and whether they reach it.
 
     Parameters
     ----------
@@ -147,7 +146,7 @@ def critical_flows(
 
 
 def locked_queue_delay_s(bottleneck: Bottleneck, flows: int, time_s: float) -> float:
-    """Return a bound of the queueing delay after so long locked in, without loss."""
+    """Return an upper bound of the queueing delay after a time locked in without loss."""
     base_s = bottleneck.base_rtt_s
     return math.sqrt(base_s**2 + 4 * flows * time_s / bottleneck.link_pkts_per_s) - base_s
 

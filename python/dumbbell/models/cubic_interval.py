@@ -1,7 +1,8 @@
 """CUBIC's throughput from the time between its losses.
 
-With one loss every T seconds CUBIC's window is where it was after each: T = K. From RFC 9438's
-curve W(t) = C·(t - K)³ + W_max, K = ∛(W_max·(1 - β)/C), its mean over an epoch is W_max - C·K³/4:
+With one loss every T seconds CUBIC's window returns to the same value after each: T = K. With RFC
+9438's curve W(t) = C·(t - K)³ + W_max, K = ∛(W_max·(1 - β)/C), its mean over an epoch is
+W_max - C·K³/4:
 
     W_max(T) = C·T³/(1 - β)                                              = 1.3333·T³ packets
     W_avg(T) = C·T³·(3 + β)/(4·(1 - β))                                  = 1.2333·T³ = 0.925·W_max
@@ -12,9 +13,9 @@ curve W(t) = C·(t - K)³ + W_max, K = ∛(W_max·(1 - β)/C), its mean over an 
     the regions meet (equal W_max) at T* = √(α/(C·RTT))
 
 C = 0.4 packets/s³ and β = 0.7 (RFC 9438 §4.1, §4.6); the papers' β of 0.3 is 1 - β here. The RTT is
-the mean one, queueing included.
+the mean, including queueing.
 
-Outside of that steady state, after a loss at W_max and with the next one T ≠ K later:
+Outside that steady state, after a loss at W_max and with the next loss T ≠ K later:
 
     W_avg(T; W_max) = W_max + C/(4T)·((T - K)⁴ - K⁴)
     W' = W_max + C·(T - K)³, the next peak; W_max' = (1 + β)/2 · W' if W' < W_max (fast convergence)
@@ -23,9 +24,9 @@ At a drop-tail bottleneck T follows from buffer and flow count: see `at_bottlene
 
 Derived here from RFC 9438 §5.1 and its appendix C, with the idea of Utsumi and Hasegawa (KAKENHI
 20K11786, "BBR-FCA", IFIP Networking 2022), whose own formula is not in any text we have: a
-reconstruction. Where T is imposed from outside, W_max' over W_max has the derivative 1 at the fixed
-point, so the window needs very many epochs to get there; the model is of losses that the flows'
-own windows cause.
+reconstruction. If T is imposed from outside, W_max' over W_max has the derivative 1 at the fixed
+point, so the window needs very many epochs to get there. The model describes losses that the
+flows' own windows cause.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ __all__ = [
 
 #: RFC 9438 §4.1, packets/s³.
 C = 0.4
-#: RFC 9438 §4.6: what a loss leaves of cwnd.
+#: RFC 9438 §4.6: the part of cwnd that remains after a loss.
 BETA = 0.7
 #: RFC 9438 §4.3: packets per RTT in the Reno-friendly region.
 ALPHA = 3 * (1 - BETA) / (1 + BETA)
@@ -86,17 +87,17 @@ def rate_pkts_per_s(interval_s: float, rtt_s: float) -> float:
 
 
 def crossover_s(rtt_s: float) -> float:
-    """Return T*: between losses closer than this the flow is in the Reno-friendly region."""
+    """Return T*: if losses are closer than this, the flow is in the Reno-friendly region."""
     return math.sqrt(ALPHA / (C * rtt_s))
 
 
 def k_s(w_max: float) -> float:
-    """Return K: the time to get back to W_max (RFC 9438 figure 2)."""
+    """Return K: the time to return to W_max (RFC 9438 figure 2)."""
     return math.cbrt(w_max * (1 - BETA) / C)
 
 
 def w_avg_unsteady_pkts(interval_s: float, w_max: float) -> float:
-    """Return the mean window over an epoch that lasts another time than K."""
+    """Return the mean window over an epoch that lasts `interval_s` instead of K."""
     k = k_s(w_max)
     return w_max + C / (4 * interval_s) * ((interval_s - k) ** 4 - k**4)
 
@@ -108,17 +109,17 @@ def next_w_max(interval_s: float, w_max: float) -> float:
 
 
 def at_bottleneck(bottleneck: Bottleneck, flows: int) -> Sawtooth:
-    """Return the tooth of synchronised CUBIC flows that fill a drop-tail buffer.
+    """Return the sawtooth of synchronised CUBIC flows that fill a drop-tail buffer.
 
-    Each flow's peak is a share of pipe and buffer; it is back there when the faster of the cubic
-    curve and the Reno-friendly line is.
+    Each flow's peak is its share of pipe and buffer. The window returns there with the cubic curve
+    or the Reno-friendly line, whichever is faster.
 
     Parameters
     ----------
     bottleneck
         c, l and q.
     flows
-        How many.
+        Number of flows.
     """
     friendly = linear_law(bottleneck, flows, ALPHA)
 

@@ -8,8 +8,8 @@ With one loss every 1/p packets:
 
 p loss events per packet sent; RTT s; windows packets; C = 0.4, β = 0.7.
 
-Assumptions: losses are evenly spaced and independent of the window; no timeouts, no limit by the
-receiver; RTT fixed. Source: RFC 9438 §5.
+Assumptions: losses are evenly spaced and independent of the window; there are no timeouts; the
+receiver does not limit; the RTT is fixed. Source: RFC 9438 §5.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dumbbell.models.model import PUBLISHED, Model
 
 __all__ = ["MODEL", "loss_for_window", "reno_avg_w_pkts", "response_avg_w_pkts"]
 
-#: RFC 3649 §2 rounds √(3/2) = 1.22 to this, and RFC 9438's tables have it.
+#: RFC 3649 §2 rounds √(3/2) = 1.22 to this, and RFC 9438's tables use it.
 RENO = 1.2
 
 
@@ -31,7 +31,7 @@ def factor(c: float) -> float:
 
 
 def reno_avg_w_pkts(loss: float) -> float:
-    """Return Reno's mean window as RFC 9438's tables have it: 1.2/√p."""
+    """Return Reno's mean window as in RFC 9438's tables: 1.2/√p."""
     return RENO / math.sqrt(loss)
 
 
@@ -56,7 +56,7 @@ def response_avg_w_pkts(loss: float, rtt_s: float, c: float = C) -> float:
 
 
 def loss_for_window(window_pkts: float, rtt_s: float, c: float = C) -> float:
-    """Return the loss rate at which CUBIC has a mean window: the response function backwards."""
+    """Return the loss rate for a mean window of CUBIC: the inverse of the response function."""
     return max(rtt_s * math.pow(factor(c) / window_pkts, 4 / 3), (RENO / window_pkts) ** 2)
 
 

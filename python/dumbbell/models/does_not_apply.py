@@ -8,4 +8,4 @@ __all__ = ["DoesNotApply"]
 
 
 class DoesNotApply(DumbbellError, ValueError):
-    """The model does not cover such a scenario; the message is why."""
+    """The model does not cover such a scenario; the message says why."""

@@ -7,13 +7,13 @@ packet per RTT, or by 1/b when an ACK acknowledges b packets:
     mean window = 3/4 · W = √(3/(2·b·p))
     rate = MSS/RTT · C/√p,  C = √(3/(2·b)):  1.22 for b = 1, 0.87 for delayed ACKs (b = 2)
 
-p losses per packet; W packets; RTT s, taken as fixed.
+p losses per packet; W packets; RTT s, assumed fixed.
 
 Linux counts the packets that an ACK acknowledges (RFC 3465), so b = 1 there even with delayed ACKs.
 
 Assumptions: no timeouts, so p below a few percent; one loss halves the window once; the receiver
-does not limit. At a drop-tail bottleneck W is pipe and buffer over the flow count, p follows, and
-the RTT is not fixed: `at_bottleneck` takes its growth with the queue into account (derived here).
+does not limit. At a drop-tail bottleneck W is pipe and buffer over the flow count, which determines
+p, and the RTT is not fixed: `at_bottleneck` includes its growth with the queue (derived here).
 
 Source: "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", CCR 27(3), 1997.
 """
@@ -30,7 +30,7 @@ from dumbbell.scenario import Scenario
 
 __all__ = ["MODEL", "at_bottleneck", "avg_w_pkts", "loss_for_peak", "peak_w_pkts"]
 
-#: What a loss leaves of the window (RFC 5681).
+#: The part of the window that remains after a loss (RFC 5681).
 BETA = 0.5
 
 
@@ -40,7 +40,7 @@ def peak_w_pkts(loss: float, packets_per_ack: float = 1) -> float:
 
 
 def avg_w_pkts(loss: float, packets_per_ack: float = 1) -> float:
-    """Return the mean window, packets; over the RTT it is the rate.
+    """Return the mean window, packets; divided by the RTT it is the rate.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def loss_for_peak(peak_pkts: float, packets_per_ack: float = 1) -> float:
 
 
 def at_bottleneck(bottleneck: Bottleneck, flows: int) -> Sawtooth:
-    """Return the tooth of synchronised Reno flows that fill a drop-tail buffer."""
+    """Return the sawtooth of synchronised Reno flows that fill a drop-tail buffer."""
     grow = linear_law(bottleneck, flows, 1.0)
     return sawtooth(bottleneck, flows, BETA, lambda _peak: grow)
 

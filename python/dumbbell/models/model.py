@@ -1,4 +1,4 @@
-"""What every model declares."""
+"""A model's declaration."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["DERIVED", "LONG_FLOWS", "PUBLISHED", "Headline", "Model"]
 
 #: A model was published by its authors, or derived in this project.
 PUBLISHED, DERIVED = "published", "derived"
-#: Fields that a model of what long flows converge to at a drop-tail bottleneck covers. It counts
-#: packets per round trip: when flows start, and how segments and ACKs are grouped, do not matter.
-#: `Bottleneck.from_scenario` refuses the values of `rtt`, `mss` and windows that do.
+#: Fields covered by a model of what long flows converge to at a drop-tail bottleneck. Such a model
+#: counts packets per round trip, so when flows start and how segments and ACKs are grouped do not
+#: matter. `Bottleneck.from_scenario` refuses values of `rtt`, `mss` and windows that do matter.
 LONG_FLOWS = frozenset(
     {
         "rate", "rtt", "buffer", "group.cc", "group.flows", "group.rtt", "group.start",
@@ -34,13 +34,13 @@ class Headline:
     Attributes
     ----------
     key
-        As in a run's metrics.
+        Its name in a run's metrics.
     group
         Index of the group; None for the bottleneck.
     label
-        For people.
+        Its name in texts.
     unit, scale
-        What it is printed in, and what it is multiplied by for that.
+        The unit it is printed in, and the factor to that unit.
     is_relative
         Whether an error is relative to the measured value; otherwise it is the difference.
     """
@@ -70,12 +70,13 @@ class Model:
     status
         ``published``, or ``derived``: worked out in this project, not in its source.
     of_scenario
-        From a scenario to metrics; None for a model of something else, like a measured loss rate.
+        Predicts metrics from a scenario; None for a model that needs something else, like a
+        measured loss rate.
     headline
         The metric that it is evaluated by.
     covers
         The fields of a scenario that it models, those of groups as ``group.rtt``. A scenario in
-        which any other field is set is refused, except for what does not change the network.
+        which any other field is set is refused, except fields that do not change the network.
     """
 
     name: str
@@ -93,7 +94,7 @@ class Model:
         Raises
         ------
         DoesNotApply
-            The model does not cover such a scenario; the message is why.
+            The model does not cover such a scenario; the message says why.
         """
         if self.of_scenario is None:
             raise DoesNotApply("it predicts from a measured loss rate, not from a scenario")

@@ -1,7 +1,8 @@
 """Padhye, Firoiu, Towsley, Kurose 1998 ("PFTK"): Reno's throughput with timeouts.
 
-Losses are independent between rounds and hit the rest of a round once they hit; a loss that leaves
-fewer than three duplicate ACKs is found by a timeout, whose length doubles up to 64 T0:
+Losses are independent between rounds; after a first loss the rest of the round is lost too. A loss
+that leaves fewer than three duplicate ACKs is detected by a timeout, whose length doubles up to
+64 T0:
 
     E[W] = (2 + b)/(3b) + √(8·(1 - p)/(3·b·p) + ((2 + b)/(3b))²)          mean window at a loss
     Q(w) = min(1, (1 - (1-p)³)·(1 + (1-p)³·(1 - (1-p)^(w-3)))/(1 - (1-p)^w))  a loss is a timeout
@@ -11,11 +12,11 @@ fewer than three duplicate ACKs is found by a timeout, whose length doubles up t
     B(p) = ((1-p)/p + W_m + Q(W_m)/(1-p))
            / (RTT·(b/8·W_m + (1-p)/(p·W_m) + 2) + Q(W_m)·T0·f(p)/(1-p))
 
-and the approximation that most quote:
+and the approximation that is usually quoted:
 
     B(p) = min(W_m/RTT, 1/(RTT·√(2bp/3) + T0·min(1, 3·√(3bp/8))·p·(1 + 32p²)))
 
-RFC 5348 §3.1 (TFRC) has it without the min(1, …) and W_m. p loss events per packet; b packets per
+RFC 5348 §3.1 (TFRC) has this without the min(1, …) and W_m. p loss events per packet; b packets per
 ACK; RTT and T0 (the first RTO) s; B packets/s sent.
 
 Assumptions: Reno without SACK, so several losses in a window end in a timeout more often than in

@@ -1,4 +1,4 @@
-"""What a model predicts of a run, under the names that a run's own metrics have."""
+"""A model's prediction for a run, under the names of a run's own metrics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Prediction", "algorithm", "predict_rates"]
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a model predicts of a run.
+    """A model's prediction for a run.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ def predict_rates(
     parts
         What each group gets, in any unit.
     utilization
-        What of the link they use together.
+        The part of the link that they use together.
     """
     total = sum(parts)
     payload = bottleneck.payload_bytes / bottleneck.packet_bytes

@@ -1,15 +1,15 @@
-"""The sawtooth that loss-based flows draw at a drop-tail bottleneck.
+"""The sawtooth of loss-based flows at a drop-tail bottleneck.
 
-n synchronised flows grow together until pipe and buffer are full, all lose once, and all keep the
-share β of their windows:
+n synchronised flows grow together until pipe and buffer are full. Then each loses once and keeps
+the share β of its window:
 
     W = (c·l + q)/n                                peak of one flow's window, packets
     RTT(w) = max(l, n·w/c)                         a queue builds when n·w > c·l
     queue(w) = max(0, n·w - c·l)
     rate(w) = min(c, n·w/l)                        the link idles when n·w < c·l
 
-A window's law says when it reaches w, t(w), from β·W at t = 0; every mean is over that time.
-Derived here; of the laws, Reno's is Mathis et al.'s (1997) and CUBIC's RFC 9438's.
+A law of growth gives the time t(w) at which the window reaches w, from β·W at t = 0. Every mean is
+over that time. Derived here, with Reno's law from Mathis et al. (1997) and CUBIC's from RFC 9438.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ __all__ = ["FloatArray", "Law", "Sawtooth", "linear_law", "predict_alone", "sawt
 
 FloatArray = npt.NDArray[np.float64]
 
-#: Steps of a tooth: the means are right to five digits.
+#: Steps of a sawtooth's period: enough for five correct digits in the means.
 STEPS = 4000
 
 
 @dataclass(frozen=True)
 class Sawtooth:
-    """A tooth, and the means over its time.
+    """A sawtooth, and the means over its period.
 
     Attributes
     ----------
@@ -61,14 +61,14 @@ class Sawtooth:
     utilization: float
 
 
-#: From a flow's windows, rising from its least, to when it has them, s.
+#: The time, s, at which a flow reaches each of its windows, which rise from the smallest.
 Law = Callable[[FloatArray], FloatArray]
 
 
 def sawtooth(
     bottleneck: Bottleneck, flows: int, beta: float, law: Callable[[float], Law]
 ) -> Sawtooth:
-    """Return the tooth of flows that share a drop-tail bottleneck.
+    """Return the sawtooth of flows that share a drop-tail bottleneck.
 
     Parameters
     ----------
@@ -77,9 +77,9 @@ def sawtooth(
     flows
         n, which all lose together.
     beta
-        Share of the window that is kept after a loss.
+        Share of the window that remains after a loss.
     law
-        From the peak to the law of growth.
+        Returns the law of growth for a peak.
     """
     peak = bottleneck.capacity_pkts / flows
     window = np.linspace(beta * peak, peak, STEPS + 1)
@@ -102,7 +102,7 @@ def sawtooth(
 
 
 def linear_law(bottleneck: Bottleneck, flows: int, alpha: float) -> Law:
-    """Return the law of windows that grow by alpha packets per RTT.
+    """Return the law of growth by alpha packets per RTT.
 
     dt = RTT(w)/alpha · dw: the longer the queue, the slower the growth.
     """

@@ -1,11 +1,11 @@
 """Ware, Mukerjee, Seshan, Sherry 2019: how much of a link BBR takes from loss-based flows.
 
-Under competition BBR is not limited by its pacing rate but by its window: twice the product of its
-estimates of bandwidth and RTT. The estimate of the RTT is taken in PROBE_RTT, when the competitors'
-packets are still in the queue, and so sets BBR's share.
+Under competition BBR is limited not by its pacing rate but by its window: twice the product of its
+estimates of bandwidth and RTT. BBR estimates the RTT in PROBE_RTT, when the competitors'
+packets are still in the queue, and that estimate determines BBR's share.
 
 Symbols: N BBR flows; q buffer, packets; c link, packets/s; l base RTT, s; X = q/(c·l); d time the
-flows compete after they converged, s; p the loss-based flows' share together, so BBR's is 1 - p.
+flows compete after they converged, s; p the total share of the loss-based flows, so BBR's is 1 - p.
 
     inflight_cap = 2 · RTT_est · Btlbw_est                                             (1)
     Btlbw_est = (1 - p)·c                                                              (2)
@@ -20,11 +20,11 @@ flows compete after they converged, s; p the loss-based flows' share together, s
     Probe_time = (q/c + 0.2 + l)·d/10                                                  (11)
 
 Linux adds room for bursts to each window, k = 3·tso_segs packets and rounding, which (8) leaves
-out. With it, (9) becomes the root of a quadratic equation (`burst_pkts`; derived here, 0 is the
-paper's).
+out. With it, (9) becomes the root of a quadratic equation (`burst_pkts`; derived here; 0 gives the
+paper's model).
 
-Assumptions: BBR version 1, CUBIC or Reno, data without end, one base RTT, packets of one size, a
-queue that is always full (so that throughput is shared as the queue is), and flows that start,
+Assumptions: BBR version 1, CUBIC or Reno, unlimited data, one base RTT, packets of one size, a
+queue that is always full (so that throughput is shared like the queue), and flows that start,
 probe and lose together. The number of loss-based flows does not matter. d cancels: (10) and (11)
 give (1 - p)·(1 - (q/c + 0.2 + l)/10).
 
@@ -46,7 +46,7 @@ __all__ = ["MODEL", "Ware2019", "solve"]
 
 #: Packets that a flow keeps in flight in PROBE_RTT (BBRMinPipeCwnd).
 PROBE_RTT_PKTS = 4
-#: How long it stays at that, s, and how often it does, s.
+#: Duration of PROBE_RTT, and the interval between two, s.
 PROBE_RTT_S = 0.2
 PROBE_RTT_INTERVAL_S = 10.0
 
@@ -62,7 +62,7 @@ class Ware2019:
     loss_based_share
         p of equation 9: the queue's share of the loss-based flows.
     rtt_est_ms
-        RTT_est of equation 7: what BBR takes for the base RTT.
+        RTT_est of equation 7: BBR's estimate of the base RTT.
     inflight_cap_pkts
         Equation 8, of all BBR flows.
     probe_time_share
@@ -88,7 +88,7 @@ def solve(bottleneck: Bottleneck, bbr_flows: int, burst_pkts: float = 0) -> Ware
     bbr_flows
         N.
     burst_pkts
-        k: what each BBR window has beyond twice its BDP, packets; the paper's model has none.
+        k: packets that each BBR window has beyond twice its BDP; the paper's model has none.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def solve(bottleneck: Bottleneck, bbr_flows: int, burst_pkts: float = 0) -> Ware
 def predict(scenario: Scenario) -> Prediction:
     """Predict the shares of BBR and loss-based flows.
 
-    What the model gives to either kind is split over its flows evenly.
+    The share of each kind is split evenly over its flows.
     """
     kinds = [algorithm(group) for group in scenario.groups]
     if not set(kinds) <= LOSS_BASED | {"bbr"}:
