@@ -1,7 +1,7 @@
 """dumbbell: put any mix of TCP congestion controls on one bottleneck and see who gets what.
 
 >>> import dumbbell
->>> run = dumbbell.run(dumbbell.Scenario(["copa", "cubic"], buffer="2bdp", time="2s"))
+>>> run = dumbbell.run(["copa", "cubic"], buffer="2bdp", time="2s")
 >>> [group["cc"] for group in run.groups]
 ['copa', 'cubic']
 >>> run.flows.column_names[:3]

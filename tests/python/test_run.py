@@ -40,6 +40,22 @@ def test_has_no_state_where_none_is_declared():
         run.state(0)
 
 
+def test_runs_what_a_scenario_is_made_of():
+    scenario = Scenario(["reno"], time="1s", buffer="2bdp")
+    path = Path(__file__).parents[2] / "scenarios" / "rtt-unfairness.toml"
+    assert dumbbell.run(["reno"], time="1s", buffer="2bdp").scenario == scenario
+    assert dumbbell.run(scenario, seed=7).scenario == scenario.replace(seed=7)
+    assert dumbbell.run(path, time="1s").scenario == Scenario.from_toml(path).replace(time="1s")
+    with pytest.raises(TypeError, match="tyme"):
+        dumbbell.run(["reno"], tyme="1s")
+
+
+def test_a_directory_with_the_name_of_a_table_is_refused(short_run, tmp_path):
+    with pytest.raises(ResultError, match="name one, like `x`, then use `dumbbell export DIR"):
+        short_run.save(tmp_path / "x.csv")
+    assert not (tmp_path / "x.csv").exists()
+
+
 def test_records_no_series_when_told_not_to():
     run = dumbbell.run(Scenario(["reno"], time="1s", sample="0s"))
     assert list(run.tables) == []
@@ -73,7 +89,7 @@ def test_shares_sum_to_1_when_flows_live_at_different_times():
 
 
 def test_a_group_that_takes_turns_carries_no_more_than_the_link():
-    path = Path(__file__).parents[2] / "scenarios" / "latecomer.toml"
+    path = Path(__file__).parents[2] / "scenarios" / "rtt-unfairness.toml"
     run = dumbbell.run(Scenario.from_toml(path).replace(sample="0s"))
     assert sum(group["share"] for group in run.groups) == pytest.approx(1)
     assert all(group["goodput_bps"] < 50e6 for group in run.groups)

@@ -37,8 +37,8 @@ CapturePoints = Annotated[
     str | None,
     typer.Option(
         "--capture-points",
-        metavar=",".join(CAPTURE_POINTS),
-        help="Where to capture.",
+        metavar="POINT,…",
+        help=f"Where to capture: {', '.join(CAPTURE_POINTS)}.",
         rich_help_panel=OUTPUT,
         show_default="everywhere",
     ),

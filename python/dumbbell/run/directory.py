@@ -189,7 +189,12 @@ def unwritable(directory: Path, error: OSError) -> ResultError:
 
 
 def check_replaceable(directory: Path) -> None:
-    """Refuse a directory that holds anything but a run."""
+    """Refuse a directory that holds anything but a run, or has the name of a table."""
+    if directory.suffix in (".csv", ".parquet", ".json") and not directory.is_dir():
+        raise ResultError(
+            f"{directory}: a run is saved as a directory; name one, like `{directory.stem}`"
+            + (", then use `dumbbell export DIR --csv`" if directory.suffix == ".csv" else "")
+        )
     try:
         refused = directory.exists() and not is_replaceable(directory)
     except OSError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -277,19 +277,20 @@ class Run:
 
 
 def run(
-    scenario: Scenario,
+    scenario: Scenario | str | Path | Sequence[Any],
     *,
     engine: str = SIMULATOR,
     on_progress: Callable[[float], None] | None = None,
     control: Control | None = None,
     capture: Capture | str | Path | None = None,
+    **fields: Any,
 ) -> Run:
     """Run a scenario.
 
     Parameters
     ----------
     scenario
-        What to run.
+        What to run: a `Scenario`, a scenario file, or a list of groups as `Scenario` takes it.
     engine
         ``simulator``, or ``kernel`` for this machine's Linux TCP, which takes the scenario's time.
     on_progress
@@ -299,6 +300,8 @@ def run(
     capture
         A pcapng file to write, or a `Capture` that says at which points, and how much of a packet.
         It does not change the result. A run that is cancelled leaves what was captured until then.
+    fields
+        Fields of the scenario to set: ``buffer="2bdp"``.
 
     Returns
     -------
@@ -316,10 +319,11 @@ def run(
     Examples
     --------
     >>> import dumbbell
-    >>> run = dumbbell.run(dumbbell.Scenario(["reno"], time="2s"))
+    >>> run = dumbbell.run(["reno"], time="2s")
     >>> run.verdict.status
     'OK'
     """
+    scenario = Scenario.of(scenario, **fields)
     check_engine(engine, scenario)
     control = control or Control()
     captured = as_capture(capture)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
@@ -428,6 +428,15 @@ class Scenario:
         from dumbbell.scenario.file import read_scenario  # it needs this class
 
         return read_scenario(Path(path))
+
+    @classmethod
+    def of(cls, what: Scenario | str | Path | Sequence[Any], **fields: Any) -> Scenario:
+        """Return a scenario, that of a file, or that of a list of groups, with some fields set."""
+        if isinstance(what, str | Path):
+            what = cls.from_toml(what)
+        if isinstance(what, Scenario):
+            return what.replace(**fields) if fields else what
+        return cls(what, **fields)
 
     def to_toml(self) -> str:
         """Return the text of a scenario file that reads back as this scenario."""

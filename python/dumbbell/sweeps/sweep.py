@@ -38,7 +38,7 @@ class Sweep:
     Parameters
     ----------
     scenario
-        What no axis changes.
+        What no axis changes: a `Scenario`, a scenario file, or a list of groups.
     axes
         Values by field: ``{"buffer": "0.5..64bdp", "flows": [1, 4]}``. A field is the scenario's
         (``rate``), every group's (``flows``), one group's (``1.cc``, ``copa.flows``), or a
@@ -76,7 +76,7 @@ class Sweep:
 
     def __init__(
         self,
-        scenario: Scenario,
+        scenario: Scenario | str | Path | Sequence[Any],
         axes: Mapping[str, Sequence[Any] | str],
         *,
         zipped: Iterable[Sequence[str]] = (),
@@ -87,7 +87,7 @@ class Sweep:
         warmup: str | None = None,
         engine: str = SIMULATOR,
     ) -> None:
-        self.design = make_design(scenario, axes, zipped)
+        self.design = make_design(Scenario.of(scenario), axes, zipped)
         self.scenarios = [scenario for _, scenario in self.design.points]
         self.plan: Plan = make_plan(reps, until_ci, metric, max_reps, warmup, self.scenarios)
         self.engine = engine

@@ -44,22 +44,13 @@ def dumbbell_run(pytestconfig: pytest.Config) -> Callable[..., Run]:
     done: dict[str, Run] = {}
 
     def call(what: Scenario | str | Path | Sequence[Any], **changes: Any) -> Run:
-        scenario = scenario_of(what, changes)
+        scenario = Scenario.of(what, **changes)
         key = scenario.to_json()
         if key not in done:
             done[key] = run(scenario, engine=engine)
         return done[key]
 
     return call
-
-
-def scenario_of(what: Scenario | str | Path | Sequence[Any], changes: dict[str, Any]) -> Scenario:
-    """Return the scenario that a test means."""
-    if isinstance(what, str | Path):
-        what = Scenario.from_toml(what)
-    if isinstance(what, Scenario):
-        return what.replace(**changes)
-    return Scenario(what, **changes)
 
 
 @pytest.fixture(scope="session")
