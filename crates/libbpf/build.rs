@@ -37,13 +37,13 @@ fn main() {
     let libelf = elfutils.join("libelf");
     let libbpf = sources.join("libbpf");
 
-    let mut objects = compiler()
+    let mut objects = compiler(&sources)
         .define("HAVE_HIDDEN", None)
         .define("HAVE_UNISTD_H", None)
         .files(c_files(&zlib))
         .compile_intermediates();
     objects.extend(
-        compiler()
+        compiler(&sources)
             .define("_GNU_SOURCE", None)
             .define("HAVE_CONFIG_H", None)
             .define("PIC", None)
@@ -52,7 +52,7 @@ fn main() {
             .compile_intermediates(),
     );
     objects.extend(
-        compiler()
+        compiler(&sources)
             .define("_LARGEFILE64_SOURCE", None)
             .define("_FILE_OFFSET_BITS", "64")
             .includes([libbpf.join("include"), libbpf.join("include/uapi")])
@@ -62,7 +62,10 @@ fn main() {
     );
     // One archive, since GNU ld takes archives in order and libbpf-sys names libbpf last. It names
     // dynamic libraries, in whose place linkers take a script.
-    compiler().objects(objects).compile("dumbbell-bpf");
+    compiler(&sources)
+        .cargo_metadata(false)
+        .objects(objects)
+        .compile("dumbbell-bpf");
     for library in ["libelf.so", "libz.so", "libbpf.so"] {
         let script = "INPUT(libdumbbell-bpf.a)\n";
         fs::write(out_dir.join(library), script).expect("OUT_DIR is writable");
@@ -71,14 +74,18 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
 }
 
-/// The compiler for the target. The sources are not ours, so their warnings are not shown.
-fn compiler() -> cc::Build {
+/// The compiler for the target. The sources are not ours, so their warnings are not shown. Their
+/// assertions name files, which must not depend on where cargo keeps them.
+fn compiler(sources: &Path) -> cc::Build {
     let mut build = cc::Build::new();
     build
         .std("gnu11")
         .warnings(false)
-        .cargo_metadata(false)
-        .flag("-w");
+        .flag("-w")
+        .flag_if_supported(format!(
+            "-ffile-prefix-map={}=libbpf-sys",
+            sources.display()
+        ));
     build
 }
 
@@ -98,7 +105,7 @@ fn sources_of(package: &str) -> PathBuf {
     let cargo = env::var_os("CARGO").expect("cargo sets CARGO");
     let target = env::var("TARGET").expect("cargo sets TARGET");
     let output = Command::new(cargo)
-        .args(["metadata", "--format-version=1", "--offline"])
+        .args(["metadata", "--format-version=1"])
         .args(["--filter-platform", &target])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
