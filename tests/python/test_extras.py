@@ -29,7 +29,6 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch):
         ("junitparser", "gate"),
         ("matplotlib", "plot"),
         ("pandas", "pandas"),
-        ("scipy", "gate"),
         ("xarray", "xarray"),
         ("ziglang", "cc"),
     ],

@@ -10,7 +10,7 @@ import scipy.stats
 
 from dumbbell.errors import GateError
 from dumbbell.gate import Criterion, Tolerance
-from dumbbell.gate.non_inferiority import beyond_bound, beyond_tolerance, p_more_missing
+from dumbbell.gate.non_inferiority import Shift, beyond_bound, beyond_tolerance, p_more_missing
 from dumbbell.metrics import METRICS
 from dumbbell.statistics import holm
 
@@ -31,14 +31,15 @@ def rng() -> np.random.Generator:
 def test_without_a_tolerance_it_is_students_test_of_pairs(rng: np.random.Generator) -> None:
     before, after = rng.normal(10, 1, 12), rng.normal(10.5, 1, 12)
     expected = scipy.stats.ttest_rel(after, before, alternative="greater").pvalue
-    assert p_worse(before, after, "higher", NONE, paired=True) == pytest.approx(expected)
+    assert p_worse(before, after, "higher", NONE, paired=True) == pytest.approx(expected, rel=1e-10)
     assert p_worse(before, after, "lower", NONE, paired=True) == pytest.approx(1 - expected)
 
 
 def test_other_seeds_make_it_welchs(rng: np.random.Generator) -> None:
     before, after = rng.normal(10, 1, 12), rng.normal(10.5, 3, 8)
     expected = scipy.stats.ttest_ind(after, before, equal_var=False, alternative="greater").pvalue
-    assert p_worse(before, after, "higher", NONE, paired=False) == pytest.approx(expected)
+    p = p_worse(before, after, "higher", NONE, paired=False)
+    assert p == pytest.approx(expected, rel=1e-10)
 
 
 def test_a_tolerance_is_of_the_baselines_value() -> None:
@@ -93,10 +94,34 @@ def test_a_change_beyond_the_tolerance_is_found(rng: np.random.Generator) -> Non
 def test_values_that_go_missing_are_worse() -> None:
     assert p_more_missing(0, 0, (10, 10)) == 1
     assert p_more_missing(5, 5, (10, 10)) == 1
-    table = [[10, 0], [0, 10]]
-    expected = scipy.stats.fisher_exact(table, alternative="greater").pvalue
-    assert p_more_missing(0, 10, (10, 10)) == pytest.approx(expected)
     assert p_more_missing(0, 1, (10, 10)) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "repetitions"),
+    [(0, 10, (10, 10)), (0, 1, (10, 10)), (3, 7, (10, 10)), (1, 5, (12, 5)), (20, 90, (300, 200))],
+)
+def test_missing_values_are_compared_by_fishers_test(
+    before: int, after: int, repetitions: tuple[int, int]
+) -> None:
+    table = [[after, before], [repetitions[1] - after, repetitions[0] - before]]
+    expected = scipy.stats.fisher_exact(table, alternative="greater").pvalue
+    assert p_more_missing(before, after, repetitions) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("shift", [Shift(0.7, 0.5, 9, 10), Shift(1.0, 0.9, 3.7, 5)])
+@pytest.mark.parametrize("level", [0.05, 0.001])
+def test_repetitions_to_settle_follow_the_quantile_of_the_level(shift: Shift, level: float) -> None:
+    reps = shift.reps_to_settle(level)
+    assert reps is not None
+
+    def settles(reps: int) -> bool:
+        freedom = shift.freedom * (reps - 1) / (shift.reps - 1)
+        needed = scipy.stats.t.ppf(1 - level, freedom) + scipy.stats.norm.ppf(0.8)
+        return bool(shift.mean * (reps / shift.reps / shift.squared_error) ** 0.5 >= needed)
+
+    assert settles(reps)
+    assert not settles(reps - 1)
 
 
 def test_a_bound_is_missed_by_more_than_chance() -> None:

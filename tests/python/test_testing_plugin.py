@@ -6,12 +6,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import scipy.special
-import scipy.stats
-
-#: What dumbbell imports when it first needs it. pytester forgets what a run in this process
-#: imported, and a compiled module cannot be loaded twice.
-LOADED = (scipy.special, scipy.stats)
 
 pytest_plugins = ["pytester"]
 

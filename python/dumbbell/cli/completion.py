@@ -27,7 +27,7 @@ __all__ = [
 #: Environment variable by which a shell's script asks for completions.
 COMPLETE = "_DUMBBELL_COMPLETE"
 #: What completes no word, and takes most of the time that the commands take to load.
-SLOW = {"jinja2", "matplotlib", "numpy", "plotly", "pyarrow", "scipy"}
+SLOW = {"jinja2", "matplotlib", "numpy", "pyarrow"}
 #: Where bash breaks words, unlike other shells.
 BREAKS = ":="
 #: Environment variable for what is before the last break of the word to complete.

@@ -146,7 +146,6 @@ def gate_command(
         print_suites()
         return 0
     # Before the suite runs: it takes minutes.
-    optional("scipy", extra="gate", purpose="`dumbbell gate`")
     if junit is not None:
         optional("junitparser", extra="gate", purpose="`--junit`")
     if what is None:

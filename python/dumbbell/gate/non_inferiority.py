@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
 
 from dumbbell.gate.tolerance import Tolerance
 from dumbbell.metrics.observation import FloatArray
-from dumbbell.optional import optional
+from dumbbell.statistics.student_t import student_cdf
 
 __all__ = ["Shift", "beyond_bound", "beyond_tolerance", "p_more_missing"]
 
@@ -48,8 +49,7 @@ class Shift:
         # Rounding of equal values is not spread.
         if self.squared_error <= (1e-12 * self.mean) ** 2:
             return 0.0 if self.mean > 0 else 1.0
-        special = optional("scipy.special", extra="gate", purpose="the gate's t test")
-        return float(special.stdtr(self.freedom, -self.mean / math.sqrt(self.squared_error)))
+        return student_cdf(-self.mean / math.sqrt(self.squared_error), self.freedom)
 
     def reps_to_settle(self, level: float) -> int | None:
         """Return how many repetitions would likely bring p below a level.
@@ -64,12 +64,11 @@ class Shift:
         """
         if self.mean <= 0 or self.squared_error <= 0 or self.reps < 2:
             return None
-        special = optional("scipy.special", extra="gate", purpose="the gate's t test")
         t = self.mean / math.sqrt(self.squared_error)
+        power = NormalDist().inv_cdf(POWER)
         for reps in range(self.reps, MOST_REPS + 1):
             freedom = self.freedom * (reps - 1) / (self.reps - 1)
-            needed = special.stdtrit(freedom, 1 - level) + special.ndtri(POWER)
-            if t * math.sqrt(reps / self.reps) >= needed:
+            if student_cdf(power - t * math.sqrt(reps / self.reps), freedom) <= level:
                 return reps
         return None
 
@@ -146,6 +145,9 @@ def p_more_missing(before: int, after: int, repetitions: tuple[int, int]) -> flo
     """
     if after == 0 or before * repetitions[1] >= after * repetitions[0]:
         return 1.0
-    stats = optional("scipy.stats", extra="gate", purpose="the gate's exact test")
-    total = sum(repetitions)
-    return float(stats.hypergeom.sf(after - 1, total, before + after, repetitions[1]))
+    total, missing = sum(repetitions), before + after
+    ways = sum(
+        math.comb(missing, n) * math.comb(total - missing, repetitions[1] - n)
+        for n in range(after, min(missing, repetitions[1]) + 1)
+    )
+    return ways / math.comb(total, repetitions[1])

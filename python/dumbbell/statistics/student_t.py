@@ -1,4 +1,4 @@
-"""Student's t distribution, for which scipy would make up a quarter of an installation.
+"""Student's t distribution, for which SciPy would make up a quarter of an installation.
 
 The incomplete beta function by its continued fraction: NIST Digital Library of Mathematical
 Functions, 8.17.22.
