@@ -13,7 +13,7 @@ PIP      = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 .PHONY: help setup run test test-fast lint format docs bench bench-kernel fuzz build engine wheel test-wheel clean
 
 help: ## list the verbs
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 setup: ## install the system packages that are missing (as root, with apt; otherwise name them)
 	@PYTHON=$(PYTHON) .ci/setup $(purpose)
@@ -60,7 +60,7 @@ FUZZ_TARGETS = reader headers analyser
 FUZZ_SECONDS ?= 60
 
 fuzz: ## hostile captures, FUZZ_SECONDS=60 for each target; needs nightly Rust and cargo-fuzz
-	@command -v cargo-fuzz >/dev/null || { echo 'error: no `cargo-fuzz`; say `cargo install cargo-fuzz`' >&2; exit 2; }
+	@command -v cargo-fuzz >/dev/null || { echo 'error: no `cargo-fuzz`; run `cargo install cargo-fuzz`' >&2; exit 2; }
 	@for target in $(FUZZ_TARGETS); do \
 		mkdir -p fuzz/target/corpus/$$target; \
 		cargo +nightly fuzz run $$target fuzz/target/corpus/$$target fuzz/corpus/$$target -- \
@@ -71,12 +71,12 @@ fuzz: ## hostile captures, FUZZ_SECONDS=60 for each target; needs nightly Rust a
 build: ## the Python package with its engine and all that the tests and linters need, in .venv
 	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.development engine
 
-# Run beside the installation of packages: pip leaves a core to the compiler.
+# Runs next to the installation of packages: pip leaves a core to the compiler.
 engine: $(VENV)/.tools
 	@command -v cargo >/dev/null || { echo 'error: no `cargo`; install Rust from https://rustup.rs' >&2; exit 2; }
 	@command -v cc >/dev/null || { echo 'error: no C compiler `cc`; install gcc or clang' >&2; exit 2; }
 	@echo 'building the engine'
-	@PIP_NO_DEPS=1 $(BIN)/maturin develop --release --quiet $(if $(wildcard $(VENV)/.engine),--skip-install) \
+	@PIP_NO_DEPS=1 $(BIN)/maturin develop --release --quiet $$([ ! -e $(VENV)/.engine ] || echo --skip-install) \
 		>$(VENV)/engine.log 2>&1 || { cat $(VENV)/engine.log >&2; exit 1; }
 	@touch $(VENV)/.engine
 
@@ -92,18 +92,19 @@ $(VENV)/.tools: constraints.txt pyproject.toml
 	@touch $@
 
 $(VENV)/.runtime: $(VENV)/.tools
-	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' \
-		| $(PIP) --constraint constraints.txt --requirement /dev/stdin
+	@$(PIP) --constraint constraints.txt $$($(BIN)/python -c \
+		'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"])')
 	@touch $@
 
 $(VENV)/.development: $(VENV)/.tools
 	@$(PIP) --requirement constraints.txt
 	@touch $@ $(VENV)/.runtime
 
-# A target needs Rust's standard library: rustup target add aarch64-unknown-linux-gnu
+# A target is left out, with a note, if Rust's standard library for it is not installed.
 WHEEL_TARGETS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 
 wheel: $(VENV)/.tools ## wheels of the release in dist/, for every Linux with glibc 2.28 or newer
+	@command -v rustc >/dev/null || { echo 'error: no `rustc`; install Rust from https://rustup.rs' >&2; exit 2; }
 	@$(PIP) --constraint constraints.txt ziglang
 	@for target in $(WHEEL_TARGETS); do \
 		[ -d "$$(rustc --print target-libdir --target $$target)" ] \
