@@ -181,7 +181,7 @@ def test_refusals(cli, plain, tmp_path):
         (a, str(tmp_path / "empty")): "holds no run and no sweep",
         (a, str(tmp_path / "nowhere")): "not a directory",
         (a, a, "--metric", "jian"): "unknown metric `jian`; did you mean `jain`?",
-        (a, a, "--metric", "all,jain"): "say `all` or names",
+        (a, a, "--metric", "all,jain"): "`all` cannot be combined with names",
         (a, a, "--warmup", "8s"): "leaves nothing of a run of `8s`",
         (a, a, "--harm"): "harm needs runs of one group alone, but one is of cubic + reno",
         (str(tmp_path / "twice"), a): "has two runs of cubic+reno with seed 1",

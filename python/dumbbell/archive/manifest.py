@@ -9,6 +9,7 @@ from typing import Any
 
 from dumbbell.archive.tar import check_member_name
 from dumbbell.errors import ResultError
+from dumbbell.quantities.json_text import json_text
 
 __all__ = ["FORMAT", "MANIFEST", "MAX_MANIFEST_BYTES", "RESULTS", "Manifest"]
 
@@ -46,10 +47,7 @@ class Manifest:
 
     def to_json(self) -> bytes:
         """Return the text of `manifest.json`; docs/archive.md describes it."""
-        text = json.dumps(
-            {"format": FORMAT, **vars(self)}, indent=2, ensure_ascii=False, allow_nan=False
-        )
-        return (text + "\n").encode()
+        return (json_text({"format": FORMAT, **vars(self)}) + "\n").encode()
 
     @classmethod
     def from_json(cls, content: bytes) -> Manifest:

@@ -16,6 +16,7 @@ from dumbbell._core import ENGINE_VERSION
 from dumbbell.capture_analysis.best_point import all_views, best_views
 from dumbbell.capture_analysis.vantage import Note, notes_of
 from dumbbell.errors import ResultError
+from dumbbell.quantities.json_text import json_text
 from dumbbell.run.directory import check_parent, unwritable
 
 if TYPE_CHECKING:
@@ -268,7 +269,7 @@ class Analysis:
                 pq.write_table(table, path, compression="zstd")
                 written.append(path)
             document = directory / "analysis.json"
-            text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+            text = json_text(self.to_dict())
             document.write_text(text + "\n", encoding="utf-8")
             written.append(document)
             written += static.save_all(draw_figures(self) if figures else (), directory)

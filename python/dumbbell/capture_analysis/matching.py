@@ -15,6 +15,7 @@ from dumbbell._core import ENGINE_VERSION
 from dumbbell.capture_analysis.analysis import ANALYSIS_SCHEMA_VERSION
 from dumbbell.capture_analysis.analyze import capture_path, check_point, joined
 from dumbbell.errors import CaptureError
+from dumbbell.quantities.json_text import json_text
 from dumbbell.run.directory import check_parent, unwritable
 
 __all__ = ["Match", "match_captures"]
@@ -92,7 +93,7 @@ class Match:
                 pq.write_table(table, path, compression="zstd")
                 written.append(path)
             document = directory / "match.json"
-            text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+            text = json_text(self.to_dict())
             document.write_text(text + "\n", encoding="utf-8")
             written += [document, *static.save_all([draw_delay(self)], directory)]
         except OSError as error:

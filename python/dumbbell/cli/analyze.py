@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -22,7 +21,7 @@ from dumbbell.capture_analysis.connection_table import (
 )
 from dumbbell.cli import options
 from dumbbell.cli.capture_warnings import match_trouble, trouble
-from dumbbell.cli.console import note_missing_figures, out, print_json, print_table
+from dumbbell.cli.console import note_missing_figures, out, print_json, print_line, print_table
 from dumbbell.errors import CaptureError
 from dumbbell.quantities.quantity import is_count
 from dumbbell.run.directory import check_parent
@@ -126,10 +125,10 @@ def analyze_command(
             note_missing_figures()
             result.save(place)
             if not json:
-                out().print(f"saved in {place}", markup=False, soft_wrap=True)
+                print_line(f"saved in {place}")
     if json:
         document = documents[0] if len(documents) == 1 else documents
-        print_json(json_module.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(document)
     return 0
 
 
@@ -250,15 +249,14 @@ def match_command(sources: Sequence[Source], *, json: bool, out_dir: Path | None
             before.path, after.path, before_point=before.point, after_point=after.point
         )
     if json:
-        text = json_module.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        print_json(text)
+        print_json(result.to_dict())
     else:
         print_match(out(), result)
     if out_dir is not None:
         note_missing_figures()
         result.save(out_dir)
         if not json:
-            out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
+            print_line(f"saved in {out_dir}")
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from dumbbell.archive import archive
 from dumbbell.cli import options
-from dumbbell.cli.console import note, out, print_json, progress_bar
+from dumbbell.cli.console import note, print_json, print_line, progress_bar
 from dumbbell.quantities.pluralize import pluralize
 
 __all__ = ["archive_command"]
@@ -47,7 +46,7 @@ def archive_command(
             "kind": result.manifest.kind,
             "runs": len(result.manifest.runs),
         }
-        print_json(json_module.dumps(document, indent=2))
+        print_json(document)
         return 0
     for line in (
         f"{pluralize(len(result.manifest.runs), 'run')}, "
@@ -55,7 +54,7 @@ def archive_command(
         f"archive: {out_file} ({size / 1e6:.1f} MB)",
         f"sha256: {result.sha256}",
     ):
-        out().print(line, markup=False, soft_wrap=True)
+        print_line(line)
     if result.left_out:
         note(f"left out: {pluralize(len(result.left_out), 'packet capture')}")
     return 0

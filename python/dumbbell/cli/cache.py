@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_module
 import os
 from typing import Annotated
 
 import typer
 
 from dumbbell.cli import options
-from dumbbell.cli.console import error, out, print_json, print_table
+from dumbbell.cli.console import error, out, print_json, print_line, print_table
 from dumbbell.cli.lazy_command import examples
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.pluralize import pluralize
@@ -35,7 +34,7 @@ def cache_command(context: typer.Context, json: options.Json = False) -> int:
     cache = Cache()
     inventory = take_inventory(cache)
     if json:
-        print_json(json_module.dumps(inventory.to_dict(), indent=2))
+        print_json(inventory.to_dict())
     else:
         print_inventory(inventory)
     return 0
@@ -87,7 +86,7 @@ def print_inventory(inventory: Inventory) -> None:
     """Print what is in the cache."""
     is_named = bool(os.environ.get(CACHE_VARIABLE))
     where = f"as ${CACHE_VARIABLE} says" if is_named else f"${CACHE_VARIABLE} names another"
-    out().print(f"{inventory.place} ({where})", markup=False, soft_wrap=True)
+    print_line(f"{inventory.place} ({where})")
     rows = [
         (version, build[:12], f"{kind.entries:,}", f"{kind.with_series:,}", size(kind.size_bytes))
         for (version, build), kind in sorted(inventory.kinds.items())

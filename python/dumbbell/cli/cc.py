@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json as json_text
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
@@ -55,7 +54,7 @@ def list_command(
                 raise
             note(f"{name} cannot be hosted: {str(error).splitlines()[0].rstrip(':')}")
     if json:
-        print_json(to_json(chosen))
+        print_json(to_documents(chosen))
     elif names:
         for description in chosen:
             print_description(out(), description)
@@ -87,7 +86,7 @@ def check_command(
         file = f"./{file}"
     checked = check(file, storms=storms, on_step=tell_step)
     if json:
-        print_json(dumps(checked.to_dict()))
+        print_json(checked.to_dict())
     else:
         print_check(out(), checked)
     return 1 if checked.verdict == "FAILED" else 0
@@ -185,9 +184,9 @@ def print_description(console: Console, description: Description) -> None:
     console.print()
 
 
-def to_json(descriptions: Iterable[Description]) -> str:
-    """Return descriptions as JSON."""
-    documents = [
+def to_documents(descriptions: Iterable[Description]) -> list[dict[str, object]]:
+    """Return descriptions as JSON has them."""
+    return [
         {
             "name": description.name,
             "title": description.title,
@@ -196,9 +195,3 @@ def to_json(descriptions: Iterable[Description]) -> str:
         }
         for description in descriptions
     ]
-    return dumps(documents)
-
-
-def dumps(document: object) -> str:
-    """Return a document as JSON text."""
-    return json_text.dumps(document, indent=2, ensure_ascii=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ import typer
 
 from dumbbell.cli import options
 from dumbbell.cli.completion import complete_metrics
-from dumbbell.cli.console import out, print_json, print_table
+from dumbbell.cli.console import print_json, print_line, print_table
 from dumbbell.compare import Comparison, PairedComparison, compare
 from dumbbell.errors import ScenarioError
 from dumbbell.metrics import METRICS, Metric
@@ -63,7 +62,7 @@ def compare_command(
     names = metric_names(metric)
     result = compare(a, b, metrics=names, warmup=warmup, solo=harm, names=(str(a), str(b)))
     if json:
-        print_json(json_module.dumps(result.to_dict(), indent=2, allow_nan=False))
+        print_json(result.to_dict())
         return 0
     print_comparison(result)
     return 0
@@ -84,7 +83,7 @@ def metric_names(said: Sequence[str] | None) -> list[str]:
 def print_comparison(result: PairedComparison) -> None:
     """Print a row per cell, metric and group, and how to read it."""
     for line in (f"A  {result.a}", f"B  {result.b}", *changes(result)):
-        out().print(line, markup=False, soft_wrap=True)
+        print_line(line)
     solo = any(entry.harm is not None for entry in result.comparisons)
     columns = (
         "cell", "metric", "group", "A", "B", "B - A", "95 % interval",
@@ -101,7 +100,7 @@ def print_comparison(result: PairedComparison) -> None:
             rows[index] = ("", *rows[index][1:])
     print_table(columns, rows, left=range(3), optional=("effect", "B", "A", "B - A"))
     for line in notes(result):
-        out().print(line, markup=False, soft_wrap=True)
+        print_line(line)
 
 
 def group_names(result: PairedComparison) -> dict[tuple[str, int | None], str]:

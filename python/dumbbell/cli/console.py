@@ -8,7 +8,8 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.cells import cell_len
@@ -22,10 +23,15 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from dumbbell.quantities.json_text import json_text
+
 if TYPE_CHECKING:
     from dumbbell.runs.cache import Cache
 
-__all__ = ["error", "note", "note_cache", "out", "print_json", "print_table", "progress_bar"]
+__all__ = [
+    "error", "note", "note_cache", "out", "print_files", "print_json", "print_line", "print_table",
+    "progress_bar",
+]  # fmt: skip
 
 #: Width of tables that go into a file or pipe.
 FILE_WIDTH = 120
@@ -68,9 +74,23 @@ def note_cache(cache: Cache | None) -> None:
         note(line)
 
 
-def print_json(text: str) -> None:
-    """Print JSON, and nothing else, to stdout."""
-    sys.stdout.write(text + "\n")
+def print_json(document: Any) -> None:
+    """Print a document as JSON, and nothing else, to stdout."""
+    sys.stdout.write(json_text(document) + "\n")
+
+
+def print_line(text: str) -> None:
+    """Print text to stdout as it is, however long it is."""
+    out().print(text, markup=False, soft_wrap=True)
+
+
+def print_files(written: Iterable[Path], *, json: bool) -> None:
+    """Print the files that a command wrote."""
+    if json:
+        print_json({"files": [str(path) for path in written]})
+        return
+    for path in written:
+        print_line(str(path))
 
 
 def print_table(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
-
 from rich import box
 from rich.markup import escape
 from rich.table import Table
@@ -36,7 +34,7 @@ def doctor_command(json: options.Json = False) -> int:
                 for ability in able
             ],
         }
-        print_json(json_module.dumps(document, indent=2, ensure_ascii=False))
+        print_json(document)
     else:
         console = out()
         console.print(fact_table(found))

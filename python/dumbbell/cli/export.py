@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from dumbbell.cli import options
-from dumbbell.cli.console import out, print_json
+from dumbbell.cli.console import print_files
 from dumbbell.errors import ResultError
 from dumbbell.export import export_csv
 
@@ -37,9 +36,5 @@ def export_command(
     if not csv:
         raise ResultError("`export` needs a format: use --csv")
     written = export_csv(directory, out_dir)
-    if json:
-        print_json(json_module.dumps({"files": [str(path) for path in written]}, indent=2))
-        return 0
-    for path in written:
-        out().print(str(path), markup=False, soft_wrap=True)
+    print_files(written, json=json)
     return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ from rich.console import Console
 
 from dumbbell.cli import options
 from dumbbell.cli.completion import complete_suites, complete_what
-from dumbbell.cli.console import note_cache, out, print_json, print_table, progress_bar
+from dumbbell.cli.console import note_cache, out, print_json, print_line, print_table, progress_bar
 from dumbbell.cli.options import SETTABLE
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import GateError, os_reason
@@ -167,11 +166,11 @@ def gate_command(
     gate = evaluate(after, baseline, tolerances=tolerance or (), level=level)
     write_files(gate, record, junit, markdown)
     if json:
-        print_json(json_module.dumps(gate.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(gate.to_dict())
     else:
         print_gate(out(), gate)
         if record is not None:
-            out().print(f"recorded in {record}", markup=False, soft_wrap=True)
+            print_line(f"recorded in {record}")
     return 0 if gate.passed else 1
 
 

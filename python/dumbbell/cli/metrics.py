@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json as json_module
 from typing import Annotated, Any
 
 import typer
@@ -39,7 +38,7 @@ def metrics_command(
         return 0
     chosen = list(METRICS.values()) if name is None else [metric_named(name)]
     if json:
-        print_json(json_module.dumps([describe(metric) for metric in chosen], indent=2))
+        print_json([describe(metric) for metric in chosen])
     elif name is None:
         print_list(chosen)
     else:

@@ -20,7 +20,6 @@ from dumbbell.cli.model_answer import (
     parse_losses,
     parse_times,
     source,
-    to_json,
 )
 from dumbbell.cli.model_compare import compare_command
 from dumbbell.errors import ScenarioError
@@ -81,7 +80,7 @@ def model_command(context: typer.Context, json: options.Json = False) -> int:
             raise ScenarioError(f"use `dumbbell model {context.invoked_subcommand} … --json`")
         return 0
     if json:
-        print_json(to_json([describe(model) for model in MODELS.values()]))
+        print_json([describe(model) for model in MODELS.values()])
         return 0
     rows = [(model.name, model.title, source(model)) for model in MODELS.values()]
     print_table(("model", "what it predicts", "source"), rows, left=range(3))

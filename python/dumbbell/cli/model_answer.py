@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json as json_module
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.cli.console import out, print_json, print_table
+from dumbbell.cli.console import print_json, print_line, print_table
 from dumbbell.errors import ScenarioError
 from dumbbell.models import DERIVED, MODELS, Bottleneck, Model
 from dumbbell.models.sawtooth import Sawtooth
@@ -24,7 +23,6 @@ __all__ = [
     "parse_losses",
     "parse_times",
     "source",
-    "to_json",
 ]
 
 #: One packet in 30 years at 10 Gbit/s; far below, floats lose their digits.
@@ -108,12 +106,12 @@ def answer(
 ) -> int:
     """Print a model's rows: as a table with the axes that change, or all as JSON."""
     if json:
-        print_json(to_json({"model": name, "status": MODELS[name].status, "points": list(rows)}))
+        print_json({"model": name, "status": MODELS[name].status, "points": list(rows)})
         return 0
     axes = list(axes)
     changing = [axis for axis in axes if len({row[axis] for row in rows}) > 1] or axes[-1:]
     fixed = ", ".join(f"{axis} {rows[0][axis]}" for axis in axes if axis not in changing)
-    out().print(source(MODELS[name]), markup=False, soft_wrap=True)
+    print_line(source(MODELS[name]))
     print_table(
         (*changing, *(column.heading for column in columns)),
         [
@@ -124,11 +122,6 @@ def answer(
         optional=[column.heading for column in reversed(columns[1:])],
     )
     return 0
-
-
-def to_json(document: Any) -> str:
-    """Return JSON text."""
-    return json_module.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def parse_times(text: str, what: str) -> list[Time]:

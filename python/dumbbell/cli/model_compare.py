@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +12,7 @@ from rich.console import Console
 
 from dumbbell.cli import options
 from dumbbell.cli.axes import RANGE
-from dumbbell.cli.console import note_cache, out, print_json, print_table, progress_bar
+from dumbbell.cli.console import note_cache, out, print_json, print_line, print_table, progress_bar
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.models import MODELS, Model
 from dumbbell.models.comparison import ModelComparison, compare_model, summarize, verdict_counts
@@ -124,11 +123,11 @@ def compare_command(
         for figure in draw_comparison(MODELS[name], compared):
             save(figure, out_dir)
     if json:
-        print_json(to_json(name, last_time, compared))
+        print_json(to_document(name, last_time, compared))
         return 0
     print_comparison(out(), MODELS[name], last_time, compared)
     if out_dir is not None:
-        out().print(f"figures in {out_dir}", markup=False, soft_wrap=True)
+        print_line(f"figures in {out_dir}")
     return 0
 
 
@@ -161,9 +160,11 @@ def check_last(last: str, scenario: Scenario) -> Time:
     return time
 
 
-def to_json(name: str, last: Time, compared: Mapping[Key, ModelComparison]) -> str:
-    """Return the comparison as JSON."""
-    document = {
+def to_document(
+    name: str, last: Time, compared: Mapping[Key, ModelComparison]
+) -> dict[str, object]:
+    """Return the comparison as JSON has it."""
+    return {
         "model": name,
         "last": str(last),
         "errors": {label: vars(summarize(cases)) for label, cases in parts(compared) if cases},
@@ -177,7 +178,6 @@ def to_json(name: str, last: Time, compared: Mapping[Key, ModelComparison]) -> s
             for (at, flows), each in compared.items()
         ],
     }
-    return json_module.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def print_comparison(

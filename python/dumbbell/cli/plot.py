@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -11,7 +10,7 @@ import typer
 
 from dumbbell.cli import options
 from dumbbell.cli.completion import complete_metrics, complete_models
-from dumbbell.cli.console import out, print_json
+from dumbbell.cli.console import print_files
 from dumbbell.errors import ResultError, ScenarioError, nearest
 from dumbbell.models import MODELS
 from dumbbell.plots.figure import Figure
@@ -120,11 +119,7 @@ def plot_command(
             formats=split(formats), size=size, style=style, ranges=ranges,
         )
     ]  # fmt: skip
-    if json:
-        print_json(json_module.dumps({"files": [str(path) for path in written]}, indent=2))
-        return 0
-    for path in written:
-        out().print(str(path), markup=False, soft_wrap=True)
+    print_files(written, json=json)
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 import os
 import shutil
 import webbrowser
@@ -14,7 +13,7 @@ import typer
 
 from dumbbell.capture_analysis import Analysis
 from dumbbell.cli import options
-from dumbbell.cli.console import out, print_json, progress_bar
+from dumbbell.cli.console import out, print_json, print_line, progress_bar
 from dumbbell.errors import ResultError
 from dumbbell.report.analysis_page import write_analysis_report
 from dumbbell.report.source import WITH_ARTICLE, kind_of, load_results
@@ -60,12 +59,12 @@ def report_command(
     document = WRITERS[kind](directory, against, path, lang)
     size = path.stat().st_size
     if json:
-        print_json(json_module.dumps({"report": str(path), "bytes": size, **document}, indent=2))
+        print_json({"report": str(path), "bytes": size, **document})
         return 0
     if "verdicts" in document:
         verdicts = ", ".join(f"{count} {status}" for status, count in document["verdicts"].items())
         out().print(f"runs: {verdicts}")
-    out().print(f"report: {path} ({size / 1e6:.1f} MB)", markup=False, soft_wrap=True)
+    print_line(f"report: {path} ({size / 1e6:.1f} MB)")
     if show:
         show_page(path)
     return 0
@@ -116,4 +115,4 @@ def show_page(path: Path) -> None:
     """Open a page in the browser, or print where it is if there is no display."""
     has_display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
     if not (has_display and webbrowser.open(path.resolve().as_uri())):
-        out().print(f"open {path.resolve().as_uri()}", markup=False, soft_wrap=True)
+        print_line(f"open {path.resolve().as_uri()}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from dumbbell.cli.console import (
     note_missing_figures,
     out,
     print_json,
+    print_line,
     print_table,
     progress_bar,
 )
@@ -120,7 +120,7 @@ def reproduce_command(
     if json:
         documents = [result.to_dict() for result in results]
         document = documents[0] if len(documents) == 1 else documents
-        print_json(json_module.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(document)
     else:
         for result in results:
             print_reproduction(out(), result, out_dir / result.paper.name)
@@ -130,7 +130,7 @@ def reproduce_command(
                 for each in result.results:
                     line = engine_line(each, alone=len(result.results) == 1)
                     out().print(f"{result.paper.name}: {line}", soft_wrap=True)
-            out().print(f"all papers: {site}", markup=False, soft_wrap=True)
+            print_line(f"all papers: {site}")
     return 1 if check and not all(result.holds for result in results) else 0
 
 

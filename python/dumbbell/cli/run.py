@@ -19,7 +19,7 @@ from dumbbell.cli.capture import (
     save_with_capture,
     tidying,
 )
-from dumbbell.cli.console import out, paint, print_json, print_table, progress_bar
+from dumbbell.cli.console import out, paint, print_json, print_line, print_table, progress_bar
 from dumbbell.cli.options import base_scenario, single_values
 from dumbbell.quantities.quantity import Rate
 from dumbbell.run import Run, run
@@ -70,7 +70,7 @@ def run_command(
         with progress_bar(f"{doing} {scenario.time}") as bar:
             result = run(scenario, engine=engine, on_progress=bar.at, capture=captured)
         if json:
-            print_json(result.to_json())
+            print_json(result.to_dict())
         else:
             print_run(out(), result)
         if out_dir is not None:
@@ -78,7 +78,7 @@ def run_command(
             sys.stdout.flush()
             save_with_capture(result, out_dir)
             if not json:
-                out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
+                print_line(f"saved in {out_dir}")
         if show:
             show_run(result, out_dir)
     return 1 if result.verdict.status == INVALID else 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,7 +18,14 @@ from dumbbell.cli.capture import (
     tidying,
 )
 from dumbbell.cli.completion import complete_metrics
-from dumbbell.cli.console import error, note, note_missing_figures, out, print_json, progress_bar
+from dumbbell.cli.console import (
+    error,
+    note,
+    note_missing_figures,
+    print_json,
+    print_line,
+    progress_bar,
+)
 from dumbbell.cli.options import OUTPUT, base_scenario
 from dumbbell.cli.sweep_table import print_sweep
 from dumbbell.errors import ScenarioError
@@ -254,7 +260,7 @@ def captured_places(sweep: Sweep, out_dir: Path | None) -> list[Path]:
 def show(result: SweepResult, out_dir: Path | None, metrics: Sequence[str], *, json: bool) -> None:
     """Print a sweep, and draw it into the directory of its runs."""
     if json:
-        print_json(json_module.dumps(to_documents(result), indent=2, allow_nan=False))
+        print_json(to_documents(result))
     else:
         print_sweep(result, metrics)
     for line in result.notes:
@@ -262,7 +268,7 @@ def show(result: SweepResult, out_dir: Path | None, metrics: Sequence[str], *, j
     if out_dir is not None:
         draw_figures(result, out_dir)
         if not json:
-            out().print(f"saved in {out_dir}", markup=False, soft_wrap=True)
+            print_line(f"saved in {out_dir}")
     print_flagged_runs(result)
     print_failed_runs(result)
 

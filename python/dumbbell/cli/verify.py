@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from dumbbell.archive import Verification, verify
 from dumbbell.cli import options
-from dumbbell.cli.console import error, note, out, print_json, progress_bar
+from dumbbell.cli.console import error, note, print_json, print_line, progress_bar
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.quantities.quantity import Size
 from dumbbell.runs import Progress
@@ -53,7 +52,7 @@ def verify_command(
 
         result = verify(file, trust=trust, jobs=jobs, max_bytes=limit, on_progress=follow)
     if json:
-        print_json(json_module.dumps(result.to_dict(), indent=2, ensure_ascii=False))
+        print_json(result.to_dict())
     else:
         print_verification(result)
     return 0 if result.is_identical else 1
@@ -77,4 +76,4 @@ def print_verification(result: Verification) -> None:
 
 def say(line: str) -> None:
     """Print a line as it is."""
-    out().print(line, markup=False, soft_wrap=True)
+    print_line(line)

@@ -137,7 +137,7 @@ def xval_command(
     if save is not None:
         measurements.save([(c.name, c.scenario, c.kernel) for c in result.cases], save)
     if json:
-        print_json(result.to_json())
+        print_json(result.to_dict())
     else:
         print_cross_validation(out(), result, page)
     return 0 if all(case.valid for case in result.cases) else 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from dumbbell._core import ENGINE_VERSION
 from dumbbell.compare.comparison import Comparison
 from dumbbell.compare.engines import EngineSummary, compare_engines, summarize, to_dict
 from dumbbell.metrics import measure
+from dumbbell.quantities.json_text import json_text
 from dumbbell.run import SCHEMA_VERSION, Run
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.runs import Cache, Progress, repetitions, run_all
@@ -106,7 +106,7 @@ class CrossValidation:
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        return json_text(self.to_dict())
 
 
 Key = tuple[str, int]

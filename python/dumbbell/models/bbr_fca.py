@@ -6,8 +6,8 @@ that T, W_avg(T) (`cubic_interval`):
     w ← (1 - θ)·w + θ·W_avg(T)          once per loss event
 
 Symbols: N_B BBR-FCA flows of window w; N_C synchronised CUBIC flows; Q = c·l + q, the packets
-that pipe and buffer hold; a = W_avg/W_max of CUBIC: 0.925, or 0.85 in the Reno-friendly region. CUBIC
-fills what is left, and loses at
+that pipe and buffer hold; a = W_avg/W_max of CUBIC: 0.925, or 0.85 in the Reno-friendly region.
+CUBIC fills what is left, and loses at
 
     W_max = (Q - N_B·w)/N_C
 

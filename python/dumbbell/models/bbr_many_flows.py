@@ -5,8 +5,9 @@ times its rate gets more than its share:
 
     r_up = 1.25/(N + 0.25)·c,  M(N) = r_up/(c/N) = 1.25·N/(N + 0.25)
 
-N flows; c link, packets/s; l base RTT, s; q buffer, packets. For one flow the estimate is right, M(1) = 1; from
-two flows on the sum of the estimates exceeds c, so the queue grows until the windows limit it:
+N flows; c link, packets/s; l base RTT, s; q buffer, packets. For one flow the estimate is
+right, M(1) = 1; from two flows on the sum of the estimates exceeds c, so the queue grows until the
+windows limit it:
 
     RTT_est = max(l, 4N/c)                     Ware et al. 2019, eq. 6: 4 packets each in PROBE_RTT
     cwnd = ⌈2·c/N·RTT_est⌉ + 3·tso_segs, then even     Linux's bbr_quantization_budget
@@ -22,8 +23,8 @@ buffer is full. The truth is between the two. Flows do synchronise, because a dr
 gives all of them a new smallest RTT.
 
 Left out: the spread of the bandwidth estimates when windows limit flows, the term for aggregated
-ACKs (from Linux 5.1 on), and the 2 packets that are added while probing. Equation 6 is Ware et al.'s; the rest is
-derived here.
+ACKs (from Linux 5.1 on), and the 2 packets that are added while probing. Equation 6 is Ware et
+al.'s; the rest is derived here.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from dumbbell.papers.finding import Finding, Outcome
 from dumbbell.papers.paper import Paper, ResultTable
 from dumbbell.papers.results import Results
 from dumbbell.plots import Figure, static
+from dumbbell.quantities.json_text import json_text
 from dumbbell.run import SCHEMA_VERSION, Run
 from dumbbell.run.capture import Capture, capture_beside
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
@@ -300,7 +300,7 @@ def reproduce(
     for index, figure in enumerate(figures):
         report_stage(0.3 + 0.6 * index / len(figures), f"drawing {figure.name}")
         static.save_all([figure], out / "figures")
-    text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json_text(result.to_dict())
     (out / "findings.json").write_text(text + "\n", encoding="utf-8")
     return result
 

@@ -15,6 +15,7 @@ from dumbbell import _core
 from dumbbell._core import Control
 from dumbbell.errors import Cancelled, CongestionControlError, EngineError, ResultError
 from dumbbell.quantities.html_table import html_table
+from dumbbell.quantities.json_text import json_text
 from dumbbell.run import directory as run_directory
 from dumbbell.run.capture import Capture, as_capture
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, engine_build
@@ -210,7 +211,7 @@ class Run:
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        return json_text(self.to_dict())
 
     def save(self, directory: str | Path) -> Path:
         """Write the run to a directory, whole or not at all; its capture too, if it has one.

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dumbbell.errors import ResultError, os_reason
+from dumbbell.quantities.json_text import json_text
 from dumbbell.run.directory import check_parent
 from dumbbell.runs import record_directory
 from dumbbell.runs.key import RunKey
@@ -113,9 +114,7 @@ class SweepDirectory:
             stream = pa.BufferOutputStream()
             pq.write_table(rows, stream, compression="zstd")
             replace_file(self.path / ROWS, stream.getvalue().to_pybytes())
-        text = json.dumps(
-            self._to_document(finished, failed or {}), indent=2, ensure_ascii=False, allow_nan=False
-        )
+        text = json_text(self._to_document(finished, failed or {}))
         replace_file(self.path / DOCUMENT, (text + "\n").encode())
 
     def _to_document(self, finished: int, failed: Mapping[tuple[int, int], str]) -> dict[str, Any]:
