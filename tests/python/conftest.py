@@ -56,6 +56,12 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def file_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Print tables as into a file; pytest-xdist gives its workers a terminal's width."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.fixture(autouse=True)
 def only_own_metrics() -> Iterator[None]:
     """Forget the metrics that a test registers."""
     before = set(METRICS)
