@@ -60,7 +60,7 @@ RUN = ("run", "copa", "cubic")
             ("run", "linux/cubic"),
             "error: `linux/cubic` is the running kernel's own; use `--engine kernel`, or `cubic`\n",
         ),
-        (("cc", "check", "linux/cubic"), "is the running kernel's own and says nothing of itself"),
+        (("cc", "check", "linux/cubic"), "is the running kernel's own and has no description"),
         (("run", "linux/cubik"), "is the running kernel's own; use `--engine kernel`\n"),
         (("sweep", "linux/bbr", "--flows", "1,2"), "use `--engine kernel`, or `bbr`\n"),
         (("xval", "copa", "linux/cubic"), "use `--engine kernel`, or `cubic`\n"),

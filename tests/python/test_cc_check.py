@@ -43,7 +43,7 @@ SINS = {
     "address": (
         "ca->acks = (u32)(unsigned long)sk;",
         "non_deterministic",
-        "does not do the same in the same storm",
+        "behaves differently when the same storm is repeated",
     ),
 }
 

@@ -52,9 +52,9 @@ def test_sound_run_is_ok():
         (1, "cc", "reno", "INVALID", "congestion_control", "ran `reno`, expected `cubic`"),
         (None, "forwarded_bytes", 62_500_001, "INVALID", "rate", "more than the 62500000 B"),
         # Busy for 2 s, which are 12,500,000 B; 1 % and a packet of 1514 B are overlooked.
-        (None, "forwarded_bytes", 12_626_515, "INVALID", "rate", "its rate makes 12500000 B"),
+        (None, "forwarded_bytes", 12_626_515, "INVALID", "rate", "its rate allows 12500000 B"),
         (None, "forwarded_bytes", 12_373_485, "INVALID", "rate", "in the 2.00 s it was busy"),
-        (None, "busy_us", 4_000_000, "INVALID", "rate", "its rate makes 25000000 B"),
+        (None, "busy_us", 4_000_000, "INVALID", "rate", "its rate allows 25000000 B"),
         # A buffer of 40 ms, a packet of 242.24 µs, 1 %.
         (None, "queue_delay_max_us", 40_647, "INVALID", "queue_delay", "waited 40647 µs"),
         (1, "received_bytes", 0, "WARN", "idle", "sent 1000 packets, 0 bytes received"),
@@ -148,7 +148,7 @@ def test_sound_run_on_the_kernel_is_ok(emulated):
         ({"idle_cpu_cores": 0.04}, "WARN", "cpu", "no CPU was idle: 0.04 of 2 cores"),
         ({"other_cpu_cores": 0.51}, "WARN", "cpu", "other processes took 0.51 of 2 cores"),
         ({"stolen_cpu_cores": 0.11}, "WARN", "cpu", "the hypervisor took 0.11 of 2 cores"),
-        ({"sample_jitter_p99_us": 5001.0}, "WARN", "sampling", "5.0 ms late or more, the interval"),
+        ({"sample_jitter_p99_us": 5001.0}, "WARN", "sampling", "5.0 ms late or more; the interval"),
         ({"missed_samples": 1000}, "WARN", "sampling", "1000 sampling instants have no rows"),
         ({"host_dropped_pkts": 1}, "INVALID", "host_drops", "1 packets were lost between TCP and"),
         # 50 ms of 50 Mbit/s are 215.8 segments, a burst of each of two flows 90.5.
@@ -243,7 +243,7 @@ def test_worst():
 def test_finds_a_flow_that_is_missing():
     summary = copy.deepcopy(SOUND)
     summary["flows"].pop()
-    assert "1 flows ran, 2 were asked for" in str(evaluate(SCENARIO, summary).reasons[0])
+    assert "1 flows ran, 2 were requested" in str(evaluate(SCENARIO, summary).reasons[0])
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
 """`dumbbell cc check`: whether a file is a congestion control that can be trusted with a run.
 
-| file | what |
+| file | purpose |
 |---|---|
 | `check` | the steps, one after the other, and the verdict |
-| `finding` | what a step has found, or why it was left out |
-| `storm` | sends a file through storms and compares what they do |
+| `finding` | a step's finding, or why it was left out |
+| `storm` | sends a file through storms and compares the results |
 | `storm_builder` | builds crates/cc/src/check/storm/storm.c with a file |
-| `storm_output` | what the storm and its sanitizers say, in words |
+| `storm_output` | reads the output of the storm and its sanitizers |
 """
 
 from dumbbell.cc_check.check import Check, check

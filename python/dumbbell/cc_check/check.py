@@ -21,39 +21,40 @@ from dumbbell.scenario import Scenario
 
 __all__ = ["Check", "check"]
 
-#: Where a kernel with BTF keeps it.
+#: The running kernel's BTF.
 KERNELS_BTF = Path("/sys/kernel/btf/vmlinux")
-#: A field that the headers make const because the kernel lets no BPF write it: gcc, clang.
+#: The errors of gcc and clang for a field that the headers make const, because the kernel does not
+#: let BPF write it.
 READ_ONLY = re.compile(
     r"(?:read-only member ['‘](?P<gcc>\w+)|"
     r"cannot assign to non-static data member '(?P<clang>\w+)' with const-qualified)"
 )
-#: Of the sanity run's link; below it a flow has got next to nothing.
+#: Share of the sanity run's link below which a flow counts as starved.
 STARVED_SHARE = 0.01
-#: What there is to lack where no verifier is asked.
+#: Part of the engine's message if it cannot load BPF at all.
 NO_BPF = "built without BPF"
 
 
 @dataclass
 class Check:
-    """What a check has found.
+    """The result of a check.
 
     Attributes
     ----------
     file
         The congestion control, as it was named.
     description
-        What it says of itself; None if it does not compile.
+        What it declares; None if it does not compile.
     findings
         Errors and warnings, in the order of the steps.
     left_out
-        Steps that were not made, and why.
+        Steps that were left out, and why.
     storm
-        What the storms were; None if there were none.
+        The storms; None if there were none.
     verifier
-        Whether the kernel's verifier took it; None if it was not asked.
+        Whether the kernel's verifier accepted it; None if it was not tried.
     sanity
-        The two flows' run; None if there was none.
+        The run of two flows; None if there was none.
     """
 
     file: str
@@ -104,19 +105,19 @@ class Check:
 
 
 def goodput(group: dict[str, Any]) -> dict[str, Any]:
-    """Return what is told of a group of the sanity run."""
+    """Return what is reported about a group of the sanity run."""
     return {key: group[key] for key in ("cc", "goodput_bps", "share")}
 
 
 def check(
     file: str, *, storms: int = 3, on_step: Callable[[str], None] = lambda _step: None
 ) -> Check:
-    """Check a congestion control of one's own.
+    """Check a user's congestion control.
 
     Parameters
     ----------
     file
-        Its source, as a scenario names it; a built-in's name is taken too.
+        Its source, as a scenario names it; the name of a built-in one is accepted too.
     storms
         How many storms.
     on_step
@@ -133,7 +134,7 @@ def check(
             f"`{file}` is a shared object, and cc check reads C and Python; `dumbbell run` takes it"
         )
     result = Check(file)
-    if not choice.is_kernels_own:  # of which `describe` says why not
+    if not choice.is_kernels_own:  # `describe` refuses that, with the reason
         on_step("native build")
     try:
         result.description = describe(file)
@@ -154,7 +155,7 @@ def check(
 def check_source(
     result: Check, file: str, storms: int, on_step: Callable[[str], None], *, is_file: bool
 ) -> None:
-    """Make the steps that are of C."""
+    """Run the steps for sources in C."""
     is_module = is_file and check_warnings(result, file)
     if is_module:
         result.left_out.append(LeftOut("bpf", "it is a kernel module's source"))
@@ -174,7 +175,9 @@ def check_source(
 
 
 def refused(result: Check, message: str) -> None:
-    """Note what the engine says of a file that it does not take, forbidden writes by themselves."""
+    """Record the engine's error for a file that it refuses; forbidden writes are findings of their
+    own.
+    """
     for found in READ_ONLY.finditer(message):
         name = found["gcc"] or found["clang"]
         result.add(
@@ -186,7 +189,7 @@ def refused(result: Check, message: str) -> None:
 
 
 def check_warnings(result: Check, file: str) -> bool:
-    """Compile with warnings on, which do not fail; whether it is a kernel module's source."""
+    """Compile with warnings on, which are not errors; return whether it is a kernel module."""
     with _core.ScratchDirectory() as directory:
         builder = Builder(file, directory)
         if builder.is_module:
@@ -199,7 +202,7 @@ def check_warnings(result: Check, file: str) -> bool:
 
 
 def check_bpf(result: Check, file: str) -> bool:
-    """Compile for the kernel; whether that went well."""
+    """Compile for the kernel; return whether that succeeded."""
     try:
         _core.compile_for_kernel(file)
     except _core.EngineError as error:
@@ -213,7 +216,7 @@ def check_bpf(result: Check, file: str) -> bool:
 
 
 def check_verifier(result: Check, file: str) -> None:
-    """Let the running kernel judge it, where this process may ask."""
+    """Load it through the running kernel's verifier, if this process may."""
     if not KERNELS_BTF.exists():
         why = "the running kernel has no BTF (CONFIG_DEBUG_INFO_BTF)"
     elif not has_capabilities(CAP_SYS_ADMIN):
@@ -234,7 +237,7 @@ def check_verifier(result: Check, file: str) -> None:
 
 
 def check_run(result: Check, file: str) -> None:
-    """Run it against CUBIC: it moves data, and the other does too."""
+    """Run it against CUBIC: both must deliver data."""
     scenario = Scenario([file, "cubic"], buffer="2bdp", time="20s")
     try:
         result.sanity = run(scenario)

@@ -1,4 +1,4 @@
-"""What a step of a check has found, or why it was left out."""
+"""A finding of a step of a check, or why the step was left out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Finding", "LeftOut"]
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that its author should know.
+    """Something that the author of the source should know.
 
     Attributes
     ----------
@@ -19,9 +19,9 @@ class Finding:
     level
         An ``error`` fails the check, a ``warning`` does not.
     kind
-        A word for programs: ``compile``, ``read_only_field``, ``cwnd_zero``, ``crash``, ….
+        A name for programs: ``compile``, ``read_only_field``, ``cwnd_zero``, ``crash``, ….
     message
-        A line or more for people.
+        The text, of one or more lines.
     """
 
     step: str
@@ -32,14 +32,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A step that was not made.
+    """A step that was left out.
 
     Attributes
     ----------
     step
         Of the check.
     why
-        What is lacking, and what would help.
+        What is missing, and how to get it.
     """
 
     step: str

@@ -20,31 +20,30 @@ __all__ = ["FLOWS", "STEPS", "Storm", "storm"]
 FLOWS, STEPS = 150, 1500
 #: Sockets of a storm with one parameter at an end of its range.
 FLOWS_AT_END = 10
-#: The strongest set that the compiler has is taken.
+#: The first set that the compiler supports is used.
 SANITIZERS = ("address,undefined", "undefined", "")
-#: A storm takes a second or two; a hanging call is told after three.
+#: A storm takes a second or two; a hanging call is reported after three.
 LIMIT_S = 300
-#: Builds of one source that must all do the same: with what is never written holding one thing or
-#: another, and optimised as for a run.
+#: Builds of one source that must behave alike: they fill uninitialised variables differently.
 FILLINGS = ("zero", "pattern")
 
 
 @dataclass
 class Storm:
-    """What the storms have shown.
+    """The results of the storms.
 
     Attributes
     ----------
     sanitizers
-        What the build looked for; empty where the compiler has none.
+        The sanitizers in the build; empty if the compiler has none.
     seeds
-        How many storms of `FLOWS` sockets with `STEPS` events each.
+        Number of storms of `FLOWS` sockets with `STEPS` events each.
     settings
-        How many more, smaller, with one parameter at an end of its range.
+        Number of smaller storms with one parameter at an end of its range.
     calls
-        How often each op was called, in the first.
+        How often each op was called in the first storm.
     findings, left_out
-        What came of it.
+        Errors found, and steps that were left out.
     """
 
     sanitizers: str = ""
@@ -55,7 +54,7 @@ class Storm:
     left_out: list[LeftOut] = field(default_factory=list)
 
     def add(self, kind: str, message: str) -> None:
-        """Note a finding, once."""
+        """Add a finding, once."""
         finding = Finding("storm", "error", kind, message)
         if finding not in self.findings:
             self.findings.append(finding)
@@ -100,25 +99,25 @@ def storm(name: str, seeds: int) -> Storm:
 
 
 def ends(builder: Builder) -> Iterator[str]:
-    """Yield each parameter at either end of its range; a module's range is but its type's."""
+    """Yield each parameter at both ends of its range; not for modules, whose ranges are types'."""
     for param in () if builder.is_module else builder.params:
         for value in sorted({param["min"], param["max"]} - {param["default"]}):
             yield f"{param['name']}={value}"
 
 
 def add_problems(result: Storm, outcome: Outcome, builder: Builder, where: str = "") -> None:
-    """Note what a storm's program said, or that it has ended without a word."""
+    """Add the problems that a storm's program reported, or that it ended without reporting any."""
     problems = list(read_problems(outcome, builder.source, builder.fields))
     if not problems and outcome.trace is None:
-        status = f"ended the storm without a word (status {outcome.returncode})"
+        status = f"ended the storm without a message (status {outcome.returncode})"
         problems.append(("crash", status))
     for kind, message in problems:
         result.add(kind, message + where)
 
 
 def fillings(builder: Builder) -> dict[str, Path]:
-    """Build with what is never written filled with one thing and another; none if it cannot."""
-    # Unoptimised: an optimiser may fold what is never written away, and the filling with it.
+    """Build with uninitialised variables filled in each way; empty if the compiler cannot."""
+    # Unoptimised: an optimiser may remove variables that are never written, and the filling.
     builds = {
         filling: builder.build(filling, ["-O0", f"-ftrivial-auto-var-init={filling}"])
         for filling in FILLINGS
@@ -127,11 +126,11 @@ def fillings(builder: Builder) -> dict[str, Path]:
 
 
 def one_storm(result: Storm, builds: dict[str, Path], seed: int, builder: Builder) -> None:
-    """Make one storm with all builds, one of them twice, and compare."""
+    """Run one storm with all builds, one of them twice, and compare."""
     outcomes = {}
     for filling, program in builds.items():
         outcomes[filling] = run_program(program, seed, builder)
-    # The last one twice: AddressSanitizer may put things at the same addresses each time.
+    # The last one twice: with AddressSanitizer, addresses may be the same each time.
     last = list(builds)[-1]
     again = run_program(builds[last], seed, builder)
     first = outcomes[""]
@@ -143,14 +142,14 @@ def one_storm(result: Storm, builds: dict[str, Path], seed: int, builder: Builde
     if again.trace != outcomes[last].trace:
         result.add(
             "non_deterministic",
-            "does not do the same in the same storm: does it depend on an address, or on what was "
-            "never written?",
+            "behaves differently when the same storm is repeated: does it depend on an address, or "
+            "on uninitialised memory?",
         )
     elif any(outcome.trace != first.trace for outcome in outcomes.values()):
         result.add(
             "uninitialised",
-            "does otherwise when its local variables begin otherwise: one is read before it is "
-            "written",
+            "behaves differently when its local variables have other initial values: one is read "
+            "before it is written",
         )
 
 
@@ -165,7 +164,7 @@ def sanitize(sanitizers: str) -> list[str]:
 def run_program(
     program: Path, seed: int, builder: Builder, flows: int = FLOWS, settings: Sequence[str] = ()
 ) -> Outcome:
-    """Run the storm's program, with parameters as `settings` say."""
+    """Run the storm's program, with the parameters in `settings`."""
     numbers = [str(number) for number in (seed, flows, STEPS, builder.storage_bytes)]
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0"}
     try:
@@ -184,11 +183,11 @@ def run_program(
 
 
 def text(output: Any) -> str:
-    """Return what a program that was stopped has written."""
+    """Return what a program had written when it was stopped."""
     return output.decode(errors="replace") if isinstance(output, bytes) else output or ""
 
 
 def first_line(message: str) -> str:
-    """Return the line of a compiler's message that says the most."""
+    """Return the most informative line of a compiler's message."""
     lines = message.splitlines()
     return next((line for line in lines if "error" in line), lines[0] if lines else "no message")

@@ -22,7 +22,7 @@ class Builder:
     name
         The congestion control.
     directory
-        Filled with the headers and the program.
+        Where headers and program are written.
     """
 
     def __init__(self, name: str, directory: Path) -> None:
@@ -35,16 +35,16 @@ class Builder:
         self.linked: list[str] = sources["linked"]
         self.linked_flags: list[str] = sources["linked_flags"]
         self.variants: list[list[str]] = sources["variants"]
-        #: Its text.
+        #: The file of its source.
         self.source = Path(self.units[0]["source"])
-        #: It is for the kernel only, which does not run it as BPF.
+        #: Whether it is a kernel module, which cannot be compiled to BPF.
         self.is_module: bool = sources["is_module"]
         self.storage_bytes: int = sources["storage_bytes"]
-        #: What it declares: name, min, max and default of each among others.
+        #: Its declared parameters, with name, min, max and default.
         self.params: list[dict[str, Any]] = sources["params"]
-        #: Fields of the socket that BPF may not write, by the byte at which they begin.
+        #: Fields of the socket that BPF may not write, by their first byte.
         self.fields: dict[int, str] = {at: field for field, at in sources["protected"]}
-        #: What the compiler said last.
+        #: The compiler's last message.
         self.message = ""
 
     def build(self, name: str, extra: Sequence[str]) -> Path | None:
@@ -53,7 +53,7 @@ class Builder:
         storm = ["-Dconst=", "-c", "storm.c", "-o", str(driver)]
         if not self.compile([*extra, "-w", *self.driver_flags, *storm]):
             return None
-        # Which variant a module is for, its warnings tell.
+        # A module's warnings show which variant it is for.
         warnings = [] if self.is_module else ["-w"]
         for variant in self.variants:
             program = self.link(name, driver, [*extra, *warnings, *variant])
@@ -71,7 +71,7 @@ class Builder:
                 *extra, *unit["flags"], "-c", unit["source"], "-o", objects[-1],
             ]):  # fmt: skip
                 return None
-        # Where it calls a congestion control of the kernel's, that is linked in too.
+        # If it calls one of the kernel's congestion controls, that is linked in too.
         others = [str(path) for path in sorted((self.directory / "include/kfuncs").glob("*.c"))]
         for linked in (self.linked, self.linked + others):
             if self.compile([*extra, *self.linked_flags, *linked, *objects, "-o", str(program)]):
@@ -79,7 +79,7 @@ class Builder:
         return None
 
     def warnings(self) -> str:
-        """Return what the compiler says of the source with warnings on."""
+        """Return the compiler's warnings about the source."""
         flags = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-fsyntax-only"]
         self.compile([*flags, *self.units[0]["flags"], str(self.source)])
         return self.message
@@ -89,7 +89,7 @@ class Builder:
         done = subprocess.run(  # noqa: S603 -- the compiler that builds it for a run
             [*self.compiler, *self.flags, *arguments],
             cwd=self.directory,
-            # Where a compiler's own temporary files go with it.
+            # The compiler's temporary files are removed with the directory.
             env={**os.environ, "TMPDIR": str(self.directory)},
             capture_output=True,
             text=True,

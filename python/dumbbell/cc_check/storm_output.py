@@ -1,4 +1,4 @@
-"""What the storm's program and its sanitizers say, in words."""
+"""Reads the output of the storm's program and its sanitizers."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ RUNTIME_ERROR = re.compile(r"^(?P<file>.+?):(?P<line>\d+):\d+: runtime error: (?
 ADDRESS_ERROR = re.compile(r"ERROR: AddressSanitizer: (?P<what>[\w-]+)")
 FRAME = re.compile(r"^\s*#\d+ \S+ in (?P<function>\S+) (?P<file>[^ :]+):(?P<line>\d+)")
 
-#: What the storm's words mean; {value} is its number, {field} the field at that byte.
+#: Messages for the storm's problems; {value} is its number, {field} the field at that byte.
 PROBLEMS = {
     "cwnd_zero": "sets cwnd to 0 in `{op}`: Linux would send nothing until a timeout; keep it at "
     "1 or more",
     "cwnd_huge": "sets cwnd to {value:,} packets in `{op}`: has a subtraction gone below zero?",
-    "undo_zero": "returns a cwnd of 0 from `{op}`, of which Linux warns",
+    "undo_zero": "returns a cwnd of 0 from `{op}`; Linux logs a warning for that",
     "undo_huge": "returns a cwnd of {value:,} packets from `{op}`",
     "ssthresh_zero": "returns an ssthresh of 0 from `{op}`, which becomes cwnd when recovery "
     "ends; return 2 or more",
@@ -31,7 +31,7 @@ PROBLEMS = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run of the storm's program left."""
+    """The result of a run of the storm's program."""
 
     returncode: int
     out: str
@@ -39,7 +39,7 @@ class Outcome:
 
     @property
     def trace(self) -> str | None:
-        """Digest of all that was written; None if the program did not get to its end."""
+        """Digest of everything that was written; None if the program did not finish."""
         found = re.search(r"^trace (\w+)$", self.out, re.MULTILINE)
         return found[1] if found else None
 
@@ -52,16 +52,16 @@ def read_calls(out: str) -> dict[str, int]:
 def read_problems(
     outcome: Outcome, source: Path, protected: Mapping[int, str]
 ) -> Iterator[tuple[str, str]]:
-    """Read what the program and its sanitizers said; kind and message of each problem.
+    """Yield the kind and message of each problem that the program and its sanitizers reported.
 
     Parameters
     ----------
     outcome
-        What the program left.
+        The program's result.
     source
         The congestion control.
     protected
-        Names of the socket's fields that BPF may not write, by the byte at which each begins.
+        Names of the socket's fields that BPF may not write, by their first byte.
     """
     yield from read_sanitizers(outcome.err, source)
     for line in outcome.out.splitlines():
@@ -94,13 +94,13 @@ def read_sanitizers(err: str, source: Path) -> Iterator[tuple[str, str]]:
             divided = divided or kind == "division_by_zero"
             yield kind, f"{Path(found['file']).name}:{found['line']}: {what}{hint}"
         found = ADDRESS_ERROR.search(line)
-        # The processor's own word for a division that was reported already.
+        # FPE is the processor's signal for a division by zero that was reported already.
         if found and not (divided and found["what"] == "FPE"):
             yield "address", f"{found['what']}{place(lines[number:], source)}"
 
 
 def place(lines: Iterable[str], source: Path) -> str:
-    """Return where in the user's file an address error happened: of the frames the first in it."""
+    """Return where an address error happened: the first frame in the user's file."""
     for line in lines:
         frame = FRAME.match(line)
         if frame and Path(frame["file"]).name == source.name:

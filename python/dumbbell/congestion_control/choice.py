@@ -24,13 +24,13 @@ __all__ = [
     "describe",
 ]
 
-#: Before the name of a congestion control of the running kernel.
+#: Prefix of a congestion control of the running kernel.
 KERNELS_OWN = "linux/"
-#: Before the name of a class of Python's that the running program defines.
+#: Prefix of a Python class that the running program defines.
 PYTHON_CLASS = "python/"
-#: What source files end in.
+#: Suffixes of source files.
 SOURCES = (".c", ".py")
-#: What a shared object ends in: a congestion control in Rust, for example.
+#: Suffix of a shared object: a congestion control in Rust, for example.
 OBJECT = ".so"
 #: A unit that is a fraction: ``/1024``, ``10/1024``; and a number for it.
 SCALE = re.compile(r"(\d*)/(\d+)")
@@ -81,7 +81,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Description:
-    """What a congestion control says about itself."""
+    """What a congestion control declares."""
 
     name: str
     title: str
@@ -117,7 +117,7 @@ def describe(name_or_path: str) -> Description:
     Parameters
     ----------
     name_or_path
-        A built-in's name, or the source file of one's own.
+        The name of a built-in one, or a source file.
 
     Returns
     -------
@@ -127,14 +127,14 @@ def describe(name_or_path: str) -> Description:
     Raises
     ------
     EngineError
-        The file does not compile, or no such congestion control.
+        The file does not compile, or there is no such congestion control.
     ScenarioError
         It is the running kernel's own.
     """
     if is_kernels_own(name_or_path):
         raise ScenarioError(
-            f"`{name_or_path}` is the running kernel's own and says nothing of itself; "
-            "`dumbbell cc list` has what does",
+            f"`{name_or_path}` is the running kernel's own and has no description; "
+            "`dumbbell cc list` lists those that have one",
             key="cc",
         )
     if is_python(name_or_path):
@@ -204,7 +204,7 @@ class CongestionControlChoice:
             check_parameter(self.name, parameters, name, value)
 
     def _is_of_tree(self) -> bool:
-        """Take a name that is not built in from the Linux source tree in use, if there is one."""
+        """Look a name that is not built in up in the Linux source tree in use, if there is one."""
         tree = tree_in_use()
         if tree is not None:
             object.__setattr__(self, "name", tree.source(self.name))
@@ -219,7 +219,7 @@ class CongestionControlChoice:
         return False
 
     def _check_kernels_own(self) -> None:
-        """Refuse what no kernel has; whether this one has it is known when the run starts."""
+        """Refuse names that no kernel can have; the engine checks the rest when the run starts."""
         if not KERNEL_NAME.fullmatch(self.kernel_name):
             raise ScenarioError(
                 f"`{self.name}`: no kernel congestion control can have this name; use one like "
@@ -248,7 +248,7 @@ class CongestionControlChoice:
 
     @property
     def is_file(self) -> bool:
-        """Whether it is one's own source file, in C or Python, and no built-in."""
+        """Whether it is a user's source file, in C or Python."""
         return is_file(self.name)
 
     @property
@@ -258,7 +258,7 @@ class CongestionControlChoice:
 
     @property
     def is_python_class(self) -> bool:
-        """Whether it is a class of Python's that the running program defines."""
+        """Whether it is a Python class that the running program defines."""
         return is_python_class(self.name)
 
     @property
@@ -270,7 +270,7 @@ class CongestionControlChoice:
     def parse(cls, text: str | CongestionControlChoice | type) -> CongestionControlChoice:
         """Read ``name``, ``name:param=value,…``, ``./file.bpf.c:param=value`` or ``linux/name``.
 
-        A class of Python's (`python_congestion_control.CongestionControl`) stands for itself.
+        A Python class (a subclass of `dumbbell.CongestionControl`) is accepted as well.
         """
         if isinstance(text, CongestionControlChoice):
             return text
@@ -324,7 +324,7 @@ def is_file(name: str) -> bool:
 
 
 def is_kernels_own(name: str) -> bool:
-    """Whether a name is ``linux/…``, and no file in a directory of that name."""
+    """Whether a name is ``linux/…`` and not a file in a directory of that name."""
     return name.startswith(KERNELS_OWN) and file_of(name).suffix not in SOURCES
 
 
@@ -335,7 +335,7 @@ def file_of(name: str) -> Path:
 
 
 def table_of(name: str) -> str | None:
-    """Return ``second`` of ``./two.bpf.c#second``; None where nothing is said."""
+    """Return ``second`` of ``./two.bpf.c#second``; None if none is named."""
     path, _, table = name.rpartition("#")
     return table if path and table.isidentifier() else None
 
@@ -350,7 +350,7 @@ def unit_of(cc: str, name: str) -> str:
 def parse_integer(text: str, what: str, unit: str = "") -> int:
     """Read a parameter's value: ``5``, ``-1``, ``0x10``; ``0.8`` where the unit is ``/1024``."""
     try:
-        # In ASCII digits; Python takes every script's.
+        # Only ASCII digits; Python accepts those of every script.
         return int(text.encode("ascii"), 0)
     except ValueError:
         scale = SCALE.match(unit)

@@ -1,4 +1,4 @@
-"""A Linux source tree as a place of congestion controls: ``net/ipv4/tcp_*.c``."""
+"""The congestion controls of a Linux source tree: ``net/ipv4/tcp_*.c``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["LINUX_NAMES", "LinuxTree", "tree_in_use", "use_linux_tree"]
 
 #: Where the sources are in a tree.
 SOURCES = Path("net/ipv4")
-#: What every source of a congestion control calls, other files of the directory do not.
+#: A call that every source of a congestion control has, and no other file of the directory.
 REGISTERS = re.compile(r"\btcp_register_congestion_control\s*\(&")
-#: Linux's congestion controls, so that a name can be told from a mistake without a tree.
+#: Linux's congestion controls, to distinguish their names from mistakes without a tree.
 LINUX_NAMES = (
     "bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv",
     "scalable", "vegas", "veno", "westwood", "yeah",
@@ -67,7 +67,7 @@ class LinuxTree:
         Raises
         ------
         ScenarioError
-            The tree has none of that name.
+            The tree has no congestion control of that name.
         """
         stem = name.removeprefix("tcp_")
         path = self.root / SOURCES / f"tcp_{stem}.c"
@@ -88,12 +88,12 @@ _in_use: ContextVar[LinuxTree | None] = ContextVar("linux_tree", default=None)
 
 
 def use_linux_tree(root: str | Path | None) -> LinuxTree | None:
-    """Take names that dumbbell has no congestion control of its own for from a Linux source tree.
+    """Look names that are not built in up in a Linux source tree.
 
     Parameters
     ----------
     root
-        The tree; None ends it.
+        The tree; None stops using one.
 
     Returns
     -------

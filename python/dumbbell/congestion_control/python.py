@@ -1,8 +1,8 @@
 """Congestion controls written in Python, for the simulator: prototypes.
 
-The hooks are those of Linux's `tcp_congestion_ops` under their names, and the socket's fields
-those of `tcp_sock`. What the kernel lets a BPF congestion control write can be set, the rest is
-read-only. A hook that raises ends the run with its file and line.
+The hooks have the names of those of Linux's `tcp_congestion_ops`, and the socket's fields those of
+`tcp_sock`. Fields that the kernel lets a BPF congestion control write can be set; the rest is
+read-only. An exception in a hook ends the run with its file and line.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class CongestionControl:
     Attributes
     ----------
     name
-        1 to 15 letters, digits, ``_`` or ``.``; the class's in small letters when left out.
+        1 to 15 letters, digits, ``_`` or ``.``; by default the class's name in lower case.
     parameters
         Integers that a scenario may set (``./mine.py:beta_pct=70``): attributes of the object.
     series
@@ -97,7 +97,7 @@ class CongestionControl:
 
 
 def tcp_slow_start(sk: Socket, acked: int) -> int:
-    """Grow cwnd by what was acknowledged, up to ssthresh; return what is left of it.
+    """Grow cwnd by the packets acknowledged, up to ssthresh; return how many are left.
 
     The kernel's function of this name.
     """
@@ -142,7 +142,7 @@ class Loaded:
     Attributes
     ----------
     name
-        As it is shown.
+        Its name in output.
     build
         A digest of its source.
     params
@@ -199,7 +199,7 @@ def find(requested: str) -> type[CongestionControl]:
     Raises
     ------
     ScenarioError
-        There is none, or several, or it lacks what every congestion control has.
+        There is no class, or several, or it lacks a required hook.
     """
     if requested.startswith(PYTHON_CLASS):
         wanted = requested.removeprefix(PYTHON_CLASS)
@@ -226,13 +226,13 @@ def subclasses(cls: type[CongestionControl]) -> list[type[CongestionControl]]:
 
 
 def find_in_file(path: Path, wanted: str | None) -> type[CongestionControl]:
-    """Run a file and return the class that it defines, or the one that is wanted."""
-    # Its own name, so that two files may be called alike.
+    """Run a file and return the class that it defines, or the named one of several."""
+    # A unique module name, so that two files may have the same name.
     digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
     name = f"dumbbell_user_{digest}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise ScenarioError(f"congestion control `{path}`: no Python file", key="cc")
+        raise ScenarioError(f"congestion control `{path}`: not a Python file", key="cc")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
@@ -259,7 +259,7 @@ def find_in_file(path: Path, wanted: str | None) -> type[CongestionControl]:
 
 
 def check(cls: type[CongestionControl], requested: str) -> None:
-    """Refuse a class that could not be run."""
+    """Refuse a class that cannot run."""
     name = name_of(cls)
     if not 1 <= len(name) <= MAX_NAME or not all(
         c.isascii() and (c.isalnum() or c in "_.") for c in name
@@ -286,7 +286,7 @@ def hooks_of(cls: type[CongestionControl]) -> list[str]:
 
 
 def class_digest(cls: type[CongestionControl]) -> str:
-    """Return a digest of what a class is made of: its module's text, or what Python made of it."""
+    """Return a digest of a class: of its module's text, or of its compiled functions."""
     try:
         text = Path(inspect.getfile(cls)).read_text(encoding="utf-8")
     except (OSError, TypeError):
@@ -302,7 +302,7 @@ def class_digest(cls: type[CongestionControl]) -> str:
 
 
 def describe_python(requested: str) -> Description:
-    """Return what a class says of itself."""
+    """Return what a class declares."""
     cls = find(requested)
     title = (inspect.getdoc(cls) or "").split("\n", 1)[0].rstrip(".")
     return Description(
@@ -318,7 +318,7 @@ def check_parameters(requested: str, params: Mapping[str, int]) -> None:
 
 
 def tell(error: BaseException, trace: TracebackType | None) -> str:
-    """Say what was raised, and where, in a line that follows the congestion control's name."""
+    """Describe an exception and where it was raised, to follow the congestion control's name."""
     if isinstance(error, ScenarioError):
         return f"cannot be loaded: {error}"
     own = Path(__file__).parents[1]

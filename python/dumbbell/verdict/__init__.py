@@ -30,14 +30,14 @@ def evaluate(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
     Parameters
     ----------
     scenario
-        What was asked for.
+        The scenario that ran.
     summary
-        What the engine counted.
+        The engine's counts.
 
     Returns
     -------
     Verdict
-        OK when nothing is amiss.
+        OK if no check found anything.
     """
     reasons = [
         *check_conservation(scenario, summary),

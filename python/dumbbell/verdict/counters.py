@@ -1,4 +1,4 @@
-"""The checks on what either engine counted."""
+"""The checks of the counters of both engines."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ __all__ = [
     "check_rtt",
 ]
 
-#: Share of a flow's time that the receive window or send buffer may limit it unremarked.
+#: Share of a flow's time for which the receive window or send buffer may limit it without a
+#: warning.
 LIMITED_SHARE = 0.01
-#: An RTO stall from here on is worth a warning: five times Linux's smallest RTO of 200 ms, so a
+#: RTO stalls this long cause a warning: five times Linux's smallest RTO of 200 ms, so a
 #: single timeout passes and backed-off ones do not.
 RTO_STALL_US = 1_000_000
 #: A cwnd of 0 that stays as long as Linux's smallest RTO is ended by a timeout.
 CWND_ZERO_US = 200_000
 
-#: How far the link's rate and the longest wait may be off: what a busy time is known to at the ends
-#: of the run and where a packet crosses it, with room to spare.
+#: Tolerance of the link's rate and of the longest wait: more than the uncertainty of a busy time at
+#: the ends of the run and where a packet crosses them.
 RATE_TOLERANCE = 0.01
-#: How far below the base RTT the kernel engine may measure one: its clocks are read where a packet
-#: enters and leaves, to a whole µs, and not at the same instant as the path's.
+#: How far below the base RTT the kernel engine may measure an RTT: its clocks are read where a
+#: packet enters and leaves, to a whole µs, and not at the same instant as the path's.
 RTT_TOLERANCE = 0.01
-#: Shorter busy times are too few packets for that.
+#: Shorter busy times have too few packets for that tolerance.
 MIN_BUSY_US = 1_000_000
 
 
@@ -67,7 +68,7 @@ def check_conservation(scenario: Scenario, summary: Mapping[str, Any]) -> Iterat
 
 
 def check_congestion_control(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """Each flow ran the congestion control that was asked for."""
+    """Each flow ran the requested congestion control."""
     loaded = {entry["group"]: entry["cc"] for entry in summary["congestion_controls"]}
     wrong = []
     for flow in summary["flows"]:
@@ -83,18 +84,18 @@ def check_congestion_control(scenario: Scenario, summary: Mapping[str, Any]) -> 
         yield Reason(
             INVALID,
             "congestion_control",
-            f"{len(summary['flows'])} flows ran, {scenario.flow_count} were asked for",
+            f"{len(summary['flows'])} flows ran, {scenario.flow_count} were requested",
         )
 
 
 def check_rate(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """The bottleneck carried what its rate allows: no more ever, and no less while it was busy."""
+    """The bottleneck carried what its rate allows: never more, and no less while it was busy."""
     link = summary["bottleneck"]
     packet_bytes = largest_packet_bytes(scenario)
     can_carry_bytes = link["link_rate_bps"] * summary["duration_ns"] / (8 * 10**9)
-    # It says so where its rate changes.
+    # Only if its rate changes.
     can_carry_bytes = link.get("capacity_bytes", can_carry_bytes)
-    # The packet that is on the wire when the rate changes keeps its time.
+    # The packet that is on the wire when the rate changes keeps its transmission time.
     straddling_bytes = packet_bytes * sum(rate_changes(scenario))
     can_carry_bytes += straddling_bytes
     if is_emulated(summary):
@@ -119,12 +120,12 @@ def check_rate(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reaso
             INVALID,
             "rate",
             f"the bottleneck forwarded {link['forwarded_bytes']} B in the {busy_us / 1e6:.2f} s it "
-            f"was busy, its rate makes {busy_bytes:.0f} B",
+            f"was busy, its rate allows {busy_bytes:.0f} B",
         )
 
 
 def check_queue_delay(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """No packet waited longer than a full buffer takes, and the packet on the link before it."""
+    """No packet waited longer than a full buffer and the packet on the link take."""
     link = summary["bottleneck"]
     if link["limit_bytes"] is None:
         return
@@ -132,7 +133,7 @@ def check_queue_delay(scenario: Scenario, summary: Mapping[str, Any]) -> Iterato
     lowest_bps = min([link["link_rate_bps"], *(int(rate) for _, rate in scenario.rate_steps)])
     longest_us = ahead_bytes * 8 * 10**6 / lowest_bps * (1 + RATE_TOLERANCE)
     if is_emulated(summary):
-        # A packet that is looked at late has waited for that too; `lateness` checks how late.
+        # The wait includes the lateness of the relay, which `lateness` checks.
         longest_us += summary["emulation"]["lateness_max_us"]
     if link["queue_delay_max_us"] > longest_us + 1:  # + 1: whole µs
         yield Reason(
@@ -144,18 +145,18 @@ def check_queue_delay(scenario: Scenario, summary: Mapping[str, Any]) -> Iterato
 
 
 def rate_changes(scenario: Scenario) -> list[float]:
-    """How many packets' worth a packet on the wire may take at each change of the link's rate."""
+    """Return the time of a packet on the wire at each rate change, in packets at the new rate."""
     rates = [int(scenario.rate), *(int(rate) for _, rate in scenario.rate_steps)]
     return [max(1.0, after / before) for before, after in pairwise(rates)]
 
 
 def largest_packet_bytes(scenario: Scenario) -> int:
-    """Size of the largest packet of any group on the wire."""
+    """Return the wire size of the largest packet of any group."""
     return max(group.packet_bytes for group in scenario.groups)
 
 
 def is_emulated(summary: Mapping[str, Any]) -> bool:
-    """Whether it ran in real time."""
+    """Whether the run was on the kernel engine, in real time."""
     return summary.get("emulation") is not None
 
 
@@ -182,11 +183,11 @@ def check_limited(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Re
 
 
 def check_rto_stalls(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """No flow stood still for long after a retransmission timeout."""
+    """No flow stalled for long after a retransmission timeout."""
     stalled = [
         (flow, f"{stall_us / 1e6:.2f} s at a time, {pluralize(flow['rto_count'], 'RTO')}")
         for flow in summary["flows"]
-        # A kernel does not tell.
+        # Not reported by the kernel.
         if (stall_us := flow["rto_stall_max_us"] or 0) >= RTO_STALL_US
     ]
     yield from about_flows(WARN, "rto_stall", "stalled after an RTO", stalled, scenario)
@@ -203,17 +204,17 @@ def check_cwnd_zero(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[
 
 
 def check_idle(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """Every flow got something across."""
+    """Every flow delivered data."""
     idle = [
         (flow, f"sent {flow['sent_pkts']} packets, 0 bytes received")
         for flow in summary["flows"]
         if flow["received_bytes"] == 0
     ]
-    yield from about_flows(WARN, "idle", "got nothing across", idle, scenario)
+    yield from about_flows(WARN, "idle", "delivered nothing", idle, scenario)
 
 
 def check_ecn(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """Where flows have ECN, something marks."""
+    """If flows use ECN, the bottleneck marks packets."""
     if scenario.ecn_threshold is not None:
         return
     with_ecn = [

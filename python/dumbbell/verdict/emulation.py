@@ -1,7 +1,7 @@
-"""The checks on the kernel engine's own work: did it keep time, and had it the machine for it?
+"""The checks of the kernel engine's precision: was it on time, and was the machine fast enough?
 
-What it adds to a run is told against the smallest base RTT, because that is what congestion
-controls measure: a packet that leaves the path late has a longer RTT by that much.
+Its errors are compared with the smallest base RTT, because congestion controls measure RTTs: a
+packet that leaves the path late has an RTT that is longer by that much.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dumbbell.verdict.reason import INVALID, WARN, Reason
 __all__ = ["evaluate_emulation"]
 
 #: p99 lateness over the smallest base RTT. Up to a hundredth, RTTs are as accurate as rate and base
-#: RTT are asked to be. A twentieth is a queue of its own: 2 ms of 40 ms are eight packets at 50
+#: RTT are required to be. A twentieth is like a queue: 2 ms of 40 ms are eight packets at 50
 #: Mbit/s, where Copa aims at two per flow.
 LATE_WARN, LATE_INVALID = 0.01, 0.05
 #: A single packet later than this part of the base RTT is a gap in the ACKs that shows in a time
@@ -24,29 +24,29 @@ GAP = 0.1
 GAP_PKTS = 0.001
 #: Rate and base RTT measured on the idle path against those of the scenario; as for lateness.
 OFF_WARN, OFF_INVALID = 0.01, 0.05
-#: A relay thread that computes more of its time than this waits for nobody: what arrives meanwhile
-#: is late. p99 of an M/D/1 queue at 90 % load is some twenty services.
+#: Above this share of computing time a relay thread falls behind, and arriving packets are late:
+#: p99 of an M/D/1 queue at 90 % load is about twenty service times.
 BUSY_SHARE = 0.9
-#: Idle time, of one core, under which there was none to spare for what comes in bursts.
+#: Below this idle time, in cores, there was no reserve for bursts.
 IDLE_CORES = 0.05
-#: What another process may take of a core. Real-time priority keeps it away from the relay, and
-#: nothing keeps it away from the kernel's TCP.
+#: Cores that other processes may use. Real-time priority protects the relay from them, but nothing
+#: protects the kernel's TCP.
 OTHER_CORES = 0.5
-#: What the hypervisor may give to others, of all CPUs: that time is missing without a trace here.
+#: Share of all CPUs that the hypervisor may give to others; this machine cannot see that time.
 STOLEN_SHARE = 0.05
-#: p99 of how far a sample may be from its instant: half an interval, and it belongs to the next.
+#: p99 distance of a sample from its instant; beyond half an interval it belongs to the next.
 JITTER_SHARE = 0.5
-#: Sampling instants that may be without rows.
+#: Share of sampling instants that may be without rows.
 MISSED_SHARE = 0.01
-#: The hosts' counts are read after the path's, which are of the very end. Meanwhile a flow sends
-#: as its ACKs come, at the link's rate, and a burst (64 kB is the largest that TCP makes) may have
-#: left it and not arrived.
+#: The hosts' counters are read after the path's, which are from the very end. In between, a flow
+#: sends as its ACKs come, at the link's rate, and a burst (at most 64 kB in TCP) may have left it
+#: and not arrived.
 READ_US = 50_000
 BURST_BYTES = 65_536
 
 
 def evaluate_emulation(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """Check what the kernel engine says of itself; nothing for a simulated run."""
+    """Check what the kernel engine reports about itself; no checks for a simulated run."""
     facts = summary.get("emulation")
     if facts is None:
         return
@@ -59,7 +59,7 @@ def evaluate_emulation(scenario: Scenario, summary: Mapping[str, Any]) -> Iterat
 
 
 def graded(value: float, warn: float, invalid: float) -> str | None:
-    """Return the status of a value; None when it is nothing to speak of."""
+    """Return the status of a value; None if it is small enough."""
     if value > invalid:
         return INVALID
     return WARN if value > warn else None
@@ -100,7 +100,7 @@ def check_calibration(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[
         )
     for entry in facts["calibration"]:
         base_us, measured_us = entry["base_rtt_us"], entry["measured_rtt_us"]
-        # Without the time that the SYN itself was on the link, which the engine has taken off.
+        # The engine has subtracted the time that the SYN itself was on the link.
         status = graded(abs(measured_us / base_us - 1), OFF_WARN, OFF_INVALID)
         if status is not None:
             yield Reason(
@@ -112,7 +112,7 @@ def check_calibration(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[
 
 
 def check_cpu(facts: Mapping[str, Any]) -> Iterator[Reason]:
-    """The machine had the time."""
+    """The machine had enough CPU time."""
     cpus = facts["cpus"]
     if facts["relay_cpu_share"] > BUSY_SHARE:
         yield Reason(
@@ -140,7 +140,7 @@ def check_sampling(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Rea
         yield Reason(
             WARN,
             "sampling",
-            f"1 sample in 100 was taken {jitter_us / 1000:.1f} ms late or more, "
+            f"1 sample in 100 was taken {jitter_us / 1000:.1f} ms late or more; "
             f"the interval is {scenario.sample}; use a longer `--sample`",
         )
     missed = facts["missed_samples"]
@@ -154,7 +154,7 @@ def check_sampling(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Rea
 
 
 def check_host_drops(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Reason]:
-    """What the kernel's TCP sent is what entered the path."""
+    """All packets that the kernel's TCP sent entered the path."""
     dropped_pkts = facts["host_dropped_pkts"]
     if dropped_pkts > 0:
         yield Reason(
@@ -170,7 +170,7 @@ def check_host_drops(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[R
 
 
 def may_differ_pkts(scenario: Scenario) -> float:
-    """Return how many packets may be sent and not yet counted on the path at the end."""
+    """Return how many packets may be sent but not yet counted on the path at the end."""
     smallest_bytes = min(int(group.mss) for group in scenario.groups)
     highest_bps = max(int(scenario.rate), *(int(rate) for _, rate in scenario.rate_steps), 0)
     meanwhile_bytes = highest_bps * READ_US / (8 * 10**6)
@@ -178,8 +178,8 @@ def may_differ_pkts(scenario: Scenario) -> float:
 
 
 def check_capture(facts: Mapping[str, Any]) -> Iterator[Reason]:
-    """Whatever passed is in the capture, if there is one."""
-    missing_pkts = facts.get("capture_lost_pkts")  # runs of the first versions do not say
+    """If there is a capture, it has every packet."""
+    missing_pkts = facts.get("capture_lost_pkts")  # absent in runs of the first versions
     if missing_pkts:
         yield Reason(
             WARN,

@@ -20,12 +20,12 @@ def worst(statuses: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Reason:
-    """One thing that is not as it should be.
+    """A problem with a run.
 
     Attributes
     ----------
     status
-        ``WARN``: the numbers are right, but look at this; ``INVALID``: do not use them.
+        ``WARN``: the numbers are right, but check this; ``INVALID``: do not use them.
     check
         Which check found it: one of the names in docs/format-run.md.
     message
@@ -52,7 +52,7 @@ class Verdict:
         return worst(reason.status for reason in self.reasons)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the verdict as `--json` has it."""
+        """Return the verdict as in `--json`."""
         reasons = [
             {"status": r.status, "check": r.check, "message": r.message} for r in self.reasons
         ]
@@ -66,7 +66,7 @@ def about_flows(
     found: Sequence[tuple[Mapping[str, Any], str]],
     scenario: Scenario,
 ) -> Iterator[Reason]:
-    """Say one thing about all the flows it holds for, with the first as the example."""
+    """Yield one reason for all flows that it applies to, with the first as an example."""
     if not found:
         return
     flow, detail = found[0]

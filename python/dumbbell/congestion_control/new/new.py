@@ -1,4 +1,4 @@
-"""Writes the templates beside this file under a name."""
+"""Writes a new congestion control from the templates in this directory."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from dumbbell.errors import EngineError, ResultError, ScenarioError, os_reason
 
 __all__ = ["FILES", "new"]
 
-#: What is written, and from which template; NAME in them is the congestion control's.
+#: The files that are written, and their templates; NAME in them is the congestion control's name.
 FILES = {
     "NAME.bpf.c": "template.bpf.c",
     "test_NAME.py": "template_test.txt",
     "scenario.toml": "template.toml",
 }
-#: Of the kernel's 15 letters; a C identifier, since functions are called by it.
+#: At most the kernel's 15 letters, and a C identifier, because functions are named after it.
 NAME = re.compile(r"[a-z][a-z0-9_]{0,14}", re.ASCII)
-#: Words that C has for itself; what the headers have given away, a compiler tells.
+#: Keywords of C; the compiler reports names that the headers have taken.
 TAKEN = frozenset({
     "asm", "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
     "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
@@ -37,9 +37,9 @@ def new(name: str, directory: Path) -> list[Path]:
     Parameters
     ----------
     name
-        What it shall be called: 1 to 15 small letters, digits and ``_``.
+        Its name: 1 to 15 lower-case letters, digits and ``_``.
     directory
-        Where its own directory is made.
+        Where its directory is made.
 
     Returns
     -------
@@ -49,11 +49,11 @@ def new(name: str, directory: Path) -> list[Path]:
     Raises
     ------
     ScenarioError
-        The name is none, or taken.
+        The name is invalid or taken.
     ResultError
-        There is such a directory, or it cannot be written.
+        The directory exists, or cannot be written.
     EngineError
-        The compiler compiles nothing of ours.
+        The compiler cannot compile any of our sources.
     """
     if not NAME.fullmatch(name) or name in TAKEN or keyword.iskeyword(name):
         raise ScenarioError(
@@ -89,13 +89,13 @@ def new(name: str, directory: Path) -> list[Path]:
 
 
 def text_of(file: str, name: str) -> str:
-    """Return what is written to a file of a congestion control of some name."""
+    """Return the text of a file for a congestion control's name."""
     template = Path(__file__).with_name(FILES[file]).read_text(encoding="utf-8")
     return template.replace("NAME", name)
 
 
 def compile_error(source: Path) -> str | None:
-    """Return why a source does not compile; None if it does, or there is no compiler to ask."""
+    """Return why a source does not compile; None if it compiles, or there is no compiler."""
     for build in (_core.precompile, _core.compile_for_kernel):
         try:
             build(str(source.resolve()))

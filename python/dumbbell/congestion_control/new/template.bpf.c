@@ -2,9 +2,9 @@
 /*
  * NAME: adds INCREASE packets per round trip, keeps a share of cwnd on loss, and paces.
  *
- * A starting point, made by `dumbbell cc new`: change what you like, this comment and the licence
- * above included. The kernel takes a congestion control under a GPL-compatible licence only, and
- * believes what _license[] says.
+ * A starting point, made by `dumbbell cc new`: change what you like, including this comment and the
+ * licence above. The kernel accepts a congestion control only under a GPL-compatible licence, which
+ * it reads from _license[].
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -14,13 +14,13 @@
 
 char _license[] SEC("license") = "GPL";
 
-/* Parameters: type, name, default, least, most, unit, what it is. `NAME:beta_pct=70` sets one. */
+/* Parameters: type, name, default, minimum, maximum, unit, meaning. `NAME:beta_pct=70` sets one. */
 PARAM(u32, increase_pkts, 1, 1, 1000, "pkts", "cwnd grows by this much per round trip");
 PARAM(u32, beta_pct, 50, 10, 95, "%", "share of cwnd that is left after a loss");
 
 enum phase { SLOW_START, AVOIDANCE };
 
-/* State of one flow: 104 bytes at most, all zero when it begins. */
+/* State of one flow: at most 104 bytes, all zero at first. */
 struct NAME {
 	u32	w_max;		/* cwnd before the last loss, packets */
 	u32	losses;		/* reductions so far */
@@ -29,7 +29,7 @@ struct NAME {
 
 CA_PRIV(struct NAME);
 
-/* What is recorded over time: a column of the run's table `state` each. */
+/* State that is recorded over time: each is a column of the run's table `state`. */
 SERIES(struct NAME, w_max, "w_max_pkts", "pkts", "cwnd before the last loss");
 SERIES(struct NAME, losses, "losses", "", "reductions so far");
 SERIES_STATE(struct NAME, phase, "phase", "slow_start,avoidance", "how cwnd grows");
@@ -39,8 +39,8 @@ SEC("struct_ops")
 void BPF_PROG(NAME_init, struct sock *sk)
 {
 	/*
-	 * With this, TCP sends at 1.2 × cwnd / srtt (2 × in slow start) instead of in bursts. One
-	 * that sets sk_pacing_rate itself has cong_control() in the place of cong_avoid(), as BBR.
+	 	 * With this, TCP sends at 1.2 × cwnd / srtt (2 × in slow start) instead of in bursts. To set
+	 * sk_pacing_rate yourself, implement cong_control() instead of cong_avoid(), like BBR.
 	 */
 	sk->sk_pacing_status = SK_PACING_NEEDED;
 }
@@ -66,7 +66,7 @@ void BPF_PROG(NAME_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 	tcp_cong_avoid_ai(tp, max(tp->snd_cwnd / increase_pkts, 1U), acked);
 }
 
-/* A loss, once per round trip at most: the new slow start threshold, which cwnd comes down to. */
+/* A loss, at most once per round trip: the new slow start threshold, to which cwnd falls. */
 SEC("struct_ops")
 u32 BPF_PROG(NAME_ssthresh, struct sock *sk)
 {
@@ -78,7 +78,7 @@ u32 BPF_PROG(NAME_ssthresh, struct sock *sk)
 	return max((u32)((u64)tp->snd_cwnd * beta_pct / 100), 2U);
 }
 
-/* The loss turned out to be none: cwnd as it was before. */
+/* The loss was spurious: restore cwnd. */
 SEC("struct_ops")
 u32 BPF_PROG(NAME_undo_cwnd, struct sock *sk)
 {
