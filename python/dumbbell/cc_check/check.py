@@ -175,9 +175,7 @@ def check_source(
 
 
 def refused(result: Check, message: str) -> None:
-    """Record the engine's error for a file that it refuses; forbidden writes are findings of their
-    own.
-    """
+    """Record the engine's error for a file that it refuses; each forbidden write is a finding."""
     for found in READ_ONLY.finditer(message):
         name = found["gcc"] or found["clang"]
         result.add(
