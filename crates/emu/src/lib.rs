@@ -18,6 +18,7 @@
 //! | `relay` | the path between the hosts |
 //! | `traffic` | all flows of a run: sockets, threads, samples |
 //! | `calibration` | how the idle path differs from what was asked for |
+//! | `receive_window` | receive windows as the kernel's sockets can have them |
 //! | `measured`, `summarize`, `run` | a run: its measurements and its result |
 //! | `facts` | what this machine has of what a run needs |
 
