@@ -49,8 +49,7 @@ def test_without_matplotlib_a_sweep_is_saved_and_reported_and_says_what_it_lacks
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "matplotlib", None)
-        for module in ("dumbbell.plots.static", "dumbbell.cli.console"):
-            patch.setattr(f"{module}.find_spec", without)
+        patch.setattr("dumbbell.plots.paper_figure.find_spec", without)
         words = ("reno", "--buffer", "1..4bdp", "--time", "1s", "--out", str(tmp_path / "s"))
         outcome = cli("sweep", *words)
         assert outcome.code == 0, outcome.err

@@ -11,8 +11,9 @@ import dumbbell
 from dumbbell.metrics import Warmup, measure
 from dumbbell.models import MODELS, DoesNotApply, Headline, Prediction
 from dumbbell.models.comparison import ModelComparison, compare_model, summarize
-from dumbbell.plots import overlay, static
+from dumbbell.plots import overlay
 from dumbbell.plots.comparison_figure import draw_comparison
+from dumbbell.plots.paper_figure import save
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.report.chart import chart
 from dumbbell.sweeps import Sweep
@@ -74,7 +75,7 @@ def test_a_sweep_s_figures_have_the_models_that_are_of_such_flows(sweep, tmp_pat
     (delay,) = figures.draw(figures.metric("queue_delay_mean_us"))
     assert [curve.label for curve in delay.curves] == ["mean queueing delay"]
     assert [c.get("dashed", False) for c in chart(shares)["curves"]] == [False, False, True, True]
-    png, svg = static.save(shares, tmp_path)
+    png, svg = save(shares, tmp_path)
     assert png.stat().st_size > 10_000
     assert "model: Ware et al. 2019, BBR" in svg.read_text(encoding="utf-8")
 

@@ -13,9 +13,9 @@ from matplotlib.axes import Axes
 import dumbbell
 from dumbbell.cli.plot import frames_of
 from dumbbell.errors import ResultError
-from dumbbell.plots import static
+from dumbbell.plots import paper_figure
 from dumbbell.plots.figure import Curve, Figure
-from dumbbell.plots.paper_figure import WIDTHS_MM, compose
+from dumbbell.plots.paper_figure import WIDTHS_MM, compose, save
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.plots.run_figures import draw_series
 from dumbbell.plots.style import style_of
@@ -157,18 +157,18 @@ def test_a_name_that_begins_with_an_underscore_is_in_the_legend(bars, tmp_path):
     figure = replace(figure, curves=(replace(curve if bars else bare, label="_mine"),))
     (legend,) = compose([figure], 84, "paper", [(0, 4)]).legends
     assert [text.get_text() for text in legend.get_texts()] == ["_mine"]
-    _, svg = static.save(replace(figure, name="f"), tmp_path)
+    _, svg = save(replace(figure, name="f"), tmp_path)
     assert ">_mine<" in svg.read_text()
 
 
 def test_a_lone_figure_has_the_same_axis_as_one_for_print(monkeypatch, tmp_path):
     seen = []
     monkeypatch.setattr(
-        static, "draw_legend", lambda canvas, *_, **__: seen.append(canvas.axes[0].get_ylim())
+        paper_figure, "draw_legend", lambda canvas, *_, **__: seen.append(canvas.axes[0].get_ylim())
     )
     bounded = replace(panel((60, 120), (10, 20)), y_bound=100.0)
     for figure in (bounded, panel((-7, 99), (10, 20))):
-        static.save(figure, tmp_path)
+        save(figure, tmp_path)
         assert seen.pop() == composed([figure])[0].get_ylim()
 
 

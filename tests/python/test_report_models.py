@@ -13,7 +13,8 @@ from dumbbell.models import MODELS
 from dumbbell.papers import PAPERS, Paper, Reproduction
 from dumbbell.papers.coexistence import Point, grid, scenario
 from dumbbell.papers.reproduce import evaluate
-from dumbbell.plots import Curve, Figure, static
+from dumbbell.plots import Curve, Figure
+from dumbbell.plots.paper_figure import save
 from dumbbell.report.chart import chart
 from dumbbell.report.reproduction_page import render, render_site
 
@@ -76,7 +77,7 @@ def test_a_model_s_curve_waits_to_be_asked_for(reproduction, tmp_path):
     drawn = {curve["label"]: curve for curve in chart(figure)["curves"]}
     assert [drawn[curve.label]["off"] for curve in models] == [True] * 2
     assert "off" not in drawn["BBR"]
-    _, svg = static.save(figure, tmp_path)
+    _, svg = save(figure, tmp_path)
     assert "model:" not in svg.read_text(), "for print it is left out"
     expected = MODELS["ware"].predict(scenario(Point(with_cubic=True, buffer_bdp=4.0), 1))
     assert models[0].y[2] == pytest.approx(expected.metric("goodput_bps", 0) / 1e6)
@@ -124,4 +125,4 @@ def test_a_hollow_curve_is_hollow_in_both_renderings(tmp_path):
     figure = Figure("f", "", "x", "y", (curve,))
     (drawn,) = chart(figure)["curves"]
     assert (drawn["marker"], drawn["hollow"]) == ("o", True)
-    assert static.save(figure, tmp_path)[0].is_file()
+    assert save(figure, tmp_path)[0].is_file()

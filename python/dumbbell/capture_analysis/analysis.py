@@ -258,7 +258,7 @@ class Analysis:
             It cannot be written.
         """
         from dumbbell.capture_analysis.figures import draw_figures
-        from dumbbell.plots import static
+        from dumbbell.plots import paper_figure
 
         directory = Path(directory)
         check_parent(directory)
@@ -272,7 +272,7 @@ class Analysis:
             text = json_text(self.to_dict())
             document.write_text(text + "\n", encoding="utf-8")
             written.append(document)
-            written += static.save_all(draw_figures(self) if figures else (), directory)
+            written += paper_figure.save_all(draw_figures(self) if figures else (), directory)
         except OSError as error:
             raise unwritable(directory, error) from None
         return written

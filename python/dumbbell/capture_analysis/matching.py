@@ -82,7 +82,7 @@ class Match:
             It cannot be written.
         """
         from dumbbell.capture_analysis.delay_figure import draw_delay
-        from dumbbell.plots import static
+        from dumbbell.plots import paper_figure
 
         directory = Path(directory)
         check_parent(directory)
@@ -95,7 +95,7 @@ class Match:
             document = directory / "match.json"
             text = json_text(self.to_dict())
             document.write_text(text + "\n", encoding="utf-8")
-            written += [document, *static.save_all([draw_delay(self)], directory)]
+            written += [document, *paper_figure.save_all([draw_delay(self)], directory)]
         except OSError as error:
             raise unwritable(directory, error) from None
         return written

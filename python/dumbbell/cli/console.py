@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +63,9 @@ def note(message: str) -> None:
 
 def note_missing_figures() -> None:
     """Note that no figure files are written, if the package that draws them is missing."""
-    if find_spec("matplotlib") is None:
+    from dumbbell.plots.paper_figure import can_draw  # numpy: too slow to import for `--help`
+
+    if not can_draw():
         note("no figure files without matplotlib: `pip install 'dumbbell[plot]'`; pages have them")
 
 

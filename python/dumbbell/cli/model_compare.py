@@ -17,7 +17,7 @@ from dumbbell.errors import ScenarioError, nearest
 from dumbbell.models import MODELS, Model
 from dumbbell.models.comparison import ModelComparison, compare_model, summarize, verdict_counts
 from dumbbell.plots.comparison_figure import draw_comparison
-from dumbbell.plots.static import save
+from dumbbell.plots.paper_figure import save
 from dumbbell.quantities.quantity import Time
 from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import SIMULATOR, check_engine

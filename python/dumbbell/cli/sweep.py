@@ -30,9 +30,8 @@ from dumbbell.cli.options import OUTPUT, base_scenario
 from dumbbell.cli.sweep_table import print_sweep
 from dumbbell.errors import ScenarioError
 from dumbbell.metrics import metric_named
-from dumbbell.plots.paper_figure import save_for_print
+from dumbbell.plots.paper_figure import can_draw, save_for_print
 from dumbbell.plots.result_figures import ResultFigures
-from dumbbell.plots.static import can_draw
 from dumbbell.quantities.plain_value import to_plain
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.run.directory import check_parent

@@ -12,7 +12,8 @@ from dumbbell._core import ENGINE_VERSION
 from dumbbell.papers.finding import Finding, Outcome
 from dumbbell.papers.paper import Paper, ResultTable
 from dumbbell.papers.results import Results
-from dumbbell.plots import Figure, static
+from dumbbell.plots import Figure
+from dumbbell.plots.paper_figure import save_all
 from dumbbell.quantities.json_text import json_text
 from dumbbell.run import SCHEMA_VERSION, Run
 from dumbbell.run.capture import Capture, capture_beside
@@ -299,7 +300,7 @@ def reproduce(
     figures = [figure for each in results for figure in each.figures]
     for index, figure in enumerate(figures):
         report_stage(0.3 + 0.6 * index / len(figures), f"drawing {figure.name}")
-        static.save_all([figure], out / "figures")
+        save_all([figure], out / "figures")
     text = json_text(result.to_dict())
     (out / "findings.json").write_text(text + "\n", encoding="utf-8")
     return result

@@ -1,10 +1,11 @@
-"""Figures at their size in print, with embedded fonts, several in one frame."""
+"""Figures as files, several in one frame: at their size in print, or for a directory of results."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -18,11 +19,15 @@ from dumbbell.plots.y_range import Range, y_ranges
 if TYPE_CHECKING:
     from dumbbell.plots.canvas import Canvas
 
-__all__ = ["FORMATS", "STYLES", "WIDTHS_MM", "drawn", "save_for_print"]
+__all__ = [
+    "FORMATS", "STYLES", "WIDTHS_MM", "can_draw", "drawn", "save", "save_all", "save_for_print",
+]  # fmt: skip
 
 #: Widths that fit one column, and both, without scaling, in ACM's `acmart` (84.7 and 177.9 mm) and
 #: IEEE's `IEEEtran` (88.9 and 181.9 mm).
 WIDTHS_MM = {"1col": 84.0, "2col": 177.0}
+#: Width of a figure next to results, a column and a half: labels stay readable when it is scaled.
+FILE_MM = 127.0
 #: File formats.
 FORMATS = ("svg", "pdf", "png")
 MM_PER_INCH = 25.4
@@ -47,6 +52,45 @@ PRINT: Any = {
     "svg.fonttype": "path",
 }  # fmt: skip
 STYLES = ("paper", "report")
+
+
+def can_draw() -> bool:
+    """Whether matplotlib is installed, which the extra `plot` brings."""
+    return find_spec("matplotlib") is not None
+
+
+def save_all(figures: Iterable[Figure], directory: Path) -> list[Path]:
+    """Draw figures into files, as `save` does; none without matplotlib."""
+    return [path for figure in figures for path in save(figure, directory)] if can_draw() else []
+
+
+def save(figure: Figure, directory: Path) -> list[Path]:
+    """Draw a figure into ``<name>.png`` and ``<name>.svg``, whose text can be searched.
+
+    Parameters
+    ----------
+    figure
+        What to draw.
+    directory
+        Where; created if it does not exist.
+
+    Returns
+    -------
+    list of Path
+        The PNG and the SVG.
+
+    Raises
+    ------
+    MissingPackageError
+        matplotlib is not installed.
+    """
+    mpl = optional("matplotlib", extra="plot", purpose="a figure as a file")
+    directory.mkdir(parents=True, exist_ok=True)
+    shown = [replace(figure, caption="")]
+    with mpl.rc_context(SETTINGS):
+        canvas = compose(shown, FILE_MM, "report", shared_ranges(shown))
+        paths = [directory / f"{figure.name}.{suffix}" for suffix in ("png", "svg")]
+        return [write(canvas, path, PNG_DPI["report"]) for path in paths]
 
 
 def save_for_print(

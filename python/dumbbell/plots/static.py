@@ -1,31 +1,22 @@
-"""Figures as files, drawn by matplotlib."""
+"""A figure drawn into matplotlib's axes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from dumbbell.optional import optional
 from dumbbell.plots.figure import MAX_MARKED, Curve, Figure, thin
-from dumbbell.plots.y_range import Range, y_ranges
+from dumbbell.plots.y_range import Range
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-__all__ = [
-    "SETTINGS", "Handles", "can_draw", "draw", "draw_legend", "save", "save_all", "with_margin",
-]  # fmt: skip
+__all__ = ["SETTINGS", "Handles", "draw", "draw_legend", "with_margin"]
 
 #: Room of a y axis beyond what is drawn, so that a flat curve does not lie on the frame.
 MARGIN = 0.05
-#: One column of a two-column paper and a half, in inches: labels stay readable when it is scaled.
-SIZE_INCHES = (5.0, 3.2)
-PNG_DPI = 200
 #: The last two make the same figure the same bytes: ids do not depend on the process.
 SETTINGS: Any = {
     "font.size": 9, "axes.grid": True, "grid.alpha": 0.3,
@@ -34,58 +25,6 @@ SETTINGS: Any = {
 
 #: What stands for each curve in a legend, by its name: an artist, or one with its error bars.
 Handles: TypeAlias = dict[str, Any]
-
-
-def can_draw() -> bool:
-    """Whether matplotlib is installed, which the extra `plot` brings."""
-    return find_spec("matplotlib") is not None
-
-
-def save_all(figures: Iterable[Figure], directory: Path) -> list[Path]:
-    """Draw figures into files, as `save` does; none without matplotlib."""
-    return [path for figure in figures for path in save(figure, directory)] if can_draw() else []
-
-
-def save(figure: Figure, directory: Path) -> tuple[Path, Path]:
-    """Draw a figure into ``<name>.png`` and ``<name>.svg``.
-
-    Parameters
-    ----------
-    figure
-        What to draw.
-    directory
-        Where; made if it is not there.
-
-    Returns
-    -------
-    tuple of Path
-        The PNG and the SVG.
-
-    Raises
-    ------
-    MissingPackageError
-        matplotlib is not installed.
-    """
-    mpl = optional("matplotlib", extra="plot", purpose="a figure as a file")
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as Canvas
-
-    directory.mkdir(parents=True, exist_ok=True)
-    png, svg = directory / f"{figure.name}.png", directory / f"{figure.name}.svg"
-    with mpl.rc_context(SETTINGS):
-        # Not pyplot, whose figures live in a global list that threads would share.
-        canvas = Canvas(figsize=SIZE_INCHES, layout="constrained")
-        FigureCanvasAgg(canvas)
-        axes = canvas.add_subplot()
-        handles = draw(axes, figure, *y_ranges([figure], whole_bars=True))
-        # Above the axes, where it covers no data.
-        draw_legend(
-            canvas, handles, fontsize=7, ncols=min(3, len(handles)), loc="outside upper center",
-            frameon=False,
-        )  # fmt: skip
-        canvas.savefig(png, dpi=PNG_DPI, metadata={"Software": None})
-        canvas.savefig(svg, metadata={"Date": None})
-    return png, svg
 
 
 def draw(axes: Axes, figure: Figure, extent: Range) -> Handles:
