@@ -14,10 +14,9 @@ import pyarrow.parquet as pq
 
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.capture_analysis.best_point import all_views, best_views
+from dumbbell.capture_analysis.save import save
 from dumbbell.capture_analysis.vantage import Note, notes_of
 from dumbbell.errors import ResultError
-from dumbbell.quantities.json_text import json_text
-from dumbbell.run.directory import check_parent, unwritable
 
 if TYPE_CHECKING:
     from dumbbell.plots.canvas import Canvas
@@ -258,21 +257,6 @@ class Analysis:
             It cannot be written.
         """
         from dumbbell.capture_analysis.figures import draw_figures
-        from dumbbell.plots import paper_figure
 
-        directory = Path(directory)
-        check_parent(directory)
-        written = []
-        try:
-            for name, table in self.tables.items():
-                path = directory / f"{name}.parquet"
-                pq.write_table(table, path, compression="zstd")
-                written.append(path)
-            document = directory / "analysis.json"
-            text = json_text(self.to_dict())
-            document.write_text(text + "\n", encoding="utf-8")
-            written.append(document)
-            written += paper_figure.save_all(draw_figures(self) if figures else (), directory)
-        except OSError as error:
-            raise unwritable(directory, error) from None
-        return written
+        drawn = draw_figures(self) if figures else ()
+        return save(Path(directory), self.tables, "analysis.json", self.to_dict(), drawn)

@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from dumbbell import _core
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.capture_analysis.analysis import ANALYSIS_SCHEMA_VERSION
 from dumbbell.capture_analysis.analyze import capture_path, check_point, joined
+from dumbbell.capture_analysis.save import save
 from dumbbell.errors import CaptureError
-from dumbbell.quantities.json_text import json_text
-from dumbbell.run.directory import check_parent, unwritable
 
 __all__ = ["Match", "match_captures"]
 
@@ -82,23 +80,9 @@ class Match:
             It cannot be written.
         """
         from dumbbell.capture_analysis.delay_figure import draw_delay
-        from dumbbell.plots import paper_figure
 
-        directory = Path(directory)
-        check_parent(directory)
-        written = []
-        try:
-            for name, table in self.tables.items():
-                path = directory / f"{name}.parquet"
-                pq.write_table(table, path, compression="zstd")
-                written.append(path)
-            document = directory / "match.json"
-            text = json_text(self.to_dict())
-            document.write_text(text + "\n", encoding="utf-8")
-            written += [document, *paper_figure.save_all([draw_delay(self)], directory)]
-        except OSError as error:
-            raise unwritable(directory, error) from None
-        return written
+        figures = [draw_delay(self)]
+        return save(Path(directory), self.tables, "match.json", self.to_dict(), figures)
 
 
 def match_captures(
