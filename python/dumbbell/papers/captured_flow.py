@@ -1,4 +1,4 @@
-"""A flow as a capture at its sender shows it, in the paper's units."""
+"""A flow's time series from a capture at its sender, in the paper's units."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["CapturedFlow", "read_first_flows"]
 
 FloatArray = npt.NDArray[np.float64]
 
-#: As the engines sample.
+#: The engines' sample interval.
 INTERVAL = "10ms"
 
 
@@ -52,7 +52,7 @@ def read_first_flows(run: Run) -> dict[int, CapturedFlow]:
     Raises
     ------
     CaptureError
-        There is no capture, or it has no packet of a group.
+        There is no capture, or it has no packets of a group.
     """
     if run.capture is None:
         raise CaptureError("the run has no capture")
@@ -79,7 +79,7 @@ def first_connection(analysis: Analysis, group: int) -> dict[str, Any]:
 
 
 def sent_at(table: pa.Table, point: str, connection: int | None = None) -> pa.Table:
-    """Return what the initiators sent, at a point."""
+    """Return the initiators' rows at a point."""
     mask = pc.and_(pc.equal(table["point"], point), table["is_initiator"])
     if connection is not None:
         mask = pc.and_(mask, pc.equal(table["connection"], connection))
@@ -87,12 +87,12 @@ def sent_at(table: pa.Table, point: str, connection: int | None = None) -> pa.Ta
 
 
 def captured_flow(series: pa.Table, segment_bytes: int, shift_us: float) -> CapturedFlow:
-    """Turn a connection's series into the paper's units; a bin without packets is as before."""
+    """Convert a connection's series to the paper's units, repeating values over empty bins."""
     width_us = series["bin_us"][0].as_py()
     bins = np.rint(to_floats(series["time_us"]) / width_us).astype(int)
     bins -= bins[0]
     count = int(bins[-1]) + 1
-    # Of each bin, the row that is the last one at or before it.
+    # For each bin, the last row at or before it.
     last = np.zeros(count, dtype=int)
     last[bins] = np.arange(bins.size)
     last = np.maximum.accumulate(last)

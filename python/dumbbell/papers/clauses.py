@@ -32,7 +32,7 @@ def grows(
     at, values
         Buffers in BDP, and the quantity at each.
     form
-        How a value is written: ``{:.0f} ms``.
+        Format of a value: ``{:.0f} ms``.
     complete
         Whether these are all of the paper's buffers; otherwise nothing is decided.
     """
@@ -83,7 +83,7 @@ def at_every(
     at, values
         The points, and the numbers compared at each.
     form
-        How one point's numbers are written.
+        Format of one point's numbers.
     holds
         Whether the order holds at each point.
     complete

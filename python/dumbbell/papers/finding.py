@@ -1,4 +1,4 @@
-"""A finding of a paper: the checks that its rule makes, and what their outcomes amount to."""
+"""A finding of a paper: the checks of its rule, and the outcome over repetitions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHANCE = 0.1
 
 
 class Outcome(StrEnum):
-    """What the repetitions of an experiment amount to."""
+    """The outcome of an experiment's repetitions."""
 
     SHOWN = "shown"
     NOT_SHOWN = "not shown"
@@ -40,8 +40,8 @@ def outcome_of(results: Sequence[bool | None]) -> Outcome:
     Parameters
     ----------
     results
-        Of each repetition whether it shows the finding; None where points are missing that
-        would decide it.
+        For each repetition, whether it shows the finding; None if points that would decide it are
+        missing.
     """
     total, failed = len(results), sum(result is False for result in results)
     if total == 0 or (None in results and total - failed > CHANCE * total):
@@ -63,7 +63,7 @@ class Check:
     form, values
         What was seen: ``{:.1f} and {:.1f} Mbit/s``, and the numbers. NaN is written as `unknown`.
     holds
-        Whether the numbers satisfy the clause; None if points are missing that would decide it.
+        Whether the numbers satisfy the clause; None if points that would decide it are missing.
     """
 
     expected: str
@@ -204,7 +204,7 @@ class Finding:
     repetitions
         The rule's checks in each repetition of the experiment: as a rule, one for each seed.
     note
-        What the reader should know and does not decide anything.
+        A remark for the reader; it does not decide the finding.
     variations
         The same rule under other conditions; they do not decide the finding.
     """

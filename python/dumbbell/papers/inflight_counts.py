@@ -14,7 +14,7 @@ __all__ = ["COLUMNS", "Counts", "compare_counts"]
 
 FloatArray = npt.NDArray[np.float64]
 
-#: Of the flows' table: tcptrace's count, the kernel's, and packets sent again since the start.
+#: Columns of the flows' table: tcptrace's count, the kernel's, and retransmissions since the start.
 COLUMNS = ("outstanding_pkts", "inflight_pkts", "retransmitted_pkts")
 
 
@@ -27,7 +27,7 @@ class Counts:
     lossy_seconds, quiet_seconds
         Seconds with and without retransmissions.
     excess_lossy, excess_quiet
-        By how much tcptrace's mean count is above the kernel's in those: 0.1 is a tenth.
+        How far tcptrace's mean count is above the kernel's in those, relatively: 0.1 is a tenth.
     difference_pkts
         Tcptrace's count minus the kernel's in the seconds with retransmissions, with its interval
         over the seconds.
@@ -46,7 +46,7 @@ def compare_counts(series: Iterable[tuple[FloatArray, ...]]) -> Counts:
     Parameters
     ----------
     series
-        Of each flow the time in s and the columns of `COLUMNS`.
+        For each flow, the time in s and the columns of `COLUMNS`.
     """
     parts = (by_second(*flow) for flow in series)
     lossy, outstanding, inflight = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -62,7 +62,7 @@ def compare_counts(series: Iterable[tuple[FloatArray, ...]]) -> Counts:
 def by_second(
     time_s: FloatArray, outstanding: FloatArray, inflight: FloatArray, retransmitted: FloatArray
 ) -> tuple[npt.NDArray[np.bool_], FloatArray, FloatArray]:
-    """Return for each second whether it saw retransmissions, and the mean of either count.
+    """Return for each second whether it has retransmissions, and the mean of both counts.
 
     `retransmitted` counts from the start.
     """
@@ -71,7 +71,7 @@ def by_second(
     second = time_s.astype(int)
     starts = np.flatnonzero(np.diff(second, prepend=-1))
     samples = np.diff(starts, append=second.size)
-    # A counter's growth from one second's first sample to the next's; the last second has no next.
+    # A counter's growth from a second's first sample to that of the next, if there is one.
     grown = np.diff(retransmitted[starts], append=retransmitted[-1])
     return (
         grown > 0,
@@ -81,6 +81,6 @@ def by_second(
 
 
 def excess(outstanding: FloatArray, inflight: FloatArray) -> float:
-    """Return by how much one mean is above the other."""
+    """Return how far one mean is above the other, relatively."""
     below = float(np.sum(inflight))
     return float(np.sum(outstanding)) / below - 1 if below > 0 else 0.0

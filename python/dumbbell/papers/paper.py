@@ -1,4 +1,4 @@
-"""What a paper's reproduction is made of."""
+"""The parts of a paper's reproduction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dumbbell.scenario import Scenario
 
 __all__ = ["FromCaptures", "ModelCheck", "Paper", "ResultTable"]
 
-#: Where a run lies in a paper's experiment, and what is measured of it.
+#: A run's point in a paper's experiment, and what is measured of it.
 P = TypeVar("P")
 M = TypeVar("M")
 
@@ -30,7 +30,7 @@ class ResultTable:
     columns
         Headings, with units.
     rows
-        Cells as printed.
+        Cells, as text.
     """
 
     title: str
@@ -45,9 +45,9 @@ class FromCaptures:
     Attributes
     ----------
     figures
-        Drawn from them, as the paper drew its own.
+        Drawn from captures, as the paper drew its own.
     notes
-        What they say of a finding, by its id; it decides nothing.
+        A note on a finding, by its id; it does not decide the finding.
     """
 
     figures: tuple[Figure, ...]
@@ -56,14 +56,14 @@ class FromCaptures:
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """What a model predicts about a finding, by formula and without a run.
+    """A model's prediction about a finding, without a run.
 
     Attributes
     ----------
     finding
         The finding's id.
     model
-        Which, as a legend has it.
+        The model's name in a legend.
     checks
         The finding's rule, applied to the prediction.
     """
@@ -79,7 +79,7 @@ class ModelCheck:
 
     @property
     def summaries(self) -> tuple[CheckSummary, ...]:
-        """The checks, as a finding has them."""
+        """The checks, summarized as in a finding."""
         return summarize([self.checks])
 
     def to_dict(self) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class ModelCheck:
 
 @dataclass(frozen=True)
 class Paper(Generic[P, M]):
-    """A paper's experiment, and what to make of its runs.
+    """A paper's experiment, and how to evaluate its runs.
 
     Attributes
     ----------
@@ -102,33 +102,32 @@ class Paper(Generic[P, M]):
     title, authors
         Of the paper.
     setup
-        The set-up in words: (what, value).
+        The set-up as text: (what, value).
     departures
         Where the reproduction is a reconstruction, and why.
     points
-        Where the runs lie, in the order of the paper.
+        The points of the experiment, in the order of the paper.
     quick_points
-        Those of them that `--quick` keeps.
+        The points that `--quick` keeps.
     quick_note
-        What the quick ones leave out.
+        What `--quick` leaves out.
     run_name
-        From a point to the name its runs are saved under, without the seed.
+        Returns the name under which a point's runs are saved, without the seed.
     scenario
-        From a point and a seed to what is run.
+        Returns the scenario of a point and a seed.
     measure
-        What is measured of a run.
+        Measures a run.
     findings, tables, figures
-        From what was measured to what the paper shows.
+        Return the paper's findings, tables and figures from the measurements.
     default_seeds
-        How many seeds the runs at a point have by default: ten where a finding depends on a single
-        run, one where it depends on many or on none.
+        Returns a point's default number of seeds: ten if a finding depends on a single run, one if
+        it depends on many or on none.
     wants_capture
-        Whether the run at a point is in what `from_captures` draws.
+        Whether `from_captures` draws the run at a point.
     from_captures
-        From runs, of which some have captures, to what these show; None if nothing is drawn from
-        captures.
+        Returns what the captures of some runs show; None if nothing is drawn from captures.
     model_checks
-        What models predict about findings.
+        Returns the models' predictions about findings.
     """
 
     name: str
@@ -158,7 +157,7 @@ class Paper(Generic[P, M]):
         Parameters
         ----------
         seeds
-            Of every point; None for 1 to `default_seeds`, with `quick` for 1.
+            Seeds of every point; None for 1 to `default_seeds`, or for 1 with `quick`.
         quick
             Only the quick points.
         """

@@ -88,13 +88,13 @@ class Reproduction:
     Attributes
     ----------
     paper
-        Which.
+        The paper.
     seeds
-        Of every scenario; None if each point has its own number of them by default.
+        Seeds of every scenario; None if each point has its own default number.
     results
         The simulator's, and the kernel's if it ran too.
     quick
-        Whether only the points ran without which a finding could not be checked.
+        Whether only the points ran that are needed to check a finding.
     has_captures
         Whether the figures over time were drawn from captures too.
     """
@@ -137,7 +137,7 @@ class Reproduction:
 
     @property
     def findings_by_engine(self) -> list[tuple[Finding, list[tuple[str, Finding]]]]:
-        """Each finding, and what each engine has to say to it."""
+        """Each finding, with each engine's result."""
         columns = zip(*(result.findings for result in self.results), strict=True)
         engines = [result.engine for result in self.results]
         return [(row[0], list(zip(engines, row, strict=True))) for row in columns]
@@ -149,17 +149,17 @@ class Reproduction:
 
     @property
     def holds(self) -> bool:
-        """Whether every finding is shown in every engine, by runs that may be believed."""
+        """Whether every finding is shown in every engine, by runs that can be trusted."""
         return all(result.holds for result in self.results)
 
     @property
     def missing(self) -> str:
-        """What the quick grid leaves out; empty when nothing is missing."""
+        """What `--quick` leaves out; empty if nothing is missing."""
         return self.paper.quick_note if self.quick else ""
 
     @property
     def command(self) -> str:
-        """The command line that does it again."""
+        """The command line that repeats it."""
         words = ["dumbbell", "reproduce", self.paper.name]
         words += ["--engine", KERNEL] if self.kernel is not None else []
         words += ["--quick"] if self.quick else []
@@ -196,7 +196,7 @@ class Reproduction:
 
 
 def run_digest(run: Run) -> dict[str, Any]:
-    """Return what `reproduce --json` has of a run: all but the flows, which its directory has."""
+    """Return a run for `reproduce --json`: without the flows, which its directory has."""
     document = run.to_dict()
     return {key: value for key, value in document.items() if key not in ("flows", "scenario")}
 
@@ -226,16 +226,16 @@ def reproduce(
     seeds
         Run each scenario once per seed; None for as many as the paper's points have by default.
     engine
-        ``kernel`` runs it there too, next to the simulator.
+        ``kernel`` runs it there too, in addition to the simulator.
     quick
-        Run only the points without which a finding could not be checked.
+        Run only the points that are needed to check a finding.
     capture
         Capture at the senders, keep that in each run's directory, and draw the figures over time
         from it too.
     jobs
         Runs at a time in `engine`.
     cache
-        Where the simulator's runs are found and kept; those on the kernel are measured each time.
+        Cache of the simulator's runs; those on the kernel are measured each time.
     on_progress
         Called with the progress of the runs, and the engine.
     on_stage
@@ -244,7 +244,7 @@ def reproduce(
     Returns
     -------
     Reproduction
-        Findings, tables and figures; the runs are read from `out` when asked for.
+        Findings, tables and figures; the runs are read from `out` on access.
 
     Raises
     ------
@@ -262,8 +262,8 @@ def reproduce(
         measured: dict[str, Any] = {}
 
         def keep(name: str, run: Run, each: str = each, measured: dict[str, Any] = measured) -> Run:
-            # Measured while its tables are at hand; saved, and read back when needed: the tables of
-            # 32 runs are more than a small machine can hold.
+            # Measure while the tables are in memory, then save; they are read back when needed,
+            # because a small machine cannot hold the tables of 32 runs.
             point, seed = placed[name]
             measured[name] = paper.measure(point, run)
             tables = run.tables if seed == drawn_seed else {}
@@ -332,7 +332,7 @@ def evaluate(
 
 
 def on_the_kernel(figure: Figure) -> Figure:
-    """Name a figure of the kernel's runs apart from the simulator's."""
+    """Give a figure of the kernel's runs another name than the simulator's."""
     return replace(figure, name=f"kernel-{figure.name}", title=f"{figure.title}, on the kernel")
 
 

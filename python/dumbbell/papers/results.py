@@ -1,4 +1,4 @@
-"""What was measured of a paper's runs, by point and seed; and curves of it."""
+"""Measurements of a paper's runs, by point and seed, and curves of them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from dumbbell.verdict import worst
 
 __all__ = ["Results", "group_values"]
 
-#: Where a run lies in a paper's experiment, and what is measured of it.
+#: A run's point in a paper's experiment, and what is measured of it.
 P = TypeVar("P", bound=Hashable)
 M = TypeVar("M")
 
 
 def group_values(run: Run, group: int = 0, warmup: Warmup | None = None) -> Callable[[str], float]:
-    """Return the function from a metric's name to its value of a run or of one of its groups.
+    """Return a function from a metric's name to its value for a group of a run.
 
-    What is not known is NaN. Metrics of the whole run are of every group.
+    Unknown values are NaN. A metric of the whole run has the same value for every group.
     """
     obs = Observation(run, warmup)
 
@@ -38,7 +38,7 @@ def group_values(run: Run, group: int = 0, warmup: Warmup | None = None) -> Call
 
 
 class Results(Generic[P, M]):
-    """All that was measured; a point has one value for each seed.
+    """All measurements; a point has one for each seed.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Results(Generic[P, M]):
         return min((len(values) for values in self.measured.values()), default=0)
 
     def repetitions(self, points: Iterable[P] | None = None) -> list[dict[P, M]]:
-        """Return what was measured at some points, or at all of them, by seed."""
+        """Return the measurements at some points, or at all of them, by seed."""
         wanted = [point for point in points or self.measured if point in self.measured]
         seeds = min((len(self.measured[point]) for point in wanted), default=0)
         return [{point: self.measured[point][i] for point in wanted} for i in range(seeds)]
@@ -94,18 +94,18 @@ class Results(Generic[P, M]):
         color: str = "",
         dashed: bool = False,
     ) -> Curve:
-        """Return the means at some points as a curve, with bars from the least to the largest seed.
+        """Return the means at some points as a curve, with bars from the smallest to the largest.
 
         Parameters
         ----------
         cc
             The congestion control that gives the curve its name, colour and marker.
         at
-            Where each point lies on the x axis.
+            Each point's position on the x axis.
         points, what
-            What is drawn: a value of each point.
+            The points, and the value that is drawn.
         label, color, dashed
-            Instead of the congestion control's.
+            Replace those of the congestion control.
         """
         seeds = [self.values(point, what) for point in points]
         several = all(len(values) > 1 for values in seeds)
@@ -122,7 +122,7 @@ class Results(Generic[P, M]):
         )
 
     def bars(self, *points: P) -> str:
-        """Return what a caption says about error bars, or why there are none."""
+        """Return the caption's text on error bars, or why there are none."""
         seeds = min((len(self.measured[point]) for point in points), default=self.seeds)
         if seeds > 1:
             return f"Mean of {seeds} seeds; bars: smallest and largest."

@@ -10,14 +10,14 @@ __all__ = ["html_table"]
 
 
 def html_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a table as HTML, every text escaped.
+    """Return a table as HTML, with every text escaped.
 
     Parameters
     ----------
     title
         Its caption.
     columns
-        Column heads.
+        Column headings.
     rows
         Cells, as text or numbers.
     """

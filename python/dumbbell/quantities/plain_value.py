@@ -10,7 +10,7 @@ __all__ = ["check_count", "check_flag", "check_text", "to_plain"]
 
 
 def to_plain(value: Any) -> str | int | bool:
-    """Write a field as a scenario file has it."""
+    """Return a field's value as in a scenario file."""
     return value if type(value) in (bool, int, str) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""Counts in sentences."""
+"""Counts with a noun."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Quantities with units, and lists and ranges of them.
 
-``50mbit``, ``40ms``, ``500kB``, ``2bdp``, ``64pkt``. A bare number is an error that says which
-units fit. Values are integers in base units: bit/s, ns, bytes, packets; only a buffer may be a
-fraction of a BDP. Rates use tc's words and are decimal (RFC 6349: 1 mbit = 10^6 bit).
+``50mbit``, ``40ms``, ``500kB``, ``2bdp``, ``64pkt``. A bare number is an error that lists
+the units. Values are integers in base units: bit/s, ns, bytes, packets; only a buffer may be a
+fraction of a BDP. Rates use tc's units and are decimal (RFC 6349: 1 mbit = 10^6 bit).
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ def split(text: str, what: str, examples: str) -> tuple[Fraction, str]:
 
 
 class Quantity(int):
-    """An integer in a base unit that prints in the unit a person would use."""
+    """An integer in a base unit that prints in a convenient unit."""
 
     units: ClassVar[Mapping[str, int]]
     examples: ClassVar[str]
-    #: Words of `units` to print in, largest first.
+    #: Units to print in, largest first.
     print_units: ClassVar[tuple[str, ...]]
     #: Largest value, in base units.
     maximum: ClassVar[int] = U64_MAX
@@ -51,7 +51,7 @@ class Quantity(int):
         Parameters
         ----------
         text
-            ``"50mbit"``; a value of this class passes as it is.
+            ``"50mbit"``; a value of this class is returned unchanged.
         what
             Name of the thing, for the error: ``rate``.
         minimum
@@ -93,7 +93,7 @@ class Quantity(int):
 
     @classmethod
     def _most(cls, _factor: int) -> str:
-        """Write the largest value in the unit that the user wrote, of this many base units."""
+        """Return the largest value as text, in the user's unit of this many base units."""
         return f"`{cls(cls.maximum)}`"
 
     @classmethod
@@ -106,7 +106,7 @@ class Quantity(int):
             return f"0{self.print_units[0]}"
         for unit in self.print_units:
             factor = self.units[unit]
-            # Two decimals at most, and exact: what is printed reads back as the same value.
+            # At most two decimals, and exact: the text reads back as the same value.
             if value >= factor and value * 100 % factor == 0:
                 return f"{format_fraction(Fraction(value, factor))}{unit}"
         return f"{value}{self.print_units[-1]}"
@@ -166,7 +166,7 @@ class Loss(Quantity):
     units = {"%": 10**7, "ppm": 10**3, "ppb": 1}
     examples = "`0.1%`, `1%` or `10ppm`"
     print_units = ("%", "ppm", "ppb")
-    #: Not all packets: no connection would open.
+    #: Below 100 %: otherwise no connection would open.
     maximum = 10**9 - 10**3
 
     @property
@@ -180,7 +180,7 @@ class Loss(Quantity):
         return f"`{float(Fraction(cls.maximum, factor)):.12g}{unit}`; not every packet can be lost"
 
     def __str__(self) -> str:
-        if int(self) % 1000 == 0:  # to a ten-thousandth of a per cent
+        if int(self) % 1000 == 0:  # a multiple of a ten-thousandth of a per cent
             return f"{int(self) / 10**7:.4f}".rstrip("0").rstrip(".") + "%"
         return super().__str__()
 
@@ -243,7 +243,7 @@ class Buffer:
     def limit_bytes(self, link_rate_bps: int, base_rtt_ns: int) -> int:
         """Return the limit in wire bytes; 1 BDP = link_rate × base_rtt.
 
-        A buffer in packets has none: look at its `unit` first.
+        A buffer in packets has none: check its `unit` first.
         """
         if self.unit == "bdp":
             return int(self.amount * link_rate_bps * base_rtt_ns / (8 * 10**9))
@@ -344,5 +344,5 @@ def expand_counts(text: str, what: str) -> list[int]:
 
 
 def is_count(text: str) -> bool:
-    """Whether text is a whole number in ASCII digits; Python takes every script's."""
+    """Whether text is a whole number in ASCII digits; Python accepts those of every script."""
     return text.isascii() and text.isdecimal()

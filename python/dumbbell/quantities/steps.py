@@ -21,7 +21,7 @@ class Steps(tuple[tuple[Time, Any], ...]):
 
     #: The scenario's field.
     what: ClassVar[str]
-    #: Class of the values, the smallest of them in base units, and what they are called.
+    #: Class of the values, their minimum in base units, and their noun.
     kind: ClassVar[type[Quantity]]
     minimum: ClassVar[int]
     noun: ClassVar[str]
@@ -80,7 +80,7 @@ class Steps(tuple[tuple[Time, Any], ...]):
 
     @property
     def in_words(self) -> str:
-        """What follows the first value: ``, 5mbit from 10s on``; empty if nothing does."""
+        """The later values as text: ``, 5mbit from 10s on``; empty if there are none."""
         return "".join(f", {value} from {time} on" for time, value in self)
 
 

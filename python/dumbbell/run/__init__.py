@@ -1,4 +1,4 @@
-"""One run: do it, look at it, save it, load it."""
+"""One run: execute it, read it, save it, load it."""
 
 from dumbbell.run.run import SCHEMA_VERSION, Control, Run, execute, run
 

@@ -1,4 +1,4 @@
-"""A capture of a run: where packets are captured, how much of them, and the file."""
+"""A capture of a run: its points, how much of each packet is kept, and the file."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ __all__ = [
     "link_or_copy",
 ]
 
-#: Words for the capture points; each stands for all groups' hosts, or both sides of the bottleneck.
+#: The capture points; each means the hosts of all groups, or both sides of the bottleneck.
 CAPTURE_POINTS = ("sender", "receiver", "bottleneck")
 
 #: Name of the file in a run's directory.
 CAPTURE = "capture.pcapng"
 
-#: Words for how much of a packet is kept.
+#: How much of a packet is kept.
 HEADERS, FULL = "headers", "full"
-#: Ethernet, IPv4 and TCP headers without options: with less a packet says nothing.
+#: Ethernet, IPv4 and TCP headers without options: with less, a packet is of no use.
 MIN_SNAP_BYTES = 14 + 20 + 20
-#: What the engines take for the whole packet.
+#: Means the whole packet to the engines.
 WHOLE = 2**32 - 1
 
 
 class Capture:
-    """What a run captures, and where to: a pcapng file with an interface per capture point.
+    """A run's capture: a pcapng file with an interface per capture point.
 
     Parameters
     ----------
     path
         The file; replaced if it exists.
     points
-        Of ``sender``, ``receiver`` and ``bottleneck``.
+        Any of ``sender``, ``receiver`` and ``bottleneck``.
     snap
-        What is kept of each packet: ``headers``, ``full``, or a size, like ``96B``.
+        How much of each packet is kept: ``headers``, ``full``, or a size, like ``96B``.
 
     Raises
     ------
     ScenarioError
-        There is no such point, or the size is none.
+        There is no such point, or the size is invalid.
 
     Examples
     --------
@@ -81,17 +81,17 @@ class Capture:
 
     @property
     def senders(self) -> bool:
-        """Whether the hosts of the senders capture."""
+        """Whether packets are captured at the senders."""
         return "sender" in self.points
 
     @property
     def receivers(self) -> bool:
-        """Whether the hosts of the receivers capture."""
+        """Whether packets are captured at the receivers."""
         return "receiver" in self.points
 
     @property
     def bottleneck(self) -> bool:
-        """Whether it is captured before and after the bottleneck."""
+        """Whether packets are captured before and after the bottleneck."""
         return "bottleneck" in self.points
 
     def at(self, path: Path) -> Capture:
@@ -100,7 +100,7 @@ class Capture:
 
 
 def read_snap(snap: str | Size) -> int | None:
-    """Return bytes to keep of a packet; None: its headers."""
+    """Return how many bytes to keep of a packet; None for its headers."""
     if snap == HEADERS:
         return None
     if snap == FULL:
@@ -112,22 +112,23 @@ def read_snap(snap: str | Size) -> int | None:
 
 
 def as_capture(capture: Capture | str | Path | None) -> Capture | None:
-    """Return a capture of everything's headers for a path."""
+    """Return a capture; for a path, one of the headers at every point."""
     if capture is None or isinstance(capture, Capture):
         return capture
     return Capture(capture)
 
 
 def capture_beside(directory: Path) -> Path:
-    """Return where the capture of a run is written that will be saved in `directory`.
+    """Return where to write the capture of a run that will be saved in `directory`.
 
-    A directory holds a whole run or none; a capture is of use even of a run that is interrupted.
+    It is outside, because a directory holds a complete run or none, and a capture is useful even if
+    the run is interrupted.
     """
     return directory.with_name(f"{directory.name}.{CAPTURE}")
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """Give a file a second name, or copy it where the file system has no such thing."""
+    """Hard-link a file, or copy it if the file system has no hard links."""
     try:
         os.link(source, target)
     except OSError:

@@ -30,7 +30,7 @@ DOCUMENT = "run.json"
 
 
 class ParquetTables(Mapping[str, pa.Table]):
-    """The tables of a saved run; each is read when it is asked for, and not kept."""
+    """The tables of a saved run; each is read on access, and not kept."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -52,7 +52,7 @@ class ParquetTables(Mapping[str, pa.Table]):
 
 
 class ParquetBytes(Mapping[str, pa.Table]):
-    """Tables in Parquet, in memory; each is read when it is asked for, and not kept."""
+    """Tables in Parquet, in memory; each is read on access, and not kept."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self.files = files
@@ -70,7 +70,7 @@ class ParquetBytes(Mapping[str, pa.Table]):
 def write(
     directory: Path, document: str, tables: Mapping[str, pa.Table], capture: Path | None = None
 ) -> Path:
-    """Write a run, whole or not at all: into a directory beside it that is then renamed.
+    """Write a run completely or not at all: into a temporary directory that is then renamed.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def write(
     tables
         One file each.
     capture
-        The run's capture, which the directory shall hold too.
+        The run's capture, to be put into the directory too.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def write(
 def write_whole(
     directory: Path, document: str, tables: Mapping[str, pa.Table], capture: Path | None
 ) -> None:
-    """Write a run beside its place, then rename it."""
+    """Write a run next to its place, then rename it."""
     directory.parent.mkdir(parents=True, exist_ok=True)
     with scratch_beside(directory) as scratch:
         new = Path(scratch, "new")
@@ -114,7 +114,7 @@ def write_whole(
 
 
 def write_tables(new: Path, tables: Mapping[str, pa.Table]) -> None:
-    """Write tables; those that are in Parquet already as they are."""
+    """Write tables; those already in Parquet are not converted."""
     if isinstance(tables, ParquetTables):
         for name in tables:
             link_or_copy(tables.directory / f"{name}.parquet", new / f"{name}.parquet")
@@ -129,7 +129,7 @@ def write_tables(new: Path, tables: Mapping[str, pa.Table]) -> None:
 
 def encode(table: pa.Table) -> bytes:
     """Return a table as a Parquet file; the same bytes for the same table."""
-    # A dictionary of a column of numbers that never repeat costs time and saves no room.
+    # A dictionary for a column of numbers that never repeat costs time and saves no space.
     words = [field.name for field in table.schema if not is_number(field.type)]
     stream = pa.BufferOutputStream()
     pq.write_table(table, stream, compression="zstd", use_dictionary=words or False)
@@ -143,12 +143,12 @@ def is_number(kind: pa.DataType) -> bool:
 
 
 def scratch_beside(directory: Path) -> tempfile.TemporaryDirectory[str]:
-    """Make a directory, gone when it is left, on the file system of a run's."""
+    """Return a temporary directory on the same file system as a run's."""
     return tempfile.TemporaryDirectory(dir=directory.parent, prefix=".dumbbell-")
 
 
 def check_place(directory: Path) -> None:
-    """Refuse a directory that a run could not be saved to, before the run is done for nothing.
+    """Refuse a directory that a run could not be saved to, before the run starts.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def check_place(directory: Path) -> None:
 
 
 def check_parent(directory: Path) -> None:
-    """Make a directory that many runs are to be saved under, or refuse it.
+    """Make a directory for many runs, or refuse it.
 
     Raises
     ------
@@ -181,9 +181,9 @@ def check_parent(directory: Path) -> None:
 
 
 def unwritable(directory: Path, error: OSError) -> ResultError:
-    """Say why a directory cannot be written."""
+    """Return the error for a directory that cannot be written."""
     reason = os_reason(error)
-    if isinstance(error, FileExistsError):  # mkdir's word for a parent that is a file
+    if isinstance(error, FileExistsError):  # mkdir's error for a parent that is a file
         reason = f"`{error.filename}` is not a directory"
     return ResultError(f"{directory}: cannot be written: {reason}; name another `--out`")
 
@@ -204,7 +204,7 @@ def check_replaceable(directory: Path) -> None:
 
 
 def is_replaceable(directory: Path) -> bool:
-    """Whether a directory is empty or holds a run, and nothing of anybody else's is lost."""
+    """Whether a directory is empty or holds a run, so that replacing it loses nothing else."""
     return directory.is_dir() and ((directory / DOCUMENT).is_file() or not any(directory.iterdir()))
 
 
@@ -215,7 +215,7 @@ def capture_in(directory: Path) -> Path | None:
 
 
 def read(directory: Path) -> tuple[dict[str, Any], Mapping[str, pa.Table]]:
-    """Read a run's document; its tables follow when they are asked for."""
+    """Read a run's document; its tables are read on access."""
     try:
         document = json.loads((directory / DOCUMENT).read_text(encoding="utf-8"))
     except FileNotFoundError:

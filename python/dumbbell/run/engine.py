@@ -1,4 +1,4 @@
-"""The engines, and what each of them asks of a scenario and of the machine."""
+"""The engines, and what each requires of a scenario and of the machine."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ __all__ = ["ENGINES", "KERNEL", "SIMULATOR", "check_engine", "default_workers", 
 SIMULATOR, KERNEL = "simulator", "kernel"
 ENGINES = (SIMULATOR, KERNEL)
 
-#: Bits of a capability set (capability(7)): what namespaces and their devices need.
+#: Bits of a capability set (capabilities(7)) that namespaces and their devices need.
 CAP_NET_ADMIN, CAP_SYS_ADMIN = 12, 21
 
 
 def check_engine(engine: str, *scenarios: Scenario) -> None:
-    """Refuse what an engine cannot run, before anything is run.
+    """Refuse scenarios that an engine cannot run, before anything runs.
 
     Parameters
     ----------
     engine
         ``simulator`` or ``kernel``.
     scenarios
-        What it is to run.
+        The scenarios to run.
 
     Raises
     ------
     ScenarioError
-        There is no such engine, or a scenario names what it does not have.
+        There is no such engine, or it does not have a congestion control of a scenario.
     PrivilegeError
-        The kernel engine, and this process may not make network namespaces.
+        The kernel engine was chosen, and this process may not make network namespaces.
     EngineError
-        As before, and a user namespace would not help.
+        The same, and a user namespace would not help.
     """
     if engine not in ENGINES:
         raise ScenarioError(f"unknown engine `{engine}`{nearest(engine, ENGINES)}")
@@ -76,10 +76,10 @@ def check_engine(engine: str, *scenarios: Scenario) -> None:
 
 @functools.cache
 def engine_build() -> str:
-    """Return a digest of the engine: of the compiled module, which holds its congestion controls.
+    """Return a digest of the engine: of the compiled module, including its congestion controls.
 
-    The bytes that run, and not the sources they were made of: whatever went into them, compiler
-    and libraries included, shows.
+    It is of the bytes that run, not of their sources, so a change of compiler or library changes it
+    too.
     """
     return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:32]
 
@@ -104,14 +104,14 @@ def has_capabilities(*bits: int) -> bool:
 
 
 def default_workers(engine: str) -> int:
-    """How many runs at a time when nothing is said.
+    """Return the default number of concurrent runs.
 
-    The simulator's do not feel each other. Runs on the kernel share the machine's cores in real
-    time: two at once make each other late.
+    Simulated runs do not affect each other. Runs on the kernel share the machine's cores in real
+    time, so two at once make each other late.
     """
     return available_cores() if engine == SIMULATOR else 1
 
 
 def available_cores() -> int:
-    """How many cores this process may use."""
+    """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""What a group's flows amount to over the whole run."""
+"""A group's metrics over the whole run, aggregated from its flows."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def utilization(forwarded_bytes: int, link_rate_bps: int, duration_ns: int) -> f
 def group_metrics(flows: Sequence[Mapping[str, Any]], total_received_bytes: int) -> dict[str, Any]:
     """Aggregate the flows of a group.
 
-    `goodput_bps` and `throughput_bps` have one denominator for the whole group: from its first
-    flow's start to its last flow's end. Flows that live one after the other so never add up to more
-    than the link carries. `goodput_per_flow_bps` is the mean of the flows' own goodputs, each over
-    its own time. `share` is of bytes, not of rates: the parts of all groups sum to 1 whenever each
-    of them ran. Counts are sums, None when the engine
-    does not know a flow's; the RTT is the mean over flows of each flow's mean, inflight and
-    outstanding the sum over flows of their averages, each over its own time.
+    `goodput_bps` and `throughput_bps` have one denominator for the whole group: the time from its
+    first flow's start to its last flow's end. So flows that run one after the other never add up to
+    more than the link carries. `goodput_per_flow_bps` is the mean of the flows' own goodputs, each
+    over its own time. `share` is of bytes, not of rates, so the shares of all groups add up to 1 no
+    matter when each ran. Counts are sums, and None if the engine does not report a flow's. The RTT
+    is the mean over flows of each flow's mean; inflight and outstanding are sums over flows of
+    their averages, each over its own time.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def group_metrics(flows: Sequence[Mapping[str, Any]], total_received_bytes: int)
 
 
 def sum_known(values: Iterable[float | None]) -> float | None:
-    """Add up; None if any is None, for a sum of the others is not the sum."""
+    """Return the sum; None if any value is None."""
     total: float = 0
     for value in values:
         if value is None:

@@ -1,4 +1,4 @@
-"""One run: do it, look at it, save it, load it."""
+"""One run: execute it, read it, save it, load it."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ __all__ = ["SCHEMA_VERSION", "Control", "Run", "execute", "run"]
 #: Version of `Run.to_dict`, `--json` and `run.json`; docs/format-run.md describes it.
 SCHEMA_VERSION = 1
 
-#: Of a group in `Run.to_dict`: what the engine said of its congestion control.
+#: Keys of a group in `Run.to_dict` that the engine reports about its congestion control.
 OF_CONGESTION_CONTROL = ("group", "cc", "build", "params", "needs_ecn")
-#: How often a run under way is asked for its progress, s; also how fast Ctrl-C is seen.
+#: How often a run's progress is polled, s; also how fast Ctrl-C takes effect.
 POLL_S = 0.05
 
 
@@ -45,9 +45,9 @@ class Run:
     Parameters
     ----------
     scenario
-        What ran.
+        The scenario that ran.
     summary
-        What the engine counted; its keys are those of `docs/format-run.md`.
+        The engine's counts; `docs/format-run.md` has the keys.
     tables
         Time series by name: ``flows``, ``queue`` and ``state-<group>-<cc>``.
     capture
@@ -73,7 +73,7 @@ class Run:
 
     @property
     def engine(self) -> str:
-        """What ran it: ``simulator`` or ``kernel``."""
+        """The engine that ran it: ``simulator`` or ``kernel``."""
         engine: str = self.summary["engine"]
         return engine
 
@@ -124,7 +124,7 @@ class Run:
         Raises
         ------
         KeyError
-            Its congestion control records none.
+            Its congestion control records no state.
         """
         self._check_sampled()
         for name in self.tables:
@@ -146,7 +146,7 @@ class Run:
     def groups(self) -> list[dict[str, Any]]:
         """Each group's goodput, share, RTT and counts, in the scenario's order.
 
-        `metrics.group_metrics` says over what time each rate is.
+        `run.groups.group_metrics` says over which time each rate is.
         """
         total_bytes = sum(flow["received_bytes"] for flow in self.summary["flows"])
         groups = []
@@ -214,7 +214,7 @@ class Run:
         return json_text(self.to_dict())
 
     def save(self, directory: str | Path) -> Path:
-        """Write the run to a directory, whole or not at all; its capture too, if it has one.
+        """Write the run, with its capture if it has one, to a directory, completely or not at all.
 
         Parameters
         ----------
@@ -229,13 +229,13 @@ class Run:
         Raises
         ------
         ResultError
-            It holds something else, or cannot be written.
+            The directory holds something else, or cannot be written.
         """
         return run_directory.write(Path(directory), self.to_json(), self.tables, self.capture)
 
     @classmethod
     def load(cls, directory: str | Path) -> Run:
-        """Read a run that `save` wrote; its tables are read when they are asked for.
+        """Read a run that `save` wrote; its tables are read on access.
 
         Raises
         ------
@@ -261,7 +261,7 @@ class Run:
         Raises
         ------
         ResultError
-            It was written by another version.
+            The document was written by another version.
         """
         version = document.get("schema_version")
         if version != SCHEMA_VERSION:
@@ -299,8 +299,8 @@ def run(
     control
         To cancel the run from another thread.
     capture
-        A pcapng file to write, or a `Capture` that says at which points, and how much of a packet.
-        It does not change the result. A run that is cancelled leaves what was captured until then.
+        A pcapng file to write, or a `Capture` with its points and how much of a packet to keep.
+        It does not change the result. A cancelled run leaves the packets captured so far.
     fields
         Fields of the scenario to set: ``buffer="2bdp"``.
 
@@ -315,7 +315,7 @@ def run(
         The engine refuses the scenario, the kernel engine lacks something on this machine, or the
         capture cannot be written.
     Cancelled
-        It was stopped through `control`; Ctrl-C stops it too, with KeyboardInterrupt.
+        The run was stopped through `control`; Ctrl-C stops it too, with KeyboardInterrupt.
 
     Examples
     --------
@@ -349,7 +349,7 @@ def execute(
     engine: str = SIMULATOR,
     capture: Capture | None = None,
 ) -> Run:
-    """Run a scenario in this thread, or in a process of its own; `run` is for people."""
+    """Run a scenario in this thread, or in a process of its own; users call `run`."""
     path = None if capture is None else capture.path
     if engine == SIMULATOR and is_foreign(scenario):
         summary, tables = execute_isolated(scenario, control, capture)

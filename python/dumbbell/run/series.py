@@ -1,4 +1,4 @@
-"""Time series out of a run's tables, as NumPy arrays."""
+"""Time series from a run's tables, as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def state_labels(run: Run, group: int, column: str) -> npt.NDArray[Any]:
 
 
 def to_floats(values: Any) -> FloatArray:
-    """Return an Arrow column as floats; what is missing becomes NaN."""
+    """Return an Arrow column as floats; missing values become NaN."""
     column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     array: FloatArray = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
     return array

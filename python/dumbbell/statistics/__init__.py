@@ -1,4 +1,4 @@
-"""What repetitions say: means with intervals, differences of pairs, sizes of effects.
+"""Statistics of repetitions: means with intervals, differences, effect sizes.
 
 docs/statistics.md says which method is used when, and why.
 """

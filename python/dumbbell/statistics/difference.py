@@ -15,7 +15,7 @@ from dumbbell.statistics.student_t import student_cdf, student_quantile
 
 __all__ = ["Difference", "paired_difference", "unpaired_difference"]
 
-#: Part of a value below which a difference is of rounding.
+#: Relative differences up to this are rounding errors.
 ROUNDING = 1e-12
 
 
@@ -28,8 +28,8 @@ class Difference:
     interval
         Of b - a.
     p
-        Probability of a difference as far from 0, either way, were there none; None with fewer than
-        two pairs, or two values on a side.
+        Probability of a difference at least this far from 0, either way, if the true one is 0; None
+        with fewer than two pairs, or two values on a side.
     effect
         `effect_size`: the difference in standard deviations; None where that is not defined,
         for lack of values or of spread.
@@ -47,12 +47,12 @@ class Difference:
 def paired_difference(a: Values, b: Values, level: float = LEVEL) -> Difference:
     """Return the mean of b - a over pairs, with its interval.
 
-    What a pair has in common, its seed and so the flows' starts, drops out of the difference.
+    What a pair has in common, its seed and so the flows' starts, cancels in the difference.
 
     Parameters
     ----------
     a, b
-        A value per pair, in the same order; a pair of which one is None or NaN is left out.
+        A value per pair, in the same order; a pair with None or NaN is left out.
     level
         Confidence level of the interval.
 
@@ -61,12 +61,12 @@ def paired_difference(a: Values, b: Values, level: float = LEVEL) -> Difference:
     Difference
         Interval and p by Student's t of the differences, so that they agree; effect by
         `effect_size`. Not by the bootstrap: differences of pairs are rarely skewed and often have
-        one far out, which makes a studentized interval several times as wide.
+        an outlier, which makes a studentized interval several times as wide.
 
     Raises
     ------
     ValueError
-        a and b are not of one length.
+        a and b differ in length.
     """
     pairs = [
         (first, second)
@@ -75,7 +75,7 @@ def paired_difference(a: Values, b: Values, level: float = LEVEL) -> Difference:
     ]
     x, y = (np.array([pair[side] for pair in pairs], dtype=np.float64) for side in (0, 1))
     differences = y - x
-    # What is equal but for the last digits of floats is equal.
+    # Values that differ only by rounding are equal.
     differences[np.abs(differences) <= ROUNDING * np.maximum(np.abs(x), np.abs(y))] = 0
     n = differences.size
     interval = student_interval(differences, level)
@@ -85,9 +85,9 @@ def paired_difference(a: Values, b: Values, level: float = LEVEL) -> Difference:
 
 
 def unpaired_difference(a: Values, b: Values, level: float = LEVEL) -> Difference:
-    """Return the mean of b minus that of a, which have no pairs, with its interval.
+    """Return the mean of b minus that of a, which are not paired, with its interval.
 
-    By Welch's t: the two need not vary alike. The effect is `effect_size` without pairs.
+    By Welch's t, which does not require equal variances. The effect is `effect_size` without pairs.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def unpaired_difference(a: Values, b: Values, level: float = LEVEL) -> Differenc
 
 
 def p_of_t(mean: float, squared_error: float, freedom: float) -> float:
-    """Return the two-sided p of a mean against 0; without spread it is 0 or 1."""
+    """Return the two-sided p of a mean against 0; without variance it is 0 or 1."""
     if squared_error == 0:
         return 1.0 if mean == 0 else 0.0
     return 2 * student_cdf(-abs(mean) / math.sqrt(squared_error), freedom)

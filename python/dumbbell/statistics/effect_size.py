@@ -18,19 +18,19 @@ def effect_size(a: Values, b: Values, *, paired: bool = True) -> float | None:
 
     Paired, Cohen's d_z: the mean of the differences over their standard deviation. Unpaired,
     `hedges_g`. Both times Hedges' correction J = 1 - 3/(4·ν - 1), ν the degrees of freedom.
-    0.2 is called small, 0.5 medium and 0.8 large; simulated pairs often differ by many of them.
+    0.2 is called small, 0.5 medium and 0.8 large; simulated pairs often differ by several.
 
     Parameters
     ----------
     a, b
-        Values; a pair has the same place in both.
+        Values; a pair has the same index in both.
     paired
         Whether they are pairs.
 
     Returns
     -------
     float or None
-        0 when nothing differs; None with fewer than two values, or none that spread.
+        0 if nothing differs; None with fewer than two values, or without variance.
 
     References
     ----------
@@ -62,10 +62,10 @@ def hedges_g(a: Values, b: Values) -> float | None:
 
 
 def over_deviation(mean: float, deviation: float, freedom: int) -> float | None:
-    """Return mean / deviation with Hedges' correction; None where nothing spreads."""
+    """Return mean / deviation with Hedges' correction; None without variance."""
     if mean == 0:
         return 0.0
-    # Rounding of equal values is not spread.
+    # Rounding errors of equal values are not variance.
     if deviation <= 1e-12 * abs(mean):
         return None
     return mean / deviation * (1 - 3 / (4 * freedom - 1))
@@ -74,12 +74,12 @@ def over_deviation(mean: float, deviation: float, freedom: int) -> float | None:
 def cliffs_delta(a: Values, b: Values) -> float | None:
     """Cliff's delta: P(b > a) - P(b < a) over all pairs of a value of each.
 
-    -1 to 1; 1 when every b is above every a. It asks nothing of the distributions.
+    -1 to 1; 1 if every b is above every a. It assumes nothing about the distributions.
 
     Returns
     -------
     float or None
-        None when there is no value on a side.
+        None if a side has no values.
 
     References
     ----------

@@ -11,14 +11,14 @@ from dumbbell.statistics.mean_interval import mean_interval
 
 __all__ = ["MIN_INTERVAL", "mean_and_interval", "write_interval"]
 
-#: Repetitions from which on an interval is written; of two, it would be 12.7 standard errors wide.
+#: Fewest repetitions for which an interval is written; of two, it would be ±12.7 standard errors.
 MIN_INTERVAL = 3
 
 
 def mean_and_interval(values: Sequence[float], digits: int = 2) -> str:
-    """Write repetitions: the mean, from three on with its 95 % interval.
+    """Return the mean of repetitions as text, from three on with its 95 % interval.
 
-    ``2.00`` of one, ``2.00 (1.00–3.00)`` with the two of two, and `write_interval` of more.
+    ``2.00`` for one, ``2.00 (1.00–3.00)`` with both values for two, and `write_interval` for more.
     """
     if len(values) >= MIN_INTERVAL:
         return write_interval(mean_interval(values), digits)
@@ -29,7 +29,7 @@ def mean_and_interval(values: Sequence[float], digits: int = 2) -> str:
 
 
 def write_interval(interval: Interval, digits: int = 2) -> str:
-    """Write an interval: ``2.00 ± 0.30``, or with its ends where they are not even.
+    """Return an interval as text: ``2.00 ± 0.30``, or with its ends if it is not symmetric.
 
     ``2.00 [1.71, 2.40]`` is an interval by the bootstrap, which follows the skew of the values.
     """

@@ -1,4 +1,4 @@
-"""A mean, and where the true one is likely to be."""
+"""A mean with its confidence interval."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 __all__ = ["LEVEL", "Interval", "Values", "known"]
 
-#: A value per repetition; None and NaN where a run has no value.
+#: A value per repetition; None and NaN if a run has no value.
 Values: TypeAlias = Iterable[float | None] | npt.NDArray[np.float64]
 
-#: Confidence level of every interval that says no other.
+#: Default confidence level.
 LEVEL = 0.95
 
 
@@ -26,16 +26,15 @@ class Interval:
     Attributes
     ----------
     mean
-        Of the values; NaN when there is none.
+        Of the values; NaN if there are none.
     low, high
-        Ends of the interval; -inf and inf when there are fewer than two values, which say nothing
-        of how far the next one would be.
+        Ends of the interval; -inf and inf for fewer than two values, which have no known spread.
     level
         Confidence level, 0 to 1.
     n
-        How many values.
+        Number of values.
     method
-        How it was found: ``Student t``, ``bootstrap-t``, ``all equal`` or ``too few``.
+        How it was computed: ``Student t``, ``bootstrap-t``, ``all equal`` or ``too few``.
     """
 
     mean: float
@@ -52,11 +51,11 @@ class Interval:
 
     @property
     def half_width(self) -> float:
-        """Half the distance of the ends; inf without."""
+        """Half the distance of the ends; inf without ends."""
         return (self.high - self.low) / 2
 
     def excludes(self, value: float) -> bool:
-        """Whether a value lies outside."""
+        """Whether a value is outside."""
         return not self.low <= value <= self.high
 
     def scaled(self, factor: float) -> Interval:
@@ -67,7 +66,7 @@ class Interval:
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON: what is not finite is None."""
+        """Return it for JSON, with None for what is not finite."""
         ends = {
             key: value if math.isfinite(value) else None
             for key, value in (("mean", self.mean), ("low", self.low), ("high", self.high))
@@ -76,5 +75,5 @@ class Interval:
 
 
 def known(values: Values) -> list[float]:
-    """Return the values that are there: not None and not NaN."""
+    """Return the values that are neither None nor NaN."""
     return [float(value) for value in values if value is not None and not math.isnan(value)]

@@ -1,4 +1,4 @@
-"""The mean of a few numbers, and a part of a total."""
+"""The mean of a few numbers, and a share of a total."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["mean", "share"]
 
 
 def mean(values: Sequence[float] | npt.NDArray[np.float64]) -> float | None:
-    """Mean, Σx / n; None of nothing.
+    """Mean, Σx / n; None without values.
 
-    What `numpy.mean` computes, without the questions that it asks first: they take longer than
-    the values of a run's flows, and every run is measured.
+    The same as `numpy.mean` without its checks, which take longer than a run's few flows; every run
+    is measured.
     """
     x = np.asarray(values, dtype=np.float64)
     return float(np.add.reduce(x) / x.size) if x.size else None

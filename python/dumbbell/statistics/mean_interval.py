@@ -17,7 +17,7 @@ __all__ = ["MIN_BOOTSTRAP", "RESAMPLES", "SEED", "mean_interval", "student_inter
 MIN_BOOTSTRAP = 10
 #: Resamples: the ends of a 95 % interval are then the 250th of 9,999 from either side.
 RESAMPLES = 9_999
-#: Of the resamples, the same in every call, so that the same values have the same interval.
+#: Seed of the resamples, the same in every call, so that equal values have equal intervals.
 SEED = 20_260_101
 
 FloatArray = npt.NDArray[np.float64]
@@ -28,8 +28,8 @@ def mean_interval(values: Values, level: float = LEVEL) -> Interval:
 
     From 10 values on by the bootstrap of the studentized mean (bootstrap-t): with t* = (x̄* - x̄)/s*
     over resamples of the values, the interval is [x̄ - s·t*_{1-α/2}, x̄ - s·t*_{α/2}], s the
-    standard error. Below, and where the values are but two different numbers, by Student's t:
-    x̄ ± s·t_{n-1, 1-α/2}. Values that are all equal have an interval without width.
+    standard error. For fewer, or if there are only two different values, by Student's t:
+    x̄ ± s·t_{n-1, 1-α/2}. If all values are equal, the interval has no width.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def mean_interval(values: Values, level: float = LEVEL) -> Interval:
     Returns
     -------
     Interval
-        `method` says how it was found.
+        `method` says how it was computed.
 
     References
     ----------
     Student: "The probable error of a mean", Biometrika 6, 1908. Efron, Tibshirani: "An introduction
-    to the bootstrap", 1993, §12.5. docs/statistics.md says why not the BCa interval of §14.3.
+    to the bootstrap", 1993, §12.5. docs/statistics.md says why it is not the BCa interval of §14.3.
     """
     x = np.asarray(known(values), dtype=np.float64)
     if x.size < MIN_BOOTSTRAP or np.unique(x).size < 3:
@@ -71,10 +71,10 @@ def student_interval(x: FloatArray, level: float = LEVEL) -> Interval:
 
 
 def studentized_means(x: FloatArray) -> FloatArray:
-    """Return (x̄* - x̄)/s* of resamples of some values, those without spread left out."""
+    """Return (x̄* - x̄)/s* of resamples of some values, except resamples without variance."""
     resamples = x[picks(x.size)]
     errors = resamples.std(axis=1, ddof=1) / math.sqrt(x.size)
-    # A resample of one value over and over, which rounding may give a spread of its own.
+    # Leave out resamples of a single value, in which rounding errors may look like variance.
     spread = errors > 1e-12 * np.ptp(x)
     studentized: FloatArray = (resamples[spread].mean(axis=1) - x.mean()) / errors[spread]
     return studentized

@@ -1,4 +1,4 @@
-"""Many comparisons at once: some differ by chance."""
+"""Correction for multiple comparisons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """Adjust p values so that the chance of any false alarm among them stays below a level.
 
     Step down: the i-th smallest of m is multiplied by m - i + 1; none falls below the one before
-    it, and none exceeds 1. It holds whatever the comparisons have to do with one another.
+    it, and none exceeds 1. It is valid however the comparisons depend on one another.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     Returns
     -------
     list of float
-        Adjusted, in the same order: to be compared with the level itself, 0.05.
+        Adjusted, in the same order, to be compared with the level itself, 0.05.
 
     References
     ----------

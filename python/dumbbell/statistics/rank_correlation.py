@@ -1,4 +1,4 @@
-"""Whether one quantity grows with another, whatever the shape of the curve."""
+"""Whether one quantity grows with another, for any shape of the curve."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["spearman"]
 def spearman(x: Sequence[float], y: Sequence[float]) -> float:
     """Spearman's rank correlation: Pearson's of the ranks, ties sharing their mean rank.
 
-    1 when y always grows with x, -1 when it always falls, 0 when all of either are equal.
+    1 if y always grows with x, -1 if it always falls, 0 if all values on a side are equal.
 
     References
     ----------

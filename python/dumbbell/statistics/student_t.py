@@ -11,26 +11,26 @@ from statistics import NormalDist
 
 __all__ = ["student_cdf", "student_quantile"]
 
-#: Where a continued fraction has converged, and what stands for a zero in it.
+#: Convergence limit of a continued fraction, and the replacement of a zero in it.
 EPSILON = 3e-16
 TINY = 1e-300
 
 
 def student_cdf(t: float, freedom: float) -> float:
-    """Return the probability of a value of at most `t`, with so many degrees of freedom."""
+    """Return the probability of a value of at most `t`, for some degrees of freedom."""
     tail = incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5) / 2
     return tail if t < 0 else 1 - tail
 
 
 def student_quantile(freedom: float, p: float) -> float:
-    """Return the value that is not exceeded with probability `p`, for 0.5 < `p` < 1."""
+    """Return the value that is exceeded with probability 1 - `p`, for 0.5 < `p` < 1."""
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2))
     scale /= math.sqrt(freedom * math.pi)
     t = NormalDist().inv_cdf(p)
     # Newton's method rises to the quantile: the normal one is below it, and the CDF is concave.
     while True:
         density = scale * math.pow(1 + t * t / freedom, -(freedom + 1) / 2)
-        # The upper tail is compared, which keeps its digits where the CDF is close to 1.
+        # Compare the upper tail, which keeps its precision if the CDF is close to 1.
         step = (student_cdf(-t, freedom) - (1 - p)) / density
         t += step
         if step <= 1e-14 * t:
@@ -61,5 +61,5 @@ def incomplete_beta(x: float, a: float, b: float) -> float:
 
 
 def nonzero(value: float) -> float:
-    """Keep a divisor from zero."""
+    """Return a divisor that is not zero."""
     return value if abs(value) > TINY else TINY

@@ -1,4 +1,4 @@
-"""What ended a run of foreign code, in words."""
+"""Messages for what ended a run of foreign code."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ class Call:
 
 
 def crash_message(fields: Sequence[str], ccs: Sequence[str]) -> tuple[str, Call | None]:
-    """Word the line that a signal handler wrote.
+    """Return the message for the line that a signal handler wrote.
 
     Parameters
     ----------
     fields
-        Of the line, without the word ``crash``.
+        Fields of the line, without the word ``crash``.
     ccs
         The groups' congestion controls.
     """
@@ -77,7 +77,7 @@ def crash_message(fields: Sequence[str], ccs: Sequence[str]) -> tuple[str, Call 
 def stuck_message(
     fields: Sequence[int | str | bool], ccs: Sequence[str], limit_s: float
 ) -> tuple[str, Call]:
-    """Word that simulated time stood still.
+    """Return the message for simulated time that did not advance.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def stuck_message(
     ccs
         The groups' congestion controls.
     limit_s
-        How long it did, in CPU time.
+        For how long, in CPU time.
     """
     group, op, flow, is_under_way, now_ns = fields
     call = Call(ccs[int(group)], str(op), int(flow), bool(is_under_way), int(now_ns))

@@ -28,9 +28,9 @@ from dumbbell.scenario import Scenario
 __all__ = ["FUNCTION_LIMIT_S", "execute_isolated", "is_foreign"]
 
 #: CPU time that one call into a congestion control may take, s. The kernel's verifier allows a
-#: million instructions, a thousandth of it.
+#: million instructions, about a thousandth of this time.
 FUNCTION_LIMIT_S = 5.0
-#: How often a run is asked whether it is to be cancelled, s.
+#: How often to check whether a run is to be cancelled, s.
 POLL_S = 0.05
 #: A cancelled run has this long to close its capture, s; then it is killed.
 KILL_S = 4.0
@@ -42,7 +42,7 @@ def is_foreign(scenario: Scenario) -> bool:
     Raises
     ------
     ScenarioError
-        Beside it there is a class of this program, which another process does not have.
+        It also has a class of this program, which another process does not have.
     """
     ccs = [group.cc for group in scenario.groups]
     foreign = [cc for cc in ccs if cc.is_file]
@@ -89,7 +89,7 @@ def execute_isolated(
 
 
 def request_of(scenario: Scenario, capture: Capture | None) -> bytes:
-    """Return what the process needs to know, as JSON."""
+    """Return the request to the process, as JSON."""
     captured = None
     if capture is not None:
         words = ("snap_bytes", "senders", "receivers", "bottleneck")
@@ -143,7 +143,7 @@ class Server:
             socket.send_fds(self.requests, [str(length).encode()], [answers.fileno()])
 
     def forget(self) -> None:
-        """Let go of a server that has died."""
+        """Close the socket of a server that has died."""
         with self.lock:
             if self.requests is not None:
                 self.requests.close()
@@ -165,7 +165,7 @@ class Server:
             self.process = subprocess.Popen(  # noqa: S603 -- our own words
                 [sys.executable, "-P", str(script)],
                 stdin=theirs.fileno(),
-                stdout=sys.__stderr__,  # what a congestion control in Python prints is no result
+                stdout=sys.__stderr__,  # output of a congestion control in Python is not a result
                 env=environment,
             )
         self.owner = os.getpid()
@@ -184,7 +184,7 @@ class ForeignRun:
     scenario
         What runs.
     control
-        Learns of the progress, and may cancel.
+        Receives the progress, and may cancel.
     answers
         The socket to its process.
     """
@@ -199,7 +199,7 @@ class ForeignRun:
         self.kill_at_s = 0.0
 
     def follow(self) -> tuple[dict[str, Any], dict[str, pa.Table]]:
-        """Wait for the result; raise what ended the run instead."""
+        """Wait for the result; raise the error if the run failed."""
         try:
             while True:
                 for line in self.read_lines():
@@ -211,8 +211,8 @@ class ForeignRun:
                 os.close(descriptor)
 
     def read_lines(self) -> list[bytes]:
-        """Wait for answers; return the lines that are whole."""
-        self.cancel_if_asked()  # also where progress comes before each poll is over
+        """Wait for answers; return the complete lines."""
+        self.cancel_if_asked()  # also if progress arrives before each poll times out
         while not select.select([self.answers], [], [], POLL_S)[0]:
             self.cancel_if_asked()
         data, descriptors, _, _ = socket.recv_fds(self.answers, 1 << 16, 1)
@@ -228,23 +228,23 @@ class ForeignRun:
         return lines
 
     def names(self) -> str:
-        """Return the congestion controls in words."""
+        """Return the congestion controls as text."""
         return ", ".join(f"`{cc}`" for cc in dict.fromkeys(self.ccs))
 
     def cancel_if_asked(self) -> None:
-        """Pass a cancellation on; a process that does not obey is killed."""
+        """Forward a cancellation; a process that does not end is killed."""
         if not self.control.is_cancelled():
             return
         now_s = time.monotonic()
         if not self.kill_at_s:
             self.kill_at_s = now_s + KILL_S
-            with contextlib.suppress(OSError):  # it has ended; its last words are to be read
+            with contextlib.suppress(OSError):  # it has ended; its last answer is still to be read
                 self.answers.sendall(b"cancel")
         elif now_s > self.kill_at_s and self.pid:
             os.kill(self.pid, signal.SIGKILL)
 
     def take(self, line: bytes) -> dict[str, Any] | None:
-        """Take an answer; return the result if it is one."""
+        """Handle an answer; return the result if it is one."""
         if line.startswith(b"crash "):
             message, call = crash_message(line.decode().split()[1:], self.ccs)
             raise CongestionControlError(message, call)
@@ -276,7 +276,7 @@ class ForeignRun:
         for name, start, length in done["tables"]:
             with pa.ipc.open_stream(buffer.slice(start, length)) as stream:
                 table = stream.read_all()
-            # Foreign code may have written over it: then no pointer in it may lead astray.
+            # Foreign code may have overwritten it, so its offsets are checked.
             table.validate(full=True)
             tables[name] = table
         self.control.set_progress(1.0)

@@ -1,11 +1,11 @@
 """The process that forks one process per foreign run.
 
-Started as a script, not as a module, so that it loads the engine and Arrow and nothing else of
-dumbbell: that is quick, and a process without threads is one that may be forked. For a congestion
-control in Python it loads the rest.
+It is started as a script, not as a module, so that it loads only the engine and Arrow: that is
+quick, and a process without threads can be forked. For a congestion control in Python it loads the
+rest of dumbbell.
 
 It reads requests, one JSON document each, from a socket that is its standard input. With each comes
-the socket on which its run is to be answered. It ends when its parent closes the socket or dies.
+the socket on which to answer. It ends when its parent closes the socket or dies.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REQUEST_BYTES = 64 * 1024 * 1024
 
 
 def load(name: str, path: Path) -> Any:
-    """Import a file of dumbbell's without the package around it."""
+    """Import a file of dumbbell without its package."""
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} cannot be imported")
@@ -41,11 +41,11 @@ def serve(requests: socket.socket) -> None:
     """Fork a process for each request until the parent has no more."""
     core = load("dumbbell._core", next(HERE.parents[1].glob("_core*.so")))
     worker = load("dumbbell_worker", HERE / "worker.py")
-    # Ctrl-C reaches the whole process group; the parent decides what it means.
+    # Ctrl-C reaches the whole process group; the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:
         message, descriptors, _, _ = socket.recv_fds(requests, 16, 1)
-        bury_the_dead()
+        reap_children()
         if not message or not descriptors:
             return
         with socket.socket(fileno=descriptors[0]) as answers:
@@ -58,8 +58,8 @@ def serve(requests: socket.socket) -> None:
                 worker.work(core, request, answers)
 
 
-def bury_the_dead() -> None:
-    """Let the kernel forget the runs that have ended; their answers are on their sockets."""
+def reap_children() -> None:
+    """Reap the processes of runs that have ended; their answers are on their sockets."""
     try:
         while os.waitpid(-1, os.WNOHANG) != (0, 0):
             pass
@@ -80,7 +80,7 @@ def read_request(answers: socket.socket, length: int) -> dict[str, Any] | None:
 
 
 def prepare(core: Any, request: dict[str, Any]) -> None:
-    """Do what the next runs of the same files need not do again: compile them."""
+    """Compile the files once, so that the next runs need not."""
     os.environ.update(request["environment"])
     os.chdir(request["directory"])
     sys.path[:] = request["module_path"]
@@ -88,7 +88,7 @@ def prepare(core: Any, request: dict[str, Any]) -> None:
         if name.rpartition("#")[0].endswith(".py") or name.endswith(".py"):
             importlib.import_module("dumbbell.congestion_control.python")
             continue
-        with contextlib.suppress(core.EngineError):  # the run says so, to whom it concerns
+        with contextlib.suppress(core.EngineError):  # the run reports it
             core.precompile(name)
 
 

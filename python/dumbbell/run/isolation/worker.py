@@ -1,4 +1,4 @@
-"""One run of foreign code, in a process that has nothing else to do and nothing to lose.
+"""One run of foreign code, in a process of its own.
 
 Answers are lines on a socket: JSON documents, except for the line that the engine's signal handlers
 write (`crates/cc/src/host/crash.rs`). The last one says how the run ended:
@@ -32,51 +32,51 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 
-#: How often progress is told and the watchdog looks, s.
+#: How often progress is reported and the watchdog checks, s.
 TICK_S = 0.05
 #: How long a run that was cancelled may take to close its capture, s.
 CANCEL_S = 2.0
-#: Where buffers of an Arrow stream must begin to be used as they lie.
+#: Alignment of an Arrow stream's buffers, so that they can be used without copying.
 ALIGNMENT_BYTES = 64
 
 
 def work(core: Any, request: dict[str, Any], answers: socket.socket) -> NoReturn:
     """Run the request's scenario, answer, and end the process."""
     try:
-        prefer_to_die()
-        tell(answers, {"pid": os.getpid()})
+        raise_oom_score()
+        send(answers, {"pid": os.getpid()})
         core.report_crashes(answers.fileno())
         control = core.Control()
         watchdog = Watchdog(core, control, answers, request["function_limit_s"])
         threading.Thread(target=watchdog.watch, daemon=True).start()
         answer(core, request, control, answers)
-    except BaseException:  # noqa: BLE001 -- there is nobody above to catch it
-        tell(answers, {"failed": traceback.format_exc()})
+    except BaseException:  # noqa: BLE001 -- there is no caller to catch it
+        send(answers, {"failed": traceback.format_exc()})
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
 
 
-def prefer_to_die() -> None:
-    """Where memory runs out, the kernel is to end this process and not the sweep's."""
-    with contextlib.suppress(OSError):  # then it chooses by size, which is this one most likely
+def raise_oom_score() -> None:
+    """If memory runs out, make the kernel end this process and not the sweep's."""
+    with contextlib.suppress(OSError):  # then it chooses by size, most likely this one too
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 
 
 def answer(core: Any, request: dict[str, Any], control: Any, answers: socket.socket) -> None:
-    """Run, and send what comes of it."""
+    """Run, and send the result."""
     capture = request["capture"]
     if capture is not None:
         capture = SimpleNamespace(**{**capture, "path": Path(capture["path"])})
     try:
         output = core.run(request["scenario"], control, "simulator", capture)
     except core.CongestionControlFault as error:
-        tell(answers, {"fault": str(error)})
+        send(answers, {"fault": str(error)})
     except core.EngineError as error:
-        tell(answers, {"refused": str(error)})
+        send(answers, {"refused": str(error)})
     except core.Cancelled:
-        tell(answers, {"cancelled": True})
+        send(answers, {"cancelled": True})
     else:
         send_output(output, answers)
 
@@ -89,7 +89,7 @@ def send_output(output: Any, answers: socket.socket) -> None:
         file.write(summary)
         tables = []
         for name in output.table_names():
-            # Not `pa.table`, which would import pandas to see whether this is a frame of it.
+            # Not `pa.table`, which would import pandas to check for a data frame.
             batch = pa.record_batch(output.table(name))
             start = -(-file.tell() // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
             file.seek(start)
@@ -100,8 +100,8 @@ def send_output(output: Any, answers: socket.socket) -> None:
     socket.send_fds(answers, [line(document)], [descriptor])
 
 
-def tell(answers: socket.socket, document: dict[str, Any]) -> None:
-    """Send a line; where nobody listens any more there is nothing to do."""
+def send(answers: socket.socket, document: dict[str, Any]) -> None:
+    """Send a line; end the process if the other side is gone."""
     try:
         answers.sendall(line(document))
     except OSError:
@@ -114,7 +114,7 @@ def line(document: dict[str, Any]) -> bytes:
 
 
 class Watchdog:
-    """Tells progress, obeys the parent, and ends a run in which time stands still.
+    """Reports progress, takes orders of the parent, and ends a run whose time does not advance.
 
     Parameters
     ----------
@@ -133,26 +133,26 @@ class Watchdog:
         self.control = control
         self.answers = answers
         self.limit_s = limit_s
-        self.told = 0.0
+        self.reported = 0.0
         self.at: tuple[float, int] | None = None
         self.since_s = 0.0
 
     def watch(self) -> None:
-        """Go on until the process ends."""
+        """Watch until the process ends."""
         while True:
             if select.select([self.answers], [], [], TICK_S)[0]:
                 self.obey()
             progress = self.control.progress()
-            if progress != self.told:
-                self.told = progress
-                tell(self.answers, {"progress": progress})
+            if progress != self.reported:
+                self.reported = progress
+                send(self.answers, {"progress": progress})
             self.check_time(progress)
 
     def obey(self) -> None:
-        """Cancel the run as the parent says; end it when the parent has gone."""
+        """Cancel the run if the parent says so; end it if the parent is gone."""
         try:
             order = self.answers.recv(64)
-        except ConnectionResetError:  # it has gone without reading what was told last
+        except ConnectionResetError:  # it is gone without having read the last message
             order = b""
         if not order:
             os._exit(0)
@@ -160,12 +160,12 @@ class Watchdog:
         threading.Timer(CANCEL_S, self.give_up).start()
 
     def give_up(self) -> None:
-        """End a run that does not see that it is cancelled."""
-        tell(self.answers, {"cancelled": True})
+        """End a run that does not react to its cancellation."""
+        send(self.answers, {"cancelled": True})
         os._exit(0)
 
     def check_time(self, progress: float) -> None:
-        """End the run if simulated time has stood still for too much CPU time."""
+        """End the run if simulated time has not advanced for too much CPU time."""
         call = self.core.running_call()
         if call is None or progress >= 1.0:
             return
@@ -174,5 +174,5 @@ class Watchdog:
         if at != self.at:
             self.at, self.since_s = at, cpu_s
         elif cpu_s - self.since_s > self.limit_s:
-            tell(self.answers, {"stuck": list(call)})
+            send(self.answers, {"stuck": list(call)})
             os._exit(0)
