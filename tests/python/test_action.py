@@ -114,7 +114,7 @@ def test_a_missed_criterion_fails_the_step(runner: Path) -> None:
     assert (runner / "sum.md").read_text() == summary
 
 
-def test_an_input_is_no_command(runner: Path) -> None:
+def test_an_input_is_not_run_as_a_command(runner: Path) -> None:
     (runner / "suite.toml").write_text(SUITE)
     mark = runner / "mark"
     code, outputs, summary, errors = run_action(

@@ -115,7 +115,7 @@ def test_out_has_tables_and_figures_that_open(cli, capture, tmp_path):
         assert ET.parse(out / f"{name}.svg").getroot().tag.endswith("svg")  # noqa: S314
 
 
-def test_segments_are_kept_when_asked_for(capture):
+def test_segments_are_kept_on_request(capture):
     analysis = dumbbell.analyze(capture, segments=[0])
     kinds = analysis.segments_of(0)["kind"].cast(pa.string()).to_pylist()
     assert kinds.count("data") == 4
@@ -153,7 +153,7 @@ def bad_files(tmp_path: Path) -> dict[str, tuple[Path, str]]:
 
 
 @pytest.mark.parametrize("kind", ["missing", "text", "empty", "directory"])
-def test_what_is_no_capture_is_refused_in_one_line(cli, tmp_path, kind):
+def test_a_file_that_is_not_a_capture_is_refused_in_one_line(cli, tmp_path, kind):
     path, says = bad_files(tmp_path)[kind]
     outcome = cli("analyze", str(path))
     assert (outcome.code, outcome.out) == (2, "")
@@ -183,7 +183,7 @@ def test_a_cut_capture_is_analysed_up_to_the_cut(cli, capture, tmp_path):
 MISSING = "missing: 1,234 packets at eth0, which the capturing machine dropped"
 
 
-def test_what_the_capturing_machine_missed_is_told(cli, capture, tmp_path):
+def test_packets_missed_by_the_capturing_machine_are_reported(cli, capture, tmp_path):
     path = write_pcapng(tmp_path / "missed.pcapng", capture_records(), missed_pkts=1234)
     assert MISSING in cli("analyze", str(path)).out
     matched = cli("analyze", str(capture), str(path), "--match").out
@@ -194,7 +194,7 @@ def test_what_the_capturing_machine_missed_is_told(cli, capture, tmp_path):
     assert "missing: " not in cli("analyze", str(whole)).out
 
 
-def test_what_was_left_out_for_lack_of_room_is_told(capture):
+def test_connections_left_out_for_lack_of_memory_are_reported(capture):
     reading = dict(dumbbell.analyze(capture).reading)
     assert trouble(reading) == []
     reading["given_up"] = {"views": 2, "pkts": 3000, "payload_bytes": 4000}

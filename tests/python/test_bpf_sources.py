@@ -116,7 +116,7 @@ def test_linuxs_selftests_run_as_they_are(name, engine):
 
 @needs_tree
 @engines
-def test_a_selftest_whose_reduction_passes_through_a_cwnd_of_0_goes_on(engine):
+def test_a_selftest_whose_reduction_passes_through_a_cwnd_of_0_continues(engine):
     path = SELFTESTS / "bpf_cc_cubic.c"
     if not path.exists():
         pytest.skip("this tree has no bpf_cc_cubic.c")

@@ -105,7 +105,7 @@ def test_points_and_snap_length_are_chosen(captured, tmp_path):
         ),
     ],
 )
-def test_refuses_what_makes_no_sense(settings, says):
+def test_refuses_invalid_settings(settings, says):
     with pytest.raises(ScenarioError) as refused:
         Capture("x.pcapng", **settings)
     assert str(refused.value).startswith(says)
@@ -179,7 +179,7 @@ def test_every_run_of_a_sweep_has_one(cli, tmp_path):
     ],
 )
 @pytest.mark.parametrize("command", ["run", "sweep"])
-def test_options_that_do_not_fit_are_a_line(cli, command, options, says):
+def test_options_that_conflict_are_an_error_of_one_line(cli, command, options, says):
     outcome = cli(command, *RUN[1:], *options)
     assert (outcome.code, outcome.err) == (2, f"error: {says}\n")
 

@@ -1,4 +1,4 @@
-"""What the analysis of a run's capture says is what the engine itself recorded."""
+"""The analysis of a run's capture agrees with the engine's own record."""
 
 from __future__ import annotations
 

@@ -157,13 +157,13 @@ NAMES = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_that_is_none(tmp_path: Path, name: str) -> None:
+def test_an_invalid_name_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ScenarioError, match=NAMES[name]):
         new(name, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_compiler_that_fails_is_not_the_name_s_fault(
+def test_a_failing_compiler_is_not_reported_as_a_bad_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(path: str) -> None:

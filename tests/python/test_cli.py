@@ -126,7 +126,7 @@ def test_help_says_when_a_run_exits_with_1(cli):
     assert "Exits with 1 if the verdict is INVALID" in cli("run", "--help").out
 
 
-def test_closed_pipe_is_no_traceback():
+def test_a_closed_pipe_prints_no_traceback():
     command = f"{sys.executable} -m dumbbell cc list | head -1"
     result = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True)
     assert result.stdout.startswith("bbr")
@@ -192,7 +192,7 @@ def test_ctrl_c_stops_a_run_with_one_line():
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_says_of_each_command_what_that_says_itself(name):
+def test_help_lists_each_command_with_its_own_summary(name):
     loaded = LazyCommand(name, "").load()
     assert COMMANDS[name] == inspect.cleandoc(loaded.help).partition("\n\n")[0].replace("\n", " ")
 

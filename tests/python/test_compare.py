@@ -1,4 +1,4 @@
-"""`dumbbell compare`: what is a pair, what is said of it, and what is refused."""
+"""`dumbbell compare`: pairs, what is reported about them, and what is refused."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_invalid_runs_are_left_out(plain):
 def test_harm_by_solo_runs(plain):
     alone = runs_of("reno")
     result = compare(alone, plain, metrics=["goodput_bps", "jain"], solo=True)
-    (entry,) = result.comparisons  # Jain's index is nobody's harm
+    (entry,) = result.comparisons  # Jain's index of others cannot be harmed
     assert (entry.group, entry.cc_b) == (1, "reno")
     assert entry.harm is not None
     losses = [1 - y / x for x, y in zip(entry.a, entry.b, strict=True)]
@@ -145,7 +145,7 @@ def test_the_command(cli, plain, gentle, tmp_path):
     assert len(entry["a"]) == 6
 
 
-def test_groups_of_one_congestion_control_are_told_apart(cli, tmp_path):
+def test_groups_of_one_congestion_control_are_distinguished(cli, tmp_path):
     runs = [
         dumbbell.run(Scenario([Group("reno"), Group("reno", rtt="80ms")], time="4s", seed=seed))
         for seed in (1, 2)

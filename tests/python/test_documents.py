@@ -45,7 +45,7 @@ def test_the_readme_s_table_is_what_the_command_prints(capsys):
         assert share in row
 
 
-def test_a_lone_text_is_no_list_of_groups():
+def test_a_string_is_not_a_list_of_groups():
     with pytest.raises(
         dumbbell.ScenarioError, match=r"must be a list, not a string; use \['copa'\]"
     ):

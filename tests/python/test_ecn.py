@@ -26,7 +26,7 @@ def test_a_threshold_has_the_buffers_units(threshold, resolved):
     assert Scenario.from_dict(scenario.to_dict()) == scenario
 
 
-def test_without_ecn_the_engine_hears_nothing_of_it():
+def test_without_ecn_the_engine_s_input_has_none():
     scenario = marking("cubic", ecn_threshold=None)
     assert "ecn" not in scenario.to_json()
     assert "ecn" not in scenario.to_toml()
@@ -52,14 +52,14 @@ def test_a_scenario_file_keeps_the_words(tmp_path):
         ({"ecn_threshold": "64pkt", "buffer": "64pkt"}, "nothing would be marked"),
     ],
 )
-def test_refuses_a_threshold_that_cannot_be(changes, says):
+def test_refuses_an_invalid_threshold(changes, says):
     with pytest.raises(ScenarioError) as raised:
         marking(**changes)
     assert says in str(raised.value)
     assert raised.value.key == "ecn_threshold"
 
 
-def test_refuses_an_ecn_that_is_no_flag():
+def test_refuses_an_ecn_that_is_not_a_flag():
     with pytest.raises(ScenarioError, match="ecn must be true or false, not `yes`"):
         Group("reno", ecn="yes")  # type: ignore[arg-type]
 
@@ -87,7 +87,7 @@ def test_only_flows_with_ecn_are_marked():
     assert [group["marked_pkts"] for group in result.groups] == [with_ecn["marked_pkts"], 0]
 
 
-def test_marks_that_nobody_made_are_invalid():
+def test_marks_without_a_marking_bottleneck_are_invalid():
     scenario = marking()
     summary = json.loads(json.dumps(run(scenario).summary))
     summary["flows"][0]["marked_pkts"] = summary["bottleneck"]["marked_pkts"] + 1
@@ -95,7 +95,7 @@ def test_marks_that_nobody_made_are_invalid():
 
 
 @pytest.mark.parametrize("group", [Group("dctcp"), Group("reno", ecn=True)])
-def test_ecn_where_nothing_marks_is_said(group):
+def test_ecn_without_marking_is_reported(group):
     plain = run(Scenario([group, "cubic"], time="2s", sample="0s"))
     assert [reason.check for reason in plain.verdict.reasons] == ["ecn"]
     assert f"`{group.cc}` received no ECN marks" in str(plain.verdict.reasons[0])
@@ -105,7 +105,7 @@ def test_ecn_where_nothing_marks_is_said(group):
     assert run(Scenario(["cubic"], time="2s", sample="0s")).verdict.status == OK
 
 
-def test_a_loaded_run_says_it_too(tmp_path):
+def test_a_loaded_run_reports_it_too(tmp_path):
     plain = run(Scenario(["dctcp", "cubic"], time="2s", sample="0s"))
     assert plain.verdict.status == WARN
     assert Run.load(plain.save(tmp_path / "run")).verdict == plain.verdict

@@ -85,7 +85,7 @@ def test_loads_what_was_written_before_there_were_two_engines(short_run, tmp_pat
     assert Run.load(directory).emulation is None
 
 
-def test_prints_what_is_not_known_as_a_dash_and_how_late_the_path_was(cli, fabricated_kernel):
+def test_prints_unknown_values_as_a_dash_and_how_late_the_path_was(cli, fabricated_kernel):
     outcome = cli("run", "copa", "cubic", "--engine", "kernel", *FAST)
     assert outcome.code == 0, outcome.err
     assert "on Linux 0.0.0-fabricated" in outcome.out
@@ -97,7 +97,7 @@ def test_prints_what_is_not_known_as_a_dash_and_how_late_the_path_was(cli, fabri
     assert document["emulation"]["lateness_p99_us"] == 80
 
 
-def test_runs_on_the_kernel_are_one_at_a_time_unless_told(cli, fabricated_kernel, tmp_path):
+def test_runs_on_the_kernel_are_one_at_a_time_by_default(cli, fabricated_kernel, tmp_path):
     arguments = ("sweep", "linux/cubic", "--reps", "4", "--engine", "kernel", *FAST)
     assert cli(*arguments, "--out", str(tmp_path)).code == 0
     assert (fabricated_kernel.runs, fabricated_kernel.most) == (4, 1)
@@ -113,7 +113,7 @@ def test_help_says_why_one_at_a_time(cli):
     assert "on the kernel 1" in out
 
 
-def test_an_ordinary_user_s_program_is_told_how(ordinary_user):
+def test_an_ordinary_user_s_program_gets_instructions(ordinary_user):
     with pytest.raises(PrivilegeError, match="with `unshare --user --map-root-user` before it"):
         dumbbell.run(Scenario(["linux/cubic"]), engine="kernel")
     with pytest.raises(

@@ -9,7 +9,7 @@ import pytest
 from dumbbell.engine_compat import refuse_old_engine
 
 
-def test_what_it_lacks_is_named_with_the_remedy(tmp_path: Path) -> None:
+def test_what_is_missing_is_named_with_the_remedy(tmp_path: Path) -> None:
     stub = tmp_path / "_core.pyi"
     stub.write_text('__all__ = [\n    "describe",\n    "invented",\n]\n')
     with pytest.raises(ImportError, match=r"\(no `invented`\); run `make build`"):

@@ -60,7 +60,7 @@ def test_a_sweep_is_its_rows(cli, tmp_path):
         (["sweep", "reno", "--csv"], "use --out DIR, then `dumbbell export DIR --csv`"),
     ],
 )
-def test_what_cannot_be_exported_is_refused_with_the_way(cli, tmp_path, words, said):
+def test_what_cannot_be_exported_is_refused_with_a_remedy(cli, tmp_path, words, said):
     outcome = cli(*(word.format(tmp_path) for word in words))
     assert outcome.code == 2
     assert said in outcome.err

@@ -38,7 +38,7 @@ def test_a_package_is_in_its_extra_and_not_in_the_core(package, extra):
     assert not any(line.startswith(package) for line in PROJECT["dependencies"])
 
 
-def test_without_matplotlib_a_sweep_is_saved_and_reported_and_says_what_it_lacks(cli, tmp_path):
+def test_without_matplotlib_a_sweep_is_saved_and_reported_and_says_what_is_missing(cli, tmp_path):
     import sys
     from importlib import util
 

@@ -88,7 +88,7 @@ def test_it_is_an_axis(owner, field):
 
 
 @every_field
-def test_groups_are_told_apart_by_it(owner, field):
+def test_groups_are_distinguished_by_it(owner, field):
     if owner is Group and field.name != "cc":
         first, second = scenario_with(owner, field).group_labels
         assert first.startswith(f"reno ({field.name} ")

@@ -200,7 +200,9 @@ def test_a_missed_criterion_fails_without_a_baseline_and_not_with_one_that_misse
     assert "missed before as well" in outcome.out
 
 
-def test_bad_use_is_told_in_one_line(cli: Cli, quick: Path, baseline: Path, tmp_path: Path) -> None:
+def test_wrong_use_is_reported_in_one_line(
+    cli: Cli, quick: Path, baseline: Path, tmp_path: Path
+) -> None:
     for arguments, says in (
         ((), "`dumbbell gate --list`"),
         ((str(quick),), "`--cc ./mine.bpf.c`"),
@@ -220,7 +222,7 @@ def test_bad_use_is_told_in_one_line(cli: Cli, quick: Path, baseline: Path, tmp_
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"format": 99}', '{"format": 1}', '{"format": 1, "s'])
-def test_a_damaged_baseline_is_told(cli: Cli, baseline: Path, text: str) -> None:
+def test_a_damaged_baseline_is_reported(cli: Cli, baseline: Path, text: str) -> None:
     (baseline / "baseline.json").write_text(text, encoding="utf-8")
     outcome = cli("gate", str(baseline))
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)

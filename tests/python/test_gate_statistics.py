@@ -52,7 +52,7 @@ def test_a_tolerance_is_of_the_baselines_value() -> None:
     assert p_worse(before, [107.5] * 5, "higher", fixed, paired=False) == 0
 
 
-def test_rounding_is_no_evidence() -> None:
+def test_rounding_is_not_evidence() -> None:
     before = [0.1 + 0.2, 0.3, 0.3]
     assert p_worse(before, [0.3, 0.1 + 0.2, 0.3], "higher", NONE, paired=True) > 0.1
     assert p_worse([0.0] * 4, [0.0] * 4, "higher", NONE, paired=False) == 1
@@ -194,6 +194,6 @@ def test_criteria_are_read(text: str, bound: float) -> None:
 @pytest.mark.parametrize(
     "text", ["jain", "jain = 0.9", "jain >= x", "others.jain >= 0.5", "fairness >= 1", "rtt >= 1ms"]
 )
-def test_what_is_no_criterion_is_refused(text: str) -> None:
+def test_an_invalid_criterion_is_refused(text: str) -> None:
     with pytest.raises(GateError):
         Criterion.parse(text)

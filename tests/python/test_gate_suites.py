@@ -1,4 +1,4 @@
-"""Suites as data: those shipped can be run, a user's own is TOML, and a mistake in it is told."""
+"""Suites as data: shipped ones run, a user's own is TOML, and mistakes in it are reported."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_others_need_another_group(tmp_path: Path) -> None:
         suite_of(tmp_path, SMALL.replace("utilization >= 90%", "others.share >= 10%"))
 
 
-def test_an_unknown_suite_says_which_there_are(cli: Callable[..., Outcome]) -> None:
+def test_the_error_for_an_unknown_suite_lists_the_suites(cli: Callable[..., Outcome]) -> None:
     outcome = cli("gate", "regresion", "--cc", "cubic")
     assert outcome.code == 2
     assert "did you mean `regression`" in outcome.err

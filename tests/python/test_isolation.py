@@ -1,4 +1,4 @@
-"""Foreign congestion controls: what they do to themselves they do to nobody else."""
+"""Foreign congestion controls: what one does affects only its own run."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_good_file_gives_what_the_built_in_gives() -> None:
 
 
 def test_the_others_of_a_sweep_run_on() -> None:
-    """A crash is one run's error; runs beside it and after it are what they are alone."""
+    """A crash is one run's error; concurrent and later runs are not affected."""
     alone = dumbbell.run(scenario(hostile(0)))
     results: list[dumbbell.Run] = []
     beside = threading.Thread(target=lambda: results.append(dumbbell.run(scenario(hostile(0)))))

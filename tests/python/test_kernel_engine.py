@@ -165,7 +165,7 @@ def test_two_at_a_time_do_not_meet(nothing_left):
         assert flow["received_bytes"] > 100_000
 
 
-def test_nobody_runs_the_kernels_own_and_is_told_of_ours(tmp_path):
+def test_the_user_nobody_runs_the_kernel_s_own_and_gets_an_error_for_ours(tmp_path):
     if os.geteuid() != 0:
         pytest.skip("only root can be nobody")
     nobody = {"user": 65534, "group": 65534, "extra_groups": []}

@@ -19,7 +19,7 @@ AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 #: As `dumbbell run` has it, in words that a shell takes.
 RUN = f"{sys.executable} -m dumbbell run --engine kernel --rate 20mbit --rtt 20ms --time 1s"
 
-#: The verifier follows every path, and this one writes where the kernel lets nobody write.
+#: The verifier follows every path, and this one writes to a field that is read-only in the kernel.
 REFUSED = """
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -33,7 +33,7 @@ u32 BPF_PROG(refused_ssthresh, struct sock *sk)
 {
 	u32 *forbidden = (u32 *)&tcp_sk(sk)->snd_una;
 
-	*forbidden = 0; /* nobody may write this */
+	*forbidden = 0; /* read-only in the kernel */
 	return 2;
 }
 

@@ -68,7 +68,7 @@ def test_group_without_time_has_no_rate():
     assert group_metrics([], 0)["goodput_bps"] == 0
 
 
-def test_a_sum_of_what_is_not_known_is_not_known():
+def test_a_sum_with_an_unknown_value_is_unknown():
     flows = [flow(0, 10, 10_000_000), {**flow(0, 10, 10_000_000), "lost_pkts": None}]
     metrics = group_metrics(flows, 50_000_000)
     assert metrics["lost_pkts"] is None

@@ -116,7 +116,7 @@ def test_after_a_warmup_the_start_does_not_count():
     assert of("goodput_bps", late, "10s") == pytest.approx([18e6])
 
 
-def test_what_only_the_summary_knows_is_not_known_after_a_warmup(duel):
+def test_metrics_from_the_summary_are_unknown_after_a_warmup(duel):
     assert of("throughput_bps", duel, "10s") == [None, None]
     timed_out = run_of_rates([[10] * 20])
     timed_out.summary["flows"][0]["rto_count"] = 3
@@ -139,7 +139,7 @@ def test_convergence_counts_from_the_last_start():
     assert of("convergence_time_s", late) == 3
 
 
-def test_never_converging_is_told_from_nothing_to_converge():
+def test_never_converging_differs_from_nothing_to_converge():
     unfair = run_of_rates([[15] * 20, [5] * 20])
     assert (of("convergence_time_s", unfair), of("converged", unfair)) == (None, 0)
     alone = run_of_rates([[15] * 20])
@@ -153,7 +153,7 @@ def test_starvation():
     run = run_of_rates([[19] * 10 + [19.5] * 10, [1.1] * 10 + [0.5] * 10], groups=groups)
     assert of("starved_time_share", run) == pytest.approx([0, 0.5])
     assert of("min_max_ratio", run) == pytest.approx(0.8 / 19.25)
-    assert of("starved_time_share", run_of_rates([[0] * 20])) == [None]  # beside nobody
+    assert of("starved_time_share", run_of_rates([[0] * 20])) == [None]  # a flow alone
 
 
 def test_oscillation_is_the_coefficient_of_variation():
@@ -253,7 +253,7 @@ def test_a_loaded_run_measures_the_same(duel, tmp_path):
 
 
 @pytest.mark.usefixtures("fabricated_kernel")
-def test_what_the_kernel_does_not_tell_is_not_known():
+def test_what_the_kernel_does_not_report_is_unknown():
     run = dumbbell.run(Scenario(["cubic", "reno"], time="4s"), engine="kernel")
     for warmup in (None, Warmup.parse("1s")):
         rows = measure(run, warmup)

@@ -82,7 +82,7 @@ def test_from_intervals_and_loss_rates(cli):
         (["--json", "ware"], "use `dumbbell model ware … --json`"),
     ],
 )
-def test_errors_are_a_line(cli, arguments, said):
+def test_an_error_is_one_line(cli, arguments, said):
     outcome = cli("model", *arguments)
     assert outcome.code == 2
     assert outcome.out == ""

@@ -95,7 +95,7 @@ def test_flows_alone_have_their_own_model_and_no_share():
     ]
 
 
-def test_whole_runs_are_measured_by_default_and_their_end_where_that_is_asked_for():
+def test_whole_runs_are_measured_by_default_and_their_end_on_request():
     # CUBIC alone for a second, then both.
     groups = [dumbbell.Group("bbr", start="1s", jitter="0s"), dumbbell.Group("cubic")]
     scenario = dumbbell.Scenario(groups, rate="10mbit", buffer="2bdp", time="6s", sample="100ms")

@@ -62,7 +62,7 @@ class TestPredictions:
             (["bbr", "cubic"], {"rtt_steps": "10s:80ms"}),
         ],
     )
-    def test_no_model_speaks_of_what_it_does_not_cover(self, groups, settings):
+    def test_no_model_predicts_what_it_does_not_cover(self, groups, settings):
         scenario = dumbbell.Scenario(groups, **{"buffer": "4bdp", **settings})
         assert models_of(scenario) == []
 

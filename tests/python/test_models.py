@@ -188,7 +188,7 @@ class TestCubicInterval:
         assert tooth.utilization == 1
         assert tooth.rtt_mean_ms == pytest.approx(0.925 * 2600, rel=1e-4)
 
-    def test_no_buffer_to_speak_of(self):
+    def test_a_tiny_buffer(self):
         # Long and fat: cubic all the way, and the link idles as the window is short of it.
         tooth = cubic_interval.at_bottleneck(deep(1e-6, 1e6, 0.1), 1)
         assert tooth.utilization == pytest.approx(0.925, rel=1e-3)
@@ -210,7 +210,7 @@ class TestReno:
         assert mathis1997.avg_w_pkts(1, 2) == pytest.approx(0.87, abs=0.005)
         assert mathis1997.loss_for_peak(mathis1997.peak_w_pkts(1e-4, 2), 2) == pytest.approx(1e-4)
 
-    def test_the_tooth_without_a_queue_and_with_one(self):
+    def test_the_sawtooth_with_and_without_a_queue(self):
         # 3/4 when the RTT stands still; ∫w²/∫w = 7/9 when it grows with the window.
         flat = mathis1997.at_bottleneck(deep(1e-6), 1)
         assert flat.window_mean_pkts == pytest.approx(0.75 * 40, rel=1e-4)
@@ -361,7 +361,7 @@ class TestBbrFca:
         # Undamped it diverges from 1.08 BBR-FCA flows per CUBIC flow on.
         assert bbr_fca.theta_limit(107, 100) > 1 > bbr_fca.theta_limit(109, 100)
 
-    def test_stability_is_told(self):
+    def test_stability_is_reported(self):
         bottleneck = deep(8, 4000.0)
         assert bbr_fca.solve(bottleneck, 4, 1, 0.4).stable
         assert not bbr_fca.solve(bottleneck, 4, 1, 0.5).stable

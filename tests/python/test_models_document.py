@@ -1,4 +1,4 @@
-"""docs/models.md says what the models and the simulator say."""
+"""docs/models.md agrees with the models and the simulator."""
 
 import re
 from pathlib import Path

@@ -18,7 +18,7 @@ from tests.python.oracles.rules import TCPTRACE, TSHARK
 
 pytestmark = pytest.mark.slow
 
-# The points of a capture are told apart by tshark, for tcptrace too.
+# tshark separates the points of a capture, for tcptrace too.
 needs_tcptrace = needs("tcptrace", "tshark")
 needs_tshark = needs("tshark", "capinfos")
 
@@ -105,7 +105,7 @@ def test_the_captures_show_what_they_are_for(captured):
 DIRECTION = Direction("192.0.2.1", 40_000, "198.51.100.7", 443)
 
 
-def test_a_figure_that_a_judge_does_not_have_is_no_zero(monkeypatch):
+def test_a_figure_that_an_oracle_does_not_have_is_not_zero(monkeypatch):
     rule = Rule("rst_count", lambda row: row["rst_count"], exact_to=1.0)
     ours = {DIRECTION: {"rst_count": 0}}
     assert compare(ours, {DIRECTION: {"rst_count": None}}, [rule]) == []  # it says NA

@@ -140,7 +140,7 @@ def test_panels_of_very_different_heights_have_axes_of_their_own():
     assert all(axes.yaxis.get_tick_params()["labelleft"] for axes in drawn)
 
 
-def test_an_empty_panel_takes_the_common_axis_from_nobody():
+def test_an_empty_panel_does_not_remove_the_common_axis():
     nothing = (np.nan, np.nan)
     panels = [panel((40, 50), (45, 55)), panel(nothing, nothing), panel((60, 70), (10, 20))]
     assert y_ranges(panels, whole_bars=True) == [(0, 70)] * 3
@@ -271,7 +271,7 @@ def test_one_repetition_has_no_bars():
         (["--x", "rate"], "the sweep has no axis `rate`"),
     ],
 )
-def test_what_cannot_be_drawn_is_told_in_one_line(cli, directory, tmp_path, words, said):
+def test_what_cannot_be_drawn_is_reported_in_one_line(cli, directory, tmp_path, words, said):
     outcome = cli("plot", str(directory), "--metric", "share", *words, "--out", str(tmp_path / "o"))
     assert outcome.code == 2
     assert said in outcome.err

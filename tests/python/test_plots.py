@@ -31,7 +31,7 @@ def test_each_congestion_control_has_its_look():
     assert len(set(buffer_colors(["a", "b", "c"]).values())) == 3
 
 
-def test_no_two_of_eight_groups_look_alike():
+def test_eight_groups_have_distinct_styles():
     assert len(set(group_colors(["cubic"] * 8))) == 8
     assert group_colors(["copa", "copa", "bbr"])[::2] == ["#d55e00", "#009e73"]
 

@@ -42,7 +42,7 @@ def test_steps_read_and_print_alike():
         (["2s", "5mbit"], "must be a string like"),
     ],
 )
-def test_refuses_what_is_no_step(text, says):
+def test_refuses_an_invalid_step(text, says):
     with pytest.raises(ScenarioError) as raised:
         stepped(rate_steps=text)
     assert says in str(raised.value)

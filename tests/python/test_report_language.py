@@ -70,7 +70,7 @@ def test_every_text_has_its_japanese():
     assert sorted(expected() - set(japanese())) == []
 
 
-def test_no_japanese_is_left_of_a_text_that_is_gone():
+def test_no_translation_remains_of_a_removed_text():
     assert sorted(set(japanese()) - expected()) == []
 
 

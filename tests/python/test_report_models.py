@@ -1,4 +1,4 @@
-"""What models say beside the papers' findings and figures."""
+"""Models next to the papers' findings and figures."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def reproduction(coexistence) -> Reproduction:
 
 
 @pytest.mark.parametrize("name", PAPERS)
-def test_models_speak_of_the_paper_s_own_findings(name):
+def test_model_checks_are_about_the_paper_s_own_findings(name):
     said = PAPERS[name].model_checks()
     findings = {each.finding for each in said}
     letter = {"ogino2021": "A", "saito2022": "B", "kakenhi2024": "C", "coexistence": "D"}[name]
@@ -68,7 +68,7 @@ def test_lock_in_is_predicted_where_the_model_says():
     assert not b3.shown, "the paper's 64 flows lock in"
 
 
-def test_a_model_s_curve_waits_to_be_asked_for(reproduction, tmp_path):
+def test_a_model_s_curve_is_hidden_at_first(reproduction, tmp_path):
     figure = next(f for f in reproduction.figures if f.name == "bbr-and-cubic")
     models = [curve for curve in figure.curves if curve.optional]
     assert [curve.label for curve in models] == [
@@ -92,7 +92,7 @@ def test_the_front_page_has_paper_simulator_kernel_and_model(reproduction):
     assert MODELS["ware"].label in row
     assert "2 / 2" in front, "both findings that a model is of"
     d3 = front[front.index('<th scope="row">D3') :]
-    assert '<span class="soft">–</span>' in d3[: d3.index("</tr>")], "of which there is no model"
+    assert '<span class="soft">–</span>' in d3[: d3.index("</tr>")], "there is no model of it"
 
 
 def test_without_the_kernel_there_is_no_column_for_it(reproduction):
@@ -106,7 +106,7 @@ def test_without_the_kernel_there_is_no_column_for_it(reproduction):
     assert "says so" in render(alone), "a paper's own page has the model too"
 
 
-def test_builds_are_told_apart_by_their_engine(reproduction):
+def test_builds_are_distinguished_by_their_engine(reproduction):
     page = render(reproduction)
     table = page[page.index("Congestion controls that ran") : page.index('id="verdicts"')]
     assert "kernel" not in table, "these runs are the simulator's"

@@ -1,4 +1,4 @@
-"""A sweep's report: what it says, that it is whole in itself, and that it stays small."""
+"""A sweep's report: its content, that it needs no other file, and that it stays small."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_name_cannot_break_out_of_the_page(page):
     assert "&lt;b&gt;a name&lt;/b&gt;" in page
 
 
-def test_every_cell_can_be_asked_for_and_has_its_series(page, result):
+def test_every_cell_can_be_selected_and_has_its_series(page, result):
     parsed = Page(page)
     everything = {cell.index for cell in result.cells}
     assert set(parsed.cells) == everything
@@ -241,7 +241,7 @@ def test_an_interrupted_sweep_has_a_report_of_what_finished(tmp_path):
     assert len(Page(page).series) == 4
 
 
-def test_two_sweeps_are_beside_one_another(tmp_path, directory, result):
+def test_two_sweeps_are_shown_side_by_side(tmp_path, directory, result):
     other = swept(tmp_path / "s", ["bbr3", "cubic"])
     page = render_sweep(result, against=other)
     parsed = Page(page)
@@ -377,7 +377,7 @@ def test_report_on_the_command_line(cli, directory, tmp_path):
         (["plot", "{}"], "holds no results"),
     ],
 )
-def test_what_cannot_be_reported_is_told_in_one_line(cli, tmp_path, words, said):
+def test_what_cannot_be_reported_is_refused_in_one_line(cli, tmp_path, words, said):
     outcome = cli(*(word.format(tmp_path) for word in words))
     assert outcome.code == 2
     assert said in outcome.err

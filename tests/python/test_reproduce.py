@@ -176,7 +176,7 @@ def test_quick_runs_fewer_points_of_the_same_and_says_which_are_missing(short_pa
     assert "reproduce ogino2021 --quick" in (tmp_path / "report.html").read_text()
 
 
-def test_the_kernel_is_beside_the_simulator(
+def test_the_kernel_is_next_to_the_simulator(
     cli, short_paper, fabricated_kernel, tmp_path, monkeypatch
 ):
     monkeypatch.setitem(PAPERS, "ogino2021", short_paper)
@@ -261,7 +261,7 @@ def test_capture_draws_the_figures_over_time_from_captures_too(
     assert document["capture"] is True
 
 
-def test_a_capture_s_figure_is_behind_the_engine_s_and_says_the_same(short_paper, tmp_path):
+def test_a_capture_s_figure_follows_the_engine_s_and_agrees_with_it(short_paper, tmp_path):
     result = reproduce(short_paper, tmp_path, quick=True, capture=True)
     names = [figure.name for figure in result.figures]
     for number in OVER_TIME:

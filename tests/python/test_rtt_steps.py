@@ -29,7 +29,7 @@ def stepped(**changes: Any) -> Scenario:
         (["2s", "80ms"], "must be a string like `20s:80ms, 40s:40ms`"),
     ],
 )
-def test_refuses_what_is_no_step(text, says):
+def test_refuses_an_invalid_step(text, says):
     with pytest.raises(ScenarioError) as raised:
         stepped(rtt_steps=text)
     assert says in str(raised.value)

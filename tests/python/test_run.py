@@ -56,7 +56,7 @@ def test_a_directory_with_the_name_of_a_table_is_refused(short_run, tmp_path):
     assert not (tmp_path / "x.csv").exists()
 
 
-def test_records_no_series_when_told_not_to():
+def test_records_no_series_if_sampling_is_off():
     run = dumbbell.run(Scenario(["reno"], time="1s", sample="0s"))
     assert list(run.tables) == []
     assert run.summary["flows"][0]["received_bytes"] > 0
@@ -149,7 +149,7 @@ def test_saves_whole_or_not_at_all(short_run, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_refuses_what_is_no_run(tmp_path):
+def test_refuses_a_directory_that_holds_no_run(tmp_path):
     with pytest.raises(ResultError, match="does not hold a run"):
         Run.load(tmp_path)
     (tmp_path / "run.json").write_text("{")

@@ -82,7 +82,7 @@ def test_other_words_for_the_same_buffer_find_the_run_in_their_own(engine, cache
 def test_another_warm_up_is_measured_again(engine, cache):
     whole = SWEEP.run(cache=cache)
     late = Sweep(SCENARIO, {"buffer": "1..2bdp"}, reps=2, warmup="500ms").run(cache=cache)
-    assert engine.runs == 8  # without their series it cannot be told
+    assert engine.runs == 8  # without their series they must run again
     assert not late.rows.equals(whole.rows)
     for warmup in (None, "500ms"):
         Sweep(SCENARIO, {"buffer": "1..2bdp"}, reps=2, warmup=warmup).run(cache=cache)

@@ -75,12 +75,12 @@ def test_the_command_line_shows_the_cell_says_why_and_exits_1(
     (marked,) = [line.split() for line in outcome.out.splitlines() if "FAILED" in line]
     assert "1bdp" in marked
     assert marked[-2:] == ["-", "FAILED"]
-    *told, count = outcome.err.splitlines()
-    assert len(told) == 5
+    *errors, count = outcome.err.splitlines()
+    assert len(errors) == 5
     result = dumbbell.SweepResult.load(tmp_path / "out")
     first = f"{result.cells[1].label}, rep 0"
-    assert told[0].startswith(f"error: {first}: congestion control ")
-    assert "divided by zero in `cong_avoid` (flow 0" in told[0]
+    assert errors[0].startswith(f"error: {first}: congestion control ")
+    assert "divided by zero in `cong_avoid` (flow 0" in errors[0]
     assert count == "error: 3 more runs failed"
     assert verdict_counts(result)["FAILED"] == 8
     (remark,) = [remark for remark in verdict_notes(result) if remark.status == "FAILED"]
@@ -89,10 +89,10 @@ def test_the_command_line_shows_the_cell_says_why_and_exits_1(
 
 
 def test_resume_tries_the_failed_runs_again(tmp_path: Path) -> None:
-    """They fail no more once the file is mended, and until-ci adds nothing to a cell with one."""
-    mended = tmp_path / "mine.bpf.c"
-    mended.write_text(HOSTILE.read_text())
-    scenario = SCENARIO.replace(groups=[dumbbell.Group(str(mended)), dumbbell.Group("cubic")])
+    """They no longer fail once the file is fixed, and until-ci adds nothing to a cell with one."""
+    fixed = tmp_path / "mine.bpf.c"
+    fixed.write_text(HOSTILE.read_text())
+    scenario = SCENARIO.replace(groups=[dumbbell.Group(str(fixed)), dumbbell.Group("cubic")])
     axes = {"0.deed": DEEDS, "buffer": BUFFERS}
     broken = dumbbell.Sweep(scenario, axes, zipped=[("0.deed", "buffer")], until_ci="1%", reps=2)
     broken.plan = replace(broken.plan, max_reps=4)
@@ -100,7 +100,7 @@ def test_resume_tries_the_failed_runs_again(tmp_path: Path) -> None:
     assert set(result.failed) == FAILED
     assert result.reps == {0: 4, 1: 0, 2: 4}
 
-    mended.write_text(HOSTILE.read_text().replace("ack / zero", "ack"))
+    fixed.write_text(HOSTILE.read_text().replace("ack / zero", "ack"))
     result = dumbbell.Sweep.resume(tmp_path / "out").run(cache=False, out=tmp_path / "out")
     assert not result.failed
     assert result.reps[1] >= 2

@@ -1,4 +1,4 @@
-"""Linux's Reno as a module: it is in `tcp_cong.c`, beside what registers all the others."""
+"""Linux's Reno as a module: it is in `tcp_cong.c`, next to the code that registers the others."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def plateau(source: str) -> Finding:
 
 
 def low_priority(source: str) -> Finding:
-    """Alone it fills the link; beside another flow it yields, on average: the seed decides much."""
+    """Alone it fills the link; against another flow it yields, on average: the seed matters."""
     alone = run([source], buffer="8bdp")
     beside = [
         dumbbell.run(Scenario([source, "cubic"], buffer="8bdp", seed=seed)) for seed in range(1, 9)

@@ -1,4 +1,4 @@
-"""Our figures beside an oracle's (another program's)."""
+"""Our figures compared with those of an oracle (another program)."""
 
 from __future__ import annotations
 
