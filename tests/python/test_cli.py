@@ -289,3 +289,9 @@ def test_help_names_every_command(cli):
     assert outcome.code == 0
     for command in ("run", "sweep", "reproduce", "cc"):
         assert command in outcome.out
+
+
+def test_help_fills_its_lines(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = cli("gate", "--help").out
+    assert "its suite \n is run again and compared; other seeds" in shown

@@ -15,7 +15,7 @@ from typer.main import get_command
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.cli.completion import COMPLETE, prepare
 from dumbbell.cli.console import error
-from dumbbell.cli.lazy_command import LazyCommand, examples, with_plain_types
+from dumbbell.cli.lazy_command import LazyCommand, examples, with_plain_help
 from dumbbell.cli.rootless import enter_user_namespace
 from dumbbell.errors import DumbbellError, PrivilegeError, os_reason
 
@@ -132,7 +132,7 @@ def invoke(arguments: Sequence[str]) -> int:
 
 def command_line() -> TyperGroup:
     """Return the command with all its commands."""
-    command = cast("TyperGroup", with_plain_types(get_command(app)))
+    command = cast("TyperGroup", with_plain_help(get_command(app)))
     for name, help_line in COMMANDS.items():
         command.add_command(LazyCommand(name, help_line))
     return command

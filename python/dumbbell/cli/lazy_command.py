@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from importlib.abc import MetaPathFinder
 from typing import Any
@@ -11,8 +12,10 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-__all__ = ["LazyCommand", "examples", "with_plain_types"]
+__all__ = ["LazyCommand", "examples", "with_plain_help"]
 
+#: A line break within a paragraph.
+SINGLE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")
 #: What ``--help`` calls the types of options.
 TYPES = {"bool": "", "int": "N", "float": "X", "str": "TEXT", "Path": "PATH", "list[str]": "TEXT"}
 
@@ -42,15 +45,17 @@ class LazyCommand(TyperCommand):
             app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
             command = app.command(self.place, epilog=examples(*getattr(module, "EXAMPLES", ())))
             command(getattr(module, f"{self.place}_command"))
-        return with_plain_types(get_command(app))
+        return with_plain_help(get_command(app))
 
     def make_context(self, *arguments: Any, **named: Any) -> Any:
         """Begin to call it."""
         return self.load().make_context(*arguments, **named)
 
 
-def with_plain_types(command: Any) -> Any:
-    """Let a command's help, and that of its own commands, name types as users do."""
+def with_plain_help(command: Any) -> Any:
+    """Let the help of a command and its own commands name types as users do, and fill its lines."""
+    # typer keeps the line breaks of a docstring after its first paragraph.
+    command.help = command.help and SINGLE_BREAK.sub(" ", command.help)
     params_of = command.get_params
 
     def get_params(context: typer.Context) -> Any:
@@ -64,7 +69,7 @@ def with_plain_types(command: Any) -> Any:
 
     command.get_params = get_params
     for each in getattr(command, "commands", {}).values():
-        with_plain_types(each)
+        with_plain_help(each)
     return command
 
 
