@@ -228,6 +228,7 @@ def test_all_papers_make_one_site(reproduced, tmp_path):
     assert 'id="front"' in text
     assert 'id="ogino2021-figure-2a"' in text, "anchors of two papers cannot clash"
     assert text.count("/*! https://github.com/leeoniya/uPlot") == 1, "the library is in it once"
+    assert "Copyright (c) 2022 Leon Sorokin" in text, "with its licence"
     assert '<span lang="ja">知見</span>' in text
     shown = sum(finding.shown for finding in result.findings)
     assert f"<strong>{2 * shown} / 14</strong>" in text

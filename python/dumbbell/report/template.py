@@ -49,7 +49,7 @@ def render_template(name: str, language: str = "", **values: Any) -> str:
 
 
 def uplot(file: str) -> Markup:
-    """Return uPlot's script or style sheet."""
+    """Return uPlot's script, style sheet or licence, which its copies have to carry."""
     vendored = resources.files("dumbbell.report").joinpath("vendor", "uplot", file)
     return Markup(vendored.read_text(encoding="utf-8"))  # noqa: S704 -- no text of a user's
 
