@@ -13,7 +13,7 @@ import pytest
 import dumbbell
 from dumbbell import Capture, EngineError, Run, Scenario, ScenarioError
 from dumbbell.cli.capture import tidying
-from dumbbell.run.capture import capture_beside
+from dumbbell.run.capture import pending_capture
 
 SCENARIO = Scenario(["reno", "cubic"], rate="10mbit", buffer="0.5bdp", time="2s")
 POINTS = ["sender-0", "receiver-0", "sender-1", "receiver-1", "bottleneck-in", "bottleneck-out"]
@@ -197,7 +197,7 @@ def test_a_refused_run_leaves_nothing(cli, tmp_path):
 def test_a_failed_runs_capture_is_removed_and_an_interrupted_ones_named(tmp_path):
     def leave(problem: BaseException) -> None:
         with tidying([tmp_path / "run"]):
-            capture_beside(tmp_path / "run").write_bytes(b"")
+            pending_capture(tmp_path / "run").write_bytes(b"")
             raise problem
 
     with pytest.raises(EngineError):

@@ -13,7 +13,7 @@ import typer
 from dumbbell.cli.options import OUTPUT
 from dumbbell.errors import DumbbellError, ScenarioError
 from dumbbell.run import Run
-from dumbbell.run.capture import CAPTURE, CAPTURE_POINTS, HEADERS, Capture, capture_beside
+from dumbbell.run.capture import CAPTURE, CAPTURE_POINTS, HEADERS, Capture, pending_capture
 
 __all__ = [
     "CaptureFlag",
@@ -82,7 +82,7 @@ class Captures:
     def of(self, directory: Path) -> Capture:
         """Return the capture of the run that will be saved in a directory."""
         directory.parent.mkdir(parents=True, exist_ok=True)
-        return self.settings.at(capture_beside(directory))
+        return self.settings.at(pending_capture(directory))
 
 
 def save_with_capture(run: Run, directory: Path) -> Path:
@@ -100,18 +100,18 @@ def tidying(directories: Iterable[Path]) -> Iterator[None]:
     By then the directories that were saved have their captures. The capture of a failed run is of
     no use; that of an interrupted run is.
     """
-    beside = [capture_beside(directory) for directory in directories]
+    pending = [pending_capture(directory) for directory in directories]
     try:
         yield
     except KeyboardInterrupt as interrupt:
         said = [str(interrupt)] if str(interrupt) else []
-        left = [str(path) for path in beside if path.exists()]
+        left = [str(path) for path in pending if path.exists()]
         said += [f"captured so far: {', '.join(left)}"] if left else []
         raise KeyboardInterrupt("; ".join(said)) from None
     except DumbbellError:
-        remove(beside)
+        remove(pending)
         raise
-    remove(beside)
+    remove(pending)
 
 
 def remove(paths: list[Path]) -> None:

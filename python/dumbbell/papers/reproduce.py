@@ -16,7 +16,7 @@ from dumbbell.plots import Figure
 from dumbbell.plots.paper_figure import save_all
 from dumbbell.quantities.json_text import json_text
 from dumbbell.run import SCHEMA_VERSION, Run
-from dumbbell.run.capture import Capture, capture_beside
+from dumbbell.run.capture import Capture, pending_capture
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.runs import Cache, Progress, run_all
 
@@ -277,7 +277,7 @@ def reproduce(
             if not capture or not paper.wants_capture(placed[name][0]):
                 return None
             (out / RUNS[each]).mkdir(parents=True, exist_ok=True)
-            return Capture(capture_beside(out / RUNS[each] / name), points=["sender"])
+            return Capture(pending_capture(out / RUNS[each] / name), points=["sender"])
 
         def follow(progress: Progress, each: str = each) -> None:
             if on_progress is not None:

@@ -16,8 +16,8 @@ __all__ = [
     "HEADERS",
     "Capture",
     "as_capture",
-    "capture_beside",
     "link_or_copy",
+    "pending_capture",
 ]
 
 #: The capture points; each means the hosts of all groups, or both sides of the bottleneck.
@@ -118,7 +118,7 @@ def as_capture(capture: Capture | str | Path | None) -> Capture | None:
     return Capture(capture)
 
 
-def capture_beside(directory: Path) -> Path:
+def pending_capture(directory: Path) -> Path:
     """Return where to write the capture of a run that will be saved in `directory`.
 
     It is outside, because a directory holds a complete run or none, and a capture is useful even if

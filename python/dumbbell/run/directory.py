@@ -101,7 +101,7 @@ def write_whole(
 ) -> None:
     """Write a run next to its place, then rename it."""
     directory.parent.mkdir(parents=True, exist_ok=True)
-    with scratch_beside(directory) as scratch:
+    with scratch_next_to(directory) as scratch:
         new = Path(scratch, "new")
         new.mkdir()
         write_tables(new, tables)
@@ -142,7 +142,7 @@ def is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def scratch_beside(directory: Path) -> tempfile.TemporaryDirectory[str]:
+def scratch_next_to(directory: Path) -> tempfile.TemporaryDirectory[str]:
     """Return a temporary directory on the same file system as a run's."""
     return tempfile.TemporaryDirectory(dir=directory.parent, prefix=".dumbbell-")
 
@@ -158,7 +158,7 @@ def check_place(directory: Path) -> None:
     check_replaceable(directory)
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
-        with scratch_beside(directory):
+        with scratch_next_to(directory):
             pass
     except OSError as error:
         raise unwritable(directory, error) from None
@@ -174,7 +174,7 @@ def check_parent(directory: Path) -> None:
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        with scratch_beside(directory / "run"):
+        with scratch_next_to(directory / "run"):
             pass
     except OSError as error:
         raise unwritable(directory, error) from None

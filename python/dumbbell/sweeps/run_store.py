@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dumbbell.errors import ResultError
-from dumbbell.run.capture import Capture, capture_beside
+from dumbbell.run.capture import Capture, pending_capture
 from dumbbell.runs import record_directory
 from dumbbell.runs.cache import Cache
 from dumbbell.runs.handler import PendingRun
@@ -62,7 +62,7 @@ class RunStore:
         """Return what to capture of a run, and where to until the run is written."""
         if self.capture_of_all is None or self.out is None:
             return None
-        return self.capture_of_all.at(capture_beside(self.out.place(*key)))
+        return self.capture_of_all.at(pending_capture(self.out.place(*key)))
 
     def keep(self, case: PendingRun[Key], record: Record) -> Measures:
         """Write a run where the sweep is written, or note where it is; return its metrics."""

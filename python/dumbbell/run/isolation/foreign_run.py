@@ -122,7 +122,7 @@ class Server:
             try:
                 self.send(len(request), theirs)
             except OSError:
-                # Killed from outside, perhaps; a second death would be told.
+                # Perhaps killed from outside. If it happens again, the error is raised.
                 self.forget()
                 self.send(len(request), theirs)
         try:
@@ -162,7 +162,7 @@ class Server:
             "JE_ARROW_MALLOC_CONF": "background_thread:false",
         }
         with theirs:
-            self.process = subprocess.Popen(  # noqa: S603 -- our own words
+            self.process = subprocess.Popen(  # noqa: S603 -- our own arguments
                 [sys.executable, "-P", str(script)],
                 stdin=theirs.fileno(),
                 stdout=sys.__stderr__,  # output of a congestion control in Python is not a result
