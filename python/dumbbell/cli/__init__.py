@@ -121,7 +121,7 @@ def invoke(arguments: Sequence[str]) -> int:
         error(f"interrupted{f': {interrupt}' if str(interrupt) else ''}")
         return INTERRUPTED
     except BrokenPipeError:
-        # `dumbbell … | head` is no error.
+        # `dumbbell … | head` is not an error.
         drop_unwritten()
         return 1
     except OSError as problem:
@@ -147,7 +147,7 @@ def call(arguments: Sequence[str]) -> int:
     except PrivilegeError:
         # Raised before anything ran or was written.
         enter_user_namespace(arguments)
-    # Here, where what goes wrong is told in a line, and not when Python leaves.
+    # Here, where an error is reported in one line, and not when Python exits.
     sys.stdout.flush()
     return code
 

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from dumbbell.cc_check import Check, check
 from dumbbell.cli import options
 from dumbbell.cli.completion import complete_what
-from dumbbell.cli.console import err, note, out, print_json, print_table
+from dumbbell.cli.console import err, note, out, print_json, print_line, print_table
 from dumbbell.cli.lazy_command import examples
 from dumbbell.congestion_control import Description, congestion_controls, describe
 from dumbbell.congestion_control.linux_tree import tree_in_use
@@ -57,12 +56,12 @@ def list_command(
         print_json(to_documents(chosen))
     elif names:
         for description in chosen:
-            print_description(out(), description)
+            print_description(description)
     else:
         width = max((len(description.name) for description in chosen), default=0)
         for description in chosen:
-            say(out(), f"{description.name:{width}}  {description.title}")
-        say(out(), "`dumbbell cc list NAME` for parameters and state series")
+            print_line(f"{description.name:{width}}  {description.title}")
+        print_line("`dumbbell cc list NAME` for parameters and state series")
     return 0
 
 
@@ -84,11 +83,11 @@ def check_command(
         file = known[one_of(known, file)]
     elif "/" not in file:
         file = f"./{file}"
-    checked = check(file, storms=storms, on_step=tell_step)
+    checked = check(file, storms=storms, on_step=print_step)
     if json:
         print_json(checked.to_dict())
     else:
-        print_check(out(), checked)
+        print_check(checked)
     return 1 if checked.verdict == "FAILED" else 0
 
 
@@ -101,9 +100,9 @@ def new_command(
 ) -> int:
     """Write a congestion control that works, its test and a scenario, to be changed."""
     for path in new(name, directory):
-        say(out(), str(path))
-    say(out(), f"next: cd {directory / name} && dumbbell run scenario.toml")
-    say(out(), "choose its licence; the kernel accepts GPL-compatible ones only")
+        print_line(str(path))
+    print_line(f"next: cd {directory / name} && dumbbell run scenario.toml")
+    print_line("choose its licence; the kernel accepts GPL-compatible ones only")
     return 0
 
 
@@ -126,27 +125,26 @@ def one_of(known: Mapping[str, str], name: str) -> str:
     raise ScenarioError(f"unknown congestion control `{name}`{nearest(name, known)}")
 
 
-def tell_step(step: str) -> None:
-    """Say on stderr what is being done."""
+def print_step(step: str) -> None:
+    """Print to stderr what is being done."""
     err().print(f"{step} …", markup=False, highlight=False, soft_wrap=True)
 
 
-def print_check(console: Console, checked: Check) -> None:
+def print_check(checked: Check) -> None:
     """Print a check for a person."""
     if checked.description is not None:
-        print_description(console, checked.description)
-        say(console, f"ops         {', '.join(checked.description.ops)}")
+        print_description(checked.description)
+        print_line(f"ops         {', '.join(checked.description.ops)}")
     if checked.storm is not None and checked.storm.calls:
         calls = sum(checked.storm.calls.values())
         found = checked.storm.sanitizers.replace(",", " and ") or "no"
         ends = checked.storm.settings
         at_ends = f", {ends} at the ends of parameters' ranges" if ends else ""
-        say(
-            console,
+        print_line(
             f"storm       {checked.storm.seeds} × {calls:,} calls{at_ends}, {found} sanitizers",
         )
     if checked.verifier is not None:
-        say(console, f"verifier    {'accepts it' if checked.verifier else 'rejects it'}")
+        print_line(f"verifier    {'accepts it' if checked.verifier else 'rejects it'}")
     if checked.sanity is not None:
         shares = ", ".join(
             f"{label} {group['goodput_bps'] / 1e6:.1f} Mbit/s"
@@ -154,23 +152,18 @@ def print_check(console: Console, checked: Check) -> None:
                 checked.sanity.scenario.group_labels, checked.sanity.groups, strict=True
             )
         )
-        say(console, f"two flows   {shares}")
+        print_line(f"two flows   {shares}")
     for left_out in checked.left_out:
-        say(console, f"not checked {left_out.step}: {left_out.why}")
+        print_line(f"not checked {left_out.step}: {left_out.why}")
     for finding in checked.findings:
-        say(console, f"{finding.level:11} {finding.step}: {finding.message}")
-    say(console, f"verdict     {checked.verdict}")
+        print_line(f"{finding.level:11} {finding.step}: {finding.message}")
+    print_line(f"verdict     {checked.verdict}")
 
 
-def say(console: Console, line: str) -> None:
-    """Print a line as it is."""
-    console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-def print_description(console: Console, description: Description) -> None:
+def print_description(description: Description) -> None:
     """Print a congestion control for a person."""
-    console.print(f"[bold]{description.name}[/]  ", end="")
-    console.print(description.title, markup=False, soft_wrap=True)
+    out().print(f"[bold]{description.name}[/]  ", end="")
+    print_line(description.title)
     if description.parameters:
         rows = [
             (p.name, f"{p.default}", f"{p.min} to {p.max}", p.unit, p.doc)
@@ -181,7 +174,7 @@ def print_description(console: Console, description: Description) -> None:
     if description.series:
         series = [(s.name, " ".join(s.labels) or s.unit, s.doc) for s in description.series]
         print_table(("state series", "unit or values", "what it is"), series, left=range(3))
-    console.print()
+    print_line("")
 
 
 def to_documents(descriptions: Iterable[Description]) -> list[dict[str, object]]:

@@ -205,7 +205,7 @@ def progress_bar(label: str) -> Iterator[ProgressBar]:
 
 
 class ProgressBar:
-    """A bar that is told the share done.
+    """A progress bar with a label.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ Tolerances = Annotated[
     typer.Option(
         "--tolerance",
         help="How much worse is tolerated, instead of the suite's: `10%` of any metric, "
-        "`queue_delay_mean_us=10% + 1ms` of one. May be said several times.",
+        "`queue_delay_mean_us=10% + 1ms` of one. Repeatable.",
         show_default=False,
     ),
 ]

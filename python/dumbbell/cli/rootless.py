@@ -47,7 +47,7 @@ def enter_user_namespace(
 
 
 def probe() -> None:
-    """Try whether Python runs in a user namespace: afterwards nobody is left to say why not."""
+    """Try whether Python runs in a user namespace: afterwards the reason would be lost."""
     try:
         result = subprocess.run(  # noqa: S603 -- our own words
             [*UNSHARE, sys.executable, "-c", ""],

@@ -60,7 +60,7 @@ def verify_command(
 
 def print_verification(result: Verification) -> None:
     """Print what was compared and what differs, for a person."""
-    say(f"digests      {pluralize(len(result.manifest.members), 'file')} match the manifest")
+    print_line(f"digests      {pluralize(len(result.manifest.members), 'file')} match the manifest")
     for line in result.notes:
         note(line)
     for each in result.differences[:MAX_LINES]:
@@ -68,12 +68,9 @@ def print_verification(result: Verification) -> None:
     if len(result.differences) > MAX_LINES:
         error(f"{len(result.differences) - MAX_LINES:,} more; `--json` lists all")
     if result.measured:
-        say(f"on the kernel {pluralize(len(result.measured), 'run')}: measured, not run again")
+        print_line(
+            f"on the kernel {pluralize(len(result.measured), 'run')}: measured, not run again"
+        )
     different = len({each.run for each in result.differences})
     verdict = f"{different} differ" if different else "identical" if result.compared else "none"
-    say(f"simulated    {pluralize(len(result.compared), 'run')} repeated: {verdict}")
-
-
-def say(line: str) -> None:
-    """Print a line as it is."""
-    print_line(line)
+    print_line(f"simulated    {pluralize(len(result.compared), 'run')} repeated: {verdict}")

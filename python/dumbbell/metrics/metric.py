@@ -111,7 +111,7 @@ class Metric:
         return values
 
     def _number(self, value: object) -> float | None:
-        """Return a user's value as a float; what is not finite is no value."""
+        """Return a user's value as a float; None if it is not finite."""
         if value is None:
             return None
         try:
