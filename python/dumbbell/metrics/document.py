@@ -52,7 +52,8 @@ samples after the warm-up. It returns a number, or with `per="group"` a list of 
 group; None marks a missing value. Register it before a sweep, a gate or a plot uses it: it is then
 a column of the rows, `until_ci` and `compare` take it, a suite may compare or require it, and
 `SweepResult` draws it. Runs in the cache are measured again if their time series were kept (with
-`out`), and executed again if not. The cache tells versions of a metric apart by the file that it is in.
+`out`), and executed again if not. The cache tells versions of a metric apart by the file
+that it is in.
 
 Harm compares two runs, and so is not in the list: `dumbbell.metrics.harm(run, solo)`, and
 `dumbbell compare SOLO RUNS --harm`. With x alone and y among others it is (x - y) / x where more
