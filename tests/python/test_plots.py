@@ -2,9 +2,11 @@ import re
 from importlib import resources
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from dumbbell.plots import buffer_colors, group_colors, style_of, thin
-from dumbbell.plots.figure import MAX_POINTS
+from dumbbell.plots.figure import MAX_POINTS, Curve
+from dumbbell.plots.static import draw_curve
 from dumbbell.plots.style import STYLES, shades
 
 
@@ -53,3 +55,10 @@ def test_shades_of_a_colour_differ_and_begin_with_it():
     assert shades("#0072b2", 1) == ["#0072b2"]
     assert len(set(shades("#0072b2", 8))) == 8
     assert shades("#000000", 2) == ["#000000", "#999999"]
+
+
+def test_a_mean_a_rounding_error_beyond_equal_values_has_a_bar():
+    values = np.array([953.05554827])
+    curve = Curve("Copa", np.array([16.0]), values + 1e-13, "black", "o", values, values)
+    (bars,) = draw_curve(Figure().subplots(), curve)[2]
+    assert np.ptp(bars.get_segments()[0][:, 1]) < 1e-9

@@ -96,7 +96,8 @@ def draw_curve(axes: Axes, curve: Curve) -> Any:
             mfc=face(curve),
         )  # fmt: skip
         return line
-    bars = np.vstack([curve.y - curve.low, curve.high - curve.y])
+    # The mean of equal values may lie a rounding error outside them, and a bar has no negative length.
+    bars = np.maximum(np.vstack([curve.y - curve.low, curve.high - curve.y]), 0.0)
     return axes.errorbar(
         curve.x, curve.y, yerr=bars, color=curve.color, marker=marker or None, lw=width, ms=4,
         capsize=2, ls=line_style(curve), mfc=face(curve), elinewidth=0.8,
