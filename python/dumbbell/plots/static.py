@@ -96,7 +96,7 @@ def draw_curve(axes: Axes, curve: Curve) -> Any:
             mfc=face(curve),
         )  # fmt: skip
         return line
-    # The mean of equal values may lie a rounding error outside them, and a bar has no negative length.
+    # The mean of equal values may lie a rounding error outside them; no bar is shorter than 0.
     bars = np.maximum(np.vstack([curve.y - curve.low, curve.high - curve.y]), 0.0)
     return axes.errorbar(
         curve.x, curve.y, yerr=bars, color=curve.color, marker=marker or None, lw=width, ms=4,
