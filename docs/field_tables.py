@@ -41,7 +41,7 @@ def row(field: Field[Any, Any]) -> str:
     example = str(field.example).lower() if field.kind.is_flag else field.example
     notes = [field.doc]
     notes += [] if field.is_axis else ["Not an axis of sweeps."]
-    notes += [] if field.has_option else ["No option of its own."]
+    notes += [] if field.has_option else ["No command-line option."]
     return f"| `{field.name}` | {default} | `{example}` | {' '.join(notes)} |"
 
 

@@ -294,4 +294,4 @@ def test_help_names_every_command(cli):
 def test_help_fills_its_lines(cli, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     shown = cli("gate", "--help").out
-    assert "its suite \n is run again and compared; other seeds" in shown
+    assert "its suite \n is run again and compared; with other" in shown

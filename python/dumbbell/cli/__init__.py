@@ -28,22 +28,22 @@ INTERRUPTED = 130
 #: In the order of `dumbbell --help`, with what that says of each: the first line of its own help.
 COMMANDS = {
     "run": "Run congestion controls against each other, or a scenario file.",
-    "sweep": "Run every combination of the axes' values, repeated, and sum up each metric.",
-    "plot": "Draw a sweep's metrics over an axis, or a run over time, at the size of print.",
+    "sweep": "Run every combination of the axes' values, repeated, and summarise each metric.",
+    "plot": "Draw a sweep's metrics over an axis, or a run over time, sized for print.",
     "report": "Write a run, sweep, analysis or reproduction as one self-contained HTML page.",
     "export": "Write the tables of a run, a sweep or an analysis as CSV.",
     "reproduce": "Repeat the papers' experiments: tables, figures, and the findings one by one.",
     "xval": "Run the same scenarios in the simulator and on the kernel, and compare.",
     "analyze": "Analyse the TCP connections of captures: rates, retransmissions, RTT, in-flight.",
     "gate": "Run a suite and evaluate a congestion control by its criteria or against a baseline.",
-    "compare": "Compare two sets of runs: B minus A over pairs of one seed, with intervals.",
+    "compare": "Compare two sets of runs: B minus A, paired by seed, with intervals.",
     "archive": "Write runs, their scenarios and the congestion controls' sources to one file.",
     "verify": "Check an archive's digests, run its simulated runs again, and compare byte by byte.",
     "metrics": "List the metrics, or print the formula and source of one.",
     "doctor": "Report what this machine can do, what each missing piece costs, and how to get it.",
-    "cache": "The cache of runs: show where it is and what it holds, remove runs, check them.",
-    "cc": "List the congestion controls, check or start one of your own.",
-    "model": "Models from papers: what should happen at a bottleneck, by formula.",
+    "cache": "Show what the cache of runs holds and where it is, remove runs, check them.",
+    "cc": "List the congestion controls; check or start one of your own.",
+    "model": "Predict what happens at a bottleneck, with formulas from papers.",
 }
 
 #: Without its commands, which `command_line` adds: each is loaded when it is called.

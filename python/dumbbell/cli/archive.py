@@ -22,18 +22,19 @@ def archive_command(
     directory: Annotated[
         Path,
         typer.Argument(
-            metavar="DIR", help="What `--out` of `run`, `sweep`, `reproduce` or `xval` wrote."
+            metavar="DIR",
+            help="Directory that `run`, `sweep`, `reproduce` or `xval` wrote with --out.",
         ),
     ],
     out_file: Annotated[
         Path,
-        typer.Option("--out", "-o", metavar="FILE.tar.zst", help="The archive."),
+        typer.Option("--out", "-o", metavar="FILE.tar.zst", help="The archive to write."),
     ],
     json: options.Json = False,
 ) -> int:
     """Write runs, their scenarios and the congestion controls' sources to one file.
 
-    `dumbbell verify` runs them again and compares. The same runs give the same bytes.
+    `dumbbell verify` runs them again and compares. The same runs give a byte-identical archive.
     """
     with progress_bar("reading the runs") as bar:
         result = archive(directory, out_file, on_progress=bar.at)

@@ -21,7 +21,7 @@ __all__ = ["cache_app"]
 
 cache_app = typer.Typer(
     add_completion=False,
-    help="The cache of runs: show where it is and what it holds, remove runs, check them.",
+    help="Show what the cache of runs holds and where it is, remove runs, check them.",
     invoke_without_command=True,
 )
 

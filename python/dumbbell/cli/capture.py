@@ -29,7 +29,7 @@ CaptureFlag = Annotated[
     bool,
     typer.Option(
         "--capture",
-        help=f"Capture the packets, to {CAPTURE} in the run's directory.",
+        help=f"Capture packets to {CAPTURE} in the run's directory.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -23,7 +23,7 @@ __all__ = ["cc_app"]
 
 cc_app = typer.Typer(
     add_completion=False,
-    help="List the congestion controls, check or start one of your own.",
+    help="List the congestion controls; check or start one of your own.",
     no_args_is_help=True,
 )
 

@@ -55,7 +55,7 @@ def compare_command(
     ] = False,
     json: options.Json = False,
 ) -> int:
-    """Compare two sets of runs: B minus A over pairs of one seed, with intervals.
+    """Compare two sets of runs: B minus A, paired by seed, with intervals.
 
     Pairs are runs of the same conditions; the congestion controls may differ.
     """

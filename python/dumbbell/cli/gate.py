@@ -80,8 +80,8 @@ Tolerances = Annotated[
     list[str] | None,
     typer.Option(
         "--tolerance",
-        help="How much worse is tolerated, instead of the suite's: `10%` of any metric, "
-        "`queue_delay_mean_us=10% + 1ms` of one. Repeatable.",
+        help="Tolerated worsening, instead of the suite's: `10%` for every metric, "
+        "`queue_delay_mean_us=10% + 1ms` for one. Repeatable.",
         show_default=False,
     ),
 ]
@@ -98,7 +98,7 @@ Level = Annotated[
     typer.Option(
         min=1e-9,
         max=0.5,
-        help="Chance of a false alarm in the whole gate, at the tolerance's edge.",
+        help="Chance of a false alarm in the whole gate, for changes exactly at the tolerance.",
     ),
 ]
 Junit = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML to this file.")]
@@ -137,9 +137,9 @@ def gate_command(
     """Run a suite and evaluate a congestion control by its criteria or against a baseline.
 
     With --record, a suite's results become a baseline. With a baseline, its suite is run again and
-    compared; other seeds than the baseline's are not paired, which leaves more to chance. A field
-    of a scenario that is set here is set in every case of the suite. Exits with 1 if anything
-    became worse or a criterion is missed.
+    compared; with other seeds the runs are not paired, and chance differences are larger. A
+    scenario field set here is set in every case of the suite. Exits with 1 if anything became
+    worse or a criterion is missed.
     """
     if list_suites:
         print_suites()

@@ -42,7 +42,7 @@ __all__ = ["model_app"]
 
 model_app = typer.Typer(
     add_completion=False,
-    help="Models from papers: what should happen at a bottleneck, by formula.",
+    help="Predict what happens at a bottleneck, with formulas from papers.",
     invoke_without_command=True,
 )
 model_app.command(

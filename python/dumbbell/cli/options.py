@@ -114,7 +114,7 @@ What = Annotated[
         metavar="CC… | FILE.toml",
         help="Congestion controls, one group each: `copa`, `copa:mode_window_rtts=5`, "
         "`./mine.bpf.c`, `linux/cubic` (the running kernel's own), `DIR/net/ipv4/tcp_vegas.c` "
-        "(a source of Linux); or a scenario file.",
+        "(a Linux source file); or a scenario file.",
         show_default=False,
         autocompletion=complete_what,
     ),
@@ -135,8 +135,8 @@ Jobs = Annotated[
         "--jobs",
         min=1,
         metavar="N",
-        help="Runs at a time. On the kernel they share the cores in real time: use more than one "
-        "only if the verdicts stay OK.",
+        help="Simultaneous runs. On the kernel they share the cores in real time: use more than "
+        "one only if the verdicts stay OK.",
         rich_help_panel=RUN,
         show_default="all cores; on the kernel 1",
     ),
@@ -165,7 +165,7 @@ Lang = Annotated[
     typer.Option(
         "--lang",
         metavar="|".join(LANGUAGES),
-        help="Language that the page opens in; it has both.",
+        help="Language in which the page opens; it contains both.",
         rich_help_panel=OUTPUT,
         show_default="the browser's",
         callback=_check_language,

@@ -34,16 +34,16 @@ def report_command(
         Path,
         typer.Argument(
             metavar="DIR",
-            help="What `run --out`, `sweep --out`, `analyze --out` or `reproduce --out` wrote.",
+            help="Directory that `run`, `sweep`, `analyze` or `reproduce` wrote with --out.",
         ),
     ],
     against: Annotated[
         Path | None,
-        typer.Option(metavar="DIR2", help="Another run or sweep, to compare it with."),
+        typer.Option(metavar="DIR2", help="Another run or sweep to compare with."),
     ] = None,
     out_file: Annotated[
         Path | None,
-        typer.Option("--out", help="The file.", show_default="DIR/report.html"),
+        typer.Option("--out", help="The page to write.", show_default="DIR/report.html"),
     ] = None,
     lang: options.Lang = "",
     show: options.Show = False,

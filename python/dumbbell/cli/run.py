@@ -57,7 +57,7 @@ def run_command(
 ) -> int:
     """Run congestion controls against each other, or a scenario file.
 
-    Exits with 1 if the verdict is INVALID: the result is printed, but not to be used.
+    Exits with 1 if the verdict is INVALID: the result is printed but must not be used.
     """
     scenario = base_scenario(what, single_values(fields, "run"))
     captures = captures_of(capture, capture_points, capture_snap, out_dir)

@@ -88,7 +88,7 @@ Reps = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Repetitions of each cell, each with the next seed; with --until-ci, the fewest.",
+        help="Repetitions of each cell, each with the next seed; with --until-ci, the minimum.",
         rich_help_panel=SWEEP,
         show_default="1; with --until-ci 5",
     ),
@@ -110,7 +110,7 @@ Metrics = Annotated[
         "--metric",
         metavar="NAME,…",
         autocompletion=complete_metrics,
-        help="Metrics of the table (`dumbbell metrics`); the first is that of --until-ci.",
+        help="Metrics in the table (`dumbbell metrics`); --until-ci uses the first.",
         rich_help_panel=SWEEP,
         show_default="the usual ones; for --until-ci goodput_bps",
     ),
@@ -118,13 +118,13 @@ Metrics = Annotated[
 MaxReps = Annotated[
     int,
     typer.Option(
-        min=1, metavar="N", help="Most repetitions for --until-ci.", rich_help_panel=SWEEP
+        min=1, metavar="N", help="Maximum repetitions with --until-ci.", rich_help_panel=SWEEP
     ),
 ]
 Warmup = Annotated[
     str | None,
     typer.Option(
-        help="Leave this much of each run's start out of every metric; `auto` detects how much.",
+        help="Exclude this much of each run's start from every metric; `auto` detects how much.",
         metavar="TIME|auto",
         rich_help_panel=SWEEP,
         show_default="none",
@@ -182,7 +182,7 @@ def sweep_command(
     capture_points: CapturePoints = None,
     capture_snap: CaptureSnap = None,
 ) -> int:
-    """Run every combination of the axes' values, repeated, and sum up each metric.
+    """Run every combination of the axes' values, repeated, and summarise each metric.
 
     A field with several values is an axis: a list `a,b,c`, a doubling range `a..b` or even steps
     `a..b/n`; steps are separated by `;`. Simulated on all cores; on the kernel one run after the

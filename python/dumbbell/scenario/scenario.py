@@ -81,8 +81,8 @@ class Group:
     jitter: Of[Time] = Field(
         Measure(Time, unit="ms"), "100ms", panel=FLOWS, example="0s",
         engine="start_jitter_ns", always=True, synonyms=("start_jitter", "spread"),
-        doc="Each flow starts up to this much later, drawn from the seed: processes never send "
-        "their first packets in the same nanosecond.",
+        doc="Each flow starts up to this much later, drawn from the seed: real processes never "
+        "send their first packets in the same nanosecond.",
     )  # fmt: skip
     stop: Of[Time | None] = Field(
         Measure(Time, 1), None, panel=FLOWS, example="30s", engine="stop_ns", always=True,
@@ -248,7 +248,7 @@ class Scenario:
     rtt: Of[Time] = Field(
         Measure(Time, MIN_RTT_NS, "ms"), "40ms", panel=PATH, example="80ms",
         synonyms=("delay", "latency", "base_rtt", "propagation_delay"),
-        doc="Base RTT: the propagation delay of both ways, without queueing and serialisation.",
+        doc="Base RTT: propagation delay in both directions, without queueing and serialisation.",
     )  # fmt: skip
     buffer: Of[Buffer] = Field(
         Amount(), "1bdp", panel=PATH, example="2bdp",
@@ -274,12 +274,12 @@ class Scenario:
     rate_steps: Of[RateSteps] = Field(
         Changes(RateSteps), "", panel=PATH, example=RateSteps.examples,
         engine="bottleneck.rate_steps", convert=write_steps("link_rate_bps"),
-        doc="Later capacities of the bottleneck. A BDP remains that of `rate`.",
+        doc="Changes of the bottleneck's capacity. A BDP is still that of `rate`.",
     )  # fmt: skip
     rtt_steps: Of[RttSteps] = Field(
         Changes(RttSteps), "", panel=PATH, example=RttSteps.examples,
-        doc="Later base RTTs of the groups without an `rtt` of their own. A BDP remains that of "
-        "`rtt`.",
+        doc="Changes of the base RTT of groups without an `rtt` of their own. A BDP is still that "
+        "of `rtt`.",
     )  # fmt: skip
     ecn_threshold: Of[Buffer | None] = Field(
         Amount(), None, panel=PATH, example="20pkt", engine="bottleneck.ecn_threshold",
