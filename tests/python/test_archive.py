@@ -198,7 +198,7 @@ def test_kernel_runs_are_listed_and_not_run_again(tmp_path, fabricated_kernel, c
         (lambda c: c | {"results/run.json": b"{}"}, "differs from its SHA-256"),
         (lambda c: {k: v for k, v in c.items() if k != "results/run.json"}, "is missing"),
         (lambda c: c | {"results/extra.parquet": b""}, "is not in the manifest"),
-        (lambda c: {"other.json": b""} | c, "no manifest.json"),
+        (lambda c: {"other.json": b""} | c, "manifest.json is missing"),
         (lambda c: c | {"../outside": b"x"}, r"invalid member name `../outside`"),
         (lambda c: c | {"/outside": b"x"}, r"invalid member name `/outside`"),
     ],

@@ -60,11 +60,11 @@ def test_from_intervals_and_loss_rates(cli):
     [
         (["wäre"], "no such command 'wäre'"),
         (["ware", "--rate", "10"], "rate `10` has no unit; use e.g."),
-        (["ware", "--rtt", "40mbit"], "rtt `40mbit` has the unit `mbit`, which does not fit"),
+        (["ware", "--rtt", "40mbit"], "rtt `40mbit` has the wrong unit `mbit`"),
         (["ware", "--buffer", "0bdp"], "buffer `0bdp` is zero; use e.g."),
         (["ware", "--flows", "none"], "flows `none` is not a list of counts; use e.g."),
         (["mathis", "--loss", "2"], "use 1e-15 to below 1, e.g. `1e-3` or `0.1%`"),
-        (["mathis", "--loss", "1e-2..1e-4"], "a range must go up"),
+        (["mathis", "--loss", "1e-2..1e-4"], "a range must increase"),
         (["pftk", "--loss", "many"], "invalid loss rate `many`: use 1e-15 to below 1"),
         (["mathis", "--loss", "1e-320"], "invalid loss rate `1e-320`"),
         (["copa", "--inv-delta", "inf"], "--inv-delta"),

@@ -41,7 +41,7 @@ def test_reads_and_prints(kind, text, value, printed):
     ("kind", "text", "says"),
     [
         (Rate, "50", "rate `50` has no unit; use e.g. `50mbit`, `800kbit` or `1gbit`"),
-        (Rate, "50ms", "unit `ms`, which does not fit"),
+        (Rate, "50ms", "wrong unit `ms`"),
         (Rate, "fast", "is not a number with a unit"),
         (Rate, "-1mbit", "is negative"),
         (Rate, "0mbit", "is zero"),

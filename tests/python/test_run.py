@@ -150,7 +150,7 @@ def test_saves_whole_or_not_at_all(short_run, tmp_path):
 
 
 def test_refuses_a_directory_that_holds_no_run(tmp_path):
-    with pytest.raises(ResultError, match="does not hold a run"):
+    with pytest.raises(ResultError, match="holds no run"):
         Run.load(tmp_path)
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(ResultError, match="cannot be read"):

@@ -65,7 +65,7 @@ def test_any_field_is_an_axis(name, values, found):
     [
         ({"bufer": "1bdp"}, "did you mean `buffer`?"),
         ({"seed": "1,2"}, "`seed` cannot be an axis; use `reps`"),
-        ({"bbr.flows": "1,2"}, "no group is `bbr`; the groups are `0` (copa), `1` (cubic)"),
+        ({"bbr.flows": "1,2"}, "no group runs `bbr`; the groups are `0` (copa), `1` (cubic)"),
         ({"copa.mode_window": "1,2"}, "did you mean `mode_window_rtts`?"),
         ({"buffer": "1,2"}, "buffer `1` has no unit"),
         ({"buffer": []}, "axis `buffer` has no values"),

@@ -328,7 +328,7 @@ def test_what_a_killed_write_left_is_no_other_directory_s(cli, tmp_path):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (None, "holds no sweep; there is no sweep.json"),
+        (None, "holds no sweep: sweep.json not found"),
         ("{", "sweep.json: is damaged"),
         ('{"schema_version": 9}', "sweep.json: written in format 9, this version reads 1"),
         ('{"schema_version": 1}', "sweep.json: is damaged"),

@@ -51,12 +51,12 @@ def extract_members(path: Path, directory: Path, max_bytes: int) -> Manifest:
     for name, size, content in read_tar(path, max_bytes):
         if manifest is None:
             if name != MANIFEST or size > MAX_MANIFEST_BYTES:
-                raise ResultError(f"is not an archive of dumbbell: no {MANIFEST}")
+                raise ResultError(f"is not a dumbbell archive: {MANIFEST} is missing")
             manifest = Manifest.from_json(b"".join(content))
             left = set(manifest.members)
             continue
         if name not in left:
-            raise ResultError(f"`{name}` is not in the manifest, or there twice")
+            raise ResultError(f"`{name}` is not in the manifest, or appears twice")
         left.remove(name)
         said = manifest.members[name]
         if size != said["bytes"] or write(directory / name, content) != said["sha256"]:

@@ -68,6 +68,8 @@ def read_tar(path: Path, max_bytes: int) -> Iterator[tuple[str, int, Iterator[by
     try:
         with pa.input_stream(str(path), compression="zstd") as stream:
             yield from members_of(BoundedReader(stream, max_bytes))
+    except FileNotFoundError:
+        raise ResultError("no such file") from None
     except (OSError, pa.ArrowException, tarfile.HeaderError, UnicodeDecodeError) as error:
         raise ResultError(f"cannot be read: {error}") from None
 

@@ -80,7 +80,9 @@ def archive(
         raise ResultError(f"{path}: an archive's name must end in `{SUFFIX}`")
     places = sorted(file.parent for file in files_below(directory) if file.name == DOCUMENT)
     if not places:
-        raise ResultError(f"{directory}: holds no runs; name what `--out` of a command wrote")
+        raise ResultError(
+            f"{directory}: holds no runs; use a directory that a command wrote with --out"
+        )
     sources = SourceCollection()
     runs = []
     for index, place in enumerate(places):

@@ -137,7 +137,7 @@ def parse_losses(text: str) -> list[float]:
         first = parse_loss(low)
         last = parse_loss(high) if dots else first
         if last < first:
-            raise ScenarioError(f"loss `{part}`: a range must go up", key="loss")
+            raise ScenarioError(f"loss `{part}`: a range must increase", key="loss")
         decades = math.log10(last / first)
         losses += [first * 10**step for step in range(math.floor(decades + 1e-9) + 1)]
     return losses

@@ -52,8 +52,7 @@ def find_suite(name_or_path: str | Path) -> Suite:
     if path.suffix == ".toml" or path.is_file():
         return read_suite(path)
     raise GateError(
-        f"`{text}` is neither a suite nor a suite file nor a baseline"
-        f"{nearest(text, shipped_suites())}"
+        f"`{text}` is not a suite, a suite file or a baseline{nearest(text, shipped_suites())}"
     )
 
 

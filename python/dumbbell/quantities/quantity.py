@@ -85,8 +85,7 @@ class Quantity(int):
             factor = cls.units.get(cls._fold(unit))
         if factor is None:
             raise ScenarioError(
-                f"{what} `{text}` has the unit `{unit}`, which does not fit; "
-                f"use e.g. {cls.examples}",
+                f"{what} `{text}` has the wrong unit `{unit}`; use e.g. {cls.examples}",
                 key=what,
             )
         return factor
@@ -236,7 +235,7 @@ class Buffer:
         if unit in Size.units:
             return cls(Fraction(int(Size.parse(text, what))), "B")
         raise ScenarioError(
-            f"{what} `{text}` has the unit `{unit}`, which does not fit; use e.g. {cls.examples}",
+            f"{what} `{text}` has the wrong unit `{unit}`; use e.g. {cls.examples}",
             key=what,
         )
 
@@ -309,7 +308,7 @@ def expand_range(text: str, what: str, examples: str) -> list[str]:
         raise ScenarioError(f"{what} `{text}`: write both ends in one unit, like `0.5..64{unit}`")
     low = Fraction(match[1])
     if not 0 < low <= high:
-        raise ScenarioError(f"{what} `{text}`: a range must start above zero and go up")
+        raise ScenarioError(f"{what} `{text}`: a range must start above zero and increase")
     return [f"{format_fraction(value)}{unit}" for value in steps_between(low, high, steps, what)]
 
 

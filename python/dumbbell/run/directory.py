@@ -219,7 +219,7 @@ def read(directory: Path) -> tuple[dict[str, Any], Mapping[str, pa.Table]]:
     try:
         document = json.loads((directory / DOCUMENT).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ResultError(f"{directory}: does not hold a run: there is no {DOCUMENT}") from None
+        raise ResultError(f"{directory}: holds no run: {DOCUMENT} not found") from None
     except (OSError, ValueError) as error:
         raise ResultError(f"{directory / DOCUMENT}: cannot be read: {error}") from None
     if not isinstance(document, dict):

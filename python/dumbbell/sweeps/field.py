@@ -125,7 +125,7 @@ def groups_named(whose: str, name: str, scenario: Scenario) -> tuple[int, ...]:
     if not found:
         known = ", ".join(f"`{i}` ({group.cc})" for i, group in enumerate(scenario.groups))
         raise ScenarioError(
-            f"axis `{name}`: no group is `{whose}`; the groups are {known}", key="axis"
+            f"axis `{name}`: no group runs `{whose}`; the groups are {known}", key="axis"
         )
     return found
 

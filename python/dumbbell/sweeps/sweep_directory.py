@@ -201,7 +201,7 @@ def read_document(path: Path) -> dict[str, Any]:
     try:
         document = json.loads(document_path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
-        raise ResultError(f"{path}: holds no sweep; there is no {DOCUMENT}") from None
+        raise ResultError(f"{path}: holds no sweep: {DOCUMENT} not found") from None
     except OSError as error:
         raise ResultError(f"{document_path}: cannot be read: {os_reason(error)}") from None
     except ValueError as error:
