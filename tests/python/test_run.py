@@ -89,7 +89,7 @@ def test_shares_sum_to_1_when_flows_live_at_different_times():
 
 
 def test_a_group_that_takes_turns_carries_no_more_than_the_link():
-    path = Path(__file__).parents[2] / "scenarios" / "rtt-unfairness.toml"
+    path = Path(__file__).parents[2] / "scenarios" / "latecomer.toml"
     run = dumbbell.run(Scenario.from_toml(path).replace(sample="0s"))
     assert sum(group["share"] for group in run.groups) == pytest.approx(1)
     assert all(group["goodput_bps"] < 50e6 for group in run.groups)
