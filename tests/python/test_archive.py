@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -210,6 +211,15 @@ def test_refuses_what_was_changed(saved, tmp_path, change, message):
     with pytest.raises(ResultError, match=message):
         verify(tmp_path / "bad.tar.zst")
     assert not (tmp_path / "outside").exists()
+
+
+def test_a_damaged_table_is_not_archived(saved, tmp_path):
+    shutil.copytree(saved / "run", tmp_path / "run")
+    flows = tmp_path / "run" / "flows.parquet"
+    flows.write_bytes(flows.read_bytes()[:-10])
+    with pytest.raises(ResultError, match=r"flows\.parquet: cannot be read"):
+        archive(tmp_path / "run", tmp_path / "run.tar.zst")
+    assert not (tmp_path / "run.tar.zst").exists()
 
 
 def test_refuses_links_bombs_and_garbage(saved, tmp_path):

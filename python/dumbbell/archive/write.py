@@ -73,7 +73,8 @@ def archive(
     Raises
     ------
     ResultError
-        The directory holds no run, or the congestion controls have changed since the runs.
+        The directory holds no run or a damaged one, or the congestion controls have changed since
+        the runs.
     """
     directory, path = Path(directory), Path(path)
     if not path.name.endswith(SUFFIX):
@@ -88,6 +89,10 @@ def archive(
     for index, place in enumerate(places):
         run = Run.load(place)
         sources.add(run)
+        for name in run.tables:
+            _ = run.tables[
+                name
+            ]  # a damaged table is refused here, not by whoever reads the archive
         runs.append(describe_run(member_of(place, directory), run))
         if on_progress is not None:
             on_progress(index / len(places))
