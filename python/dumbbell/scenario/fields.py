@@ -249,7 +249,8 @@ def suggest(word: str, owners: Sequence[type], others: Iterable[str] = ()) -> st
     meant = field_meant(word, owners)
     if meant is not None:
         return f"; did you mean `{meant.name}`?"
-    return nearest(word, [*(name for owner in owners for name in fields_of(owner)), *others])
+    names = dict.fromkeys(name for owner in owners for name in fields_of(owner))
+    return nearest(word, [*names, *others])
 
 
 def documented(owner: type[T]) -> type[T]:
