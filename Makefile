@@ -93,7 +93,8 @@ $(VENV)/.tools: constraints.txt pyproject.toml
 
 $(VENV)/.runtime: $(VENV)/.tools
 	@$(PIP) --constraint constraints.txt $$($(BIN)/python -c \
-		'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"])')
+		'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+		print(*p["dependencies"], *p["optional-dependencies"]["plot"])')
 	@touch $@
 
 $(VENV)/.development: $(VENV)/.tools
