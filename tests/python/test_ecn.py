@@ -46,7 +46,7 @@ def test_a_scenario_file_keeps_the_words(tmp_path):
     ("changes", "says"),
     [
         ({"ecn_threshold": "20"}, "has no unit"),
-        ({"ecn_threshold": "20ms"}, "does not fit"),
+        ({"ecn_threshold": "20ms"}, "has the wrong unit"),
         ({"ecn_threshold": "0pkt"}, "is zero"),
         ({"ecn_threshold": "4bdp"}, "is not below buffer `4bdp`"),
         ({"ecn_threshold": "64pkt", "buffer": "64pkt"}, "nothing would be marked"),
