@@ -10,6 +10,7 @@ import os
 import platform
 import re
 import sysconfig
+import threading
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,6 +25,9 @@ from dumbbell.run.engine import KERNEL, engine_build
 from dumbbell.scenario import Scenario
 
 __all__ = ["RunKey", "run_key", "source_files"]
+
+#: CPython 3.11 fails at parsing in two threads at a time ("recursion depth mismatch").
+PARSING = threading.Lock()
 
 #: Version of the content of a key; keys of other versions do not match.
 FORMAT = 1
@@ -141,7 +145,8 @@ def included(file: Path, text: bytes) -> Iterator[Path]:
 def imported(text: bytes) -> Iterator[Path]:
     """Return the modules that a Python file imports, whole packages, without installed ones."""
     try:
-        nodes = list(ast.walk(ast.parse(text)))
+        with PARSING:
+            nodes = list(ast.walk(ast.parse(text)))
     except (SyntaxError, ValueError):
         return  # the run reports it
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
