@@ -120,6 +120,7 @@ fuzz_target!(|bytes: &[u8]| {
         max_segment_rows: 100,
         points: None,
         max_views: if choice & 2 != 0 { 3 } else { 1000 },
+        max_view_bytes: if choice & 4 != 0 { 1 << 14 } else { 1 << 28 },
     };
     match Reader::new(Box::new(Cursor::new(bytes.to_vec()))) {
         Ok(reader) => check(reader, &options),

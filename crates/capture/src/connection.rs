@@ -9,6 +9,9 @@ use crate::analysis::options::AnalysisOptions;
 use crate::analysis::window::Scaling;
 use crate::packet::{Endpoint, TcpFlags, TcpPacket};
 
+/// A series with at most this many bins keeps them.
+const ALWAYS_HELD_BINS: usize = 32;
+
 /// The two ends of a connection, in the same order for both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Ends {
@@ -75,6 +78,8 @@ pub(crate) struct View {
     early_ack: Option<u32>,
     /// Whether its packets are kept.
     pub(crate) is_recorded: bool,
+    /// Its part of `Views::held_bytes`.
+    pub(crate) counted_bytes: usize,
 }
 
 /// The effect of a packet.
@@ -101,6 +106,7 @@ impl View {
             first_direction: direction,
             early_ack: None,
             is_recorded: false,
+            counted_bytes: 0,
         }
     }
 
@@ -150,6 +156,27 @@ impl View {
         {
             flight.close();
         }
+    }
+
+    /// Halves the number of bins of long series.
+    pub(crate) fn coarsen_series(&mut self) {
+        for this in self.directions.iter_mut().flatten() {
+            if let Some(flight) = &mut this.flight
+                && flight.series.bins().len() > ALWAYS_HELD_BINS
+            {
+                flight.series.coarsen();
+            }
+        }
+    }
+
+    /// Memory that it holds, without segments, which have their own limit.
+    #[inline]
+    pub(crate) fn held_bytes(&self) -> usize {
+        let directions = self.directions.iter().flatten().map(|this| {
+            let flight = this.flight.as_ref();
+            size_of::<Direction>() + flight.map_or(0, |flight| flight.held_bytes())
+        });
+        size_of::<Self>() + directions.sum::<usize>()
     }
 
     /// Segments held in both directions.

@@ -78,6 +78,22 @@ impl BinSeries {
         self.width_ns
     }
 
+    /// Memory of the bins.
+    #[inline]
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.bins.capacity() * size_of::<Bin>()
+    }
+
+    /// Halves the number of bins, at least; they get wider.
+    pub(crate) fn coarsen(&mut self) {
+        self.widen_to(self.bins.len() / 2);
+        self.end_ns = self
+            .bins
+            .last()
+            .map_or(0, |last| (last.index + 1).saturating_mul(self.width_ns));
+        self.bins.shrink_to_fit();
+    }
+
     pub(crate) fn bins(&self) -> &[Bin] {
         &self.bins
     }
@@ -93,7 +109,7 @@ impl BinSeries {
 
     fn open(&mut self, since_ns: u64) {
         if self.bins.len() >= self.max_bins {
-            self.widen();
+            self.widen_to(self.max_bins / 2);
         }
         let index = since_ns / self.width_ns;
         self.end_ns = (index + 1).saturating_mul(self.width_ns);
@@ -115,8 +131,8 @@ impl BinSeries {
     }
 
     /// Doubles the width until there are few enough bins.
-    fn widen(&mut self) {
-        while self.bins.len() > self.max_bins / 2 {
+    fn widen_to(&mut self, max_bins: usize) {
+        while self.bins.len() > max_bins.max(1) {
             self.width_ns = self.width_ns.saturating_mul(2);
             for bin in &mut self.bins {
                 bin.index /= 2;

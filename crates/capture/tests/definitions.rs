@@ -2,7 +2,7 @@
 
 mod story;
 
-use dumbbell_capture::AnalysisOptions;
+use dumbbell_capture::{AnalysisOptions, Evicted};
 use story::{HANDSHAKE, analyze_scripts, analyze_with, number_of, text_of};
 
 #[test]
@@ -428,6 +428,60 @@ fn segments_of_a_connection() {
             row("out_of_order", 1001, 1000, 1),
         ]
     );
+}
+
+/// Where memory is short, the bins of long series get wider, and nothing is given up yet.
+#[test]
+fn long_connections_in_little_memory() {
+    let exchange = |millisecond: u32| {
+        let (seq, end) = (1 + 100 * millisecond, 101 + 100 * millisecond);
+        let (sent, acked) = (10 * millisecond + 1, 10 * millisecond + 5);
+        format!("{sent} > {seq}:{end} ack 1\n{acked} < ack {end}\n")
+    };
+    let script: String = (0..400).map(exchange).collect();
+    let packets = story::packets_from(&format!("0 > S\n{script}"), story::SYN_SEQS);
+    let analyze = |max_view_bytes| {
+        let options = AnalysisOptions {
+            max_view_bytes,
+            ..AnalysisOptions::default()
+        };
+        story::analyze_packets(packets.clone(), &options)
+    };
+    let (roomy, crowded) = (analyze(1 << 28), analyze(1 << 14));
+    let bins = |analyzed: &story::Analyzed| analyzed.analysis.series.num_rows();
+    assert!((200..=512).contains(&bins(&roomy)), "{}", bins(&roomy));
+    assert!((16..=128).contains(&bins(&crowded)), "{}", bins(&crowded));
+    assert_eq!(crowded.analysis.totals.evicted, Evicted::default());
+    crowded.check(0, "connection 0, payload_bytes 40000");
+}
+
+/// Beyond that, views are given up and counted, however few they are.
+#[test]
+fn many_connections_in_little_memory() {
+    let mut packets = Vec::new();
+    for port in 0..200 {
+        let transfer = "0 > S\n1 < S ack 1\n2 > 1:101 ack 1\n3 < ack 101";
+        for mut packet in story::packets_from(transfer, story::SYN_SEQS) {
+            let initiator = if packet.source.port == 40000 {
+                &mut packet.source
+            } else {
+                &mut packet.destination
+            };
+            initiator.port = 1000 + port;
+            packets.push(packet);
+        }
+    }
+    let options = AnalysisOptions {
+        max_view_bytes: 100_000,
+        ..AnalysisOptions::default()
+    };
+    let totals = story::analyze_packets(packets, &options).analysis.totals;
+    assert_eq!(totals.connections, 200);
+    // A view of this kind has 1 to 3 kB.
+    let held = 200 - totals.evicted.views;
+    assert!((33..=100).contains(&held), "{held} views are held");
+    assert_eq!(totals.evicted.pkts, 4 * totals.evicted.views);
+    assert_eq!(totals.evicted.payload_bytes, 100 * totals.evicted.views);
 }
 
 /// Views beyond the limit are given up, those without payload first, and counted.

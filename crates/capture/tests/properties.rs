@@ -121,6 +121,7 @@ proptest! {
         let options = AnalysisOptions {
             segments: vec![0, 1],
             max_views: 3,
+            max_view_bytes: 1 << 13,
             series_bins: 4,
             ..AnalysisOptions::default()
         };

@@ -100,6 +100,12 @@ pub(crate) struct FlightStart {
 }
 
 impl Flight {
+    /// Memory that it holds, without segments.
+    #[inline]
+    pub(crate) fn held_bytes(&self) -> usize {
+        size_of::<Self>() + self.series.held_bytes() + self.rtt.held_bytes()
+    }
+
     pub(crate) fn new(start: &FlightStart, series: BinSeries) -> Self {
         let first = first_offset(start.seq);
         let mut flight = Self {

@@ -113,7 +113,7 @@ impl Analyzer {
     /// One that has seen nothing.
     pub fn new(options: AnalysisOptions) -> Self {
         Self {
-            views: Views::new(options.max_views),
+            views: Views::new(options.max_views, options.max_view_bytes),
             points: Points::new(options.points.clone()),
             segments: SegmentRows::new(options.max_segment_rows),
             totals: Totals::default(),
@@ -150,6 +150,7 @@ impl Analyzer {
             change -= limit(view, direction, held_segments);
         }
         self.views.held_segments += change;
+        self.views.count_bytes();
     }
 
     /// The tables.

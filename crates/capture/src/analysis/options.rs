@@ -16,6 +16,9 @@ pub struct AnalysisOptions {
     /// Largest number of views (a connection at one point) held at once. Beyond it one is given up
     /// and counted: first those without payload, then the oldest.
     pub max_views: usize,
+    /// Largest memory that views hold at once, besides their segments. Beyond it, series get wider
+    /// bins, and views are given up as above.
+    pub max_view_bytes: usize,
 }
 
 impl Default for AnalysisOptions {
@@ -27,6 +30,7 @@ impl Default for AnalysisOptions {
             max_segment_rows: 10_000_000,
             points: None,
             max_views: 1 << 16,
+            max_view_bytes: 1 << 28,
         }
     }
 }

@@ -5,6 +5,8 @@ use hdrhistogram::Histogram;
 
 /// Significant digits of percentiles: within 1 %.
 const SIGNIFICANT_DIGITS: u8 = 2;
+/// This many samples are kept one by one before there is a histogram.
+const MAX_FEW: usize = 16;
 /// Longer samples are hardly round trips: 13 days.
 const LONGEST_NS: u64 = 1 << 50;
 /// RTO of a sender without a sample (RFC 6298 §2.1).
@@ -86,27 +88,66 @@ impl RttEstimator {
     }
 }
 
-/// Distribution of samples; allocated with the first one.
+/// Distribution of samples. A histogram takes several kilobytes, and most connections of a busy
+/// server have a handful of samples; so the first few are kept as they are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Distribution {
+    few_ns: Vec<u64>,
     histogram: Option<Histogram<u32>>,
+    max_ns: u64,
 }
 
 impl Distribution {
     #[inline]
     pub(crate) fn record(&mut self, value_ns: u64) {
-        let histogram = self
-            .histogram
-            .get_or_insert_with(|| Histogram::new(SIGNIFICANT_DIGITS).expect("0 to 5 digits"));
-        let is_recorded = histogram.record(value_ns.min(LONGEST_NS)).is_ok();
-        debug_assert!(is_recorded, "it grows as far as that");
+        let value_ns = value_ns.min(LONGEST_NS);
+        self.max_ns = self.max_ns.max(value_ns);
+        match &mut self.histogram {
+            Some(histogram) => add(histogram, value_ns),
+            None if self.few_ns.len() < MAX_FEW => self.few_ns.push(value_ns),
+            None => {
+                let mut histogram = histogram_of(&self.few_ns);
+                add(&mut histogram, value_ns);
+                self.histogram = Some(histogram);
+                self.few_ns = Vec::new();
+            }
+        }
     }
 
-    /// The value that a share of `quantile` does not exceed.
-    pub(crate) fn quantile_ns(&self, quantile: f64) -> Option<u64> {
-        let histogram = self.histogram.as_ref()?;
-        Some(histogram.value_at_quantile(quantile))
+    /// Memory of the samples.
+    #[inline]
+    pub(crate) fn held_bytes(&self) -> usize {
+        let histogram = self.histogram.as_ref();
+        self.few_ns.capacity() * size_of::<u64>()
+            + histogram.map_or(0, |histogram| {
+                histogram.distinct_values() * size_of::<u32>()
+            })
     }
+
+    /// The value that a share of `quantile` does not exceed, at most the largest.
+    pub(crate) fn quantile_ns(&self, quantile: f64) -> Option<u64> {
+        let quantile_ns = match &self.histogram {
+            Some(histogram) => histogram.value_at_quantile(quantile),
+            None if self.few_ns.is_empty() => return None,
+            None => histogram_of(&self.few_ns).value_at_quantile(quantile),
+        };
+        // A bin reports its upper end.
+        Some(quantile_ns.min(self.max_ns))
+    }
+}
+
+fn histogram_of(values_ns: &[u64]) -> Histogram<u32> {
+    let mut histogram = Histogram::new(SIGNIFICANT_DIGITS).expect("0 to 5 digits");
+    for &value_ns in values_ns {
+        add(&mut histogram, value_ns);
+    }
+    histogram
+}
+
+#[inline]
+fn add(histogram: &mut Histogram<u32>, value_ns: u64) {
+    let is_recorded = histogram.record(value_ns).is_ok();
+    debug_assert!(is_recorded, "it grows as far as that");
 }
 
 #[cfg(test)]
@@ -155,5 +196,32 @@ mod tests {
         }
         let p95_ns = distribution.quantile_ns(0.95).expect("there are samples");
         assert!(p95_ns.abs_diff(950_000_000) < 9_500_000, "{p95_ns}");
+    }
+    #[test]
+    fn a_quantile_is_never_above_the_largest_sample() {
+        let mut distribution = Distribution::default();
+        for sample in 0..2 * MAX_FEW as u64 {
+            distribution.record(40_123_457 + sample);
+            let max_ns = 40_123_457 + sample;
+            assert_eq!(distribution.quantile_ns(1.0), Some(max_ns));
+        }
+    }
+
+    #[test]
+    fn few_samples_have_the_quantiles_of_a_histogram() {
+        let mut distribution = Distribution::default();
+        let mut values_ns = Vec::new();
+        for sample in 0..MAX_FEW as u64 {
+            values_ns.push((sample * 7_919 + 13) * 1_000_003);
+            distribution.record(values_ns[sample as usize]);
+            let histogram = histogram_of(&values_ns);
+            for quantile in [0.0, 0.5, 0.95] {
+                let expected = histogram.value_at_quantile(quantile);
+                let found = distribution
+                    .quantile_ns(quantile)
+                    .expect("there are samples");
+                assert_eq!(found, expected.min(distribution.max_ns));
+            }
+        }
     }
 }

@@ -47,10 +47,13 @@ pub(crate) struct Views {
     pub(crate) evicted: Evicted,
     /// Segments held by all.
     pub(crate) held_segments: isize,
+    /// Memory held by all, without segments.
+    held_bytes: usize,
+    max_bytes: usize,
 }
 
 impl Views {
-    pub(crate) fn new(max_views: usize) -> Self {
+    pub(crate) fn new(max_views: usize, max_bytes: usize) -> Self {
         Self {
             slots: Vec::new(),
             free: Vec::new(),
@@ -62,6 +65,8 @@ impl Views {
             last: 0,
             evicted: Evicted::default(),
             held_segments: 0,
+            held_bytes: 0,
+            max_bytes,
         }
     }
 
@@ -143,6 +148,37 @@ impl Views {
         number
     }
 
+    /// Counts the memory of the view that got the last packet, and makes room if it is too much:
+    /// first by wider bins in this view, then by giving up others.
+    #[inline]
+    pub(crate) fn count_bytes(&mut self) {
+        let Some(view) = self.slots.get_mut(self.last).and_then(Option::as_mut) else {
+            return;
+        };
+        let held_bytes = view.held_bytes();
+        if held_bytes == view.counted_bytes {
+            return;
+        }
+        self.held_bytes += held_bytes;
+        self.held_bytes -= view.counted_bytes;
+        view.counted_bytes = held_bytes;
+        if self.held_bytes > self.max_bytes {
+            self.make_room();
+        }
+    }
+
+    fn make_room(&mut self) {
+        if let Some(view) = self.slots.get_mut(self.last).and_then(Option::as_mut) {
+            view.coarsen_series();
+            let held_bytes = view.held_bytes();
+            self.held_bytes -= view.counted_bytes - held_bytes;
+            view.counted_bytes = held_bytes;
+        }
+        while self.held_bytes > self.max_bytes && self.by_age.len() > 1 {
+            self.evict();
+        }
+    }
+
     /// Gives up the oldest view without payload among the oldest few, else the oldest.
     fn evict(&mut self) {
         for _ in 0..CHANCES {
@@ -163,6 +199,7 @@ impl Views {
         };
         self.free.push(index);
         self.held_segments -= view.held_segments().cast_signed();
+        self.held_bytes -= view.counted_bytes;
         if self.by_key.get(&view.key) == Some(&index) {
             self.by_key.remove(&view.key);
         }
