@@ -11,6 +11,39 @@ use crate::host::instance::Instance;
 use crate::object::declarations::{Param, Series};
 use crate::request::Request;
 
+/// How a congestion control was given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// It came with the engine.
+    BuiltIn,
+    /// A BPF source.
+    Bpf,
+    /// The source of a kernel module.
+    Module,
+    /// An object that was built already.
+    SharedObject,
+    /// A class in Python.
+    Python,
+    /// The running kernel's own.
+    #[default]
+    Kernel,
+}
+
+/// What a congestion control that ran declares about itself, for the result to record.
+#[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct Declared {
+    /// How it was given.
+    pub kind: Kind,
+    /// Its parameters, in the order of the source.
+    pub params: Vec<Param>,
+    /// Its time series, in the order of the source.
+    pub series: Vec<Series>,
+    /// The callbacks it has, in the kernel's order.
+    pub ops: Vec<&'static str>,
+}
+
 /// A congestion control: its name, parameters, series and callbacks.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]

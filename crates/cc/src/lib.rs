@@ -46,7 +46,7 @@ pub use build::embedded::{builtin_names, builtin_sources, builtins_bpf_compiler}
 pub use build::find::precompile;
 pub use build::scratch::ScratchDir;
 pub use check::storm_sources::{StormSources, write_storm};
-pub use describe::{Description, describe};
+pub use describe::{Declared, Description, Kind, describe};
 pub use dumbbell_cc_abi::{
     AckSample, CA_PRIV_WORDS, CaEvent, CaState, MinMax, RateSample, SK_PACING_NEEDED, Sock,
     TCP_INFINITE_SSTHRESH,

@@ -41,6 +41,7 @@ fn hosted<H: Hooks + 'static>(make: fn(Rc<Cell<u32>>) -> H, cell: &Rc<Cell<u32>>
         name: "hosted".to_owned(),
         build: String::new(),
         params: BTreeMap::new(),
+        parameters: Vec::new(),
         series: Vec::new(),
         hooks: hooks.map(str::to_owned).to_vec(),
         new_flow: Box::new(move || Ok(Box::new(make(Rc::clone(&cell))))),

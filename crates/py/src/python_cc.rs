@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use dumbbell_cc::{
-    AckSample, Error, Hook, Hooks, Hosted, Instance, RateSample, Request, Series, Sock,
+    AckSample, Error, Hook, Hooks, Hosted, Instance, Param, RateSample, Request, Series, Sock,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -42,9 +42,27 @@ struct Loaded {
     name: String,
     build: String,
     params: std::collections::BTreeMap<String, i64>,
+    parameters: Vec<LoadedParameter>,
     series: Vec<LoadedSeries>,
     hooks: Vec<String>,
     new_flow: Py<PyAny>,
+}
+
+#[derive(FromPyObject)]
+struct LoadedParameter {
+    name: String,
+    unit: String,
+    doc: String,
+    min: i64,
+    max: i64,
+    default: i64,
+}
+
+impl LoadedParameter {
+    fn param(&self) -> Param {
+        let range = (self.min, self.max);
+        Param::of(&self.name, &self.unit, &self.doc, range, self.default)
+    }
 }
 
 #[derive(FromPyObject)]
@@ -89,6 +107,11 @@ fn describe(py: Python<'_>, request: &Request, seed: u64) -> PyResult<Hosted> {
         name: loaded.name,
         build: loaded.build,
         params: loaded.params,
+        parameters: loaded
+            .parameters
+            .iter()
+            .map(LoadedParameter::param)
+            .collect(),
         series,
         hooks: loaded.hooks,
         new_flow: Box::new(new_flow),

@@ -1,5 +1,6 @@
 //! What a run amounts to: counts and means per flow, and the bottleneck's.
 
+use dumbbell_cc::Declared;
 use dumbbell_path::Header;
 use serde::Serialize;
 
@@ -44,6 +45,8 @@ pub struct LoadedCc {
     /// It has ECN unasked.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub needs_ecn: bool,
+    /// What it declares about itself, so that a result can be read without it.
+    pub declared: Declared,
 }
 
 /// One flow over its life; `None` is what the engine cannot see.

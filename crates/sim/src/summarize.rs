@@ -54,6 +54,7 @@ fn loaded_cc(group: u32, instance: &Instance) -> LoadedCc {
         build: instance.build().to_owned(),
         params: instance.params(),
         needs_ecn: instance.needs_ecn(),
+        declared: instance.declared(),
     }
 }
 

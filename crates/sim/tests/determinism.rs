@@ -54,6 +54,9 @@ fn result_bytes(output: &Output) -> Vec<u8> {
         .expect("a list")
     {
         cc["build"].take(); // digest of the machine code, which each compiler writes its way
+        cc.as_object_mut()
+            .expect("a congestion control")
+            .remove("declared"); // words of its source, docs included
     }
     let mut bytes = summary.to_string().into_bytes();
     for table in &output.tables {

@@ -147,6 +147,8 @@ class Loaded:
         A digest of its source.
     params
         All parameters, by name.
+    parameters
+        What it declares of them.
     series
         What to sample.
     hooks
@@ -158,6 +160,7 @@ class Loaded:
     name: str
     build: str
     params: dict[str, int]
+    parameters: list[Parameter]
     series: list[LoadedSeries]
     hooks: list[str]
     new_flow: Callable[[], CongestionControl]
@@ -190,7 +193,10 @@ def load(requested: str, params: Mapping[str, int], seed: int) -> Loaded:
         LoadedSeries(entry.name, entry.name, entry.unit, entry.doc, list(entry.labels))
         for entry in cls.series
     ]
-    return Loaded(name_of(cls), class_digest(cls), values, series, hooks_of(cls), new_flow)
+    return Loaded(
+        name_of(cls), class_digest(cls), values, list(cls.parameters), series, hooks_of(cls),
+        new_flow,
+    )  # fmt: skip
 
 
 def find(requested: str) -> type[CongestionControl]:

@@ -10,6 +10,7 @@ use crate::build::compile;
 use crate::build::digest::digest;
 use crate::build::file_name::FileName;
 use crate::build::find::find;
+use crate::describe::{Declared, Kind};
 use crate::error::Error;
 use crate::object::declaration_reader::read_declarations;
 use crate::object::declarations::{self, Declarations, Series, StatePlace};
@@ -28,6 +29,8 @@ pub struct BpfObject {
     name: String,
     ops_table: String,
     needs_ecn: bool,
+    kind: Kind,
+    ops: Vec<&'static str>,
     build: String,
     params: BTreeMap<String, i64>,
     constants: Vec<Constant>,
@@ -78,6 +81,11 @@ impl BpfObject {
         Ok(Self {
             name: image.check().map_err(invalid)?.to_owned(),
             needs_ecn: image.flags() & TCP_CONG_NEEDS_ECN != 0,
+            kind: match FileName::parse(&request.name) {
+                Some(_) => Kind::Bpf,
+                None => Kind::BuiltIn,
+            },
+            ops: image.present().collect(),
             ops_table: table.to_owned(),
             build: digest(object.as_ref()),
             params,
@@ -110,6 +118,16 @@ impl BpfObject {
     /// A hexadecimal digest of the object and of the headers it was built with.
     pub fn build(&self) -> &str {
         &self.build
+    }
+
+    /// What its source declares.
+    pub fn declared(&self) -> Declared {
+        Declared {
+            kind: self.kind,
+            params: self.declarations.params.clone(),
+            series: self.declarations.series.clone(),
+            ops: self.ops.clone(),
+        }
     }
 
     /// The parameters that will be in force, by name.

@@ -14,7 +14,7 @@ use dumbbell_cc_abi::{AckSample, Ops, RateSample, Sock, TCP_CA_NAME_MAX};
 
 use crate::host::fault::Fault;
 use crate::host::running::SharedRunning;
-use crate::object::declarations::{Declarations, Series};
+use crate::object::declarations::{Declarations, Param, Series};
 
 /// A call of one of `tcp_congestion_ops`, with its arguments except the socket.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +59,8 @@ pub struct Hosted {
     pub build: String,
     /// The parameters in force.
     pub params: BTreeMap<String, i64>,
+    /// What parameters it declares, made with [`Param::of`].
+    pub parameters: Vec<Param>,
     /// Its time series, made with [`Series::unscaled`].
     pub series: Vec<Series>,
     /// Names of the hooks that it has.
@@ -91,6 +93,7 @@ impl Hosted {
 
     pub(crate) fn declarations(&self) -> Declarations {
         Declarations {
+            params: self.parameters.clone(),
             series: self.series.clone(),
             ..Declarations::default()
         }

@@ -14,6 +14,7 @@ use crate::build::artifact::Target;
 use crate::build::digest::digest;
 use crate::build::file_name::FileName;
 use crate::build::find::find;
+use crate::describe::{Declared, Kind};
 use crate::error::Error;
 use crate::host::crash;
 use crate::host::fault::Fault;
@@ -188,6 +189,27 @@ impl Instance {
         self.ops.flags & TCP_CONG_NEEDS_ECN != 0
     }
 
+    /// What it declares about itself.
+    pub fn declared(&self) -> Declared {
+        Declared {
+            kind: self.kind(),
+            params: self.declarations.params.clone(),
+            series: self.declarations.series.clone(),
+            ops: self.ops.present().collect(),
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        let file = FileName::parse(&self.requested);
+        match file {
+            _ if self.hosted.is_some() => Kind::Python,
+            None => Kind::BuiltIn,
+            Some(file) if file.is_shared_object() => Kind::SharedObject,
+            Some(_) if self.module_ops.is_some() => Kind::Module,
+            Some(_) => Kind::Bpf,
+        }
+    }
+
     /// The first fault of any flow, after which the run cannot continue.
     pub fn fault(&self) -> Option<&Fault> {
         self.fault.get()
@@ -238,10 +260,7 @@ impl Instance {
 
     /// Whether it is a user's BPF source, which the kernel's verifier should accept later.
     pub(crate) fn is_bpf_source(&self) -> bool {
-        let file = FileName::parse(&self.requested);
-        file.is_some_and(|file| !file.is_shared_object())
-            && self.module_ops.is_none()
-            && self.hosted.is_none()
+        self.kind() == Kind::Bpf
     }
 
     /// Address of the table that a kernel module registered; zero for others.

@@ -26,6 +26,23 @@ pub struct Param {
     pub(crate) variable: String,
 }
 
+impl Param {
+    /// A parameter that is not a variable of an object: signed, of 8 bytes.
+    pub fn of(name: &str, unit: &str, doc: &str, (min, max): (i64, i64), default: i64) -> Self {
+        Self {
+            name: name.to_owned(),
+            unit: unit.to_owned(),
+            doc: doc.to_owned(),
+            size: 8,
+            signed: true,
+            min,
+            max,
+            default,
+            variable: String::new(),
+        }
+    }
+}
+
 /// A time series: a field of the congestion control's private state. The reported
 /// value is `raw * mul / div`, times the MSS in bytes if `per_mss`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -41,12 +41,16 @@ impl<'data> OpsImage<'data> {
             .and_then(|bytes| bytes.try_into().ok())
             .filter(|_| self.bytes.len() == size_of::<Ops>())
             .ok_or("was built against another `struct tcp_congestion_ops`")?;
-        let present: Vec<&str> = CALLBACKS
+        let present: Vec<&str> = self.present().collect();
+        check_parts(&present, name)
+    }
+
+    /// Names of the callbacks that are set, in the order of the table.
+    pub(crate) fn present(&self) -> impl Iterator<Item = &'static str> {
+        CALLBACKS
             .into_iter()
             .zip((0..).step_by(8))
             .filter_map(|(callback, offset)| self.relocations.contains(&offset).then_some(callback))
-            .collect();
-        check_parts(&present, name)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The congestion controls of a run: the running kernel's own, and ours loaded into it.
 
-use dumbbell_cc::Request;
+use dumbbell_cc::{Declared, Request};
 use dumbbell_run::{LoadedCc, Scenario};
 
 use crate::bpf::Loaded;
@@ -79,6 +79,7 @@ impl KernelCc {
                 build: kernel::release(),
                 params: std::collections::BTreeMap::new(),
                 needs_ecn: self.needs_ecn(),
+                declared: Declared::default(),
             },
             Self::Loaded(loaded) => LoadedCc {
                 group,
@@ -86,6 +87,7 @@ impl KernelCc {
                 build: loaded.build().to_owned(),
                 params: loaded.params().clone(),
                 needs_ecn: self.needs_ecn(),
+                declared: loaded.declared(),
             },
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
-use dumbbell_cc::{BpfObject, Request, Series};
+use dumbbell_cc::{BpfObject, Declared, Request, Series};
 use libbpf_rs::{
     AsRawLibbpf as _, ErrorKind, MapCore as _, MapType, Object, ObjectBuilder, OpenObject,
 };
@@ -74,6 +74,11 @@ impl Loaded {
     /// The parameters in force.
     pub(crate) fn params(&self) -> &BTreeMap<String, i64> {
         self.object.params()
+    }
+
+    /// What its source declares.
+    pub(crate) fn declared(&self) -> Declared {
+        self.object.declared()
     }
 
     /// The time series that [`Loaded::read_series`] passes on, in its order.
