@@ -19,10 +19,12 @@ __all__ = [
     "analyze",
     "builtin_sources",
     "compile_for_kernel",
+    "confine",
     "congestion_controls",
     "describe",
     "machine",
     "match_captures",
+    "name_of_system_call",
     "native_compiler",
     "precompile",
     "report_crashes",
@@ -320,6 +322,25 @@ def running_call() -> tuple[int, str, int, bool, int] | None:
 
     Group, op, flow, whether it is under way, simulated ns.
     """
+
+def confine(
+    read: list[str], write: list[str], *, trap: bool, parent: int | None = None
+) -> list[str]:
+    """Confine this process, which must have one thread, to running congestion controls.
+
+    It can read `read` and the system's libraries, and write `write`. A forbidden system call raises
+    SIGSYS with `trap`, else it fails with EPERM. Once a run has loaded its congestion controls, the
+    process can no longer start threads; with `trap`, neither open files nor load code. It dies with
+    the thread that forked it, and at once unless its parent is `parent`.
+
+    Returns
+    -------
+    list
+        Names of what this kernel lacks for it. Empty too if the user has turned confinement off.
+    """
+
+def name_of_system_call(number: int) -> str | None:
+    """Return the name of a system call, for a message; None for an unusual one."""
 
 ENGINE_VERSION: Final[str]
 

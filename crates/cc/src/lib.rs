@@ -27,6 +27,7 @@
 //! | `request` | a congestion control and its parameters, as requested |
 //! | `build` | from source to object: compilers, headers, build cache, built-ins |
 //! | `host` | loading an object, calling it, and what it does wrong |
+//! | `sandbox` | what foreign code, and a compiler that reads it, can do to the machine |
 //! | `describe` | a congestion control's parameters and series |
 //! | `check` | the sources of `dumbbell cc check` |
 
@@ -39,6 +40,7 @@ mod host;
 mod layout_tests;
 mod object;
 mod request;
+mod sandbox;
 
 pub use build::bpf_object::{BpfObject, Constant, compile_for_kernel};
 pub use build::compiler::{bpf_compiler, native_compiler, use_python};
@@ -60,3 +62,6 @@ pub use host::instance::Instance;
 pub use host::running::Call;
 pub use object::declarations::{Param, Reader, Series};
 pub use request::Request;
+pub use sandbox::pieces::{Piece, landlock, missing_pieces};
+pub use sandbox::system_call_names::name_of_system_call;
+pub use sandbox::this_process::{Confine, confine, seal};

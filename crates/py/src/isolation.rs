@@ -1,5 +1,8 @@
 //! What a process that runs foreign congestion controls needs from the engine.
 
+use std::path::PathBuf;
+
+use dumbbell_cc::Confine;
 use pyo3::prelude::*;
 
 use crate::cc_error;
@@ -31,4 +34,29 @@ pub(crate) fn running_call() -> Option<(usize, &'static str, u32, bool, u64)> {
 pub(crate) fn precompile(py: Python<'_>, name_or_path: &str) -> PyResult<()> {
     py.detach(|| dumbbell_cc::precompile(name_or_path))
         .map_err(cc_error)
+}
+
+/// Confine this process, which must have one thread, to running congestion controls. Returns the
+/// names of what the kernel lacks for that.
+#[pyfunction]
+#[pyo3(signature = (read, write, *, trap, parent=None))]
+pub(crate) fn confine(
+    read: Vec<PathBuf>,
+    write: Vec<PathBuf>,
+    trap: bool,
+    parent: Option<u32>,
+) -> PyResult<Vec<&'static str>> {
+    let missing = dumbbell_cc::confine(Confine {
+        read,
+        write,
+        trap,
+        parent,
+    })?;
+    Ok(missing.into_iter().map(dumbbell_cc::Piece::name).collect())
+}
+
+/// The name of a system call, for a message; None for an unusual one.
+#[pyfunction]
+pub(crate) fn name_of_system_call(number: i64) -> Option<&'static str> {
+    dumbbell_cc::name_of_system_call(number)
 }

@@ -278,7 +278,9 @@ mod _core {
     #[pymodule_export]
     use super::check::{ScratchDirectory, compile_for_kernel, verify, write_storm};
     #[pymodule_export]
-    use super::isolation::{precompile, report_crashes, running_call};
+    use super::isolation::{
+        confine, name_of_system_call, precompile, report_crashes, running_call,
+    };
     #[pymodule_export]
     use super::match_captures::match_captures;
     #[pymodule_export]

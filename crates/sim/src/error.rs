@@ -19,6 +19,9 @@ pub enum Error {
     /// The capture could not be written.
     #[error(transparent)]
     Capture(#[from] dumbbell_capture::WriteError),
+    /// The process that runs foreign code could not be confined.
+    #[error("foreign code cannot be confined: {0}")]
+    Unconfined(#[source] std::io::Error),
     /// The tables could not be built.
     #[error("the run's tables could not be built: {0}")]
     Arrow(#[from] arrow_schema::ArrowError),

@@ -78,6 +78,7 @@ pub fn run_with(
         .map(|config| Tap::new(config, scenario))
         .transpose()?;
     let mut engine = Engine::new(scenario, &instances, tap);
+    dumbbell_cc::seal().map_err(Error::Unconfined)?;
     let ran = engine.run(control);
     engine.finish_capture()?;
     ran?;
