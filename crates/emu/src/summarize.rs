@@ -63,6 +63,8 @@ fn flow_summary(
     let end_ns = report.finished_ns.unwrap_or(scenario.duration_ns);
     let life_ns = end_ns.saturating_sub(report.start_ns);
     let rtt_us = &on_path.rtt_us;
+    let rtt_max_us = u64::from(on_path.rtt_max_us);
+    let rtt_quantile_us = |quantile| rtt_us.quantile(quantile, rtt_max_us);
     FlowSummary {
         flow: 0,
         group: report.group as u32,
@@ -81,10 +83,10 @@ fn flow_summary(
         } else {
             u64::from(on_path.rtt_min_us)
         },
-        rtt_p50_us: rtt_us.quantile(0.5),
-        rtt_p95_us: rtt_us.quantile(0.95),
-        rtt_p99_us: rtt_us.quantile(0.99),
-        rtt_max_us: u64::from(on_path.rtt_max_us),
+        rtt_p50_us: rtt_quantile_us(0.5),
+        rtt_p95_us: rtt_quantile_us(0.95),
+        rtt_p99_us: rtt_quantile_us(0.99),
+        rtt_max_us,
         inflight_mean_pkts: report.inflight_mean_pkts,
         outstanding_mean_pkts: report.outstanding_mean_pkts,
         cwnd_mean_pkts: report.cwnd_mean_pkts,

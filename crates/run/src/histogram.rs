@@ -34,9 +34,10 @@ impl Histogram {
         self.counts.iter().map(|&count| u64::from(count)).sum()
     }
 
-    /// The longest time of the bucket that a share `quantile` of the times does not exceed, µs; 0
-    /// if there are none.
-    pub fn quantile(&self, quantile: f64) -> u64 {
+    /// The longest time of the bucket that a share `quantile` of the times does not exceed, µs, but
+    /// no more than the longest that was recorded, `max_us`; 0 if there are none. It is never below
+    /// the shortest, which is in that bucket or an earlier one.
+    pub fn quantile(&self, quantile: f64, max_us: u64) -> u64 {
         let wanted = ((quantile * self.count() as f64).ceil() as u64).max(1);
         let mut seen = 0;
         let reaches = |&count: &u32| {
@@ -44,7 +45,7 @@ impl Histogram {
             seen >= wanted
         };
         let index = self.counts.iter().position(reaches);
-        index.map_or(0, |index| longest_of(index as u64))
+        index.map_or(0, |index| longest_of(index as u64).min(max_us))
     }
 }
 
@@ -88,11 +89,29 @@ mod tests {
     #[test]
     fn quantiles_are_of_the_times_counted() {
         let mut histogram = Histogram::new();
-        assert_eq!((histogram.count(), histogram.quantile(0.5)), (0, 0));
+        assert_eq!((histogram.count(), histogram.quantile(0.5, 0)), (0, 0));
         (1..=200).for_each(|time_us| histogram.record(time_us));
-        let quantiles = [0.0, 0.5, 0.95, 1.0].map(|quantile| histogram.quantile(quantile));
+        let quantiles = [0.0, 0.5, 0.95, 1.0].map(|quantile| histogram.quantile(quantile, 200));
         assert_eq!((histogram.count(), quantiles), (200, [1, 100, 190, 200]));
         histogram.record(u64::MAX);
-        assert_eq!(histogram.quantile(1.0), LONGEST_US);
+        assert_eq!(histogram.quantile(1.0, u64::MAX), LONGEST_US);
+    }
+
+    #[test]
+    fn no_quantile_is_outside_of_what_was_recorded() {
+        for (min_us, max_us) in [
+            (40_001, 40_001),
+            (40_001, 40_003),
+            (256, 257),
+            (5, 1_000_000),
+        ] {
+            let mut histogram = Histogram::new();
+            histogram.record(min_us);
+            histogram.record(max_us);
+            for quantile in [0.0, 0.5, 0.95, 0.99, 1.0] {
+                let time_us = histogram.quantile(quantile, max_us);
+                assert!((min_us..=max_us).contains(&time_us), "{time_us}");
+            }
+        }
     }
 }

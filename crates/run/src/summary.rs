@@ -201,6 +201,8 @@ impl BottleneckSummary {
         } else {
             link_rate_bps as f64
         };
+        let delay_max_us = bottleneck.sojourn_max_us;
+        let delay_quantile_us = |quantile| bottleneck.sojourn_us.quantile(quantile, delay_max_us);
         Self {
             link_rate_bps,
             capacity_bytes: changes.then_some(capacity_bits / 8.0),
@@ -228,10 +230,10 @@ impl BottleneckSummary {
                 bottleneck.sojourn_sum_ns as f64 / 1000.0,
                 bottleneck.taken_pkts as f64,
             ),
-            queue_delay_p50_us: bottleneck.sojourn_us.quantile(0.5),
-            queue_delay_p95_us: bottleneck.sojourn_us.quantile(0.95),
-            queue_delay_p99_us: bottleneck.sojourn_us.quantile(0.99),
-            queue_delay_max_us: bottleneck.sojourn_max_us,
+            queue_delay_p50_us: delay_quantile_us(0.5),
+            queue_delay_p95_us: delay_quantile_us(0.95),
+            queue_delay_p99_us: delay_quantile_us(0.99),
+            queue_delay_max_us: delay_max_us,
             backlog_mean_bytes: ratio(backlog_byte_ns as f64, duration_ns as f64),
             backlog_max_bytes: bottleneck.backlog_max_bytes,
         }

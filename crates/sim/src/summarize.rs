@@ -96,6 +96,8 @@ fn flow_summary(
         0
     };
     let mean = |integral: u128| ratio(integral as f64, sender.active_ns as f64);
+    let rtt_max_us = u64::from(flow.rtt_max_us);
+    let rtt_quantile_us = |quantile| flow.rtt_us.quantile(quantile, rtt_max_us);
     FlowSummary {
         flow: index,
         group: flow.group,
@@ -113,10 +115,10 @@ fn flow_summary(
         } else {
             u64::from(flow.rtt_min_us)
         },
-        rtt_p50_us: flow.rtt_us.quantile(0.5),
-        rtt_p95_us: flow.rtt_us.quantile(0.95),
-        rtt_p99_us: flow.rtt_us.quantile(0.99),
-        rtt_max_us: u64::from(flow.rtt_max_us),
+        rtt_p50_us: rtt_quantile_us(0.5),
+        rtt_p95_us: rtt_quantile_us(0.95),
+        rtt_p99_us: rtt_quantile_us(0.99),
+        rtt_max_us,
         inflight_mean_pkts: mean(sender.inflight_pkt_ns),
         outstanding_mean_pkts: mean(sender.outstanding_pkt_ns),
         cwnd_mean_pkts: mean(sender.cwnd_pkt_ns),

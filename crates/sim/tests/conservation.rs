@@ -201,7 +201,14 @@ fn check_flow(flow: &FlowSummary, group: &Group) {
             flow.rtt_min_us + 1000 > flow.base_rtt_us,
             "faster than light"
         );
-        assert!(flow.rtt_min_us <= flow.rtt_max_us);
+        let rtts_us = [
+            flow.rtt_min_us,
+            flow.rtt_p50_us,
+            flow.rtt_p95_us,
+            flow.rtt_p99_us,
+            flow.rtt_max_us,
+        ];
+        assert!(rtts_us.is_sorted(), "{rtts_us:?}");
     }
     if flow.dropped_pkts == 0 {
         assert_eq!(
