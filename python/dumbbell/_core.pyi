@@ -22,6 +22,7 @@ __all__ = [
     "confine",
     "congestion_controls",
     "describe",
+    "die_with_parent",
     "machine",
     "match_captures",
     "name_of_system_call",
@@ -30,6 +31,8 @@ __all__ = [
     "report_crashes",
     "run",
     "running_call",
+    "sandbox_pieces",
+    "use_finished_builds",
     "verify",
     "write_storm",
 ]
@@ -315,7 +318,10 @@ def precompile(name_or_path: str) -> None:
     """Compile a congestion control's source for the simulator, without running it."""
 
 def report_crashes(descriptor: int) -> None:
-    """Report crashes of this process to a descriptor, in a line; the run must be in this thread."""
+    """Report crashes of this process to a descriptor, in a frame.
+
+    The run must be in this thread.
+    """
 
 def running_call() -> tuple[int, str, int, bool, int] | None:
     """Return the latest call into a congestion control in a process that reports crashes.
@@ -338,6 +344,15 @@ def confine(
     list
         Names of what this kernel lacks for it. Empty too if the user has turned confinement off.
     """
+
+def die_with_parent(parent: int) -> None:
+    """End this process with the thread that forked it; at once if its parent is not `parent`."""
+
+def use_finished_builds() -> None:
+    """Take files as they were compiled last in this process or its parent, without reading them."""
+
+def sandbox_pieces() -> dict[str, str]:
+    """Return the pieces of the sandbox, and what foreign code can do without each."""
 
 def name_of_system_call(number: int) -> str | None:
     """Return the name of a system call, for a message; None for an unusual one."""

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import dumbbell
-from dumbbell.run.isolation import foreign_run
+from dumbbell.isolation import foreign_process, server_link
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = ROOT / "tests/data/hostile/hostile.bpf.c"
@@ -38,7 +38,7 @@ def hostile(deed: int, **params: int) -> str:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(foreign_run, "FUNCTION_LIMIT_S", 0.3)
+    monkeypatch.setattr(foreign_process, "FUNCTION_LIMIT_S", 0.3)
 
 
 @pytest.mark.parametrize("deed", DEEDS)
@@ -55,10 +55,12 @@ def test_a_hostile_deed_ends_in_an_error_that_names_file_function_and_flow(deed:
 def test_the_process_that_forks_has_one_thread() -> None:
     """Python 3.12 and newer warn of others, and a fork may hang on what they hold."""
     dumbbell.run(scenario(str(ROOT / "cc/reno.bpf.c"), time="1s"))
-    server = foreign_run.SERVER.process
-    assert server is not None
-    threads = Path(f"/proc/{server.pid}/task").iterdir()
-    assert [thread.name for thread in threads] == [str(server.pid)]
+    keeper = server_link.SERVER.process
+    assert keeper is not None
+    children = Path(f"/proc/{keeper.pid}/task/{keeper.pid}/children").read_text(encoding="ascii")
+    (server,) = children.split()
+    threads = Path(f"/proc/{server}/task").iterdir()
+    assert [thread.name for thread in threads] == [server]
 
 
 def test_a_good_file_gives_what_the_built_in_gives() -> None:
@@ -99,11 +101,11 @@ def test_it_can_be_cancelled() -> None:
     threading.Timer(0.5, control.cancel).start()
     with pytest.raises(dumbbell.Cancelled):
         dumbbell.run(scenario(hostile(3), time="600s"), control=control)
-    assert time.monotonic() - started < foreign_run.FUNCTION_LIMIT_S + 30
+    assert time.monotonic() - started < foreign_process.FUNCTION_LIMIT_S + 30
 
 
 def test_it_can_be_cancelled_while_progress_keeps_coming(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(foreign_run, "POLL_S", 3600)
+    monkeypatch.setattr(foreign_process, "POLL_S", 3600)
     control = dumbbell.Control()
     threading.Timer(0.5, control.cancel).start()
     with pytest.raises(dumbbell.Cancelled):
@@ -134,7 +136,7 @@ def test_an_edited_source_is_built_again(tmp_path: Path) -> None:
 
 def test_the_server_is_started_again_when_it_was_killed() -> None:
     first = dumbbell.run(scenario(hostile(0)))
-    process = foreign_run.SERVER.process
+    process = server_link.SERVER.process
     assert process is not None
     os.kill(process.pid, signal.SIGKILL)
     process.wait()

@@ -11,7 +11,7 @@ import pytest
 
 import dumbbell
 from dumbbell import CongestionControl, Parameter, Scenario, Series
-from dumbbell.run.isolation import foreign_run
+from dumbbell.isolation import foreign_process, server_link
 
 FILE = """
 import dumbbell
@@ -134,7 +134,7 @@ def test_what_a_hook_raises_ends_the_run_with_file_and_line(mine: Path) -> None:
 def test_what_the_kernel_would_not_have(
     mine: Path, line: str, problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(foreign_run, "FUNCTION_LIMIT_S", 0.5)
+    monkeypatch.setattr(foreign_process, "FUNCTION_LIMIT_S", 0.5)
     mine.write_text(FILE.replace("self.phase = int(not sk.in_slow_start)", line))
     with pytest.raises(dumbbell.CongestionControlError, match=r"(?s).*") as caught:
         dumbbell.run(Scenario([str(mine)], time="5s"))

@@ -58,6 +58,12 @@ pub struct Description {
     pub series: Vec<Series>,
     /// The callbacks it has, in the kernel's order.
     pub ops: Vec<&'static str>,
+    /// How it was given.
+    pub kind: Kind,
+    /// Name of its ops table's variable; empty for a kernel module.
+    pub ops_table: String,
+    /// Bytes of its `bpf_sk_storage` value.
+    pub storage_bytes: usize,
 }
 
 /// Describes a built-in or a file, named as in [`Request::name`].
@@ -74,6 +80,9 @@ pub fn describe(name: &str) -> Result<Description, Error> {
         params: instance.declarations().params.clone(),
         series: instance.series().to_vec(),
         ops: instance.ops().present().collect(),
+        kind: instance.declared().kind,
+        ops_table: instance.ops_table().to_owned(),
+        storage_bytes: instance.declarations().storage_bytes,
     })
 }
 

@@ -43,6 +43,7 @@ mod request;
 mod sandbox;
 
 pub use build::bpf_object::{BpfObject, Constant, compile_for_kernel};
+pub use build::build_cache::use_finished_builds;
 pub use build::compiler::{bpf_compiler, native_compiler, use_python};
 pub use build::embedded::{builtin_names, builtin_sources, builtins_bpf_compiler};
 pub use build::find::precompile;
@@ -64,4 +65,4 @@ pub use object::declarations::{Param, Reader, Series};
 pub use request::Request;
 pub use sandbox::pieces::{Piece, landlock, missing_pieces};
 pub use sandbox::system_call_names::name_of_system_call;
-pub use sandbox::this_process::{Confine, confine, seal};
+pub use sandbox::this_process::{Confine, confine, die_with_parent, seal};

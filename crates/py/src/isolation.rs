@@ -1,5 +1,6 @@
 //! What a process that runs foreign congestion controls needs from the engine.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use dumbbell_cc::Confine;
@@ -7,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::cc_error;
 
-/// Report crashes of this process to a descriptor, in a line; the run must be in this thread.
+/// Report crashes of this process to a descriptor, in a frame; the run must be in this thread.
 #[pyfunction]
 pub(crate) fn report_crashes(descriptor: i32) -> PyResult<()> {
     Ok(dumbbell_cc::report_crashes(descriptor)?)
@@ -53,6 +54,26 @@ pub(crate) fn confine(
         parent,
     })?;
     Ok(missing.into_iter().map(dumbbell_cc::Piece::name).collect())
+}
+
+/// End this process when the thread ends that forked it; at once if its parent is not `parent`.
+#[pyfunction]
+pub(crate) fn die_with_parent(parent: u32) -> PyResult<()> {
+    Ok(dumbbell_cc::die_with_parent(Some(parent))?)
+}
+
+/// Take files as they were compiled last in this process or the one that forked it, without reading
+/// them.
+#[pyfunction]
+pub(crate) fn use_finished_builds() {
+    dumbbell_cc::use_finished_builds();
+}
+
+/// The pieces of the sandbox, and what foreign code can do without each.
+#[pyfunction]
+pub(crate) fn sandbox_pieces() -> BTreeMap<&'static str, &'static str> {
+    let pieces = dumbbell_cc::Piece::ALL.into_iter();
+    pieces.map(|piece| (piece.name(), piece.costs())).collect()
 }
 
 /// The name of a system call, for a message; None for an unusual one.

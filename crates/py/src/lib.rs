@@ -279,7 +279,8 @@ mod _core {
     use super::check::{ScratchDirectory, compile_for_kernel, verify, write_storm};
     #[pymodule_export]
     use super::isolation::{
-        confine, name_of_system_call, precompile, report_crashes, running_call,
+        confine, die_with_parent, name_of_system_call, precompile, report_crashes, running_call,
+        sandbox_pieces, use_finished_builds,
     };
     #[pymodule_export]
     use super::match_captures::match_captures;

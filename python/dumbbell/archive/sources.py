@@ -11,10 +11,10 @@ from dumbbell import _core
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.congestion_control.choice import file_of
 from dumbbell.errors import ResultError
+from dumbbell.isolation.source_files import source_files
 from dumbbell.run import Run
 from dumbbell.run.engine import SIMULATOR
 from dumbbell.runs import run_all
-from dumbbell.runs.key import source_files
 from dumbbell.scenario import Group, Scenario
 
 __all__ = [

@@ -137,12 +137,16 @@ def describe(name_or_path: str) -> Description:
             "`dumbbell cc list` lists those that have one",
             key="cc",
         )
-    if is_python(name_or_path):
+    if is_python_class(name_or_path):
         from dumbbell.congestion_control.python import describe_python  # it needs this module
 
         return describe_python(name_or_path)
     if name_or_path in congestion_controls():
         return congestion_controls()[name_or_path]
+    if is_file(name_or_path):
+        from dumbbell.congestion_control.foreign_description import describe_file  # as above
+
+        return describe_file(name_or_path)
     try:
         return Description.from_json(json.loads(_core.describe(name_or_path)))
     except _core.EngineError as error:

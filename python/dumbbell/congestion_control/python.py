@@ -7,6 +7,7 @@ read-only. An exception in a hook ends the run with its file and line.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import importlib.util
 import inspect
@@ -307,8 +308,24 @@ def class_digest(cls: type[CongestionControl]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+def describe_here(requested: str) -> dict[str, object]:
+    """Describe a class of a file as the answer of the process that may run it.
+
+    The words are those of `dumbbell.isolation.worker`.
+    """
+    try:
+        described = describe_python(requested)
+    except ScenarioError as error:
+        return {"invalid": str(error)}
+    except BaseException as error:  # noqa: BLE001 -- whatever the file does
+        return {"refused": f"congestion control `{requested}` {tell(error, error.__traceback__)}"}
+    document = dataclasses.asdict(described)
+    document["params"] = document.pop("parameters")
+    return {"described": document | {"kind": "python"}}
+
+
 def describe_python(requested: str) -> Description:
-    """Return what a class declares."""
+    """Return what a class declares; runs its file."""
     cls = find(requested)
     title = (inspect.getdoc(cls) or "").split("\n", 1)[0].rstrip(".")
     return Description(

@@ -19,8 +19,8 @@ from dumbbell.quantities.json_text import json_text
 from dumbbell.run import directory as run_directory
 from dumbbell.run.capture import Capture, as_capture
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, engine_build
+from dumbbell.run.foreign_run import execute_isolated, is_foreign
 from dumbbell.run.groups import group_metrics
-from dumbbell.run.isolation import execute_isolated, is_foreign
 from dumbbell.scenario import Scenario
 from dumbbell.statistics import jain
 from dumbbell.verdict import Verdict, evaluate

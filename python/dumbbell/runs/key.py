@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
-import importlib.util
 import json
-import os
 import platform
-import re
-import sysconfig
-import threading
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION, native_compiler
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.congestion_control import python as python_congestion_control
 from dumbbell.congestion_control.choice import file_of, table_of
+from dumbbell.isolation.source_files import source_files
 from dumbbell.run.engine import KERNEL, engine_build
 from dumbbell.scenario import Scenario
 
-__all__ = ["RunKey", "run_key", "source_files"]
-
-#: CPython 3.11 fails at parsing in two threads at a time ("recursion depth mismatch").
-PARSING = threading.Lock()
+__all__ = ["RunKey", "run_key"]
 
 #: Version of the content of a key; keys of other versions do not match.
 FORMAT = 1
-INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -109,62 +98,3 @@ def source_digest(path: Path) -> str:
         text = file.read_bytes()
         digest.update(len(text).to_bytes(8, "little") + text)
     return digest.hexdigest()
-
-
-def source_files(path: Path) -> list[Path]:
-    """Return a source file and the user's files that it includes by ``"name"`` or imports.
-
-    An include under a condition that does not hold is listed too: a change of it makes a run
-    without need, but never gives a wrong result.
-    """
-    found: dict[Path, None] = {}
-    waiting = [path.resolve()]
-    if path.suffix == ".py":
-        waiting.append(Path(python_congestion_control.__file__))
-    while waiting:
-        file = waiting.pop()
-        if file in found or not file.is_file():
-            continue  # the headers that come with the engine are in its build
-        found[file] = None
-        text = file.read_bytes()
-        waiting += imported(text) if file.suffix == ".py" else included(file, text)
-    return list(found)
-
-
-def included(file: Path, text: bytes) -> Iterator[Path]:
-    """Return the files that a C file includes, as far as they exist.
-
-    With a header goes the module of its name: ``tcp_vegas.c`` is built into what includes
-    ``tcp_vegas.h``.
-    """
-    for name in INCLUDE.findall(text):
-        header = (file.parent / os.fsdecode(name)).resolve()
-        yield from (header, header.with_suffix(".c"))
-
-
-def imported(text: bytes) -> Iterator[Path]:
-    """Return the modules that a Python file imports, whole packages, without installed ones."""
-    try:
-        with PARSING:
-            nodes = list(ast.walk(ast.parse(text)))
-    except (SyntaxError, ValueError):
-        return  # the run reports it
-    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-    for name in sorted({name.partition(".")[0] for name in names} - {"", "dumbbell"}):
-        try:
-            spec = importlib.util.find_spec(name)
-        except (ImportError, ValueError):
-            continue
-        if spec is None or spec.origin is None or is_installed(Path(spec.origin)):
-            continue
-        yield from (
-            [Path(spec.origin)]
-            if not spec.submodule_search_locations
-            else sorted(Path(spec.origin).parent.rglob("*.py"))
-        )
-
-
-def is_installed(module: Path) -> bool:
-    """Whether a module belongs to Python or to an installed package."""
-    return any(module.is_relative_to(path) for path in set(sysconfig.get_paths().values()))

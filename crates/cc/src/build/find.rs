@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fs;
 
 use crate::build::artifact::{Build, Object, Target};
+use crate::build::build_cache::{self, Key};
 use crate::build::compile;
 use crate::build::embedded::{BUILT_INS, builtin_names};
 use crate::build::file_name::FileName;
@@ -53,12 +54,16 @@ fn shared_object(file: &FileName<'_>, target: Target) -> Result<Build, Error> {
                 .to_owned(),
         });
     }
-    let object = fs::read(file.path).map_err(|source| Error::Read {
-        path: file.path.to_owned(),
-        source,
-    })?;
-    Ok(Build {
-        source: Cow::Borrowed(""),
-        object: Object::Compiled(object.into()),
+    let key = Key::new(file.path, target, None);
+    build_cache::latest(key, || {
+        let object = fs::read(file.path).map_err(|source| Error::Read {
+            path: file.path.to_owned(),
+            source,
+        })?;
+        let build = Build {
+            source: Cow::Borrowed(""),
+            object: Object::Compiled(object.into()),
+        };
+        Ok((build, None)) // read again for the next run
     })
 }

@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::mem;
 use std::num::NonZero;
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -54,11 +55,21 @@ pub struct Instance {
     now_ns: NonNull<u64>,
     // The mapping is dropped before the file: a loaded library is known by its path, and the
     // descriptor's number must not name another file while this one is mapped.
-    _library: Option<Library>,
+    library: Option<Library>,
     _file: Option<File>,
     /// The clock of one that is not written in C; in an `Rc` because `now_ns` points into it and
     /// moving a `Box` would invalidate that pointer.
     _clock: Option<Rc<Cell<u64>>>,
+}
+
+impl Drop for Instance {
+    /// In a process for one run, which ends with it, no destructor of the object is run: it might
+    /// never return.
+    fn drop(&mut self) {
+        if crash::is_watched() {
+            mem::forget(self.library.take());
+        }
+    }
 }
 
 impl Instance {
@@ -122,7 +133,7 @@ impl Instance {
             hosted: None,
             forget_socket,
             now_ns: mapping.variable("dumbbell_now_ns").map_err(invalid)?,
-            _library: Some(mapping.library),
+            library: Some(mapping.library),
             _file: Some(mapping.file),
             _clock: None,
         })
@@ -150,7 +161,7 @@ impl Instance {
             hosted: Some(hosted),
             forget_socket: None,
             now_ns: NonNull::new(clock.as_ptr()).expect("a cell has an address"),
-            _library: None,
+            library: None,
             _file: None,
             _clock: Some(clock),
         };

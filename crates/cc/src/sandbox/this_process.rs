@@ -36,6 +36,8 @@ pub fn confine(how: Confine) -> io::Result<Vec<Piece>> {
     if is_off() {
         return Ok(Vec::new());
     }
+    // Asked for once, by a call that is forbidden later.
+    rustix::param::page_size();
     let missing = missing_pieces();
     let forbidden = if how.trap {
         Forbidden::Traps
@@ -57,7 +59,9 @@ pub fn confine(how: Confine) -> io::Result<Vec<Piece>> {
     Ok(missing)
 }
 
-fn die_with_parent(parent: Option<u32>) -> io::Result<()> {
+/// Makes this process end when the thread ends that forked it; at once if its parent is not
+/// `parent`.
+pub fn die_with_parent(parent: Option<u32>) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     let now = rustix::process::getppid().map_or(0, Pid::as_raw_pid);
     // It may have died before.

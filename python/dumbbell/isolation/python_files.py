@@ -1,0 +1,90 @@
+"""What a confined congestion control in Python may read and import.
+
+That is the standard library, the installed packages, its own file and the user's modules that this
+imports by name, wherever they are: next to it or on the module path. Their names are read from the
+text before anything runs, because a confined process cannot list the user's directories.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import sysconfig
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+
+from dumbbell.isolation.source_files import source_files
+
+__all__ = ["prepare"]
+
+#: Where shared libraries are that packages need, and what the dynamic linker reads.
+LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
+#: Names of directories of installed packages, on any system.
+INSTALLED = frozenset({"site-packages", "dist-packages"})
+
+
+def prepare(names: Sequence[str]) -> list[str]:
+    """Make the imports of congestion controls work in this process; return what it may read.
+
+    Parameters
+    ----------
+    names
+        Their files, as a scenario names them.
+    """
+    files: dict[Path, None] = {}
+    for name in names:
+        file = Path(name if name.endswith(".py") else name.rpartition("#")[0]).resolve()
+        # As for a script, its directory comes first.
+        sys.path.insert(0, str(file.parent))
+        files.update(dict.fromkeys(source_files(file)))
+    sys.meta_path.insert(0, ListedModules(list(files)))
+    sys.dont_write_bytecode = True
+    return [str(path) for path in [*readable_directories(), *files]]
+
+
+def readable_directories() -> list[Path]:
+    """Return the directories of the standard library and of installed packages."""
+    package = Path(__file__).parents[1]
+    paths = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    paths += [path for path in sys.path if INSTALLED & set(Path(path).parts)]
+    # An editable installation is elsewhere.
+    directories = [package, *map(Path, [*paths, *LIBRARIES])]
+    return [path for path in dict.fromkeys(directories) if path.exists()]
+
+
+class ListedModules(MetaPathFinder):
+    """Finds modules among files, without listing a directory.
+
+    Parameters
+    ----------
+    files
+        The files.
+    """
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self.modules: dict[str, Path] = {}
+        roots = [Path(path or ".").resolve() for path in sys.path]
+        for file in files:
+            for root in roots:
+                if file.is_relative_to(root):
+                    parts = file.relative_to(root).with_suffix("").parts
+                    name = parts[:-1] if parts[-1] == "__init__" else parts
+                    self.modules.setdefault(".".join(name), file)
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,  # noqa: ARG002 -- of the interface
+        target: ModuleType | None = None,  # noqa: ARG002
+    ) -> ModuleSpec | None:
+        """Return the specification of a module that is listed."""
+        file = self.modules.get(fullname)
+        if file is None:
+            return None
+        inside = [str(file.parent)] if file.name == "__init__.py" else None
+        return importlib.util.spec_from_file_location(
+            fullname, file, submodule_search_locations=inside
+        )

@@ -1,0 +1,142 @@
+"""Starts the server, and hands it requests."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell.errors import EngineError
+from dumbbell.isolation.sandbox import is_confined
+
+__all__ = ["SERVER", "Channels", "environment_of"]
+
+
+@dataclass
+class Channels:
+    """The parent's ends of what connects it with a process of foreign code.
+
+    Attributes
+    ----------
+    status
+        The server's word: the process's pidfd, why there is none, how it ended. The process does
+        not have it.
+    answers
+        The process's answers, which are not trusted. Descriptors that come with them are dropped.
+    printed
+        What it writes to stdout and stderr.
+    """
+
+    status: socket.socket
+    answers: socket.socket
+    printed: int
+
+    def close(self) -> None:
+        """Close all."""
+        self.status.close()
+        self.answers.close()
+        with contextlib.suppress(OSError):
+            os.close(self.printed)
+
+
+def environment_of() -> dict[str, Any]:
+    """Return what a request says of this process: directory, module path, environment."""
+    return {
+        "directory": str(Path.cwd()),
+        "module_path": sys.path,
+        "environment": dict(os.environ),
+        "is_confined": is_confined(),
+    }
+
+
+class Server:
+    """The process that forks the processes of foreign code; started when it is first needed."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.requests: socket.socket | None = None
+        #: The server's keeper.
+        self.process: subprocess.Popen[bytes] | None = None
+        self.owner = 0
+
+    def start(self, request: Mapping[str, Any], output: int | None = None) -> Channels:
+        """Start a process; return the channels to it.
+
+        Parameters
+        ----------
+        request
+            What it is to do, for `server` and `worker`.
+        output
+            A file in memory for the result of a run.
+        """
+        text = json.dumps(request).encode()
+        status, servers = socket.socketpair()
+        answers, workers = socket.socketpair()
+        printed, prints = os.pipe()
+        channels = Channels(status, answers, printed)
+        descriptors = [servers.fileno(), workers.fileno(), prints]
+        try:
+            with servers, workers:
+                if output is not None:
+                    descriptors.append(output)
+                self.send(text, descriptors)
+            status.sendall(text)
+        except OSError as error:
+            channels.close()
+            raise EngineError(
+                f"the process that runs foreign congestion controls has died: {error}"
+            ) from None
+        finally:
+            os.close(prints)
+        os.set_blocking(printed, False)
+        os.set_blocking(answers.fileno(), False)
+        return channels
+
+    def send(self, text: bytes, descriptors: list[int]) -> None:
+        """Hand the server the descriptors of a request."""
+        try:
+            self.send_once(text, descriptors)
+        except OSError:
+            # Perhaps killed from outside. If it happens again, the error is raised.
+            self.forget()
+            self.send_once(text, descriptors)
+
+    def send_once(self, text: bytes, descriptors: list[int]) -> None:
+        """Hand the server the descriptors of a request; start it first if there is none."""
+        with self.lock:
+            # After a fork the server is still the parent's.
+            if self.requests is None or self.owner != os.getpid():
+                self.requests = self.launch()
+            socket.send_fds(self.requests, [str(len(text)).encode()], descriptors)
+
+    def forget(self) -> None:
+        """Close the socket of a server that has died."""
+        with self.lock:
+            if self.requests is not None:
+                self.requests.close()
+            self.requests = None
+
+    def launch(self) -> socket.socket:
+        """Start the process; return the socket that takes requests."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        script = Path(__file__).with_name("server.py")
+        with theirs:
+            self.process = subprocess.Popen(  # noqa: S603 -- our own arguments
+                [sys.executable, "-P", str(script)],
+                stdin=theirs.fileno(),
+                stdout=sys.__stderr__,
+            )
+        self.owner = os.getpid()
+        return ours
+
+
+#: Of this process.
+SERVER = Server()

@@ -1,0 +1,204 @@
+"""Reads the output of a run of foreign code, which may have been tampered with.
+
+It is a file in memory (`isolation.worker.write_output`). Its numbers may be wrong, as those of any
+congestion control; but it has the tables, columns and types of a run of this scenario, and nothing
+in it is interpreted but JSON.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+from typing import Any
+
+import pyarrow as pa
+
+from dumbbell._core import MAX_ROWS
+from dumbbell.isolation.printable import printable
+from dumbbell.isolation.protocol import BrokenAnswer, parse_json
+from dumbbell.run.foreign_summary import check_summary
+from dumbbell.scenario import Scenario
+
+__all__ = ["read_output"]
+
+#: Largest file: more than the tables of `MAX_ROWS` rows.
+OUTPUT_BYTES = 1 << 38
+#: Largest index and summary: those of a hundred thousand flows.
+INDEX_BYTES = 1 << 28
+#: Longest name of a column, or of a value of a state.
+NAME_LENGTH = 256
+
+TYPES = {
+    "int64": pa.int64(),
+    "uint8": pa.uint8(),
+    "uint32": pa.uint32(),
+    "uint64": pa.uint64(),
+    "double": pa.float64(),
+}
+STATE = "state"
+#: Columns of the tables, with their types; those of a state table go on with the series.
+COLUMNS = {
+    "flows": {
+        "time_us": "int64", "flow": "uint32", "cwnd_pkts": "uint32", "ssthresh_pkts": "uint32",
+        "inflight_pkts": "uint32", "outstanding_pkts": "uint32", "srtt_us": "uint32",
+        "rtt_us": "uint32", "min_rtt_us": "uint32", "delivery_rate_bps": "uint64",
+        "goodput_bps": "uint64", "pacing_rate_bps": "uint64", "retransmitted_pkts": "uint32",
+        "lost_pkts": "uint32", "ca_state": STATE,
+    },
+    "queue": {
+        "time_us": "int64", "backlog_bytes": "uint64", "backlog_pkts": "uint32",
+        "sojourn_us": "uint32", "forwarded_pkts": "uint64", "dropped_pkts": "uint64",
+    },
+    STATE: {"time_us": "int64", "flow": "uint32"},
+}  # fmt: skip
+
+
+def read_output(
+    output: int, place: Any, scenario: Scenario
+) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+    """Return the summary and the tables; the tables are not copied.
+
+    Parameters
+    ----------
+    output
+        The file; the process that wrote it has ended.
+    place
+        Where its index is, as the process says.
+    scenario
+        What ran.
+
+    Raises
+    ------
+    BrokenAnswer
+        It is not the output of such a run.
+    """
+    try:
+        # Also no process that it gave the file to can change it.
+        seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
+        fcntl.fcntl(output, fcntl.F_ADD_SEALS, seals)
+    except OSError:
+        raise BrokenAnswer("an output that is still in use") from None
+    status = os.fstat(output)
+    # A file with holes would grow in this process as it is read.
+    if not 0 < status.st_size <= min(OUTPUT_BYTES, status.st_blocks * 512):
+        raise BrokenAnswer(f"an output of {status.st_size:,} bytes")
+    file = File(mmap.mmap(output, 0, prot=mmap.PROT_READ))
+    index = parse_json(file.at(place, INDEX_BYTES).to_pybytes())
+    if not isinstance(index, dict) or set(index) != {"summary", "tables"}:
+        raise BrokenAnswer("an output without a summary or tables")
+    summary = parse_json(file.at(index["summary"], INDEX_BYTES).to_pybytes())
+    check_summary(summary, scenario)
+    return summary, read_tables(file, index["tables"], scenario)
+
+
+class File:
+    """The mapped file.
+
+    Parameters
+    ----------
+    mapped
+        All of it.
+    """
+
+    def __init__(self, mapped: mmap.mmap) -> None:
+        self.buffer = pa.py_buffer(mapped)
+
+    def at(self, place: Any, limit_bytes: int = OUTPUT_BYTES) -> pa.Buffer:
+        """Return a part, by its offset and length."""
+        if not (isinstance(place, list) and [type(number) for number in place] == [int, int]):
+            raise BrokenAnswer("a place of another form")
+        start, length = place
+        if not (0 <= start <= len(self.buffer) and 0 <= length <= limit_bytes):
+            raise BrokenAnswer("a place outside its output")
+        if start + length > len(self.buffer):
+            raise BrokenAnswer("a place outside its output")
+        return self.buffer.slice(start, length)
+
+
+def read_tables(file: File, tables: Any, scenario: Scenario) -> dict[str, pa.Table]:
+    """Return the tables by name, if they are those of a run of the scenario."""
+    if not isinstance(tables, list) or len(tables) > 2 + len(scenario.groups):
+        raise BrokenAnswer("tables of another form")
+    read = {}
+    for entry in tables:
+        match entry:
+            case [str(name), list(columns)] if name not in read:
+                read[name] = read_table(file, kind_of(name, scenario), columns)
+            case _:
+                raise BrokenAnswer("a table of another form")
+    if read and not {"flows", "queue"} <= set(read):
+        raise BrokenAnswer("tables without those of flows and queue")
+    if bool(read) != (scenario.sample > 0):
+        raise BrokenAnswer("tables that nobody asked for, or none")
+    return read
+
+
+def kind_of(name: str, scenario: Scenario) -> str:
+    """Return which columns a table has."""
+    if name in ("flows", "queue"):
+        return name
+    kind, _, rest = name.partition("-")
+    group, _, cc = rest.partition("-")
+    groups = {str(number) for number in range(len(scenario.groups))}
+    if kind != STATE or group not in groups or not is_plain(cc) or "/" in cc or "\\" in cc:
+        raise BrokenAnswer("a table that no run has")
+    return STATE
+
+
+def is_plain(text: Any) -> bool:
+    """Whether it is a short text without anything that a terminal acts on."""
+    return isinstance(text, str) and 0 < len(text) <= NAME_LENGTH and printable(text) == text
+
+
+def read_table(file: File, kind: str, columns: list[Any]) -> pa.Table:
+    """Return a table."""
+    fields, arrays = [], []
+    expected = COLUMNS[kind]
+    for entry in columns:
+        field, array = read_column(file, entry)
+        type_name = STATE if pa.types.is_dictionary(field.type) else str(field.type)
+        if field.name in expected and expected[field.name] != type_name:
+            raise BrokenAnswer(f"a column `{field.name}` of another type")
+        fields.append(field)
+        arrays.append(array)
+    names = [field.name for field in fields]
+    is_complete = names[: len(expected)] == list(expected) and len(set(names)) == len(names)
+    if not is_complete or (kind != STATE and len(names) > len(expected)):
+        raise BrokenAnswer(f"a table of {kind} with other columns")
+    if len({len(array) for array in arrays}) != 1:
+        raise BrokenAnswer("columns of different lengths")
+    batch = pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+    return pa.Table.from_batches([batch])
+
+
+def read_column(file: File, entry: Any) -> tuple[pa.Field, pa.Array]:
+    """Return a column."""
+    match entry:
+        case [str(name), str(type_name), bool(nullable), int(rows), valid, values, labels]:
+            pass
+        case _:
+            raise BrokenAnswer("a column of another form")
+    if not is_plain(name) or type_name not in TYPES or not 0 <= rows <= MAX_ROWS:
+        raise BrokenAnswer("a column that cannot be")
+    kind = TYPES[type_name]
+    bits = None if valid is None else file.at(valid)
+    buffer = file.at(values)
+    if buffer.size < rows * kind.byte_width or (bits is not None and bits.size * 8 < rows):
+        raise BrokenAnswer(f"a column `{name}` that is cut off")
+    array = pa.Array.from_buffers(kind, rows, [bits, buffer])
+    if array.null_count and not nullable:
+        raise BrokenAnswer(f"a column `{name}` with gaps")
+    if labels is not None:
+        array = label(name, array, labels)
+    return pa.field(name, array.type, nullable), array
+
+
+def label(name: str, codes: pa.Array, labels: Any) -> pa.DictionaryArray:
+    """Return a state's values as labels."""
+    if not (isinstance(labels, list) and len(labels) <= 256 and all(map(is_plain, labels))):
+        raise BrokenAnswer(f"a column `{name}` with other labels")
+    try:
+        return pa.DictionaryArray.from_arrays(codes, pa.array(labels, pa.string()))
+    except pa.ArrowInvalid:
+        raise BrokenAnswer(f"a column `{name}` with values that have no label") from None
