@@ -29,11 +29,12 @@ from dumbbell.run.engine import SIMULATOR, engine_build
 from dumbbell.runs import Progress, run_all
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps import SweepResult
+from dumbbell.verdict import worst
 
 __all__ = ["Difference", "Verification", "verify"]
 
 #: Fields of `run.json` that say which build ran, and not what came out.
-PROVENANCE = ("engine_version", "engine_build")
+PROVENANCE = ("engine_version", "engine_build", "sandbox")
 #: Fields of a document that are named when many differ.
 MAX_FIELDS = 3
 
@@ -330,8 +331,10 @@ def read_document(place: Path) -> dict[str, Any]:
 
 
 def results_of(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run's document without the fields that name builds."""
+    """Return a run's document without what depends on builds and the machine's sandbox."""
     kept = {key: value for key, value in document.items() if key not in PROVENANCE}
+    reasons = [each for each in document["verdict"]["reasons"] if each["check"] != "sandbox"]
+    kept["verdict"] = {"status": worst(each["status"] for each in reasons), "reasons": reasons}
     kept["groups"] = [
         {key: value for key, value in group.items() if key != "build"}
         for group in document["groups"]

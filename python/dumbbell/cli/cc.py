@@ -40,6 +40,7 @@ def list_command(
         ),
     ] = None,
     linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
+    unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     json: options.Json = False,
 ) -> int:
     """List the built-in congestion controls, or a Linux tree's; with names, all about each."""
@@ -72,6 +73,7 @@ def check_command(
     ],
     storms: Annotated[int, typer.Option(min=1, max=1000, help="How many random storms.")] = 3,
     linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
+    unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     json: options.Json = False,
 ) -> int:
     """Check a congestion control of your own: build, sanitizers, storms, verifier, a run.

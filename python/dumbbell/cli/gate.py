@@ -131,6 +131,7 @@ def gate_command(
     markdown: Markdown = None,
     jobs: options.Jobs = None,
     cache: options.CacheFlag = None,
+    unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     json: options.Json = False,
     list_suites: List = False,
 ) -> int:

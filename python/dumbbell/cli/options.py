@@ -14,12 +14,14 @@ from typer.models import OptionInfo
 from dumbbell.cli.completion import complete_engines, complete_what
 from dumbbell.congestion_control.linux_tree import use_linux_tree
 from dumbbell.errors import ScenarioError, nearest
+from dumbbell.isolation.sandbox import run_unconfined
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, field_meant, fields_of
 
 __all__ = [
     "OUTPUT", "SETTABLE", "CacheFlag", "Engine", "Fields", "Jobs", "Json", "Lang",
-    "LinuxTreeOption", "Out", "Show", "SimulatorCacheFlag", "What", "base_scenario", "field_option",
+    "LinuxTreeOption", "Out", "Show", "SimulatorCacheFlag", "UnsafeNoSandbox", "What",
+    "base_scenario", "field_option",
     "single_values", "unknown_option", "with_field_options",
 ]  # fmt: skip
 
@@ -203,6 +205,26 @@ LinuxTreeOption = Annotated[
         callback=_use_linux_tree,
         is_eager=True,
         show_default=False,
+    ),
+]
+
+
+def _run_unconfined(*, is_wanted: bool) -> bool:
+    """Run foreign code without the sandbox from here on."""
+    if is_wanted:
+        run_unconfined()
+    return is_wanted
+
+
+UnsafeNoSandbox = Annotated[
+    bool,
+    typer.Option(
+        "--unsafe-no-sandbox",
+        help="Run congestion controls in files unconfined: they can read, change and send all that "
+        "you can. The verdict says so.",
+        rich_help_panel=RUN,
+        callback=lambda is_wanted: _run_unconfined(is_wanted=is_wanted),
+        is_eager=True,
     ),
 ]
 

@@ -47,6 +47,7 @@ def run_command(
     what: options.What,
     fields: options.Fields,
     linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
+    unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     engine: options.Engine = SIMULATOR,
     json: options.Json = False,
     show: options.Show = False,

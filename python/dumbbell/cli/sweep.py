@@ -162,6 +162,7 @@ def sweep_command(
     max_reps: MaxReps = 100,
     warmup: Warmup = None,
     linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
+    unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     engine: options.Engine = SIMULATOR,
     jobs: options.Jobs = None,
     cluster: Cluster = None,

@@ -37,6 +37,7 @@ def verify_command(
         str, typer.Option(metavar="SIZE", help="Refuse an archive that decompresses to more.")
     ] = "20GB",
     jobs: options.Jobs = None,
+    unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     json: options.Json = False,
 ) -> int:
     """Check an archive's digests, run its simulated runs again, and compare byte by byte.

@@ -89,6 +89,7 @@ def xval_command(
     ] = 1,
     cache: options.SimulatorCacheFlag = True,
     lang: options.Lang = "",
+    unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     json: options.Json = False,
     out_dir: Annotated[
         Path,

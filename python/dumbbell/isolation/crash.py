@@ -30,6 +30,8 @@ KILLED = {
     signal.SIGXFSZ: "wrote a larger file than a process of foreign code may (SIGXFSZ)",
     signal.SIGSYS: "made a forbidden system call (SIGSYS)",
 }
+#: Exit status after a signal handler's report (`crates/cc/src/host/crash.rs`).
+CRASHED = 70
 #: Longest name of a callback or detail that is believed.
 WORD_LENGTH = 64
 
@@ -138,6 +140,8 @@ def end_message(names: str, code: int, status: int, call: Call | None) -> str:
         The latest call that is known.
     """
     where = f"; the last call that it reported was {call}" if call is not None else ""
+    if code == os.CLD_EXITED and status == CRASHED:
+        return f"{names} closed the socket on which its run answers, and crashed{where}"
     if code == os.CLD_EXITED:
         return f"{names} ended its process with exit status {status}, by `exit` or `exec`{where}"
     try:

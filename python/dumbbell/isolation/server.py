@@ -239,7 +239,10 @@ class Server:
 
     def prepare(self, request: dict[str, Any]) -> str | None:
         """Compile the files, so that the process and the next need not; return what is wrong."""
-        os.environ.update(request["environment"] | ONE_THREAD)
+        environment = request["environment"] | ONE_THREAD
+        for name in set(os.environ) - set(environment):
+            del os.environ[name]  # above all the one that turns confinement off
+        os.environ.update(environment)
         if self.scratch is not None:
             os.environ["TMPDIR"] = self.scratch
         try:

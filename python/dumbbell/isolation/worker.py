@@ -113,7 +113,19 @@ def confine(core: Any, request: dict[str, Any], python: list[str]) -> list[str] 
     capture = request.get("capture")
     writable = [] if capture is None else [capture["path"]]
     missing: list[str] = core.confine(readable, writable, trap=not python)
+    has_landlock = not any(piece.startswith("Landlock (") for piece in missing)
+    if has_landlock and not is_bound():
+        raise RuntimeError("the process could not be confined")
     return missing
+
+
+def is_bound() -> bool:
+    """Whether the kernel confines this process: it may not read what every process may."""
+    try:
+        os.close(os.open("/proc/version", os.O_RDONLY))
+    except PermissionError:
+        return True
+    return False
 
 
 def describe(core: Any, name: str, answers: Answers) -> None:

@@ -35,6 +35,8 @@ SCHEMA_VERSION = 1
 
 #: Keys of a group in `Run.to_dict` that the engine reports about its congestion control.
 OF_CONGESTION_CONTROL = ("group", "cc", "build", "params", "needs_ecn")
+#: Keys of `Run.to_dict` that only a run of foreign code has.
+OF_FOREIGN_CODE = ("sandbox",)
 #: How often a run's progress is polled, s; also how fast Ctrl-C takes effect.
 POLL_S = 0.05
 
@@ -207,7 +209,7 @@ class Run:
             "bottleneck": self.summary["bottleneck"],
             "jain": self.jain,
             "emulation": self.emulation,
-        }
+        } | {key: self.summary[key] for key in OF_FOREIGN_CODE if key in self.summary}
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON text."""
@@ -274,6 +276,7 @@ class Run:
         summary = {**{key: document[key] for key in kept}, "congestion_controls": loaded}
         for later in ("emulation", "engine_build"):
             summary[later] = document.get(later)  # the first versions wrote none
+        summary |= {key: document[key] for key in OF_FOREIGN_CODE if key in document}
         return cls(Scenario.from_dict(document["scenario"]), summary, tables, capture)
 
 

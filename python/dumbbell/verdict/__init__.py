@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dumbbell.scenario import Scenario
+from dumbbell.verdict.confinement import check_sandbox
 from dumbbell.verdict.counters import (
     check_congestion_control,
     check_conservation,
@@ -50,6 +51,7 @@ def evaluate(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
         *check_cwnd_zero(scenario, summary),
         *check_idle(scenario, summary),
         *check_ecn(scenario, summary),
+        *check_sandbox(summary),
         *evaluate_emulation(scenario, summary),
     ]
     return Verdict(tuple(reasons))

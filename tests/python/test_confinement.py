@@ -1,0 +1,449 @@
+"""What foreign code may not do, as root and as an ordinary user."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+from dumbbell.congestion_control import describe
+from dumbbell.isolation import foreign_process, protocol
+from dumbbell.isolation.printable import printable
+from dumbbell.isolation.sandbox import UNSAFE
+
+ROOT = Path(__file__).parents[2]
+BASE = (ROOT / "tests/data/hostile/hostile.bpf.c").read_text()
+
+#: System calls and the prototypes that the hostile files need; there is no libc to include.
+SYSTEM_CALLS = """
+static long system_call(long number, long a, long b, long c)
+{
+    long result;
+    register long d __asm__("r10") = 0;
+    register long e __asm__("r8") = 0;
+
+    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(d), "r"(e)
+             : "rcx", "r11", "memory");
+    return result;
+}
+"""
+needs_x86_64 = pytest.mark.skipif(
+    os.uname().machine != "x86_64", reason="the hostile files make system calls of x86-64"
+)
+
+
+@pytest.fixture
+def c_file(tmp_path: Path) -> Callable[..., str]:
+    """Write a congestion control with code in its `cong_avoid`, and before it."""
+
+    def write(inside: str = "", before: str = "") -> str:
+        file = tmp_path / "mine.bpf.c"
+        text = BASE.replace(
+            'SEC("struct_ops")\nu32 BPF_PROG(hostile_ssthresh',
+            f'{SYSTEM_CALLS}{before}\nSEC("struct_ops")\nu32 BPF_PROG(hostile_ssthresh',
+            1,
+        )
+        text = text.replace(
+            "	tcp_reno_cong_avoid(sk, ack, acked);",
+            f"	tcp_reno_cong_avoid(sk, ack, acked);\n	{inside}",
+            1,
+        )
+        file.write_text(text)
+        return str(file)
+
+    return write
+
+
+@pytest.fixture
+def py_file(tmp_path: Path) -> Callable[..., str]:
+    """Write a congestion control in Python with code in its `cong_avoid`, and at the top level."""
+
+    def write(inside: str = "pass", before: str = "") -> str:
+        file = tmp_path / "mine.py"
+        text = textwrap.dedent("""
+            import os, sys, time
+            import dumbbell
+            {before}
+            class Mine(dumbbell.CongestionControl):
+                "Reno."
+                def cong_avoid(self, sk, ack, acked):
+            {inside}
+                    if sk.in_slow_start:
+                        acked = dumbbell.tcp_slow_start(sk, acked)
+                    dumbbell.tcp_cong_avoid_ai(sk, sk.snd_cwnd, acked)
+        """)
+        inside = textwrap.indent(textwrap.dedent(inside), " " * 8)
+        file.write_text(text.replace("{before}", before).replace("{inside}", inside))
+        return str(file)
+
+    return write
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreign_process, "FUNCTION_LIMIT_S", 0.5)
+    monkeypatch.setattr(foreign_process, "STALL_LIMIT_S", 2.0)
+    monkeypatch.setattr(foreign_process, "LOADING_LIMIT_S", 2.0)
+
+
+def failure(file: str) -> str:
+    """Run a file; return the error, which is one line and names it."""
+    started_s = time.monotonic()
+    with pytest.raises(dumbbell.CongestionControlError) as caught:
+        dumbbell.run(dumbbell.Scenario([file], time="2s"))
+    assert time.monotonic() - started_s < 20
+    message = str(caught.value)
+    assert "\n" not in message
+    assert file in message
+    return message
+
+
+def fine(file: str) -> dumbbell.Run:
+    return dumbbell.run(dumbbell.Scenario([file], time="1s"))
+
+
+FORBIDDEN = {
+    "socket": "system_call(41, 2, 1, 0)",
+    "fork": "system_call(57, 0, 0, 0)",
+    "kill": "system_call(62, 1, 0, 0)",
+    "ptrace": "system_call(101, 0, 0, 0)",
+    "execve": 'system_call(59, (long)"/bin/true", 0, 0)',
+    "open": 'system_call(2, (long)"/etc/passwd", 0, 0)',
+    "bpf": "system_call(321, 0, 0, 0)",
+}
+
+
+@needs_x86_64
+@pytest.mark.parametrize("name", FORBIDDEN)
+def test_a_forbidden_system_call_is_named_with_its_place(name: str, c_file) -> None:
+    message = failure(c_file(f"{FORBIDDEN[name]};"))
+    assert f"made the forbidden system call `{name}` in `cong_avoid` (flow 0, at " in message
+
+
+ENDINGS = {
+    "system_call(231, 0, 0, 0);": "ended its process with exit status 0, by `exit`",
+    "system_call(231, 7, 0, 0);": "ended its process with exit status 7, by `exit`",
+    "for (int fd = 0; fd < 64; fd++) system_call(3, fd, 0, 0);": "closed the socket",
+    "for (int fd = 0; fd < 64; fd++) system_call(3, fd, 0, 0); system_call(231, 7, 0, 0);": (
+        "exit status 7"
+    ),
+    'system_call(1, 3, (long)"nonsense that is long enough", 28);': "what is not an answer",
+    "{ static long pause[2] = {1000000}; system_call(35, (long)pause, 0, 0); }": "it sleeps",
+}
+
+
+@needs_x86_64
+@pytest.mark.parametrize("code", ENDINGS)
+@pytest.mark.usefixtures("impatient")
+def test_what_ended_a_process_is_named(code: str, c_file) -> None:
+    message = failure(c_file(code))
+    assert ENDINGS[code] in message
+    assert "memory" not in message
+
+
+FORGED = {
+    "an unknown word": {"nonsense": 1},
+    "a wrong type": {"fault": 5},
+    "a cancellation": {"cancelled": True},
+    "an output that is none": {"done": [0, 1 << 40]},
+    "an output in another form": {"done": {"a": "b"}},
+    "a description of nothing": {"described": {}},
+    "an unknown group": {"stuck": [77, "init", 0, True, 0]},
+    "a signal that does not exist": {"crash": [4711, "0x0"]},
+    "two words": {"at": 1, "done": 2},
+    "a bomb": "[" * 200_000,
+    "not a number": {"at": [float("nan"), [0, "init", 0, True, 0]]},
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_a_forged_answer_is_the_runs_error(what: str, py_file) -> None:
+    document = FORGED[what]
+    data = protocol.frame(document if isinstance(document, dict) else {"at": 1})
+    if isinstance(document, str):
+        payload = document.encode()
+        import zlib
+
+        data = protocol.HEADER.pack(protocol.MAGIC, len(payload), zlib.crc32(payload)) + payload
+    message = failure(py_file(f"os.write(3, {data!r})\ntime.sleep(1)"))
+    assert "the process that ran" in message
+    assert " sent " in message
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "os.ftruncate(4, 1 << 30)",
+        "os.ftruncate(4, 0)",
+        "os.write(4, b'x' * 4096)",
+    ],
+)
+def test_a_forged_output_is_the_runs_error(code: str, py_file) -> None:
+    data = protocol.frame({"done": [0, 1 << 20]})
+    message = failure(py_file(f"{code}\nos.write(3, {data!r})\ntime.sleep(1)"))
+    assert "the process that ran" in message
+
+
+def test_descriptors_that_come_with_an_answer_are_dropped(py_file) -> None:
+    code = """
+    import socket
+    with open("/dev/null") as null:
+        for _ in range(300):
+            socket.send_fds(socket.socket(fileno=os.dup(3)), [b"x"], [null.fileno()])
+    """
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    message = failure(py_file(code))
+    assert "the process that ran" in message
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before + 1
+
+
+def test_the_sweep_goes_on_after_a_broken_answer(py_file, tmp_path: Path) -> None:
+    data = protocol.frame({"nonsense": 1})
+    file = py_file(f"os.write(3, {data!r})")
+    sweep = dumbbell.Sweep(
+        dumbbell.Scenario([file], time="1s"), {"buffer": ["1bdp", "2bdp"]}, reps=1
+    )
+    result = sweep.run(out=tmp_path / "out", cache=None)
+    assert len(result.failed) == 2
+
+
+SILENT = {
+    "at the top level": ("pass", "time.sleep(10000)", "was not loaded within"),
+    "a loop at the top level": ("pass", "while True: pass", "was not loaded within"),
+    "in a hook": ("time.sleep(10000)", "", "has not returned from `cong_avoid`"),
+}
+
+
+@pytest.mark.parametrize("where", SILENT)
+@pytest.mark.usefixtures("impatient")
+def test_time_that_stands_still_in_python_is_noticed(where: str, py_file) -> None:
+    inside, before, expected = SILENT[where]
+    assert expected in failure(py_file(inside, before))
+
+
+@needs_x86_64
+@pytest.mark.usefixtures("impatient")
+def test_a_constructor_that_loops_is_ended(c_file) -> None:
+    loop = '__attribute__((constructor)) static void begin(void) { for (;;) __asm__(""); }'
+    message = failure(c_file(before=loop))
+    assert "was not loaded within 2 s; it computes" in message
+    with pytest.raises(dumbbell.CongestionControlError, match="was not loaded"):
+        describe(c_file(before=loop))
+
+
+@needs_x86_64
+def test_a_destructor_does_not_run(c_file) -> None:
+    loop = '__attribute__((destructor)) static void end(void) { for (;;) __asm__(""); }'
+    assert fine(c_file(before=loop)).groups[0]["cc"] == "hostile"
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_run_that_is_slow_but_advances_is_not_ended(py_file) -> None:
+    run = dumbbell.run(dumbbell.Scenario([py_file("time.sleep(0.004)")], rate="2mbit", time="6s"))
+    assert run.groups[0]["goodput_bps"] > 1e6
+
+
+def test_a_file_runs_confined_and_the_run_says_so(py_file, c_file) -> None:
+    for run in (fine(py_file()), fine(c_file())):
+        assert run.to_dict()["sandbox"]["confined"] is True
+        checks = [reason.check for reason in run.verdict.reasons]
+        assert ("sandbox" in checks) == bool(run.to_dict()["sandbox"]["missing"])
+    assert "sandbox" not in dumbbell.run(["reno"], time="1s").to_dict()
+
+
+def test_without_the_sandbox_the_verdict_warns(py_file, tmp_path, monkeypatch) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("")
+    reads = py_file(f"open({str(secret)!r}).close()")
+    with pytest.raises(dumbbell.CongestionControlError, match="PermissionError"):
+        fine(reads)
+    monkeypatch.setenv(UNSAFE, "1")
+    run = fine(reads)
+    assert run.verdict.status == "WARN"
+    assert "without the sandbox" in str(run.verdict.reasons[0])
+    saved = dumbbell.Run.load(run.save(tmp_path / "run"))
+    assert saved.to_dict()["sandbox"] == {"confined": False, "missing": []}
+
+
+@pytest.mark.parametrize("mode", ["r", "w", "x"])
+def test_no_file_of_the_users_is_read_or_written(mode, py_file, tmp_path) -> None:
+    notes = tmp_path / ("new.txt" if mode == "x" else "notes.txt")
+    if mode != "x":
+        notes.write_text("kept")
+    opens = f"open({str(notes)!r}, {mode!r})"
+    for code in ((opens, ""), ("pass", opens)):
+        with pytest.raises(dumbbell.EngineError, match="PermissionError"):
+            fine(py_file(*code))
+    assert [path.read_text() for path in tmp_path.glob("*.txt")] == ["kept"] * (mode != "x")
+
+
+def test_confinement_comes_back_when_it_is_no_longer_turned_off(
+    py_file, tmp_path, monkeypatch
+) -> None:
+    """The server must not keep the setting of an earlier request."""
+    notes = tmp_path / "notes.txt"
+    notes.write_text("kept")
+    reads = py_file(f"open({str(notes)!r})")
+    with monkeypatch.context() as unsafe:
+        unsafe.setenv(UNSAFE, "1")
+        assert fine(reads).to_dict()["sandbox"]["confined"] is False
+    with pytest.raises(dumbbell.CongestionControlError, match="PermissionError"):
+        fine(reads)
+
+
+def test_modules_that_a_file_imports_by_name_work_and_others_do_not(py_file, tmp_path) -> None:
+    (tmp_path / "helper.py").write_text("import inner.part\nshare = inner.part.share\n")
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner/__init__.py").write_text("")
+    (tmp_path / "inner/part.py").write_text("share = 2\n")
+    (tmp_path / "hidden.py").write_text("share = 3\n")
+    fine(py_file("assert helper.share == 2", "import helper, json, statistics"))
+    with pytest.raises(dumbbell.CongestionControlError, match=r"PermissionError|NotFoundError"):
+        fine(py_file('__import__("hid" + "den")'))
+
+
+def test_nothing_of_a_file_runs_in_this_process(py_file, c_file, tmp_path) -> None:
+    mark = f"dumbbell_ran_in_{os.getpid()}"
+    file = py_file(before=f"import builtins; builtins.{mark} = os.getpid()")
+    describe(file)
+    choice = dumbbell.Scenario([f"{file}:"]).groups[0].cc
+    assert choice.series == ()
+    fine(file)
+    import builtins
+
+    assert not hasattr(builtins, mark)
+    described = describe(c_file())
+    assert described.name == "hostile"
+    assert not [line for line in Path("/proc/self/maps").read_text().splitlines()
+                if "dumbbell-cc" in line and "hostile" in line]  # fmt: skip
+
+
+def test_a_description_is_escaped_and_checked(py_file) -> None:
+    file = py_file(before='P = dumbbell.Parameter("x", "\\x1b[31m", "\\u202edoc", 0, 9, 1)')
+    text = Path(file).read_text().replace('"Reno."', '"\\x1b[2JReno."\n    parameters = (P,)')
+    Path(file).write_text(text)
+    described = describe(file)
+    assert described.title == "\\x1b[2JReno"
+    assert described.parameters[0].unit == "\\x1b[31m"
+    assert described.parameters[0].doc == "\\u202edoc"
+
+
+def test_what_a_file_prints_is_named_escaped_and_cut(py_file, capsys) -> None:
+    fine(py_file(before="print('\\x1b[2J' + 'x' * 100_000, file=sys.stderr)"))
+    err = capsys.readouterr().err
+    assert "printed: \\x1b[2Jxxx" in err
+    assert "mine.py` printed" in err
+    assert "\x1b" not in err
+    assert len(err) < 2400
+
+
+def test_an_error_of_a_file_is_escaped(py_file) -> None:
+    with pytest.raises(dumbbell.CongestionControlError) as caught:
+        fine(py_file("raise ValueError('\\x1b[2Jowned\\u202e' + 'y' * 9000)"))
+    assert "\\x1b[2Jowned\\u202e" in str(caught.value)
+    assert len(str(caught.value)) < 2400
+
+
+def test_printable() -> None:
+    assert printable("µs, 日本語") == "µs, 日本語"
+    assert printable(b"\xff\x9b1m") == "\\xff\\x9b1m"
+    assert printable("a\nb", lines=True) == "a\nb"
+    assert printable("a\nb\u2066") == "a\\nb\\u2066"
+    assert printable("x" * 3000).startswith("x" * 2048 + " … (cut")
+
+
+def test_a_capture_is_the_only_file_that_is_written(c_file, tmp_path) -> None:
+    capture = tmp_path / "captures/run.pcapng"
+    capture.parent.mkdir()
+    dumbbell.run(dumbbell.Scenario([c_file()], time="1s"), capture=capture)
+    assert capture.stat().st_size > 100_000
+    with pytest.raises(dumbbell.EngineError, match="cannot be written"):
+        dumbbell.run(dumbbell.Scenario([c_file()], time="1s"), capture=tmp_path / "no/run.pcapng")
+
+
+def processes_of(mark: str) -> list[int]:
+    """Return the processes with an environment variable, which children inherit."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if mark.encode() in (entry / "environ").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+@pytest.fixture
+def mark(tmp_path: Path) -> Iterator[str]:
+    value = f"dumbbell-test-{os.getpid()}-{tmp_path.name}"
+    yield value
+    for pid in processes_of(value):
+        os.kill(pid, 9)
+
+
+MOMENTS = {
+    "starting": ("", 0.3),
+    "compiling": ("compile", 1.2),
+    "loading": ("load", 2.5),
+    "running": ("run", 2.5),
+    "describing": ("describe", 2.5),
+}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_nothing_survives_when_the_command_line_is_killed(
+    moment: str, mark: str, tmp_path: Path, py_file, c_file
+) -> None:
+    doing, after_s = MOMENTS[moment]
+    if doing == "compile":
+        blow_up = "\n".join(
+            [f"#define D{n + 1} D{n}, D{n}, D{n}, D{n}" for n in range(11)]
+            + ["#define D0 1", "static const int table[] = { D11 };"]
+        )
+        file = c_file(before=blow_up)
+    elif doing in ("load", "describe"):
+        file = py_file(before="time.sleep(10000)")
+    else:
+        file = py_file("time.sleep(10000)")
+    words = ["run", file, "--time", "1s"]
+    if doing == "describe":
+        words = ["cc", "check", file]
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dumbbell", *words],
+        env={**os.environ, "DUMBBELL_TEST_MARK": mark, "TMPDIR": str(scratch)},
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    time.sleep(after_s)
+    assert process.poll() is None
+    process.kill()
+    process.wait()
+    until_s = time.monotonic() + 5
+    while (processes_of(mark) or any(scratch.iterdir())) and time.monotonic() < until_s:
+        time.sleep(0.05)
+    assert processes_of(mark) == []
+    assert list(scratch.iterdir()) == []
+
+
+def test_what_a_described_file_prints_does_not_go_into_the_json(py_file) -> None:
+    file = py_file(before="print('{\"forged\": 1}')")
+    done = subprocess.run(
+        [sys.executable, "-m", "dumbbell", "run", file, "--time", "1s", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout)["groups"][0]["cc"] == "mine"
+    assert re.search(r"printed: \{\"forged\"", done.stderr)
