@@ -83,9 +83,9 @@ def keep_only(theirs: list[int]) -> socket.socket:
     for descriptor, number in wanted:
         os.dup2(descriptor, number, inheritable=number <= 2)
     os.closerange(len(wanted), 1 << 20)
-    # New ones, because the server's may be a terminal's or a file's.
+    # By lines, because the parent ends this process when it has answered.
     sys.stdout, sys.stderr = (
-        os.fdopen(number, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
+        os.fdopen(number, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)
         for number in (1, 2)
     )
     return socket.socket(fileno=ANSWERS)
