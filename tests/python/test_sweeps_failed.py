@@ -111,3 +111,19 @@ def test_a_list_of_runs_stops_at_the_first_that_fails() -> None:
     listed = [(deed, SCENARIO.replace(groups=[f"{HOSTILE}:deed={deed}"])) for deed in (1, 0)]
     with pytest.raises(dumbbell.CongestionControlError, match="divided by zero"):
         dumbbell.run_all(listed, workers=1)
+
+
+def test_a_file_that_cannot_be_used_ends_the_sweep_only_if_all_cells_have_it(
+    tmp_path: Path,
+) -> None:
+    broken = tmp_path / "broken.bpf.c"
+    broken.write_text("#error not finished\n")
+    axis = {"0.cc": ["cubic", str(broken), str(HOSTILE)]}
+    mixed = dumbbell.Sweep(SCENARIO, axis).run(cache=False)
+    (why,) = mixed.failed.values()
+    assert set(mixed.runs) == {(0, 0), (2, 0)}
+    assert why.startswith(f"congestion control `{broken}` does not compile")
+    assert why.endswith(" error: #error not finished")
+    alone = dumbbell.Sweep(SCENARIO.replace(groups=[str(broken)]), {"buffer": BUFFERS})
+    with pytest.raises(dumbbell.EngineError, match="does not compile"):
+        alone.run(cache=False)

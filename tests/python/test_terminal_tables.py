@@ -6,7 +6,7 @@ import re
 import pytest
 
 import dumbbell
-from dumbbell.cli.console import print_table
+from dumbbell.cli.console import error, print_line, print_table
 
 WIDTHS = [80, 120]
 LONG = "copa:mode_window_rtts=5,mode_switching=0"
@@ -95,3 +95,14 @@ def test_leaves_out_the_first_optional_column_first(capsys, monkeypatch):
 
 def test_json_does_not_depend_on_the_width(cli, width):
     assert json.loads(cli("metrics", "jain", "--json").out)[0]["name"] == "jain"
+
+
+def test_a_terminal_acts_on_nothing_in_a_name(capsys):
+    print_table(["\x1b[2Jname"], [["\x1b]0;owned\x07one"], ["two\u202eowt"]], title="\x9b1m")
+    print_line("three\r\x1b[1Afour\nfive")
+    error("\x1b[31msix")
+    captured = capsys.readouterr()
+    for text in (r"\x1b]0;owned\x07one", r"two\u202eowt", r"three\r\x1b[1Afour", r"\x9b1m"):
+        assert text in captured.out
+    assert captured.err == "error: \\x1b[31msix\n"
+    assert not set("\x1b\x07\r\x9b\u202e") & set(captured.out)

@@ -22,6 +22,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from dumbbell.isolation.printable import printable
 from dumbbell.quantities.json_text import json_text
 
 if TYPE_CHECKING:
@@ -38,17 +39,35 @@ FILE_WIDTH = 120
 PART = re.compile(r"([,:])(?=[^\s\d])")
 
 
+class PlainConsole(Console):
+    """A console on which names, messages and documents of others are only text.
+
+    Characters on which a terminal acts are escaped.
+    """
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print as rich does."""
+        super().print(
+            *(plain(each) if isinstance(each, str) else each for each in objects), **options
+        )
+
+
+def plain(text: str) -> str:
+    """Return text with control characters escaped, except line ends."""
+    return printable(text, lines=True, limit_bytes=sys.maxsize)
+
+
 def out(least_width: int = 0) -> Console:
     """Return the console of stdout; colour only on a terminal, and never with NO_COLOR."""
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
-    console = Console(width=None if has_width else FILE_WIDTH, highlight=False)
+    console = PlainConsole(width=None if has_width else FILE_WIDTH, highlight=False)
     console.width = max(console.width, least_width)
     return console
 
 
 def err() -> Console:
     """Return the console of stderr."""
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return PlainConsole(stderr=True, highlight=False, soft_wrap=True)
 
 
 def error(message: str) -> None:
@@ -118,7 +137,8 @@ def print_table(
         Heads of columns to leave out where the terminal is too narrow, the first of them first.
     """
     width = out().width
-    cells = [tuple(row) for row in rows]
+    title, columns = plain(title), [plain(head) for head in columns]
+    cells = [tuple(map(plain, row)) for row in rows]
     kept = list(range(len(columns)))
     least = least_widths(columns, cells, left)
     if table_width(least) > width:

@@ -16,7 +16,7 @@ from concurrent.futures import (
 )
 from typing import Any, Generic, Protocol, TypeVar
 
-from dumbbell.errors import Cancelled, CongestionControlError, EngineError
+from dumbbell.errors import Cancelled, EngineError, ScenarioError
 from dumbbell.run.run import POLL_S
 from dumbbell.runs.handler import PendingRun, RunHandler, perform_remotely
 from dumbbell.runs.progress import Progress
@@ -45,8 +45,8 @@ class RunQueue(Protocol[K, T]):
     def finished(self, case: PendingRun[K], result: T) -> None:
         """Take the result of a run."""
 
-    def failed(self, case: PendingRun[K], error: CongestionControlError) -> bool:
-        """Note that a congestion control ended its run; False stops the others too."""
+    def failed(self, case: PendingRun[K], error: EngineError | ScenarioError) -> bool:
+        """Note that a run failed; False stops the others too."""
 
 
 class Runner(ABC, Generic[K, R]):
@@ -245,7 +245,7 @@ def conclude(
     """Give a queue the result of a run, or its failure."""
     try:
         result = runner.result(case, future)
-    except CongestionControlError as error:
+    except (EngineError, ScenarioError) as error:
         if not queue.failed(case, error):
             raise
     else:

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from dumbbell.errors import CongestionControlError, EngineError
+from dumbbell.errors import EngineError, ScenarioError
 from dumbbell.run import Run
 from dumbbell.run.capture import Capture
 from dumbbell.run.engine import SIMULATOR, check_engine, default_workers
@@ -187,7 +187,7 @@ class RunList(Generic[K, R]):
         """Take the result of a run."""
         self.results[case.key] = result
 
-    def failed(self, case: PendingRun[K], error: CongestionControlError) -> bool:  # noqa: ARG002
+    def failed(self, case: PendingRun[K], error: EngineError | ScenarioError) -> bool:  # noqa: ARG002
         """Stop: the list is of use only if every run succeeds."""
         return False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from dumbbell.errors import CongestionControlError
+from dumbbell.errors import CongestionControlError, EngineError, ScenarioError
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.runs.handler import PendingRun
 from dumbbell.runs.measures import Measures
@@ -98,9 +98,16 @@ class Repetitions:
             self.values[case.key] = [group[self.plan.metric] for group in result]
         self._ended(case.key[0])
 
-    def failed(self, case: PendingRun[Key], error: CongestionControlError) -> bool:
-        """Note the failure, and continue with the other runs."""
-        self.errors[case.key] = str(error)
+    def failed(self, case: PendingRun[Key], error: EngineError | ScenarioError) -> bool:
+        """Note the failure and continue with the other runs, if they may fare better.
+
+        They may if the congestion control failed while it ran, or if other cells do not have the
+        file that cannot be used.
+        """
+        files = {files_of(scenario) for scenario in self.scenarios}
+        if not isinstance(error, CongestionControlError) and len(files) == 1:
+            return False
+        self.errors[case.key] = in_one_line(str(error))
         self._ended(case.key[0])
         return True
 
@@ -119,3 +126,15 @@ class Repetitions:
             self.loose += 1
         for rep in range(done, done + more):
             self._plan(cell, rep)
+
+
+def files_of(scenario: Scenario) -> frozenset[str]:
+    """Return the files of a scenario's congestion controls."""
+    return frozenset(group.cc.name for group in scenario.groups if group.cc.is_file)
+
+
+def in_one_line(message: str) -> str:
+    """Return a message without the lines in which a compiler explains its first error."""
+    first, *others = message.splitlines()
+    errors = [line for line in others if "error" in line]
+    return " ".join([first, *(errors or others)[:1]]).strip()

@@ -146,8 +146,8 @@ class Sweep:
         SweepInterrupted
             Ctrl-C; what is finished is in the cache and in `out`.
         DumbbellError
-            The first run that failed; but a run that its congestion control crashed is in the
-            result's `failed`, and the others go on.
+            The first run that failed. But a run that its congestion control crashed, or whose file
+            cannot be used and is not in every cell, is in the result's `failed`; the others go on.
         """
         check_engine(self.engine, *self.scenarios)
         self._check_places(executor, cluster, capture, out)
