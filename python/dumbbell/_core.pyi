@@ -9,6 +9,7 @@ __all__ = [
     "AckSample",
     "Cancelled",
     "CaptureError",
+    "ConfinedResult",
     "CongestionControlFault",
     "Control",
     "EngineError",
@@ -30,6 +31,8 @@ __all__ = [
     "precompile",
     "report_crashes",
     "run",
+    "run_compiler",
+    "run_confined",
     "running_call",
     "sandbox_pieces",
     "use_finished_builds",
@@ -327,6 +330,45 @@ def running_call() -> tuple[int, str, int, bool, int] | None:
     """Return the latest call into a congestion control in a process that reports crashes.
 
     Group, op, flow, whether it is under way, simulated ns.
+    """
+
+@final
+class ConfinedResult:
+    """The result of a confined command."""
+
+    @property
+    def returncode(self) -> int:
+        """Its status; a signal's number, negative, if one ended it."""
+
+    @property
+    def stdout(self) -> bytes: ...
+    @property
+    def stderr(self) -> bytes: ...
+    @property
+    def stopped(self) -> str | None:
+        """The bound at which it was ended, in words that follow its name."""
+
+def run_compiler(
+    words: list[str], arguments: list[str], directory: str, source: str
+) -> ConfinedResult:
+    """Run a compiler, by the words of its command, in a directory that it can write.
+
+    It reads `source`, and the sources in its directory and below.
+    """
+
+def run_confined(
+    program: str,
+    arguments: list[str],
+    *,
+    read: list[str],
+    environment: dict[str, str],
+    time_limit_s: float,
+    memory_bytes: int,
+) -> ConfinedResult:
+    """Run a program made of foreign code.
+
+    It neither starts processes nor reaches the network; it reads `read` and the system's libraries,
+    and writes nothing. `environment` is in addition to this process's.
     """
 
 def confine(

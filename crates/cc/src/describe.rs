@@ -60,10 +60,6 @@ pub struct Description {
     pub ops: Vec<&'static str>,
     /// How it was given.
     pub kind: Kind,
-    /// Name of its ops table's variable; empty for a kernel module.
-    pub ops_table: String,
-    /// Bytes of its `bpf_sk_storage` value.
-    pub storage_bytes: usize,
 }
 
 /// Describes a built-in or a file, named as in [`Request::name`].
@@ -81,8 +77,6 @@ pub fn describe(name: &str) -> Result<Description, Error> {
         series: instance.series().to_vec(),
         ops: instance.ops().present().collect(),
         kind: instance.declared().kind,
-        ops_table: instance.ops_table().to_owned(),
-        storage_bytes: instance.declarations().storage_bytes,
     })
 }
 

@@ -48,6 +48,7 @@ pub use build::compiler::{bpf_compiler, native_compiler, use_python};
 pub use build::embedded::{builtin_names, builtin_sources, builtins_bpf_compiler};
 pub use build::find::precompile;
 pub use build::scratch::ScratchDir;
+pub use build::toolchain::run_compiler;
 pub use check::storm_sources::{StormSources, write_storm};
 pub use describe::{Declared, Description, Kind, describe};
 pub use dumbbell_cc_abi::{
@@ -63,6 +64,8 @@ pub use host::instance::Instance;
 pub use host::running::Call;
 pub use object::declarations::{Param, Reader, Series};
 pub use request::Request;
+pub use sandbox::confined_command::{ConfinedCommand, Ended};
+pub use sandbox::is_off as sandbox_is_off;
 pub use sandbox::pieces::{Piece, landlock, missing_pieces};
 pub use sandbox::system_call_names::name_of_system_call;
 pub use sandbox::this_process::{Confine, confine, die_with_parent, seal};

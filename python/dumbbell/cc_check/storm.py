@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from dumbbell import _core
 from dumbbell.cc_check.finding import Finding, LeftOut
@@ -24,6 +21,8 @@ FLOWS_AT_END = 10
 SANITIZERS = ("address,undefined", "undefined", "")
 #: A storm takes a second or two; a hanging call is reported after three.
 LIMIT_S = 300
+#: Memory that it may use, bytes; AddressSanitizer needs a multiple of what the program does.
+MEMORY_BYTES = 2 << 30
 #: Builds of one source that must behave alike: they fill uninitialised variables differently.
 FILLINGS = ("zero", "pattern")
 
@@ -110,6 +109,8 @@ def add_problems(result: Storm, outcome: Outcome, builder: Builder, where: str =
     problems = list(read_problems(outcome, builder.source, builder.fields))
     if not problems and outcome.trace is None:
         status = f"ended the storm without a message (status {outcome.returncode})"
+        if outcome.stopped is not None:
+            status = f"ended the storm: it {outcome.stopped}"
         problems.append(("crash", status))
     for kind, message in problems:
         result.add(kind, message + where)
@@ -166,25 +167,16 @@ def run_program(
 ) -> Outcome:
     """Run the storm's program, with the parameters in `settings`."""
     numbers = [str(number) for number in (seed, flows, STEPS, builder.storage_bytes)]
-    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0"}
-    try:
-        done = subprocess.run(  # noqa: S603 -- just built
-            [str(program), *numbers, *settings],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            env=environment,
-            timeout=LIMIT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as late:
-        return Outcome(-1, text(late.stdout), text(late.stderr))
-    return Outcome(done.returncode, done.stdout, done.stderr)
-
-
-def text(output: Any) -> str:
-    """Return what a program had written when it was stopped."""
-    return output.decode(errors="replace") if isinstance(output, bytes) else output or ""
+    done = _core.run_confined(
+        str(program),
+        [*numbers, *settings],
+        read=[str(program.parent), str(builder.source)],
+        environment={"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0"},
+        time_limit_s=LIMIT_S,
+        memory_bytes=MEMORY_BYTES,
+    )
+    out, err = (output.decode(errors="replace") for output in (done.stdout, done.stderr))
+    return Outcome(done.returncode, out, err, done.stopped)
 
 
 def first_line(message: str) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -86,15 +84,10 @@ class Builder:
 
     def compile(self, arguments: Sequence[str]) -> bool:
         """Run the compiler in the directory."""
-        done = subprocess.run(  # noqa: S603 -- the compiler that builds it for a run
-            [*self.compiler, *self.flags, *arguments],
-            cwd=self.directory,
-            # The compiler's temporary files are removed with the directory.
-            env={**os.environ, "TMPDIR": str(self.directory)},
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
+        done = _core.run_compiler(
+            self.compiler, [*self.flags, *arguments], str(self.directory), str(self.source)
         )
-        self.message = done.stderr.strip()
-        return done.returncode == 0
+        self.message = done.stderr.decode(errors="replace").strip()
+        if done.stopped is not None:
+            self.message = f"the compiler {done.stopped}"
+        return done.returncode == 0 and done.stopped is None

@@ -31,11 +31,12 @@ PROBLEMS = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a run of the storm's program."""
+    """The result of a run of the storm's program; `stopped` is the bound at which it was ended."""
 
     returncode: int
     out: str
     err: str
+    stopped: str | None = None
 
     @property
     def trace(self) -> str | None:

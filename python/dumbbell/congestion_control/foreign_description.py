@@ -88,8 +88,6 @@ def checked(document: dict[str, Any]) -> Mapping[str, Any]:
         "params": [of_form(param, PARAMETER) for param in entry["params"]],
         "series": [of_form(series, SERIES) for series in entry["series"]],
         "kind": text(document.get("kind", "")),
-        "ops_table": text(document.get("ops_table", "")),
-        "storage_bytes": size(document.get("storage_bytes", 0)),
     }
 
 
@@ -113,10 +111,3 @@ def text(value: Any) -> str:
     if not isinstance(value, str):
         raise BrokenAnswer("a description with something else for a text")
     return printable(value)
-
-
-def size(value: Any) -> int:
-    """Return a size in bytes."""
-    if type(value) is not int or not 0 <= value < 2**32:
-        raise BrokenAnswer("a description with a size that cannot be")
-    return value

@@ -18,6 +18,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::build::artifact::{Build, Target};
 use crate::build::digest::digest;
+use crate::build::readable_sources;
 use crate::error::Error;
 
 /// Environment variables that decide which compiler is found and what it reads.
@@ -31,6 +32,9 @@ const VARIABLES: [&str; 8] = [
     "COMPILER_PATH",
     "GCC_EXEC_PREFIX",
 ];
+
+/// What is kept of a build's inputs; a build from more is made each time.
+const MAX_BYTES: usize = 64 << 20;
 
 /// The variables' values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,9 +91,13 @@ impl Inputs {
             .map(path::absolute)
             .collect::<Result<_, _>>()
             .ok()?;
-        let mut inputs = BTreeMap::new();
+        let (mut inputs, mut bytes) = (BTreeMap::new(), 0);
         for file in files.iter().filter(|file| !file.starts_with(headers)) {
-            let content = fs::read(file).ok()?;
+            let content = readable_sources::read(file).ok()?;
+            bytes += content.len();
+            if bytes > MAX_BYTES {
+                return None;
+            }
             if reads_unlisted(&content) {
                 return None;
             }
@@ -99,7 +107,10 @@ impl Inputs {
             inputs.extend(missing.map(|path| (path, None)));
         }
         for module in modules {
-            inputs.insert(path::absolute(module).ok()?, fs::read(module).ok());
+            inputs.insert(
+                path::absolute(module).ok()?,
+                readable_sources::read(module).ok(),
+            );
         }
         Some(Self {
             environment: Environment::now(),
@@ -110,7 +121,7 @@ impl Inputs {
     fn are_unchanged(&self) -> bool {
         self.environment == Environment::now()
             && self.files.iter().all(|(path, content)| match content {
-                Some(content) => fs::read(path).is_ok_and(|now| now == *content),
+                Some(content) => readable_sources::read(path).is_ok_and(|now| now == *content),
                 None => fs::symlink_metadata(path).is_err(),
             })
     }

@@ -4,19 +4,20 @@ use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 
 use crate::build::artifact::{Build, Object, Target};
 use crate::build::build_cache::{self, Inputs, Key};
 use crate::build::compiler::Compiler;
-use crate::build::compiler_message::{Types, explain, floats};
+use crate::build::compiler_message::{Types, explain, floats, unreadable};
 use crate::build::embedded::{BUILT_INS, HEADERS};
 use crate::build::kernel_congestion_controls::sources_of;
 use crate::build::preprocessed::Preprocessed;
 use crate::build::scratch::ScratchDir;
-use crate::build::{flags, kernel_headers, kernel_module};
+use crate::build::{flags, kernel_headers, kernel_module, readable_sources, toolchain};
 use crate::error::Error;
+use crate::object::constructors;
 use crate::object::elf::Elf;
+use crate::sandbox::confined_command::{ConfinedCommand, Ended};
 
 /// Compiles a file with the flags of the built-ins, against the embedded headers.
 pub(crate) fn build(path: &Path, target: Target) -> Result<Build, Error> {
@@ -36,7 +37,10 @@ fn make(
     target: Target,
     types: Option<&str>,
 ) -> Result<(Build, Option<Inputs>), Error> {
-    let source = fs::read_to_string(path).map_err(|source| Error::Read {
+    let source = readable_sources::read(path).and_then(|text| {
+        String::from_utf8(text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    });
+    let source = source.map_err(|source| Error::Read {
         path: path.to_owned(),
         source,
     })?;
@@ -59,6 +63,13 @@ fn make(
     };
     let inputs = Inputs::read(&before.files, &modules, run.dir.path());
     let object = run.compile()?;
+    if target == Target::Native {
+        let refused = Elf::parse(&object).and_then(|elf| constructors::refuse(&elf));
+        refused.map_err(|problem| Error::Invalid {
+            file: path.display().to_string(),
+            problem,
+        })?;
+    }
     // If a file was changed meanwhile, the object may be made from either text.
     let is_sure = run.preprocess().is_ok_and(|after| after == before);
     let build = Build {
@@ -84,6 +95,8 @@ struct Run<'path> {
     compiler: Compiler,
     dialect: Dialect,
     types: Types,
+    /// What the compiler can read of the user's.
+    sources: Vec<PathBuf>,
     dir: ScratchDir,
 }
 
@@ -107,6 +120,7 @@ impl<'path> Run<'path> {
             compiler,
             dialect,
             types,
+            sources: readable_sources::near(path),
             dir,
         })
     }
@@ -115,11 +129,12 @@ impl<'path> Run<'path> {
         self.dir.path().join("include")
     }
 
-    /// A compiler's own temporary files are removed with the directory.
-    fn command(&self) -> Command {
-        let mut command = self.compiler.command();
-        command.env("TMPDIR", self.dir.path()).stdin(Stdio::null());
-        command
+    fn command(&self) -> ConfinedCommand {
+        toolchain::confined(
+            &self.compiler.command(),
+            self.sources.iter().cloned(),
+            self.dir.path(),
+        )
     }
 
     fn preprocess(&self) -> Result<Preprocessed, Error> {
@@ -130,7 +145,14 @@ impl<'path> Run<'path> {
                 preprocessed.add(&self.run_on(&path, &["-E".as_ref()])?.stdout);
             }
         }
-        Ok(preprocessed)
+        let mut included = preprocessed.files.iter();
+        match included.find(|file| fs::metadata(file).is_ok_and(|file| !file.is_file())) {
+            Some(file) => Err(self.failed(&format!(
+                "includes `{}`, which is not a regular file",
+                file.display()
+            ))),
+            None => Ok(preprocessed),
+        }
     }
 
     fn compile(&self) -> Result<Vec<u8>, Error> {
@@ -215,11 +237,11 @@ impl<'path> Run<'path> {
         self.run_on(path, &arguments).map(|_| ())
     }
 
-    fn run(&self, arguments: &[&Path]) -> Result<Output, Error> {
+    fn run(&self, arguments: &[&Path]) -> Result<Ended, Error> {
         self.run_on(self.path, arguments)
     }
 
-    fn run_on(&self, path: &Path, arguments: &[&Path]) -> Result<Output, Error> {
+    fn run_on(&self, path: &Path, arguments: &[&Path]) -> Result<Ended, Error> {
         let include = self.include();
         let mut command = self.command();
         match self.dialect {
@@ -244,8 +266,11 @@ impl<'path> Run<'path> {
         self.check(output)
     }
 
-    fn check(&self, output: io::Result<Output>) -> Result<Output, Error> {
+    fn check(&self, output: io::Result<Ended>) -> Result<Ended, Error> {
         let output = output.map_err(|error| self.failed(&error.to_string()))?;
+        if let Some(stopped) = output.stopped {
+            return Err(self.failed(&format!("the compiler {stopped}")));
+        }
         if !output.status.success() {
             return Err(self.failed(&String::from_utf8_lossy(&output.stderr)));
         }
@@ -269,7 +294,8 @@ impl<'path> Run<'path> {
         // Name the headers by their path in the repository, not in the scratch directory.
         let message = message.replace(&format!("{dir}/"), "cc/");
         let message = message.trim_end();
-        let explained = floats(message, &self.path.to_string_lossy());
+        let explained =
+            unreadable(message).or_else(|| floats(message, &self.path.to_string_lossy()));
         Error::Compile {
             path: self.path.to_owned(),
             compiler: self.compiler.name(),

@@ -1,6 +1,7 @@
 //! Explains a compiler's errors: a field or function of the kernel that our headers do not have.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// How compilers (gcc, then clang) report a missing field: the words before its name, and those
 /// between its name and its structure's.
@@ -98,6 +99,34 @@ pub(crate) fn floats(message: &str, file: &str) -> Option<String> {
     ))
 }
 
+/// How compilers report a file that the sandbox does not let them read: the words before its name,
+/// and those after it. The first two may also follow from the file's own permissions.
+const UNREADABLE: [(&str, &str); 4] = [
+    ("error: cannot open file '", "': Permission denied"), // clang
+    ("error: ", ": Permission denied"),                    // gcc
+    ("Error: file not found: ", ""),                       // the GNU assembler, `.incbin`
+    ("error: Could not find incbin file '", "'"),          // clang's
+];
+
+/// Says which file a compiler was not let read; `None` if there is none that exists.
+pub(crate) fn unreadable(message: &str) -> Option<String> {
+    message.lines().find_map(|line| {
+        let (before, file) = UNREADABLE.iter().find_map(|(before, after)| {
+            let (place, rest) = line.split_once(before)?;
+            let file = rest.strip_suffix(after)?;
+            Some((place, file))
+        })?;
+        Path::new(file).exists().then(|| {
+            let place = before.trim_end_matches([' ', ':']);
+            let place = place.trim_end_matches("fatal").trim_end_matches([' ', ':']);
+            format!(
+                "{place}: `{file}` cannot be read: a compiler reads the sources and headers in this \
+                 file's directory and below, and the system's"
+            )
+        })
+    })
+}
+
 fn calls_soft_float(line: &str) -> bool {
     let called = line.split_once(BUILT_IN).and_then(|(_, rest)| quoted(rest));
     called.is_some_and(|name| {
@@ -181,6 +210,23 @@ mod tests {
             let message = clang.replace("__divdf3", integers);
             assert_eq!(floats(&message, "./a.c"), None, "{integers}");
         }
+    }
+
+    #[test]
+    fn a_file_that_may_not_be_read_is_named() {
+        for message in [
+            "a.c:41:10: fatal error: /etc/passwd: Permission denied\n  41 | #include",
+            "a.c:41:10: fatal error: cannot open file '/etc/passwd': Permission denied",
+            "cc/x.s: Assembler messages:\ncc/x.s:5: Error: file not found: /etc/passwd",
+            "<inline asm>:2:9: error: Could not find incbin file '/etc/passwd'",
+        ] {
+            let text = unreadable(message).unwrap_or_default();
+            assert!(text.contains(": `/etc/passwd` cannot be read: "), "{text}");
+        }
+        assert_eq!(
+            unreadable("cc/x.s:5: Error: file not found: /no/such"),
+            None
+        );
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Finds the object of a congestion control: embedded, compiled from a file, or built already.
 
 use std::borrow::Cow;
-use std::fs;
 
 use crate::build::artifact::{Build, Object, Target};
 use crate::build::build_cache::{self, Key};
 use crate::build::compile;
 use crate::build::embedded::{BUILT_INS, builtin_names};
 use crate::build::file_name::FileName;
+use crate::build::readable_sources;
 use crate::error::{Error, nearest};
 
 /// Compiles a file for the simulator unless this process has done so; a built-in is compiled
@@ -56,7 +56,7 @@ fn shared_object(file: &FileName<'_>, target: Target) -> Result<Build, Error> {
     }
     let key = Key::new(file.path, target, None);
     build_cache::latest(key, || {
-        let object = fs::read(file.path).map_err(|source| Error::Read {
+        let object = readable_sources::read(file.path).map_err(|source| Error::Read {
             path: file.path.to_owned(),
             source,
         })?;

@@ -18,4 +18,6 @@ pub(crate) mod kernel_headers;
 pub(crate) mod kernel_module;
 pub(crate) mod preprocessed;
 pub(crate) mod python;
+pub(crate) mod readable_sources;
 pub(crate) mod scratch;
+pub(crate) mod toolchain;

@@ -14,9 +14,11 @@ use crate::build::find::find;
 use crate::build::{flags, kernel_headers, kernel_module};
 use crate::error::Error;
 use crate::host::field_watch::PROTECTED;
-use crate::host::instance::Instance;
+use crate::host::mapping::REGISTERED;
+use crate::object::declaration_reader::read_declarations;
 use crate::object::declarations::Param;
-use crate::request::Request;
+use crate::object::elf::Elf;
+use crate::object::ops_choice;
 
 /// The driver, `storm.c`, and what it includes.
 const FILES: [(&str, &str); 9] = [
@@ -69,32 +71,36 @@ pub struct StormUnit {
     pub flags: Vec<String>,
 }
 
-/// Writes `storm.c` and the headers to a directory.
+/// Writes `storm.c` and the headers to a directory. Nothing of the congestion control is loaded.
 pub fn write_storm(name: &str, directory: &Path) -> Result<StormSources, Error> {
     let failed = |problem: String| Error::Load {
         file: name.to_owned(),
         problem,
     };
-    let build = find(name, Target::Native)?;
-    let request = Request {
-        name: name.to_owned(),
-        ..Request::default()
+    let invalid = |problem: String| Error::Invalid {
+        file: name.to_owned(),
+        problem,
     };
-    let instance = Instance::new(&request, build.object.as_ref(), 0)?;
-    let declarations = instance.declarations();
-    let path = FileName::parse(name).map_or(Path::new(name), |file| file.path);
+    let build = find(name, Target::Native)?;
+    let elf = Elf::parse(build.object.as_ref()).map_err(invalid)?;
+    let declarations = read_declarations(&elf).map_err(invalid)?;
+    let file = FileName::parse(name);
+    let path = file.as_ref().map_or(Path::new(name), |file| file.path);
     let path = fs::canonicalize(path).map_err(|error| failed(error.to_string()))?;
-    let is_module = instance.module_ops() != 0;
+    let is_module = elf.size(REGISTERED).is_some();
     write(directory, is_module, &declarations.params).map_err(|error| failed(error.to_string()))?;
     let sources = if is_module {
         of_module(&path, &build.source)
     } else {
-        of_bpf(&path, &build.source, instance.ops_table())
+        let wanted = file.as_ref().and_then(|file| file.table);
+        let check = |table: &str| elf.linked_ops_image(table)?.check().map(|_| ());
+        let table = ops_choice::choose(&elf, wanted, check).map_err(invalid)?;
+        of_bpf(&path, &build.source, table)
     };
     Ok(StormSources {
         compiler: find_compiler().ok_or_else(|| Error::NoCompiler { path: name.into() })?,
         storage_bytes: declarations.storage_bytes,
-        params: declarations.params.clone(),
+        params: declarations.params,
         ..sources
     })
 }

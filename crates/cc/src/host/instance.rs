@@ -34,8 +34,6 @@ use crate::request::{Request, choose_params};
 #[derive(Debug)]
 pub struct Instance {
     ops: Ops,
-    /// Name of its variable; empty if it is not written in C.
-    ops_table: String,
     name: String,
     build: String,
     params: BTreeMap<String, i64>,
@@ -111,9 +109,9 @@ impl Instance {
         // else refers to yet.
         unsafe { state.write(seed) };
         let module_ops = mapping.load_module().map_err(invalid)?;
-        let (ops_table, ops) = match module_ops {
+        let ops = match module_ops {
             // SAFETY: `load_module` found a table that starts as `Ops` in the mapped data.
-            Some(registered) => ("", unsafe { registered.read() }),
+            Some(registered) => unsafe { registered.read() },
             None => mapping.ops(table).map_err(invalid)?,
         };
         let forget_socket = mapping
@@ -121,7 +119,6 @@ impl Instance {
             .map_err(invalid)?;
         Ok(Self {
             name: ops::check(&ops).map_err(invalid)?.to_owned(),
-            ops_table: ops_table.to_owned(),
             ops,
             module_ops,
             build: digest(object),
@@ -149,7 +146,6 @@ impl Instance {
         let clock = Rc::new(Cell::new(0));
         let instance = Self {
             name: ops::check(&ops).map_err(invalid)?.to_owned(),
-            ops_table: String::new(),
             module_ops: None,
             ops,
             build: hosted.build.clone(),
@@ -258,10 +254,6 @@ impl Instance {
     #[inline]
     pub(crate) fn running(&self) -> &Running {
         &self.running
-    }
-
-    pub(crate) fn ops_table(&self) -> &str {
-        &self.ops_table
     }
 
     #[inline]

@@ -24,7 +24,7 @@ use crate::object::ops_choice;
 pub(crate) type ForgetSocket = unsafe extern "C" fn(u64);
 
 /// Where a kernel module's table is put; other objects do not have it.
-const REGISTERED: &str = "dumbbell_registered";
+pub(crate) const REGISTERED: &str = "dumbbell_registered";
 
 /// The dynamic linker's message.
 fn linker_message(error: &libloading::Error) -> String {
@@ -145,7 +145,7 @@ impl<'data> Mapping<'data> {
     }
 
     /// A copy of the chosen ops table.
-    pub(crate) fn ops(&self, wanted: Option<&str>) -> Result<(&'data str, Ops), String> {
+    pub(crate) fn ops(&self, wanted: Option<&str>) -> Result<Ops, String> {
         let read = |name: &str| {
             let table = self.variable::<Ops>(name)?;
             // SAFETY: the variable has the table's size, and lies in the section that says
@@ -153,8 +153,7 @@ impl<'data> Mapping<'data> {
             Ok::<Ops, String>(unsafe { table.read() })
         };
         let check = |name: &str| ops::check(&read(name)?).map(|_| ());
-        let name = ops_choice::choose(&self.elf, wanted, check)?;
-        Ok((name, read(name)?))
+        read(ops_choice::choose(&self.elf, wanted, check)?)
     }
 
     /// Tells `cc/include/maps.c` how large a flow's storage is; returns the function that forgets a

@@ -4,7 +4,8 @@
 use object::elf::{PF_R, PF_W, PF_X};
 use object::read::elf::{ElfFile64, ElfSymbol64, ProgramHeader as _};
 use object::{
-    Endianness, Object as _, ObjectKind, ObjectSection as _, ObjectSymbol as _, SectionKind,
+    Endianness, Object as _, ObjectKind, ObjectSection as _, ObjectSymbol as _,
+    ObjectSymbolTable as _, RelocationTarget, SectionKind, SymbolKind,
 };
 use rustix::mm::MprotectFlags;
 
@@ -144,6 +145,69 @@ impl<'data> Elf<'data> {
                 .map(|(offset, _)| offset - range.start as u64)
                 .collect(),
         })
+    }
+
+    /// An ops table of a shared object, by the name of its variable.
+    pub(crate) fn linked_ops_image(&self, name: &str) -> Result<OpsImage<'data>, String> {
+        let unusable = || format!("has an unusable `{name}`");
+        let symbol = self.global(name).ok_or_else(unusable)?;
+        let range = symbol.address()..symbol.address() + symbol.size();
+        let section = symbol.section_index().ok_or_else(unusable)?;
+        let section = self.0.section_by_index(section).map_err(|_| unusable())?;
+        let data = section
+            .data_range(range.start, symbol.size())
+            .ok()
+            .flatten();
+        let relocations = self.0.dynamic_relocations().into_iter().flatten();
+        Ok(OpsImage {
+            bytes: data.ok_or_else(unusable)?,
+            relocations: relocations
+                .filter(|(address, _)| range.contains(address))
+                .map(|(address, _)| address - range.start)
+                .collect(),
+        })
+    }
+
+    /// The object as its library reads it.
+    pub(crate) fn file(&self) -> &ElfFile64<'data, Endianness> {
+        &self.0
+    }
+
+    /// What the dynamic linker reads: tags and their values.
+    pub(crate) fn dynamic_tags(&self) -> impl Iterator<Item = (i64, u64)> {
+        const DYNAMIC: &str = ".dynamic";
+        let section = self.0.section_by_name(DYNAMIC);
+        let data = section
+            .and_then(|section| section.data().ok())
+            .unwrap_or_default();
+        let word = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
+        data.chunks_exact(16)
+            .map(move |entry| (word(&entry[..8]) as i64, word(&entry[8..])))
+            .take_while(|(tag, _)| *tag != 0)
+    }
+
+    /// The address that is put at an address when the object is mapped.
+    pub(crate) fn pointer_at(&self, address: u64) -> Option<u64> {
+        let mut relocations = self.0.dynamic_relocations()?;
+        let (_, relocation) = relocations.find(|(place, _)| *place == address)?;
+        match relocation.target() {
+            RelocationTarget::Symbol(index) => {
+                let symbols = self.0.dynamic_symbol_table()?;
+                Some(symbols.symbol_by_index(index).ok()?.address())
+            }
+            _ => Some(relocation.addend() as u64),
+        }
+    }
+
+    /// The name of the function at an address.
+    pub(crate) fn function_at(&self, address: u64) -> Option<&'data str> {
+        let mut symbols = self.0.symbols().chain(self.0.dynamic_symbols());
+        let found = symbols.find(|symbol| {
+            symbol.is_definition()
+                && symbol.kind() == SymbolKind::Text
+                && symbol.address() == address
+        });
+        found?.name().ok().filter(|name| !name.is_empty())
     }
 
     /// An exported variable of a shared object.

@@ -12,6 +12,7 @@ use crate::sandbox::system_calls::Filter;
 /// process that was forked from one with several threads may not do more.
 #[derive(Debug)]
 pub(crate) struct Confinement {
+    pub(crate) is_off: bool,
     pub(crate) limits: Limits,
     /// `None`: the kernel has no Landlock.
     pub(crate) files: Option<Rules>,
@@ -20,8 +21,21 @@ pub(crate) struct Confinement {
 }
 
 impl Confinement {
+    /// Nothing, as the user wishes.
+    pub(crate) fn none() -> Self {
+        Self {
+            is_off: true,
+            limits: Limits::default(),
+            files: None,
+            system_calls: Vec::new(),
+        }
+    }
+
     /// Binds the calling process, which must have one thread.
     pub(crate) fn apply(&self) -> io::Result<()> {
+        if self.is_off {
+            return Ok(());
+        }
         self.limits.apply()?;
         rustix::thread::set_no_new_privs(true)?;
         drop_capabilities(self.files.is_some())?;

@@ -35,6 +35,8 @@ pub(crate) struct Files {
     pub(crate) read: Vec<PathBuf>,
     pub(crate) execute: Vec<PathBuf>,
     pub(crate) write: Vec<PathBuf>,
+    /// Whether it can read what `/proc` has about itself.
+    pub(crate) own_proc: bool,
 }
 
 impl Files {
@@ -74,7 +76,8 @@ impl Files {
                 .add_rules(beneath(&[NULL], AccessFs::ReadFile | AccessFs::WriteFile))
         };
         let rules: Option<OwnedFd> = make().map_err(io::Error::other)?.into();
-        Ok(rules.map(Rules))
+        let own_proc = self.own_proc;
+        Ok(rules.map(|rules| Rules { rules, own_proc }))
     }
 }
 
@@ -94,21 +97,65 @@ fn beneath<P: AsRef<Path>>(
 
 /// Rules that a process can be bound by.
 #[derive(Debug)]
-pub(crate) struct Rules(OwnedFd);
+pub(crate) struct Rules {
+    rules: OwnedFd,
+    own_proc: bool,
+}
+
+/// `struct landlock_path_beneath_attr`.
+#[repr(C, packed)]
+struct PathBeneathAttribute {
+    allowed_access: u64,
+    parent: i32,
+}
 
 impl Rules {
-    /// Binds the calling thread and all that it starts; it must have `no_new_privs`. Only makes a
-    /// system call.
+    /// Binds the calling thread and all that it starts; it must have `no_new_privs`. Only makes
+    /// system calls.
     pub(crate) fn apply(&self) -> io::Result<()> {
+        if self.own_proc {
+            self.allow_own_proc()?;
+        }
         // SAFETY: a descriptor and a number; the kernel reads no memory of ours.
         let result =
-            unsafe { libc::syscall(libc::SYS_landlock_restrict_self, self.0.as_raw_fd(), 0) };
+            unsafe { libc::syscall(libc::SYS_landlock_restrict_self, self.rules.as_raw_fd(), 0) };
+        if result < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
+    }
+
+    /// Only the process itself knows which directory that is.
+    fn allow_own_proc(&self) -> io::Result<()> {
+        const PATH_BENEATH: libc::c_uint = 1;
+        // SAFETY: the path ends in a null; the kernel reads an attribute of that layout; the
+        // descriptor is this function's own.
+        let result = unsafe {
+            let parent = libc::open(c"/proc/self".as_ptr(), libc::O_PATH | libc::O_CLOEXEC);
+            let attribute = PathBeneathAttribute {
+                allowed_access: (AccessFs::ReadFile | AccessFs::ReadDir).bits(),
+                parent,
+            };
+            let rules = self.rules.as_raw_fd();
+            let result = libc::syscall(
+                libc::SYS_landlock_add_rule,
+                rules,
+                PATH_BENEATH,
+                &raw const attribute,
+                0,
+            );
+            libc::close(parent);
+            result
+        };
         if result < 0 {
             return Err(io::Error::last_os_error());
         }
         Ok(())
     }
 }
+
+/// The first version of Landlock that confines signals.
+pub(crate) const FIRST_WITH_SIGNALS: u32 = 6;
 
 /// The kernel's version of Landlock; 0 if it has none.
 pub(crate) fn landlock_version() -> u32 {

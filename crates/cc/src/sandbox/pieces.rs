@@ -1,6 +1,6 @@
 //! Which pieces of the sandbox the running kernel has.
 
-use crate::sandbox::files::landlock_version;
+use crate::sandbox::files::{FIRST_WITH_SIGNALS, landlock_version};
 use crate::sandbox::system_calls::has_seccomp;
 
 /// A piece of the sandbox that a kernel may lack.
@@ -59,7 +59,7 @@ impl Piece {
             Self::Files => landlock_version() >= 1,
             Self::Truncation => landlock_version() >= 3,
             Self::Devices => landlock_version() >= 5,
-            Self::Signals => landlock_version() >= 6,
+            Self::Signals => landlock_version() >= FIRST_WITH_SIGNALS,
             Self::SystemCalls => has_seccomp(),
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use crate::sandbox::files::{FIRST_WITH_SIGNALS, landlock_version};
 use libc::c_long;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen as Length, SeccompCmpOp as Is, SeccompCondition,
@@ -246,11 +247,11 @@ const FCNTL: [i32; 9] = [
 ];
 /// Requests of `ioctl` that only ask, or concern the descriptor.
 const IOCTL: [u64; 5] = [
-    libc::TCGETS as u64,
-    libc::TIOCGWINSZ as u64,
-    libc::FIOCLEX as u64,
-    libc::FIONCLEX as u64,
-    libc::FIONBIO as u64,
+    libc::TCGETS,
+    libc::TIOCGWINSZ,
+    libc::FIOCLEX,
+    libc::FIONCLEX,
+    libc::FIONBIO,
 ];
 /// Naming threads and memory.
 const PRCTL: [u64; 3] = [
@@ -317,4 +318,166 @@ pub(crate) fn once_loaded(forbidden: Forbidden) -> Option<Filter> {
         ]);
     }
     filter(calls, forbidden.into(), SeccompAction::Allow)
+}
+
+/// What a program made of foreign code can do, with the sanitizers' needs: as a run, and to begin.
+/// Landlock restricts what it can execute to itself. It cannot know its number before, so it must be
+/// bounded by Landlock to signal itself.
+pub(crate) fn of_a_program() -> Vec<Filter> {
+    let mut calls = calls_of_a_run(0);
+    calls.extend(any_arguments(&[
+        libc::SYS_execve,
+        libc::SYS_getpgid,
+        libc::SYS_kill,
+        libc::SYS_personality,
+        libc::SYS_prlimit64,
+        libc::SYS_setitimer,
+    ]));
+    #[cfg(target_arch = "x86_64")]
+    calls.extend(any_arguments(&[libc::SYS_alarm, libc::SYS_getpgrp]));
+    for signal in [libc::SYS_kill, libc::SYS_tgkill] {
+        calls.remove(&signal);
+    }
+    if has_signal_scope() {
+        calls.extend(any_arguments(&[libc::SYS_kill, libc::SYS_tgkill]));
+    }
+    let allowed = filter(calls, SeccompAction::Allow, Forbidden::Fails.into());
+    no_clone3().into_iter().chain(allowed).collect()
+}
+
+/// What a compiler does not need, among it all that reaches other processes and the network.
+const NOT_FOR_COMPILERS: &[c_long] = &[
+    libc::SYS_accept4,
+    libc::SYS_acct,
+    libc::SYS_add_key,
+    libc::SYS_adjtimex,
+    libc::SYS_bind,
+    libc::SYS_bpf,
+    libc::SYS_chroot,
+    libc::SYS_clock_adjtime,
+    libc::SYS_clock_settime,
+    libc::SYS_connect,
+    libc::SYS_delete_module,
+    libc::SYS_fanotify_init,
+    libc::SYS_finit_module,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fsopen,
+    libc::SYS_fspick,
+    libc::SYS_init_module,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_io_uring_setup,
+    libc::SYS_kcmp,
+    libc::SYS_kexec_file_load,
+    libc::SYS_kexec_load,
+    libc::SYS_keyctl,
+    libc::SYS_kill,
+    libc::SYS_listen,
+    libc::SYS_mount,
+    libc::SYS_mount_setattr,
+    libc::SYS_move_mount,
+    libc::SYS_mq_open,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_open_tree,
+    libc::SYS_perf_event_open,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_pidfd_open,
+    libc::SYS_pidfd_send_signal,
+    libc::SYS_pivot_root,
+    libc::SYS_process_madvise,
+    libc::SYS_process_mrelease,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_ptrace,
+    libc::SYS_quotactl,
+    libc::SYS_reboot,
+    libc::SYS_request_key,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_rt_tgsigqueueinfo,
+    libc::SYS_semget,
+    libc::SYS_setdomainname,
+    libc::SYS_sethostname,
+    libc::SYS_setns,
+    libc::SYS_setpgid,
+    libc::SYS_setsid,
+    libc::SYS_settimeofday,
+    libc::SYS_shmget,
+    libc::SYS_socket,
+    libc::SYS_swapoff,
+    libc::SYS_swapon,
+    libc::SYS_syslog,
+    libc::SYS_tkill,
+    libc::SYS_umount2,
+    libc::SYS_unshare,
+    libc::SYS_userfaultfd,
+    libc::SYS_vhangup,
+];
+/// Flags of `clone` that make namespaces.
+const NAMESPACES: [i32; 7] = [
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWUTS,
+];
+
+/// What a compiler can do: start programs, but neither leave its process group nor reach others.
+pub(crate) fn of_a_compiler() -> Vec<Filter> {
+    let mut calls = any_arguments(NOT_FOR_COMPILERS);
+    let makes_namespace = |flag: i32| {
+        let flag = flag as u32 as u64;
+        all(vec![argument(0, Length::Qword, Is::MaskedEq(flag), flag)])
+    };
+    calls.insert(
+        libc::SYS_clone,
+        NAMESPACES.into_iter().map(makes_namespace).collect(),
+    );
+    // abort() needs it; without it, it ends by an invalid instruction.
+    if !has_signal_scope() {
+        calls.extend(any_arguments(&[libc::SYS_tgkill]));
+    }
+    let forbidden = filter(calls, Forbidden::Fails.into(), SeccompAction::Allow);
+    let filters = no_clone3().into_iter().chain(forbidden);
+    filters.chain(no_second_interface()).collect()
+}
+
+/// A filter that lists what is forbidden must also forbid the same calls by their numbers of x32,
+/// which the library does not know.
+fn no_second_interface() -> Option<Filter> {
+    if !has_seccomp() || cfg!(not(target_arch = "x86_64")) {
+        return None;
+    }
+    const FIRST_OF_X32: u32 = 0x4000_0000;
+    let instruction = |code: u32, on_true: u8, on_false: u8, value: u32| seccompiler::sock_filter {
+        code: code as u16,
+        jt: on_true,
+        jf: on_false,
+        k: value,
+    };
+    // The number of the call is at the start of what a filter can load.
+    Some(Filter(vec![
+        instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        instruction(
+            libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K,
+            0,
+            1,
+            FIRST_OF_X32,
+        ),
+        instruction(
+            libc::BPF_RET | libc::BPF_K,
+            0,
+            0,
+            libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32,
+        ),
+        instruction(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ]))
+}
+
+/// Whether Landlock confines signals.
+fn has_signal_scope() -> bool {
+    landlock_version() >= FIRST_WITH_SIGNALS
 }

@@ -46,6 +46,7 @@ pub fn confine(how: Confine) -> io::Result<Vec<Piece>> {
     };
     let files = Files::libraries().and_read(how.read).and_write(how.write);
     let confinement = Confinement {
+        is_off: false,
         limits: Limits::of_a_run(),
         files: files.rules()?,
         system_calls: system_calls::of_a_run(std::process::id(), forbidden),

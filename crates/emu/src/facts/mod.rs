@@ -4,6 +4,7 @@
 
 mod fact;
 mod resources;
+mod sandbox;
 mod trials;
 
 pub use fact::{Fact, Need, Status};
@@ -28,6 +29,7 @@ pub fn machine() -> Vec<Fact> {
         bpf_compiler(),
         struct_ops(),
     ]);
+    facts.extend(sandbox::facts());
     facts
 }
 
