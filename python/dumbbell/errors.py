@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import os
+import stat
 from collections.abc import Iterable
+from pathlib import Path
 
 __all__ = [
     "Cancelled",
@@ -17,6 +19,7 @@ __all__ = [
     "PrivilegeError",
     "ResultError",
     "ScenarioError",
+    "check_directory",
     "nearest",
     "os_reason",
 ]
@@ -110,10 +113,29 @@ class Cancelled(DumbbellError):
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return ``; did you mean `cubic`?`` for ``cubik``, or the known words when none is near."""
     known = list(known)
-    match = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
+    # No word is that long, and the search takes its time with one that is.
+    match = difflib.get_close_matches(word[:100].lower(), known, n=1, cutoff=0.6)
     if match:
         return f"; did you mean `{match[0]}`?"
     return "; known: " + ", ".join(f"`{name}`" for name in known) if known else ""
+
+
+def check_directory(directory: Path) -> None:
+    """Refuse a directory to read from that is none, before its contents are blamed.
+
+    Raises
+    ------
+    ResultError
+        It does not exist, or is something else.
+    """
+    try:
+        if stat.S_ISDIR(directory.stat().st_mode):
+            return
+        reason = "is not a directory"
+    except OSError as error:
+        is_missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+        reason = "does not exist" if is_missing else os_reason(error)
+    raise ResultError(f"{directory}: {reason}; name one that a command wrote with --out")
 
 
 def os_reason(error: OSError) -> str:

@@ -241,7 +241,7 @@ def test_refuses_links_bombs_and_garbage(saved, tmp_path):
     with pytest.raises(ResultError, match="is not a regular file"):
         extract(tmp_path / "link.tar.zst", tmp_path / "out")
     (tmp_path / "garbage.tar.zst").write_bytes(b"no archive at all")
-    with pytest.raises(ResultError, match=r"garbage\.tar\.zst: damaged: "):
+    with pytest.raises(ResultError, match=r"garbage\.tar\.zst: is not an archive"):
         verify(tmp_path / "garbage.tar.zst")
     cut = (tmp_path / "run.tar.zst").read_bytes()[:-2000]
     (tmp_path / "cut.tar.zst").write_bytes(cut)

@@ -136,7 +136,8 @@ def test_a_closed_pipe_prints_no_traceback():
 def test_help_names_the_defaults(cli):
     out = cli("run", "--help").out
     for default in ("50mbit", "40ms", "1bdp", "60s", "1GiB", "10ms"):
-        assert f"[default: ({default}" in out or f"[default: {default}" in out
+        assert f"[default: {default}" in out
+    assert "[default: (" not in out
 
 
 @pytest.mark.parametrize("command", ["run", "sweep", "xval", "gate"])

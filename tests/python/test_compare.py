@@ -179,7 +179,7 @@ def test_refusals(cli, plain, tmp_path):
         (a, other_seed): "the conditions are the same, but the seeds are 1, 2 and 5, 6",
         (a, alone): "runs of 2 and of 1 groups; use `--harm`",
         (a, str(tmp_path / "empty")): "holds no run and no sweep",
-        (a, str(tmp_path / "nowhere")): "not a directory",
+        (a, str(tmp_path / "nowhere")): "does not exist",
         (a, a, "--metric", "jian"): "unknown metric `jian`; did you mean `jain`?",
         (a, a, "--metric", "all,jain"): "`all` cannot be combined with names",
         (a, a, "--warmup", "8s"): "leaves nothing of a run of `8s`",

@@ -58,7 +58,7 @@ def test_from_intervals_and_loss_rates(cli):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["wäre"], "no such command 'wäre'"),
+        (["wäre"], "no such command: `wäre`; did you mean `ware`?"),
         (["ware", "--rate", "10"], "rate `10` has no unit; use e.g."),
         (["ware", "--rtt", "40mbit"], "rtt `40mbit` has the wrong unit `mbit`"),
         (["ware", "--buffer", "0bdp"], "buffer `0bdp` is zero; use e.g."),

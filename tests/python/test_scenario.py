@@ -73,7 +73,7 @@ def test_refuses_scenario(words, says):
     ("words", "says"),
     [
         ({"flows": 0}, "flows is 0"),
-        ({"flows": True}, "flows `True` is not a whole number"),
+        ({"flows": True}, "flows `true` is not a whole number"),
         ({"flows": 1_000_000}, "flows is 1000000; use 1 to 100000"),
         ({"rwnd": "1kB"}, "rwnd `1kB` is smaller than a segment"),
         ({"sndbuf": "100B"}, "sndbuf `100B` is smaller than a segment"),

@@ -9,11 +9,14 @@ from pathlib import Path, PurePosixPath
 
 import pyarrow as pa
 
-from dumbbell.errors import ResultError
+from dumbbell.documents import DocumentError, open_file
+from dumbbell.errors import ResultError, os_reason
 
 __all__ = ["check_member_name", "read_tar", "write_tar"]
 
 BLOCK = tarfile.BLOCKSIZE
+#: What a file compressed with zstd begins with (RFC 8878 §3.1.1).
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 #: Bytes read at a time.
 CHUNK = 1 << 20
 #: Most bytes of a member's extended header, which holds a long name.
@@ -65,13 +68,27 @@ def read_tar(path: Path, max_bytes: int) -> Iterator[tuple[str, int, Iterator[by
     ResultError
         It is damaged, larger than allowed, or has members other than regular files.
     """
+    check_magic(path)
     try:
         with pa.input_stream(str(path), compression="zstd") as stream:
             yield from members_of(BoundedReader(stream, max_bytes))
-    except FileNotFoundError:
-        raise ResultError("no such file") from None
     except (OSError, pa.ArrowException, tarfile.HeaderError, UnicodeDecodeError) as error:
         raise ResultError(f"cannot be read: {error}") from None
+
+
+def check_magic(path: Path) -> None:
+    """Refuse a file that is not compressed with zstd, before the decompressor does in its words."""
+    try:
+        with open_file(path) as file:
+            magic = file.read(len(ZSTD_MAGIC))
+    except FileNotFoundError:
+        raise ResultError("no such file") from None
+    except OSError as error:
+        raise ResultError(f"cannot be read: {os_reason(error)}") from None
+    except DocumentError as error:
+        raise ResultError(f"{error}; use a file that `dumbbell archive` wrote") from None
+    if magic != ZSTD_MAGIC:
+        raise ResultError("is not an archive; use a file that `dumbbell archive` wrote")
 
 
 class BoundedReader:

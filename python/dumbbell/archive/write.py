@@ -16,7 +16,7 @@ from dumbbell._core import ENGINE_VERSION
 from dumbbell.archive.manifest import MANIFEST, RESULTS, Manifest
 from dumbbell.archive.sources import SourceCollection
 from dumbbell.archive.tar import write_tar
-from dumbbell.errors import ResultError, os_reason
+from dumbbell.errors import ResultError, check_directory, os_reason
 from dumbbell.run import Run
 from dumbbell.run.capture import CAPTURE
 from dumbbell.run.directory import DOCUMENT
@@ -79,6 +79,7 @@ def archive(
     directory, path = Path(directory), Path(path)
     if not path.name.endswith(SUFFIX):
         raise ResultError(f"{path}: an archive's name must end in `{SUFFIX}`")
+    check_directory(directory)
     places = sorted(file.parent for file in files_below(directory) if file.name == DOCUMENT)
     if not places:
         raise ResultError(

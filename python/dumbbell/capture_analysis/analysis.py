@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +15,7 @@ from dumbbell._core import ENGINE_VERSION
 from dumbbell.capture_analysis.best_point import all_views, best_views
 from dumbbell.capture_analysis.save import save
 from dumbbell.capture_analysis.vantage import Note, notes_of
+from dumbbell.documents import DocumentError, read_json
 from dumbbell.errors import ResultError
 
 if TYPE_CHECKING:
@@ -223,10 +223,13 @@ class Analysis:
         """
         directory = Path(directory)
         try:
-            document = json.loads((directory / "analysis.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            document = read_json(directory / "analysis.json")
+        except (OSError, DocumentError) as error:
             raise ResultError(f"{directory}: cannot read analysis.json: {error}") from None
-        if document.get("schema_version") != ANALYSIS_SCHEMA_VERSION:
+        if (
+            not isinstance(document, dict)
+            or document.get("schema_version") != ANALYSIS_SCHEMA_VERSION
+        ):
             raise ResultError(f"{directory}: written by another version; analyze the capture again")
         tables = {
             name: pq.read_table(directory / f"{name}.parquet")

@@ -15,8 +15,9 @@ from typer.main import get_command
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.cli.completion import COMPLETE, prepare
 from dumbbell.cli.console import error
-from dumbbell.cli.lazy_command import LazyCommand, examples, with_plain_help
+from dumbbell.cli.lazy_command import CommandGroup, LazyCommand, examples, with_plain_help
 from dumbbell.cli.rootless import enter_user_namespace
+from dumbbell.cli.streams import drop_unwritten, prepare_streams
 from dumbbell.errors import DumbbellError, PrivilegeError, os_reason
 
 __all__ = ["invoke", "main"]
@@ -48,6 +49,7 @@ COMMANDS = {
 
 #: Without its commands, which `command_line` adds: each is loaded when it is called.
 app = typer.Typer(
+    cls=CommandGroup,
     name="dumbbell",
     help="Put any mix of TCP congestion controls on one bottleneck and see who gets what.",
     epilog=examples(
@@ -82,6 +84,7 @@ def root(
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    prepare_streams()
     if COMPLETE in os.environ:
         prepare()
         command_line().main(prog_name="dumbbell", complete_var=COMPLETE)
@@ -124,6 +127,9 @@ def invoke(arguments: Sequence[str]) -> int:
         # `dumbbell … | head` is not an error.
         drop_unwritten()
         return 1
+    except MemoryError:
+        error("out of memory; use fewer flows, a shorter run, or a longer `--sample`")
+        return BAD_INPUT
     except OSError as problem:
         drop_unwritten()
         error(f"{problem.filename or 'stdout'}: cannot be read or written: {os_reason(problem)}")
@@ -150,11 +156,3 @@ def call(arguments: Sequence[str]) -> int:
     # Here, where an error is reported in one line, and not when Python exits.
     sys.stdout.flush()
     return code
-
-
-def drop_unwritten() -> None:
-    """Let go of what stdout does not take; Python would complain of it again when it leaves."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,7 +9,7 @@ import typer
 
 from dumbbell.cli import options
 from dumbbell.cli.console import error, out, print_json, print_line, print_table
-from dumbbell.cli.lazy_command import examples
+from dumbbell.cli.lazy_command import CommandGroup, examples
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.quantities.quantity import Size
@@ -20,6 +20,7 @@ from dumbbell.runs.inventory import Inventory, Removed, prune, take_inventory, v
 __all__ = ["cache_app"]
 
 cache_app = typer.Typer(
+    cls=CommandGroup,
     add_completion=False,
     help="Show what the cache of runs holds and where it is, remove runs, check them.",
     invoke_without_command=True,

@@ -13,7 +13,7 @@ from dumbbell.cc_check import Check, check
 from dumbbell.cli import options
 from dumbbell.cli.completion import complete_what
 from dumbbell.cli.console import err, note, out, print_json, print_line, print_table
-from dumbbell.cli.lazy_command import examples
+from dumbbell.cli.lazy_command import CommandGroup, examples
 from dumbbell.congestion_control import Description, congestion_controls, describe
 from dumbbell.congestion_control.linux_tree import tree_in_use
 from dumbbell.congestion_control.new import new
@@ -22,6 +22,7 @@ from dumbbell.errors import EngineError, ScenarioError, nearest
 __all__ = ["cc_app"]
 
 cc_app = typer.Typer(
+    cls=CommandGroup,
     add_completion=False,
     help="List the congestion controls; check or start one of your own.",
     no_args_is_help=True,
@@ -52,7 +53,7 @@ def list_command(
         except EngineError as error:
             if names:
                 raise
-            note(f"{name} cannot be hosted: {str(error).splitlines()[0].rstrip(':')}")
+            note(f"{name} cannot be hosted: {first_reason(str(error))}")
     if json:
         print_json(to_documents(chosen))
     elif names:
@@ -106,6 +107,13 @@ def new_command(
     print_line(f"next: cd {directory / name} && dumbbell run scenario.toml")
     print_line("choose its licence; the kernel accepts GPL-compatible ones only")
     return 0
+
+
+def first_reason(message: str) -> str:
+    """Return an error in one line: with the first error that the compiler reports."""
+    head, *lines = message.splitlines()
+    first = next((line for line in lines if "error:" in line), next(iter(lines), ""))
+    return f"{head.rstrip(':')}: {first.strip()}" if first else head
 
 
 def known_names() -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -35,6 +36,8 @@ __all__ = [
 
 #: Width of tables that go into a file or pipe.
 FILE_WIDTH = 120
+#: Most characters of a line of an error.
+MAX_LINE = 1000
 #: The end of a part of a name: `copa:mode_switching=0,inv_delta_max=5`.
 PART = re.compile(r"([,:])(?=[^\s\d])")
 
@@ -72,12 +75,24 @@ def err() -> Console:
 
 def error(message: str) -> None:
     """Print ``error: …`` to stderr."""
-    err().print(f"[bold red]error:[/] {escape(message)}")
+    print_to_stderr("[bold red]error:[/]", message)
 
 
 def note(message: str) -> None:
     """Print ``note: …`` to stderr."""
-    err().print(f"[bold]note:[/] {escape(message)}")
+    print_to_stderr("[bold]note:[/]", message)
+
+
+def print_to_stderr(label: str, message: str) -> None:
+    """Print a message whose parts may be anybody's; a line keeps its beginning and its end."""
+    text = "\n".join(
+        line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 301]}…{line[-300:]}"
+        for line in message.split("\n")
+    )
+    try:
+        err().print(f"{label} {escape(text)}")
+    except OSError:
+        return  # nobody reads it; the exit code says it too
 
 
 def note_missing_figures() -> None:
@@ -96,7 +111,12 @@ def note_cache(cache: Cache | None) -> None:
 
 def print_json(document: Any) -> None:
     """Print a document as JSON, and nothing else, to stdout."""
-    sys.stdout.write(json_text(document) + "\n")
+    text = json_text(document)
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:  # another encoding than UTF-8, or a file name that is not UTF-8
+        text = json.dumps(document, indent=2, allow_nan=False)
+    sys.stdout.write(text + "\n")
 
 
 def print_line(text: str) -> None:

@@ -9,15 +9,30 @@ from importlib.abc import MetaPathFinder
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-__all__ = ["LazyCommand", "examples", "with_plain_help"]
+from dumbbell.errors import ScenarioError, nearest
+from dumbbell.quantities.excerpt import excerpt
+
+__all__ = ["CommandGroup", "LazyCommand", "examples", "with_plain_help"]
 
 #: A line break within a paragraph.
 SINGLE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")
 #: What ``--help`` calls the types of options.
 TYPES = {"bool": "", "int": "N", "float": "X", "str": "TEXT", "Path": "PATH", "list[str]": "TEXT"}
+
+
+class CommandGroup(TyperGroup):
+    """Commands of one name; an error about another one names the nearest."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that the arguments begin with."""
+        name = args[0]
+        if name in self.commands or name.startswith("-") or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        near = nearest(name, self.commands)
+        raise ScenarioError(f"no such command: `{excerpt(name)}`{near}")
 
 
 class LazyCommand(TyperCommand):
@@ -65,6 +80,9 @@ def with_plain_help(command: Any) -> Any:
                 param.display_type_rich = lambda **_: ""
             elif param.metavar is None:
                 param.metavar = TYPES.get(param.bare_type())
+            if isinstance(param.show_default, str):  # which typer puts in parentheses
+                text = param.show_default
+                vars(param)["_get_default_string"] = lambda text=text, **_: text
         return params
 
     command.get_params = get_params

@@ -11,7 +11,7 @@ import typer
 from dumbbell.cli import options
 from dumbbell.cli.axes import RANGE
 from dumbbell.cli.console import out, print_json, print_table
-from dumbbell.cli.lazy_command import examples
+from dumbbell.cli.lazy_command import CommandGroup, examples
 from dumbbell.cli.model_answer import (
     Column,
     answer,
@@ -41,6 +41,7 @@ from dumbbell.quantities.quantity import Time, expand_counts
 __all__ = ["model_app"]
 
 model_app = typer.Typer(
+    cls=CommandGroup,
     add_completion=False,
     help="Predict what happens at a bottleneck, with formulas from papers.",
     invoke_without_command=True,

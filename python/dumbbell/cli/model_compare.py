@@ -18,6 +18,7 @@ from dumbbell.models import MODELS, Model
 from dumbbell.models.comparison import ModelComparison, compare_model, summarize, verdict_counts
 from dumbbell.plots.comparison_figure import draw_comparison
 from dumbbell.plots.paper_figure import save
+from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.quantity import Time
 from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import SIMULATOR, check_engine
@@ -96,7 +97,7 @@ def compare_command(
     if name not in GROUPS:
         raise ScenarioError(f"unknown model `{name}`{nearest(name, GROUPS)}")
     if reps < 1:
-        raise ScenarioError(f"reps is {reps}; use 1 or more")
+        raise ScenarioError(f"reps is {excerpt(reps)}; use 1 or more")
     own, other = GROUPS[name]
     rival = rival or other
     groups = [Group(cc or own), *([] if rival is None else [Group(rival, rivals)])]

@@ -27,6 +27,8 @@ __all__ = [
 
 #: Languages of pages.
 LANGUAGES = ("en", "ja")
+#: Written after an option that takes no value.
+FLAG_WORDS = ("true", "false", "yes", "no", "on", "off")
 #: Panel of `--help` for what becomes of the result.
 OUTPUT = "Output"
 
@@ -280,6 +282,12 @@ def base_scenario(what: list[str], values: Mapping[str, Any]) -> Scenario:
     values
         By field, as Python has them; they replace a file's.
     """
+    for word in what:
+        if word.lower() in FLAG_WORDS:
+            raise ScenarioError(
+                f"`{word}` is not a congestion control; an option like `--json` takes no value: "
+                f"remove `{word}`"
+            )
     words: dict[str, Any] = {}
     tables: list[dict[str, Any]] = [{"cc": cc} for cc in split_mix(what)]
     files = [word for word in what if word.endswith(".toml")]

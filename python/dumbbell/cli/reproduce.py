@@ -33,6 +33,7 @@ from dumbbell.report import write_report, write_site
 from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.runs import Cache, Progress, SweepInterrupted
+from dumbbell.runs.run_count import check_run_count
 
 __all__ = ["reproduce_command"]
 
@@ -98,8 +99,7 @@ def reproduce_command(
 ) -> int:
     """Repeat the papers' experiments: tables, figures, and the findings one by one."""
     chosen = chosen_papers(papers, capture=capture)
-    if seeds is not None and seeds < 1:
-        raise ScenarioError(f"`--seeds` must be 1 or more, not {seeds}")
+    check_seeds(seeds)
     how = How(seeds, engine, quick, capture, jobs, Cache() if cache else None, lang)
     for paper in chosen:
         check_engine(engine, *(scenario for _, scenario in paper.scenarios([1])))
@@ -144,6 +144,15 @@ def chosen_papers(names: Sequence[str] | None, *, capture: bool) -> list[Paper[A
         known = ", ".join(f"`{name}`" for name, paper in PAPERS.items() if paper.from_captures)
         raise ScenarioError(f"nothing is drawn from captures but of {known}; leave out `--capture`")
     return chosen
+
+
+def check_seeds(seeds: int | None) -> None:
+    """Refuse a number of seeds that nothing can be run with."""
+    if seeds is None:
+        return
+    if seeds < 1:
+        raise ScenarioError(f"`--seeds` must be 1 or more, not {seeds}")
+    check_run_count(1, seeds, what="--seeds")
 
 
 @dataclass(frozen=True)

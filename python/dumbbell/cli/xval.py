@@ -28,6 +28,7 @@ from dumbbell.report.xval_page import write_page_of
 from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.runs import Cache, Progress, SweepInterrupted
+from dumbbell.runs.run_count import check_run_count
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.fields import RUN
 from dumbbell.sweeps.design import group_names, make_design
@@ -130,6 +131,7 @@ def xval_command(
     check_parent(out_dir)
     if save is not None:
         check_parent(save.parent)
+    check_run_count(len(cases), max(reps, simulator_reps or 0))
     note(real_time_note([scenario.time.seconds for _, scenario in cases] * reps, jobs))
     kept = Cache() if cache else None
     result = run_both(cases, out_dir, reps, simulator_reps, jobs, kept)

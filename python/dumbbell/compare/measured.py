@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from dumbbell.errors import ResultError
+from dumbbell.errors import ResultError, check_directory
 from dumbbell.metrics import Warmup, measure
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
@@ -126,8 +126,7 @@ def read(directory: Path) -> Run | list[Run] | SweepResult:
         return SweepResult.load(directory)
     if (directory / "run.json").is_file():
         return Run.load(directory)
-    if not directory.is_dir():
-        raise ResultError(f"{directory}: not a directory; name that of a run or a sweep")
+    check_directory(directory)
     found = sorted(path.parent for path in directory.rglob("run.json"))
     if not found:
         raise ResultError(

@@ -11,6 +11,7 @@ from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.compare.engines import METRIC_NAMES, Rows
+from dumbbell.documents import DocumentError, read_json
 from dumbbell.errors import ResultError, os_reason
 from dumbbell.metrics import METRICS, measure
 from dumbbell.run import Run
@@ -142,8 +143,8 @@ def load(path: Path) -> list[Measurement]:
         It is not such a file, or of another version.
     """
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        document = read_json(path)
+    except (OSError, DocumentError) as error:
         raise ResultError(f"{path}: cannot be read: {error}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ResultError(f"{path}: not a file of measurements in format {FORMAT}")

@@ -13,7 +13,10 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.congestion_control.linux_tree import LINUX_NAMES, tree_in_use
-from dumbbell.errors import EngineError, ScenarioError, nearest
+from dumbbell.errors import EngineError, ScenarioError, nearest, os_reason
+from dumbbell.quantities.excerpt import excerpt
+from dumbbell.quantities.plain_value import check_printable
+from dumbbell.quantities.quantity import MAX_DIGITS
 
 __all__ = [
     "CongestionControlChoice",
@@ -32,6 +35,8 @@ PYTHON_CLASS = "python/"
 SOURCES = (".c", ".py")
 #: Suffix of a shared object: a congestion control in Rust, for example.
 OBJECT = ".so"
+#: Most bytes of a source file; Linux's largest has 50 kB.
+MAX_SOURCE_BYTES = 4 << 20
 #: A unit that is a fraction: ``/1024``, ``10/1024``; and a number for it.
 SCALE = re.compile(r"(\d*)/(\d+)")
 DECIMAL = re.compile(r"\d*\.\d+", re.ASCII)
@@ -107,7 +112,11 @@ class Description:
 @functools.cache
 def congestion_controls() -> Mapping[str, Description]:
     """Return every built-in congestion control by name, sorted."""
-    documents = json.loads(_core.congestion_controls())
+    try:
+        documents = json.loads(_core.congestion_controls())
+    except _core.EngineError as error:  # they are loaded through a file in memory
+        hint = "; raise `ulimit -f`" if "File too large" in str(error) else ""
+        raise EngineError(f"{error}{hint}") from None
     return {document["name"]: Description.from_json(document) for document in documents}
 
 
@@ -176,6 +185,7 @@ class CongestionControlChoice:
     params: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_printable(self.name, "congestion control", key="cc")
         if self.is_kernels_own:
             self._check_kernels_own()
             return
@@ -185,14 +195,7 @@ class CongestionControlChoice:
             check_parameters(self.name, self.params)
             return
         if self.is_file:
-            path = file_of(self.name)
-            if not path.is_file():
-                what = "is a directory" if path.is_dir() else "no such file"
-                raise ScenarioError(f"congestion control `{self.name}`: {what}", key="cc")
-            if path.suffix not in (*SOURCES, OBJECT):
-                kinds = ", ".join(f"`{suffix}`" for suffix in (*SOURCES, OBJECT))
-                message = f"congestion control `{self.name}`: its name ends in none of {kinds}"
-                raise ScenarioError(message, key="cc")
+            check_source(self.name)
             return  # its parameters are known once it is compiled, when the run starts
         known = congestion_controls()
         if self.name not in known and "," not in self.name and self._is_of_tree():
@@ -202,7 +205,8 @@ class CongestionControlChoice:
             if "," in self.name:
                 names = " ".join(filter(None, (name.strip() for name in self.name.split(","))))
                 hint = f"; separate congestion controls with a space: `{names}`"
-            raise ScenarioError(f"unknown congestion control `{self.name}`{hint}", key="cc")
+            message = f"unknown congestion control `{excerpt(self.name)}`{hint}"
+            raise ScenarioError(message, key="cc")
         parameters = {parameter.name: parameter for parameter in known[self.name].parameters}
         for name, value in self.params.items():
             check_parameter(self.name, parameters, name, value)
@@ -226,8 +230,8 @@ class CongestionControlChoice:
         """Refuse names that no kernel can have; the engine checks the rest when the run starts."""
         if not KERNEL_NAME.fullmatch(self.kernel_name):
             raise ScenarioError(
-                f"`{self.name}`: no kernel congestion control can have this name; use one like "
-                "`linux/cubic`",
+                f"`{excerpt(self.name)}`: no kernel congestion control can have this name; use one "
+                "like `linux/cubic`",
                 key="cc",
             )
         if self.params:
@@ -282,7 +286,7 @@ class CongestionControlChoice:
             return cls(PYTHON_CLASS + text.__name__)
         if not isinstance(text, str) or not text.strip():
             raise ScenarioError(
-                f"invalid congestion control `{text}`: use a name like `copa`", key="cc"
+                f"invalid congestion control `{excerpt(text)}`: use a name like `copa`", key="cc"
             )
         name, _, rest = text.strip().partition(":")
         params: dict[str, int] = {}
@@ -290,15 +294,21 @@ class CongestionControlChoice:
             key, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals and key in congestion_controls():
                 raise ScenarioError(
-                    f"`{text}`: `{key}` is not a parameter; separate congestion controls with a "
-                    "space",
+                    f"`{excerpt(text)}`: `{key}` is not a parameter; separate congestion controls "
+                    "with a space",
                     key="cc",
                 )
             if not equals:
                 raise ScenarioError(
-                    f"`{text}`: parameter `{part}` has no value: use `{key}=…`", key="cc"
+                    f"`{excerpt(text)}`: parameter `{excerpt(part)}` has no value: "
+                    f"use `{excerpt(key)}=…`",
+                    key="cc",
                 )
-            what = f"parameter `{key}` of `{name}`"
+            what = f"parameter `{excerpt(key)}` of `{excerpt(name)}`"
+            if key in params:
+                raise ScenarioError(
+                    f"`{excerpt(text)}` sets parameter `{key}` twice; remove one", key="cc"
+                )
             params[key] = parse_integer(value, what, unit_of(name, key))
         return cls(name, params)
 
@@ -344,6 +354,31 @@ def table_of(name: str) -> str | None:
     return table if path and table.isidentifier() else None
 
 
+def check_source(name: str) -> None:
+    """Refuse what is not a source file of a kind and size that can be a congestion control."""
+    path = file_of(name)
+    reason = ""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        reason = "no such file"
+    except OSError as error:
+        reason = os_reason(error)
+    else:
+        if path.is_dir():
+            reason = "is a directory"
+        elif not path.is_file():
+            reason = "is not a regular file"
+        elif path.suffix not in (*SOURCES, OBJECT):
+            kinds = ", ".join(f"`{suffix}`" for suffix in (*SOURCES, OBJECT))
+            reason = f"its name ends in none of {kinds}"
+        elif path.suffix != OBJECT and status.st_size > MAX_SOURCE_BYTES:
+            size = f"{status.st_size:,} bytes"
+            reason = f"has {size}; a source file may have at most {MAX_SOURCE_BYTES:,}"
+    if reason:
+        raise ScenarioError(f"congestion control `{excerpt(name)}`: {reason}", key="cc")
+
+
 def unit_of(cc: str, name: str) -> str:
     """Return the unit of a built-in congestion control's parameter; empty if it has none."""
     known = congestion_controls().get(cc)
@@ -353,6 +388,9 @@ def unit_of(cc: str, name: str) -> str:
 
 def parse_integer(text: str, what: str, unit: str = "") -> int:
     """Read a parameter's value: ``5``, ``-1``, ``0x10``; ``0.8`` where the unit is ``/1024``."""
+    if len(text) > MAX_DIGITS:
+        message = f"{what} is `{excerpt(text)}`, which is out of range: it has {len(text):,} digits"
+        raise ScenarioError(message, key="cc")
     try:
         # Only ASCII digits; Python accepts those of every script.
         return int(text.encode("ascii"), 0)
@@ -360,7 +398,7 @@ def parse_integer(text: str, what: str, unit: str = "") -> int:
         scale = SCALE.match(unit)
         if scale is None or not DECIMAL.fullmatch(text):
             raise ScenarioError(
-                f"{what} is `{text}`, which is not a whole number", key="cc"
+                f"{what} is `{excerpt(text)}`, which is not a whole number", key="cc"
             ) from None
     return round(Fraction(text) * int(scale[2]) / int(scale[1] or 1))
 
@@ -370,10 +408,10 @@ def check_parameter(cc: str, parameters: Mapping[str, Parameter], name: str, val
     parameter = parameters.get(name)
     if parameter is None:
         hint = nearest(name, parameters) if parameters else "; it has none"
-        raise ScenarioError(f"`{cc}` has no parameter `{name}`{hint}", key="cc")
+        raise ScenarioError(f"`{cc}` has no parameter `{excerpt(name)}`{hint}", key="cc")
     if not parameter.min <= value <= parameter.max:
         raise ScenarioError(
-            f"parameter `{name}` of `{cc}` is {value}; "
+            f"parameter `{name}` of `{cc}` is {excerpt(value)}; "
             f"use {parameter.min} to {parameter.max} ({parameter.unit or 'no unit'})",
             key="cc",
         )

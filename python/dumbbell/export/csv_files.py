@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from dumbbell.errors import ResultError
+from dumbbell.errors import ResultError, check_directory
 from dumbbell.run import Run
 from dumbbell.run.directory import DOCUMENT, unwritable
 from dumbbell.sweeps import SweepResult
@@ -65,6 +65,7 @@ def tables_of(directory: Path) -> Iterator[tuple[str, pa.Table]]:
         for path in sorted(directory.glob("*.parquet")):
             yield path.stem, pq.read_table(path)
     else:
+        check_directory(directory)
         raise ResultError(
             f"{directory}: holds no results; use a directory that `run`, `sweep` or `analyze` "
             "wrote with --out"

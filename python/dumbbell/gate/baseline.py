@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.congestion_control.choice import is_file
+from dumbbell.documents import DocumentError, read_json
 from dumbbell.errors import GateError, os_reason
 from dumbbell.gate.suite_file import build_suite
 from dumbbell.gate.suite_result import CellResult, Observed, SuiteResult
@@ -114,10 +115,10 @@ def load_baseline(path: Path) -> SuiteResult:
     """
     path = path / BASELINE if path.is_dir() else path
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = read_json(path)
     except OSError as error:
         raise GateError(f"{path}: cannot be read: {os_reason(error)}") from None
-    except ValueError as error:
+    except DocumentError as error:
         raise GateError(f"{path}: not a baseline: {error}; record it again") from None
     version = document.get("format") if isinstance(document, dict) else None
     if version != FORMAT:

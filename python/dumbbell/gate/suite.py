@@ -12,12 +12,16 @@ from dumbbell.gate.criterion import Criterion
 from dumbbell.gate.subject import OTHERS, UNDER_TEST, Measure, subjects_of_groups
 from dumbbell.gate.tolerance import Tolerance
 from dumbbell.metrics import Warmup
+from dumbbell.quantities.excerpt import excerpt
+from dumbbell.runs.run_count import check_run_count
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.fields import fields_of
 from dumbbell.sweeps.design import make_design
 
-__all__ = ["MIN_REPS", "Case", "ComparedMetric", "Suite"]
+__all__ = ["MAX_REPS", "MIN_REPS", "Case", "ComparedMetric", "Suite"]
 
+#: Most repetitions of a case.
+MAX_REPS = 10_000
 #: Fewer repetitions cannot distinguish a difference from chance.
 MIN_REPS = 3
 #: Used as the congestion control under test while a suite is read.
@@ -132,6 +136,7 @@ class Case:
             The scenario or its axes are invalid, or no group has a measure.
         """
         cells = self.cells(ANY_CC)
+        check_run_count(len(cells), self.reps)
         if self.warmup is not None:
             for _, scenario in cells:
                 self.warmup.check(scenario)
@@ -205,6 +210,8 @@ class Suite:
         """
         if reps < MIN_REPS:
             raise GateError(f"reps is {reps}; a comparison needs at least {MIN_REPS}")
+        if reps > MAX_REPS:
+            raise GateError(f"reps is {excerpt(reps)}; use at most {MAX_REPS}")
         return replace(
             self,
             cases=tuple(replace(case, reps=reps) for case in self.cases),

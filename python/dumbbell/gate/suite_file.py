@@ -10,9 +10,10 @@ from typing import Any
 from dumbbell.errors import GateError, ScenarioError, nearest
 from dumbbell.gate.criterion import Criterion
 from dumbbell.gate.subject import Measure
-from dumbbell.gate.suite import MIN_REPS, Case, ComparedMetric, Suite
+from dumbbell.gate.suite import MAX_REPS, MIN_REPS, Case, ComparedMetric, Suite
 from dumbbell.gate.tolerance import Tolerance
 from dumbbell.metrics import Warmup
+from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.plain_value import check_count
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.fields import fields_of
@@ -89,10 +90,10 @@ def with_scenario_file(index: int, case: Mapping[str, Any], folder: Path) -> dic
     """Return a case with the keys of its scenario file; its own keys win."""
     if "scenario" not in case:
         return dict(case)
-    path = folder / str(case["scenario"])
     try:
+        path = folder / text_of(case, "scenario")
         words = parse_toml(path, read_text(path))
-    except ScenarioError as error:
+    except (GateError, ScenarioError) as error:
         raise GateError(str(error), key="scenario", case=index) from None
     kept = {key: words[key] for key in words if key not in ("name", "seed")}
     return {**kept, **{key: case[key] for key in case if key != "scenario"}}
@@ -148,7 +149,8 @@ def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
     name = table.get("name")
     if not isinstance(name, str) or not CASE_NAME.fullmatch(name):
         raise GateError(
-            f"invalid case name `{name}`: use lower-case letters, digits, `-`, `_` and `.`",
+            f"invalid case name `{excerpt(name)}`: use lower-case letters, digits, `-`, `_` and "
+            "`.`",
             key="name",
         )
     shared = {key: suite[key] for key in SHARED if key in suite} | dict(table)
@@ -158,7 +160,7 @@ def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
         words={key: shared[key] for key in WORDS if key in shared},
         groups=tuple(groups_of(table)),
         axes=table_of(shared, "axes"),
-        reps=check_count(shared.get("reps", 10), "reps", 10_000),
+        reps=check_count(shared.get("reps", 10), "reps", MAX_REPS),
         warmup=Warmup.parse(shared["warmup"]) if "warmup" in shared else None,
         compared=tuple(
             compared_of({**table_of(suite, "judge"), **table_of(table, "judge")}, table)
@@ -231,14 +233,14 @@ def check_words(table: Mapping[str, Any], known: tuple[str, ...], what: str) -> 
             hint = nearest(key, known)
             if key in ("name", "seed"):
                 hint = "; a suite is named after its file, and seeds are the repetitions'"
-            raise GateError(f"unknown key `{key}` in {what}{hint}", key=key)
+            raise GateError(f"unknown key `{excerpt(key)}` in {what}{hint}", key=key)
 
 
 def text_of(table: Mapping[str, Any], key: str) -> str:
     """Return a string; empty if it is not set."""
     value = table.get(key, "")
     if not isinstance(value, str):
-        raise GateError(f"{key} must be a string, not `{value}`", key=key)
+        raise GateError(f"{key} must be a string, not `{excerpt(value)}`", key=key)
     return value
 
 
@@ -246,7 +248,7 @@ def table_of(table: Mapping[str, Any], key: str) -> dict[str, Any]:
     """Return a table's table, flat: ``others.share`` may be written with or without quotes."""
     value = table.get(key, {})
     if not isinstance(value, dict):
-        raise GateError(f"{key} must be a table, e.g. `[{key}]`, not `{value}`", key=key)
+        raise GateError(f"{key} must be a table, e.g. `[{key}]`, not `{excerpt(value)}`", key=key)
     flat: dict[str, Any] = {}
     for name, entry in value.items():
         if isinstance(entry, dict):
@@ -260,7 +262,9 @@ def list_of(table: Mapping[str, Any], key: str) -> list[Any]:
     """Return a list; empty if it is not set."""
     value = table.get(key, [])
     if not isinstance(value, list):
-        raise GateError(f'{key} must be a list, e.g. `["jain >= 0.95"]`, not `{value}`', key=key)
+        raise GateError(
+            f'{key} must be a list, e.g. `["jain >= 0.95"]`, not `{excerpt(value)}`', key=key
+        )
     return value
 
 

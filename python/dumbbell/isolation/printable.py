@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 
+from dumbbell.quantities.excerpt import UNSAFE, escaped
+
 __all__ = ["MESSAGE_BYTES", "printable"]
 
 #: Longest message of a congestion control that is shown.
 MESSAGE_BYTES = 2048
-#: Unicode categories that move the cursor, change direction or are invisible: control and format
-#: characters, lone surrogates, separators of lines and paragraphs.
-UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def printable(text: str | bytes, *, lines: bool = False, limit_bytes: int = MESSAGE_BYTES) -> str:
@@ -35,13 +34,8 @@ def printable(text: str | bytes, *, lines: bool = False, limit_bytes: int = MESS
     cut = len(text) > limit_bytes
     decoded = text[:limit_bytes].decode("utf-8", "backslashreplace")
     kept = "\n\t" if lines else ""
-    escaped = "".join(
-        char if char in kept or unicodedata.category(char) not in UNSAFE else escape(char)
+    shown = "".join(
+        char if char in kept or unicodedata.category(char) not in UNSAFE else escaped(char)
         for char in decoded
     )
-    return f"{escaped} … (cut at {limit_bytes // 1024} kB)" if cut else escaped
-
-
-def escape(char: str) -> str:
-    """Return a character as Python writes it."""
-    return char.encode("unicode_escape").decode("ascii")
+    return f"{shown} … (cut at {limit_bytes // 1024} kB)" if cut else shown

@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from dumbbell.errors import ScenarioError
+from dumbbell.quantities.excerpt import excerpt, first_control
 
-__all__ = ["check_count", "check_flag", "check_text", "to_plain"]
+__all__ = ["check_count", "check_flag", "check_printable", "check_text", "to_plain"]
+
+#: Most characters of a title.
+MAX_TEXT = 1000
 
 
 def to_plain(value: Any) -> str | int | bool:
@@ -17,21 +21,34 @@ def to_plain(value: Any) -> str | int | bool:
 def check_count(value: Any, what: str, maximum: int, minimum: int = 1) -> int:
     """Refuse anything but a whole number in the range."""
     if not isinstance(value, int) or isinstance(value, bool):
-        raise ScenarioError(f"{what} `{value}` is not a whole number", key=what)
+        raise ScenarioError(f"{what} `{excerpt(value)}` is not a whole number", key=what)
     if not minimum <= value <= maximum:
-        raise ScenarioError(f"{what} is {value}; use {minimum} to {maximum}", key=what)
+        raise ScenarioError(f"{what} is {excerpt(value)}; use {minimum} to {maximum}", key=what)
     return value
 
 
 def check_text(value: Any, what: str) -> str:
-    """Refuse anything but a string."""
+    """Refuse anything but a string in one line."""
     if not isinstance(value, str):
-        raise ScenarioError(f"{what} must be a string, not `{value}`", key=what)
-    return value
+        raise ScenarioError(f"{what} must be a string, not `{excerpt(value)}`", key=what)
+    if len(value) > MAX_TEXT:
+        message = f"{what} has {len(value):,} characters; use at most {MAX_TEXT:,}"
+        raise ScenarioError(message, key=what)
+    return check_printable(value, what)
+
+
+def check_printable(text: str, what: str, key: str = "") -> str:
+    """Refuse text with control characters, and bytes that are not UTF-8."""
+    control = first_control(text)
+    if control is not None:
+        kind = "is not UTF-8" if control.startswith("\\ud") else f"has the character `{control}`"
+        message = f"{what} `{excerpt(text)}` {kind}; use printable text"
+        raise ScenarioError(message, key=key or what)
+    return text
 
 
 def check_flag(value: Any, what: str) -> bool:
     """Refuse anything but true or false."""
     if not isinstance(value, bool):
-        raise ScenarioError(f"{what} must be true or false, not `{value}`", key=what)
+        raise ScenarioError(f"{what} must be true or false, not `{excerpt(value)}`", key=what)
     return value

@@ -11,27 +11,53 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from dumbbell.errors import ScenarioError
+from dumbbell.quantities.excerpt import excerpt
 
 __all__ = [
-    "U64_MAX", "Buffer", "Loss", "Quantity", "Rate", "Size", "Time", "expand", "expand_counts",
+    "MAX_DIGITS", "MAX_VALUES", "U64_MAX", "Buffer", "Loss", "Quantity", "Rate", "Size", "Time",
+    "expand", "expand_counts",
 ]  # fmt: skip
 
-NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?)\s*(.*?)\s*", re.ASCII)
+NUMBER = re.compile(
+    r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2}(?!\d))?)\s*(.*?)\s*", re.ASCII
+)
+#: A number that NUMBER does not take, because its power of ten is not of this world.
+HUGE_EXPONENT = re.compile(r"\s*[+-]?[\d.]+[eE][+-]?\d{3,}.*", re.ASCII)
 U64_MAX = 2**64 - 1
+#: Most characters of a number with its unit.
+MAX_LENGTH = 100
+#: Most values of a range.
+MAX_VALUES = 100_000
+#: Most digits of a count; Python refuses to read thousands.
+MAX_DIGITS = 30
 
 
 def split(text: str, what: str, examples: str) -> tuple[Fraction, str]:
     """Split ``50mbit`` into 50 and ``mbit``; `what` and `examples` are for the error."""
+    if len(text) > MAX_LENGTH:
+        message = f"{what} `{excerpt(text)}` has {len(text):,} characters; use e.g. {examples}"
+        raise ScenarioError(message, key=what)
+    if HUGE_EXPONENT.fullmatch(text):
+        message = f"{what} `{excerpt(text)}` is out of range; use an exponent from -99 to 99"
+        raise ScenarioError(message, key=what)
     match = NUMBER.fullmatch(text)
     if match is None:
-        message = f"{what} `{text}` is not a number with a unit; use e.g. {examples}"
+        message = f"{what} `{excerpt(text)}` is not a number with a unit; use e.g. {examples}"
         raise ScenarioError(message, key=what)
     if not match[2]:
-        raise ScenarioError(f"{what} `{text}` has no unit; use e.g. {examples}", key=what)
+        raise ScenarioError(f"{what} `{excerpt(text)}` has no unit; use e.g. {examples}", key=what)
     return Fraction(match[1]), match[2]
+
+
+def as_text(value: Any, what: str, examples: str) -> str:
+    """Return a quantity as it was written; a number of Python's has no unit."""
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return excerpt(value) if isinstance(value, int) else str(value)
+    message = f"{what} must be a string like {examples}, not `{excerpt(value)}`"
+    raise ScenarioError(message, key=what)
 
 
 class Quantity(int):
@@ -66,7 +92,7 @@ class Quantity(int):
         if isinstance(text, cls):
             value = Fraction(int(text))
         else:
-            number, unit = split(str(text), what, cls.examples)
+            number, unit = split(as_text(text, what, cls.examples), what, cls.examples)
             factor = cls._factor(unit, str(text), what)
             value = number * factor
         if value < minimum or value > cls.maximum:
@@ -75,7 +101,7 @@ class Quantity(int):
             limit = (
                 f"at least `{cls(minimum)}`" if value < minimum else f"at most {cls._most(factor)}"
             )
-            raise ScenarioError(f"{what} `{text}` is {bound}; use {limit}", key=what)
+            raise ScenarioError(f"{what} `{excerpt(text)}` is {bound}; use {limit}", key=what)
         return cls(round(value))
 
     @classmethod
@@ -85,7 +111,8 @@ class Quantity(int):
             factor = cls.units.get(cls._fold(unit))
         if factor is None:
             raise ScenarioError(
-                f"{what} `{text}` has the wrong unit `{unit}`; use e.g. {cls.examples}",
+                f"{what} `{excerpt(text)}` has the wrong unit `{excerpt(unit)}`; "
+                f"use e.g. {cls.examples}",
                 key=what,
             )
         return factor
@@ -222,20 +249,22 @@ class Buffer:
         """Read a buffer: ``2bdp``, ``500kB`` or ``64pkt``."""
         if isinstance(text, Buffer):
             return text
-        number, unit = split(str(text), what, cls.examples)
+        written = as_text(text, what, cls.examples)
+        number, unit = split(written, what, cls.examples)
+        shown = excerpt(written)
         if number <= 0:
             bound = "zero" if number == 0 else "negative"
-            raise ScenarioError(f"{what} `{text}` is {bound}; use e.g. {cls.examples}", key=what)
+            raise ScenarioError(f"{what} `{shown}` is {bound}; use e.g. {cls.examples}", key=what)
         if unit.lower() == "bdp":
             return cls(number, "bdp")
         if unit.lower() in {"pkt", "pkts"}:
             if number.denominator != 1:
-                raise ScenarioError(f"{what} `{text}` is not a whole number of packets", key=what)
+                raise ScenarioError(f"{what} `{shown}` is not a whole number of packets", key=what)
             return cls(number, "pkt")
         if unit in Size.units:
-            return cls(Fraction(int(Size.parse(text, what))), "B")
+            return cls(Fraction(int(Size.parse(written, what))), "B")
         raise ScenarioError(
-            f"{what} `{text}` has the wrong unit `{unit}`; use e.g. {cls.examples}",
+            f"{what} `{shown}` has the wrong unit `{excerpt(unit)}`; use e.g. {cls.examples}",
             key=what,
         )
 
@@ -280,7 +309,12 @@ def expand(text: str, what: str, examples: str) -> list[str]:
         One quantity each, in the order written.
     """
     values: list[str] = []
-    for part in with_units([part.strip() for part in text.split(",")]):
+    parts = [part.strip() for part in text.split(",")]
+    for part in parts:
+        if len(part) > 3 * MAX_LENGTH:  # two ends and the number of steps
+            message = f"{what} `{excerpt(part)}` has {len(part):,} characters; use e.g. {examples}"
+            raise ScenarioError(message, key=what)
+    for part in with_units(parts):
         values += expand_range(part, what, examples) if ".." in part else [part]
     return values
 
@@ -305,10 +339,14 @@ def expand_range(text: str, what: str, examples: str) -> list[str]:
     high, unit = split(last, what, examples)
     match = NUMBER.fullmatch(first)
     if match is None or match[2] not in ("", unit):
-        raise ScenarioError(f"{what} `{text}`: write both ends in one unit, like `0.5..64{unit}`")
+        raise ScenarioError(
+            f"{what} `{excerpt(text)}`: write both ends in one unit, like `0.5..64{excerpt(unit)}`",
+            key=what,
+        )
     low = Fraction(match[1])
     if not 0 < low <= high:
-        raise ScenarioError(f"{what} `{text}`: a range must start above zero and increase")
+        message = f"{what} `{excerpt(text)}`: a range must start above zero and increase"
+        raise ScenarioError(message, key=what)
     return [f"{format_fraction(value)}{unit}" for value in steps_between(low, high, steps, what)]
 
 
@@ -316,8 +354,12 @@ def steps_between(low: Fraction, high: Fraction, steps: str, what: str) -> list[
     """List the values of a range: doubling, or `steps` even ones."""
     if steps:
         if not is_count(steps) or int(steps) < 2:
-            raise ScenarioError(f"{what}: `/{steps}` is not a number of steps; use `/2` or more")
+            message = f"{what}: `/{excerpt(steps)}` is not a number of steps; use `/2` or more"
+            raise ScenarioError(message, key=what)
         count = int(steps)
+        if count > MAX_VALUES:
+            message = f"{what}: `/{steps}` is too many steps; use at most `/{MAX_VALUES}`"
+            raise ScenarioError(message, key=what)
         return [low + (high - low) * step / (count - 1) for step in range(count)]
     values = []
     while low <= high:
@@ -335,7 +377,8 @@ def expand_counts(text: str, what: str) -> list[int]:
         low, dots, high = part.strip().partition("..")
         if not is_count(low) or (dots and not is_count(high)) or int(low) < 1:
             raise ScenarioError(
-                f"{what} `{text}` is not a list of counts; use e.g. `4`, `1,4` or `1..16`", key=what
+                f"{what} `{excerpt(text)}` is not a list of counts; use e.g. `4`, `1,4` or `1..16`",
+                key=what,
             )
         ends = steps_between(Fraction(low), Fraction(high or low), "", what)
         counts += [int(value) for value in ends]
@@ -344,4 +387,4 @@ def expand_counts(text: str, what: str) -> list[int]:
 
 def is_count(text: str) -> bool:
     """Whether text is a whole number in ASCII digits; Python accepts those of every script."""
-    return text.isascii() and text.isdecimal()
+    return text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 from dumbbell.errors import ScenarioError
+from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.quantity import Quantity, Rate, Time
 
 __all__ = ["MIN_RTT_NS", "RateSteps", "RttSteps", "Steps"]
@@ -45,13 +46,14 @@ class Steps(tuple[tuple[Time, Any], ...]):
             return text
         if not isinstance(text, str):
             raise ScenarioError(
-                f"{cls.what} must be a string like `{cls.examples}`, not `{text}`", key=cls.what
+                f"{cls.what} must be a string like `{cls.examples}`, not `{excerpt(text)}`",
+                key=cls.what,
             )
         steps = cls(cls._step(part) for part in text.split(",") if text.strip())
         for (before, _), (after, _) in pairwise(steps):
             if after <= before:
                 raise ScenarioError(
-                    f"{cls.what} `{text}` has `{after}` after `{before}`; "
+                    f"{cls.what} `{excerpt(text)}` has `{after}` after `{before}`; "
                     "put the steps in order of time",
                     key=cls.what,
                 )
@@ -62,7 +64,7 @@ class Steps(tuple[tuple[Time, Any], ...]):
         time, colon, value = part.partition(":")
         if not colon:
             raise ScenarioError(
-                f"{cls.what} has `{part.strip()}`, which is not a time and {cls.noun}; "
+                f"{cls.what} has `{excerpt(part.strip())}`, which is not a time and {cls.noun}; "
                 f"use e.g. `{cls.examples.split(',')[0]}`",
                 key=cls.what,
             )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dumbbell.errors import ResultError
+from dumbbell.errors import ResultError, check_directory
 from dumbbell.metrics import measure
 from dumbbell.run import Run
 from dumbbell.sweeps import SweepResult
@@ -37,6 +37,7 @@ def kind_of(directory: Path) -> str:
     for name, kind in KINDS.items():
         if (directory / name).is_file():
             return kind
+    check_directory(directory)
     if any(directory.glob("*/findings.json")):
         return "reproduction"
     raise ResultError(

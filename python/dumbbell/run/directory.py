@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dumbbell.errors import ResultError, os_reason
+from dumbbell.documents import DocumentError, read_json
+from dumbbell.errors import ResultError, check_directory, os_reason
 from dumbbell.run.capture import CAPTURE, link_or_copy
 
 __all__ = [
@@ -217,10 +217,13 @@ def capture_in(directory: Path) -> Path | None:
 def read(directory: Path) -> tuple[dict[str, Any], Mapping[str, pa.Table]]:
     """Read a run's document; its tables are read on access."""
     try:
-        document = json.loads((directory / DOCUMENT).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        document = read_json(directory / DOCUMENT)
+    except (FileNotFoundError, NotADirectoryError):
+        check_directory(directory)
         raise ResultError(f"{directory}: holds no run: {DOCUMENT} not found") from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise ResultError(f"{directory / DOCUMENT}: cannot be read: {os_reason(error)}") from None
+    except DocumentError as error:
         raise ResultError(f"{directory / DOCUMENT}: cannot be read: {error}") from None
     if not isinstance(document, dict):
         raise ResultError(f"{directory / DOCUMENT}: is not a run")

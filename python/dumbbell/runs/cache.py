@@ -27,10 +27,16 @@ TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Runs of dumbbell, kep
 def cache_place() -> Path:
     """Return where the cache is: `$DUMBBELL_CACHE`, else in the user's cache directory."""
     named = os.environ.get(CACHE_VARIABLE)
-    if named:
-        return Path(named).expanduser()
     home = os.environ.get("XDG_CACHE_HOME")
-    return (Path(home) if home else Path("~/.cache").expanduser()) / "dumbbell"
+    try:
+        if named:
+            return Path(named).expanduser()
+        return (Path(home) if home else Path("~/.cache").expanduser()) / "dumbbell"
+    except RuntimeError:  # no such user, or one without a home directory
+        raise ResultError(
+            f"{named or '~/.cache'}: no home directory; set ${CACHE_VARIABLE} to a directory, or "
+            "use `--no-cache`"
+        ) from None
 
 
 class Cache:
@@ -107,7 +113,7 @@ class Cache:
                 self._make_place()
                 record_directory.write(entry, better, self.entries)
         except (OSError, ResultError) as error:
-            if not entry.is_dir():  # else another process was faster
+            if not os.path.isdir(entry):  # noqa: PTH112 -- no error where a name is too long; else another process was faster
                 self.trouble = os_reason(error) if isinstance(error, OSError) else str(error)
 
     def _better(self, record: Record, entry: Path) -> Record | None:

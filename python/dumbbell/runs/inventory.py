@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tempfile
@@ -13,7 +14,7 @@ from typing import Any
 
 from dumbbell.errors import ResultError, os_reason
 from dumbbell.runs import record_directory
-from dumbbell.runs.cache import Cache
+from dumbbell.runs.cache import CACHE_VARIABLE, Cache
 
 __all__ = ["Entry", "Inventory", "Kind", "Removed", "prune", "take_inventory", "verify"]
 
@@ -109,7 +110,20 @@ class Removed:
 
 
 def entries_of(cache: Cache) -> Iterator[Entry]:
-    """Find every run; other files in the directory are ignored."""
+    """Find every run; other files in the directory are ignored.
+
+    Raises
+    ------
+    ResultError
+        The cache is not a directory, or cannot be read.
+    """
+    try:
+        os.scandir(cache.entries).close()
+    except FileNotFoundError:
+        return  # nothing has been written yet
+    except OSError as error:
+        hint = f"; set ${CACHE_VARIABLE} to another directory"
+        raise ResultError(f"{cache.place}: cannot be read: {os_reason(error)}{hint}") from None
     for path in sorted(cache.entries.glob("*")):
         if not DIGEST.fullmatch(path.name) or not path.is_dir():
             continue

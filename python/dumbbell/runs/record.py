@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from dumbbell.documents import parse_json
 from dumbbell.run import Run
 from dumbbell.run import directory as run_directory
 from dumbbell.runs.key import RunKey
@@ -65,7 +66,7 @@ class Record:
                 # What saves the run does not encode its tables again.
                 self.source.tables = run_directory.ParquetBytes(self.tables)
             return self.source
-        document = json.loads(self.document)
+        document = parse_json(self.document)
         document["scenario"] = scenario.to_dict()
         tables: Mapping[str, pa.Table] = run_directory.ParquetBytes(self.tables)
         if self.place is not None:

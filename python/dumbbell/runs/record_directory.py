@@ -10,6 +10,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dumbbell.documents import (
+    MAX_JSON_BYTES,
+    DocumentError,
+    open_file,
+    parse_json,
+    read_file,
+    read_json,
+)
 from dumbbell.errors import ResultError, os_reason
 from dumbbell.run.capture import CAPTURE, link_or_copy
 from dumbbell.run.directory import DOCUMENT
@@ -31,6 +39,8 @@ __all__ = [
 PROVENANCE = "provenance.json"
 #: Its metrics.
 MEASURES = "measures.json"
+#: Most bytes of `provenance.json`, which lists a few files.
+MAX_PROVENANCE_BYTES = 1 << 20
 #: Version of `provenance.json`.
 FORMAT = 1
 
@@ -130,6 +140,20 @@ def compact(document: Any) -> bytes:
     return json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
+def digest_of(path: Path) -> str:
+    """Return the digest of a file of any size."""
+    try:
+        with open_file(path) as file:
+            return hashlib.file_digest(file, new_digest).hexdigest()
+    except DocumentError as error:
+        raise ResultError(f"{path}: {error}") from None
+
+
+def new_digest() -> Any:
+    """Return an empty digest."""
+    return hashlib.blake2b(digest_size=16)
+
+
 def file_digest(content: bytes) -> str:
     """Return a file's digest, which detects damage, not malice."""
     return hashlib.blake2b(content, digest_size=16).hexdigest()
@@ -147,8 +171,8 @@ def read_provenance(directory: Path) -> dict[str, Any]:
     """
     path = directory / PROVENANCE
     try:
-        document = json.loads(path.read_bytes())
-    except ValueError:
+        document = read_json(path, MAX_PROVENANCE_BYTES)
+    except DocumentError:
         raise ResultError(f"{path}: is damaged") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ResultError(f"{path}: is of another version")
@@ -181,7 +205,7 @@ def read(directory: Path, key: RunKey) -> Record | None:
         provenance = read_provenance(directory)
         if provenance["key"] != key.digest:
             return None
-        document = (directory / DOCUMENT).read_bytes()
+        document = read_file(directory / DOCUMENT, MAX_JSON_BYTES)
         if provenance["files"].get(DOCUMENT) != file_digest(document):
             raise ResultError(f"{directory / DOCUMENT}: is damaged")
         has_series = bool(provenance.get("has_series"))
@@ -189,6 +213,8 @@ def read(directory: Path, key: RunKey) -> Record | None:
         return Record(key, document, has_series=has_series, measured=measured, place=directory)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except DocumentError as error:
+        raise ResultError(f"{directory / DOCUMENT}: {error}") from None
     except OSError as error:
         raise ResultError(f"{directory}: cannot be read: {os_reason(error)}") from None
 
@@ -196,13 +222,11 @@ def read(directory: Path, key: RunKey) -> Record | None:
 def read_measures(directory: Path, digest: str | None) -> Mapping[str, Measures]:
     """Read the metrics; they are measured again if the file is damaged."""
     try:
-        content = (directory / MEASURES).read_bytes()
-    except OSError:
+        content = read_file(directory / MEASURES, MAX_JSON_BYTES)
+        measured = parse_json(content) if file_digest(content) == digest else {}
+    except (OSError, DocumentError):
         return {}
-    measured: Mapping[str, Measures] = {}
-    if file_digest(content) == digest:
-        measured = json.loads(content)
-    return measured
+    return measured if isinstance(measured, dict) else {}
 
 
 def check_files(directory: Path, names: str = "*") -> None:
@@ -223,7 +247,7 @@ def check_files(directory: Path, names: str = "*") -> None:
     try:
         for name, digest in read_provenance(directory)["files"].items():
             path = directory / Path(name).name
-            if path.match(names) and file_digest(path.read_bytes()) != digest:
+            if path.match(names) and digest_of(path) != digest:
                 raise ResultError(f"{path}: is damaged")
     except FileNotFoundError as error:
         raise ResultError(f"{error.filename}: is missing") from None

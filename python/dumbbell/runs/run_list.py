@@ -17,6 +17,7 @@ from dumbbell.runs.handler import PendingRun, RunHandler
 from dumbbell.runs.measures import Measures, in_words_of, measured_as
 from dumbbell.runs.progress import Progress, SweepInterrupted
 from dumbbell.runs.record import Record
+from dumbbell.runs.run_count import check_run_count
 from dumbbell.scenario import Scenario
 
 __all__ = ["measure_all", "repetitions", "run_all"]
@@ -137,8 +138,15 @@ def repetitions(
     """Return every repetition with its seed: all first ones, then all second ones.
 
     The repetitions of one scenario are far apart, so that on the kernel none of them share an hour.
+
+    Raises
+    ------
+    ScenarioError
+        They make too many runs.
     """
     listed = list(scenarios)
+    seed = max((scenario.seed for _, scenario in listed), default=0)
+    check_run_count(len(listed), count, seed=seed)
     return [
         ((key, rep), scenario.replace(seed=scenario.seed + rep))
         for rep in range(count)

@@ -234,7 +234,9 @@ def field_meant(word: str, owners: Iterable[type]) -> Field[Any, Any] | None:
     return next((field for field in fields if plain in field.synonyms), None)
 
 
-def suggest(word: str, owners: Sequence[type], others: Iterable[str] = ()) -> str:
+def suggest(
+    word: str, owners: Sequence[type], others: Iterable[str] = (), *, axes_only: bool = False
+) -> str:
     """Return ``; did you mean `rate`?`` for ``bandwidth``.
 
     Parameters
@@ -245,11 +247,14 @@ def suggest(word: str, owners: Sequence[type], others: Iterable[str] = ()) -> st
         Classes that declare fields.
     others
         Further words that are known there.
+    axes_only
+        Leave out the fields that a sweep cannot vary.
     """
+    fields = [field for owner in owners for field in fields_of(owner).values()]
     meant = field_meant(word, owners)
-    if meant is not None:
+    if meant is not None and (meant.is_axis or not axes_only):
         return f"; did you mean `{meant.name}`?"
-    names = dict.fromkeys(name for owner in owners for name in fields_of(owner))
+    names = dict.fromkeys(field.name for field in fields if field.is_axis or not axes_only)
     return nearest(word, [*names, *others])
 
 

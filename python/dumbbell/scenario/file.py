@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import ScenarioError
+from dumbbell import documents
+from dumbbell.documents import DocumentError
+from dumbbell.errors import ScenarioError, os_reason
+from dumbbell.quantities.excerpt import excerpt
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.fields import fields_of, suggest
 
 __all__ = ["format_scenario", "line_of", "read_scenario"]
 
-TABLE_HEADER = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?")
 KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*[=.]""")
-ERROR_LINE = re.compile(r"(.*) \(at line (\d+), column \d+\)")
 
 
 def read_scenario(path: Path) -> Scenario:
@@ -50,26 +50,28 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def read_text(path: Path) -> str:
-    """Read a text file; an error is one line."""
+    """Read a TOML file's text; an error is one line."""
     try:
-        return path.read_text(encoding="utf-8")
+        return documents.read_toml(path)
     except FileNotFoundError:
         raise ScenarioError(f"{path}: no such file") from None
     except OSError as error:
-        raise ScenarioError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from None
-    except UnicodeDecodeError:
-        raise ScenarioError(f"{path}: not TOML: not UTF-8 text") from None
+        raise ScenarioError(f"{path}: {os_reason(error)}") from None
+    except DocumentError as error:
+        raise in_file(path, error) from None
 
 
 def parse_toml(path: Path, text: str) -> dict[str, Any]:
     """Parse TOML; an error names the line."""
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        match = ERROR_LINE.fullmatch(str(error))
-        if match is None:  # the error is at the end of the file
-            raise ScenarioError(f"{path}: not TOML: {error}") from None
-        raise ScenarioError(f"{path}:{match[2]}: not TOML: {match[1]}") from None
+        return documents.parse_toml(text)
+    except DocumentError as error:
+        raise in_file(path, error) from None
+
+
+def in_file(path: Path, error: DocumentError) -> ScenarioError:
+    """Add the file and the line to an error."""
+    return ScenarioError(f"{path}:{error.line}: {error}" if error.line else f"{path}: {error}")
 
 
 def build_scenario(document: Mapping[str, Any]) -> Scenario:
@@ -104,7 +106,7 @@ def check_keys(table: Mapping[str, Any], owner: type, group: int | None) -> None
             hint = suggest(key, [owner], tables)
             if key == "engine":
                 hint = "; a scenario runs on any engine: use `--engine kernel`"
-            raise ScenarioError(f"unknown key `{key}`{hint}", key=key, group=group)
+            raise ScenarioError(f"unknown key `{excerpt(key)}`{hint}", key=key, group=group)
 
 
 def line_of(text: str, key: str, group: int | None) -> int | None:
@@ -130,15 +132,23 @@ def line_of(text: str, key: str, group: int | None) -> int | None:
         was_in_string, in_string = in_string, open_string(line, in_string)
         if was_in_string:
             continue
-        header = TABLE_HEADER.fullmatch(line)
-        if header is not None:
-            table = (-1 if table is None else table) + (header[1] == "group")
-            if (not key and table == group) or (group is None and header[1] == key):
+        header = table_of(line)
+        if header:
+            table = (-1 if table is None else table) + (header == "group")
+            if (not key and table == group) or (group is None and header == key):
                 return number
         match = KEY.match(line)
         if match and table == group and key == (match[1] or match[2] or match[3]):
             return number
     return None
+
+
+def table_of(line: str) -> str:
+    """Return the table that a line begins, ``group`` of ``[[group]]``; empty if it begins none."""
+    name, bracket, rest = line.strip().partition("]")
+    after = rest.removeprefix("]").strip()
+    is_header = name.startswith("[") and bracket and (not after or after.startswith("#"))
+    return name.removeprefix("[").removeprefix("[").strip() if is_header else ""
 
 
 def open_string(line: str, quotes: str) -> str:

@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.congestion_control.choice import parse_integer
+from dumbbell.errors import ScenarioError
+from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.plain_value import check_count, check_flag, check_text
 from dumbbell.quantities.quantity import (
     Buffer,
@@ -150,7 +152,10 @@ class Count(Kind[int]):
         whole = int(value) if is_whole(value) else value
         return check_count(whole, what, self.maximum, self.minimum)
 
-    def from_text(self, text: str, what: str) -> Any:  # noqa: ARG002
+    def from_text(self, text: str, what: str) -> Any:
+        if text.isascii() and text.isdecimal() and not is_count(text):
+            bounds = f"use {self.minimum} to {self.maximum}"
+            raise ScenarioError(f"{what} is {excerpt(text)}; {bounds}", key=what)
         return int(text) if is_count(text) else text
 
     def split(self, text: str, what: str) -> list[int]:

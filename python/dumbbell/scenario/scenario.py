@@ -12,6 +12,7 @@ from typing import Any
 from dumbbell._core import MAX_ROWS
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import ScenarioError
+from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.quantities.quantity import U64_MAX, Buffer, Loss, Rate, Size, Time
 from dumbbell.quantities.steps import MIN_RTT_NS, RateSteps, RttSteps
@@ -340,7 +341,10 @@ class Scenario:
         """Refuse a buffer that holds no packet, or more than the engine can count."""
         if self.buffer.unit == "pkt":
             if self.buffer.amount > U64_MAX:
-                raise ScenarioError(f"buffer `{self.buffer}` is too large", key="buffer")
+                message = (
+                    f"buffer `{excerpt(self.buffer)}` is too large; use at most `{U64_MAX}pkt`"
+                )
+                raise ScenarioError(message, key="buffer")
             return
         packet_bytes = max(group.packet_bytes for group in self.groups)
         limit_bytes = self.buffer.limit_bytes(self.rate, self.rtt)
@@ -351,7 +355,8 @@ class Scenario:
                 key="buffer",
             )
         if limit_bytes > U64_MAX:
-            raise ScenarioError(f"buffer `{self.buffer}` is too large", key="buffer")
+            message = f"buffer `{excerpt(self.buffer)}` is too large; use at most `{U64_MAX}B`"
+            raise ScenarioError(message, key="buffer")
 
     def _check_ecn_threshold(self) -> None:
         """Refuse a threshold that the buffer never reaches."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 from dumbbell.errors import ScenarioError
+from dumbbell.quantities.excerpt import excerpt
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.group_labels import short_paths
 from dumbbell.sweeps.field import AxisField, field_of
@@ -28,6 +30,8 @@ __all__ = [
 RESERVED = frozenset({"cell", "rep", "seed", "group", "cc", "flows", "verdict"})
 #: Congestion controls that the name of a group lists.
 MAX_NAMES = 3
+#: Every cell's scenario is in memory, and checked before the first run.
+MAX_CELLS = 100_000
 #: A file name has 255 bytes; `,rep=…` follows.
 MAX_LABEL_BYTES = 230
 
@@ -155,7 +159,7 @@ class Design:
             return Scenario.from_dict({**words, "group": groups})
         except ScenarioError as error:
             raise ScenarioError(
-                f"{cell.label}: {error}", key=error.key, group=error.group
+                f"{excerpt(cell.label)}: {error}", key=error.key, group=error.group
             ) from None
 
 
@@ -210,8 +214,21 @@ def make_design(
         tuple(without_doubles(axis) if name in crossed else axis for name, axis in made.items()),
         dims,
     )
+    check_size(design)
     check_labels(design)
     return design
+
+
+def check_size(design: Design) -> None:
+    """Refuse more cells than a sweep can have."""
+    count = math.prod(design.shape)
+    if count > MAX_CELLS:
+        lengths = " × ".join(f"`{axis.name}` {len(axis.values):,}" for axis in design.axes)
+        raise ScenarioError(
+            f"the axes make {count:,} cells ({lengths}); use fewer values: at most {MAX_CELLS:,} "
+            "cells",
+            key="axis",
+        )
 
 
 def check_labels(design: Design) -> None:
@@ -223,13 +240,22 @@ def check_labels(design: Design) -> None:
                 f"cells {seen[cell.label]} and {cell.index} are both `{cell.label}`"
             )
         if len(cell.label.encode()) > MAX_LABEL_BYTES:
-            raise ScenarioError(f"`{cell.label}` is too long for a directory; use shorter names")
+            message = f"`{excerpt(cell.label)}` is too long for a directory; use shorter names"
+            raise ScenarioError(message)
         seen[cell.label] = cell.index
 
 
 def make_axis(field: AxisField, values: Sequence[Any] | str) -> Axis:
     """Read an axis's values."""
-    read = field.expand(values) if isinstance(values, str) else [field.parse(v) for v in values]
+    if isinstance(values, str):
+        read = field.expand(values)
+    else:
+        # Without `len`: the values may be a generator, which need not end.
+        listed = list(islice(values, MAX_CELLS + 1))
+        if len(listed) > MAX_CELLS:
+            message = f"axis `{field.name}` has too many values; use at most {MAX_CELLS:,}"
+            raise ScenarioError(message, key="axis")
+        read = [field.parse(value) for value in listed]
     if not read:
         raise ScenarioError(f"axis `{field.name}` has no values", key="axis")
     return Axis(field.name, field.kind.unit(read), tuple(read), field.kind.numbers(read))
@@ -251,7 +277,8 @@ def check_zipped(axes: Mapping[str, Axis], zipped: Sequence[Sequence[str]]) -> N
     for names in zipped:
         for name in names:
             if name not in axes:
-                raise ScenarioError(f"zip: `{name}` is not an axis of this sweep", key="zip")
+                message = f"zip: `{excerpt(name)}` is not an axis of this sweep"
+                raise ScenarioError(message, key="zip")
             if name in seen:
                 raise ScenarioError(f"zip: `{name}` is given twice", key="zip")
             seen.add(name)

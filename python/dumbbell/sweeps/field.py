@@ -10,7 +10,9 @@ from typing import Any
 
 from dumbbell.congestion_control import CongestionControlChoice, describe
 from dumbbell.errors import ScenarioError
+from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.plain_value import to_plain
+from dumbbell.quantities.quantity import is_count
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.fields import fields_of, suggest
 from dumbbell.scenario.kinds import Integer, Kind
@@ -107,8 +109,9 @@ def field_of(name: str, scenario: Scenario) -> AxisField:
     if dot:
         groups = groups_named(whose, name, scenario)
     elif field is None:
-        hint = suggest(name, [Scenario, Group])
-        raise ScenarioError(f"axis `{name}` is not a field of a scenario{hint}", key="axis")
+        hint = suggest(name, [Scenario, Group], axes_only=True)
+        message = f"axis `{excerpt(name)}` is not a field of a scenario{hint}"
+        raise ScenarioError(message, key="axis")
     else:
         groups = tuple(range(len(scenario.groups)))
     if field is None:
@@ -119,13 +122,14 @@ def field_of(name: str, scenario: Scenario) -> AxisField:
 
 def groups_named(whose: str, name: str, scenario: Scenario) -> tuple[int, ...]:
     """Find groups by their index or the name of their congestion control."""
-    if whose.isdecimal() and whose.isascii() and int(whose) < len(scenario.groups):
+    if is_count(whose) and int(whose) < len(scenario.groups):
         return (int(whose),)
     found = tuple(i for i, group in enumerate(scenario.groups) if group.cc.name == whose)
     if not found:
         known = ", ".join(f"`{i}` ({group.cc})" for i, group in enumerate(scenario.groups))
         raise ScenarioError(
-            f"axis `{name}`: no group runs `{whose}`; the groups are {known}", key="axis"
+            f"axis `{excerpt(name)}`: no group runs `{excerpt(whose)}`; the groups are {known}",
+            key="axis",
         )
     return found
 
@@ -142,8 +146,8 @@ def parameter_unit(name: str, key: str, groups: tuple[int, ...], scenario: Scena
         parameters = {parameter.name: parameter for parameter in describe(cc.name).parameters}
         if key not in parameters:
             raise ScenarioError(
-                f"axis `{name}`: `{key}` is neither a group's field nor a parameter of "
-                f"`{cc.name}`{suggest(key, [Group], parameters)}",
+                f"axis `{excerpt(name)}`: `{excerpt(key)}` is neither a group's field nor a "
+                f"parameter of `{cc.name}`{suggest(key, [Group], parameters, axes_only=True)}",
                 key="axis",
             )
         units.append(parameters[key].unit)

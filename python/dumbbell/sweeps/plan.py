@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from dumbbell.errors import ScenarioError
 from dumbbell.metrics import METRICS, Warmup, metric_named
+from dumbbell.quantities.excerpt import excerpt
+from dumbbell.runs.run_count import check_run_count
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.until_ci import MIN_REPS, Precision
 
@@ -50,7 +52,7 @@ def make_plan(
     metric: str,
     max_reps: int,
     warmup: str | None,
-    scenarios: Iterable[Scenario],
+    scenarios: Sequence[Scenario],
 ) -> Plan:
     """Read a plan for some scenarios; without `reps`, as few as make sense.
 
@@ -62,7 +64,11 @@ def make_plan(
     if reps is None:
         reps = 1 if until_ci is None else min(MIN_REPS, max_reps)
     if reps < 1:
-        raise ScenarioError(f"reps is {reps}; it must be at least 1")
+        raise ScenarioError(f"reps is {excerpt(reps)}; it must be at least 1")
+    seed = max(scenario.seed for scenario in scenarios)
+    check_run_count(len(scenarios), reps, seed=seed)
+    if until_ci is not None:
+        check_run_count(1, max_reps, what="max_reps", seed=seed)
     if until_ci is not None:
         metric_named(metric, ScenarioError)
         until_ci = until_ci if isinstance(until_ci, str) else in_unit_of(metric, until_ci)

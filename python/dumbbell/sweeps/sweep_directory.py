@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Mapping
@@ -13,7 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dumbbell.errors import ResultError, os_reason
+from dumbbell.documents import DocumentError, read_json
+from dumbbell.errors import ResultError, check_directory, os_reason
 from dumbbell.quantities.json_text import json_text
 from dumbbell.run.directory import check_parent
 from dumbbell.runs import record_directory
@@ -199,12 +199,13 @@ def read_document(path: Path) -> dict[str, Any]:
     """Read `sweep.json`."""
     document_path = path / DOCUMENT
     try:
-        document = json.loads(document_path.read_text(encoding="utf-8"))
+        document = read_json(document_path)
     except (FileNotFoundError, NotADirectoryError):
+        check_directory(path)
         raise ResultError(f"{path}: holds no sweep: {DOCUMENT} not found") from None
     except OSError as error:
         raise ResultError(f"{document_path}: cannot be read: {os_reason(error)}") from None
-    except ValueError as error:
+    except DocumentError as error:
         raise ResultError(f"{document_path}: is damaged: {error}") from None
     version = document.get("schema_version") if isinstance(document, dict) else None
     if version != FORMAT:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dumbbell.runs.run_count import check_run_count
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.design import make_design
 
@@ -49,6 +50,7 @@ def grid(
     """
     named = {name.replace("__", "."): values for name, values in axes.items()}
     design = make_design(scenario, named, zipped)
+    check_run_count(len(design.cells), reps)
     cells = [
         pytest.param(
             design.scenario_of(cell, rep),
