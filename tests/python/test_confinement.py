@@ -9,14 +9,15 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dumbbell
-from dumbbell.congestion_control import describe
-from dumbbell.isolation import foreign_process, protocol
+from dumbbell.congestion_control import describe, foreign_description
+from dumbbell.isolation import foreign_process, protocol, stall_clock
 from dumbbell.isolation.printable import printable
 from dumbbell.isolation.sandbox import UNSAFE
 
@@ -150,6 +151,21 @@ def test_what_ended_a_process_is_named(code: str, c_file) -> None:
     assert "memory" not in message
 
 
+SIGNALS = {
+    15: "was ended by SIGTERM, which it sent to itself or another program sent",
+    19: "it is stopped (SIGSTOP)",
+    9: "was killed (SIGKILL), perhaps for lack of memory",
+}
+
+
+@needs_x86_64
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.usefixtures("impatient")
+def test_a_signal_to_itself_is_named(number: int, c_file) -> None:
+    to_itself = "system_call(234, system_call(39, 0, 0, 0), system_call(186, 0, 0, 0), "
+    assert SIGNALS[number] in failure(c_file(f"{to_itself}{number});"))
+
+
 FORGED = {
     "an unknown word": {"nonsense": 1},
     "a wrong type": {"fault": 5},
@@ -230,26 +246,102 @@ def test_time_that_stands_still_in_python_is_noticed(where: str, py_file) -> Non
     assert expected in failure(py_file(inside, before))
 
 
-@needs_x86_64
 @pytest.mark.usefixtures("impatient")
-def test_a_constructor_that_loops_is_ended(c_file) -> None:
-    loop = '__attribute__((constructor)) static void begin(void) { for (;;) __asm__(""); }'
-    message = failure(c_file(before=loop))
-    assert "was not loaded within 2 s; it computes" in message
+def test_a_module_init_that_loops_is_ended(tmp_path) -> None:
+    file = tmp_path / "tcp_mine.c"
+    hollow = (ROOT / "crates/cc/tests/cc/module_hollow.c").read_text()
+    file.write_text(hollow.replace("\treturn tcp_reg", "\tfor (;;) barrier();\n\treturn tcp_reg"))
+    assert "was not loaded within 2 s; it computes" in failure(str(file))
     with pytest.raises(dumbbell.CongestionControlError, match="was not loaded"):
-        describe(c_file(before=loop))
+        describe(str(file))
 
 
-@needs_x86_64
-def test_a_destructor_does_not_run(c_file) -> None:
-    loop = '__attribute__((destructor)) static void end(void) { for (;;) __asm__(""); }'
-    assert fine(c_file(before=loop)).groups[0]["cc"] == "hostile"
+@pytest.mark.parametrize("what", ["constructor", "destructor"])
+def test_constructors_and_destructors_do_not_run(what: str, c_file) -> None:
+    loop = f"__attribute__(({what})) static void own(void) {{ for (;;) barrier(); }}"
+    with pytest.raises(dumbbell.EngineError, match=f"has a {what} `own`"):
+        fine(c_file(before=loop))
 
 
 @pytest.mark.usefixtures("impatient")
 def test_a_run_that_is_slow_but_advances_is_not_ended(py_file) -> None:
     run = dumbbell.run(dumbbell.Scenario([py_file("time.sleep(0.004)")], rate="2mbit", time="6s"))
     assert run.groups[0]["goodput_bps"] > 1e6
+
+
+class Clock:
+    """Time and a process's state, as a test sets them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now_s, self.state, self.cpu_s = 100.0, "R", 0.0
+        monkeypatch.setattr(time, "monotonic", lambda: self.now_s)
+        monkeypatch.setattr(stall_clock, "read_state", lambda _: (self.state, self.cpu_s))
+        self.clock = stall_clock.StallClock(1)
+
+    def stalled_s(self, looks: int, each_s: float, cpu_s: float = 0.0) -> float:
+        for _ in range(looks):
+            self.now_s += each_s
+            self.cpu_s += cpu_s
+            self.clock.look()
+        return self.clock.stalled_s
+
+
+def test_sleep_and_computing_count_as_stalled(monkeypatch) -> None:
+    clock = Clock(monkeypatch)
+    clock.state = "S"
+    assert 8.9 < clock.stalled_s(looks=200, each_s=0.05) <= 10
+    clock = Clock(monkeypatch)
+    assert 8.9 < clock.stalled_s(looks=200, each_s=0.05, cpu_s=0.05) <= 10
+    clock.clock.advanced()
+    assert clock.clock.look() == 0
+
+
+def test_a_suspended_or_loaded_machine_does_not_count(monkeypatch) -> None:
+    clock = Clock(monkeypatch)
+    clock.state = "S"
+    assert clock.stalled_s(looks=3, each_s=3600) <= 1.5
+    clock = Clock(monkeypatch)
+    assert clock.stalled_s(looks=20_000, each_s=0.05) == 0  # it waits for a CPU
+    clock = Clock(monkeypatch)
+    clock.state = "D"
+    assert clock.stalled_s(looks=20_000, each_s=0.05) == 0  # it waits for a disk
+
+
+def test_a_file_is_described_once_by_a_command(py_file, monkeypatch) -> None:
+    asked: list[str] = []
+    ask = foreign_description.ask
+
+    def counted(name: str) -> Mapping[str, Any]:
+        asked.append(name)
+        return ask(name)
+
+    monkeypatch.setattr(foreign_description, "ask", counted)
+    file = py_file()
+    for _ in range(3):
+        describe(file)
+    assert asked == [file]
+    Path(file).write_text(Path(file).read_text() + "\n")
+    describe(file)
+    assert asked == [file, file]
+
+
+def test_an_ordinary_user_s_files_are_safe_too(py_file, tmp_path) -> None:
+    """Root tests itself above; this is a user without capabilities, in a namespace."""
+    notes = tmp_path / "notes.txt"
+    notes.write_text("kept")
+    file = py_file(f"open({str(notes)!r}, 'w')")
+    words = ["unshare", "--user", "--map-user=1000", "--map-group=1000"]
+    if subprocess.run([*words, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("this machine lets nobody make a user namespace")
+    done = subprocess.run(
+        [*words, sys.executable, "-m", "dumbbell", "run", file, "--time", "1s"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "PermissionError" in done.stderr
+    assert notes.read_text() == "kept"
 
 
 def test_a_file_runs_confined_and_the_run_says_so(py_file, c_file) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from dumbbell.isolation.printable import printable
+
 __all__ = ["Finding", "LeftOut"]
 
 
@@ -29,6 +31,10 @@ class Finding:
     kind: str
     message: str
 
+    def __post_init__(self) -> None:
+        # Compilers and sanitizers quote the source.
+        object.__setattr__(self, "message", printable(self.message, lines=True))
+
 
 @dataclass(frozen=True)
 class LeftOut:
@@ -44,3 +50,6 @@ class LeftOut:
 
     step: str
     why: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "why", printable(self.why, lines=True))

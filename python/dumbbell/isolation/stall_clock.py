@@ -13,8 +13,9 @@ __all__ = ["StallClock"]
 LOOK_S = 0.5
 #: A process that has not advanced for less than this is not looked at.
 GRACE_S = 1.0
-#: States of /proc/PID/stat in which a process waits by its own doing: it sleeps or is stopped, or its
-#: main thread has ended and others have not (Z). Not one that waits for a CPU (R) or a disk (D).
+#: States of /proc/PID/stat in which a process waits by its own doing: it sleeps or is stopped, or
+#: its main thread has ended and others have not (Z). Not one that waits for a CPU (R) or a disk
+#: (D).
 WAITING = frozenset("STtZ")
 
 
