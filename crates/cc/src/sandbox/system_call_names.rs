@@ -31,7 +31,7 @@ const OLD_NAMES: &[(libc::c_long, &str)] = &[];
 /// The name of a system call, `socket`; `None` for an unusual one. A signal handler may ask.
 pub fn name_of_system_call(number: i64) -> Option<&'static str> {
     let mut names = NAMES.iter().chain(OLD_NAMES);
-    let (_, constant) = names.find(|(known, _)| i64::from(*known) == number)?;
+    let (_, constant) = names.find(|(known, _)| *known == number)?;
     constant.strip_prefix("SYS_")
 }
 

@@ -330,11 +330,13 @@ pub(crate) fn of_a_program() -> Vec<Filter> {
         libc::SYS_getpgid,
         libc::SYS_kill,
         libc::SYS_personality,
-        libc::SYS_prlimit64,
         libc::SYS_setitimer,
     ]));
     #[cfg(target_arch = "x86_64")]
     calls.extend(any_arguments(&[libc::SYS_alarm, libc::SYS_getpgrp]));
+    // Its own limits.
+    let own = argument(0, Length::Qword, Is::Eq, 0);
+    calls.insert(libc::SYS_prlimit64, vec![all(vec![own])]);
     for signal in [libc::SYS_kill, libc::SYS_tgkill] {
         calls.remove(&signal);
     }
