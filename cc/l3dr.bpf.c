@@ -8,7 +8,8 @@
  *	pacing_rate = pacing_gain B_c;  cwnd = cwnd_gain B_c min_rtt + headroom for bursts
  *
  * Everything else is BBR version 1 (bbr_v1.h), except that phases of the gain cycle have one
- * length, STARTUP also ends when there is a queue, and PROBE_RTT halves the pacing rate.
+ * length, STARTUP also ends when there is a queue, PROBE_RTT halves the pacing rate, and losses
+ * bound cwnd.
  *
  * "Low latency and low drop rate" is Utsumi's and Hasegawa's (CQR 2021, ICUFN 2023). Only the final
  * report of KAKENHI 20K11786 was available: pace on a weighted moving average of the observed
@@ -29,6 +30,12 @@
  * round's RTT is known, half until the next: 2 min_rtt. Stable for kappa < pi/4 (0.78).
  * Fairness: kappa takes a share of B, alpha gives more to the small: differences fade by e in
  * 2 root(BDP/N)/c cycles of 8 round trips. The probes alone would take 28 N cycles.
+ *
+ * Short paths: below an RTT of some 3 ms Linux sends bursts of up to 64 kB (tcp_tso_autosize), more
+ * than a BDP there. So a phase ends only after it has sent a burst, the pause after a burst counts
+ * for the phase that paced it, B_c is never below least_pkts per RTT (an ACK's RTT has the time of
+ * two packets on the link, which is no queue), and a buffer smaller than a burst bounds cwnd: TCP
+ * puts at most half of cwnd into a burst.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -44,6 +51,7 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 
 #define PHASES		64U	/* kept: those in flight and those of the mean */
 #define WINDOW_MAX	32U	/* of them in the mean */
+#define NO_BOUND	(~0U)	/* cwnd_bound before the first losses */
 #define RTT_MAX_US	(1L << 27)	/* 134 s, above TCP's largest RTO */
 
 /* The samples whose mean is the bandwidth. */
@@ -61,6 +69,8 @@ PARAM(u32, correction_most, 192, 0, 256, "/256", "at most this share of it comes
 PARAM(u32, rtt_least, 1, 0, 1, "", "RTT is the least of a round; 0: the mean");
 PARAM(u32, add_root, 96, 0, 2560, "/256",
       "c: alpha over the root of the flow's own BDP in packets");
+/* RFC 5681, 4.2: an ACK for at least every second packet. Fewer in the network are no queue. */
+PARAM(u32, least_pkts, 2, 0, 100, "pkts", "B_c is at least this per RTT");
 
 /* Where BBR differs. */
 PARAM(u32, phase_by_inflight, 0, 0, 1, "",
@@ -69,6 +79,12 @@ PARAM(u32, startup_queue, 64, 0, 2560, "/256",
       "STARTUP ends when a round's RTT is this much of min_rtt above it; 0: by bandwidth only");
 PARAM(u32, probe_rtt_gain, 128, 1, 256, "/256",
       "PROBE_RTT's pacing gain: drains when cwnd_min_target is more than a flow's BDP");
+
+/* Losses. Sources: BBR.LossThresh and BBR.Beta of draft-ietf-ccwg-bbr; RFC 5681, 3.1. */
+PARAM(u32, loss_thresh, 5, 0, 256, "/256",
+      "a round that loses more lowers the bound on cwnd: 2 %; 256: never");
+PARAM(u32, loss_beta, 179, 1, 256, "/256",
+      "... to this share: 0.7; a round that does not raises it by a packet");
 
 /* A phase of the gain cycle, and what has been acked of what it sent. */
 struct l3dr_phase {
@@ -94,7 +110,11 @@ struct l3dr {
 	u32	sending;	/* phases begun; the last of them sends */
 	u32	acking;		/* the phase that sent what is being acked */
 	u32	samples;	/* of rounds so far */
+	u32	cwnd_bound;	/* what losses have shown to fit; [pkts] */
+	u32	round_delivered;	/* when this round began: tp->delivered */
+	u32	round_lost;	/* tp->lost */
 	u32	phase_key;	/* mode and cycle_idx of the phase that sends */
+	u32	phase_sent;	/* tp->data_segs_out when it began */
 	struct l3dr_phase phases[PHASES];
 	struct l3dr_sample rounds[WINDOW_MAX];
 };
@@ -143,6 +163,7 @@ static void l3dr_follow_cycle(struct sock *sk, struct l3dr *st)
 		st->acking = st->sending - (PHASES - WINDOW_MAX);
 	phase = &st->phases[st->sending & (PHASES - 1)];
 	phase->start = tcp_sk(sk)->delivered;
+	st->phase_sent = tcp_sk(sk)->data_segs_out;
 	phase->weight = l3dr_weight(ca);
 	phase->acked = 0;
 	phase->us = 0;
@@ -225,6 +246,7 @@ static u32 l3dr_corrected(const struct l3dr *st, u32 min_rtt_us)
 	bw -= bw * min(off, most) >> (GAIN_SCALE + 8);
 	/* Root of the BDP in 1/16 packets, times 1/256: 12 fractional bits of BW_SCALE's 24. */
 	bw += ((u64)add_root * l3dr_root(bdp) << (BW_SCALE - 12)) / rtt_us;
+	bw = max(bw, least_pkts * BW_UNIT / rtt_us);
 	return min(bw, (u64)~0U);
 }
 
@@ -232,8 +254,11 @@ static void l3dr_add_rtt(struct l3dr *st, const struct rate_sample *rs)
 {
 	u32 rtt_us = min(rs->rtt_us, RTT_MAX_US);
 
-	/* A delayed ACK's RTT is the receiver's, not the queue's. */
-	if (rs->rtt_us <= 0 || rs->is_ack_delayed)
+	/*
+	 * A delayed ACK's RTT is the receiver's, not the queue's. That of a retransmission is from
+	 * TCP's timestamps, in whole ms: too coarse for short paths.
+	 */
+	if (rs->rtt_us <= 0 || rs->is_ack_delayed || rs->is_retrans)
 		return;
 	st->rtt_least_us = st->rtt_count ? min(st->rtt_least_us, rtt_us) : rtt_us;
 	st->rtt_sum_us += rtt_us;
@@ -263,16 +288,20 @@ static bool l3dr_has_queued(const struct bbr *ca, const struct l3dr *st)
 	return startup_queue && ca->min_rtt_us != NO_RTT && st->rtt_us > bound;
 }
 
-/* Adds what this ACK delivered to the phase that sent it. Returns whether a phase is complete. */
+/*
+ * Adds what this ACK delivered to the phase that sent it. The time since the last ACK belongs to the
+ * phase of that one: its gain paced what came next. Returns whether a phase is complete.
+ */
 static bool l3dr_count(struct sock *sk, struct l3dr *st, const struct rate_sample *rs, bool counts)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
+	struct l3dr_phase *previous = &st->phases[st->acking & (PHASES - 1)];
 	bool is_complete = l3dr_find_phase(st, rs->prior_delivered);
 	struct l3dr_phase *phase = &st->phases[st->acking & (PHASES - 1)];
 
 	if (counts) {
 		phase->acked += tp->delivered - st->delivered;
-		phase->us += tcp_stamp_us_delta(tp->delivered_mstamp, st->ack_mstamp);
+		previous->us += tcp_stamp_us_delta(tp->delivered_mstamp, st->ack_mstamp);
 	}
 	st->delivered = tp->delivered;
 	st->ack_mstamp = tp->delivered_mstamp;
@@ -313,10 +342,37 @@ static void bbr_update_bw(struct sock *sk, const struct rate_sample *rs)
 /*
  * BBR probes until inflight is 5/4 BDP and drains until it is 1, both with the burst budget on top.
  * Where that is more than the BDP, probing lasts and draining does not: the mean gain exceeds 1.
+ * A phase without a burst of its own would measure nothing.
  */
 static bool bbr_phase_is_over(const struct sock *sk, const struct rate_sample *rs)
 {
-	return phase_by_inflight ? bbr_phase_is_done(sk, rs) : bbr_phase_lasted(sk);
+	const struct l3dr *st = l3dr_of((struct sock *)sk);
+
+	if (phase_by_inflight)
+		return bbr_phase_is_done(sk, rs);
+	return bbr_phase_lasted(sk) && st && tcp_sk(sk)->data_segs_out != st->phase_sent;
+}
+
+/* Once per round: too many losses lower the bound; otherwise it rises, if it is one. */
+static void l3dr_update_bound(struct sock *sk, struct l3dr *st)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	const struct bbr *ca = inet_csk_ca(sk);
+	u32 delivered = tp->delivered - st->round_delivered;
+	u32 lost = tp->lost - st->round_lost;
+	u32 target = bbr_target_inflight(sk, bbr_bw(ca), ca->cwnd_gain);
+
+	st->round_delivered = tp->delivered;
+	st->round_lost = tp->lost;
+	if (!ca->full_bw_reached)
+		return;
+	if ((u64)lost << GAIN_SCALE > (u64)loss_thresh * (lost + delivered)) {
+		u64 bound = (u64)min(st->cwnd_bound, target) * loss_beta >> GAIN_SCALE;
+
+		st->cwnd_bound = max(bound, (u64)cwnd_min_target);
+	} else if (st->cwnd_bound < target) {
+		st->cwnd_bound++;
+	}
 }
 
 SEC("struct_ops")
@@ -337,13 +393,16 @@ void BPF_PROG(l3dr_init, struct sock *sk)
 		st->rounds[i].weight = 0;
 	st->sending = st->acking = st->samples = st->phase_key = 0;
 	st->rtt_sum_us = st->rtt_count = st->rtt_us = st->mean_bw = 0;
-	st->delivered = tp->delivered;
+	st->delivered = st->round_delivered = tp->delivered;
+	st->round_lost = tp->lost;
+	st->cwnd_bound = NO_BOUND;
 	st->ack_mstamp = tp->tcp_mstamp;
 }
 
 SEC("struct_ops")
 void BPF_PROG(l3dr_cong_control, struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
 {
+	struct tcp_sock *tp = tcp_sk(sk);
 	struct bbr *ca = inet_csk_ca(sk);
 	struct l3dr *st = l3dr_of(sk);
 
@@ -351,8 +410,12 @@ void BPF_PROG(l3dr_cong_control, struct sock *sk, u32 ack, int flag, const struc
 	if (ca->mode == BBR_PROBE_RTT)
 		ca->pacing_gain = probe_rtt_gain;
 	bbr_apply_model(sk, rs);
-	if (st)
-		l3dr_follow_cycle(sk, st);
+	if (!st)
+		return;
+	if (ca->round_start)
+		l3dr_update_bound(sk, st);
+	tp->snd_cwnd = min(tp->snd_cwnd, st->cwnd_bound);
+	l3dr_follow_cycle(sk, st);
 }
 
 SEC(".struct_ops")

@@ -24,6 +24,8 @@ const PLAIN: &[(&str, i64)] = &[
     ("phase_by_inflight", 1),
     ("startup_queue", 0),
     ("probe_rtt_gain", 256),
+    ("least_pkts", 0),
+    ("loss_thresh", 256),
 ];
 
 /// The plain reconstruction with some of its parameters changed.
@@ -159,6 +161,60 @@ fn each_flow_adds_the_root_of_its_own_bdp() {
         assert_near(rounds.series("mean_bw_bps") as f64, bps(pkts), 1e-3);
         assert_near(rounds.series("bw_bps") as f64, bps(expected), 5e-3);
     }
+}
+
+#[test]
+fn two_packets_per_round_trip_are_no_queue() {
+    // One packet per 40 ms is corrected to less; two per RTT is the least, for any RTT.
+    for (rtt_us, pkts_per_40_ms) in [(40_000, 2), (80_000, 1)] {
+        let params = plain(&[("least_pkts", 2), ("rtt_correction", 256)]);
+        let mut rounds = Rounds::start("l3dr", &params);
+        rounds.flow.sock.packets_out = 1;
+        for _ in 0..20 {
+            rounds.round(1, 0, |_| ());
+        }
+        rounds.round(1, 0, |rs| rs.rtt_us = rtt_us);
+        assert_near(rounds.series("bw_bps") as f64, bps(pkts_per_40_ms), 2e-3);
+    }
+}
+
+#[test]
+fn a_retransmission_s_rtt_does_not_count() {
+    let mut rounds = start_in_probe_bw(&plain(&[("rtt_correction", 256)]));
+    for _ in 0..3 {
+        rounds.round(100, 0, |rs| (rs.rtt_us, rs.is_retrans) = (80_000, true));
+    }
+    assert_near(rounds.series("bw_bps") as f64, bps(100), 1e-4);
+}
+
+#[test]
+fn rounds_that_lose_more_than_two_per_cent_bound_cwnd() {
+    let mut rounds = start_in_probe_bw(&plain(&[("loss_thresh", 5), ("extra_acked_gain", 0)]));
+    for _ in 0..5 {
+        rounds.round(100, 1, |_| ());
+    }
+    let unbounded = f64::from(rounds.flow.sock.snd_cwnd);
+    assert!(unbounded >= 200.0, "2 BDP: {unbounded}");
+    rounds.round(97, 3, |_| ());
+    let bounded = rounds.flow.sock.snd_cwnd;
+    assert_near(f64::from(bounded), 0.7 * unbounded, 0.03);
+    for later in 1..=10 {
+        rounds.round(100, 0, |_| ());
+        assert_eq!(rounds.flow.sock.snd_cwnd, bounded + later);
+    }
+}
+
+#[test]
+fn a_phase_sends_a_burst_before_it_ends() {
+    let mut rounds = start_in_probe_bw(&[]);
+    let phase = rounds.series("cycle_phase");
+    for _ in 0..10 {
+        rounds.round(100, 0, |_| ());
+        assert_eq!(rounds.series("cycle_phase"), phase);
+    }
+    rounds.flow.sock.data_segs_out += 1;
+    rounds.round(100, 0, |_| ());
+    assert_eq!(rounds.series("cycle_phase"), (phase + 1) % 8);
 }
 
 #[test]

@@ -130,6 +130,7 @@ impl AckClock {
         });
         sock.snd_nxt += MSS_BYTES;
         sock.packets_out += 1;
+        sock.data_segs_out += 1;
         sock.max_packets_out = sock.packets_out;
         if sock.sk_pacing_status == SK_PACING_NEEDED {
             self.next_send_ns = now_ns + u64::from(MSS_BYTES) * 1_000_000_000 / sock.sk_pacing_rate;
