@@ -234,6 +234,81 @@ def test_confirms_the_kernel_s_own_congestion_control(emulated):
     assert evaluate(scenario, emulated).status == "OK"
 
 
+#: A flow alone at 50 Mbit/s and 40 ms: a BDP of 165 packets. It fills 30 % of the link.
+ALONE = Scenario(["reno"], time="10s")
+LONE_FLOW: dict[str, Any] = {
+    **FLOW, "cc": "reno", "throughput_bps": 15_000_000.0, "rtt_mean_us": 40_500.0,
+    "cwnd_mean_pkts": 50.0,
+}  # fmt: skip
+LONE = {**SOUND, "congestion_controls": [{"group": 0, "cc": "reno"}], "flows": [LONE_FLOW]}
+
+
+def with_lone_flow(**changes: Any) -> dict[str, Any]:
+    """The lone flow's summary with some of its counters changed."""
+    return {**copy.deepcopy(LONE), "flows": [{**LONE_FLOW, **changes}]}
+
+
+def test_names_the_numbers_of_an_unused_link():
+    verdict = evaluate(ALONE, LONE)
+    assert [(reason.status, reason.check) for reason in verdict.reasons] == [("WARN", "unused")]
+    message = verdict.reasons[0].message
+    for number in ("70.0%", "15 of 50 Mbit/s", "10 s", "40.5 ms", "50 packets", "20 of 2,000"):
+        assert number in message
+
+
+def test_half_of_the_link_is_enough():
+    assert evaluate(ALONE, with_lone_flow(throughput_bps=25_000_000.0)).reasons == ()
+
+
+@pytest.mark.parametrize(("end_us", "warns"), [(1_130_000, False), (1_150_000, True)])
+def test_a_run_that_is_too_short_to_leave_slow_start_is_no_unused_link(end_us, warns):
+    # 2 (log2(165/10) + 10) round trips of 40.5 ms are 1.14 s.
+    verdict = evaluate(ALONE, with_lone_flow(end_us=end_us))
+    assert [reason.check for reason in verdict.reasons] == ["unused"] * warns
+
+
+@pytest.mark.parametrize(
+    ("changes", "check"),
+    [
+        ({"rwnd_limited_us": 110_000}, "rwnd"),
+        ({"sndbuf_limited_us": 110_000}, "sndbuf"),
+        ({"rto_stall_max_us": 1_000_000}, "rto_stall"),
+        ({"cwnd_zero_max_us": 200_000}, "cwnd_zero"),
+        ({"received_bytes": 0}, "idle"),
+    ],
+)
+def test_another_reason_explains_an_unused_link(changes, check):
+    verdict = evaluate(ALONE, with_lone_flow(**changes))
+    assert [reason.check for reason in verdict.reasons] == [check]
+
+
+@pytest.mark.parametrize(
+    "fields", [{"loss": "0.1%"}, {"rate_steps": "5s:10mbit"}, {"rtt_steps": "5s:80ms"}]
+)
+def test_the_scenario_explains_an_unused_link(fields):
+    summary = copy.deepcopy(LONE)
+    summary["bottleneck"]["busy_us"] = 0
+    assert evaluate(ALONE.replace(**fields), summary).reasons == ()
+
+
+def test_missing_marks_do_not_explain_an_unused_link():
+    summary = with_lone_flow(cc="dctcp")
+    summary["congestion_controls"] = [{"group": 0, "cc": "dctcp", "needs_ecn": True}]
+    verdict = evaluate(Scenario(["dctcp"], time="10s"), summary)
+    assert [reason.check for reason in verdict.reasons] == ["ecn", "unused"]
+
+
+@pytest.mark.parametrize(("dropped_pkts", "checks"), [(400, []), (401, ["drops"])])
+def test_more_than_a_fifth_dropped(dropped_pkts, checks):
+    summary = copy.deepcopy(SOUND)
+    summary["bottleneck"].update(dropped_pkts=dropped_pkts, forwarded_pkts=1990 - dropped_pkts)
+    verdict = evaluate(SCENARIO, summary)
+    assert [reason.check for reason in verdict.reasons] == checks
+    # Configured losses are not the queue's.
+    summary["bottleneck"]["random_loss_pkts"] = 100
+    assert evaluate(SCENARIO, summary).reasons == ()
+
+
 def test_worst():
     assert worst(["OK", "INVALID", "WARN"]) == "INVALID"
     assert worst(["OK", "WARN"]) == "WARN"

@@ -11,6 +11,7 @@ from dumbbell.verdict.counters import (
     check_congestion_control,
     check_conservation,
     check_cwnd_zero,
+    check_drops,
     check_ecn,
     check_idle,
     check_limited,
@@ -18,6 +19,7 @@ from dumbbell.verdict.counters import (
     check_rate,
     check_rto_stalls,
     check_rtt,
+    check_unused,
 )
 from dumbbell.verdict.emulation import evaluate_emulation
 from dumbbell.verdict.reason import INVALID, OK, WARN, Reason, Verdict, worst
@@ -52,6 +54,8 @@ def evaluate(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
         *check_idle(scenario, summary),
         *check_ecn(scenario, summary),
         *check_sandbox(summary),
+        *check_drops(summary),
         *evaluate_emulation(scenario, summary),
     ]
+    reasons += check_unused(scenario, summary, reasons)
     return Verdict(tuple(reasons))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import log2
 from typing import Any
 
 from dumbbell.quantities.pluralize import pluralize
@@ -14,6 +15,7 @@ __all__ = [
     "check_congestion_control",
     "check_conservation",
     "check_cwnd_zero",
+    "check_drops",
     "check_ecn",
     "check_idle",
     "check_limited",
@@ -21,6 +23,7 @@ __all__ = [
     "check_rate",
     "check_rto_stalls",
     "check_rtt",
+    "check_unused",
 ]
 
 #: Share of a flow's time for which the receive window or send buffer may limit it without a
@@ -31,6 +34,20 @@ LIMITED_SHARE = 0.01
 RTO_STALL_US = 1_000_000
 #: A cwnd of 0 that stays as long as Linux's smallest RTO is ended by a timeout.
 CWND_ZERO_US = 200_000
+
+#: Share of the packets that a queue may drop without a warning: what a policer costs BBR, which is
+#: the congestion control that tolerates most (1 - 1/1.25).
+DROPPED_SHARE = 0.2
+#: Share of the link that a flow must use when it is alone: what one reduction of Reno's leaves in a
+#: buffer of no size.
+LONE_FLOW_SHARE = 0.5
+#: The initial window (RFC 6928), which slow start doubles every round trip (RFC 5681).
+INITIAL_WINDOW_PKTS = 10
+#: Round trips to get from slow start to a steady state: the length of BBR's bandwidth filter, and
+#: longer than any other memory of a built-in congestion control but PROBE_RTT's.
+SETTLING_RTTS = 10
+#: Checks whose reasons do not explain why a flow leaves the link idle.
+NO_CAUSE_OF_IDLENESS = frozenset(("drops", "ecn", "sandbox", "sampling", "capture"))
 
 #: Tolerance of the link's rate and of the longest wait: more than the uncertainty of a busy time at
 #: the ends of the run and where a packet crosses them.
@@ -234,3 +251,46 @@ def check_ecn(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason
             f"`{'`, `'.join(with_ecn)}` received no ECN marks; only losses signalled congestion; "
             "set `--ecn-threshold 20pkt`",
         )
+
+
+def check_drops(summary: Mapping[str, Any]) -> Iterator[Reason]:
+    """The queue did not drop more than a fifth of the packets."""
+    link = summary["bottleneck"]
+    # What is lost at random is configured.
+    overflown_pkts = link["dropped_pkts"] - link.get("random_loss_pkts", 0)
+    if overflown_pkts > DROPPED_SHARE * link["offered_pkts"]:
+        yield Reason(
+            WARN,
+            "drops",
+            f"the queue dropped {overflown_pkts:,} of {link['offered_pkts']:,} packets, "
+            f"{overflown_pkts / link['offered_pkts']:.1%}; above {DROPPED_SHARE:.0%} is unusual",
+        )
+
+
+def check_unused(
+    scenario: Scenario, summary: Mapping[str, Any], reasons: Sequence[Reason]
+) -> Iterator[Reason]:
+    """A flow alone on the link uses at least half of it, unless one of `reasons` explains it."""
+    explained = any(reason.check not in NO_CAUSE_OF_IDLENESS for reason in reasons)
+    configured = int(scenario.loss) > 0 or scenario.rate_steps or scenario.rtt_steps
+    if scenario.flow_count != 1 or len(summary["flows"]) != 1 or explained or configured:
+        return
+    flow, link = summary["flows"][0], summary["bottleneck"]
+    used = flow["throughput_bps"] / link["link_rate_bps"]
+    lasted_us = flow["end_us"] - flow["start_us"]
+    rtt_us = max(flow["base_rtt_us"], flow["rtt_mean_us"])
+    bdp_pkts = link["link_rate_bps"] * rtt_us / (8 * 10**6) / largest_packet_bytes(scenario)
+    slow_start_rtts = log2(max(1.0, bdp_pkts / INITIAL_WINDOW_PKTS))
+    # A flow that fills the link from the middle of its time on uses half of it.
+    if used >= LONE_FLOW_SHARE or lasted_us < 2 * (slow_start_rtts + SETTLING_RTTS) * rtt_us:
+        return
+    yield Reason(
+        WARN,
+        "unused",
+        f"the only flow ({scenario.group_labels[0]}) left {1 - used:.1%} of the link unused, and "
+        "no window, application, configured loss or step explains it: "
+        f"{flow['throughput_bps'] / 1e6:.4g} of {link['link_rate_bps'] / 1e6:g} Mbit/s in "
+        f"{lasted_us / 1e6:.3g} s, mean RTT {rtt_us / 1e3:.3g} ms, "
+        f"mean cwnd {flow['cwnd_mean_pkts']:.3g} packets, "
+        f"{link['dropped_pkts']:,} of {link['offered_pkts']:,} packets dropped",
+    )
