@@ -13,7 +13,7 @@ import stat
 import tomllib
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from dumbbell.errors import DumbbellError
 
@@ -74,7 +74,10 @@ def open_file(path: Path) -> BufferedReader:
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)
-        raise DocumentError("is a directory" if stat.S_ISDIR(mode) else "is not a regular file")
+        if stat.S_ISDIR(mode):
+            raise DocumentError("is a directory")
+        what = "a named pipe" if stat.S_ISFIFO(mode) else "a device"
+        raise DocumentError(f"is not a regular file but {what}; remove it")
     return os.fdopen(descriptor, "rb")
 
 
@@ -172,8 +175,39 @@ def parse_json(content: bytes) -> Any:
         It is not JSON, or nests too deeply.
     """
     try:
-        return json.loads(content)
+        document = json.loads(content.decode(), parse_constant=refuse_constant)
     except RecursionError:
         raise DocumentError("nests too deeply") from None
+    except UnicodeDecodeError as error:
+        raise DocumentError(f"not JSON: byte {error.start:,} is not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise DocumentError(f"not JSON: {where} cannot be read") from None
     except ValueError as error:
-        raise DocumentError(f"not JSON: {error}") from None
+        # Python refuses to read a decimal number of thousands of digits.
+        reason = "a number has too many digits" if "digits" in str(error) else str(error)
+        raise DocumentError(f"not JSON: {reason}") from None
+    if is_deep(document):
+        raise DocumentError(f"nests too deeply; use at most {MAX_DEPTH} levels")
+    return document
+
+
+def refuse_constant(name: str) -> NoReturn:
+    """Refuse ``NaN`` and ``Infinity``, which Python's reader accepts."""
+    raise ValueError(f"`{name}` is not a number")
+
+
+def is_deep(document: Any) -> bool:
+    """Whether a document nests too deeply for what walks through it."""
+    level = [document]
+    for _ in range(MAX_DEPTH):
+        inside: list[Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                inside += value.values()
+            elif isinstance(value, list):
+                inside += value
+        level = [value for value in inside if isinstance(value, dict | list)]
+        if not level:
+            return False
+    return True

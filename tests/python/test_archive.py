@@ -156,7 +156,10 @@ def test_code_in_an_archive_needs_trust(tmp_path, cli, monkeypatch):
     assert cli("run", "./mine.bpf.c", "reno", "--time", "1s", "--out", "run").code == 0
     assert cli("archive", "run", "-o", "mine.tar.zst").code == 0
     content = members(tmp_path / "mine.tar.zst")
-    assert content["sources/file-1/share.h"] == b"#define FACTOR 2\n"
+    entry = json.loads(content["manifest.json"])["congestion_controls"]["./mine.bpf.c"]
+    place = f"sources/mine.bpf.c-{entry['digest'][:16]}"
+    assert entry["main"] == f"{place}/mine.bpf.c"
+    assert content[f"{place}/share.h"] == b"#define FACTOR 2\n"
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
@@ -172,11 +175,29 @@ def test_code_in_an_archive_needs_trust(tmp_path, cli, monkeypatch):
     stolen = {"manifest.json": json.dumps(manifest).encode()}
     with pytest.raises(ResultError, match=r"does not hold the source of `./mine.bpf.c`"):
         verify(repack(tmp_path / "mine.tar.zst", stolen, tmp_path / "stolen.tar.zst"))
-    # A source that is not the one that ran is not archived.
+    # The source in an archive is the one that ran, whatever has become of the file.
     monkeypatch.chdir(tmp_path)
     changed = source.replace("return", "return 1 + ", 1)
     assert changed != source
     (tmp_path / "mine.bpf.c").write_text(changed)
+    assert cli("archive", "run", "-o", "again.tar.zst").code == 0
+    assert (tmp_path / "again.tar.zst").read_bytes() == (tmp_path / "mine.tar.zst").read_bytes()
+
+
+def test_a_run_of_an_earlier_version_is_archived_with_proof(tmp_path, cli, monkeypatch):
+    """It carries no source: the file is built again, and must be what ran."""
+    monkeypatch.chdir(tmp_path)
+    source = (ROOT / "cc/reno.bpf.c").read_text()
+    (tmp_path / "mine.bpf.c").write_text(source)
+    assert cli("run", "./mine.bpf.c", "reno", "--time", "1s", "--out", "run").code == 0
+    shutil.rmtree(tmp_path / "run/sources")
+    document = json.loads((tmp_path / "run/run.json").read_text())
+    for group in document["groups"]:
+        del group["source"], group["declared"]
+    (tmp_path / "run/run.json").write_text(json.dumps(document))
+    assert cli("archive", "run", "-o", "old.tar.zst").code == 0
+    assert cli("verify", "old.tar.zst", "--trust").code == 0
+    (tmp_path / "mine.bpf.c").write_text(source.replace("return", "return 1 + ", 1))
     outcome = cli("archive", "run", "-o", "changed.tar.zst")
     assert outcome.code == 2
     assert "`./mine.bpf.c` has changed since the runs" in outcome.err
@@ -217,7 +238,7 @@ def test_a_damaged_table_is_not_archived(saved, tmp_path):
     shutil.copytree(saved / "run", tmp_path / "run")
     flows = tmp_path / "run" / "flows.parquet"
     flows.write_bytes(flows.read_bytes()[:-10])
-    with pytest.raises(ResultError, match=r"flows\.parquet: cannot be read"):
+    with pytest.raises(ResultError, match=r"flows\.parquet: is damaged: not a whole Parquet"):
         archive(tmp_path / "run", tmp_path / "run.tar.zst")
     assert not (tmp_path / "run.tar.zst").exists()
 

@@ -15,6 +15,7 @@ from dumbbell.run.capture import Capture
 from dumbbell.runs import Cache
 from dumbbell.runs.inventory import prune, take_inventory, verify
 from dumbbell.runs.key import run_key
+from dumbbell.scratch import scratch_directory
 
 SCENARIO = Scenario(["copa", "cubic"], time="1s", rate="10mbit")
 SWEEP = Sweep(SCENARIO, {"buffer": "1..2bdp"}, reps=2)
@@ -333,26 +334,26 @@ def test_the_least_recently_used_go_first(cache):
 
 def test_killed_writers_leave_nothing_that_is_found(cache):
     SWEEP.run(cache=cache)
-    half = cache.entries / ".dumbbell-killed" / "new"
+    half = cache.entries / ".dumbbell-0123456789abcdef" / "new"
     half.mkdir(parents=True)
     (half / "run.json").write_text("{")
-    assert take_inventory(cache).entries == 4
-    os.utime(half.parent, (0, 0))
-    prune(cache)
+    inventory = take_inventory(cache)
+    assert (inventory.entries, inventory.left) == (4, 1)
+    with scratch_directory(cache.entries) as being_written:
+        prune(cache)
+        assert being_written.is_dir()
     assert not half.exists()
 
 
 def test_a_killed_prune_leaves_nothing_that_stays(cache, monkeypatch):
     SWEEP.run(cache=cache)
     with monkeypatch.context() as killed:
-        killed.setattr(shutil, "rmtree", lambda _path: None)
+        killed.setattr(shutil, "rmtree", lambda _path, **_how: None)
         prune(cache, everything=True)
     (left, *_) = found = list(cache.place.rglob(".dumbbell-*"))
     assert len(found) == 4
     assert left.parent == cache.entries
     SWEEP.run(cache=cache)
     assert prune(cache, everything=True).entries == 4
-    for path in found:
-        os.utime(path, (0, 0))
     prune(cache)
     assert not list(cache.place.rglob(".dumbbell-*"))

@@ -101,7 +101,9 @@ def test_resume_tries_the_failed_runs_again(tmp_path: Path) -> None:
     assert result.reps == {0: 4, 1: 0, 2: 4}
 
     fixed.write_text(HOSTILE.read_text().replace("ack / zero", "ack"))
-    result = dumbbell.Sweep.resume(tmp_path / "out").run(cache=False, out=tmp_path / "out")
+    with pytest.raises(dumbbell.ScenarioError, match=r"mine.bpf.c` has changed since the runs in"):
+        dumbbell.Sweep.resume(tmp_path / "out")
+    result = broken.run(cache=False, out=tmp_path / "out")
     assert not result.failed
     assert result.reps[1] >= 2
     assert not dumbbell.SweepResult.load(tmp_path / "out").failed

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
 
 from dumbbell import _core
 from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.congestion_control.choice import file_of
+from dumbbell.congestion_control.recorded import SourceReference
+from dumbbell.congestion_control.source_store import LISTING, listing_of, set_name
+from dumbbell.congestion_control.sources import Sources, builtin_sources, sources_of_file
 from dumbbell.errors import ResultError
-from dumbbell.isolation.source_files import source_files
 from dumbbell.run import Run
-from dumbbell.run.engine import SIMULATOR
+from dumbbell.run.engine import SIMULATOR, engine_build
 from dumbbell.runs import run_all
 from dumbbell.scenario import Group, Scenario
 
@@ -25,6 +25,7 @@ __all__ = [
     "SourceCollection",
     "build_of",
     "builds_here",
+    "path_below_cc",
 ]
 
 #: Kinds of congestion control.
@@ -33,11 +34,18 @@ BUILT_IN, FILE, KERNELS_OWN = "built-in", "file", "kernel"
 DIRECTORY = "sources"
 #: What the built-ins' sources end in; the others are headers and what is linked.
 SUFFIX = ".bpf.c"
-PACKAGE = Path(__file__).parents[1]
 
 
 class SourceCollection:
     """The sources of the congestion controls of some runs.
+
+    They are those that the runs' directories carry. Only for runs of earlier versions, which carry
+    none, the files themselves are read, and built again to prove that they are what ran.
+
+    Parameters
+    ----------
+    texts
+        Whether to collect the text of congestion controls that are not built in.
 
     Attributes
     ----------
@@ -47,68 +55,95 @@ class SourceCollection:
         Content of each source, by its path in the archive.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, texts: bool = True) -> None:
+        self.texts = texts
         self.entries: dict[str, dict[str, Any]] = {}
         self.members: dict[str, bytes] = {}
+        self.unproven: dict[str, CongestionControlChoice] = {}
 
     def add(self, run: Run) -> None:
-        """Add the congestion controls of a run; a choice is added once."""
+        """Add the congestion controls of a run; a choice is added once.
+
+        Raises
+        ------
+        ResultError
+            It ran from another source in another run, or its source is not known.
+        """
         for group, loaded in zip(run.scenario.groups, run.groups, strict=True):
+            reference = SourceReference.from_dict(loaded.get("source"))
             entry = self.entries.get(group.cc.name)
             if entry is None:
-                entry = self.entries[group.cc.name] = self.entry_of(group.cc)
+                entry = self.entries[group.cc.name] = self.entry_of(run, group.cc, reference)
+            digest = None if reference is None else reference.digest
+            if entry["digest"] != digest:
+                raise ResultError(
+                    f"`{group.cc.name}` ran from different sources (SHA-256 {entry['digest']} and "
+                    f"{digest}); archive their runs separately"
+                )
             builds = entry["builds"].setdefault(run.engine, [])
             if loaded["build"] not in builds:
                 builds.append(loaded["build"])
 
-    def entry_of(self, cc: CongestionControlChoice) -> dict[str, Any]:
+    def entry_of(
+        self, run: Run, cc: CongestionControlChoice, reference: SourceReference | None
+    ) -> dict[str, Any]:
         """Collect the sources of a congestion control; return what the manifest says of it."""
+        digest = None if reference is None else reference.digest
+        entry: dict[str, Any] = {"main": None, "sources": [], "builds": {}, "digest": digest}
         if cc.is_kernels_own:
-            return {"kind": KERNELS_OWN, "main": None, "sources": [], "builds": {}}
+            return {"kind": KERNELS_OWN, **entry}
         if cc.is_python_class:
             raise ResultError(
                 f"`{cc.name}` is a class of a running program, which an archive cannot hold; "
                 "put it in a file, run `./mine.py` and archive that run"
             )
-        if cc.is_file:
-            return self.entry_of_file(file_of(cc.name))
+        if reference is None:
+            self.unproven[cc.name] = CongestionControlChoice(cc.name)
+        if not cc.is_file:
+            return {"kind": BUILT_IN, **entry, **self.built_in(run, cc.name, reference)}
+        if not self.texts:
+            return {"kind": FILE, **entry}
+        return {"kind": FILE, **entry, **self.keep(of_file(run, cc, reference))}
+
+    def built_in(self, run: Run, name: str, reference: SourceReference | None) -> dict[str, Any]:
+        """Collect the sources of a built-in, with the engine's headers if they are those here."""
+        is_ours = run.summary.get("engine_build") == engine_build()
+        here = builtin_sources(name)
+        if reference is not None and not is_ours:
+            is_same = here is not None and here.digest == reference.digest
+            return self.keep(here if is_same else run.sources.get(reference.digest))
         texts = {
             f"{DIRECTORY}/{BUILT_IN}/{path}": text.encode()
             for path, text in _core.builtin_sources().items()
-            if not path.endswith(SUFFIX) or path == cc.name + SUFFIX
+            if not path.endswith(SUFFIX) or path == name + SUFFIX
         }
         self.members |= texts
-        main = f"{DIRECTORY}/{BUILT_IN}/{cc.name}{SUFFIX}"
-        return {"kind": BUILT_IN, "main": main, "sources": sorted(texts), "builds": {}}
+        return {"main": f"{DIRECTORY}/{BUILT_IN}/{name}{SUFFIX}", "sources": sorted(texts)}
 
-    def entry_of_file(self, path: Path) -> dict[str, Any]:
-        """Collect the sources of a user's file: itself and what it includes or imports."""
-        if not path.is_file():
-            raise ResultError(
-                f"{path}: no such file; run `dumbbell archive` in the directory of the runs' "
-                "command line"
-            )
-        files = [file for file in source_files(path) if not file.is_relative_to(PACKAGE)]
-        root = Path(os.path.commonpath([file.parent for file in files]))
-        number = 1 + sum(entry["kind"] == FILE for entry in self.entries.values())
-        places = {
-            file: f"{DIRECTORY}/{FILE}-{number}/{file.relative_to(root).as_posix()}"
-            for file in files
-        }
-        self.members |= {place: file.read_bytes() for file, place in places.items()}
-        main = places[path.resolve()]
-        return {"kind": FILE, "main": main, "sources": sorted(places.values()), "builds": {}}
+    def keep(self, sources: Sources | None) -> dict[str, Any]:
+        """Collect sources as a result's directory has them; nothing if their text was not kept."""
+        if sources is None or not sources.is_whole:
+            return {}
+        place = f"{DIRECTORY}/{set_name(sources)}"
+        members = {f"{place}/{path}": text for path, text in sources.texts.items()}
+        self.members |= members
+        self.members[f"{place}/{LISTING}"] = listing_of(sources)
+        return {"main": f"{place}/{sources.main}", "sources": sorted(members)}
 
     def check_unchanged(self) -> None:
-        """Refuse sources that are not what ran.
+        """Refuse sources that are not what ran, of runs that do not say what that was.
 
         Raises
         ------
         ResultError
             A congestion control was built from another source, or by another compiler.
         """
-        simulated = [name for name, each in self.entries.items() if SIMULATOR in each["builds"]]
-        for name, here in builds_here({name: name for name in simulated}).items():
+        simulated = {
+            name: cc
+            for name, cc in self.unproven.items()
+            if SIMULATOR in self.entries[name]["builds"]
+        }
+        for name, here in builds_here(simulated).items():
             for build in self.entries[name]["builds"][SIMULATOR]:
                 if build != here:
                     raise ResultError(
@@ -117,20 +152,34 @@ class SourceCollection:
                     )
 
 
-def builds_here(names: Mapping[str, str]) -> dict[str, str]:
-    """Return the digest of each congestion control's build in the simulator here.
-
-    Parameters
-    ----------
-    names
-        The name to run each by, by the name to return it under.
-    """
-    scenarios = [
-        (
-            key,
-            Scenario([Group(CongestionControlChoice(name), jitter="0s")], time="1ms", sample="0s"),
+def of_file(
+    run: Run, cc: CongestionControlChoice, reference: SourceReference | None
+) -> Sources | None:
+    """Return the sources of a congestion control in a file; None if nothing has their text."""
+    carried = None if reference is None else run.sources.get(reference.digest)
+    if carried is not None and carried.is_whole:
+        return carried
+    if reference is None and not cc.file.is_file():
+        raise ResultError(
+            f"{cc.file}: no such file, and the run does not carry it; run `dumbbell archive` in "
+            "the directory of the runs' command line"
         )
-        for key, name in names.items()
+    here = sources_of_file(cc.file) if cc.file.is_file() else None
+    if reference is None or (here is not None and here.digest == reference.digest):
+        return here
+    return None
+
+
+def path_below_cc(member: str) -> str:
+    """Return the path below `cc/` of a member that is the source of a built-in."""
+    return "/".join(PurePosixPath(member).parts[2:])
+
+
+def builds_here(ccs: Mapping[str, CongestionControlChoice]) -> dict[str, str]:
+    """Return the digest of each congestion control's build in the simulator here."""
+    scenarios = [
+        (key, Scenario([Group(cc, jitter="0s")], time="1ms", sample="0s"))
+        for key, cc in ccs.items()
     ]
     return {key: build_of(run) for key, run in run_all(scenarios, cache=False).items()}
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pyarrow as pa
 
+from dumbbell.congestion_control.sources import is_plain_path
 from dumbbell.documents import DocumentError, open_file
 from dumbbell.errors import ResultError, os_reason
 
@@ -44,9 +45,7 @@ def check_member_name(name: str) -> str:
     ResultError
         It is absolute, or has `..` in it, or is not written in the shortest way.
     """
-    parts = PurePosixPath(name).parts
-    is_plain = bool(parts) and name == "/".join(parts) and not {"..", "/", "."} & set(parts)
-    if not is_plain or "\0" in name or "\\" in name:
+    if not is_plain_path(name):
         raise ResultError(f"invalid member name `{name}`: must be a relative path without `..`")
     return name
 

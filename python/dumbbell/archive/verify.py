@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,8 +18,9 @@ from dumbbell.archive.differences import (
 )
 from dumbbell.archive.extract import MAX_BYTES, extract
 from dumbbell.archive.manifest import RESULTS, Manifest
-from dumbbell.archive.sources import BUILT_IN, DIRECTORY, FILE, builds_here
-from dumbbell.congestion_control.choice import is_file, is_python_class, table_of
+from dumbbell.archive.sources import BUILT_IN, FILE, builds_here, path_below_cc
+from dumbbell.congestion_control import CongestionControlChoice, RecordedCongestionControl
+from dumbbell.congestion_control.choice import is_file
 from dumbbell.errors import CongestionControlError, ResultError
 from dumbbell.run import Run
 from dumbbell.run import directory as run_directory
@@ -33,8 +32,9 @@ from dumbbell.verdict import worst
 
 __all__ = ["Difference", "Verification", "verify"]
 
-#: Fields of `run.json` that say which build ran, and not what came out.
+#: Fields of `run.json` that say what ran and how, and not what came out; and those of a group.
 PROVENANCE = ("engine_version", "engine_build", "sandbox")
+OF_SOURCE = ("build", "declared", "source")
 #: Fields of a document that are named when many differ.
 MAX_FIELDS = 3
 
@@ -74,6 +74,8 @@ class Verification:
         Sources, builds and versions that differ here.
     measured
         The runs on the kernel, which are measurements and were not run again.
+    without_sources
+        The simulated runs whose congestion controls' source the archive does not hold.
     """
 
     manifest: Manifest
@@ -81,6 +83,7 @@ class Verification:
     differences: tuple[Difference, ...]
     notes: tuple[str, ...]
     measured: tuple[str, ...]
+    without_sources: tuple[str, ...] = ()
 
     @property
     def is_identical(self) -> bool:
@@ -97,6 +100,7 @@ class Verification:
             "differences": [vars(difference) for difference in self.differences],
             "notes": list(self.notes),
             "measured": list(self.measured),
+            "without_sources": list(self.without_sources),
         }
 
 
@@ -139,14 +143,23 @@ def verify(
         if not trust:
             refuse_code(Path(path), manifest)
         check = Check(before, after, manifest)
-        with importing_from(check.module_path()):
-            differences = check.runs(jobs, on_progress)
-            notes = tuple(check.notes())
+        differences = check.runs(jobs, on_progress)
+        notes = tuple(check.notes())
         if not differences and manifest.kind == "sweep":
             differences = check.rows()
         measured = [run["path"] for run in manifest.runs if run["engine"] != SIMULATOR]
+        without = [
+            run["path"]
+            for run in manifest.runs
+            if run["engine"] == SIMULATOR and run["path"] not in check.simulated
+        ]
         return Verification(
-            manifest, tuple(check.simulated), tuple(differences), notes, tuple(measured)
+            manifest,
+            tuple(check.simulated),
+            tuple(differences),
+            notes,
+            tuple(measured),
+            tuple(without),
         )
 
 
@@ -155,24 +168,13 @@ def refuse_code(path: Path, manifest: Manifest) -> None:
     carried = [
         f"`{name}` ({cc['main']})"
         for name, cc in manifest.congestion_controls.items()
-        if cc["kind"] == FILE
+        if cc["kind"] == FILE and cc["main"] is not None
     ]
     if carried:
         raise ResultError(
             f"{path}: verifying it compiles and runs code that it carries, with your rights: "
             f"{', '.join(carried)}; read that code first (`tar -xf`), then use `--trust`"
         )
-
-
-@contextmanager
-def importing_from(directories: list[str]) -> Iterator[None]:
-    """Let congestion controls in Python import what the archive holds beside them."""
-    kept = list(sys.path)
-    sys.path[:0] = directories
-    try:
-        yield
-    finally:
-        sys.path[:] = kept
 
 
 class Check:
@@ -193,35 +195,39 @@ class Check:
         self.after = after
         self.manifest = manifest
         self.documents = {run["path"]: read_document(before / run["path"]) for run in manifest.runs}
-        self.simulated = [
-            path for path, document in self.documents.items() if document["engine"] == SIMULATOR
-        ]
+        self.simulated = [path for path in self.documents if self.runs_here(path)]
 
-    def module_path(self) -> list[str]:
-        """Return the directories of the sources in Python."""
-        ccs = self.manifest.congestion_controls.values()
-        mains = [cc["main"] for cc in ccs if cc["kind"] == FILE and cc["main"].endswith(".py")]
-        return sorted({str((self.before / main).parent) for main in mains})
+    def runs_here(self, path: str) -> bool:
+        """Whether a run can be run again: it was simulated, and the archive has what it needs."""
+        names = [group["cc"].partition(":")[0] for group in self.words(path)["group"]]
+        return self.documents[path]["engine"] == SIMULATOR and not any(
+            is_file(name)
+            and self.manifest.congestion_controls.get(name, {}).get("main", "") is None
+            for name in names
+        )
 
-    def name_here(self, name: str) -> str:
-        """Return the name by which to run a congestion control of the archive."""
-        if is_python_class(name):
+    def cc_here(self, text: str) -> CongestionControlChoice:
+        """Return a congestion control of the archive as it runs here: from its sources there."""
+        recorded = RecordedCongestionControl.read(text)
+        name = recorded.name
+        if recorded.is_python_class:
             raise ResultError(f"`{name}` is a class of a program, which an archive cannot hold")
-        if not is_file(name):
-            return name
+        if not recorded.is_file:
+            return CongestionControlChoice(name, recorded.params)
         cc = self.manifest.congestion_controls.get(name, {})
-        if cc.get("kind") != FILE:
+        if cc.get("kind") != FILE or not cc.get("main"):
             raise ResultError(f"the archive does not hold the source of `{name}`")
-        table = table_of(name)
-        return str(self.before / cc["main"]) + (f"#{table}" if table else "")
+        return CongestionControlChoice(name, recorded.params, self.before / cc["main"])
+
+    def words(self, path: str) -> dict[str, Any]:
+        """Return a run's scenario in its words."""
+        words: dict[str, Any] = self.documents[path]["scenario"]
+        return words
 
     def scenario(self, path: str) -> Scenario:
         """Return a run's scenario, with the sources of the archive."""
-        words = json.loads(json.dumps(self.documents[path]["scenario"]))
-        for group in words["group"]:
-            name, colon, parameters = group["cc"].partition(":")
-            group["cc"] = self.name_here(name) + colon + parameters
-        return Scenario.from_dict(words)
+        words = self.words(path)
+        return Scenario.from_result(words, [self.cc_here(group["cc"]) for group in words["group"]])
 
     def runs(
         self, jobs: int | None, on_progress: Callable[[Progress], None] | None
@@ -299,9 +305,9 @@ class Check:
             if cc["kind"] == BUILT_IN:
                 yield from self.changed_sources(cc["sources"], here)
         used = {
-            name: self.name_here(name)
+            name: self.cc_here(name)
             for name, cc in self.manifest.congestion_controls.items()
-            if SIMULATOR in cc["builds"]
+            if SIMULATOR in cc["builds"] and not (cc["kind"] == FILE and cc["main"] is None)
         }
         for name, build in builds_here(used).items():
             there = ", ".join(self.manifest.congestion_controls[name]["builds"][SIMULATOR])
@@ -311,7 +317,7 @@ class Check:
     def changed_sources(self, members: list[str], here: Mapping[str, str]) -> Iterator[str]:
         """Yield which sources of built-ins differ from this installation's."""
         for member in members:
-            path = member.removeprefix(f"{DIRECTORY}/{BUILT_IN}/")
+            path = path_below_cc(member)
             difference = text_difference(
                 (self.before / member).read_text(encoding="utf-8"), here.get(path, "")
             )
@@ -336,7 +342,7 @@ def results_of(document: Mapping[str, Any]) -> dict[str, Any]:
     reasons = [each for each in document["verdict"]["reasons"] if each["check"] != "sandbox"]
     kept["verdict"] = {"status": worst(each["status"] for each in reasons), "reasons": reasons}
     kept["groups"] = [
-        {key: value for key, value in group.items() if key != "build"}
+        {key: value for key, value in group.items() if key not in OF_SOURCE}
         for group in document["groups"]
     ]
     return kept

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import platform
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from dumbbell.run import Run
 from dumbbell.run.capture import CAPTURE
 from dumbbell.run.directory import DOCUMENT
 from dumbbell.run.engine import engine_build
+from dumbbell.scratch import scratch_directory
 
 __all__ = ["Archived", "archive"]
 
@@ -50,7 +50,11 @@ class Archived:
 
 
 def archive(
-    directory: str | Path, path: str | Path, on_progress: Callable[[float], None] | None = None
+    directory: str | Path,
+    path: str | Path,
+    on_progress: Callable[[float], None] | None = None,
+    *,
+    texts: bool = True,
 ) -> Archived:
     """Write the runs of a directory to an archive.
 
@@ -64,6 +68,9 @@ def archive(
         The archive: ``paper.tar.zst``.
     on_progress
         Called with the share of the runs that have been read.
+    texts
+        Include the source text of congestion controls that are not built in. Without it their runs
+        cannot be verified.
 
     Returns
     -------
@@ -73,8 +80,8 @@ def archive(
     Raises
     ------
     ResultError
-        The directory holds no run or a damaged one, or the congestion controls have changed since
-        the runs.
+        The directory holds no run or a damaged one; or one of an earlier version, whose congestion
+        controls are not here or have changed since.
     """
     directory, path = Path(directory), Path(path)
     if not path.name.endswith(SUFFIX):
@@ -85,7 +92,7 @@ def archive(
         raise ResultError(
             f"{directory}: holds no runs; use a directory that a command wrote with --out"
         )
-    sources = SourceCollection()
+    sources = SourceCollection(texts=texts)
     runs = []
     for index, place in enumerate(places):
         run = Run.load(place)
@@ -195,8 +202,8 @@ def write_whole(path: Path, manifest: Manifest, contents: Contents) -> None:
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".dumbbell-") as scratch:
-            new = Path(scratch, path.name)
+        with scratch_directory(path.parent) as scratch:
+            new = scratch / path.name
             write_tar(new, members())
             new.replace(path)
     except OSError as error:

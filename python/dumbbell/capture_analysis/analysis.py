@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.capture_analysis.best_point import all_views, best_views
 from dumbbell.capture_analysis.save import save
 from dumbbell.capture_analysis.vantage import Note, notes_of
-from dumbbell.documents import DocumentError, read_json
 from dumbbell.errors import ResultError
+from dumbbell.result_file import read_json
+from dumbbell.run.directory import ParquetTables
 
 if TYPE_CHECKING:
     from dumbbell.plots.canvas import Canvas
@@ -222,22 +222,21 @@ class Analysis:
             There is none, or it was written by another version.
         """
         directory = Path(directory)
+        path = directory / "analysis.json"
         try:
-            document = read_json(directory / "analysis.json")
-        except (OSError, DocumentError) as error:
-            raise ResultError(f"{directory}: cannot read analysis.json: {error}") from None
-        if (
-            not isinstance(document, dict)
-            or document.get("schema_version") != ANALYSIS_SCHEMA_VERSION
-        ):
+            document = read_json(path)
+        except (FileNotFoundError, NotADirectoryError):
+            raise ResultError(f"{directory}: holds no analysis: analysis.json not found") from None
+        if not isinstance(document, dict):
+            raise ResultError(f"{path}: is not an analysis")
+        if document.get("schema_version") != ANALYSIS_SCHEMA_VERSION:
             raise ResultError(f"{directory}: written by another version; analyze the capture again")
-        tables = {
-            name: pq.read_table(directory / f"{name}.parquet")
-            for name in TABLES
-            if (directory / f"{name}.parquet").is_file()
-        }
+        tables = dict(ParquetTables(directory, TABLES))
+        file, reading = document.get("file"), document.get("reading")
         ccs = document.get("congestion_controls", [])
-        return cls(document["file"], document["reading"], tables, ccs)
+        if not (isinstance(file, str) and isinstance(reading, dict) and isinstance(ccs, list)):
+            raise ResultError(f"{path}: is damaged; analyze the capture again")
+        return cls(file, reading, tables, ccs)
 
     def save(self, directory: str | Path, *, figures: bool = True) -> list[Path]:
         """Write tables and figures to a directory.

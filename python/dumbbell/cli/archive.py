@@ -30,6 +30,14 @@ def archive_command(
         Path,
         typer.Option("--out", "-o", metavar="FILE.tar.zst", help="The archive to write."),
     ],
+    without_sources: Annotated[
+        bool,
+        typer.Option(
+            "--without-sources",
+            help="Leave out the source text of congestion controls that are not built in; their "
+            "digests stay, and `verify` cannot run them again.",
+        ),
+    ] = False,
     json: options.Json = False,
 ) -> int:
     """Write runs, their scenarios and the congestion controls' sources to one file.
@@ -37,7 +45,7 @@ def archive_command(
     `dumbbell verify` runs them again and compares. The same runs give a byte-identical archive.
     """
     with progress_bar("reading the runs") as bar:
-        result = archive(directory, out_file, on_progress=bar.at)
+        result = archive(directory, out_file, on_progress=bar.at, texts=not without_sources)
     size = out_file.stat().st_size
     if json:
         document = {

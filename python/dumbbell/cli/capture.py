@@ -85,9 +85,9 @@ class Captures:
         return self.settings.at(pending_capture(directory))
 
 
-def save_with_capture(run: Run, directory: Path) -> Path:
+def save_with_capture(run: Run, directory: Path, *, texts: bool) -> Path:
     """Save a run, and move its capture into the directory."""
-    run.save(directory)
+    run.save(directory, texts=texts)
     if run.capture is not None:
         run.capture.unlink(missing_ok=True)
     return directory

@@ -21,8 +21,8 @@ from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, field_meant, field
 __all__ = [
     "OUTPUT", "SETTABLE", "CacheFlag", "Engine", "Fields", "Jobs", "Json", "Lang",
     "LinuxTreeOption", "Out", "Show", "SimulatorCacheFlag", "UnsafeNoSandbox", "What",
-    "base_scenario", "field_option",
-    "single_values", "unknown_option", "with_field_options",
+    "WithoutSources", "base_scenario", "field_option", "single_values", "unknown_option",
+    "with_field_options",
 ]  # fmt: skip
 
 #: Languages of pages.
@@ -192,6 +192,14 @@ Out = Annotated[
         "--out",
         metavar="DIR",
         help="Save the run to this directory: run.json and Parquet tables.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+WithoutSources = Annotated[
+    bool,
+    typer.Option(
+        "--without-sources",
+        help="Leave the congestion controls' source text out of the directory; their digests stay.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -52,6 +52,7 @@ def run_command(
     json: options.Json = False,
     show: options.Show = False,
     out_dir: options.Out = None,
+    without_sources: options.WithoutSources = False,
     capture: CaptureFlag = False,
     capture_points: CapturePoints = None,
     capture_snap: CaptureSnap = None,
@@ -77,7 +78,7 @@ def run_command(
         if out_dir is not None:
             # After it is printed: a full disk does not take a finished run along.
             sys.stdout.flush()
-            save_with_capture(result, out_dir)
+            save_with_capture(result, out_dir, texts=not without_sources)
             if not json:
                 print_line(f"saved in {out_dir}")
         if show:

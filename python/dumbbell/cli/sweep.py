@@ -149,6 +149,27 @@ Resume = Annotated[
     ),
 ]
 
+Files = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--cc",
+        metavar="FILE",
+        help="With --resume: where the file of a congestion control is now; it must be the one "
+        "that ran. Repeatable.",
+        rich_help_panel=OUTPUT,
+        show_default=False,
+    ),
+]
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="With --resume: compile and run the source that DIR carries. It is code: read it "
+        "first.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+
 
 @options.with_field_options
 def sweep_command(
@@ -178,7 +199,10 @@ def sweep_command(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    without_sources: options.WithoutSources = False,
     resume: Resume = None,
+    files: Files = None,
+    trust: Trust = False,
     capture: CaptureFlag = False,
     capture_points: CapturePoints = None,
     capture_snap: CaptureSnap = None,
@@ -195,8 +219,10 @@ def sweep_command(
     if resume is not None:
         others = (what, axis, out_dir, fields, zipped, reps, until_ci, warmup)
         check_alone(is_other=any(other not in (None, {}, []) for other in others))
-        sweep, out_dir = Sweep.resume(resume), resume
+        sweep, out_dir = Sweep.resume(resume, files=files or [], trust=trust), resume
     else:
+        if files or trust:
+            raise ScenarioError("`--cc` and `--trust` go with `--resume DIR`")
         if not what:
             raise ScenarioError("name congestion controls, like `copa cubic`, or a scenario file")
         zips = [[name.strip() for name in words.split(",")] for words in zipped or []]
@@ -213,6 +239,7 @@ def sweep_command(
     if out_dir is not None:
         check_parent(out_dir)
     how = {"jobs": jobs, "cluster": cluster, "cache": cache, "out": out_dir}
+    how["texts"] = not without_sources
     result = run_sweep(sweep, how, captures)
     show(result, out_dir, metrics, json=json)
     return 1 if result.failed else 0

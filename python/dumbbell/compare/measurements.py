@@ -11,9 +11,9 @@ from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.compare.engines import METRIC_NAMES, Rows
-from dumbbell.documents import DocumentError, read_json
 from dumbbell.errors import ResultError, os_reason
 from dumbbell.metrics import METRICS, measure
+from dumbbell.result_file import read_json
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 from dumbbell.verdict import INVALID
@@ -144,8 +144,8 @@ def load(path: Path) -> list[Measurement]:
     """
     try:
         document = read_json(path)
-    except (OSError, DocumentError) as error:
-        raise ResultError(f"{path}: cannot be read: {error}") from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise ResultError(f"{path}: no such file") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ResultError(f"{path}: not a file of measurements in format {FORMAT}")
     return [

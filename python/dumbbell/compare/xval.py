@@ -161,7 +161,7 @@ def xval(
 
         def keep(key: Key, run: Run, engine: str = engine) -> Run:
             where = Path(out, "runs", key[0], f"{engine}-seed{run.scenario.seed}")
-            return Run.load(run.save(where))
+            return Run.load(run.save(where, sources_in=Path(out)))
 
         def report(progress: Progress, engine: str = engine) -> None:
             if on_progress is not None:

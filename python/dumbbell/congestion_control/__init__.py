@@ -8,12 +8,17 @@ from dumbbell.congestion_control.choice import (
     congestion_controls,
     describe,
 )
+from dumbbell.congestion_control.live import SourceFiles, live
+from dumbbell.congestion_control.recorded import RecordedCongestionControl
 
 __all__ = [
     "CongestionControlChoice",
     "Description",
     "Parameter",
+    "RecordedCongestionControl",
     "Series",
+    "SourceFiles",
     "congestion_controls",
     "describe",
+    "live",
 ]

@@ -6,10 +6,10 @@ import functools
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from dumbbell import _core
 from dumbbell.congestion_control.linux_tree import LINUX_NAMES, tree_in_use
@@ -162,7 +162,7 @@ def describe(name_or_path: str) -> Description:
         raise EngineError(str(error)) from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CongestionControlChoice:
     """A congestion control as a scenario names it: ``copa:mode_window_rtts=5``, ``./mine.bpf.c``.
 
@@ -174,6 +174,9 @@ class CongestionControlChoice:
         also the name of one of Linux's, which becomes the path of its source.
     params
         Parameters that differ from the defaults.
+    path
+        Where its file is, if that is not where the name says: the name is that of a result, and
+        stays.
 
     Raises
     ------
@@ -183,6 +186,7 @@ class CongestionControlChoice:
 
     name: str
     params: Mapping[str, int] = field(default_factory=dict)
+    path: Path | None = None
 
     def __post_init__(self) -> None:
         check_printable(self.name, "congestion control", key="cc")
@@ -195,7 +199,7 @@ class CongestionControlChoice:
             check_parameters(self.name, self.params)
             return
         if self.is_file:
-            check_source(self.name)
+            check_source(self.name, self.file)
             return  # its parameters are known once it is compiled, when the run starts
         known = congestion_controls()
         if self.name not in known and "," not in self.name and self._is_of_tree():
@@ -241,8 +245,31 @@ class CongestionControlChoice:
                 key="cc",
             )
 
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same choice; where its file is does not matter."""
+        if not isinstance(other, CongestionControlChoice):
+            return NotImplemented
+        return self.name == other.name and dict(self.params) == dict(other.params)
+
     def __hash__(self) -> int:
         return hash(str(self))
+
+    def with_param(self, name: str, value: int) -> Self:
+        """Return it with a parameter set."""
+        return replace(self, params={**self.params, name: value})
+
+    @property
+    def file(self) -> Path:
+        """Its file."""
+        return file_of(self.name) if self.path is None else self.path
+
+    @property
+    def runs_from(self) -> str:
+        """The name by which an engine finds it."""
+        if self.path is None:
+            return self.name
+        table = table_of(self.name)
+        return f"{self.path}#{table}" if table else str(self.path)
 
     @property
     def is_kernels_own(self) -> bool:
@@ -270,9 +297,14 @@ class CongestionControlChoice:
         return is_python_class(self.name)
 
     @property
+    def description(self) -> Description:
+        """What it declares; a file is compiled for that."""
+        return describe(self.runs_from)
+
+    @property
     def series(self) -> tuple[Series, ...]:
         """The state series it declares; the running kernel's own declare none."""
-        return () if self.is_kernels_own else describe(self.name).series
+        return () if self.is_kernels_own else self.description.series
 
     @classmethod
     def parse(cls, text: str | CongestionControlChoice | type) -> CongestionControlChoice:
@@ -354,9 +386,8 @@ def table_of(name: str) -> str | None:
     return table if path and table.isidentifier() else None
 
 
-def check_source(name: str) -> None:
+def check_source(name: str, path: Path) -> None:
     """Refuse what is not a source file of a kind and size that can be a congestion control."""
-    path = file_of(name)
     reason = ""
     try:
         status = path.stat()

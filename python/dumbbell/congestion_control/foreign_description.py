@@ -18,7 +18,7 @@ from dumbbell.isolation.printable import printable
 from dumbbell.isolation.protocol import BrokenAnswer
 from dumbbell.isolation.sandbox import is_confined
 from dumbbell.isolation.server_link import environment_of
-from dumbbell.isolation.source_files import source_files
+from dumbbell.isolation.source_files import find_sources
 
 __all__ = ["describe_file"]
 
@@ -59,8 +59,7 @@ def describe_file(name: str) -> Description:
 def content_digest(name: str) -> str:
     """Return a digest of the files that a description depends on."""
     digest = hashlib.sha256(f"{Path.cwd()} {is_confined()} ".encode())
-    for file in source_files(file_of(name)):
-        text = file.read_bytes()
+    for _, text in find_sources(file_of(name)).values():
         digest.update(len(text).to_bytes(8, "little") + text)
     return digest.hexdigest()
 

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 
 from dumbbell.errors import ResultError, check_directory
 from dumbbell.run import Run
-from dumbbell.run.directory import DOCUMENT, unwritable
+from dumbbell.run.directory import DOCUMENT, ParquetTables, unwritable
 from dumbbell.sweeps import SweepResult
 
 __all__ = ["export_csv"]
@@ -62,8 +61,7 @@ def tables_of(directory: Path) -> Iterator[tuple[str, pa.Table]]:
     elif (directory / "sweep.json").is_file():
         yield "rows", SweepResult.load(directory).rows
     elif (directory / "analysis.json").is_file():
-        for path in sorted(directory.glob("*.parquet")):
-            yield path.stem, pq.read_table(path)
+        yield from ParquetTables(directory).items()
     else:
         check_directory(directory)
         raise ResultError(

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.congestion_control.choice import is_file
-from dumbbell.documents import DocumentError, read_json
-from dumbbell.errors import GateError, os_reason
+from dumbbell.errors import GateError, ResultError, os_reason
 from dumbbell.gate.suite_file import build_suite
 from dumbbell.gate.suite_result import CellResult, Observed, SuiteResult
+from dumbbell.result_file import read_json
 
 __all__ = ["BASELINE", "FORMAT", "is_baseline", "load_baseline", "save_baseline", "shown_cc"]
 
@@ -118,8 +118,8 @@ def load_baseline(path: Path) -> SuiteResult:
         document = read_json(path)
     except OSError as error:
         raise GateError(f"{path}: cannot be read: {os_reason(error)}") from None
-    except DocumentError as error:
-        raise GateError(f"{path}: not a baseline: {error}; record it again") from None
+    except ResultError as error:
+        raise GateError(f"{error}; record it again") from None
     version = document.get("format") if isinstance(document, dict) else None
     if version != FORMAT:
         raise GateError(

@@ -11,50 +11,91 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["source_files"]
+from dumbbell.errors import ResultError
+from dumbbell.result_file import read_bytes
+
+__all__ = ["INCLUDE", "find_sources", "source_files"]
 
 #: CPython 3.11 fails at parsing in two threads at a time ("recursion depth mismatch").
 PARSING = threading.Lock()
 INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 #: What a class in Python inherits from.
 BASE_CLASS = Path(__file__).parents[1] / "congestion_control/python.py"
+#: Part of dumbbell, and not of the user's sources.
+PACKAGE = Path(__file__).parents[1]
+#: The most that is read to find what a congestion control consists of.
+MAX_BYTES = 64 << 20
+MAX_FILES = 1000
 
 
 def source_files(path: Path) -> list[Path]:
-    """Return a source file and the user's files that it includes by ``"name"`` or imports.
+    """Return a source file and the user's files that it includes by ``"name"`` or imports."""
+    own = [BASE_CLASS] if path.suffix == ".py" else []
+    return [*find_sources(path), *own]
+
+
+def find_sources(path: Path) -> dict[Path, tuple[str, bytes]]:
+    """Read a source file and the user's files that it includes by ``"name"`` or imports.
 
     An include under a condition that does not hold is listed too: a change of it makes a run
     without need, but never gives a wrong result.
+
+    Returns
+    -------
+    dict
+        Each file's name (of a module in Python its path below the module path) and content.
+
+    Raises
+    ------
+    ResultError
+        The file cannot be read, or it consists of more than a congestion control does.
     """
-    found: dict[Path, None] = {}
-    waiting = [path.resolve()]
-    if path.suffix == ".py":
-        waiting.append(BASE_CLASS)
+    main = path.resolve()
+    try:
+        found = {main: (main.name, read_bytes(main, MAX_BYTES))}
+    except OSError:
+        raise ResultError(f"{path}: no such file") from None
+    size = len(found[main][1])
+    waiting = [main]
     while waiting:
         file = waiting.pop()
-        if file in found or not file.is_file():
-            continue  # the headers that come with the engine are in its build
-        found[file] = None
-        text = file.read_bytes()
-        waiting += imported(file, text) if file.suffix == ".py" else included(file, text)
-    return list(found)
+        list_others = imported if file.suffix == ".py" else included
+        for other, name in list_others(file, found[file][1]):
+            if other in found or other.is_relative_to(PACKAGE):
+                continue
+            try:
+                text = read_bytes(other, MAX_BYTES)
+            except (OSError, ResultError):
+                continue  # one of the engine's headers, or the compiler reports it
+            found[other] = (name, text)
+            waiting.append(other)
+            size += len(text)
+            if len(found) > MAX_FILES or size > MAX_BYTES:
+                raise ResultError(
+                    f"{path}: includes or imports more than {MAX_FILES:,} files or "
+                    f"{MAX_BYTES:,} bytes"
+                )
+    return found
 
 
-def included(file: Path, text: bytes) -> Iterator[Path]:
-    """Return the files that a C file includes, as far as they exist.
+def included(file: Path, text: bytes) -> Iterator[tuple[Path, str]]:
+    """Yield the files that a C file includes, and their names.
 
     With a header goes the module of its name: ``tcp_vegas.c`` is built into what includes
     ``tcp_vegas.h``.
     """
+    if b"\0" in text:
+        return  # a shared object
     for name in INCLUDE.findall(text):
         header = (file.parent / os.fsdecode(name)).resolve()
-        yield from (header, header.with_suffix(".c"))
+        for each in (header, header.with_suffix(".c")):
+            yield each, each.name
 
 
-def imported(importer: Path, text: bytes) -> Iterator[Path]:
-    """Return the modules that a Python file imports, whole packages, without installed ones.
+def imported(file: Path, text: bytes) -> Iterator[tuple[Path, str]]:
+    """Yield the modules that a Python file imports, and their paths below a module path.
 
-    They are next to it, or on the module path.
+    They are next to it, or on the module path; of packages all modules, of installed ones none.
     """
     try:
         with PARSING:
@@ -64,24 +105,26 @@ def imported(importer: Path, text: bytes) -> Iterator[Path]:
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
     for name in sorted({name.partition(".")[0] for name in names} - {"", "dumbbell"}):
-        beside = importer.parent / name
-        if (beside / "__init__.py").is_file():
-            yield from sorted(beside.rglob("*.py"))
+        origin = module_of(file.parent, name)
+        if origin is None or is_installed(origin):
             continue
-        if beside.with_suffix(".py").is_file():
-            yield beside.with_suffix(".py")
+        if origin.name != "__init__.py":
+            yield origin.resolve(), origin.name
             continue
-        try:
-            spec = importlib.util.find_spec(name)
-        except (ImportError, ValueError):
-            continue
-        if spec is None or spec.origin is None or is_installed(Path(spec.origin)):
-            continue
-        yield from (
-            [Path(spec.origin)]
-            if not spec.submodule_search_locations
-            else sorted(Path(spec.origin).parent.rglob("*.py"))
-        )
+        for module in sorted(origin.parent.rglob("*.py")):
+            yield module.resolve(), module.relative_to(origin.parents[1]).as_posix()
+
+
+def module_of(directory: Path, name: str) -> Path | None:
+    """Return the file of a module, looked for in a directory first and then on the module path."""
+    for beside in (directory / name / "__init__.py", directory / f"{name}.py"):
+        if beside.is_file():
+            return beside
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    return None if spec is None or spec.origin is None else Path(spec.origin)
 
 
 def is_installed(module: Path) -> bool:

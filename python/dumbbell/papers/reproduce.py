@@ -267,8 +267,8 @@ def reproduce(
             point, seed = placed[name]
             measured[name] = paper.measure(point, run)
             tables = run.tables if seed == drawn_seed else {}
-            kept = Run(run.scenario, run.summary, tables, run.capture)
-            directory = kept.save(out / RUNS[each] / name)
+            kept = Run(run.scenario, run.summary, tables, run.capture, run.sources)
+            directory = kept.save(out / RUNS[each] / name, sources_in=out)
             if run.capture is not None:
                 run.capture.unlink()  # the directory has it now
             return Run.load(directory)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from dumbbell._core import ENGINE_VERSION
 from dumbbell.plots import Figure
 from dumbbell.report.chart import chart, script_json
 from dumbbell.report.language import bilingual, marked
+from dumbbell.scratch import scratch_directory
 
 __all__ = ["plot", "render_template", "write_page"]
 
@@ -62,8 +62,8 @@ def plot(figure: Figure) -> tuple[Figure, Markup]:
 def write_page(text: str, path: Path) -> Path:
     """Write a page, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".dumbbell-") as scratch:
-        new = Path(scratch, path.name)
+    with scratch_directory(path.parent) as scratch:
+        new = scratch / path.name
         new.write_text(text, encoding="utf-8")
         new.replace(path)
     return path

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dumbbell.documents import DocumentError, read_json
+from dumbbell._core import MAX_ROWS
+from dumbbell.congestion_control.source_store import write_sources
+from dumbbell.congestion_control.sources import Sources
 from dumbbell.errors import ResultError, check_directory, os_reason
+from dumbbell.result_file import check_regular, read_json
 from dumbbell.run.capture import CAPTURE, link_or_copy
+from dumbbell.scratch import scratch_directory
 
 __all__ = [
     "DOCUMENT",
@@ -24,31 +27,81 @@ __all__ = [
     "encode",
     "read",
     "write",
+    "write_sources_in",
 ]
 
 DOCUMENT = "run.json"
+#: More than any congestion control has series.
+MAX_COLUMNS = 1000
 
 
 class ParquetTables(Mapping[str, pa.Table]):
-    """The tables of a saved run; each is read on access, and not kept."""
+    """The tables of a saved run; each is read on access, and not kept.
 
-    def __init__(self, directory: Path) -> None:
+    Parameters
+    ----------
+    directory
+        Where they are.
+    names
+        Which of them; None for all.
+    """
+
+    def __init__(self, directory: Path, names: Iterable[str] | None = None) -> None:
         self.directory = directory
+        self.names = None if names is None else frozenset(names)
 
     def __getitem__(self, name: str) -> pa.Table:
         path = self.directory / f"{name}.parquet"
-        if not path.is_file():
-            raise KeyError(name)
         try:
-            return pq.read_table(path)
-        except (OSError, pa.ArrowException) as error:
-            raise ResultError(f"{path}: cannot be read: {error}") from None
+            return read_table(path)
+        except FileNotFoundError:
+            raise KeyError(name) from None
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(path.stem for path in self.directory.glob("*.parquet")))
+        found = (path.stem for path in self.directory.glob("*.parquet"))
+        return iter(sorted(name for name in found if self.names is None or name in self.names))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def read_table(path: Path) -> pa.Table:
+    """Read a Parquet file, which may be anyone's.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is none.
+    ResultError
+        It is damaged, or larger than any table of ours.
+    """
+    check_regular(path)
+    try:
+        with pq.ParquetFile(path) as file:
+            rows, columns = file.metadata.num_rows, file.metadata.num_columns
+            if rows > MAX_ROWS or columns > MAX_COLUMNS:
+                raise ResultError(
+                    f"{path}: has {rows:,} rows of {columns:,} columns; at most {MAX_ROWS:,} of "
+                    f"{MAX_COLUMNS:,} are read"
+                )
+            return file.read()
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        # Arrow's error for damage is an OSError too, without a number.
+        reason = os_reason(error) if error.errno else ""
+        raise damaged_table(path, reason) from None
+    except (pa.ArrowException, ValueError, MemoryError, OverflowError):
+        raise damaged_table(path, "") from None
+
+
+def damaged_table(path: Path, reason: str) -> ResultError:
+    """Return the error for a table that cannot be read."""
+    if reason:
+        return ResultError(f"{path}: cannot be read: {reason}")
+    return ResultError(
+        f"{path}: is damaged: not a whole Parquet file; copy it again, or repeat the run"
+    )
 
 
 class ParquetBytes(Mapping[str, pa.Table]):
@@ -68,7 +121,11 @@ class ParquetBytes(Mapping[str, pa.Table]):
 
 
 def write(
-    directory: Path, document: str, tables: Mapping[str, pa.Table], capture: Path | None = None
+    directory: Path,
+    document: str,
+    tables: Mapping[str, pa.Table],
+    capture: Path | None = None,
+    sources: Iterable[Sources] = (),
 ) -> Path:
     """Write a run completely or not at all: into a temporary directory that is then renamed.
 
@@ -82,6 +139,8 @@ def write(
         One file each.
     capture
         The run's capture, to be put into the directory too.
+    sources
+        What its congestion controls were built from, likewise.
 
     Raises
     ------
@@ -90,27 +149,48 @@ def write(
     """
     check_replaceable(directory)
     try:
-        write_whole(directory, document, tables, capture)
+        write_whole(directory, document, tables, capture, sources)
     except OSError as error:
         raise unwritable(directory, error) from None
     return directory
 
 
 def write_whole(
-    directory: Path, document: str, tables: Mapping[str, pa.Table], capture: Path | None
+    directory: Path,
+    document: str,
+    tables: Mapping[str, pa.Table],
+    capture: Path | None,
+    sources: Iterable[Sources],
 ) -> None:
     """Write a run next to its place, then rename it."""
     directory.parent.mkdir(parents=True, exist_ok=True)
-    with scratch_next_to(directory) as scratch:
-        new = Path(scratch, "new")
+    with scratch_directory(directory.parent) as scratch:
+        new = scratch / "new"
         new.mkdir()
         write_tables(new, tables)
         if capture is not None:
             link_or_copy(capture, new / CAPTURE)
+        for each in sources:
+            write_sources(new, each)
         (new / DOCUMENT).write_text(document + "\n", encoding="utf-8")
         if directory.exists():
-            directory.rename(Path(scratch, "old"))
+            directory.rename(scratch / "old")
         new.rename(directory)
+
+
+def write_sources_in(directory: Path, sources: Iterable[Sources]) -> None:
+    """Write sources into the directory of many runs, each once.
+
+    Raises
+    ------
+    ResultError
+        They cannot be written.
+    """
+    try:
+        for each in sources:
+            write_sources(directory, each)
+    except OSError as error:
+        raise unwritable(directory, error) from None
 
 
 def write_tables(new: Path, tables: Mapping[str, pa.Table]) -> None:
@@ -142,11 +222,6 @@ def is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def scratch_next_to(directory: Path) -> tempfile.TemporaryDirectory[str]:
-    """Return a temporary directory on the same file system as a run's."""
-    return tempfile.TemporaryDirectory(dir=directory.parent, prefix=".dumbbell-")
-
-
 def check_place(directory: Path) -> None:
     """Refuse a directory that a run could not be saved to, before the run starts.
 
@@ -158,7 +233,7 @@ def check_place(directory: Path) -> None:
     check_replaceable(directory)
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
-        with scratch_next_to(directory):
+        with scratch_directory(directory.parent):
             pass
     except OSError as error:
         raise unwritable(directory, error) from None
@@ -174,7 +249,7 @@ def check_parent(directory: Path) -> None:
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        with scratch_next_to(directory / "run"):
+        with scratch_directory(directory):
             pass
     except OSError as error:
         raise unwritable(directory, error) from None
@@ -215,16 +290,18 @@ def capture_in(directory: Path) -> Path | None:
 
 
 def read(directory: Path) -> tuple[dict[str, Any], Mapping[str, pa.Table]]:
-    """Read a run's document; its tables are read on access."""
+    """Read a run's document; its tables are read on access.
+
+    Raises
+    ------
+    ResultError
+        There is none, or it is damaged.
+    """
     try:
         document = read_json(directory / DOCUMENT)
     except (FileNotFoundError, NotADirectoryError):
         check_directory(directory)
         raise ResultError(f"{directory}: holds no run: {DOCUMENT} not found") from None
-    except OSError as error:
-        raise ResultError(f"{directory / DOCUMENT}: cannot be read: {os_reason(error)}") from None
-    except DocumentError as error:
-        raise ResultError(f"{directory / DOCUMENT}: cannot be read: {error}") from None
     if not isinstance(document, dict):
         raise ResultError(f"{directory / DOCUMENT}: is not a run")
     return document, ParquetTables(directory)

@@ -104,7 +104,7 @@ def request_of(scenario: Scenario, capture: Capture | None) -> dict[str, Any]:
             ) from None
     return environment_of() | {
         "scenario": scenario.to_json(),
-        "files": sorted({group.cc.name for group in scenario.groups if group.cc.is_file}),
+        "files": sorted({group.cc.runs_from for group in scenario.groups if group.cc.is_file}),
         "capture": captured,
         "function_limit_s": foreign_process.FUNCTION_LIMIT_S,
     }

@@ -13,11 +13,27 @@ import pyarrow as pa
 
 from dumbbell import _core
 from dumbbell._core import Control
-from dumbbell.errors import Cancelled, CongestionControlError, EngineError, ResultError
+from dumbbell.congestion_control import RecordedCongestionControl, live
+from dumbbell.congestion_control.recorded import (
+    SourceReference,
+    declared_of,
+    reference_of,
+    sources_of,
+)
+from dumbbell.congestion_control.source_store import StoredSources
+from dumbbell.congestion_control.sources import Sources
+from dumbbell.errors import (
+    Cancelled,
+    CongestionControlError,
+    EngineError,
+    ResultError,
+    ScenarioError,
+)
 from dumbbell.quantities.html_table import html_table
 from dumbbell.quantities.json_text import json_text
 from dumbbell.run import directory as run_directory
 from dumbbell.run.capture import Capture, as_capture
+from dumbbell.run.document import check_document, damaged
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, engine_build
 from dumbbell.run.foreign_run import execute_isolated, is_foreign
 from dumbbell.run.groups import group_metrics
@@ -34,7 +50,9 @@ __all__ = ["SCHEMA_VERSION", "Control", "Run", "execute", "run"]
 SCHEMA_VERSION = 1
 
 #: Keys of a group in `Run.to_dict` that the engine reports about its congestion control.
-OF_CONGESTION_CONTROL = ("group", "cc", "build", "params", "needs_ecn")
+OF_CONGESTION_CONTROL = (
+    "group", "cc", "build", "params", "needs_ecn", "declared", "source",
+)  # fmt: skip
 #: Keys of `Run.to_dict` that only a run of foreign code has.
 OF_FOREIGN_CODE = ("sandbox",)
 #: How often a run's progress is polled, s; also how fast Ctrl-C takes effect.
@@ -54,6 +72,8 @@ class Run:
         Time series by name: ``flows``, ``queue`` and ``state-<group>-<cc>``.
     capture
         The pcapng file that was written, if one was.
+    sources
+        What its congestion controls were built from, by the digest that `summary` has.
     """
 
     def __init__(
@@ -62,11 +82,13 @@ class Run:
         summary: Mapping[str, Any],
         tables: Mapping[str, pa.Table],
         capture: Path | None = None,
+        sources: Mapping[str, Sources] | None = None,
     ) -> None:
         self.scenario = scenario
         self.summary = summary
         self.tables = tables
         self.capture = capture
+        self.sources: Mapping[str, Sources] = sources or {}
 
     def __repr__(self) -> str:
         groups = " + ".join(f"{group.flows} {group.cc}" for group in self.scenario.groups)
@@ -215,13 +237,26 @@ class Run:
         """Return `to_dict` as JSON text."""
         return json_text(self.to_dict())
 
-    def save(self, directory: str | Path) -> Path:
+    def kept_sources(self) -> list[Sources]:
+        """Return the sources of its congestion controls, as far as they are known."""
+        groups = self.summary["congestion_controls"]
+        references = (SourceReference.from_dict(group.get("source")) for group in groups)
+        digests = dict.fromkeys(each.digest for each in references if each is not None)
+        return [self.sources[digest] for digest in digests if digest in self.sources]
+
+    def save(
+        self, directory: str | Path, *, texts: bool = True, sources_in: Path | None = None
+    ) -> Path:
         """Write the run, with its capture if it has one, to a directory, completely or not at all.
 
         Parameters
         ----------
         directory
             Made, or replaced if it holds a run.
+        texts
+            Write the source text of its congestion controls too; their digests always are.
+        sources_in
+            The directory for it, that of all runs of an experiment; by default the run's own.
 
         Returns
         -------
@@ -233,7 +268,12 @@ class Run:
         ResultError
             The directory holds something else, or cannot be written.
         """
-        return run_directory.write(Path(directory), self.to_json(), self.tables, self.capture)
+        sources = [each if texts else each.without_texts() for each in self.kept_sources()]
+        own = () if sources_in is not None else sources
+        place = run_directory.write(Path(directory), self.to_json(), self.tables, self.capture, own)
+        if sources_in is not None:
+            run_directory.write_sources_in(sources_in, sources)
+        return place
 
     @classmethod
     def load(cls, directory: str | Path) -> Run:
@@ -247,7 +287,7 @@ class Run:
         document, tables = run_directory.read(Path(directory))
         capture = run_directory.capture_in(Path(directory))
         try:
-            return cls.from_dict(document, tables, capture)
+            return cls.from_dict(document, tables, capture, StoredSources(Path(directory)))
         except ResultError as error:
             raise ResultError(f"{directory}: {error}") from None
 
@@ -257,17 +297,22 @@ class Run:
         document: Mapping[str, Any],
         tables: Mapping[str, pa.Table],
         capture: Path | None = None,
+        sources: Mapping[str, Sources] | None = None,
     ) -> Run:
         """Read what `to_dict` wrote.
+
+        Nothing is looked for, compiled or executed: what the document says of a congestion control
+        describes it.
 
         Raises
         ------
         ResultError
-            The document was written by another version.
+            The document was written by another version, or is damaged.
         """
         version = document.get("schema_version")
         if version != SCHEMA_VERSION:
             raise ResultError(f"written in format {version}, this version reads {SCHEMA_VERSION}")
+        check_document(document)
         loaded = [
             {key: group[key] for key in OF_CONGESTION_CONTROL if key in group}
             for group in document["groups"]
@@ -277,7 +322,24 @@ class Run:
         for later in ("emulation", "engine_build"):
             summary[later] = document.get(later)  # the first versions wrote none
         summary |= {key: document[key] for key in OF_FOREIGN_CODE if key in document}
-        return cls(Scenario.from_dict(document["scenario"]), summary, tables, capture)
+        words = document["scenario"]
+        try:
+            ccs = [
+                RecordedCongestionControl.read(
+                    group["cc"], SourceReference.from_dict(entry.get("source")), declared_of(entry)
+                )
+                for group, entry in zip(words["group"], loaded, strict=True)
+            ]
+            found = cls(Scenario.from_result(words, ccs), summary, tables, capture, sources)
+            # All that is computed from the document, so that damage shows here.
+            _ = found.verdict, found.groups, found.jain
+        except ScenarioError as error:
+            raise damaged(str(error)) from None
+        except KeyError as error:
+            raise damaged(f"`{error.args[0]}` is missing") from None
+        except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
+            raise damaged(f"{error}") from None
+        return found
 
 
 def run(
@@ -353,10 +415,56 @@ def execute(
     capture: Capture | None = None,
 ) -> Run:
     """Run a scenario in this thread, or in a process of its own; users call `run`."""
+    scenario = scenario.with_ccs(live)
     path = None if capture is None else capture.path
+    before = [sources_of(group.cc) for group in scenario.groups]
+    summary, tables = execute_in(scenario, control, engine, capture)
+    for group, sources in zip(scenario.groups, before, strict=True):
+        if group.cc.is_file and sources_of(group.cc) != sources:
+            raise CongestionControlError(
+                f"`{group.cc.name}` was changed while it ran; run it again"
+            )
+    summary = recorded(scenario, before, summary)
+    known = {sources.digest: sources for sources in before if sources is not None}
+    return Run(scenario, {**summary, "engine_build": engine_build()}, tables, path, known)
+
+
+def recorded(
+    scenario: Scenario, sources: Sequence[Sources | None], summary: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return an engine's summary with what it and the files say of each congestion control."""
+    loaded = [
+        {
+            **entry,
+            "declared": declared_words(entry["declared"]),
+            **({} if each is None else {"source": reference_of(group.cc, each).to_dict()}),
+        }
+        for group, each, entry in zip(
+            scenario.groups, sources, summary["congestion_controls"], strict=True
+        )
+    ]
+    return {**summary, "congestion_controls": loaded}
+
+
+def declared_words(declared: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a congestion control declares, as a result has it."""
+    of_parameter, of_series = ("name", "unit", "doc", "min", "max", "default"), (
+        "name", "unit", "doc", "labels",
+    )  # fmt: skip
+    return {
+        "kind": declared["kind"],
+        "ops": declared["ops"],
+        "parameters": [{key: each[key] for key in of_parameter} for each in declared["params"]],
+        "series": [{key: each[key] for key in of_series} for each in declared["series"]],
+    }
+
+
+def execute_in(
+    scenario: Scenario, control: Control, engine: str, capture: Capture | None
+) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+    """Run a scenario on an engine; return its summary and its tables."""
     if engine == SIMULATOR and is_foreign(scenario):
-        summary, tables = execute_isolated(scenario, control, capture)
-        return Run(scenario, {**summary, "engine_build": engine_build()}, tables, path)
+        return execute_isolated(scenario, control, capture)
     try:
         output = _core.run(scenario.to_json(), control, engine, capture)
     except _core.CongestionControlFault as error:
@@ -370,5 +478,4 @@ def execute(
         name: pa.Table.from_batches([pa.record_batch(output.table(name))])
         for name in output.table_names()
     }
-    summary = {**json.loads(output.summary()), "engine_build": engine_build()}
-    return Run(scenario, summary, tables, path)
+    return json.loads(output.summary()), tables

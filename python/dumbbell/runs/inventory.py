@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,15 +13,13 @@ from typing import Any
 from dumbbell.errors import ResultError, os_reason
 from dumbbell.runs import record_directory
 from dumbbell.runs.cache import CACHE_VARIABLE, Cache
+from dumbbell.scratch import abandoned, remove_abandoned, scratch_directory
 
 __all__ = ["Entry", "Inventory", "Kind", "Removed", "prune", "take_inventory", "verify"]
 
 #: A directory of entries; `v2` is this version's.
 LAYOUTS = re.compile(r"v\d+")
 DIGEST = re.compile(r"[0-9a-f]{64}")
-SCRATCH = ".dumbbell-*"
-#: A run is written within moments; an older unfinished one is of a process that was killed.
-ABANDONED_S = 3600.0
 
 
 @dataclass(frozen=True)
@@ -163,19 +159,10 @@ def take_inventory(cache: Cache) -> Inventory:
         kind.entries += 1
         kind.with_series += bool(said.get("has_series"))
         kind.size_bytes += entry.size_bytes
-    inventory.left += sum(1 for _ in abandoned(cache)) + sum(1 for _ in other_layouts(cache))
+    inventory.left += sum(1 for _ in abandoned(cache.entries)) + sum(
+        1 for _ in other_layouts(cache)
+    )
     return inventory
-
-
-def abandoned(cache: Cache) -> Iterator[Path]:
-    """Find the unfinished entries of processes that were killed."""
-    now_s = time.time()
-    for path in cache.entries.glob(SCRATCH):
-        try:
-            if now_s - path.stat().st_mtime > ABANDONED_S:
-                yield path
-        except OSError:
-            continue
 
 
 def other_layouts(cache: Cache) -> Iterator[Path]:
@@ -213,7 +200,8 @@ def prune(
     entries = sorted(entries_of(cache), key=lambda entry: entry.used_s)
     left_bytes = sum(entry.size_bytes for entry in entries)
     now_s, gone, gone_bytes = time.time(), 0, 0
-    for path in (*abandoned(cache), *other_layouts(cache)):
+    remove_abandoned(cache.entries)
+    for path in other_layouts(cache):
         remove_entry(cache, path)
     for entry in entries:
         is_old = older_than_s is not None and now_s - entry.used_s > older_than_s
@@ -230,11 +218,8 @@ def remove_entry(cache: Cache, path: Path) -> None:
     try:
         cache.entries.mkdir(parents=True, exist_ok=True)
         # Moved first, to where `abandoned` finds what is left: no reader finds half an entry.
-        doomed = Path(tempfile.mkdtemp(dir=cache.entries, prefix=".dumbbell-"))
-        try:
+        with scratch_directory(cache.entries) as doomed:
             path.rename(doomed / "old")
-        finally:
-            shutil.rmtree(doomed)
     except FileNotFoundError:
         return  # another process was faster
     except OSError as error:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import platform
 import uuid
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dumbbell._core import ENGINE_VERSION, native_compiler
-from dumbbell.congestion_control import CongestionControlChoice
-from dumbbell.congestion_control.choice import file_of, table_of
-from dumbbell.isolation.source_files import source_files
+from dumbbell._core import ENGINE_VERSION
+from dumbbell.congestion_control import CongestionControlChoice, RecordedCongestionControl
+from dumbbell.congestion_control import python as python_congestion_control
+from dumbbell.congestion_control.choice import table_of
+from dumbbell.congestion_control.recorded import SourceReference, reference_of, sources_of
+from dumbbell.congestion_control.sources import Sources
 from dumbbell.run.engine import KERNEL, engine_build
 from dumbbell.scenario import Scenario
 
 __all__ = ["RunKey", "run_key"]
 
 #: Version of the content of a key; keys of other versions do not match.
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,8 @@ class RunKey:
     is_lasting
         Whether the same digest means the same run. A Python class may depend on anything in its
         program, so each run of one has its own digest.
+    sources
+        The sources whose digests are in it, by these.
     """
 
     digest: str
@@ -45,6 +51,7 @@ class RunKey:
     engine_version: str
     engine_build: str
     is_lasting: bool = True
+    sources: Mapping[str, Sources] = field(default_factory=dict, compare=False, repr=False)
 
 
 def run_key(scenario: Scenario, engine: str) -> RunKey:
@@ -52,16 +59,21 @@ def run_key(scenario: Scenario, engine: str) -> RunKey:
 
     In it are the scenario as the engine takes it, in base units and with its seed, so that
     ``1bdp`` and ``250kB`` are the same buffer; the engine's build, built-in congestion controls
-    included; of a congestion control in a file its name, its text, the text of the files that it
-    includes or imports, and the compiler or Python's version. A run on the kernel also depends on
-    the kernel and the machine. The scenario's name is not in it: it changes nothing.
+    included; of a congestion control in a file its name, the digest of its sources, and the
+    compiler or Python's version, for one that a result names as recorded there. A run on the
+    kernel also depends on the kernel and the machine. The scenario's name is not in it: it changes
+    nothing.
     """
     resolved = scenario.resolve()
+    known: dict[str, Sources] = {}
+    is_lasting = True
     for group, own in zip(resolved["groups"], scenario.groups, strict=True):
-        if own.cc.is_file:
-            group["cc"] |= file_parts(own.cc)
-        elif own.cc.is_python_class:
+        reference = None if own.cc.is_python_class else source_of(own.cc, known)
+        if own.cc.is_file and reference is not None:
+            group["cc"] |= file_parts(own.cc, reference)
+        elif own.cc.is_file or own.cc.is_python_class:
             group["cc"]["run"] = uuid.uuid4().hex
+            is_lasting = False
     parts: dict[str, Any] = {
         "format": FORMAT,
         "engine": engine,
@@ -73,28 +85,34 @@ def run_key(scenario: Scenario, engine: str) -> RunKey:
         parts["kernel"] = [platform.release(), platform.version(), platform.node()]
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    is_lasting = not any(group.cc.is_python_class for group in scenario.groups)
-    return RunKey(digest, engine, ENGINE_VERSION, engine_build(), is_lasting)
+    return RunKey(digest, engine, ENGINE_VERSION, engine_build(), is_lasting, known)
 
 
-def file_parts(cc: CongestionControlChoice) -> dict[str, Any]:
+def source_of(cc: CongestionControlChoice, known: dict[str, Sources]) -> SourceReference | None:
+    """Return which source a congestion control has; add what was read of it to `known`."""
+    if isinstance(cc, RecordedCongestionControl):
+        return cc.source
+    sources = sources_of(cc)
+    if sources is None:
+        return None
+    known[sources.digest] = sources
+    return reference_of(cc, sources)
+
+
+def file_parts(cc: CongestionControlChoice, reference: SourceReference) -> dict[str, Any]:
     """Return what identifies a congestion control in a file, wherever the file is.
 
     Its name counts: a kernel module is called by its file, and one file may have several.
     """
-    path = file_of(cc.name)
-    built_by = platform.python_version() if cc.is_python else native_compiler()
     return {
-        "name": [path.name, table_of(cc.name)],
-        "source": source_digest(path),
-        "compiler": built_by,
+        "name": [cc.file.name, table_of(cc.name)],
+        "source": reference.digest,
+        "compiler": reference.built_by,
+        **({"host": python_host()} if cc.is_python else {}),
     }
 
 
-def source_digest(path: Path) -> str:
-    """Digest a source file and the user's files that it includes or imports."""
-    digest = hashlib.sha256()
-    for file in source_files(path):
-        text = file.read_bytes()
-        digest.update(len(text).to_bytes(8, "little") + text)
-    return digest.hexdigest()
+@functools.cache
+def python_host() -> str:
+    """Return a digest of what classes in Python inherit from."""
+    return hashlib.sha256(Path(python_congestion_control.__file__).read_bytes()).hexdigest()

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import dumbbell
+from dumbbell.congestion_control.sources import sources_of_file
 from dumbbell.metrics import METRICS, Metric, Warmup, measure
 from dumbbell.run import Run
-from dumbbell.runs.key import source_digest
 from dumbbell.scenario import Scenario
 
 __all__ = ["Measures", "in_words_of", "measure_run", "measured_as", "user_metrics"]
@@ -46,7 +46,9 @@ def user_metrics() -> tuple[Metric, ...]:
 def source_of(metric: Metric) -> str:
     """Return a digest of the file with a user's metric; without a file its registration's."""
     file = inspect.getsourcefile(metric.formula)
-    return metric.token if file is None or not Path(file).is_file() else source_digest(Path(file))
+    if file is None or not Path(file).is_file():
+        return metric.token
+    return sources_of_file(Path(file)).digest
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dumbbell.documents import parse_json
+from dumbbell.result_file import parse_json
 from dumbbell.run import Run
 from dumbbell.run import directory as run_directory
 from dumbbell.runs.key import RunKey
@@ -66,12 +66,12 @@ class Record:
                 # What saves the run does not encode its tables again.
                 self.source.tables = run_directory.ParquetBytes(self.tables)
             return self.source
-        document = parse_json(self.document)
+        document = parse_json(self.document, f"{self.place or 'a record'}/run.json")
         document["scenario"] = scenario.to_dict()
         tables: Mapping[str, pa.Table] = run_directory.ParquetBytes(self.tables)
         if self.place is not None:
             tables = run_directory.ParquetTables(self.place)
-        return Run.from_dict(document, tables)
+        return Run.from_dict(document, tables, sources=self.key.sources)
 
 
 def make_record(

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import secrets
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dumbbell.documents import (
-    MAX_JSON_BYTES,
-    DocumentError,
-    open_file,
-    parse_json,
-    read_file,
-    read_json,
-)
+from dumbbell.documents import DocumentError, open_file
 from dumbbell.errors import ResultError, os_reason
+from dumbbell.result_file import parse_json, read_bytes, read_json
 from dumbbell.run.capture import CAPTURE, link_or_copy
 from dumbbell.run.directory import DOCUMENT
 from dumbbell.runs.key import RunKey
 from dumbbell.runs.measures import Measures
 from dumbbell.runs.record import Record
+from dumbbell.scratch import scratch_directory
 
 __all__ = [
     "MEASURES",
@@ -43,6 +36,9 @@ MEASURES = "measures.json"
 MAX_PROVENANCE_BYTES = 1 << 20
 #: Version of `provenance.json`.
 FORMAT = 1
+MAX_PROVENANCE_BYTES = 1 << 20
+#: Larger than the table of as many rows as a run may have.
+MAX_TABLE_BYTES = 16 << 30
 
 
 def write(
@@ -74,9 +70,9 @@ def write(
         It cannot be written; nothing of it remains.
     """
     document = record.document if document is None else document
-    new = scratch_in / f".dumbbell-{secrets.token_hex(8)}"
-    new.mkdir()
-    try:
+    with scratch_directory(scratch_in) as scratch:
+        new = scratch / "new"
+        new.mkdir()
         files = write_tables(new, record) | {DOCUMENT: file_digest(document)}
         (new / DOCUMENT).write_bytes(document)
         if record.measured:
@@ -87,25 +83,18 @@ def write(
             link_or_copy(capture, new / CAPTURE)
         (new / PROVENANCE).write_bytes(compact(to_provenance(record, files)))
         directory.parent.mkdir(parents=True, exist_ok=True)
-        put_in_place(new, directory)
-    except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
-        raise
+        put_in_place(new, directory, scratch / "old")
 
 
-def put_in_place(new: Path, directory: Path) -> None:
-    """Rename a directory, replacing an older one."""
+def put_in_place(new: Path, directory: Path, old: Path) -> None:
+    """Rename a directory; move an older one out of its way."""
     try:
         new.rename(directory)
     except OSError:
         if not directory.is_dir():
             raise
-        old = new.with_name(f"{new.name}-old")
         directory.rename(old)
-        try:
-            new.rename(directory)
-        finally:
-            shutil.rmtree(old, ignore_errors=True)
+        new.rename(directory)
 
 
 def write_tables(new: Path, record: Record) -> dict[str, str]:
@@ -165,18 +154,16 @@ def read_provenance(directory: Path) -> dict[str, Any]:
     Raises
     ------
     OSError
-        It does not exist, or cannot be read.
+        It does not exist.
     ResultError
-        It is damaged, or of another version.
+        It cannot be read, is damaged, or of another version.
     """
     path = directory / PROVENANCE
-    try:
-        document = read_json(path, MAX_PROVENANCE_BYTES)
-    except DocumentError:
-        raise ResultError(f"{path}: is damaged") from None
+    document = read_json(path, MAX_PROVENANCE_BYTES)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ResultError(f"{path}: is of another version")
-    if not isinstance(document.get("files"), dict) or "key" not in document:
+    files, key = document.get("files"), document.get("key")
+    if not isinstance(files, dict) or not isinstance(key, str):
         raise ResultError(f"{path}: is damaged")
     return document
 
@@ -205,7 +192,7 @@ def read(directory: Path, key: RunKey) -> Record | None:
         provenance = read_provenance(directory)
         if provenance["key"] != key.digest:
             return None
-        document = read_file(directory / DOCUMENT, MAX_JSON_BYTES)
+        document = read_bytes(directory / DOCUMENT)
         if provenance["files"].get(DOCUMENT) != file_digest(document):
             raise ResultError(f"{directory / DOCUMENT}: is damaged")
         has_series = bool(provenance.get("has_series"))
@@ -222,11 +209,21 @@ def read(directory: Path, key: RunKey) -> Record | None:
 def read_measures(directory: Path, digest: str | None) -> Mapping[str, Measures]:
     """Read the metrics; they are measured again if the file is damaged."""
     try:
-        content = read_file(directory / MEASURES, MAX_JSON_BYTES)
-        measured = parse_json(content) if file_digest(content) == digest else {}
-    except (OSError, DocumentError):
+        content = read_bytes(directory / MEASURES)
+        if file_digest(content) != digest:
+            return {}
+        measured: Mapping[str, Measures] = parse_json(content, str(directory / MEASURES))
+    except (OSError, ResultError):
         return {}
-    return measured if isinstance(measured, dict) else {}
+    return measured if is_measures(measured) else {}
+
+
+def is_measures(measured: object) -> bool:
+    """Whether a document has the form of metrics: by how they were measured, a row per group."""
+    return isinstance(measured, dict) and all(
+        isinstance(rows, list) and all(isinstance(row, dict) and "group" in row for row in rows)
+        for rows in measured.values()
+    )
 
 
 def check_files(directory: Path, names: str = "*") -> None:

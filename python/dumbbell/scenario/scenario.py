@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ class Group:
     cc: Field[CongestionControlChoice, str | CongestionControlChoice | type] = Field(
         Cc(), panel=FLOWS, example="copa:mode_window_rtts=5", option=False,
         engine="cc", always=True,
-        convert=lambda cc, _: {"name": cc.name, "params": dict(cc.params)},
+        convert=lambda cc, _: {"name": cc.runs_from, "params": dict(cc.params)},
         synonyms=("cca", "congestion_control", "algorithm", "ca"),
         doc="Congestion control: a name, a name with parameters (`copa:mode_window_rtts=5`), a "
         "file (`./mine.bpf.c`), or `linux/cubic`, the running kernel's own (kernel engine only).",
@@ -426,6 +426,25 @@ class Scenario:
         """Return the scenario that `to_dict` wrote."""
         settings = {key: value for key, value in words.items() if key != "group"}
         return cls([Group(**group) for group in words["group"]], **settings)
+
+    @classmethod
+    def from_result(
+        cls, words: Mapping[str, Any], ccs: Sequence[CongestionControlChoice]
+    ) -> Scenario:
+        """Return the scenario of a result, with what it recorded of each group's `cc`.
+
+        No file is looked for and no congestion control is looked up.
+        """
+        settings = {key: value for key, value in words.items() if key != "group"}
+        groups = zip(words["group"], ccs, strict=True)
+        return cls([Group(**{**group, "cc": cc}) for group, cc in groups], **settings)
+
+    def with_ccs(
+        self, change: Callable[[CongestionControlChoice], CongestionControlChoice]
+    ) -> Scenario:
+        """Return a copy with each group's congestion control changed."""
+        groups = [dataclasses.replace(group, cc=change(group.cc)) for group in self.groups]
+        return self.replace(groups=groups)
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Scenario:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, product
 from typing import Any
 
+from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.excerpt import excerpt
-from dumbbell.scenario import Scenario
+from dumbbell.scenario import Group, Scenario
+from dumbbell.scenario.fields import fields_of
 from dumbbell.scenario.group_labels import short_paths
 from dumbbell.sweeps.field import AxisField, field_of
 
@@ -138,6 +140,31 @@ class Design:
         by_name = {axis.name: axis for axis in self.axes}
         return tuple(len(by_name[names[0]].values) for names in self.dims)
 
+    @cached_property
+    def _fields(self) -> dict[str, AxisField]:
+        return {axis.name: field_of(axis.name, self.scenario) for axis in self.axes}
+
+    @property
+    def ccs(self) -> tuple[CongestionControlChoice, ...]:
+        """Every congestion control that runs, once each."""
+        swept = swept_ccs(self)
+        found = [cc for axis in swept.values() for cc in axis.values]
+        found += [g.cc for i, g in enumerate(self.scenario.groups) if i not in swept]
+        return tuple(dict.fromkeys(found))
+
+    def with_ccs(
+        self, change: Callable[[CongestionControlChoice], CongestionControlChoice]
+    ) -> Design:
+        """Return a copy with each congestion control changed."""
+
+        def changed(axis: Axis) -> Axis:
+            if self._fields[axis.name].key != "cc":
+                return axis
+            return replace(axis, values=tuple(change(value) for value in axis.values))
+
+        axes = tuple(changed(axis) for axis in self.axes)
+        return Design(self.scenario.with_ccs(change), axes, self.dims)
+
     def scenario_of(self, cell: Cell, rep: int = 0) -> Scenario:
         """Return what runs in a cell: repetition r has the same seed in every cell.
 
@@ -149,14 +176,17 @@ class Design:
         return self._scenario_at(cell).replace(seed=self.scenario.seed + rep)
 
     def _scenario_at(self, cell: Cell) -> Scenario:
-        fields = {name: field_of(name, self.scenario) for name in cell.values}
-        words = self.scenario.to_dict()
-        groups = words.pop("group")
+        fields = self._fields
+        words = {name: getattr(self.scenario, name) for name in fields_of(Scenario)}
+        groups = [
+            {name: getattr(group, name) for name in fields_of(Group)}
+            for group in self.scenario.groups
+        ]
         try:
             # A parameter belongs to the congestion control that another axis may have put there.
             for name in sorted(cell.values, key=lambda name: fields[name].key != "cc"):
                 fields[name].set(words, groups, cell.values[name])
-            return Scenario.from_dict({**words, "group": groups})
+            return Scenario([Group(**group) for group in groups], **words)
         except ScenarioError as error:
             raise ScenarioError(
                 f"{excerpt(cell.label)}: {error}", key=error.key, group=error.group

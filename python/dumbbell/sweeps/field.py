@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.congestion_control import CongestionControlChoice, describe
+from dumbbell.congestion_control import RecordedCongestionControl
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.plain_value import to_plain
 from dumbbell.quantities.quantity import is_count
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.fields import fields_of, suggest
@@ -62,25 +61,23 @@ class AxisField:
         return [self.parse(part) for part in self.kind.split(text, self.name)]
 
     def set(self, words: dict[str, Any], groups: list[dict[str, Any]], value: Any) -> None:
-        """Put a value into a scenario's words.
+        """Put a value into a scenario's fields.
 
         Parameters
         ----------
         words, groups
-            The scenario's own, and each group's, as `Scenario.to_dict` has them.
+            The scenario's own, and each group's, by name.
         value
             One that `parse` returned.
         """
         if self.groups is None:
-            words[self.key] = to_plain(value)
+            words[self.key] = value
             return
         for index in self.groups:
             if self.is_parameter:
-                cc = CongestionControlChoice.parse(groups[index]["cc"])
-                changed = CongestionControlChoice(cc.name, {**cc.params, self.key: value})
-                groups[index]["cc"] = str(changed)
+                groups[index]["cc"] = groups[index]["cc"].with_param(self.key, value)
             else:
-                groups[index][self.key] = to_plain(value)
+                groups[index][self.key] = value
 
 
 def field_of(name: str, scenario: Scenario) -> AxisField:
@@ -143,7 +140,9 @@ def parameter_unit(name: str, key: str, groups: tuple[int, ...], scenario: Scena
             raise ScenarioError(
                 f"axis `{name}`: the kernel's own `{cc}` has no parameters", key="axis"
             )
-        parameters = {parameter.name: parameter for parameter in describe(cc.name).parameters}
+        if isinstance(cc, RecordedCongestionControl):
+            continue  # a result: the parameter was there, and the result says its unit
+        parameters = {parameter.name: parameter for parameter in cc.description.parameters}
         if key not in parameters:
             raise ScenarioError(
                 f"axis `{excerpt(name)}`: `{excerpt(key)}` is neither a group's field nor a "

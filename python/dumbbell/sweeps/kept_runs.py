@@ -11,6 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from dumbbell.congestion_control.source_store import StoredSources
+from dumbbell.congestion_control.sources import Sources
 from dumbbell.errors import ResultError
 from dumbbell.run import Run
 from dumbbell.run import directory as run_directory
@@ -69,12 +71,15 @@ class KeptRuns(Mapping[tuple[int, int], Run]):
             document = json.loads(zlib.decompress(kept.packed))
         else:
             document, tables = run_directory.read(kept.place)
+        sources: Mapping[str, Sources] = {} if kept.key is None else kept.key.sources
+        if not sources and kept.place is not None:
+            sources = StoredSources(kept.place)
         scenario = self.design.scenario_of(self.design.cells[cell], rep)
         # In the cache it may have been written differently: `250kB` for `1bdp`.
         document["scenario"] = scenario.to_dict()
         capture = None if kept.place is None else run_directory.capture_in(kept.place)
         try:
-            return Run.from_dict(document, tables, capture)
+            return Run.from_dict(document, tables, capture, sources)
         except ResultError as error:
             raise ResultError(f"{kept.place}: {error}") from None
 

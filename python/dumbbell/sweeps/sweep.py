@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
+from dumbbell.congestion_control import SourceFiles, live
 from dumbbell.errors import EngineError, ResultError
 from dumbbell.run.capture import Capture
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, default_workers, engine_build
@@ -93,18 +94,37 @@ class Sweep:
         self.engine = engine
 
     @classmethod
-    def resume(cls, directory: str | Path) -> Sweep:
+    def resume(
+        cls, directory: str | Path, *, files: Sequence[str | Path] = (), trust: bool = False
+    ) -> Sweep:
         """Return the sweep that was started in a directory; ``run(out=directory)`` completes it.
+
+        Parameters
+        ----------
+        directory
+            Where it was started.
+        files
+            Where the files of its congestion controls are, if not where they were. They must be
+            those that ran.
+        trust
+            Run the source that the directory carries.
 
         Raises
         ------
         ResultError
             The directory holds no sweep.
+        ScenarioError
+            Runs are missing, and the file of a congestion control is not here or has changed.
         """
         started = open_sweep(Path(directory))
+        where = SourceFiles(Path(directory), [Path(file) for file in files], trust)
+        where.check(started.design.ccs)
+        design = started.design
+        if not started.is_complete():
+            design = design.with_ccs(lambda cc: live(cc, where))
         sweep = cls.__new__(cls)
-        sweep.design, sweep.plan, sweep.engine = started.design, started.plan, started.engine
-        sweep.scenarios = [scenario for _, scenario in started.design.points]
+        sweep.design, sweep.plan, sweep.engine = design, started.plan, started.engine
+        sweep.scenarios = [scenario for _, scenario in design.points]
         return sweep
 
     def run(
@@ -116,6 +136,7 @@ class Sweep:
         cache: Cache | str | Path | bool | None = None,
         out: str | Path | None = None,
         capture: Capture | None = None,
+        texts: bool = True,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> SweepResult:
         """Run everything that has not been run before.
@@ -138,6 +159,8 @@ class Sweep:
             is gone on with.
         capture
             What to capture of each run, into its directory in `out`. Nothing of the cache then.
+        texts
+            Write the source text of the congestion controls to `out` too; their digests always are.
         on_progress
             Called several times a second.
 
@@ -151,7 +174,7 @@ class Sweep:
         """
         check_engine(self.engine, *self.scenarios)
         self._check_places(executor, cluster, capture, out)
-        directory = None if out is None else self._directory(Path(out))
+        directory = None if out is None else self._directory(Path(out), texts=texts)
         kept_in = as_cache(cache, self.engine)
         store = RunStore(self.plan.warmup, kept_in, directory, capture)
         handler = RunHandler(
@@ -193,8 +216,10 @@ class Sweep:
         if out is None:
             raise ResultError("a capture needs a directory: set `out`")
 
-    def _directory(self, path: Path) -> SweepDirectory:
-        directory = SweepDirectory(path, self.design, self.plan, self.engine, provenance())
+    def _directory(self, path: Path, *, texts: bool = True) -> SweepDirectory:
+        directory = SweepDirectory(
+            path, self.design, self.plan, self.engine, provenance(), texts=texts
+        )
         directory.open()
         return directory
 

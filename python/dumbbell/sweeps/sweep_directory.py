@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dumbbell.documents import DocumentError, read_json
+from dumbbell.congestion_control import CongestionControlChoice, RecordedCongestionControl
+from dumbbell.congestion_control.recorded import SourceReference, reference_of, sources_of
+from dumbbell.congestion_control.sources import Sources
 from dumbbell.errors import ResultError, check_directory, os_reason
 from dumbbell.quantities.json_text import json_text
-from dumbbell.run.directory import check_parent
+from dumbbell.result_file import read_json
+from dumbbell.run.directory import check_parent, read_table, write_sources_in
 from dumbbell.runs import record_directory
-from dumbbell.runs.key import RunKey
+from dumbbell.runs.key import RunKey, run_key
 from dumbbell.runs.measures import Measures, in_words_of, measure_run, measured_as, user_metrics
 from dumbbell.runs.record import Record
 from dumbbell.scenario import Scenario
+from dumbbell.scratch import PREFIX, remove_abandoned, scratch_directory
 from dumbbell.sweeps.design import Cell, Design, make_design
 from dumbbell.sweeps.kept_runs import KeptRun, KeptRuns
 from dumbbell.sweeps.plan import Plan
@@ -46,6 +49,8 @@ class SweepDirectory:
         The directory.
     design, plan, engine, provenance
         What is written to `sweep.json`.
+    texts
+        Whether the source text of the congestion controls is written too.
     """
 
     path: Path
@@ -53,6 +58,7 @@ class SweepDirectory:
     plan: Plan
     engine: str
     provenance: Mapping[str, Any]
+    texts: bool = True
 
     def open(self) -> None:
         """Create it, or resume what is there.
@@ -63,6 +69,8 @@ class SweepDirectory:
             It holds another sweep or anything else, or cannot be written.
         """
         check_parent(self.path)
+        remove_abandoned(self.path)
+        remove_abandoned(self.path / RUNS)
         if (self.path / DOCUMENT).exists():
             there = read_document(self.path)
             ours = self._to_document(0, {})
@@ -79,6 +87,32 @@ class SweepDirectory:
         (self.path / ROWS).unlink(missing_ok=True)
         self.write(0)
         (self.path / RUNS).mkdir(exist_ok=True)
+        self.write_sources([each for each in map(sources_of, self.live_ccs) if each is not None])
+
+    @property
+    def live_ccs(self) -> list[CongestionControlChoice]:
+        """The congestion controls that this process may run; not those of a result."""
+        return [cc for cc in self.design.ccs if not isinstance(cc, RecordedCongestionControl)]
+
+    def write_sources(self, sources: Iterable[Sources]) -> None:
+        """Write what runs were built from, once for all of them."""
+        kept = [each if self.texts else each.without_texts() for each in sources]
+        write_sources_in(self.path, kept)
+
+    def is_complete(self) -> bool:
+        """Whether the directory has every run of the plan, of this build of the engine.
+
+        Runs may be added to narrow an interval; these are not counted.
+        """
+        for cell in self.design.cells:
+            for rep in range(self.plan.reps):
+                key = run_key(self.design.scenario_of(cell, rep), self.engine)
+                try:
+                    if record_directory.read(self.place(cell.index, rep), key) is None:
+                        return False
+                except ResultError:
+                    return False
+        return True
 
     def place(self, cell: int, rep: int) -> Path:
         """Return the directory of a run."""
@@ -117,6 +151,20 @@ class SweepDirectory:
         text = json_text(self._to_document(finished, failed or {}))
         replace_file(self.path / DOCUMENT, (text + "\n").encode())
 
+    @cached_property
+    def references(self) -> dict[str, dict[str, Any]]:
+        """Which source each congestion control has, by its name in the scenarios."""
+        found = {}
+        for cc in self.design.ccs:
+            if isinstance(cc, RecordedCongestionControl):
+                reference = cc.source
+            else:
+                sources = sources_of(cc)
+                reference = None if sources is None else reference_of(cc, sources)
+            if reference is not None:
+                found[cc.name] = reference.to_dict()
+        return found
+
     def _to_document(self, finished: int, failed: Mapping[tuple[int, int], str]) -> dict[str, Any]:
         """Return what `sweep.json` says; docs/format-sweep.md describes it."""
         design = self.design
@@ -136,6 +184,7 @@ class SweepDirectory:
             "zipped": [list(names) for names in design.dims if len(names) > 1],
             "plan": self.plan.to_dict(),
             "provenance": dict(self.provenance),
+            "sources": self.references,
             "progress": {"cells": len(design.cells), "finished_runs": finished},
             "failed": [
                 {
@@ -156,41 +205,42 @@ def place_of(path: Path, cell: Cell, rep: int) -> Path:
 
 def is_foreign(path: Path) -> bool:
     """Whether a directory has anything but the remains of an interrupted write."""
-    return any(not entry.name.startswith(".dumbbell-") for entry in path.iterdir())
+    return any(not entry.name.startswith(PREFIX) for entry in path.iterdir())
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a temporary file in the same directory, then rename it."""
-    scratch = None
+    """Write a file in a scratch directory next to it, then rename it."""
     try:
-        handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=".dumbbell-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(scratch).chmod(0o666 & ~umask())
-        Path(scratch).replace(path)
+        with scratch_directory(path.parent) as scratch:
+            (scratch / path.name).write_bytes(content)
+            (scratch / path.name).replace(path)
     except OSError as error:
-        if scratch is not None:
-            Path(scratch).unlink(missing_ok=True)
         raise ResultError(f"{path}: cannot be written: {os_reason(error)}") from None
-
-
-def umask() -> int:
-    """Return the process's umask, which can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def save(result: SweepResult, path: Path) -> Path:
     """Write a sweep with all its runs."""
-    directory = SweepDirectory(path, result.design, result.plan, result.engine, result.provenance)
+    ran = {
+        group.cc.name: SourceReference.from_dict(loaded.get("source"))
+        for run in result.runs.values()
+        for group, loaded in zip(
+            run.scenario.groups, run.summary["congestion_controls"], strict=True
+        )
+    }
+    # As they were when they ran: their files may have changed since.
+    design = result.design.with_ccs(
+        lambda cc: RecordedCongestionControl(cc.name, cc.params, None, ran.get(cc.name))
+    )
+    directory = SweepDirectory(path, design, result.plan, result.engine, result.provenance)
     directory.open()
     for key in result.runs:
+        run = result.runs[key]
         record = result.runs.record(key) if isinstance(result.runs, KeptRuns) else None
         if record is None:
-            result.runs[key].save(directory.place(*key))
+            run.save(directory.place(*key), sources_in=path)
         else:
-            directory.write_run(key, record, result.runs[key].capture)
+            directory.write_run(key, record, run.capture)
+            directory.write_sources(run.kept_sources())
     directory.write(len(result.runs), result.rows, result.failed)
     return path
 
@@ -203,10 +253,6 @@ def read_document(path: Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         check_directory(path)
         raise ResultError(f"{path}: holds no sweep: {DOCUMENT} not found") from None
-    except OSError as error:
-        raise ResultError(f"{document_path}: cannot be read: {os_reason(error)}") from None
-    except DocumentError as error:
-        raise ResultError(f"{document_path}: is damaged: {error}") from None
     version = document.get("schema_version") if isinstance(document, dict) else None
     if version != FORMAT:
         raise ResultError(
@@ -217,7 +263,7 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def open_sweep(path: Path) -> SweepDirectory:
-    """Read the sweep of a directory.
+    """Read the sweep of a directory; no congestion control is looked up.
 
     Raises
     ------
@@ -226,15 +272,42 @@ def open_sweep(path: Path) -> SweepDirectory:
     """
     document = read_document(path)
     try:
-        design = make_design(
-            Scenario.from_dict(document["scenario"]),
-            {axis["name"]: tuple(axis["values"]) for axis in document["axes"]},
-            document["zipped"],
-        )
-        plan, engine = Plan(**document["plan"]), document["engine"]
-        return SweepDirectory(path, design, plan, engine, document["provenance"])
-    except (KeyError, TypeError) as error:
-        raise ResultError(f"{path / DOCUMENT}: is damaged: {error}") from None
+        design = recorded_design(document)
+        plan, engine = Plan(**document["plan"]), str(document["engine"])
+        provenance = document["provenance"]
+        _ = provenance["engine_version"], provenance["engine_build"], plan.reps + plan.max_reps
+        return SweepDirectory(path, design, plan, engine, provenance)
+    except KeyError as error:
+        raise ResultError(
+            f"{path / DOCUMENT}: is damaged: `{error.args[0]}` is missing; copy it again"
+        ) from None
+    except (TypeError, ValueError, AttributeError, LookupError) as error:
+        raise ResultError(f"{path / DOCUMENT}: is damaged: {error}; copy it again") from None
+
+
+def recorded_design(document: Mapping[str, Any]) -> Design:
+    """Return the design that `sweep.json` says, with congestion controls as recorded."""
+    references = {
+        str(name): SourceReference.from_dict(words)
+        for name, words in document.get("sources", {}).items()  # earlier versions wrote none
+    }
+
+    def recorded(text: str) -> RecordedCongestionControl:
+        return RecordedCongestionControl.read(text, references.get(text.partition(":")[0]))
+
+    words = document["scenario"]
+    scenario = Scenario.from_result(words, [recorded(group["cc"]) for group in words["group"]])
+    axes = {
+        axis["name"]: [
+            recorded(value) if axis["name"].rpartition(".")[2] == "cc" else value
+            for value in axis["values"]
+        ]
+        for axis in document["axes"]
+    }
+    design = make_design(scenario, axes, document["zipped"])
+    units = {axis["name"]: axis["unit"] for axis in document["axes"]}
+    # Of a parameter only the result says the unit.
+    return replace(design, axes=tuple(replace(axis, unit=units[axis.name]) for axis in design.axes))
 
 
 def load(path: Path) -> SweepResult:
@@ -293,10 +366,9 @@ def rows_of(directory: SweepDirectory, runs: KeptRuns) -> pa.Table:
     """Read the rows, or take the metrics of each run."""
     path = directory.path / ROWS
     if path.is_file() and not user_metrics():  # whose code may have changed since
-        try:
-            table = pq.read_table(path)
-        except (OSError, pa.ArrowInvalid) as error:
-            raise ResultError(f"{path}: cannot be read: {error}") from None
+        table = read_table(path)
+        if not {"cell", "rep", "group", "cc", "verdict"} <= set(table.column_names):
+            raise ResultError(f"{path}: is damaged: it lacks columns; remove it to measure again")
         if set(zip(table["cell"].to_pylist(), table["rep"].to_pylist(), strict=True)) == set(runs):
             return table
     seed = directory.design.scenario.seed

@@ -1,0 +1,116 @@
+"""The sources of a congestion control: what it was built from, for keys, results and archives."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from dumbbell import _core
+from dumbbell.isolation.source_files import INCLUDE, find_sources
+
+__all__ = ["Sources", "builtin_sources", "is_plain_path", "sources_of_file"]
+
+#: What the built-ins' sources end in.
+BUILT_IN = ".bpf.c"
+#: Files of a congestion control whose text is kept, besides the one that was named. A source can
+#: name any file of the machine in an `#include`; a key or a password is not to travel with it.
+TEXTS = (".c", ".h", ".inc", ".py")
+#: The most that is kept of one congestion control. Shared objects are often larger.
+MAX_KEPT_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The source files of a congestion control.
+
+    Attributes
+    ----------
+    main
+        Path of the file that was named, below the directory that has all of them.
+    digests
+        SHA-256 of each file, by its path there.
+    texts
+        Content of each file, if it is kept.
+    """
+
+    main: str
+    digests: Mapping[str, str]
+    texts: Mapping[str, bytes] = field(compare=False, repr=False)
+
+    @classmethod
+    def of(cls, main: str, files: Mapping[str, bytes]) -> Sources:
+        """Return the sources that consist of some files; keep the text of those that may be."""
+        digests = {path: hashlib.sha256(files[path]).hexdigest() for path in sorted(files)}
+        texts = {path: text for path, text in files.items() if path == main or is_text(path)}
+        is_large = sum(map(len, texts.values())) > MAX_KEPT_BYTES
+        return cls(main, digests, {} if is_large else texts)
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """SHA-256 of the names and the contents of all files."""
+        named = json.dumps([self.main, sorted(self.digests.items())], separators=(",", ":"))
+        return hashlib.sha256(named.encode("utf-8", "surrogateescape")).hexdigest()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the text of every file is kept."""
+        return self.texts.keys() == self.digests.keys()
+
+    def without_texts(self) -> Sources:
+        """Return the digests alone."""
+        return Sources(self.main, self.digests, {})
+
+
+def is_text(path: str) -> bool:
+    """Whether a file's name is that of a source."""
+    return PurePosixPath(path).suffix in TEXTS
+
+
+def is_plain_path(name: str) -> bool:
+    """Whether a path is relative, without ``..``, and written in the shortest way."""
+    parts = PurePosixPath(name).parts
+    is_plain = bool(parts) and name == "/".join(parts) and not {"..", "/", "."} & set(parts)
+    return is_plain and "\0" not in name and "\\" not in name
+
+
+@functools.cache
+def builtin_sources(name: str) -> Sources | None:
+    """Return the sources of a built-in congestion control, without the headers of all of them.
+
+    Those belong to the engine, whose build every result names.
+    """
+    known = _core.builtin_sources()
+    main = name + BUILT_IN
+    if main not in known:
+        return None
+    files: dict[str, bytes] = {}
+    waiting = [main]
+    while waiting:
+        path = waiting.pop()
+        files[path] = known[path].encode()
+        included = (os.fsdecode(each) for each in INCLUDE.findall(files[path]))
+        waiting += [each for each in included if each in known and each not in files]
+    return Sources.of(main, files)
+
+
+def sources_of_file(path: Path) -> Sources:
+    """Return the sources of a user's file: itself and what it includes by ``"name"`` or imports.
+
+    Raises
+    ------
+    ResultError
+        The file cannot be read, or it consists of more than a congestion control does.
+    """
+    found = find_sources(path)
+    if path.suffix == ".py":
+        names = {file: name for file, (name, _) in found.items()}
+    else:
+        root = Path(os.path.commonpath([file.parent for file in found]))
+        names = {file: file.relative_to(root).as_posix() for file in found}
+    files = {names[file]: text for file, (_, text) in found.items()}
+    return Sources.of(names[path.resolve()], files)

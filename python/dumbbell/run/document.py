@@ -1,0 +1,79 @@
+"""`run.json`, which may be anyone's: what it must have, and of which type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dumbbell.errors import ResultError
+from dumbbell.run.foreign_summary import FLOW, FLOW_OPTIONAL, LINK, LINK_OPTIONAL, is_of
+
+__all__ = ["check_document", "damaged"]
+
+#: What to do about a damaged document.
+REMEDY = "copy it again, or repeat the run"
+#: Keys of the document, each with its type; and those of a group that do not follow from the flows.
+DOCUMENT = {
+    "scenario": dict, "engine": str, "engine_version": str, "seed": int, "duration_ns": int,
+    "groups": list, "flows": list, "bottleneck": dict,
+}  # fmt: skip
+GROUP = {"group": int, "cc": str, "build": str, "params": dict}
+
+
+def damaged(what: str) -> ResultError:
+    """Return the error for a damaged document; its reader puts the file's name before it."""
+    return ResultError(f"run.json is damaged: {what}; {REMEDY}")
+
+
+def check_document(document: Mapping[str, Any]) -> None:
+    """Refuse a document that lacks something, or has it in another type.
+
+    Raises
+    ------
+    ResultError
+        The message names the first place.
+    """
+    check_types("", document, DOCUMENT)
+    for index, group in enumerate(document["groups"]):
+        check_types(f"groups[{index}].", group, GROUP)
+    for index, flow in enumerate(document["flows"]):
+        check_values(f"flows[{index}].", flow, FLOW, FLOW_OPTIONAL)
+    check_values("bottleneck.", document["bottleneck"], LINK, LINK_OPTIONAL)
+    groups = document["groups"]
+    words = document["scenario"].get("group")
+    if not isinstance(words, list) or len(words) != len(groups):
+        raise damaged("`scenario.group` and `groups` are not the same groups")
+    for index, group in enumerate(words):
+        if not isinstance(group, dict) or not isinstance(group.get("cc"), str):
+            raise damaged(f"`scenario.group[{index}].cc` is missing or not text")
+    for index, flow in enumerate(document["flows"]):
+        if not 0 <= flow["group"] < len(groups):
+            raise damaged(f"`flows[{index}].group` is {flow['group']}, which is not a group")
+
+
+def check_types(place: str, part: object, types: Mapping[str, type]) -> None:
+    """Refuse a part that is not an object with keys of certain types."""
+    if not isinstance(part, dict):
+        raise damaged(f"`{place.rstrip('.')}` is not an object")
+    for key, kind in types.items():
+        if key not in part:
+            raise damaged(f"`{place}{key}` is missing")
+        if type(part[key]) is not kind:
+            raise damaged(f"`{place}{key}` is of the type {type(part[key]).__name__}")
+
+
+def check_values(
+    place: str, part: object, required: Mapping[str, str], optional: Mapping[str, str]
+) -> None:
+    """Refuse a part that lacks a value, or has one that no engine counts or measures."""
+    if not isinstance(part, dict):
+        raise damaged(f"`{place.rstrip('.')}` is not an object")
+    for key, kind in required.items():
+        if key not in part:
+            raise damaged(f"`{place}{key}` is missing")
+        if not is_of(kind, part[key]):
+            raise damaged(f"`{place}{key}` cannot be {part[key]!r:.40}")
+    for key, kind in optional.items():
+        value = part.get(key)
+        if value is not None and not is_of(kind, value):
+            raise damaged(f"`{place}{key}` cannot be {value!r:.40}")

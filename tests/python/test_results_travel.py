@@ -1,0 +1,489 @@
+"""Results of foreign congestion controls on another machine: moved, without sources or compiler."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+from dumbbell import Run, Sweep, SweepResult, _core
+from dumbbell.congestion_control import RecordedCongestionControl, recorded
+from dumbbell.errors import ResultError, ScenarioError
+from dumbbell.isolation import foreign_process
+from dumbbell.scratch import scratch_directory
+
+ROOT = Path(__file__).resolve().parents[2]
+#: A run and a sweep of `./mine.bpf.c` by the version before results carried sources.
+OLD = ROOT / "tests/data/results-without-sources"
+
+BPF = (ROOT / "cc/reno.bpf.c").read_text().replace("#include", '#include "gain.h"\n#include', 1)
+MODULE = """
+#include <linux/module.h>
+#include <net/tcp.h>
+#include "gain.h"
+
+static u32 gain __read_mostly = GAIN;
+module_param(gain, uint, 0644);
+MODULE_PARM_DESC(gain, "packets for each acknowledged one");
+
+static void mine_cong_avoid(struct sock *sk, u32 ack, u32 acked)
+{
+    tcp_reno_cong_avoid(sk, ack, acked * gain);
+}
+
+static struct tcp_congestion_ops mine __read_mostly = {
+    .ssthresh = tcp_reno_ssthresh,
+    .cong_avoid = mine_cong_avoid,
+    .undo_cwnd = tcp_reno_undo_cwnd,
+    .owner = THIS_MODULE,
+    .name = "mine",
+};
+
+static int __init mine_register(void) { return tcp_register_congestion_control(&mine); }
+static void __exit mine_unregister(void) { tcp_unregister_congestion_control(&mine); }
+
+module_init(mine_register);
+module_exit(mine_unregister);
+MODULE_LICENSE("GPL");
+"""
+PYTHON = """
+import gain
+
+import dumbbell
+
+
+class Mine(dumbbell.CongestionControl):
+    "Halves on loss."
+
+    parameters = (dumbbell.Parameter("step", "pkts", "growth", 1, 9, gain.STEP),)
+    series = (dumbbell.Series("phase", "", "what it does", ("slow", "steady")),)
+
+    def init(self, sk):
+        self.phase = 0
+
+    def cong_avoid(self, sk, ack, acked):
+        self.phase = int(not sk.in_slow_start)
+        if sk.in_slow_start:
+            acked = dumbbell.tcp_slow_start(sk, acked)
+        dumbbell.tcp_cong_avoid_ai(sk, sk.snd_cwnd, acked * self.step)
+"""
+FILES = {
+    "mine.bpf.c": BPF,
+    "tcp_mine.c": MODULE,
+    "gain.h": "#define GAIN 1\n",
+    "mine.py": PYTHON,
+    "gain.py": "STEP = 1\n",
+}
+CCS = ("./mine.bpf.c", "./tcp_mine.c:gain=2", "./mine.py")
+
+
+def write_files(directory: Path) -> None:
+    directory.mkdir()
+    for name, text in FILES.items():
+        (directory / name).write_text(text)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A run with its capture and a sweep of three congestion controls in files, moved away."""
+    here = tmp_path_factory.mktemp("made")
+    write_files(here / "work")
+    call = (sys.executable, "-m", "dumbbell")
+    where = {**os.environ, "PYTHONPATH": str(Path(dumbbell.__file__).parents[1])}
+    for words in (
+        ("run", *CCS, "--time", "2s", "--out", "run", "--capture"),
+        ("sweep", *CCS, "--buffer", "1,2,4bdp", "--time", "1s", "--no-cache", "--out", "sweep"),
+    ):
+        subprocess.run([*call, *words], cwd=here / "work", env=where, check=True)
+    (here / "elsewhere").mkdir()
+    for name in ("run", "sweep"):
+        (here / "work" / name).rename(here / "elsewhere" / name)
+    shutil.rmtree(here / "work")
+    return here / "elsewhere"
+
+
+@pytest.fixture
+def moved(made, tmp_path, monkeypatch):
+    """A copy, on a machine where nothing is compiled and no foreign code runs."""
+    shutil.copytree(made, tmp_path / "colleague")
+
+    def forbidden(*_arguments: object, **_options: object) -> None:
+        raise AssertionError("reading a result compiled or executed something")
+
+    for word in ("run", "describe", "precompile"):
+        monkeypatch.setattr(_core, word, forbidden)
+    monkeypatch.setattr(foreign_process, "follow", forbidden)
+    monkeypatch.setattr(recorded, "native_compiler", forbidden)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "colleague"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("report", "run"),
+        ("report", "sweep"),
+        ("compare", "sweep", "sweep"),
+        ("plot", "sweep", "--metric", "share"),
+        ("plot", "run", "--series", "cwnd,phase"),
+        ("export", "run", "--csv"),
+        ("export", "sweep", "--csv"),
+        ("analyze", "run/capture.pcapng"),
+        ("archive", "run", "-o", "run.tar.zst"),
+        ("archive", "sweep", "-o", "sweep.tar.zst"),
+        ("sweep", "--resume", "sweep"),
+    ],
+)
+def test_a_result_is_read_without_its_sources(moved, cli, monkeypatch, words):
+    monkeypatch.chdir(moved)
+    outcome = cli(*words)
+    assert outcome.code == 0, outcome.err
+    assert "error" not in outcome.err
+
+
+def test_a_page_shows_what_it_did_where_it_was_made(moved, cli):
+    assert cli("report", str(moved / "run")).code == 0
+    page = (moved / "run/report.html").read_text(encoding="utf-8")
+    assert all(name in page for name in ("mine.bpf.c", "tcp_mine.c:gain=2", "mine.py"))
+
+
+def test_an_archive_without_source_is_checked_as_far_as_it_goes(moved, cli, monkeypatch):
+    monkeypatch.chdir(moved)
+    assert cli("archive", "run", "-o", "run.tar.zst", "--without-sources").code == 0
+    outcome = cli("verify", "run.tar.zst")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "without source 1 run: not run again" in outcome.out
+
+
+def test_it_says_what_ran(moved):
+    run = Run.load(moved / "run")
+    kinds = [group["declared"]["kind"] for group in run.groups]
+    assert kinds == ["bpf", "module", "python"]
+    module, mine = run.scenario.groups[1].cc, run.scenario.groups[2].cc
+    assert isinstance(module, RecordedCongestionControl)
+    assert (str(module), module.params) == ("./tcp_mine.c:gain=2", {"gain": 2})
+    (gain,) = module.description.parameters
+    assert (gain.name, gain.doc) == ("gain", "packets for each acknowledged one")
+    assert (gain.default, gain.max) == (1, 2**32 - 1)
+    assert module.description.ops == ("ssthresh", "cong_avoid", "undo_cwnd")
+    (step,) = mine.description.parameters
+    assert (step.unit, step.min, step.max, step.default) == ("pkts", 1, 9, 1)
+    assert mine.series[0].labels == ("slow", "steady")
+    sources = {Path(each.main).name: each for each in run.kept_sources()}
+    kept = {"mine.bpf.c": BPF.encode(), "gain.h": FILES["gain.h"].encode()}
+    assert sources["mine.bpf.c"].texts == kept
+    assert sources["mine.py"].texts == {"mine.py": PYTHON.encode(), "gain.py": b"STEP = 1\n"}
+
+
+def test_a_sweep_has_each_source_once(moved):
+    listings = sorted(path.parent.name for path in (moved / "sweep").rglob("sources.json"))
+    assert [name.rpartition("-")[0] for name in listings] == ["mine.bpf.c", "mine.py", "tcp_mine.c"]
+    result = SweepResult.load(moved / "sweep")
+    assert len(result.runs[1, 0].kept_sources()) == 3
+
+
+def test_the_text_can_be_left_out(tmp_path, cli, monkeypatch):
+    write_files(tmp_path / "work")
+    monkeypatch.chdir(tmp_path / "work")
+    words = ("./mine.bpf.c", "--time", "1s", "--without-sources", "--out")
+    assert cli("run", *words, "run").code == 0
+    assert cli("sweep", *words, "sweep", "--no-cache").code == 0
+    for place in ("run", "sweep"):
+        assert not list(Path(place).rglob("mine.bpf.c"))
+        (listing,) = Path(place).rglob("sources.json")
+        assert set(json.loads(listing.read_text())["files"]) == {"mine.bpf.c", "gain.h"}
+    digest = Run.load("run").groups[0]["source"]["digest"]
+    assert digest == Run.load("sweep/runs/all,rep=0").groups[0]["source"]["digest"]
+
+
+def test_a_header_of_the_machine_does_not_travel(tmp_path, cli, monkeypatch):
+    """An include, under a condition that never holds too, can name any file of the user's."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    (tmp_path / "id_key").write_text("secret key")
+    named = '#if 0\n#include "../id_key"\n#include "/etc/hostname"\n#include "link.h"\n#endif\n'
+    Path("mine.bpf.c").write_text(named + (ROOT / "cc/reno.bpf.c").read_text())
+    Path("link.h").symlink_to(tmp_path / "id_key")
+    assert cli("run", "./mine.bpf.c", "--time", "1s", "--out", "run").code == 0
+    kept = [path for path in Path("run").rglob("*") if path.is_file()]
+    assert not [path for path in kept if b"secret key" in path.read_bytes()]
+    assert not list(Path("run").rglob("hostname"))
+
+
+@pytest.fixture
+def incomplete(made, tmp_path, monkeypatch):
+    """A sweep that lacks a run."""
+    shutil.copytree(made / "sweep", tmp_path / "sweep")
+    shutil.rmtree(tmp_path / "sweep/runs/buffer=2bdp,rep=0")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "sweep"
+
+
+def test_code_of_a_result_is_not_run_unasked(incomplete, cli, monkeypatch):
+    with monkeypatch.context() as forbidden:
+        forbidden.setattr(foreign_process, "follow", None)
+        outcome = cli("sweep", "--resume", "sweep")
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    assert "lacks runs of `./mine.bpf.c`, which is not here" in outcome.err
+    assert "`--cc FILE`" in outcome.err
+    assert "`--trust`: it is code" in outcome.err
+    # Not even from the place in the directory that its name happens to be.
+    shutil.copytree(next(incomplete.glob("sources/mine.bpf.c-*")), incomplete, dirs_exist_ok=True)
+    monkeypatch.chdir(incomplete)
+    with monkeypatch.context() as forbidden:
+        forbidden.setattr(foreign_process, "follow", None)
+        assert "which is not here" in cli("sweep", "--resume", ".").err
+
+
+def test_resumes_with_the_source_it_carries_when_trusted(incomplete, made, cli):
+    assert cli("sweep", "--resume", "sweep", "--trust").code == 0
+    before, after = (
+        (where / "runs/buffer=2bdp,rep=0/flows.parquet").read_bytes()
+        for where in (made / "sweep", incomplete)
+    )
+    assert after == before
+    document = json.loads((incomplete / "runs/buffer=2bdp,rep=0/run.json").read_text())
+    assert [group["cc"] for group in document["scenario"]["group"]] == list(CCS)
+    assert cli("sweep", "--resume", "sweep").code == 0  # nothing is missing now
+
+
+def test_resumes_with_the_files_that_ran(incomplete, cli, tmp_path, monkeypatch):
+    """Where they were, or where the user says that they are."""
+    shutil.copytree(incomplete, tmp_path / "again")
+    write_files(tmp_path / "work")
+    files = [word for cc in CCS for word in ("--cc", f"work/{Path(cc.partition(':')[0]).name}")]
+    assert cli("sweep", "--resume", "sweep", *files).code == 0
+    monkeypatch.chdir(tmp_path / "work")
+    assert cli("sweep", "--resume", "../again").code == 0
+    assert len(SweepResult.load("../again").runs) == 3
+
+
+def test_a_file_that_has_changed_is_said_to_be(incomplete, cli, tmp_path, monkeypatch):
+    write_files(tmp_path / "work")
+    (tmp_path / "work/gain.h").write_text("#define GAIN 2\n")
+    outcome = cli("sweep", "--resume", "sweep", "--cc", "work/mine.bpf.c")
+    assert outcome.code == 2
+    assert "`work/mine.bpf.c` has changed since the runs in sweep (SHA-256 " in outcome.err
+    monkeypatch.chdir(tmp_path / "work")
+    outcome = cli("sweep", "--resume", "../sweep")
+    assert outcome.code == 2
+    assert "`./mine.bpf.c` has changed since the runs in ../sweep" in outcome.err
+    outcome = cli("sweep", "--resume", "../sweep", "--cc", "gain.py")
+    assert "`gain.py` is not a congestion control of ../sweep" in outcome.err
+
+
+def test_source_that_was_changed_in_the_directory_is_not_run(incomplete, cli):
+    (kept,) = incomplete.glob("sources/mine.bpf.c-*/mine.bpf.c")
+    kept.write_text(kept.read_text() + "\n/* mine now */\n")
+    outcome = cli("sweep", "--resume", "sweep", "--trust")
+    assert outcome.code == 2
+    assert "mine.bpf.c: is damaged, or was changed" in outcome.err
+
+
+def test_the_scenario_of_a_result_runs_where_its_file_is(moved, tmp_path, monkeypatch):
+    monkeypatch.undo()
+    scenario = Run.load(moved / "run").scenario.replace(time="1s")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ScenarioError, match=r"`./mine.bpf.c` is not here: a result names it"):
+        dumbbell.run(scenario)
+    write_files(tmp_path / "work")
+    monkeypatch.chdir(tmp_path / "work")
+    assert [group["cc"] for group in dumbbell.run(scenario).groups] == ["reno", "mine", "mine"]
+
+
+# What the version before wrote.
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("report", "run"),
+        ("report", "sweep"),
+        ("compare", "sweep", "sweep"),
+        ("plot", "sweep", "--metric", "share"),
+        ("export", "run", "--csv"),
+    ],
+)
+def test_results_without_sources_are_read_too(tmp_path, cli, monkeypatch, words):
+    shutil.copytree(OLD, tmp_path / "old")
+    monkeypatch.chdir(tmp_path / "old")
+    monkeypatch.setattr(foreign_process, "follow", None)
+    outcome = cli(*words)
+    assert outcome.code == 0, outcome.err
+    assert Run.load("run").groups[0]["goodput_bps"] > 0
+    assert str(SweepResult.load("sweep").scenario.groups[1].cc) == "cubic:beta=717"
+
+
+def test_results_without_sources_ask_for_the_file(tmp_path, cli, monkeypatch):
+    shutil.copytree(OLD, tmp_path / "old")
+    monkeypatch.chdir(tmp_path / "old")
+    shutil.copyfile(ROOT / "cc/reno.bpf.c", "mine.bpf.c")
+    outcome = cli("sweep", "--resume", "sweep")
+    assert outcome.code == 2
+    assert "does not say which source `./mine.bpf.c` had" in outcome.err
+    assert "--cc" in outcome.err
+    assert cli("sweep", "--resume", "sweep", "--trust").code == 2
+    assert cli("sweep", "--resume", "sweep", "--cc", "mine.bpf.c").code == 0
+    outcome = cli("archive", "run", "-o", "run.tar.zst")
+    assert "`./mine.bpf.c`" not in outcome.err
+
+
+# Directories from strangers.
+
+
+def nested(depth: int) -> bytes:
+    return b"[" * depth + b"]" * depth
+
+
+DAMAGE = {
+    "nested too deeply for Python": (nested(20_000), "nests too deeply"),
+    "nested": (b'{"schema_version": ' + nested(200) + b"}", "nests too deeply"),
+    "not text": (b"\xff\xfe", "not JSON: byte 0 is not UTF-8 text"),
+    "cut": (b'{"schema_version": 1,\n "engine"', "not JSON: line 2, column 10 cannot be read"),
+    "digits": (b'{"seed": ' + b"9" * 5000 + b"}", "a number has too many digits"),
+    "not a number": (b'{"seed": NaN}', "`NaN` is not a number"),
+    "a list": (b"[]", "is not a run"),
+    "empty": (b'{"schema_version": 1}', "`scenario` is missing; copy it again, or repeat the run"),
+}
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_a_damaged_document_is_named(tmp_path, cli, how):
+    content, says = DAMAGE[how]
+    shutil.copytree(OLD / "run", tmp_path / "run")
+    (tmp_path / "run/run.json").write_bytes(content)
+    for words in (("report",), ("export", "--csv"), ("compare", str(tmp_path / "run"))):
+        outcome = cli(words[0], str(tmp_path / "run"), *words[1:])
+        assert outcome.code == 2
+        assert outcome.err.count("\n") == 1
+        assert "run.json" in outcome.err
+        assert says in outcome.err
+
+
+CHANGES = {
+    "flows[0].sent_pkts": lambda d: d["flows"][0].update(sent_pkts="many"),
+    "flows[0].goodput_bps": lambda d: d["flows"][0].pop("goodput_bps"),
+    "flows[1].group": lambda d: d["flows"][1].update(group=7),
+    "bottleneck.forwarded_bytes": lambda d: d["bottleneck"].update(forwarded_bytes=[]),
+    "groups[0].params": lambda d: d["groups"][0].update(params=3),
+    "scenario.group[1].cc": lambda d: d["scenario"]["group"][1].update(cc=None),
+    "scenario.group": lambda d: d["scenario"].update(group={}),
+    "warp": lambda d: d["scenario"].update(warp="9"),
+    "rate `fast`": lambda d: d["scenario"].update(rate="fast"),
+    "invalid congestion control": lambda d: d["scenario"]["group"][0].update(cc="copa:a=b"),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_document_with_something_else_in_it_is_named(tmp_path, what):
+    shutil.copytree(OLD / "run", tmp_path / "run")
+    path = tmp_path / "run/run.json"
+    document = json.loads(path.read_text())
+    CHANGES[what](document)
+    path.write_text(json.dumps(document))
+    with pytest.raises(ResultError) as raised:
+        Run.load(tmp_path / "run")
+    message = str(raised.value)
+    assert "run.json is damaged" in message
+    assert what in message
+    assert "\n" not in message
+
+
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+
+
+@pytest.mark.parametrize(
+    ("put", "says"),
+    [
+        (fifo, "is not a regular file but a named pipe; remove it"),
+        (endless, "is not a regular file but a device; remove it"),
+        (sparse, "has 1,099,511,627,776 bytes; use at most "),
+        (Path.mkdir, "is a directory"),
+    ],
+)
+def test_a_file_that_does_not_end_is_not_read(tmp_path, put, says):
+    shutil.copytree(OLD, tmp_path / "old")
+    for name in ("run/run.json", "sweep/sweep.json"):
+        path = tmp_path / "old" / name
+        path.unlink()
+        put(path)
+        with pytest.raises(ResultError, match=says):
+            (Run if "run" in name else SweepResult).load(path.parent)
+    table = tmp_path / "old/run/flows.parquet"
+    shutil.copyfile(OLD / "run/run.json", unlinked(tmp_path / "old/run/run.json"))
+    put(unlinked(table))
+    if put is not sparse:
+        with pytest.raises(ResultError, match=says):
+            Run.load(table.parent).flows  # noqa: B018 (it is read when asked for)
+
+
+def unlinked(path: Path) -> Path:
+    if path.is_dir():
+        path.rmdir()
+    else:
+        path.unlink()
+    return path
+
+
+@pytest.mark.parametrize("put", [fifo, endless, sparse])
+@pytest.mark.parametrize("name", ["run.json", "provenance.json", "measures.json"])
+def test_a_cache_entry_that_does_not_end_is_run_again(tmp_path, put, name):
+    scenario = dumbbell.Scenario(["reno"], time="1s", sample="0s")
+    sweep = Sweep(scenario, {})
+    first = sweep.run(cache=tmp_path / "cache")
+    (path,) = (tmp_path / "cache").rglob(name)
+    put(unlinked(path))
+    again = sweep.run(cache=tmp_path / "cache")
+    assert again.rows.equals(first.rows)
+
+
+# What a killed process left.
+
+
+def test_what_a_killed_sweep_left_is_removed_and_nothing_else(tmp_path):
+    sweep = Sweep(dumbbell.Scenario(["reno"], time="1s", sample="0s"), {})
+    sweep.run(cache=False, out=tmp_path / "out")
+    runs = tmp_path / "out/runs"
+    script = (
+        "import sys, time; from pathlib import Path; from dumbbell.scratch import *\n"
+        "with scratch_directory(Path(sys.argv[1])) as path:\n"
+        "    (path / 'new').mkdir(); print(path, flush=True); time.sleep(600)\n"
+    )
+    where = {**os.environ, "PYTHONPATH": str(Path(dumbbell.__file__).parents[1])}
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(runs)], stdout=subprocess.PIPE, text=True, env=where
+    ) as writer:
+        assert writer.stdout is not None
+        left = Path(writer.stdout.readline().strip())
+        Sweep.resume(tmp_path / "out").run(cache=False, out=tmp_path / "out")
+        assert left.is_dir()  # its process is still writing
+        writer.send_signal(signal.SIGKILL)
+    assert left.is_dir()
+    by_others = runs / ".dumbbell-notes"
+    by_others.mkdir()
+    by_an_earlier_version = runs / ".dumbbell-0123456789abcdef"
+    by_an_earlier_version.mkdir()
+    with scratch_directory(runs) as ours:
+        Sweep.resume(tmp_path / "out").run(cache=False, out=tmp_path / "out")
+        assert ours.is_dir()
+    assert not left.exists()
+    assert not by_an_earlier_version.exists()
+    assert by_others.is_dir()
