@@ -16,18 +16,18 @@
 //!
 //! The C is trusted as a kernel trusts a module: a file that writes through a wild pointer or
 //! divides by zero takes the process with it. Therefore foreign code runs in a process of its
-//! own, where [`report_crashes`] makes it report what happened; a cwnd that no TCP can have is a
-//! [`Fault`].
+//! own, which [`confine()`]s itself and where [`report_crashes`] makes it report what happened; a
+//! cwnd that no TCP can have is a [`Fault`].
 //!
 //! The socket and the ops table are those of `crates/cc-abi`. Each module uses those before it:
 //!
 //! | module | what |
 //! |---|---|
+//! | `sandbox` | what foreign code, and a compiler that reads it, can do to the machine |
 //! | `object` | what can be read from an object before it is mapped or loaded: ELF, ops tables, declarations |
 //! | `request` | a congestion control and its parameters, as requested |
 //! | `build` | from source to object: compilers, headers, build cache, built-ins |
 //! | `host` | loading an object, calling it, and what it does wrong |
-//! | `sandbox` | what foreign code, and a compiler that reads it, can do to the machine |
 //! | `describe` | a congestion control's parameters and series |
 //! | `check` | the sources of `dumbbell cc check` |
 
