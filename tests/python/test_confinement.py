@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import textwrap
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -187,8 +189,6 @@ def test_a_forged_answer_is_the_runs_error(what: str, py_file) -> None:
     data = protocol.frame(document if isinstance(document, dict) else {"at": 1})
     if isinstance(document, str):
         payload = document.encode()
-        import zlib
-
         data = protocol.HEADER.pack(protocol.MAGIC, len(payload), zlib.crc32(payload)) + payload
     message = failure(py_file(f"os.write(3, {data!r})\ntime.sleep(1)"))
     assert "the process that ran" in message
@@ -488,6 +488,7 @@ MOMENTS = {
     "compiling": ("compile", 1.2),
     "loading": ("load", 2.5),
     "running": ("run", 2.5),
+    "hanging up": ("run", 2.5),
     "describing": ("describe", 2.5),
 }
 
@@ -517,10 +518,14 @@ def test_nothing_survives_when_the_command_line_is_killed(
         env={**os.environ, "DUMBBELL_TEST_MARK": mark, "TMPDIR": str(scratch)},
         stderr=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
+        process_group=0,
     )
     time.sleep(after_s)
     assert process.poll() is None
-    process.kill()
+    if moment == "hanging up":
+        os.killpg(process.pid, signal.SIGHUP)
+    else:
+        process.kill()
     process.wait()
     until_s = time.monotonic() + 5
     while (processes_of(mark) or any(scratch.iterdir())) and time.monotonic() < until_s:

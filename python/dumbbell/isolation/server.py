@@ -53,6 +53,9 @@ def main() -> None:
     if os.getppid() != parent:
         return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What is sent to the command line's group, when its terminal closes for example, must not end
+    # what tidies up after it.
+    os.setpgid(0, 0)
     keeper = os.getpid()
     scratch, lock = make_scratch()
     server = os.fork()
@@ -173,10 +176,10 @@ class Server:
         theirs = descriptors[1:]
         try:
             request = read_request(status, int(message))
-            if request is not None:
+            if request is None:
+                status.close()  # the parent is gone
+            else:
                 self.start(request, status, theirs)
-        except OSError:
-            status.close()  # the parent is gone
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
@@ -186,7 +189,8 @@ class Server:
         """Compile what is to be compiled, and fork the process."""
         problem = self.prepare(request)
         if problem is not None:
-            status.sendall(self.frame({"refused": problem}))
+            with contextlib.suppress(OSError):  # the parent is gone
+                status.sendall(self.frame({"refused": problem}))
             status.close()
             return
         # The process waits until the parent can kill it.
@@ -199,15 +203,15 @@ class Server:
                 os._exit(0)
             self.worker.work(self.core, request, theirs, server)
         os.close(gate)
-        try:
-            forked = Forked(pid, os.pidfd_open(pid), status)
+        forked = Forked(pid, os.pidfd_open(pid), status)
+        for descriptor in (forked.pidfd, status.fileno()):
+            self.forked[descriptor] = forked
+            self.poll.register(descriptor, select.POLLIN)
+        # If the parent is gone, its socket is readable and the process never begins.
+        with contextlib.suppress(OSError):
             socket.send_fds(status, [self.frame({"pid": pid})], [forked.pidfd])
-            for descriptor in (forked.pidfd, status.fileno()):
-                self.forked[descriptor] = forked
-                self.poll.register(descriptor, select.POLLIN)
             os.write(opens, b"1")
-        finally:
-            os.close(opens)
+        os.close(opens)
 
     def attend(self, descriptor: int) -> None:
         """Report the end of a process; end one whose parent has gone."""

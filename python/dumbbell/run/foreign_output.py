@@ -200,5 +200,5 @@ def label(name: str, codes: pa.Array, labels: Any) -> pa.DictionaryArray:
         raise BrokenAnswer(f"a column `{name}` with other labels")
     try:
         return pa.DictionaryArray.from_arrays(codes, pa.array(labels, pa.string()))
-    except pa.ArrowInvalid:
+    except pa.ArrowException:
         raise BrokenAnswer(f"a column `{name}` with values that have no label") from None

@@ -122,17 +122,26 @@ def check_declared(declared: Any) -> None:
             pass
         case _:
             raise BrokenAnswer("a declaration of another form")
+    for entry in [*params, *series]:
+        escape(entry)
     for param in params:
         check_keys("parameter", param, PARAMETER, {})
     for entry in series:
-        if not isinstance(entry, dict):
-            raise BrokenAnswer("a series of another form")
         rest = {key: value for key, value in entry.items() if key != "labels"}
         check_keys("series", rest, SERIES, {})
         if not (isinstance(entry.get("labels"), list) and all_texts(entry["labels"])):
             raise BrokenAnswer("a series with other labels")
     if len(declared) != len(("kind", "params", "series", "ops")) or not all_texts([kind, *ops]):
         raise BrokenAnswer("a declaration of another form")
+
+
+def escape(entry: Any) -> None:
+    """Escape the texts that a congestion control may choose freely."""
+    if not isinstance(entry, dict):
+        raise BrokenAnswer("a declaration of another form")
+    for key in ("unit", "doc"):
+        if isinstance(entry.get(key), str):
+            entry[key] = printable(entry[key], limit_bytes=TEXT_LENGTH // 2)
 
 
 def all_texts(values: list[Any]) -> bool:

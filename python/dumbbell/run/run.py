@@ -426,7 +426,18 @@ def execute(
             )
     summary = recorded(scenario, before, summary)
     known = {sources.digest: sources for sources in before if sources is not None}
-    return Run(scenario, {**summary, "engine_build": engine_build()}, tables, path, known)
+    run = Run(scenario, {**summary, "engine_build": engine_build()}, tables, path, known)
+    if "sandbox" in summary:
+        check_numbers(run)
+    return run
+
+
+def check_numbers(run: Run) -> None:
+    """Refuse a summary by foreign code that is of the right form but contradicts itself."""
+    try:
+        run.to_dict()
+    except (ArithmeticError, ValueError) as error:
+        raise CongestionControlError(f"the run's summary cannot be: {error!r}") from None
 
 
 def recorded(
