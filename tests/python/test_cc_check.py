@@ -73,6 +73,37 @@ def test_a_storm_finds_a_sin_and_names_it(tmp_path: Path, sin: str) -> None:
     assert message in matching[0].message
 
 
+def test_a_place_is_found_for_sanitizers_that_cannot_start_a_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As clang's, whose program for that the storm, confined, cannot start."""
+    if shutil.which("addr2line") is None:
+        pytest.skip("no addr2line, which binutils has")
+    code, _, message = SINS["wild"]
+    monkeypatch.setattr("dumbbell.cc_check.storm.SANITIZER_OPTIONS", "symbolize=0")
+    found = storm(sinful(tmp_path, code), seeds=1)
+    assert any(message in finding.message for finding in found.findings), found.findings
+
+
+def test_a_storm_harms_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    harm = tmp_path / "harm"
+    calls = f'extern int open(const char *, int, ...); open("{harm}", 0101, 0600);'
+    file = sinful(tmp_path, f"{{ {calls} }}")
+    if "no Landlock" in sandbox_facts():
+        pytest.skip("this kernel has no Landlock")
+    storm(file, seeds=1)
+    assert not harm.exists()
+    monkeypatch.setenv("DUMBBELL_UNSAFE_NO_SANDBOX", "1")
+    storm(file, seeds=1)
+    assert harm.exists()
+
+
+def sandbox_facts() -> str:
+    """Return what the doctor says about the sandbox."""
+    facts = json.loads(_core.machine())
+    return " ".join(fact["value"] for fact in facts if fact["name"].startswith("sandbox"))
+
+
 @pytest.mark.parametrize("name", congestion_controls())
 def test_our_own_weather_a_storm(name: str) -> None:
     found = storm(str(ROOT / f"cc/{name}.bpf.c"), seeds=1)

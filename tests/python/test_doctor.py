@@ -70,3 +70,21 @@ def test_this_machine_has_facts_that_are_read(cli):
     outcome = cli("doctor")
     assert outcome.code == 0
     assert "simulator: yes" in outcome.out
+
+
+def test_the_sandbox_is_a_fact(monkeypatch):
+    def sandbox() -> dict[str, dict[str, Any]]:
+        facts = json.loads(_core.machine())
+        return {fact["name"]: fact for fact in facts if fact["name"].startswith("sandbox")}
+
+    found = sandbox()
+    assert list(found) == ["sandbox for files", "sandbox for system calls"]
+    for fact in found.values():
+        assert "foreign code can" in fact["costs"]
+        assert fact["needed_for"] == []
+    monkeypatch.setenv("DUMBBELL_UNSAFE_NO_SANDBOX", "1")
+    for fact in sandbox().values():
+        assert (fact["status"], fact["value"]) == (
+            "limited",
+            "turned off by DUMBBELL_UNSAFE_NO_SANDBOX",
+        )

@@ -10,6 +10,7 @@ from dumbbell import _core
 from dumbbell.cc_check.finding import Finding, LeftOut
 from dumbbell.cc_check.storm_builder import Builder
 from dumbbell.cc_check.storm_output import Outcome, read_calls, read_problems
+from dumbbell.cc_check.symbolizer import symbolize
 
 __all__ = ["FLOWS", "STEPS", "Storm", "storm"]
 
@@ -23,6 +24,7 @@ SANITIZERS = ("address,undefined", "undefined", "")
 LIMIT_S = 300
 #: Memory that it may use, bytes; AddressSanitizer needs a multiple of what the program does.
 MEMORY_BYTES = 2 << 30
+SANITIZER_OPTIONS = "detect_leaks=0:abort_on_error=0"
 #: Builds of one source that must behave alike: they fill uninitialised variables differently.
 FILLINGS = ("zero", "pattern")
 
@@ -171,12 +173,12 @@ def run_program(
         str(program),
         [*numbers, *settings],
         read=[str(program.parent), str(builder.source)],
-        environment={"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0"},
+        environment={"ASAN_OPTIONS": SANITIZER_OPTIONS},
         time_limit_s=LIMIT_S,
         memory_bytes=MEMORY_BYTES,
     )
     out, err = (output.decode(errors="replace") for output in (done.stdout, done.stderr))
-    return Outcome(done.returncode, out, err, done.stopped)
+    return Outcome(done.returncode, out, symbolize(err, program, builder), done.stopped)
 
 
 def first_line(message: str) -> str:
