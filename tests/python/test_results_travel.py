@@ -378,6 +378,12 @@ CHANGES = {
     "scenario.group": lambda d: d["scenario"].update(group={}),
     "warp": lambda d: d["scenario"].update(warp="9"),
     "rate `fast`": lambda d: d["scenario"].update(rate="fast"),
+    "groups[0].cc": lambda d: d["groups"][0].update(cc="\x1b[2Jreno"),
+    "congestion control `": lambda d: d["scenario"]["group"][0].update(cc="./\x1b[2J.c"),
+    "groups[1].declared.ops": lambda d: d["groups"][1].update(declared={"ops": "all"}),
+    "groups[1].declared.series[0].unit": lambda d: d["groups"][1].update(
+        declared={"ops": [], "parameters": [], "series": [{"name": "x", "unit": 3, "doc": ""}]}
+    ),
     "invalid congestion control": lambda d: d["scenario"]["group"][0].update(cc="copa:a=b"),
 }
 

@@ -172,7 +172,7 @@ def refuse_code(path: Path, manifest: Manifest) -> None:
     ]
     if carried:
         raise ResultError(
-            f"{path}: verifying it compiles and runs code that it carries, with your rights: "
+            f"{path}: verifying it compiles and runs code that it carries: "
             f"{', '.join(carried)}; read that code first (`tar -xf`), then use `--trust`"
         )
 

@@ -29,8 +29,8 @@ def verify_command(
         bool,
         typer.Option(
             "--trust",
-            help="Compile and run the congestion controls that the archive carries. They run with "
-            "your rights: read them first.",
+            help="Compile and run the congestion controls that the archive carries, in a confined "
+            "process. Read them first.",
         ),
     ] = False,
     max_size: Annotated[

@@ -16,6 +16,7 @@ from dumbbell.congestion_control.choice import (
 )
 from dumbbell.congestion_control.sources import Sources, builtin_sources, sources_of_file
 from dumbbell.errors import ScenarioError
+from dumbbell.quantities.plain_value import check_printable
 
 __all__ = [
     "RecordedCongestionControl",
@@ -78,7 +79,8 @@ class RecordedCongestionControl(CongestionControlChoice):
     declared: Description | None = None
 
     def __post_init__(self) -> None:
-        """Check nothing: what a result says has run."""
+        """Check no more than that it can be printed: what a result says has run."""
+        check_printable(self.name, "congestion control", key="cc")
 
     @classmethod
     def read(

@@ -30,6 +30,8 @@ def printable(text: str | bytes, *, lines: bool = False, limit_bytes: int = MESS
     '\\x1b[2Jall is well\\n'
     """
     if isinstance(text, str):
+        if text.isascii() and text.isprintable() and len(text) <= limit_bytes:
+            return text
         text = text.encode("utf-8", "backslashreplace")
     cut = len(text) > limit_bytes
     decoded = text[:limit_bytes].decode("utf-8", "backslashreplace")

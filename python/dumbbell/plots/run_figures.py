@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dumbbell.congestion_control import congestion_controls
 from dumbbell.errors import ResultError, nearest
 from dumbbell.plots.figure import MAX_POINTS, Curve, Figure, FloatArray
 from dumbbell.plots.style import UNKNOWN_COLOR, group_colors, group_labels, shades
@@ -25,6 +25,8 @@ RATE_POINTS = 200
 MAX_FLOW_LINES = 8
 #: State series of a congestion control, in the order in which it declares them.
 MAX_STATES = 8
+#: A unit that is a fraction: ``/256``.
+FRACTION = re.compile(r"/([1-9]\d{0,17})", re.ASCII)
 #: Unit suffixes of state series, and what they are drawn in.
 STATE_UNITS = (
     ("_bps", "Mbit/s", 1e-6), ("_us", "ms", 1e-3), ("_ms", "ms", 1.0), ("_ns", "ms", 1e-6),
@@ -220,8 +222,7 @@ def draw_states(run: Run, grid: TimeGrid, group: int) -> list[Figure]:
     table = table.filter(pc.equal(table["flow"], pc.min(table["flow"])))
     time_s = to_floats(table["time_us"]) / 1e6
     label, color = group_labels(run.scenario)[group], colors_of(run)[group]
-    known = congestion_controls().get(run.scenario.groups[group].cc.name)
-    declared = {series.name: series.unit for series in known.series} if known else {}
+    declared = {series.name: series.unit for series in run.series(group)}
     figures = []
     for column in [name for name in table.column_names if name not in ("time_us", "flow")]:
         values, names = state_values(table[column])
@@ -240,8 +241,9 @@ def state_unit(name: str, declared: str) -> tuple[str, str, float]:
     for suffix, unit, scale in STATE_UNITS:
         if name.endswith(suffix):
             return name.removesuffix(suffix), unit, scale
-    if declared.startswith("/") and declared[1:].isdigit():
-        return name, "", 1 / int(declared[1:])
+    fraction = FRACTION.fullmatch(declared)
+    if fraction is not None:
+        return name, "", 1 / int(fraction[1])
     return name, "", 1.0
 
 

@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from dumbbell.errors import ResultError
-from dumbbell.run.foreign_summary import FLOW, FLOW_OPTIONAL, LINK, LINK_OPTIONAL, is_of
+from dumbbell.run.foreign_summary import (
+    FLOW,
+    FLOW_OPTIONAL,
+    LINK,
+    LINK_OPTIONAL,
+    TEXT,
+    WHOLE,
+    is_of,
+)
 
 __all__ = ["check_document", "damaged"]
 
@@ -17,7 +25,12 @@ DOCUMENT = {
     "scenario": dict, "engine": str, "engine_version": str, "seed": int, "duration_ns": int,
     "groups": list, "flows": list, "bottleneck": dict,
 }  # fmt: skip
-GROUP = {"group": int, "cc": str, "build": str, "params": dict}
+GROUP = {"group": int, "params": dict}
+NAMES = {"cc": TEXT, "build": TEXT}
+#: What a congestion control declares.
+DECLARED = {"ops": list, "parameters": list, "series": list}
+PARAMETER = {"name": TEXT, "unit": TEXT, "doc": TEXT, "min": WHOLE, "max": WHOLE, "default": WHOLE}
+SERIES = {"name": TEXT, "unit": TEXT, "doc": TEXT}
 
 
 def damaged(what: str) -> ResultError:
@@ -36,6 +49,9 @@ def check_document(document: Mapping[str, Any]) -> None:
     check_types("", document, DOCUMENT)
     for index, group in enumerate(document["groups"]):
         check_types(f"groups[{index}].", group, GROUP)
+        check_values(f"groups[{index}].", group, NAMES, {})
+        if "declared" in group:
+            check_declared(f"groups[{index}].declared.", group["declared"])
     for index, flow in enumerate(document["flows"]):
         check_values(f"flows[{index}].", flow, FLOW, FLOW_OPTIONAL)
     check_values("bottleneck.", document["bottleneck"], LINK, LINK_OPTIONAL)
@@ -49,6 +65,22 @@ def check_document(document: Mapping[str, Any]) -> None:
     for index, flow in enumerate(document["flows"]):
         if not 0 <= flow["group"] < len(groups):
             raise damaged(f"`flows[{index}].group` is {flow['group']}, which is not a group")
+
+
+def check_declared(place: str, declared: object) -> None:
+    """Refuse what a congestion control cannot declare about itself."""
+    check_types(place, declared, DECLARED)
+    if not isinstance(declared, dict):
+        return
+    for index, each in enumerate(declared["parameters"]):
+        check_values(f"{place}parameters[{index}].", each, PARAMETER, {})
+    texts = {"ops": declared["ops"]}
+    for index, each in enumerate(declared["series"]):
+        check_values(f"{place}series[{index}].", each, SERIES, {})
+        texts[f"series[{index}].labels"] = each.get("labels")
+    for name, values in texts.items():
+        if not isinstance(values, list) or not all(is_of(TEXT, value) for value in values):
+            raise damaged(f"`{place}{name}` is not a list of texts")
 
 
 def check_types(place: str, part: object, types: Mapping[str, type]) -> None:

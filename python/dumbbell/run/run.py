@@ -13,7 +13,12 @@ import pyarrow as pa
 
 from dumbbell import _core
 from dumbbell._core import Control
-from dumbbell.congestion_control import RecordedCongestionControl, live
+from dumbbell.congestion_control import (
+    RecordedCongestionControl,
+    Series,
+    congestion_controls,
+    live,
+)
 from dumbbell.congestion_control.recorded import (
     SourceReference,
     declared_of,
@@ -88,7 +93,8 @@ class Run:
         self.summary = summary
         self.tables = tables
         self.capture = capture
-        self.sources: Mapping[str, Sources] = sources or {}
+        # Not `or`, which would read those of a directory to count them.
+        self.sources: Mapping[str, Sources] = {} if sources is None else sources
 
     def __repr__(self) -> str:
         groups = " + ".join(f"{group.flows} {group.cc}" for group in self.scenario.groups)
@@ -155,6 +161,14 @@ class Run:
             if name.startswith(f"state-{group}-"):
                 return self.tables[name]
         raise KeyError(f"group {group} has no state series")
+
+    def series(self, group: int) -> tuple[Series, ...]:
+        """Return the state series that a group's congestion control declared when it ran."""
+        declared = declared_of(self.summary["congestion_controls"][group])
+        if declared is None:  # a result of an earlier version
+            known = congestion_controls().get(self.scenario.groups[group].cc.name)
+            return () if known is None else known.series
+        return declared.series
 
     @cached_property
     def verdict(self) -> Verdict:

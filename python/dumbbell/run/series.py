@@ -64,7 +64,7 @@ def state_labels(run: Run, group: int, column: str) -> npt.NDArray[Any]:
         values = values.dictionary_decode()
     if pa.types.is_string(values.type):
         return np.asarray(values.to_pylist(), dtype=str)
-    series = {entry.name: entry for entry in run.scenario.groups[group].cc.series}
+    series = {entry.name: entry for entry in run.series(group)}
     names = np.asarray(series[column].labels, dtype=str)
     labels: npt.NDArray[Any] = names[to_floats(values).astype(int)]
     return labels
