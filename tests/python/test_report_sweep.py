@@ -372,7 +372,7 @@ def test_report_on_the_command_line(cli, directory, tmp_path):
     ("words", "said"),
     [
         (["report", "{}"], "holds no results"),
-        (["report", "{}/nowhere"], "holds no results"),
+        (["report", "{}/nowhere"], "nowhere: does not exist"),
         (["report", "{}", "--lang", "jp"], "unknown language `jp`"),
         (["plot", "{}"], "holds no results"),
     ],
