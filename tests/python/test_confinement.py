@@ -490,6 +490,7 @@ MOMENTS = {
     "running": ("run", 2.5),
     "hanging up": ("run", 2.5),
     "describing": ("describe", 2.5),
+    "checking": ("check", 4),
 }
 
 
@@ -511,6 +512,8 @@ def test_nothing_survives_when_the_command_line_is_killed(
     words = ["run", file, "--time", "1s"]
     if doing == "describe":
         words = ["cc", "check", file]
+    elif doing == "check":
+        words = ["cc", "check", c_file(), "--storms", "100"]
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     process = subprocess.Popen(

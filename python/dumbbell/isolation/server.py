@@ -36,6 +36,7 @@ HERE = Path(__file__).resolve().parent
 #: The running system's own number; with it `crates/cc/src/build/scratch.rs` recognises directories
 #: whose process was killed, if the keeper was killed too.
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+SCRATCH = "dumbbell-scratch-"
 #: Settings without which libraries start threads; only a process with one can be forked safely.
 ONE_THREAD = {
     "OPENBLAS_NUM_THREADS": "1",
@@ -74,7 +75,7 @@ def make_scratch() -> tuple[str | None, int | None]:
     """Make the directory in which compilers work; return it and the lock on it."""
     try:
         boot_id = BOOT_ID.read_text(encoding="ascii").strip()
-        path = tempfile.mkdtemp(prefix=f"dumbbell-scratch-{boot_id}-")
+        path = tempfile.mkdtemp(prefix=f"{SCRATCH}{boot_id}-")
         lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         fcntl.flock(lock, fcntl.LOCK_EX)
     except OSError:
@@ -97,6 +98,11 @@ def keep(server: int, parent_fd: int, scratch: str | None) -> None:
     for _ in range(TRIES):
         if scratch is not None and Path(scratch).exists():
             shutil.rmtree(scratch, ignore_errors=True)
+    if any(Path(tempfile.gettempdir()).glob(f"{SCRATCH}*")):
+        # Making one removes those of killed processes, the command line's own for example.
+        core = load("dumbbell._core", next(HERE.parent.glob("_core*.so")))
+        with contextlib.suppress(OSError), core.ScratchDirectory():
+            pass
 
 
 def load(name: str, path: Path) -> Any:
