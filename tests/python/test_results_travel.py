@@ -13,6 +13,8 @@ import pytest
 import dumbbell
 from dumbbell import Run, Sweep, SweepResult, _core
 from dumbbell.congestion_control import RecordedCongestionControl, recorded
+from dumbbell.congestion_control.source_store import StoredSources, write_sources
+from dumbbell.congestion_control.sources import sources_of_file
 from dumbbell.errors import ResultError, ScenarioError
 from dumbbell.isolation import foreign_process
 from dumbbell.scratch import scratch_directory
@@ -195,6 +197,8 @@ def test_the_text_can_be_left_out(tmp_path, cli, monkeypatch):
     words = ("./mine.bpf.c", "--time", "1s", "--without-sources", "--out")
     assert cli("run", *words, "run").code == 0
     assert cli("sweep", *words, "sweep", "--no-cache").code == 0
+    shutil.rmtree("sweep/runs/all,rep=0")
+    assert cli("sweep", "--resume", "sweep", "--no-cache").code == 0  # it stays left out
     for place in ("run", "sweep"):
         assert not list(Path(place).rglob("mine.bpf.c"))
         (listing,) = Path(place).rglob("sources.json")
@@ -215,6 +219,37 @@ def test_a_header_of_the_machine_does_not_travel(tmp_path, cli, monkeypatch):
     kept = [path for path in Path("run").rglob("*") if path.is_file()]
     assert not [path for path in kept if b"secret key" in path.read_bytes()]
     assert not list(Path("run").rglob("hostname"))
+
+
+def test_a_large_object_is_kept_by_its_digest_alone(tmp_path):
+    (tmp_path / "mine.so").write_bytes(b"\x7fELF\0" + bytes(1 << 20))
+    large = sources_of_file(tmp_path / "mine.so")
+    assert (set(large.digests), large.texts, large.is_whole) == ({"mine.so"}, {}, False)
+    write_sources(tmp_path, large)
+    stored = StoredSources(tmp_path)
+    assert stored[large.digest].digest == large.digest
+    (tmp_path / "mine.so").write_bytes(b"\x7fELF\0" + bytes(1 << 10))
+    small = sources_of_file(tmp_path / "mine.so")
+    assert small.is_whole
+    assert small.digest != large.digest
+
+
+def test_headers_count_however_they_are_named(tmp_path):
+    """In angle brackets, with a name that is not UTF-8, and in a directory beside the file's."""
+    work = tmp_path / "work"
+    write_files(work)
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared/base.h").write_text("")
+    (work / "own.h").write_text('#include "../shared/base.h"\n')
+    odd = os.fsdecode(b"\xff.h")
+    (work / odd).write_text("")
+    (work / "mine.c").write_bytes(b'#include <own.h>\n#include "\xff.h"\n#include <linux/tcp.h>\n')
+    found = sources_of_file(work / "mine.c")
+    names = {"work/mine.c", "work/own.h", f"work/{odd}", "shared/base.h"}
+    assert set(found.digests) == names
+    write_sources(tmp_path / "result", found)
+    assert StoredSources(tmp_path / "result")[found.digest].texts == found.texts
+    assert sources_of_file(work / "mine.c") is found
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from weakref import WeakValueDictionary
 
 from dumbbell import _core
 from dumbbell.isolation.source_files import INCLUDE, find_sources
@@ -66,6 +67,10 @@ class Sources:
         return Sources(self.main, self.digests, {})
 
 
+#: Those of a sweep's runs are one object, by digest, however often they are read.
+IN_USE: WeakValueDictionary[str, Sources] = WeakValueDictionary()
+
+
 def is_text(path: str) -> bool:
     """Whether a file's name is that of a source."""
     return PurePosixPath(path).suffix in TEXTS
@@ -113,4 +118,5 @@ def sources_of_file(path: Path) -> Sources:
         root = Path(os.path.commonpath([file.parent for file in found]))
         names = {file: file.relative_to(root).as_posix() for file in found}
     files = {names[file]: text for file, (_, text) in found.items()}
-    return Sources.of(names[path.resolve()], files)
+    sources = Sources.of(names[path.resolve()], files)
+    return IN_USE.setdefault(sources.digest, sources)

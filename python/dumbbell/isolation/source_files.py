@@ -18,7 +18,8 @@ __all__ = ["INCLUDE", "find_sources", "source_files"]
 
 #: CPython 3.11 fails at parsing in two threads at a time ("recursion depth mismatch").
 PARSING = threading.Lock()
-INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+#: Also of what is named in angle brackets, for it may be next to the file.
+INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 #: What a class in Python inherits from.
 BASE_CLASS = Path(__file__).parents[1] / "congestion_control/python.py"
 #: Part of dumbbell, and not of the user's sources.

@@ -220,6 +220,7 @@ class Sweep:
         directory = SweepDirectory(
             path, self.design, self.plan, self.engine, provenance(), texts=texts
         )
+        directory = directory.as_started()
         directory.open()
         return directory
 

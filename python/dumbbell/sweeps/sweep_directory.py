@@ -99,6 +99,14 @@ class SweepDirectory:
         kept = [each if self.texts else each.without_texts() for each in sources]
         write_sources_in(self.path, kept)
 
+    def as_started(self) -> SweepDirectory:
+        """Return it without texts if the sweep there was started without them."""
+        if not (self.path / DOCUMENT).is_file():
+            return self
+        return replace(
+            self, texts=self.texts and read_document(self.path).get("texts") is not False
+        )
+
     def is_complete(self) -> bool:
         """Whether the directory has every run of the plan, of this build of the engine.
 
@@ -185,6 +193,7 @@ class SweepDirectory:
             "plan": self.plan.to_dict(),
             "provenance": dict(self.provenance),
             "sources": self.references,
+            "texts": self.texts,
             "progress": {"cells": len(design.cells), "finished_runs": finished},
             "failed": [
                 {
