@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Annotated, cast
@@ -25,6 +26,15 @@ __all__ = ["invoke", "main"]
 #: Exit codes: 0 ok, 1 a check failed, 2 bad usage or input, 130 Ctrl-C (128 + SIGINT).
 BAD_INPUT = 2
 INTERRUPTED = 130
+
+#: What typer says of a number, and what we do.
+NUMBER_ERRORS = {
+    "Input should be a valid integer.*": "use a whole number",
+    "Input should be a valid number.*": "use a number",
+    "Unable to parse input string as an integer.*": "use a smaller number",
+    "Input should be greater than or equal to (.*)": r"use \2 or more",
+    "Input should be less than or equal to (.*)": r"use at most \2",
+}
 
 #: In the order of `dumbbell --help`, with what that says of each: the first line of its own help.
 COMMANDS = {
@@ -109,7 +119,7 @@ def invoke(arguments: Sequence[str]) -> int:
     except typer.Exit as leave:
         return leave.exit_code
     except TyperException as problem:
-        message = problem.format_message().strip().rstrip(".")
+        message = in_our_words(problem.format_message().strip().rstrip("."))
         if hasattr(problem, "possibilities"):
             from dumbbell.cli.options import unknown_option  # slow to load
 
@@ -134,6 +144,13 @@ def invoke(arguments: Sequence[str]) -> int:
         drop_unwritten()
         error(f"{problem.filename or 'stdout'}: cannot be read or written: {os_reason(problem)}")
         return BAD_INPUT
+
+
+def in_our_words(message: str) -> str:
+    """Return an error about an option's number as the others are; typer's come from pydantic."""
+    for theirs, ours in NUMBER_ERRORS.items():
+        message = re.sub(f"Invalid value for '(.*)': {theirs}", rf"invalid `\1`: {ours}", message)
+    return message
 
 
 def command_line() -> TyperGroup:

@@ -23,6 +23,7 @@ from dumbbell.cli import options
 from dumbbell.cli.capture_warnings import match_trouble, trouble
 from dumbbell.cli.console import note_missing_figures, out, print_json, print_line, print_table
 from dumbbell.errors import CaptureError
+from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.quantity import is_count
 from dumbbell.run.directory import check_parent
 
@@ -159,7 +160,7 @@ def connection_numbers(text: str) -> list[int]:
     words = [word.strip() for word in text.split(",")]
     if not all(is_count(word) for word in words):
         raise CaptureError(
-            f"invalid --segments `{text}`: use numbers of connections, e.g. `0` or `0,3`"
+            f"invalid --segments `{excerpt(text)}`: use numbers of connections, e.g. `0` or `0,3`"
         )
     return [int(word) for word in words]
 

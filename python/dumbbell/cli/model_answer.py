@@ -11,6 +11,7 @@ from dumbbell.cli.console import print_json, print_line, print_table
 from dumbbell.errors import ScenarioError
 from dumbbell.models import DERIVED, MODELS, Bottleneck, Model
 from dumbbell.models.sawtooth import Sawtooth
+from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.quantity import Time, expand
 from dumbbell.scenario import Scenario
 from dumbbell.sweeps.design import make_design
@@ -137,7 +138,7 @@ def parse_losses(text: str) -> list[float]:
         first = parse_loss(low)
         last = parse_loss(high) if dots else first
         if last < first:
-            raise ScenarioError(f"loss `{part}`: a range must increase", key="loss")
+            raise ScenarioError(f"loss `{excerpt(part)}`: a range must increase", key="loss")
         decades = math.log10(last / first)
         losses += [first * 10**step for step in range(math.floor(decades + 1e-9) + 1)]
     return losses
@@ -150,10 +151,10 @@ def parse_loss(text: str) -> float:
         value = float(number) / (100 if percent else 1)
     except ValueError:
         value = math.nan
-    if rest or not MIN_LOSS <= value < 1:
+    if rest or "_" in number or not number.isascii() or not MIN_LOSS <= value < 1:
         raise ScenarioError(
-            f"invalid loss rate `{text.strip()}`: use {MIN_LOSS:g} to below 1, e.g. `1e-3` or "
-            "`0.1%`",
+            f"invalid loss rate `{excerpt(text.strip())}`: use {MIN_LOSS:g} to below 1, e.g. "
+            "`1e-3` or `0.1%`",
             key="loss",
         )
     return value

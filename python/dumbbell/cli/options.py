@@ -15,6 +15,7 @@ from dumbbell.cli.completion import complete_engines, complete_what
 from dumbbell.congestion_control.linux_tree import use_linux_tree
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.isolation.sandbox import run_unconfined
+from dumbbell.quantities.pluralize import pluralize
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, field_meant, fields_of
 
@@ -332,7 +333,8 @@ def per_group(name: str, value: Any, groups: int) -> list[Any]:
     values = field.kind.split(value, name)
     if len(values) not in (1, groups):
         raise ScenarioError(
-            f"`{field.option} {value}` lists {len(values)} values for {groups} groups; "
+            f"`{field.option} {value}` lists {len(values)} values for "
+            f"{pluralize(groups, 'group')}; "
             "use one, or one per group",
             key=name,
         )

@@ -128,10 +128,10 @@ def xval_command(
     )
     for engine in (SIMULATOR, KERNEL):
         check_engine(engine, *(scenario for _, scenario in cases))
+    check_run_count(len(cases), max(reps, simulator_reps or 0))
     check_parent(out_dir)
     if save is not None:
         check_parent(save.parent)
-    check_run_count(len(cases), max(reps, simulator_reps or 0))
     note(real_time_note([scenario.time.seconds for _, scenario in cases] * reps, jobs))
     kept = Cache() if cache else None
     result = run_both(cases, out_dir, reps, simulator_reps, jobs, kept)

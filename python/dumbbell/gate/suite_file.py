@@ -138,7 +138,7 @@ def build_suite(name: str, document: Mapping[str, Any]) -> Suite:
 def in_case(error: GateError | ScenarioError, index: int, table: Mapping[str, Any]) -> GateError:
     """Add the case to an error."""
     name = table.get("name")
-    where = f"case `{name}`: " if isinstance(name, str) else ""
+    where = f"case `{excerpt(name)}`: " if isinstance(name, str) else ""
     key = "axes" if error.key == "axis" and "axis" not in table else error.key
     return GateError(f"{where}{error}", key=key, case=index, group=error.group)
 
@@ -147,6 +147,8 @@ def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
     """Build a `[[case]]`; keys that it does not set are the suite's."""
     check_words(table, OF_CASE, "a case")
     name = table.get("name")
+    if name is None:
+        raise GateError('the case has no `name`; write `name = "alone"`')
     if not isinstance(name, str) or not CASE_NAME.fullmatch(name):
         raise GateError(
             f"invalid case name `{excerpt(name)}`: use lower-case letters, digits, `-`, `_` and "

@@ -21,6 +21,9 @@ def to_plain(value: Any) -> str | int | bool:
 def check_count(value: Any, what: str, maximum: int, minimum: int = 1) -> int:
     """Refuse anything but a whole number in the range."""
     if not isinstance(value, int) or isinstance(value, bool):
+        if isinstance(value, str) and value.isascii() and value.isdecimal():
+            message = f"{what} `{excerpt(value)}` is text, not a whole number; remove the quotes"
+            raise ScenarioError(message, key=what)
         raise ScenarioError(f"{what} `{excerpt(value)}` is not a whole number", key=what)
     if not minimum <= value <= maximum:
         raise ScenarioError(f"{what} is {excerpt(value)}; use {minimum} to {maximum}", key=what)
@@ -50,5 +53,8 @@ def check_printable(text: str, what: str, key: str = "") -> str:
 def check_flag(value: Any, what: str) -> bool:
     """Refuse anything but true or false."""
     if not isinstance(value, bool):
-        raise ScenarioError(f"{what} must be true or false, not `{excerpt(value)}`", key=what)
+        said = f"`{excerpt(value)}`"
+        if value in ("true", "false"):
+            said = f"the text {said}; remove the quotes"
+        raise ScenarioError(f"{what} must be true or false, not {said}", key=what)
     return value

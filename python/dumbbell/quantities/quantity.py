@@ -102,7 +102,13 @@ class Quantity(int):
                 f"at least `{cls(minimum)}`" if value < minimum else f"at most {cls._most(factor)}"
             )
             raise ScenarioError(f"{what} `{excerpt(text)}` is {bound}; use {limit}", key=what)
-        return cls(round(value))
+        whole = cls(round(value))
+        if whole == 0 and value:
+            message = (
+                f"{what} `{excerpt(text)}` is too small; use at least `{cls(1)}`, or `{whole}`"
+            )
+            raise ScenarioError(message, key=what)
+        return whole
 
     @classmethod
     def _factor(cls, unit: str, text: str, what: str) -> int:
