@@ -77,7 +77,7 @@ def open_file(path: Path) -> BufferedReader:
         if stat.S_ISDIR(mode):
             raise DocumentError("is a directory")
         what = "a named pipe" if stat.S_ISFIFO(mode) else "a device"
-        raise DocumentError(f"is not a regular file but {what}; remove it")
+        raise DocumentError(f"is not a regular file but {what}")
     return os.fdopen(descriptor, "rb")
 
 

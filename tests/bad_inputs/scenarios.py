@@ -310,7 +310,7 @@ SCENARIOS: dict[str, tuple[str | bytes, str]] = {
     "cc_directory": ('[[group]]\ncc = "/"\n',
      ":2: congestion control `/`: is a directory"),
     "cc_device": ('[[group]]\ncc = "/dev/zero"\n',
-     ":2: congestion control `/dev/zero`: is not a regular file"),
+     ":2: congestion control `/dev/zero`: is not a regular file; name a source file"),
     "cc_absent": ('[[group]]\ncc = "./absent.bpf.c"\n',
      ":2: congestion control `./absent.bpf.c`: no such file"),
     "cc_nul": ('[[group]]\ncc = "./a\\u0000.c"\n',

@@ -109,7 +109,7 @@ SUITES: dict[str, tuple[str, str]] = {
     "scenario_directory": (H + 'scenario = "."\n',
      ":3: .: is a directory"),
     "scenario_device": (H + 'scenario = "/dev/zero"\n',
-     ":3: /dev/zero: is not a regular file"),
+     ":3: /dev/zero: is not a regular file but a device"),
     "keys_nest": ('.'.join('a' * 50_000) + ' = 1\n',
      ":1: nests too deeply; use at most 32 levels"),
     "too_large": ('#' * 2_000_000,

@@ -454,8 +454,8 @@ def sparse(path: Path) -> None:
 @pytest.mark.parametrize(
     ("put", "says"),
     [
-        (fifo, "is not a regular file but a named pipe; remove it"),
-        (endless, "is not a regular file but a device; remove it"),
+        (fifo, "is not a regular file but a named pipe"),
+        (endless, "is not a regular file but a device"),
         (sparse, "has 1,099,511,627,776 bytes; use at most "),
         (Path.mkdir, "is a directory"),
     ],

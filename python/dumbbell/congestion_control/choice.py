@@ -399,7 +399,7 @@ def check_source(name: str, path: Path) -> None:
         if path.is_dir():
             reason = "is a directory"
         elif not path.is_file():
-            reason = "is not a regular file"
+            reason = "is not a regular file; name a source file"
         elif path.suffix not in (*SOURCES, OBJECT):
             kinds = ", ".join(f"`{suffix}`" for suffix in (*SOURCES, OBJECT))
             reason = f"its name ends in none of {kinds}"
