@@ -360,15 +360,17 @@ def run_confined(
     program: str,
     arguments: list[str],
     *,
-    read: list[str],
+    directory: str,
+    source: str,
     environment: dict[str, str],
     time_limit_s: float,
     memory_bytes: int,
 ) -> ConfinedResult:
     """Run a program made of foreign code.
 
-    It neither starts processes nor reaches the network; it reads `read` and the system's libraries,
-    and writes nothing. `environment` is in addition to this process's.
+    It neither starts processes nor reaches the network; it reads its directory, `source` and the
+    system's libraries, and writes nothing. `environment` is in addition to this process's. The
+    directory is removed if this process dies meanwhile.
     """
 
 def confine(

@@ -35,20 +35,25 @@ impl From<Ended> for ConfinedResult {
 }
 
 /// Run a program made of foreign code: it neither starts processes nor reaches the network; it reads
-/// `read` and the system's libraries, and writes nothing.
+/// its directory, `source` and the system's libraries, and writes nothing. The directory is removed
+/// if this process dies meanwhile.
 #[pyfunction]
-#[pyo3(signature = (program, arguments, *, read, environment, time_limit_s, memory_bytes))]
+#[pyo3(signature = (program, arguments, *, directory, source, environment, time_limit_s, memory_bytes))]
 pub(crate) fn run_confined(
     py: Python<'_>,
     program: PathBuf,
     arguments: Vec<String>,
-    read: Vec<PathBuf>,
+    directory: PathBuf,
+    source: PathBuf,
     environment: BTreeMap<String, String>,
     time_limit_s: f64,
     memory_bytes: u64,
 ) -> PyResult<ConfinedResult> {
     let mut command = ConfinedCommand::program(&program);
-    command.args(arguments).read(read);
+    command
+        .args(arguments)
+        .remove_if_killed(&directory)
+        .read([directory, source]);
     for (name, value) in environment {
         command.env(name, value);
     }

@@ -172,7 +172,8 @@ def run_program(
     done = _core.run_confined(
         str(program),
         [*numbers, *settings],
-        read=[str(program.parent), str(builder.source)],
+        directory=str(builder.directory),
+        source=str(builder.source),
         environment={"ASAN_OPTIONS": SANITIZER_OPTIONS},
         time_limit_s=LIMIT_S,
         memory_bytes=MEMORY_BYTES,

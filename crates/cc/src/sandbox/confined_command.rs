@@ -148,10 +148,16 @@ impl ConfinedCommand {
         self
     }
 
+    /// A directory that is removed if this process dies meanwhile.
+    pub fn remove_if_killed(&mut self, directory: &Path) -> &mut Self {
+        self.scratch = Some(directory.to_owned());
+        self
+    }
+
     /// A directory that it can write, and that is removed if this process dies meanwhile.
     pub fn scratch(&mut self, directory: &Path) -> &mut Self {
-        self.scratch = Some(directory.to_owned());
-        self.write([directory.to_owned()])
+        self.remove_if_killed(directory)
+            .write([directory.to_owned()])
     }
 
     /// Runs it to its end, once.
