@@ -485,14 +485,13 @@ def unlinked(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("put", [fifo, endless, sparse])
-@pytest.mark.parametrize("name", ["run.json", "provenance.json", "measures.json"])
+@pytest.mark.parametrize("name", ["run.json", "provenance.json", "measures.json", "flows.parquet"])
 def test_a_cache_entry_that_does_not_end_is_run_again(tmp_path, put, name):
-    scenario = dumbbell.Scenario(["reno"], time="1s", sample="0s")
-    sweep = Sweep(scenario, {})
-    first = sweep.run(cache=tmp_path / "cache")
+    sweep = Sweep(dumbbell.Scenario(["reno"], time="1s"), {})
+    first = sweep.run(cache=tmp_path / "cache", out=tmp_path / "first")
     (path,) = (tmp_path / "cache").rglob(name)
     put(unlinked(path))
-    again = sweep.run(cache=tmp_path / "cache")
+    again = sweep.run(cache=tmp_path / "cache", out=tmp_path / "again")
     assert again.rows.equals(first.rows)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,6 @@ MEASURES = "measures.json"
 MAX_PROVENANCE_BYTES = 1 << 20
 #: Version of `provenance.json`.
 FORMAT = 1
-MAX_PROVENANCE_BYTES = 1 << 20
 #: Larger than the table of as many rows as a run may have.
 MAX_TABLE_BYTES = 16 << 30
 
@@ -130,9 +130,12 @@ def compact(document: Any) -> bytes:
 
 
 def digest_of(path: Path) -> str:
-    """Return the digest of a file of any size."""
+    """Return the digest of a file, of up to the size that a table may have."""
     try:
         with open_file(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > MAX_TABLE_BYTES:
+                raise DocumentError(f"has {size:,} bytes; use at most {MAX_TABLE_BYTES:,}")
             return hashlib.file_digest(file, new_digest).hexdigest()
     except DocumentError as error:
         raise ResultError(f"{path}: {error}") from None
