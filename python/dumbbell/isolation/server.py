@@ -28,6 +28,7 @@ import signal
 import socket
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,7 @@ ONE_THREAD = {
 }
 #: How often a scratch directory is removed in which a compiler that was just killed still wrote.
 TRIES = 5
+TRY_S = 0.2
 
 
 def main() -> None:
@@ -98,11 +100,22 @@ def keep(server: int, parent_fd: int, scratch: str | None) -> None:
     for _ in range(TRIES):
         if scratch is not None and Path(scratch).exists():
             shutil.rmtree(scratch, ignore_errors=True)
-    if any(Path(tempfile.gettempdir()).glob(f"{SCRATCH}*")):
-        # Making one removes those of killed processes, the command line's own for example.
-        core = load("dumbbell._core", next(HERE.parent.glob("_core*.so")))
+    remove_orphans()
+
+
+def remove_orphans() -> None:
+    """Remove the scratch directories of killed processes, the command line's own for example."""
+    place = Path(tempfile.gettempdir())
+    if not any(place.glob(f"{SCRATCH}*")):
+        return
+    core = load("dumbbell._core", next(HERE.parent.glob("_core*.so")))
+    for _ in range(TRIES):
+        # Making one removes them, except those that a dying compiler still holds, and others' own.
         with contextlib.suppress(OSError), core.ScratchDirectory():
             pass
+        if not any(place.glob(f"{SCRATCH}*")):
+            return
+        time.sleep(TRY_S)
 
 
 def load(name: str, path: Path) -> Any:
