@@ -11,6 +11,9 @@ from dumbbell.errors import ResultError, os_reason
 
 __all__ = ["check_regular", "parse_json", "read_bytes", "read_json"]
 
+#: What to do about a file that is not one of a result's.
+REMEDY = "remove it, or copy the result again"
+
 
 def check_regular(path: Path) -> None:
     """Refuse what is not a regular file.
@@ -29,7 +32,7 @@ def check_regular(path: Path) -> None:
     except OSError as error:
         raise ResultError(f"{path}: cannot be read: {os_reason(error)}") from None
     except DocumentError as error:
-        raise ResultError(f"{path}: {error}") from None
+        raise ResultError(f"{path}: {error}; {REMEDY}") from None
 
 
 def read_bytes(path: Path, max_bytes: int = MAX_JSON_BYTES) -> bytes:
@@ -49,7 +52,7 @@ def read_bytes(path: Path, max_bytes: int = MAX_JSON_BYTES) -> bytes:
     except OSError as error:
         raise ResultError(f"{path}: cannot be read: {os_reason(error)}") from None
     except DocumentError as error:
-        raise ResultError(f"{path}: {error}") from None
+        raise ResultError(f"{path}: {error}; {REMEDY}") from None
 
 
 def read_json(path: Path, max_bytes: int = MAX_JSON_BYTES) -> Any:
