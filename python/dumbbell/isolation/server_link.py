@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import EngineError
+from dumbbell.isolation.environment import short_environment
 from dumbbell.isolation.sandbox import is_confined
 
 __all__ = ["SERVER", "Channels", "environment_of"]
@@ -52,7 +53,7 @@ def environment_of() -> dict[str, Any]:
     return {
         "directory": str(Path.cwd()),
         "module_path": sys.path,
-        "environment": dict(os.environ),
+        "environment": short_environment(),
         "is_confined": is_confined(),
     }
 
@@ -133,6 +134,7 @@ class Server:
                 [sys.executable, "-P", str(script)],
                 stdin=theirs.fileno(),
                 stdout=sys.__stderr__,
+                env=short_environment(),
             )
         self.owner = os.getpid()
         return ours

@@ -24,6 +24,9 @@ INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTI
 BASE_CLASS = Path(__file__).parents[1] / "congestion_control/python.py"
 #: Part of dumbbell, and not of the user's sources.
 PACKAGE = Path(__file__).parents[1]
+#: What is a source, as for compilers (`crates/cc/src/build/readable_sources.rs`). A file can name
+#: any other in an `#include` or by a link; that is not read.
+SUFFIXES = frozenset({".S", ".c", ".def", ".h", ".i", ".inc", ".py", ".tbl", ".x"})
 #: The most that is read to find what a congestion control consists of.
 MAX_BYTES = 64 << 20
 MAX_FILES = 1000
@@ -62,7 +65,7 @@ def find_sources(path: Path) -> dict[Path, tuple[str, bytes]]:
         file = waiting.pop()
         list_others = imported if file.suffix == ".py" else included
         for other, name in list_others(file, found[file][1]):
-            if other in found or other.is_relative_to(PACKAGE):
+            if other in found or other.is_relative_to(PACKAGE) or other.suffix not in SUFFIXES:
                 continue
             try:
                 text = read_bytes(other, MAX_BYTES)
@@ -88,9 +91,10 @@ def included(file: Path, text: bytes) -> Iterator[tuple[Path, str]]:
     if b"\0" in text:
         return  # a shared object
     for name in INCLUDE.findall(text):
-        header = (file.parent / os.fsdecode(name)).resolve()
+        header = file.parent / os.fsdecode(name)
         for each in (header, header.with_suffix(".c")):
-            yield each, each.name
+            if not leads_out(each, file.parent):
+                yield each.resolve(), each.name
 
 
 def imported(file: Path, text: bytes) -> Iterator[tuple[Path, str]]:
@@ -107,13 +111,22 @@ def imported(file: Path, text: bytes) -> Iterator[tuple[Path, str]]:
     names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
     for name in sorted({name.partition(".")[0] for name in names} - {"", "dumbbell"}):
         origin = module_of(file.parent, name)
-        if origin is None or is_installed(origin):
+        if origin is None or is_installed(origin) or leads_out(origin, file.parent):
             continue
         if origin.name != "__init__.py":
             yield origin.resolve(), origin.name
             continue
         for module in sorted(origin.parent.rglob("*.py")):
+            if leads_out(module, file.parent):
+                continue
             yield module.resolve(), module.relative_to(origin.parents[1]).as_posix()
+
+
+def leads_out(path: Path, directory: Path) -> bool:
+    """Whether a file in a directory is a link that leads out of it."""
+    return path.absolute().is_relative_to(directory) and not path.resolve().is_relative_to(
+        directory
+    )
 
 
 def module_of(directory: Path, name: str) -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable
 
@@ -14,6 +15,9 @@ from dumbbell.sweeps.plan import Plan
 from dumbbell.sweeps.until_ci import Precision
 
 __all__ = ["Repetitions", "Taken"]
+
+#: In the line of a compiler's message that says why.
+REASON = re.compile(r"\b(?:[Ee]rror:|out of memory\b|cannot be read\b)")
 
 #: A cell's index and the repetition.
 Key = tuple[int, int]
@@ -135,6 +139,6 @@ def files_of(scenario: Scenario) -> frozenset[str]:
 
 def in_one_line(message: str) -> str:
     """Return a message without the lines in which a compiler explains its first error."""
-    first, *others = message.splitlines()
-    errors = [line for line in others if "error" in line]
-    return " ".join([first, *(errors or others)[:1]]).strip()
+    first, *others = [line.strip() for line in message.splitlines() if line.strip()]
+    reasons = [line for line in others if REASON.search(line)]
+    return " ".join([first, *(reasons or others)[:1]])

@@ -17,6 +17,8 @@ use crate::sandbox::confined_command::{ConfinedCommand, Ended};
 /// Wall-clock time that one call of a compiler may take. A congestion control takes a tenth of a
 /// second; the first call of zig compiles its own libraries.
 pub(crate) const COMPILER_LIMIT_S: u64 = 30;
+/// Environment variable that sets another limit.
+const LIMIT_VARIABLE: &str = "DUMBBELL_COMPILER_LIMIT_S";
 /// Address space of each of a compiler's processes.
 const ADDRESS_SPACE_BYTES: u64 = 4 << 30;
 /// Size of each file that a compiler writes.
@@ -82,8 +84,8 @@ pub(crate) fn confined(
             confined.env(cache.variable, scratch.join("cache"));
         }
     }
-    confined.time = Duration::from_secs(COMPILER_LIMIT_S);
-    confined.cpu_s = COMPILER_LIMIT_S;
+    confined.cpu_s = limit_s();
+    confined.time = Duration::from_secs(confined.cpu_s);
     confined.address_space_bytes = Some(ADDRESS_SPACE_BYTES);
     confined.file_bytes = FILE_BYTES;
     confined.output_bytes = OUTPUT_BYTES;
@@ -102,6 +104,14 @@ pub fn run_compiler(
     confined(&command, readable_sources::near(source), directory)
         .current_dir(directory)
         .output()
+}
+
+/// [`COMPILER_LIMIT_S`], or what the user has set for a slow machine.
+fn limit_s() -> u64 {
+    let set = env::var(LIMIT_VARIABLE).ok();
+    let set = set.and_then(|seconds| seconds.parse().ok());
+    set.filter(|seconds| (1..=86_400).contains(seconds))
+        .unwrap_or(COMPILER_LIMIT_S)
 }
 
 /// Replaces `python -m ziglang` by the program that it starts, which needs no Python.

@@ -1,6 +1,7 @@
 //! A command that reads or is foreign code: confined, bounded in time and output, and ended with
 //! all that it started, however this process ends.
 
+use std::env;
 use std::ffi::{CString, OsStr};
 use std::io::{self, Read as _, Write as _};
 use std::mem;
@@ -22,6 +23,8 @@ use crate::sandbox::limits::Limits;
 use crate::sandbox::supervisor::{Plan, REPORT_BYTES, Stop, UNWANTED, fork_confined};
 use crate::sandbox::{is_off, system_calls};
 
+/// Environment variables that a program of foreign code gets.
+const KEPT_VARIABLES: [&str; 3] = ["LANG", "LC_ALL", "LD_LIBRARY_PATH"];
 /// How long after the command's time the supervisor may take.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -74,6 +77,15 @@ impl ConfinedCommand {
     fn new(program: impl AsRef<OsStr>, kind: CommandKind) -> Self {
         let mut command = Command::new(program);
         command.stdin(Stdio::null());
+        if kind == CommandKind::Program && !is_off() {
+            // Others may hold passwords and tokens.
+            let kept = KEPT_VARIABLES.map(|name| (name, env::var_os(name)));
+            command.env_clear();
+            command.envs(
+                kept.into_iter()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            );
+        }
         Self {
             command,
             kind,

@@ -51,6 +51,19 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
 }
 
 #[test]
+fn a_program_of_foreign_code_does_not_get_the_environment() {
+    let mut program = ConfinedCommand::program(Path::new("/usr/bin/env"));
+    let ended = program.env("ASAN_OPTIONS", "x=1").output().unwrap();
+    let got = String::from_utf8(ended.stdout).unwrap();
+    let names = got.lines().filter_map(|line| line.split('=').next());
+    let unknown: Vec<&str> = names
+        .filter(|name| !["ASAN_OPTIONS", "LANG", "LC_ALL", "LD_LIBRARY_PATH"].contains(name))
+        .collect();
+    assert!(got.contains("ASAN_OPTIONS=x=1"), "{:?}", ended.status);
+    assert_eq!(unknown, Vec::<&str>::new());
+}
+
+#[test]
 fn its_output_and_status_arrive() {
     let ended = run("echo out; echo err >&2; exit 3");
     assert_eq!(ended.status.code(), Some(3));
