@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// tries: ends the process before anything is called
+// stopped by: the check that no kernel runs constructors
+// says: has a (con|de)structor `at_the_(start|end)`, which no kernel runs
+#include "deed.h"
+
+static void deed(void) { sys(__NR_exit_group, 0); }
+IN_CONSTRUCTOR;

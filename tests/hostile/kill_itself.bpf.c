@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// tries: kills its own process
+// stopped by: seccomp
+// says: made the forbidden system call `kill` in `cong_avoid` \(flow 0, at [\d.]+ s\); SIGSYS$
+#include "deed.h"
+
+static void deed(void) { sys(__NR_kill, sys(__NR_getpid), KILL); }
+IN_OP;

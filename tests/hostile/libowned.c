@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The library that `so_needs_library.c` and `load_library.bpf.c` load. */
+#include "syscalls.h"
+
+static __attribute__((constructor)) void at_the_start(void)
+{
+	create("/tmp/owned-by-library");
+	leak(KEY);
+}
