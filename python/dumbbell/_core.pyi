@@ -360,7 +360,6 @@ def run_confined(
     program: str,
     arguments: list[str],
     *,
-    directory: str,
     source: str,
     environment: dict[str, str],
     time_limit_s: float,

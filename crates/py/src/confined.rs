@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dumbbell_cc::{ConfinedCommand, Ended};
@@ -38,17 +38,17 @@ impl From<Ended> for ConfinedResult {
 /// its directory, `source` and the system's libraries, and writes nothing. The directory is removed
 /// if this process dies meanwhile.
 #[pyfunction]
-#[pyo3(signature = (program, arguments, *, directory, source, environment, time_limit_s, memory_bytes))]
+#[pyo3(signature = (program, arguments, *, source, environment, time_limit_s, memory_bytes))]
 pub(crate) fn run_confined(
     py: Python<'_>,
     program: PathBuf,
     arguments: Vec<String>,
-    directory: PathBuf,
     source: PathBuf,
     environment: BTreeMap<String, String>,
     time_limit_s: f64,
     memory_bytes: u64,
 ) -> PyResult<ConfinedResult> {
+    let directory = program.parent().map(Path::to_owned).unwrap_or_default();
     let mut command = ConfinedCommand::program(&program);
     command
         .args(arguments)

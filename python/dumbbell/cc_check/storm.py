@@ -172,7 +172,6 @@ def run_program(
     done = _core.run_confined(
         str(program),
         [*numbers, *settings],
-        directory=str(builder.directory),
         source=str(builder.source),
         environment={"ASAN_OPTIONS": SANITIZER_OPTIONS},
         time_limit_s=LIMIT_S,
