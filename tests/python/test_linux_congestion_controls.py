@@ -6,8 +6,8 @@ Tests that need a tree take it from DUMBBELL_LINUX_TREE, and count as skipped wi
 from __future__ import annotations
 
 import json
-import re
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

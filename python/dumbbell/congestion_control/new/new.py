@@ -11,6 +11,7 @@ from dumbbell import _core
 from dumbbell.congestion_control import congestion_controls
 from dumbbell.congestion_control.linux_tree import LINUX_NAMES
 from dumbbell.errors import EngineError, ResultError, ScenarioError, os_reason
+from dumbbell.quantities.excerpt import excerpt
 
 __all__ = ["FILES", "new"]
 
@@ -57,7 +58,7 @@ def new(name: str, directory: Path) -> list[Path]:
     """
     if not NAME.fullmatch(name) or name in TAKEN or keyword.iskeyword(name):
         raise ScenarioError(
-            f"invalid congestion-control name `{name}`: use 1–15 lower-case letters, digits or "
+            f"invalid congestion-control name `{excerpt(name)}`: use 1–15 lower-case letters, digits or "
             "`_`, starting with a letter, and not a keyword of C or Python",
             key="cc",
         )
