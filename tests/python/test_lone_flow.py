@@ -8,8 +8,11 @@ from dumbbell import Scenario
 
 def run_alone(cc: str, rate: str, rtt: str, buffer: str, time: str = "10s") -> dumbbell.Run:
     """Run one flow; marked, if it needs that, above half the buffer."""
-    marked = {"ecn_threshold": halved(rate, rtt, buffer)} if cc == "dctcp" else {}
-    return dumbbell.run([cc], rate=rate, rtt=rtt, buffer=buffer, time=time, sample="0s", **marked)
+    threshold = halved(rate, rtt, buffer) if cc == "dctcp" else None
+    scenario = Scenario(
+        [cc], rate=rate, rtt=rtt, buffer=buffer, time=time, sample="0s", ecn_threshold=threshold
+    )
+    return dumbbell.run(scenario)
 
 
 def halved(rate: str, rtt: str, buffer: str) -> str:
@@ -20,7 +23,7 @@ def halved(rate: str, rtt: str, buffer: str) -> str:
 
 def used(run: dumbbell.Run) -> float:
     """Return the used share of the link."""
-    return run.summary["bottleneck"]["utilization"]
+    return float(run.summary["bottleneck"]["utilization"])
 
 
 def test_l3dr_fills_a_link_whose_bdp_is_less_than_a_burst():
@@ -75,7 +78,8 @@ PATHS = [
 @pytest.mark.parametrize("path", PATHS, ids="-".join)
 @pytest.mark.parametrize("cc", dumbbell.congestion_controls())
 def test_a_lone_flow_uses_half_of_the_link_or_the_verdict_warns(cc, path):
-    run = run_alone(cc, *path, time="5s")
+    rate, rtt, buffer = path
+    run = run_alone(cc, rate, rtt, buffer, time="5s")
     checks = {reason.check for reason in run.verdict.reasons}
     assert (used(run) < 0.5) == ("unused" in checks)
     bottleneck = run.summary["bottleneck"]
