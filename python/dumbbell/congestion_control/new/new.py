@@ -58,8 +58,8 @@ def new(name: str, directory: Path) -> list[Path]:
     """
     if not NAME.fullmatch(name) or name in TAKEN or keyword.iskeyword(name):
         raise ScenarioError(
-            f"invalid congestion-control name `{excerpt(name)}`: use 1–15 lower-case letters, digits "
-            "or `_`, starting with a letter, and not a keyword of C or Python",
+            f"invalid congestion-control name `{excerpt(name)}`: use 1–15 lower-case letters, "
+            "digits or `_`, starting with a letter, and not a keyword of C or Python",
             key="cc",
         )
     if name in congestion_controls():
