@@ -24,6 +24,7 @@ enum dumbbell_decl_kind {
 	DUMBBELL_STORAGE	= 4,	/* size of the bpf_sk_storage value */
 	DUMBBELL_PARAM_DOC	= 5,	/* a kernel module's text about a parameter */
 	DUMBBELL_CA_PRIV	= 6,	/* size of the state in icsk_ca_priv */
+	DUMBBELL_MODULE_STATE	= 7,	/* size of a kernel module's, if it is not the kernel's 104 */
 };
 
 enum dumbbell_decl_flags {

@@ -41,7 +41,6 @@ const u32 dumbbell_layout[] = {
 	MEMBER(rx_opt),
 	MEMBER(__host_requests),
 	MEMBER(__host_storage),
-	sizeof(struct rate_sample),
 	__builtin_offsetof(struct rate_sample, rtt_us),
 	__builtin_offsetof(struct rate_sample, is_ack_delayed),
 	sizeof(struct ack_sample),

@@ -115,6 +115,17 @@ struct minmax {
 	struct minmax_sample s[3];
 };
 
+/* Before Linux 4.13 modules had a type for times. */
+#ifndef __mstamp
+#define __mstamp		u64
+#endif
+
+#ifdef MODULE
+struct in6_addr {
+	u8	s6_addr[16];
+};
+#endif
+
 struct sock {
 	unsigned long	sk_pacing_rate;			/* bytes per second */
 	const unsigned long sk_max_pacing_rate;		/* bytes per second */
@@ -123,6 +134,17 @@ struct sock {
 	const u16	sk_gso_max_segs;
 	const u8	sk_pacing_shift;		/* TSO bursts last 1 s >> this */
 	const volatile u8 sk_state;			/* TCP_ESTABLISHED (1) while a congestion control runs */
+	const u16	sk_family;			/* AF_INET */
+	const __be16	sk_dport;
+	const __be32	sk_daddr;
+	const __be32	sk_rcv_saddr;
+	const __be16	__sk_sport;
+	const u16	sk_num;				/* the source port */
+	const u32	__sk_reserved;
+#ifdef MODULE
+	struct in6_addr	__sk_v6_rcv_saddr[0];
+	struct in6_addr	__sk_v6_daddr[0];
+#endif
 };
 
 struct inet_sock {
@@ -141,7 +163,8 @@ struct inet_connection_sock {
 	struct tcp_congestion_ops *icsk_ca_ops;		/* a kernel module's own table */
 	struct {
 		u8		pending;		/* no data arrives at a sender, so no ACK is due: 0 */
-		const u8	__reserved[3];
+		const u8	quick;
+		const u16	rcv_mss;	/* bytes; 536 as no data arrives */
 		const u32	ato;			/* jiffies */
 	} icsk_ack;
 };
@@ -159,11 +182,11 @@ struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	const u64	bytes_acked;
 	const u64	bytes_sent;
-	const u64	tcp_mstamp;			/* now, µs */
+	const __mstamp	tcp_mstamp;			/* now, µs */
 	const u64	tcp_clock_cache;		/* now, ns */
 	const u64	tcp_wstamp_ns;			/* departure of the next packet (EDT), ns */
-	const u64	delivered_mstamp;		/* µs */
-	const u64	first_tx_mstamp;		/* µs */
+	const __mstamp	delivered_mstamp;		/* µs */
+	const __mstamp	first_tx_mstamp;		/* µs */
 	struct minmax	rtt_min;			/* µs over tcp_min_rtt_wlen */
 	const u32	srtt_us;			/* smoothed RTT << 3, µs */
 	const u32	mdev_us;
@@ -204,14 +227,30 @@ struct tcp_sock {
 	const s32	undo_retrans;
 	const u32	lsndtime;			/* last data sent, ms */
 	const u8	is_cwnd_limited:1,
-			rate_app_limited:1;
+			rate_app_limited:1,
+			tlp_orig_data_app_limited:1;	/* in kernels patched for BBRv2 and BBRv3 */
 	u8		ecn_flags;
+#ifdef MODULE
+	u8		fast_ack_mode;		/* of the ACKs that this side sends: there are none */
+	u8		is_sack_reneg;		/* no receiver reneges: 0 */
+#else
 	const u16	__tp_reserved;
+#endif
 	const struct tcp_options_received rx_opt;
+#ifdef MODULE
+	union {
+		const u32 rcv_nxt;			/* bytes; a sender receives none */
+		const u32 received_ce;			/* packets, nor these */
+		const u32 received_ce_tx;
+	};
+#else
 	const u32	rcv_nxt;			/* bytes; a sender receives none */
+#endif
 	const u32	rcv_tstamp;			/* last ACK received, jiffies (1 ms) */
 	const u32	retrans_stamp;			/* first retransmission of the episode, ms; 0: none */
 	const u32	bytes_retrans;			/* bytes, modulo 2^32 */
+	const u32	reord_seen;			/* times that reordering was seen */
+	const u32	__highest_sack;			/* bytes, for kernel modules */
 	u32		__host_requests;		/* a kernel function's requests to the host */
 	const u64	__host_storage;			/* native host's: bpf_sk_storage_get(), see maps.c */
 };
@@ -223,7 +262,7 @@ struct ack_sample {
 };
 
 struct rate_sample {
-	u64	prior_mstamp;		/* µs */
+	__mstamp prior_mstamp;		/* µs */
 	u32	prior_delivered;
 	u32	prior_delivered_ce;
 	s32	delivered;		/* packets delivered over the interval; -1: no sample */
@@ -239,6 +278,14 @@ struct rate_sample {
 	bool	is_app_limited;
 	bool	is_retrans;
 	bool	is_ack_delayed;
+#if defined(MODULE) || defined(DUMBBELL_HOST)
+	/* Only in kernels patched for BBRv2 and BBRv3. */
+	bool	is_ece;
+	bool	is_acking_tlp_retrans_seq;	/* of a loss probe, or of its original */
+	u32	prior_lost;			/* tp->lost when the segment left */
+	u32	tx_in_flight;			/* packets in flight then, it included */
+	s32	lost;				/* packets marked lost since */
+#endif
 };
 
 #ifndef MODULE	/* a module's table has more: linux-module/congestion_ops.h */

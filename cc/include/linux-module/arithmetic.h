@@ -13,6 +13,8 @@ typedef s64			int64_t;
 typedef u64			uint64_t;
 typedef s32			int32_t;
 typedef u32			uint32_t;
+typedef s16			int16_t;
+typedef s8			int8_t;
 typedef u16			uint16_t;
 typedef u8			uint8_t;
 typedef u32			gfp_t;
@@ -36,6 +38,10 @@ typedef u32			gfp_t;
 #define U64_C(x)	x ## ULL
 #define BIT(n)		(1UL << (n))
 #define BIT_ULL(n)	(1ULL << (n))
+#define GENMASK(high, low)	((~0UL << (low)) & (~0UL >> (BITS_PER_LONG - 1 - (high))))
+#define GENMASK_ULL(high, low)	((~0ULL << (low)) & (~0ULL >> (63 - (high))))
+#define BITS_PER_BYTE	8
+#define BITS_PER_TYPE(type)	(sizeof(type) * BITS_PER_BYTE)
 #define BITS_PER_LONG	(8 * (int)sizeof(long))
 
 /* Each argument is evaluated once. */
@@ -116,6 +122,15 @@ static inline s64 div64_s64(s64 n, s64 d) { return n / d; }
 #define div64_long(n, d)	div64_s64(n, d)
 #define div_u64_rem(n, d, left)	({ *(left) = (u64)(n) % (u32)(d); (u64)(n) / (u32)(d); })
 #define div64_u64_rem(n, d, left) ({ *(left) = (u64)(n) % (u64)(d); (u64)(n) / (u64)(d); })
+
+#define cpu_to_be16(v)		__builtin_bswap16(v)
+#define cpu_to_be32(v)		__builtin_bswap32(v)
+#define be16_to_cpu(v)		__builtin_bswap16(v)
+#define be32_to_cpu(v)		__builtin_bswap32(v)
+#define htons(v)		cpu_to_be16(v)
+#define htonl(v)		cpu_to_be32(v)
+#define ntohs(v)		be16_to_cpu(v)
+#define ntohl(v)		be32_to_cpu(v)
 
 static inline u64 mul_u32_u32(u32 a, u32 b) { return (u64)a * b; }
 

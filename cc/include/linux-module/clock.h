@@ -43,6 +43,12 @@ static inline ktime_t ktime_get(void) { return dumbbell_now_ns; }
 static inline u64 ktime_get_ns(void) { return dumbbell_now_ns; }
 static inline u64 local_clock(void) { return dumbbell_now_ns; }
 static inline u64 sched_clock(void) { return dumbbell_now_ns; }
+#define get_seconds()		((unsigned long)(dumbbell_now_ns / NSEC_PER_SEC))
+#define ktime_get_seconds()	((s64)(dumbbell_now_ns / NSEC_PER_SEC))
+#define ktime_get_real_seconds()	ktime_get_seconds()
+#define ktime_get_boottime_ns()	ktime_get_ns()
+#define ktime_get_raw_ns()	ktime_get_ns()
+#define ktime_get_raw()		ktime_get()
 #define ktime_get_real()	ktime_get()
 #define ktime_get_real_ns()	ktime_get_ns()
 #define ktime_get_boottime()	ktime_get()

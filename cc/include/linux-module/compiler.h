@@ -26,6 +26,10 @@
 #define __force
 #define __rcu
 #define __user
+#define __cold			__attribute__((cold))
+#define __hot
+#define __visible
+#define __printf(format, first)	__attribute__((format(printf, format, first)))
 #define __bpf_kfunc		__attribute__((used))
 #define __bpf_kfunc_start_defs()
 #define __bpf_kfunc_end_defs()
@@ -74,7 +78,18 @@
 #define WARN_ONCE(x, ...)	unlikely(!!(x))
 #define DEBUG_NET_WARN_ON_ONCE(x) ((void)(x))
 #define BUG()			__builtin_trap()
-#define BUG_ON(x)		do { if (unlikely(x)) BUG(); } while (0)
+#define __db_paste(a, b)	a##b
+#define __db_bug(line)		__db_paste(__db_bug_, line)
+/* What is known to be wrong when it is compiled, such as a state that is too large, is an error then. */
+#define BUG_ON(x) do {								\
+	if (__builtin_constant_p(x) && (x)) {					\
+		extern void __db_bug(__LINE__)(void)				\
+			__attribute__((error("not to be: " #x)));		\
+		__db_bug(__LINE__)();						\
+	}									\
+	if (unlikely(x))							\
+		BUG();								\
+} while (0)
 
 /* Options that are set, tested with IS_ENABLED(): none. */
 #define IS_ENABLED(option)	0

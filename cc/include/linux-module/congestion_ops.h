@@ -3,6 +3,11 @@
  * A kernel module's table of callbacks. It starts as the table of vmlinux.h, which is
  * what the host reads (crates/cc-abi/src/ops.rs); what only the kernel uses comes last.
  *
+ * Kernels patched for BBRv2 and BBRv3 have tso_segs() and skb_marked_lost() too. tso_segs_goal() was
+ * min_tso_segs()' predecessor until Linux 4.16, and kernels with TCP Prague have max_tso_segs():
+ * module.c lets tso_segs() call them.
+ *
+ * pkts_acked() got its sample with Linux 4.7 (DUMBBELL_PKTS_ACKED_RTT: the RTT itself).
  * cong_control() got the acknowledgment and its flags with Linux 6.10. The host compiles
  * a source with DUMBBELL_CONG_CONTROL_RS when it has the older two parameters.
  */
@@ -13,8 +18,13 @@
 #define TCP_CA_UNSPEC		0
 #define TCP_CONG_NON_RESTRICTED	(1 << 0)
 #define TCP_CONG_NEEDS_ECN	(1 << 1)
+/* Kernels with TCP Prague: the feedback is the simulated receiver's, and queues mark any ECT. */
+#define TCP_CONG_NEEDS_ACCECN	(1 << 3)
+#define TCP_CONG_WANTS_ECT_1	(1 << 4)
+#define TCP_CONG_WANTS_CE_EVENTS (1 << 2)	/* of the receiver's side */
 
 struct module;
+struct sk_buff;
 union tcp_cc_info;
 
 struct list_head {
@@ -29,7 +39,11 @@ struct tcp_congestion_ops {
 	/* Since Linux 7.2: CA_EVENT_TX_START, which is then not passed to cwnd_event(). */
 	void	(*cwnd_event_tx_start)(struct sock *sk);
 	void	(*in_ack_event)(struct sock *sk, u32 flags);
+#ifdef DUMBBELL_PKTS_ACKED_RTT
+	void	(*__pkts_acked)(struct sock *sk, const struct ack_sample *sample);
+#else
 	void	(*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
+#endif
 	u32	(*min_tso_segs)(struct sock *sk);
 #ifdef DUMBBELL_CONG_CONTROL_RS
 	void	(*__cong_control)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs);
@@ -42,6 +56,13 @@ struct tcp_congestion_ops {
 	void	(*release)(struct sock *sk);
 	u32	flags;
 	char	name[TCP_CA_NAME_MAX];
+	u32	(*tso_segs)(struct sock *sk, unsigned int mss_now);
+	void	(*skb_marked_lost)(struct sock *sk, const struct sk_buff *skb);
+	u32	(*tso_segs_goal)(struct sock *sk);
+	u32	(*max_tso_segs)(struct sock *sk);
+#ifdef DUMBBELL_PKTS_ACKED_RTT
+	void	(*pkts_acked)(struct sock *sk, u32 num_acked, s32 rtt_us);
+#endif
 #ifdef DUMBBELL_CONG_CONTROL_RS
 	void	(*cong_control)(struct sock *sk, const struct rate_sample *rs);
 #endif

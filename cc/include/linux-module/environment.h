@@ -15,6 +15,9 @@
 #define DUMBBELL	1
 
 #include "compiler.h"
+#ifdef DUMBBELL_BEFORE_4_13
+#include "before_4_13.h"
+#endif
 
 /*
  * Unlike a BPF program, a module may write every field of its socket. The layout is the same.
@@ -28,7 +31,9 @@
 #include "congestion_ops.h"
 #include "services.h"
 #include "../win_minmax.h"
+#include "skb.h"
 #include "tcp.h"
+#include "tracing.h"
 #include "module.h"
 
 #endif /* __DUMBBELL_ENVIRONMENT_H__ */

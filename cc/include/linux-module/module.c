@@ -5,6 +5,10 @@
  */
 #include "environment.h"
 
+#if defined(DUMBBELL_BEFORE_4_13) || defined(DUMBBELL_PKTS_ACKED_RTT)
+#define DUMBBELL_BEFORE_4_10	/* or not much later */
+#endif
+
 /* What the module registered; the host reads it. */
 struct tcp_congestion_ops *dumbbell_registered;
 /* The parameter whose callback rejected the value, if any. */
@@ -18,6 +22,35 @@ static void cong_control_rs(struct sock *sk, u32 ack, int flag, const struct rat
 }
 #endif
 
+#ifdef DUMBBELL_PKTS_ACKED_RTT
+/* Linux before 4.7: the RTT itself. */
+static void pkts_acked_rtt(struct sock *sk, const struct ack_sample *sample)
+{
+	inet_csk(sk)->icsk_ca_ops->pkts_acked(sk, sample->pkts_acked, sample->rtt_us);
+}
+#endif
+
+/* A goal of 0 leaves the choice to the kernel. */
+static u32 tso_segs_by_goal(struct sock *sk, unsigned int mss_now)
+{
+	u32 goal = inet_csk(sk)->icsk_ca_ops->tso_segs_goal(sk);
+
+	return goal ? goal : tcp_tso_autosize(sk, mss_now, 2);
+}
+
+static u32 tso_segs_to_max(struct sock *sk, unsigned int mss_now)
+{
+	return min(tcp_tso_autosize(sk, mss_now, 2), inet_csk(sk)->icsk_ca_ops->max_tso_segs(sk));
+}
+
+#ifdef DUMBBELL_BEFORE_4_10
+/* Without the op: twice what the reduction left. */
+static u32 undo_cwnd_of_old(struct sock *sk)
+{
+	return max(tcp_sk(sk)->snd_cwnd, tcp_sk(sk)->snd_ssthresh << 1);
+}
+#endif
+
 /* One congestion control per file: a second one is rejected. */
 int tcp_register_congestion_control(struct tcp_congestion_ops *ops)
 {
@@ -26,6 +59,18 @@ int tcp_register_congestion_control(struct tcp_congestion_ops *ops)
 #ifdef DUMBBELL_CONG_CONTROL_RS
 	if (ops->cong_control)
 		ops->__cong_control = cong_control_rs;
+#endif
+#ifdef DUMBBELL_PKTS_ACKED_RTT
+	if (ops->pkts_acked)
+		ops->__pkts_acked = pkts_acked_rtt;
+#endif
+	if (ops->max_tso_segs)
+		ops->tso_segs = tso_segs_to_max;
+	if (ops->tso_segs_goal)
+		ops->tso_segs = tso_segs_by_goal;
+#ifdef DUMBBELL_BEFORE_4_10
+	if (!ops->undo_cwnd)	/* optional before Linux 4.10 */
+		ops->undo_cwnd = undo_cwnd_of_old;
 #endif
 	dumbbell_registered = ops;
 	return 0;
@@ -40,6 +85,12 @@ void tcp_unregister_congestion_control(struct tcp_congestion_ops *ops)
 void tcp_enter_cwr(struct sock *sk)
 {
 	tcp_sk(sk)->__host_requests |= DUMBBELL_ENTER_CWR;
+}
+
+/* Whether the receiver's window has room for a segment. In no kernel's header: sources declare it. */
+bool tcp_snd_wnd_test(const struct tcp_sock *tp, const struct sk_buff *skb, unsigned int mss)
+{
+	return !after(TCP_SKB_CB(skb)->seq + min(skb->len, mss), tcp_wnd_end(tp));
 }
 
 void get_random_bytes(void *p, size_t bytes)

@@ -25,12 +25,24 @@ struct module;
 /* Kernel versions, for sources that test them. */
 #define KERNEL_VERSION(a, b, c)		(((a) << 16) + ((b) << 8) + (c))
 
+/* A state of another size than the kernel's: its bytes, and whether the source's own tree says so. */
+#ifdef DUMBBELL_STATE_BYTES
+#define __db_state							\
+	__DB_DECL = {							\
+		.name = "icsk_ca_priv", .kind = DUMBBELL_MODULE_STATE,	\
+		.flags = DUMBBELL_STATE_OF_TREE,			\
+		.size = ICSK_CA_PRIV_SIZE,				\
+	};
+#else
+#define __db_state
+#endif
+
 /* The host calls this after it has set the parameters; the module registers itself in it. */
 int dumbbell_module_init(void);
 #ifdef DUMBBELL_DEPENDENCY	/* present for the functions that another module calls */
 #define module_init(f)			__attribute__((used)) static int (*const __db_init)(void) = f;
 #else
-#define module_init(f)			int dumbbell_module_init(void) { return f(); }
+#define module_init(f)			int dumbbell_module_init(void) { return f(); } __db_state
 #endif
 #define module_exit(f)			__attribute__((used)) static void (*const __db_exit)(void) = f;
 #define late_initcall(f)		module_init(f)
@@ -53,6 +65,9 @@ int dumbbell_module_init(void);
 #endif
 #define module_param(name, type, perm)			__db_param(name, name)
 #define module_param_named(name, variable, type, perm)	__db_param(name, variable)
+/* Arrays keep their initial values. */
+#define module_param_array(name, type, count, perm)	_Static_assert(1, "")
+#define module_param_array_named(name, array, type, count, perm) _Static_assert(1, "")
 #define MODULE_PARM_DESC(name_, text_)						\
 	__DB_DECL = { .name = #name_, .kind = DUMBBELL_PARAM_DOC, .doc = text_ }
 

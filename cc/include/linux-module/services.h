@@ -3,12 +3,15 @@
 #ifndef __DUMBBELL_SERVICES_H__
 #define __DUMBBELL_SERVICES_H__
 
+#define EPERM		1
 #define ENOENT		2
 #define ENOMEM		12
+#define EFAULT		14
 #define EEXIST		17
 #define EINVAL		22
 #define ERANGE		34
 #define EOPNOTSUPP	95
+#define ENOBUFS		105
 #define ENOTSUPP	524
 
 /* Messages are discarded, but their arguments are checked and evaluated. */
@@ -35,6 +38,17 @@ static inline void __db_printk(const char *format, ...) { (void)format; }
 #define net_dbg_ratelimited(...)	pr_debug(__VA_ARGS__)
 #define trace_printk(...)		pr_debug(__VA_ARGS__)
 
+/* From the process's C library; the kernel's own conversions (%pI4) print as pointers. */
+extern int snprintf(char *text, size_t bytes, const char *format, ...);
+extern int sprintf(char *text, const char *format, ...);
+#define scnprintf(text, bytes, ...) ({					\
+	int __wanted = snprintf(text, bytes, __VA_ARGS__);		\
+	__wanted < (int)(bytes) ? __wanted : (int)(bytes) - 1;		\
+})
+#define strncmp(a, b, bytes)	__builtin_strncmp(a, b, bytes)
+#define strscpy(to, from, bytes) snprintf(to, bytes, "%s", from)
+#define strlcpy(to, from, bytes) snprintf(to, bytes, "%s", from)
+#define memmove(to, from, bytes) __builtin_memmove(to, from, bytes)
 #define memset(p, byte, bytes)	__builtin_memset(p, byte, bytes)
 #define memcpy(to, from, bytes)	__builtin_memcpy(to, from, bytes)
 #define memcmp(a, b, bytes)	__builtin_memcmp(a, b, bytes)
@@ -54,6 +68,10 @@ extern void free(void *p);
 #define kzalloc(bytes, flags)		kcalloc(1, bytes, flags)
 #define kmalloc(bytes, flags)		kcalloc(1, bytes, flags)
 #define kvzalloc(bytes, flags)		kcalloc(1, bytes, flags)
+#define vmalloc(bytes)			calloc(1, bytes)
+#define vzalloc(bytes)			calloc(1, bytes)
+#define vfree(p)			kfree(p)
+#define kvmalloc(bytes, flags)		kcalloc(1, bytes, flags)
 #define kvcalloc(count, bytes, flags)	kcalloc(count, bytes, flags)
 /* Newer kernels name what is allocated by its type. */
 #define kzalloc_obj(P, flags...)	((__typeof__(P) *)calloc(1, sizeof(P)))
@@ -80,11 +98,65 @@ void get_random_bytes(void *p, size_t bytes);
 	((floor) + get_random_u32_below((ceiling) - (floor) + 1))
 
 /* Statistics of the whole system, which are not read here. */
-struct net;
-#define sock_net(sk)			((void)(sk), (struct net *)0)
+struct net {
+	/* net.ipv4.*, with Linux's defaults, which the simulated TCP has too. */
+	struct {
+		u8	sysctl_tcp_ecn;
+		u8	sysctl_tcp_min_tso_segs;
+		u8	sysctl_tcp_tso_rtt_log;
+		u8	sysctl_tcp_slow_start_after_idle;
+		u8	sysctl_tcp_plb_enabled;
+		int	sysctl_tcp_reordering;
+		int	sysctl_tcp_pacing_ss_ratio;
+		int	sysctl_tcp_pacing_ca_ratio;
+	} ipv4;
+};
+static struct net init_net __attribute__((unused)) = {
+	.ipv4 = {
+		.sysctl_tcp_ecn = 2,
+		.sysctl_tcp_min_tso_segs = 2,
+		.sysctl_tcp_tso_rtt_log = 9,
+		.sysctl_tcp_slow_start_after_idle = 1,
+		.sysctl_tcp_reordering = 3,
+		.sysctl_tcp_pacing_ss_ratio = 200,
+		.sysctl_tcp_pacing_ca_ratio = 120,
+	},
+};
+#define sock_net(sk)			((void)(sk), &init_net)
 #define NET_INC_STATS(net, counter)	((void)(net))
 #define NET_ADD_STATS(net, counter, n)	((void)(net), (void)(n))
 #define __NET_INC_STATS(net, counter)	((void)(net))
+
+/* The path has no routes with features or metrics. */
+struct dst_entry;
+#define __sk_dst_get(sk)		((void)(sk), (struct dst_entry *)0)
+#define dst_feature(dst, feature)	((void)(dst), (void)(feature), 0U)
+#define dst_metric(dst, metric)		((void)(dst), (void)(metric), 0U)
+#define RTAX_FEATURE_ECN		1
+#define RTAX_FEATURE_ECN_LOW		32
+
+/* An instance runs on one thread. */
+typedef struct { } spinlock_t;
+#define DEFINE_SPINLOCK(name)		spinlock_t name __attribute__((unused))
+#define spin_lock_init(lock)		((void)(lock))
+#define spin_lock(lock)			((void)(lock))
+#define spin_unlock(lock)		((void)(lock))
+#define spin_lock_bh(lock)		((void)(lock))
+#define spin_unlock_bh(lock)		((void)(lock))
+#define spin_lock_irqsave(lock, flags)	((void)(lock), (void)((flags) = 0))
+#define spin_unlock_irqrestore(lock, flags) ((void)(lock), (void)(flags))
+#define preempt_disable()		do { } while (0)
+#define preempt_enable()		do { } while (0)
+#define in_interrupt()			0
+typedef struct { int counter; } atomic_t;
+#define ATOMIC_INIT(v)			{ (v) }
+#define atomic_read(p)			READ_ONCE((p)->counter)
+#define atomic_set(p, v)		WRITE_ONCE((p)->counter, v)
+#define atomic_inc(p)			((void)((p)->counter++))
+#define atomic_dec(p)			((void)((p)->counter--))
+#define atomic_add(v, p)		((void)((p)->counter += (v)))
+#define atomic_inc_return(p)		(++(p)->counter)
+#define atomic_dec_return(p)		(--(p)->counter)
 
 #define rcu_read_lock()			do { } while (0)
 #define rcu_read_unlock()		do { } while (0)

@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use crate::{AckSample, RateSample, Sock};
+use crate::{AckSample, LostSegment, RateSample, Sock};
 
 /// Bytes of a congestion control's name, including the terminating zero.
 pub const TCP_CA_NAME_MAX: usize = 16;
@@ -98,5 +98,40 @@ impl Ops {
             i += 1;
         }
         bytes
+    }
+}
+
+/// The table of a kernel module's source: Linux's, and what kernels patched for BBRv2 and BBRv3 add.
+/// BPF programs cannot implement those.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ModuleOps {
+    /// The kernel's own.
+    pub ops: Ops,
+    /// Returns the size of a TSO burst, in packets: `(sock, mss)`.
+    pub tso_segs: Option<unsafe extern "C" fn(&mut Sock, u32) -> u32>,
+    /// A segment was declared lost.
+    pub skb_marked_lost: Option<unsafe extern "C" fn(&mut Sock, &LostSegment)>,
+}
+
+/// Names of the callbacks that only [`ModuleOps`] has.
+pub const MODULE_CALLBACKS: [&str; 2] = ["tso_segs", "skb_marked_lost"];
+
+impl ModuleOps {
+    /// A table of only the kernel's own callbacks.
+    pub const fn stock(ops: Ops) -> Self {
+        Self {
+            ops,
+            tso_segs: None,
+            skb_marked_lost: None,
+        }
+    }
+
+    /// Names of the callbacks that are set.
+    pub fn present(&self) -> impl Iterator<Item = &'static str> {
+        let own = [self.tso_segs.is_some(), self.skb_marked_lost.is_some()];
+        let own = MODULE_CALLBACKS.into_iter().zip(own);
+        let own = own.filter_map(|(name, present)| present.then_some(name));
+        self.ops.present().chain(own)
     }
 }

@@ -6,6 +6,7 @@
 //! [`LAYOUT`] is compared with the offsets that `native.c` exports.
 
 use core::mem::{offset_of, size_of};
+use core::net::SocketAddrV4;
 
 /// Private state of a congestion control, in `u64` words (104 bytes, as in Linux).
 pub const CA_PRIV_WORDS: usize = 13;
@@ -16,6 +17,9 @@ pub const TCP_INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// Pacing is done by TCP itself (`enum sk_pacing`).
 pub const SK_PACING_NEEDED: u32 = 1;
 
+const AF_INET: u16 = 2;
+/// Linux's guess of the peer's MSS until data arrives, bytes.
+const TCP_MSS_DEFAULT: u16 = 536;
 /// `sk_state` of an open connection.
 const TCP_ESTABLISHED: u8 = 1;
 /// Timestamps are in use and were seen, and so is SACK (`rx_opt_bits`).
@@ -55,6 +59,8 @@ pub enum CaEvent {
     EcnNoCe = 4,
     /// A packet marked CE arrived.
     EcnIsCe = 5,
+    /// A loss probe repaired a loss; only kernels patched for BBRv2 and BBRv3 report it.
+    TlpRecovery = 6,
 }
 
 /// `struct minmax`: a windowed minimum or maximum with two runners-up, after
@@ -79,6 +85,13 @@ pub struct Sock {
     pub sk_gso_max_segs: u16,
     pub sk_pacing_shift: u8,
     pub sk_state: u8,
+    pub sk_family: u16,
+    /// In network byte order, as the addresses and `sk_sport`.
+    pub sk_dport: u16,
+    pub sk_daddr: u32,
+    pub sk_rcv_saddr: u32,
+    pub sk_sport: u16,
+    pub sk_num: u16,
     /// `struct sock` is nested in C and ends on a multiple of eight bytes.
     sk_padding: u32,
     pub icsk_rto: u32,
@@ -92,7 +105,8 @@ pub struct Sock {
     #[doc(hidden)]
     pub icsk_ca_ops: usize,
     pub icsk_ack_pending: u8,
-    pub icsk_ack_reserved: [u8; 3],
+    pub icsk_ack_quick: u8,
+    pub icsk_ack_rcv_mss: u16,
     pub icsk_ack_ato: u32,
     pub bytes_acked: u64,
     pub bytes_sent: u64,
@@ -140,7 +154,7 @@ pub struct Sock {
     pub undo_marker: u32,
     pub undo_retrans: i32,
     pub lsndtime: u32,
-    /// `is_cwnd_limited:1`, `rate_app_limited:1`.
+    /// `is_cwnd_limited:1`, `rate_app_limited:1`, `tlp_orig_data_app_limited:1`.
     pub limited_bits: u8,
     pub ecn_flags: u8,
     pub tp_reserved: u16,
@@ -153,6 +167,9 @@ pub struct Sock {
     pub rcv_tstamp: u32,
     pub retrans_stamp: u32,
     pub bytes_retrans: u32,
+    pub reord_seen: u32,
+    /// The highest sequence number that was SACKed; kept for kernel modules only.
+    pub highest_sack: u32,
     /// Requests made by kernel functions during a call, `DUMBBELL_*` of `linux-module/tcp.h`.
     #[doc(hidden)]
     pub host_requests: u32,
@@ -177,8 +194,19 @@ impl Sock {
         sock.sk_gso_max_size = 65536;
         sock.sk_gso_max_segs = 65535;
         sock.sk_state = TCP_ESTABLISHED;
+        sock.sk_family = AF_INET;
+        sock.icsk_ack_rcv_mss = TCP_MSS_DEFAULT;
         sock.rx_opt_bits = TIMESTAMPS_AND_SACK;
         sock
+    }
+
+    /// Sets the connection's addresses and ports.
+    pub fn set_addresses(&mut self, own: SocketAddrV4, peer: SocketAddrV4) {
+        self.sk_rcv_saddr = own.ip().to_bits().to_be();
+        self.sk_daddr = peer.ip().to_bits().to_be();
+        self.sk_num = own.port();
+        self.sk_sport = own.port().to_be();
+        self.sk_dport = peer.port().to_be();
     }
 
     /// Loss recovery's state, `icsk_ca_state`.
@@ -217,6 +245,13 @@ impl Sock {
         self.limited_bits = (self.limited_bits & !2) | (u8::from(limited) << 1);
     }
 
+    /// Sets `tlp_orig_data_app_limited`: the segment that a loss probe repeats was
+    /// application-limited (only in kernels patched for BBRv2 and BBRv3).
+    #[inline]
+    pub fn set_tlp_orig_data_app_limited(&mut self, limited: bool) {
+        self.limited_bits = (self.limited_bits & !4) | (u8::from(limited) << 2);
+    }
+
     /// Whether the congestion control called `tcp_enter_cwr` since this was last asked.
     #[inline]
     pub fn take_enter_cwr(&mut self) -> bool {
@@ -246,7 +281,7 @@ impl Sock {
 
 /// `struct rate_sample`: the delivery-rate sample of one ACK.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[allow(missing_docs, reason = "fields are Linux's, documented in vmlinux.h")]
 pub struct RateSample {
     pub prior_mstamp: u64,
@@ -265,6 +300,33 @@ pub struct RateSample {
     pub is_app_limited: bool,
     pub is_retrans: bool,
     pub is_ack_delayed: bool,
+    /// This and what follows exist only in kernels patched for BBRv2 and BBRv3.
+    pub is_ece: bool,
+    pub is_acking_tlp_retrans_seq: bool,
+    /// Filled in, as the two below, for kernel modules.
+    pub prior_lost: u32,
+    pub tx_in_flight: u32,
+    pub lost: i32,
+}
+
+/// `struct sk_buff` of a segment that was just declared lost, as far as kernels patched for BBRv2 and
+/// BBRv3 show it to the congestion control: `struct tcp_skb_cb` first.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs, reason = "fields are Linux's, documented in linux-module/skb.h")]
+pub struct LostSegment {
+    pub seq: u32,
+    pub end_seq: u32,
+    pub sacked: u8,
+    pub is_app_limited: bool,
+    pub reserved: u16,
+    pub delivered_ce: u32,
+    pub delivered: u32,
+    pub lost: u32,
+    pub first_tx_mstamp: u64,
+    pub delivered_mstamp: u64,
+    pub in_flight: u32,
+    pub pcount: u32,
 }
 
 /// `struct ack_sample`: packets cumulatively or selectively acknowledged, and their RTT.
@@ -280,7 +342,7 @@ pub struct AckSample {
 }
 
 /// Number of entries in [`LAYOUT`].
-pub const LAYOUT_WORDS: usize = 25;
+pub const LAYOUT_WORDS: usize = 24;
 
 /// Sizes and offsets that the host compares with those in the object (`dumbbell_layout` of
 /// `native.c`, in the same order) when it loads one.
@@ -307,7 +369,6 @@ pub const LAYOUT: [u32; LAYOUT_WORDS] = {
         offset_of!(Sock, rcv_tsval),
         offset_of!(Sock, host_requests),
         offset_of!(Sock, host_storage),
-        size_of::<RateSample>(),
         offset_of!(RateSample, rtt_us),
         offset_of!(RateSample, is_ack_delayed),
         size_of::<AckSample>(),

@@ -42,6 +42,9 @@ pub struct Declared {
     pub series: Vec<Series>,
     /// The callbacks it has, in the kernel's order.
     pub ops: Vec<&'static str>,
+    /// What distinguishes it from what a stock kernel would run, a sentence without its subject each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// A congestion control: its name, parameters, series and callbacks.
@@ -60,6 +63,9 @@ pub struct Description {
     pub ops: Vec<&'static str>,
     /// How it was given.
     pub kind: Kind,
+    /// What distinguishes it from what a stock kernel would run, a sentence without its subject each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// Describes a built-in or a file, named as in [`Request::name`].
@@ -77,6 +83,7 @@ pub fn describe(name: &str) -> Result<Description, Error> {
         series: instance.series().to_vec(),
         ops: instance.ops().present().collect(),
         kind: instance.declared().kind,
+        notes: instance.declarations().notes.clone(),
     })
 }
 

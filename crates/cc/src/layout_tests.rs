@@ -17,14 +17,15 @@ macro_rules! fields {
 }
 
 /// Fields of [`PROTECTED`] that are bit fields or padding in C, or the host's own.
-const NOT_IN_C: [&str; 9] = [
+const NOT_IN_C: [&str; 10] = [
     "icsk_ca_bits",
     "icsk_reserved",
-    "icsk_ack_reserved",
+    "sk_sport",
     "limited_bits",
     "tp_reserved",
     "rx_opt_bits",
     "rx_reserved",
+    "highest_sack",
     "host_requests",
     "host_storage",
 ];

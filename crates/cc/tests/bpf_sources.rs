@@ -128,6 +128,7 @@ fn the_older_style_gets_its_sample_in_a_cong_control_of_two_arguments() {
         is_app_limited: false,
         is_retrans: false,
         is_ack_delayed: false,
+        ..RateSample::default()
     };
     flow.cong_control(1, 2, &sample);
     assert_eq!(flow.sock.snd_cwnd, 44);

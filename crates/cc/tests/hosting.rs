@@ -38,6 +38,7 @@ fn sample() -> RateSample {
         is_app_limited: false,
         is_retrans: false,
         is_ack_delayed: true,
+        ..RateSample::default()
     }
 }
 

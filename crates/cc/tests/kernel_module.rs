@@ -212,6 +212,7 @@ fn cong_control_of_linux_before_6_10_gets_its_two_arguments() {
         is_app_limited: false,
         is_retrans: false,
         is_ack_delayed: false,
+        ..RateSample::default()
     };
     flow.cong_control(1, 2, &sample);
     assert_eq!(flow.sock.snd_cwnd, 42);

@@ -1,7 +1,7 @@
 //! Addresses and ports of the dumbbell's hosts: the same on both engines, so that their captures
 //! look alike.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 
 /// Where receivers listen.
 pub const RECEIVER_PORT: u16 = 5001;
@@ -15,6 +15,16 @@ pub fn host_addresses(group_index: u16) -> (Ipv4Addr, Ipv4Addr) {
     (
         Ipv4Addr::new(10, high, low, 1),
         Ipv4Addr::new(10, high, low, 2),
+    )
+}
+
+/// Addresses and ports of the sender and the receiver of a group's flow `number`.
+pub fn flow_addresses(group_index: u16, number: u32) -> (SocketAddrV4, SocketAddrV4) {
+    let (sender, receiver) = host_addresses(group_index);
+    let port = FIRST_FLOW_PORT.wrapping_add(number as u16);
+    (
+        SocketAddrV4::new(sender, port),
+        SocketAddrV4::new(receiver, RECEIVER_PORT),
     )
 }
 

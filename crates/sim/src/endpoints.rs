@@ -1,8 +1,6 @@
 //! One flow of the run: its sender, its receiver and what was measured of it.
 
-use std::rc::Rc;
-
-use dumbbell_cc::Instance;
+use dumbbell_cc::{Flow, Instance};
 use dumbbell_run::{Group, Histogram};
 use dumbbell_tcp::{EcnMode, Receiver, ReceiverConfig, Sender, SenderConfig};
 
@@ -39,13 +37,14 @@ impl Endpoints {
         group: &Group,
         start_ns: u64,
         path_class: usize,
-        instance: &Rc<Instance>,
+        socket: Flow,
     ) -> Self {
         let packets = |bytes: u64| {
             u32::try_from(bytes / u64::from(group.mss_bytes))
                 .unwrap_or(u32::MAX >> 2)
                 .clamp(1, u32::MAX >> 2)
         };
+        let ecn = ecn_mode(group, socket.instance());
         let sender = SenderConfig {
             flow,
             mss_bytes: group.mss_bytes,
@@ -53,14 +52,14 @@ impl Endpoints {
             closes: true,
             sndbuf_pkts: packets(group.sndbuf_bytes),
             tso: group.tso,
-            ecn: ecn_mode(group, instance),
+            ecn,
         };
         let receiver = ReceiverConfig {
             flow,
             rwnd_pkts: packets(group.rwnd_bytes),
             delayed_ack: group.delayed_ack,
             rtt_ns: group.base_rtt_at(start_ns),
-            ecn: ecn_mode(group, instance),
+            ecn,
         };
         Self {
             group: group_index,
@@ -70,7 +69,7 @@ impl Endpoints {
             started: false,
             stopped: false,
             finished_ns: None,
-            sender: Sender::new(sender, instance.new_flow()),
+            sender: Sender::new(sender, socket),
             receiver: Receiver::new(receiver),
             rtt_us: Histogram::new(),
             rtt_sum_us: 0,

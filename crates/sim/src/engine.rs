@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use dumbbell_cc::Instance;
 use dumbbell_path::{Departure, Packet};
+use dumbbell_run::address_plan::flow_addresses;
 use dumbbell_run::{Bottleneck, Control, Refusal, Scenario};
 use dumbbell_tcp::DataHeader;
 
@@ -73,13 +74,16 @@ impl Engine {
             .collect();
         let flows: Vec<Endpoints> = (0_u32..)
             .zip(&scenario.groups)
-            .flat_map(|(index, group)| (0..group.flows).map(move |_| (index, group)))
+            .flat_map(|(index, group)| (0..group.flows).map(move |number| (index, group, number)))
             .zip(0_u32..)
-            .map(|((group_index, group), flow)| {
+            .map(|((group_index, group, number), flow)| {
                 let start_ns = group.start_of(scenario.seed, flow);
                 let path_class = path.class_of_group[group_index as usize];
                 let instance = &instances[group_index as usize];
-                Endpoints::new(flow, group_index, group, start_ns, path_class, instance)
+                let mut socket = instance.new_flow();
+                let (sender, receiver) = flow_addresses(group_index as u16, number);
+                socket.sock.set_addresses(sender, receiver);
+                Endpoints::new(flow, group_index, group, start_ns, path_class, socket)
             })
             .collect();
         let flow_count = flows.len();

@@ -7,7 +7,7 @@ use std::net::SocketAddrV4;
 
 use dumbbell_capture::{FrameFacts, SackBlocks, TcpFlags};
 use dumbbell_path::{DATA_HEADER_BYTES, Packet, TIMESTAMPS_BYTES};
-use dumbbell_run::address_plan::{FIRST_FLOW_PORT, RECEIVER_PORT, host_addresses};
+use dumbbell_run::address_plan::flow_addresses;
 use dumbbell_run::{Group, random};
 use dumbbell_tcp::{Ack, AckKind, DataHeader, SegmentKind};
 
@@ -42,12 +42,11 @@ pub(crate) struct TappedFlow {
 impl TappedFlow {
     /// Flow `number` of the group with `index`.
     pub(crate) fn new(index: u32, number: u32, group: &Group) -> Self {
-        let (sender, receiver) = host_addresses(index as u16);
-        let port = FIRST_FLOW_PORT.wrapping_add(number as u16);
+        let (sender, receiver) = flow_addresses(index as u16, number);
         Self {
             group: index,
-            sender: SocketAddrV4::new(sender, port),
-            receiver: SocketAddrV4::new(receiver, RECEIVER_PORT),
+            sender,
+            receiver,
             mss_bytes: group.mss_bytes,
             size_bytes: group.size_bytes,
             sender_isn: 0,

@@ -3,7 +3,7 @@
 
 use dumbbell_cc::{RateSample, Sock};
 
-use crate::segments::{APP_LIMITED, EVER_RETRANS, SAMPLED, Segment};
+use crate::segments::{APP_LIMITED, EVER_RETRANS, SAMPLED, Segment, Segments};
 
 /// What one ACK delivers, according to the most recently sent segment.
 #[derive(Debug)]
@@ -22,6 +22,22 @@ impl RateSampler {
             has_prior: false,
             newest_seq: 0,
             newest: Segment::default(),
+        }
+    }
+
+    /// Adds what kernels patched for BBRv2 and BBRv3 sample: the state of the connection when the
+    /// segment left.
+    pub(crate) fn add_transmit_state(
+        &self,
+        segments: &Segments,
+        sock: &Sock,
+        rs: &mut RateSample,
+    ) {
+        if self.has_prior {
+            let state = segments.transmit_state(self.newest_seq);
+            rs.prior_lost = state.lost;
+            rs.tx_in_flight = state.in_flight;
+            rs.lost = sock.lost.wrapping_sub(state.lost) as i32;
         }
     }
 
@@ -55,22 +71,13 @@ impl RateSampler {
             sock.delivered_mstamp = sock.tcp_mstamp;
         }
         let mut rs = RateSample {
-            prior_mstamp: 0,
-            prior_delivered: 0,
-            prior_delivered_ce: 0,
             delivered: -1,
-            delivered_ce: 0,
             interval_us: -1,
-            snd_interval_us: 0,
-            rcv_interval_us: 0,
             rtt_us: rtt_us.map_or(-1, i64::from),
             losses: losses as i32,
             acked_sacked: delivered,
             prior_in_flight: self.prior_in_flight,
-            last_end_seq: 0,
-            is_app_limited: false,
-            is_retrans: false,
-            is_ack_delayed: false,
+            ..RateSample::default()
         };
         if self.has_prior {
             self.measure(sock, &mut rs);

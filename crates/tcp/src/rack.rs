@@ -5,10 +5,10 @@
 //! it may be lost and then leaves, so the work per ACK is proportional to what the ACK reveals,
 //! never to the window.
 
-use dumbbell_cc::CaState;
+use dumbbell_cc::{CaState, LostSegment};
 
 use crate::ack::Progress;
-use crate::segments::{EVER_RETRANS, LOST, RETRANS, SACKED};
+use crate::segments::{APP_LIMITED, EVER_RETRANS, LOST, RETRANS, SACKED, SAMPLED};
 use crate::sender::Sender;
 use crate::timers::{TIMEOUT_MIN_US, XmitTimer};
 
@@ -55,6 +55,9 @@ impl Rack {
         (self.mstamp_us, self.seq) > (sent_us, seq)
     }
 }
+
+/// `TCPCB_LOST` of Linux: the segment is declared lost, and no retransmission is in flight.
+const TCPCB_LOST: u8 = 4;
 
 impl Sender {
     /// §6.2 step 2: the most recently sent delivered segment and its RTT.
@@ -215,7 +218,35 @@ impl Sender {
             sock.lost_out += 1;
         }
         sock.lost += 1;
+        if self.cc.has_skb_marked_lost() {
+            self.report_lost(seq);
+        }
         self.counters.lost_pkts += u64::from(seq < self.end); // a FIN is not data
         self.lost_queue.push(std::cmp::Reverse(seq));
+    }
+
+    /// Reports a lost segment to a congestion control that was written for a kernel patched for
+    /// BBRv2 or BBRv3.
+    #[cold]
+    fn report_lost(&mut self, seq: u32) {
+        let segment = self.segments.get(seq);
+        let state = self.segments.transmit_state(seq);
+        // As in Linux, delivery clears what would be sampled.
+        let is_sampled = segment.has(SAMPLED);
+        let lost = LostSegment {
+            seq: self.byte_seq(seq),
+            end_seq: self.byte_seq(seq + 1),
+            sacked: TCPCB_LOST,
+            is_app_limited: segment.has(APP_LIMITED),
+            delivered_ce: segment.delivered_ce.low_bits(),
+            delivered: segment.delivered,
+            lost: state.lost,
+            first_tx_mstamp: segment.first_tx_us,
+            delivered_mstamp: if is_sampled { 0 } else { segment.delivered_us },
+            in_flight: state.in_flight,
+            pcount: 1,
+            ..LostSegment::default()
+        };
+        self.cc.skb_marked_lost(&lost);
     }
 }

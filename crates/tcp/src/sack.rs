@@ -132,5 +132,6 @@ impl Sender {
             sock.reordering = distance.min(MAX_REORDERING);
         }
         self.reord_seen = true;
+        self.cc.sock.reord_seen += 1;
     }
 }

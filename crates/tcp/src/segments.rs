@@ -44,6 +44,16 @@ impl DeliveredCe {
     }
 }
 
+/// The connection's state when a segment left, for congestion controls written for kernels patched
+/// for BBRv2 and BBRv3.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TransmitState {
+    /// Packets in flight, this one included.
+    pub(crate) in_flight: u32,
+    /// `lost` of the connection, packets.
+    pub(crate) lost: u32,
+}
+
 /// The receiver has it (S).
 pub(crate) const SACKED: u8 = 1;
 /// Declared lost (L).
@@ -68,6 +78,8 @@ impl Segment {
 #[derive(Debug)]
 pub(crate) struct Segments {
     ring: Vec<Segment>,
+    /// As long as `ring`, or empty if it is not recorded.
+    transmit_states: Vec<TransmitState>,
     mask: u32,
 }
 
@@ -75,7 +87,28 @@ impl Segments {
     pub(crate) fn new() -> Self {
         Self {
             ring: vec![Segment::default(); 64],
+            transmit_states: Vec::new(),
             mask: 63,
+        }
+    }
+
+    /// Keeps each segment's [`TransmitState`] from now on.
+    pub(crate) fn record_transmit_states(&mut self) {
+        self.transmit_states = vec![TransmitState::default(); self.ring.len()];
+    }
+
+    /// What was recorded when a segment left; zeros without a record.
+    #[inline]
+    pub(crate) fn transmit_state(&self, seq: u32) -> TransmitState {
+        let state = self.transmit_states.get((seq & self.mask) as usize);
+        state.copied().unwrap_or_default()
+    }
+
+    /// Records the state in which a segment leaves, if that is wanted.
+    #[inline]
+    pub(crate) fn set_transmit_state(&mut self, seq: u32, state: TransmitState) {
+        if let Some(kept) = self.transmit_states.get_mut((seq & self.mask) as usize) {
+            *kept = state;
         }
     }
 
@@ -104,6 +137,13 @@ impl Segments {
         for seq in una..nxt {
             ring[(seq & mask) as usize] = *self.get(seq);
         }
+        if !self.transmit_states.is_empty() {
+            let mut states = vec![TransmitState::default(); ring.len()];
+            for seq in una..nxt {
+                states[(seq & mask) as usize] = self.transmit_state(seq);
+            }
+            self.transmit_states = states;
+        }
         self.ring = ring;
         self.mask = mask;
     }
@@ -127,11 +167,20 @@ mod tests {
     #[test]
     fn growing_keeps_every_segment() {
         let mut segments = Segments::new();
+        segments.record_transmit_states();
         let una = 1_000_003;
         for seq in una..una + 1000 {
             segments.reserve(una, seq);
             segments.get_mut(seq).sent_us = u64::from(seq);
+            let state = TransmitState {
+                in_flight: seq,
+                lost: 1,
+            };
+            segments.set_transmit_state(seq, state);
         }
-        assert!((una..una + 1000).all(|seq| segments.get(seq).sent_us == u64::from(seq)));
+        let is_kept = |seq| segments.get(seq).sent_us == u64::from(seq);
+        assert!((una..una + 1000).all(is_kept));
+        let is_kept = |seq| segments.transmit_state(seq).in_flight == seq;
+        assert!((una..una + 1000).all(is_kept));
     }
 }

@@ -134,12 +134,16 @@ impl Sender {
             u32::try_from(bytes.div_ceil(u64::from(config.mss_bytes))).unwrap_or(u32::MAX)
         });
         cc.set_number(config.flow);
+        let mut segments = Segments::new();
+        if cc.records_transmit_state() {
+            segments.record_transmit_states();
+        }
         let mut sender = Self {
             config,
             cc,
             phase: Phase::Closed,
             started_ns: 0,
-            segments: Segments::new(),
+            segments,
             una: 0,
             nxt: 0,
             end,

@@ -1,11 +1,12 @@
 //! The sender's timers: one for retransmission (RTO, tail loss probe or RACK's
 //! reordering window, as Linux shares it) and one for pacing.
 
-use dumbbell_cc::CaState;
+use dumbbell_cc::{CaEvent, CaState};
 
 use crate::counters::SenderCounters;
 use crate::recovery::Retransmit;
 use crate::rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
+use crate::segments::APP_LIMITED;
 use crate::sender::{Phase, Sender};
 
 /// `TCP_TIMEOUT_MIN_US`: two jiffies at 1000 Hz, added so that a timer never fires early, µs.
@@ -228,6 +229,9 @@ impl Sender {
         self.counters.tlp_count += 1;
         self.tlp_retrans = self.nxt >= self.sendable_end();
         if self.tlp_retrans {
+            let is_app_limited = self.segments.get(self.nxt - 1).has(APP_LIMITED);
+            let sock = &mut self.cc.sock;
+            sock.set_tlp_orig_data_app_limited(is_app_limited);
             self.send_again(self.nxt - 1);
         } else {
             self.send_probe_segment();
@@ -238,7 +242,7 @@ impl Sender {
     }
 
     /// RFC 8985 §7.4.2: whether the probe repaired a loss, which then counts as congestion.
-    pub(crate) fn process_tlp_ack(&mut self, ack: u32, progress: &crate::ack::Progress) {
+    pub(crate) fn process_tlp_ack(&mut self, ack: u32, progress: &mut crate::ack::Progress) {
         let Some(tlp_high_seq) = self.tlp_high_seq else {
             return;
         };
@@ -248,12 +252,17 @@ impl Sender {
         if !self.tlp_retrans || progress.dsack_tlp {
             self.tlp_high_seq = None; // new data, or the original arrived as well
         } else if ack > tlp_high_seq {
+            if self.cc.is_of_patched_kernel() {
+                self.cc.cwnd_event(CaEvent::TlpRecovery);
+            }
             self.init_cwnd_reduction();
             self.cc.set_state(CaState::Cwr);
             self.end_cwnd_reduction();
             self.try_keep_open();
         } else if progress.is_dup_ack() && !progress.data_sacked {
             self.tlp_high_seq = None; // both arrived
+        } else {
+            progress.acks_tlp_retrans = true;
         }
     }
 }

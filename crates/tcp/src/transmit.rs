@@ -8,7 +8,7 @@ use crate::counters::Limit;
 use crate::packet::DATA_HEADER_BYTES;
 use crate::recovery::Retransmit;
 use crate::segments::{
-    APP_LIMITED, DeliveredCe, EVER_RETRANS, LOST, RETRANS, SACKED, SAMPLED, Segment,
+    APP_LIMITED, DeliveredCe, EVER_RETRANS, LOST, RETRANS, SACKED, SAMPLED, Segment, TransmitState,
 };
 use crate::sender::Sender;
 use crate::timers::XmitTimer;
@@ -130,9 +130,12 @@ impl Sender {
         let prior_packets = self.cc.sock.packets_out;
         let segment = self.stamped(Segment::default());
         let first = self.nxt;
+        let mut state = self.transmit_state();
         for seq in first..first + burst {
             self.segments.reserve(self.una, seq);
             *self.segments.get_mut(seq) = segment;
+            state.in_flight += 1;
+            self.segments.set_transmit_state(seq, state);
             self.emit(seq, false);
         }
         self.nxt += burst;
@@ -214,6 +217,9 @@ impl Sender {
         let mut segment = self.stamped(*self.segments.get(seq));
         segment.flags = (segment.flags | EVER_RETRANS) & !SAMPLED;
         *self.segments.get_mut(seq) = segment;
+        let mut state = self.transmit_state();
+        state.in_flight += 1;
+        self.segments.set_transmit_state(seq, state);
         self.emit(seq, true);
         self.retransmissions.push_back((seq, segment.sent_us));
         let data_pkts = u32::from(!is_fin);
@@ -258,6 +264,16 @@ impl Sender {
             delivered: sock.delivered,
             delivered_ce: DeliveredCe::new(sock.delivered_ce),
             flags: segment.flags & !APP_LIMITED | app_limited,
+        }
+    }
+
+    /// The connection's state before a transmission.
+    #[inline]
+    fn transmit_state(&self) -> TransmitState {
+        let sock = &self.cc.sock;
+        TransmitState {
+            in_flight: sock.packets_in_flight(),
+            lost: sock.lost,
         }
     }
 
@@ -322,6 +338,9 @@ impl Sender {
     fn max_burst_pkts(&mut self) -> u32 {
         if !self.config.tso {
             return 1;
+        }
+        if let Some(segs) = self.cc.tso_segs() {
+            return segs.clamp(1, u32::from(self.cc.sock.sk_gso_max_segs));
         }
         let min_segs = self.cc.min_tso_segs().unwrap_or(MIN_TSO_SEGS);
         let sock = &self.cc.sock;

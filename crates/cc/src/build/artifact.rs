@@ -18,6 +18,8 @@ pub(crate) enum Target {
 pub(crate) struct Build {
     pub(crate) source: Cow<'static, str>,
     pub(crate) object: Object,
+    /// Compiler flags that a kernel module's source turned out to need.
+    pub(crate) flags: Vec<String>,
 }
 
 /// The bytes of an object.

@@ -123,6 +123,7 @@ impl BpfObject {
     /// What its source declares.
     pub fn declared(&self) -> Declared {
         Declared {
+            notes: Vec::new(),
             kind: self.kind,
             params: self.declarations.params.clone(),
             series: self.declarations.series.clone(),

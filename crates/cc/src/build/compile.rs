@@ -37,13 +37,12 @@ fn make(
     target: Target,
     types: Option<&str>,
 ) -> Result<(Build, Option<Inputs>), Error> {
-    let source = readable_sources::read(path).and_then(|text| {
-        String::from_utf8(text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
-    });
-    let source = source.map_err(|source| Error::Read {
+    let source = readable_sources::read(path).map_err(|source| Error::Read {
         path: path.to_owned(),
         source,
     })?;
+    // In whatever encoding, as for the compiler: comments are often in another one.
+    let source = String::from_utf8_lossy(&source).into_owned();
     let dialect = if kernel_module::is_module(&source) {
         Dialect::Module
     } else {
@@ -62,7 +61,7 @@ fn make(
         Dialect::Bpf => Vec::new(),
     };
     let inputs = Inputs::read(&before.files, &modules, run.dir.path());
-    let object = run.compile()?;
+    let (object, flags) = run.compile()?;
     if target == Target::Native {
         let refused = Elf::parse(&object).and_then(|elf| constructors::refuse(&elf));
         refused.map_err(|problem| Error::Invalid {
@@ -75,6 +74,7 @@ fn make(
     let build = Build {
         source: Cow::Owned(source),
         object: Object::Compiled(object.into()),
+        flags,
     };
     Ok((build, inputs.filter(|_| is_sure)))
 }
@@ -155,10 +155,15 @@ impl<'path> Run<'path> {
         }
     }
 
-    fn compile(&self) -> Result<Vec<u8>, Error> {
+    /// The object, and the flags that a module turned out to need.
+    fn compile(&self) -> Result<(Vec<u8>, Vec<String>), Error> {
         if self.dialect == Dialect::Module {
             return self.compile_module();
         }
+        Ok((self.compile_bpf()?, Vec::new()))
+    }
+
+    fn compile_bpf(&self) -> Result<Vec<u8>, Error> {
         let object = self.compile_with(&[])?;
         if matches!(self.compiler, Compiler::Bpf(_)) {
             return Ok(object);
@@ -187,20 +192,21 @@ impl<'path> Run<'path> {
         fs::read(&object).map_err(|error| self.failed(&error.to_string()))
     }
 
-    /// Compiles a module with today's `cong_control`, else with that of Linux before 6.10.
-    fn compile_module(&self) -> Result<Vec<u8>, Error> {
-        match self.compile_module_with(&[]) {
-            Err(Error::Compile { message, .. })
-                if kernel_module::is_about_cong_control(&message) =>
-            {
-                self.compile_module_with(&[kernel_module::CONG_CONTROL_RS])
+    /// Compiles a module with today's interface, then with those of older kernels and the state
+    /// that it turns out to need. Returns the flags that it was compiled with.
+    fn compile_module(&self) -> Result<(Vec<u8>, Vec<String>), Error> {
+        let mut flags = kernel_module::first_flags(self.path, self.source);
+        loop {
+            match self.compile_module_with(&flags) {
+                Err(Error::Compile { message, .. })
+                    if kernel_module::adapt(&mut flags, &message) => {}
+                result => return result.map(|object| (object, flags)),
             }
-            result => result,
         }
     }
 
     /// Compiles each module separately first, because the native side has other declarations.
-    fn compile_module_with(&self, flags: &[&str]) -> Result<Vec<u8>, Error> {
+    fn compile_module_with(&self, flags: &[String]) -> Result<Vec<u8>, Error> {
         let dir = self.dir.path();
         let mut units = vec![dir.join("module.o")];
         self.compile_unit(self.path, flags, &units[0])?;
@@ -209,7 +215,8 @@ impl<'path> Run<'path> {
             .enumerate()
         {
             units.push(dir.join(format!("dependency{i}.o")));
-            self.compile_unit(path, &[kernel_module::DEPENDENCY], &units[i + 1])?;
+            let dependency = [kernel_module::DEPENDENCY.to_owned()];
+            self.compile_unit(path, &dependency, &units[i + 1])?;
         }
         let (include, object) = (self.include(), dir.join("object"));
         let linked = flags::LINKED.iter().chain(&[kernel_module::LINKED]);
@@ -231,7 +238,7 @@ impl<'path> Run<'path> {
         fs::read(&object).map_err(|error| self.failed(&error.to_string()))
     }
 
-    fn compile_unit(&self, path: &Path, flags: &[&str], object: &Path) -> Result<(), Error> {
+    fn compile_unit(&self, path: &Path, flags: &[String], object: &Path) -> Result<(), Error> {
         let mut arguments: Vec<&Path> = flags.iter().map(Path::new).collect();
         arguments.extend(["-c".as_ref(), "-o".as_ref(), object]);
         self.run_on(path, &arguments).map(|_| ())
@@ -260,7 +267,10 @@ impl<'path> Run<'path> {
             Dialect::Module => command
                 .args(kernel_module::FLAGS)
                 .arg("-I")
-                .arg(include.join("linux-module")),
+                .arg(include.join("linux-module"))
+                // For `#include <mine.h>` of a header next to the file, after the kernel's own.
+                .arg("-I")
+                .arg(directory_of(path)),
         };
         let output = command.arg(path).args(arguments).output();
         self.check(output)
@@ -304,6 +314,14 @@ impl<'path> Run<'path> {
                 Dialect::Module => kernel_module::explain(message),
             }),
         }
+    }
+}
+
+/// The directory in which a file lies.
+pub(crate) fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
     }
 }
 

@@ -41,6 +41,7 @@ pub(crate) fn find(name: &str, target: Target) -> Result<Build, Error> {
     Ok(Build {
         source: Cow::Borrowed(built_in.source),
         object: Object::Embedded(object),
+        flags: Vec::new(),
     })
 }
 
@@ -63,6 +64,7 @@ fn shared_object(file: &FileName<'_>, target: Target) -> Result<Build, Error> {
         let build = Build {
             source: Cow::Borrowed(""),
             object: Object::Compiled(object.into()),
+            flags: Vec::new(),
         };
         Ok((build, None)) // read again for the next run
     })

@@ -6,6 +6,11 @@ use std::path::{Path, PathBuf};
 
 use dumbbell_cc_abi::CA_PRIV_WORDS;
 
+use crate::build::state_size;
+use crate::object::declaration_reader::{
+    MODULE_STATE_MAX_BYTES, STATE_IS_OF_TREE, STATE_NEEDED, STATE_UNCHECKED,
+};
+
 /// Flags in addition to the built-ins'. No warnings beyond those of the kernel's own build, but a
 /// call of the wrong function or with the wrong argument is an error.
 pub(crate) const FLAGS: [&str; 3] = [
@@ -20,12 +25,29 @@ pub(crate) const LINKED: &str = "linux-module/module.c";
 /// For a module on which another depends: it does not register, and has no parameters.
 pub(crate) const DEPENDENCY: &str = "-DDUMBBELL_DEPENDENCY";
 
-/// For sources of Linux before 6.10, whose `cong_control` has two parameters.
-pub(crate) const CONG_CONTROL_RS: &str = "-DDUMBBELL_CONG_CONTROL_RS";
+/// Sources of Linux before 6.10, whose `cong_control` has two parameters; before 4.7, whose
+/// `pkts_acked` has three; and before 4.13, whose times have a type of their own.
+const CONG_CONTROL_RS: &str = "-DDUMBBELL_CONG_CONTROL_RS";
+const PKTS_ACKED_RTT: &str = "-DDUMBBELL_PKTS_ACKED_RTT";
+const BEFORE_4_13: &str = "-DDUMBBELL_BEFORE_4_13";
+
+/// Names that Linux had until 4.12 only.
+const NAMES_BEFORE_4_13: [&str; 2] = ["skb_mstamp", "tcp_time_stamp"];
+
+/// Flags with which a source's private state has a size of its own.
+const STATE_BYTES: &str = "-DDUMBBELL_STATE_BYTES=";
+const STATE_OF_TREE: &str = "-DDUMBBELL_STATE_OF_TREE=";
+
+/// What [`explain`] puts around a condition that must not hold.
+const TOO_LARGE: &str = "BUILD_BUG_ON(";
+const TOO_LARGE_END: &str = ") holds";
 
 /// What a user can do about something that the simulator does not have.
 const REMEDY: &str = "docs/linux-congestion-controls.md lists what it has; guard what you \
      can do without with `#ifndef DUMBBELL`, or add it to cc/include/linux-module";
+
+/// Headers that only a kernel module's source includes.
+const HEADERS_OF_MODULES: [&str; 2] = ["<linux/module.h>", "<net/tcp.h>"];
 
 /// Whether a source is a kernel module's.
 pub(crate) fn is_module(source: &str) -> bool {
@@ -33,7 +55,7 @@ pub(crate) fn is_module(source: &str) -> bool {
         let mut words = line.trim_start().trim_start_matches('#').split_whitespace();
         line.trim_start().starts_with('#')
             && words.next() == Some("include")
-            && words.next() == Some("<linux/module.h>")
+            && words.next().is_some_and(|header| HEADERS_OF_MODULES.contains(&header))
     })
 }
 
@@ -41,7 +63,9 @@ pub(crate) fn is_module(source: &str) -> bool {
 /// modules.
 pub(crate) fn dependencies(path: &Path, source: &str) -> Vec<PathBuf> {
     candidates(path, source)
-        .filter(|file| fs::read_to_string(file).is_ok_and(|text| is_module(&text)))
+        .filter(|file| {
+            fs::read(file).is_ok_and(|text| is_module(&String::from_utf8_lossy(&text)))
+        })
         .collect()
 }
 
@@ -64,11 +88,70 @@ pub(crate) fn kernel_name(path: &Path) -> String {
     stem.trim_start_matches("tcp_").to_owned()
 }
 
-/// Whether the compiler rejected the type of `cong_control`.
-pub(crate) fn is_about_cong_control(message: &str) -> bool {
-    message
-        .lines()
-        .any(|line| line.contains("incompatible") && line.contains("rate_sample") && is_error(line))
+/// Flags with which a source is compiled first: the state has the size that it has in the tree that
+/// the source lies in. One that does not check its size has as much as there can be.
+pub(crate) fn first_flags(path: &Path, source: &str) -> Vec<String> {
+    let flags = |bytes, origin| {
+        vec![
+            format!("{STATE_BYTES}{bytes}"),
+            format!("{STATE_OF_TREE}{origin}"),
+        ]
+    };
+    let is_checked = source.lines().any(|line| {
+        let is_comment = ["//", "/*", "*"].iter().any(|start| line.trim_start().starts_with(start));
+        line.contains("ICSK_CA_PRIV_SIZE") && !is_comment
+    });
+    if source.contains("inet_csk_ca") && !is_checked {
+        return flags(MODULE_STATE_MAX_BYTES, STATE_UNCHECKED);
+    }
+    match state_size::of_tree(path) {
+        Some(bytes) if bytes as usize != 8 * CA_PRIV_WORDS => {
+            flags(bytes as usize, STATE_IS_OF_TREE)
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Replaces or adds the flags that a source needs according to [`explain`]'s text; false if there
+/// are none that it does not have.
+pub(crate) fn adapt(flags: &mut Vec<String>, explained: &str) -> bool {
+    let errors = || explained.lines().filter(|line| is_error(line));
+    let rejects = |argument: &str| {
+        errors().any(|line| line.contains("incompatible") && line.contains(argument))
+    };
+    let lacks = |name: &&str| {
+        errors().any(|line| line.contains(*name) && !line.contains("incompatible"))
+    };
+    let mut needed = Vec::new();
+    if rejects("rate_sample") {
+        needed.push(CONG_CONTROL_RS.to_owned());
+    }
+    if rejects("ack_sample") {
+        needed.push(PKTS_ACKED_RTT.to_owned());
+    }
+    if NAMES_BEFORE_4_13.iter().any(lacks) {
+        needed.push(BEFORE_4_13.to_owned());
+    }
+    if let Some(state) = needed_state(explained) {
+        let of_tree = format!("{STATE_OF_TREE}{STATE_NEEDED}");
+        if !flags.contains(&of_tree) {
+            flags.retain(|flag| !flag.starts_with(STATE_BYTES) && !flag.starts_with(STATE_OF_TREE));
+            needed.extend([format!("{STATE_BYTES}{state}"), of_tree]);
+        }
+    }
+    needed.retain(|flag| !flags.contains(flag));
+    let is_adapted = !needed.is_empty();
+    flags.extend(needed);
+    is_adapted
+}
+
+/// `sizeof(struct bbr)`, which is larger than the state that there is, from the message about it.
+fn needed_state(explained: &str) -> Option<&str> {
+    let (_, condition) = explained.split_once(TOO_LARGE)?;
+    let condition = condition.split(TOO_LARGE_END).next()?;
+    let start = condition.find("sizeof").filter(|_| condition.contains("ICSK_CA_PRIV_SIZE"))?;
+    let end = start + condition[start..].find(')')? + 1;
+    Some(&condition[start..end])
 }
 
 /// Lists what the module needs and the simulator does not have, one line each, before the
@@ -101,12 +184,12 @@ pub(crate) fn explain_symbols(symbols: &[&str]) -> String {
     )
 }
 
-/// BUILD_BUG_ON of `cc/include/linux-module/compiler.h`, mostly about the size of the state.
+/// BUILD_BUG_ON and BUG_ON of `cc/include/linux-module/compiler.h`, mostly about the state's size.
 fn failed_assertion(line: &str) -> Option<String> {
     let (_, condition) = line.split_once("not to be: ")?;
     let condition = condition.split('"').next()?;
     Some(format!(
-        "BUILD_BUG_ON({condition}) holds; ICSK_CA_PRIV_SIZE is {} bytes, as in Linux",
+        "{TOO_LARGE}{condition}{TOO_LARGE_END}; ICSK_CA_PRIV_SIZE is {} bytes, as in Linux",
         8 * CA_PRIV_WORDS
     ))
 }

@@ -20,4 +20,5 @@ pub(crate) mod preprocessed;
 pub(crate) mod python;
 pub(crate) mod readable_sources;
 pub(crate) mod scratch;
+pub(crate) mod state_size;
 pub(crate) mod toolchain;

@@ -51,7 +51,7 @@ pub struct StormSources {
     /// Flags of what is linked.
     pub linked_flags: Vec<String>,
     /// Flags of units and of what is linked, to be tried one after the other.
-    pub variants: Vec<Vec<&'static str>>,
+    pub variants: Vec<Vec<String>>,
     /// Whether it is a kernel module.
     pub is_module: bool,
     /// Bytes of its `bpf_sk_storage` value.
@@ -90,7 +90,7 @@ pub fn write_storm(name: &str, directory: &Path) -> Result<StormSources, Error> 
     let is_module = elf.size(REGISTERED).is_some();
     write(directory, is_module, &declarations.params).map_err(|error| failed(error.to_string()))?;
     let sources = if is_module {
-        of_module(&path, &build.source)
+        of_module(&path, &build.source, &build.flags)
     } else {
         let wanted = file.as_ref().and_then(|file| file.table);
         let check = |table: &str| elf.linked_ops_image(table)?.check().map(|_| ());
@@ -171,16 +171,17 @@ fn of_bpf(path: &Path, source: &str, ops_table: &str) -> StormSources {
 }
 
 /// As `compile.rs` builds a kernel module for a run.
-fn of_module(path: &Path, source: &str) -> StormSources {
+fn of_module(path: &Path, source: &str, flags: &[String]) -> StormSources {
     let mut own = words(&kernel_module::FLAGS);
-    own.extend(words(&["-I", "include/linux-module"]));
+    own.extend(words(&["-I", "include/linux-module", "-I"]));
+    own.push(compile::directory_of(path).display().to_string());
     let dependency = [own.clone(), vec![kernel_module::DEPENDENCY.to_owned()]].concat();
     let mut all = sources();
     all.driver_flags.push("-DSTORM_OF_MODULE".to_owned());
     all.linked_flags = [own.clone(), words(&["-I", "include"])].concat();
     all.linked
         .push(format!("include/{}", kernel_module::LINKED));
-    all.variants.push(vec![kernel_module::CONG_CONTROL_RS]);
+    all.variants = vec![flags.to_vec()];
     all.is_module = true;
     all.units.push(StormUnit {
         source: path.to_owned(),

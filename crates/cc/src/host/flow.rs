@@ -4,7 +4,9 @@ use std::fmt;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
-use dumbbell_cc_abi::{AckSample, CaEvent, CaState, Ops, RateSample, Sock};
+use dumbbell_cc_abi::{
+    AckSample, CaEvent, CaState, LostSegment, ModuleOps, Ops, RateSample, Sock,
+};
 
 use crate::host::fault::{Fault, MAX_CWND_PKTS, MAX_CWND_ZERO_NS, cwnd_remedy};
 use crate::host::field_watch::FieldWatch;
@@ -25,6 +27,8 @@ pub struct Flow {
     storage: Storage,
     /// The instance's, unless a kernel module gave this socket another table.
     ops: Ops,
+    tso_segs: Option<unsafe extern "C" fn(&mut Sock, u32) -> u32>,
+    skb_marked_lost: Option<unsafe extern "C" fn(&mut Sock, &LostSegment)>,
     /// In place of the storage, if the congestion control is not written in C.
     hosted: Option<HostedPointer>,
     /// Address that the socket carries for the congestion control: of the storage, or of `hosted`.
@@ -46,10 +50,17 @@ impl Flow {
         let address = hosted
             .as_ref()
             .map_or_else(|| storage.address(), HostedPointer::address);
+        let ModuleOps {
+            ops,
+            tso_segs,
+            skb_marked_lost,
+        } = *instance.ops();
         Self {
             sock: Sock::new(),
             storage,
-            ops: *instance.ops(),
+            ops,
+            tso_segs,
+            skb_marked_lost,
             hosted,
             address,
             watch: instance.is_bpf_source().then(Box::default),
@@ -92,10 +103,28 @@ impl Flow {
         }
         match self.instance.exchanged_ops(self.sock.icsk_ca_ops) {
             None => {}
-            Some(Ok(ops)) => self.ops = ops,
+            Some(Ok(table)) => {
+                self.ops = table.ops;
+                self.tso_segs = table.tso_segs;
+                self.skb_marked_lost = table.skb_marked_lost;
+            }
             Some(Err(violation)) => self.note_exchange(violation),
         }
         self.sock.icsk_ca_bits |= CA_INITIALIZED;
+    }
+
+    /// Whether it expects what kernels patched for BBRv2 and BBRv3 report: the state of the
+    /// connection when a segment left, and that a loss probe repaired a loss.
+    #[inline]
+    pub fn is_of_patched_kernel(&self) -> bool {
+        self.tso_segs.is_some() || self.skb_marked_lost.is_some()
+    }
+
+    /// Whether rate samples should have the state of the connection when the segment left:
+    /// `tx_in_flight`, `prior_lost` and `lost`.
+    #[inline]
+    pub fn records_transmit_state(&self) -> bool {
+        self.instance.module_ops() != 0
     }
 
     /// The slow-start threshold after a loss, packets.
@@ -207,6 +236,35 @@ impl Flow {
         let value = unsafe { min_tso_segs(sock) };
         self.leave(Op::MinTsoSegs);
         Some(value)
+    }
+
+    /// The size of a TSO burst, packets, if the congestion control chooses it.
+    #[inline]
+    pub fn tso_segs(&mut self) -> Option<u32> {
+        let tso_segs = self.tso_segs?;
+        let mss_bytes = self.sock.mss_cache;
+        let sock = self.enter(Op::TsoSegs);
+        // SAFETY: `enter`.
+        let value = unsafe { tso_segs(sock, mss_bytes) };
+        self.leave(Op::TsoSegs);
+        Some(value)
+    }
+
+    /// Whether the congestion control wants [`Flow::skb_marked_lost`].
+    #[inline]
+    pub fn has_skb_marked_lost(&self) -> bool {
+        self.skb_marked_lost.is_some()
+    }
+
+    /// Reports a segment that was just declared lost.
+    #[inline]
+    pub fn skb_marked_lost(&mut self, segment: &LostSegment) {
+        if let Some(skb_marked_lost) = self.skb_marked_lost {
+            let sock = self.enter(Op::SkbMarkedLost);
+            // SAFETY: `enter`; the segment is only read, during the call.
+            unsafe { skb_marked_lost(sock, segment) };
+            self.leave(Op::SkbMarkedLost);
+        }
     }
 
     /// cwnd after a recovery that turned out to be spurious, packets.

@@ -8,7 +8,7 @@ use std::num::NonZero;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use dumbbell_cc_abi::{Ops, TCP_CONG_NEEDS_ECN};
+use dumbbell_cc_abi::{ModuleOps, TCP_CONG_NEEDS_ECN};
 use libloading::os::unix::Library;
 
 use crate::build::artifact::Target;
@@ -33,13 +33,13 @@ use crate::request::{Request, choose_params};
 /// shared object that no other instance sees. It lives as long as any of its flows.
 #[derive(Debug)]
 pub struct Instance {
-    ops: Ops,
+    ops: ModuleOps,
     name: String,
     build: String,
     params: BTreeMap<String, i64>,
     declarations: Declarations,
     /// The table that a kernel module registered, in its own data.
-    module_ops: Option<NonNull<Ops>>,
+    module_ops: Option<NonNull<ModuleOps>>,
     /// The requested name or file.
     requested: String,
     running: SharedRunning,
@@ -110,15 +110,15 @@ impl Instance {
         unsafe { state.write(seed) };
         let module_ops = mapping.load_module().map_err(invalid)?;
         let ops = match module_ops {
-            // SAFETY: `load_module` found a table that starts as `Ops` in the mapped data.
+            // SAFETY: `load_module` found a table that starts as `ModuleOps` in the mapped data.
             Some(registered) => unsafe { registered.read() },
-            None => mapping.ops(table).map_err(invalid)?,
+            None => ModuleOps::stock(mapping.ops(table).map_err(invalid)?),
         };
         let forget_socket = mapping
             .set_up_maps(declarations.storage_bytes)
             .map_err(invalid)?;
         Ok(Self {
-            name: ops::check(&ops).map_err(invalid)?.to_owned(),
+            name: ops::check(&ops.ops).map_err(invalid)?.to_owned(),
             ops,
             module_ops,
             build: digest(object),
@@ -147,7 +147,7 @@ impl Instance {
         let instance = Self {
             name: ops::check(&ops).map_err(invalid)?.to_owned(),
             module_ops: None,
-            ops,
+            ops: ModuleOps::stock(ops),
             build: hosted.build.clone(),
             params: hosted.params.clone(),
             declarations: hosted.declarations(),
@@ -193,7 +193,7 @@ impl Instance {
     /// Whether it needs ECN on its connections, regardless of the host's setting
     /// (`TCP_CONG_NEEDS_ECN`).
     pub fn needs_ecn(&self) -> bool {
-        self.ops.flags & TCP_CONG_NEEDS_ECN != 0
+        self.ops.ops.flags & TCP_CONG_NEEDS_ECN != 0
     }
 
     /// What it declares about itself.
@@ -203,6 +203,7 @@ impl Instance {
             params: self.declarations.params.clone(),
             series: self.declarations.series.clone(),
             ops: self.ops.present().collect(),
+            notes: self.declarations.notes.clone(),
         }
     }
 
@@ -257,7 +258,7 @@ impl Instance {
     }
 
     #[inline]
-    pub(crate) fn ops(&self) -> &Ops {
+    pub(crate) fn ops(&self) -> &ModuleOps {
         &self.ops
     }
 
@@ -274,14 +275,14 @@ impl Instance {
     /// The table that a kernel module put in place of the one it registered, if it did: `address`
     /// is what its socket's `icsk_ca_ops` says. An error completes a sentence that begins with the
     /// module's name.
-    pub(crate) fn exchanged_ops(&self, address: usize) -> Option<Result<Ops, String>> {
+    pub(crate) fn exchanged_ops(&self, address: usize) -> Option<Result<ModuleOps, String>> {
         let registered = self.module_ops?;
         if address == registered.addr().get() {
             return None;
         }
         let table = NonZero::new(address).map(|address| registered.with_addr(address));
         let can_be =
-            |table: &NonNull<Ops>| table.is_aligned() && are_in_one_object(registered, *table);
+            |table: &NonNull<ModuleOps>| table.is_aligned() && are_in_one_object(registered, *table);
         let Some(table) = table.filter(can_be) else {
             return Some(Err(format!(
                 "set icsk_ca_ops to {address:#x}, which is not the address of a table"
@@ -290,7 +291,7 @@ impl Instance {
         // SAFETY: all of it lies in the object that the registered one is in, mapped as long as
         // `self`; that it is a table there we trust as a kernel trusts a module.
         let ops = unsafe { table.read() };
-        Some(match ops::missing(&ops) {
+        Some(match ops::missing(&ops.ops) {
             None => Ok(ops),
             Some(op) => Err(format!("set icsk_ca_ops to a table without `{op}`")),
         })

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd as _;
 use std::ptr::NonNull;
 
-use dumbbell_cc_abi::{LAYOUT, LAYOUT_WORDS, Ops};
+use dumbbell_cc_abi::{LAYOUT, LAYOUT_WORDS, ModuleOps, Ops};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use rustix::fs::MemfdFlags;
 use rustix::mm::MprotectFlags;
@@ -175,7 +175,7 @@ impl<'data> Mapping<'data> {
 
     /// Runs a kernel module's `module_init`, which registers its table; `None` if the object is not
     /// a kernel module.
-    pub(crate) fn load_module(&self) -> Result<Option<NonNull<Ops>>, String> {
+    pub(crate) fn load_module(&self) -> Result<Option<NonNull<ModuleOps>>, String> {
         if self.elf.size(REGISTERED).is_none() {
             return Ok(None);
         }
@@ -194,7 +194,7 @@ impl<'data> Mapping<'data> {
                 "refuses to start: its module_init returned {error}"
             ));
         }
-        let registered = self.variable::<*mut Ops>(REGISTERED)?;
+        let registered = self.variable::<*mut ModuleOps>(REGISTERED)?;
         // SAFETY: `variable` found a pointer there; nothing else refers to the mapping.
         let table = unsafe { registered.read() };
         NonNull::new(table).map(Some).ok_or_else(|| {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dumbbell_cc_abi::CALLBACKS;
+use dumbbell_cc_abi::{CALLBACKS, MODULE_CALLBACKS};
 
-/// The callback called; a value is its place in [`CALLBACKS`].
+/// The callback called; a value is its place in [`CALLBACKS`], continued by [`MODULE_CALLBACKS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Op {
@@ -22,12 +22,20 @@ pub(crate) enum Op {
     SndbufExpand,
     Init,
     Release,
+    TsoSegs,
+    SkbMarkedLost,
 }
 
 impl Op {
     pub(crate) fn name(self) -> &'static str {
-        CALLBACKS[self as usize]
+        callback(self as usize)
     }
+}
+
+/// The name of a callback by its number; empty if there is none of that number.
+fn callback(number: usize) -> &'static str {
+    let mut names = CALLBACKS.iter().chain(&MODULE_CALLBACKS);
+    names.nth(number).copied().unwrap_or_default()
 }
 
 /// Set in [`Running::word`] during a call.
@@ -82,10 +90,7 @@ impl Running {
         let word = self.word.load(Ordering::Relaxed);
         (word & CALLED != 0).then(|| Call {
             instance,
-            op: CALLBACKS
-                .get((word >> 32) as usize & 0xff)
-                .copied()
-                .unwrap_or_default(),
+            op: callback((word >> 32) as usize & 0xff),
             flow: word as u32,
             is_under_way: word & INSIDE != 0,
             now_ns: self.now_ns.load(Ordering::Relaxed),

@@ -13,6 +13,10 @@ const KIND_SERIES_STORAGE: u32 = 3;
 const KIND_STORAGE: u32 = 4;
 const KIND_PARAM_DOC: u32 = 5;
 const KIND_CA_PRIV: u32 = 6;
+const KIND_MODULE_STATE: u32 = 7;
+
+/// The most state that a kernel module may keep per socket, bytes.
+pub(crate) const MODULE_STATE_MAX_BYTES: usize = 512;
 
 /// Bytes of `icsk_ca_priv`.
 const CA_PRIV_BYTES: usize = 8 * CA_PRIV_WORDS;
@@ -22,6 +26,11 @@ const FLAG_PER_MSS: u32 = 2;
 const FLAG_ENUM: u32 = 4;
 const FLAG_MODULE_PARAM: u32 = 8;
 const FLAG_BOOL: u32 = 16;
+/// Where the size of a module's state comes from, in `flags`: what the module needs, the tree that its
+/// source lies in, or nowhere, because the source does not check it.
+pub(crate) const STATE_NEEDED: u32 = 0;
+pub(crate) const STATE_IS_OF_TREE: u32 = 1;
+pub(crate) const STATE_UNCHECKED: u32 = 2;
 
 /// Prefix of the exported name of a kernel module's parameter; the variable itself is not exported.
 const MODULE_PARAM_PREFIX: &str = "__dumbbell_param_";
@@ -136,6 +145,7 @@ pub(crate) fn read_declarations(elf: &Elf<'_>) -> Result<Declarations, String> {
             KIND_SERIES => found.series.push(raw.series(StatePlace::CaPriv)),
             KIND_SERIES_STORAGE => found.series.push(raw.series(StatePlace::Storage)),
             KIND_CA_PRIV => check_ca_priv(&raw)?,
+            KIND_MODULE_STATE => set_module_state(&raw, &mut found)?,
             KIND_STORAGE if found.storage_bytes == 0 => found.storage_bytes = raw.0.size as usize,
             KIND_STORAGE => return Err("declares STORAGE twice; declare it once".to_owned()),
             kind => return Err(format!("declares something of unknown kind {kind}")),
@@ -172,6 +182,30 @@ fn check_ca_priv(raw: &Raw) -> Result<(), String> {
             raw.0.size,
             text(&raw.0.doc)
         ));
+    }
+    Ok(())
+}
+
+/// A kernel module's state that does not fit in Linux's `icsk_ca_priv` lies in the flow's storage.
+fn set_module_state(raw: &Raw, found: &mut Declarations) -> Result<(), String> {
+    let bytes = raw.0.size as usize;
+    if bytes > MODULE_STATE_MAX_BYTES {
+        return Err(format!(
+            "keeps {bytes} bytes of state per socket; the simulator has {MODULE_STATE_MAX_BYTES}, \
+             Linux {CA_PRIV_BYTES}"
+        ));
+    }
+    found.storage_bytes = bytes;
+    match raw.0.flags {
+        STATE_IS_OF_TREE => {}
+        STATE_UNCHECKED => found.notes.push(format!(
+            "does not compare its state with ICSK_CA_PRIV_SIZE, {CA_PRIV_BYTES} bytes in Linux; it \
+             has room for {bytes} here"
+        )),
+        _ => found.notes.push(format!(
+            "keeps {bytes} bytes of state per socket; Linux has {CA_PRIV_BYTES} \
+             (ICSK_CA_PRIV_SIZE), so a stock kernel would not build it"
+        )),
     }
     Ok(())
 }

@@ -158,4 +158,6 @@ pub(crate) struct Declarations {
     pub(crate) readers: Vec<Reader>,
     /// Bytes of the `bpf_sk_storage` value; zero without one.
     pub(crate) storage_bytes: usize,
+    /// What a user should know about where it would run, a sentence without its subject each.
+    pub(crate) notes: Vec<String>,
 }

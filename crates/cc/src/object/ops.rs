@@ -60,7 +60,8 @@ fn check_parts<'name>(
 ) -> Result<&'name str, String> {
     if let Some(missing) = first_missing(present) {
         return Err(format!(
-            "has no `{missing}`, without which the kernel would not register it"
+            "has no `{missing}`, without which the kernel{} would not register it",
+            since(missing)
         ));
     }
     allowed_name(name)
@@ -77,6 +78,14 @@ fn first_missing(present: &[&str]) -> Option<&'static str> {
         Some("cong_avoid` or `cong_control")
     } else {
         None
+    }
+}
+
+/// Since when Linux requires a callback, if older versions did not.
+fn since(callback: &str) -> &'static str {
+    match callback {
+        "undo_cwnd" => " (Linux 4.10 and later)",
+        _ => "",
     }
 }
 

@@ -207,6 +207,7 @@ pub(crate) fn no_sample() -> RateSample {
         is_app_limited: false,
         is_retrans: false,
         is_ack_delayed: false,
+        ..RateSample::default()
     }
 }
 

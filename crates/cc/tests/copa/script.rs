@@ -94,6 +94,7 @@ pub(crate) fn acknowledge(flow: &mut Flow, now_us: u64, ack: Ack) {
         is_app_limited: false,
         is_retrans: false,
         is_ack_delayed: false,
+        ..RateSample::default()
     };
     flow.cong_control(0, 0, &rs);
 }

@@ -97,6 +97,10 @@ static struct rate_sample rate_sample(struct flow *f, struct ack *a, u32 deliver
 		.is_app_limited = f->weather.app_limited && chance(500),
 		.is_retrans = tp->inet_conn.icsk_ca_state >= TCP_CA_Recovery && chance(200),
 		.is_ack_delayed = chance(200),
+		.is_ece = a->ece,
+		.prior_lost = tp->lost - a->lost,
+		.tx_in_flight = a->prior_in_flight,
+		.lost = a->lost,
 	};
 }
 

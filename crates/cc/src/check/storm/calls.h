@@ -67,9 +67,9 @@ static void leave(struct flow *f)
 #ifndef STORM_OF_MODULE		/* which may keep pointers there */
 	for (u32 i = 0; i < sizeof(tp->inet_conn.icsk_ca_priv) / sizeof(u64); i++)
 		note(tp->inet_conn.icsk_ca_priv[i]);
-#endif
 	for (u64 i = 0; i < f->storage_words; i++)
 		note(f->storage[i]);
+#endif
 	current_op = OP_COUNT;
 }
 

@@ -3,6 +3,7 @@
 #ifndef STORM_FLOW_H
 #define STORM_FLOW_H
 
+#define DUMBBELL_HOST	/* rate_sample as the host fills it in */
 #include "draws.h"
 #include "libc.h"
 #include "bpf/bpf_helpers.h"
