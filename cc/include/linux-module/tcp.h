@@ -289,7 +289,7 @@ struct tcp_plb_state {
 		enabled:1,
 		unused:2;
 	u32	pause_until;
-};
+} __attribute__((packed));
 #define tcp_plb_init(sk, plb)	((void)(sk), (void)((plb)->consec_cong_rounds = 0, (plb)->pause_until = 0))
 #define tcp_plb_update_state(sk, plb, ratio) ((void)(sk), (void)(plb), (void)(ratio))
 #define tcp_plb_check_rehash(sk, plb) ((void)(sk), (void)(plb))

@@ -313,7 +313,10 @@ pub struct RateSample {
 /// BBRv3 show it to the congestion control: `struct tcp_skb_cb` first.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-#[allow(missing_docs, reason = "fields are Linux's, documented in linux-module/skb.h")]
+#[allow(
+    missing_docs,
+    reason = "fields are Linux's, documented in linux-module/skb.h"
+)]
 pub struct LostSegment {
     pub seq: u32,
     pub end_seq: u32,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::mem::offset_of;
 
-use dumbbell_cc_abi::{AckSample, RateSample, Sock};
+use dumbbell_cc_abi::{AckSample, LostSegment, ModuleOps, RateSample, Sock};
 
 use crate::build::artifact::Target;
 use crate::build::find::find;
@@ -67,5 +67,63 @@ fn every_field_lies_where_c_has_it() {
     fs::write(&file, asserts).unwrap();
     if let Err(error) = find(file.to_str().unwrap(), Target::Native) {
         panic!("{error}");
+    }
+}
+
+#[test]
+fn what_only_modules_see_lies_where_c_has_it() {
+    let rate_sample = fields!(RateSample: is_ack_delayed is_ece is_acking_tlp_retrans_seq prior_lost
+        tx_in_flight lost);
+    let segment = [
+        ("__cb.seq", offset_of!(LostSegment, seq)),
+        ("__cb.end_seq", offset_of!(LostSegment, end_seq)),
+        ("__cb.sacked", offset_of!(LostSegment, sacked)),
+        (
+            "__cb.tx.is_app_limited",
+            offset_of!(LostSegment, is_app_limited),
+        ),
+        (
+            "__cb.tx.delivered_ce",
+            offset_of!(LostSegment, delivered_ce),
+        ),
+        ("__cb.tx.delivered", offset_of!(LostSegment, delivered)),
+        ("__cb.tx.lost", offset_of!(LostSegment, lost)),
+        (
+            "__cb.tx.first_tx_mstamp",
+            offset_of!(LostSegment, first_tx_mstamp),
+        ),
+        (
+            "__cb.tx.delivered_mstamp",
+            offset_of!(LostSegment, delivered_mstamp),
+        ),
+        ("__cb.tx.in_flight", offset_of!(LostSegment, in_flight)),
+        ("__cb.__pcount", offset_of!(LostSegment, pcount)),
+    ];
+    let table = fields!(ModuleOps: tso_segs skb_marked_lost);
+    let sock = PROTECTED.iter().filter(|(field, _)| {
+        // Of the union's and the renamed members, too.
+        !NOT_IN_C.contains(field)
+    });
+    let assert_offset = |structure: &str, field: &str, offset: usize| {
+        format!(
+            "_Static_assert(__builtin_offsetof(struct {structure}, {field}) == {offset}, \"{field}\");\n"
+        )
+    };
+    let asserts: String = (sock
+        .map(|(field, offset)| assert_offset("tcp_sock", &in_c(field), *offset)))
+    .chain(rate_sample.map(|(field, offset)| assert_offset("rate_sample", field, offset)))
+    .chain(segment.map(|(field, offset)| assert_offset("sk_buff", field, offset)))
+    .chain(table.map(|(field, offset)| assert_offset("tcp_congestion_ops", field, offset)))
+    .collect();
+    let dir = tempfile::tempdir().unwrap();
+    for old in ["", "static u32 f(void) { return tcp_time_stamp; }"] {
+        let file = dir.path().join(format!("tcp_offsets{}.c", old.len()));
+        let text = format!(
+            "#include <net/tcp.h>\n{asserts}\n{old}\nstatic int start(void) {{ return 0; }}\nmodule_init(start);"
+        );
+        fs::write(&file, text).unwrap();
+        if let Err(error) = find(file.to_str().unwrap(), Target::Native) {
+            panic!("{error}");
+        }
     }
 }

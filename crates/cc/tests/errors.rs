@@ -300,9 +300,13 @@ fn ops_that_the_kernel_insists_on_must_be_there() {
         let ops = OPS.replace(needle, "");
         assert_ne!(ops, OPS);
         let line = refusal_of(&[PREAMBLE, AVOID, &ops]);
+        let since = match op {
+            "undo_cwnd" => " (Linux 4.10 and later)",
+            _ => "",
+        };
         assert_eq!(
             line,
-            format!("`FILE` has no `{op}`, without which the kernel would not register it")
+            format!("`FILE` has no `{op}`, without which the kernel{since} would not register it")
         );
     };
     without("ssthresh", ".ssthresh = (void *)mine_ssthresh,");

@@ -6,10 +6,12 @@ use std::fs;
 use std::rc::Rc;
 
 use common::{load, request};
-use dumbbell_cc::{AckSample, BpfObject, CaEvent, Instance, RateSample, describe};
+use dumbbell_cc::{AckSample, BpfObject, CaEvent, Instance, LostSegment, RateSample, describe};
 
 const AIMD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cc/module_aimd.c");
 const RATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cc/module_rate.c");
+const PATCHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cc/module_patched.c");
+const OLD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cc/module_old.c");
 const HOLLOW: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cc/module_hollow.c");
 
 /// A word of the state of `module_aimd.c`, which starts with a `struct minmax` of 24 bytes.
@@ -216,6 +218,152 @@ fn cong_control_of_linux_before_6_10_gets_its_two_arguments() {
     };
     flow.cong_control(1, 2, &sample);
     assert_eq!(flow.sock.snd_cwnd, 42);
+}
+
+/// The first word of a state that lies in the flow's storage, at the socket's `__host_storage`.
+fn stored(flow: &dumbbell_cc::Flow, byte: usize) -> u32 {
+    let address = std::ptr::with_exposed_provenance::<u32>(flow.sock.host_storage as usize);
+    // SAFETY: the flow's storage, of as many bytes as the module's state.
+    unsafe { address.byte_add(byte).read() }
+}
+
+#[test]
+fn a_state_larger_than_the_kernels_fits_and_is_noted() {
+    let described = describe(PATCHED).unwrap();
+    assert_eq!(
+        described.notes,
+        [
+            "keeps 200 bytes of state per socket; Linux has 104 (ICSK_CA_PRIV_SIZE), so a stock \
+             kernel would not build it"
+        ]
+    );
+    assert!(describe(AIMD).unwrap().notes.is_empty());
+    let mut flow = load(PATCHED, &[]).new_flow();
+    let neighbours = [flow.sock.icsk_ack_rcv_mss, flow.sock.sk_family];
+    flow.init();
+    assert_eq!(stored(&flow, 192), 77, "from the header next to it");
+    assert_eq!(
+        [flow.sock.icsk_ack_rcv_mss, flow.sock.sk_family],
+        neighbours
+    );
+}
+
+#[test]
+fn a_tree_says_how_large_the_state_is() {
+    let tree = tempfile::tempdir().unwrap();
+    let file = tree.path().join("net/ipv4/tcp_patched.c");
+    let header = tree.path().join("include/net/inet_connection_sock.h");
+    for path in [&file, &header] {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+    }
+    fs::copy(PATCHED, &file).unwrap();
+    let own = PATCHED.replace(".c", ".h");
+    fs::copy(own, file.with_file_name("module_patched.h")).unwrap();
+    let notes = |size: &str| {
+        fs::write(&header, format!("#define ICSK_CA_PRIV_SIZE ({size})\n")).unwrap();
+        // The build is remembered by the file, which is another one with each size.
+        let named = file.with_file_name(format!("tcp_{}.c", size.len()));
+        fs::copy(&file, &named).unwrap();
+        describe(named.to_str().unwrap()).unwrap().notes
+    };
+    assert!(notes("200").is_empty());
+    assert!(notes("25 * sizeof(u64)").is_empty());
+    assert_eq!(notes("104 ").len(), 1, "as much as it needs");
+}
+
+#[test]
+fn what_has_no_room_is_refused() {
+    let table = "static struct tcp_congestion_ops t = { .ssthresh = tcp_reno_ssthresh, \
+        .cong_avoid = tcp_reno_cong_avoid, .undo_cwnd = tcp_reno_undo_cwnd, .name = \"t\" };\n\
+        int __init f(void) { struct s *ca = inet_csk_ca(0); CHECK; (void)ca; \
+        return tcp_register_congestion_control(&t); }\nmodule_init(f);";
+    for check in [
+        "BUILD_BUG_ON(sizeof(struct s) > ICSK_CA_PRIV_SIZE)",
+        "BUG_ON(sizeof(struct s) > ICSK_CA_PRIV_SIZE)",
+    ] {
+        let message = refusal_of(&format!(
+            "struct s {{ u8 bytes[520]; }};\n{}",
+            table.replace("CHECK", check)
+        ));
+        assert!(
+            message.contains("keeps 520 bytes of state per socket; the simulator has 512"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn what_patched_kernels_report_arrives() {
+    let mut flow = load(PATCHED, &[]).new_flow();
+    let address = |last, port| std::net::SocketAddrV4::new([10, 0, 0, last].into(), port);
+    flow.sock
+        .set_addresses(address(1, 10_000), address(2, 5001));
+    flow.sock.mss_cache = 1448;
+    flow.init();
+    assert_eq!(stored(&flow, 20), 5001, "inet_dport");
+    assert_eq!(stored(&flow, 24), u32::from_le_bytes(*b"a000"), "sk_daddr");
+    flow.cong_control(
+        1,
+        2,
+        &RateSample {
+            tx_in_flight: 17,
+            lost: 3,
+            prior_lost: 4,
+            is_ece: true,
+            ..RateSample::default()
+        },
+    );
+    assert_eq!((stored(&flow, 0), stored(&flow, 4)), (17, 1_004_003));
+    assert!(flow.is_of_patched_kernel() && flow.has_skb_marked_lost());
+    flow.skb_marked_lost(&LostSegment {
+        seq: 99,
+        in_flight: 21,
+        pcount: 1,
+        ..LostSegment::default()
+    });
+    assert_eq!((stored(&flow, 8), stored(&flow, 12)), (21, 99));
+    flow.cwnd_event(CaEvent::TlpRecovery);
+    assert_eq!(stored(&flow, 16), 1);
+    assert_eq!(flow.tso_segs(), Some(1500), "a packet of 1448 bytes");
+    let ops = describe(PATCHED).unwrap().ops;
+    assert!(ops.contains(&"tso_segs") && ops.contains(&"skb_marked_lost"));
+}
+
+#[test]
+fn interfaces_of_old_kernels_are_found_out() {
+    let mut flow = load(OLD, &[]).new_flow();
+    flow.sock.mss_cache = 1000;
+    flow.sock.sk_pacing_rate = 7 << 10 << 10;
+    flow.sock.tcp_clock_cache = 2_000_000_000;
+    flow.init();
+    assert_eq!(state(&flow, 8), 2000, "jiffies");
+    assert_eq!(state(&flow, 20), 2, "seconds");
+    assert_eq!(flow.tso_segs(), Some(7), "a goal of 0: by the pacing rate");
+    flow.sock.tcp_clock_cache = 2_000_250_000;
+    flow.sock.tcp_mstamp = 2_000_250;
+    flow.pkts_acked(&AckSample {
+        pkts_acked: 2,
+        rtt_us: 40_000,
+        in_flight: 1,
+    });
+    assert_eq!((state(&flow, 12), state(&flow, 16)), (40_002, 250));
+    assert_eq!(flow.tso_segs(), Some(3));
+    flow.sock.snd_cwnd = 10;
+    flow.sock.snd_ssthresh = 8;
+    assert_eq!(flow.undo_cwnd(), 16, "as before Linux 4.10");
+}
+
+#[test]
+fn a_missing_op_is_reported_for_the_version_that_requires_it() {
+    let message = refusal_of(
+        "static struct tcp_congestion_ops t = { .ssthresh = tcp_reno_ssthresh, \
+         .cong_avoid = tcp_reno_cong_avoid, .name = \"t\" };\n\
+         int __init f(void) { return tcp_register_congestion_control(&t); }\nmodule_init(f);",
+    );
+    assert!(
+        message.contains("has no `undo_cwnd`, without which the kernel (Linux 4.10 and later)"),
+        "{message}"
+    );
 }
 
 #[test]

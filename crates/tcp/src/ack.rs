@@ -162,7 +162,9 @@ impl Sender {
         let mut rs = progress.rate.finish(sock, delivered, losses, rtt_us);
         if self.cc.records_transmit_state() {
             let sock = &self.cc.sock;
-            progress.rate.add_transmit_state(&self.segments, sock, &mut rs);
+            progress
+                .rate
+                .add_transmit_state(&self.segments, sock, &mut rs);
             rs.is_ece = progress.ece;
             self.cc.sock.highest_sack = self.byte_seq(self.fack);
             rs.is_acking_tlp_retrans_seq = progress.acks_tlp_retrans;

@@ -27,12 +27,7 @@ impl RateSampler {
 
     /// Adds what kernels patched for BBRv2 and BBRv3 sample: the state of the connection when the
     /// segment left.
-    pub(crate) fn add_transmit_state(
-        &self,
-        segments: &Segments,
-        sock: &Sock,
-        rs: &mut RateSample,
-    ) {
+    pub(crate) fn add_transmit_state(&self, segments: &Segments, sock: &Sock, rs: &mut RateSample) {
         if self.has_prior {
             let state = segments.transmit_state(self.newest_seq);
             rs.prior_lost = state.lost;

@@ -86,6 +86,7 @@ class Check:
             "name": described and described.name,
             "title": described and described.title,
             "ops": list(described.ops) if described else [],
+            "notes": list(described.notes) if described else [],
             "params": [vars(parameter) for parameter in described.parameters] if described else [],
             "series": [vars(series) for series in described.series] if described else [],
             "findings": [vars(finding) for finding in self.findings],

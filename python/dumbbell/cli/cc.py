@@ -184,6 +184,8 @@ def print_description(description: Description) -> None:
     if description.series:
         series = [(s.name, " ".join(s.labels) or s.unit, s.doc) for s in description.series]
         print_table(("state series", "unit or values", "what it is"), series, left=range(3))
+    for note in description.notes:
+        print_line(f"note        {description.name} {note}")
     print_line("")
 
 
@@ -195,6 +197,7 @@ def to_documents(descriptions: Iterable[Description]) -> list[dict[str, object]]
             "title": description.title,
             "params": [vars(parameter) for parameter in description.parameters],
             "series": [vars(series) for series in description.series],
+            "notes": list(description.notes),
         }
         for description in descriptions
     ]

@@ -94,6 +94,8 @@ class Description:
     series: tuple[Series, ...]
     #: Names of its callbacks.
     ops: tuple[str, ...] = ()
+    #: What distinguishes it from what a stock kernel would run: sentences without their subject.
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Description:
@@ -106,7 +108,9 @@ class Description:
             Series(entry["name"], entry["unit"], entry["doc"], tuple(entry["labels"]))
             for entry in document["series"]
         )
-        return cls(document["name"], document["title"], params, series, tuple(document["ops"]))
+        notes = tuple(document.get("notes", ()))
+        ops = tuple(document["ops"])
+        return cls(document["name"], document["title"], params, series, ops, notes)
 
 
 @functools.cache

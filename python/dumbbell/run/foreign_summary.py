@@ -131,7 +131,10 @@ def check_declared(declared: Any) -> None:
         check_keys("series", rest, SERIES, {})
         if not (isinstance(entry.get("labels"), list) and all_texts(entry["labels"])):
             raise BrokenAnswer("a series with other labels")
-    if len(declared) != len(("kind", "params", "series", "ops")) or not all_texts([kind, *ops]):
+    notes = declared.get("notes", [])
+    known = {"kind", "params", "series", "ops", "notes"}
+    texts = isinstance(notes, list) and all_texts([kind, *ops, *notes])
+    if not set(declared) <= known or not texts:
         raise BrokenAnswer("a declaration of another form")
 
 

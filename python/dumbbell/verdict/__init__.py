@@ -23,6 +23,7 @@ from dumbbell.verdict.counters import (
 )
 from dumbbell.verdict.emulation import evaluate_emulation
 from dumbbell.verdict.reason import INVALID, OK, WARN, Reason, Verdict, worst
+from dumbbell.verdict.stock_kernel import check_stock_kernel
 
 __all__ = ["INVALID", "OK", "WARN", "Reason", "Verdict", "evaluate", "worst"]
 
@@ -53,6 +54,7 @@ def evaluate(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
         *check_cwnd_zero(scenario, summary),
         *check_idle(scenario, summary),
         *check_ecn(scenario, summary),
+        *check_stock_kernel(scenario, summary),
         *check_sandbox(summary),
         *check_drops(summary),
         *evaluate_emulation(scenario, summary),

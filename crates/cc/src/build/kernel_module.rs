@@ -55,7 +55,9 @@ pub(crate) fn is_module(source: &str) -> bool {
         let mut words = line.trim_start().trim_start_matches('#').split_whitespace();
         line.trim_start().starts_with('#')
             && words.next() == Some("include")
-            && words.next().is_some_and(|header| HEADERS_OF_MODULES.contains(&header))
+            && words
+                .next()
+                .is_some_and(|header| HEADERS_OF_MODULES.contains(&header))
     })
 }
 
@@ -63,9 +65,7 @@ pub(crate) fn is_module(source: &str) -> bool {
 /// modules.
 pub(crate) fn dependencies(path: &Path, source: &str) -> Vec<PathBuf> {
     candidates(path, source)
-        .filter(|file| {
-            fs::read(file).is_ok_and(|text| is_module(&String::from_utf8_lossy(&text)))
-        })
+        .filter(|file| fs::read(file).is_ok_and(|text| is_module(&String::from_utf8_lossy(&text))))
         .collect()
 }
 
@@ -98,7 +98,9 @@ pub(crate) fn first_flags(path: &Path, source: &str) -> Vec<String> {
         ]
     };
     let is_checked = source.lines().any(|line| {
-        let is_comment = ["//", "/*", "*"].iter().any(|start| line.trim_start().starts_with(start));
+        let is_comment = ["//", "/*", "*"]
+            .iter()
+            .any(|start| line.trim_start().starts_with(start));
         line.contains("ICSK_CA_PRIV_SIZE") && !is_comment
     });
     if source.contains("inet_csk_ca") && !is_checked {
@@ -119,9 +121,8 @@ pub(crate) fn adapt(flags: &mut Vec<String>, explained: &str) -> bool {
     let rejects = |argument: &str| {
         errors().any(|line| line.contains("incompatible") && line.contains(argument))
     };
-    let lacks = |name: &&str| {
-        errors().any(|line| line.contains(*name) && !line.contains("incompatible"))
-    };
+    let lacks =
+        |name: &&str| errors().any(|line| line.contains(*name) && !line.contains("incompatible"));
     let mut needed = Vec::new();
     if rejects("rate_sample") {
         needed.push(CONG_CONTROL_RS.to_owned());
@@ -149,7 +150,9 @@ pub(crate) fn adapt(flags: &mut Vec<String>, explained: &str) -> bool {
 fn needed_state(explained: &str) -> Option<&str> {
     let (_, condition) = explained.split_once(TOO_LARGE)?;
     let condition = condition.split(TOO_LARGE_END).next()?;
-    let start = condition.find("sizeof").filter(|_| condition.contains("ICSK_CA_PRIV_SIZE"))?;
+    let start = condition
+        .find("sizeof")
+        .filter(|_| condition.contains("ICSK_CA_PRIV_SIZE"))?;
     let end = start + condition[start..].find(')')? + 1;
     Some(&condition[start..end])
 }

@@ -4,9 +4,7 @@ use std::fmt;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
-use dumbbell_cc_abi::{
-    AckSample, CaEvent, CaState, LostSegment, ModuleOps, Ops, RateSample, Sock,
-};
+use dumbbell_cc_abi::{AckSample, CaEvent, CaState, LostSegment, ModuleOps, Ops, RateSample, Sock};
 
 use crate::host::fault::{Fault, MAX_CWND_PKTS, MAX_CWND_ZERO_NS, cwnd_remedy};
 use crate::host::field_watch::FieldWatch;

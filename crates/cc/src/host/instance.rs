@@ -281,8 +281,9 @@ impl Instance {
             return None;
         }
         let table = NonZero::new(address).map(|address| registered.with_addr(address));
-        let can_be =
-            |table: &NonNull<ModuleOps>| table.is_aligned() && are_in_one_object(registered, *table);
+        let can_be = |table: &NonNull<ModuleOps>| {
+            table.is_aligned() && are_in_one_object(registered, *table)
+        };
         let Some(table) = table.filter(can_be) else {
             return Some(Err(format!(
                 "set icsk_ca_ops to {address:#x}, which is not the address of a table"

@@ -1,0 +1,19 @@
+"""The check of whether a stock kernel would run the congestion controls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dumbbell.scenario import Scenario
+from dumbbell.verdict.reason import WARN, Reason
+
+__all__ = ["check_stock_kernel"]
+
+
+def check_stock_kernel(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+    """No congestion control needs more than a stock kernel has."""
+    for loaded in summary.get("congestion_controls", ()):
+        label = scenario.group_labels[loaded["group"]]
+        for note in loaded.get("declared", {}).get("notes", ()):
+            yield Reason(WARN, "stock-kernel", f"{label} {note}")
