@@ -27,6 +27,8 @@ needs_tree = pytest.mark.skipif(
 )
 MODULES = Path(__file__).parents[2] / "crates/cc/tests/cc"
 AIMD = str(MODULES / "module_aimd.c")
+PATCHED = str(MODULES / "module_patched.c")
+WITNESS = str(MODULES / "module_witness.c")
 
 
 @pytest.fixture
@@ -39,6 +41,28 @@ def tree(tmp_path: Path) -> Iterator[Path]:
     (sources / "tcp_input.c").write_text("void tcp_ack(void);\n")
     yield tmp_path
     use_linux_tree(None)
+
+
+@pytest.mark.parametrize(("loss", "buffer"), [("0.1%", "2bdp"), ("1%", "0.5bdp"), ("0.5%", "8bdp")])
+def test_what_patched_kernels_report_is_consistent_in_a_run(loss: str, buffer: str) -> None:
+    """The module stops the run where two reports contradict each other."""
+    run = dumbbell.run(Scenario([WITNESS], loss=loss, buffer=buffer, time="20s"))
+    assert run.summary["bottleneck"]["dropped_pkts"] >= 10
+    assert run.verdict.status == "OK"
+
+
+def test_a_run_and_cc_check_say_what_a_stock_kernel_would_not_build(
+    cli: Callable[..., Outcome],
+) -> None:
+    run = dumbbell.run(Scenario([PATCHED], time="1s"))
+    said = "keeps 200 bytes of state per socket; Linux has 104"
+    (reason,) = run.verdict.reasons
+    assert (reason.check, reason.status) == ("stock-kernel", "WARN")
+    assert said in reason.message
+    checked = cli("cc", "check", PATCHED, "--storms", "1")
+    assert said in checked.out, checked.out
+    checked = cli("cc", "check", PATCHED, "--storms", "1", "--json")
+    assert said in json.loads(checked.out)["notes"][0]
 
 
 @needs_tree
