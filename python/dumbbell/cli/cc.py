@@ -184,8 +184,8 @@ def print_description(description: Description) -> None:
     if description.series:
         series = [(s.name, " ".join(s.labels) or s.unit, s.doc) for s in description.series]
         print_table(("state series", "unit or values", "what it is"), series, left=range(3))
-    for note in description.notes:
-        print_line(f"note        {description.name} {note}")
+    for remark in description.notes:
+        print_line(f"note        {description.name} {remark}")
     print_line("")
 
 

@@ -87,7 +87,9 @@ def checked(document: dict[str, Any]) -> Mapping[str, Any]:
         "params": [of_form(param, PARAMETER) for param in entry["params"]],
         "series": [of_form(series, SERIES) for series in entry["series"]],
         "kind": text(document.get("kind", "")),
-        "notes": [text(note) for note in of_form({"notes": [], **document}, {"notes": list})["notes"]],
+        "notes": [
+            text(note) for note in of_form({"notes": [], **document}, {"notes": list})["notes"]
+        ],
     }
 
 

@@ -138,6 +138,7 @@ def declared_of(group: Mapping[str, Any]) -> Description | None:
             for entry in words["series"]
         ),
         tuple(words["ops"]),
+        tuple(words.get("notes", ())),
     )
 
 

@@ -74,7 +74,7 @@ def check_declared(place: str, declared: object) -> None:
         return
     for index, each in enumerate(declared["parameters"]):
         check_values(f"{place}parameters[{index}].", each, PARAMETER, {})
-    texts = {"ops": declared["ops"]}
+    texts = {"ops": declared["ops"], "notes": declared.get("notes", [])}
     for index, each in enumerate(declared["series"]):
         check_values(f"{place}series[{index}].", each, SERIES, {})
         texts[f"series[{index}].labels"] = each.get("labels")

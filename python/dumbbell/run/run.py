@@ -481,6 +481,7 @@ def declared_words(declared: Mapping[str, Any]) -> dict[str, Any]:
         "ops": declared["ops"],
         "parameters": [{key: each[key] for key in of_parameter} for each in declared["params"]],
         "series": [{key: each[key] for key in of_series} for each in declared["series"]],
+        **({"notes": declared["notes"]} if declared.get("notes") else {}),
     }
 
 

@@ -1,7 +1,7 @@
 """How kernel modules behave in the simulator: alone, and against our `cubic`.
 
-``python -m tests.python.linux.modules FILE ...`` prints a row of `docs/linux-congestion-controls.md`
-for each source, or what it misses.
+``python -m tests.python.linux.modules FILE ...`` prints a row of the table in
+`docs/linux-congestion-controls.md` for each source, or what it misses.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def main(files: list[str]) -> None:
             row = measure(file).in_a_row
         except DumbbellError as error:
             row = str(error).splitlines()[0]
-        print(f"| {file} | {row} |", flush=True)
+        print(f"| {file} | {row} |", flush=True)  # noqa: T201 -- what it is for
 
 
 if __name__ == "__main__":
