@@ -227,3 +227,20 @@ def test_the_user_is_told_in_one_line(deed: Deed, outcome: Outcome) -> None:
         assert SUCCESS not in message, f"{deed.tries}: it succeeded"
     says = "^nothing$" if deed.says == "nothing" else deed.says
     assert re.search(says, message), f"{deed.tries}: {message}"
+
+
+#: `cc check` of some, in one process.
+CHECK = """
+import sys
+from dumbbell.cli import invoke
+sys.exit(sum(invoke(["cc", "check", f"./{name}", "--storms", "1"]) for name in sys.argv[1:]))
+"""
+
+
+def test_checking_one_is_confined_too() -> None:
+    names = ["kill_parent.bpf.c", "tcp_hostile_init.c", "py_read_ssh_key.py", "incbin_key.bpf.c"]
+    found = in_cell("ordinary", ["-c", CHECK, *names], {})
+    assert found["code"] == len(names), found["err"]
+    assert (found["leaks"], found["opened_secrets"], found["changed"]) == ([], 0, [])
+    assert (found["left_processes"], found["calls"]) == ([], [])
+    assert [path for path in found["files"] if not path.startswith(f"{HOME}/.cache")] == []
