@@ -221,6 +221,25 @@ def test_a_header_of_the_machine_does_not_travel(tmp_path, cli, monkeypatch):
     assert not list(Path("run").rglob("hostname"))
 
 
+def test_only_a_file_s_own_directory_travels(tmp_path, monkeypatch):
+    """A stranger's file can name any file of the user's, even where no compiler would read it."""
+    stranger, private = tmp_path / "stranger", tmp_path / "private"
+    stranger.mkdir()
+    private.mkdir()
+    (private / "secret.h").write_text("SECRET")
+    (private / "secret_words.py").write_text("SECRET = 1")
+    source = stranger / "mine.bpf.c"
+    named = f'#if 0\n#include "../private/secret.h"\n#include "{private}/secret.h"\n#endif\n'
+    source.write_text(named + (ROOT / "cc/reno.bpf.c").read_text())
+    assert sources_of_file(source).texts.keys() == {"mine.bpf.c"}
+    monkeypatch.syspath_prepend(str(private))
+    source = stranger / "mine.py"
+    source.write_text("import secret_words\n" + PYTHON)
+    sources = sources_of_file(source)
+    assert sources.texts.keys() == {"mine.py"}
+    assert sources.digests.keys() == {"mine.py", "secret_words.py"}
+
+
 def test_a_large_object_is_kept_by_its_digest_alone(tmp_path):
     (tmp_path / "mine.so").write_bytes(b"\x7fELF\0" + bytes(1 << 20))
     large = sources_of_file(tmp_path / "mine.so")
@@ -235,17 +254,17 @@ def test_a_large_object_is_kept_by_its_digest_alone(tmp_path):
 
 
 def test_headers_count_however_they_are_named(tmp_path):
-    """In angle brackets, with a name that is not UTF-8, and in a directory beside the file's."""
+    """In angle brackets, with a name that is not UTF-8, and in a directory below the file's."""
     work = tmp_path / "work"
     write_files(work)
-    (tmp_path / "shared").mkdir()
-    (tmp_path / "shared/base.h").write_text("")
-    (work / "own.h").write_text('#include "../shared/base.h"\n')
+    (work / "shared").mkdir()
+    (work / "shared/base.h").write_text("")
+    (work / "own.h").write_text('#include "shared/base.h"\n')
     odd = os.fsdecode(b"\xff.h")
     (work / odd).write_text("")
     (work / "mine.c").write_bytes(b'#include <own.h>\n#include "\xff.h"\n#include <linux/tcp.h>\n')
     found = sources_of_file(work / "mine.c")
-    names = {"work/mine.c", "work/own.h", f"work/{odd}", "shared/base.h"}
+    names = {"mine.c", "own.h", odd, "shared/base.h"}
     assert set(found.digests) == names
     write_sources(tmp_path / "result", found)
     assert StoredSources(tmp_path / "result")[found.digest].texts == found.texts

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from weakref import WeakValueDictionary
@@ -44,10 +44,21 @@ class Sources:
     texts: Mapping[str, bytes] = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, main: str, files: Mapping[str, bytes]) -> Sources:
-        """Return the sources that consist of some files; keep the text of those that may be."""
+    def of(
+        cls, main: str, files: Mapping[str, bytes], others: Collection[str] = frozenset()
+    ) -> Sources:
+        """Return the sources that consist of some files; keep the text of those that may be.
+
+        Parameters
+        ----------
+        main, files
+            As the attributes.
+        others
+            Files that are not the congestion control's own, whose texts are not kept.
+        """
         digests = {path: hashlib.sha256(files[path]).hexdigest() for path in sorted(files)}
-        texts = {path: text for path, text in files.items() if path == main or is_text(path)}
+        own = {path for path in files if is_text(path)} - set(others) | {main}
+        texts = {path: files[path] for path in files if path in own}
         is_large = sum(map(len, texts.values())) > MAX_KEPT_BYTES
         return cls(main, digests, {} if is_large else texts)
 
@@ -118,5 +129,8 @@ def sources_of_file(path: Path) -> Sources:
         root = Path(os.path.commonpath([file.parent for file in found]))
         names = {file: file.relative_to(root).as_posix() for file in found}
     files = {names[file]: text for file, (_, text) in found.items()}
-    sources = Sources.of(names[path.resolve()], files)
+    main = path.resolve()
+    # A file can import whatever module of the user's is on the module path.
+    others = {name for file, name in names.items() if not file.is_relative_to(main.parent)}
+    sources = Sources.of(names[main], files, others)
     return IN_USE.setdefault(sources.digest, sources)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dumbbell.errors import ResultError
+from dumbbell.isolation.sandbox import is_confined
 from dumbbell.result_file import read_bytes
 
 __all__ = ["INCLUDE", "find_sources", "source_files"]
@@ -67,6 +68,8 @@ def find_sources(path: Path) -> dict[Path, tuple[str, bytes]]:
         for other, name in list_others(file, found[file][1]):
             if other in found or other.is_relative_to(PACKAGE) or other.suffix not in SUFFIXES:
                 continue
+            if main.suffix != ".py" and is_confined() and not other.is_relative_to(main.parent):
+                continue  # the compiler cannot read it, so no build has it, and no result may
             try:
                 text = read_bytes(other, MAX_BYTES)
             except (OSError, ResultError):
