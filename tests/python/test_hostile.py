@@ -77,7 +77,8 @@ def shared_objects(directory: Path) -> dict[str, bytes]:
         output = directory / f"{source.stem}.so"
         linked = [f"-L{directory}", "-Wl,--no-as-needed,-rpath,$ORIGIN", "-lowned"]
         subprocess.run(
-            [*command, "-shared", "-nostdlib", "-fPIC", "-O2", "-w", source, "-o", output]
+            [*command, "-shared", "-nostdlib", "-fPIC", "-O2", "-w"]
+            + [str(source), "-o", str(output)]
             + (linked if source.stem == "so_needs_library" else []),
             check=True,
         )
