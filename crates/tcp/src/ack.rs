@@ -45,8 +45,6 @@ pub(crate) struct Progress {
     pub(crate) dsack: bool,
     /// The D-SACK answers a tail loss probe.
     pub(crate) dsack_tlp: bool,
-    /// Acknowledges a loss probe's segment, the original or the probe.
-    pub(crate) acks_tlp_retrans: bool,
     /// A retransmission was found lost.
     pub(crate) lost_retrans: bool,
     /// The retransmission timer must be set again.
@@ -123,7 +121,6 @@ impl Sender {
             ece: self.is_echo(ack.ece),
             dsack: false,
             dsack_tlp: false,
-            acks_tlp_retrans: false,
             lost_retrans: false,
             set_xmit_timer: false,
             reord: u32::MAX,
@@ -149,7 +146,7 @@ impl Sender {
         self.rack_update_reo_wnd(&progress);
         // As in Linux since 6.12: called after what this ACK acknowledges has been counted.
         self.cc.in_ack_event(ca_ack_flags);
-        self.process_tlp_ack(ack.ack, &mut progress);
+        let acks_tlp_retrans = self.process_tlp_ack(ack.ack, &progress);
         if self.is_dubious(&progress) {
             self.fast_retransmit_alert(ack, prior_una, &mut progress);
         }
@@ -167,7 +164,7 @@ impl Sender {
                 .add_transmit_state(&self.segments, sock, &mut rs);
             rs.is_ece = progress.ece;
             self.cc.sock.highest_sack = self.byte_seq(self.fack);
-            rs.is_acking_tlp_retrans_seq = progress.acks_tlp_retrans;
+            rs.is_acking_tlp_retrans_seq = acks_tlp_retrans;
         }
         self.control_congestion(&rs, &progress);
         rtt_us.filter(|_| !progress.rtt_is_coarse)

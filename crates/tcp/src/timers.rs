@@ -241,13 +241,15 @@ impl Sender {
         self.rearm_rto(false);
     }
 
-    /// RFC 8985 §7.4.2: whether the probe repaired a loss, which then counts as congestion.
-    pub(crate) fn process_tlp_ack(&mut self, ack: u32, progress: &mut crate::ack::Progress) {
+    /// RFC 8985 §7.4.2: finds out whether the probe repaired a loss, which then counts as congestion.
+    /// Returns whether the ACK acknowledges the probe's segment and leaves open which of the two
+    /// arrived.
+    pub(crate) fn process_tlp_ack(&mut self, ack: u32, progress: &crate::ack::Progress) -> bool {
         let Some(tlp_high_seq) = self.tlp_high_seq else {
-            return;
+            return false;
         };
         if ack < tlp_high_seq {
-            return;
+            return false;
         }
         if !self.tlp_retrans || progress.dsack_tlp {
             self.tlp_high_seq = None; // new data, or the original arrived as well
@@ -262,7 +264,8 @@ impl Sender {
         } else if progress.is_dup_ack() && !progress.data_sacked {
             self.tlp_high_seq = None; // both arrived
         } else {
-            progress.acks_tlp_retrans = true;
+            return true;
         }
+        false
     }
 }
