@@ -157,17 +157,27 @@ impl Sender {
         let losses = self.cc.sock.lost - prior_lost;
         let sock = &mut self.cc.sock;
         let mut rs = progress.rate.finish(sock, delivered, losses, rtt_us);
-        if self.cc.records_transmit_state() {
-            let sock = &self.cc.sock;
-            progress
-                .rate
-                .add_transmit_state(&self.segments, sock, &mut rs);
-            rs.is_ece = progress.ece;
-            self.cc.sock.highest_sack = self.byte_seq(self.fack);
-            rs.is_acking_tlp_retrans_seq = acks_tlp_retrans;
+        if self.segments.records_transmit_states() {
+            rs = self.with_transmit_state(rs, &progress, acks_tlp_retrans);
         }
         self.control_congestion(&rs, &progress);
         rtt_us.filter(|_| !progress.rtt_is_coarse)
+    }
+
+    /// A rate sample with what only kernel modules are shown.
+    #[cold]
+    fn with_transmit_state(
+        &mut self,
+        mut rs: RateSample,
+        progress: &Progress,
+        acks_tlp_retrans: bool,
+    ) -> RateSample {
+        let (rate, sock) = (&progress.rate, &self.cc.sock);
+        rate.add_transmit_state(&self.segments, sock, &mut rs);
+        rs.is_ece = progress.ece;
+        rs.is_acking_tlp_retrans_seq = acks_tlp_retrans;
+        self.cc.sock.highest_sack = self.byte_seq(self.fack);
+        rs
     }
 
     /// Nothing was outstanding, but a D-SACK may show that the last reduction was spurious.

@@ -97,6 +97,12 @@ impl Segments {
         self.transmit_states = vec![TransmitState::default(); self.ring.len()];
     }
 
+    /// Whether each segment's [`TransmitState`] is kept.
+    #[inline]
+    pub(crate) fn records_transmit_states(&self) -> bool {
+        !self.transmit_states.is_empty()
+    }
+
     /// What was recorded when a segment left; zeros without a record.
     #[inline]
     pub(crate) fn transmit_state(&self, seq: u32) -> TransmitState {

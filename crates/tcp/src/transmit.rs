@@ -130,13 +130,13 @@ impl Sender {
         let prior_packets = self.cc.sock.packets_out;
         let segment = self.stamped(Segment::default());
         let first = self.nxt;
-        let mut state = self.transmit_state();
         for seq in first..first + burst {
             self.segments.reserve(self.una, seq);
             *self.segments.get_mut(seq) = segment;
-            state.in_flight += 1;
-            self.segments.set_transmit_state(seq, state);
             self.emit(seq, false);
+        }
+        if self.segments.records_transmit_states() {
+            self.record_transmit_states(first, burst);
         }
         self.nxt += burst;
         self.cc.sock.packets_out += burst;
@@ -217,9 +217,9 @@ impl Sender {
         let mut segment = self.stamped(*self.segments.get(seq));
         segment.flags = (segment.flags | EVER_RETRANS) & !SAMPLED;
         *self.segments.get_mut(seq) = segment;
-        let mut state = self.transmit_state();
-        state.in_flight += 1;
-        self.segments.set_transmit_state(seq, state);
+        if self.segments.records_transmit_states() {
+            self.record_transmit_states(seq, 1);
+        }
         self.emit(seq, true);
         self.retransmissions.push_back((seq, segment.sent_us));
         let data_pkts = u32::from(!is_fin);
@@ -267,13 +267,17 @@ impl Sender {
         }
     }
 
-    /// The connection's state before a transmission.
-    #[inline]
-    fn transmit_state(&self) -> TransmitState {
+    /// Records the connection's state for segments that leave, before they are counted as in flight.
+    #[cold]
+    fn record_transmit_states(&mut self, first: u32, segments: u32) {
         let sock = &self.cc.sock;
-        TransmitState {
+        let mut state = TransmitState {
             in_flight: sock.packets_in_flight(),
             lost: sock.lost,
+        };
+        for seq in first..first + segments {
+            state.in_flight += 1;
+            self.segments.set_transmit_state(seq, state);
         }
     }
 
