@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import sysconfig
 import threading
 import time
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 
 import dumbbell
 from dumbbell.isolation import foreign_process, server_link
+from dumbbell.runs.key import run_key
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = ROOT / "tests/data/hostile/hostile.bpf.c"
@@ -150,3 +153,53 @@ def test_relative_files_and_captures(tmp_path: Path, monkeypatch: pytest.MonkeyP
     run = dumbbell.run(scenario("./mine.bpf.c", time="1s"), capture="run.pcapng")
     assert run.summary["congestion_controls"][0]["cc"] == "hostile"
     assert (tmp_path / "run.pcapng").stat().st_size > 100_000
+
+
+PYTHON = """import dumbbell
+class Mine(dumbbell.CongestionControl):
+    def cong_avoid(self, sk, ack, acked):
+        pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "first_line"),
+    [
+        (sysconfig._get_sysconfigdata_name(), ""),  # type: ignore[attr-defined]
+        # The parser imports the codec, and this what it needs.
+        ("stringprep", "# coding: idna\n"),
+    ],
+)
+def test_no_module_next_to_a_file_runs_before_its_process_is_confined(
+    name: str, first_line: str, tmp_path: Path
+) -> None:
+    place = tmp_path / "theirs"
+    place.mkdir()
+    owned = tmp_path / "owned"
+    (place / f"{name}.py").write_text(f"open({str(owned)!r}, 'w').close()\n")
+    (place / "mine.py").write_text(first_line + PYTHON)
+    # The next server has imported neither.
+    before = server_link.SERVER.process
+    server_link.SERVER.forget()
+    if before is not None:
+        before.wait()
+    with contextlib.suppress(dumbbell.DumbbellError):
+        dumbbell.run(scenario(str(place / "mine.py")))
+    assert not owned.exists()
+
+
+def test_a_module_of_a_package_finds_what_is_next_to_the_file(tmp_path: Path) -> None:
+    for name, text in {
+        "mine.py": "import package.inner\n" + PYTHON,
+        "package/__init__.py": "",
+        "package/inner.py": "import helper\n",
+        "package/helper.py": "raise AssertionError('not this one')\n",
+        "helper.py": "",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    one = scenario(str(tmp_path / "mine.py"))
+    before = run_key(one, "simulator").digest
+    assert dumbbell.run(one).summary["flows"][0]["sent_pkts"] > 0
+    (tmp_path / "helper.py").write_text("changed = True\n")
+    assert run_key(one, "simulator").digest != before

@@ -18,7 +18,7 @@ from types import ModuleType
 
 from dumbbell.isolation.source_files import source_files
 
-__all__ = ["prepare"]
+__all__ = ["UserModules"]
 
 #: Where shared libraries are that packages need, and what the dynamic linker reads.
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
@@ -26,23 +26,37 @@ LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
-def prepare(names: Sequence[str]) -> list[str]:
-    """Make the imports of congestion controls work in this process; return what it may read.
+class UserModules:
+    """The modules of congestion controls, found before their process is confined.
+
+    A directory of theirs is put on the module path only afterwards: any import of ours could find a
+    file there that has the name of a module of the standard library.
 
     Parameters
     ----------
     names
         Their files, as a scenario names them.
+
+    Attributes
+    ----------
+    readable
+        What the process may read.
     """
-    files: dict[Path, None] = {}
-    for name in names:
-        file = Path(name if name.endswith(".py") else name.rpartition("#")[0]).resolve()
+
+    def __init__(self, names: Sequence[str]) -> None:
+        mains = [Path(name if name.endswith(".py") else name.rpartition("#")[0]) for name in names]
+        mains = [main.resolve() for main in mains]
+        files = list(dict.fromkeys(file for main in mains for file in source_files(main)))
+        self.readable = [str(path) for path in [*readable_directories(), *files]]
         # As for a script, its directory comes first.
-        sys.path.insert(0, str(file.parent))
-        files.update(dict.fromkeys(source_files(file)))
-    sys.meta_path.insert(0, ListedModules(list(files)))
-    sys.dont_write_bytecode = True
-    return [str(path) for path in [*readable_directories(), *files]]
+        self.places = list(dict.fromkeys(str(main.parent) for main in reversed(mains)))
+        self.modules = ListedModules(files, [*self.places, *sys.path])
+
+    def install(self) -> None:
+        """Make them importable in this process."""
+        sys.path[:0] = self.places
+        sys.meta_path.insert(0, self.modules)
+        sys.dont_write_bytecode = True
 
 
 def readable_directories() -> list[Path]:
@@ -62,11 +76,13 @@ class ListedModules(MetaPathFinder):
     ----------
     files
         The files.
+    search
+        The module path.
     """
 
-    def __init__(self, files: Sequence[Path]) -> None:
+    def __init__(self, files: Sequence[Path], search: Sequence[str]) -> None:
         self.modules: dict[str, Path] = {}
-        roots = [Path(path or ".").resolve() for path in sys.path]
+        roots = [Path(path or ".").resolve() for path in search]
         for file in files:
             for root in roots:
                 if file.is_relative_to(root):

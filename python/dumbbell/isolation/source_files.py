@@ -8,7 +8,7 @@ import os
 import re
 import sysconfig
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dumbbell.errors import ResultError
@@ -64,8 +64,11 @@ def find_sources(path: Path) -> dict[Path, tuple[str, bytes]]:
     waiting = [main]
     while waiting:
         file = waiting.pop()
-        list_others = imported if file.suffix == ".py" else included
-        for other, name in list_others(file, found[file][1]):
+        if file.suffix == ".py":
+            others = imported(file, found[file][1], main.parent)
+        else:
+            others = included(file, found[file][1])
+        for other, name in others:
             if other in found or other.is_relative_to(PACKAGE) or other.suffix not in SUFFIXES:
                 continue
             if main.suffix != ".py" and is_confined() and not other.is_relative_to(main.parent):
@@ -100,10 +103,11 @@ def included(file: Path, text: bytes) -> Iterator[tuple[Path, str]]:
                 yield each.resolve(), each.name
 
 
-def imported(file: Path, text: bytes) -> Iterator[tuple[Path, str]]:
+def imported(file: Path, text: bytes, root: Path) -> Iterator[tuple[Path, str]]:
     """Yield the modules that a Python file imports, and their paths below a module path.
 
-    They are next to it, or on the module path; of packages all modules, of installed ones none.
+    They are next to it, in `root`, or on the module path; of packages all modules, of installed
+    ones none.
     """
     try:
         with PARSING:
@@ -112,17 +116,15 @@ def imported(file: Path, text: bytes) -> Iterator[tuple[Path, str]]:
         return  # the run reports it
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    directories = list(dict.fromkeys((file.parent, root)))
     for name in sorted({name.partition(".")[0] for name in names} - {"", "dumbbell"}):
-        origin = module_of(file.parent, name)
-        if origin is None or is_installed(origin) or leads_out(origin, file.parent):
-            continue
-        if origin.name != "__init__.py":
-            yield origin.resolve(), origin.name
-            continue
-        for module in sorted(origin.parent.rglob("*.py")):
-            if leads_out(module, file.parent):
+        for origin in modules_of(directories, name):
+            if origin.name != "__init__.py":
+                yield origin.resolve(), origin.name
                 continue
-            yield module.resolve(), module.relative_to(origin.parents[1]).as_posix()
+            for module in sorted(origin.parent.rglob("*.py")):
+                if not any(leads_out(module, directory) for directory in directories):
+                    yield module.resolve(), module.relative_to(origin.parents[1]).as_posix()
 
 
 def leads_out(path: Path, directory: Path) -> bool:
@@ -132,16 +134,26 @@ def leads_out(path: Path, directory: Path) -> bool:
     )
 
 
-def module_of(directory: Path, name: str) -> Path | None:
-    """Return the file of a module, looked for in a directory first and then on the module path."""
-    for beside in (directory / name / "__init__.py", directory / f"{name}.py"):
-        if beside.is_file():
-            return beside
-    try:
-        spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError):
-        return None
-    return None if spec is None or spec.origin is None else Path(spec.origin)
+def modules_of(directories: Sequence[Path], name: str) -> list[Path]:
+    """Return the user's files that a module may be: of each directory, else of the module path."""
+    origins = [
+        beside
+        for directory in directories
+        for beside in (directory / name / "__init__.py", directory / f"{name}.py")
+        if beside.is_file()
+    ]
+    if not origins:
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ImportError, ValueError):
+            return []
+        origins = [Path(spec.origin)] if spec is not None and spec.origin is not None else []
+    return [
+        origin
+        for origin in origins
+        if not is_installed(origin)
+        and not any(leads_out(origin, directory) for directory in directories)
+    ]
 
 
 def is_installed(module: Path) -> bool:

@@ -104,18 +104,21 @@ def is_python(name: str) -> bool:
 
 def confine(core: Any, request: dict[str, Any], python: list[str]) -> list[str] | None:
     """Confine this process; return the pieces that the kernel lacks, None if none were wanted."""
-    readable: list[str] = []
+    modules = None
     if python:
         python_files = importlib.import_module("dumbbell.isolation.python_files")
-        readable = python_files.prepare(python)
-    if not request["is_confined"]:
-        return None
-    capture = request.get("capture")
-    writable = [] if capture is None else [capture["path"]]
-    missing: list[str] = core.confine(readable, writable, trap=not python)
-    has_landlock = not any(piece.startswith("Landlock (") for piece in missing)
-    if has_landlock and not is_bound():
-        raise RuntimeError("the process could not be confined")
+        modules = python_files.UserModules(python)
+    missing: list[str] | None = None
+    if request["is_confined"]:
+        capture = request.get("capture")
+        writable = [] if capture is None else [capture["path"]]
+        readable = [] if modules is None else modules.readable
+        missing = core.confine(readable, writable, trap=not python)
+        has_landlock = not any(piece.startswith("Landlock (") for piece in missing)
+        if has_landlock and not is_bound():
+            raise RuntimeError("the process could not be confined")
+    if modules is not None:
+        modules.install()
     return missing
 
 
