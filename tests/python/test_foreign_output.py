@@ -155,6 +155,15 @@ def test_an_index_that_is_none_is_refused(index: bytes, honest) -> None:
         read(honest[0], index)
 
 
+def test_an_index_that_would_take_gigabytes_is_not_parsed(honest) -> None:
+    data, index, summary = honest
+    many = b"[" + b"{}," * 2_000_000 + b"{}]"
+    with pytest.raises(BrokenAnswer, match="a place outside its output"):
+        read(data, many)
+    with pytest.raises(BrokenAnswer, match="a place outside its output"):
+        read(data, index, summary | {"more": "x" * 6_000_000})
+
+
 def test_a_file_with_holes_or_in_use_is_refused(honest) -> None:
     data, index, _ = honest
     text = json.dumps(index).encode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -56,6 +57,8 @@ class SourceReference:
             return None
         digest, main, built_by = (words.get(key) for key in ("digest", "main", "built_by"))
         if not isinstance(digest, str) or not isinstance(main, str):
+            return None
+        if not re.fullmatch("[0-9a-f]{64}", digest):
             return None
         return cls(digest, main, built_by if isinstance(built_by, str) else None)
 

@@ -24,8 +24,10 @@ __all__ = ["read_output"]
 
 #: Largest file: more than the tables of `MAX_ROWS` rows.
 OUTPUT_BYTES = 1 << 38
-#: Largest index and summary: those of a hundred thousand flows.
-INDEX_BYTES = 1 << 28
+#: Largest index and summary: for each group (and for the rest), and for each flow. Parsed, JSON may
+#: take twenty times its length.
+GROUP_INDEX_BYTES = 1 << 20
+FLOW_INDEX_BYTES = 1 << 13
 #: Longest name of a column, or of a value of a state.
 NAME_LENGTH = 256
 
@@ -84,10 +86,12 @@ def read_output(
     if not 0 < status.st_size <= min(OUTPUT_BYTES, status.st_blocks * 512):
         raise BrokenAnswer(f"an output of {status.st_size:,} bytes")
     file = File(mmap.mmap(output, 0, prot=mmap.PROT_READ))
-    index = parse_json(file.at(place, INDEX_BYTES).to_pybytes())
+    index_bytes = (1 + len(scenario.groups)) * GROUP_INDEX_BYTES
+    index_bytes += scenario.flow_count * FLOW_INDEX_BYTES
+    index = parse_json(file.at(place, index_bytes).to_pybytes())
     if not isinstance(index, dict) or set(index) != {"summary", "tables"}:
         raise BrokenAnswer("an output without a summary or tables")
-    summary = parse_json(file.at(index["summary"], INDEX_BYTES).to_pybytes())
+    summary = parse_json(file.at(index["summary"], index_bytes).to_pybytes())
     check_summary(summary, scenario)
     return summary, read_tables(file, index["tables"], scenario)
 
