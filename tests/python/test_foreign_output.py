@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -107,6 +108,30 @@ TABLES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def test_rows_of_no_flow_or_time_of_the_run_are_refused(honest) -> None:
+    data, index, _ = honest
+    for number, type_name, value in ((1, "<u4", 10**9), (0, "<i8", -1), (0, "<i8", 2**63 - 1)):
+        changed = copy.deepcopy(index)
+        rows = column(changed, 0, number)[3]
+        start = len(data)
+        extra = np.full(rows, value, type_name).tobytes()
+        column(changed, 0, number)[5] = [start, len(extra)]
+        with pytest.raises(BrokenAnswer, match="values that no run has"):
+            read(data + extra, changed)
+    changed = copy.deepcopy(index)
+    rows = column(changed, 0, 0)[3]
+    extra = np.arange(rows, 0, -1, "<i8").tobytes()
+    column(changed, 0, 0)[5] = [len(data), len(extra)]
+    with pytest.raises(BrokenAnswer, match="times in another order"):
+        read(data + extra, changed)
+    changed = copy.deepcopy(index)
+    gaps = bytes(rows)
+    column(changed, 0, 0)[2] = True
+    column(changed, 0, 0)[4] = [len(data), len(gaps)]
+    with pytest.raises(BrokenAnswer, match="`time_us` with gaps"):
+        read(data + gaps, changed)
+
+
 @pytest.mark.parametrize("what", TABLES)
 def test_wrong_tables_are_refused(what: str, honest) -> None:
     data, index, _ = honest
@@ -130,6 +155,12 @@ SUMMARIES: dict[str, Callable[[Any], Any]] = {
     "a negative count": lambda summary: summary["flows"][0].__setitem__("sent_pkts", -1),
     "a huge count": lambda summary: summary["flows"][0].__setitem__("sent_pkts", 1 << 70),
     "a nested number": lambda summary: summary["flows"][0].__setitem__("rtt_mean_us", [1]),
+    "a count that arrays do not take": (
+        lambda summary: summary["flows"][0].__setitem__("start_us", 1 << 63)
+    ),
+    "a number whose sum is infinite": (
+        lambda summary: summary["flows"][0].__setitem__("throughput_bps", 1e308)
+    ),
     "infinity": lambda summary: summary["flows"][0].__setitem__("rtt_mean_us", float("inf")),
     "null": lambda summary: summary["flows"][0].__setitem__("rtt_mean_us", None),
     "a name for a terminal": lambda summary: summary["flows"][0].__setitem__("cc", "\x1b[2J"),

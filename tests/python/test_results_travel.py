@@ -546,3 +546,16 @@ def test_what_a_killed_sweep_left_is_removed_and_nothing_else(tmp_path):
     assert not left.exists()
     assert not by_an_earlier_version.exists()
     assert by_others.is_dir()
+
+
+def test_odd_includes_and_links_to_themselves_are_no_sources(tmp_path: Path) -> None:
+    source = tmp_path / "mine.bpf.c"
+    source.write_text('#if 0\n#include "/"\n#include ".."\n#include "loop.h"\n#endif\n')
+    (tmp_path / "loop.h").symlink_to("loop.h")
+    assert sources_of_file(source).digests.keys() == {"mine.bpf.c"}
+    module = tmp_path / "mine.py"
+    module.write_text("import package\n")
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package/__init__.py").write_text("")
+    (tmp_path / "package/loop.py").symlink_to("loop.py")
+    assert sources_of_file(module).digests.keys() == {"mine.py", "package/__init__.py"}

@@ -55,7 +55,7 @@ def find_sources(path: Path) -> dict[Path, tuple[str, bytes]]:
     ResultError
         The file cannot be read, or it consists of more than a congestion control does.
     """
-    main = path.resolve()
+    main = real_path(path)
     try:
         found = {main: (main.name, read_bytes(main, MAX_BYTES))}
     except OSError:
@@ -98,9 +98,11 @@ def included(file: Path, text: bytes) -> Iterator[tuple[Path, str]]:
         return  # a shared object
     for name in INCLUDE.findall(text):
         header = file.parent / os.fsdecode(name)
+        if not header.name:
+            continue  # the root directory
         for each in (header, header.with_suffix(".c")):
             if not leads_out(each, file.parent):
-                yield each.resolve(), each.name
+                yield real_path(each), each.name
 
 
 def imported(file: Path, text: bytes, root: Path) -> Iterator[tuple[Path, str]]:
@@ -120,18 +122,23 @@ def imported(file: Path, text: bytes, root: Path) -> Iterator[tuple[Path, str]]:
     for name in sorted({name.partition(".")[0] for name in names} - {"", "dumbbell"}):
         for origin in modules_of(directories, name):
             if origin.name != "__init__.py":
-                yield origin.resolve(), origin.name
+                yield real_path(origin), origin.name
                 continue
             for module in sorted(origin.parent.rglob("*.py")):
                 if not any(leads_out(module, directory) for directory in directories):
-                    yield module.resolve(), module.relative_to(origin.parents[1]).as_posix()
+                    yield real_path(module), module.relative_to(origin.parents[1]).as_posix()
 
 
 def leads_out(path: Path, directory: Path) -> bool:
     """Whether a file in a directory is a link that leads out of it."""
-    return path.absolute().is_relative_to(directory) and not path.resolve().is_relative_to(
+    return path.absolute().is_relative_to(directory) and not real_path(path).is_relative_to(
         directory
     )
+
+
+def real_path(path: Path) -> Path:
+    """Return a path without links; of a link to itself, at which `resolve` raises, the path."""
+    return Path(os.path.realpath(path))
 
 
 def modules_of(directories: Sequence[Path], name: str) -> list[Path]:

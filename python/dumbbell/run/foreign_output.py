@@ -128,7 +128,7 @@ def read_tables(file: File, tables: Any, scenario: Scenario) -> dict[str, pa.Tab
     for entry in tables:
         match entry:
             case [str(name), list(columns)] if name not in read:
-                read[name] = read_table(file, kind_of(name, scenario), columns)
+                read[name] = read_table(file, kind_of(name, scenario), columns, scenario)
             case _:
                 raise BrokenAnswer("a table of another form")
     if read and not {"flows", "queue"} <= set(read):
@@ -155,7 +155,7 @@ def is_plain(text: Any) -> bool:
     return isinstance(text, str) and 0 < len(text) <= NAME_LENGTH and printable(text) == text
 
 
-def read_table(file: File, kind: str, columns: list[Any]) -> pa.Table:
+def read_table(file: File, kind: str, columns: list[Any], scenario: Scenario) -> pa.Table:
     """Return a table."""
     fields, arrays = [], []
     expected = COLUMNS[kind]
@@ -173,7 +173,26 @@ def read_table(file: File, kind: str, columns: list[Any]) -> pa.Table:
     if len({len(array) for array in arrays}) != 1:
         raise BrokenAnswer("columns of different lengths")
     batch = pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+    check_rows(batch, scenario)
     return pa.Table.from_batches([batch])
+
+
+def check_rows(batch: pa.RecordBatch, scenario: Scenario) -> None:
+    """Refuse rows whose times or flows are not of the scenario: they index what is made of them."""
+    for name, most in (
+        ("time_us", -(-scenario.resolve()["duration_ns"] // 1000)),
+        ("flow", scenario.flow_count - 1),
+    ):
+        if name not in batch.schema.names or not batch.num_rows:
+            continue
+        column = batch.column(name)
+        if column.null_count:
+            raise BrokenAnswer(f"a column `{name}` with gaps")
+        values = column.to_numpy()
+        if values.min() < 0 or values.max() > most:
+            raise BrokenAnswer(f"a column `{name}` with values that no run has")
+        if name == "time_us" and (values[1:] < values[:-1]).any():
+            raise BrokenAnswer("times in another order")
 
 
 def read_column(file: File, entry: Any) -> tuple[pa.Field, pa.Array]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,8 +12,8 @@ from dumbbell.scenario import Scenario
 
 __all__ = ["check_summary"]
 
-#: Largest count: what fits into 64 bits, which is also what Parquet and JSON readers take.
-MAX_COUNT = 2**64 - 1
+#: Largest count and largest real number: what arrays of counts take.
+MAX_COUNT = 2**63 - 1
 #: Longest text: a line that explains a parameter.
 TEXT_LENGTH = 1024
 
@@ -174,5 +173,6 @@ def is_of(kind: str, value: Any) -> bool:
         is_short = isinstance(value, str) and len(value) <= TEXT_LENGTH
         return is_short and printable(value) == value
     if type(value) is int:
-        return (-(2**63) if kind == WHOLE else 0) <= value <= MAX_COUNT
-    return kind == REAL and isinstance(value, float) and math.isfinite(value) and value >= 0
+        return -(2**63) <= value < 2**64 if kind == WHOLE else 0 <= value <= MAX_COUNT
+    # Sums of them must be finite, too; NaN is not in the range.
+    return kind == REAL and isinstance(value, float) and 0 <= value <= MAX_COUNT
