@@ -386,8 +386,9 @@ def test_results_without_sources_ask_for_the_file(tmp_path, cli, monkeypatch):
     assert "--cc" in outcome.err
     assert cli("sweep", "--resume", "sweep", "--trust").code == 2
     assert cli("sweep", "--resume", "sweep", "--cc", "mine.bpf.c").code == 0
+    # The build depends on the compiler, and on the headers of this version.
     outcome = cli("archive", "run", "-o", "run.tar.zst")
-    assert "`./mine.bpf.c`" not in outcome.err
+    assert outcome.code == 0 or "has changed since the runs: they used build" in outcome.err
 
 
 # Directories from strangers.

@@ -14,6 +14,6 @@ __all__ = ["check_stock_kernel"]
 def check_stock_kernel(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
     """No congestion control needs more than a stock kernel has."""
     for loaded in summary.get("congestion_controls", ()):
-        label = scenario.group_labels[loaded["group"]]
         for note in loaded.get("declared", {}).get("notes", ()):
+            label = scenario.group_labels[loaded["group"]]
             yield Reason(WARN, "stock-kernel", f"{label} {note}")
