@@ -218,3 +218,19 @@ def test_a_shared_object_is_refused_in_one_line(cli: Callable[..., Any], tmp_pat
     outcome = cli("cc", "check", str(path))
     assert outcome.code == 2
     assert "cc check reads C and Python" in outcome.err
+
+
+def test_a_check_without_the_sandbox_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import dumbbell\n\n\nclass Mine(dumbbell.CongestionControl):\n"
+        "    def cong_avoid(self, sk, ack, acked):\n"
+        "        dumbbell.tcp_cong_avoid_ai(sk, sk.snd_cwnd, acked)\n"
+    )
+    monkeypatch.setenv("DUMBBELL_UNSAFE_NO_SANDBOX", "1")
+    found = check(str(file))
+    assert found.verdict == "WARN"
+    assert [finding.kind for finding in found.findings] == ["sandbox"]
+    assert "without the sandbox" in found.findings[0].message

@@ -117,7 +117,7 @@ def test_what_a_hook_raises_ends_the_run_with_file_and_line(mine: Path) -> None:
     message = str(caught.value)
     line = 1 + FILE[: FILE.index("self.phase = int(")].count("\n")
     assert "raised ZeroDivisionError: integer division or modulo by zero at" in message
-    assert f"{mine}:{line}, `self.phase = 1 // " in message
+    assert f"{mine}:{line} (`self.phase = 1 // " in message
     assert "in `cong_avoid` (flow 0, at " in message
     assert "\n" not in message
 
@@ -186,3 +186,32 @@ def test_it_does_not_run_on_the_kernel() -> None:
 def test_a_class_and_a_file_of_c_do_not_mix(mine: Path) -> None:
     with pytest.raises(dumbbell.ScenarioError, match="put the class in a file"):
         dumbbell.run(Scenario([Reno, str(mine)], time="1s"))
+
+
+@pytest.mark.parametrize(
+    ("params", "problem"),
+    [
+        ("divisr=4", "has no parameter `divisr`; did you mean `divisor`?"),
+        ("divisor=11", "parameter `divisor` of `{mine}` is 11; use 1 to 10"),
+    ],
+)
+def test_parameters_of_a_file_are_checked(mine: Path, params: str, problem: str) -> None:
+    with pytest.raises(dumbbell.EngineError) as caught:
+        dumbbell.run(Scenario([f"{mine}:{params}"], time="1s"))
+    assert problem.format(mine=mine) in str(caught.value)
+
+
+def test_what_the_sandbox_forbids_is_named_at_the_line_of_the_file(mine: Path) -> None:
+    line = 1 + FILE[: FILE.index("self.phase = int(")].count("\n")
+    mine.write_text(FILE.replace("self.phase = int(", "__import__('socket').socket(); int("))
+    with pytest.raises(dumbbell.CongestionControlError) as caught:
+        dumbbell.run(Scenario([str(mine)], time="5s"))
+    assert "(the sandbox forbids it; docs/security.md) at " in str(caught.value)
+    assert f"{mine}:{line} (`__import__('socket').socket(); int(" in str(caught.value)
+
+
+def test_a_file_is_listed_with_its_parameters(mine: Path, cli) -> None:
+    outcome = cli("cc", "list", str(mine))
+    assert outcome.code == 0
+    assert "divisor" in outcome.out
+    assert "of cwnd on loss" in outcome.out

@@ -161,7 +161,7 @@ def test_an_archive_without_source_is_checked_as_far_as_it_goes(moved, cli, monk
     assert cli("archive", "run", "-o", "run.tar.zst", "--without-sources").code == 0
     outcome = cli("verify", "run.tar.zst")
     assert (outcome.code, outcome.err) == (0, "")
-    assert "without source 1 run: not run again" in outcome.out
+    assert "no source    1 run: not run again" in outcome.out
 
 
 def test_it_says_what_ran(moved):

@@ -243,8 +243,11 @@ def check_run(result: Check, file: str) -> None:
     except CongestionControlError as error:
         result.add("run", "run", str(error))
         return
-    if result.sanity.verdict.status == "INVALID":
-        for reason in result.sanity.verdict.reasons:
+    verdict = result.sanity.verdict
+    for reason in verdict.reasons:
+        if reason.check == "sandbox":
+            result.add("run", "sandbox", reason.message, "warning")
+        elif verdict.status == "INVALID":
             result.add("run", "run", str(reason))
     for group in result.sanity.groups:
         if group["share"] < STARVED_SHARE:

@@ -29,7 +29,10 @@ cc_app = typer.Typer(
 )
 
 
-@cc_app.command("list", epilog=examples("dumbbell cc list", "dumbbell cc list copa"))
+@cc_app.command(
+    "list",
+    epilog=examples("dumbbell cc list", "dumbbell cc list copa", "dumbbell cc list ./mine.py"),
+)
 def list_command(
     names: Annotated[
         list[str] | None,
@@ -46,6 +49,7 @@ def list_command(
 ) -> int:
     """List the built-in congestion controls, or a Linux tree's; with names, all about each."""
     known = known_names()
+    known |= {name: name for name in names or () if "/" in name}
     chosen = []
     for name in [one_of(known, name) for name in names or known]:
         try:

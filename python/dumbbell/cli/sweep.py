@@ -143,7 +143,7 @@ Resume = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Resume the sweep in DIR; takes no other arguments.",
+        help="Resume the sweep in DIR; takes no other arguments than --cc and --trust.",
         rich_help_panel=OUTPUT,
         show_default=False,
     ),

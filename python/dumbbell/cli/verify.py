@@ -70,10 +70,10 @@ def print_verification(result: Verification) -> None:
         error(f"{len(result.differences) - MAX_LINES:,} more; `--json` lists all")
     if result.measured:
         print_line(
-            f"on the kernel {pluralize(len(result.measured), 'run')}: measured, not run again"
+            f"kernel       {pluralize(len(result.measured), 'run')}: measured, not run again"
         )
     if result.without_sources:
-        print_line(f"without source {pluralize(len(result.without_sources), 'run')}: not run again")
+        print_line(f"no source    {pluralize(len(result.without_sources), 'run')}: not run again")
     different = len({each.run for each in result.differences})
     verdict = f"{different} differ" if different else "identical" if result.compared else "none"
     print_line(f"simulated    {pluralize(len(result.compared), 'run')} repeated: {verdict}")

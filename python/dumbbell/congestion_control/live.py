@@ -145,7 +145,7 @@ def missing(cc: CongestionControlChoice, result: Path | None) -> ScenarioError:
         )
     return ScenarioError(
         f"{result} lacks runs of `{cc.name}`, which is not here; name its file with `--cc FILE`, "
-        "or run the source that the directory carries with `--trust`: it is code, so read it first",
+        f"or run the source in `{result / 'sources'}` with `--trust`: it is code, so read it first",
         key="cc",
     )
 

@@ -13,6 +13,7 @@ import importlib.util
 import inspect
 import random
 import sys
+import sysconfig
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, ClassVar
 from dumbbell.congestion_control import Description, Parameter, Series
 from dumbbell.congestion_control.choice import PYTHON_CLASS, check_parameter, file_of, table_of
 from dumbbell.errors import ScenarioError, nearest
+from dumbbell.isolation.sandbox import is_confined
 
 if TYPE_CHECKING:
     from dumbbell._core import Socket
@@ -34,6 +36,8 @@ HOOKS = (
     "init", "release", "ssthresh", "cong_avoid", "set_state", "cwnd_event", "in_ack_event",
     "pkts_acked", "min_tso_segs", "cong_control", "undo_cwnd", "sndbuf_expand",
 )  # fmt: skip
+#: How the names of modules of files begin, as Python knows them.
+FILES_MODULE = "dumbbell_user_"
 #: TCP_CA_NAME_MAX with its closing NUL.
 MAX_NAME = 15
 
@@ -180,6 +184,7 @@ def load(requested: str, params: Mapping[str, int], seed: int) -> Loaded:
         Of its random numbers.
     """
     cls = find(requested)
+    check_values(cls, requested, params)
     values = {parameter.name: parameter.default for parameter in cls.parameters} | dict(params)
     generator = random.Random(seed)  # noqa: S311 -- not for secrets
 
@@ -236,7 +241,7 @@ def find_in_file(path: Path, wanted: str | None) -> type[CongestionControl]:
     """Run a file and return the class that it defines, or the named one of several."""
     # A unique module name, so that two files may have the same name.
     digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
-    name = f"dumbbell_user_{digest}"
+    name = f"{FILES_MODULE}{digest}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ScenarioError(f"congestion control `{path}`: not a Python file", key="cc")
@@ -335,7 +340,12 @@ def describe_python(requested: str) -> Description:
 
 def check_parameters(requested: str, params: Mapping[str, int]) -> None:
     """Refuse parameters that a class does not have, or values out of their ranges."""
-    known = {parameter.name: parameter for parameter in find(requested).parameters}
+    check_values(find(requested), requested, params)
+
+
+def check_values(cls: type[CongestionControl], requested: str, params: Mapping[str, int]) -> None:
+    """Refuse what `check_parameters` does, without running the file."""
+    known = {parameter.name: parameter for parameter in cls.parameters}
     for name, value in params.items():
         check_parameter(requested, known, name, value)
 
@@ -350,10 +360,21 @@ def tell(error: BaseException, trace: TracebackType | None) -> str:
         for frame in traceback.extract_tb(trace)
         if own not in Path(frame.filename).parents and not frame.filename.startswith("<frozen")
     ]
+    libraries = {Path(path) for path in sysconfig.get_paths().values()}
+    users = [frame for frame in frames if not libraries & set(Path(frame.filename).parents)]
     message = " ".join(str(error).split())
     raised = f"raised {type(error).__name__}" + (f": {message}" if message else "")
     if isinstance(error, SyntaxError):
         return f"is not valid Python: {message}"
     if not frames:
         return raised
-    return f"{raised} at {frames[-1].filename}:{frames[-1].lineno}, `{frames[-1].line}`,"
+    if isinstance(error, PermissionError) and is_of_a_file(trace):
+        raised += " (the sandbox forbids it; docs/security.md)"
+    at = (users or frames)[-1]
+    return f"{raised} at {at.filename}:{at.lineno} (`{at.line}`)"
+
+
+def is_of_a_file(trace: TracebackType | None) -> bool:
+    """Whether an exception passed through a file that this process runs confined."""
+    names = (frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(trace))
+    return is_confined() and any(str(name).startswith(FILES_MODULE) for name in names)
