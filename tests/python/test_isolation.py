@@ -15,6 +15,8 @@ import pytest
 
 import dumbbell
 from dumbbell.isolation import foreign_process, server_link
+from dumbbell.runs.cache import Cache
+from dumbbell.runs.handler import PendingRun, RunHandler
 from dumbbell.runs.key import run_key
 
 ROOT = Path(__file__).parents[2]
@@ -203,3 +205,20 @@ def test_a_module_of_a_package_finds_what_is_next_to_the_file(tmp_path: Path) ->
     assert dumbbell.run(one).summary["flows"][0]["sent_pkts"] > 0
     (tmp_path / "helper.py").write_text("changed = True\n")
     assert run_key(one, "simulator").digest != before
+
+
+def test_a_file_edited_before_its_run_is_not_kept_under_its_old_key(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.bpf.c"
+    text = (ROOT / "cc/reno.bpf.c").read_text()
+    mine.write_text(text)
+    cache = Cache(tmp_path / "cache")
+    handler: RunHandler[int, Any] = RunHandler(
+        "simulator", cache, lambda _, record: record, series=False
+    )
+    case = PendingRun(0, scenario(str(mine)))
+    assert handler.find(case) is None
+    mine.write_text(text + "/* edited */\n")
+    with pytest.raises(dumbbell.CongestionControlError, match="changed before its run began"):
+        handler.perform(case)
+    assert cache.get(case.key_of("simulator"), series=False) is None
+    assert handler.perform(PendingRun(0, scenario(str(mine)))).measured

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from dumbbell._core import Control
-from dumbbell.errors import EngineError, ResultError
+from dumbbell.errors import CongestionControlError, EngineError, ResultError
 from dumbbell.metrics import Metric
 from dumbbell.metrics.metric import add
 from dumbbell.run import execute
@@ -53,6 +53,11 @@ class Job:
     def perform(self, control: Control, capture: Capture | None = None) -> Record:
         """Run it in this thread."""
         run = execute(self.scenario, control, self.engine, capture)
+        # The key may be minutes old; what ran must not be kept under another source's.
+        if not self.key.sources.keys() <= run.sources.keys():
+            raise CongestionControlError(
+                "the source of a congestion control was changed before its run began; run it again"
+            )
         measured = {}
         if self.measures:
             measured[measured_as(self.warmup)] = measure_run(run, self.warmup)
