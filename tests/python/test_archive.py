@@ -211,7 +211,7 @@ def test_kernel_runs_are_listed_and_not_run_again(tmp_path, fabricated_kernel, c
     outcome = cli("verify", str(tmp_path / "kernel.tar.zst"))
     assert outcome.code == 0
     assert fabricated_kernel.runs == 1
-    assert "on the kernel 1 run: measured, not run again" in outcome.out
+    assert "kernel       1 run: measured, not run again" in outcome.out
 
 
 @pytest.mark.parametrize(

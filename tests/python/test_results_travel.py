@@ -158,7 +158,9 @@ def test_a_page_shows_what_it_did_where_it_was_made(moved, cli):
 
 def test_an_archive_without_source_is_checked_as_far_as_it_goes(moved, cli, monkeypatch):
     monkeypatch.chdir(moved)
-    assert cli("archive", "run", "-o", "run.tar.zst", "--without-sources").code == 0
+    outcome = cli("archive", "run", "-o", "run.tar.zst", "--without-sources")
+    assert outcome.code == 0
+    assert "3 congestion controls, 3 without source" in outcome.out
     outcome = cli("verify", "run.tar.zst")
     assert (outcome.code, outcome.err) == (0, "")
     assert "no source    1 run: not run again" in outcome.out

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dumbbell.archive import archive
+from dumbbell.archive.sources import FILE
 from dumbbell.cli import options
 from dumbbell.cli.console import note, print_json, print_line, progress_bar
 from dumbbell.quantities.pluralize import pluralize
@@ -57,9 +58,12 @@ def archive_command(
         }
         print_json(document)
         return 0
+    ccs = result.manifest.congestion_controls
+    lacking = sum(cc["kind"] == FILE and cc["main"] is None for cc in ccs.values())
+    sources = f", {lacking} without source" if lacking else " with sources"
     for line in (
         f"{pluralize(len(result.manifest.runs), 'run')}, "
-        f"{pluralize(len(result.manifest.congestion_controls), 'congestion control')} with sources",
+        f"{pluralize(len(ccs), 'congestion control')}{sources}",
         f"archive: {out_file} ({size / 1e6:.1f} MB)",
         f"sha256: {result.sha256}",
     ):
