@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dumbbell
@@ -562,3 +564,15 @@ def test_odd_includes_and_links_to_themselves_are_no_sources(tmp_path: Path) -> 
     (tmp_path / "package/__init__.py").write_text("")
     (tmp_path / "package/loop.py").symlink_to("loop.py")
     assert sources_of_file(module).digests.keys() == {"mine.py", "package/__init__.py"}
+
+
+def test_rows_of_a_flow_that_the_run_does_not_have_are_damage(tmp_path, cli, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    dumbbell.run(["cubic"], time="1s").save(Path("run"))
+    path = Path("run/flows.parquet")
+    table = pq.read_table(path)
+    flows = pa.array([100_000_000] * len(table), pa.uint32())
+    pq.write_table(table.set_column(1, "flow", flows), path)
+    outcome = cli("report", "run")
+    assert outcome.code == 2
+    assert "rows of flow 100000000" in outcome.err

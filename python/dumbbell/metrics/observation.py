@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from dumbbell.errors import ResultError
 from dumbbell.metrics.warmup import Warmup
 from dumbbell.run.engine import SIMULATOR
 
@@ -104,6 +105,8 @@ class Observation:
     def sample_flows(self) -> npt.NDArray[np.uint32]:
         """Which flow each row of `flow_table` is of."""
         flows: npt.NDArray[np.uint32] = self.column("flow")
+        if flows.size and not flows.max() < len(self.flows):
+            raise ResultError(f"the table `flows` is damaged: it has rows of flow {flows.max()}")
         return flows
 
     def column(self, name: str) -> npt.NDArray[Any]:
