@@ -71,7 +71,7 @@ def test_refuses(runs, tmp_path, short_run):
         measurements.save([("mine", SCENARIO, [short_run])], tmp_path / "x.json")
     with pytest.raises(ResultError, match="cannot be written"):
         measurements.save([("mine", SCENARIO, runs)], tmp_path)
-    with pytest.raises(ResultError, match="absent.json: no such file"):
+    with pytest.raises(ResultError, match=r"absent\.json: no such file"):
         measurements.load(tmp_path / "absent.json")
     (tmp_path / "other.json").write_text('{"format": 99}')
     with pytest.raises(ResultError, match="not a file of measurements in format 1"):
