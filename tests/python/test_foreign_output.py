@@ -120,7 +120,7 @@ def test_rows_of_no_flow_or_time_of_the_run_are_refused(honest) -> None:
             read(data + extra, changed)
     changed = copy.deepcopy(index)
     rows = column(changed, 0, 0)[3]
-    extra = np.arange(rows, 0, -1, "<i8").tobytes()
+    extra = np.arange(rows, 0, -1, dtype="<i8").tobytes()
     column(changed, 0, 0)[5] = [len(data), len(extra)]
     with pytest.raises(BrokenAnswer, match="times in another order"):
         read(data + extra, changed)
