@@ -11,6 +11,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Scenario, Sweep, _core
+from dumbbell.isolation.sandbox import UNSAFE
 from dumbbell.run.capture import Capture
 from dumbbell.runs import Cache
 from dumbbell.runs.inventory import prune, take_inventory, verify
@@ -357,3 +358,13 @@ def test_a_killed_prune_leaves_nothing_that_stays(cache, monkeypatch):
     assert prune(cache, everything=True).entries == 4
     prune(cache)
     assert not list(cache.place.rglob(".dumbbell-*"))
+
+
+def test_confinement_counts(tmp_path, monkeypatch):
+    """A file that may read the user's files may behave differently."""
+    source = tmp_path / "mine.bpf.c"
+    source.write_text((Path(__file__).parents[2] / "cc/reno.bpf.c").read_text())
+    scenario = Scenario([str(source)], time="1s")
+    confined = run_key(scenario, "simulator")
+    monkeypatch.setenv(UNSAFE, "1")
+    assert run_key(scenario, "simulator") != confined

@@ -93,7 +93,7 @@ class Verification:
     def to_dict(self) -> dict[str, Any]:
         """Return the result as `verify --json` prints it; docs/archive.md describes it."""
         return {
-            "identical": self.is_identical,
+            "identical": self.is_identical if self.compared else None,
             "kind": self.manifest.kind,
             "versions": dict(self.manifest.versions),
             "compared": list(self.compared),

@@ -18,6 +18,7 @@ from dumbbell.congestion_control import python as python_congestion_control
 from dumbbell.congestion_control.choice import table_of
 from dumbbell.congestion_control.recorded import SourceReference, reference_of, sources_of
 from dumbbell.congestion_control.sources import Sources
+from dumbbell.isolation.sandbox import is_confined
 from dumbbell.run.engine import KERNEL, engine_build
 from dumbbell.scenario import Scenario
 
@@ -108,6 +109,8 @@ def file_parts(cc: CongestionControlChoice, reference: SourceReference) -> dict[
         "name": [cc.file.name, table_of(cc.name)],
         "source": reference.digest,
         "compiler": reference.built_by,
+        # What it may do can change what it does.
+        "confined": is_confined(),
         **({"host": python_host()} if cc.is_python else {}),
     }
 

@@ -27,13 +27,24 @@ fn files() -> Fact {
         status,
         value,
         costs: first.unwrap_or(Piece::Files).costs(),
-        remedy: "Linux 6.12 or newer with Landlock (CONFIG_SECURITY_LANDLOCK=y, and `landlock` in \
-                 /sys/kernel/security/lsm); in a container, a seccomp profile that lets it through",
+        remedy: remedy(
+            "Linux 6.12 or newer with Landlock (CONFIG_SECURITY_LANDLOCK=y, and `landlock` in \
+             /sys/kernel/security/lsm); in a container, a seccomp profile that lets it through",
+        ),
         needed_for: &[],
     }
 }
 
 const OFF: &str = "turned off by DUMBBELL_UNSAFE_NO_SANDBOX";
+
+/// `of_kernel`, unless the user has turned the sandbox off.
+fn remedy(of_kernel: &'static str) -> &'static str {
+    if dumbbell_cc::sandbox_is_off() {
+        "unset the variable"
+    } else {
+        of_kernel
+    }
+}
 
 fn version() -> String {
     format!("Landlock, version {}", dumbbell_cc::landlock())
@@ -51,7 +62,7 @@ fn system_calls() -> Fact {
         status,
         value: value.to_owned(),
         costs: piece.costs(),
-        remedy: "a kernel with CONFIG_SECCOMP_FILTER=y, on x86-64, arm64 or riscv64",
+        remedy: remedy("a kernel with CONFIG_SECCOMP_FILTER=y, on x86-64, arm64 or riscv64"),
         needed_for: &[],
     }
 }
