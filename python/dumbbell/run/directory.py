@@ -65,6 +65,37 @@ class ParquetTables(Mapping[str, pa.Table]):
         return sum(1 for _ in self)
 
 
+class RunTables(ParquetTables):
+    """The time series of a saved run, which may be anyone's: their times are the run's.
+
+    Parameters
+    ----------
+    directory
+        Where they are.
+    duration_ns
+        How long the run was.
+    """
+
+    def __init__(self, directory: Path, duration_ns: int) -> None:
+        super().__init__(directory)
+        self.last_us = -(-duration_ns // 1000)
+
+    def __getitem__(self, name: str) -> pa.Table:
+        table = super().__getitem__(name)
+        if "time_us" not in table.column_names or not table.num_rows:
+            return table
+        column = table["time_us"]
+        if column.type == pa.int64() and not column.null_count:
+            times_us = column.to_numpy()
+            is_ordered = bool((times_us[1:] >= times_us[:-1]).all())
+            if is_ordered and times_us[0] >= 0 and times_us[-1] <= self.last_us:
+                return table
+        raise ResultError(
+            f"{self.directory / name}.parquet: is damaged: its times are not those of a run of "
+            f"{self.last_us} µs in order; copy it again, or repeat the run"
+        )
+
+
 def read_table(path: Path) -> pa.Table:
     """Read a Parquet file, which may be anyone's.
 
@@ -304,4 +335,7 @@ def read(directory: Path) -> tuple[dict[str, Any], Mapping[str, pa.Table]]:
         raise ResultError(f"{directory}: holds no run: {DOCUMENT} not found") from None
     if not isinstance(document, dict):
         raise ResultError(f"{directory / DOCUMENT}: is not a run")
-    return document, ParquetTables(directory)
+    duration_ns = document.get("duration_ns")
+    if not isinstance(duration_ns, int):
+        return document, ParquetTables(directory)  # who reads the document reports it
+    return document, RunTables(directory, duration_ns)
