@@ -578,7 +578,7 @@ def test_rows_of_a_flow_that_the_run_does_not_have_are_damage(tmp_path, cli, mon
     assert "rows of flow 100000000" in outcome.err
 
 
-TIMES = {
+TIMES: dict[str, list[int | None]] = {
     "in another order": [2, 1],
     "before the run": [-1, 1],
     "after its end": [1, 10**15],
@@ -591,8 +591,7 @@ def test_times_that_are_not_the_run_s_are_damage(tmp_path, cli, what):
     dumbbell.run(["cubic"], time="1s").save(tmp_path / "run")
     path = tmp_path / "run/flows.parquet"
     table = pq.read_table(path)
-    times = [1] * (len(table) - 2) + TIMES[what]
-    times = times[::-1] if what == "before the run" else times
+    times = [*TIMES[what][:1], *[1] * (len(table) - 2), *TIMES[what][1:]]
     pq.write_table(table.set_column(0, "time_us", pa.array(times, pa.int64())), path)
     for command in (("report",), ("plot", "--series", "cwnd"), ("export", "--csv")):
         outcome = cli(command[0], str(tmp_path / "run"), *command[1:])
