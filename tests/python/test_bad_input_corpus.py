@@ -355,7 +355,8 @@ def test_a_sweep_goes_on_without_a_cache(cache, says, cli, monkeypatch):
     assert listed.err.count("\n") <= 1
 
 
-def test_a_cache_of_no_user_is_refused(cli, monkeypatch):
+def test_a_cache_of_no_user_is_refused(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DUMBBELL_CACHE", "~nobody-has-this-name/x")
     refused(
         cli,
