@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,19 @@ __all__ = ["check_regular", "parse_json", "read_bytes", "read_json"]
 REMEDY = "remove it, or copy the result again"
 
 
+@contextlib.contextmanager
+def errors_naming(path: Path) -> Iterator[None]:
+    """Turn errors of reading a file into a ResultError, but for that it is not there."""
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except OSError as error:
+        raise ResultError(f"{path}: cannot be read: {os_reason(error)}") from None
+    except DocumentError as error:
+        raise ResultError(f"{path}: {error}; {REMEDY}") from None
+
+
 def check_regular(path: Path) -> None:
     """Refuse what is not a regular file.
 
@@ -25,14 +40,8 @@ def check_regular(path: Path) -> None:
     ResultError
         It is a device, a named pipe, a directory or a socket, or cannot be read.
     """
-    try:
+    with errors_naming(path):
         open_file(path).close()
-    except (FileNotFoundError, NotADirectoryError):
-        raise
-    except OSError as error:
-        raise ResultError(f"{path}: cannot be read: {os_reason(error)}") from None
-    except DocumentError as error:
-        raise ResultError(f"{path}: {error}; {REMEDY}") from None
 
 
 def read_bytes(path: Path, max_bytes: int = MAX_JSON_BYTES) -> bytes:
@@ -45,14 +54,8 @@ def read_bytes(path: Path, max_bytes: int = MAX_JSON_BYTES) -> bytes:
     ResultError
         It is not a regular file, too large, or cannot be read.
     """
-    try:
+    with errors_naming(path):
         return read_file(path, max_bytes)
-    except (FileNotFoundError, NotADirectoryError):
-        raise
-    except OSError as error:
-        raise ResultError(f"{path}: cannot be read: {os_reason(error)}") from None
-    except DocumentError as error:
-        raise ResultError(f"{path}: {error}; {REMEDY}") from None
 
 
 def read_json(path: Path, max_bytes: int = MAX_JSON_BYTES) -> Any:

@@ -291,6 +291,13 @@ def test_the_scenario_explains_an_unused_link(fields):
     assert evaluate(ALONE.replace(**fields), summary).reasons == ()
 
 
+def test_what_a_stock_kernel_lacks_does_not_explain_an_unused_link():
+    summary = copy.deepcopy(LONE)
+    summary["congestion_controls"][0]["declared"] = {"notes": ["needs 224 bytes of state"]}
+    verdict = evaluate(ALONE, summary)
+    assert [reason.check for reason in verdict.reasons] == ["stock-kernel", "unused"]
+
+
 def test_missing_marks_do_not_explain_an_unused_link():
     summary = with_lone_flow(cc="dctcp")
     summary["congestion_controls"] = [{"group": 0, "cc": "dctcp", "needs_ecn": True}]

@@ -47,7 +47,7 @@ INITIAL_WINDOW_PKTS = 10
 #: longer than any other memory of a built-in congestion control but PROBE_RTT's.
 SETTLING_RTTS = 10
 #: Checks whose reasons do not explain why a flow leaves the link idle.
-NO_CAUSE_OF_IDLENESS = frozenset(("drops", "ecn", "sandbox", "sampling", "capture"))
+NO_CAUSE_OF_IDLENESS = frozenset(("drops", "ecn", "sandbox", "sampling", "capture", "stock-kernel"))
 
 #: Tolerance of the link's rate and of the longest wait: more than the uncertainty of a busy time at
 #: the ends of the run and where a packet crosses them.
