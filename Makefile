@@ -8,9 +8,11 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 # Assertions and overflow checks in our crates; what they depend on is the release build's.
 CHECKED := --release --config tests/checked.toml
+# Files whose modules a macro declares, which cargo fmt does not find.
+DECLARED := $(wildcard crates/net/src/queue/*.rs crates/net/src/impair/*.rs)
 PIP      = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: help setup run test test-fast lint format docs bench bench-kernel fuzz build engine wheel test-wheel clean
+.PHONY: help setup run test test-fast lint format docs bench bench-kernel bench-peers fuzz build engine wheel test-wheel clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -32,20 +34,23 @@ test-fast: build ## unit tests and one run of everything, without the kernel eng
 
 lint: build ## formatters and linters, changing nothing
 	cargo fmt --all -- --check
+	rustfmt --edition 2024 --check $(DECLARED)
 	cargo clippy $(CHECKED) --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff format --check python tests
-	$(BIN)/ruff check python tests
+	$(BIN)/ruff format --check python tests benches
+	$(BIN)/ruff check python tests benches
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/sphinx-build -W --keep-going -q -b dummy docs docs/_build/lint
 
 format: build ## format Rust and Python
 	cargo fmt --all
-	$(BIN)/ruff format python tests
-	$(BIN)/ruff check --fix python tests
+	rustfmt --edition 2024 $(DECLARED)
+	$(BIN)/ruff format python tests benches
+	$(BIN)/ruff check --fix python tests benches
 
 docs: build ## the user guide as HTML, in docs/_build/html
 	$(BIN)/python docs/field_tables.py
+	$(BIN)/python docs/queue_tables.py
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
@@ -55,6 +60,15 @@ bench: ## the simulator's and the analysis's packets per CPU-second and peak mem
 
 bench-kernel: ## the kernel engine's capacity and punctuality on this machine, as root
 	cargo bench --package dumbbell-emu --bench capacity
+
+# ns-3's wheel has headers and libraries for x86_64; they are used from C++, so the version of Python is only its name.
+NS3 := target/peers
+
+bench-peers: $(VENV)/.tools ## dumbbell and ns-3 alternately, packets per CPU-second; installs ns-3's wheel in target/peers
+	@command -v c++ >/dev/null || { echo 'error: no C++ compiler `c++`; install g++' >&2; exit 2; }
+	@[ -e $(NS3)/ns3 ] || $(PIP) --target $(NS3) --no-deps --require-hashes --only-binary :all: \
+		--platform manylinux_2_28_x86_64 --python-version 3.11 --requirement benches/peers/requirements.txt
+	@$(BIN)/python benches/peers/compare.py --ns3 $(NS3)
 
 FUZZ_TARGETS = reader headers analyser
 FUZZ_SECONDS ?= 60

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
-from dumbbell.scenario import Group, Scenario
+from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, fields_of
 
 __all__ = ["with_tables"]
@@ -17,7 +18,7 @@ __all__ = ["with_tables"]
 PAGE = Path(__file__).with_name("scenario.md")
 #: Between these lines of the page stands the table of a class and a panel.
 TABLE = re.compile(r"(<!-- fields of (\w+), (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
-OWNERS = {owner.__name__: owner for owner in (Scenario, Group)}
+OWNERS = {owner.__name__: owner for owner in (Scenario, Link, Group)}
 PANELS = (PATH, FLOWS, RUN)
 
 
@@ -38,7 +39,7 @@ def row(field: Field[Any, Any]) -> str:
     value, _, note = field.default_text.partition(", ")
     is_value = field.default not in (None, "", ...)
     default = ", ".join(filter(None, (f"`{value}`" if is_value else value, note)))
-    example = str(field.example).lower() if field.kind.is_flag else field.example
+    example = json.dumps(field.example) if not isinstance(field.example, str) else field.example
     notes = [field.doc]
     notes += [] if field.is_axis else ["Not an axis of sweeps."]
     notes += [] if field.has_option else ["No command-line option."]

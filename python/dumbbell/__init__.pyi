@@ -30,7 +30,7 @@ from .quantities.quantity import Buffer, Rate, Size, Time
 from .run import Run, run
 from .run.capture import Capture
 from .runs import SweepInterrupted, run_all
-from .scenario import Group, Scenario
+from .scenario import Group, Link, Scenario
 from .statistics import jain
 from .sweeps import Sweep, SweepResult
 from .verdict import Reason, Verdict
@@ -52,6 +52,7 @@ __all__ = [
     "DumbbellError",
     "EngineError",
     "Group",
+    "Link",
     "LinuxTree",
     "Match",
     "MissingPackageError",

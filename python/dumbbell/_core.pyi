@@ -24,11 +24,13 @@ __all__ = [
     "congestion_controls",
     "describe",
     "die_with_parent",
+    "impairments",
     "machine",
     "match_captures",
     "name_of_system_call",
     "native_compiler",
     "precompile",
+    "queue_disciplines",
     "report_crashes",
     "run",
     "run_compiler",
@@ -103,7 +105,7 @@ class CaptureConfig(Protocol):
     @property
     def receivers(self) -> bool: ...
     @property
-    def bottleneck(self) -> bool: ...
+    def links(self) -> bool: ...
 
 @final
 class Socket:
@@ -297,6 +299,12 @@ def builtin_sources() -> dict[str, str]:
 
 def congestion_controls() -> str:
     """Every built-in congestion control with its parameters and state series, as JSON."""
+
+def queue_disciplines() -> str:
+    """Every queue discipline with its facts and parameters, as JSON."""
+
+def impairments() -> str:
+    """Every impairment of links with its parameters, as JSON."""
 
 def describe(name_or_path: str) -> str:
     """One congestion control, by name or by its source file, as JSON."""

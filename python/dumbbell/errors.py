@@ -38,14 +38,17 @@ class ScenarioError(DumbbellError, ValueError):
         One line for the user.
     key
         Word of the scenario file that is at fault; a file's reader adds its line.
-    group
-        Index of the group it belongs to; None for the scenario's own.
+    group, link
+        Index of the group or link it belongs to; None for neither, the scenario's own.
     """
 
-    def __init__(self, message: str, *, key: str = "", group: int | None = None) -> None:
+    def __init__(
+        self, message: str, *, key: str = "", group: int | None = None, link: int | None = None
+    ) -> None:
         super().__init__(message)
         self.key = key
         self.group = group
+        self.link = link
 
 
 class EngineError(DumbbellError, ValueError):

@@ -22,6 +22,15 @@ def g(line: str) -> str:
     return f"{G}{line}\n"
 
 
+def lot(routes: str, links: str = "", *, delays: tuple[str, str] = ("5ms", "6ms")) -> str:
+    """Return a file with two links, `a` and `b`, and a group with routes."""
+    tables = "".join(
+        f'[[link]]\nname = "{name}"\nrate = "10mbit"\ndelay = "{delay}"\n'
+        for name, delay in zip("ab", delays, strict=True)
+    )
+    return f"{tables}{links}{G}{routes}\n"
+
+
 #: By what is wrong: the file, and what follows its name in the message.
 # fmt: off
 SCENARIOS: dict[str, tuple[str | bytes, str]] = {
@@ -256,7 +265,7 @@ SCENARIOS: dict[str, tuple[str | bytes, str]] = {
     "group_rtt_zero": (g('rtt = "0ms"'),
      ":3: rtt `0ms` is zero; use at least `2us`"),
     "start_after_the_end": (g('start = "100s"'),
-     ":3: `reno` flows never start: start `100s` is not before the end at `60s`"),
+     ":3: `reno` flows never start: start `100s` is not before the end at `60s`; use an earlier `start` or a longer `time`"),
     "start_negative": (g('start = "-1s"'),
      ":3: start `-1s` is negative; use at least `0s`"),
     "stop_before_start": (g('start = "5s"\nstop = "1s"'),
@@ -449,4 +458,64 @@ SCENARIOS: dict[str, tuple[str | bytes, str]] = {
      ":1: not TOML: …"),
     "bytes": (bytes(range(256)),
      ":2: not TOML: not UTF-8 text"),
+    "link_without_rate": ('[[link]]\nname = "a"\n' + G,
+     ':1: the link `a` has no `rate`; write `rate = "20mbit"`'),
+    "link_without_name": ('[[link]]\nrate = "5mbit"\n' + G,
+     ':1: the link has no `name`; write `name = "access"`'),
+    "link_rate_zero": ('[[link]]\nname = "a"\nrate = "0mbit"\n' + G,
+     ":3: rate `0mbit` is zero; use at least `1bit`"),
+    "link_name_with_space": ('[[link]]\nname = "to core"\nrate = "5mbit"\n' + G,
+     ":2: invalid link name `to core`: use 1 to 32 letters, digits, `-` and `_`"),
+    "link_name_with_dot": ('[[link]]\nname = "a.rate"\nrate = "5mbit"\n' + G,
+     ":2: invalid link name `a.rate`: use 1 to 32 letters, digits, `-` and `_`"),
+    "link_name_number": ('[[link]]\nname = 1\nrate = "5mbit"\n' + G,
+     ":2: name must be a string, not `1`"),
+    "link_delay_negative": ('[[link]]\nname = "a"\nrate = "5mbit"\ndelay = "-1ms"\n' + G,
+     ":4: delay `-1ms` is negative; use at least `0s`"),
+    "link_unknown_key": ('[[link]]\nname = "a"\nrate = "5mbit"\nbandwidth = "5mbit"\n' + G,
+     ":4: unknown key `bandwidth`; did you mean `rate`?"),
+    "link_rtt": ('[[link]]\nname = "a"\nrate = "5mbit"\nrtt = "5ms"\n' + G,
+     ":4: unknown key `rtt`; …"),
+    "link_table": ('[link]\nname = "a"\nrate = "5mbit"\n' + G,
+     ":1: write each link as `[[link]]`"),
+    "link_text": ('link = "a"\n' + G,
+     ":1: write each link as `[[link]]`"),
+    "link_buffer_below_a_packet": ('[[link]]\nname = "a"\nrate = "5mbit"\nbuffer = "1kB"\n' + G,
+     ":4: link `a`: buffer `1kB` is 1000 B, smaller than a packet; use at least `1514B`"),
+    "link_ecn_threshold_above_buffer": (
+     '[[link]]\nname = "a"\nrate = "5mbit"\nbuffer = "9pkt"\necn_threshold = "9pkt"\n' + G,
+     ":5: link `a`: ecn_threshold `9pkt` is not below buffer `9pkt`, so nothing would be marked; use a smaller threshold or a larger buffer"),
+    "link_and_rate": (f('rate = "5mbit"\n[[link]]\nname = "a"\nrate = "5mbit"'),
+     ":1: `rate` cannot be combined with `[[link]]`; set it in a `[[link]]`"),
+    "link_and_default_buffer": (f('buffer = "1bdp"\n[[link]]\nname = "a"\nrate = "5mbit"'),
+     ":1: `buffer` cannot be combined with `[[link]]`; set it in a `[[link]]`"),
+    "links_of_one_name": (lot('route = ["a"]', '[[link]]\nname = "a"\nrate = "5mbit"\n'),
+     ":10: two links are named `a`; give each a name of its own"),
+    "link_unused": (lot('route = ["a"]'),
+     ":5: no group uses the link `b`; add it to a `route` or `back`, or remove it"),
+    "route_missing": (lot('back = ["b"]'),
+     ":9: the group has no `route`; name the links that its data cross: `a`, `b`"),
+    "route_to_no_link": (lot('route = ["a", "core"]\nback = ["b"]'),
+     ":11: route: there is no link `core`; the links are `a`, `b`"),
+    "route_to_no_link_of_a_dumbbell": (g('route = ["core"]'),
+     ":3: route: there is no link `core`; the links are `bottleneck`"),
+    "back_to_no_link": (lot('route = ["a"]\nback = ["uplink"]'),
+     ":12: back: there is no link `uplink`; the links are `a`, `b`"),
+    "route_loop": (lot('route = ["a", "b", "a"]'),
+     ":11: route goes over `a` twice; a packet can cross a link only once"),
+    "back_loop": (lot('route = ["a"]\nback = ["b", "b"]'),
+     ":12: back goes over `b` twice; a packet can cross a link only once"),
+    "route_text": (lot('route = "a"\nback = ["b"]'),
+     ':11: route must list links, e.g. `["access", "core"]`, not `a`'),
+    "route_empty": (lot('route = []\nback = ["b"]'),
+     ':11: route must list links, e.g. `["access", "core"]`, not `[]`'),
+    "route_of_numbers": (lot('route = [1]\nback = ["b"]'),
+     ':11: route must list links, e.g. `["access", "core"]`, not `[1]`'),
+    "route_longer_than_rtt": (lot('route = ["a", "b"]\nrtt = "10ms"'),
+     ":12: the base RTT of `reno`, 10ms, is shorter than the delays of its links, 11ms (`a` 5ms + `b` 6ms); use an `rtt` of at least `11ms`, or shorter delays"),
+    "route_and_back_longer_than_rtt": ('rtt = "10ms"\n' + lot('route = ["a"]\nback = ["b"]'),
+     ":10: the base RTT of `reno`, 10ms, is shorter than the delays of its links, 11ms (`a` 5ms + `b` 6ms); use an `rtt` of at least `11ms`, or shorter delays"),
+    "route_longer_than_rtt_step": (
+     'rtt_steps = "5s:10ms"\n' + lot('route = ["a"]\nback = ["b"]'),
+     ":10: the base RTT of `reno`, 10ms, is shorter than the delays of its links, 11ms (`a` 5ms + `b` 6ms); use an `rtt` of at least `11ms`, or shorter delays"),
 }

@@ -111,7 +111,7 @@ RUN = ("run", "copa", "cubic")
         ((*RUN, "--bandwidth", "5mbit"), "did you mean `--rate`?"),
         ((*RUN, "--delay", "5ms"), "did you mean `--rtt`?"),
         ((*RUN, "--duration", "5s"), "did you mean `--time`?"),
-        ((*RUN, "--qdisc", "pfifo"), "did you mean `--buffer`?"),
+        ((*RUN, "--qdisc", "pfifo"), "did you mean `--queue`?"),
         (("run", "--cca", "copa"), "congestion controls are arguments: `copa cubic`"),
         ((*RUN, "--zzz"), "no such option: --zzz; `dumbbell run --help` lists the options"),
         (("sweep", "copa", "--axis", "bandwidth=1mbit"), "did you mean `rate`?"),

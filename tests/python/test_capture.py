@@ -94,7 +94,7 @@ def test_points_and_snap_length_are_chosen(captured, tmp_path):
     ("settings", "says"),
     [
         ({"points": ["sneder"]}, "unknown capture point `sneder`; did you mean `sender`?"),
-        ({"points": []}, "no capture points; use some of `sender,receiver,bottleneck`"),
+        ({"points": []}, "no capture points; use some of `sender,receiver,link`"),
         (
             {"snap": "96"},
             "capture snap `96` has no unit; use e.g. `500kB`, `10MB` or `8MiB`, `headers`",
@@ -295,3 +295,8 @@ def test_the_kernel_engine_writes_one_too(tmp_path):
     assert sorted(counts) == sorted(["sender-0", "receiver-0", "bottleneck-in", "bottleneck-out"])
     assert run.emulation is not None
     assert run.emulation["captured_pkts"] == sum(counts.values())
+
+
+def test_the_older_name_of_the_links_points_is_taken():
+    assert Capture("x.pcapng", points=["bottleneck"]).points == ("link",)
+    assert Capture("x.pcapng", points=["bottleneck"]).links

@@ -84,6 +84,24 @@ def test_cells_are_named_by_what_differs():
     assert [entry.cell for entry in result.comparisons] == ["buffer=1bdp", "buffer=2bdp"]
 
 
+def test_cells_of_several_links_are_named_by_the_links_field():
+    def runs(rate: str, names: str) -> list[dumbbell.Run]:
+        of = {"a": dumbbell.Link("a", rate="20mbit"), "b": dumbbell.Link("b", rate=rate)}
+        groups = [dumbbell.Group("reno", route=["a", "b"])]
+        links = [of[name] for name in names]
+        scenario = dumbbell.Scenario(groups, links=links, time="2s")
+        return [dumbbell.run(scenario.replace(seed=seed)) for seed in (1, 2)]
+
+    a = [*runs("5mbit", "ab"), *runs("10mbit", "ab")]
+    b = [*runs("5mbit", "ba"), *runs("10mbit", "ba")]
+    result = compare(a, b, metrics=["utilization@b"])
+    assert [entry.cell for entry in result.comparisons] == [
+        "link.b.rate=5mbit",
+        "link.b.rate=10mbit",
+    ]
+    assert result.pairs == 4
+
+
 def test_several_mixes_pair_by_mix(plain):
     both = [*plain, *runs_of("reno", "cubic")]
     result = compare(both, both, metrics=["jain"])

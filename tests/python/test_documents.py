@@ -16,12 +16,15 @@ def code_blocks(document: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-def test_the_scenario_file_of_the_docs_is_one(tmp_path):
-    (block,) = code_blocks("docs/scenario.md", "toml")
-    path = tmp_path / "scenario.toml"
-    path.write_text(block, encoding="utf-8")
-    scenario = dumbbell.Scenario.from_toml(path)
-    assert [group.flows for group in scenario.groups] == [2, 1]
+def test_the_scenario_files_of_the_docs_are_some(tmp_path):
+    scenarios = []
+    for number, block in enumerate(code_blocks("docs/scenario.md", "toml")):
+        path = tmp_path / f"{number}.toml"
+        path.write_text(block, encoding="utf-8")
+        scenarios.append(dumbbell.Scenario.from_toml(path))
+    plain, network = scenarios
+    assert [group.flows for group in plain.groups] == [2, 1]
+    assert [link.name for link in network.links] == ["down", "up"]
 
 
 def test_the_readme_s_python_runs(tmp_path, monkeypatch):

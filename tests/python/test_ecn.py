@@ -7,7 +7,7 @@ import pytest
 
 from dumbbell import Group, Run, Scenario, ScenarioError, run
 from dumbbell.sweeps import Sweep
-from dumbbell.verdict.counters import check_conservation
+from dumbbell.verdict.links import check_links
 from dumbbell.verdict.reason import OK, WARN
 
 
@@ -22,7 +22,7 @@ def marking(*groups: str | Group, **changes: Any) -> Scenario:
 )
 def test_a_threshold_has_the_buffers_units(threshold, resolved):
     scenario = marking(ecn_threshold=threshold)
-    assert scenario.resolve()["bottleneck"]["ecn_threshold"] == resolved
+    assert scenario.resolve()["links"][0]["ecn_threshold"] == resolved
     assert Scenario.from_dict(scenario.to_dict()) == scenario
 
 
@@ -90,8 +90,8 @@ def test_only_flows_with_ecn_are_marked():
 def test_marks_without_a_marking_bottleneck_are_invalid():
     scenario = marking()
     summary = json.loads(json.dumps(run(scenario).summary))
-    summary["flows"][0]["marked_pkts"] = summary["bottleneck"]["marked_pkts"] + 1
-    assert [reason.check for reason in check_conservation(scenario, summary)] == ["conservation"]
+    summary["flows"][0]["marked_pkts"] = summary["links"][0]["marked_pkts"] + 1
+    assert [reason.check for reason in check_links(scenario, summary)] == ["conservation"]
 
 
 @pytest.mark.parametrize("group", [Group("dctcp"), Group("reno", ecn=True)])

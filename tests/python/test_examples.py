@@ -24,8 +24,12 @@ def printed(notebook: nbformat.NotebookNode) -> list[str]:
     ]
 
 
-def test_there_are_two():
-    assert [path.stem for path in NOTEBOOKS] == ["buffer-sweep", "changed-congestion-control"]
+def test_there_are_three():
+    assert [path.stem for path in NOTEBOOKS] == [
+        "buffer-sweep",
+        "changed-congestion-control",
+        "narrow-uplink",
+    ]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

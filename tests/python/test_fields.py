@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 
 import dumbbell
-from dumbbell import Group, Scenario
+from dumbbell import Group, Link, Scenario
 from dumbbell.cli.options import SETTABLE, base_scenario
+from dumbbell.errors import ScenarioError
 from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, fields_of, suggest
 from dumbbell.sweeps.design import make_design
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-DECLARED = [(owner, field) for owner in (Scenario, Group) for field in fields_of(owner).values()]
+OWNERS = (Scenario, Link, Group)
+DECLARED = [(owner, field) for owner in OWNERS for field in fields_of(owner).values()]
 every_field = pytest.mark.parametrize(
     ("owner", "field"), DECLARED, ids=[f"{owner.__name__}.{f.name}" for owner, f in DECLARED]
 )
@@ -30,11 +32,19 @@ def scenario_with(owner: type, field: Field[Any, Any]) -> Scenario:
         changed: dict[str, Any] = {"cc": "reno", field.name: field.example}
         groups = [Group(**changed), "reno"]
     words: dict[str, Any] = {"time": "1.2s", "sample": "0s"}
-    return Scenario(groups, **words | ({field.name: field.example} if owner is Scenario else {}))
+    words |= {field.name: field.example} if owner is Scenario else {}
+    return Scenario(groups, links=links_with(field) if owner is Link else (), **words)
+
+
+def links_with(field: Field[Any, Any] | None = None) -> list[Link]:
+    """A link in which a field, if one is named, has its example's value."""
+    words: dict[str, Any] = {"name": "only", "rate": "50mbit"}
+    return [Link(**words | ({field.name: field.example} if field else {}))]
 
 
 def value_in(scenario: Scenario, owner: type, field: Field[Any, Any]) -> Any:
-    return getattr(scenario if owner is Scenario else scenario.groups[0], field.name)
+    of = {Scenario: scenario, Link: scenario.links[0], Group: scenario.groups[0]}
+    return getattr(of[owner], field.name)
 
 
 @every_field
@@ -49,10 +59,12 @@ def test_its_declaration_is_complete(owner, field):
 
 @every_field
 def test_the_engine_knows_it(owner, field):
-    """`crates/run/src/scenario.rs` must have a field of its `engine` name."""
+    """`crates/scenario/src/scenario.rs` must have a field of its `engine` name."""
     scenario = scenario_with(owner, field)
-    plain = Scenario(["reno", "reno"], time="1.2s", sample="0s")
-    assert (scenario.resolve() != plain.resolve()) == (field.name != "name")
+    links = links_with() if owner is Link else ()
+    plain = Scenario(["reno", "reno"], links=links, time="1.2s", sample="0s")
+    is_title = (owner, field.name) == (Scenario, "name")
+    assert (scenario.resolve() != plain.resolve()) == (not is_title)
     assert dumbbell.run(scenario).verdict.status in ("OK", "WARN", "INVALID")
 
 
@@ -68,8 +80,8 @@ def test_files_have_it(owner, field, tmp_path):
 
 @every_field
 def test_commands_have_its_option(owner, field):
-    if not field.has_option:
-        assert field.name not in SETTABLE or SETTABLE[field.name] is not field
+    if not field.has_option or owner is Link:  # a link's are the scenario's shorthand
+        assert SETTABLE.get(field.name) is not field
         return
     assert SETTABLE[field.name] is field
     scenario = base_scenario(["reno"], {"time": "90s", field.name: field.example})
@@ -80,8 +92,10 @@ def test_commands_have_its_option(owner, field):
 def test_it_is_an_axis(owner, field):
     if not field.is_axis:
         return
-    plain = Scenario(["reno", "reno"], time="90s")
-    name = field.name if owner is Scenario else f"0.{field.name}"
+    links = links_with() if owner is Link else ()
+    plain = Scenario(["reno", "reno"], links=links, time="90s")
+    prefix = {Scenario: "", Link: "link.only.", Group: "0."}[owner]
+    name = f"{prefix}{field.name}"
     design = make_design(plain, {name: [field.example]})
     scenario = design.scenario_of(design.cells[0])
     assert value_in(scenario, owner, field) == field.parse(field.example)
@@ -99,14 +113,14 @@ def test_the_tables_of_the_page_are_current():
     """`python docs/field_tables.py` writes them."""
     page = (DOCS / "scenario.md").read_text(encoding="utf-8")
     assert page == runpy.run_path(str(DOCS / "field_tables.py"))["with_tables"](page)
-    for owner in (Scenario, Group):
+    for owner in OWNERS:
         listed = re.findall(rf"<!-- fields of {owner.__name__}, .*?<!-- end -->", page, re.DOTALL)
         rows = re.findall(r"^\| `(\w+)` \|", "\n".join(listed), re.MULTILINE)
         assert sorted(rows) == sorted(fields_of(owner))
 
 
 def test_no_word_means_two_fields():
-    for owner in (Scenario, Group):
+    for owner in OWNERS:
         declared = fields_of(owner)
         words = [word for field in declared.values() for word in field.synonyms]
         assert len(words) == len(set(words))
@@ -125,3 +139,25 @@ def test_what_must_be_given_is_named():
         Group()
     with pytest.raises(TypeError, match="Scenario\\(\\) needs `groups`"):
         Scenario()
+
+
+def test_settings_and_options_are_checked_together():
+    line = str(Path(__file__).parents[2] / "scenarios/asymmetric-access.toml")
+    scenario = base_scenario([line], {"time": "5s"}, ["1.start=2s", "link.up.rate=2mbit"])
+    assert [str(group.start) for group in scenario.groups] == ["0s", "2s"]
+    assert str(scenario.link("up").rate) == "2mbit"
+    assert str(scenario.time) == "5s"
+    with pytest.raises(ScenarioError, match="`10s` is not before the end at `5s`; use an earlier"):
+        base_scenario([line], {"time": "5s"})
+
+
+def test_settings_put_parameters_into_the_congestion_control_that_they_set():
+    settings = ["0.beta=800", "1.cc=cubic:beta=700", "rate=10mbit"]
+    scenario = base_scenario(["cubic", "cubic"], {"rate": "20mbit"}, settings)
+    assert [str(group.cc) for group in scenario.groups] == ["cubic:beta=800", "cubic:beta=700"]
+    assert str(scenario.rate) == "10mbit"
+
+
+def test_one_link_is_not_a_list():
+    with pytest.raises(ScenarioError, match="`links` must be a list, not one link"):
+        Scenario(["reno"], links=Link("a", rate="1mbit"))  # type: ignore[arg-type]

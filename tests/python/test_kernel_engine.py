@@ -79,6 +79,27 @@ def test_dctcps_receivers_echo_each_mark(tmp_path):
     assert 0.3 * marked_pkts < echoes <= marked_pkts
 
 
+@pytest.mark.parametrize("queue", ["codel:ecn=on", "fq_codel:perfect_hash=on"])
+def test_queue_disciplines_run_as_in_the_simulator(queue, nothing_left):
+    """CoDel drops what cannot be marked, at dequeue, and marks the rest."""
+    groups = [Group("linux/cubic", ecn=True), Group("linux/reno")]
+    asked = Scenario(groups, queue=queue, rate="20mbit", rtt="20ms", time="4s")
+    ran = dumbbell.run(asked, engine="kernel")
+    simulated = dumbbell.run(asked.replace(groups=[Group("cubic", ecn=True), "reno"]))
+    links = [run.summary["bottleneck"] for run in (ran, simulated)]
+    for link in links:
+        assert link["queue"] == queue.partition(":")[0]
+        assert link["marked_pkts"] > 0
+        # Slow start passes the target by far; drop-tail of 1 BDP would wait 20 ms.
+        assert link["queue_delay_p50_us"] < 10_000
+    with_ecn, without = ran.summary["flows"]
+    assert (with_ecn["dropped_pkts"], without["marked_pkts"]) == (0, 0)
+    assert with_ecn["marked_pkts"] > 0
+    assert without["dropped_pkts"] > 0
+    checks = {reason.check for reason in ran.verdict.reasons}
+    assert not checks & {"conservation", "ecn", "queue_delay"}
+
+
 def test_tables_have_the_simulators_columns(tmp_path):
     asked = scenario("linux/cubic")
     kernel = dumbbell.run(asked, engine="kernel")

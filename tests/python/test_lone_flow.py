@@ -18,7 +18,7 @@ def run_alone(cc: str, rate: str, rtt: str, buffer: str, time: str = "10s") -> d
 def halved(rate: str, rtt: str, buffer: str) -> str:
     """Return half the buffer in bytes."""
     scenario = Scenario(["reno"], rate=rate, rtt=rtt, buffer=buffer)
-    return f"{scenario.buffer.limit_bytes(scenario.rate, scenario.rtt) // 2}B"
+    return f"{scenario.link_queue.amount(scenario.link_queue.limit, 'bytes') // 2}B"
 
 
 def used(run: dumbbell.Run) -> float:

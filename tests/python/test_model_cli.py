@@ -1,9 +1,11 @@
 """`dumbbell model`."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from dumbbell import Scenario
 from dumbbell.models import MODELS
 
 
@@ -35,6 +37,40 @@ def test_limits_of_a_run_s_samples_are_no_model_s(cli):
     assert json.loads(outcome.out)["points"][0]["flows"] == 20_000
 
 
+def test_fair_shares_of_parking_lots(cli):
+    outcome = cli("model", "sharing", "--links", "1,3")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "36.6" in outcome.out  # 1/(1 + √3)
+    document = json.loads(cli("model", "sharing", "--links", "3", "--cross", "2", "--json").out)
+    assert document["points"] == [
+        {
+            "links": 3,
+            "cross": 2,
+            "max_min": pytest.approx(1 / 3),
+            "minimum_potential_delay": pytest.approx(1 / (1 + 2 * 3**0.5)),
+            "proportional_fair": pytest.approx(1 / (1 + 2 * 3)),
+        }
+    ]
+
+
+def test_fair_rates_of_a_scenario(cli):
+    lot = str(Path(__file__).parents[2] / "scenarios/parking-lot.toml")
+    points = json.loads(cli("model", "sharing", lot, "--json").out)["points"]
+    scenario = Scenario.from_toml(lot)
+    assert [point["cc"] for point in points] == [str(group.cc) for group in scenario.groups]
+    for link in scenario.links:
+        for rule in ("max_min", "minimum_potential_delay", "proportional_fair"):
+            load_bps = sum(
+                group.flows * point[f"{rule}_bps"]
+                for group, point in zip(scenario.groups, points, strict=True)
+                if link.name in (group.route or ())
+            )
+            assert load_bps == pytest.approx(int(link.rate), rel=1e-6)
+    outcome = cli("model", "sharing", lot)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert f"{points[0]['max_min_bps'] / 1e6:.2f}" in outcome.out
+
+
 def test_ware_s_table(cli):
     arguments = ("model", "ware", "--rate", "10mbit", "--rtt", "40ms")
     outcome = cli(*arguments, "--buffer", "1..64bdp", "--flows", "1,2,4")
@@ -58,6 +94,7 @@ def test_from_intervals_and_loss_rates(cli):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["sharing", "--links", "101"], "links `101`: use at most 100"),
         (["wäre"], "no such command: `wäre`; did you mean `ware`?"),
         (["ware", "--rate", "10"], "rate `10` has no unit; use e.g."),
         (["ware", "--rtt", "40mbit"], "rtt `40mbit` has the wrong unit `mbit`"),

@@ -7,7 +7,7 @@ import pytest
 
 from dumbbell import Run, Scenario, ScenarioError, run
 from dumbbell.quantities.steps import RateSteps
-from dumbbell.verdict.counters import check_rate
+from dumbbell.verdict.links import check_links
 from dumbbell.verdict.reason import OK
 
 STEPS = "2s:5mbit, 4s:20mbit"
@@ -73,8 +73,8 @@ def test_a_link_that_ignored_them_is_invalid():
     result = run(stepped(rate_steps=""))
     wrong = json.loads(json.dumps(result.summary))
     # It forwarded what 50 Mbit/s make, and claims the steps' capacity.
-    wrong["bottleneck"] |= {"capacity_bytes": 150e6 / 8, "busy_capacity_bytes": 150e6 / 8}
-    assert [reason.check for reason in check_rate(stepped(), wrong)] == ["rate"]
+    wrong["links"][0] |= {"capacity_bytes": 150e6 / 8, "busy_capacity_bytes": 150e6 / 8}
+    assert [reason.check for reason in check_links(stepped(), wrong)] == ["rate"]
 
 
 def test_the_command_line_has_the_word(cli):

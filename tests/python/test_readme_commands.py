@@ -22,7 +22,7 @@ COMMAND = re.compile(r"^\s*(?:\$ )?(?P<command>(?:dumbbell|cd) [^#\n]*?)\s*(?:# 
 LONG = re.compile(r"\d+ (?:min|h)\b")
 #: Added to a command, by its first words: what makes it small; later options win.
 SMALL = {
-    "run": ["--time", "1s"],
+    "run": ["--time", "1s", "--start", "0s"],
     "sweep": ["--time", "1s"],
     "xval": ["--time", "1s", "--reps", "1", "--simulator-reps", "1", "--buffer", "1bdp"],
     "reproduce": ["--quick"],

@@ -10,6 +10,7 @@ from importlib import import_module, resources
 import dumbbell.papers as papers_package
 from dumbbell.compare.xval_table import COLUMNS, OVERVIEW_COLUMNS
 from dumbbell.metrics import METRICS
+from dumbbell.models.allocations import ALLOCATIONS
 from dumbbell.papers import PAPERS, Outcome
 from dumbbell.plots.run_figures import SERIES
 from dumbbell.plots.xval_figures import SERIES as XVAL_SERIES
@@ -60,6 +61,7 @@ def expected() -> set[str]:
     found |= XVAL
     found |= {str(outcome) for outcome in Outcome}
     found |= {metric.title for metric in METRICS.values()}
+    found |= {rule.title for rule in ALLOCATIONS}
     for name, paper in PAPERS.items():
         found |= statements(name) | set(paper.departures)
         found |= {text for row in paper.setup for text in row}

@@ -347,6 +347,20 @@ def test_the_command_in_the_page_runs_the_same_again(cli, tmp_path, result):
     assert load_results(tmp_path / "again").rows.equals(result.rows)
 
 
+def test_the_command_of_a_links_steps_runs_the_same_again(cli, tmp_path):
+    """Steps have commas of their own, so the values of their axis are separated by `;`."""
+    links = [dumbbell.Link("up", rate="5mbit")]
+    line = dumbbell.Scenario(["reno"], links=links, time="1s", sample="0s")
+    steps = ["0.3s:2mbit, 0.6s:1mbit", "0.3s:3mbit"]
+    swept = Sweep(line, {"link.up.rate_steps": steps}).run(cache=False)
+    (tmp_path / "scenario.toml").write_text(line.to_toml())
+    words = shlex.split(rerun_text(swept))
+    words[words.index("scenario.toml")] = str(tmp_path / "scenario.toml")
+    outcome = cli(*words[1:], "--out", str(tmp_path / "again"))
+    assert outcome.code == 0, outcome.err
+    assert load_results(tmp_path / "again").rows.equals(swept.rows)
+
+
 def test_seeds_that_follow_one_another_are_a_range():
     assert [seeds_text(seeds) for seeds in ([4], [1, 2], [1, 2, 3], [1, 2, 9])] == [
         "4", "1, 2", "1–3", "1, 2, 9",

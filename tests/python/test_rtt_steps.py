@@ -58,7 +58,7 @@ def test_only_groups_without_an_rtt_of_their_own_take_them():
     assert [step["base_rtt_ns"] for step in taking["rtt_steps"]] == [80_000_000, 30_000_000]
     assert "rtt_steps" not in keeping
     # The BDP is that of `rtt`.
-    assert scenario.resolve()["bottleneck"]["queue"]["limit_bytes"] == 250_000
+    assert scenario.resolve()["links"][0]["queue"]["limit_bytes"] == 250_000
     assert scenario.group_labels == ("reno (rtt 40ms at first)", "reno (rtt 40ms)")
 
 

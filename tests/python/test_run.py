@@ -164,7 +164,7 @@ def test_json_has_the_documented_keys(short_run):
     document = json.loads(short_run.to_json())
     assert list(document) == [
         "schema_version", "scenario", "engine", "engine_version", "engine_build", "seed",
-        "duration_ns", "verdict", "groups", "flows", "bottleneck", "jain", "emulation",
+        "duration_ns", "verdict", "groups", "flows", "links", "bottleneck", "jain", "emulation",
     ]  # fmt: skip
     assert set(document["verdict"]) == {"status", "reasons"}
     assert {"cc", "flows", "goodput_bps", "share", "rtt_mean_us"} <= set(document["groups"][0])

@@ -16,10 +16,13 @@ def test_resolves_to_base_units():
     assert resolved["seed"] == 7
     assert resolved["duration_ns"] == 10_000_000_000
     assert resolved["sample_interval_ns"] == 10_000_000
-    assert resolved["bottleneck"] == {
-        "link_rate_bps": 50_000_000,
-        "queue": {"kind": "bfifo", "limit_bytes": 500_000},
-    }
+    assert resolved["links"] == [
+        {
+            "name": "bottleneck",
+            "link_rate_bps": 50_000_000,
+            "queue": {"kind": "bfifo", "limit_bytes": 500_000},
+        }
+    ]
     copa, cubic = resolved["groups"]
     assert copa["cc"] == {"name": "copa", "params": {"mode_window_rtts": 5}}
     assert (copa["flows"], copa["base_rtt_ns"], copa["stop_ns"]) == (2, 80_000_000, 9_000_000_000)
@@ -30,7 +33,7 @@ def test_resolves_to_base_units():
 
 
 def test_buffer_in_packets_is_a_pfifo():
-    queue = Scenario(["reno"], buffer="64pkt").resolve()["bottleneck"]["queue"]
+    queue = Scenario(["reno"], buffer="64pkt").resolve()["links"][0]["queue"]
     assert queue == {"kind": "pfifo", "limit_pkts": 64}
 
 
@@ -42,7 +45,7 @@ def test_round_trips_through_its_words():
 def test_is_replaced_not_changed():
     scenario = Scenario(["reno"])
     other = scenario.replace(buffer="4bdp", seed=2)
-    assert (str(scenario.buffer), scenario.seed) == ("1bdp", 1)
+    assert (str(scenario.link_queue.limit), scenario.seed) == ("1bdp", 1)
     assert (str(other.buffer), other.seed) == ("4bdp", 2)
     with pytest.raises(AttributeError):
         scenario.seed = 3  # type: ignore[misc]

@@ -56,7 +56,7 @@ def test_writes_what_it_reads(tmp_path):
         ('cc = "cubic"\n', "", 11, "the group has no `cc`"),
         ('buffer = "2bdp"', 'buffer = "9B"', 4, "smaller than a packet"),
         ("flows = 2", "flows = 2.5", 9, "flows `2.5` is not a whole number"),
-        ('buffer = "2bdp"', "[link]\nrate = 1", 4, "unknown key `link`"),
+        ('buffer = "2bdp"', "[link]\nrate = 1", 4, "write each link as `[[link]]`"),
         ('buffer = "2bdp"', 'text = """\nrate = 1\n"""', 4, "unknown key `text`"),
         ('buffer = "2bdp"', "buffer = = 2", 4, "not TOML"),
         ('time = "10s"', 'time = "10s', 5, "not TOML"),

@@ -34,4 +34,4 @@ pub use matching::{MatchOptions, MatchTotals, Matching, match_captures};
 pub use packet::{Checksum, Endpoint, SackBlocks, TcpFlags, TcpPacket};
 pub use point::{CapturePoint, CapturePoints};
 pub use reader::{Damage, Interface, ReadCounts, Reader};
-pub use writer::{CaptureConfig, CaptureWriter, DROPPED_COMMENT, WriteError};
+pub use writer::{CaptureConfig, CaptureWriter, DROPPED_COMMENT, WriteError, dropped_comment};

@@ -122,7 +122,7 @@ pub struct TcpPacket {
     pub timestamps: Option<(u32, u32)>,
     /// SACK blocks.
     pub sack: SackBlocks,
-    /// The capture marks it as dropped by the bottleneck.
+    /// The capture marks it as dropped by a link.
     pub is_marked_dropped: bool,
     /// What is known of its TCP checksum.
     pub checksum: Checksum,

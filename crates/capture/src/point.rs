@@ -1,6 +1,4 @@
-//! Where on the path packets are captured.
-
-use std::fmt;
+//! Where in the network packets are captured.
 
 /// A place on the path: an interface of the capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -9,20 +7,21 @@ pub enum CapturePoint {
     Sender(u32),
     /// Host of a group's receivers, both directions.
     Receiver(u32),
-    /// Packets arriving at the bottleneck, dropped or not.
-    BottleneckIn,
-    /// Packets leaving the bottleneck.
-    BottleneckOut,
+    /// Packets arriving at a link, dropped or not.
+    LinkIn(u32),
+    /// Packets leaving a link.
+    LinkOut(u32),
 }
 
-impl fmt::Display for CapturePoint {
-    /// The interface's name in the file.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl CapturePoint {
+    /// The interface's name in the file; `links` are the links' names.
+    pub fn name(self, links: &[impl AsRef<str>]) -> String {
+        let link_name = |link: u32| links[link as usize].as_ref();
         match self {
-            Self::Sender(group) => write!(f, "sender-{group}"),
-            Self::Receiver(group) => write!(f, "receiver-{group}"),
-            Self::BottleneckIn => f.write_str("bottleneck-in"),
-            Self::BottleneckOut => f.write_str("bottleneck-out"),
+            Self::Sender(group) => format!("sender-{group}"),
+            Self::Receiver(group) => format!("receiver-{group}"),
+            Self::LinkIn(link) => format!("{}-in", link_name(link)),
+            Self::LinkOut(link) => format!("{}-out", link_name(link)),
         }
     }
 }
@@ -34,8 +33,8 @@ pub struct CapturePoints {
     pub senders: bool,
     /// [`CapturePoint::Receiver`] of every group.
     pub receivers: bool,
-    /// [`CapturePoint::BottleneckIn`] and [`CapturePoint::BottleneckOut`].
-    pub bottleneck: bool,
+    /// [`CapturePoint::LinkIn`] and [`CapturePoint::LinkOut`] of every link.
+    pub links: bool,
 }
 
 impl CapturePoints {
@@ -43,20 +42,22 @@ impl CapturePoints {
     pub const ALL: Self = Self {
         senders: true,
         receivers: true,
-        bottleneck: true,
+        links: true,
     };
 
-    /// The points of a run with `groups` groups, in the order of the file's interfaces.
-    pub fn of_groups(self, groups: u32) -> impl Iterator<Item = CapturePoint> {
+    /// The points of a run with so many groups and links, in the order of the file's interfaces.
+    pub fn of_run(self, groups: u32, links: u32) -> impl Iterator<Item = CapturePoint> {
         let hosts = (0..groups).flat_map(move |group| {
             [
                 self.senders.then_some(CapturePoint::Sender(group)),
                 self.receivers.then_some(CapturePoint::Receiver(group)),
             ]
         });
-        let bottleneck = [CapturePoint::BottleneckIn, CapturePoint::BottleneckOut]
-            .map(|point| self.bottleneck.then_some(point));
-        hosts.chain(bottleneck).flatten()
+        let sides = (0..links).flat_map(move |link| {
+            [CapturePoint::LinkIn(link), CapturePoint::LinkOut(link)]
+                .map(|point| self.links.then_some(point))
+        });
+        hosts.chain(sides).flatten()
     }
 }
 
@@ -67,7 +68,10 @@ mod tests {
     #[test]
     fn points_are_named_and_ordered_by_group() {
         let names = |points: CapturePoints| -> Vec<String> {
-            points.of_groups(2).map(|point| point.to_string()).collect()
+            let points = points.of_run(2, 2);
+            points
+                .map(|point| point.name(&["bottleneck", "uplink"]))
+                .collect()
         };
         assert_eq!(
             names(CapturePoints::ALL),
@@ -77,13 +81,15 @@ mod tests {
                 "sender-1",
                 "receiver-1",
                 "bottleneck-in",
-                "bottleneck-out"
+                "bottleneck-out",
+                "uplink-in",
+                "uplink-out"
             ]
         );
         let receivers = CapturePoints {
             senders: false,
             receivers: true,
-            bottleneck: false,
+            links: false,
         };
         assert_eq!(names(receivers), ["receiver-0", "receiver-1"]);
     }

@@ -20,8 +20,8 @@ pub struct CaptureConfig {
     pub senders: bool,
     /// The hosts of the receivers.
     pub receivers: bool,
-    /// Before and after the bottleneck.
-    pub bottleneck: bool,
+    /// Before and after every link.
+    pub links: bool,
 }
 
 impl CaptureConfig {
@@ -30,7 +30,7 @@ impl CaptureConfig {
         CapturePoints {
             senders: self.senders,
             receivers: self.receivers,
-            bottleneck: self.bottleneck,
+            links: self.links,
         }
     }
 
@@ -69,8 +69,19 @@ pub struct WriteError {
     source: io::Error,
 }
 
-/// Comment of a packet that the bottleneck dropped, at [`CapturePoint::BottleneckIn`].
+/// What the comment of a dropped packet begins with.
+pub(crate) const DROPPED: &str = "dropped by ";
+
+/// [`dropped_comment`] of a dumbbell whose queue was full.
 pub const DROPPED_COMMENT: &str = "dropped by the bottleneck";
+
+/// Comment of a packet that a link dropped, at [`CapturePoint::LinkIn`]; `reason` is empty when the
+/// queue was full.
+pub fn dropped_comment(link: &str, reason: &str) -> String {
+    let the = if link == "bottleneck" { "the " } else { "" };
+    let colon = if reason.is_empty() { "" } else { ": " };
+    format!("{DROPPED}{the}{link}{colon}{reason}")
+}
 
 /// Bytes buffered before the file is written.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -114,17 +125,19 @@ impl CaptureWriter<BufWriter<File>> {
     pub fn create(
         config: &CaptureConfig,
         groups: u32,
+        links: &[impl AsRef<str>],
         description: &str,
     ) -> Result<Self, WriteError> {
         File::create(&config.path)
             .map(|file| BufWriter::with_capacity(BUFFER_BYTES, file))
-            .and_then(|output| Self::new(output, groups, description, config))
+            .and_then(|output| Self::new(output, groups, links, description, config))
             .map_err(|source| config.unwritable(source))
     }
 }
 
 impl<W: Write> CaptureWriter<W> {
-    /// Begins a capture of a run with `groups` groups; `description` is the section's comment.
+    /// Begins a capture of a run with `groups` groups and links of these names; `description` is
+    /// the section's comment.
     ///
     /// # Errors
     ///
@@ -132,13 +145,18 @@ impl<W: Write> CaptureWriter<W> {
     pub fn new(
         mut output: W,
         groups: u32,
+        links: &[impl AsRef<str>],
         description: &str,
         config: &CaptureConfig,
     ) -> io::Result<Self> {
         let points = config.points();
         write_section_header(&mut output, description)?;
-        for point in points.of_groups(groups) {
-            write_interface(&mut output, point, config.declared_snap_bytes())?;
+        for point in points.of_run(groups, links.len() as u32) {
+            write_interface(
+                &mut output,
+                &point.name(links),
+                config.declared_snap_bytes(),
+            )?;
         }
         Ok(Self {
             output,
@@ -153,7 +171,7 @@ impl<W: Write> CaptureWriter<W> {
         match point {
             CapturePoint::Sender(_) => self.points.senders,
             CapturePoint::Receiver(_) => self.points.receivers,
-            CapturePoint::BottleneckIn | CapturePoint::BottleneckOut => self.points.bottleneck,
+            CapturePoint::LinkIn(_) | CapturePoint::LinkOut(_) => self.points.links,
         }
     }
 
@@ -199,7 +217,7 @@ impl<W: Write> CaptureWriter<W> {
         Ok(self.output)
     }
 
-    /// Position of the point among those that [`CapturePoints::of_groups`] lists.
+    /// Position of the point among those that [`CapturePoints::of_run`] lists.
     #[inline]
     fn interface_of(&self, point: CapturePoint) -> u32 {
         let (senders, receivers) = (
@@ -210,8 +228,8 @@ impl<W: Write> CaptureWriter<W> {
         match point {
             CapturePoint::Sender(group) => group * per_group,
             CapturePoint::Receiver(group) => group * per_group + senders,
-            CapturePoint::BottleneckIn => self.groups * per_group,
-            CapturePoint::BottleneckOut => self.groups * per_group + 1,
+            CapturePoint::LinkIn(link) => self.groups * per_group + 2 * link,
+            CapturePoint::LinkOut(link) => self.groups * per_group + 2 * link + 1,
         }
     }
 }
@@ -228,16 +246,12 @@ fn write_section_header(output: &mut impl Write, description: &str) -> io::Resul
     write_block(output, SECTION_HEADER_BLOCK, &body)
 }
 
-fn write_interface(
-    output: &mut impl Write,
-    point: CapturePoint,
-    snap_bytes: u32,
-) -> io::Result<()> {
+fn write_interface(output: &mut impl Write, name: &str, snap_bytes: u32) -> io::Result<()> {
     let mut body = Vec::new();
     body.extend(LINKTYPE_ETHERNET.to_le_bytes());
     body.extend([0, 0]);
     body.extend(snap_bytes.to_le_bytes());
-    write_option(&mut body, IF_NAME, point.to_string().as_bytes())?;
+    write_option(&mut body, IF_NAME, name.as_bytes())?;
     write_option(&mut body, IF_TSRESOL, &[NANOSECONDS])?;
     write_end_of_options(&mut body)?;
     write_block(output, INTERFACE_DESCRIPTION_BLOCK, &body)

@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use dumbbell_capture::{CaptureConfig, CapturePoint, CaptureWriter, DROPPED_COMMENT};
+use dumbbell_capture::{
+    CaptureConfig, CapturePoint, CaptureWriter, DROPPED_COMMENT, dropped_comment,
+};
 use pcap_parser::pcapng::{Block, OptionCode, PcapNGOption};
 use pcap_parser::{Linktype, PcapBlock, PcapNGCapture};
 
@@ -13,7 +15,7 @@ fn config(snap_bytes: Option<u32>) -> CaptureConfig {
         snap_bytes,
         senders: true,
         receivers: false,
-        bottleneck: true,
+        links: true,
     }
 }
 
@@ -35,7 +37,13 @@ fn texts<'a>(options: &'a [PcapNGOption<'_>], code: OptionCode) -> Vec<&'a str> 
 
 #[test]
 fn the_section_names_program_and_scenario_and_each_interface_its_point() {
-    let writer = CaptureWriter::new(Vec::new(), 2, "2 copa, 50 Mbit/s", &config(None));
+    let writer = CaptureWriter::new(
+        Vec::new(),
+        2,
+        &["bottleneck"],
+        "2 copa, 50 Mbit/s",
+        &config(None),
+    );
     let bytes = writer.and_then(CaptureWriter::finish).expect("memory");
     let capture = PcapNGCapture::from_file(&bytes).expect("pcapng");
     let blocks = blocks(&capture);
@@ -68,17 +76,18 @@ fn the_section_names_program_and_scenario_and_each_interface_its_point() {
 
 #[test]
 fn packets_keep_their_point_time_length_and_comment() {
-    let mut writer = CaptureWriter::new(Vec::new(), 2, "", &config(Some(96))).expect("memory");
+    let mut writer =
+        CaptureWriter::new(Vec::new(), 2, &["bottleneck"], "", &config(Some(96))).expect("memory");
     let late_ns = 1_700_000_000_123_456_789;
     let records = [
         (CapturePoint::Sender(1), 5, &b"abcde"[..], None),
         (
-            CapturePoint::BottleneckIn,
+            CapturePoint::LinkIn(0),
             late_ns,
             b"abcdefgh",
             Some(DROPPED_COMMENT),
         ),
-        (CapturePoint::BottleneckOut, late_ns + 1, b"", Some("xyz")),
+        (CapturePoint::LinkOut(0), late_ns + 1, b"", Some("xyz")),
     ];
     for (point, time_ns, captured, comment) in records {
         assert!(writer.wants(point));
@@ -134,7 +143,8 @@ fn a_place_that_cannot_be_written_is_named() {
         path: PathBuf::from("/nonexistent/directory/capture.pcapng"),
         ..config(None)
     };
-    let error = CaptureWriter::create(&config, 1, "").expect_err("no such directory");
+    let error =
+        CaptureWriter::create(&config, 1, &["bottleneck"], "").expect_err("no such directory");
     let message = error.to_string();
     assert!(
         message.contains("/nonexistent/directory/capture.pcapng") && message.contains("No such"),
@@ -161,8 +171,16 @@ impl Write for Full {
 
 #[test]
 fn a_full_disk_is_reported() {
-    let mut writer = CaptureWriter::new(Full(1000), 1, "", &config(None)).expect("room for these");
+    let mut writer = CaptureWriter::new(Full(1000), 1, &["bottleneck"], "", &config(None))
+        .expect("room for these");
     let mut record = || writer.record(CapturePoint::Sender(0), 0, &[0; 66], 1514, None);
     let error = (0..100).find_map(|_| record().err()).expect("it is full");
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+}
+
+#[test]
+fn a_drop_names_the_link_and_why() {
+    assert_eq!(dropped_comment("bottleneck", ""), DROPPED_COMMENT);
+    let comment = dropped_comment("uplink", "lost at random");
+    assert_eq!(comment, "dropped by uplink: lost at random");
 }

@@ -6,7 +6,9 @@
 //! Each row is a run of its own; the first second, in which the flows start, does not count for the
 //! utilization.
 //!
-//! Then the cost of a capture: runs with and without one alternate. `-- capture` does only that.
+//! Then the cost of a capture: runs with and without one alternate. `-- capture` does only that, and
+//! `-- 128x800 128x1000` runs only these flows and rates (Mbit/s), for comparisons of two builds;
+//! `linux/cubic` among them is another congestion control.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -17,7 +19,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use dumbbell_capture::CaptureConfig;
 use dumbbell_emu::{Error, run};
-use dumbbell_run::{BottleneckConfig, Control, Emulation, Group, Output, Queue, Scenario};
+use dumbbell_results::{Emulation, Output};
+use dumbbell_scenario::{Control, Group, Limit, Queue, Scenario};
 
 const RATES_MBIT: [u64; 9] = [50, 100, 200, 400, 600, 800, 1000, 1200, 1500];
 const FLOWS: [u32; 2] = [16, 128];
@@ -28,6 +31,9 @@ const SAMPLE_NS: u64 = 10_000_000;
 const SKIPPED: usize = (1_000_000_000 / SAMPLE_NS) as usize;
 const PACKET_BYTES: f64 = 1514.0;
 
+const HEADING: &str =
+    "flows  Mbit/s  used %  lateness p50  p99  max (µs)  relay CPU  own CPU  RTT (µs)";
+
 const LATENESS_LIMIT_US: f64 = 1000.0;
 const USE_LIMIT: f64 = 0.95;
 
@@ -37,8 +43,15 @@ const TURNS: usize = 3;
 
 fn main() -> ExitCode {
     let is_capture_only = std::env::args().any(|argument| argument == "capture");
-    let done = if is_capture_only { Ok(()) } else { capacity() };
-    match done.and_then(|()| cost_of_a_capture()) {
+    let rows: Vec<(u32, u64)> = std::env::args()
+        .filter_map(|argument| row(&argument))
+        .collect();
+    let done = match (is_capture_only, rows.is_empty()) {
+        (true, _) => cost_of_a_capture(),
+        (false, true) => capacity().and_then(|()| cost_of_a_capture()),
+        (false, false) => only(&rows),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             println!("error: {error}");
@@ -47,8 +60,27 @@ fn main() -> ExitCode {
     }
 }
 
+/// The flows and the rate of an argument like `128x1000`.
+fn row(argument: &str) -> Option<(u32, u64)> {
+    let (flows, rate_mbit) = argument.split_once('x')?;
+    Some((flows.parse().ok()?, rate_mbit.parse().ok()?))
+}
+
+fn only(rows: &[(u32, u64)]) -> Result<(), Error> {
+    println!("{HEADING}");
+    for &(flows, rate_mbit) in rows {
+        let mut scenario = scenario(flows, rate_mbit);
+        if let Some(cc) = std::env::args().find(|argument| argument.starts_with("linux/")) {
+            scenario.groups[0].cc = cc.as_str().into();
+        }
+        let output = run(&scenario, &Control::default(), None)?;
+        report(flows, rate_mbit, &output);
+    }
+    Ok(())
+}
+
 fn capacity() -> Result<(), Error> {
-    println!("flows  Mbit/s  used %  lateness p50  p99  max (µs)  relay CPU  own CPU  RTT (µs)");
+    println!("{HEADING}");
     let mut highest = BTreeMap::new();
     for flows in FLOWS {
         for rate_mbit in RATES_MBIT {
@@ -78,7 +110,7 @@ fn cost_of_a_capture() -> Result<(), Error> {
         snap_bytes: None,
         senders: true,
         receivers: true,
-        bottleneck: true,
+        links: true,
     };
     for (rate_mbit, flows) in CAPTURED {
         for _ in 0..TURNS {
@@ -149,13 +181,6 @@ fn scenario(flows: u32, rate_mbit: u64) -> Scenario {
         seed: 1,
         duration_ns: DURATION_S * 1_000_000_000,
         sample_interval_ns: SAMPLE_NS,
-        bottleneck: BottleneckConfig {
-            link_rate_bps,
-            queue: Queue::Bfifo {
-                limit_bytes: link_rate_bps / 8 * BASE_RTT_NS / 1_000_000_000,
-            },
-            ..BottleneckConfig::default()
-        },
         groups: vec![Group {
             cc: "linux/bbr".into(),
             flows,
@@ -163,6 +188,11 @@ fn scenario(flows: u32, rate_mbit: u64) -> Scenario {
             start_jitter_ns: 100_000_000,
             ..Group::default()
         }],
-        ..Scenario::default()
+        ..Scenario::dumbbell(
+            link_rate_bps,
+            Queue::drop_tail(Limit::Bytes(
+                link_rate_bps / 8 * BASE_RTT_NS / 1_000_000_000,
+            )),
+        )
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use dumbbell_run::{Control, Queue, Scenario};
+use dumbbell_scenario::{Control, Link, Scenario};
 
 use crate::error::Error;
 use crate::hosts::host::{Host, Hosts};
@@ -101,13 +101,18 @@ fn handshake_rtts_us(
     let connecting = (hosts.senders.iter().zip(&hosts.receivers))
         .map(|(from, to)| Handshakes::start(from, to, round))
         .collect::<Result<Vec<_>, _>>()?;
-    let syn_us = (SYN_WIRE_BYTES * 8) as f64 * 1e6 / scenario.bottleneck.link_rate_bps as f64;
     connecting
         .iter()
         .zip(&scenario.groups)
         .map(|(handshakes, group)| {
             let deadline = Instant::now() + Duration::from_nanos(group.base_rtt_ns) + PATIENCE;
-            Ok(handshakes.smallest_rtt_us(deadline, control)? - syn_us)
+            let links = scenario
+                .links_of(group)
+                .chain(scenario.links_back_of(group));
+            let on_links_us: f64 = links
+                .map(|link| (SYN_WIRE_BYTES * 8) as f64 * 1e6 / link.link_rate_bps as f64)
+                .sum();
+            Ok(handshakes.smallest_rtt_us(deadline, control)? - on_links_us)
         })
         .collect()
 }
@@ -179,15 +184,21 @@ struct Burst {
     wire_bytes: u64,
 }
 
+/// The link on the way of the first group's data that is slowest at the start.
+fn narrowest(scenario: &Scenario) -> &Link {
+    let links = scenario.links_of(&scenario.groups[0]);
+    let narrowest = links.min_by_key(|link| link.link_rate_bps);
+    narrowest.expect("a route has a link")
+}
+
 impl Burst {
     fn new(scenario: &Scenario) -> Self {
-        let bottleneck = &scenario.bottleneck;
+        let bottleneck = narrowest(scenario);
         let wire_bytes =
             u64::from(scenario.groups[0].mss_bytes) + TCP_HEADER_BYTES + ETHERNET_BYTES;
-        let queue_pkts = match bottleneck.queue {
-            Queue::Bfifo { limit_bytes } => limit_bytes / wire_bytes,
-            Queue::Pfifo { limit_pkts } => limit_pkts,
-        };
+        let queues_pkts = (scenario.links_of(&scenario.groups[0]))
+            .map(|link| link.queue.limit().packets(wire_bytes));
+        let queue_pkts = queues_pkts.min().unwrap_or(u64::MAX);
         let bits = u128::from(bottleneck.link_rate_bps) * u128::from(RATE_TIME_NS) / 1_000_000_000;
         let wanted_pkts = ((bits / 8) as u64 / wire_bytes).max(MIN_RATE_PKTS);
         // A burst of one would measure nothing; with a queue of one packet the other is on the link.
@@ -241,7 +252,7 @@ impl RateProbe {
 
     fn measure(&self, scenario: &Scenario, burst: &Burst, control: &Control) -> Result<f64, Error> {
         let bits = (burst.pkts * burst.wire_bytes * 8) as f64;
-        let on_link_s = bits / scenario.bottleneck.link_rate_bps as f64;
+        let on_link_s = bits / narrowest(scenario).link_rate_bps as f64;
         let path_s = scenario.groups[0].base_rtt_ns as f64 / 1e9;
         let patience = PATIENCE + Duration::from_secs_f64(2.0 * on_link_s + path_s);
         let mut line = Line::default();

@@ -1,7 +1,7 @@
 //! Receive windows that do not limit the congestion control, and that Linux reaches.
 
-use dumbbell_path::DATA_HEADER_BYTES;
-use dumbbell_run::{Queue, Scenario};
+use dumbbell_net::DATA_HEADER_BYTES;
+use dumbbell_scenario::Scenario;
 
 /// The largest window, as a multiple of what the path holds. Once is enough to keep it full; a
 /// recovery whose retransmissions are lost again adds what is sent in every round trip until then.
@@ -26,15 +26,12 @@ pub(crate) fn with_reachable_windows(scenario: &Scenario) -> Scenario {
 /// The largest amount on the path and in the queue, of all flows together.
 fn path_bytes(scenario: &Scenario) -> u64 {
     let longest_ns = u128::from(scenario.longest_base_rtt_ns());
-    let bdp_bytes = u128::from(scenario.bottleneck.highest_rate_bps(scenario.duration_ns))
-        * longest_ns
-        / (8 * 1_000_000_000);
+    let rates_bps = (scenario.links.iter()).map(|link| link.highest_rate_bps(scenario.duration_ns));
+    let bdp_bytes = u128::from(rates_bps.max().unwrap_or(0)) * longest_ns / (8 * 1_000_000_000);
     let mss_bytes = scenario.groups.iter().map(|group| group.mss_bytes).max();
     let packet_bytes = u64::from(mss_bytes.unwrap_or(0) + DATA_HEADER_BYTES);
-    let queue_bytes = match scenario.bottleneck.queue {
-        Queue::Bfifo { limit_bytes } => limit_bytes,
-        Queue::Pfifo { limit_pkts } => limit_pkts.saturating_mul(packet_bytes),
-    };
+    let queues_bytes = (scenario.links.iter()).map(|link| link.queue.limit().bytes(packet_bytes));
+    let queue_bytes = queues_bytes.fold(0, u64::saturating_add);
     // Four of these fit in 64 bits for any scenario.
     u64::try_from(bdp_bytes)
         .unwrap_or(u64::MAX)
@@ -44,7 +41,7 @@ fn path_bytes(scenario: &Scenario) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use dumbbell_run::{BottleneckConfig, Group};
+    use dumbbell_scenario::{Group, Limit, Queue};
 
     use super::*;
 
@@ -53,18 +50,13 @@ mod tests {
             seed: 1,
             duration_ns: 1,
             sample_interval_ns: 0,
-            bottleneck: BottleneckConfig {
-                link_rate_bps: 50_000_000,
-                queue: Queue::Bfifo { limit_bytes },
-                ..BottleneckConfig::default()
-            },
             groups: vec![Group {
                 cc: "reno".into(),
                 base_rtt_ns: 40_000_000,
                 rwnd_bytes,
                 ..Group::default()
             }],
-            ..Scenario::default()
+            ..Scenario::dumbbell(50_000_000, Queue::drop_tail(Limit::Bytes(limit_bytes)))
         }
     }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use dumbbell_capture::CaptureConfig;
-use dumbbell_run::{Control, Output, Scenario};
+use dumbbell_results::Output;
+use dumbbell_scenario::{Control, Scenario};
 
 use crate::bpf::congestion_controls::KernelCc;
 use crate::calibration::{Calibration, calibrate};
@@ -15,7 +16,7 @@ use crate::machine::cpu::{MachineCpu, process_cpu_ns};
 use crate::machine::file_limit::raise_file_limit;
 use crate::measured::Measured;
 use crate::receive_window::with_reachable_windows;
-use crate::relay::Relay;
+use crate::relay::{Relay, parts};
 use crate::sampling::states::States;
 use crate::summarize;
 use crate::traffic::Traffic;
@@ -87,13 +88,13 @@ fn measure(
     let mut states = States::new(scenario, &ccs, traffic.sender_sockets())?;
 
     let (mut capture, taps) = capture
-        .map(|config| Capture::start(config, scenario))
+        .map(|config| Capture::start(config, scenario, parts(scenario).len()))
         .transpose()?
         .unzip();
 
     let epoch_ns = monotonic_ns() + LEAD_NS;
     let end_ns = epoch_ns + scenario.duration_ns;
-    let relay = Relay::start(&hosts, scenario, epoch_ns, end_ns, taps)?;
+    let relay = Relay::start(&hosts, scenario, epoch_ns, end_ns, taps.unwrap_or_default())?;
     let (machine_before, process_before_ns) = (MachineCpu::read()?, process_cpu_ns());
     let before_ns = monotonic_ns();
     let running = traffic.start(epoch_ns, relay.latest_rtt_us(), states.source())?;
@@ -142,11 +143,13 @@ fn calibrate_idle(
     control: &Control,
 ) -> Result<Calibration, Error> {
     let mut scenario = scenario.clone();
-    scenario.bottleneck.rate_steps.clear();
+    for link in &mut scenario.links {
+        link.rate_steps.clear();
+    }
     for group in &mut scenario.groups {
         group.rtt_steps.clear();
     }
-    let relay = Relay::start(hosts, &scenario, monotonic_ns(), u64::MAX, None)?;
+    let relay = Relay::start(hosts, &scenario, monotonic_ns(), u64::MAX, Vec::new())?;
     let calibration = calibrate(hosts, &scenario, control);
     // If the relay failed, that is why calibration did.
     relay.stop()?;

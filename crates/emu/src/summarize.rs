@@ -1,25 +1,31 @@
 //! Turns the measurements into the run's [`Output`].
 
-use dumbbell_run::{
-    BottleneckSummary, CalibratedRtt, ENGINE_VERSION, Emulation, FlowSummary, Output, Scenario,
-    Summary, Table, TimeSeries, bits_per_second, ratio,
+use dumbbell_results::{
+    CalibratedRtt, ENGINE_VERSION, Emulation, FlowSummary, LinkSummary, Output, Summary, Table,
+    TimeSeries, bits_per_second, ratio,
 };
+use dumbbell_scenario::Scenario;
 
 use crate::bpf::congestion_controls::KernelCc;
 use crate::error::Error;
 use crate::machine::kernel;
 use crate::measured::Measured;
-use crate::relay::{FlowOnPath, RelayReport};
+use crate::relay::{FlowOnPath, MeasuredLink, RelayReport};
 use crate::sampling::flow_report::FlowReport;
 
 /// A packet is late if it is late by this fraction of the smallest base RTT.
 const LATE_DIVISOR: u64 = 10;
 
 /// Summarizes the run.
-pub(crate) fn output(scenario: &Scenario, mut measured: Measured) -> Result<Output, Error> {
+pub(crate) fn output(scenario: &Scenario, measured: Measured) -> Result<Output, Error> {
     let emulation = emulation(scenario, &measured);
-    let bottleneck =
-        BottleneckSummary::new(scenario, &mut measured.relay.bottleneck, measured.epoch_ns);
+    let of_scenario = scenario.network_links();
+    let of_link = |link: &MeasuredLink| {
+        let (meter, backlog_pkts) = (&link.meter, link.backlog_pkts);
+        let config = of_scenario[link.index];
+        LinkSummary::new(scenario, config, meter, backlog_pkts, measured.epoch_ns)
+    };
+    let links: Vec<LinkSummary> = measured.relay.links.iter().map(of_link).collect();
     let summary = Summary {
         engine: "kernel",
         engine_version: ENGINE_VERSION,
@@ -30,7 +36,8 @@ pub(crate) fn output(scenario: &Scenario, mut measured: Measured) -> Result<Outp
             .map(|(group, cc)| cc.summary(group))
             .collect(),
         flows: flows(scenario, &measured),
-        bottleneck,
+        bottleneck: LinkSummary::most_used(&links),
+        links,
         emulation: Some(emulation),
     };
     let tables = if scenario.sample_interval_ns == 0 {
@@ -93,10 +100,12 @@ fn flow_summary(
         sent_pkts: on_path.entered_pkts,
         retransmitted_pkts: on_path.retransmitted_pkts,
         dropped_pkts: on_path.dropped_pkts,
-        marked_pkts: (scenario.bottleneck.ecn_threshold).map(|_| on_path.marked_pkts),
+        marked_pkts: (scenario.links.iter().any(|link| link.marks()))
+            .then_some(on_path.marked_pkts),
+        acks_dropped: (on_path.acks_dropped > 0).then_some(on_path.acks_dropped),
         lost_pkts: None,
         arrived_pkts: on_path.arrived_pkts,
-        on_path_pkts: on_path.on_path_pkts,
+        on_path_pkts: on_path.on_path_pkts(),
         spurious_retransmits: report.spurious_retransmits.unwrap_or(0),
         fast_recovery_count: None,
         spurious_recovery_count: None,
@@ -118,8 +127,7 @@ fn flow_summary(
 fn emulation(scenario: &Scenario, measured: &Measured) -> Emulation {
     let RelayReport {
         lateness,
-        forward_cpu_ns,
-        reverse_cpu_ns,
+        busiest_cpu_ns,
         is_realtime,
         ..
     } = &measured.relay;
@@ -150,7 +158,7 @@ fn emulation(scenario: &Scenario, measured: &Measured) -> Emulation {
         sample_jitter_p99_us: us(jitter_ns.value_at_quantile(0.99)),
         sample_jitter_max_us: us(jitter_ns.max()),
         missed_samples: measured.traffic.missed_instants,
-        relay_cpu_share: cores(*forward_cpu_ns.max(reverse_cpu_ns)),
+        relay_cpu_share: cores(*busiest_cpu_ns),
         own_cpu_cores: cores(measured.process_cpu_ns),
         other_cpu_cores: cores(machine.busy_ns.saturating_sub(measured.process_cpu_ns)),
         stolen_cpu_cores: cores(machine.stolen_ns),
@@ -191,6 +199,6 @@ fn tables(scenario: &Scenario, measured: Measured) -> Result<Vec<Table>, Error> 
 }
 
 /// Without series a group has no table.
-fn no_state(cc: &KernelCc) -> dumbbell_run::StateSamples {
-    dumbbell_run::StateSamples::with_capacity(cc.kernel_name(), &[], 0)
+fn no_state(cc: &KernelCc) -> dumbbell_results::StateSamples {
+    dumbbell_results::StateSamples::with_capacity(cc.kernel_name(), &[], 0)
 }

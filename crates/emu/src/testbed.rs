@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dumbbell_run::Scenario;
+use dumbbell_scenario::Scenario;
 
 use crate::facts::{Need, Status, machine};
 use crate::hosts::host::Hosts;

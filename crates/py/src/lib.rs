@@ -1,7 +1,7 @@
 //! `dumbbell._core`: the engines, for Python.
 //!
 //! Thin on purpose. A scenario comes in as JSON, a summary goes out as JSON and the time series as
-//! Arrow, without a copy; `dumbbell_run` and `docs/format-run.md` define them.
+//! Arrow, without a copy; `dumbbell_results` and `docs/format-run.md` define them.
 
 mod analyze;
 mod capture_input;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use arrow_array::ffi::to_ffi;
 use arrow_array::{Array, RecordBatch, StructArray};
 use dumbbell_capture::CaptureConfig;
-use dumbbell_run::Scenario;
+use dumbbell_scenario::Scenario;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -50,7 +50,7 @@ create_exception!(
 #[pyclass(frozen, module = "dumbbell._core")]
 #[derive(Default)]
 struct Control {
-    inner: Arc<dumbbell_run::Control>,
+    inner: Arc<dumbbell_scenario::Control>,
 }
 
 #[pymethods]
@@ -85,7 +85,7 @@ impl Control {
 /// The result of a run: its summary and its tables.
 #[pyclass(frozen, module = "dumbbell._core")]
 struct Output {
-    inner: dumbbell_run::Output,
+    inner: dumbbell_results::Output,
 }
 
 #[pymethods]
@@ -147,7 +147,7 @@ struct Capture {
     snap_bytes: Option<u32>,
     senders: bool,
     receivers: bool,
-    bottleneck: bool,
+    links: bool,
 }
 
 impl From<Capture> for CaptureConfig {
@@ -157,14 +157,14 @@ impl From<Capture> for CaptureConfig {
             snap_bytes,
             senders,
             receivers,
-            bottleneck,
+            links,
         } = capture;
         Self {
             path,
             snap_bytes,
             senders,
             receivers,
-            bottleneck,
+            links,
         }
     }
 }
@@ -210,9 +210,9 @@ enum Failure {
 
 fn simulate(
     scenario: &Scenario,
-    control: &dumbbell_run::Control,
+    control: &dumbbell_scenario::Control,
     capture: Option<&CaptureConfig>,
-) -> Result<dumbbell_run::Output, Failure> {
+) -> Result<dumbbell_results::Output, Failure> {
     dumbbell_sim::run_with(scenario, control, capture, &python_cc::load).map_err(
         |error| match error {
             dumbbell_sim::Error::Cancelled => Failure::Cancelled,
@@ -224,9 +224,9 @@ fn simulate(
 
 fn emulate(
     scenario: &Scenario,
-    control: &dumbbell_run::Control,
+    control: &dumbbell_scenario::Control,
     capture: Option<&CaptureConfig>,
-) -> Result<dumbbell_run::Output, Failure> {
+) -> Result<dumbbell_results::Output, Failure> {
     dumbbell_emu::run(scenario, control, capture).map_err(|error| match error {
         dumbbell_emu::Error::Cancelled => Failure::Cancelled,
         error => Failure::Refused(error.to_string()),
@@ -253,6 +253,18 @@ fn congestion_controls() -> PyResult<String> {
         .map(dumbbell_cc::describe)
         .collect();
     to_json(&described.map_err(cc_error)?)
+}
+
+/// Every queue discipline with its facts and parameters, as JSON.
+#[pyfunction]
+fn queue_disciplines() -> PyResult<String> {
+    to_json(&dumbbell_scenario::disciplines())
+}
+
+/// Every impairment of links with its parameters, as JSON.
+#[pyfunction]
+fn impairments() -> PyResult<String> {
+    to_json(&dumbbell_scenario::impairments())
 }
 
 /// The text of the sources that the built-in congestion controls were compiled from, by path.
@@ -294,7 +306,8 @@ mod _core {
     #[pymodule_export]
     use super::{
         Cancelled, CongestionControlFault, Control, EngineError, Output, builtin_sources,
-        congestion_controls, describe, machine, native_compiler, run,
+        congestion_controls, describe, impairments, machine, native_compiler, queue_disciplines,
+        run,
     };
 
     /// The package ziglang may be installed for the Python that loads the engine.
@@ -313,7 +326,7 @@ mod _core {
 
     /// Largest number of rows of a run's time series.
     #[pymodule_export]
-    const MAX_ROWS: u64 = dumbbell_run::MAX_ROWS;
+    const MAX_ROWS: u64 = dumbbell_scenario::MAX_ROWS;
 }
 
 fn cc_error(error: dumbbell_cc::Error) -> PyErr {

@@ -2,100 +2,106 @@
 //!
 //! `cargo bench -p dumbbell-sim` (or `make bench`). Each case runs in a process of its own,
 //! so that its peak memory is its own, and several times; the median is printed, with the
-//! spread. Time series are recorded and turned into Arrow tables, as a user has them.
-//! A CPU-second is the process's user and system time.
-//!
-//! The cases are those on which ns-3 was measured on a machine of this size (3.48 and later
-//! fixes, -O3, asserts off, packets per CPU-second): (a) 37,000–47,000 at 0.5–1 BDP, 21,000
-//! at 8 BDP, 2,000 at 64 BDP; (b) 10,000–25,000 and 970 MB; (c) 11,000–26,000.
+//! spread. Time series are recorded and turned into Arrow tables, as a user has them, except in
+//! the cases named `no-series`. A CPU-second is the process's user and system time; the memory of a
+//! flow is what the run added to the process, time series included.
+//! `make bench-peers` compares the simulator with ns-3.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::process::Command;
 
 use cpu_time::ProcessTime;
-use dumbbell_sim::{Bottleneck, Control, Group, Queue, Scenario, run};
+use dumbbell_sim::{Control, Group, Limit, Queue, Scenario, run};
 
 /// Counted runs of each case.
 const RUNS: usize = 5;
 
 struct Case {
     name: &'static str,
-    ns3_pkts_per_s: f64,
     groups: &'static [(&'static str, u32)],
     link_rate_bps: u64,
     buffer_bdp: f64,
     duration_s: u64,
+    sample_interval_ns: u64,
 }
 
-const CASES: [Case; 6] = [
-    case(
-        "a-0.5bdp",
-        47_000.0,
-        &[("cubic", 1), ("bbr", 1)],
-        50_000_000,
-        0.5,
-        120,
-    ),
-    case(
-        "a-8bdp",
-        21_000.0,
-        &[("cubic", 1), ("bbr", 1)],
-        50_000_000,
-        8.0,
-        120,
-    ),
-    case(
-        "a-64bdp",
-        2_000.0,
-        &[("cubic", 1), ("bbr", 1)],
-        50_000_000,
-        64.0,
-        120,
-    ),
-    case(
-        "b-128cubic",
-        25_000.0,
-        &[("cubic", 128)],
-        1_000_000_000,
-        64.0,
-        20,
-    ),
-    case(
-        "c-128bbr-1bdp",
-        26_000.0,
-        &[("bbr", 128)],
-        100_000_000,
-        1.0,
-        120,
-    ),
-    case(
-        "c-128bbr-10bdp",
-        26_000.0,
-        &[("bbr", 128)],
-        100_000_000,
-        10.0,
-        120,
-    ),
-];
+/// The default of a scenario.
+const SAMPLE_INTERVAL_NS: u64 = 10_000_000;
 
-const fn case(
-    name: &'static str,
-    ns3_pkts_per_s: f64,
-    groups: &'static [(&'static str, u32)],
-    link_rate_bps: u64,
-    buffer_bdp: f64,
-    duration_s: u64,
-) -> Case {
+const COMPETITION: Case = Case {
+    name: "",
+    groups: &[("cubic", 1), ("bbr", 1)],
+    link_rate_bps: 50_000_000,
+    buffer_bdp: 1.0,
+    duration_s: 120,
+    sample_interval_ns: SAMPLE_INTERVAL_NS,
+};
+
+const MANY_BBR: Case = Case {
+    groups: &[("bbr", 128)],
+    link_rate_bps: 100_000_000,
+    ..COMPETITION
+};
+
+/// As many BBR flows with the same share each as in `c-128bbr-1bdp`.
+const fn bbr(name: &'static str, flows: u32, duration_s: u64, series: bool) -> Case {
     Case {
         name,
-        ns3_pkts_per_s,
-        groups,
-        link_rate_bps,
-        buffer_bdp,
+        groups: match flows {
+            1_000 => &[("bbr", 1_000)],
+            _ => &[("bbr", 10_000)],
+        },
+        link_rate_bps: flows as u64 * 781_250,
         duration_s,
+        sample_interval_ns: if series { SAMPLE_INTERVAL_NS } else { 0 },
+        ..COMPETITION
     }
 }
+
+const CASES: [Case; 11] = [
+    Case {
+        name: "a-0.5bdp",
+        buffer_bdp: 0.5,
+        ..COMPETITION
+    },
+    Case {
+        name: "a-8bdp",
+        buffer_bdp: 8.0,
+        ..COMPETITION
+    },
+    Case {
+        name: "a-64bdp",
+        buffer_bdp: 64.0,
+        ..COMPETITION
+    },
+    Case {
+        name: "b-128cubic",
+        groups: &[("cubic", 128)],
+        link_rate_bps: 1_000_000_000,
+        buffer_bdp: 64.0,
+        duration_s: 20,
+        ..COMPETITION
+    },
+    Case {
+        name: "c-128bbr-1bdp",
+        ..MANY_BBR
+    },
+    Case {
+        name: "c-128bbr-10bdp",
+        buffer_bdp: 10.0,
+        ..MANY_BBR
+    },
+    Case {
+        name: "c-128bbr-no-series",
+        sample_interval_ns: 0,
+        ..MANY_BBR
+    },
+    bbr("d-1000bbr", 1_000, 10, true),
+    bbr("d-1000bbr-no-series", 1_000, 10, false),
+    bbr("e-10000bbr", 10_000, 3, true),
+    bbr("e-10000bbr-no-series", 10_000, 3, false),
+];
 
 const BASE_RTT_NS: u64 = 40_000_000;
 
@@ -108,32 +114,34 @@ fn main() {
         return measure(case);
     }
     println!(
-        "{:<16}{:>11}{:>14}{:>20}{:>10}{:>12}",
-        "case", "packets", "Mpkt/CPU-s", "min..max", "peak MB", "× ns-3"
+        "{:<22}{:>11}{:>14}{:>20}{:>10}{:>9}",
+        "case", "packets", "Mpkt/CPU-s", "min..max", "peak MB", "kB/flow"
     );
     for case in &CASES {
         report(case);
     }
 }
 
-/// One run in this process; prints `packets cpu_ns peak_kb`.
+/// One run in this process; prints `packets cpu_ns peak_kb run_kb`.
 fn measure(case: &Case) {
     let scenario = scenario(case);
+    let before_kb = memory_kb("VmRSS:");
     let start = ProcessTime::now();
     let output = run(&scenario, &Control::default(), None).expect("the case runs");
     let cpu = start.elapsed();
-    assert!(!output.tables.is_empty(), "time series are on");
+    assert_eq!(output.tables.is_empty(), case.sample_interval_ns == 0);
+    let peak_kb = memory_kb("VmHWM:");
     println!(
-        "{} {} {}",
+        "{} {} {peak_kb} {}",
         output.summary.bottleneck.forwarded_pkts,
         cpu.as_nanos(),
-        peak_kb()
+        peak_kb - before_kb
     );
 }
 
 fn report(case: &Case) {
     let exe = std::env::current_exe().expect("the benchmark's own path");
-    let mut runs: Vec<(u64, u64, u64)> = (0..RUNS)
+    let mut runs: Vec<[u64; 4]> = (0..RUNS)
         .map(|_| {
             let output = Command::new(&exe)
                 .env("DUMBBELL_BENCH_CASE", case.name)
@@ -143,21 +151,22 @@ fn report(case: &Case) {
             let mut fields = text
                 .split_whitespace()
                 .map(|field| field.parse().expect("a number"));
-            let mut next = || fields.next().expect("three numbers");
-            (next(), next(), next())
+            [(); 4].map(|()| fields.next().expect("four numbers"))
         })
         .collect();
-    runs.sort_by_key(|&(_, cpu_ns, _)| cpu_ns);
-    let mpps = |&(packets, cpu_ns, _): &(u64, u64, u64)| packets as f64 * 1e3 / cpu_ns as f64;
+    runs.sort_by_key(|&[_, cpu_ns, _, _]| cpu_ns);
+    let mpps = |&[packets, cpu_ns, _, _]: &[u64; 4]| packets as f64 * 1e3 / cpu_ns as f64;
     let median = &runs[RUNS / 2];
+    let flows: u32 = case.groups.iter().map(|&(_, flows)| flows).sum();
+    let highest = |place: usize| runs.iter().map(|run| run[place]).max().unwrap_or(0);
     println!(
-        "{:<16}{:>11}{:>14.2}{:>20}{:>10}{:>12.0}",
+        "{:<22}{:>11}{:>14.2}{:>20}{:>10}{:>9}",
         case.name,
-        median.0,
+        median[0],
         mpps(median),
         format!("{:.2}..{:.2}", mpps(&runs[RUNS - 1]), mpps(&runs[0])),
-        runs.iter().map(|run| run.2).max().unwrap_or(0) / 1024,
-        mpps(median) * 1e6 / case.ns3_pkts_per_s,
+        highest(2) / 1024,
+        highest(3) / u64::from(flows),
     );
 }
 
@@ -166,14 +175,7 @@ fn scenario(case: &Case) -> Scenario {
     Scenario {
         seed: 1,
         duration_ns: case.duration_s * 1_000_000_000,
-        sample_interval_ns: 10_000_000,
-        bottleneck: Bottleneck {
-            link_rate_bps: case.link_rate_bps,
-            queue: Queue::Bfifo {
-                limit_bytes: (bdp_bytes * case.buffer_bdp) as u64,
-            },
-            ..Bottleneck::default()
-        },
+        sample_interval_ns: case.sample_interval_ns,
         groups: case
             .groups
             .iter()
@@ -185,14 +187,18 @@ fn scenario(case: &Case) -> Scenario {
                 ..Group::default()
             })
             .collect(),
-        ..Scenario::default()
+        ..Scenario::dumbbell(
+            case.link_rate_bps,
+            Queue::drop_tail(Limit::Bytes((bdp_bytes * case.buffer_bdp) as u64)),
+        )
     }
 }
 
-/// Peak resident memory of this process, kB.
-fn peak_kb() -> u64 {
+/// A line of this process's memory in `/proc/self/status`, kB.
+fn memory_kb(line: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok())
+    let value = status.lines().find_map(|text| text.strip_prefix(line));
+    value
+        .and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok())
         .unwrap_or(0)
 }

@@ -1,7 +1,8 @@
 //! One flow of the run: its sender, its receiver and what was measured of it.
 
 use dumbbell_cc::{Flow, Instance};
-use dumbbell_run::{Group, Histogram};
+use dumbbell_net::Histogram;
+use dumbbell_scenario::Group;
 use dumbbell_tcp::{EcnMode, Receiver, ReceiverConfig, Sender, SenderConfig};
 
 /// A sender, a receiver and the flow's measurements.
@@ -10,8 +11,6 @@ pub(crate) struct Endpoints {
     pub(crate) group: u32,
     pub(crate) start_ns: u64,
     pub(crate) stop_ns: u64,
-    /// Index of the delay lines of this flow's base RTT.
-    pub(crate) path_class: usize,
     pub(crate) started: bool,
     pub(crate) stopped: bool,
     /// When the last byte of a finite flow was acknowledged, ns.
@@ -23,10 +22,10 @@ pub(crate) struct Endpoints {
     /// Extremes, exact; `u32::MAX` and 0 without a sample.
     pub(crate) rtt_min_us: u32,
     pub(crate) rtt_max_us: u32,
-    /// Wire bytes that crossed the bottleneck.
-    pub(crate) forwarded_bytes: u64,
     /// `received_bytes` when the time series was last sampled.
     pub(crate) sampled_bytes: u64,
+    /// Both directions are closed and it has had its last row.
+    pub(crate) has_ended: bool,
 }
 
 impl Endpoints {
@@ -36,7 +35,6 @@ impl Endpoints {
         group_index: u32,
         group: &Group,
         start_ns: u64,
-        path_class: usize,
         socket: Flow,
     ) -> Self {
         let packets = |bytes: u64| {
@@ -65,7 +63,6 @@ impl Endpoints {
             group: group_index,
             start_ns,
             stop_ns: group.stop_ns.unwrap_or(u64::MAX),
-            path_class,
             started: false,
             stopped: false,
             finished_ns: None,
@@ -75,8 +72,8 @@ impl Endpoints {
             rtt_sum_us: 0,
             rtt_min_us: u32::MAX,
             rtt_max_us: 0,
-            forwarded_bytes: 0,
             sampled_bytes: 0,
+            has_ended: false,
         }
     }
 

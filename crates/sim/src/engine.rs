@@ -1,30 +1,21 @@
-//! The event loop: endpoints and path in virtual time.
+//! The event loop: endpoints and network in virtual time.
 //!
-//! Events come from few sources, each in time order by itself: the link, the delay lines
-//! (first in, first out) and the endpoints' timers. The loop takes the
-//! earliest head; at equal times the source with the lower number goes first, which together
-//! with the order within each source makes the order of events total and reproducible.
+//! The network says whose event is next; the endpoints' timers are one of its sources, a
+//! tournament of their own.
 
 use std::rc::Rc;
 
 use dumbbell_cc::Instance;
-use dumbbell_path::{Departure, Packet};
-use dumbbell_run::address_plan::flow_addresses;
-use dumbbell_run::{Bottleneck, Control, Refusal, Scenario};
-use dumbbell_tcp::DataHeader;
+use dumbbell_net::{Event, Exit, Network, Tournament};
+use dumbbell_scenario::address_plan::flow_addresses;
+use dumbbell_scenario::{Control, Refusal, Scenario, Way, route};
+use dumbbell_tcp::{SackStore, Segment};
 
 use crate::endpoints::Endpoints;
 use crate::error::Error;
-use crate::lines::Lines;
 use crate::recorder::Recorder;
 use crate::tap::Tap;
-use crate::tournament::Tournament;
-
-/// Sources of events; the delay lines of the path classes follow.
-const LINK: usize = 0;
-const FORWARD: usize = 1;
-const TIMERS: usize = 2;
-const FIRST_CLASS: usize = 3;
+use crate::watch::Watch;
 
 /// Events between two looks at [`Control`].
 const EVENTS_PER_CHECK: u32 = 8192;
@@ -33,77 +24,76 @@ const EVENTS_PER_CHECK: u32 = 8192;
 /// of 100,000.
 pub(crate) fn check_time(scenario: &Scenario) -> Result<(), Refusal> {
     let flows = scenario.flow_count();
-    let never_ns = Tournament::never_ns(FIRST_CLASS + 2 * (scenario.groups.len() + flows));
+    let never_ns = Tournament::never_ns(
+        Network::<Segment>::source_count(scenario.links.len(), 2 * scenario.groups.len())
+            + 2 * flows,
+    );
     if scenario.duration_ns < never_ns {
         return Ok(());
     }
     Err(Refusal(format!(
-        "{flows} flows cannot be simulated for {} s; say less than `{}s`",
+        "{flows} flows cannot be simulated for {} s; use less than `{}s`",
         scenario.duration_ns / 1_000_000_000,
         never_ns / 1_000_000_000
     )))
 }
 
 /// Everything that a run consists of.
-pub(crate) struct Engine {
+pub(crate) struct Engine<T> {
     pub(crate) end_ns: u64,
     instances: Vec<Rc<Instance>>,
     pub(crate) flows: Vec<Endpoints>,
-    pub(crate) bottleneck: Bottleneck<DataHeader>,
+    pub(crate) network: Network<Segment>,
+    pub(crate) watch: Watch<T>,
     pub(crate) recorder: Recorder,
-    pub(crate) path: Lines,
-    /// When each source has its next event.
-    heads: Tournament,
     /// When each endpoint wants to be woken, or earlier; of flow `n` these are `2n` and `2n + 1`.
     timers: Tournament,
     sample_interval_ns: u64,
     next_sample_ns: u64,
-    /// The capture, if there is one.
-    tap: Option<Box<Tap>>,
     /// Until when the run has come, ns.
     reached_ns: u64,
 }
 
-impl Engine {
-    pub(crate) fn new(scenario: &Scenario, instances: &[Rc<Instance>], tap: Option<Tap>) -> Self {
-        let path = Lines::new(scenario);
+impl<T: Tap> Engine<T> {
+    pub(crate) fn new(scenario: &Scenario, instances: &[Rc<Instance>], tap: T) -> Self {
         let groups: Vec<_> = instances
             .iter()
             .zip(&scenario.groups)
             .map(|(instance, group)| (Rc::clone(instance), group.flows as usize))
             .collect();
+        let network = scenario.network(0);
         let flows: Vec<Endpoints> = (0_u32..)
             .zip(&scenario.groups)
             .flat_map(|(index, group)| (0..group.flows).map(move |number| (index, group, number)))
             .zip(0_u32..)
             .map(|((group_index, group, number), flow)| {
                 let start_ns = group.start_of(scenario.seed, flow);
-                let path_class = path.class_of_group[group_index as usize];
                 let instance = &instances[group_index as usize];
                 let mut socket = instance.new_flow();
                 let (sender, receiver) = flow_addresses(group_index as u16, number);
                 socket.sock.set_addresses(sender, receiver);
-                Endpoints::new(flow, group_index, group, start_ns, path_class, socket)
+                Endpoints::new(flow, group_index, group, start_ns, socket)
             })
             .collect();
-        let flow_count = flows.len();
-        let sources = FIRST_CLASS + 2 * path.classes.len();
+        let watch = Watch {
+            meter: network.meter(flows.len(), 0),
+            sacks: SackStore::new(),
+            tap,
+        };
         let mut engine = Self {
             end_ns: scenario.duration_ns,
             instances: instances.to_vec(),
-            timers: Tournament::new(2 * flow_count),
+            timers: Tournament::new(2 * flows.len()),
             flows,
-            bottleneck: Bottleneck::new(&scenario.bottleneck, scenario.seed, flow_count, 0),
+            network,
+            watch,
             recorder: Recorder::new(scenario.sample_interval_ns, scenario.duration_ns, &groups),
-            path,
-            heads: Tournament::new(sources),
             sample_interval_ns: scenario.sample_interval_ns,
             next_sample_ns: if scenario.sample_interval_ns == 0 {
                 u64::MAX
             } else {
                 scenario.sample_interval_ns
             },
-            tap: tap.map(Box::new),
             reached_ns: 0,
         };
         for flow in 0..engine.flows.len() {
@@ -116,14 +106,18 @@ impl Engine {
     pub(crate) fn run(&mut self, control: &Control) -> Result<(), Error> {
         let mut until_check = EVENTS_PER_CHECK;
         loop {
-            let (source, now_ns) = self.heads.next();
+            let (source, now_ns) = self.network.next();
             if now_ns > self.end_ns {
                 break;
             }
             while self.next_sample_ns <= now_ns {
                 self.sample();
             }
-            self.dispatch(source, now_ns);
+            match self.network.happen(source, now_ns, &mut self.watch) {
+                Event::Inside => {}
+                Event::Delivery(exit) => self.deliver(exit, now_ns),
+                Event::Timer => self.wake(now_ns),
+            }
             until_check -= 1;
             if until_check == 0 {
                 until_check = EVENTS_PER_CHECK;
@@ -132,7 +126,7 @@ impl Engine {
                     return Err(Error::Cancelled);
                 }
                 self.check_faults()?;
-                if self.tap.as_ref().is_some_and(|tap| tap.has_failed()) {
+                if self.watch.tap.has_failed() {
                     return Ok(()); // the capture's failure is told when it is finished
                 }
                 control.set_progress(now_ns, self.end_ns);
@@ -144,6 +138,7 @@ impl Engine {
         for flow in self.flows.iter_mut().filter(|flow| flow.started) {
             flow.sender.settle(self.end_ns);
         }
+        self.network.close_books(self.end_ns, &mut self.watch);
         self.reached_ns = self.end_ns;
         control.set_progress(1, 1);
         self.check_faults()
@@ -156,114 +151,61 @@ impl Engine {
     }
 
     /// Ends the capture, if there is one.
-    pub(crate) fn finish_capture(&mut self) -> Result<(), Error> {
-        match self.tap.take() {
-            Some(tap) => Ok(tap.finish(self.reached_ns)?),
-            None => Ok(()),
-        }
+    pub(crate) fn finish_capture(self) -> Result<Engine<()>, Error> {
+        let Watch { meter, sacks, tap } = self.watch;
+        tap.finish(self.reached_ns)?;
+        let watch = Watch {
+            meter,
+            sacks,
+            tap: (),
+        };
+        Ok(Engine {
+            watch,
+            end_ns: self.end_ns,
+            instances: self.instances,
+            flows: self.flows,
+            network: self.network,
+            recorder: self.recorder,
+            timers: self.timers,
+            sample_interval_ns: self.sample_interval_ns,
+            next_sample_ns: self.next_sample_ns,
+            reached_ns: self.reached_ns,
+        })
     }
 
     fn sample(&mut self) {
+        let now_ns = self.next_sample_ns;
+        let meters = &mut self.watch.meter.links;
         self.recorder
-            .sample(self.next_sample_ns, &mut self.flows, &mut self.bottleneck);
+            .sample(now_ns, &mut self.flows, self.network.links(), meters);
         self.next_sample_ns += self.sample_interval_ns;
     }
 
+    /// A packet is at the end of its route.
     #[inline]
-    fn dispatch(&mut self, source: usize, now_ns: u64) {
-        match source {
-            LINK => self.serve_link(now_ns),
-            FORWARD => self.deliver_data(now_ns),
-            TIMERS => self.wake(now_ns),
-            _ => {
-                let class = (source - FIRST_CLASS) / 2;
-                if (source - FIRST_CLASS).is_multiple_of(2) {
-                    self.deliver_ack(class, now_ns);
-                } else {
-                    self.deliver_access(class, now_ns);
-                }
-            }
-        }
-    }
-
-    /// The wire is free: the next packet goes on it.
-    #[inline]
-    fn serve_link(&mut self, now_ns: u64) {
-        if let Some(tap) = &mut self.tap {
-            if let Some(departure) = tap.dequeue(now_ns, &mut self.bottleneck) {
-                self.propagate(departure);
-            }
-        } else if let Some(departure) = self.bottleneck.dequeue(now_ns) {
-            self.propagate(departure);
-        }
-        self.heads.set(LINK, self.bottleneck.next_event_ns());
-    }
-
-    /// A packet is on the wire.
-    #[inline]
-    fn propagate(&mut self, departure: Departure<DataHeader>) {
-        let flow = &mut self.flows[departure.packet.flow as usize];
-        flow.forwarded_bytes += u64::from(departure.packet.wire_bytes);
-        let forward = &mut self.path.forward;
-        if let Some(due_ns) = forward.push(departure.done_ns, departure.packet) {
-            self.heads.set(FORWARD, due_ns);
-        }
-    }
-
-    /// A data packet reaches its receiver.
-    #[inline]
-    fn deliver_data(&mut self, now_ns: u64) {
+    fn deliver(&mut self, exit: Exit, now_ns: u64) {
         // Looked at where it lies: a packet is not worth moving only to be forgotten.
-        if let Some(packet) = self.path.forward.peek(now_ns) {
-            let index = packet.flow as usize;
-            if let Some(tap) = &mut self.tap {
-                tap.segment_arrives(now_ns, packet);
+        let packet = self.network.delivery(exit);
+        let index = packet.flow as usize;
+        self.watch.tap.delivered(now_ns, packet, &self.watch.sacks);
+        let flow = &mut self.flows[index];
+        match &packet.header {
+            Segment::Data(header) => {
+                flow.receiver
+                    .on_packet(now_ns, header, packet.wire_bytes, packet.ecn);
+                self.network.release_delivery(exit);
+                self.send_ack(index, now_ns);
             }
-            self.flows[index].receiver.on_packet(now_ns, packet);
-            self.path.forward.pop(now_ns);
-            self.send_ack(index, now_ns);
-        }
-        self.heads
-            .set(FORWARD, self.path.forward.next_event().unwrap_or(u64::MAX));
-    }
-
-    /// A data packet of a flow with access delay reaches the bottleneck.
-    fn deliver_access(&mut self, class: usize, now_ns: u64) {
-        if let Some(packet) = self.path.classes[class].access.pop(now_ns) {
-            self.enter_bottleneck(now_ns, packet);
-        }
-        self.heads.set(
-            FIRST_CLASS + 2 * class + 1,
-            self.path.classes[class]
-                .access
-                .next_event()
-                .unwrap_or(u64::MAX),
-        );
-    }
-
-    /// An ACK reaches its sender.
-    #[inline]
-    fn deliver_ack(&mut self, class: usize, now_ns: u64) {
-        let back = &mut self.path.classes[class].back;
-        if let Some(ack) = back.peek(now_ns) {
-            let index = ack.flow as usize;
-            if let Some(tap) = &mut self.tap {
-                tap.ack_arrives(now_ns, ack);
+            Segment::Ack(ack) => {
+                let sacks = &mut self.watch.sacks;
+                if let Some(rtt_us) = flow.sender.on_ack(now_ns, ack, sacks.get(ack.sack)) {
+                    flow.note_rtt(rtt_us);
+                }
+                sacks.free(ack.sack);
+                self.network.release_delivery(exit);
+                self.send_data(index, now_ns);
             }
-            let flow = &mut self.flows[index];
-            if let Some(rtt_us) = flow.sender.on_ack(now_ns, ack) {
-                flow.note_rtt(rtt_us);
-            }
-            back.pop(now_ns);
-            self.send_data(index, now_ns);
         }
-        self.heads.set(
-            FIRST_CLASS + 2 * class,
-            self.path.classes[class]
-                .back
-                .next_event()
-                .unwrap_or(u64::MAX),
-        );
     }
 
     /// A timer of some endpoint may be due.
@@ -284,86 +226,34 @@ impl Engine {
             self.flows[index].receiver.next_timer_ns()
         };
         self.timers.set(endpoint, due_ns);
-        self.heads.set(TIMERS, self.timers.next().1);
+        self.network.set_timer(self.timers.next().1);
     }
 
     /// Sends what the sender wants to send after an event.
     #[inline]
     fn send_data(&mut self, index: usize, now_ns: u64) {
         let flow = &mut self.flows[index];
-        let class = &mut self.path.classes[flow.path_class];
-        if class.has_access_delay {
-            for packet in flow.sender.poll_transmit(now_ns).as_slice() {
-                if let Some(tap) = &mut self.tap {
-                    tap.segment_leaves(now_ns, packet);
-                }
-                if let Some(due_ns) = class.access.push(now_ns, *packet) {
-                    let source = FIRST_CLASS + 2 * flow.path_class + 1;
-                    self.heads.set(source, due_ns);
-                }
-            }
-        } else {
-            let packets = flow.sender.poll_transmit(now_ns);
-            let sent = packets.len() > 0;
-            if let Some(tap) = &mut self.tap {
-                for packet in packets.as_slice() {
-                    tap.segment_leaves(now_ns, packet);
-                    tap.enqueue(now_ns, *packet, &mut self.bottleneck);
-                }
-            } else {
-                for packet in packets.as_slice() {
-                    self.bottleneck.enqueue(now_ns, *packet);
-                }
-            }
-            drop(packets);
-            if sent {
-                self.start_link(now_ns);
-            }
+        let route = route(flow.group as usize, Way::There);
+        for packet in flow.sender.poll_transmit(now_ns).as_slice() {
+            self.watch.tap.sent(now_ns, packet, &self.watch.sacks);
+            self.network.enter(now_ns, route, *packet, &mut self.watch);
         }
-        let flow = &mut self.flows[index];
         if flow.finished_ns.is_none() && flow.sender.is_finished() {
             flow.finished_ns = Some(now_ns);
         }
         self.set_sender_timer(index);
     }
 
-    fn enter_bottleneck(&mut self, now_ns: u64, packet: Packet<DataHeader>) {
-        match &mut self.tap {
-            None => self.bottleneck.enqueue(now_ns, packet),
-            Some(tap) => tap.enqueue(now_ns, packet, &mut self.bottleneck),
-        }
-        self.start_link(now_ns);
-    }
-
-    /// Packets may wait now: has the link anything to do?
-    #[inline]
-    fn start_link(&mut self, now_ns: u64) {
-        if !self.heads.is_due_ever(LINK) {
-            let next_ns = self.bottleneck.next_event_ns();
-            self.heads.set(
-                LINK,
-                if next_ns == u64::MAX {
-                    next_ns
-                } else {
-                    next_ns.max(now_ns)
-                },
-            );
-        }
-    }
-
     #[inline]
     fn send_ack(&mut self, index: usize, now_ns: u64) {
         let flow = &mut self.flows[index];
-        let back = &mut self.path.classes[flow.path_class].back;
-        for ack in flow.receiver.poll_transmit().as_slice() {
-            if let Some(tap) = &mut self.tap {
-                tap.ack_leaves(now_ns, ack);
-            }
-            if let Some(due_ns) = back.push(now_ns, *ack) {
-                let source = FIRST_CLASS + 2 * flow.path_class;
-                self.heads.set(source, due_ns);
-            }
+        let route = route(flow.group as usize, Way::Back);
+        let packets = flow.receiver.poll_transmit(&mut self.watch.sacks);
+        for packet in packets.as_slice() {
+            self.watch.tap.sent(now_ns, packet, &self.watch.sacks);
+            self.network.enter(now_ns, route, *packet, &mut self.watch);
         }
+        drop(packets);
         self.set_receiver_timer(index);
     }
 
@@ -371,7 +261,7 @@ impl Engine {
     fn set_sender_timer(&mut self, index: usize) {
         let due_ns = self.flows[index].next_sender_ns();
         if self.timers.set_earlier(2 * index, due_ns) {
-            self.heads.set(TIMERS, self.timers.next().1);
+            self.network.set_timer(self.timers.next().1);
         }
     }
 
@@ -379,7 +269,7 @@ impl Engine {
     fn set_receiver_timer(&mut self, index: usize) {
         let due_ns = self.flows[index].receiver.next_timer_ns();
         if self.timers.set_earlier(2 * index + 1, due_ns) {
-            self.heads.set(TIMERS, self.timers.next().1);
+            self.network.set_timer(self.timers.next().1);
         }
     }
 }

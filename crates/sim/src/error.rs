@@ -12,8 +12,8 @@ pub enum Error {
     Fault(#[from] dumbbell_cc::Fault),
     /// A value of the scenario that cannot be simulated.
     #[error(transparent)]
-    Scenario(#[from] dumbbell_run::Refusal),
-    /// [`dumbbell_run::Control::cancel`] was called.
+    Scenario(#[from] dumbbell_scenario::Refusal),
+    /// [`dumbbell_scenario::Control::cancel`] was called.
     #[error("the run was cancelled")]
     Cancelled,
     /// The capture could not be written.

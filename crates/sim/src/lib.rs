@@ -1,46 +1,46 @@
-//! dumbbell's simulator: groups of TCP flows through one bottleneck, in virtual time.
+//! dumbbell's simulator: groups of TCP flows over a network of links, in virtual time.
 //!
 //! [`run`] is a pure function of the [`Scenario`] (which holds the seed) and the congestion
 //! controls' builds: the same bytes on every machine, in every thread, in debug and release.
 //!
 //! | file | what |
 //! |---|---|
-//! | `engine`, `lines` | the event loop, and the path's delay lines |
+//! | `engine`, `watch` | the event loop; what looks on while packets pass |
 //! | `endpoints` | a flow and what is measured of it |
-//! | `tournament` | whose event is next |
 //! | `recorder` | time series |
 //! | `summarize` | counts and means |
 //! | `tap`, `tapped_flow` | the capture; frames made of what the endpoints exchange |
 //!
-//! What a run is given and leaves is `dumbbell-run`'s, re-exported here.
+//! What a run is given and leaves is `dumbbell-scenario` and `dumbbell-results`'s, re-exported here.
 
 #![forbid(unsafe_code)]
 
 mod endpoints;
 mod engine;
 mod error;
-mod lines;
 mod recorder;
 mod summarize;
 mod tap;
 mod tapped_flow;
-mod tournament;
+mod watch;
 
 use std::rc::Rc;
 
 pub use dumbbell_capture::CaptureConfig;
 use dumbbell_cc::{Instance, Request};
-use dumbbell_run::random;
-pub use dumbbell_run::{
-    BottleneckConfig as Bottleneck, BottleneckSummary, CongestionControl, Control, ENGINE_VERSION,
-    EcnThreshold, FlowSummary, Group, LoadedCc, Output, Queue, RateStep, RttStep, Scenario,
-    Summary, Table,
+pub use dumbbell_results::{
+    ENGINE_VERSION, FlowSummary, LinkSummary, LoadedCc, Output, Summary, Table,
+};
+use dumbbell_scenario::random;
+pub use dumbbell_scenario::{
+    CongestionControl, Control, EcnThreshold, Group, Limit, Link, Queue, RateStep, RttStep,
+    Scenario,
 };
 
 pub use error::Error;
 
 use engine::Engine;
-use tap::Tap;
+use tap::{CaptureTap, Tap};
 
 /// Simulates `scenario` from start to end, with a capture if one is asked for, which does not change
 /// the result.
@@ -74,15 +74,28 @@ pub fn run_with(
     scenario.check()?;
     engine::check_time(scenario)?;
     let instances = load(scenario, loader)?;
-    let tap = capture
-        .map(|config| Tap::new(config, scenario))
-        .transpose()?;
-    let mut engine = Engine::new(scenario, &instances, tap);
+    match capture {
+        None => run_tapped(scenario, control, (), &instances),
+        Some(config) => {
+            let tap = CaptureTap::new(config, scenario)?;
+            run_tapped(scenario, control, tap, &instances)
+        }
+    }
+}
+
+/// The run itself, which `tap` is shown.
+fn run_tapped<T: Tap>(
+    scenario: &Scenario,
+    control: &Control,
+    tap: T,
+    instances: &[Rc<Instance>],
+) -> Result<Output, Error> {
+    let mut engine = Engine::new(scenario, instances, tap);
     dumbbell_cc::seal().map_err(Error::Unconfined)?;
     let ran = engine.run(control);
-    engine.finish_capture()?;
+    let engine = engine.finish_capture()?;
     ran?;
-    let summary = summarize::summarize(scenario, &mut engine, &instances);
+    let summary = summarize::summarize(scenario, &engine, instances);
     let tables = if scenario.sample_interval_ns == 0 {
         Vec::new()
     } else {

@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use dumbbell_cc::{Instance, Sock};
-use dumbbell_run::{Bottleneck, FlowSamples, QueueSamples, StateSamples, TimeSeries, per_second};
-use dumbbell_tcp::{DataHeader, Sender};
+use dumbbell_net::{Link, LinkMeter};
+use dumbbell_results::{FlowSamples, QueueSamples, StateSamples, TimeSeries, per_second};
+use dumbbell_tcp::{Segment, Sender};
 
 use crate::endpoints::Endpoints;
 
@@ -50,9 +51,12 @@ impl Recorder {
         &mut self,
         now_ns: u64,
         flows: &mut [Endpoints],
-        bottleneck: &mut Bottleneck<DataHeader>,
+        links: &[Link<Segment>],
+        meters: &mut [LinkMeter],
     ) {
-        let is_active = |flow: &Endpoints| flow.sender.is_established();
+        // Not before the handshake, nor after the first sample that finds both directions closed: its
+        // row has what was received last.
+        let is_active = |flow: &Endpoints| flow.sender.is_established() && !flow.has_ended;
         let interval_ns = self.interval_ns;
         let active = flows.iter_mut().filter(|flow| is_active(flow));
         self.flows.goodput_bps.extend(active.map(|flow| {
@@ -65,7 +69,12 @@ impl Recorder {
         active.extend(flows.iter().filter(|flow| is_active(flow)));
         self.sample_flows((now_ns / 1000) as i64, &active);
         self.sample_states(&active);
-        self.queue.sample(now_ns, bottleneck);
+        for flow in flows.iter_mut() {
+            flow.has_ended |= flow.sender.is_closed();
+        }
+        for ((index, link), meter) in (0..).zip(links).zip(meters) {
+            self.queue.sample(now_ns, index, link, meter);
+        }
     }
 
     /// Appends a row per active flow, column by column: that writes to one place at a time.

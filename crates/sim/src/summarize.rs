@@ -3,24 +3,34 @@
 use std::rc::Rc;
 
 use dumbbell_cc::Instance;
-use dumbbell_path::Header as _;
-use dumbbell_run::{
-    BottleneckSummary, ENGINE_VERSION, FlowSummary, LoadedCc, Scenario, Summary, bits_per_second,
-    ratio,
+use dumbbell_net::{FlowMeter, Header as _};
+use dumbbell_results::{
+    ENGINE_VERSION, FlowSummary, LinkSummary, LoadedCc, Summary, bits_per_second, ratio,
 };
+use dumbbell_scenario::Scenario;
+use dumbbell_tcp::{SackSlot, Segment};
 
 use crate::endpoints::Endpoints;
 use crate::engine::Engine;
+use crate::tap::Tap;
 
-/// Sums the run up; empties the bottleneck's queue to count what was left on the path.
-pub(crate) fn summarize(
+/// Sums the run up.
+pub(crate) fn summarize<T: Tap>(
     scenario: &Scenario,
-    engine: &mut Engine,
+    engine: &Engine<T>,
     instances: &[Rc<Instance>],
 ) -> Summary {
-    let bottleneck = BottleneckSummary::new(scenario, &mut engine.bottleneck, 0);
+    let meter = &engine.watch.meter;
+    let configs = scenario.network_links().into_iter();
+    let measured = engine.network.links().iter().zip(&meter.links);
+    let links: Vec<LinkSummary> = configs
+        .zip(measured)
+        .map(|(config, (link, meter))| {
+            LinkSummary::new(scenario, config, meter, link.backlog_pkts(), 0)
+        })
+        .collect();
     let on_path_pkts = count_on_path(engine);
-    let marks = scenario.bottleneck.ecn_threshold.is_some();
+    let marks = scenario.links.iter().any(|link| link.marks());
     Summary {
         engine: "simulator",
         engine_version: ENGINE_VERSION,
@@ -33,16 +43,14 @@ pub(crate) fn summarize(
         flows: (0..)
             .zip(&engine.flows)
             .zip(&on_path_pkts)
-            .zip(&engine.bottleneck.flow_dropped_pkts)
-            .zip(&engine.bottleneck.flow_marked_pkts)
-            .map(
-                |((((index, flow), &on_path_pkts), &dropped_pkts), &marked_pkts)| FlowSummary {
-                    marked_pkts: marks.then_some(marked_pkts),
-                    ..flow_summary(index, flow, scenario, on_path_pkts, dropped_pkts)
-                },
-            )
+            .zip(&meter.flows)
+            .map(|(((index, flow), &on_path_pkts), counts)| FlowSummary {
+                marked_pkts: marks.then_some(counts.marked_pkts),
+                ..flow_summary(index, flow, scenario, on_path_pkts, counts)
+            })
             .collect(),
-        bottleneck,
+        bottleneck: LinkSummary::most_used(&links),
+        links,
         emulation: None,
     }
 }
@@ -59,23 +67,22 @@ fn loaded_cc(group: u32, instance: &Instance) -> LoadedCc {
 }
 
 /// Data packets of each flow that are still on their way.
-fn count_on_path(engine: &mut Engine) -> Vec<u64> {
+fn count_on_path<T>(engine: &Engine<T>) -> Vec<u64> {
     let mut counts = vec![0; engine.flows.len()];
-    let queued = engine.bottleneck.drain(engine.end_ns);
-    let access = engine
-        .path
-        .classes
-        .iter()
-        .flat_map(|class| class.access.iter());
-    for packet in queued
-        .iter()
-        .chain(access)
-        .chain(engine.path.forward.iter())
-    {
+    let mut acks_with_blocks = 0;
+    engine.network.for_each(&mut |packet| {
         if packet.header.is_data() {
             counts[packet.flow as usize] += 1;
         }
-    }
+        if let Segment::Ack(ack) = &packet.header {
+            acks_with_blocks += usize::from(ack.sack != SackSlot::NONE);
+        }
+    });
+    debug_assert_eq!(
+        engine.watch.sacks.used(),
+        acks_with_blocks,
+        "SACK blocks are kept for the ACKs on their way, and for nothing else"
+    );
     counts
 }
 
@@ -84,7 +91,7 @@ fn flow_summary(
     flow: &Endpoints,
     scenario: &Scenario,
     on_path_pkts: u64,
-    dropped_pkts: u64,
+    counts: &FlowMeter,
 ) -> FlowSummary {
     let group = &scenario.groups[flow.group as usize];
     let sender = flow.sender.counters();
@@ -108,7 +115,7 @@ fn flow_summary(
         finished: flow.finished_ns.is_some(),
         received_bytes: receiver.received_bytes,
         goodput_bps: bits_per_second(receiver.received_bytes, life_ns),
-        throughput_bps: bits_per_second(flow.forwarded_bytes, life_ns),
+        throughput_bps: bits_per_second(counts.forwarded_bytes, life_ns),
         rtt_mean_us: ratio(flow.rtt_sum_us as f64, flow.rtt_us.count() as f64),
         rtt_min_us: if flow.rtt_us.count() == 0 {
             0
@@ -124,8 +131,9 @@ fn flow_summary(
         cwnd_mean_pkts: mean(sender.cwnd_pkt_ns),
         sent_pkts: sender.sent_pkts,
         retransmitted_pkts: sender.retransmitted_pkts,
-        dropped_pkts,
+        dropped_pkts: counts.dropped_pkts,
         marked_pkts: None,
+        acks_dropped: (counts.acks_dropped > 0).then_some(counts.acks_dropped),
         lost_pkts: Some(sender.lost_pkts),
         arrived_pkts: receiver.arrived_pkts,
         on_path_pkts,

@@ -6,11 +6,11 @@ use std::fs::File;
 use std::io::BufWriter;
 
 use dumbbell_capture::{
-    CaptureConfig, CapturePoint, CaptureWriter, DROPPED_COMMENT, FrameFacts, WriteError,
+    CaptureConfig, CapturePoint, CaptureWriter, FrameFacts, WriteError, dropped_comment,
 };
-use dumbbell_path::{Departure, Packet};
-use dumbbell_run::{Bottleneck, Group, Scenario};
-use dumbbell_tcp::{Ack, DataHeader};
+use dumbbell_net::{Departure, DropReason, Packet};
+use dumbbell_scenario::{Group, Scenario};
+use dumbbell_tcp::{SackStore, Segment};
 
 use crate::tapped_flow::TappedFlow;
 
@@ -18,20 +18,91 @@ use crate::tapped_flow::TappedFlow;
 /// tcptrace takes a connection's first packet for one without a time.
 const EPOCH_NS: u64 = 946_684_800_000_000_000;
 
+/// Is shown the packets of a run. `()` does not look.
+pub(crate) trait Tap {
+    /// A host sends a packet.
+    #[inline]
+    fn sent(&mut self, _now_ns: u64, _packet: &Packet<Segment>, _sacks: &SackStore) {}
+
+    /// A packet reaches the host that it is for.
+    #[inline]
+    fn delivered(&mut self, _now_ns: u64, _packet: &Packet<Segment>, _sacks: &SackStore) {}
+
+    /// A packet reaches a link, which may refuse it, or drop others for its sake.
+    #[inline]
+    fn arrives(
+        &mut self,
+        _now_ns: u64,
+        _link: usize,
+        _packet: &Packet<Segment>,
+        _sacks: &SackStore,
+    ) {
+    }
+
+    /// The packet that arrived is dropped.
+    fn refused(&mut self, _reason: DropReason) {}
+
+    /// The arrival is over.
+    #[inline]
+    fn enqueued(&mut self, _now_ns: u64, _link: usize) {}
+
+    /// A packet that waited is dropped.
+    fn dropped(
+        &mut self,
+        _now_ns: u64,
+        _link: usize,
+        _packet: &Packet<Segment>,
+        _sacks: &SackStore,
+        _reason: DropReason,
+    ) {
+    }
+
+    /// A packet goes on a link's wire.
+    #[inline]
+    fn departs(
+        &mut self,
+        _now_ns: u64,
+        _link: usize,
+        _departure: &Departure<Segment>,
+        _sacks: &SackStore,
+    ) {
+    }
+
+    /// Whether the file can no longer be written.
+    #[inline]
+    fn has_failed(&self) -> bool {
+        false
+    }
+
+    /// Ends the capture of a run that ended at `end_ns`.
+    fn finish(self, _end_ns: u64) -> Result<(), WriteError>
+    where
+        Self: Sized,
+    {
+        Ok(())
+    }
+}
+
+impl Tap for () {}
+
 /// Records a run's packets.
-pub(crate) struct Tap {
+pub(crate) struct CaptureTap {
     config: CaptureConfig,
     writer: CaptureWriter<BufWriter<File>>,
     flows: Vec<TappedFlow>,
-    /// The packet on the bottleneck's wire, until its last bit is through.
-    on_wire: Option<(u64, Packet<DataHeader>)>,
-    /// What the bottleneck dropped beside the packet that arrived.
-    dropped: Vec<Packet<DataHeader>>,
+    /// By link: the packet on its wire, until its last bit is through.
+    on_wire: Vec<Option<(u64, FrameFacts)>>,
+    /// Names of the links.
+    links: Vec<String>,
+    /// The packet that is arriving at a link, and why it is refused if it is.
+    arriving: Option<(FrameFacts, Option<DropReason>)>,
+    /// What the link dropped for its sake.
+    dropped: Vec<(FrameFacts, DropReason)>,
     frame: Vec<u8>,
     failure: Option<WriteError>,
 }
 
-impl Tap {
+impl CaptureTap {
     /// Begins the file that `config` names.
     pub(crate) fn new(config: &CaptureConfig, scenario: &Scenario) -> Result<Self, WriteError> {
         let groups = scenario.groups.len() as u32;
@@ -46,143 +117,60 @@ impl Tap {
         for (flow, tapped) in (0..).zip(&mut flows) {
             tapped.draw_numbers(scenario.seed, flow);
         }
+        let links = scenario.link_names();
         Ok(Self {
             config: config.clone(),
-            writer: CaptureWriter::create(config, groups, &description)?,
+            writer: CaptureWriter::create(config, groups, &links, &description)?,
             flows,
-            on_wire: None,
+            on_wire: vec![None; links.len()],
+            links,
+            arriving: None,
             dropped: Vec::new(),
             frame: Vec::new(),
             failure: None,
         })
     }
 
-    /// A sender sends a segment.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn segment_leaves(&mut self, now_ns: u64, packet: &Packet<DataHeader>) {
-        let flow = &mut self.flows[packet.flow as usize];
-        flow.note_sent(packet);
-        let point = CapturePoint::Sender(flow.group);
-        self.record_segment(point, now_ns, packet, None);
-    }
-
-    /// A segment reaches its receiver.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn segment_arrives(&mut self, now_ns: u64, packet: &Packet<DataHeader>) {
-        let point = CapturePoint::Receiver(self.flows[packet.flow as usize].group);
-        self.record_segment(point, now_ns, packet, None);
-    }
-
-    /// A receiver sends an ACK.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn ack_leaves(&mut self, now_ns: u64, ack: &Ack) {
-        let point = CapturePoint::Receiver(self.flows[ack.flow as usize].group);
-        self.record_ack(point, now_ns, ack);
-    }
-
-    /// An ACK reaches its sender.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn ack_arrives(&mut self, now_ns: u64, ack: &Ack) {
-        let point = CapturePoint::Sender(self.flows[ack.flow as usize].group);
-        self.record_ack(point, now_ns, ack);
-    }
-
-    /// A segment reaches the bottleneck, which may drop it, or others for its sake.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn enqueue(
-        &mut self,
-        now_ns: u64,
-        packet: Packet<DataHeader>,
-        bottleneck: &mut Bottleneck<DataHeader>,
-    ) {
-        let mut is_dropped = false;
-        let mut dropped = std::mem::take(&mut self.dropped);
-        bottleneck.enqueue_watched(now_ns, packet, |gone| {
-            if (gone.flow, gone.header) == (packet.flow, packet.header) {
-                is_dropped = true;
-            } else {
-                dropped.push(*gone);
-            }
-        });
-        let comment = is_dropped.then_some(DROPPED_COMMENT);
-        self.record_segment(CapturePoint::BottleneckIn, now_ns, &packet, comment);
-        self.record_drops(now_ns, dropped);
-    }
-
-    /// The wire is free: the next segment goes on it.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn dequeue(
-        &mut self,
-        now_ns: u64,
-        bottleneck: &mut Bottleneck<DataHeader>,
-    ) -> Option<Departure<DataHeader>> {
-        let mut dropped = std::mem::take(&mut self.dropped);
-        let departure = bottleneck.dequeue_watched(now_ns, |gone| dropped.push(*gone));
-        self.record_drops(now_ns, dropped);
-        if let Some(departure) = &departure {
-            self.catch_up(now_ns);
-            self.on_wire = Some((departure.done_ns, departure.packet));
-        }
-        departure
-    }
-
-    /// Ends the capture of a run that ended at `end_ns`.
-    pub(crate) fn finish(mut self, end_ns: u64) -> Result<(), WriteError> {
-        self.catch_up(end_ns);
-        if let Some(failure) = self.failure {
-            return Err(failure);
-        }
-        let finished = self.writer.finish();
-        finished.map_err(|source| self.config.unwritable(source))?;
-        Ok(())
-    }
-
-    /// Whether the file can no longer be written.
-    pub(crate) fn has_failed(&self) -> bool {
-        self.failure.is_some()
-    }
-
-    /// Records what left the bottleneck's wire by `now_ns`, so that the file is in order of time.
+    /// Records what left the links' wires by `now_ns`, so that the file is in order of time.
     fn catch_up(&mut self, now_ns: u64) {
-        if let Some((done_ns, packet)) = self.on_wire.take_if(|(done_ns, _)| *done_ns <= now_ns) {
-            self.record_segment(CapturePoint::BottleneckOut, done_ns, &packet, None);
+        loop {
+            let due = (0..).zip(&self.on_wire);
+            let due = due.filter_map(|(link, on_wire)| Some((on_wire.as_ref()?.0, link)));
+            let Some((done_ns, link)) = due.min().filter(|&(done_ns, _)| done_ns <= now_ns) else {
+                return;
+            };
+            if let Some((_, facts)) = self.on_wire[link].take() {
+                self.record(CapturePoint::LinkOut(link as u32), done_ns, &facts, None);
+            }
         }
     }
 
-    /// Drops that are no arrivals: the packets had waited.
-    fn record_drops(&mut self, now_ns: u64, mut dropped: Vec<Packet<DataHeader>>) {
-        for packet in dropped.drain(..) {
-            let comment = Some(DROPPED_COMMENT);
-            self.record_segment(CapturePoint::BottleneckIn, now_ns, &packet, comment);
-        }
-        self.dropped = dropped;
-    }
-
-    fn record_segment(
+    fn record_packet(
         &mut self,
         point: CapturePoint,
         now_ns: u64,
-        packet: &Packet<DataHeader>,
-        comment: Option<&str>,
+        packet: &Packet<Segment>,
+        sacks: &SackStore,
     ) {
         self.catch_up(now_ns);
         if self.writer.wants(point) {
-            let facts = self.flows[packet.flow as usize].segment_facts(packet);
-            self.record(point, now_ns, &facts, comment);
+            let facts = self.facts(packet, sacks);
+            self.record(point, now_ns, &facts, None);
         }
     }
 
-    fn record_ack(&mut self, point: CapturePoint, now_ns: u64, ack: &Ack) {
-        self.catch_up(now_ns);
-        if self.writer.wants(point) {
-            let facts = self.flows[ack.flow as usize].ack_facts(ack);
-            self.record(point, now_ns, &facts, None);
+    /// Records a packet that a link drops.
+    fn record_drop(&mut self, now_ns: u64, link: usize, facts: &FrameFacts, reason: DropReason) {
+        let comment = dropped_comment(&self.links[link], reason.note());
+        let point = CapturePoint::LinkIn(link as u32);
+        self.record(point, now_ns, facts, Some(&comment));
+    }
+
+    fn facts(&self, packet: &Packet<Segment>, sacks: &SackStore) -> FrameFacts {
+        let flow = &self.flows[packet.flow as usize];
+        match &packet.header {
+            Segment::Data(header) => flow.data_facts(header, packet.wire_bytes, packet.ecn),
+            Segment::Ack(header) => flow.ack_facts(header, sacks.get(header.sack), packet.ecn),
         }
     }
 
@@ -193,7 +181,7 @@ impl Tap {
         facts: &FrameFacts,
         comment: Option<&str>,
     ) {
-        if self.failure.is_some() {
+        if self.failure.is_some() || !self.writer.wants(point) {
             return;
         }
         facts.write_headers(&mut self.frame);
@@ -208,5 +196,113 @@ impl Tap {
         if let Err(source) = recorded {
             self.failure = Some(self.config.unwritable(source));
         }
+    }
+}
+
+impl Tap for CaptureTap {
+    #[cold]
+    #[inline(never)]
+    fn sent(&mut self, now_ns: u64, packet: &Packet<Segment>, sacks: &SackStore) {
+        let flow = &mut self.flows[packet.flow as usize];
+        let group = flow.group;
+        let point = match &packet.header {
+            Segment::Data(_) => {
+                flow.note_sent(packet);
+                CapturePoint::Sender(group)
+            }
+            Segment::Ack(_) => CapturePoint::Receiver(group),
+        };
+        self.record_packet(point, now_ns, packet, sacks);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn delivered(&mut self, now_ns: u64, packet: &Packet<Segment>, sacks: &SackStore) {
+        let group = self.flows[packet.flow as usize].group;
+        let point = match &packet.header {
+            Segment::Data(_) => CapturePoint::Receiver(group),
+            Segment::Ack(_) => CapturePoint::Sender(group),
+        };
+        self.record_packet(point, now_ns, packet, sacks);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn arrives(&mut self, now_ns: u64, _link: usize, packet: &Packet<Segment>, sacks: &SackStore) {
+        self.catch_up(now_ns);
+        self.arriving = Some((self.facts(packet, sacks), None));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refused(&mut self, reason: DropReason) {
+        if let Some((_, refused)) = &mut self.arriving {
+            *refused = Some(reason);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn enqueued(&mut self, now_ns: u64, link: usize) {
+        match self.arriving.take() {
+            Some((facts, Some(reason))) => self.record_drop(now_ns, link, &facts, reason),
+            Some((facts, None)) => {
+                self.record(CapturePoint::LinkIn(link as u32), now_ns, &facts, None);
+            }
+            None => {}
+        }
+        let mut dropped = std::mem::take(&mut self.dropped);
+        for (facts, reason) in dropped.drain(..) {
+            self.record_drop(now_ns, link, &facts, reason);
+        }
+        self.dropped = dropped;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn dropped(
+        &mut self,
+        now_ns: u64,
+        link: usize,
+        packet: &Packet<Segment>,
+        sacks: &SackStore,
+        reason: DropReason,
+    ) {
+        let facts = self.facts(packet, sacks);
+        if self.arriving.is_some() {
+            self.dropped.push((facts, reason));
+        } else {
+            self.catch_up(now_ns);
+            self.record_drop(now_ns, link, &facts, reason);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn departs(
+        &mut self,
+        now_ns: u64,
+        link: usize,
+        departure: &Departure<Segment>,
+        sacks: &SackStore,
+    ) {
+        self.catch_up(now_ns);
+        self.on_wire[link] = Some((departure.done_ns, self.facts(&departure.packet, sacks)));
+    }
+
+    /// Whether the file can no longer be written.
+    fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    /// Ends the capture of a run that ended at `end_ns`.
+    fn finish(mut self, end_ns: u64) -> Result<(), WriteError> {
+        self.catch_up(end_ns);
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let finished = self.writer.finish();
+        finished.map_err(|source| self.config.unwritable(source))?;
+        Ok(())
     }
 }

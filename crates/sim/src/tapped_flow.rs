@@ -5,11 +5,11 @@
 
 use std::net::SocketAddrV4;
 
-use dumbbell_capture::{FrameFacts, SackBlocks, TcpFlags};
-use dumbbell_path::{DATA_HEADER_BYTES, Packet, TIMESTAMPS_BYTES};
-use dumbbell_run::address_plan::flow_addresses;
-use dumbbell_run::{Group, random};
-use dumbbell_tcp::{Ack, AckKind, DataHeader, SegmentKind};
+use dumbbell_capture::{FrameFacts, TcpFlags};
+use dumbbell_net::{DATA_HEADER_BYTES, Ecn, Packet, TIMESTAMPS_BYTES};
+use dumbbell_scenario::address_plan::flow_addresses;
+use dumbbell_scenario::{Group, random};
+use dumbbell_tcp::{AckHeader, AckKind, DataHeader, SackBlocks, Segment, SegmentKind};
 
 /// A Linux client's window on its SYN, and afterwards with its scale: it receives nothing but ACKs.
 const SENDER_SYN_WINDOW: u16 = 64_240;
@@ -70,12 +70,14 @@ impl TappedFlow {
         (self.sender_clock_ms, self.receiver_clock_ms) = words("timestamp clock");
     }
 
-    pub(crate) fn note_sent(&mut self, packet: &Packet<DataHeader>) {
-        let header = &packet.header;
-        match header.kind {
+    pub(crate) fn note_sent(&mut self, packet: &Packet<Segment>) {
+        let Segment::Data(header) = &packet.header else {
+            return;
+        };
+        match header.kind() {
             SegmentKind::Data | SegmentKind::LastData => {
                 let begin_bytes = u64::from(header.seq) * u64::from(self.mss_bytes);
-                let end_bytes = begin_bytes + u64::from(payload_bytes(packet));
+                let end_bytes = begin_bytes + u64::from(payload_bytes(header, packet.wire_bytes));
                 self.sent_bytes = self.sent_bytes.max(end_bytes);
             }
             SegmentKind::Syn
@@ -83,7 +85,7 @@ impl TappedFlow {
             | SegmentKind::Fin
             | SegmentKind::LastAck => {}
         }
-        if matches!(header.kind, SegmentKind::LastData | SegmentKind::Fin) {
+        if matches!(header.kind(), SegmentKind::LastData | SegmentKind::Fin) {
             self.fin_end = Some(header.seq + 1);
         }
     }
@@ -98,21 +100,21 @@ impl TappedFlow {
             .wrapping_add(u32::from(is_after_fin))
     }
 
-    pub(crate) fn segment_facts(&self, packet: &Packet<DataHeader>) -> FrameFacts {
-        let header = &packet.header;
-        let is_syn = header.kind == SegmentKind::Syn;
-        let received = match header.kind {
+    pub(crate) fn data_facts(&self, header: &DataHeader, wire_bytes: u32, ecn: Ecn) -> FrameFacts {
+        let payload_bytes = payload_bytes(header, wire_bytes);
+        let is_syn = header.kind() == SegmentKind::Syn;
+        let received = match header.kind() {
             SegmentKind::LastAck => 2, // SYN and FIN
             _ => 1,
         };
         let end_bytes =
-            u64::from(header.seq) * u64::from(self.mss_bytes) + u64::from(payload_bytes(packet));
+            u64::from(header.seq) * u64::from(self.mss_bytes) + u64::from(payload_bytes);
         let is_all = self.size_bytes == Some(end_bytes);
         FrameFacts {
             source: self.sender,
             destination: self.receiver,
-            ip_id: header.ip_id,
-            ecn: packet.ecn.bits(),
+            ip_id: header.ip_id(),
+            ecn: ecn.bits(),
             seq: if is_syn {
                 self.sender_isn
             } else {
@@ -140,14 +142,14 @@ impl TappedFlow {
                 },
             )),
             window_scale: is_syn.then_some(SENDER_WINDOW_SCALE),
-            sack: SackBlocks::default(),
-            payload_bytes: payload_bytes(packet) as u16,
+            sack: dumbbell_capture::SackBlocks::default(),
+            payload_bytes: payload_bytes as u16,
         }
     }
 
-    pub(crate) fn ack_facts(&self, ack: &Ack) -> FrameFacts {
-        let is_syn = ack.kind == AckKind::SynAck;
-        let (sent, flags) = match ack.kind {
+    pub(crate) fn ack_facts(&self, ack: &AckHeader, blocks: &SackBlocks, ecn: Ecn) -> FrameFacts {
+        let is_syn = ack.kind() == AckKind::SynAck;
+        let (sent, flags) = match ack.kind() {
             AckKind::SynAck => (0, TcpFlags::SYN),
             AckKind::Ack => (1, 0),
             AckKind::FinAck => (1, TcpFlags::FIN),
@@ -159,18 +161,18 @@ impl TappedFlow {
         } else {
             self.receiver_window_scale
         };
-        let mut sack = SackBlocks::default();
-        for block in &ack.sack[..usize::from(ack.sack_count)] {
+        let mut sack = dumbbell_capture::SackBlocks::default();
+        for block in blocks.all() {
             sack.push(self.seq_of(block.start), self.seq_of(block.end));
         }
         FrameFacts {
             source: self.receiver,
             destination: self.sender,
-            ip_id: ack.ip_id,
-            ecn: ack.ecn.bits(),
+            ip_id: ack.ip_id(),
+            ecn: ecn.bits(),
             seq: self.receiver_isn.wrapping_add(sent),
             ack: self.seq_of(ack.ack),
-            flags: TcpFlags(flags | TcpFlags::ACK | if_set(ack.ece, TcpFlags::ECE)),
+            flags: TcpFlags(flags | TcpFlags::ACK | if_set(ack.ece(), TcpFlags::ECE)),
             window: u16::try_from(window_bytes >> scale).unwrap_or(u16::MAX),
             mss: is_syn.then(|| self.mss_option()),
             sack_permitted: is_syn,
@@ -195,11 +197,11 @@ fn if_set(is_set: bool, flag: u16) -> u16 {
 }
 
 fn segment_flags(header: &DataHeader, is_all: bool) -> TcpFlags {
-    let cwr = if_set(header.cwr, TcpFlags::CWR);
+    let cwr = if_set(header.cwr(), TcpFlags::CWR);
     TcpFlags(
-        cwr | match header.kind {
+        cwr | match header.kind() {
             // RFC 3168 §6.1.1: an ECN-setup SYN has both.
-            SegmentKind::Syn => TcpFlags::SYN | if_set(header.cwr, TcpFlags::ECE),
+            SegmentKind::Syn => TcpFlags::SYN | if_set(header.cwr(), TcpFlags::ECE),
             SegmentKind::HandshakeAck | SegmentKind::LastAck => TcpFlags::ACK,
             SegmentKind::Data if is_all => TcpFlags::ACK | TcpFlags::PSH,
             SegmentKind::Data => TcpFlags::ACK,
@@ -209,9 +211,9 @@ fn segment_flags(header: &DataHeader, is_all: bool) -> TcpFlags {
     )
 }
 
-fn payload_bytes(packet: &Packet<DataHeader>) -> u32 {
-    match packet.header.kind {
-        SegmentKind::Data | SegmentKind::LastData => packet.wire_bytes - DATA_HEADER_BYTES,
+fn payload_bytes(header: &DataHeader, wire_bytes: u32) -> u32 {
+    match header.kind() {
+        SegmentKind::Data | SegmentKind::LastData => wire_bytes - DATA_HEADER_BYTES,
         _ => 0,
     }
 }

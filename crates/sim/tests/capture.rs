@@ -10,8 +10,9 @@ use std::path::Path;
 use capture_file::{Record, read_records};
 use common::{MSS_BYTES, NS_PER_MS, NS_PER_S, bulk, dumbbell};
 use dumbbell_capture::{DROPPED_COMMENT, TcpFlags};
+use dumbbell_net::queue::{codel, fq_codel};
 use dumbbell_sim::{
-    CaptureConfig, Control, EcnThreshold, Error, FlowSummary, Group, Output, Scenario, run,
+    CaptureConfig, Control, EcnThreshold, Error, FlowSummary, Group, Output, Queue, Scenario, run,
 };
 use tempfile::TempDir;
 
@@ -41,7 +42,7 @@ fn everything(path: &Path) -> CaptureConfig {
         snap_bytes: None,
         senders: true,
         receivers: true,
-        bottleneck: true,
+        links: true,
     }
 }
 
@@ -119,6 +120,50 @@ fn the_bottleneck_shows_what_it_counted_and_marks_its_drops() {
         drops,
         "and nowhere else"
     );
+}
+
+/// CoDel drops at dequeue, FQ-CoDel from another flow when it is full: these packets were recorded
+/// when they arrived, and are again when they are dropped.
+#[test]
+fn packets_that_are_dropped_after_they_waited_are_shown_twice_with_the_reason() {
+    let codel = codel::Config {
+        interval_ns: 20 * NS_PER_MS,
+        target_ns: NS_PER_MS,
+        ..codel::Config::default()
+    };
+    let fq_codel = fq_codel::Config {
+        limit_pkts: 25,
+        ..fq_codel::Config::default()
+    };
+    let by_codel = "dropped by the bottleneck: active queue management";
+    let queues = [
+        (Queue::from(codel), by_codel),
+        (Queue::from(fq_codel), DROPPED_COMMENT),
+    ];
+    for (queue, usual_comment) in queues {
+        let mut scenario = scenario();
+        scenario.links[0].queue = queue;
+        let (output, records) = captured(&scenario, None);
+        let bottleneck = &output.summary.bottleneck;
+        let (arrivals, drops): (Vec<_>, Vec<_>) =
+            at(&records, "bottleneck-in").partition(|record| record.comment.is_none());
+        assert_eq!(drops.len() as u64, bottleneck.dropped_pkts);
+        assert_eq!(arrivals.len() as u64, bottleneck.offered_pkts);
+        let out = at(&records, "bottleneck-out").count() as u64;
+        assert_eq!(out, bottleneck.forwarded_pkts);
+        let usual = |record: &&&Record| record.comment.as_deref() == Some(usual_comment);
+        assert!(drops.iter().filter(usual).count() > 10);
+        let identity = |record: &Record| (record.source_port, record.ip_id, record.seq);
+        let arrived: BTreeMap<_, _> = arrivals
+            .iter()
+            .map(|record| (identity(record), record.time_ns))
+            .collect();
+        assert!(
+            drops
+                .iter()
+                .all(|drop| arrived[&identity(drop)] < drop.time_ns)
+        );
+    }
 }
 
 /// Data packets of a flow, and those of them that begin below the highest byte sent before.
@@ -304,7 +349,7 @@ fn only_the_points_that_are_asked_for_are_in_the_file() {
     let path = directory.path().join("capture.pcapng");
     let config = CaptureConfig {
         senders: false,
-        bottleneck: false,
+        links: false,
         ..everything(&path)
     };
     simulate(&scenario(), Some(&config));
@@ -351,7 +396,7 @@ fn ecn_shows_as_it_was_exchanged() {
     };
     let groups = vec![classic, bulk("dctcp", 1, 20), bulk("cubic", 1, 20)];
     let mut scenario = dumbbell(10_000_000, 100_000.0, 5, groups);
-    scenario.bottleneck.ecn_threshold = Some(EcnThreshold::Pkts(10));
+    scenario.links[0].ecn_threshold = Some(EcnThreshold::Pkts(10));
     let (output, records) = captured(&scenario, None);
     let ecn_flags = TcpFlags::ECE | TcpFlags::CWR;
     let of = |group: usize, is_sent: bool| -> Vec<&Record> {

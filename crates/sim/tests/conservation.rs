@@ -3,9 +3,9 @@
 mod common;
 
 use common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, column, simulate};
+use dumbbell_net::queue::{codel, fq_codel};
 use dumbbell_sim::{
-    Bottleneck, BottleneckSummary, EcnThreshold, FlowSummary, Group, Output, Queue, RttStep,
-    Scenario,
+    EcnThreshold, FlowSummary, Group, Limit, LinkSummary, Output, Queue, RttStep, Scenario,
 };
 use proptest::prelude::*;
 
@@ -99,32 +99,50 @@ fn group(duration_ns: u64) -> impl Strategy<Value = Group> {
 
 fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
     let pkts = log_uniform(1.0..(32.0 * bdp_bytes / PACKET_BYTES).max(2.0));
-    (pkts, any::<bool>()).prop_map(|(pkts, in_bytes)| {
-        if in_bytes {
-            let limit_bytes = (pkts * PACKET_BYTES).ceil() as u64;
-            Queue::Bfifo { limit_bytes }
-        } else {
-            let limit_pkts = pkts as u64;
-            Queue::Pfifo { limit_pkts }
+    // CoDel with an interval that is short enough for it to act.
+    let interval_ns = log_uniform(5e6..100e6);
+    (pkts, 0..4_u8, interval_ns, any::<bool>()).prop_map(|(pkts, kind, interval_ns, ecn)| {
+        let (limit_pkts, interval_ns) = (pkts as u64, interval_ns as u64);
+        match kind {
+            0 => Queue::drop_tail(Limit::Bytes((pkts * PACKET_BYTES).ceil() as u64)),
+            1 => Queue::drop_tail(Limit::Packets(limit_pkts)),
+            2 => Queue::from(codel::Config {
+                limit_pkts,
+                target_ns: interval_ns / 20,
+                interval_ns,
+                ecn,
+                ..codel::Config::default()
+            }),
+            _ => Queue::from(fq_codel::Config {
+                limit_pkts,
+                target_ns: interval_ns / 20,
+                interval_ns,
+                ecn,
+                flows: 4,
+                ..fq_codel::Config::default()
+            }),
         }
     })
 }
 
 /// None, or at a share of what the buffer holds; the unit need not be the buffer's.
 fn ecn_threshold(queue: &Queue) -> impl Strategy<Value = Option<EcnThreshold>> + use<> {
-    let limit_pkts = match *queue {
-        Queue::Bfifo { limit_bytes } => limit_bytes as f64 / PACKET_BYTES,
-        Queue::Pfifo { limit_pkts } => limit_pkts as f64,
+    let limit_pkts = match queue.limit() {
+        Limit::Bytes(bytes) => bytes as f64 / PACKET_BYTES,
+        Limit::Packets(packets) => packets as f64,
     };
+    let takes_threshold = queue.facts().takes_ecn_threshold;
     prop::option::of((0.0..1.0, any::<bool>())).prop_map(move |threshold| {
-        threshold.map(|(share, in_bytes)| {
-            let pkts = share * limit_pkts;
-            if in_bytes {
-                EcnThreshold::Bytes((pkts * PACKET_BYTES) as u64)
-            } else {
-                EcnThreshold::Pkts(pkts as u64)
-            }
-        })
+        threshold
+            .filter(|_| takes_threshold)
+            .map(|(share, in_bytes)| {
+                let pkts = share * limit_pkts;
+                if in_bytes {
+                    EcnThreshold::Bytes((pkts * PACKET_BYTES) as u64)
+                } else {
+                    EcnThreshold::Pkts(pkts as u64)
+                }
+            })
     })
 }
 
@@ -141,20 +159,16 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             // None, or up to 5 %.
             let random_loss_ppb = prop_oneof![Just(0), 1..50_000_000_u32];
             (queue, random_loss_ppb).prop_map(move |((ecn_threshold, queue), random_loss_ppb)| {
-                Scenario {
+                let mut scenario = Scenario {
                     seed,
                     duration_ns,
                     sample_interval_ns: 50 * NS_PER_MS,
-                    bottleneck: Bottleneck {
-                        link_rate_bps: link_rate_bps as u64,
-                        ecn_threshold,
-                        random_loss_ppb,
-                        queue,
-                        ..Bottleneck::default()
-                    },
                     groups: groups.clone(),
-                    ..Scenario::default()
-                }
+                    ..Scenario::dumbbell(link_rate_bps as u64, queue)
+                };
+                scenario.links[0].ecn_threshold = ecn_threshold;
+                scenario.links[0].random_loss_ppb = random_loss_ppb;
+                scenario
             })
         })
     })
@@ -163,10 +177,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
 /// Marks are of packets that crossed the bottleneck, and of flows that have ECN.
 fn check_marks(output: &Output, scenario: &Scenario) {
     let of_bottleneck = output.summary.bottleneck.marked_pkts;
-    assert_eq!(
-        of_bottleneck.is_some(),
-        scenario.bottleneck.ecn_threshold.is_some()
-    );
+    assert_eq!(of_bottleneck.is_some(), scenario.links[0].marks());
     let mut of_flows = 0;
     for flow in &output.summary.flows {
         let marked_pkts = flow.marked_pkts.unwrap_or(0);
@@ -219,7 +230,7 @@ fn check_flow(flow: &FlowSummary, group: &Group) {
     }
 }
 
-fn check_bottleneck(bottleneck: &BottleneckSummary, duration_ns: u64) {
+fn check_bottleneck(bottleneck: &LinkSummary, duration_ns: u64) {
     assert_eq!(
         bottleneck.offered_pkts,
         bottleneck.forwarded_pkts + bottleneck.dropped_pkts + bottleneck.left_pkts,
@@ -252,9 +263,9 @@ fn check_queue_series(output: &Output, queue: &Queue) {
             "{counter} falls"
         );
     }
-    let (name, limit) = match *queue {
-        Queue::Bfifo { limit_bytes } => ("backlog_bytes", limit_bytes),
-        Queue::Pfifo { limit_pkts } => ("backlog_pkts", limit_pkts),
+    let (name, limit) = match queue.limit() {
+        Limit::Bytes(bytes) => ("backlog_bytes", bytes),
+        Limit::Packets(packets) => ("backlog_pkts", packets),
     };
     let backlog = column(output, "queue", name);
     assert!(backlog.iter().all(|&backlog| backlog <= limit as f64));
@@ -303,7 +314,7 @@ proptest! {
         check_bottleneck(&output.summary.bottleneck, scenario.duration_ns);
         check_sums(&output);
         check_marks(&output, &scenario);
-        check_queue_series(&output, &scenario.bottleneck.queue);
+        check_queue_series(&output, &scenario.links[0].queue);
         check_flow_series(&output, &scenario);
     }
 }
@@ -315,14 +326,8 @@ fn a_sized_flow_delivers_every_byte_through_a_buffer_of_one_packet() {
             size_bytes: Some(1_000_003),
             ..bulk(cc, 2, 30)
         };
-        let scenario = Scenario {
-            bottleneck: Bottleneck {
-                link_rate_bps: 5_000_000,
-                queue: Queue::Pfifo { limit_pkts: 1 },
-                ..Bottleneck::default()
-            },
-            ..common::dumbbell(5_000_000, PACKET_BYTES, 300, vec![sized])
-        };
+        let mut scenario = common::dumbbell(5_000_000, PACKET_BYTES, 300, vec![sized]);
+        scenario.links[0].queue = Queue::drop_tail(Limit::Packets(1));
         for flow in simulate(&scenario).summary.flows {
             assert!(flow.finished, "{cc} finishes");
             assert_eq!(flow.received_bytes, 1_000_003, "{cc} delivers");

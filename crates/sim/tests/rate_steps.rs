@@ -13,7 +13,7 @@ const RTT_MS: u64 = 40;
 fn stepped(cc: &str) -> Scenario {
     let buffer_bytes = bdp_bytes(50_000_000, RTT_MS);
     let mut scenario = dumbbell(50_000_000, buffer_bytes, 30, vec![bulk(cc, 1, RTT_MS)]);
-    scenario.bottleneck.rate_steps = [(10, 5_000_000), (20, 20_000_000)]
+    scenario.links[0].rate_steps = [(10, 5_000_000), (20, 20_000_000)]
         .map(|(at_s, link_rate_bps)| RateStep {
             at_ns: at_s * NS_PER_S,
             link_rate_bps,
@@ -63,20 +63,22 @@ fn the_summary_knows_what_the_link_could_carry() {
 #[test]
 fn without_steps_nothing_changes() {
     let mut plain = stepped("cubic");
-    plain.bottleneck.rate_steps.clear();
+    plain.links[0].rate_steps.clear();
     let json = serde_json::to_string(&plain).expect("it serialises");
     assert!(!json.contains("rate_steps"), "{json}");
     assert_eq!(serde_json::from_str::<Scenario>(&json).unwrap(), plain);
     let mut after_the_end = plain.clone();
-    after_the_end.bottleneck.rate_steps = vec![RateStep {
+    after_the_end.links[0].rate_steps = vec![RateStep {
         at_ns: 30 * NS_PER_S + 1,
         link_rate_bps: 1,
     }];
     let [plain, mut after_the_end] =
         [plain, after_the_end].map(|scenario| simulate(&scenario).summary);
     assert_eq!(plain.bottleneck.capacity_bytes, None);
-    after_the_end.bottleneck.capacity_bytes = None;
-    after_the_end.bottleneck.busy_capacity_bytes = None;
+    for link in [&mut after_the_end.bottleneck, &mut after_the_end.links[0]] {
+        link.capacity_bytes = None;
+        link.busy_capacity_bytes = None;
+    }
     let [plain, after_the_end] = [plain, after_the_end]
         .map(|summary| serde_json::to_string(&summary).expect("it serialises"));
     assert_eq!(plain, after_the_end);
@@ -85,9 +87,9 @@ fn without_steps_nothing_changes() {
 #[test]
 fn steps_out_of_order_and_to_nothing_are_refused() {
     let mut backwards = stepped("cubic");
-    backwards.bottleneck.rate_steps.reverse();
+    backwards.links[0].rate_steps.reverse();
     let mut to_nothing = stepped("cubic");
-    to_nothing.bottleneck.rate_steps[0].link_rate_bps = 0;
+    to_nothing.links[0].rate_steps[0].link_rate_bps = 0;
     for (scenario, says) in [
         (backwards, "give each a later time"),
         (to_nothing, "above 0"),
@@ -106,7 +108,7 @@ fn bbr3_finds_ten_times_the_bandwidth_and_a_tenth() {
         let buffer_bytes = bdp_bytes(before_bps.max(after_bps), RTT_MS);
         let group = bulk("bbr3", 1, RTT_MS);
         let mut scenario = dumbbell(before_bps, buffer_bytes, 40, vec![group]);
-        scenario.bottleneck.rate_steps = vec![RateStep {
+        scenario.links[0].rate_steps = vec![RateStep {
             at_ns: 10 * NS_PER_S,
             link_rate_bps: after_bps,
         }];

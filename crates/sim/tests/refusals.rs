@@ -3,7 +3,7 @@
 mod common;
 
 use common::{NS_PER_MS, NS_PER_S, bulk, dumbbell};
-use dumbbell_sim::{Bottleneck, Control, Error, Group, Queue, Scenario, run};
+use dumbbell_sim::{Control, Error, Group, Limit, Queue, Scenario, run};
 
 fn valid() -> Scenario {
     dumbbell(50_000_000, 250_000.0, 1, vec![bulk("cubic", 1, 40)])
@@ -16,14 +16,9 @@ fn with_group(change: impl FnOnce(&mut Group)) -> Scenario {
 }
 
 fn with_queue(queue: Queue) -> Scenario {
-    let valid = valid();
-    Scenario {
-        bottleneck: Bottleneck {
-            queue,
-            ..valid.bottleneck
-        },
-        ..valid
-    }
+    let mut scenario = valid();
+    scenario.links[0].queue = queue;
+    scenario
 }
 
 #[track_caller]
@@ -42,7 +37,7 @@ fn the_scenario_that_the_others_change_is_simulated() {
 #[test]
 fn a_link_without_rate_and_a_run_without_time_or_flows() {
     let mut scenario = valid();
-    scenario.bottleneck.link_rate_bps = 0;
+    scenario.links[0].link_rate_bps = 0;
     assert_refused(&scenario, "link rate");
     assert_refused(
         &Scenario {
@@ -59,24 +54,27 @@ fn more_time_than_deadlines_have_room_for() {
     let mut scenario = valid();
     scenario.duration_ns = u64::MAX;
     scenario.sample_interval_ns = 0;
-    assert_refused(&scenario, "say less than `");
+    assert_refused(&scenario, "use less than `");
 }
 
 #[test]
 fn a_buffer_that_holds_no_packet() {
     assert_refused(
-        &with_queue(Queue::Bfifo { limit_bytes: 1513 }),
+        &with_queue(Queue::drop_tail(Limit::Bytes(1513))),
         "1514 bytes",
     );
     assert!(
         run(
-            &with_queue(Queue::Bfifo { limit_bytes: 1514 }),
+            &with_queue(Queue::drop_tail(Limit::Bytes(1514))),
             &Control::default(),
             None
         )
         .is_ok()
     );
-    assert_refused(&with_queue(Queue::Pfifo { limit_pkts: 0 }), "0 packets");
+    assert_refused(
+        &with_queue(Queue::drop_tail(Limit::Packets(0))),
+        "`limit_pkts` is 0; use 1 to",
+    );
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn a_fall_reorders_nothing() {
     let mut scenario = of(vec![group]);
     // Room for all that may be in flight: nothing is dropped.
     scenario.groups[0].rwnd_bytes = 50 * 1448;
-    scenario.bottleneck.queue = dumbbell_sim::Queue::Pfifo { limit_pkts: 200 };
+    scenario.links[0].queue = dumbbell_sim::Queue::drop_tail(dumbbell_sim::Limit::Packets(200));
     let summary = simulate(&scenario).summary;
     assert_eq!(summary.bottleneck.dropped_pkts, 0);
     for flow in &summary.flows {

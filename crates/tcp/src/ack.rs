@@ -6,8 +6,9 @@ use std::ops::Range;
 use dumbbell_cc::{AckSample, CaState, RateSample};
 
 use crate::delivery_rate::RateSampler;
-use crate::packet::{Ack, AckKind};
+use crate::packet::{AckHeader, AckKind};
 use crate::rtt::update_min_rtt;
+use crate::sack_store::SackBlocks;
 use crate::segments::{EVER_RETRANS, LOST, RETRANS, SACKED};
 use crate::sender::{Phase, Sender};
 
@@ -88,26 +89,26 @@ impl Progress {
 }
 
 impl Sender {
-    /// An ACK arrives; returns its RTT sample, µs, if it gives one. A sample by timestamps counts
+    /// An ACK arrives, with the blocks of its slot; returns its RTT sample, µs, if it gives one. A sample by timestamps counts
     /// for the connection, as in Linux, but is not reported, because it is in whole milliseconds.
-    pub fn on_ack(&mut self, now_ns: u64, ack: &Ack) -> Option<u32> {
+    pub fn on_ack(&mut self, now_ns: u64, ack: &AckHeader, sack: &SackBlocks) -> Option<u32> {
         self.set_now(now_ns);
         self.ts_recent_ms = self.ts_recent_ms.max(ack.ts_val_ms);
         let sock = &mut self.cc.sock;
         (sock.rcv_tsval, sock.rcv_tsecr) = (ack.ts_val_ms, ack.ts_ecr_ms);
         sock.rcv_tstamp = self.now_ms;
-        if ack.kind == AckKind::SynAck {
+        if ack.kind() == AckKind::SynAck {
             return self.on_syn_ack(ack);
         }
-        let rtt_us = self.process_ack(ack);
-        if ack.kind == AckKind::FinAck {
+        let rtt_us = self.process_ack(ack, sack);
+        if ack.kind() == AckKind::FinAck {
             self.on_fin();
         }
         rtt_us
     }
 
     #[inline(always)]
-    fn process_ack(&mut self, ack: &Ack) -> Option<u32> {
+    fn process_ack(&mut self, ack: &AckHeader, sack: &SackBlocks) -> Option<u32> {
         let sock = &self.cc.sock;
         let (prior_delivered, prior_lost) = (sock.delivered, sock.lost);
         let (prior_una, prior_fack, prior_packets) =
@@ -118,7 +119,7 @@ impl Sender {
             data_sacked: false,
             orig_sack_acked: false,
             retrans_data_acked: false,
-            ece: self.is_echo(ack.ece),
+            ece: self.is_echo(ack.ece()),
             dsack: false,
             dsack_tlp: false,
             lost_retrans: false,
@@ -129,8 +130,8 @@ impl Sender {
             rate: RateSampler::new(sock.packets_in_flight()),
         };
         self.advance_una(ack, &progress);
-        if ack.sack_count > 0 {
-            self.process_sack(ack, prior_una, &mut progress);
+        if !sack.is_empty() {
+            self.process_sack(sack, prior_una, &mut progress);
         }
         let mut ca_ack_flags = CA_ACK_SLOWPATH;
         if progress.ece {
@@ -181,14 +182,14 @@ impl Sender {
     }
 
     /// Nothing was outstanding, but a D-SACK may show that the last reduction was spurious.
-    fn finish_idle_ack(&mut self, ack: &Ack, prior_una: u32, progress: &mut Progress) {
+    fn finish_idle_ack(&mut self, ack: &AckHeader, prior_una: u32, progress: &mut Progress) {
         if progress.dsack {
             self.fast_retransmit_alert(ack, prior_una, progress);
         }
         self.process_tlp_ack(ack.ack, progress);
     }
 
-    fn advance_una(&mut self, ack: &Ack, progress: &Progress) {
+    fn advance_una(&mut self, ack: &AckHeader, progress: &Progress) {
         if progress.una_advanced {
             // A FIN alone has no bytes.
             let data_pkts = ack.ack.min(self.end).saturating_sub(self.una);
@@ -208,7 +209,7 @@ impl Sender {
     /// Removes cumulatively acknowledged segments from the scoreboard and samples the RTT.
     fn clean_acked(
         &mut self,
-        ack: &Ack,
+        ack: &AckHeader,
         prior_una: u32,
         prior_fack: u32,
         progress: &mut Progress,
@@ -284,7 +285,7 @@ impl Sender {
     fn take_repaired(
         &mut self,
         acked: Range<u32>,
-        ack: &Ack,
+        ack: &AckHeader,
         progress: &mut Progress,
     ) -> Option<(u64, u64)> {
         let mut acked_sent_us = None;
@@ -326,7 +327,7 @@ impl Sender {
     /// RFC 6298 §3 (Karn): samples come from data sent once; failing that, from timestamps.
     fn sample_rtt(
         &mut self,
-        ack: &Ack,
+        ack: &AckHeader,
         acked_sent_us: Option<(u64, u64)>,
         progress: &mut Progress,
     ) -> Option<u32> {

@@ -2,7 +2,7 @@
 //! are ECN-capable, what an echoed mark does, and CWR.
 
 use dumbbell_cc::CaState;
-use dumbbell_path::Ecn;
+use dumbbell_net::Ecn;
 
 use crate::packet::SegmentKind;
 use crate::sender::{Phase, Sender};

@@ -1,7 +1,7 @@
 //! ECN at the receiver: how marks are echoed, classic (RFC 3168 §6.1.3) or as in DCTCP (RFC 8257
 //! §3.2), both as in Linux.
 
-use dumbbell_path::{Ecn, Packet};
+use dumbbell_net::Ecn;
 
 use crate::ecn::EcnMode;
 use crate::packet::DataHeader;
@@ -64,7 +64,7 @@ impl Receiver {
     /// RFC 3168 §6.1.3: CWR ends the echo. Processed before the packet's own mark (RFC 8257 §3.2).
     #[inline]
     pub(crate) fn accept_cwr(&mut self, header: &DataHeader, payload_bytes: u32) {
-        if header.cwr && self.ecn.is_ok {
+        if header.cwr() && self.ecn.is_ok {
             self.ecn.echoes = false;
             // The sender's window may be one packet: it waits for this ACK.
             self.ack_now |= payload_bytes > 0;
@@ -73,9 +73,9 @@ impl Receiver {
 
     /// Processes the mark of a data packet that is not an old duplicate.
     #[inline]
-    pub(crate) fn check_mark(&mut self, packet: &Packet<DataHeader>) {
+    pub(crate) fn check_mark(&mut self, ecn: Ecn) {
         if self.ecn.is_ok {
-            self.check_mark_of(packet.ecn);
+            self.check_mark_of(ecn);
         }
     }
 

@@ -1,9 +1,11 @@
 //! Opening the connection: the SYN crosses the same bottleneck as the data, so a late flow's first
 //! RTT sample includes the existing queue.
 
-use dumbbell_path::Packet;
+use dumbbell_net::Packet;
 
-use crate::packet::{Ack, DATA_HEADER_BYTES, DataHeader, SYN_BYTES, SegmentKind};
+use crate::packet::{
+    AckHeader, DATA_HEADER_BYTES, DataHeader, DataInfo, SYN_BYTES, Segment, SegmentKind,
+};
 use crate::rtt::{RTO_INITIAL_US, empty_min, update_min_rtt};
 use crate::sender::{Phase, Sender};
 use crate::timers::XmitTimer;
@@ -57,21 +59,20 @@ impl Sender {
     ) {
         self.ip_id = self.ip_id.wrapping_add(1);
         let (ecn, cwr) = self.ecn_of(kind, is_retransmission);
-        let header = DataHeader {
-            seq,
-            ts_val_ms: self.now_ms,
-            ts_ecr_ms: self.ts_recent_ms,
-            ip_id: self.ip_id,
-            kind,
-            is_retransmission,
-            cwr,
-        };
         self.outbox.push(Packet {
             flow: self.config.flow,
             wire_bytes,
             ecn,
+            hop: 0,
             arrived_ns: 0,
-            header,
+            header: Segment::Data(DataHeader {
+                seq,
+                ts_val_ms: self.now_ms,
+                ts_ecr_ms: self.ts_recent_ms,
+                info: DataInfo::new(kind, self.ip_id)
+                    .retransmission(is_retransmission)
+                    .cwr(cwr),
+            }),
         });
     }
 
@@ -88,7 +89,7 @@ impl Sender {
 
     /// The SYN-ACK: the first RTT sample, by timestamp, and the congestion control's start. It is
     /// acknowledged at once, before the data; also when it arrives again (RFC 9293 §3.10.7.4).
-    pub(crate) fn on_syn_ack(&mut self, ack: &Ack) -> Option<u32> {
+    pub(crate) fn on_syn_ack(&mut self, ack: &AckHeader) -> Option<u32> {
         self.send_control(SegmentKind::HandshakeAck);
         if self.phase != Phase::SynSent {
             return None;
@@ -110,7 +111,7 @@ impl Sender {
             self.cc.sock.snd_cwnd = 1; // RFC 6298 §5.7, RFC 5681 §3.1
         }
         self.wnd_end = ack.rwnd_pkts;
-        self.settle_ecn(ack.ece);
+        self.settle_ecn(ack.ece());
         let sock = &mut self.cc.sock;
         sock.snd_wnd = ack.rwnd_pkts.saturating_mul(sock.mss_cache);
         sock.snd_cwnd_stamp = (sock.tcp_mstamp / 1000) as u32;

@@ -10,6 +10,7 @@
 //! | `sender`, `establish`, `close` | state, verbs, handshake, FIN |
 //! | `ack` | one ACK: scoreboard, RTT, rate sample, congestion control |
 //! | `sack`, `segments` | scoreboard (RFC 2018, 2883, 6675) |
+//! | `sack_store` | SACK blocks of the ACKs on their way |
 //! | `rack` | loss detection (RFC 8985) |
 //! | `recovery` | congestion states, PRR (RFC 9937), F-RTO (RFC 5682), undo (RFC 4015, 3708) |
 //! | `transmit` | windows, pacing, TSO bursts, cwnd validation |
@@ -42,6 +43,7 @@ mod receiver;
 mod recovery;
 mod rtt;
 mod sack;
+mod sack_store;
 mod segments;
 mod sender;
 mod timers;
@@ -51,8 +53,10 @@ mod undo;
 pub use counters::{Limit, SenderCounters};
 pub use ecn::EcnMode;
 pub use packet::{
-    Ack, AckKind, DATA_HEADER_BYTES, DataHeader, MAX_SACK_BLOCKS, SYN_BYTES, SackBlock, SegmentKind,
+    ACK_BYTES, AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, DataInfo, SYN_BYTES,
+    Segment, SegmentKind,
 };
 pub use receiver::{Receiver, ReceiverConfig, ReceiverCounters};
 pub use rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
+pub use sack_store::{MAX_SACK_BLOCKS, SackBlock, SackBlocks, SackSlot, SackStore};
 pub use sender::{Sender, SenderConfig};

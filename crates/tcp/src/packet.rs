@@ -4,27 +4,28 @@
 //! one MSS, so segment `n` carries payload bytes `n·mss..(n+1)·mss` and byte numbers
 //! follow by multiplication.
 
-pub use dumbbell_path::DATA_HEADER_BYTES;
-use dumbbell_path::{ETHERNET_HEADER_BYTES, Ecn, Header, IPV4_HEADER_BYTES, TCP_HEADER_BYTES};
+use std::num::NonZeroU32;
 
-/// MSS, SACK-permitted, timestamps and window scale on a SYN as Linux packs them, bytes.
+pub use dumbbell_net::DATA_HEADER_BYTES;
+use dumbbell_net::{ETHERNET_HEADER_BYTES, Header, IPV4_HEADER_BYTES, Packet, TCP_HEADER_BYTES};
+
+use crate::sack_store::SackSlot;
+
+/// MSS, SACK-permitted, timestamps and window scale on a SYN or SYN-ACK as Linux packs them, bytes.
 const SYN_OPTIONS_BYTES: u32 = 20;
 
-/// Wire bytes of a SYN.
+/// Wire bytes of a SYN or SYN-ACK.
 pub const SYN_BYTES: u32 =
     ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + TCP_HEADER_BYTES + SYN_OPTIONS_BYTES;
 
-/// SACK blocks that fit next to timestamps in the 40 option bytes (RFC 2018 §3).
-pub const MAX_SACK_BLOCKS: usize = 3;
+/// Wire bytes of an ACK without SACK blocks.
+pub const ACK_BYTES: u32 = DATA_HEADER_BYTES;
 
-/// A range of segments, `start..end`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SackBlock {
-    /// First segment.
-    pub start: u32,
-    /// One past the last segment.
-    pub end: u32,
-}
+/// Kind and length of the SACK option and the two NOPs that Linux aligns it with, bytes.
+const SACK_OPTION_BYTES: u32 = 4;
+
+/// Two sequence numbers, bytes (RFC 2018 §3).
+const SACK_BLOCK_BYTES: u32 = 8;
 
 /// The purpose of a segment from sender to receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +44,45 @@ pub enum SegmentKind {
     LastAck,
 }
 
+/// What else a segment from sender to receiver says, in one word (see [`Segment`]).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct DataInfo(u32);
+
+impl DataInfo {
+    const KIND_SHIFT: u32 = 16;
+    const RETRANSMISSION: u32 = 1 << 24;
+    const CWR: u32 = 1 << 25;
+
+    /// A segment of `kind`, sent for the first time, and the identification of its IP packet.
+    #[inline]
+    pub fn new(kind: SegmentKind, ip_id: u16) -> Self {
+        Self((kind as u32) << Self::KIND_SHIFT | u32::from(ip_id))
+    }
+
+    /// Whether it was sent before.
+    #[inline]
+    #[must_use]
+    pub fn retransmission(self, is_retransmission: bool) -> Self {
+        Self(
+            self.0
+                | if is_retransmission {
+                    Self::RETRANSMISSION
+                } else {
+                    0
+                },
+        )
+    }
+
+    /// The CWR flag.
+    #[inline]
+    #[must_use]
+    pub fn cwr(self, cwr: bool) -> Self {
+        Self(self.0 | if cwr { Self::CWR } else { 0 })
+    }
+}
+
 /// From sender to receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct DataHeader {
     /// Segment number, or that of the next segment for packets without one; 0 on a SYN.
     pub seq: u32,
@@ -52,21 +90,61 @@ pub struct DataHeader {
     pub ts_val_ms: u32,
     /// TSecr: the receiver's clock as last received, ms; none on a SYN.
     pub ts_ecr_ms: u32,
-    /// Identification of the IP packet: each is one more than the sender's previous one.
-    pub ip_id: u16,
-    /// What it is for.
-    pub kind: SegmentKind,
-    /// Sent before.
-    pub is_retransmission: bool,
-    /// CWR flag: the window was reduced because of an echoed mark (RFC 3168 §6.1.2). On a SYN,
-    /// together with ECE, it requests ECN.
-    pub cwr: bool,
+    /// Its kind and flags.
+    pub info: DataInfo,
 }
 
-impl Header for DataHeader {
+impl DataHeader {
+    /// What it is for.
     #[inline]
-    fn is_data(&self) -> bool {
-        matches!(self.kind, SegmentKind::Data | SegmentKind::LastData)
+    pub fn kind(&self) -> SegmentKind {
+        match (self.info.0 >> DataInfo::KIND_SHIFT) as u8 {
+            0 => SegmentKind::Syn,
+            1 => SegmentKind::HandshakeAck,
+            2 => SegmentKind::Data,
+            3 => SegmentKind::LastData,
+            4 => SegmentKind::Fin,
+            _ => SegmentKind::LastAck,
+        }
+    }
+
+    /// Identification of the IP packet: each is one more than the sender's previous one.
+    #[inline]
+    pub fn ip_id(&self) -> u16 {
+        self.info.0 as u16
+    }
+
+    /// Sent before.
+    #[inline]
+    pub fn is_retransmission(&self) -> bool {
+        self.info.0 & DataInfo::RETRANSMISSION != 0
+    }
+
+    /// CWR flag: the window was reduced because of an echoed mark (RFC 3168 §6.1.2). On a SYN,
+    /// together with ECE, it requests ECN.
+    #[inline]
+    pub fn cwr(&self) -> bool {
+        self.info.0 & DataInfo::CWR != 0
+    }
+
+    /// Whether it carries payload; SYNs and the like do not.
+    #[inline]
+    pub fn is_data(&self) -> bool {
+        matches!(self.kind(), SegmentKind::Data | SegmentKind::LastData)
+    }
+}
+
+impl std::fmt::Debug for DataHeader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DataHeader")
+            .field("kind", &self.kind())
+            .field("seq", &self.seq)
+            .field("ts_val_ms", &self.ts_val_ms)
+            .field("ts_ecr_ms", &self.ts_ecr_ms)
+            .field("ip_id", &self.ip_id())
+            .field("is_retransmission", &self.is_retransmission())
+            .field("cwr", &self.cwr())
+            .finish()
     }
 }
 
@@ -83,11 +161,33 @@ pub enum AckKind {
     AfterFin,
 }
 
+/// What else an ACK says, in one word (see [`Segment`]).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct AckInfo(NonZeroU32);
+
+impl AckInfo {
+    const KIND_SHIFT: u32 = 16;
+    const ECE: u32 = 1 << 24;
+    /// Always set: [`Segment`] uses the word without it for data.
+    const IS_ACK: NonZeroU32 = NonZeroU32::new(1 << 31).expect("not zero");
+
+    /// An ACK of `kind`, and the identification of its IP packet.
+    #[inline]
+    pub fn new(kind: AckKind, ip_id: u16) -> Self {
+        Self(Self::IS_ACK | (kind as u32) << Self::KIND_SHIFT | u32::from(ip_id))
+    }
+
+    /// The ECE flag.
+    #[inline]
+    #[must_use]
+    pub fn ece(self, ece: bool) -> Self {
+        Self(self.0 | if ece { Self::ECE } else { 0 })
+    }
+}
+
 /// From receiver to sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ack {
-    /// The flow it belongs to.
-    pub flow: u32,
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct AckHeader {
     /// Next segment expected: all below are received (cumulative ACK).
     pub ack: u32,
     /// Receive window from `ack` on, segments.
@@ -96,30 +196,87 @@ pub struct Ack {
     pub ts_val_ms: u32,
     /// TSecr: the echoed timestamp, ms.
     pub ts_ecr_ms: u32,
-    /// Identification of the IP packet: each is one more than the receiver's previous one.
-    pub ip_id: u16,
-    /// What it is for.
-    pub kind: AckKind,
-    /// Used entries of `sack`.
-    pub sack_count: u8,
-    /// ECE flag: a marked packet arrived; on a SYN-ACK: agreed to ECN (RFC 3168 §6.1.1, §6.1.3).
-    pub ece: bool,
-    /// The IP header's ECN field.
-    pub ecn: Ecn,
-    /// The first entry of `sack` reports a duplicate (D-SACK, RFC 2883).
-    pub has_dsack: bool,
-    /// SACK blocks, most recently received first (RFC 2018 §4).
-    pub sack: [SackBlock; MAX_SACK_BLOCKS],
+    /// Where its SACK blocks are kept.
+    pub sack: SackSlot,
+    /// Its kind and flags.
+    pub info: AckInfo,
 }
 
-impl Ack {
-    /// The blocks that report received data above the cumulative ACK.
-    pub fn sack_blocks(&self) -> &[SackBlock] {
-        &self.sack[usize::from(self.has_dsack)..usize::from(self.sack_count)]
+impl AckHeader {
+    /// What it is for.
+    #[inline]
+    pub fn kind(&self) -> AckKind {
+        match (self.info.0.get() >> AckInfo::KIND_SHIFT) as u8 {
+            0 => AckKind::SynAck,
+            1 => AckKind::Ack,
+            2 => AckKind::FinAck,
+            _ => AckKind::AfterFin,
+        }
     }
 
-    /// The block that reports a duplicate, if there is one.
-    pub fn dsack(&self) -> Option<SackBlock> {
-        self.has_dsack.then(|| self.sack[0])
+    /// Identification of the IP packet: each is one more than the receiver's previous one.
+    #[inline]
+    pub fn ip_id(&self) -> u16 {
+        self.info.0.get() as u16
+    }
+
+    /// ECE flag: a marked packet arrived; on a SYN-ACK: agreed to ECN (RFC 3168 §6.1.1, §6.1.3).
+    #[inline]
+    pub fn ece(&self) -> bool {
+        self.info.0.get() & AckInfo::ECE != 0
+    }
+
+    /// Wire bytes of an ACK of this kind with `sack_blocks` blocks.
+    #[inline]
+    pub fn wire_bytes(kind: AckKind, sack_blocks: usize) -> u32 {
+        if kind == AckKind::SynAck {
+            return SYN_BYTES;
+        }
+        if sack_blocks == 0 {
+            return ACK_BYTES;
+        }
+        ACK_BYTES + SACK_OPTION_BYTES + SACK_BLOCK_BYTES * sack_blocks as u32
+    }
+}
+
+impl std::fmt::Debug for AckHeader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AckHeader")
+            .field("kind", &self.kind())
+            .field("ack", &self.ack)
+            .field("rwnd_pkts", &self.rwnd_pkts)
+            .field("ts_val_ms", &self.ts_val_ms)
+            .field("ts_ecr_ms", &self.ts_ecr_ms)
+            .field("ip_id", &self.ip_id())
+            .field("ece", &self.ece())
+            .field("sack", &self.sack)
+            .finish()
+    }
+}
+
+/// The header of a packet of either direction.
+///
+/// Its fields are whole words: what was just written byte by byte and is copied as a whole, as
+/// packets are, makes the processor wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Segment {
+    /// From sender to receiver.
+    Data(DataHeader),
+    /// From receiver to sender.
+    Ack(AckHeader),
+}
+
+// Packets are moved by value, again and again.
+const _: () = assert!(size_of::<Segment>() <= 24 && size_of::<Packet<Segment>>() <= 48);
+
+impl Header for Segment {
+    #[inline]
+    fn is_data(&self) -> bool {
+        matches!(self, Self::Data(header) if header.is_data())
+    }
+
+    #[inline]
+    fn is_forward(&self) -> bool {
+        matches!(self, Self::Data(_))
     }
 }

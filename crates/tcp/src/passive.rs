@@ -72,7 +72,7 @@ impl Receiver {
     /// Updates the connection's state by a segment. Returns whether it carries anything to receive.
     #[inline]
     pub(crate) fn follow_connection(&mut self, now_ns: u64, header: &DataHeader) -> bool {
-        if self.passive.state == State::Established && header.kind == SegmentKind::Data {
+        if self.passive.state == State::Established && header.kind() == SegmentKind::Data {
             return true;
         }
         self.open_or_close(now_ns, header)
@@ -80,7 +80,7 @@ impl Receiver {
 
     #[cold]
     fn open_or_close(&mut self, now_ns: u64, header: &DataHeader) -> bool {
-        match header.kind {
+        match header.kind() {
             SegmentKind::Syn => {
                 self.on_syn(now_ns, header);
                 return false;
@@ -97,7 +97,7 @@ impl Receiver {
             self.establish(now_ns);
         }
         !matches!(
-            header.kind,
+            header.kind(),
             SegmentKind::HandshakeAck | SegmentKind::LastAck
         )
     }
@@ -109,7 +109,7 @@ impl Receiver {
             State::Listen | State::SynReceived => {
                 self.ts_recent_ms = header.ts_val_ms;
                 if self.passive.state == State::Listen {
-                    self.ecn.negotiate(header.cwr);
+                    self.ecn.negotiate(header.cwr());
                 }
                 self.passive.state = State::SynReceived;
                 self.send_syn_ack(now_ns);

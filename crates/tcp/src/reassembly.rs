@@ -1,6 +1,6 @@
 //! The receiver's record of segments that arrived out of order, and the SACK blocks it sends.
 
-use crate::packet::SackBlock;
+use crate::sack_store::SackBlock;
 
 /// Blocks Linux remembers; those beyond what fits in an ACK wait for their turn.
 const REMEMBERED_BLOCKS: usize = 4;

@@ -1,13 +1,14 @@
 //! The receiving endpoint: reassembly, SACK, D-SACK and Linux's delayed ACKs. Its part in handshake
 //! and close is in `passive`.
 
-use dumbbell_path::{Ecn, Packet};
+use dumbbell_net::{Ecn, Packet};
 
 use crate::ecn::EcnMode;
 use crate::ecn_echo::EcnEcho;
-use crate::packet::{Ack, AckKind, DATA_HEADER_BYTES, DataHeader, MAX_SACK_BLOCKS, SackBlock};
+use crate::packet::{AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, Segment};
 use crate::passive::Passive;
 use crate::reassembly::Reassembly;
+use crate::sack_store::{SackBlock, SackBlocks, SackSlot, SackStore};
 
 /// `TCP_ATO_MIN`: how long an ACK may be delayed, ns (RFC 1122 §4.2.3.2: under 500 ms).
 const ATO_MIN_NS: u64 = 40_000_000;
@@ -79,7 +80,9 @@ pub struct Receiver {
     pub(crate) ack_now: bool,
     /// Deadline of the delayed ACK or of the compressed SACK, ns.
     ack_due_ns: u64,
-    outbox: Vec<Ack>,
+    outbox: Vec<Packet<Segment>>,
+    /// SACK blocks of packets in `outbox`, with their positions.
+    sacks: Vec<(usize, SackBlocks)>,
     counters: ReceiverCounters,
 }
 
@@ -108,6 +111,7 @@ impl Receiver {
             ack_now: false,
             ack_due_ns: u64::MAX,
             outbox: Vec::new(),
+            sacks: Vec::new(),
             counters: ReceiverCounters::default(),
         }
     }
@@ -124,23 +128,33 @@ impl Receiver {
     }
 
     /// The ACKs that the last calls decided to send: at most one per call, two with DCTCP's
-    /// feedback.
+    /// feedback. Their SACK blocks go to `store`.
     #[inline]
-    pub fn poll_transmit(&mut self) -> std::vec::Drain<'_, Ack> {
+    pub fn poll_transmit(&mut self, store: &mut SackStore) -> std::vec::Drain<'_, Packet<Segment>> {
+        if !self.sacks.is_empty() {
+            self.store_sacks(store);
+        }
         self.outbox.drain(..)
     }
 
+    fn store_sacks(&mut self, store: &mut SackStore) {
+        for (position, blocks) in self.sacks.drain(..) {
+            if let Segment::Ack(header) = &mut self.outbox[position].header {
+                header.sack = store.keep(blocks);
+            }
+        }
+    }
+
     /// A packet arrives.
-    pub fn on_packet(&mut self, now_ns: u64, packet: &Packet<DataHeader>) {
+    pub fn on_packet(&mut self, now_ns: u64, header: &DataHeader, wire_bytes: u32, ecn: Ecn) {
         self.now_ns = now_ns;
-        let header = &packet.header;
         if !self.follow_connection(now_ns, header) {
             return;
         }
         // None: a FIN alone, which is received like a segment but not counted.
-        let payload_bytes = packet.wire_bytes - DATA_HEADER_BYTES;
+        let payload_bytes = wire_bytes - DATA_HEADER_BYTES;
         self.counters.arrived_pkts += u64::from(payload_bytes > 0);
-        self.counters.ce_pkts += u64::from(payload_bytes > 0 && packet.ecn == Ecn::Ce);
+        self.counters.ce_pkts += u64::from(payload_bytes > 0 && ecn == Ecn::Ce);
         self.accept_cwr(header, payload_bytes);
         if header.seq <= self.last_ack_sent {
             // RFC 7323 §4.3: only a segment that touches the last ACK may update ts_recent, never
@@ -148,9 +162,9 @@ impl Receiver {
             self.ts_recent_ms = self.ts_recent_ms.max(header.ts_val_ms);
         }
         if header.seq == self.rcv_nxt {
-            self.on_in_order(now_ns, packet, payload_bytes);
+            self.on_in_order(now_ns, header.seq, payload_bytes, ecn);
         } else if header.seq > self.rcv_nxt {
-            self.check_mark(packet);
+            self.check_mark(ecn);
             self.on_out_of_order(now_ns, header.seq, payload_bytes);
         } else {
             self.on_duplicate(header.seq, payload_bytes);
@@ -167,18 +181,18 @@ impl Receiver {
         }
     }
 
-    fn on_in_order(&mut self, now_ns: u64, packet: &Packet<DataHeader>, payload_bytes: u32) {
+    fn on_in_order(&mut self, now_ns: u64, seq: u32, payload_bytes: u32, ecn: Ecn) {
         self.mss_bytes = self.mss_bytes.max(payload_bytes);
         self.counters.received_bytes += u64::from(payload_bytes);
         self.rcv_nxt += 1;
         self.update_ato(now_ns);
         if payload_bytes > 0 {
-            self.check_mark(packet);
+            self.check_mark(ecn);
         }
         let filled_gap = !self.held.is_empty();
         if filled_gap {
             self.rcv_nxt = self.held.advance(self.rcv_nxt);
-            self.count_released(packet.header.seq + 1);
+            self.count_released(seq + 1);
         }
         if self.rcv_nxt == self.passive.fin_end {
             return self.close(now_ns);
@@ -318,30 +332,37 @@ impl Receiver {
     }
 
     fn send_ack(&mut self, kind: AckKind, ack: u32) {
-        let mut sack = [SackBlock::default(); MAX_SACK_BLOCKS];
-        let mut count = 0;
-        let dsack = self.pending_dsack.take();
-        for block in dsack.iter().chain(self.held.blocks()).take(MAX_SACK_BLOCKS) {
-            sack[count] = *block;
-            count += 1;
-        }
+        let sack_blocks = self.prepare_sack();
         self.ip_id = self.ip_id.wrapping_add(1);
-        self.outbox.push(Ack {
+        let ece = match kind {
+            AckKind::SynAck => self.ecn.is_ok,
+            _ => self.ecn.ece(),
+        };
+        self.outbox.push(Packet {
             flow: self.config.flow,
-            ack,
-            rwnd_pkts: self.config.rwnd_pkts,
-            ts_val_ms: (self.now_ns / 1_000_000) as u32,
-            ts_ecr_ms: self.ts_recent_ms,
-            ip_id: self.ip_id,
-            kind,
-            sack_count: count as u8,
-            ece: match kind {
-                AckKind::SynAck => self.ecn.is_ok,
-                _ => self.ecn.ece(),
-            },
+            wire_bytes: AckHeader::wire_bytes(kind, sack_blocks),
             ecn: self.ecn.ecn_of_acks(),
-            has_dsack: dsack.is_some(),
-            sack,
+            hop: 0,
+            arrived_ns: 0,
+            header: Segment::Ack(AckHeader {
+                ack,
+                rwnd_pkts: self.config.rwnd_pkts,
+                ts_val_ms: (self.now_ns / 1_000_000) as u32,
+                ts_ecr_ms: self.ts_recent_ms,
+                sack: SackSlot::NONE, // until it is polled
+                info: AckInfo::new(kind, self.ip_id).ece(ece),
+            }),
         });
+    }
+
+    /// The blocks of the next ACK; returns how many there are.
+    #[inline]
+    fn prepare_sack(&mut self) -> usize {
+        if self.pending_dsack.is_none() && self.held.blocks().is_empty() {
+            return 0;
+        }
+        let blocks = SackBlocks::new(self.pending_dsack.take(), self.held.blocks());
+        self.sacks.push((self.outbox.len(), blocks));
+        blocks.all().len()
     }
 }

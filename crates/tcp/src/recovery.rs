@@ -8,7 +8,7 @@ use dumbbell_cc::{CaEvent, CaState, TCP_INFINITE_SSTHRESH};
 
 use crate::ack::Progress;
 use crate::establish::INITIAL_REORDERING;
-use crate::packet::Ack;
+use crate::packet::AckHeader;
 use crate::segments::EVER_RETRANS;
 use crate::sender::Sender;
 
@@ -33,7 +33,7 @@ impl Sender {
     /// Processes an ACK that is not simple progress, or any ACK outside Open.
     pub(crate) fn fast_retransmit_alert(
         &mut self,
-        ack: &Ack,
+        ack: &AckHeader,
         prior_una: u32,
         progress: &mut Progress,
     ) {
@@ -81,7 +81,7 @@ impl Sender {
     }
 
     /// `high_seq` is acknowledged: the episode is over.
-    fn leave_reduction(&mut self, state: CaState, ack: &Ack) {
+    fn leave_reduction(&mut self, state: CaState, ack: &AckHeader) {
         match state {
             CaState::Cwr if self.una != self.high_seq => {
                 self.end_cwnd_reduction();
@@ -251,7 +251,7 @@ impl Sender {
     // After a timeout.
 
     /// An ACK in Loss: F-RTO's verdict (RFC 5682 §3.1, with SACK), or continue retransmitting.
-    fn process_loss(&mut self, ack: &Ack, progress: &Progress) {
+    fn process_loss(&mut self, ack: &AckHeader, progress: &Progress) {
         let recovered = self.una >= self.high_seq;
         if progress.una_advanced && self.try_undo_loss(ack, false) {
             return;

@@ -1,7 +1,7 @@
 //! The scoreboard: SACK (RFC 2018, RFC 6675) and D-SACK (RFC 2883).
 
 use crate::ack::Progress;
-use crate::packet::{Ack, SackBlock};
+use crate::sack_store::{SackBlock, SackBlocks};
 use crate::segments::{EVER_RETRANS, LOST, RETRANS, SACKED, SAMPLED};
 use crate::sender::Sender;
 
@@ -11,13 +11,18 @@ const MAX_REORDERING: u32 = 300;
 impl Sender {
     /// Marks what the ACK's blocks newly report. Work is proportional to the newly
     /// reported segments: what the previous ACK reported is skipped.
-    pub(crate) fn process_sack(&mut self, ack: &Ack, prior_una: u32, progress: &mut Progress) {
-        if let Some(dsack) = ack.dsack() {
+    pub(crate) fn process_sack(
+        &mut self,
+        sack: &SackBlocks,
+        prior_una: u32,
+        progress: &mut Progress,
+    ) {
+        if let Some(dsack) = sack.dsack() {
             self.process_dsack(dsack, prior_una, progress);
         }
         let mut blocks = [SackBlock::default(); 3];
-        let count = ack.sack_blocks().len();
-        blocks[..count].copy_from_slice(ack.sack_blocks());
+        let count = sack.received().len();
+        blocks[..count].copy_from_slice(sack.received());
         blocks[..count].sort_unstable_by_key(|block| block.start);
         for block in &blocks[..count] {
             self.mark_block(*block, progress);

@@ -9,14 +9,15 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use dumbbell_cc::{Flow, Sock};
-use dumbbell_path::Packet;
+use dumbbell_net::Packet;
 
 use crate::counters::{Limit, SenderCounters};
 use crate::ecn::EcnMode;
-use crate::packet::{DataHeader, SackBlock};
+use crate::packet::Segment;
 use crate::rack::Rack;
 use crate::recovery::Retransmit;
 use crate::rtt::RttEstimator;
+use crate::sack_store::SackBlock;
 use crate::segments::Segments;
 use crate::timers::Timers;
 
@@ -120,7 +121,7 @@ pub struct Sender {
     pub(crate) ts_recent_ms: u32,
     /// Identification of the last IP packet.
     pub(crate) ip_id: u16,
-    pub(crate) outbox: Vec<Packet<DataHeader>>,
+    pub(crate) outbox: Vec<Packet<Segment>>,
     pub(crate) limit: Limit,
     pub(crate) counters: SenderCounters,
     /// RTT of the last ACK that gave a sample, µs.
@@ -183,7 +184,7 @@ impl Sender {
     }
 
     /// Packets that may leave at `now_ns`.
-    pub fn poll_transmit(&mut self, now_ns: u64) -> std::vec::Drain<'_, Packet<DataHeader>> {
+    pub fn poll_transmit(&mut self, now_ns: u64) -> std::vec::Drain<'_, Packet<Segment>> {
         self.set_now(now_ns);
         if self.phase == Phase::Established {
             self.transmit();

@@ -2,7 +2,7 @@
 
 use dumbbell_cc::CaState;
 
-use crate::packet::Ack;
+use crate::packet::AckHeader;
 use crate::segments::LOST;
 use crate::sender::Sender;
 
@@ -26,12 +26,12 @@ impl Sender {
     }
 
     /// RFC 4015: the ACK echoes a time before the first retransmission, so the original arrived.
-    fn packet_was_delayed(&self, ack: &Ack) -> bool {
+    fn packet_was_delayed(&self, ack: &AckHeader) -> bool {
         self.retrans_stamp_ms
             .is_none_or(|stamp_ms| ack.ts_ecr_ms < stamp_ms)
     }
 
-    fn may_undo(&self, ack: &Ack) -> bool {
+    fn may_undo(&self, ack: &AckHeader) -> bool {
         self.undo_marker.is_some() && (self.undo_retrans == 0 || self.packet_was_delayed(ack))
     }
 
@@ -65,7 +65,7 @@ impl Sender {
         self.rack_next = self.una;
     }
 
-    pub(crate) fn try_undo_recovery(&mut self, ack: &Ack) {
+    pub(crate) fn try_undo_recovery(&mut self, ack: &AckHeader) {
         if self.may_undo(ack) {
             if self.cc.sock.ca_state() == CaState::Loss {
                 self.counters.spurious_rto_count += 1;
@@ -90,7 +90,7 @@ impl Sender {
     }
 
     /// A partial ACK that the original caused: no loss. Returns whether processing is complete.
-    pub(crate) fn try_undo_partial(&mut self, ack: &Ack, prior_una: u32) -> bool {
+    pub(crate) fn try_undo_partial(&mut self, ack: &AckHeader, prior_una: u32) -> bool {
         if self.undo_marker.is_none() || !self.packet_was_delayed(ack) {
             return false;
         }
@@ -109,7 +109,7 @@ impl Sender {
         false
     }
 
-    pub(crate) fn try_undo_loss(&mut self, ack: &Ack, by_frto: bool) -> bool {
+    pub(crate) fn try_undo_loss(&mut self, ack: &AckHeader, by_frto: bool) -> bool {
         if !by_frto && !self.may_undo(ack) {
             return false;
         }

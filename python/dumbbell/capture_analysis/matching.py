@@ -15,11 +15,13 @@ from dumbbell.capture_analysis.analysis import ANALYSIS_SCHEMA_VERSION
 from dumbbell.capture_analysis.analyze import capture_path, check_point, joined
 from dumbbell.capture_analysis.save import save
 from dumbbell.errors import CaptureError
+from dumbbell.run import directory as run_directory
+from dumbbell.run.links import BOTTLENECK
 
 __all__ = ["Match", "match_captures"]
 
-#: The points on either side of the bottleneck in a run's capture.
-BOTTLENECK = ("bottleneck-in", "bottleneck-out")
+#: What the points on either side of a link are called after it in a run's capture.
+SIDES = ("in", "out")
 
 
 class Match:
@@ -91,6 +93,7 @@ def match_captures(
     *,
     before_point: str | None = None,
     after_point: str | None = None,
+    link: str | None = None,
 ) -> Match:
     """Match two captures of the same traffic, packet by packet.
 
@@ -99,9 +102,12 @@ def match_captures(
     before
         Where the packets were seen first: a capture, or a run's directory.
     after
-        Where they were seen then; by default the same file, on either side of the bottleneck.
+        Where they were seen then; by default the same file, on either side of a link.
     before_point, after_point
         Names of the capture points (interfaces), where a file has several.
+    link
+        Which link of a run's capture, when no other file and no points are named; by default the
+        bottleneck.
 
     Returns
     -------
@@ -117,7 +123,8 @@ def match_captures(
     if after is None:
         after = before
         if before_point is None and after_point is None:
-            before_point, after_point = BOTTLENECK
+            name = link or bottleneck_of(before)
+            before_point, after_point = (f"{name}-{side}" for side in SIDES)
     paths = capture_path(before), capture_path(after)
     options = {"before_point": before_point, "after_point": after_point}
     try:
@@ -133,6 +140,14 @@ def match_captures(
         reading,
         {name: joined(batches) for name, batches in tables.items()},
     )
+
+
+def bottleneck_of(source: str | Path) -> str:
+    """Return the name of a run's bottleneck, if the source is a run's directory."""
+    if not Path(source).is_dir():
+        return BOTTLENECK
+    document, _ = run_directory.read(Path(source))
+    return str(document.get("bottleneck", {}).get("name", BOTTLENECK))
 
 
 def place(path: str, point: str | None) -> str:

@@ -51,6 +51,7 @@ COMMANDS = {
     "archive": "Write runs, their scenarios and the congestion controls' sources to one file.",
     "verify": "Check an archive's digests, run its simulated runs again, and compare byte by byte.",
     "metrics": "List the metrics, or print the formula and source of one.",
+    "queues": "List the queue disciplines and impairments, or print the parameters of one.",
     "doctor": "Report what this machine can do, what each missing piece costs, and how to get it.",
     "cache": "Show what the cache of runs holds and where it is, remove runs, check them.",
     "cc": "List the congestion controls; check or start one of your own.",

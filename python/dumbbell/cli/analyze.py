@@ -67,7 +67,8 @@ def analyze_command(
         typer.Option(
             "--match",
             help="Match two captures of the same traffic, packet by packet: delay, drops, "
-            "reordering. A run's own capture alone: before and after the bottleneck.",
+            "reordering. A run's own capture alone: before and after the bottleneck, or the link "
+            "in `DIR:LINK`.",
         ),
     ] = False,
     point: Annotated[
@@ -235,16 +236,17 @@ def numbers(connections: Sequence[int]) -> str:
 
 
 def match_command(sources: Sequence[Source], *, json: bool, out_dir: Path | None) -> int:
-    """Match two captures, or both sides of a run's bottleneck."""
-    if len(sources) > 2 or (len(sources) == 1 and sources[0].point is not None):
+    """Match two captures, or both sides of a run's link."""
+    if len(sources) > 2:
         raise CaptureError(
-            "--match takes two captures, `A B` or `FILE:POINT FILE:POINT`, or one run's directory"
+            "--match takes two captures, `A B` or `FILE:POINT FILE:POINT`, or one run's directory, "
+            "`DIR` or `DIR:LINK`"
         )
     before, after = sources[0], sources[-1]
     if before.path == after.path == STDIN:
         raise CaptureError("--match reads two captures; only one of them can be standard input")
     if len(sources) == 1:
-        result = match_captures(before.path)
+        result = match_captures(before.path, link=before.point)
     else:
         result = match_captures(
             before.path, after.path, before_point=before.point, after_point=after.point

@@ -19,6 +19,7 @@ __all__ = [
     "complete_metrics",
     "complete_models",
     "complete_papers",
+    "complete_queues",
     "complete_suites",
     "complete_what",
     "prepare",
@@ -127,6 +128,14 @@ def complete_metrics(incomplete: str) -> list[tuple[str, str]]:
     from dumbbell.metrics import METRICS
 
     return matching(incomplete, ((name, metric.title) for name, metric in METRICS.items()))
+
+
+def complete_queues(incomplete: str) -> list[tuple[str, str]]:
+    """Complete a queue discipline or an impairment."""
+    from dumbbell.scenario.element import impairments, queue_disciplines
+
+    known = {**queue_disciplines(), **impairments()}
+    return matching(incomplete, ((name, each.doc) for name, each in known.items()))
 
 
 def complete_suites(incomplete: str) -> list[tuple[str, str]]:

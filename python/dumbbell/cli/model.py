@@ -22,6 +22,7 @@ from dumbbell.cli.model_answer import (
     source,
 )
 from dumbbell.cli.model_compare import compare_command
+from dumbbell.cli.model_sharing import sharing_command
 from dumbbell.errors import ScenarioError
 from dumbbell.models import (
     MODELS,
@@ -49,6 +50,9 @@ model_app = typer.Typer(
 model_app.command(
     "compare", epilog=examples("dumbbell model compare ware --buffer 1..8bdp --flows 1")
 )(compare_command)
+model_app.command("sharing", epilog=examples("dumbbell model sharing --links 1..16 --cross 4"))(
+    sharing_command
+)
 
 Rates = Annotated[str, options.field_option("rate", RANGE, show_default=True)]
 Rtts = Annotated[str, options.field_option("rtt", RANGE, show_default=True)]
@@ -87,7 +91,8 @@ def model_command(context: typer.Context, json: options.Json = False) -> int:
     print_table(("model", "what it predicts", "source"), rows, left=range(3))
     out().print(
         "`dumbbell model NAME --help` lists its options; `dumbbell model compare NAME` compares it "
-        "with the simulator.",
+        "with the simulator; `dumbbell model sharing` has the fair rates of flows over several "
+        "links.",
         soft_wrap=True,
     )
     return 0

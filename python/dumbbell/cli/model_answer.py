@@ -64,10 +64,13 @@ def at_points(
     any_cc = Scenario(["reno"], sample="0s")  # nothing is run, so no samples limit it
     return [
         {
-            **{name: str(getattr(scenario, name)) for name in ("rate", "rtt", "buffer")},
+            "rate": str(scenario.rate),
+            "rtt": str(scenario.rtt),
+            "buffer": str(scenario.link_queue.limit),
             "flows": scenario.flow_count,
             **solve(
-                Bottleneck.of(scenario.rate, scenario.rtt, scenario.buffer), scenario.flow_count
+                Bottleneck.of(scenario.rate, scenario.rtt, scenario.link_queue.limit),
+                scenario.flow_count,
             ),
         }
         for _, scenario in make_design(any_cc, axes).points

@@ -142,7 +142,7 @@ def scenarios_at(base: Scenario, axes: Mapping[str, str]) -> dict[Key, Scenario]
 
 def buffer_bdp(scenario: Scenario) -> float:
     """Return a buffer in BDP; one in packets by the first group's packets."""
-    buffer = scenario.buffer
+    buffer = scenario.link_queue.limit
     limit_bytes = (
         float(buffer.amount) * scenario.groups[0].packet_bytes
         if buffer.unit == "pkt"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,12 +17,13 @@ from dumbbell.congestion_control.linux_tree import use_linux_tree
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.isolation.sandbox import run_unconfined
 from dumbbell.quantities.pluralize import pluralize
-from dumbbell.scenario import Group, Scenario
-from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, field_meant, fields_of
+from dumbbell.scenario import Group, Link, Scenario
+from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, Shorthand, field_meant, fields_of
+from dumbbell.sweeps.field import AxisField, field_of
 
 __all__ = [
     "OUTPUT", "SETTABLE", "CacheFlag", "Engine", "Fields", "Jobs", "Json", "Lang",
-    "LinuxTreeOption", "Out", "Show", "SimulatorCacheFlag", "UnsafeNoSandbox", "What",
+    "LinuxTreeOption", "Out", "Settings", "Show", "SimulatorCacheFlag", "UnsafeNoSandbox", "What",
     "WithoutSources", "base_scenario", "field_option", "single_values", "unknown_option",
     "with_field_options",
 ]  # fmt: skip
@@ -221,6 +222,19 @@ LinuxTreeOption = Annotated[
 ]
 
 
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Set a field of one link or group: `link.access.rate=10mbit`, `1.rtt=80ms`, "
+        "`copa.flows=4`. Can be repeated.",
+        rich_help_panel=PATH,
+        show_default=False,
+    ),
+]
+
+
 def _run_unconfined(*, is_wanted: bool) -> bool:
     """Run foreign code without the sandbox from here on."""
     if is_wanted:
@@ -282,7 +296,9 @@ def single_values(fields: Fields, command: str) -> dict[str, Any]:
     return {name: SETTABLE[name].from_option(value) for name, value in fields.items()}
 
 
-def base_scenario(what: list[str], values: Mapping[str, Any]) -> Scenario:
+def base_scenario(
+    what: list[str], values: Mapping[str, Any], settings: Sequence[str] | None = None
+) -> Scenario:
     """Build the scenario that arguments and options name.
 
     Parameters
@@ -291,14 +307,12 @@ def base_scenario(what: list[str], values: Mapping[str, Any]) -> Scenario:
         Congestion controls, or one scenario file.
     values
         By field, as Python has them; they replace a file's.
+    settings
+        Fields of single links and groups, as ``--set`` has them.
     """
-    for word in what:
-        if word.lower() in FLAG_WORDS:
-            raise ScenarioError(
-                f"`{word}` is not a congestion control; an option like `--json` takes no value: "
-                f"remove `{word}`"
-            )
+    refuse_flag_words(what)
     words: dict[str, Any] = {}
+    links: list[dict[str, Any]] = []
     tables: list[dict[str, Any]] = [{"cc": cc} for cc in split_mix(what)]
     files = [word for word in what if word.endswith(".toml")]
     if files:
@@ -309,14 +323,59 @@ def base_scenario(what: list[str], values: Mapping[str, Any]) -> Scenario:
         # Through the file's words, so that an option replaces a value before it is checked against
         # the others.
         words = Scenario.from_toml(files[0]).to_dict()
-        tables = words.pop("group")
+        links, tables = words.pop("link", []), words.pop("group")
     for name, value in values.items():
         if name in fields_of(Scenario):
+            check_settable(name, links, files)
             words[name] = value
             continue
         for table, each in zip(tables, per_group(name, value, len(tables)), strict=True):
             table[name] = each
-    return Scenario([Group(**table) for table in tables], **words)
+    if settings:
+        # Before the scenario is made, so that options and settings are checked together.
+        named = Scenario.from_toml(files[0]) if files else Scenario([t["cc"] for t in tables])
+        for table, group in zip(tables, named.groups, strict=True):
+            table["cc"] = group.cc
+        for field, value in changes_of(settings, named):
+            field.set(words, links, tables, value)
+    return Scenario(
+        [Group(**table) for table in tables], links=[Link(**link) for link in links], **words
+    )
+
+
+def refuse_flag_words(what: Sequence[str]) -> None:
+    """Refuse `true` and the like, written as an option's value."""
+    for word in what:
+        if word.lower() in FLAG_WORDS:
+            raise ScenarioError(
+                f"`{word}` is not a congestion control; an option like `--json` takes no value: "
+                f"remove `{word}`"
+            )
+
+
+def check_settable(name: str, links: Sequence[Mapping[str, Any]], files: Sequence[str]) -> None:
+    """Refuse an option of the only link for a file that has links."""
+    field = fields_of(Scenario)[name]
+    if links and isinstance(field, Shorthand):
+        raise ScenarioError(
+            f"`{field.option}` cannot be combined with the links of {files[0]}; use "
+            f"`--set link.{links[0]['name']}.{name}={field.example}`",
+            key=name,
+        )
+
+
+def changes_of(settings: Sequence[str], scenario: Scenario) -> list[tuple[AxisField, Any]]:
+    """Return the fields of `--set` and their values, congestion controls before parameters."""
+    changes: dict[str, tuple[AxisField, Any]] = {}
+    for text in settings:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise ScenarioError(f"`--set {text}` sets nothing; use `--set NAME=VALUE`", key="set")
+        if name in changes:
+            raise ScenarioError(f"`--set {name}` is given twice; give it once", key="set")
+        field = field_of(name, scenario)
+        changes[name] = (field, field.parse(value))
+    return sorted(changes.values(), key=lambda change: change[0].key != "cc")
 
 
 def split_mix(what: list[str]) -> list[str]:

@@ -20,13 +20,13 @@ from dumbbell.cli.capture import (
     tidying,
 )
 from dumbbell.cli.console import out, paint, print_json, print_line, print_table, progress_bar
+from dumbbell.cli.link_table import percent, print_links
 from dumbbell.cli.options import base_scenario, single_values
-from dumbbell.quantities.quantity import Rate
+from dumbbell.cli.reference_table import print_references
 from dumbbell.run import Run, run
 from dumbbell.run.directory import check_place
 from dumbbell.run.engine import SIMULATOR, check_engine
-from dumbbell.scenario import Scenario
-from dumbbell.scenario.fields import PATH, fields_of
+from dumbbell.scenario.describe_path import describe_path
 from dumbbell.verdict import INVALID
 
 __all__ = ["print_run", "run_command"]
@@ -46,6 +46,7 @@ MAX_FLOW_ROWS = 16
 def run_command(
     what: options.What,
     fields: options.Fields,
+    settings: options.Settings = None,
     linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     engine: options.Engine = SIMULATOR,
@@ -61,7 +62,7 @@ def run_command(
 
     Exits with 1 if the verdict is INVALID: the result is printed but must not be used.
     """
-    scenario = base_scenario(what, single_values(fields, "run"))
+    scenario = base_scenario(what, single_values(fields, "run"), settings)
     captures = captures_of(capture, capture_points, capture_snap, out_dir)
     check_engine(engine, scenario)
     if out_dir is not None:
@@ -100,35 +101,19 @@ def print_run(console: Console, result: Run) -> None:
     """Print a run's result for a person."""
     scenario = result.scenario
     console.print(
-        f"{scenario.rate}{scenario.rate_steps.in_words}, {scenario.rtt}"
-        f"{scenario.rtt_steps.in_words}, buffer {scenario.buffer}{other_fields(scenario)}, "
-        f"{scenario.time}, seed {scenario.seed}{engine_note(result)}",
+        f"{describe_path(scenario)}, {scenario.time}, seed {scenario.seed}{engine_note(result)}",
         markup=False,
         soft_wrap=True,
     )
     print_groups(result)
+    print_references(result)
     if 1 < len(result.summary["flows"]) <= MAX_FLOW_ROWS:
         print_flows(result)
-    console.print(bottleneck_line(result), markup=False, soft_wrap=True)
+    print_links(console, result)
     console.print(f"fairness     Jain's index {result.jain:.3f} over all flows", markup=False)
     if result.emulation is not None:
         console.print(emulation_line(result.emulation), markup=False, soft_wrap=True)
     print_verdict(console, result)
-
-
-def other_fields(scenario: Scenario) -> str:
-    """Write the path's fields that are set and not printed anyway: ``, loss 1%``."""
-    printed = ("rate", "rtt", "buffer", "rate_steps", "rtt_steps")
-    values = {
-        name: getattr(scenario, name)
-        for name, field in fields_of(Scenario).items()
-        if field.panel == PATH and name not in printed
-    }
-    return "".join(
-        f", {name.replace('_', ' ')} {value}"
-        for name, value in values.items()
-        if not fields_of(Scenario)[name].is_default(value)
-    )
 
 
 def engine_note(result: Run) -> str:
@@ -187,32 +172,6 @@ def print_flows(result: Run) -> None:
     print_table(columns, rows, optional=("RTOs", "max\nms", "RTT min\nms", "cwnd\npkts", "p95\nms"))
 
 
-def bottleneck_line(result: Run) -> str:
-    """Write the bottleneck in a line."""
-    link = result.summary["bottleneck"]
-    return (
-        f"bottleneck   {Rate(link['link_rate_bps'])}, {100 * link['utilization']:.1f} % used; "
-        f"queueing delay mean {link['queue_delay_mean_us'] / 1e3:.1f} ms, "
-        f"p95 {link['queue_delay_p95_us'] / 1e3:.1f} ms; "
-        f"dropped {link['dropped_pkts']:,} of {link['offered_pkts']:,} packets "
-        f"({percent(link['dropped_pkts'], link['offered_pkts'])} %){lost(link)}{marked(link)}"
-    )
-
-
-def lost(link: Mapping[str, Any]) -> str:
-    """Write how many of the dropped packets were lost at random, if any could be."""
-    pkts = link.get("random_loss_pkts")
-    return "" if pkts is None else f", {pkts:,} of them lost at random"
-
-
-def marked(link: Mapping[str, Any]) -> str:
-    """Write how many packets were marked, if the bottleneck marks."""
-    pkts = link.get("marked_pkts")
-    if pkts is None:
-        return ""
-    return f"; marked {pkts:,} ({percent(pkts, link['forwarded_pkts'])} %)"
-
-
 def emulation_line(facts: Mapping[str, Any]) -> str:
     """Write in a line how well the kernel engine kept time."""
     return (
@@ -235,8 +194,3 @@ def print_verdict(console: Console, result: Run) -> None:
 def count(value: float | None) -> str:
     """Write a count; a dash if the engine does not know it."""
     return "–" if value is None else f"{value:.0f}"
-
-
-def percent(part: float | None, total: float | None) -> str:
-    """Write a part as a percentage."""
-    return f"{100 * part / total:.2f}" if total and part is not None else "–"

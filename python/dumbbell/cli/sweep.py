@@ -176,6 +176,7 @@ def sweep_command(
     fields: options.Fields,
     what: What = None,
     axis: AxisOptions = None,
+    settings: options.Settings = None,
     zipped: Zips = None,
     reps: Reps = None,
     until_ci: UntilCi = None,
@@ -217,7 +218,7 @@ def sweep_command(
     for name in metrics:
         metric_named(name, ScenarioError)
     if resume is not None:
-        others = (what, axis, out_dir, fields, zipped, reps, until_ci, warmup)
+        others = (what, axis, settings, out_dir, fields, zipped, reps, until_ci, warmup)
         check_alone(is_other=any(other not in (None, {}, []) for other in others))
         sweep, out_dir = Sweep.resume(resume, files=files or [], trust=trust), resume
     else:
@@ -231,7 +232,7 @@ def sweep_command(
         )
         more = axes.other_axes(axis or [], fields)
         sweep = Sweep(
-            base_scenario(what, constants), {**lists, **more}, zipped=zips,
+            base_scenario(what, constants, settings), {**lists, **more}, zipped=zips,
             reps=reps, until_ci=until_ci, metric=metrics[0] if metrics else DEFAULT_METRIC,
             max_reps=max_reps, warmup=warmup, engine=engine,
         )  # fmt: skip

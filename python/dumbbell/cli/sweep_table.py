@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dumbbell.cli.console import print_table
-from dumbbell.metrics import METRICS
+from dumbbell.cli.console import print_line, print_table
+from dumbbell.metrics import METRICS, column_in
 from dumbbell.statistics import known, mean_and_interval
 from dumbbell.sweeps import Cell, SweepResult
 from dumbbell.sweeps.design import alternatives, label_of, swept_ccs
@@ -64,6 +64,12 @@ def print_sweep(result: SweepResult, metrics: Sequence[str] = ()) -> None:
             verdict += f", {failed[cell.index]} {FAILED}"
         rows.append((*labels, *count, *numbers, verdict))
     print_table(columns, rows, optional=("used\n%", "runs", "Jain", "queueing delay\nmean ms"))
+    links = result.design.scenario.links
+    if len(links) > 1 and not metrics:
+        print_line(
+            "used, queueing delay: of each run's link with the largest utilisation; of one link "
+            f"with `--metric utilization@{links[0].name},queue_delay_mean_us@{links[0].name}`"
+        )
 
 
 @dataclass(frozen=True)
@@ -103,13 +109,13 @@ def usual_columns(result: SweepResult) -> list[Column]:
 
 def metric_columns(result: SweepResult, names: Sequence[str]) -> list[Column]:
     """Return the columns of metrics: a group's has one for each group."""
-    columns = []
+    columns, names_of_rows = [], result.rows.column_names
     for metric in (METRICS[name] for name in names):
         title = f"{metric.title}\n{metric.shown_unit}".strip()
-        of_groups = enumerate(group_heads(result)) if metric.per == "group" else [(None, "")]
+        of_groups = enumerate(group_heads(result)) if metric.of_groups else [(None, "")]
         columns += [
             Column(
-                metric.name, f"{head}\n{title}".strip(), group, metric.scale,
+                column_in(names_of_rows, metric), f"{head}\n{title}".strip(), group, metric.scale,
                 2 if metric.shown_unit else 3,
             )
             for group, head in of_groups

@@ -180,4 +180,4 @@ def reported_groups(metric: Metric, groups: Sequence[int], *, solo: bool) -> Seq
     share is 1, each share counts.
     """
     mirrored = metric.name == "share" and len(groups) == 2 and not solo
-    return groups[:1] if metric.per == "run" or mirrored else groups
+    return groups[:1] if not metric.of_groups or mirrored else groups

@@ -51,7 +51,7 @@ def compare_engines(
     """
     comparisons = []
     for metric in (METRICS[name] for name in METRIC_NAMES):
-        for group in range(len(ccs)) if metric.per == "group" else [None]:
+        for group in range(len(ccs)) if metric.of_groups else [None]:
             a, b = (known(runs, metric.name, group or 0) for runs in (kernel, simulator))
             cc = "" if group is None else ccs[group]
             comparisons.append(Comparison(cell, group, cc, cc, metric, Sides(a, b, paired=False)))

@@ -49,11 +49,18 @@ class MeasuredRun:
 
     @cached_property
     def network(self) -> dict[str, str]:
-        """The bottleneck and the run's time, as a scenario file has them."""
+        """The links and the run's time: by field of a scenario file, of links by axis name."""
         words = self.scenario.to_dict()
+        links = sorted(words.pop("link", ()), key=lambda link: str(link["name"]))
+        of_links = {
+            f"link.{link['name']}.{key}": value
+            for link in links
+            for key, value in link.items()
+            if key != "name"
+        }
         return {
             key: str(value)
-            for key, value in words.items()
+            for key, value in {**words, **of_links}.items()
             if key not in (*NO_CONDITION, "group") and value != ""
         }
 

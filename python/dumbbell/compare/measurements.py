@@ -115,7 +115,7 @@ def digest(run: Run) -> dict[str, Any]:
 
 def values_of(rows: Rows, name: str) -> list[float | None]:
     """Return a metric's values by group, or the run's one value, rounded."""
-    kept = rows if METRICS[name].per == "group" else rows[:1]
+    kept = rows if METRICS[name].of_groups else rows[:1]
     return [None if row[name] is None else rounded(row[name]) for row in kept]
 
 

@@ -10,7 +10,7 @@ from dumbbell.compare.comparison import Comparison, adjusted, match_seeds, repor
 from dumbbell.compare.measured import MeasuredRuns, Runs, measured
 from dumbbell.compare.pairs import Pair, cell_labels, pairs_alike, pairs_with_solo
 from dumbbell.errors import ResultError
-from dumbbell.metrics import METRICS, Metric, Warmup, harm_of, metric_named
+from dumbbell.metrics import METRICS, Metric, Warmup, harm_of, metric_named, value_in
 from dumbbell.statistics import mean_interval
 
 __all__ = ["PairedComparison", "compare"]
@@ -114,7 +114,7 @@ def all_comparisons(
     labels = cell_labels(list(by_cell))
     for cell, groups in by_cell.items():
         for metric in metrics:
-            if solo and metric.per == "run":
+            if solo and not metric.of_groups:
                 continue  # of the bottleneck, which all groups share
             for group in reported_groups(metric, sorted(groups), solo=solo):
                 yield comparison(labels[cell], groups[group], metric, solo=solo)
@@ -123,14 +123,14 @@ def all_comparisons(
 def comparison(cell: str, pairs: Sequence[Pair], metric: Metric, *, solo: bool) -> Comparison:
     """Compare one metric of one group, or of the run."""
     sides = match_seeds(
-        {pair.seed: pair.a[metric.name] for pair in pairs},
-        {pair.seed: pair.b[metric.name] for pair in pairs},
+        {pair.seed: value_in(pair.a, metric) for pair in pairs},
+        {pair.seed: value_in(pair.b, metric) for pair in pairs},
     )
     harm = None
     if solo and metric.better is not None:
         better = metric.better
         harm = mean_interval([harm_of(x, y, better) for x, y in zip(sides.a, sides.b, strict=True)])
-    of_group = metric.per == "group"
+    of_group = metric.of_groups
     return Comparison(
         cell=cell,
         group=pairs[0].group if of_group else None,

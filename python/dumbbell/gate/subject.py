@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from dumbbell.errors import GateError
 from dumbbell.metrics import Metric, metric_named
+from dumbbell.metrics.metric import AT
 
 __all__ = ["OTHERS", "RUN", "UNDER_TEST", "Measure", "subjects_of_groups"]
 
@@ -21,6 +22,8 @@ RUN = ""
 class Measure:
     """A metric and whose: ``jain``, ``goodput_bps`` (of the groups under test), ``others.share``.
 
+    One of links is the bottleneck's, or with a link that link's: ``utilization@access``.
+
     Parameters
     ----------
     text
@@ -33,12 +36,14 @@ class Measure:
     """
 
     def __init__(self, text: str) -> None:
-        whose, dot, name = text.strip().rpartition(".")
+        before, at, link = text.strip().partition(AT)
+        whose, dot, name = before.rpartition(".")
+        name += at + link
         if dot and whose != OTHERS:
             raise GateError(f"`{text}`: unknown prefix; use `{name}` or `{OTHERS}.{name}`")
         self.metric: Metric = metric_named(name, GateError)
         self.of_others = bool(dot)
-        if self.of_others and self.metric.per == "run":
+        if self.of_others and not self.metric.of_groups:
             raise GateError(f"`{text}`: {name} is a metric of the run, not of groups; use `{name}`")
 
     def __str__(self) -> str:
@@ -46,7 +51,7 @@ class Measure:
 
     def is_of(self, subject: str) -> bool:
         """Whether it applies to a subject."""
-        if self.metric.per == "run":
+        if not self.metric.of_groups:
             return subject == RUN
         return subject != RUN and self.of_others != subject.startswith(UNDER_TEST)
 

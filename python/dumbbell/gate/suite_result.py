@@ -11,6 +11,7 @@ from dumbbell._core import ENGINE_VERSION
 from dumbbell.errors import GateError
 from dumbbell.gate.subject import RUN, UNDER_TEST, Measure
 from dumbbell.gate.suite import Case, Suite, is_under_test
+from dumbbell.metrics import value_in
 from dumbbell.run import Run
 from dumbbell.run.engine import SIMULATOR, engine_build
 from dumbbell.runs import Cache, Progress, measure_all
@@ -192,12 +193,12 @@ def observe(case: Case, measures: Measures) -> dict[Observed, float | None]:
     values: dict[Observed, float | None] = {}
     for asked in case.measures:
         name = asked.metric.name
-        if asked.metric.per == "run":
-            values[Observed(RUN, name)] = measures[0][name]
+        if not asked.metric.of_groups:
+            values[Observed(RUN, name)] = value_in(measures[0], asked.metric)
             continue
         for subject, row in zip(case.subjects, measures, strict=True):
             if asked.is_of(subject):
-                values[Observed(subject, name)] = row[name]
+                values[Observed(subject, name)] = value_in(row, asked.metric)
     return values
 
 

@@ -1,4 +1,4 @@
-"""How long packets take: round trips, and the wait in the bottleneck's queue."""
+"""How long packets take: round trips, and the wait in a link's queue."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dumbbell.metrics.link_observation import LinkObservation
 from dumbbell.metrics.metric import register
 from dumbbell.metrics.observation import FloatArray, Observation
 from dumbbell.statistics import mean
 
 __all__ = [
+    "backlog_mean_bytes",
     "queue_delay_mean_us", "queue_delay_p50_us", "queue_delay_p95_us", "queue_delay_p99_us",
     "rtt_mean_us", "rtt_p50_us", "rtt_p95_us", "rtt_p99_us",
 ]  # fmt: skip
@@ -65,9 +67,9 @@ def rtt_p99_us(obs: Observation) -> list[float | None]:
     return over_flows(obs, "rtt_p99_us", quantile(0.99))
 
 
-@register(unit="us", title="mean queueing delay", better="lower")
-def queue_delay_mean_us(obs: Observation) -> float | None:
-    """Mean queueing delay: the mean time (sojourn) that a packet waits in the bottleneck's queue.
+@register(unit="us", title="mean queueing delay", better="lower", per="link")
+def queue_delay_mean_us(obs: Observation) -> list[float | None]:
+    """Mean queueing delay: the mean time (sojourn) that a packet waits in the link's queue.
 
     Of all packets that left; after a warm-up, of the last one that left before each sample of the
     time series.
@@ -76,40 +78,61 @@ def queue_delay_mean_us(obs: Observation) -> float | None:
     ----------
     RFC 5166 §2.1.2: queueing delay at a router; "sojourn time" as in RFC 8289.
     """
-    return of_queue(obs, "queue_delay_mean_us", np.mean)
+    return of_queues(obs, "queue_delay_mean_us", np.mean)
 
 
-@register(unit="us", title="queueing delay, median", better="lower")
-def queue_delay_p50_us(obs: Observation) -> float | None:
-    """Median time that a packet waits in the bottleneck's queue, as `queue_delay_mean_us`.
+@register(unit="us", title="queueing delay, median", better="lower", per="link")
+def queue_delay_p50_us(obs: Observation) -> list[float | None]:
+    """Median time that a packet waits in the link's queue, as `queue_delay_mean_us`.
 
     References
     ----------
     RFC 5166 §2.1.2; RFC 8289.
     """
-    return of_queue(obs, "queue_delay_p50_us", quantile(0.5))
+    return of_queues(obs, "queue_delay_p50_us", quantile(0.5))
 
 
-@register(unit="us", title="queueing delay, 95th percentile", better="lower")
-def queue_delay_p95_us(obs: Observation) -> float | None:
+@register(unit="us", title="queueing delay, 95th percentile", better="lower", per="link")
+def queue_delay_p95_us(obs: Observation) -> list[float | None]:
     """95th percentile of the time that a packet waits in the queue, as `queue_delay_mean_us`.
 
     References
     ----------
     RFC 5166 §2.1.2; RFC 8289.
     """
-    return of_queue(obs, "queue_delay_p95_us", quantile(0.95))
+    return of_queues(obs, "queue_delay_p95_us", quantile(0.95))
 
 
-@register(unit="us", title="queueing delay, 99th percentile", better="lower")
-def queue_delay_p99_us(obs: Observation) -> float | None:
+@register(unit="us", title="queueing delay, 99th percentile", better="lower", per="link")
+def queue_delay_p99_us(obs: Observation) -> list[float | None]:
     """99th percentile of the time that a packet waits in the queue, as `queue_delay_mean_us`.
 
     References
     ----------
     RFC 5166 §2.1.2; RFC 8289.
     """
-    return of_queue(obs, "queue_delay_p99_us", quantile(0.99))
+    return of_queues(obs, "queue_delay_p99_us", quantile(0.99))
+
+
+@register(unit="bytes", title="mean backlog", per="link", shown=("kB", 1e-3))
+def backlog_mean_bytes(obs: Observation) -> list[float | None]:
+    """Mean backlog of a link: the time average of the wire bytes that wait in its queue.
+
+    The packet being transmitted does not count. After a warm-up, the mean of the samples.
+
+    References
+    ----------
+    RFC 7567 §1: queue length; "backlog" as `tc -s qdisc` prints it.
+    """
+    return [backlog_of(link) for link in obs.links]
+
+
+def backlog_of(link: LinkObservation) -> float | None:
+    """Return the mean backlog of a link."""
+    if link.whole:
+        return float(link.summary["backlog_mean_bytes"])
+    samples = link.after_cut("backlog_bytes")
+    return float(samples.mean()) if samples.size else None
 
 
 def quantile(q: float) -> Callable[[FloatArray], float]:
@@ -134,9 +157,14 @@ def of_flow(
     return float(of(samples)) if samples.size else None
 
 
-def of_queue(obs: Observation, key: str, of: Callable[[FloatArray], float]) -> float | None:
-    """Return a summary of the wait in the queue; None when nothing left it."""
-    if obs.whole:
-        return float(obs.link[key]) if obs.link["forwarded_pkts"] else None
-    sojourns = obs.sojourns_us
+def of_queues(obs: Observation, key: str, of: Callable[[FloatArray], float]) -> list[float | None]:
+    """Return a summary of the wait in each link's queue."""
+    return [of_queue(link, key, of) for link in obs.links]
+
+
+def of_queue(link: LinkObservation, key: str, of: Callable[[FloatArray], float]) -> float | None:
+    """Return a summary of the wait in a link's queue; None when nothing left it."""
+    if link.whole:
+        return float(link.summary[key]) if link.summary["forwarded_pkts"] else None
+    sojourns = link.after_cut("sojourn_us")
     return float(of(sojourns)) if sojourns.size else None

@@ -32,9 +32,13 @@ def rtt_max_us(obs: Observation) -> list[float | None]:
 METRICS["rtt_max_us"].of(run)
 ```
 
-A run has one value of a metric, or each of its groups has one. A value is None where the run
-cannot have one: without time series, of a count that the kernel does not report, of a share without
-a second flow.
+A run has one value of a metric, or each of its groups or links has one. A value is None where the
+run cannot have one: without time series, of a count that the kernel does not report, of a share
+without a second flow.
+
+**A metric of links** is the bottleneck's, the link with the largest utilisation. `NAME@LINK` is
+that of one link, like `utilization@access`, wherever a metric is named: `METRICS`, `--metric`, a
+suite. In the rows of runs with several links it is a column.
 
 **Without a warm-up** a metric is the engine's own figure of the whole run, of every packet, where
 there is one; papers report these. **With a warm-up** it is computed from the time series after the
@@ -48,8 +52,9 @@ window is 1 s, or 10 base RTTs where that is longer.
 
 **A metric of your own** is a function of an `Observation`: `obs.run` is the run with its summary
 and tables, `obs.members` the numbers of each group's flows, `obs.after_cut(flow, column)` a flow's
-samples after the warm-up. It returns a number, or with `per="group"` a list of one number per
-group; None marks a missing value. Register it before a sweep, a gate or a plot uses it: it is then
+samples after the warm-up; `obs.links` has each link's summary and its queue's samples. It returns a
+number, or with `per="group"` or `per="link"` a list of one number per group or link; None marks a
+missing value. Register it before a sweep, a gate or a plot uses it: it is then
 a column of the rows, `until_ci` and `compare` take it, a suite may compare or require it, and
 `SweepResult` draws it. Runs in the cache are measured again if their time series were kept (with
 `out`), and executed again if not. The cache tells versions of a metric apart by the file

@@ -1,19 +1,20 @@
-"""Drops, retransmissions and timeouts."""
+"""Drops, marks, retransmissions and timeouts."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from dumbbell.metrics.link_observation import LinkObservation
 from dumbbell.metrics.metric import PERCENT, register
 from dumbbell.metrics.observation import Observation
 from dumbbell.statistics import share
 
-__all__ = ["drop_rate", "retransmission_rate", "rto_count"]
+__all__ = ["drop_rate", "mark_rate", "retransmission_rate", "rto_count"]
 
 
-@register(title="drop rate", better="lower", shown=PERCENT)
-def drop_rate(obs: Observation) -> float | None:
-    """Drop rate of the bottleneck: packets dropped / packets that arrived.
+@register(title="drop rate", better="lower", per="link", shown=PERCENT)
+def drop_rate(obs: Observation) -> list[float | None]:
+    """Drop rate of a link: packets dropped / packets that arrived.
 
     After a warm-up, arrived packets are those forwarded, those dropped and the growth of the queue.
 
@@ -21,11 +22,38 @@ def drop_rate(obs: Observation) -> float | None:
     ----------
     RFC 5166 §2.1.3: packet loss rate as a network-based metric.
     """
-    if obs.whole:
-        return share(obs.link["dropped_pkts"], obs.link["offered_pkts"])
-    dropped = obs.counted("dropped_pkts")
-    came = dropped + obs.counted("forwarded_pkts") + obs.counted("backlog_pkts")
+    return [drop_rate_of(link) for link in obs.links]
+
+
+def drop_rate_of(link: LinkObservation) -> float | None:
+    """Return the drop rate of a link."""
+    if link.whole:
+        return share(link.summary["dropped_pkts"], link.summary["offered_pkts"])
+    dropped = link.counted("dropped_pkts")
+    came = dropped + link.counted("forwarded_pkts") + link.counted("backlog_pkts")
     return dropped / came if came > 0 else None
+
+
+@register(title="mark rate", per="link", shown=PERCENT)
+def mark_rate(obs: Observation) -> list[float | None]:
+    """Mark rate of a link: packets that it marked CE / packets forwarded.
+
+    None of a link that cannot mark. Marks of another link do not count. After a warm-up it is known
+    only if the whole run had none, because the time series do not have it.
+
+    References
+    ----------
+    RFC 3168 §5; RFC 8257 §3.1.
+    """
+    return [mark_rate_of(link) for link in obs.links]
+
+
+def mark_rate_of(link: LinkObservation) -> float | None:
+    """Return the mark rate of a link."""
+    marked = link.summary.get("marked_pkts")
+    if marked is None or not (link.whole or marked == 0):
+        return None
+    return share(marked, link.summary["forwarded_pkts"])
 
 
 @register(title="retransmission rate", better="lower", per="group", shown=PERCENT)

@@ -1,25 +1,36 @@
-"""What a metric is, and the table of all metrics: dumbbell's own and the user's."""
+"""What a metric is, and the table of all metrics: dumbbell's own and the user's.
+
+A metric of links is called by its name alone, which is the bottleneck's value, or with a link:
+``utilization@access``.
+"""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import isfinite
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from dumbbell.errors import DumbbellError, ResultError, nearest
 from dumbbell.metrics.observation import Observation
 from dumbbell.metrics.warmup import Warmup
+from dumbbell.run.links import BOTTLENECK, index_of_link
 
 if TYPE_CHECKING:
     from dumbbell.run import Run
 
-__all__ = ["METRICS", "Formula", "Metric", "Value", "add", "metric_named", "register"]
+__all__ = [
+    "AT", "METRICS", "Formula", "Metric", "Value", "add", "column_in", "metric_named", "register",
+    "value_in",
+]  # fmt: skip
 
-#: Of a run, or of each of its groups in the scenario's order; None where the run has no value.
+#: Of a run or a link, or of each group in the scenario's order; None where the run has no value.
 Value: TypeAlias = float | list[float | None] | None
+#: What a metric has a value of.
+Per: TypeAlias = Literal["run", "group", "link"]
+#: Between a metric of links and the link.
+AT = "@"
 #: Computes the value from what is observed of a run.
 Formula: TypeAlias = Callable[[Observation], float | Sequence[float | None] | None]
 F = TypeVar("F", bound=Formula)
@@ -36,7 +47,7 @@ class Metric:
     Attributes
     ----------
     name
-        Its key in rows and JSON, with its unit unless it has none.
+        Its key in rows and JSON, with its unit unless it has none; ``NAME@LINK`` of one link.
     unit
         Of the value: ``bit/s``, ``us``, ``s``, ``pkts``; ``1`` for a ratio, an index or a count.
     title
@@ -44,24 +55,38 @@ class Metric:
     better
         Which way is better; None where neither is.
     per
-        Whether a run has one value or each of its groups has one.
+        Whether a run has one value, or each of its groups or links has one.
     formula
         The function; its docstring has the formula and its source.
     shown_unit, scale
         Unit in tables and figures, and the factor that converts to it: ``Mbit/s``, 1e-6.
     token
         Identifies one registration; empty for dumbbell's own metrics.
+    link
+        The link that a metric of links is of; empty for the bottleneck.
     """
 
     name: str
     unit: str
     title: str
     better: Literal["higher", "lower"] | None
-    per: Literal["run", "group"]
+    per: Per
     formula: Formula
     shown_unit: str = ""
     scale: float = 1.0
     token: str = ""
+    link: str = ""
+
+    @property
+    def of_groups(self) -> bool:
+        """Whether each group of a run has a value; else the run has one."""
+        return self.per == "group"
+
+    def at(self, link: str) -> Metric:
+        """Return a metric of links as that of one link."""
+        return replace(
+            self, name=f"{self.name}{AT}{link}", title=f"{self.title}, {link}", link=link
+        )
 
     @property
     def doc(self) -> str:
@@ -70,6 +95,9 @@ class Metric:
 
     def of(self, run: Run, warmup: Warmup | None = None) -> Value:
         """Return the metric of a run: a number, or a list with one per group.
+
+        Of a metric of links it is the number of the bottleneck, or of the link in the metric's
+        name.
 
         Parameters
         ----------
@@ -82,7 +110,8 @@ class Metric:
         Raises
         ------
         ResultError
-            There is a warm-up, and the run has no time series or is not longer than that.
+            There is a warm-up, and the run has no time series or is not longer than that; or the
+            run has no such link.
         """
         return self.observe(Observation(run, warmup))
 
@@ -92,21 +121,40 @@ class Metric:
         Raises
         ------
         ResultError
-            A user's formula did not return a number, or not one per group.
+            A user's formula did not return a number, or not one per group or link; or the run has
+            no such link.
         """
+        if self.per == "link":
+            return self.of_links(obs)[obs.index_of(self.link)]
         value = self.formula(obs)
         if not self.token:
             return value  # type: ignore[return-value] # lists, for speed not checked again
         if self.per == "run":
             return self._number(value)
+        return self._numbers(value, len(obs.groups))
+
+    def of_links(self, obs: Observation) -> list[float | None]:
+        """Return a metric of links of each link, in the order of the result's.
+
+        Raises
+        ------
+        ResultError
+            A user's formula did not return a number per link.
+        """
+        return self._numbers(self.formula(obs), len(obs.links))
+
+    def _numbers(self, value: object, count: int) -> list[float | None]:
+        """Return a user's values as floats."""
+        if not self.token:
+            return value  # type: ignore[return-value] # for speed not checked again
         try:
-            values = [self._number(each) for each in value]  # type: ignore[union-attr]
+            values = [self._number(each) for each in value]  # type: ignore[attr-defined]
         except TypeError:
             values = []
-        if len(values) != len(obs.groups):
+        if len(values) != count:
             raise ResultError(
-                f"metric `{self.name}` returned `{value}`; expected a list of {len(obs.groups)} "
-                "numbers, one per group"
+                f"metric `{self.name}` returned `{value}`; expected a list of {count} "
+                f"numbers, one per {self.per}"
             )
         return values
 
@@ -119,14 +167,35 @@ class Metric:
         except (TypeError, ValueError):
             raise ResultError(
                 f"metric `{self.name}` returned `{value}`, which is not a number; a metric of each "
-                'group is registered with `per="group"`'
+                'group is registered with `per="group"`, one of each link with `per="link"`'
             ) from None
         return number if isfinite(number) else None
 
 
+class Metrics(Mapping[str, Metric]):
+    """Every metric by its name, in the order of tables; those of one link are not listed."""
+
+    def __init__(self, known: Mapping[str, Metric]) -> None:
+        self._known = known
+
+    def __getitem__(self, name: str) -> Metric:
+        base, at, link = name.partition(AT)
+        if not at:
+            return self._known[name]
+        if link and self._known[base].per == "link":
+            return self._known[base].at(link)
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
 _METRICS: dict[str, Metric] = {}
 #: Every metric by its name, in the order of tables.
-METRICS: Mapping[str, Metric] = MappingProxyType(_METRICS)
+METRICS: Mapping[str, Metric] = Metrics(_METRICS)
 
 
 def register(
@@ -134,7 +203,7 @@ def register(
     unit: str = "1",
     title: str = "",
     better: Literal["higher", "lower"] | None = None,
-    per: Literal["run", "group"] = "run",
+    per: Per = "run",
     name: str = "",
     shown: tuple[str, float] | None = None,
 ) -> Callable[[F], F]:
@@ -149,7 +218,8 @@ def register(
     better
         Which way is better; None where neither is.
     per
-        ``run`` if the function returns a number, ``group`` if it returns a list of one per group.
+        ``run`` if the function returns a number, ``group`` if it returns a list of one per group,
+        ``link`` for one per link.
     name
         Of the metric; the function's by default.
     shown
@@ -202,6 +272,34 @@ def add(metric: Metric) -> None:
     _METRICS[name] = metric
 
 
+def column_in(names: Iterable[str], metric: Metric) -> str:
+    """Return a metric's column among those of rows by `measure`.
+
+    Raises
+    ------
+    ResultError
+        The runs have no such link.
+    """
+    if not metric.link or metric.name in names:
+        return metric.name
+    base = metric.name.partition(AT)[0]
+    links = [name.partition(AT)[2] for name in names if name.startswith(base + AT)]
+    index_of_link([{"name": link} for link in links or [BOTTLENECK]], metric.link)
+    return base  # the bottleneck of runs that have no other link
+
+
+def value_in(row: Mapping[str, Any], metric: Metric) -> float | None:
+    """Return a metric's value in a row of `measure`.
+
+    Raises
+    ------
+    ResultError
+        The run has no such link.
+    """
+    value: float | None = row[column_in(row, metric)]
+    return value
+
+
 #: Other columns of the rows.
 RESERVED = frozenset({"cell", "rep", "seed", "group", "cc", "flows", "verdict"})
 
@@ -214,6 +312,13 @@ def metric_named(name: str, error: type[DumbbellError] = ResultError) -> Metric:
     DumbbellError
         There is none; `error` says of which class.
     """
-    if name not in METRICS:
-        raise error(f"unknown metric `{name}`{nearest(name, METRICS)}")
-    return METRICS[name]
+    if name in METRICS:
+        return METRICS[name]
+    base, at, link = name.partition(AT)
+    if base not in METRICS:
+        raise error(f"unknown metric `{base}`{nearest(base, METRICS)}")
+    if not link:
+        raise error(f"`{name}`: name a link after `{AT}`, like `{base}{at}access`")
+    raise error(
+        f"`{name}`: `{base}` is a metric of a {METRICS[base].per}, not of a link; use `{base}`"
+    )

@@ -11,8 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dumbbell.errors import ResultError
+from dumbbell.metrics.link_observation import LinkObservation
 from dumbbell.metrics.warmup import Warmup
 from dumbbell.run.engine import SIMULATOR
+from dumbbell.run.links import index_of_link
 
 if TYPE_CHECKING:
     from dumbbell.run import Run
@@ -62,11 +64,20 @@ class Observation:
         flows: Sequence[Mapping[str, Any]] = self.run.summary["flows"]
         return flows
 
-    @property
-    def link(self) -> Mapping[str, Any]:
-        """The bottleneck's summary."""
-        link: Mapping[str, Any] = self.run.summary["bottleneck"]
-        return link
+    @cached_property
+    def links(self) -> list[LinkObservation]:
+        """Every link, in the result's order."""
+        return [LinkObservation(self, link) for link in self.run.links]
+
+    def index_of(self, link: str = "") -> int:
+        """Return the place of a link in `links`; of the bottleneck without a name.
+
+        Raises
+        ------
+        ResultError
+            The run has no such link.
+        """
+        return index_of_link(self.run.links, link or self.run.summary["bottleneck"]["name"])
 
     @cached_property
     def groups(self) -> Sequence[Mapping[str, Any]]:
@@ -213,31 +224,5 @@ class Observation:
 
     @cached_property
     def queue_table(self) -> pa.Table:
-        """The table `queue`, with all columns; a cut asks that it is there."""
+        """The table `queue`, of all links; a cut asks that it is there."""
         return self.run.tables["queue"]
-
-    @cached_property
-    def queue_cut(self) -> int:
-        """How many rows of `queue_table` are before or at the cut."""
-        return int(np.searchsorted(self.queue_table["time_us"].to_numpy(), self.cut_us, "right"))
-
-    @property
-    def queue_span_us(self) -> tuple[int, int]:
-        """The time from the queue's last sample before the cut to its last one."""
-        times = self.queue_table["time_us"].to_numpy()
-        start = int(times[self.queue_cut - 1]) if self.queue_cut else 0
-        return start, int(times[-1]) if times.size else start
-
-    def counted(self, name: str) -> float:
-        """Return by how much a column of `queue_table` grew over `queue_span_us`."""
-        values = self.queue_table[name].to_numpy()
-        if not values.size:
-            return 0.0
-        return float(values[-1]) - (float(values[self.queue_cut - 1]) if self.queue_cut else 0.0)
-
-    @cached_property
-    def sojourns_us(self) -> FloatArray:
-        """The wait of the packet that left last before each sample after the cut."""
-        sojourns = self.queue_table["sojourn_us"].to_numpy()
-        values: FloatArray = sojourns[self.queue_cut :].astype(np.float64)
-        return values[~np.isnan(values)]

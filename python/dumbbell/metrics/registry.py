@@ -19,9 +19,10 @@ from dumbbell.metrics import (  # noqa: F401
 )
 
 # isort: on
-from dumbbell.metrics.metric import METRICS
+from dumbbell.metrics.metric import AT, METRICS
 from dumbbell.metrics.observation import Observation
 from dumbbell.metrics.warmup import Warmup
+from dumbbell.run.links import BOTTLENECK
 
 if TYPE_CHECKING:
     from dumbbell.run import Run
@@ -44,7 +45,9 @@ def measure(run: Run, warmup: Warmup | None = None) -> list[dict[str, Any]]:
     list of dict
         By group: ``group`` (its index), ``cc`` (as the scenario names it, parameters included),
         ``flows``, ``verdict`` (the run's status), and
-        every metric of `METRICS` by its name, a number or None. A run's metric is in each row.
+        every metric of `METRICS` by its name, a number or None. A run's metric is in each row. A
+        metric of links is the bottleneck's; each link's follows as ``NAME@LINK``, unless the run
+        has one link, `bottleneck`.
 
     Raises
     ------
@@ -61,7 +64,17 @@ def measure(run: Run, warmup: Warmup | None = None) -> list[dict[str, Any]]:
         }
         for group in obs.groups
     ]
+    is_named = [link["name"] for link in run.links] != [BOTTLENECK]
     for metric in METRICS.values():
+        if metric.per == "link":
+            of_links = metric.of_links(obs)
+            found = {metric.name: of_links[obs.index_of()]}
+            if is_named:
+                named = zip(obs.links, of_links, strict=True)
+                found |= {f"{metric.name}{AT}{link.summary['name']}": each for link, each in named}
+            for row in rows:
+                row |= found
+            continue
         value = metric.observe(obs)
         values = value if isinstance(value, list) else [value] * len(rows)
         for row, of_group in zip(rows, values, strict=True):

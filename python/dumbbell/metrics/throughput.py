@@ -1,4 +1,4 @@
-"""What crosses the bottleneck, and for which flows."""
+"""What crosses the links, and for which flows."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dumbbell.metrics.link_observation import LinkObservation
 from dumbbell.metrics.metric import PERCENT, register
 from dumbbell.metrics.observation import FloatArray, Observation
+from dumbbell.scenario import Link
+from dumbbell.scenario.routes import groups_over, links_back_of
 from dumbbell.statistics import mean, share
 
 __all__ = [
-    "bottleneck_utilization",
     "flow_rates_bps",
     "goodput_bps",
     "goodput_per_flow_bps",
     "goodput_share",
+    "link_utilization",
     "throughput_bps",
 ]
 
@@ -71,7 +74,7 @@ def goodput_per_flow_bps(obs: Observation) -> list[float | None]:
 
 @register(unit="bit/s", title="throughput", better="higher", per="group")
 def throughput_bps(obs: Observation) -> list[float | None]:
-    """Throughput of a group: 8 · wire bytes that crossed the bottleneck / time.
+    """Throughput of a group: 8 · wire bytes that crossed the last link of its route / time.
 
     Headers and retransmissions count. The time is that of `goodput_bps`. After a warm-up it is not
     known, because the time series do not have it.
@@ -100,31 +103,38 @@ def goodput_share(obs: Observation) -> list[float | None]:
     return [share(float(obs.flow_bits[numbers].sum()), total) for numbers in obs.members]
 
 
-@register(name="utilization", title="utilisation", better="higher", shown=PERCENT)
-def bottleneck_utilization(obs: Observation) -> float | None:
-    """Utilisation of the bottleneck: bits forwarded / bits it could carry in the time.
+@register(name="utilization", title="utilisation", better="higher", per="link", shown=PERCENT)
+def link_utilization(obs: Observation) -> list[float | None]:
+    """Utilisation of a link: bits forwarded / bits it could carry in the time.
 
     Wire bits, so 1 is a link that is never idle. After a warm-up, forwarded packets count as full
-    ones; it is not known if the groups have segments of several sizes.
+    ones; it is not known of a link that packets of several sizes or ACKs cross.
 
     References
     ----------
     RFC 5166 §2.1.1: throughput as a router-based metric, link utilisation.
     """
-    if obs.whole:
-        return float(obs.link["utilization"])
-    packet_bytes = {group.packet_bytes for group in obs.run.scenario.groups}
-    start_us, end_us = obs.queue_span_us
-    if len(packet_bytes) != 1 or end_us <= start_us:
+    return [utilization_of(link) for link in obs.links]
+
+
+def utilization_of(link: LinkObservation) -> float | None:
+    """Return the utilisation of a link."""
+    if link.whole:
+        return float(link.summary["utilization"])
+    scenario = link.obs.run.scenario
+    config = scenario.link(link.summary["name"])
+    start_us, end_us = link.queue_span_us
+    packet_bytes = {group.packet_bytes for group in groups_over(config, scenario)}
+    has_acks = any(config in links_back_of(group, scenario) for group in scenario.groups)
+    if len(packet_bytes) != 1 or has_acks or end_us <= start_us:
         return None
-    bits = 8 * packet_bytes.pop() * obs.counted("forwarded_pkts")
-    return bits / capacity_bits(obs, start_us, end_us)
+    bits = 8 * packet_bytes.pop() * link.counted("forwarded_pkts")
+    return bits / capacity_bits(config, start_us, end_us)
 
 
-def capacity_bits(obs: Observation, start_us: int, end_us: int) -> float:
+def capacity_bits(link: Link, start_us: int, end_us: int) -> float:
     """Return what the link could carry from one time to another, whose rate may change."""
-    scenario = obs.run.scenario
-    changes_us = [int(time) / 1000 for time, _ in scenario.rate_steps]
-    rates_bps = [int(scenario.rate), *(int(rate) for _, rate in scenario.rate_steps)]
+    changes_us = [int(time) / 1000 for time, _ in link.rate_steps]
+    rates_bps = [int(rate) for rate in link.rates]
     ends_us = np.clip([0, *changes_us, end_us], start_us, end_us)
     return float(np.dot(np.diff(ends_us), rates_bps)) / 1e6

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from dumbbell.errors import ResultError, ScenarioError
 from dumbbell.quantities.quantity import Time
+from dumbbell.run.links import queue_rows
 
 if TYPE_CHECKING:
     from dumbbell.run import Run
@@ -82,9 +83,9 @@ class Warmup:
     def cut_us(self, run: Run) -> int:
         """Return where metrics begin, µs from the start of the run.
 
-        Detected, it is the later of two cuts by `mser5`: that of the flows' goodput together and
-        that of the bottleneck's backlog, each sample by sample. A queue settles later than a
-        link fills.
+        Detected, it is the latest of several cuts by `mser5`: that of the flows' goodput together
+        and that of each link's backlog, each sample by sample. A queue settles later than a link
+        fills.
 
         Raises
         ------
@@ -108,12 +109,12 @@ class Warmup:
 
 
 def detected_cut_us(run: Run) -> int:
-    """Return the later of the cuts of the goodput of all flows and of the backlog, µs."""
-    queue, flows = run.tables["queue"], run.tables["flows"]
-    time_us = queue["time_us"].to_numpy()
+    """Return the latest of the cuts of the goodput of all flows and of each backlog, µs."""
+    queues, flows = run.tables["queue"], run.tables["flows"]
+    by_link = [queue_rows(queues, link["name"]) for link in run.links]
+    time_us = by_link[0]["time_us"].to_numpy()
     if time_us.size == 0:
         return 0
-    backlog_bytes = queue["backlog_bytes"].to_numpy().astype(np.float64)
     # Rows of the flows whose sample the queue has too: all of them.
     instants = np.clip(
         np.searchsorted(time_us, flows["time_us"].to_numpy()), None, time_us.size - 1
@@ -121,7 +122,8 @@ def detected_cut_us(run: Run) -> int:
     goodput_bps = np.bincount(
         instants, weights=flows["goodput_bps"].to_numpy(), minlength=time_us.size
     ).astype(np.float64)
-    rows = max(mser5(backlog_bytes), mser5(goodput_bps))
+    backlogs = (queue["backlog_bytes"].to_numpy().astype(np.float64) for queue in by_link)
+    rows = max(mser5(samples) for samples in (goodput_bps, *backlogs))
     return int(time_us[rows - 1]) if rows else 0
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dumbbell.models.does_not_apply import DoesNotApply
 from dumbbell.quantities.quantity import Buffer, Rate, Time
 from dumbbell.scenario import Group, Scenario
-from dumbbell.scenario.scenario import DEFAULT_MSS, HEADER_BYTES
+from dumbbell.scenario.group import DEFAULT_MSS, HEADER_BYTES
 
 __all__ = ["Bottleneck"]
 
@@ -77,16 +77,20 @@ class Bottleneck:
         Raises
         ------
         DoesNotApply
-            Its flows differ in base RTT or packet size, or a window limits them, which no model
-            here covers.
+            It has links, or its flows differ in base RTT or packet size, or a window limits them,
+            which no model here covers.
         """
+        if not scenario.is_dumbbell:
+            raise DoesNotApply("it covers one bottleneck, and this scenario has links")
         first = scenario.groups[0]
         rtts = {int(group.rtt or scenario.rtt) for group in scenario.groups}
         if len(rtts) > 1:
             raise DoesNotApply("the flows' base RTTs differ")
         if len({group.packet_bytes for group in scenario.groups}) > 1:
             raise DoesNotApply("the flows' packets differ in size")
-        bottleneck = cls.from_group(scenario.rate, Time(rtts.pop()), scenario.buffer, first)
+        bottleneck = cls.from_group(
+            scenario.rate, Time(rtts.pop()), scenario.link_queue.limit, first
+        )
         window_bytes = min(min(group.rwnd, group.sndbuf) for group in scenario.groups)
         if window_bytes < bottleneck.capacity_pkts * bottleneck.payload_bytes:
             raise DoesNotApply("a receive window or send buffer may limit a flow")

@@ -98,6 +98,8 @@ class Model:
         """
         if self.of_scenario is None:
             raise DoesNotApply("it predicts from a measured loss rate, not from a scenario")
+        if not scenario.is_dumbbell:
+            raise DoesNotApply("it covers one bottleneck, and this scenario has links")
         self._check_covered(scenario, "")
         for group in scenario.groups:
             self._check_covered(group, "group.")

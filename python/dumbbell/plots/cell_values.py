@@ -27,7 +27,7 @@ class CellValues:
         self.result = result
         rows = result.rows
         self.columns: Mapping[str, list[float | None]] = {
-            name: rows[name].to_pylist() for name in METRICS if name in rows.column_names
+            name: rows[name].to_pylist() for name in rows.column_names if name in METRICS
         }
         self.seeds: list[int] = rows["seed"].to_pylist()
         self.at: dict[tuple[int, int], list[int]] = {}

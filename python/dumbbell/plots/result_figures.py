@@ -17,6 +17,7 @@ from dumbbell.plots.figure import Curve, Figure
 from dumbbell.plots.model_overlay import model_curve
 from dumbbell.plots.style import UNKNOWN_COLOR, cc_label, group_colors, group_labels, style_of
 from dumbbell.plots.sweep_layout import Facet, Layout, lay_out
+from dumbbell.scenario.describe_path import describe_path
 from dumbbell.statistics import Interval
 from dumbbell.statistics.format import MIN_INTERVAL
 from dumbbell.sweeps import SweepResult
@@ -61,14 +62,14 @@ class SweepView:
 
     def groups_of(self, metric: Metric) -> list[int]:
         """Return the groups that a metric has curves of; the first stands for the whole run."""
-        return list(range(len(self.labels))) if metric.per == "group" else [0]
+        return list(range(len(self.labels))) if metric.of_groups else [0]
 
     def label_of(self, metric: Metric, group: int, facet: Facet | None = None) -> str:
         """Return the name of a curve: the group's, and the sweep's if there are two.
 
         A group whose congestion control an axis changes is named after the one in the facet.
         """
-        if metric.per == "run":
+        if not metric.of_groups:
             of = metric.title
         else:
             swept = self.swept_in(facet, group)
@@ -87,7 +88,7 @@ class SweepView:
 
     def look_of(self, metric: Metric, group: int, facet: Facet | None = None) -> tuple[str, str]:
         """Return a curve's colour and marker."""
-        if metric.per == "run":
+        if not metric.of_groups:
             return UNKNOWN_COLOR, RUN_MARKER
         swept = self.swept_in(facet, group)
         style = None if swept is None else style_of(swept.partition(":")[0])
@@ -233,9 +234,16 @@ def labels_of(result: SweepResult, ccs: Sequence[set[str]]) -> list[str]:
 def outline(result: SweepResult, labels: Sequence[str]) -> str:
     """Return what all runs of a sweep have in common: ``Copa + CUBIC, 20mbit, 40ms``."""
     only = {axis.name: set(axis.labels) for axis in result.axes}
-    words = {name: str(getattr(result.scenario, name)) for name in ("rate", "rtt", "buffer")}
+    scenario = result.scenario
+    if not scenario.is_dumbbell:
+        return ", ".join([" + ".join(labels), describe_path(scenario)])
+    words = {"rate": str(scenario.rate), "rtt": str(scenario.rtt)}
+    words |= {} if scenario.queue is None else {"queue": str(scenario.queue)}
+    if scenario.queue is None or scenario.buffer is not None:
+        words["buffer"] = str(scenario.link_queue.limit)
     words |= {name: label for name, labels in only.items() for label in labels}
-    same = [words[name] for name in ("rate", "rtt", "buffer") if len(only.get(name, "1")) == 1]
+    names = ("rate", "rtt", "queue", "buffer")
+    same = [words[name] for name in names if name in words and len(only.get(name, "1")) == 1]
     return ", ".join([" + ".join(labels), *same])
 
 
@@ -277,7 +285,7 @@ def model_curves(
     shown: SweepView, metric: Metric, facet: Facet, group: int, wanted: Sequence[str] | None
 ) -> list[Curve]:
     """Return the curve of each model that predicts a metric of a group."""
-    of = group if metric.per == "group" else None
+    of = group if metric.of_groups else None
     said = [shown.predictions(cell.index) for cell in facet.cells]
     names = dict.fromkeys(
         name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,10 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dumbbell.errors import ResultError, nearest
+from dumbbell.metrics.metric import AT
 from dumbbell.plots.figure import MAX_POINTS, Curve, Figure, FloatArray
 from dumbbell.plots.style import UNKNOWN_COLOR, group_colors, group_labels, shades
 from dumbbell.plots.time_grid import TimeGrid
 from dumbbell.run import Run
+from dumbbell.run.links import queue_rows
 from dumbbell.run.series import to_floats
 
 __all__ = ["MAX_FLOW_LINES", "SERIES", "USUAL_SERIES", "draw_run", "draw_series"]
@@ -23,6 +25,8 @@ __all__ = ["MAX_FLOW_LINES", "SERIES", "USUAL_SERIES", "draw_run", "draw_series"
 RATE_POINTS = 200
 #: Flows of a run that have a curve each; with more flows, each group has one.
 MAX_FLOW_LINES = 8
+#: Links of a run whose queues are drawn, the most used ones; more do not fit a page.
+MAX_LINKS = 8
 #: State series of a congestion control, in the order in which it declares them.
 MAX_STATES = 8
 #: A unit that is a fraction: ``/256``.
@@ -93,8 +97,11 @@ def draw_run(run: Run, max_points: int = MAX_POINTS) -> list[Figure]:
         return []
     grid = TimeGrid(run.summary["duration_ns"] / 1e9, run.scenario.sample.seconds, max_points)
     lines = flow_lines(run)
-    tables = {"flows": run.flows, "queue": run.queue}  # each access reads a file
-    figures = [draw_quantity(run, tables, grid, lines, name) for name in SERIES]
+    flows, queue = run.flows, run.queues  # each access reads a file
+    of_flows = [name for name, quantity in SERIES.items() if quantity.table == "flows"]
+    figures = [draw_quantity(run, flows, grid, lines, name) for name in of_flows]
+    for link in drawn_links(run):
+        figures += draw_queue(run, queue, grid, link)
     for group in range(len(run.scenario.groups)):
         figures += draw_states(run, grid, group)
     return [figure for figure in figures if any(np.isfinite(c.y).any() for c in figure.curves)]
@@ -108,7 +115,8 @@ def draw_series(run: Run, names: Sequence[str]) -> list[Figure]:
     run
         The run.
     names
-        Of `SERIES`, or of the congestion controls' state series: ``mode``.
+        Of `SERIES`, or of the congestion controls' state series: ``mode``. Of several links,
+        ``queue`` and ``sojourn`` are of each of them, and ``queue@access`` of one.
 
     Raises
     ------
@@ -120,12 +128,19 @@ def draw_series(run: Run, names: Sequence[str]) -> list[Figure]:
         raise ResultError(
             "the run recorded no time series; run it with a sample interval, like `10ms`"
         )
-    known = list(dict.fromkeys(figure.name.rpartition(".")[2] for figure in drawn))
+    known = list(dict.fromkeys(name for figure in drawn for name in names_of(figure)))
     for name in names:
         if name not in known:
             hint = nearest(name, known) or f": it has {', '.join(known)}"
             raise ResultError(f"the run has no series `{name}`{hint}")
-    return [f for name in names for f in drawn if f.name.rpartition(".")[2] == name]
+    return [f for name in names for f in drawn if name in names_of(f)]
+
+
+def names_of(figure: Figure) -> tuple[str, ...]:
+    """Return what a figure's series is called: ``mode``; ``queue`` and ``queue@access``."""
+    name = figure.name.rpartition(".")[2]
+    series, at, _ = name.partition(AT)
+    return (series, name) if at else (name,)
 
 
 def flow_lines(run: Run) -> list[Line]:
@@ -154,27 +169,46 @@ def colors_of(run: Run) -> list[str]:
     return group_colors([group.cc.name for group in run.scenario.groups])
 
 
-def draw_quantity(
-    run: Run, tables: Mapping[str, pa.Table], grid: TimeGrid, lines: Sequence[Line], name: str
-) -> Figure:
-    """Draw a column of the flows or of the bottleneck's queue."""
-    quantity = SERIES[name]
-    table = tables[quantity.table]
-    curves = []
-    if quantity.table == "queue":
-        time_s, values = to_floats(table["time_us"]) / 1e6, to_floats(table[quantity.column])
+def draw_queue(run: Run, table: pa.Table, grid: TimeGrid, link: str) -> list[Figure]:
+    """Draw the columns of a link's queue; if there are several links, each is named."""
+    rows, figures = queue_rows(table, link), []
+    for name, quantity in SERIES.items():
+        if quantity.table != "queue":
+            continue
+        time_s, values = to_floats(rows["time_us"]) / 1e6, to_floats(rows[quantity.column])
         drawn = grid.extremes(time_s, quantity.scale * values)
-        curves.append(Curve("bottleneck", grid.time_s, drawn, UNKNOWN_COLOR))
-    else:
-        # Extremes of a rate are single bursts: its points are means.
-        rates = TimeGrid(grid.bins * grid.bin_s, run.scenario.sample.seconds, RATE_POINTS)
-        for line in lines:
-            time_s, values = column_of(table, line.flows, quantity.column)
-            if name == "goodput":
-                x, y = rates.middles_s, rates.means(time_s, quantity.scale * values)
-            else:
-                x, y = grid.time_s, grid.extremes(time_s, quantity.scale * values)
-            curves.append(Curve(line.label, x, y, line.color))
+        several = len(run.links) > 1
+        label = "queue" if several else link
+        curves = [Curve(label, grid.time_s, drawn, UNKNOWN_COLOR)]
+        title = quantity.title
+        if several:
+            name, title = f"{name}{AT}{link}", f"{title} · {link}"
+        figures.append(figure_of(run, name, title, quantity.title, quantity.unit, curves))
+    return figures
+
+
+def drawn_links(run: Run) -> list[str]:
+    """Return the links whose queues are drawn, in the result's order."""
+    used = sorted(run.links, key=lambda link: -link["utilization"])[:MAX_LINKS]
+    names = {link["name"] for link in used}
+    return [link["name"] for link in run.links if link["name"] in names]
+
+
+def draw_quantity(
+    run: Run, table: pa.Table, grid: TimeGrid, lines: Sequence[Line], name: str
+) -> Figure:
+    """Draw a column of the flows."""
+    quantity = SERIES[name]
+    curves = []
+    # Extremes of a rate are single bursts: its points are means.
+    rates = TimeGrid(grid.bins * grid.bin_s, run.scenario.sample.seconds, RATE_POINTS)
+    for line in lines:
+        time_s, values = column_of(table, line.flows, quantity.column)
+        if name == "goodput":
+            x, y = rates.middles_s, rates.means(time_s, quantity.scale * values)
+        else:
+            x, y = grid.time_s, grid.extremes(time_s, quantity.scale * values)
+        curves.append(Curve(line.label, x, y, line.color))
     return figure_of(run, name, quantity.title, quantity.title, quantity.unit, curves)
 
 

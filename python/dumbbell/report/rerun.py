@@ -9,6 +9,7 @@ from dumbbell.run.engine import SIMULATOR
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.fields import fields_of
 from dumbbell.sweeps import SweepResult
+from dumbbell.sweeps.field import field_of
 
 __all__ = ["rerun_text", "seeds_text"]
 
@@ -22,7 +23,7 @@ def rerun_text(result: SweepResult) -> str:
         if field is not None and field.takes_list:
             words += [field.option, field.kind.separator.join(axis.labels)]
         else:
-            separator = "," if field is None else field.kind.separator
+            separator = field_of(axis.name, result.scenario).kind.separator
             words += ["--axis", f"{axis.name}={separator.join(axis.labels)}"]
     for names in result.design.dims:
         words += ["--zip", ",".join(names)] if len(names) > 1 else []

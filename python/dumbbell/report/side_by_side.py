@@ -147,7 +147,7 @@ def difference_table(
             DifferenceRow(
                 cell=cell,
                 label=layout.name_of(a.result.cells[cell]),
-                group=a.labels[group] if metric.per == "group" else "",
+                group=a.labels[group] if metric.of_groups else "",
                 color=color,
                 a=mean_of(a, metric, cell, group, digits),
                 b=mean_of(b, metric, cell, group, digits),
@@ -165,7 +165,7 @@ def difference_table(
 def compared(a: SweepView, b: SweepView, metric: Metric, cell: int, group: int) -> Comparison:
     """Compare a metric of a cell and group, in the unit of tables; by pairs of common seeds."""
     x, y = (s.values.values(metric.name, s.cells[cell], group) for s in (a, b))
-    index = group if metric.per == "group" else None
+    index = group if metric.of_groups else None
     return Comparison(a.result.cells[cell].label, index, "", "", metric, match_seeds(x, y))
 
 

@@ -15,6 +15,13 @@ from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.plots.y_range import y_ranges
 from dumbbell.report.chart import chart, script_json
 from dumbbell.report.embedded_series import Embedded, embed
+from dumbbell.report.link_table import (
+    LinkCell,
+    ReferenceRow,
+    link_table,
+    of_links,
+    reference_rows,
+)
 from dumbbell.report.rerun import rerun_text, seeds_text
 from dumbbell.report.side_by_side import SweepComparison, compare_sweeps
 from dumbbell.report.summary_table import CellTable, make_tables
@@ -69,6 +76,10 @@ class SweepPage:
         Names of the axes that the tables' rows are named by.
     per_group, per_run
         The tables' metrics.
+    links, of_links
+        The links of runs with several, and the metrics that the table has of them.
+    rules, references
+        Rules of sharing, and what each group of a run with several links would get by them.
     comparison
         The two compared; None for one.
     series
@@ -90,6 +101,10 @@ class SweepPage:
     places: tuple[str, ...]
     per_group: tuple[Metric, ...]
     per_run: tuple[Metric, ...]
+    links: tuple[LinkCell, ...]
+    of_links: tuple[Metric, ...]
+    rules: tuple[str, ...]
+    references: tuple[ReferenceRow, ...]
     comparison: SweepComparison | None
     series: tuple[Embedded, ...]
     series_left_out: int
@@ -168,8 +183,8 @@ def gather(
     report(0.1, "computing intervals")
     figures = ResultFigures(result, against)
     first, more = chosen_metrics(figures)
-    per_group = tuple(metric for metric in first if metric.per == "group")
-    per_run = tuple(metric for metric in first if metric.per == "run")
+    per_group = tuple(metric for metric in first if metric.of_groups)
+    per_run = tuple(metric for metric in first if not metric.of_groups)
     multiples, left_out = [], []
     room = MAX_PLACES // max(1, len(result.cells))
     for index, metric in enumerate([*first, *more] if len(result.cells) > 1 else []):
@@ -181,6 +196,7 @@ def gather(
     series, series_left_out = embed(
         figures.shown, lambda share: report(0.4 + 0.5 * share, "time series")
     )
+    rules, references = reference_rows(figures)
     return SweepPage(
         names=names,
         results=results,
@@ -195,6 +211,10 @@ def gather(
         places=figures.layout.x_axes,
         per_group=per_group,
         per_run=per_run,
+        links=tuple(link_table(figures, MAX_CELLS)),
+        of_links=of_links(figures),
+        rules=rules,
+        references=references,
         comparison=None if against is None else compare_sweeps(figures, first),
         series=tuple(series),
         series_left_out=series_left_out,

@@ -20,8 +20,10 @@ __all__ = [
     "pending_capture",
 ]
 
-#: The capture points; each means the hosts of all groups, or both sides of the bottleneck.
-CAPTURE_POINTS = ("sender", "receiver", "bottleneck")
+#: The capture points; each means the hosts of all groups, or both sides of every link.
+CAPTURE_POINTS = ("sender", "receiver", "link")
+#: What the last one was called when there was one link.
+OLDER_NAMES = {"bottleneck": "link"}
 
 #: Name of the file in a run's directory.
 CAPTURE = "capture.pcapng"
@@ -42,7 +44,7 @@ class Capture:
     path
         The file; replaced if it exists.
     points
-        Any of ``sender``, ``receiver`` and ``bottleneck``.
+        Any of ``sender``, ``receiver`` and ``link``.
     snap
         How much of each packet is kept: ``headers``, ``full``, or a size, like ``96B``.
 
@@ -65,7 +67,7 @@ class Capture:
         snap: str | Size = HEADERS,
     ) -> None:
         self.path = Path(path)
-        self.points = tuple(points)
+        self.points = tuple(OLDER_NAMES.get(point, point) for point in points)
         for point in self.points:
             if point not in CAPTURE_POINTS:
                 raise ScenarioError(
@@ -90,9 +92,9 @@ class Capture:
         return "receiver" in self.points
 
     @property
-    def bottleneck(self) -> bool:
-        """Whether packets are captured before and after the bottleneck."""
-        return "bottleneck" in self.points
+    def links(self) -> bool:
+        """Whether packets are captured before and after every link."""
+        return "link" in self.points
 
     def at(self, path: Path) -> Capture:
         """Return the same capture with another file."""

@@ -54,7 +54,7 @@ def check_document(document: Mapping[str, Any]) -> None:
             check_declared(f"groups[{index}].declared.", group["declared"])
     for index, flow in enumerate(document["flows"]):
         check_values(f"flows[{index}].", flow, FLOW, FLOW_OPTIONAL)
-    check_values("bottleneck.", document["bottleneck"], LINK, LINK_OPTIONAL)
+    check_links(document)
     groups = document["groups"]
     words = document["scenario"].get("group")
     if not isinstance(words, list) or len(words) != len(groups):
@@ -65,6 +65,21 @@ def check_document(document: Mapping[str, Any]) -> None:
     for index, flow in enumerate(document["flows"]):
         if not 0 <= flow["group"] < len(groups):
             raise damaged(f"`flows[{index}].group` is {flow['group']}, which is not a group")
+
+
+def check_links(document: Mapping[str, Any]) -> None:
+    """Refuse links that no result has; one of an earlier version has only its bottleneck."""
+    check_values("bottleneck.", document["bottleneck"], LINK, LINK_OPTIONAL)
+    if "links" not in document:
+        return
+    check_types("", document, {"links": list})
+    for index, link in enumerate(document["links"]):
+        check_values(f"links[{index}].", link, {"name": TEXT, **LINK}, LINK_OPTIONAL)
+    names = [link["name"] for link in document["links"]]
+    if len(set(names)) < len(names):
+        raise damaged("two of `links` have one name")
+    if document["bottleneck"] not in document["links"]:
+        raise damaged("`bottleneck` is not one of `links`")
 
 
 def check_declared(place: str, declared: object) -> None:

@@ -51,6 +51,7 @@ COLUMNS = {
     "queue": {
         "time_us": "int64", "backlog_bytes": "uint64", "backlog_pkts": "uint32",
         "sojourn_us": "uint32", "forwarded_pkts": "uint64", "dropped_pkts": "uint64",
+        "link": STATE,
     },
     STATE: {"time_us": "int64", "flow": "uint32"},
 }  # fmt: skip

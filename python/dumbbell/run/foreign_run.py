@@ -91,7 +91,7 @@ def request_of(scenario: Scenario, capture: Capture | None) -> dict[str, Any]:
     """Return the request to the process."""
     captured = None
     if capture is not None:
-        words = ("snap_bytes", "senders", "receivers", "bottleneck")
+        words = ("snap_bytes", "senders", "receivers", "links")
         path = Path.cwd() / capture.path
         captured = {word: getattr(capture, word) for word in words} | {"path": str(path)}
         # The process may write this file, but not make one.

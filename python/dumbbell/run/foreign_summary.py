@@ -31,7 +31,7 @@ FLOW = {
     "rwnd_limited_us": COUNT, "sndbuf_limited_us": COUNT,
 }  # fmt: skip
 FLOW_OPTIONAL = {
-    "marked_pkts": COUNT, "lost_pkts": COUNT, "fast_recovery_count": COUNT,
+    "marked_pkts": COUNT, "acks_dropped": COUNT, "lost_pkts": COUNT, "fast_recovery_count": COUNT,
     "spurious_recovery_count": COUNT, "syn_retransmits": COUNT, "duplicate_pkts": COUNT,
     "rto_count": COUNT, "spurious_rto_count": COUNT, "tlp_count": COUNT,
     "rto_stall_max_us": COUNT, "rto_stall_us": COUNT, "cwnd_zero_max_us": COUNT,
@@ -45,8 +45,9 @@ LINK = {
 }  # fmt: skip
 LINK_OPTIONAL = {
     "capacity_bytes": REAL, "limit_bytes": COUNT, "limit_pkts": COUNT, "random_loss_pkts": COUNT,
+    "aqm_dropped_pkts": COUNT,
     "ecn_threshold_bytes": COUNT, "ecn_threshold_pkts": COUNT, "marked_pkts": COUNT,
-    "busy_capacity_bytes": REAL,
+    "busy_capacity_bytes": REAL, "queue": TEXT,
 }  # fmt: skip
 LOADED = {"group": COUNT, "cc": TEXT, "build": TEXT}
 #: What a congestion control declares of a parameter and of a series.
@@ -58,7 +59,7 @@ SERIES = {
     "name": TEXT, "unit": TEXT, "doc": TEXT, "mul": COUNT, "div": COUNT, "per_mss": FLAG,
     "signed": FLAG,
 }  # fmt: skip
-LISTS = ("congestion_controls", "flows")
+LISTS = ("congestion_controls", "flows", "links")
 
 
 def check_summary(summary: Any, scenario: Scenario) -> None:
@@ -76,10 +77,10 @@ def check_summary(summary: Any, scenario: Scenario) -> None:
     facts = [summary[key] for key in ("engine", "engine_version", "seed", "duration_ns")]
     if facts != ["simulator", ENGINE_VERSION, resolved["seed"], resolved["duration_ns"]]:
         raise BrokenAnswer("a summary of another run")
-    check_keys("bottleneck", summary["bottleneck"], LINK, LINK_OPTIONAL)
     for key in LISTS:
         if not isinstance(summary[key], list):
             raise BrokenAnswer(f"a summary whose `{key}` are no list")
+    check_links(summary, resolved)
     for entry in summary["congestion_controls"]:
         check_loaded(entry)
     if numbers(summary["congestion_controls"], "group") != list(range(len(scenario.groups))):
@@ -91,6 +92,17 @@ def check_summary(summary: Any, scenario: Scenario) -> None:
         raise BrokenAnswer("a summary of other flows")
     if numbers(summary["flows"], "flow") != list(range(len(groups))):
         raise BrokenAnswer("a summary of other flows")
+
+
+def check_links(summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> None:
+    """Refuse links that are not those of the scenario."""
+    for link in summary["links"]:
+        check_keys("link", link, {"name": TEXT, **LINK}, LINK_OPTIONAL)
+    names = [link["name"] for link in summary["links"]]
+    if sorted(names) != sorted(link["name"] for link in resolved["links"]):
+        raise BrokenAnswer("a summary of other links")
+    if summary["bottleneck"] not in summary["links"]:
+        raise BrokenAnswer("a summary whose bottleneck is not one of its links")
 
 
 def numbers(entries: list[dict[str, Any]], key: str) -> list[int]:

@@ -42,6 +42,7 @@ from dumbbell.run.document import check_document, damaged
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, engine_build
 from dumbbell.run.foreign_run import execute_isolated, is_foreign
 from dumbbell.run.groups import group_metrics
+from dumbbell.run.links import index_of_link, queue_rows, with_links
 from dumbbell.scenario import Scenario
 from dumbbell.statistics import jain
 from dumbbell.verdict import Verdict, evaluate
@@ -126,7 +127,44 @@ class Run:
     @property
     def queue(self) -> pa.Table:
         """Time series of the bottleneck's queue: backlog, drops, sojourn."""
+        return self.queue_of(self.summary["bottleneck"]["name"])
+
+    @property
+    def queues(self) -> pa.Table:
+        """Time series of every link's queue, told apart by the column `link`."""
         return self._series("queue")
+
+    def queue_of(self, link: str) -> pa.Table:
+        """Time series of a link's queue.
+
+        Parameters
+        ----------
+        link
+            Its name.
+
+        Raises
+        ------
+        ResultError
+            There is no such link, or the run recorded no time series.
+        """
+        self.link(link)
+        return queue_rows(self.queues, link)
+
+    @cached_property
+    def links(self) -> Sequence[Mapping[str, Any]]:
+        """Each link's counts, in the scenario's order; `docs/format-run.md` has the keys."""
+        places = {link.name: place for place, link in enumerate(self.scenario.links)}
+        return sorted(self.summary["links"], key=lambda link: places[link["name"]])
+
+    def link(self, name: str) -> Mapping[str, Any]:
+        """Return a link's counts.
+
+        Raises
+        ------
+        ResultError
+            There is no such link.
+        """
+        return self.links[index_of_link(self.links, name)]
 
     def _series(self, name: str) -> pa.Table:
         self._check_sampled()
@@ -242,6 +280,7 @@ class Run:
             "verdict": self.verdict.to_dict(),
             "groups": self.groups,
             "flows": self.summary["flows"],
+            "links": self.links,
             "bottleneck": self.summary["bottleneck"],
             "jain": self.jain,
             "emulation": self.emulation,
@@ -335,7 +374,8 @@ class Run:
         summary = {**{key: document[key] for key in kept}, "congestion_controls": loaded}
         for later in ("emulation", "engine_build"):
             summary[later] = document.get(later)  # the first versions wrote none
-        summary |= {key: document[key] for key in OF_FOREIGN_CODE if key in document}
+        summary |= {key: document[key] for key in ("links", *OF_FOREIGN_CODE) if key in document}
+        summary = with_links(summary)
         words = document["scenario"]
         try:
             ccs = [

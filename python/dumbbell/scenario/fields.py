@@ -1,4 +1,4 @@
-"""Fields of a scenario and its groups: each is declared once, as an attribute of its owner.
+"""Fields of a scenario, its links and groups: each is declared once, as its owner's attribute.
 
 From the declaration come the constructor's argument and its checks, the word in files, the option
 of commands, the axis of sweeps, labels, the reference in docs/scenario.md and the engine's input.
@@ -18,7 +18,7 @@ from dumbbell.quantities.plain_value import to_plain
 from dumbbell.scenario.kinds import Kind
 
 __all__ = [
-    "FLOWS", "PATH", "RUN", "Field", "Of", "Tables", "documented", "field_meant",
+    "FLOWS", "PATH", "RUN", "Field", "Of", "Shorthand", "Tables", "documented", "field_meant",
     "fields_of", "suggest", "to_engine", "to_words",
 ]  # fmt: skip
 
@@ -66,7 +66,7 @@ class Attribute(Generic[V, A]):
 
 
 class Field(Attribute[V, A]):
-    """A field of a scenario or a group.
+    """A field of a scenario, a link or a group.
 
     Parameters
     ----------
@@ -82,10 +82,9 @@ class Field(Attribute[V, A]):
     example
         A value other than the default, as a user would write it.
     engine
-        Its place in the engine's input: ``bottleneck.link_rate_bps``; empty if it has none of its
-        own.
+        Its name in the engine's input: ``link_rate_bps``; empty if it has none of its own.
     convert
-        From its value and the scenario to that input.
+        From its value, its owner and the scenario to that input.
     always
         Whether the engine's input has it at its default too.
     synonyms
@@ -107,9 +106,9 @@ class Field(Attribute[V, A]):
         *,
         doc: str,
         panel: str,
-        example: str | int,
+        example: str | int | tuple[str, ...],
         engine: str = "",
-        convert: Callable[[Any, Any], Any] | None = None,
+        convert: Callable[[Any, Any, Any], Any] | None = None,
         always: bool = False,
         synonyms: Iterable[str] = (),
         default_note: str = "",
@@ -185,18 +184,59 @@ class Field(Attribute[V, A]):
 Of = Field[V, V | str]
 
 
-class Tables(Attribute[tuple[T, ...], Iterable[A]]):
-    """The parts of a scenario that are tables of a file: groups."""
+class Shorthand(Field[V, A]):
+    """A link's field that a scenario may set instead, for its only link.
 
-    def __init__(self, word: str, read: Callable[[Iterable[A]], tuple[T, ...]]) -> None:
-        self.word, self.read = word, read
+    Its value is None in a scenario that lists its links.
+
+    Parameters
+    ----------
+    field
+        The link's.
+    default
+        What it is when it is not set, if the link's field must be set.
+    """
+
+    def __init__(self, field: Field[V, A], default: str | EllipsisType = ...) -> None:
+        super().__init__(
+            field.kind,
+            field.default if default is ... else default,
+            doc=field.doc,
+            panel=field.panel,
+            example=field.example,
+            synonyms=field.synonyms,
+            default_note=field.default_note,
+            option=field.has_option,
+            axis=field.is_axis,
+        )
+
+    def __set__(self, owner: object, value: A | None) -> None:
+        is_set = not isinstance(value, Attribute) and value is not None
+        owner.__dict__[self.name] = self.parse(value) if is_set else None
+
+    def set_default(self, owner: object) -> None:
+        """Set it to its default, unless it is set."""
+        if owner.__dict__[self.name] is None:
+            owner.__dict__[self.name] = self.default_value
+
+
+class Tables(Attribute[tuple[T, ...], Iterable[A]]):
+    """The parts of a scenario that are tables of a file: links and groups."""
+
+    def __init__(
+        self,
+        word: str,
+        read: Callable[[Iterable[A]], tuple[T, ...]],
+        default: tuple[()] | EllipsisType = ...,
+    ) -> None:
+        self.word, self.read, self.default = word, read, default
 
     def parse(self, value: Iterable[A]) -> tuple[T, ...]:
         """Read the tables."""
         return self.read(value)
 
 
-def base_units(value: Any, _scenario: Any) -> Any:
+def base_units(value: Any, _owner: Any, _scenario: Any) -> Any:
     """Return a value as the engine takes it: integers in base units."""
     return value if value is None or isinstance(value, bool | str) else int(value)
 
@@ -206,10 +246,14 @@ def fields_of(owner: type) -> dict[str, Field[Any, Any]]:
     return {name: field for name, field in vars(owner).items() if isinstance(field, Field)}
 
 
-def to_words(owner: object) -> dict[str, str | int | bool]:
+def to_words(owner: object) -> dict[str, str | int | bool | list[str]]:
     """Return an owner's fields as a scenario file has them; without those that have no value."""
-    values = {name: getattr(owner, name) for name in fields_of(type(owner))}
-    return {name: to_plain(value) for name, value in values.items() if value is not None}
+    values = {field: getattr(owner, name) for name, field in fields_of(type(owner)).items()}
+    return {
+        field.name: field.kind.to_word(value)
+        for field, value in values.items()
+        if value is not None
+    }
 
 
 def to_engine(owner: object, scenario: object) -> dict[str, Any]:
@@ -219,11 +263,7 @@ def to_engine(owner: object, scenario: object) -> dict[str, Any]:
         value = getattr(owner, name)
         if not field.engine or not (field.always or not field.is_default(value)):
             continue
-        *path, key = field.engine.split(".")
-        place = resolved
-        for part in path:
-            place = place.setdefault(part, {})
-        place[key] = field.convert(value, scenario)
+        resolved[field.engine] = field.convert(value, owner, scenario)
     return resolved
 
 

@@ -1,10 +1,10 @@
-"""Scenario files: TOML, with the fields of `Scenario` and `Group` as keys."""
+"""Scenario files: TOML, with the fields of `Scenario`, `Link` and `Group` as keys."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,14 @@ from dumbbell import documents
 from dumbbell.documents import DocumentError
 from dumbbell.errors import ScenarioError, os_reason
 from dumbbell.quantities.excerpt import excerpt
-from dumbbell.scenario import Group, Scenario
+from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import fields_of, suggest
+from dumbbell.scenario.scenario import shorthand_fields
 
 __all__ = ["format_scenario", "line_of", "read_scenario"]
 
+#: Words of a file that are lists of tables.
+TABLES = ("link", "group")
 KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*[=.]""")
 
 
@@ -44,9 +47,11 @@ def read_scenario(path: Path) -> Scenario:
     try:
         return build_scenario(document)
     except ScenarioError as error:
-        line = line_of(text, error.key, error.group)
+        line = line_of(text, error.key, error.group, error.link)
         where = f"{path}:{line}" if line else str(path)
-        raise ScenarioError(f"{where}: {error}", key=error.key, group=error.group) from None
+        raise ScenarioError(
+            f"{where}: {error}", key=error.key, group=error.group, link=error.link
+        ) from None
 
 
 def read_text(path: Path) -> str:
@@ -76,19 +81,54 @@ def in_file(path: Path, error: DocumentError) -> ScenarioError:
 
 def build_scenario(document: Mapping[str, Any]) -> Scenario:
     """Build the scenario of a parsed file."""
-    check_keys(document, Scenario, None)
-    tables = document.get("group", [])
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise ScenarioError("write each group of flows as `[[group]]`", key="group")
-    groups = [build_group(table, index) for index, table in enumerate(tables)]
+    check_keys(document, Scenario)
+    links = [build_link(*at) for at in enumerate(tables_of(document, "link", "link"))]
+    if links:
+        check_shorthand(document)
+    groups = [build_group(*at) for at in enumerate(tables_of(document, "group", "group of flows"))]
     if not groups:
         raise ScenarioError('no flows; write a `[[group]]` with `cc = "copa"`')
-    return Scenario(groups, **{key: document[key] for key in document if key != "group"})
+    settings = {key: document[key] for key in document if key not in TABLES}
+    return Scenario(groups, links=links, **settings)
 
 
-def build_group(table: Mapping[str, Any], index: int) -> Group:
+def tables_of(document: Mapping[str, Any], word: str, what: str) -> list[dict[str, Any]]:
+    """Return the tables of a word: `[[link]]`."""
+    tables = document.get(word, [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise ScenarioError(f"write each {what} as `[[{word}]]`", key=word)
+    return tables
+
+
+def check_shorthand(words: Mapping[str, Any]) -> None:
+    """Refuse what describes the only link of a scenario without links."""
+    for field in shorthand_fields():
+        if field.name in words:
+            raise ScenarioError(
+                f"`{field.name}` cannot be combined with `[[link]]`; set it in a `[[link]]`",
+                key=field.name,
+            )
+
+
+def build_link(index: int, table: Mapping[str, Any]) -> Link:
+    """Build a `[[link]]`, the `index`-th of the file."""
+    check_keys(table, Link, link=index)
+    for key, example in (("name", "access"), ("rate", "20mbit")):
+        if key not in table:
+            which = f" `{excerpt(table['name'])}`" if "name" in table else ""
+            raise ScenarioError(
+                f'the link{which} has no `{key}`; write `{key} = "{example}"`', link=index
+            )
+    try:
+        return Link(**table)
+    except ScenarioError as error:
+        error.link = index
+        raise
+
+
+def build_group(index: int, table: Mapping[str, Any]) -> Group:
     """Build a `[[group]]`, the `index`-th of the file."""
-    check_keys(table, Group, index)
+    check_keys(table, Group, group=index)
     if "cc" not in table:
         raise ScenarioError('the group has no `cc`; write `cc = "copa"`', group=index)
     try:
@@ -98,18 +138,21 @@ def build_group(table: Mapping[str, Any], index: int) -> Group:
         raise
 
 
-def check_keys(table: Mapping[str, Any], owner: type, group: int | None) -> None:
+def check_keys(
+    table: Mapping[str, Any], owner: type, *, group: int | None = None, link: int | None = None
+) -> None:
     """Refuse an unknown key."""
-    tables = ("group",) if owner is Scenario else ()
+    tables = TABLES if owner is Scenario else ()
     for key in table:
         if key not in fields_of(owner) and key not in tables:
             hint = suggest(key, [owner], tables)
             if key == "engine":
                 hint = "; a scenario runs on any engine: use `--engine kernel`"
-            raise ScenarioError(f"unknown key `{excerpt(key)}`{hint}", key=key, group=group)
+            message = f"unknown key `{excerpt(key)}`{hint}"
+            raise ScenarioError(message, key=key, group=group, link=link)
 
 
-def line_of(text: str, key: str, group: int | None) -> int | None:
+def line_of(text: str, key: str, group: int | None = None, link: int | None = None) -> int | None:
     """Return the line number, from 1, on which a scenario file sets a key.
 
     Parameters
@@ -117,16 +160,18 @@ def line_of(text: str, key: str, group: int | None) -> int | None:
     text
         The file.
     key
-        The key; empty for the group itself.
-    group
-        Index of the `[[group]]` the key is in; None for the keys above the groups.
+        The key; empty for the group or link itself.
+    group, link
+        Index of the `[[group]]` or `[[link]]` the key is in; None for both: above all tables.
 
     Returns
     -------
     int or None
         None when the file does not set it.
     """
-    table: int | None = None
+    wanted = ("group", group) if group is not None else ("link", link) if link is not None else None
+    counts = dict.fromkeys(TABLES, -1)
+    table: tuple[str, int] | None = None
     in_string = ""  # the quotes of the multi-line string that the line before left open
     for number, line in enumerate(text.splitlines(), start=1):
         was_in_string, in_string = in_string, open_string(line, in_string)
@@ -134,11 +179,15 @@ def line_of(text: str, key: str, group: int | None) -> int | None:
             continue
         header = table_of(line)
         if header:
-            table = (-1 if table is None else table) + (header == "group")
-            if (not key and table == group) or (group is None and header == key):
+            if header in counts:
+                counts[header] += 1
+                table = (header, counts[header])
+            else:
+                table = table or ("", 0)
+            if (not key and table == wanted) or (wanted is None and header == key):
                 return number
         match = KEY.match(line)
-        if match and table == group and key == (match[1] or match[2] or match[3]):
+        if match and table == wanted and key == (match[1] or match[2] or match[3]):
             return number
     return None
 
@@ -162,19 +211,27 @@ def open_string(line: str, quotes: str) -> str:
 
 
 def format_scenario(scenario: Scenario) -> str:
-    """Write a scenario file; of the groups' fields only those that are not at their defaults."""
+    """Write a scenario file; of its tables' fields only those that are not at their defaults."""
     words = scenario.to_dict()
-    lines = [format_line(key, words[key]) for key in fields_of(Scenario) if words[key] != ""]
+    lines = [
+        format_line(key, words[key]) for key in fields_of(Scenario) if words.get(key, "") != ""
+    ]
+    for link, table in zip(scenario.links, words.get("link", []), strict=not scenario.is_dumbbell):
+        lines += ["", "[[link]]", *format_table(link, table, ("name", "rate"))]
     for group, table in zip(scenario.groups, words["group"], strict=True):
-        kept = [
-            key
-            for key, field in fields_of(Group).items()
-            if key in ("cc", "flows") or not field.is_default(getattr(group, key))
-        ]
-        lines += ["", "[[group]]", *(format_line(key, table[key]) for key in kept)]
+        lines += ["", "[[group]]", *format_table(group, table, ("cc", "flows"))]
     return "\n".join(lines) + "\n"
 
 
-def format_line(key: str, value: str | int | bool) -> str:  # noqa: FBT001 -- a TOML value
+def format_table(owner: Link | Group, table: Mapping[str, Any], always: Sequence[str]) -> list[str]:
+    """Write the lines of a link or group, those in `always` at their defaults too."""
+    return [
+        format_line(key, table[key])
+        for key, field in fields_of(type(owner)).items()
+        if key in always or not field.is_default(getattr(owner, key))
+    ]
+
+
+def format_line(key: str, value: Any) -> str:
     """Write `key = value`; JSON's strings, numbers and booleans are TOML's too."""
     return f"{key} = {json.dumps(value, ensure_ascii=False)}"

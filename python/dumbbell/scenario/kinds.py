@@ -12,7 +12,7 @@ from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.congestion_control.choice import parse_integer
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.plain_value import check_count, check_flag, check_text
+from dumbbell.quantities.plain_value import check_count, check_flag, check_text, to_plain
 from dumbbell.quantities.quantity import (
     Buffer,
     Loss,
@@ -25,8 +25,12 @@ from dumbbell.quantities.quantity import (
     is_count,
 )
 from dumbbell.quantities.steps import Steps
+from dumbbell.scenario.element import Impairments, QueueChoice
 
-__all__ = ["Amount", "Cc", "Changes", "Count", "Flag", "Integer", "Kind", "Measure", "Text"]
+__all__ = [
+    "Amount", "Cc", "Changes", "Count", "Flag", "Impair", "Integer", "Kind", "LinkName",
+    "LinkNames", "Measure", "Queue", "Route", "Text",
+]  # fmt: skip
 
 V_co = TypeVar("V_co", covariant=True)
 Q = TypeVar("Q", bound=Quantity)
@@ -34,6 +38,8 @@ S = TypeVar("S", bound=Steps)
 
 #: Base units (bit/s, ns, bytes, parts per billion) in one of these.
 SCALES = {"bps": 1.0, "ms": 1e6, "s": 1e9, "bytes": 1.0, "pct": 1e7}
+#: A link's name; results and axes (`link.access.rate`) have it.
+LINK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}", re.ASCII)
 #: Parts of a list of congestion controls that are further parameters: ``delta=2``.
 PARAMETER = re.compile(r"\s*\w+\s*=[^:]*")
 
@@ -70,6 +76,10 @@ class Kind(ABC, Generic[V_co]):
     def split(self, text: str, what: str) -> list[Any]:  # noqa: ARG002 -- others name it in errors
         """Return the values of a list written on the command line, as `parse` takes them."""
         return [part.strip() for part in text.split(self.separator)]
+
+    def to_word(self, value: V_co) -> str | int | bool | list[str]:  # type: ignore[misc]
+        """Return a value as a scenario file has it."""
+        return to_plain(value)
 
     def unit(self, values: Collection[Any]) -> str | None:  # noqa: ARG002 -- of some it depends on them
         """Return the unit of the values' numbers; None without one."""
@@ -193,16 +203,56 @@ class Text(Kind[str]):
         return [text]
 
 
-class Cc(Kind[CongestionControlChoice]):
-    """A congestion control."""
+class LinkName(Kind[str]):
+    """A link's name."""
 
-    metavar = "CC"
+    metavar = "NAME"
 
-    def parse(self, value: Any, what: str) -> CongestionControlChoice:  # noqa: ARG002
-        return CongestionControlChoice.parse(value)
+    def parse(self, value: Any, what: str) -> str:
+        name = check_text(value, what)
+        if not LINK_NAME.fullmatch(name):
+            raise ScenarioError(
+                f"invalid link name `{excerpt(name)}`: use 1 to 32 letters, digits, `-` and `_`",
+                key=what,
+            )
+        return name
+
+
+class Route(tuple[str, ...]):
+    """Names of links, in the order in which packets cross them."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return ", ".join(self)
+
+
+class LinkNames(Kind[Route]):
+    """The links of a route."""
+
+    metavar = "LINK…"
+
+    def parse(self, value: Any, what: str) -> Route:
+        names = list(value) if isinstance(value, list | tuple) else None
+        if not names or not all(isinstance(name, str) for name in names):
+            raise ScenarioError(
+                f'{what} must list links, e.g. `["access", "core"]`, not `{excerpt(value)}`',
+                key=what,
+            )
+        return Route(names)
+
+    def to_word(self, value: Route) -> list[str]:
+        return list(value)
+
+
+class Named(Kind[V_co]):
+    """What has a name and parameters: ``copa:a=1,b=2``."""
+
+    def is_list(self, text: str) -> bool:
+        return len(self.split(text, "")) > 1
 
     def split(self, text: str, what: str) -> list[str]:  # noqa: ARG002
-        """Split ``copa,copa:a=1,b=2,bbr`` into its three congestion controls."""
+        """Split ``copa,copa:a=1,b=2,bbr`` into its three parts."""
         parts: list[str] = []
         for part in text.split(","):
             if parts and ":" in parts[-1] and PARAMETER.fullmatch(part):
@@ -210,6 +260,33 @@ class Cc(Kind[CongestionControlChoice]):
             else:
                 parts.append(part.strip())
         return parts
+
+
+class Cc(Named[CongestionControlChoice]):
+    """A congestion control."""
+
+    metavar = "CC"
+
+    def parse(self, value: Any, what: str) -> CongestionControlChoice:  # noqa: ARG002
+        return CongestionControlChoice.parse(value)
+
+
+class Queue(Named[QueueChoice]):
+    """A queue discipline."""
+
+    metavar = "QUEUE"
+
+    def parse(self, value: Any, what: str) -> QueueChoice:
+        return QueueChoice.parse(value, what)
+
+
+class Impair(Named[Impairments]):
+    """Impairments, with ``+`` between them."""
+
+    metavar = "IMPAIRMENT+…"
+
+    def parse(self, value: Any, what: str) -> Impairments:
+        return Impairments.parse(value, what)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.excerpt import excerpt
-from dumbbell.scenario import Group, Scenario
+from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import fields_of
 from dumbbell.scenario.group_labels import short_paths
 from dumbbell.sweeps.field import AxisField, field_of
@@ -177,20 +177,29 @@ class Design:
 
     def _scenario_at(self, cell: Cell) -> Scenario:
         fields = self._fields
-        words = {name: getattr(self.scenario, name) for name in fields_of(Scenario)}
-        groups = [
-            {name: getattr(group, name) for name in fields_of(Group)}
-            for group in self.scenario.groups
-        ]
+        words = values_of(self.scenario)
+        links = (
+            [] if self.scenario.is_dumbbell else [values_of(link) for link in self.scenario.links]
+        )
+        groups = [values_of(group) for group in self.scenario.groups]
         try:
             # A parameter belongs to the congestion control that another axis may have put there.
             for name in sorted(cell.values, key=lambda name: fields[name].key != "cc"):
-                fields[name].set(words, groups, cell.values[name])
-            return Scenario([Group(**group) for group in groups], **words)
+                fields[name].set(words, links, groups, cell.values[name])
+            return Scenario(
+                [Group(**group) for group in groups],
+                links=[Link(**link) for link in links],
+                **words,
+            )
         except ScenarioError as error:
             raise ScenarioError(
-                f"{excerpt(cell.label)}: {error}", key=error.key, group=error.group
+                f"{excerpt(cell.label)}: {error}", key=error.key, group=error.group, link=error.link
             ) from None
+
+
+def values_of(owner: object) -> dict[str, Any]:
+    """Return the fields of a scenario, a link or a group."""
+    return {name: getattr(owner, name) for name in fields_of(type(owner))}
 
 
 def swept_ccs(design: Design) -> dict[int, Axis]:

@@ -1,6 +1,6 @@
-"""What a sweep can vary: fields of a scenario or its groups, and parameters.
+"""What a sweep can vary: fields of a scenario, its links or its groups, and parameters.
 
-``buffer``, ``copa.flows``, ``1.cc``, ``copa.mode_window_rtts``.
+``buffer``, ``link.access.rate``, ``copa.flows``, ``1.cc``, ``copa.mode_window_rtts``.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.congestion_control import RecordedCongestionControl
-from dumbbell.errors import ScenarioError
+from dumbbell.errors import ScenarioError, nearest
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.quantity import is_count
-from dumbbell.scenario import Group, Scenario
-from dumbbell.scenario.fields import fields_of, suggest
+from dumbbell.scenario import Group, Link, Scenario
+from dumbbell.scenario.fields import Shorthand, fields_of, suggest
 from dumbbell.scenario.kinds import Integer, Kind
 
 __all__ = ["AxisField", "field_of"]
@@ -32,9 +32,11 @@ class AxisField:
     kind
         Of its values.
     groups
-        Indices of the groups that have it; None for the scenario.
+        Indices of the groups that have it; None for the scenario or a link.
     is_parameter
         Whether it is a congestion control's parameter.
+    link
+        Index of the link that has it; None for the scenario or groups.
     """
 
     name: str
@@ -42,6 +44,7 @@ class AxisField:
     kind: Kind[Any]
     groups: tuple[int, ...] | None = None
     is_parameter: bool = False
+    link: int | None = None
 
     def parse(self, value: Any) -> Any:
         """Read one value: ``"2bdp"``, ``4``, ``Buffer("2bdp")``.
@@ -60,16 +63,25 @@ class AxisField:
             raise ScenarioError(f"axis `{self.name}` has no values; use `{self.name}=…`")
         return [self.parse(part) for part in self.kind.split(text, self.name)]
 
-    def set(self, words: dict[str, Any], groups: list[dict[str, Any]], value: Any) -> None:
+    def set(
+        self,
+        words: dict[str, Any],
+        links: list[dict[str, Any]],
+        groups: list[dict[str, Any]],
+        value: Any,
+    ) -> None:
         """Put a value into a scenario's fields.
 
         Parameters
         ----------
-        words, groups
-            The scenario's own, and each group's, by name.
+        words, links, groups
+            The scenario's own, and each link's and group's, by name.
         value
             One that `parse` returned.
         """
+        if self.link is not None:
+            links[self.link][self.key] = value
+            return
         if self.groups is None:
             words[self.key] = value
             return
@@ -86,10 +98,11 @@ def field_of(name: str, scenario: Scenario) -> AxisField:
     Parameters
     ----------
     name
-        ``rate``; ``flows`` of every group; ``1.flows`` or ``copa.flows`` of some; with a parameter,
-        ``copa.mode_window_rtts`` or ``0.mode_window_rtts``.
+        ``rate``; ``link.access.rate`` of a link; ``flows`` of every group; ``1.flows`` or
+        ``copa.flows`` of some; with a parameter, ``copa.mode_window_rtts`` or
+        ``0.mode_window_rtts``.
     scenario
-        Whose groups it may name.
+        Whose links and groups it may name.
 
     Raises
     ------
@@ -98,11 +111,26 @@ def field_of(name: str, scenario: Scenario) -> AxisField:
     """
     name = name.strip()
     whose, dot, key = name.rpartition(".")
+    if whose == "link":
+        raise ScenarioError(
+            f"`{excerpt(name)}` names no field of a link; use `link.NAME.FIELD`, like "
+            f"`link.{scenario.links[0].name}.rate`",
+            key="axis",
+        )
+    if whose.startswith("link."):
+        return link_field(name, whose.removeprefix("link."), key, scenario)
     of_scenario, of_group = fields_of(Scenario).get(key), fields_of(Group).get(key)
     field = of_group if dot else of_scenario or of_group
     if field is not None and not field.is_axis:
         reps = "; use `reps`: each has the next seed" if key == "seed" else ""
-        raise ScenarioError(f"`{key}` cannot be an axis{reps}", key="axis")
+        file = "; write it in the scenario file" if key in {"route", "back"} else ""
+        raise ScenarioError(f"`{key}` cannot be an axis{reps}{file}", key="axis")
+    if not dot and isinstance(of_scenario, Shorthand) and not scenario.is_dumbbell:
+        raise ScenarioError(
+            f"`{key}` cannot be set for the whole of a scenario with links; use "
+            f"`link.{scenario.links[0].name}.{key}`",
+            key="axis",
+        )
     if dot:
         groups = groups_named(whose, name, scenario)
     elif field is None:
@@ -115,6 +143,24 @@ def field_of(name: str, scenario: Scenario) -> AxisField:
         unit = parameter_unit(name, key, groups, scenario)
         return AxisField(name, key, Integer(unit), groups, is_parameter=True)
     return AxisField(name, key, field.kind, None if field is of_scenario else groups)
+
+
+def link_field(name: str, link: str, key: str, scenario: Scenario) -> AxisField:
+    """Find a link's field."""
+    field = fields_of(Link).get(key)
+    if field is None or not field.is_axis:
+        hint = suggest(key, [Link], axes_only=True)
+        message = f"`{excerpt(name)}`: `{excerpt(key)}` is not a link's field that can vary{hint}"
+        raise ScenarioError(message, key="axis")
+    if scenario.is_dumbbell:
+        raise ScenarioError(f"`{name}`: the scenario has no `[[link]]`; use `{key}`", key="axis")
+    names = [each.name for each in scenario.links]
+    if link not in names:
+        raise ScenarioError(
+            f"`{excerpt(name)}`: there is no link `{excerpt(link)}`{nearest(link, names)}",
+            key="axis",
+        )
+    return AxisField(name, key, field.kind, link=names.index(link))
 
 
 def groups_named(whose: str, name: str, scenario: Scenario) -> tuple[int, ...]:

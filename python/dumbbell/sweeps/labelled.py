@@ -31,20 +31,24 @@ def to_xarray(result: SweepResult) -> xr.Dataset:
     at = tuple(rows[name].to_numpy() for name in ("cell", "rep", "group"))
     of_run = (*("+".join(names) for names in design.dims), "rep")
 
-    def laid_out(name: str, per: str, missing: object, attrs: Mapping[str, str]) -> tuple[Any, ...]:
+    def laid_out(
+        name: str, missing: object, attrs: Mapping[str, str], *, of_groups: bool
+    ) -> tuple[Any, ...]:
         values = np.full(shape, missing, dtype=object if isinstance(missing, str) else None)
         values[at] = rows[name].to_numpy()
         values = values.reshape(*design.shape, *shape[1:])
-        if per == "run":  # it is in each group's row
+        if not of_groups:  # it is in each group's row
             return of_run, values[..., 0], attrs
         return (*of_run, "group"), values, attrs
 
     variables = {
-        name: laid_out(name, METRICS[name].per, np.nan, attrs_of(name))
-        for name in METRICS
-        if name in rows.column_names
+        name: laid_out(name, np.nan, attrs_of(name), of_groups=METRICS[name].of_groups)
+        for name in rows.column_names
+        if name in METRICS
     }
-    variables["verdict"] = laid_out("verdict", "run", "", {"long_name": "verdict of the run"})
+    variables["verdict"] = laid_out(
+        "verdict", "", {"long_name": "verdict of the run"}, of_groups=False
+    )
     labelled: xr.Dataset = dataset(variables, coords_of(result, reps), attrs_of_sweep(result))
     return labelled
 

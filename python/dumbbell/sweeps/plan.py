@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dumbbell.errors import ScenarioError
-from dumbbell.metrics import METRICS, Warmup, metric_named
+from dumbbell.errors import ScenarioError, nearest
+from dumbbell.metrics import METRICS, Metric, Warmup, metric_named
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.runs.run_count import check_run_count
 from dumbbell.scenario import Scenario
@@ -70,7 +70,7 @@ def make_plan(
     if until_ci is not None:
         check_run_count(1, max_reps, what="max_reps", seed=seed)
     if until_ci is not None:
-        metric_named(metric, ScenarioError)
+        check_link(metric_named(metric, ScenarioError), scenarios)
         until_ci = until_ci if isinstance(until_ci, str) else in_unit_of(metric, until_ci)
         Precision.parse(until_ci, metric)
         if not 2 <= reps <= max_reps:
@@ -83,6 +83,17 @@ def make_plan(
             parsed.check(scenario)
         warmup = str(parsed)
     return Plan(reps, until_ci, metric, max_reps, warmup)
+
+
+def check_link(metric: Metric, scenarios: Sequence[Scenario]) -> None:
+    """Refuse a metric of a link that some scenario does not have."""
+    for scenario in scenarios:
+        names = [link.name for link in scenario.links]
+        if metric.link and metric.link not in names:
+            raise ScenarioError(
+                f"metric `{metric.name}`: there is no link `{metric.link}`"
+                f"{nearest(metric.link, names)}"
+            )
 
 
 def in_unit_of(metric: str, limit: float) -> str:

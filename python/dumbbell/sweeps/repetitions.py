@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable
 
 from dumbbell.errors import CongestionControlError, EngineError, ScenarioError
+from dumbbell.metrics import METRICS, value_in
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.runs.handler import PendingRun
 from dumbbell.runs.measures import Measures
@@ -99,7 +100,7 @@ class Repetitions:
         """Take the metrics of a run; plan more runs if they were the last and not enough."""
         self.take(case.key, case.scenario, result)
         if self.precision is not None:
-            self.values[case.key] = [group[self.plan.metric] for group in result]
+            self.values[case.key] = [value_in(group, METRICS[self.plan.metric]) for group in result]
         self._ended(case.key[0])
 
     def failed(self, case: PendingRun[Key], error: EngineError | ScenarioError) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from dumbbell.metrics import METRICS
+from dumbbell.metrics.metric import AT
 from dumbbell.runs.measures import Measures
 from dumbbell.sweeps.design import Axis, Cell, label_of
 
@@ -43,7 +44,8 @@ def make_rows(
     -------
     pa.Table
         Columns `cell`, `rep`, `seed`; each axis's labels and numbers; `group`, `cc`, `flows`,
-        `verdict`; then every metric. Sorted by cell, repetition and group.
+        `verdict`; then every metric, and if the runs have several links each link's value of the
+        metrics of links, as ``NAME@LINK``. Sorted by cell, repetition and group.
     """
     rows = Rows(axes, cells)
     for key, seed, groups in measured:
@@ -77,7 +79,8 @@ class Rows:
 
     def table(self) -> pa.Table:
         """Return all rows, sorted by cell, repetition and group."""
-        table = pa.concat_tables([*self.tables, self._to_table(self.added)])
+        tables = [*self.tables, self._to_table(self.added)]
+        table = pa.concat_tables(tables, promote_options="default")
         order = [(name, "ascending") for name in ("cell", "rep", "group")]
         return table.sort_by(order).combine_chunks()
 
@@ -89,7 +92,8 @@ class Rows:
             columns |= axis_columns(axis, self.cells, rows)
         for name, kind in GROUP_COLUMNS.items():
             columns[name] = pa.array([row[name] for row in rows], kind)
-        for name in METRICS:
+        of_links = dict.fromkeys(name for row in rows for name in row if AT in name)
+        for name in (*METRICS, *of_links):
             columns[name] = pa.array([row.get(name) for row in rows], pa.float64())
         return pa.table(columns)
 

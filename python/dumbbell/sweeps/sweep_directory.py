@@ -75,7 +75,7 @@ class SweepDirectory:
             there = read_document(self.path)
             ours = self._to_document(0, {})
             changed = [key for key in ("scenario", "axes", "zipped", "engine")
-                       if there.get(key) != ours[key]]  # fmt: skip
+                       if set_words(there.get(key)) != set_words(ours[key])]  # fmt: skip
             if changed:
                 raise ResultError(
                     f"{self.path}: holds another sweep ({' and '.join(changed)} differ); "
@@ -393,3 +393,10 @@ def measures_of(runs: KeptRuns, key: tuple[int, int], warmup: str | None) -> Mea
     if how not in known:
         return measure_run(runs[key], warmup)
     return in_words_of(runs.design.scenario_of(runs.design.cells[key[0]], key[1]), known[how])
+
+
+def set_words(value: Any) -> Any:
+    """Return a scenario's words without those that are not set, some of which older files lack."""
+    if not isinstance(value, dict):
+        return value
+    return {key: word for key, word in value.items() if word != ""}

@@ -26,6 +26,7 @@ from dumbbell.metrics import Metric
 from dumbbell.metrics.warmup import Warmup
 from dumbbell.run import Run
 from dumbbell.run.engine import SIMULATOR
+from dumbbell.scenario.describe_path import describe_path
 from dumbbell.verdict import INVALID
 
 __all__ = ["assert_criteria", "assert_fair", "assert_no_regression", "assert_suite"]
@@ -122,7 +123,7 @@ def describe(run: Run) -> list[str]:
     """Return the scenario and the goodput of each group, in lines."""
     scenario, link = run.scenario, run.summary["bottleneck"]
     lines = [
-        f"  {scenario.rate}, {scenario.rtt}, buffer {scenario.buffer}, {scenario.time}, "
+        f"  {describe_path(scenario)}, {scenario.time}, "
         f"seed {scenario.seed}, {run.engine}: {100 * link['utilization']:.1f} % used, "
         f"queueing delay {link['queue_delay_mean_us'] / 1e3:.1f} ms, Jain's index {run.jain:.3f}"
     ]

@@ -11,17 +11,15 @@ from dumbbell.verdict.counters import (
     check_congestion_control,
     check_conservation,
     check_cwnd_zero,
-    check_drops,
     check_ecn,
     check_idle,
     check_limited,
-    check_queue_delay,
-    check_rate,
     check_rto_stalls,
     check_rtt,
     check_unused,
 )
 from dumbbell.verdict.emulation import evaluate_emulation
+from dumbbell.verdict.links import check_links
 from dumbbell.verdict.reason import INVALID, OK, WARN, Reason, Verdict, worst
 from dumbbell.verdict.stock_kernel import check_stock_kernel
 
@@ -45,9 +43,8 @@ def evaluate(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
     """
     reasons = [
         *check_conservation(scenario, summary),
+        *check_links(scenario, summary),
         *check_congestion_control(scenario, summary),
-        *check_rate(scenario, summary),
-        *check_queue_delay(scenario, summary),
         *check_rtt(scenario, summary),
         *check_limited(scenario, summary),
         *check_rto_stalls(scenario, summary),
@@ -56,7 +53,6 @@ def evaluate(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
         *check_ecn(scenario, summary),
         *check_stock_kernel(scenario, summary),
         *check_sandbox(summary),
-        *check_drops(summary),
         *evaluate_emulation(scenario, summary),
     ]
     reasons += check_unused(scenario, summary, reasons)

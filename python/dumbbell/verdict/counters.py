@@ -1,29 +1,29 @@
-"""The checks of the counters of both engines."""
+"""The checks of the flows' counters, in both engines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from math import log2
 from typing import Any
 
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.link import BOTTLENECK
 from dumbbell.verdict.reason import INVALID, WARN, Reason, about_flows
 
 __all__ = [
     "check_congestion_control",
     "check_conservation",
     "check_cwnd_zero",
-    "check_drops",
     "check_ecn",
     "check_idle",
     "check_limited",
-    "check_queue_delay",
-    "check_rate",
     "check_rto_stalls",
     "check_rtt",
     "check_unused",
+    "is_emulated",
+    "largest_packet_bytes",
+    "links_of",
 ]
 
 #: Share of a flow's time for which the receive window or send buffer may limit it without a
@@ -35,9 +35,6 @@ RTO_STALL_US = 1_000_000
 #: A cwnd of 0 that stays as long as Linux's smallest RTO is ended by a timeout.
 CWND_ZERO_US = 200_000
 
-#: Share of the packets that a queue may drop without a warning: what a policer costs BBR, which is
-#: the congestion control that tolerates most (1 - 1/1.25).
-DROPPED_SHARE = 0.2
 #: Share of the link that a flow must use when it is alone: what one reduction of Reno's leaves in a
 #: buffer of no size.
 LONE_FLOW_SHARE = 0.5
@@ -49,39 +46,19 @@ SETTLING_RTTS = 10
 #: Checks whose reasons do not explain why a flow leaves the link idle.
 NO_CAUSE_OF_IDLENESS = frozenset(("drops", "ecn", "sandbox", "sampling", "capture", "stock-kernel"))
 
-#: Tolerance of the link's rate and of the longest wait: more than the uncertainty of a busy time at
-#: the ends of the run and where a packet crosses them.
-RATE_TOLERANCE = 0.01
 #: How far below the base RTT the kernel engine may measure an RTT: its clocks are read where a
 #: packet enters and leaves, to a whole µs, and not at the same instant as the path's.
 RTT_TOLERANCE = 0.01
-#: Shorter busy times have too few packets for that tolerance.
-MIN_BUSY_US = 1_000_000
 
 
 def check_conservation(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """Every packet sent was dropped, arrived or is on the path; the bottleneck made none."""
+    """Every packet sent was dropped, arrived or is on the path."""
     wrong = []
     for flow in summary["flows"]:
         accounted = flow["dropped_pkts"] + flow["arrived_pkts"] + flow["on_path_pkts"]
         if flow["sent_pkts"] != accounted:
             wrong.append((flow, f"sent {flow['sent_pkts']} packets, {accounted} accounted for"))
     yield from about_flows(INVALID, "conservation", "packets went missing", wrong, scenario)
-    link = summary["bottleneck"]
-    accounted = link["forwarded_pkts"] + link["dropped_pkts"] + link["left_pkts"]
-    if link["offered_pkts"] != accounted:
-        yield Reason(
-            INVALID,
-            "conservation",
-            f"the bottleneck was offered {link['offered_pkts']} packets, accounts for {accounted}",
-        )
-    marked = sum(flow.get("marked_pkts") or 0 for flow in summary["flows"])
-    if marked > (link.get("marked_pkts") or 0):
-        yield Reason(
-            INVALID,
-            "conservation",
-            f"the bottleneck marked {link.get('marked_pkts')} packets, the flows have {marked}",
-        )
 
 
 def check_congestion_control(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
@@ -105,71 +82,17 @@ def check_congestion_control(scenario: Scenario, summary: Mapping[str, Any]) -> 
         )
 
 
-def check_rate(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """The bottleneck carried what its rate allows: never more, and no less while it was busy."""
-    link = summary["bottleneck"]
-    packet_bytes = largest_packet_bytes(scenario)
-    can_carry_bytes = link["link_rate_bps"] * summary["duration_ns"] / (8 * 10**9)
-    # Only if its rate changes.
-    can_carry_bytes = link.get("capacity_bytes", can_carry_bytes)
-    # The packet that is on the wire when the rate changes keeps its transmission time.
-    straddling_bytes = packet_bytes * sum(rate_changes(scenario))
-    can_carry_bytes += straddling_bytes
-    if is_emulated(summary):
-        # The path is not empty when a run on the kernel begins: a packet may be on the link.
-        can_carry_bytes += packet_bytes
-    if link["forwarded_bytes"] > can_carry_bytes:
-        yield Reason(
-            INVALID,
-            "rate",
-            f"the bottleneck forwarded {link['forwarded_bytes']} B, "
-            f"more than the {can_carry_bytes:.0f} B its rate allows",
-        )
-        return
-    busy_us = link.get("busy_us", 0)  # runs saved by earlier versions have none
-    if busy_us < MIN_BUSY_US:
-        return
-    busy_bytes = link["link_rate_bps"] * busy_us / (8 * 10**6)
-    busy_bytes = link.get("busy_capacity_bytes", busy_bytes)
-    tolerance_bytes = RATE_TOLERANCE * busy_bytes + packet_bytes + straddling_bytes
-    if abs(link["forwarded_bytes"] - busy_bytes) > tolerance_bytes:
-        yield Reason(
-            INVALID,
-            "rate",
-            f"the bottleneck forwarded {link['forwarded_bytes']} B in the {busy_us / 1e6:.2f} s it "
-            f"was busy, its rate allows {busy_bytes:.0f} B",
-        )
-
-
-def check_queue_delay(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """No packet waited longer than a full buffer and the packet on the link take."""
-    link = summary["bottleneck"]
-    if link["limit_bytes"] is None:
-        return
-    ahead_bytes = link["limit_bytes"] + largest_packet_bytes(scenario)
-    lowest_bps = min([link["link_rate_bps"], *(int(rate) for _, rate in scenario.rate_steps)])
-    longest_us = ahead_bytes * 8 * 10**6 / lowest_bps * (1 + RATE_TOLERANCE)
-    if is_emulated(summary):
-        # The wait includes the lateness of the relay, which `lateness` checks.
-        longest_us += summary["emulation"]["lateness_max_us"]
-    if link["queue_delay_max_us"] > longest_us + 1:  # + 1: whole µs
-        yield Reason(
-            INVALID,
-            "queue_delay",
-            f"a packet waited {link['queue_delay_max_us']} µs, "
-            f"a full buffer takes {longest_us:.0f} µs",
-        )
-
-
-def rate_changes(scenario: Scenario) -> list[float]:
-    """Return the time of a packet on the wire at each rate change, in packets at the new rate."""
-    rates = [int(scenario.rate), *(int(rate) for _, rate in scenario.rate_steps)]
-    return [max(1.0, after / before) for before, after in pairwise(rates)]
-
-
 def largest_packet_bytes(scenario: Scenario) -> int:
     """Return the wire size of the largest packet of any group."""
     return max(group.packet_bytes for group in scenario.groups)
+
+
+def links_of(summary: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the links; results of the first versions have only one, the bottleneck."""
+    links: Sequence[Mapping[str, Any]] = summary.get("links") or [
+        {"name": BOTTLENECK, **summary["bottleneck"]}
+    ]
+    return links
 
 
 def is_emulated(summary: Mapping[str, Any]) -> bool:
@@ -231,8 +154,8 @@ def check_idle(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reaso
 
 
 def check_ecn(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """If flows use ECN, the bottleneck marks packets."""
-    if scenario.ecn_threshold is not None:
+    """If flows use ECN, a link marks packets."""
+    if any(link.get("marked_pkts") is not None for link in links_of(summary)):
         return
     with_ecn = [
         label
@@ -249,21 +172,7 @@ def check_ecn(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason
             WARN,
             "ecn",
             f"`{'`, `'.join(with_ecn)}` received no ECN marks; only losses signalled congestion; "
-            "set `--ecn-threshold 20pkt`",
-        )
-
-
-def check_drops(summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """The queue did not drop more than a fifth of the packets."""
-    link = summary["bottleneck"]
-    # What is lost at random is configured.
-    overflown_pkts = link["dropped_pkts"] - link.get("random_loss_pkts", 0)
-    if overflown_pkts > DROPPED_SHARE * link["offered_pkts"]:
-        yield Reason(
-            WARN,
-            "drops",
-            f"the queue dropped {overflown_pkts:,} of {link['offered_pkts']:,} packets, "
-            f"{overflown_pkts / link['offered_pkts']:.1%}; above {DROPPED_SHARE:.0%} is unusual",
+            "set `--ecn-threshold 20pkt` or `--queue fq_codel`",
         )
 
 
@@ -272,11 +181,14 @@ def check_unused(
 ) -> Iterator[Reason]:
     """A flow alone on the link uses at least half of it, unless one of `reasons` explains it."""
     explained = any(reason.check not in NO_CAUSE_OF_IDLENESS for reason in reasons)
-    configured = int(scenario.loss) > 0 or scenario.rate_steps or scenario.rtt_steps
+    configured = scenario.rtt_steps or any(
+        int(link.loss) > 0 or link.rate_steps for link in scenario.links
+    )
     if scenario.flow_count != 1 or len(summary["flows"]) != 1 or explained or configured:
         return
     flow, link = summary["flows"][0], summary["bottleneck"]
-    used = flow["throughput_bps"] / link["link_rate_bps"]
+    # The busiest of several links need not be on the flow's way there.
+    used = max(flow["throughput_bps"] / link["link_rate_bps"], link.get("utilization", 0))
     lasted_us = flow["end_us"] - flow["start_us"]
     rtt_us = max(flow["base_rtt_us"], flow["rtt_mean_us"])
     bdp_pkts = link["link_rate_bps"] * rtt_us / (8 * 10**6) / largest_packet_bytes(scenario)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.routes import links_of
 from dumbbell.verdict.reason import INVALID, WARN, Reason
 
 __all__ = ["evaluate_emulation"]
@@ -89,7 +90,8 @@ def check_lateness(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Rea
 
 def check_calibration(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Reason]:
     """Rate and base RTT, measured before the run, are those of the scenario."""
-    rate_bps = int(scenario.rate)
+    # What the first group's data cross, and no more.
+    rate_bps = min(int(link.rate) for link in links_of(scenario.groups[0], scenario))
     measured_bps = facts["calibrated_link_rate_bps"]
     status = graded(abs(measured_bps / rate_bps - 1), OFF_WARN, OFF_INVALID)
     if status is not None:
@@ -172,7 +174,7 @@ def check_host_drops(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[R
 def may_differ_pkts(scenario: Scenario) -> float:
     """Return how many packets may be sent but not yet counted on the path at the end."""
     smallest_bytes = min(int(group.mss) for group in scenario.groups)
-    highest_bps = max(int(scenario.rate), *(int(rate) for _, rate in scenario.rate_steps), 0)
+    highest_bps = max(int(rate) for link in scenario.links for rate in link.rates)
     meanwhile_bytes = highest_bps * READ_US / (8 * 10**6)
     return (scenario.flow_count * BURST_BYTES + meanwhile_bytes) / smallest_bytes
 

@@ -8,7 +8,7 @@ use super::interface_names::InterfaceNames;
 use super::options::Options;
 use super::record::{RECORD_BYTES_MAX, Record, Step, Stop};
 use crate::link_layer::LinkType;
-use crate::writer::DROPPED_COMMENT;
+use crate::writer::DROPPED;
 
 /// Type of the block that begins a section: the same in both byte orders (§4.1).
 pub(super) const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -143,13 +143,12 @@ impl Pcapng {
         })
     }
 
-    /// Whether a comment marks the packet as dropped by the bottleneck; `behind` is what follows
-    /// the frame.
+    /// Whether a comment marks the packet as dropped by a link; `behind` is what follows the frame.
     fn is_marked_dropped(&self, frame_bytes: usize, behind: &[u8]) -> bool {
         let padding_bytes = frame_bytes.next_multiple_of(4) - frame_bytes;
         let options = behind.get(padding_bytes..).unwrap_or_default();
         Options::new(self.order, options)
-            .any(|(code, value)| code == COMMENT && value == DROPPED_COMMENT.as_bytes())
+            .any(|(code, value)| code == COMMENT && value.starts_with(DROPPED.as_bytes()))
     }
 
     /// A simple packet belongs to the first interface; its captured length is that of the block or

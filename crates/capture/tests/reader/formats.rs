@@ -196,14 +196,17 @@ fn each_section_has_its_own_byte_order_and_interfaces() {
 #[test]
 fn only_the_comment_of_ours_marks_a_packet_as_dropped() {
     let dropped: &[u8] = b"dropped by the bottleneck";
-    let table: [(&[_], bool); 5] = [
+    let with_reason: &[u8] = b"dropped by uplink: lost at random";
+    let table: [(&[_], bool); 7] = [
         (&[], false),
+        (&[(COMMENT, with_reason)], true),
         (&[(COMMENT, dropped)], true),
         (
             &[(2, &[0; 4]), (COMMENT, b"seen"), (COMMENT, dropped)],
             true,
         ),
-        (&[(COMMENT, b"dropped by the bottle")], false),
+        (&[(COMMENT, b"dropped by")], false),
+        (&[(COMMENT, b"not dropped by us")], false),
         (&[(2988, dropped)], false),
     ];
     for order in ORDERS {

@@ -49,7 +49,7 @@ fn config(snap_bytes: Option<u32>) -> CaptureConfig {
         snap_bytes,
         senders: true,
         receivers: true,
-        bottleneck: true,
+        links: true,
     }
 }
 
@@ -61,7 +61,8 @@ fn capture(facts: &FrameFacts, time_ns: u64, keeps_payload: bool, is_dropped: bo
     if keeps_payload {
         frame.resize(wire_bytes, 0);
     }
-    let mut writer = CaptureWriter::new(Vec::new(), 2, "a test", &config(None)).expect("memory");
+    let mut writer = CaptureWriter::new(Vec::new(), 2, &["bottleneck"], "a test", &config(None))
+        .expect("memory");
     writer
         .record(
             CapturePoint::Sender(1),
@@ -148,7 +149,8 @@ proptest! {
 
 #[test]
 fn capture_points_come_back_by_name() {
-    let writer = CaptureWriter::new(Vec::new(), 2, "a test", &config(None)).expect("memory");
+    let writer = CaptureWriter::new(Vec::new(), 2, &["bottleneck"], "a test", &config(None))
+        .expect("memory");
     let mut reader = open(&writer.finish().expect("memory"));
     assert_eq!(reader.next().expect("memory"), None);
     let interfaces = reader.interfaces().iter();

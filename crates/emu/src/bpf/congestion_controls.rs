@@ -1,7 +1,8 @@
 //! The congestion controls of a run: the running kernel's own, and ours loaded into it.
 
 use dumbbell_cc::{Declared, Request};
-use dumbbell_run::{LoadedCc, Scenario};
+use dumbbell_results::LoadedCc;
+use dumbbell_scenario::Scenario;
 
 use crate::bpf::Loaded;
 use crate::error::Error;
@@ -25,13 +26,14 @@ pub(crate) enum KernelCc {
 impl KernelCc {
     /// Finds or loads the congestion control of every group.
     pub(crate) fn of_groups(scenario: &Scenario) -> Result<Vec<Self>, Error> {
-        let of_group = |group: &dumbbell_run::Group| match group.cc.name.strip_prefix(KERNELS_OWN) {
-            Some(name) => Self::own(name),
-            None => Ok(Self::Loaded(Loaded::load(&Request {
-                name: group.cc.name.clone(),
-                params: group.cc.params.clone(),
-            })?)),
-        };
+        let of_group =
+            |group: &dumbbell_scenario::Group| match group.cc.name.strip_prefix(KERNELS_OWN) {
+                Some(name) => Self::own(name),
+                None => Ok(Self::Loaded(Loaded::load(&Request {
+                    name: group.cc.name.clone(),
+                    params: group.cc.params.clone(),
+                })?)),
+            };
         scenario.groups.iter().map(of_group).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dumbbell_path::ETHERNET_HEADER_BYTES;
+use dumbbell_net::ETHERNET_HEADER_BYTES;
 
 use crate::hosts::host::{FIRST_FLOW_PORT, RECEIVER_PORT};
 use crate::packet::wire::{Segment, is_before};
@@ -73,7 +73,8 @@ pub(crate) fn read(path: &Path) -> Vec<Captured> {
                     time_ns: u64::from(u32_at(body, 4)) << 32 | u64::from(u32_at(body, 8)),
                     frame: body[20..20 + kept_bytes].to_vec(),
                     wire_bytes: u32_at(body, 16) as usize,
-                    is_dropped: option(options, 1) == Some(b"dropped by the bottleneck"),
+                    is_dropped: option(options, 1)
+                        .is_some_and(|comment| comment.starts_with(b"dropped by ")),
                 });
             }
             _ => {}

@@ -66,6 +66,8 @@ impl Merge {
 
 #[cfg(test)]
 mod tests {
+    use dumbbell_scenario::Way;
+
     use super::super::record::Place;
     use super::*;
 
@@ -77,7 +79,8 @@ mod tests {
                 packet_bytes: 0,
                 kept_bytes: 0,
                 place,
-                is_dropped: false,
+                way: Way::There,
+                dropped: None,
             },
             packet: Vec::new(),
         }
@@ -87,7 +90,10 @@ mod tests {
     fn the_earliest_comes_first_and_none_too_early() {
         let mut merge = Merge::new(2);
         for (stream, time_ns) in [(0, 10), (0, 30), (1, 10), (1, 20), (0, 40)] {
-            merge.push(stream, record(time_ns, Place::ALL[stream]));
+            merge.push(
+                stream,
+                record(time_ns, [Place::Sender, Place::Receiver][stream]),
+            );
         }
         let until = |merge: &mut Merge, until_ns| -> Vec<_> {
             std::iter::from_fn(|| merge.pop_before(until_ns))

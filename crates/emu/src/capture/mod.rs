@@ -23,8 +23,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use dumbbell_capture::{CaptureConfig, CaptureWriter};
-use dumbbell_path::ETHERNET_HEADER_BYTES;
-use dumbbell_run::Scenario;
+use dumbbell_net::ETHERNET_HEADER_BYTES;
+use dumbbell_scenario::Scenario;
 
 use crate::error::Error;
 use crate::hosts::host::mtu_bytes;
@@ -49,13 +49,6 @@ const WRITE_BYTES: usize = 64 << 10;
 /// IPv4's header and the largest of TCP, bytes.
 const MAX_HEADER_BYTES: usize = 20 + 60;
 
-/// The taps of both directions.
-#[derive(Debug)]
-pub(crate) struct Taps {
-    pub(crate) forward: Tap,
-    pub(crate) reverse: Tap,
-}
-
 /// A capture in progress. When dropped, it ends, and what was captured is in the file.
 #[derive(Debug)]
 pub(crate) struct Capture {
@@ -74,25 +67,33 @@ pub(crate) struct CaptureReport {
 }
 
 impl Capture {
-    /// Creates the file and starts to write what the taps record.
+    /// Creates the file and starts to write what the taps record, one for each of the network's `parts`.
     pub(crate) fn start(
         config: &CaptureConfig,
         scenario: &Scenario,
-    ) -> Result<(Self, Taps), Error> {
-        Self::with_rings(config, scenario, ring_bytes(config, scenario))
+        parts: usize,
+    ) -> Result<(Self, Vec<Tap>), Error> {
+        Self::with_rings(config, scenario, parts, ring_bytes(config, scenario))
     }
 
     /// With rings of this size.
     fn with_rings(
         config: &CaptureConfig,
         scenario: &Scenario,
+        parts: usize,
         ring_bytes: usize,
-    ) -> Result<(Self, Taps), Error> {
+    ) -> Result<(Self, Vec<Tap>), Error> {
         let writer = File::create(&config.path)
             .map(|file| BufWriter::with_capacity(WRITE_BYTES, file))
             .and_then(|output| {
                 let description = scenario.in_a_line("kernel");
-                CaptureWriter::new(output, scenario.groups.len() as u32, &description, config)
+                CaptureWriter::new(
+                    output,
+                    scenario.groups.len() as u32,
+                    &scenario.link_names(),
+                    &description,
+                    config,
+                )
             })
             .map_err(|source| config.unwritable(source))?;
         let tap_config = TapConfig {
@@ -101,17 +102,16 @@ impl Capture {
             packet_bytes: largest_packet_bytes(scenario),
             ring_bytes,
         };
-        let ((forward, forward_tapped), (reverse, reverse_tapped)) =
-            (Tap::new(tap_config), Tap::new(tap_config));
-        let tapped = [forward_tapped, reverse_tapped];
-        let writing = Writing::new(writer, config, wall_clock_offset_ns(), tapped);
+        let (taps, tapped) = (0..parts).map(|_| Tap::new(tap_config)).unzip();
+        let links = scenario.link_names();
+        let writing = Writing::new(writer, config, wall_clock_offset_ns(), tapped, links);
         let stop = Arc::new(AtomicBool::new(false));
         let capture = Self {
             config: config.clone(),
             thread: Some(spawn(writing, Arc::clone(&stop))?),
             stop,
         };
-        Ok((capture, Taps { forward, reverse }))
+        Ok((capture, taps))
     }
 
     /// Whether it is still being written; if not, [`Capture::finish`] returns the error.
@@ -167,13 +167,18 @@ fn snap_bytes(config: &CaptureConfig) -> usize {
     (config.snap_bytes.unwrap_or(0) as usize).saturating_sub(ETHERNET_HEADER_BYTES as usize)
 }
 
-/// Size of the ring of a direction.
+/// The rate of the fastest link, bit/s.
+fn highest_rate_bps(scenario: &Scenario) -> u64 {
+    let rates = scenario.links.iter().map(|link| link.link_rate_bps);
+    rates.max().unwrap_or(0)
+}
+
+/// Size of the ring of a part.
 fn ring_bytes(config: &CaptureConfig, scenario: &Scenario) -> usize {
     let packet_bytes = largest_packet_bytes(scenario).max(1);
     let kept_bytes = snap_bytes(config).max(MAX_HEADER_BYTES).min(packet_bytes);
-    let carried_bytes =
-        u128::from(scenario.bottleneck.link_rate_bps) * RING_TIME_NS / (8 * 1_000_000_000);
-    let records = carried_bytes / packet_bytes as u128 * Place::ALL.len() as u128;
+    let carried_bytes = u128::from(highest_rate_bps(scenario)) * RING_TIME_NS / (8 * 1_000_000_000);
+    let records = carried_bytes / packet_bytes as u128 * Place::count(scenario.links.len()) as u128;
     let room_bytes = records * (record::HEADER_BYTES + kept_bytes) as u128;
     room_bytes.clamp(MIN_RING_BYTES, MAX_RING_BYTES) as usize
 }

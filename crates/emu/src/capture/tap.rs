@@ -1,4 +1,4 @@
-//! A tap on one direction of the relay.
+//! A tap on a part of the network.
 //!
 //! Packets that pass are copied into a ring that was made before the run, without allocation, lock
 //! or system call. Another thread empties the ring. When it does not keep up, packets are not
@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dumbbell_capture::CapturePoints;
+use dumbbell_net::{DropReason, Ecn, Packet};
 use rtrb::{Consumer, Producer, RingBuffer};
 
-use super::record::{HEADER_BYTES, Place, RecordHeader};
-use crate::packet::frame::Frame;
+use super::record::{DROPPED_AT, HEADER_BYTES, Place, RecordHeader, number_of};
+use crate::packet::frame::{Frame, mark_ce};
 
 /// State shared by a tap and the thread that empties its ring.
 #[derive(Debug, Default)]
@@ -31,8 +32,17 @@ pub(crate) struct Tap {
     /// Bytes of an IPv4 packet that are kept at least, even if its headers are shorter.
     snap_bytes: usize,
     /// The next record for the ring.
-    record: Box<[u8]>,
-    record_bytes: usize,
+    record: Record,
+    /// The packet that is arriving at a link.
+    arriving: Record,
+}
+
+/// A record that is being made.
+#[derive(Debug)]
+struct Record {
+    bytes: Box<[u8]>,
+    /// How many of them; 0: none.
+    count: usize,
 }
 
 /// The writing thread's side.
@@ -64,8 +74,8 @@ impl Tap {
             state: Arc::clone(&state),
             points: config.points,
             snap_bytes: config.snap_bytes,
-            record: vec![0; HEADER_BYTES + config.packet_bytes].into_boxed_slice(),
-            record_bytes: 0,
+            record: Record::new(config.packet_bytes),
+            arriving: Record::new(config.packet_bytes),
         };
         let tapped = Tapped {
             ring: consumer,
@@ -76,26 +86,46 @@ impl Tap {
 
     /// A packet passes `place` at `time_ns`.
     #[inline]
-    pub(crate) fn note(&mut self, place: Place, time_ns: u64, frame: &Frame) {
-        if self.copy(place, time_ns, frame) {
-            self.push();
+    pub(crate) fn note(&mut self, place: Place, time_ns: u64, packet: &Packet<Frame>) {
+        if self.is_wanted(place, packet) {
+            self.record.make(place, time_ns, packet, self.snap_bytes);
+            push(&mut self.ring, &self.state, &mut self.record);
         }
     }
 
-    /// A packet is about to arrive at the bottleneck; [`Tap::arrived`] follows.
+    /// A packet is about to arrive at a link; [`Tap::arrived`] follows.
     #[inline]
-    pub(crate) fn arrives(&mut self, time_ns: u64, frame: &Frame) {
-        if !self.copy(Place::BottleneckIn, time_ns, frame) {
-            self.record_bytes = 0;
+    pub(crate) fn arrives(&mut self, time_ns: u64, link: u16, packet: &Packet<Frame>) {
+        let place = Place::LinkIn(link);
+        if self.is_wanted(place, packet) {
+            self.arriving.make(place, time_ns, packet, self.snap_bytes);
         }
+    }
+
+    /// That packet is dropped.
+    pub(crate) fn refused(&mut self, reason: DropReason) {
+        self.arriving.drop(reason);
     }
 
     /// That packet is in the queue, or dropped.
     #[inline]
-    pub(crate) fn arrived(&mut self, is_dropped: bool) {
-        if self.record_bytes > 0 {
-            self.record[HEADER_BYTES - 1] = u8::from(is_dropped);
-            self.push();
+    pub(crate) fn arrived(&mut self) {
+        push(&mut self.ring, &self.state, &mut self.arriving);
+    }
+
+    /// A packet that waited in a link's queue is dropped at `time_ns`.
+    pub(crate) fn dropped(
+        &mut self,
+        time_ns: u64,
+        link: u16,
+        packet: &Packet<Frame>,
+        reason: DropReason,
+    ) {
+        let place = Place::LinkIn(link);
+        if self.is_wanted(place, packet) {
+            self.record.make(place, time_ns, packet, self.snap_bytes);
+            self.record.drop(reason);
+            push(&mut self.ring, &self.state, &mut self.record);
         }
     }
 
@@ -105,42 +135,63 @@ impl Tap {
         self.state.until_ns.store(now_ns, Ordering::Release);
     }
 
-    /// Makes a record; returns whether there is anything to record.
     #[inline]
-    fn copy(&mut self, place: Place, time_ns: u64, frame: &Frame) -> bool {
+    fn is_wanted(&self, place: Place, packet: &Packet<Frame>) -> bool {
         let is_wanted = match place {
             Place::Sender => self.points.senders,
             Place::Receiver => self.points.receivers,
-            Place::BottleneckIn | Place::BottleneckOut => self.points.bottleneck,
+            Place::LinkIn(_) | Place::LinkOut(_) => self.points.links,
         };
         // Packets left over from calibration do not belong to a flow or the run.
-        if !is_wanted || !frame.is_of_flow() {
-            return false;
+        is_wanted && packet.header.is_of_flow()
+    }
+}
+
+impl Record {
+    fn new(packet_bytes: usize) -> Self {
+        Self {
+            bytes: vec![0; HEADER_BYTES + packet_bytes].into_boxed_slice(),
+            count: 0,
         }
-        let packet = frame.packet();
-        // Headers are always kept: the checksum is made of them.
-        let kept_bytes = packet.len().min(self.snap_bytes.max(header_bytes(packet)));
-        let header = RecordHeader {
-            time_ns,
-            group: frame.group,
-            packet_bytes: packet.len() as u16,
-            kept_bytes: kept_bytes as u16,
-            place,
-            is_dropped: false,
-        };
-        self.record_bytes = HEADER_BYTES + kept_bytes;
-        let record = &mut self.record[..self.record_bytes];
-        record[..HEADER_BYTES].copy_from_slice(&header.encode());
-        record[HEADER_BYTES..].copy_from_slice(&packet[..kept_bytes]);
-        true
     }
 
     #[inline]
-    fn push(&mut self) {
-        let record = &self.record[..self.record_bytes];
-        if self.ring.push_entire_slice(record).is_err() {
-            self.state.lost_pkts.fetch_add(1, Ordering::Relaxed);
+    fn make(&mut self, place: Place, time_ns: u64, packet: &Packet<Frame>, snap_bytes: usize) {
+        let (frame, bytes) = (&packet.header, packet.header.packet());
+        // Headers are always kept: the checksum is made of them.
+        let kept_bytes = bytes.len().min(snap_bytes.max(header_bytes(bytes)));
+        let header = RecordHeader {
+            time_ns,
+            group: frame.group,
+            way: frame.way,
+            packet_bytes: bytes.len() as u16,
+            kept_bytes: kept_bytes as u16,
+            place,
+            dropped: None,
+        };
+        self.count = HEADER_BYTES + kept_bytes;
+        let record = &mut self.bytes[..self.count];
+        record[..HEADER_BYTES].copy_from_slice(&header.encode());
+        record[HEADER_BYTES..].copy_from_slice(&bytes[..kept_bytes]);
+        if packet.ecn == Ecn::Ce {
+            mark_ce(&mut record[HEADER_BYTES..]);
         }
+    }
+
+    /// What it records is a drop.
+    fn drop(&mut self, reason: DropReason) {
+        if self.count > 0 {
+            self.bytes[DROPPED_AT] = number_of(Some(reason));
+        }
+    }
+}
+
+/// Moves a record, if there is one, into the ring.
+#[inline]
+fn push(ring: &mut Producer<u8>, state: &TapState, record: &mut Record) {
+    let count = std::mem::take(&mut record.count);
+    if count > 0 && ring.push_entire_slice(&record.bytes[..count]).is_err() {
+        state.lost_pkts.fetch_add(1, Ordering::Relaxed);
     }
 }
 

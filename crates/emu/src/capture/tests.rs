@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use dumbbell_run::{BottleneckConfig, Control, Group, Output, Queue};
+use dumbbell_net::queue::fq_codel;
+use dumbbell_results::Output;
+use dumbbell_scenario::{Control, Group, Limit, Queue};
 use tempfile::TempDir;
 
 use super::captured::{Captured, read, rtts_us};
 use super::*;
-use crate::packet::frame::test_frame;
+use crate::packet::frame::test_packet;
 use crate::packet::wire::{Ipv4, internet_checksum, ipv4_header_checksum, read_u16, tcp_flag};
 use crate::run;
 use crate::skipped::skipped;
@@ -33,15 +35,8 @@ fn scenario(duration_ms: u64) -> Scenario {
         seed: 1,
         duration_ns: duration_ms * MS,
         sample_interval_ns: 10 * MS,
-        bottleneck: BottleneckConfig {
-            link_rate_bps: 50_000_000,
-            queue: Queue::Bfifo {
-                limit_bytes: 40_000,
-            },
-            ..BottleneckConfig::default()
-        },
         groups: vec![group(20, None), group(30, Some(200_000))],
-        ..Scenario::default()
+        ..Scenario::dumbbell(50_000_000, Queue::drop_tail(Limit::Bytes(40_000)))
     }
 }
 
@@ -53,7 +48,7 @@ fn config(snap_bytes: Option<u32>) -> (TempDir, CaptureConfig) {
         snap_bytes,
         senders: true,
         receivers: true,
-        bottleneck: true,
+        links: true,
     };
     (directory, config)
 }
@@ -110,6 +105,50 @@ fn the_capture_says_what_the_relay_counted() {
     let emulation = summary.emulation.as_ref().expect("it ran on the kernel");
     assert_eq!(emulation.captured_pkts, Some(captured.len() as u64));
     assert_eq!(emulation.capture_lost_pkts, Some(0));
+}
+
+/// FQ-CoDel drops packets that have waited: at dequeue, and of the longest queue when the limit is reached. Each
+/// is in the capture twice at the link, when it came and when it was dropped.
+#[test]
+fn drops_of_packets_that_waited_are_captured() {
+    let test = "drops_of_packets_that_waited_are_captured";
+    let fq_codel = fq_codel::Config {
+        limit_pkts: 100,
+        target_ns: MS,
+        interval_ns: 10 * MS,
+        ecn: false,
+        ..fq_codel::Config::default()
+    };
+    let mut scenario = scenario(1500);
+    scenario.links[0].queue = fq_codel.into();
+    let Some((_turn, _hosts)) = hosts(test, &scenario) else {
+        return;
+    };
+    let (_directory, config) = config(None);
+    let output = run(&scenario, &Control::default(), Some(&config))
+        .unwrap_or_else(|error| panic!("{error}"));
+    let captured = read(&config.path);
+    let summary = &output.summary.bottleneck;
+    assert!(
+        summary.aqm_dropped_pkts.is_some_and(|pkts| pkts > 0),
+        "{summary:?}"
+    );
+    let dropped = count(&captured, |packet| packet.is_dropped);
+    assert_eq!(dropped, summary.dropped_pkts);
+    let at = |point: &str| count(&captured, |packet| packet.point == point);
+    let waited_pkts = at("bottleneck-in") - summary.offered_pkts;
+    assert!(
+        (1..=dropped).contains(&waited_pkts),
+        "{waited_pkts} of {dropped}"
+    );
+    // What came has left, was dropped or is still there.
+    assert!(summary.offered_pkts <= at("bottleneck-out") + dropped + summary.left_pkts);
+    for (flow, counted) in output.summary.flows.iter().enumerate() {
+        let dropped_data = count(&captured, |packet| {
+            packet.is_dropped && packet.flow() == flow && packet.is_data()
+        });
+        assert_eq!(dropped_data, counted.dropped_pkts);
+    }
 }
 
 #[test]
@@ -303,7 +342,7 @@ fn a_full_disk_ends_the_run_with_one_line() {
 fn a_file_that_cannot_be_made_is_named() {
     let (directory, mut config) = config(None);
     config.path = directory.path().join("missing/capture.pcapng");
-    let error = Capture::start(&config, &scenario(1)).expect_err("no such directory");
+    let error = Capture::start(&config, &scenario(1), 1).expect_err("no such directory");
     assert!(
         error.to_string().contains("missing/capture.pcapng"),
         "{error}"
@@ -317,10 +356,10 @@ fn what_finds_no_room_in_a_ring_is_counted_and_the_rest_is_written() {
     // Room for two records of headers.
     let ring_bytes = 2 * (record::HEADER_BYTES + 52) + 10;
     let (capture, mut taps) =
-        Capture::with_rings(&config, &scenario(1), ring_bytes).expect("it starts");
-    let frame = test_frame(1448);
+        Capture::with_rings(&config, &scenario(1), 1, ring_bytes).expect("it starts");
+    let packet = test_packet(1448);
     for number in 0..PACKETS {
-        taps.forward.note(Place::Sender, 1000 * number, &frame);
+        taps[0].note(Place::Sender, 1000 * number, &packet);
     }
     drop(taps);
     let report = capture.finish().expect("it is written");
@@ -335,16 +374,16 @@ fn only_the_points_asked_for_are_captured() {
     let (_directory, config) = config(None);
     let config = CaptureConfig {
         receivers: false,
-        bottleneck: false,
+        links: false,
         ..config
     };
-    let (capture, mut taps) = Capture::start(&config, &scenario(1)).expect("it starts");
-    let frame = test_frame(1448);
-    taps.forward.note(Place::Sender, 1, &frame);
-    taps.forward.arrives(1, &frame);
-    taps.forward.arrived(false);
-    taps.forward.note(Place::BottleneckOut, 2, &frame);
-    taps.forward.note(Place::Receiver, 3, &frame);
+    let (capture, mut taps) = Capture::start(&config, &scenario(1), 1).expect("it starts");
+    let packet = test_packet(1448);
+    taps[0].note(Place::Sender, 1, &packet);
+    taps[0].arrives(1, 0, &packet);
+    taps[0].arrived();
+    taps[0].note(Place::LinkOut(0), 2, &packet);
+    taps[0].note(Place::Receiver, 3, &packet);
     drop(taps);
     capture.finish().expect("it is written");
     let points: Vec<String> = (read(&config.path).into_iter())

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dumbbell_capture::{CaptureConfig, CapturePoint, CaptureWriter, DROPPED_COMMENT};
-use dumbbell_path::ETHERNET_HEADER_BYTES;
+use dumbbell_capture::{CaptureConfig, CapturePoint, CaptureWriter, dropped_comment};
+use dumbbell_net::ETHERNET_HEADER_BYTES;
 
 use super::CaptureReport;
 use super::frame::write_frame;
@@ -16,13 +16,20 @@ use super::tap::{Tapped, header_bytes};
 /// How often the rings are emptied: rarely enough to cost little, often enough that little waits.
 const EVERY: Duration = Duration::from_millis(10);
 
+/// There and back.
+const WAYS: usize = 2;
+
 /// Empties the rings into a file.
 pub(crate) struct Writing<W: Write> {
     writer: CaptureWriter<W>,
     config: CaptureConfig,
     /// From the monotonic clock to the time of day.
     wall_clock_offset_ns: u64,
-    tapped: [Tapped; 2],
+    tapped: Vec<Tapped>,
+    /// Names of the links.
+    links: Vec<String>,
+    /// Places that a packet can pass.
+    places: usize,
     merge: Merge,
     /// The frame that is written.
     frame: Vec<u8>,
@@ -34,14 +41,18 @@ impl<W: Write> Writing<W> {
         writer: CaptureWriter<W>,
         config: &CaptureConfig,
         wall_clock_offset_ns: u64,
-        tapped: [Tapped; 2],
+        tapped: Vec<Tapped>,
+        links: Vec<String>,
     ) -> Self {
+        let places = Place::count(links.len());
         Self {
             writer,
             config: config.clone(),
             wall_clock_offset_ns,
-            merge: Merge::new(tapped.len() * Place::ALL.len()),
+            merge: Merge::new(tapped.len() * WAYS * places),
             tapped,
+            links,
+            places,
             frame: Vec::new(),
             captured_pkts: 0,
         }
@@ -71,12 +82,13 @@ impl<W: Write> Writing<W> {
         })
     }
 
-    /// Each direction passes each place in order of time.
+    /// What goes one way passes each place of a part of the network in order of time.
     fn empty_rings(&mut self) {
-        for (direction, tapped) in self.tapped.iter_mut().enumerate() {
+        for (part, tapped) in self.tapped.iter_mut().enumerate() {
             let mut packet = self.merge.space();
             while let Some(header) = tapped.take(&mut packet) {
-                let stream = direction * Place::ALL.len() + header.place as usize;
+                let of_way = WAYS * part + header.way as usize;
+                let stream = of_way * self.places + usize::from(header.place.number());
                 self.merge.push(stream, Record { header, packet });
                 packet = self.merge.space();
             }
@@ -100,13 +112,20 @@ impl<W: Write> Writing<W> {
         let kept_bytes = self
             .config
             .kept_bytes(ethernet_bytes + header_bytes(packet), frame_bytes);
+        let comment = match (header.place, header.dropped) {
+            (Place::LinkIn(link), Some(reason)) => Some(dropped_comment(
+                &self.links[usize::from(link)],
+                reason.note(),
+            )),
+            _ => None,
+        };
         self.captured_pkts += 1;
         self.writer.record(
             point(header),
             self.wall_clock_offset_ns + header.time_ns,
             &self.frame[..kept_bytes],
             frame_bytes as u32,
-            header.is_dropped.then_some(DROPPED_COMMENT),
+            comment.as_deref(),
         )
     }
 }
@@ -116,7 +135,7 @@ fn point(header: &RecordHeader) -> CapturePoint {
     match header.place {
         Place::Sender => CapturePoint::Sender(group),
         Place::Receiver => CapturePoint::Receiver(group),
-        Place::BottleneckIn => CapturePoint::BottleneckIn,
-        Place::BottleneckOut => CapturePoint::BottleneckOut,
+        Place::LinkIn(link) => CapturePoint::LinkIn(u32::from(link)),
+        Place::LinkOut(link) => CapturePoint::LinkOut(u32::from(link)),
     }
 }

@@ -4,16 +4,16 @@ use std::fs;
 use std::io;
 use std::net::Ipv4Addr;
 
-use dumbbell_path::{DATA_HEADER_BYTES, ETHERNET_HEADER_BYTES};
-use dumbbell_run::address_plan::host_addresses;
-use dumbbell_run::{Group, Scenario};
+use dumbbell_net::{DATA_HEADER_BYTES, ETHERNET_HEADER_BYTES};
+use dumbbell_scenario::address_plan::host_addresses;
+use dumbbell_scenario::{Group, Scenario, Way};
 
 use crate::error::Error;
 use crate::hosts::namespace::Namespace;
 use crate::hosts::netlink::{Device, Netlink};
 use crate::hosts::tun::{DEVICE, Tun};
 
-pub(crate) use dumbbell_run::address_plan::{FIRST_FLOW_PORT, RECEIVER_PORT};
+pub(crate) use dumbbell_scenario::address_plan::{FIRST_FLOW_PORT, RECEIVER_PORT};
 
 /// Packets that may wait between a host's TCP and the relay. More than any window that a run on one
 /// machine reaches; if it is not enough, the device counts what it drops and the verdict reports
@@ -75,6 +75,24 @@ impl Hosts {
             senders: all(Role::Sender)?,
             receivers: all(Role::Receiver)?,
         })
+    }
+
+    /// The host whose packets go this way.
+    #[inline]
+    pub(crate) fn entrance(&self, way: Way, group: u16) -> &Host {
+        match way {
+            Way::There => &self.senders[usize::from(group)],
+            Way::Back => &self.receivers[usize::from(group)],
+        }
+    }
+
+    /// The host that packets reach on this way.
+    #[inline]
+    pub(crate) fn exit(&self, way: Way, group: u16) -> &Host {
+        match way {
+            Way::There => &self.receivers[usize::from(group)],
+            Way::Back => &self.senders[usize::from(group)],
+        }
     }
 
     /// Number of packets lost between the hosts' TCP and the path.

@@ -1,7 +1,7 @@
 //! A TUN device: reads return what the host's kernel sends, writes are received by it.
 
 use std::fs::OpenOptions;
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 
@@ -54,19 +54,32 @@ impl Tun {
     /// kernel's TCP has processed it and sent its response.
     #[inline]
     pub(crate) fn write(&self, packet: &[u8]) -> io::Result<()> {
-        loop {
-            match rustix::io::write(&self.descriptor, packet) {
-                Ok(_) => return Ok(()),
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(errno.into()),
-            }
-        }
+        until_uninterrupted(|| rustix::io::write(&self.descriptor, packet))
+    }
+
+    /// As [`Tun::write`], with the packet in parts.
+    #[inline]
+    pub(crate) fn write_parts(&self, parts: [&[u8]; 3]) -> io::Result<()> {
+        let slices = parts.map(IoSlice::new);
+        until_uninterrupted(|| rustix::io::writev(&self.descriptor, &slices))
     }
 }
 
 impl AsFd for Tun {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
+    }
+}
+
+/// A packet is written whole or not at all.
+#[inline]
+fn until_uninterrupted(mut write: impl FnMut() -> Result<usize, Errno>) -> io::Result<()> {
+    loop {
+        match write() {
+            Ok(_) => return Ok(()),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dumbbell_path::{ETHERNET_HEADER_BYTES, Ecn, Header};
+use dumbbell_net::{ETHERNET_HEADER_BYTES, Ecn, Header};
+use dumbbell_scenario::Way;
 
 use crate::packet::super_packet::VNET_HEADER_BYTES;
 
@@ -72,7 +73,14 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// A packet preceded by its virtio-net header, and its group.
+/// A route of a group: the host where packets enter, and the one where they leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GroupRoute {
+    pub(crate) group: u16,
+    pub(crate) way: Way,
+}
+
+/// A packet preceded by its virtio-net header, and its route.
 #[derive(Debug)]
 pub(crate) struct Frame {
     /// `None` in a copy that was made for the record.
@@ -80,17 +88,19 @@ pub(crate) struct Frame {
     /// Bytes in the buffer that are the packet.
     bytes: u16,
     pub(crate) group: u16,
+    pub(crate) way: Way,
     kind: Kind,
 }
 
 impl Frame {
     /// The packet in the first `bytes` of `buffer`.
     #[inline]
-    pub(crate) fn new(buffer: Buffer, bytes: usize, group: u16, kind: Kind) -> Self {
+    pub(crate) fn new(buffer: Buffer, bytes: usize, route: GroupRoute, kind: Kind) -> Self {
         Self {
             buffer: Some(buffer),
             bytes: bytes as u16,
-            group,
+            group: route.group,
+            way: route.way,
             kind,
         }
     }
@@ -117,22 +127,13 @@ impl Frame {
             .map_or(Ecn::NotEct, |&tos| Ecn::from_bits(tos))
     }
 
-    /// Writes CE into the IPv4 header: the queue marked the packet. The header's checksum is
-    /// updated by the difference (RFC 1624 §3, equation 3); TCP's does not cover the field.
+    /// Writes CE into the IPv4 header: a queue marked the packet.
     pub(crate) fn mark_ce(&mut self) {
-        let Some(buffer) = &mut self.buffer else {
-            return;
-        };
-        let Some(ip) = buffer.bytes.get_mut(VNET_HEADER_BYTES..) else {
-            return;
-        };
-        let word = |ip: &[u8], at: usize| u16::from_be_bytes([ip[at], ip[at + 1]]);
-        let (before, checksum) = (word(ip, 0), word(ip, IPV4_CHECKSUM));
-        ip[IPV4_TOS] |= Ecn::Ce.bits();
-        let mut sum = u32::from(!checksum) + u32::from(!before) + u32::from(word(ip, 0));
-        sum = (sum & 0xffff) + (sum >> 16);
-        sum = (sum & 0xffff) + (sum >> 16);
-        ip[IPV4_CHECKSUM..IPV4_CHECKSUM + 2].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+        if let Some(buffer) = &mut self.buffer
+            && let Some(ip) = buffer.bytes.get_mut(VNET_HEADER_BYTES..)
+        {
+            mark_ce(ip);
+        }
     }
 
     /// Whether it belongs to a flow; then it is TCP.
@@ -148,14 +149,26 @@ impl Frame {
     }
 }
 
-/// A copy without the bytes: kept of the packets that wait in a bottleneck when measuring ends,
-/// while the packets themselves continue.
+/// Writes CE into the IPv4 header at the start of `packet`. The header's checksum is updated by the difference
+/// (RFC 1624 §3, equation 3); TCP's does not cover the field.
+pub(crate) fn mark_ce(packet: &mut [u8]) {
+    let word = |ip: &[u8], at: usize| u16::from_be_bytes([ip[at], ip[at + 1]]);
+    let (before, checksum) = (word(packet, 0), word(packet, IPV4_CHECKSUM));
+    packet[IPV4_TOS] |= Ecn::Ce.bits();
+    let mut sum = u32::from(!checksum) + u32::from(!before) + u32::from(word(packet, 0));
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum = (sum & 0xffff) + (sum >> 16);
+    packet[IPV4_CHECKSUM..IPV4_CHECKSUM + 2].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+}
+
+/// A copy without the bytes, for what only looks at packets.
 impl Clone for Frame {
     fn clone(&self) -> Self {
         Self {
             buffer: None,
             bytes: self.bytes,
             group: self.group,
+            way: self.way,
             kind: self.kind,
         }
     }
@@ -166,7 +179,19 @@ impl Header for Frame {
     fn is_data(&self) -> bool {
         self.kind == Kind::Data
     }
+
+    #[inline]
+    fn is_forward(&self) -> bool {
+        self.way == Way::There
+    }
 }
+
+/// From the sender of group 0.
+#[cfg(test)]
+const TEST_ROUTE: GroupRoute = GroupRoute {
+    group: 0,
+    way: Way::There,
+};
 
 /// A data packet of group 0 with timestamps and this payload, zeros.
 #[cfg(test)]
@@ -183,7 +208,21 @@ pub(crate) fn test_frame(payload_bytes: u16) -> Frame {
     packet.resize(VNET_HEADER_BYTES + usize::from(packet_bytes), 0);
     let mut buffer = Pool::new(packet.len(), 1).take();
     buffer.bytes.copy_from_slice(&packet);
-    Frame::new(buffer, packet.len(), 0, Kind::Data)
+    Frame::new(buffer, packet.len(), TEST_ROUTE, Kind::Data)
+}
+
+/// The same as a packet of the network.
+#[cfg(test)]
+pub(crate) fn test_packet(payload_bytes: u16) -> dumbbell_net::Packet<Frame> {
+    let frame = test_frame(payload_bytes);
+    dumbbell_net::Packet {
+        flow: 0,
+        wire_bytes: frame.wire_bytes(),
+        ecn: frame.ecn(),
+        hop: 0,
+        arrived_ns: 0,
+        header: frame,
+    }
 }
 
 #[cfg(test)]
@@ -227,12 +266,12 @@ mod tests {
     fn a_copy_for_the_record_has_no_bytes() {
         let mut buffer = Pool::new(100, 1).take();
         buffer.bytes[..3].copy_from_slice(b"abc");
-        let frame = Frame::new(buffer, 3, 7, Kind::Data);
+        let frame = Frame::new(buffer, 3, TEST_ROUTE, Kind::Data);
         assert_eq!(frame.bytes(), b"abc");
         let copy = frame.clone();
         assert_eq!(
             (copy.bytes(), copy.group, copy.is_data()),
-            (&b""[..], 7, true)
+            (&b""[..], 0, true)
         );
     }
 }

@@ -1,5 +1,6 @@
 //! Packets as bytes: headers, what a TUN device reads and writes, the frames of the relay.
 
 pub(crate) mod frame;
+pub(crate) mod joining;
 pub(crate) mod super_packet;
 pub(crate) mod wire;

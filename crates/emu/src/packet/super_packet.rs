@@ -19,15 +19,15 @@ pub(crate) const MAX_READ_BYTES: usize = VNET_HEADER_BYTES + 65_535;
 
 /// `VIRTIO_NET_HDR_F_NEEDS_CSUM`: the transport checksum is still to be filled in. On a packet that
 /// the kernel receives it means that it need not be verified.
-const NEEDS_CSUM: u8 = 1;
+pub(super) const NEEDS_CSUM: u8 = 1;
 
 /// `VIRTIO_NET_HDR_GSO_NONE` and `…_TCPV4`; the top bit: CWR is set.
 const GSO_NONE: u8 = 0;
-const GSO_TCPV4: u8 = 1;
+pub(super) const GSO_TCPV4: u8 = 1;
 const GSO_ECN: u8 = 0x80;
 
 /// Where TCP's checksum is, from the start of its header.
-const TCP_CHECKSUM_OFFSET: u16 = 16;
+pub(super) const TCP_CHECKSUM_OFFSET: u16 = 16;
 
 /// Where fields are in an IPv4 and in a TCP header.
 const IPV4_TOTAL_LENGTH: usize = 2;
@@ -174,7 +174,7 @@ fn put_u16(bytes: &mut [u8], offset: usize, value: u16) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
@@ -182,7 +182,13 @@ mod tests {
     const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 
     /// A super-packet of `payload_bytes` in segments of `each`, with timestamps.
-    fn super_packet(payload_bytes: usize, each: u16, flags: u8, id: u16, sequence: u32) -> Vec<u8> {
+    pub(in crate::packet) fn super_packet(
+        payload_bytes: usize,
+        each: u16,
+        flags: u8,
+        id: u16,
+        sequence: u32,
+    ) -> Vec<u8> {
         let mut read = vec![NEEDS_CSUM, GSO_TCPV4];
         read.extend(52_u16.to_ne_bytes());
         read.extend(each.to_ne_bytes());
@@ -204,11 +210,11 @@ mod tests {
         read
     }
 
-    fn split(read: &[u8]) -> Vec<Vec<u8>> {
+    pub(in crate::packet) fn split(read: &[u8]) -> Vec<Vec<u8>> {
         let parsed = SuperPacket::parse(read, RECEIVER).expect("a packet of ours");
         (0..parsed.packets())
             .map(|index| {
-                let mut out = vec![0xee; 2000];
+                let mut out = vec![0xee; VNET_HEADER_BYTES + 65_535];
                 let bytes = parsed.write(index, &mut out).expect("it fits");
                 out.truncate(bytes);
                 out

@@ -1,6 +1,6 @@
 //! Which flow a packet belongs to.
 
-use dumbbell_run::Scenario;
+use dumbbell_scenario::Scenario;
 
 use crate::hosts::host::FIRST_FLOW_PORT;
 

@@ -1,58 +1,16 @@
-//! Where packets enter a direction: the devices of the hosts on one side, read and split.
+//! Where packets enter a part of the network: devices of hosts, read and split.
 
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 
+use dumbbell_scenario::Way;
+
 use super::flow_table::{FlowTable, NO_FLOW};
 use crate::error::Error;
-use crate::hosts::host::{Host, Hosts};
-use crate::packet::frame::{Frame, Kind, Pool};
+use crate::hosts::host::Hosts;
+use crate::packet::frame::{Frame, GroupRoute, Kind, Pool};
 use crate::packet::super_packet::{Foreign, MAX_READ_BYTES, SuperPacket};
 use crate::packet::wire::Segment;
-
-/// Whose devices are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    Senders,
-    Receivers,
-}
-
-impl Side {
-    /// The devices that are read, by group.
-    pub(crate) fn descriptors(self, hosts: &Hosts) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.hosts(hosts).iter().map(|host| host.tun.as_fd())
-    }
-
-    fn hosts(self, hosts: &Hosts) -> &[Host] {
-        match self {
-            Self::Senders => &hosts.senders,
-            Self::Receivers => &hosts.receivers,
-        }
-    }
-
-    fn peers(self, hosts: &Hosts) -> &[Host] {
-        match self {
-            Self::Senders => &hosts.receivers,
-            Self::Receivers => &hosts.senders,
-        }
-    }
-
-    /// The port that says which flow it is: the sender's.
-    #[inline]
-    fn flow_port(self, segment: &Segment) -> u16 {
-        match self {
-            Self::Senders => segment.source_port,
-            Self::Receivers => segment.destination_port,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Senders => "sender",
-            Self::Receivers => "receiver",
-        }
-    }
-}
 
 /// A packet that enters the path.
 #[derive(Debug)]
@@ -67,7 +25,8 @@ pub(crate) struct Entering {
 /// The way in.
 #[derive(Debug)]
 pub(crate) struct Inlet {
-    pub(crate) side: Side,
+    /// Each begins at an entrance: a host whose device is read.
+    pub(crate) routes: Vec<GroupRoute>,
     pub(crate) hosts: Arc<Hosts>,
     flow_table: FlowTable,
     read_buffer: Box<[u8]>,
@@ -77,15 +36,15 @@ pub(crate) struct Inlet {
 }
 
 impl Inlet {
-    /// What hosts on `side` send enters in buffers of `pool`.
+    /// What hosts send on `routes` enters in buffers of `pool`.
     pub(crate) fn new(
-        side: Side,
+        routes: Vec<GroupRoute>,
         hosts: &Arc<Hosts>,
         flow_table: FlowTable,
         pool: Arc<Pool>,
     ) -> Self {
         Self {
-            side,
+            routes,
             hosts: Arc::clone(hosts),
             flow_table,
             read_buffer: vec![0; MAX_READ_BYTES].into_boxed_slice(),
@@ -94,24 +53,32 @@ impl Inlet {
         }
     }
 
-    /// Reads once from the device of group `host`: how many bytes, if there was anything.
+    /// The devices that are read, by entrance.
+    pub(crate) fn descriptors<'a>(&self, hosts: &'a Hosts) -> impl Iterator<Item = BorrowedFd<'a>> {
+        let routes = self.routes.iter();
+        routes.map(|route| hosts.entrance(route.way, route.group).tun.as_fd())
+    }
+
+    /// Reads once at an entrance: how many bytes, if there was anything.
     #[inline]
-    pub(crate) fn read(&mut self, host: usize) -> Result<Option<usize>, Error> {
-        let tun = &self.side.hosts(&self.hosts)[host].tun;
+    pub(crate) fn read(&mut self, entrance: usize) -> Result<Option<usize>, Error> {
+        let GroupRoute { group, way } = self.routes[entrance];
+        let tun = &self.hosts.entrance(way, group).tun;
         tun.read(&mut self.read_buffer)
             .map_err(|source| Error::System {
                 what: format!(
-                    "cannot read what the {} of group {host} sends",
-                    self.side.name()
+                    "cannot read what the {} of group {group} sends",
+                    entrance_name(way)
                 ),
                 source,
             })
     }
 
-    /// Gives the packets in the `bytes` that were read from `host` to `enter`, one by one.
+    /// Gives the packets in the `bytes` that were read at `entrance` to `enter`, one by one.
     #[inline]
-    pub(crate) fn split(&mut self, host: usize, bytes: usize, mut enter: impl FnMut(Entering)) {
-        let destination = self.side.peers(&self.hosts)[host].address;
+    pub(crate) fn split(&mut self, entrance: usize, bytes: usize, mut enter: impl FnMut(Entering)) {
+        let GroupRoute { group, way } = self.routes[entrance];
+        let destination = self.hosts.exit(way, group).address;
         let packets = match SuperPacket::parse(&self.read_buffer[..bytes], destination) {
             Ok(packets) => packets,
             Err(Foreign) => {
@@ -119,10 +86,8 @@ impl Inlet {
                 return;
             }
         };
-        let group = host as u16;
         let flow = packets.segment.map_or(NO_FLOW, |segment| {
-            self.flow_table
-                .flow_of(group, self.side.flow_port(&segment))
+            self.flow_table.flow_of(group, flow_port(way, &segment))
         });
         for index in 0..packets.packets() {
             let mut buffer = self.pool.take();
@@ -137,10 +102,26 @@ impl Inlet {
                 _ => Kind::Other,
             };
             enter(Entering {
-                frame: Frame::new(buffer, bytes, group, kind),
+                frame: Frame::new(buffer, bytes, GroupRoute { group, way }, kind),
                 flow,
                 segment,
             });
         }
+    }
+}
+
+/// The port that says which flow it is: the sender's.
+#[inline]
+fn flow_port(way: Way, segment: &Segment) -> u16 {
+    match way {
+        Way::There => segment.source_port,
+        Way::Back => segment.destination_port,
+    }
+}
+
+fn entrance_name(way: Way) -> &'static str {
+    match way {
+        Way::There => "sender",
+        Way::Back => "receiver",
     }
 }

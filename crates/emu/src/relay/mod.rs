@@ -1,79 +1,81 @@
-//! The relay: the path between the hosts, on the monotonic clock.
+//! The relay: the network between the hosts, on the monotonic clock.
 //!
-//! Two threads, one for each direction. An arrival happens when it is read; every later event (the
-//! link, a delay) happens at its due time, however late the loop comes to it. So lateness never
-//! adds up, and the rate of the link is exact.
+//! A thread for each part of the network ([`parts`]): for a dumbbell two, the bottleneck and the way back. An
+//! arrival happens when it is read; every later event (a link, a delay) happens at its due time, however
+//! late the thread comes to it. So lateness never adds up, and the rate of a link is exact.
 
-mod direction;
+mod carrier;
 mod flow_table;
-mod forward;
+mod flows;
 mod inlet;
 mod lateness;
-mod reverse;
+mod outlet;
+mod parts;
+mod report;
 mod rtt_probe;
 mod sent_data;
 mod waiting;
+mod watch;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 
-use dumbbell_run::{Bottleneck, Histogram, QueueSamples, Scenario};
+use dumbbell_scenario::{Scenario, Way};
 
-use crate::capture::Taps;
+use crate::capture::Tap;
 use crate::error::Error;
 use crate::hosts::host::{Hosts, mtu_bytes};
 use crate::machine::cpu::thread_cpu_ns;
 use crate::machine::realtime::{Priority, make_realtime};
-use crate::packet::frame::{Frame, Pool};
+use crate::packet::frame::{GroupRoute, Pool};
 use crate::packet::super_packet::VNET_HEADER_BYTES;
-use direction::{Direction, relay};
+pub(crate) use carrier::MeasuredLink;
+use carrier::{Carrier, Measurement};
 use flow_table::FlowTable;
-use forward::{Forward, ForwardMeasurement};
-use inlet::{Inlet, Side};
-pub(crate) use lateness::Lateness;
-use reverse::{Reverse, ReverseMeasurement};
+pub(crate) use flows::FlowOnPath;
+use flows::Flows;
+use inlet::Inlet;
+use parts::Part;
+pub(crate) use parts::parts;
+pub(crate) use report::RelayReport;
 use sent_data::SentQueue;
 
-/// Buffers that a direction starts with at most; further ones are made when they are needed.
+/// Buffers that a part starts with at most; further ones are made when they are needed.
 const MAX_FIRST_BUFFERS: u64 = 32_768;
 
-/// What both directions need to know.
+/// What all parts need to know.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     epoch_ns: u64,
     end_ns: u64,
     sample_interval_ns: u64,
-    /// Bytes of the largest packet of any group, its virtio-net header in front.
-    buffer_bytes: usize,
-    forward_buffers: usize,
-    reverse_buffers: usize,
 }
 
-impl Plan {
-    fn new(scenario: &Scenario, epoch_ns: u64, end_ns: u64) -> Self {
-        let largest = scenario.groups.iter().map(mtu_bytes).max().unwrap_or(0);
-        let longest_ns = scenario.longest_base_rtt_ns();
-        let path_bytes = u128::from(scenario.bottleneck.highest_rate_bps(scenario.duration_ns))
-            * u128::from(longest_ns)
-            / 8_000_000_000;
-        let path_pkts = u64::try_from(path_bytes / u128::from(largest.max(1)))
-            .unwrap_or(u64::MAX)
-            .min(MAX_FIRST_BUFFERS / 2);
-        let queue_pkts = match scenario.bottleneck.queue {
-            dumbbell_run::Queue::Bfifo { limit_bytes } => limit_bytes / u64::from(largest.max(1)),
-            dumbbell_run::Queue::Pfifo { limit_pkts } => limit_pkts,
-        }
+/// Bytes of the largest packet of any group, its virtio-net header in front.
+fn buffer_bytes(scenario: &Scenario) -> usize {
+    let largest = scenario.groups.iter().map(mtu_bytes).max().unwrap_or(0);
+    VNET_HEADER_BYTES + largest as usize
+}
+
+/// Packets that a part may hold: on the way, and in its links' queues.
+fn buffers(scenario: &Scenario, part: &Part) -> usize {
+    let largest = scenario.groups.iter().map(mtu_bytes).max().unwrap_or(0);
+    let largest_bytes = u64::from(largest.max(1));
+    let highest_rate_bps = (scenario.links.iter())
+        .map(|link| link.highest_rate_bps(scenario.duration_ns))
+        .max();
+    let path_bytes = u128::from(highest_rate_bps.unwrap_or(0))
+        * u128::from(scenario.longest_base_rtt_ns())
+        / 8_000_000_000;
+    let path_pkts = u64::try_from(path_bytes / u128::from(largest_bytes))
+        .unwrap_or(u64::MAX)
         .min(MAX_FIRST_BUFFERS / 2);
-        Self {
-            epoch_ns,
-            end_ns,
-            sample_interval_ns: scenario.sample_interval_ns,
-            buffer_bytes: VNET_HEADER_BYTES + largest as usize,
-            forward_buffers: (path_pkts + queue_pkts) as usize + 64,
-            reverse_buffers: path_pkts as usize + 64,
-        }
-    }
+    let links = scenario.network_links();
+    let queue_pkts = (part.links.iter())
+        .map(|&link| links[link].queue.limit().packets(largest_bytes))
+        .fold(0, u64::saturating_add);
+    (path_pkts + queue_pkts.min(MAX_FIRST_BUFFERS / 2)) as usize + 64
 }
 
 /// The relay's running threads. Dropping it stops them.
@@ -81,116 +83,57 @@ impl Plan {
 pub(crate) struct Relay {
     stop: Arc<AtomicBool>,
     latest_rtt_us: Arc<Vec<AtomicU32>>,
-    forward: Option<JoinHandle<Done<ForwardMeasurement>>>,
-    reverse: Option<JoinHandle<Done<ReverseMeasurement>>>,
+    /// By part.
+    threads: Vec<JoinHandle<Done>>,
 }
 
 /// What a thread leaves.
 #[derive(Debug)]
-struct Done<M> {
-    measurement: Result<M, Error>,
+struct Done {
+    measurement: Result<Measurement, Error>,
     foreign_pkts: u64,
     cpu_ns: u64,
     is_realtime: bool,
 }
 
-/// What the relay measured.
-#[derive(Debug)]
-pub(crate) struct RelayReport {
-    /// With its counters and its queue at the end.
-    pub(crate) bottleneck: Bottleneck<Frame>,
-    /// One row per sampling interval.
-    pub(crate) queue: QueueSamples,
-    /// By flow.
-    pub(crate) flows: Vec<FlowOnPath>,
-    /// Of both directions.
-    pub(crate) lateness: Lateness,
-    /// CPU time of the threads, which includes what the hosts' TCP does in their writes.
-    pub(crate) forward_cpu_ns: u64,
-    pub(crate) reverse_cpu_ns: u64,
-    /// Both threads had real-time priority.
-    pub(crate) is_realtime: bool,
-    /// What hosts sent beside TCP and UDP packets for one another; none of it crossed the path.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "tests see by it that hosts keep quiet")
-    )]
-    pub(crate) foreign_pkts: u64,
-}
-
-/// One flow as the path saw it. Packets are data packets.
-#[derive(Clone, Debug)]
-pub(crate) struct FlowOnPath {
-    /// Retransmissions included.
-    pub(crate) entered_pkts: u64,
-    /// Those whose data had entered before.
-    pub(crate) retransmitted_pkts: u64,
-    /// Dropped by the bottleneck.
-    pub(crate) dropped_pkts: u64,
-    /// Left the bottleneck marked CE.
-    pub(crate) marked_pkts: u64,
-    /// Handed to the receiver.
-    pub(crate) arrived_pkts: u64,
-    /// Entered, neither dropped nor handed to the receiver.
-    pub(crate) on_path_pkts: u64,
-    /// Wire bytes of any packet that the bottleneck has put on the wire.
-    pub(crate) forwarded_bytes: u64,
-    pub(crate) rtt_us: Histogram,
-    pub(crate) rtt_sum_us: u64,
-    /// Extremes, exact; `u32::MAX` and 0 without a sample.
-    pub(crate) rtt_min_us: u32,
-    pub(crate) rtt_max_us: u32,
-}
-
 impl Relay {
-    /// Starts both directions. Everything is relayed at once; what is measured starts at `epoch_ns`
+    /// Starts all parts. Everything is relayed at once; what is measured starts at `epoch_ns`
     /// and ends at `end_ns` (`u64::MAX`: when the relay is stopped), exactly: after that packets
     /// are still relayed, so that the hosts do not see a dead link, but no longer counted. What is
-    /// counted of flows is also told to `taps`.
+    /// counted of flows is also shown to `taps`, one for each part or none.
     pub(crate) fn start(
         hosts: &Arc<Hosts>,
         scenario: &Scenario,
         epoch_ns: u64,
         end_ns: u64,
-        taps: Option<Taps>,
+        taps: Vec<Tap>,
     ) -> Result<Self, Error> {
-        let plan = Plan::new(scenario, epoch_ns, end_ns);
-        let sent = Arc::new(SentQueue::default());
-        let latest_rtt_us: Arc<Vec<AtomicU32>> = Arc::new(
-            (0..scenario.flow_count())
-                .map(|_| AtomicU32::new(0))
-                .collect(),
-        );
-        let (forward_tap, reverse_tap) = taps.map_or((None, None), |taps| {
-            (Some(taps.forward), Some(taps.reverse))
-        });
-        let forward = Forward::new(hosts, scenario, plan, &sent, forward_tap);
-        let reverse = Reverse::new(hosts, scenario, plan, &sent, &latest_rtt_us, reverse_tap);
-        let inlet = |side, buffers| {
-            let pool = Pool::new(plan.buffer_bytes, buffers);
-            Inlet::new(side, hosts, FlowTable::new(scenario), pool)
+        let plan = Plan {
+            epoch_ns,
+            end_ns,
+            sample_interval_ns: scenario.sample_interval_ns,
         };
-        let mut started = Self {
+        let flows = 0..scenario.flow_count();
+        let latest_rtt_us: Arc<Vec<AtomicU32>> =
+            Arc::new(flows.map(|_| AtomicU32::new(0)).collect());
+        let parts = parts(scenario);
+        let sent: Vec<Arc<SentQueue>> = parts.iter().map(|_| Arc::default()).collect();
+        let sent_of_groups = sent_of_groups(scenario, &parts, &sent);
+        let mut taps = taps.into_iter();
+        // Assembled first: if a thread cannot be started, dropping it stops the others.
+        let mut relay = Self {
             stop: Arc::new(AtomicBool::new(false)),
-            latest_rtt_us,
-            forward: None,
-            reverse: None,
+            latest_rtt_us: Arc::clone(&latest_rtt_us),
+            threads: Vec::with_capacity(parts.len()),
         };
-        started.forward = Some(spawn(
-            "relay-forward",
-            forward,
-            inlet(Side::Senders, plan.forward_buffers),
-            Forward::into_measurement,
-            &started.stop,
-        )?);
-        started.reverse = Some(spawn(
-            "relay-reverse",
-            reverse,
-            inlet(Side::Receivers, plan.reverse_buffers),
-            Reverse::into_measurement,
-            &started.stop,
-        )?);
-        Ok(started)
+        for ((number, part), sent) in (0..).zip(parts).zip(sent) {
+            let pool = Pool::new(buffer_bytes(scenario), buffers(scenario, &part));
+            let inlet = Inlet::new(part.routes, hosts, FlowTable::new(scenario), pool);
+            let flows = Flows::new(sent_of_groups.clone(), sent, &latest_rtt_us);
+            let carrier = Carrier::new(scenario, plan, inlet, part.links, flows, taps.next());
+            relay.threads.push(spawn(number, carrier, &relay.stop)?);
+        }
+        Ok(relay)
     }
 
     /// Latest RTT sample of each flow, µs; 0 before the first.
@@ -198,94 +141,67 @@ impl Relay {
         Arc::clone(&self.latest_rtt_us)
     }
 
-    /// Whether both directions still run; when one does not, [`Relay::stop`] says why.
+    /// Whether all parts still run; when one does not, [`Relay::stop`] says why.
     pub(crate) fn is_running(&self) -> bool {
-        let runs = |finished: Option<bool>| finished == Some(false);
-        runs(self.forward.as_ref().map(JoinHandle::is_finished))
-            && runs(self.reverse.as_ref().map(JoinHandle::is_finished))
+        !self.threads.iter().any(JoinHandle::is_finished)
     }
 
-    /// Stops both directions.
+    /// Stops all parts.
     pub(crate) fn stop(mut self) -> Result<RelayReport, Error> {
         self.stop.store(true, Ordering::Relaxed);
-        let forward = join(self.forward.take().expect("it runs until it is stopped"));
-        let reverse = join(self.reverse.take().expect("it runs until it is stopped"));
-        RelayReport::new(forward, reverse)
+        let threads = std::mem::take(&mut self.threads);
+        RelayReport::new(threads.into_iter().map(join))
     }
 }
 
 impl Drop for Relay {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // Whoever drops it does not want to know how it went.
-        let _ = self.forward.take().map(JoinHandle::join);
-        let _ = self.reverse.take().map(JoinHandle::join);
+        for thread in self.threads.drain(..) {
+            // Whoever drops it does not want to know how it went.
+            let _ = thread.join();
+        }
     }
 }
 
-impl RelayReport {
-    fn new(
-        forward_done: Done<ForwardMeasurement>,
-        reverse_done: Done<ReverseMeasurement>,
-    ) -> Result<Self, Error> {
-        let (forward, reverse) = (forward_done.measurement?, reverse_done.measurement?);
-        let flows = forward
-            .flows
-            .iter()
-            .zip(reverse.rtts)
-            .zip(&forward.bottleneck.flow_dropped_pkts)
-            .zip(&forward.bottleneck.flow_marked_pkts)
-            .map(
-                |(((counts, rtts), &dropped_pkts), &marked_pkts)| FlowOnPath {
-                    entered_pkts: counts.entered_pkts,
-                    retransmitted_pkts: counts.retransmitted_pkts,
-                    dropped_pkts,
-                    marked_pkts,
-                    arrived_pkts: counts.arrived_pkts,
-                    on_path_pkts: counts.entered_pkts - dropped_pkts - counts.arrived_pkts,
-                    forwarded_bytes: counts.forwarded_bytes,
-                    rtt_us: rtts.rtt_us,
-                    rtt_sum_us: rtts.rtt_sum_us,
-                    rtt_min_us: rtts.rtt_min_us,
-                    rtt_max_us: rtts.rtt_max_us,
-                },
-            )
-            .collect();
-        let mut lateness = forward.lateness;
-        lateness.add(&reverse.lateness);
-        Ok(Self {
-            bottleneck: forward.bottleneck,
-            queue: forward.queue,
-            flows,
-            lateness,
-            forward_cpu_ns: forward_done.cpu_ns,
-            reverse_cpu_ns: reverse_done.cpu_ns,
-            is_realtime: forward_done.is_realtime && reverse_done.is_realtime,
-            foreign_pkts: forward_done.foreign_pkts + reverse_done.foreign_pkts,
-        })
-    }
+/// By group: where the part in which its ACKs reach their sender learns what was sent.
+fn sent_of_groups(
+    scenario: &Scenario,
+    parts: &[Part],
+    sent: &[Arc<SentQueue>],
+) -> Vec<Arc<SentQueue>> {
+    let part_of = |group: usize| {
+        let route = GroupRoute {
+            group: group as u16,
+            way: Way::Back,
+        };
+        let part = parts.iter().position(|part| part.routes.contains(&route));
+        part.expect("every route is in a part")
+    };
+    (0..scenario.groups.len())
+        .map(|group| Arc::clone(&sent[part_of(group)]))
+        .collect()
 }
 
-fn spawn<D: Direction + Send + 'static, M: Send + 'static>(
-    name: &str,
-    mut direction: D,
-    mut inlet: Inlet,
-    measurement: impl FnOnce(D) -> M + Send + 'static,
+fn spawn(
+    number: usize,
+    mut carrier: Carrier,
     stop: &Arc<AtomicBool>,
-) -> Result<JoinHandle<Done<M>>, Error> {
+) -> Result<JoinHandle<Done>, Error> {
     let stop = Arc::clone(stop);
     let run = move || {
         let is_realtime = make_realtime(Priority::Relay);
-        let relayed = relay(&mut direction, &mut inlet, &stop);
+        let relayed = carrier.run(&stop);
         Done {
-            measurement: relayed.map(|()| measurement(direction)),
-            foreign_pkts: inlet.foreign_pkts,
+            foreign_pkts: carrier.foreign_pkts(),
+            measurement: relayed.map(|()| carrier.into_measurement()),
             cpu_ns: thread_cpu_ns(),
             is_realtime,
         }
     };
+    let name = format!("relay-{number}");
     thread::Builder::new()
-        .name(name.to_owned())
+        .name(name.clone())
         .spawn(run)
         .map_err(|source| Error::System {
             what: format!("cannot start thread {name}"),
@@ -293,11 +209,13 @@ fn spawn<D: Direction + Send + 'static, M: Send + 'static>(
         })
 }
 
-fn join<M>(thread: JoinHandle<Done<M>>) -> Done<M> {
+fn join(thread: JoinHandle<Done>) -> Done {
     thread
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
+#[cfg(test)]
+mod network_tests;
 #[cfg(test)]
 mod tests;

@@ -8,14 +8,14 @@ use std::net::{SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dumbbell_run::{BottleneckConfig, Group, Queue, RttStep};
+use dumbbell_scenario::{Group, Limit, Queue, RttStep};
 
 use super::*;
 use crate::hosts::host::{Hosts, RECEIVER_PORT};
 use crate::machine::clock::monotonic_ns;
 use crate::testbed::hosts;
 
-const MS: u64 = 1_000_000;
+pub(super) const MS: u64 = 1_000_000;
 
 pub(super) fn group(base_rtt_ms: u64) -> Group {
     Group {
@@ -33,18 +33,13 @@ pub(super) fn scenario(link_rate_bps: u64, limit_bytes: u64, groups: Vec<Group>)
         seed: 1,
         duration_ns: 3_000 * MS,
         sample_interval_ns: 10 * MS,
-        bottleneck: BottleneckConfig {
-            link_rate_bps,
-            queue: Queue::Bfifo { limit_bytes },
-            ..BottleneckConfig::default()
-        },
         groups,
-        ..Scenario::default()
+        ..Scenario::dumbbell(link_rate_bps, Queue::drop_tail(Limit::Bytes(limit_bytes)))
     }
 }
 
 /// A UDP socket of either host of a group.
-fn udp_sockets(hosts: &Hosts, group: usize) -> (UdpSocket, UdpSocket) {
+pub(super) fn udp_sockets(hosts: &Hosts, group: usize) -> (UdpSocket, UdpSocket) {
     let bind = |host: &crate::hosts::host::Host| {
         let address = host.address;
         let socket = host
@@ -71,7 +66,8 @@ fn a_packet_takes_access_link_and_delay_to_the_receiver() {
     ) else {
         return;
     };
-    let relay = Relay::start(&hosts, &scenario, monotonic_ns(), u64::MAX, None).expect("it starts");
+    let relay =
+        Relay::start(&hosts, &scenario, monotonic_ns(), u64::MAX, Vec::new()).expect("it starts");
     // Serialisation of 1000 + 28 + 14 bytes is 0.167 ms; the longer path has 30 ms of access delay.
     for (index, one_way_ms) in [(0, 20.167), (1, 50.167)] {
         let (sender, receiver) = udp_sockets(&hosts, index);
@@ -90,7 +86,7 @@ fn a_packet_takes_access_link_and_delay_to_the_receiver() {
         );
     }
     let report = relay.stop().expect("it relays");
-    assert_eq!(report.bottleneck.taken_pkts, 10);
+    assert_eq!(report.links[0].meter.taken_pkts, 10);
     assert_eq!(report.foreign_pkts, 0, "nothing but ours is on the path");
     assert_eq!(hosts.dropped_pkts().expect("counted"), 0);
 }
@@ -107,7 +103,7 @@ fn a_reply_takes_the_base_rtt_of_its_time() {
         return;
     };
     let epoch_ns = monotonic_ns();
-    let relay = Relay::start(&hosts, &scenario, epoch_ns, u64::MAX, None).expect("it starts");
+    let relay = Relay::start(&hosts, &scenario, epoch_ns, u64::MAX, Vec::new()).expect("it starts");
     let (sender, receiver) = udp_sockets(&hosts, 0);
     let round_trip_ms = || {
         let sent_ns = monotonic_ns();
@@ -144,7 +140,8 @@ fn a_burst_leaves_at_the_link_rate_and_what_does_not_fit_is_dropped() {
     ) else {
         return;
     };
-    let relay = Relay::start(&hosts, &scenario, monotonic_ns(), u64::MAX, None).expect("it starts");
+    let relay =
+        Relay::start(&hosts, &scenario, monotonic_ns(), u64::MAX, Vec::new()).expect("it starts");
     let (sender, receiver) = udp_sockets(&hosts, 0);
     for number in 0..30_u8 {
         sender.send(&[number; 1000]).expect("it is sent");
@@ -165,7 +162,7 @@ fn a_burst_leaves_at_the_link_rate_and_what_does_not_fit_is_dropped() {
         "{dispersion_ms} ms for {expected_ms} ms"
     );
     let report = relay.stop().expect("it relays");
-    let bottleneck = &report.bottleneck;
+    let bottleneck = &report.links[0].meter;
     assert_eq!(bottleneck.offered_pkts, 30);
     assert_eq!(
         bottleneck.offered_pkts,
@@ -178,8 +175,8 @@ fn a_burst_leaves_at_the_link_rate_and_what_does_not_fit_is_dropped() {
     );
 }
 
-/// Sends for `seconds` over flow 0 of group 0; gives the relay's report.
-fn transfer(hosts: &Arc<Hosts>, scenario: &Scenario, duration_ms: u64) -> RelayReport {
+/// Sends for a while over flow 0 of group 0; gives the relay's report.
+pub(super) fn transfer(hosts: &Arc<Hosts>, scenario: &Scenario, duration_ms: u64) -> RelayReport {
     let (sender, receiver) = (&hosts.senders[0], &hosts.receivers[0]);
     let to = SocketAddrV4::new(receiver.address, RECEIVER_PORT);
     let listener = receiver
@@ -189,7 +186,8 @@ fn transfer(hosts: &Arc<Hosts>, scenario: &Scenario, duration_ms: u64) -> RelayR
         .expect("the port is free");
     let epoch_ns = monotonic_ns();
     let end_ns = epoch_ns + duration_ms * MS;
-    let relay = Relay::start(hosts, scenario, epoch_ns, end_ns, None).expect("it starts");
+    let relay = Relay::start(hosts, scenario, epoch_ns, end_ns, Vec::new());
+    let relay = relay.expect("it starts");
     let receiving = thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("a connection comes");
         let mut buffer = vec![0; 1 << 16];
@@ -241,7 +239,7 @@ fn tcp_fills_the_link_and_packets_are_conserved() {
     assert!(flow.forwarded_bytes as f64 * 8.0 <= 3.0 * 50e6);
     assert_eq!(
         flow.entered_pkts,
-        flow.arrived_pkts + flow.dropped_pkts + flow.on_path_pkts
+        flow.arrived_pkts + flow.dropped_pkts + flow.on_path_pkts()
     );
     assert!(
         (40_000..60_000).contains(&flow.rtt_min_us),
@@ -250,10 +248,10 @@ fn tcp_fills_the_link_and_packets_are_conserved() {
     );
     assert_eq!(report.queue.time_us.len(), 300);
     assert_eq!(report.queue.time_us[299], 3_000_000);
-    let bottleneck = &report.bottleneck;
+    let bottleneck = &report.links[0].meter;
     assert_eq!(
         bottleneck.offered_pkts,
-        bottleneck.taken_pkts + bottleneck.dropped_pkts + bottleneck.backlog_pkts()
+        bottleneck.taken_pkts + bottleneck.dropped_pkts + report.links[0].backlog_pkts
     );
     assert_eq!(report.foreign_pkts, 0);
     assert_eq!(hosts.dropped_pkts().expect("counted"), 0);
@@ -272,7 +270,7 @@ fn super_packets_are_split_before_the_bottleneck() {
             return;
         };
         let report = transfer(&hosts, &scenario, 500);
-        let (flow, bottleneck) = (&report.flows[0], &report.bottleneck);
+        let (flow, bottleneck) = (&report.flows[0], &report.links[0].meter);
         // A full packet is 1514 bytes on the wire; only SYN, ACK and the last one are smaller.
         let mean_bytes = bottleneck.taken_bytes as f64 / bottleneck.taken_pkts as f64;
         assert!((1480.0..=1514.0).contains(&mean_bytes), "{mean_bytes}");
@@ -306,7 +304,8 @@ fn nothing_is_left_of_dropped_hosts() {
             .count()
     };
     assert_eq!(open(), 4);
-    let relay = Relay::start(&hosts, &scenario, monotonic_ns(), u64::MAX, None).expect("it starts");
+    let relay =
+        Relay::start(&hosts, &scenario, monotonic_ns(), u64::MAX, Vec::new()).expect("it starts");
     drop(hosts);
     assert_eq!(open(), 4, "the relay still needs them");
     drop(relay);

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use dumbbell_run::{FlowSamples, Scenario, UNKNOWN, per_second};
+use dumbbell_results::{FlowSamples, UNKNOWN, per_second};
+use dumbbell_scenario::Scenario;
 use hdrhistogram::Histogram;
 
 use crate::error::Error;
@@ -267,7 +268,7 @@ impl Means {
     }
 
     fn mean(&self, pkt_ns: u128) -> f64 {
-        dumbbell_run::ratio(pkt_ns as f64, self.active_ns as f64)
+        dumbbell_results::ratio(pkt_ns as f64, self.active_ns as f64)
     }
 }
 

@@ -3,7 +3,8 @@
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dumbbell_run::{Scenario, StateSamples};
+use dumbbell_results::StateSamples;
+use dumbbell_scenario::Scenario;
 
 use crate::bpf::StateReader;
 use crate::bpf::congestion_controls::KernelCc;
@@ -59,7 +60,7 @@ impl States {
             .duration_ns
             .checked_div(scenario.sample_interval_ns)
             .unwrap_or(0) as usize;
-        let columns_of = |(cc, group): (&KernelCc, &dumbbell_run::Group)| {
+        let columns_of = |(cc, group): (&KernelCc, &dumbbell_scenario::Group)| {
             let loaded = cc.loaded()?;
             let rows = instants * group.flows as usize;
             Some(StateSamples::with_capacity(

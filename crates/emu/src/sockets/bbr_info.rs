@@ -5,7 +5,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use dumbbell_cc::Series;
-use dumbbell_run::{Group, StateSamples};
+use dumbbell_results::StateSamples;
+use dumbbell_scenario::Group;
 
 use crate::sockets::socket;
 

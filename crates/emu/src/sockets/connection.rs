@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use dumbbell_run::Scenario;
+use dumbbell_scenario::Scenario;
 
 use crate::error::Error;
 use crate::hosts::host::UNLIMITED_BYTES;

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dumbbell_run::Group;
+use dumbbell_scenario::Group;
 
 use crate::error::Error;
 use crate::hosts::host::{FIRST_FLOW_PORT, RECEIVER_PORT, UNLIMITED_BYTES};

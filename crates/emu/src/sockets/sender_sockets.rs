@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use dumbbell_run::{Group, Scenario};
+use dumbbell_scenario::{Group, Scenario};
 
 use crate::error::Error;
 use crate::hosts::host::{FIRST_FLOW_PORT, Host, UNLIMITED_BYTES};
@@ -84,12 +84,13 @@ fn sender_socket(
     Ok(sender)
 }
 
-/// How much a flow without a limit may have written and not sent: what the link carries while the
+/// How much a flow without a limit may have written and not sent: what the fastest link carries while the
 /// application is not scheduled, with room for a flow that has more than its share, but not so much
 /// that thousands of flows fill the machine's memory.
 pub(crate) fn unsent_bytes(scenario: &Scenario) -> libc::c_int {
     const AWAY_NS: u64 = 200_000_000;
-    let link_bytes_per_s = scenario.bottleneck.highest_rate_bps(scenario.duration_ns) / 8;
+    let rates_bps = (scenario.links.iter()).map(|link| link.highest_rate_bps(scenario.duration_ns));
+    let link_bytes_per_s = rates_bps.max().unwrap_or(0) / 8;
     let link_bytes = u128::from(link_bytes_per_s) * u128::from(AWAY_NS) / 1_000_000_000;
     let flow_bytes = link_bytes / scenario.flow_count().max(1) as u128;
     flow_bytes.clamp(128 << 10, 4 << 20) as libc::c_int

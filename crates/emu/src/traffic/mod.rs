@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use dumbbell_run::{Control, FlowSamples, Scenario, StateSamples};
+use dumbbell_results::{FlowSamples, StateSamples};
+use dumbbell_scenario::{Control, Scenario};
 use hdrhistogram::Histogram;
 
 use crate::error::Error;

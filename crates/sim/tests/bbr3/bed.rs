@@ -1,14 +1,17 @@
 //! One flow on a path that does what a test case says: changes its rate, loses, delays and
 //! polices packets, gathers ACKs, while the application pauses or trickles.
 //!
-//! A scenario has none of this but the change of rate. The endpoints and the link are the
-//! simulator's own (`dumbbell_tcp`, `dumbbell_path`); only the path between them is the test's.
+//! A scenario has none of this but the change of rate. The endpoints and the network are the
+//! simulator's own (`dumbbell_tcp`, `dumbbell_net`); only when packets enter it is the test's.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use dumbbell_cc::{Instance, Request, Sock};
-use dumbbell_path::{Fifo, Header as _, Limit, Link, Packet};
-use dumbbell_tcp::{Ack, DataHeader, EcnMode, Receiver, ReceiverConfig, Sender, SenderConfig};
+use dumbbell_net::{
+    DelayLine, DropReason, Event, Header as _, Hop, Limit, Link, Network, Observer, Packet,
+    Policer, QueueConfig, Site, Transmitter,
+};
+use dumbbell_tcp::{EcnMode, Receiver, ReceiverConfig, SackStore, Segment, Sender, SenderConfig};
 
 pub(crate) const MSS_BYTES: u32 = 1448;
 /// A full segment on the wire, bytes.
@@ -37,47 +40,20 @@ pub(crate) enum App {
     Silent,
 }
 
-/// Lets packets pass at a rate, and drops what comes faster: no queue but the bucket's depth.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Policer {
-    rate_bps: u64,
-    burst_bits: u64,
-    tokens_bits: u64,
-    since_ns: u64,
+/// Routes.
+const THERE: usize = 0;
+const BACK: usize = 1;
+
+/// Counts the data packets that the link loses.
+#[derive(Debug, Default)]
+struct Lost {
+    pkts: u64,
 }
 
-impl Policer {
-    pub(crate) fn new(rate_bps: u64, burst_bytes: u64) -> Self {
-        Self {
-            rate_bps,
-            burst_bits: burst_bytes * 8,
-            tokens_bits: burst_bytes * 8,
-            since_ns: 0,
-        }
+impl Observer<Segment> for Lost {
+    fn refused(&mut self, _: u64, _: usize, packet: &Packet<Segment>, _: DropReason) {
+        self.pkts += u64::from(packet.header.is_data());
     }
-
-    fn passes(&mut self, now_ns: u64, wire_bytes: u32) -> bool {
-        let new_bits =
-            u128::from(now_ns - self.since_ns) * u128::from(self.rate_bps) / 1_000_000_000;
-        // Whole bits only: what is left of a bit stays in the time.
-        let spent_ns = new_bits * 1_000_000_000 / u128::from(self.rate_bps);
-        self.since_ns += spent_ns as u64;
-        self.tokens_bits = (self.tokens_bits + new_bits as u64).min(self.burst_bits);
-        let bits = u64::from(wire_bytes) * 8;
-        let passes = self.tokens_bits >= bits;
-        if passes {
-            self.tokens_bits -= bits;
-        }
-        passes
-    }
-}
-
-#[derive(Debug)]
-enum Event {
-    Enter(Packet<DataHeader>),
-    Data(Packet<DataHeader>),
-    Ack(Ack),
-    Write,
 }
 
 /// Decides the fate of the `n`-th data packet.
@@ -87,24 +63,22 @@ pub(crate) struct Bed {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     pub(crate) now_ns: u64,
-    /// Round trip without queueing and serialisation, ns; may change while running.
-    pub(crate) rtt_ns: u64,
     /// ACKs come at multiples of this only, ns; 0: as they are.
     pub(crate) ack_slot_ns: u64,
-    pub(crate) policer: Option<Policer>,
-    /// Data packets that the path lost, of whatever cause.
-    pub(crate) lost_pkts: u64,
     /// Data packets that left the sender.
     pub(crate) sent_pkts: u64,
+    rtt_ns: u64,
     link_rate_bps: u64,
-    link: Link<Fifo<DataHeader>>,
+    network: Network<Segment>,
+    /// Data packets that `packet_fate` lost, and those that the link did.
+    taken_pkts: u64,
+    lost: Lost,
     packet_fate: PacketFate,
     app: App,
     /// The next write, so that an older one is not obeyed.
     write_ns: u64,
-    events: BTreeMap<(u64, u64), Event>,
-    order: u64,
     columns: Vec<String>,
+    sacks: SackStore,
 }
 
 impl Bed {
@@ -152,17 +126,16 @@ impl Bed {
             now_ns: 0,
             rtt_ns,
             ack_slot_ns: 0,
-            policer: None,
-            lost_pkts: 0,
             sent_pkts: 0,
             link_rate_bps,
-            link: Link::new(link_rate_bps, Fifo::new(Limit::Packets(limit_pkts))),
+            network: network(link_rate_bps, limit_pkts, rtt_ns),
+            taken_pkts: 0,
+            lost: Lost::default(),
             packet_fate: Box::new(|_| Fate::Pass),
             app: App::Bulk,
-            write_ns: 0,
-            events: BTreeMap::new(),
-            order: 0,
+            write_ns: u64::MAX,
             columns,
+            sacks: SackStore::new(),
         };
         bed.sender.start(0);
         bed.transmit();
@@ -181,7 +154,30 @@ impl Bed {
 
     pub(crate) fn set_link_rate(&mut self, link_rate_bps: u64) {
         self.link_rate_bps = link_rate_bps;
-        self.link.set_rate(link_rate_bps);
+        self.network.link_mut(0).set_rate(link_rate_bps);
+    }
+
+    /// Round trip without queueing and serialisation, ns.
+    pub(crate) fn rtt_ns(&self) -> u64 {
+        self.rtt_ns
+    }
+
+    /// The round trip of what leaves from now on; nothing overtakes.
+    pub(crate) fn set_rtt_ns(&mut self, rtt_ns: u64) {
+        self.rtt_ns = rtt_ns;
+        self.network.set_link_delay(0, rtt_ns / 2);
+        self.network.line_mut(0).set_delay(rtt_ns - rtt_ns / 2);
+    }
+
+    /// From now on packets that come faster than the policer lets pass are lost before the queue.
+    pub(crate) fn add_policer(&mut self, policer: Policer) {
+        let link = self.network.link_mut(0);
+        link.add_impairment(policer.into());
+    }
+
+    /// Data packets that were lost, of whatever cause.
+    pub(crate) fn lost_pkts(&self) -> u64 {
+        self.taken_pkts + self.lost.pkts
     }
 
     /// The fate of data packets from now on, numbered from 0.
@@ -200,7 +196,6 @@ impl Bed {
             App::Trickle(_) => {
                 self.sender.stop();
                 self.write_ns = self.now_ns;
-                self.schedule(self.now_ns, Event::Write);
             }
         }
         self.transmit();
@@ -276,73 +271,61 @@ impl Bed {
 
     /// The next event, unless it is later than `until_ns`.
     fn step(&mut self, until_ns: u64) -> bool {
-        let event_ns = self
-            .events
-            .first_key_value()
-            .map_or(u64::MAX, |(&(at_ns, _), _)| at_ns);
-        let link_ns = self
-            .link
-            .next_event::<DataHeader>()
-            .map_or(u64::MAX, |at_ns| at_ns.max(self.now_ns));
-        let timer_ns = self.sender.next_timer_ns();
-        let delack_ns = self.receiver.next_timer_ns();
-        let next_ns = event_ns.min(link_ns).min(timer_ns).min(delack_ns);
-        if next_ns > until_ns {
+        let (sender_ns, receiver_ns) = (self.sender.next_timer_ns(), self.receiver.next_timer_ns());
+        let timer_ns = sender_ns.min(receiver_ns).min(self.write_ns);
+        self.network.set_timer(timer_ns);
+        let Some((now_ns, event)) = self.network.advance(until_ns, &mut self.lost) else {
             return false;
-        }
-        self.now_ns = next_ns;
-        if next_ns == link_ns {
-            self.serialise();
-        } else if next_ns == event_ns {
-            self.happen();
-        } else if next_ns == timer_ns {
-            self.sender.on_timer(next_ns);
-            self.transmit();
-        } else {
-            self.receiver.on_timer(next_ns);
-            self.acknowledge();
+        };
+        self.now_ns = now_ns;
+        match event {
+            Event::Inside => {}
+            Event::Delivery(exit) => {
+                let packet = self.network.take_delivery(exit);
+                self.arrive(packet);
+            }
+            Event::Timer if self.write_ns <= now_ns => self.write(),
+            Event::Timer if sender_ns <= now_ns => {
+                self.sender.on_timer(now_ns);
+                self.transmit();
+            }
+            Event::Timer => {
+                self.receiver.on_timer(now_ns);
+                self.acknowledge();
+            }
         }
         true
     }
 
-    fn serialise(&mut self) {
-        let mut dropped = Vec::new();
-        if let Some(departure) = self.link.dequeue(self.now_ns, &mut dropped) {
-            let due_ns = departure.done_ns + self.rtt_ns / 2;
-            self.schedule(due_ns, Event::Data(departure.packet));
-        }
+    /// The trickle's next segment.
+    fn write(&mut self) {
+        self.write_ns = match self.app {
+            App::Trickle(interval_ns) => self.now_ns + interval_ns,
+            App::Bulk | App::Silent => u64::MAX,
+        };
+        self.sender.write(1);
+        self.transmit();
     }
 
-    fn happen(&mut self) {
-        let Some((_, event)) = self.events.pop_first() else {
-            return;
-        };
-        match event {
-            Event::Enter(packet) => self.enter(packet),
-            Event::Data(packet) => {
-                self.receiver.on_packet(self.now_ns, &packet);
+    fn arrive(&mut self, packet: Packet<Segment>) {
+        match &packet.header {
+            Segment::Data(header) => {
+                self.receiver
+                    .on_packet(self.now_ns, header, packet.wire_bytes, packet.ecn);
                 self.acknowledge();
             }
-            Event::Ack(ack) => {
-                self.sender.on_ack(self.now_ns, &ack);
+            Segment::Ack(ack) => {
+                let sack = self.sacks.get(ack.sack);
+                self.sender.on_ack(self.now_ns, ack, sack);
+                self.sacks.free(ack.sack);
                 self.transmit();
-            }
-            Event::Write => {
-                if let App::Trickle(interval_ns) = self.app
-                    && self.write_ns == self.now_ns
-                {
-                    self.sender.write(1);
-                    self.transmit();
-                    self.write_ns = self.now_ns + interval_ns;
-                    self.schedule(self.write_ns, Event::Write);
-                }
             }
         }
     }
 
     fn transmit(&mut self) {
-        let packets: VecDeque<_> = self.sender.poll_transmit(self.now_ns).collect();
-        for packet in packets {
+        let now_ns = self.now_ns;
+        for packet in self.sender.poll_transmit(now_ns) {
             let fate = if !packet.header.is_data() {
                 Fate::Pass
             } else {
@@ -350,37 +333,40 @@ impl Bed {
                 (self.packet_fate)(self.sent_pkts - 1)
             };
             match fate {
-                Fate::Pass => self.enter(packet),
-                Fate::Lose => self.lost_pkts += 1,
-                Fate::Delay(more_ns) => self.schedule(self.now_ns + more_ns, Event::Enter(packet)),
+                Fate::Pass => self.network.enter(now_ns, THERE, packet, &mut self.lost),
+                Fate::Lose => self.taken_pkts += 1,
+                Fate::Delay(more_ns) => self.network.enter_at(now_ns + more_ns, THERE, packet),
             }
         }
     }
 
-    /// A packet comes to the policer, if there is one, and to the link's queue.
-    fn enter(&mut self, packet: Packet<DataHeader>) {
-        if let Some(policer) = &mut self.policer
-            && !policer.passes(self.now_ns, packet.wire_bytes)
-        {
-            self.lost_pkts += 1;
-            return;
-        }
-        let mut dropped = Vec::new();
-        self.link.enqueue(self.now_ns, packet, &mut dropped);
-        self.lost_pkts += dropped.len() as u64;
-    }
-
+    /// ACKs that are gathered wait so long that they arrive when a slot begins.
     fn acknowledge(&mut self) {
-        let due_ns = self.now_ns + self.rtt_ns - self.rtt_ns / 2;
-        let due_ns = due_ns.next_multiple_of(self.ack_slot_ns.max(1));
-        for ack in self.receiver.poll_transmit() {
-            self.events.insert((due_ns, self.order), Event::Ack(ack));
-            self.order += 1;
+        let back_ns = self.rtt_ns - self.rtt_ns / 2;
+        let due_ns = (self.now_ns + back_ns).next_multiple_of(self.ack_slot_ns.max(1));
+        for packet in self.receiver.poll_transmit(&mut self.sacks) {
+            if due_ns == self.now_ns + back_ns {
+                self.network
+                    .enter(self.now_ns, BACK, packet, &mut self.lost);
+            } else {
+                self.network.enter_at(due_ns - back_ns, BACK, packet);
+            }
         }
     }
+}
 
-    fn schedule(&mut self, due_ns: u64, event: Event) {
-        self.events.insert((due_ns, self.order), event);
-        self.order += 1;
-    }
+/// A drop-tail link there, with half of the round trip, and the other half back.
+fn network(link_rate_bps: u64, limit_pkts: u64, rtt_ns: u64) -> Network<Segment> {
+    let link = Link::new(
+        Vec::new(),
+        QueueConfig::drop_tail(Limit::Packets(limit_pkts)).build(&Site::default()),
+        Transmitter::new(link_rate_bps, VecDeque::new()),
+    );
+    let there = DelayLine::new(rtt_ns / 2);
+    let back = DelayLine::new(rtt_ns - rtt_ns / 2);
+    Network::new(
+        vec![(link, there)],
+        vec![back],
+        &[vec![Hop::Link(0)], vec![Hop::Line(0)]],
+    )
 }

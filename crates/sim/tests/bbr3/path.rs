@@ -1,6 +1,8 @@
 //! Paths that aggregate, change their rate or police.
 
-use crate::bed::{Bed, MSS_BYTES, NO_BOUND, NS_PER_MS, PACKET_BYTES, Policer};
+use dumbbell_net::Policer;
+
+use crate::bed::{Bed, MSS_BYTES, NO_BOUND, NS_PER_MS, PACKET_BYTES};
 use crate::{DEEP_PKTS, LINK_RATE_BPS, assert_near, assert_within, deep};
 
 /// ACKs come together every so often: as a wireless link grants its turns.
@@ -132,12 +134,12 @@ fn a_tenth_of_the_bandwidth_is_believed() {
     bed.run(3.0, |_| false);
     bed.run_to("cruise", 10.0);
     bed.set_link_rate(10_000_000);
-    let (from_s, lost_pkts) = (bed.now_s(), bed.lost_pkts);
+    let (from_s, lost_pkts) = (bed.now_s(), bed.lost_pkts());
     let from_round = bed.series("round");
     // By 0.7 per round with losses: ln 4 / -ln 0.7 = 4 rounds for a quarter. It stops where losses
     // do, when inflight_shortterm fits into the buffer.
     assert!(bed.run(10.0, |bed| bed.series("bw_shortterm_bps") < 24_000_000));
-    assert!(bed.lost_pkts > lost_pkts);
+    assert!(bed.lost_pkts() > lost_pkts);
     let rounds = bed.series("round") - from_round;
     println!(
         "bw_shortterm: {rounds} rounds, {:.2} s",
@@ -167,7 +169,7 @@ fn a_policers_rate_is_used_without_much_loss() {
     let token_rate_bps = 10_000_000;
     let mut bed = Bed::new(2 * LINK_RATE_BPS, 40, DEEP_PKTS, &[]);
     // A bucket of a BDP at its rate.
-    bed.policer = Some(Policer::new(token_rate_bps, 50_000));
+    bed.add_policer(Policer::new(token_rate_bps, 50_000));
     bed.run_to("cruise", 30.0);
     let mut adapted = false;
     bed.run(10.0, |bed| {
@@ -176,10 +178,10 @@ fn a_policers_rate_is_used_without_much_loss() {
         false
     });
     assert!(adapted);
-    let (sent_pkts, lost_pkts) = (bed.sent_pkts, bed.lost_pkts);
+    let (sent_pkts, lost_pkts) = (bed.sent_pkts, bed.lost_pkts());
     let goodput_bps = goodput_bps(&mut bed, 60.0);
     let payload_bps = token_rate_bps as f64 * f64::from(MSS_BYTES) / PACKET_BYTES as f64;
-    let lost = (bed.lost_pkts - lost_pkts) as f64 / (bed.sent_pkts - sent_pkts) as f64;
+    let lost = (bed.lost_pkts() - lost_pkts) as f64 / (bed.sent_pkts - sent_pkts) as f64;
     println!(
         "{:.1} % of the tokens' rate, {:.2} % lost",
         100.0 * goodput_bps / payload_bps,

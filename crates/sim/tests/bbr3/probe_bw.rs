@@ -36,7 +36,7 @@ fn up_ends_on_a_plateau() {
         (1, 3)
     );
     assert_eq!(bed.series("round"), from_round + 3);
-    assert_eq!(bed.lost_pkts, 0);
+    assert_eq!(bed.lost_pkts(), 0);
     // Three rounds at 125 % have raised inflight well above the BDP.
     let inflight_pkts = f64::from(bed.sock().packets_in_flight());
     assert!(inflight_pkts > 1.25 * bed.bdp_pkts(), "{inflight_pkts}");
@@ -86,7 +86,7 @@ fn up_and_startup_go_on_while_application_limited() {
             bed.state()
         );
         assert!(bed.series("round") - from_round > 1000);
-        assert_eq!(bed.lost_pkts, 0);
+        assert_eq!(bed.lost_pkts(), 0);
     }
 }
 

@@ -44,7 +44,7 @@ fn a_spurious_fast_recovery_is_undone() {
     let cwnd_bdp = f64::from(bed.sock().snd_cwnd) / bed.estimated_bdp_pkts();
     assert_within("cwnd, BDP", cwnd_bdp, 1.98..=2.1);
     bed.run_to("up", 1.0);
-    assert_eq!(bed.lost_pkts, 0);
+    assert_eq!(bed.lost_pkts(), 0);
 }
 
 /// "Handling Spurious RTO Recovery"
@@ -56,10 +56,10 @@ fn a_spurious_timeout_is_undone() {
     bed.run(0.02, |_| false);
     let (cwnd_pkts, max_bw_bps) = (bed.sock().snd_cwnd, bed.series("max_bw_bps"));
     // For half a second nothing arrives, then all of it does, in order.
-    let rtt_ns = bed.rtt_ns;
-    bed.rtt_ns += 800 * NS_PER_MS;
+    let rtt_ns = bed.rtt_ns();
+    bed.set_rtt_ns(rtt_ns + 800 * NS_PER_MS);
     assert!(bed.run(1.0, |bed| bed.sender.counters().rto_count > 0));
-    bed.rtt_ns = rtt_ns;
+    bed.set_rtt_ns(rtt_ns);
     assert_eq!(
         bed.series("prior_cwnd_pkts"),
         u64::from(cwnd_pkts).max(bed.series("prior_cwnd_pkts"))

@@ -33,7 +33,7 @@ fn startup_ends_on_a_plateau() {
         (bed.series("full_bw_now"), bed.series("full_bw_reached")),
         (1, 1)
     );
-    assert_eq!(bed.lost_pkts, 0);
+    assert_eq!(bed.lost_pkts(), 0);
     let max_bw_bps = bed.series("max_bw_bps") as f64;
     assert_near("max_bw", max_bw_bps, bed.link_payload_bps(), 0.02);
 }
@@ -43,7 +43,7 @@ fn startup_ends_on_a_plateau() {
 fn startup_ends_when_it_overflows_a_buffer() {
     let mut bed = shallow();
     bed.run_to("drain", 3.0);
-    assert!(bed.series("full_bw_count") < 3 && bed.lost_pkts > 0);
+    assert!(bed.series("full_bw_count") < 3 && bed.lost_pkts() > 0);
     // What it found safe: a BDP, or what was delivered in a round.
     let longterm_pkts = bed.series("inflight_longterm_pkts") as f64;
     assert_within(

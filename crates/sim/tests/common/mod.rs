@@ -7,7 +7,7 @@ use arrow_array::types::{
     ArrowPrimitiveType, Float64Type, Int64Type, UInt8Type, UInt32Type, UInt64Type,
 };
 use arrow_schema::DataType;
-use dumbbell_sim::{Bottleneck, Control, FlowSummary, Group, Output, Queue, Scenario, run};
+use dumbbell_sim::{Control, FlowSummary, Group, Limit, Output, Queue, Scenario, run};
 
 pub(crate) const NS_PER_MS: u64 = 1_000_000;
 pub(crate) const NS_PER_S: u64 = 1_000_000_000;
@@ -34,15 +34,11 @@ pub(crate) fn dumbbell(
         seed: 1,
         duration_ns: duration_s * NS_PER_S,
         sample_interval_ns: 10 * NS_PER_MS,
-        bottleneck: Bottleneck {
-            link_rate_bps,
-            queue: Queue::Bfifo {
-                limit_bytes: limit_bytes as u64,
-            },
-            ..Bottleneck::default()
-        },
         groups,
-        ..Scenario::default()
+        ..Scenario::dumbbell(
+            link_rate_bps,
+            Queue::drop_tail(Limit::Bytes(limit_bytes as u64)),
+        )
     }
 }
 

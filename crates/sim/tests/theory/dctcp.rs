@@ -16,7 +16,7 @@ const SETTLED_S: f64 = 5.0;
 fn marking(threshold_pkts: u64, groups: Vec<Group>) -> Output {
     let limit_bytes = 10.0 * bdp_bytes(LINK_RATE_BPS, BASE_RTT_MS);
     let mut scenario: Scenario = dumbbell(LINK_RATE_BPS, limit_bytes, 30, groups);
-    scenario.bottleneck.ecn_threshold = Some(EcnThreshold::Pkts(threshold_pkts));
+    scenario.links[0].ecn_threshold = Some(EcnThreshold::Pkts(threshold_pkts));
     simulate(&scenario)
 }
 

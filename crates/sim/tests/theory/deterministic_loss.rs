@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use dumbbell_cc::{Instance, Request};
-use dumbbell_path::{DelayLine, Packet};
-use dumbbell_tcp::{Ack, DataHeader, EcnMode, Receiver, ReceiverConfig, Sender, SenderConfig};
+use dumbbell_net::{DelayLine, Packet};
+use dumbbell_tcp::{EcnMode, Receiver, ReceiverConfig, SackStore, Segment, Sender, SenderConfig};
 
 use crate::common::{MSS_BYTES, NS_PER_MS, assert_near, assert_within};
 
@@ -21,8 +21,9 @@ const COUNTED_LOSSES: u64 = 5;
 struct LossyPath {
     sender: Sender,
     receiver: Receiver,
-    forward: DelayLine<Packet<DataHeader>>,
-    back: DelayLine<Ack>,
+    forward: DelayLine<Packet<Segment>>,
+    back: DelayLine<Packet<Segment>>,
+    sacks: SackStore,
     loss_interval_pkts: u64,
     offered_pkts: u64,
 }
@@ -55,6 +56,7 @@ impl LossyPath {
             receiver: Receiver::new(receiver),
             forward: DelayLine::new(RTT_NS / 2),
             back: DelayLine::new(RTT_NS / 2),
+            sacks: SackStore::new(),
             loss_interval_pkts,
             offered_pkts: 0,
         }
@@ -75,15 +77,22 @@ impl LossyPath {
 
     fn step(&mut self, now_ns: u64) {
         if let Some(packet) = self.forward.pop(now_ns) {
-            self.receiver.on_packet(now_ns, &packet);
+            if let Segment::Data(header) = &packet.header {
+                let receiver = &mut self.receiver;
+                receiver.on_packet(now_ns, header, packet.wire_bytes, packet.ecn);
+            }
         } else if self.receiver.next_timer_ns() <= now_ns {
             self.receiver.on_timer(now_ns);
-        } else if let Some(ack) = self.back.pop(now_ns) {
-            self.sender.on_ack(now_ns, &ack);
+        } else if let Some(packet) = self.back.pop(now_ns) {
+            if let Segment::Ack(ack) = &packet.header {
+                let sack = self.sacks.get(ack.sack);
+                self.sender.on_ack(now_ns, ack, sack);
+                self.sacks.free(ack.sack);
+            }
         } else {
             self.sender.on_timer(now_ns);
         }
-        for ack in self.receiver.poll_transmit() {
+        for ack in self.receiver.poll_transmit(&mut self.sacks) {
             self.back.push(now_ns, ack);
         }
         self.send(now_ns);

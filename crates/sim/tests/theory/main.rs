@@ -7,10 +7,16 @@
 mod common;
 
 mod bbr;
+mod codel;
 mod copa;
 mod cubic;
 mod dctcp;
 mod deterministic_loss;
+mod fq_codel;
+mod generic_fairness;
+mod incast;
+mod narrow_uplink;
+mod parking_lot;
 mod reno;
 mod sharing;
 mod slow_start;

@@ -19,9 +19,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use dumbbell_cc::{Flow, Instance, Request};
-use dumbbell_tcp::SackBlock;
+use dumbbell_net::Packet;
+use dumbbell_tcp::{DataHeader, SackBlock, Segment};
 
-pub(crate) use pair::{Fate, Pair, Path};
+pub(crate) use pair::{BackLink, Fate, Pair, Path};
 pub(crate) use receiver_script::ReceiverScript;
 pub(crate) use sender_script::{SenderScript, bulk};
 
@@ -46,6 +47,21 @@ pub(crate) fn load_with(name: &str, params: &[(&str, i64)]) -> Flow {
     Instance::load(&request, 1)
         .expect("a built-in congestion control")
         .new_flow()
+}
+
+/// A packet as a sender sends it.
+fn as_data(packet: Packet<Segment>) -> Packet<DataHeader> {
+    let Segment::Data(header) = packet.header else {
+        panic!("a sender sends no {packet:?}");
+    };
+    Packet {
+        flow: packet.flow,
+        wire_bytes: packet.wire_bytes,
+        ecn: packet.ecn,
+        hop: packet.hop,
+        arrived_ns: packet.arrived_ns,
+        header,
+    }
 }
 
 /// One line of a script.

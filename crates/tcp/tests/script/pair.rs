@@ -1,11 +1,24 @@
-//! A sender and a receiver joined by a path.
+//! A sender and a receiver joined by a network.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 
 use dumbbell_cc::Flow;
-use dumbbell_path::{Fifo, Header as _, Limit, Link, Packet};
-use dumbbell_tcp::{Ack, AckKind, DataHeader, Receiver, ReceiverConfig, Sender, SenderConfig};
+use dumbbell_net::{
+    DelayLine, DropReason, Ecn, Event, Header as _, Hop, Limit, Link, Network, Observer, Packet,
+    QueueConfig, Site, Transmitter,
+};
+use dumbbell_tcp::{
+    AckHeader, AckKind, DataHeader, DataInfo, Receiver, ReceiverConfig, SackSlot, SackStore,
+    Segment, SegmentKind, Sender, SenderConfig,
+};
+
+use super::as_data;
+
+/// Routes: there, back, and over the bottleneck, if there is one, at whose end the fate of data is
+/// decided.
+const THERE: usize = 0;
+const BACK: usize = 1;
+const BOTTLENECK: usize = 2;
 
 /// The effect of the path on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,38 +37,90 @@ pub(crate) struct Path {
     pub(crate) rtt_ns: u64,
     /// Rate in bit/s and buffer in packets; `None`: infinite rate.
     pub(crate) bottleneck: Option<(u64, u64)>,
+    /// The link that ACKs cross; `None`: they only travel.
+    pub(crate) back: Option<BackLink>,
     pub(crate) rwnd_pkts: u32,
     pub(crate) delayed_ack: bool,
 }
 
-#[derive(Debug)]
-enum Event {
-    Data(Packet<DataHeader>),
-    Ack(Ack),
+/// A drop-tail link on the way back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BackLink {
+    pub(crate) rate_bps: u64,
+    pub(crate) limit_pkts: u64,
+    /// Marks whatever is capable of it.
+    pub(crate) marks: bool,
+}
+
+impl Path {
+    fn network(&self) -> Network<Segment> {
+        let link = |rate_bps, limit_pkts, marks: bool| {
+            let site = Site {
+                ecn_threshold: marks.then_some(Limit::Packets(0)),
+                ..Site::default()
+            };
+            let queue = QueueConfig::drop_tail(Limit::Packets(limit_pkts)).build(&site);
+            let transmitter = Transmitter::new(rate_bps, VecDeque::new());
+            (Link::new(Vec::new(), queue, transmitter), DelayLine::new(0))
+        };
+        let there_ns = self.rtt_ns / 2;
+        let lines = [there_ns, self.rtt_ns - there_ns].map(DelayLine::new);
+        let mut routes = vec![vec![Hop::Line(0)], vec![Hop::Line(1)]];
+        let mut links = Vec::new();
+        if let Some(back) = self.back {
+            routes[BACK].insert(0, Hop::Link(links.len()));
+            links.push(link(back.rate_bps, back.limit_pkts, back.marks));
+        }
+        if let Some((rate_bps, limit_pkts)) = self.bottleneck {
+            routes.push(vec![Hop::Link(links.len())]);
+            links.push(link(rate_bps, limit_pkts, false));
+        }
+        Network::new(links, lines.into(), &routes)
+    }
+}
+
+/// Counts what links drop and mark, and keeps the SACK blocks of what is on its way.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    pub(crate) dropped_pkts: u64,
+    pub(crate) dropped_acks: u64,
+    pub(crate) marked_acks: u64,
+    sacks: SackStore,
+}
+
+impl Observer<Segment> for Watch {
+    fn refused(&mut self, _: u64, _: usize, packet: &Packet<Segment>, _: DropReason) {
+        match packet.header {
+            Segment::Data(_) => self.dropped_pkts += 1,
+            Segment::Ack(header) => {
+                self.dropped_acks += 1;
+                self.sacks.free(header.sack);
+            }
+        }
+    }
+
+    fn marked(&mut self, _: u64, _: usize, packet: &Packet<Segment>) {
+        self.marked_acks += u64::from(!packet.header.is_forward());
+    }
 }
 
 /// Decides a packet's fate by its number (from 0, of its kind) and the packet itself.
 pub(crate) type PacketFate<'a, T> = Box<dyn FnMut(u64, &T) -> Fate + 'a>;
 
-/// A transfer. Events at one time keep the order in which they were caused.
+/// A transfer.
 pub(crate) struct Pair<'a> {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     pub(crate) now_ns: u64,
     /// Every packet that left the sender: time, segment.
     pub(crate) sent: Vec<(u64, DataHeader)>,
-    /// Bottleneck drops.
-    pub(crate) dropped_pkts: u64,
+    pub(crate) watch: Watch,
     /// Packets that left the sender because of the last event.
     pub(crate) sent_by_event: usize,
-    path: Path,
-    link: Option<Link<Fifo<DataHeader>>>,
-    events: BinaryHeap<Reverse<(u64, u64, usize)>>,
-    slots: Vec<Option<Event>>,
-    free: Vec<usize>,
-    order: u64,
+    has_bottleneck: bool,
+    network: Network<Segment>,
     data_fate: PacketFate<'a, Packet<DataHeader>>,
-    ack_fate: PacketFate<'a, Ack>,
+    ack_fate: PacketFate<'a, AckHeader>,
     control_fate: Box<dyn FnMut(u64) -> Fate + 'a>,
     data_pkts: u64,
     control_pkts: u64,
@@ -77,16 +142,10 @@ impl<'a> Pair<'a> {
             }),
             now_ns: 0,
             sent: Vec::new(),
-            dropped_pkts: 0,
+            watch: Watch::default(),
             sent_by_event: 0,
-            path,
-            link: path
-                .bottleneck
-                .map(|(rate_bps, pkts)| Link::new(rate_bps, Fifo::new(Limit::Packets(pkts)))),
-            events: BinaryHeap::new(),
-            slots: Vec::new(),
-            free: Vec::new(),
-            order: 0,
+            has_bottleneck: path.bottleneck.is_some(),
+            network: path.network(),
             data_fate: Box::new(|_, _| Fate::Deliver),
             ack_fate: Box::new(|_, _| Fate::Deliver),
             control_fate: Box::new(|_| Fate::Deliver),
@@ -110,7 +169,7 @@ impl<'a> Pair<'a> {
     }
 
     /// The fate of ACKs.
-    pub(crate) fn on_acks(mut self, fate: impl FnMut(u64, &Ack) -> Fate + 'a) -> Self {
+    pub(crate) fn on_acks(mut self, fate: impl FnMut(u64, &AckHeader) -> Fate + 'a) -> Self {
         self.ack_fate = Box::new(fate);
         self
     }
@@ -131,7 +190,7 @@ impl<'a> Pair<'a> {
     pub(crate) fn retransmitted(&self) -> Vec<u32> {
         self.sent
             .iter()
-            .filter(|(_, header)| header.is_retransmission && header.is_data())
+            .filter(|(_, header)| header.is_retransmission() && header.is_data())
             .map(|(_, header)| header.seq)
             .collect()
     }
@@ -156,6 +215,25 @@ impl<'a> Pair<'a> {
         self
     }
 
+    /// A packet of another flow takes the way back now.
+    pub(crate) fn cross(&mut self, wire_bytes: u32) {
+        let packet = Packet {
+            flow: self.sender.flow() + 1,
+            wire_bytes,
+            ecn: Ecn::NotEct,
+            hop: 0,
+            arrived_ns: 0,
+            header: Segment::Data(DataHeader {
+                seq: 0,
+                ts_val_ms: 0,
+                ts_ecr_ms: 0,
+                info: DataInfo::new(SegmentKind::Data, 0),
+            }),
+        };
+        self.network
+            .enter(self.now_ns, BACK, packet, &mut self.watch);
+    }
+
     /// Runs up to `until_ns`.
     pub(crate) fn run_until(&mut self, until_ns: u64) -> &mut Self {
         while self.step(until_ns) {}
@@ -165,53 +243,50 @@ impl<'a> Pair<'a> {
 
     /// The next event, unless it is later than `until_ns`.
     pub(crate) fn step(&mut self, until_ns: u64) -> bool {
-        let arrival_ns = self.events.peek().map_or(u64::MAX, |entry| entry.0.0);
-        let link_ns = self
-            .link
-            .as_ref()
-            .and_then(Link::next_event::<DataHeader>)
-            .map_or(u64::MAX, |at_ns| at_ns.max(self.now_ns));
-        let timer_ns = self.sender.next_timer_ns();
-        let delack_ns = self.receiver.next_timer_ns();
-        let next_ns = arrival_ns.min(link_ns).min(timer_ns).min(delack_ns);
-        if next_ns > until_ns {
+        let (sender_ns, receiver_ns) = (self.sender.next_timer_ns(), self.receiver.next_timer_ns());
+        self.network.set_timer(sender_ns.min(receiver_ns));
+        let Some((now_ns, event)) = self.network.advance(until_ns, &mut self.watch) else {
             return false;
-        }
-        assert!(next_ns >= self.now_ns, "a deadline in the past");
-        self.now_ns = next_ns;
+        };
+        assert!(now_ns >= self.now_ns, "a deadline in the past");
+        self.now_ns = now_ns;
         self.sent_by_event = 0;
-        if next_ns == link_ns {
-            self.serialise();
-        } else if next_ns == arrival_ns {
-            self.arrive();
-        } else if next_ns == timer_ns {
-            self.sender.on_timer(next_ns);
-            self.transmit();
-        } else {
-            self.receiver.on_timer(next_ns);
-            self.acknowledge();
+        match event {
+            Event::Inside => {}
+            Event::Delivery(exit) => {
+                let element = self.network.element_of(exit);
+                let packet = self.network.take_delivery(exit);
+                match element {
+                    Hop::Link(_) => self.go_on(packet),
+                    Hop::Line(_) => self.arrive(packet),
+                }
+            }
+            Event::Timer if sender_ns <= receiver_ns => {
+                self.sender.on_timer(now_ns);
+                self.transmit();
+            }
+            Event::Timer => {
+                self.receiver.on_timer(now_ns);
+                self.acknowledge();
+            }
         }
         true
     }
 
-    fn serialise(&mut self) {
-        let link = self.link.as_mut().expect("it said when");
-        let mut dropped = Vec::new();
-        if let Some(departure) = link.dequeue(self.now_ns, &mut dropped) {
-            self.propagate(departure.done_ns, departure.packet);
+    fn arrive(&mut self, packet: Packet<Segment>) {
+        if packet.flow != self.sender.flow() {
+            return;
         }
-    }
-
-    fn arrive(&mut self) {
-        let Reverse((_, _, slot)) = self.events.pop().expect("peeked");
-        self.free.push(slot);
-        match self.slots[slot].take().expect("scheduled once") {
-            Event::Data(packet) => {
-                self.receiver.on_packet(self.now_ns, &packet);
+        match packet.header {
+            Segment::Data(header) => {
+                self.receiver
+                    .on_packet(self.now_ns, &header, packet.wire_bytes, packet.ecn);
                 self.acknowledge();
             }
-            Event::Ack(ack) => {
-                self.sender.on_ack(self.now_ns, &ack);
+            Segment::Ack(header) => {
+                let sack = self.watch.sacks.get(header.sack);
+                self.sender.on_ack(self.now_ns, &header, sack);
+                self.watch.sacks.free(header.sack);
                 self.transmit();
             }
         }
@@ -222,59 +297,81 @@ impl<'a> Pair<'a> {
         self.sent_by_event = packets.len();
         for packet in packets {
             if self.log {
-                self.sent.push((self.now_ns, packet.header));
+                self.sent.push((self.now_ns, as_data(packet).header));
             }
-            let Some(link) = &mut self.link else {
-                self.propagate(self.now_ns, packet);
-                continue;
-            };
-            let mut dropped = Vec::new();
-            link.enqueue(self.now_ns, packet, &mut dropped);
-            self.dropped_pkts += dropped.len() as u64;
+            if self.has_bottleneck {
+                self.network
+                    .enter(self.now_ns, BOTTLENECK, packet, &mut self.watch);
+            } else {
+                self.go_on(packet);
+            }
         }
-    }
-
-    fn propagate(&mut self, now_ns: u64, packet: Packet<DataHeader>) {
-        let fate = if packet.header.is_data() {
-            self.data_pkts += 1;
-            (self.data_fate)(self.data_pkts - 1, &packet)
-        } else {
-            self.control_pkts += 1;
-            (self.control_fate)(self.control_pkts - 1)
-        };
-        let due_ns = now_ns + self.path.rtt_ns / 2;
-        self.schedule(due_ns, fate, || Event::Data(packet));
     }
 
     fn acknowledge(&mut self) {
-        for ack in self.receiver.poll_transmit().collect::<Vec<_>>() {
-            let fate = if ack.kind == AckKind::Ack {
-                self.ack_pkts += 1;
-                (self.ack_fate)(self.ack_pkts - 1, &ack)
-            } else {
-                self.control_pkts += 1;
-                (self.control_fate)(self.control_pkts - 1)
-            };
-            let due_ns = self.now_ns + self.path.rtt_ns - self.path.rtt_ns / 2;
-            self.schedule(due_ns, fate, || Event::Ack(ack));
+        let packets: Vec<_> = self.receiver.poll_transmit(&mut self.watch.sacks).collect();
+        for packet in packets {
+            self.go_on(packet);
         }
     }
 
-    fn schedule(&mut self, due_ns: u64, fate: Fate, event: impl Fn() -> Event) {
-        let (first_ns, copy_ns) = match fate {
-            Fate::Deliver => (due_ns, None),
-            Fate::Drop => return,
-            Fate::Delay(more_ns) => (due_ns + more_ns, None),
-            Fate::Duplicate(more_ns) => (due_ns, Some(due_ns + more_ns)),
+    /// What becomes of a packet.
+    fn go_on(&mut self, packet: Packet<Segment>) {
+        let (route, fate) = match packet.header {
+            Segment::Data(header) if header.is_data() => {
+                self.data_pkts += 1;
+                let fate = (self.data_fate)(self.data_pkts - 1, &as_data(packet));
+                (THERE, fate)
+            }
+            Segment::Ack(header) if header.kind() == AckKind::Ack => {
+                self.ack_pkts += 1;
+                (BACK, (self.ack_fate)(self.ack_pkts - 1, &header))
+            }
+            _ => {
+                self.control_pkts += 1;
+                let is_there = packet.header.is_forward();
+                let fate = (self.control_fate)(self.control_pkts - 1);
+                (if is_there { THERE } else { BACK }, fate)
+            }
         };
-        for at_ns in std::iter::once(first_ns).chain(copy_ns) {
-            let slot = self.free.pop().unwrap_or_else(|| {
-                self.slots.push(None);
-                self.slots.len() - 1
-            });
-            self.slots[slot] = Some(event());
-            self.events.push(Reverse((at_ns, self.order, slot)));
-            self.order += 1;
+        let now_ns = self.now_ns;
+        match fate {
+            Fate::Deliver => self.network.enter(now_ns, route, packet, &mut self.watch),
+            Fate::Drop => self.forget(packet),
+            Fate::Delay(more_ns) => self.network.enter_at(now_ns + more_ns, route, packet),
+            Fate::Duplicate(more_ns) => {
+                let copy = self.copy_of(packet);
+                self.network.enter(now_ns, route, packet, &mut self.watch);
+                self.network.enter_at(now_ns + more_ns, route, copy);
+            }
         }
+    }
+
+    fn forget(&mut self, packet: Packet<Segment>) {
+        if let Segment::Ack(header) = packet.header {
+            self.watch.sacks.free(header.sack);
+        }
+    }
+
+    fn copy_of(&mut self, mut packet: Packet<Segment>) -> Packet<Segment> {
+        if let Segment::Ack(header) = &mut packet.header {
+            header.sack = self.watch.sacks.keep(*self.watch.sacks.get(header.sack));
+        }
+        packet
+    }
+
+    /// SACK blocks are kept for the ACKs on their way, and for nothing else.
+    pub(crate) fn check_sacks(&self) {
+        let mut blocks = 0;
+        self.network.for_each(&mut |packet| {
+            if let Segment::Ack(header) = packet.header {
+                blocks += usize::from(header.sack != SackSlot::NONE);
+            }
+        });
+        assert_eq!(
+            self.watch.sacks.used(),
+            blocks,
+            "slots in use, ACKs with blocks"
+        );
     }
 }

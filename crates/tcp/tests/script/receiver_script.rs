@@ -1,9 +1,9 @@
 //! A receiver under script: segments in, ACKs out.
 
-use dumbbell_path::{Ecn, Packet};
+use dumbbell_net::Ecn;
 use dumbbell_tcp::{
-    Ack, AckKind, DATA_HEADER_BYTES, DataHeader, EcnMode, Receiver, ReceiverConfig, SYN_BYTES,
-    SackBlock, SegmentKind,
+    AckHeader, AckKind, DATA_HEADER_BYTES, DataHeader, DataInfo, EcnMode, Receiver, ReceiverConfig,
+    SYN_BYTES, SackBlock, SackBlocks, SackStore, Segment, SegmentKind,
 };
 
 use super::{Line, MSS_BYTES, NS_PER_MS, assert_same, format_range, parse, parse_ms, parse_range};
@@ -17,11 +17,21 @@ use super::{Line, MSS_BYTES, NS_PER_MS, assert_same, format_range, parse, parse_
 /// `ecr` is compared only where a line of the script has it.
 pub(crate) struct ReceiverScript {
     pub(crate) receiver: Receiver,
-    acks: Vec<(u64, Ack)>,
+    acks: Vec<(u64, SentAck)>,
+    sacks: SackStore,
     now_ns: u64,
     /// ECN field and CWR flag of what arrives.
     ecn: Ecn,
     cwr: bool,
+}
+
+/// An ACK as it left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SentAck {
+    pub(crate) header: AckHeader,
+    pub(crate) sack: SackBlocks,
+    pub(crate) wire_bytes: u32,
+    pub(crate) ecn: Ecn,
 }
 
 impl ReceiverScript {
@@ -40,6 +50,7 @@ impl ReceiverScript {
         Self {
             receiver: Receiver::new(config),
             acks: Vec::new(),
+            sacks: SackStore::new(),
             now_ns: 0,
             ecn: Ecn::NotEct,
             cwr: false,
@@ -71,7 +82,7 @@ impl ReceiverScript {
     }
 
     /// Everything that left since the last call.
-    pub(crate) fn take_acks(&mut self) -> Vec<Ack> {
+    pub(crate) fn take_acks(&mut self) -> Vec<SentAck> {
         let acks = std::mem::take(&mut self.acks);
         acks.into_iter().map(|(_, ack)| ack).collect()
     }
@@ -171,54 +182,59 @@ impl ReceiverScript {
     }
 
     fn arrive(&mut self, seq: u32, payload_bytes: u32, ts_val_ms: u32, kind: SegmentKind) {
-        let packet = Packet {
-            flow: 0,
-            wire_bytes: match kind {
-                SegmentKind::Syn => SYN_BYTES,
-                _ => payload_bytes + DATA_HEADER_BYTES,
-            },
-            ecn: self.ecn,
-            arrived_ns: 0,
-            header: DataHeader {
-                seq,
-                ts_val_ms,
-                ts_ecr_ms: 0,
-                ip_id: 0,
-                kind,
-                is_retransmission: false,
-                cwr: self.cwr,
-            },
+        let wire_bytes = match kind {
+            SegmentKind::Syn => SYN_BYTES,
+            _ => payload_bytes + DATA_HEADER_BYTES,
         };
-        self.receiver.on_packet(self.now_ns, &packet);
+        let header = DataHeader {
+            seq,
+            ts_val_ms,
+            ts_ecr_ms: 0,
+            info: DataInfo::new(kind, 0).cwr(self.cwr),
+        };
+        self.receiver
+            .on_packet(self.now_ns, &header, wire_bytes, self.ecn);
         self.collect();
     }
 
     fn collect(&mut self) {
-        for ack in self.receiver.poll_transmit() {
-            self.acks.push((self.now_ns, ack));
+        let packets: Vec<_> = self.receiver.poll_transmit(&mut self.sacks).collect();
+        for packet in packets {
+            let Segment::Ack(header) = packet.header else {
+                panic!("a receiver sends ACKs");
+            };
+            let sent = SentAck {
+                header,
+                sack: *self.sacks.get(header.sack),
+                wire_bytes: packet.wire_bytes,
+                ecn: packet.ecn,
+            };
+            self.sacks.free(header.sack);
+            self.acks.push((self.now_ns, sent));
         }
     }
 }
 
-fn describe(ack: &Ack, with_ecr: bool) -> String {
-    let mut text = match ack.kind {
+fn describe(sent: &SentAck, with_ecr: bool) -> String {
+    let ack = &sent.header;
+    let mut text = match ack.kind() {
         AckKind::SynAck => "synack".to_owned(),
         AckKind::FinAck => format!("fin ack {}", ack.ack),
         AckKind::Ack | AckKind::AfterFin => format!("ack {}", ack.ack),
     };
-    if ack.ece {
+    if ack.ece() {
         text += " ece";
     }
     let show = |block: &SackBlock| format!(" {}", format_range(block.start, block.end));
-    if let Some(block) = ack.dsack() {
+    if let Some(block) = sent.sack.dsack() {
         text += " dsack";
         text += &show(&block);
     }
-    if !ack.sack_blocks().is_empty() {
+    if !sent.sack.received().is_empty() {
         text += " sack";
-        text.extend(ack.sack_blocks().iter().map(show));
+        text.extend(sent.sack.received().iter().map(show));
     }
-    if ack.kind == AckKind::AfterFin {
+    if ack.kind() == AckKind::AfterFin {
         text += " after fin";
     }
     if with_ecr {

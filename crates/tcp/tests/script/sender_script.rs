@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use dumbbell_cc::{CaState, Flow, Sock};
-use dumbbell_path::{Ecn, Header as _, Packet};
+use dumbbell_net::{Ecn, Packet};
 use dumbbell_tcp::{
-    Ack, AckKind, DataHeader, EcnMode, MAX_SACK_BLOCKS, SackBlock, SegmentKind, Sender,
+    AckHeader, AckInfo, AckKind, DataHeader, EcnMode, SackBlocks, SackSlot, SegmentKind, Sender,
     SenderConfig,
 };
 
-use super::{Line, MSS_BYTES, NS_PER_MS, assert_same, format_range, load, parse, parse_range};
+use super::{
+    Line, MSS_BYTES, NS_PER_MS, as_data, assert_same, format_range, load, parse, parse_range,
+};
 
 /// Window that never limits, segments.
 const WIDE_PKTS: u32 = 1 << 20;
@@ -49,20 +51,14 @@ pub(crate) fn bulk() -> SenderConfig {
 }
 
 /// A cumulative ACK without options except timestamps.
-fn plain_ack(ack: u32) -> Ack {
-    Ack {
-        flow: 0,
+fn plain_ack(ack: u32) -> AckHeader {
+    AckHeader {
         ack,
         rwnd_pkts: WIDE_PKTS,
         ts_val_ms: 0,
         ts_ecr_ms: 0,
-        ip_id: 0,
-        kind: AckKind::Ack,
-        sack_count: 0,
-        ece: false,
-        ecn: Ecn::NotEct,
-        has_dsack: false,
-        sack: [SackBlock::default(); MAX_SACK_BLOCKS],
+        sack: SackSlot::NONE,
+        info: AckInfo::new(AckKind::Ack, 0),
     }
 }
 
@@ -210,25 +206,26 @@ impl SenderScript {
 
     /// An ACK arrives now.
     pub(crate) fn feed(&mut self, words: &[&str]) -> Option<u32> {
-        let ack = self.parse_ack(words);
-        let rtt_us = self.sender.on_ack(self.now_ns, &ack);
+        let (ack, sack) = self.parse_ack(words);
+        let rtt_us = self.sender.on_ack(self.now_ns, &ack, &sack);
         self.collect();
         rtt_us
     }
 
-    fn parse_ack(&mut self, words: &[&str]) -> Ack {
+    fn parse_ack(&mut self, words: &[&str]) -> (AckHeader, SackBlocks) {
         let mut ack = plain_ack(self.highest_ack);
         ack.rwnd_pkts = self.rwnd_pkts;
+        let (mut kind, mut ece) = (AckKind::Ack, false);
         let (mut sack, mut dsack, mut ts_ecr_ms) = (Vec::new(), None, None);
         let mut key = "";
         for &word in words {
             match word {
                 "synack" => {
-                    ack.kind = AckKind::SynAck;
+                    kind = AckKind::SynAck;
                     ts_ecr_ms = Some(0);
                 }
-                "ece" => ack.ece = true,
-                "fin" => ack.kind = AckKind::FinAck,
+                "ece" => ece = true,
+                "fin" => kind = AckKind::FinAck,
                 "ack" | "sack" | "dsack" | "ecr" | "win" => key = word,
                 value => match key {
                     "ack" => ack.ack = value.parse().expect("a segment"),
@@ -247,22 +244,19 @@ impl SenderScript {
         }
         ack.ts_val_ms = (self.now_ns / NS_PER_MS) as u32;
         ack.ts_ecr_ms = ts_ecr_ms.unwrap_or(self.ts_ecr_ms);
-        ack.has_dsack = dsack.is_some();
-        for (place, block) in ack.sack.iter_mut().zip(dsack.into_iter().chain(sack)) {
-            *place = block;
-            ack.sack_count += 1;
-        }
-        ack
+        ack.info = AckInfo::new(kind, 0).ece(ece);
+        (ack, SackBlocks::new(dsack, &sack))
     }
 
     fn collect(&mut self) {
         self.bursts.push(self.packets.len());
         for packet in self.sender.poll_transmit(self.now_ns) {
+            let packet = as_data(packet);
             let header = packet.header;
-            if header.kind == SegmentKind::HandshakeAck && self.hides_handshake {
+            if header.kind() == SegmentKind::HandshakeAck && self.hides_handshake {
                 continue;
             }
-            if header.is_data() || header.kind == SegmentKind::Fin {
+            if header.is_data() || header.kind() == SegmentKind::Fin {
                 self.sent_ms.insert(header.seq, header.ts_val_ms);
             }
             self.packets.push((self.now_ns, packet));
@@ -278,9 +272,9 @@ fn describe(packets: &[(u64, Packet<DataHeader>)], bursts: &[usize]) -> Vec<(u64
     for (index, &(time_ns, packet)) in packets.iter().enumerate() {
         let header = packet.header;
         if let Some((_, _, end)) = &mut run
-            && header.kind == SegmentKind::Data
-            && !header.is_retransmission
-            && !header.cwr
+            && header.kind() == SegmentKind::Data
+            && !header.is_retransmission()
+            && !header.cwr()
             && !bursts.contains(&index)
             && *end == header.seq
         {
@@ -288,17 +282,21 @@ fn describe(packets: &[(u64, Packet<DataHeader>)], bursts: &[usize]) -> Vec<(u64
             continue;
         }
         lines.extend(run.take().map(|(t, s, e)| (t, format_range(s, e))));
-        let again = if header.is_retransmission { " rtx" } else { "" };
-        let line = match header.kind {
-            SegmentKind::Data if !header.is_retransmission && !header.cwr => {
+        let again = if header.is_retransmission() {
+            " rtx"
+        } else {
+            ""
+        };
+        let line = match header.kind() {
+            SegmentKind::Data if !header.is_retransmission() && !header.cwr() => {
                 run = Some((time_ns, header.seq, header.seq + 1));
                 continue;
             }
-            SegmentKind::Data if header.cwr => format!("{} cwr", header.seq),
+            SegmentKind::Data if header.cwr() => format!("{} cwr", header.seq),
             SegmentKind::Data => format!("{}{again}", header.seq),
             SegmentKind::LastData => format!("{} last{again}", header.seq),
             SegmentKind::Fin => format!("{} fin{again}", header.seq),
-            SegmentKind::Syn if header.cwr => "syn ecn".to_owned(),
+            SegmentKind::Syn if header.cwr() => "syn ecn".to_owned(),
             SegmentKind::Syn => "syn".to_owned(),
             SegmentKind::HandshakeAck => "ack".to_owned(),
             SegmentKind::LastAck => "last ack".to_owned(),

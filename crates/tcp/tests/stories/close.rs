@@ -325,6 +325,7 @@ fn a_connection_closes_whichever_control_packet_is_lost() {
     let path = Path {
         rtt_ns: 40 * NS_PER_MS,
         bottleneck: Some((50_000_000, 1000)),
+        back: None,
         rwnd_pkts: 1 << 20,
         delayed_ack: true,
     };
@@ -348,7 +349,7 @@ fn a_connection_closes_whichever_control_packet_is_lost() {
                 config.size_bytes
             );
             let fins = pair.sent.iter().filter(|(_, header)| {
-                matches!(header.kind, SegmentKind::Fin | SegmentKind::LastData)
+                matches!(header.kind(), SegmentKind::Fin | SegmentKind::LastData)
             });
             assert!(fins.count() >= 1);
         }

@@ -1,7 +1,7 @@
 //! Explicit congestion notification: classic (RFC 3168) and as required by DCTCP (RFC 8257).
 
 use dumbbell_cc::{CaState, TCP_INFINITE_SSTHRESH};
-use dumbbell_path::Ecn;
+use dumbbell_net::Ecn;
 use dumbbell_tcp::{EcnMode, SenderConfig};
 
 use crate::script::{ReceiverScript, SenderScript, bulk, load};

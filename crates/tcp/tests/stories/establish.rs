@@ -93,7 +93,7 @@ fn a_second_syn_ack_is_ignored() {
 fn a_syn_is_74_bytes_on_the_wire() {
     let s = SenderScript::connecting(bulk(), load("reno"), 1000);
     let (_, packet) = s.packets[0];
-    assert_eq!(packet.header.kind, SegmentKind::Syn);
+    assert_eq!(packet.header.kind(), SegmentKind::Syn);
     assert_eq!((packet.wire_bytes, SYN_BYTES), (74, 74));
 }
 

@@ -1,7 +1,6 @@
 //! Properties of any transfer over any path that eventually delivers.
 
 use dumbbell_cc::Flow;
-use dumbbell_path::Header as _;
 use dumbbell_tcp::{DataHeader, EcnMode, SenderConfig};
 use proptest::prelude::*;
 
@@ -61,6 +60,7 @@ fn case() -> impl Strategy<Value = Case> {
         path: Path {
             rtt_ns: path.0 * NS_PER_MS,
             bottleneck: path.1,
+            back: None,
             rwnd_pkts: path.2,
             delayed_ack: path.3,
         },
@@ -93,6 +93,7 @@ fn run(case: &Case) -> Vec<(u64, DataHeader)> {
         events += 1;
         assert!(events < 100_000, "no end: {:?}", pair.sender);
         pair.sender.check_invariants();
+        pair.check_sacks();
         let received_bytes = pair.receiver.counters().received_bytes;
         assert!(received_bytes >= last_received_bytes);
         last_received_bytes = received_bytes;
@@ -114,7 +115,7 @@ fn run(case: &Case) -> Vec<(u64, DataHeader)> {
     let counters = pair.sender.counters();
     let data = pair.sent.iter().filter(|(_, header)| header.is_data());
     assert_eq!(counters.sent_pkts, data.count() as u64);
-    let ip_ids = pair.sent.iter().map(|(_, header)| header.ip_id);
+    let ip_ids = pair.sent.iter().map(|(_, header)| header.ip_id());
     assert!(ip_ids.zip(1..).all(|(ip_id, number)| ip_id == number));
     assert_eq!(
         counters.retransmitted_pkts,
@@ -159,6 +160,7 @@ fn a_clean_path_sees_each_segment_once() {
         let path = Path {
             rtt_ns: 40 * NS_PER_MS,
             bottleneck: Some((50_000_000, 10_000)),
+            back: None,
             rwnd_pkts: 1 << 20,
             delayed_ack: true,
         };
@@ -174,6 +176,6 @@ fn a_clean_path_sees_each_segment_once() {
             (0, 0, 0),
             "{cc}"
         );
-        assert_eq!(pair.dropped_pkts, 0);
+        assert_eq!(pair.watch.dropped_pkts, 0);
     }
 }

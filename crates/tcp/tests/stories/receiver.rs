@@ -257,3 +257,30 @@ fn received_bytes_are_exact_when_the_last_segment_comes_first() {
     assert_eq!(r.receiver.counters().received_bytes, 1448 + 100);
     assert_eq!(r.receiver.counters().arrived_pkts, 2);
 }
+
+/// Ethernet, IP and TCP headers with timestamps are 66 bytes; a SACK option is two NOPs, kind, length
+/// and eight bytes a block (RFC 2018 §3), at most three beside timestamps; a SYN-ACK has a SYN's options.
+#[test]
+fn acks_have_wire_sizes() {
+    let mut r = ReceiverScript::new();
+    let mut sizes = |words: &[&[&str]]| -> Vec<u32> {
+        for word in words {
+            r.feed(word);
+        }
+        r.take_acks().iter().map(|ack| ack.wire_bytes).collect()
+    };
+    assert_eq!(sizes(&[&["syn"]]), [74]);
+    assert_eq!(sizes(&[&["ack"], &["0"]]), [66]);
+    let holes: [&[&str]; 3] = [&["2"], &["4"], &["6"]];
+    assert_eq!(sizes(&holes), [78, 86, 94]);
+    assert_eq!(
+        sizes(&[&["6"]]),
+        [94],
+        "a duplicate and two of three blocks"
+    );
+    assert_eq!(
+        sizes(&[&["1"], &["3"], &["5"], &["7", "is", "last"]]).last(),
+        Some(&66),
+        "a FIN"
+    );
+}

@@ -1,7 +1,7 @@
 //! Response functions: mean window against loss rate, with a loss every 1/p packets, as the
 //! standards tabulate them.
 
-use dumbbell_path::Packet;
+use dumbbell_net::Packet;
 use dumbbell_tcp::{DataHeader, EcnMode, SenderConfig};
 
 use crate::script::{Fate, MSS_BYTES, NS_PER_MS, Pair, Path, load};
@@ -24,6 +24,7 @@ fn mean_window_pkts(cc: &str, period: u64, first: u64, epochs: u64) -> f64 {
     let path = Path {
         rtt_ns: RTT_NS,
         bottleneck: None,
+        back: None,
         rwnd_pkts: 1 << 24,
         delayed_ack: true,
     };

@@ -7,6 +7,7 @@ use crate::script::{Fate, MSS_BYTES, NS_PER_MS, Pair, Path, bulk, load};
 const PATH: Path = Path {
     rtt_ns: 40 * NS_PER_MS,
     bottleneck: Some((50_000_000, 1000)),
+    back: None,
     rwnd_pkts: 1 << 20,
     delayed_ack: true,
 };

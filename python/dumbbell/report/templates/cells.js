@@ -31,6 +31,8 @@
       if (figure.y_names) { plot.style.height = Math.max(110, 50 + 14 * figure.y_names.length) + "px"; }
       const label = figure.title === figure.y_label || !figure.y_names ? figure.y_label : figure.title;
       head.append(...bilingual(figure.name.startsWith("state-") ? figure.title : label));
+      const link = figure.name.split("@")[1];
+      if (link) { head.append(" · " + link); }
       box.append(head, plot);
       side.querySelector(".charts").append(box);
       window.charts.draw(plot, figure, sync);

@@ -1,0 +1,291 @@
+//! One thread of the relay: it reads hosts, runs its part of the network and writes hosts.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dumbbell_net::{Event, LinkMeter, Network, Outlook, Packet};
+use dumbbell_results::QueueSamples;
+use dumbbell_scenario::{Scenario, Way, route};
+
+use super::Plan;
+use super::flow_table::NO_FLOW;
+use super::flows::{FlowOnPath, Flows};
+use super::inlet::{Entering, Inlet};
+use super::lateness::Lateness;
+use super::outlet::{Outlet, Times};
+use super::waiting::Waiter;
+use super::watch::Watch;
+use crate::capture::{Place, Tap};
+use crate::error::Error;
+use crate::machine::clock::monotonic_ns;
+use crate::packet::frame::Frame;
+
+/// Reads of one device in a row, so that a host that sends much does not hold up the others.
+const READS_IN_A_ROW: usize = 64;
+
+/// A link at the end of what was measured.
+#[derive(Clone, Debug)]
+pub(crate) struct MeasuredLink {
+    /// Its number in the network.
+    pub(crate) index: usize,
+    pub(crate) meter: LinkMeter,
+    pub(crate) backlog_pkts: u64,
+}
+
+/// What was measured up to the end.
+#[derive(Debug)]
+pub(crate) struct Measurement {
+    pub(crate) links: Vec<MeasuredLink>,
+    pub(crate) queue: QueueSamples,
+    pub(crate) flows: Vec<FlowOnPath>,
+    pub(crate) lateness: Lateness,
+}
+
+/// A thread's part of the network, and its ways in and out.
+///
+/// The network is the whole one: nothing enters on the routes of other parts, so their links stay idle.
+pub(crate) struct Carrier {
+    plan: Plan,
+    inlet: Inlet,
+    network: Network<Frame>,
+    outlook: Outlook,
+    outlet: Outlet,
+    watch: Watch,
+    flows: Flows,
+    /// Numbers of the links of this part.
+    links: Vec<usize>,
+    queue: QueueSamples,
+    next_sample_ns: u64,
+    /// Up to when events have happened, ns.
+    now_ns: u64,
+    has_begun: bool,
+    measurement: Option<Measurement>,
+}
+
+impl Carrier {
+    /// Runs the part of `inlet`'s routes, which has these `links`.
+    pub(crate) fn new(
+        scenario: &Scenario,
+        plan: Plan,
+        inlet: Inlet,
+        links: Vec<usize>,
+        flows: Flows,
+        tap: Option<Tap>,
+    ) -> Self {
+        let network: Network<Frame> = scenario.network(plan.epoch_ns);
+        Self {
+            outlet: Outlet::new(&inlet.hosts, scenario, plan.epoch_ns),
+            inlet,
+            plan,
+            outlook: Outlook::new(&network),
+            watch: Watch {
+                meter: network.meter(scenario.flow_count(), 0),
+                tap,
+            },
+            network,
+            flows,
+            links,
+            queue: QueueSamples::default(),
+            next_sample_ns: u64::MAX,
+            now_ns: 0,
+            has_begun: false,
+            measurement: None,
+        }
+    }
+
+    /// Relays what comes in until `stop`.
+    pub(crate) fn run(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+        let hosts = Arc::clone(&self.inlet.hosts);
+        let mut waiter = Waiter::new(self.inlet.descriptors(&hosts));
+        let mut pending = vec![false; self.inlet.routes.len()];
+        while !stop.load(Ordering::Relaxed) {
+            for (entrance, pending) in pending.iter_mut().enumerate() {
+                if *pending || waiter.is_readable(entrance) {
+                    *pending = self.read_some(entrance)?;
+                }
+            }
+            self.advance(monotonic_ns())?;
+            let due_ns = if pending.contains(&true) {
+                0
+            } else {
+                self.outlook.next_delivery_ns(&self.network)
+            };
+            waiter.wait(due_ns).map_err(|source| Error::System {
+                what: "cannot wait for packets".to_owned(),
+                source,
+            })?;
+            self.advance(monotonic_ns())?;
+        }
+        Ok(())
+    }
+
+    /// What hosts sent beside TCP and UDP packets for one another.
+    pub(crate) fn foreign_pkts(&self) -> u64 {
+        self.inlet.foreign_pkts
+    }
+
+    /// What was measured; up to now, if the end has not come.
+    pub(crate) fn into_measurement(mut self) -> Measurement {
+        if self.measurement.is_none() {
+            self.end();
+        }
+        self.measurement.expect("the end has just been made")
+    }
+
+    /// Reads until nothing is left or it is another's turn; whether something may be left.
+    fn read_some(&mut self, entrance: usize) -> Result<bool, Error> {
+        for _ in 0..READS_IN_A_ROW {
+            let Some(bytes) = self.inlet.read(entrance)? else {
+                return Ok(false);
+            };
+            // What was read arrives now, after everything that was due before.
+            self.advance(monotonic_ns())?;
+            let Self {
+                inlet,
+                network,
+                watch,
+                flows,
+                now_ns,
+                ..
+            } = self;
+            inlet.split(entrance, bytes, |packet| {
+                enter(*now_ns, packet, network, watch, flows);
+            });
+        }
+        Ok(true)
+    }
+
+    /// Lets everything happen that is due at `now_ns`, at its due time.
+    fn advance(&mut self, now_ns: u64) -> Result<(), Error> {
+        if !self.has_begun && self.measurement.is_none() && now_ns >= self.plan.epoch_ns {
+            self.process(self.plan.epoch_ns)?;
+            self.begin();
+        }
+        if self.measurement.is_none() && now_ns >= self.plan.end_ns {
+            self.process(self.plan.end_ns)?;
+            self.end();
+        }
+        self.process(now_ns)
+    }
+
+    /// Everything happens that is due at `until_ns`, in order of time.
+    fn process(&mut self, until_ns: u64) -> Result<(), Error> {
+        while let Some((now_ns, event)) = self.network.advance(until_ns, &mut self.watch) {
+            match event {
+                Event::Inside => {}
+                Event::Timer => self.sample(now_ns),
+                Event::Delivery(exit) => {
+                    let packet = self.network.take_delivery(exit);
+                    self.deliver(now_ns, packet)?;
+                }
+            }
+        }
+        self.outlet.flush(&mut self.watch.tap)?;
+        self.now_ns = until_ns;
+        if let Some(tap) = &self.watch.tap {
+            tap.passed(until_ns);
+        }
+        Ok(())
+    }
+
+    /// A packet that was due at `due_ns` reaches its host, whose TCP deals with it before the write
+    /// returns.
+    #[inline]
+    fn deliver(&mut self, due_ns: u64, packet: Packet<Frame>) -> Result<(), Error> {
+        let now_ns = monotonic_ns();
+        match packet.header.way {
+            Way::There => self.flows.note_arrival(&packet),
+            Way::Back => self.flows.note_return(now_ns, &packet),
+        }
+        let times = Times { due_ns, now_ns };
+        self.outlet.deliver(times, packet, &mut self.watch.tap)
+    }
+
+    /// Samples this part's links.
+    fn sample(&mut self, now_ns: u64) {
+        for &index in &self.links {
+            let meter = &mut self.watch.meter.links[index];
+            let link = &self.network.links()[index];
+            self.queue.sample(now_ns, index as u32, link, meter);
+            // Times of a run start at its epoch.
+            if let Some(time_us) = self.queue.time_us.last_mut() {
+                *time_us = ((now_ns - self.plan.epoch_ns) / 1000) as i64;
+            }
+        }
+        self.next_sample_ns += self.plan.sample_interval_ns;
+        self.network.set_timer(self.next_sample_ns);
+    }
+
+    /// Measuring begins: what was sent before, to calibrate, is not counted.
+    fn begin(&mut self) {
+        let flows = self.flows.on_path.len();
+        self.watch.meter = self.network.meter(flows, self.now_ns);
+        if self.plan.sample_interval_ns > 0 && !self.links.is_empty() {
+            self.next_sample_ns = self.plan.epoch_ns + self.plan.sample_interval_ns;
+            self.network.set_timer(self.next_sample_ns);
+        }
+        self.has_begun = true;
+    }
+
+    /// Measuring ends: the record is made, packets go on.
+    fn end(&mut self) {
+        self.network.set_timer(u64::MAX);
+        // ∫ backlog and busy time reach to the very end.
+        self.network.close_books(self.now_ns, &mut self.watch);
+        let meter = &self.watch.meter;
+        let mut flows = self.flows.on_path.clone();
+        for (flow, counts) in flows.iter_mut().zip(&meter.flows) {
+            flow.dropped_pkts = counts.dropped_pkts;
+            flow.acks_dropped = counts.acks_dropped;
+            flow.marked_pkts = counts.marked_pkts;
+            flow.forwarded_bytes = counts.forwarded_bytes;
+        }
+        let links = self.links.iter().map(|&index| MeasuredLink {
+            index,
+            meter: meter.links[index].clone(),
+            backlog_pkts: self.network.links()[index].backlog_pkts(),
+        });
+        self.measurement = Some(Measurement {
+            links: links.collect(),
+            queue: std::mem::take(&mut self.queue),
+            flows,
+            lateness: self.outlet.lateness.clone(),
+        });
+        self.watch.tap = None;
+    }
+}
+
+/// A packet enters, at the time of the last advance.
+#[inline]
+fn enter(
+    now_ns: u64,
+    packet: Entering,
+    network: &mut Network<Frame>,
+    watch: &mut Watch,
+    flows: &mut Flows,
+) {
+    let Entering {
+        frame,
+        flow,
+        segment,
+    } = packet;
+    let (group, way) = (usize::from(frame.group), frame.way);
+    if way == Way::There
+        && flow != NO_FLOW
+        && let Some(segment) = &segment
+    {
+        flows.note_entry(now_ns, flow, &frame, segment);
+    }
+    let packet = Packet {
+        flow,
+        wire_bytes: frame.wire_bytes(),
+        ecn: frame.ecn(),
+        hop: 0,
+        arrived_ns: now_ns,
+        header: frame,
+    };
+    if let Some(tap) = &mut watch.tap {
+        tap.note(Place::entrance(way), now_ns, &packet);
+    }
+    network.enter(now_ns, route(group, way), packet, watch);
+}

@@ -1,0 +1,190 @@
+//! What is measured of the flows where their packets enter the path and leave it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use dumbbell_net::{Header as _, Histogram, Packet};
+
+use super::flow_table::NO_FLOW;
+use super::rtt_probe::RttProbe;
+use super::sent_data::{SentData, SentQueue};
+use crate::packet::frame::Frame;
+use crate::packet::wire::{Segment, is_before, tcp_flag};
+
+/// One flow as a part of the network saw it, or the whole path. Packets are data packets.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowOnPath {
+    /// Retransmissions included.
+    pub(crate) entered_pkts: u64,
+    /// Those whose data had entered before.
+    pub(crate) retransmitted_pkts: u64,
+    /// Dropped by a link.
+    pub(crate) dropped_pkts: u64,
+    /// Packets from the receiver that a link dropped.
+    pub(crate) acks_dropped: u64,
+    /// Marked CE where they left a link.
+    pub(crate) marked_pkts: u64,
+    /// Handed to the receiver.
+    pub(crate) arrived_pkts: u64,
+    /// Wire bytes of any packet that the last link of its route has put on the wire.
+    pub(crate) forwarded_bytes: u64,
+    pub(crate) rtt_us: Histogram,
+    pub(crate) rtt_sum_us: u64,
+    /// Extremes, exact; `u32::MAX` and 0 without a sample.
+    pub(crate) rtt_min_us: u32,
+    pub(crate) rtt_max_us: u32,
+}
+
+impl FlowOnPath {
+    fn new() -> Self {
+        Self {
+            entered_pkts: 0,
+            retransmitted_pkts: 0,
+            dropped_pkts: 0,
+            acks_dropped: 0,
+            marked_pkts: 0,
+            arrived_pkts: 0,
+            forwarded_bytes: 0,
+            rtt_us: Histogram::new(),
+            rtt_sum_us: 0,
+            rtt_min_us: u32::MAX,
+            rtt_max_us: 0,
+        }
+    }
+
+    /// Entered, neither dropped nor handed to the receiver.
+    pub(crate) fn on_path_pkts(&self) -> u64 {
+        self.entered_pkts
+            .saturating_sub(self.dropped_pkts + self.arrived_pkts)
+    }
+
+    /// Adds what another part saw of the flow. The ACKs of a flow end in one part.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.entered_pkts += other.entered_pkts;
+        self.retransmitted_pkts += other.retransmitted_pkts;
+        self.dropped_pkts += other.dropped_pkts;
+        self.acks_dropped += other.acks_dropped;
+        self.marked_pkts += other.marked_pkts;
+        self.arrived_pkts += other.arrived_pkts;
+        self.forwarded_bytes += other.forwarded_bytes;
+        if other.rtt_max_us > 0 {
+            self.rtt_us = other.rtt_us;
+            self.rtt_sum_us = other.rtt_sum_us;
+            self.rtt_min_us = other.rtt_min_us;
+            self.rtt_max_us = other.rtt_max_us;
+        }
+    }
+
+    #[inline]
+    fn note_rtt(&mut self, rtt_us: u32) {
+        self.rtt_us.record(u64::from(rtt_us));
+        self.rtt_sum_us += u64::from(rtt_us);
+        self.rtt_min_us = self.rtt_min_us.min(rtt_us);
+        self.rtt_max_us = self.rtt_max_us.max(rtt_us);
+    }
+}
+
+/// What a part of the network measures of the flows.
+#[derive(Debug)]
+pub(crate) struct Flows {
+    pub(crate) on_path: Vec<FlowOnPath>,
+    /// By flow: the sequence number after the highest that entered.
+    next_sequence: Vec<u32>,
+    probes: Vec<RttProbe>,
+    /// Of the part where a group's ACKs reach their senders, by group.
+    sent_of_groups: Vec<Arc<SentQueue>>,
+    /// Of this part.
+    sent: Arc<SentQueue>,
+    taken: Vec<SentData>,
+    latest_rtt_us: Arc<Vec<AtomicU32>>,
+}
+
+impl Flows {
+    pub(crate) fn new(
+        sent_of_groups: Vec<Arc<SentQueue>>,
+        sent: Arc<SentQueue>,
+        latest_rtt_us: &Arc<Vec<AtomicU32>>,
+    ) -> Self {
+        let flows = latest_rtt_us.len();
+        Self {
+            on_path: vec![FlowOnPath::new(); flows],
+            next_sequence: vec![0; flows],
+            probes: (0..flows).map(|_| RttProbe::default()).collect(),
+            sent_of_groups,
+            sent,
+            taken: Vec::new(),
+            latest_rtt_us: Arc::clone(latest_rtt_us),
+        }
+    }
+
+    /// A packet of a flow enters at its sender.
+    #[inline]
+    pub(crate) fn note_entry(&mut self, now_ns: u64, flow: u32, frame: &Frame, segment: &Segment) {
+        let next_sequence = &mut self.next_sequence[flow as usize];
+        if segment.flags & tcp_flag::SYN != 0 {
+            *next_sequence = segment.sequence.wrapping_add(1);
+            return;
+        }
+        if !frame.is_data() {
+            return;
+        }
+        let counts = &mut self.on_path[flow as usize];
+        counts.entered_pkts += 1;
+        let end_sequence = segment.sequence.wrapping_add(segment.payload_bytes);
+        let is_retransmission = is_before(segment.sequence, *next_sequence);
+        if is_retransmission {
+            counts.retransmitted_pkts += 1;
+        }
+        if is_before(*next_sequence, end_sequence) {
+            *next_sequence = end_sequence;
+        }
+        self.sent_of_groups[usize::from(frame.group)].push(SentData {
+            flow,
+            sequence: segment.sequence,
+            end_sequence,
+            entered_ns: now_ns,
+            is_retransmission,
+        });
+    }
+
+    /// A packet reaches its receiver.
+    #[inline]
+    pub(crate) fn note_arrival(&mut self, packet: &Packet<Frame>) {
+        if packet.header.is_data() {
+            self.on_path[packet.flow as usize].arrived_pkts += 1;
+        }
+    }
+
+    /// A packet reaches its sender at `now_ns` of the clock, late or not: that is the RTT that TCP sees.
+    #[inline]
+    pub(crate) fn note_return(&mut self, now_ns: u64, packet: &Packet<Frame>) {
+        if packet.flow == NO_FLOW {
+            return;
+        }
+        let segment = Segment::parse(packet.header.packet());
+        let Some(ack) = segment.filter(|segment| segment.flags & tcp_flag::ACK != 0) else {
+            return;
+        };
+        self.take_sent();
+        let flow = packet.flow as usize;
+        let sample_ns = self.probes[flow].on_ack(ack.acknowledgment, ack.sack.as_slice(), now_ns);
+        if let Some(rtt_ns) = sample_ns {
+            let rtt_us = u32::try_from(rtt_ns / 1000).unwrap_or(u32::MAX);
+            self.on_path[flow].note_rtt(rtt_us);
+            self.latest_rtt_us[flow].store(rtt_us, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    fn take_sent(&mut self) {
+        self.sent.take(&mut self.taken);
+        for sent in self.taken.drain(..) {
+            let probe = &mut self.probes[sent.flow as usize];
+            if sent.is_retransmission {
+                probe.on_retransmission(sent.sequence, sent.end_sequence);
+            } else {
+                probe.on_data(sent.end_sequence, sent.entered_ns);
+            }
+        }
+    }
+}

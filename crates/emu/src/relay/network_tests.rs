@@ -1,0 +1,203 @@
+//! Networks of several links between real namespaces: two links in a row, and ACKs over a link of their own.
+
+use dumbbell_net::{Limit, QueueConfig};
+use dumbbell_scenario::{Control, Group, Link};
+
+use super::tests::{MS, group, scenario, transfer, udp_sockets};
+use super::*;
+use crate::machine::clock::monotonic_ns;
+use crate::testbed::hosts;
+
+fn link(name: &str, link_rate_bps: u64, limit_bytes: u64, delay_ms: u64) -> Link {
+    Link {
+        name: name.to_owned(),
+        link_rate_bps,
+        delay_ns: Some(delay_ms * MS),
+        queue: QueueConfig::drop_tail(Limit::Bytes(limit_bytes)),
+        ..Link::default()
+    }
+}
+
+/// A group of a flow over these links.
+fn over(base_rtt_ms: u64, route: &[&str], back: &[&str]) -> Group {
+    let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    Group {
+        cc: "linux/reno".into(),
+        flows: 1,
+        route: names(route),
+        back: names(back),
+        ..group(base_rtt_ms)
+    }
+}
+
+fn of(links: Vec<Link>, groups: Vec<Group>) -> Scenario {
+    Scenario {
+        links,
+        duration_ns: 2_000 * MS,
+        ..scenario(1, 1, groups)
+    }
+}
+
+/// What was measured of the link of this name.
+fn measured<'a>(report: &'a RelayReport, scenario: &Scenario, name: &str) -> &'a MeasuredLink {
+    let names = scenario.link_names();
+    let index = names.iter().position(|of_link| of_link == name);
+    &report.links[index.expect("it is a link")]
+}
+
+#[test]
+fn packets_pass_two_links_at_the_rate_of_the_slower() {
+    // 5 ms and 10 ms there, and the rest of the 20 ms back.
+    let links = vec![
+        link("fast", 40_000_000, 200_000, 5),
+        link("slow", 20_000_000, 20_000, 10),
+    ];
+    let scenario = of(links, vec![over(20, &["fast", "slow"], &[])]);
+    let Some((_turn, hosts)) = hosts(
+        "packets_pass_two_links_at_the_rate_of_the_slower",
+        &scenario,
+    ) else {
+        return;
+    };
+    let relay = Relay::start(&hosts, &scenario, 0, u64::MAX, Vec::new());
+    let relay = relay.expect("it starts");
+    let (sender, receiver) = udp_sockets(&hosts, 0);
+    let sent_ns = monotonic_ns();
+    for number in 0..30_u8 {
+        sender.send(&[number; 1000]).expect("it is sent");
+    }
+    // 1042 bytes take 0.2084 ms on the first link and 0.4168 ms on the second.
+    receiver.recv(&mut [0; 2000]).expect("it arrives");
+    let first_ms = (monotonic_ns() - sent_ns) as f64 / 1e6;
+    assert!((15.625..150.0).contains(&first_ms), "{first_ms} ms");
+    thread::sleep(std::time::Duration::from_millis(50));
+    let report = relay.stop().expect("it relays");
+    let (slow, fast) = (
+        measured(&report, &scenario, "slow"),
+        measured(&report, &scenario, "fast"),
+    );
+    assert_eq!((fast.meter.offered_pkts, fast.meter.dropped_pkts), (30, 0));
+    assert_eq!(slow.meter.offered_pkts, 30, "what left the first link");
+    assert_eq!(slow.meter.taken_pkts + slow.meter.dropped_pkts, 30);
+    assert_eq!(fast.meter.busy_ns, 30 * 208_400);
+    assert_eq!(slow.meter.busy_ns, slow.meter.taken_pkts * 416_800);
+}
+
+#[test]
+fn acks_queue_and_are_dropped_on_their_own_link() {
+    // ACKs over 200 kbit/s with room for 20 of them; 10 ms there, 5 ms back.
+    let links = vec![
+        link("down", 20_000_000, 100_000, 10),
+        link("up", 200_000, 20 * 66, 5),
+    ];
+    let scenario = of(links, vec![over(15, &["down"], &["up"])]);
+    let test = "acks_queue_and_are_dropped_on_their_own_link";
+    let Some((_turn, hosts)) = hosts(test, &scenario) else {
+        return;
+    };
+    let report = transfer(&hosts, &scenario, 1500);
+    let up = measured(&report, &scenario, "up");
+    let (uplink, downlink) = (&up.meter, &measured(&report, &scenario, "down").meter);
+    let flow = &report.flows[0];
+    assert_eq!(flow.acks_dropped, uplink.dropped_pkts);
+    assert!(
+        uplink.dropped_pkts > 0,
+        "one ACK per two packets is too many"
+    );
+    assert_eq!(
+        uplink.offered_pkts,
+        uplink.taken_pkts + uplink.dropped_pkts + up.backlog_pkts
+    );
+    // 1.5 s of 200 kbit/s are 568 ACKs of 66 bytes without SACK blocks.
+    assert!(
+        (100..=570).contains(&uplink.taken_pkts),
+        "{}",
+        uplink.taken_pkts
+    );
+    assert!(
+        downlink.taken_pkts > uplink.taken_pkts,
+        "ACKs are cumulative"
+    );
+    // Propagation is 15 ms, and an ACK alone takes 2.64 ms; behind 19 others it waits 50 ms.
+    assert!(flow.rtt_min_us >= 17_600, "{} us", flow.rtt_min_us);
+    assert!(flow.rtt_max_us > 50_000, "{} us", flow.rtt_max_us);
+    assert_eq!(
+        flow.entered_pkts,
+        flow.arrived_pkts + flow.dropped_pkts + flow.on_path_pkts()
+    );
+    // A row per link and instant.
+    assert_eq!(report.queue.link[..4], [0, 1, 0, 1]);
+    assert_eq!(report.queue.time_us[..4], [10_000, 10_000, 20_000, 20_000]);
+    assert_eq!(report.queue.link.len(), 2 * 150);
+}
+
+/// A parking lot of two links whose ACKs come back over a third: one flow over both, and one over each.
+fn parking_lot() -> Scenario {
+    let back = &["up"];
+    of(
+        vec![
+            link("a", 20_000_000, 60_000, 2),
+            link("b", 10_000_000, 60_000, 3),
+            link("up", 2_000_000, 60_000, 1),
+        ],
+        vec![
+            over(20, &["a", "b"], back),
+            over(20, &["a"], back),
+            over(20, &["b"], back),
+        ],
+    )
+}
+
+#[test]
+fn a_scenario_of_three_links_runs_from_end_to_end() {
+    let scenario = parking_lot();
+    let test = "a_scenario_of_three_links_runs_from_end_to_end";
+    let Some((_turn, _hosts)) = hosts(test, &scenario) else {
+        return;
+    };
+    let output = crate::run(&scenario, &Control::default(), None);
+    let output = output.unwrap_or_else(|error| panic!("{error}"));
+    let summary = &output.summary;
+    let names: Vec<&str> = summary.links.iter().map(|link| &*link.name).collect();
+    assert_eq!(names, scenario.link_names());
+    let link = |name: &str| {
+        let mut links = summary.links.iter();
+        links.find(|link| link.name == name).expect("it is a link")
+    };
+    for link in &summary.links {
+        assert_eq!(
+            link.offered_pkts,
+            link.forwarded_pkts + link.dropped_pkts + link.left_pkts,
+            "{}",
+            link.name
+        );
+    }
+    for name in ["a", "b"] {
+        let used = link(name).utilization;
+        assert!((0.5..=1.001).contains(&used), "{name}: {used}");
+    }
+    // All flows' ACKs, and nothing else, come back over the third.
+    let arrived_pkts: u64 = summary.flows.iter().map(|flow| flow.arrived_pkts).sum();
+    assert!((arrived_pkts / 4..2 * arrived_pkts).contains(&link("up").offered_pkts));
+    assert!(link("up").forwarded_bytes < 200 * link("up").forwarded_pkts);
+    for flow in &summary.flows {
+        assert_eq!(
+            flow.sent_pkts,
+            flow.arrived_pkts + flow.dropped_pkts + flow.on_path_pkts
+        );
+        assert!(flow.rtt_min_us >= 20_000, "{} us", flow.rtt_min_us);
+    }
+    let emulation = summary.emulation.as_ref().expect("it ran on the kernel");
+    for calibrated in &emulation.calibration {
+        // Never shorter, but for the µs to which TCP rounds; how much longer is the machine's.
+        let measured_us = calibrated.measured_rtt_us;
+        assert!(
+            (19_990.0..40_000.0).contains(&measured_us),
+            "{measured_us} us"
+        );
+    }
+    // The narrowest link of the first group's route, not the other of twice its rate; late arrivals on a busy
+    // machine make the slope steeper or flatter.
+    let rate_bps = emulation.calibrated_link_rate_bps;
+    assert!((0.6..1.4).contains(&(rate_bps / 10e6)), "{rate_bps} bit/s");
+}

@@ -1,0 +1,117 @@
+//! What the relay measured, all parts together.
+
+use dumbbell_results::QueueSamples;
+
+use super::Done;
+use super::carrier::{MeasuredLink, Measurement};
+use super::flows::FlowOnPath;
+use super::lateness::Lateness;
+use crate::error::Error;
+
+/// What the relay measured.
+#[derive(Debug)]
+pub(crate) struct RelayReport {
+    /// In the network's order.
+    pub(crate) links: Vec<MeasuredLink>,
+    /// A row per link and sampling interval.
+    pub(crate) queue: QueueSamples,
+    /// By flow.
+    pub(crate) flows: Vec<FlowOnPath>,
+    /// Of all parts.
+    pub(crate) lateness: Lateness,
+    /// CPU time of the busiest thread, which includes what the hosts' TCP does in its writes.
+    pub(crate) busiest_cpu_ns: u64,
+    /// All threads had real-time priority.
+    pub(crate) is_realtime: bool,
+    /// What hosts sent beside TCP and UDP packets for one another; none of it crossed the path.
+    #[cfg_attr(
+        not(test),
+        allow(dead_code, reason = "tests see by it that hosts keep quiet")
+    )]
+    pub(crate) foreign_pkts: u64,
+}
+
+impl RelayReport {
+    /// Of all threads.
+    pub(super) fn new(threads: impl Iterator<Item = Done>) -> Result<Self, Error> {
+        let mut report = Self {
+            links: Vec::new(),
+            queue: QueueSamples::default(),
+            flows: Vec::new(),
+            lateness: Lateness::new(),
+            busiest_cpu_ns: 0,
+            is_realtime: true,
+            foreign_pkts: 0,
+        };
+        // All of them, so that each has ended when one has failed.
+        for done in threads.collect::<Vec<_>>() {
+            report.busiest_cpu_ns = report.busiest_cpu_ns.max(done.cpu_ns);
+            report.is_realtime &= done.is_realtime;
+            report.foreign_pkts += done.foreign_pkts;
+            report.add(done.measurement?);
+        }
+        report.links.sort_by_key(|link| link.index);
+        report.queue = in_order(&report.queue);
+        Ok(report)
+    }
+
+    fn add(&mut self, part: Measurement) {
+        self.links.extend(part.links);
+        self.lateness.add(&part.lateness);
+        append(&mut self.queue, &part.queue, 0..part.queue.link.len());
+        if self.flows.is_empty() {
+            self.flows = part.flows;
+        } else {
+            for (flow, other) in self.flows.iter_mut().zip(part.flows) {
+                flow.add(other);
+            }
+        }
+    }
+}
+
+/// Rows in order of time, and at one time in order of the links.
+fn in_order(rows: &QueueSamples) -> QueueSamples {
+    let mut order: Vec<usize> = (0..rows.link.len()).collect();
+    order.sort_by_key(|&row| (rows.time_us[row], rows.link[row]));
+    let mut sorted = QueueSamples::default();
+    append(&mut sorted, rows, order.into_iter());
+    sorted
+}
+
+fn append(to: &mut QueueSamples, from: &QueueSamples, rows: impl Iterator<Item = usize>) {
+    for row in rows {
+        to.time_us.push(from.time_us[row]);
+        to.backlog_bytes.push(from.backlog_bytes[row]);
+        to.backlog_pkts.push(from.backlog_pkts[row]);
+        to.sojourn_us.push(from.sojourn_us[row]);
+        to.forwarded_pkts.push(from.forwarded_pkts[row]);
+        to.dropped_pkts.push(from.dropped_pkts[row]);
+        to.link.push(from.link[row]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_several_links_are_in_order_of_time_and_link() {
+        let of_link = |link: u32| QueueSamples {
+            time_us: vec![10, 20],
+            backlog_bytes: vec![0, u64::from(link)],
+            backlog_pkts: vec![0; 2],
+            sojourn_us: vec![None; 2],
+            forwarded_pkts: vec![0; 2],
+            dropped_pkts: vec![0; 2],
+            link: vec![link; 2],
+        };
+        let mut rows = QueueSamples::default();
+        for link in [1, 0] {
+            append(&mut rows, &of_link(link), 0..2);
+        }
+        let sorted = in_order(&rows);
+        assert_eq!(sorted.time_us, [10, 10, 20, 20]);
+        assert_eq!(sorted.link, [0, 1, 0, 1]);
+        assert_eq!(sorted.backlog_bytes, [0, 0, 0, 1]);
+    }
+}

@@ -1,0 +1,68 @@
+//! What looks on while packets pass the links: the meter, and the capture's tap.
+
+use dumbbell_net::{Departure, DropReason, Link, Meter, Observer, Packet};
+
+use crate::capture::{Place, Tap};
+use crate::packet::frame::Frame;
+
+/// The observer of a part of the network.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    pub(crate) meter: Meter,
+    /// While the run is captured and measured.
+    pub(crate) tap: Option<Tap>,
+}
+
+impl Observer<Frame> for Watch {
+    #[inline]
+    fn changes(&mut self, now_ns: u64, link: usize, state: &Link<Frame>) {
+        self.meter.changes(now_ns, link, state);
+    }
+
+    fn rate_changes(&mut self, at_ns: u64, link: usize, state: &Link<Frame>, link_rate_bps: u64) {
+        self.meter.rate_changes(at_ns, link, state, link_rate_bps);
+    }
+
+    #[inline]
+    fn arrives(&mut self, now_ns: u64, link: usize, packet: &Packet<Frame>) {
+        self.meter.arrives(now_ns, link, packet);
+        if let Some(tap) = &mut self.tap {
+            tap.arrives(now_ns, link as u16, packet);
+        }
+    }
+
+    fn refused(&mut self, now_ns: u64, link: usize, packet: &Packet<Frame>, reason: DropReason) {
+        self.meter.refused(now_ns, link, packet, reason);
+        if let Some(tap) = &mut self.tap {
+            tap.refused(reason);
+        }
+    }
+
+    #[inline]
+    fn enqueued(&mut self, now_ns: u64, link: usize, state: &Link<Frame>) {
+        self.meter.enqueued(now_ns, link, state);
+        if let Some(tap) = &mut self.tap {
+            tap.arrived();
+        }
+    }
+
+    fn dropped(&mut self, now_ns: u64, link: usize, packet: &Packet<Frame>, reason: DropReason) {
+        self.meter.dropped(now_ns, link, packet, reason);
+        if let Some(tap) = &mut self.tap {
+            tap.dropped(now_ns, link as u16, packet, reason);
+        }
+    }
+
+    fn marked(&mut self, now_ns: u64, link: usize, packet: &Packet<Frame>) {
+        self.meter.marked(now_ns, link, packet);
+    }
+
+    #[inline]
+    fn departs(&mut self, now_ns: u64, link: usize, departure: &Departure<Frame>) {
+        self.meter.departs(now_ns, link, departure);
+        if let Some(tap) = &mut self.tap {
+            let place = Place::LinkOut(link as u16);
+            tap.note(place, departure.done_ns, &departure.packet);
+        }
+    }
+}

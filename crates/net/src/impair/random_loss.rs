@@ -1,0 +1,97 @@
+//! Random loss: each packet is lost with one probability, independently of the others.
+
+use crate::Packet;
+use crate::declaration::settings;
+use crate::impair::{Impair, ImpairmentSettings};
+
+settings! {
+    /// Each packet is lost with one probability, independently of the others.
+    pub struct Config {
+        /// Probability that a packet is lost.
+        loss_ppb: u64 = 0, in 1..=999_999_999;
+    }
+}
+
+impl ImpairmentSettings for Config {
+    type Element = RandomLoss;
+
+    fn build(&self, seed: u64) -> RandomLoss {
+        RandomLoss::new(self.loss_ppb as u32, seed)
+    }
+}
+
+impl Impair for RandomLoss {
+    #[inline]
+    fn drops<H>(&mut self, _now_ns: u64, _packet: &Packet<H>) -> bool {
+        self.loses()
+    }
+}
+
+/// Probability of one, in parts per billion.
+const CERTAIN_PPB: u64 = 1_000_000_000;
+
+/// An element that loses packets, as a noisy link does. Its numbers are its own, so that they do
+/// not depend on what else is on the path.
+#[derive(Clone, Debug)]
+pub struct RandomLoss {
+    loss_ppb: u64,
+    /// State of splitmix64 (Steele, Lea, Flood 2014); any is good.
+    state: u64,
+}
+
+impl RandomLoss {
+    /// Loses `loss_ppb` of 10⁹ packets on average; 0 loses none and draws nothing.
+    pub fn new(loss_ppb: u32, seed: u64) -> Self {
+        Self {
+            loss_ppb: u64::from(loss_ppb),
+            state: seed,
+        }
+    }
+
+    /// Whether the next packet is lost.
+    #[inline]
+    pub fn loses(&mut self) -> bool {
+        self.loss_ppb > 0 && self.draw()
+    }
+
+    fn draw(&mut self) -> bool {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^= z >> 31;
+        // Uniform in 0..10⁹ to within 2⁻³⁴.
+        ((u128::from(z) * u128::from(CERTAIN_PPB)) >> 64) < u128::from(self.loss_ppb)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lost_of(packets: u32, loss_ppb: u32, seed: u64) -> usize {
+        let mut loss = RandomLoss::new(loss_ppb, seed);
+        (0..packets).filter(|_| loss.loses()).count()
+    }
+
+    #[test]
+    fn as_many_are_lost_as_was_asked_for() {
+        assert_eq!(lost_of(1000, 0, 1), 0);
+        assert_eq!(lost_of(1000, 1_000_000_000, 1), 1000);
+        // 1 % of 100,000: 1000 ± 4 standard deviations of √990.
+        for seed in 0..10 {
+            let lost = lost_of(100_000, 10_000_000, seed);
+            assert!((874..=1126).contains(&lost), "{lost}");
+        }
+    }
+
+    #[test]
+    fn the_seed_decides_which() {
+        let which = |seed| {
+            let mut loss = RandomLoss::new(100_000_000, seed);
+            (0..200).map(|_| loss.loses()).collect::<Vec<_>>()
+        };
+        assert_eq!(which(3), which(3));
+        assert_ne!(which(3), which(4));
+    }
+}

@@ -1,0 +1,56 @@
+//! The network between senders and receivers: links, delay lines, queue disciplines.
+//!
+//! Every element is sans-IO. It owns no clock, no thread and no socket: `now` is
+//! an argument, packets go in and come out, and an element says when it next
+//! wants to be asked. The simulator drives these elements in virtual time; an
+//! emulator can drive the very same code on the monotonic clock, because the
+//! packet's header `H` is a parameter: a simulated TCP header there, bytes from a
+//! TUN device here.
+//!
+//! - [`Packet`]: what travels. Sizes are wire bytes. [`Ecn`]: what it says of congestion.
+//! - [`Network`]: links, delay lines and routes over them, and the order of their events. [`Outlook`]:
+//!   when it delivers next at the earliest.
+//! - [`Link`]: impairments, a queue, a [`Transmitter`], propagation.
+//! - [`Queue`]: the contract of a queue discipline; [`QueueDiscipline`] is one that runs, of those that
+//!   [`queue`] lists, and [`QueueConfig`] its settings; [`declaration`]: how it declares these.
+//! - [`DelayLine`]: propagation delay, constant or in steps.
+//! - [`Observer`]: is told what happens at the links; [`Meter`] is one that counts.
+//! - [`RandomLoss`]: packets that a noisy link loses.
+//! - [`Histogram`]: times in µs, counted once a packet.
+//!
+//! Invariants: integers only; packets are conserved (every packet offered is
+//! forwarded, dropped or still inside); times handed in never go back.
+
+#![forbid(unsafe_code)]
+
+pub mod declaration;
+mod delay_line;
+mod ecn;
+mod histogram;
+pub mod impair;
+mod link;
+mod meter;
+mod network;
+mod observer;
+mod packet;
+pub mod queue;
+mod tournament;
+mod transmitter;
+
+pub use delay_line::{DelayLine, DelayStep};
+pub use ecn::Ecn;
+pub use histogram::Histogram;
+pub use impair::{Impair, Impairment, ImpairmentConfig, Policer, RandomLoss};
+pub use link::{Departure, Link};
+pub use meter::{FlowMeter, LinkMeter, Meter};
+pub use network::{Event, Exit, Hop, Network, Outlook, SourceId};
+pub use observer::Observer;
+pub use packet::{
+    DATA_HEADER_BYTES, ETHERNET_HEADER_BYTES, Header, IPV4_HEADER_BYTES, Packet, TCP_HEADER_BYTES,
+    TIMESTAMPS_BYTES,
+};
+pub use queue::{
+    DropReason, Effect, Effects, Fifo, Limit, Queue, QueueConfig, QueueDiscipline, Site,
+};
+pub use tournament::Tournament;
+pub use transmitter::{RateChange, Transmitter};

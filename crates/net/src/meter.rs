@@ -1,0 +1,319 @@
+//! What happened at the links, counted.
+
+use crate::{Departure, DropReason, Header, Histogram, Link, Observer, Packet};
+
+/// Counts at every link of a network, and of every flow over all of them.
+#[derive(Clone, Debug)]
+pub struct Meter {
+    /// By link.
+    pub links: Vec<LinkMeter>,
+    /// By flow.
+    pub flows: Vec<FlowMeter>,
+    /// Whether a place on the routes is the last link before the route's end.
+    is_last_link: Vec<bool>,
+}
+
+/// Counts at one link.
+#[derive(Clone, Debug)]
+pub struct LinkMeter {
+    /// Packets that arrived.
+    pub offered_pkts: u64,
+    /// Packets that went on the wire, the one that is still on it included.
+    pub taken_pkts: u64,
+    /// Their wire bytes.
+    pub taken_bytes: u64,
+    /// Packets marked CE here, still waiting or gone on; one that came with CE does not count.
+    pub marked_pkts: u64,
+    /// Packets dropped, for whatever reason.
+    pub dropped_pkts: u64,
+    /// Of them lost to an impairment.
+    pub random_loss_pkts: u64,
+    /// Of them dropped with room left in the queue.
+    pub aqm_dropped_pkts: u64,
+    /// Wire bytes of all that were dropped.
+    pub dropped_bytes: u64,
+    /// How long packets waited, µs.
+    pub sojourn_us: Histogram,
+    /// Sum over the packets, ns.
+    pub sojourn_sum_ns: u128,
+    /// The longest wait, µs.
+    pub sojourn_max_us: u64,
+    /// Sojourn of the packet that went on the wire last, since it was last asked for.
+    last_sojourn_us: Option<u32>,
+    /// When the packet that went on the wire last is through, ns.
+    last_done_ns: u64,
+    /// Wire bytes of that packet.
+    last_wire_bytes: u64,
+    /// Time during which something waited or was on the wire, ns.
+    pub busy_ns: u64,
+    /// Of that, the time before the present rate, ns, and what the link could carry in it, 10⁻⁹ bit.
+    busy_before: (u64, u128),
+    /// The present rate, bit/s.
+    link_rate_bps: u64,
+    /// The longest queue, wire bytes.
+    pub backlog_max_bytes: u64,
+    /// ∫ backlog dt, byte·ns.
+    pub backlog_byte_ns: u128,
+    since_ns: u64,
+}
+
+/// Counts of one flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowMeter {
+    /// Data packets that were dropped.
+    pub dropped_pkts: u64,
+    /// Packets from the receiver that were dropped.
+    pub acks_dropped: u64,
+    /// Data packets that were marked CE.
+    pub marked_pkts: u64,
+    /// Wire bytes, of any packet from the sender, that went on the wire of the last link.
+    pub forwarded_bytes: u64,
+}
+
+impl Meter {
+    /// Nothing counted yet, at `now_ns`, of `links` and so many flows; `is_last_link` by place on
+    /// the routes.
+    pub(crate) fn new<H: Clone>(
+        links: &[Link<H>],
+        flows: usize,
+        is_last_link: Vec<bool>,
+        now_ns: u64,
+    ) -> Self {
+        let links = links.iter();
+        Self {
+            links: links
+                .map(|link| LinkMeter::new(link.link_rate_bps(), now_ns))
+                .collect(),
+            flows: vec![FlowMeter::default(); flows],
+            is_last_link,
+        }
+    }
+}
+
+impl LinkMeter {
+    /// Nothing counted yet, at `now_ns`.
+    pub fn new(link_rate_bps: u64, now_ns: u64) -> Self {
+        Self {
+            offered_pkts: 0,
+            taken_pkts: 0,
+            taken_bytes: 0,
+            marked_pkts: 0,
+            dropped_pkts: 0,
+            random_loss_pkts: 0,
+            aqm_dropped_pkts: 0,
+            dropped_bytes: 0,
+            sojourn_us: Histogram::new(),
+            sojourn_sum_ns: 0,
+            sojourn_max_us: 0,
+            last_sojourn_us: None,
+            last_done_ns: 0,
+            last_wire_bytes: 0,
+            busy_ns: 0,
+            busy_before: (0, 0),
+            link_rate_bps,
+            backlog_max_bytes: 0,
+            backlog_byte_ns: 0,
+            since_ns: now_ns,
+        }
+    }
+
+    /// Packets and wire bytes that are through at `now_ns`: what was taken, less what is on the wire.
+    pub fn forwarded(&self, now_ns: u64) -> (u64, u64) {
+        if self.last_done_ns > now_ns {
+            (self.taken_pkts - 1, self.taken_bytes - self.last_wire_bytes)
+        } else {
+            (self.taken_pkts, self.taken_bytes)
+        }
+    }
+
+    /// Sojourn of the last packet that left the queue since the last call, µs.
+    pub fn take_last_sojourn_us(&mut self) -> Option<u32> {
+        self.last_sojourn_us.take()
+    }
+
+    /// What the link could carry in the time that it was busy, bits.
+    pub fn busy_capacity_bits(&self) -> f64 {
+        self.busy_capacity_nanobits() as f64 / 1e9
+    }
+
+    fn busy_capacity_nanobits(&self) -> u128 {
+        let (before_ns, before_nanobits) = self.busy_before;
+        let now_ns = u128::from(self.busy_ns - before_ns);
+        before_nanobits + now_ns * u128::from(self.link_rate_bps)
+    }
+
+    /// Brings the books up to `now_ns`.
+    #[inline(always)]
+    fn charge<H: Clone>(&mut self, now_ns: u64, link: &Link<H>) {
+        let elapsed_ns = now_ns - self.since_ns;
+        let backlog_bytes = link.backlog_bytes();
+        self.backlog_byte_ns += u128::from(elapsed_ns) * u128::from(backlog_bytes);
+        self.busy_ns += if backlog_bytes > 0 {
+            elapsed_ns
+        } else {
+            let on_wire_ns = link.busy_until_ns().saturating_sub(self.since_ns);
+            elapsed_ns.min(on_wire_ns)
+        };
+        self.since_ns = now_ns;
+    }
+
+    fn count_drop(&mut self, wire_bytes: u32, reason: DropReason) {
+        self.dropped_pkts += 1;
+        self.dropped_bytes += u64::from(wire_bytes);
+        match reason {
+            DropReason::Overflow => {}
+            DropReason::Aqm => self.aqm_dropped_pkts += 1,
+            DropReason::Impairment => self.random_loss_pkts += 1,
+        }
+    }
+}
+
+impl Meter {
+    fn count_drop<H: Header>(&mut self, link: usize, packet: &Packet<H>, reason: DropReason) {
+        self.links[link].count_drop(packet.wire_bytes, reason);
+        if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
+            flow.dropped_pkts += u64::from(packet.header.is_data());
+            flow.acks_dropped += u64::from(!packet.header.is_forward());
+        }
+    }
+}
+
+impl<H: Header> Observer<H> for Meter {
+    #[inline(always)]
+    fn changes(&mut self, now_ns: u64, link: usize, state: &Link<H>) {
+        self.links[link].charge(now_ns, state);
+    }
+
+    fn rate_changes(&mut self, at_ns: u64, link: usize, state: &Link<H>, link_rate_bps: u64) {
+        let meter = &mut self.links[link];
+        meter.charge(at_ns.max(meter.since_ns), state);
+        meter.busy_before = (meter.busy_ns, meter.busy_capacity_nanobits());
+        meter.link_rate_bps = link_rate_bps;
+    }
+
+    #[inline(always)]
+    fn arrives(&mut self, _now_ns: u64, link: usize, _packet: &Packet<H>) {
+        self.links[link].offered_pkts += 1;
+    }
+
+    fn refused(&mut self, _now_ns: u64, link: usize, packet: &Packet<H>, reason: DropReason) {
+        self.count_drop(link, packet, reason);
+    }
+
+    #[inline(always)]
+    fn enqueued(&mut self, _now_ns: u64, link: usize, state: &Link<H>) {
+        let meter = &mut self.links[link];
+        meter.backlog_max_bytes = meter.backlog_max_bytes.max(state.backlog_bytes());
+    }
+
+    fn dropped(&mut self, _now_ns: u64, link: usize, packet: &Packet<H>, reason: DropReason) {
+        self.count_drop(link, packet, reason);
+    }
+
+    fn marked(&mut self, _now_ns: u64, link: usize, packet: &Packet<H>) {
+        self.links[link].marked_pkts += 1;
+        if packet.header.is_data()
+            && let Some(flow) = self.flows.get_mut(packet.flow as usize)
+        {
+            flow.marked_pkts += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn departs(&mut self, now_ns: u64, link: usize, departure: &Departure<H>) {
+        let packet = &departure.packet;
+        let meter = &mut self.links[link];
+        let sojourn_ns = now_ns - packet.arrived_ns;
+        let sojourn_us = sojourn_ns / 1000;
+        meter.last_sojourn_us = Some(sojourn_us as u32);
+        meter.sojourn_max_us = meter.sojourn_max_us.max(sojourn_us);
+        meter.sojourn_sum_ns += u128::from(sojourn_ns);
+        meter.sojourn_us.record(sojourn_us);
+        meter.last_wire_bytes = u64::from(packet.wire_bytes);
+        meter.last_done_ns = departure.done_ns;
+        meter.taken_pkts += 1;
+        meter.taken_bytes += u64::from(packet.wire_bytes);
+        if self.is_last_link[packet.hop as usize]
+            && packet.header.is_forward()
+            && let Some(flow) = self.flows.get_mut(packet.flow as usize)
+        {
+            flow.forwarded_bytes += u64::from(packet.wire_bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Ecn;
+
+    /// Whether the packet is on its way from the sender, with data.
+    #[derive(Clone, Copy, Debug)]
+    struct Forward(bool);
+
+    impl Header for Forward {
+        fn is_data(&self) -> bool {
+            self.0
+        }
+
+        fn is_forward(&self) -> bool {
+            self.0
+        }
+    }
+
+    fn packet(is_forward: bool, ecn: Ecn) -> Packet<Forward> {
+        Packet {
+            flow: 0,
+            wire_bytes: 1000,
+            ecn,
+            hop: 0,
+            arrived_ns: 0,
+            header: Forward(is_forward),
+        }
+    }
+
+    fn meter() -> Meter {
+        Meter {
+            links: vec![LinkMeter::new(8_000_000, 0); 2],
+            flows: vec![FlowMeter::default()],
+            is_last_link: vec![true],
+        }
+    }
+
+    #[test]
+    fn a_mark_counts_where_it_is_made() {
+        let mut meter = meter();
+        meter.marked(5, 0, &packet(true, Ecn::Ce));
+        for link in 0..2 {
+            let departure = Departure {
+                packet: packet(true, Ecn::Ce),
+                done_ns: 1_000_010,
+            };
+            meter.departs(10, link, &departure);
+        }
+        assert_eq!(
+            [meter.links[0].marked_pkts, meter.links[1].marked_pkts],
+            [1, 0]
+        );
+        assert_eq!(meter.flows[0].marked_pkts, 1);
+        // An ACK's mark is the link's, and not one of the flow's data packets.
+        meter.marked(20, 1, &packet(false, Ecn::Ce));
+        assert_eq!(meter.links[1].marked_pkts, 1);
+        assert_eq!(meter.flows[0].marked_pkts, 1);
+    }
+
+    #[test]
+    fn drops_count_by_reason_and_by_direction() {
+        let mut meter = meter();
+        let (data, ack) = (packet(true, Ecn::NotEct), packet(false, Ecn::NotEct));
+        meter.refused(1, 0, &data, DropReason::Overflow);
+        meter.dropped(2, 0, &data, DropReason::Aqm);
+        meter.refused(3, 0, &ack, DropReason::Impairment);
+        let link = &meter.links[0];
+        assert_eq!((link.dropped_pkts, link.dropped_bytes), (3, 3000));
+        assert_eq!((link.aqm_dropped_pkts, link.random_loss_pkts), (1, 1));
+        let flow = &meter.flows[0];
+        assert_eq!((flow.dropped_pkts, flow.acks_dropped), (2, 1));
+        assert_eq!(meter.links[1].dropped_pkts, 0);
+    }
+}

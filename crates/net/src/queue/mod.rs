@@ -1,0 +1,263 @@
+//! Queue disciplines: their contract, and the list of them.
+//!
+//! A discipline is a file here: it declares its parameters (`settings!`), its facts ([`Discipline`])
+//! and what it does with packets ([`Queue`]). Its name in `disciplines!` below makes it known to
+//! scenarios, both engines and Python.
+
+mod effects;
+mod fifo;
+mod flow_hash;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Packet;
+use crate::declaration::{Parameter, Settings};
+
+pub use effects::{DropReason, Effect, Effects};
+pub use fifo::{Fifo, Limit};
+
+/// What a discipline is, whatever its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Facts {
+    /// Whether packets leave in the order in which they came, so that none waits longer than a full
+    /// queue takes.
+    pub is_fifo: bool,
+    /// Whether it can mark packets.
+    pub can_mark: bool,
+    /// Whether it marks above the link's ECN threshold where there is one.
+    pub takes_ecn_threshold: bool,
+}
+
+/// What a queue is given by its place in a network.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Site {
+    /// Seed of its random numbers.
+    pub seed: u64,
+    /// Backlog above which the link wants packets marked.
+    pub ecn_threshold: Option<Limit>,
+}
+
+/// What the settings of a discipline say of it.
+pub trait Discipline: Settings {
+    /// What holds for all settings.
+    const FACTS: Facts;
+
+    /// The queue that they make.
+    type Queue<H>;
+
+    /// How much may wait.
+    fn limit(&self) -> Limit;
+
+    /// Whether it marks packets with these settings.
+    fn marks(&self) -> bool;
+
+    /// An empty queue.
+    fn build<H: Clone>(&self, site: &Site) -> Self::Queue<H>;
+}
+
+/// A discipline's declaration, for what names and explains it.
+#[derive(Clone, Debug, Serialize)]
+pub struct DisciplineDeclaration {
+    /// Its Linux name.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub doc: &'static str,
+    /// What it is.
+    pub facts: Facts,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+}
+
+/// Makes of the modules' names all that knows more than one discipline.
+macro_rules! disciplines {
+    ($($name:ident),+ $(,)?) => {
+        $(pub mod $name;)+
+
+        /// A queue discipline as a scenario names it, by its Linux name, with its settings.
+        #[allow(missing_docs, non_camel_case_types, reason = "they are the disciplines' names")]
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(tag = "kind")]
+        pub enum QueueConfig {
+            $($name($name::Config)),+
+        }
+
+        impl QueueConfig {
+            /// Its Linux name.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => stringify!($name)),+
+                }
+            }
+
+            /// What it is.
+            pub fn facts(&self) -> Facts {
+                match self {
+                    $(Self::$name(_) => <$name::Config as Discipline>::FACTS),+
+                }
+            }
+
+            /// How much may wait.
+            pub fn limit(&self) -> Limit {
+                match self {
+                    $(Self::$name(config) => config.limit()),+
+                }
+            }
+
+            /// Whether it marks packets.
+            pub fn marks(&self) -> bool {
+                match self {
+                    $(Self::$name(config) => config.marks()),+
+                }
+            }
+
+            /// Refuses settings out of their ranges.
+            pub fn check(&self) -> Result<(), String> {
+                match self {
+                    $(Self::$name(config) => config.check()),+
+                }
+            }
+
+            /// An empty queue.
+            pub fn build<H: Clone>(&self, site: &Site) -> QueueDiscipline<H> {
+                match self {
+                    $(Self::$name(config) => QueueDiscipline::$name(config.build(site))),+
+                }
+            }
+        }
+
+        $(
+            impl From<$name::Config> for QueueConfig {
+                fn from(config: $name::Config) -> Self {
+                    Self::$name(config)
+                }
+            }
+        )+
+
+        /// A running discipline. An enumeration and not a trait object, because a link asks its
+        /// queue several times per packet.
+        #[allow(missing_docs, non_camel_case_types, reason = "they are the disciplines' names")]
+        #[derive(Clone, Debug)]
+        pub enum QueueDiscipline<H> {
+            $($name(<$name::Config as Discipline>::Queue<H>)),+
+        }
+
+        impl<H: Clone> Queue<H> for QueueDiscipline<H> {
+            #[inline(always)]
+            fn enqueue(&mut self, now_ns: u64, packet: Packet<H>, effects: &mut Effects<H>) {
+                match self {
+                    $(Self::$name(queue) => queue.enqueue(now_ns, packet, effects)),+
+                }
+            }
+
+            #[inline(always)]
+            fn dequeue(&mut self, now_ns: u64, effects: &mut Effects<H>) -> Option<Packet<H>> {
+                match self {
+                    $(Self::$name(queue) => queue.dequeue(now_ns, effects)),+
+                }
+            }
+
+            #[inline]
+            fn has_clock(&self) -> bool {
+                match self {
+                    $(Self::$name(queue) => Queue::<H>::has_clock(queue)),+
+                }
+            }
+
+            #[inline]
+            fn next_event(&self) -> Option<u64> {
+                match self {
+                    $(Self::$name(queue) => Queue::<H>::next_event(queue)),+
+                }
+            }
+
+            #[inline]
+            fn backlog_pkts(&self) -> u64 {
+                match self {
+                    $(Self::$name(queue) => Queue::<H>::backlog_pkts(queue)),+
+                }
+            }
+
+            #[inline]
+            fn backlog_bytes(&self) -> u64 {
+                match self {
+                    $(Self::$name(queue) => Queue::<H>::backlog_bytes(queue)),+
+                }
+            }
+
+            fn for_each(&self, look: &mut dyn FnMut(&Packet<H>)) {
+                match self {
+                    $(Self::$name(queue) => queue.for_each(look)),+
+                }
+            }
+        }
+
+        /// Every discipline.
+        pub fn disciplines() -> Vec<DisciplineDeclaration> {
+            vec![$(
+                DisciplineDeclaration {
+                    name: stringify!($name),
+                    doc: <$name::Config as Settings>::doc(),
+                    facts: <$name::Config as Discipline>::FACTS,
+                    parameters: <$name::Config as Settings>::parameters(),
+                }
+            ),+]
+        }
+    };
+}
+
+disciplines! { bfifo, pfifo, codel, fq_codel }
+
+impl QueueConfig {
+    /// Drop-tail: `bfifo` or `pfifo`, by what its limit counts.
+    pub fn drop_tail(limit: Limit) -> Self {
+        match limit {
+            Limit::Bytes(limit_bytes) => bfifo::Config { limit_bytes }.into(),
+            Limit::Packets(limit_pkts) => pfifo::Config { limit_pkts }.into(),
+        }
+    }
+
+    /// Whether it is `bfifo` or `pfifo`.
+    pub fn is_drop_tail(&self) -> bool {
+        *self == Self::drop_tail(self.limit())
+    }
+}
+
+impl Default for QueueConfig {
+    /// A drop-tail queue of no size, which cannot be run.
+    fn default() -> Self {
+        Self::drop_tail(Limit::Bytes(0))
+    }
+}
+
+/// A queue discipline: decides which packet waits, which goes next and which is dropped or marked.
+///
+/// Drops may happen on either side (drop-tail at enqueue, CoDel at dequeue), so both calls are given
+/// a place to put what they did. A discipline that holds packets back on a clock of its own (a
+/// shaper) says so by [`Queue::has_clock`] and [`Queue::next_event`].
+pub trait Queue<H> {
+    /// Takes `packet` in at `now_ns`, or refuses it; others may be dropped for its sake.
+    fn enqueue(&mut self, now_ns: u64, packet: Packet<H>, effects: &mut Effects<H>);
+
+    /// The next packet to transmit, if any; `None` although something waited is legal.
+    fn dequeue(&mut self, now_ns: u64, effects: &mut Effects<H>) -> Option<Packet<H>>;
+
+    /// Whether [`Queue::next_event`] may say anything.
+    fn has_clock(&self) -> bool {
+        false
+    }
+
+    /// When the discipline wants [`Queue::dequeue`] called, ns, which an arrival may move earlier;
+    /// `None` when a packet can be had at once or nothing waits.
+    fn next_event(&self) -> Option<u64> {
+        None
+    }
+
+    /// Waiting packets.
+    fn backlog_pkts(&self) -> u64;
+
+    /// Waiting wire bytes.
+    fn backlog_bytes(&self) -> u64;
+
+    /// Calls `look` with every waiting packet.
+    fn for_each(&self, look: &mut dyn FnMut(&Packet<H>));
+}

@@ -1,0 +1,30 @@
+//! `pfifo`: drop-tail, limited in packets.
+
+use crate::declaration::settings;
+use crate::queue::fifo::{Fifo, Limit};
+use crate::queue::{Discipline, Facts, Site};
+
+settings! {
+    /// Drop-tail, limited in packets.
+    pub struct Config {
+        /// Largest backlog; the packet being transmitted does not count.
+        limit_pkts: u64 = 0, in 1..=u64::MAX;
+    }
+}
+
+impl Discipline for Config {
+    const FACTS: Facts = Fifo::<()>::FACTS;
+    type Queue<H> = Fifo<H>;
+
+    fn limit(&self) -> Limit {
+        Limit::Packets(self.limit_pkts)
+    }
+
+    fn marks(&self) -> bool {
+        false
+    }
+
+    fn build<H: Clone>(&self, site: &Site) -> Fifo<H> {
+        Fifo::new(self.limit()).marking_above(site.ecn_threshold)
+    }
+}

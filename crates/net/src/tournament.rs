@@ -1,0 +1,185 @@
+//! Who is next: event sources, or endpoints with a timer.
+
+/// Competitors that meet at once: a cache line of them.
+const WIDTH: usize = 8;
+
+/// Deadlines of many competitors, and the earliest of them.
+///
+/// A tree of matches: the leaves have the competitors' entries, each node above the earliest of
+/// every eight below. An entry is a deadline with the competitor's number in its low bits, so that
+/// the smallest one says both, at equal times the lower number. Comparing takes no branch: who is
+/// next is as good as random, and a mispredicted branch costs more than all the comparisons.
+#[derive(Debug)]
+pub struct Tournament {
+    /// The competitors' deadlines, ns, to be asked without going to their node.
+    due_ns: Vec<u64>,
+    /// Node 0 is the final; the nodes below node `n` are `8n + 1..=8n + 8`.
+    nodes: Vec<[u64; WIDTH]>,
+    /// The node with the first competitors.
+    first_leaf: usize,
+    /// Width of a competitor's number.
+    number_bits: u32,
+}
+
+impl Tournament {
+    /// `competitors` without a deadline.
+    pub fn new(competitors: usize) -> Self {
+        let leaves = competitors.div_ceil(WIDTH).max(1);
+        let (mut first_leaf, mut width) = (0, 1);
+        while width < leaves {
+            first_leaf += width;
+            width *= WIDTH;
+        }
+        let mut tournament = Self {
+            due_ns: vec![u64::MAX; competitors],
+            nodes: vec![[u64::MAX; WIDTH]; first_leaf + leaves],
+            first_leaf,
+            number_bits: Self::number_bits(competitors),
+        };
+        for competitor in 0..competitors {
+            tournament.set(competitor, u64::MAX);
+        }
+        tournament
+    }
+
+    fn number_bits(competitors: usize) -> u32 {
+        competitors.next_power_of_two().trailing_zeros()
+    }
+
+    /// From when on a deadline of one of so many competitors is never, ns.
+    pub fn never_ns(competitors: usize) -> u64 {
+        u64::MAX >> Self::number_bits(competitors)
+    }
+
+    #[inline]
+    fn entry(&self, competitor: usize, due_ns: u64) -> u64 {
+        let never_ns = u64::MAX >> self.number_bits;
+        due_ns.min(never_ns) << self.number_bits | competitor as u64
+    }
+
+    /// The competitor's deadline is `due_ns` (`u64::MAX`: none).
+    #[inline]
+    pub fn set(&mut self, competitor: usize, due_ns: u64) {
+        self.due_ns[competitor] = due_ns;
+        let mut entry = self.entry(competitor, due_ns);
+        let (mut node, mut place) = self.leaf(competitor);
+        while node > 0 {
+            self.nodes[node][place] = entry;
+            entry = earliest(&self.nodes[node]);
+            (node, place) = above(node);
+        }
+        self.nodes[0][place] = entry;
+    }
+
+    /// The competitor's deadline is `due_ns` if it was later. Returns whether it was.
+    ///
+    /// A deadline that moves later can wait at its old time until that comes: an RTO that every
+    /// ACK pushes out costs nothing.
+    #[inline]
+    pub fn set_earlier(&mut self, competitor: usize, due_ns: u64) -> bool {
+        if due_ns >= self.due_ns[competitor] {
+            return false;
+        }
+        self.due_ns[competitor] = due_ns;
+        let entry = self.entry(competitor, due_ns);
+        let (mut node, mut place) = self.leaf(competitor);
+        while entry < self.nodes[node][place] {
+            self.nodes[node][place] = entry;
+            if node == 0 {
+                break;
+            }
+            (node, place) = above(node);
+        }
+        true
+    }
+
+    /// The competitor with the earliest deadline, and that, ns; from [`Tournament::never_ns`] on: none.
+    #[inline]
+    pub fn next(&self) -> (usize, u64) {
+        let entry = earliest(&self.nodes[0]);
+        let number = entry & ((1 << self.number_bits) - 1);
+        (number as usize, entry >> self.number_bits)
+    }
+
+    /// Whether the competitor has a deadline.
+    #[inline]
+    pub fn is_due_ever(&self, competitor: usize) -> bool {
+        self.due_ns[competitor] < u64::MAX
+    }
+
+    /// The competitor's deadline, ns; `u64::MAX`: none.
+    #[inline]
+    pub(crate) fn due_ns(&self, competitor: usize) -> u64 {
+        self.due_ns[competitor]
+    }
+
+    /// Node and place of a competitor.
+    #[inline]
+    fn leaf(&self, competitor: usize) -> (usize, usize) {
+        (self.first_leaf + competitor / WIDTH, competitor % WIDTH)
+    }
+}
+
+/// Where the winner of a node goes.
+#[inline]
+fn above(node: usize) -> (usize, usize) {
+    ((node - 1) / WIDTH, (node - 1) % WIDTH)
+}
+
+#[inline]
+fn earliest(entries: &[u64; WIDTH]) -> u64 {
+    let [a, b, c, d, e, f, g, h] = *entries;
+    a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who is due in what order, each once.
+    fn order(tournament: &mut Tournament) -> Vec<(usize, u64)> {
+        let never_ns = u64::MAX >> tournament.number_bits;
+        let next = || {
+            let (competitor, due_ns) = tournament.next();
+            tournament.set(competitor, u64::MAX);
+            (due_ns < never_ns).then_some((competitor, due_ns))
+        };
+        std::iter::from_fn(next).collect()
+    }
+
+    #[test]
+    fn an_earlier_deadline_wins_and_a_later_one_waits_at_its_old_time() {
+        let mut tournament = Tournament::new(3);
+        assert!(tournament.set_earlier(0, 50));
+        assert!(tournament.set_earlier(1, 20));
+        assert!(tournament.set_earlier(0, 10));
+        assert!(!tournament.set_earlier(1, 90));
+        assert_eq!(order(&mut tournament), [(0, 10), (1, 20)]);
+    }
+
+    #[test]
+    fn equal_deadlines_go_by_number() {
+        let mut tournament = Tournament::new(70);
+        for competitor in [64, 2, 9, 1, 69] {
+            tournament.set_earlier(competitor, 5);
+        }
+        tournament.set(3, 4);
+        tournament.set(3, 6);
+        let due = [(1, 5), (2, 5), (9, 5), (64, 5), (69, 5), (3, 6)];
+        assert_eq!(order(&mut tournament), due);
+    }
+
+    #[test]
+    fn any_number_of_competitors_is_put_in_order() {
+        for competitors in [1, 2, 7, 8, 9, 63, 64, 65, 512, 513, 600] {
+            let mut tournament = Tournament::new(competitors);
+            let due_ns = |competitor: usize| (competitor as u64 * 7919) % 101;
+            for competitor in 0..competitors {
+                tournament.set_earlier(competitor, due_ns(competitor));
+            }
+            let mut expected: Vec<_> = (0..competitors).map(|c| (c, due_ns(c))).collect();
+            expected.sort_by_key(|&(competitor, due_ns)| (due_ns, competitor));
+            assert_eq!(order(&mut tournament), expected);
+        }
+    }
+}

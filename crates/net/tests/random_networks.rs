@@ -1,0 +1,404 @@
+//! Properties of any network: up to eight links, four routes, every discipline and impairment.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use dumbbell_net::queue::{codel, fq_codel};
+use dumbbell_net::{
+    DelayLine, Departure, DropReason, Ecn, Event, Header, Hop, Impairment, Limit, Link, Network,
+    Observer, Packet, Policer, QueueConfig, RandomLoss, Site, Transmitter,
+};
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+const CASES: u32 = 1000;
+const FLOWS: u32 = 5;
+const NS_PER_S: u128 = 1_000_000_000;
+
+/// A packet's number.
+#[derive(Clone, Copy, Debug)]
+struct Number(u32);
+
+impl Header for Number {
+    fn is_data(&self) -> bool {
+        true
+    }
+
+    fn is_forward(&self) -> bool {
+        true
+    }
+}
+
+#[derive(Clone, Debug)]
+struct LinkPlan {
+    seed: u64,
+    link_rate_bps: u64,
+    delay_ns: u64,
+    queue: QueueConfig,
+    ecn_threshold: Option<Limit>,
+    loss: Option<(u32, u64)>,
+    policer: Option<(u64, u64)>,
+}
+
+#[derive(Clone, Debug)]
+struct Arrival {
+    flow: u32,
+    at_ns: u64,
+    route: usize,
+    wire_bytes: u32,
+    ecn: Ecn,
+}
+
+/// A network and what enters it.
+#[derive(Clone, Debug)]
+struct Plan {
+    links: Vec<LinkPlan>,
+    lines_ns: Vec<u64>,
+    routes: Vec<Vec<Hop>>,
+    arrivals: Vec<Arrival>,
+}
+
+fn queue() -> impl Strategy<Value = QueueConfig> {
+    (0..4_u8, 1..40_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
+        // Short enough to act within a case.
+        let (target_ns, interval_ns) = (ms * 50_000, ms * 1_000_000);
+        match kind {
+            0 => QueueConfig::drop_tail(Limit::Packets(limit_pkts)),
+            1 => QueueConfig::drop_tail(Limit::Bytes(limit_pkts * 1514)),
+            2 => QueueConfig::from(codel::Config {
+                limit_pkts,
+                target_ns,
+                interval_ns,
+                ecn,
+                ..codel::Config::default()
+            }),
+            _ => QueueConfig::from(fq_codel::Config {
+                limit_pkts,
+                flows: 4,
+                target_ns,
+                interval_ns,
+                ecn,
+                ..fq_codel::Config::default()
+            }),
+        }
+    })
+}
+
+fn rate_bps() -> impl Strategy<Value = u64> {
+    (100_000.0_f64.ln()..10e9_f64.ln()).prop_map(|log| log.exp() as u64)
+}
+
+fn link() -> impl Strategy<Value = LinkPlan> {
+    let threshold = prop::option::of((1..20_u64).prop_map(Limit::Packets));
+    let loss = prop::option::weighted(0.3, (0..300_000_000_u32, any::<u64>()));
+    let policer = prop::option::weighted(0.2, (rate_bps(), 1_000..50_000_u64));
+    (
+        any::<u64>(),
+        rate_bps(),
+        prop_oneof![Just(0), 0..50_000_000_u64],
+        queue(),
+        threshold,
+        loss,
+        policer,
+    )
+        .prop_map(
+            |(seed, link_rate_bps, delay_ns, queue, ecn_threshold, loss, policer)| LinkPlan {
+                seed,
+                link_rate_bps,
+                delay_ns,
+                queue,
+                ecn_threshold,
+                loss,
+                policer,
+            },
+        )
+}
+
+/// A route over some of the links, each once, between delay lines or not.
+fn route(links: usize, lines: usize) -> impl Strategy<Value = Vec<Hop>> {
+    let all: Vec<usize> = (0..links).collect();
+    (
+        Just(all).prop_shuffle(),
+        any::<Index>(),
+        prop::option::of(0..lines),
+        prop::option::of(0..lines),
+    )
+        .prop_map(|(order, count, before, after)| {
+            let links = &order[..=count.index(order.len())];
+            let before = before.map(Hop::Line);
+            let links = links.iter().map(|&link| Hop::Link(link));
+            let hops = before.into_iter().chain(links);
+            hops.chain(after.map(Hop::Line)).collect()
+        })
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0)];
+    let arrival = (
+        0..FLOWS,
+        0..3_000_000_u64,
+        any::<Index>(),
+        40..9000_u32,
+        ecn,
+    );
+    (
+        prop::collection::vec(link(), 1..=8),
+        prop::collection::vec(0..50_000_000_u64, 1..=4),
+    )
+        .prop_flat_map(move |(links, lines_ns)| {
+            let routes = prop::collection::vec(route(links.len(), lines_ns.len()), 1..=4);
+            let arrivals = prop::collection::vec(arrival.clone(), 1..200);
+            (Just(links), Just(lines_ns), routes, arrivals)
+        })
+        .prop_map(|(links, lines_ns, routes, arrivals)| {
+            let mut at_ns = 0;
+            let arrivals = arrivals
+                .into_iter()
+                .map(|(flow, gap_ns, route, wire_bytes, ecn)| {
+                    at_ns += gap_ns;
+                    Arrival {
+                        flow,
+                        at_ns,
+                        route: route.index(routes.len()),
+                        wire_bytes,
+                        ecn,
+                    }
+                })
+                .collect();
+            Plan {
+                links,
+                lines_ns,
+                routes,
+                arrivals,
+            }
+        })
+}
+
+impl Plan {
+    fn network(&self) -> Network<Number> {
+        let link = |plan: &LinkPlan| {
+            let site = Site {
+                seed: plan.seed,
+                ecn_threshold: plan.ecn_threshold,
+            };
+            let loss = plan.loss.map(|(loss_ppb, seed)| {
+                let loss = RandomLoss::new(loss_ppb, seed);
+                Impairment::from(loss)
+            });
+            let policer = plan.policer.map(|(rate_bps, burst_bytes)| {
+                let policer = Policer::new(rate_bps, burst_bytes);
+                Impairment::from(policer)
+            });
+            let link = Link::new(
+                loss.into_iter().chain(policer).collect(),
+                plan.queue.build(&site),
+                Transmitter::new(plan.link_rate_bps, VecDeque::new()),
+            );
+            (link, DelayLine::new(plan.delay_ns))
+        };
+        Network::new(
+            self.links.iter().map(link).collect(),
+            self.lines_ns
+                .iter()
+                .map(|&delay_ns| DelayLine::new(delay_ns))
+                .collect(),
+            &self.routes,
+        )
+    }
+
+    /// Both side by side, sharing nothing; and which of the packets are the own ones.
+    fn beside(&self, other: &Self) -> (Self, Vec<bool>) {
+        let shift = |hop: &Hop| match *hop {
+            Hop::Link(link) => Hop::Link(link + self.links.len()),
+            Hop::Line(line) => Hop::Line(line + self.lines_ns.len()),
+        };
+        let others = other.arrivals.iter().map(|arrival| Arrival {
+            route: arrival.route + self.routes.len(),
+            ..arrival.clone()
+        });
+        let own = self.arrivals.iter().map(|arrival| (arrival.clone(), true));
+        let mut arrivals: Vec<(Arrival, bool)> =
+            own.chain(others.map(|other| (other, false))).collect();
+        arrivals.sort_by_key(|(arrival, _)| arrival.at_ns);
+        let (arrivals, is_own) = arrivals.into_iter().unzip();
+        let routes = other
+            .routes
+            .iter()
+            .map(|hops| hops.iter().map(shift).collect());
+        let plan = Self {
+            links: [self.links.clone(), other.links.clone()].concat(),
+            lines_ns: [self.lines_ns.clone(), other.lines_ns.clone()].concat(),
+            routes: self.routes.iter().cloned().chain(routes).collect(),
+            arrivals,
+        };
+        (plan, is_own)
+    }
+}
+
+/// A packet's stay at a link, ns.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    link: usize,
+    arrived_ns: u64,
+    /// When its first and its last bit went on the wire.
+    wire_ns: Option<(u64, u64)>,
+}
+
+/// Everything that happened.
+#[derive(Default)]
+struct Log {
+    visits: BTreeMap<u32, Vec<Visit>>,
+    dropped: u64,
+    arrived: BTreeMap<usize, u64>,
+    departed: BTreeMap<usize, u64>,
+    dropped_at: BTreeMap<usize, u64>,
+}
+
+impl Log {
+    fn drops(&mut self, link: usize) {
+        self.dropped += 1;
+        *self.dropped_at.entry(link).or_default() += 1;
+    }
+}
+
+impl Observer<Number> for Log {
+    fn arrives(&mut self, now_ns: u64, link: usize, packet: &Packet<Number>) {
+        *self.arrived.entry(link).or_default() += 1;
+        let visit = Visit {
+            link,
+            arrived_ns: now_ns,
+            wire_ns: None,
+        };
+        self.visits.entry(packet.header.0).or_default().push(visit);
+    }
+
+    fn refused(&mut self, _: u64, link: usize, _: &Packet<Number>, _: DropReason) {
+        self.drops(link);
+    }
+
+    fn dropped(&mut self, _: u64, link: usize, _: &Packet<Number>, _: DropReason) {
+        self.drops(link);
+    }
+
+    fn departs(&mut self, now_ns: u64, link: usize, departure: &Departure<Number>) {
+        *self.departed.entry(link).or_default() += 1;
+        let visits = self.visits.get_mut(&departure.packet.header.0);
+        let visit = visits.and_then(|visits| visits.last_mut());
+        visit.expect("it arrived").wire_ns = Some((now_ns, departure.done_ns));
+    }
+}
+
+/// Runs `plan` until nothing moves any more; returns when each packet was delivered, ns, in order.
+fn run(plan: &Plan, log: &mut Log) -> Result<Vec<(u32, u64)>, TestCaseError> {
+    let mut network = plan.network();
+    let mut meter = network.meter(FLOWS as usize, 0);
+    let mut delivered = Vec::new();
+    let never_ns = u64::MAX >> 8;
+    let mut entered = 0;
+    let mut arrivals = (0..).zip(&plan.arrivals).peekable();
+    loop {
+        let until_ns = arrivals.peek().map_or(never_ns, |(_, next)| next.at_ns);
+        while let Some((now_ns, event)) = network.advance(until_ns, &mut (&mut *log, &mut meter)) {
+            if let Event::Delivery(exit) = event {
+                let packet = network.take_delivery(exit);
+                delivered.push((packet.header.0, now_ns));
+            }
+        }
+        let mut inside = 0;
+        network.for_each(&mut |_| inside += 1);
+        prop_assert_eq!(
+            entered,
+            delivered.len() as u64 + log.dropped + inside,
+            "what entered is delivered, dropped or inside"
+        );
+        let Some((number, arrival)) = arrivals.next() else {
+            break;
+        };
+        let packet = Packet {
+            flow: arrival.flow,
+            wire_bytes: arrival.wire_bytes,
+            ecn: arrival.ecn,
+            hop: 0,
+            arrived_ns: 0,
+            header: Number(number),
+        };
+        let observer = &mut (&mut *log, &mut meter);
+        network.enter(arrival.at_ns, arrival.route, packet, observer);
+        entered += 1;
+    }
+    for (index, (link, meter)) in network.links().iter().zip(&meter.links).enumerate() {
+        let count = |counts: &BTreeMap<usize, u64>| counts.get(&index).copied().unwrap_or(0);
+        prop_assert_eq!(link.backlog_pkts(), 0, "the end is when nothing waits");
+        let counts = [&log.arrived, &log.departed, &log.dropped_at].map(count);
+        prop_assert_eq!(counts[0], counts[1] + counts[2]);
+        let metered = [meter.offered_pkts, meter.taken_pkts, meter.dropped_pkts];
+        prop_assert_eq!(metered, counts, "the meter counts the same");
+    }
+    Ok(delivered)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
+
+    /// Packets are conserved at every link and in all; a packet's way is waiting, serialisation and
+    /// propagation, without a nanosecond between them; and the same happens again.
+    #[test]
+    fn every_nanosecond_of_a_packet_s_way_is_accounted_for(plan in plan()) {
+        let mut log = Log::default();
+        let delivered = run(&plan, &mut log)?;
+        for &(number, delivered_ns) in &delivered {
+            let arrival = &plan.arrivals[number as usize];
+            let mut visits = log.visits.remove(&number).unwrap_or_default().into_iter();
+            let mut now_ns = arrival.at_ns;
+            let (mut queueing_ns, mut wire_ns, mut propagation_ns) = (0, 0, 0);
+            for &hop in &plan.routes[arrival.route] {
+                let delay_ns = match hop {
+                    Hop::Line(line) => plan.lines_ns[line],
+                    Hop::Link(link) => {
+                        let visit = visits.next().expect("it passed every link");
+                        prop_assert_eq!((visit.link, visit.arrived_ns), (link, now_ns));
+                        let (start_ns, done_ns) = visit.wire_ns.expect("it left every link");
+                        let bit_ns = u128::from(arrival.wire_bytes) * 8 * NS_PER_S;
+                        let exact_ns = (bit_ns / u128::from(plan.links[link].link_rate_bps)) as u64;
+                        let took_ns = done_ns - start_ns;
+                        prop_assert!(took_ns == exact_ns || took_ns == exact_ns + 1);
+                        queueing_ns += start_ns - visit.arrived_ns;
+                        wire_ns += took_ns;
+                        now_ns = done_ns;
+                        plan.links[link].delay_ns
+                    }
+                };
+                propagation_ns += delay_ns;
+                now_ns += delay_ns;
+            }
+            prop_assert!(visits.next().is_none(), "it passed no other link");
+            prop_assert_eq!(now_ns, delivered_ns);
+            prop_assert_eq!(
+                delivered_ns - arrival.at_ns,
+                queueing_ns + wire_ns + propagation_ns
+            );
+        }
+        prop_assert_eq!(run(&plan, &mut Log::default())?, delivered);
+    }
+
+    /// Two networks that share nothing do in one what they do alone.
+    #[test]
+    fn networks_that_share_nothing_do_not_see_each_other(one in plan(), other in plan()) {
+        let (both, is_own) = one.beside(&other);
+        // Numbers of each part, in the numbers of both.
+        let numbers = |own: bool| -> Vec<u32> {
+            let all = (0..).zip(&is_own);
+            all.filter(|&(_, &is_own)| is_own == own).map(|(number, _)| number).collect()
+        };
+        // Which packets of one time go first is decided among all elements; compare by packet.
+        let together: BTreeMap<u32, u64> =
+            run(&both, &mut Log::default())?.into_iter().collect();
+        let mut alone = BTreeMap::new();
+        for (plan, own) in [(&one, true), (&other, false)] {
+            let numbers = numbers(own);
+            for (number, at_ns) in run(plan, &mut Log::default())? {
+                alone.insert(numbers[number as usize], at_ns);
+            }
+        }
+        prop_assert_eq!(together, alone);
+    }
+}

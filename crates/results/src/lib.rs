@@ -1,0 +1,26 @@
+//! What a run leaves, whichever engine does it.
+//!
+//! | file | what |
+//! |---|---|
+//! | `samples`, `table` | time series: columns that an engine fills, and their Arrow tables |
+//! | `summary`, `emulation`, `output` | counts and means; how well the kernel engine kept time; all of it |
+//! | `rate` | ratios and rates without a division by zero |
+
+#![forbid(unsafe_code)]
+
+mod emulation;
+mod output;
+mod rate;
+mod samples;
+mod summary;
+mod table;
+
+pub use emulation::{CalibratedRtt, Emulation};
+pub use output::Output;
+pub use rate::{bits_per_second, ratio};
+pub use samples::{FlowSamples, QueueSamples, RawColumn, StateSamples, UNKNOWN, per_second};
+pub use summary::{FlowSummary, LinkSummary, LoadedCc, Summary};
+pub use table::{Table, TimeSeries};
+
+/// Version of the engines, part of every result's provenance.
+pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,0 +1,163 @@
+//! Time series: columns that an engine fills at every sampling instant.
+
+use dumbbell_cc::Series;
+use dumbbell_net::{Link, LinkMeter};
+
+/// In a column that may have gaps: the engine does not know.
+pub const UNKNOWN: u32 = u32::MAX;
+
+/// Samples of all flows, row by row in time and flow order.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "docs/format-run.md has the table of columns")]
+pub struct FlowSamples {
+    pub time_us: Vec<i64>,
+    pub flow: Vec<u32>,
+    pub cwnd_pkts: Vec<u32>,
+    pub ssthresh_pkts: Vec<u32>,
+    pub inflight_pkts: Vec<u32>,
+    pub outstanding_pkts: Vec<u32>,
+    pub srtt_us: Vec<u32>,
+    pub rtt_us: Vec<u32>,
+    pub min_rtt_us: Vec<u32>,
+    pub delivery_rate_bps: Vec<u64>,
+    pub goodput_bps: Vec<u64>,
+    pub pacing_rate_bps: Vec<u64>,
+    pub retransmitted_pkts: Vec<u32>,
+    pub lost_pkts: Vec<u32>,
+    pub ca_state: Vec<u8>,
+}
+
+/// Samples of one group's private state: raw values, one column per series. Time and flow of
+/// each row are those of the group's rows in [`FlowSamples`], in the same order.
+#[derive(Debug)]
+pub struct StateSamples {
+    /// The congestion control's own name.
+    pub name: String,
+    /// What the columns are.
+    pub series: Vec<Series>,
+    /// Values by series.
+    pub columns: Vec<RawColumn>,
+}
+
+/// Raw values of one series, as narrow as the field that they come from.
+#[derive(Debug)]
+pub enum RawColumn {
+    /// Unsigned fields of 1 byte.
+    Bytes(Vec<u8>),
+    /// Unsigned fields of 2 or 4 bytes.
+    Words(Vec<u32>),
+    /// The rest.
+    Longs(Vec<u64>),
+}
+
+impl RawColumn {
+    /// An empty column for a series, with room for `rows`.
+    pub fn new(series: &Series, rows: usize) -> Self {
+        match series.bytes() {
+            1 if !series.signed => Self::Bytes(Vec::with_capacity(rows)),
+            2 | 4 if !series.signed => Self::Words(Vec::with_capacity(rows)),
+            _ => Self::Longs(Vec::with_capacity(rows)),
+        }
+    }
+
+    /// Appends raw values.
+    #[inline]
+    pub fn extend(&mut self, raws: impl Iterator<Item = u64>) {
+        match self {
+            Self::Bytes(values) => values.extend(raws.map(|raw| raw as u8)),
+            Self::Words(values) => values.extend(raws.map(|raw| raw as u32)),
+            Self::Longs(values) => values.extend(raws),
+        }
+    }
+
+    /// Appends a raw value.
+    #[inline]
+    pub fn push(&mut self, raw: u64) {
+        match self {
+            Self::Bytes(values) => values.push(raw as u8),
+            Self::Words(values) => values.push(raw as u32),
+            Self::Longs(values) => values.push(raw),
+        }
+    }
+}
+
+/// Samples of the links' queues.
+#[derive(Debug, Default)]
+#[allow(missing_docs, reason = "docs/format-run.md has the table of columns")]
+pub struct QueueSamples {
+    pub time_us: Vec<i64>,
+    pub backlog_bytes: Vec<u64>,
+    pub backlog_pkts: Vec<u32>,
+    pub sojourn_us: Vec<Option<u32>>,
+    pub forwarded_pkts: Vec<u64>,
+    pub dropped_pkts: Vec<u64>,
+    /// Index of the link.
+    pub link: Vec<u32>,
+}
+
+impl QueueSamples {
+    /// Samples link number `index` as it stands at `now_ns`.
+    pub fn sample<H: Clone>(
+        &mut self,
+        now_ns: u64,
+        index: u32,
+        link: &Link<H>,
+        meter: &mut LinkMeter,
+    ) {
+        self.time_us.push((now_ns / 1000) as i64);
+        self.backlog_bytes.push(link.backlog_bytes());
+        self.backlog_pkts.push(link.backlog_pkts() as u32);
+        self.sojourn_us.push(meter.take_last_sojourn_us());
+        self.forwarded_pkts.push(meter.forwarded(now_ns).0);
+        self.dropped_pkts.push(meter.dropped_pkts);
+        self.link.push(index);
+    }
+}
+
+impl FlowSamples {
+    /// Empty columns with room for `rows`.
+    pub fn with_capacity(rows: usize) -> Self {
+        Self {
+            time_us: Vec::with_capacity(rows),
+            flow: Vec::with_capacity(rows),
+            cwnd_pkts: Vec::with_capacity(rows),
+            ssthresh_pkts: Vec::with_capacity(rows),
+            inflight_pkts: Vec::with_capacity(rows),
+            outstanding_pkts: Vec::with_capacity(rows),
+            srtt_us: Vec::with_capacity(rows),
+            rtt_us: Vec::with_capacity(rows),
+            min_rtt_us: Vec::with_capacity(rows),
+            delivery_rate_bps: Vec::with_capacity(rows),
+            goodput_bps: Vec::with_capacity(rows),
+            pacing_rate_bps: Vec::with_capacity(rows),
+            retransmitted_pkts: Vec::with_capacity(rows),
+            lost_pkts: Vec::with_capacity(rows),
+            ca_state: Vec::with_capacity(rows),
+        }
+    }
+}
+
+impl StateSamples {
+    /// Empty columns of a congestion control's series with room for `rows`.
+    pub fn with_capacity(name: &str, series: &[Series], rows: usize) -> Self {
+        Self {
+            name: name.to_owned(),
+            series: series.to_vec(),
+            columns: series
+                .iter()
+                .map(|series| RawColumn::new(series, rows))
+                .collect(),
+        }
+    }
+}
+
+/// `amount` per `interval`, of which `per_s` make a second; 0 without an interval.
+#[inline]
+pub fn per_second(amount: u64, interval: u64, per_s: u64) -> u64 {
+    match amount.checked_mul(per_s) {
+        Some(scaled) => scaled.checked_div(interval).unwrap_or(0),
+        None => (u128::from(amount) * u128::from(per_s))
+            .checked_div(u128::from(interval))
+            .unwrap_or(0) as u64,
+    }
+}

@@ -1,0 +1,288 @@
+//! What a run amounts to: counts and means per flow and per link.
+
+use dumbbell_cc::Declared;
+use dumbbell_net::{Limit, LinkMeter};
+use serde::Serialize;
+
+use crate::emulation::Emulation;
+use crate::rate::{bits_per_second, ratio};
+use dumbbell_scenario::{EcnThreshold, Link, Scenario};
+
+/// One run, summarised. Serialises to the `summary` of `run.json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// `simulator` or `kernel`.
+    pub engine: &'static str,
+    /// Version of the engine.
+    pub engine_version: &'static str,
+    /// Seed of the run.
+    pub seed: u64,
+    /// How long it lasted, ns.
+    pub duration_ns: u64,
+    /// Congestion control of each group, as loaded.
+    pub congestion_controls: Vec<LoadedCc>,
+    /// Every flow, in flow order.
+    pub flows: Vec<FlowSummary>,
+    /// Every link, in the network's order.
+    pub links: Vec<LinkSummary>,
+    /// The most used of them.
+    pub bottleneck: LinkSummary,
+    /// How well the kernel engine kept time; none in virtual time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub emulation: Option<Emulation>,
+}
+
+/// The congestion control a group really ran.
+#[derive(Clone, Debug, Serialize)]
+pub struct LoadedCc {
+    /// Index of the group.
+    pub group: u32,
+    /// `name` of the ops table that was loaded.
+    pub cc: String,
+    /// Digest of the build that ran.
+    pub build: String,
+    /// Every parameter with the value in force.
+    pub params: std::collections::BTreeMap<String, i64>,
+    /// It always enables ECN.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub needs_ecn: bool,
+    /// What it declares about itself, so that a result can be read without it.
+    pub declared: Declared,
+}
+
+/// One flow over its life; `None` is what the engine cannot see.
+#[derive(Clone, Debug, Serialize)]
+#[allow(
+    missing_docs,
+    reason = "names and units say it; docs/format-run.md has the table"
+)]
+pub struct FlowSummary {
+    pub flow: u32,
+    pub group: u32,
+    /// `name` of the ops table this flow's socket used.
+    pub cc: String,
+    pub base_rtt_us: u64,
+    pub start_us: u64,
+    /// When the flow ended: when all that a sized or stopped flow had sent was acknowledged, else
+    /// the end of the run.
+    pub end_us: u64,
+    /// Whether a flow with a size or a stop time had all that it sent acknowledged.
+    pub finished: bool,
+    /// Payload the receiving application got, in order.
+    pub received_bytes: u64,
+    /// `received_bytes` over the flow's time.
+    pub goodput_bps: f64,
+    /// Wire bytes of this flow that crossed the bottleneck, over the flow's time.
+    pub throughput_bps: f64,
+    pub rtt_mean_us: f64,
+    pub rtt_min_us: u64,
+    pub rtt_p50_us: u64,
+    pub rtt_p95_us: u64,
+    pub rtt_p99_us: u64,
+    pub rtt_max_us: u64,
+    /// Time average of the kernel's count: out, not SACKed, not lost, plus retransmitted.
+    pub inflight_mean_pkts: f64,
+    /// Time average of tcptrace's count: highest sent minus cumulatively acknowledged.
+    pub outstanding_mean_pkts: f64,
+    pub cwnd_mean_pkts: f64,
+    /// Data packets sent, retransmissions included.
+    pub sent_pkts: u64,
+    pub retransmitted_pkts: u64,
+    /// Data packets of this flow that the links of its route dropped.
+    pub dropped_pkts: u64,
+    /// Data packets of this flow that the links of its route marked CE; only where one can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marked_pkts: Option<u64>,
+    /// ACKs of this flow that the links of its way back dropped; only where one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acks_dropped: Option<u64>,
+    /// Packets the sender declared lost.
+    pub lost_pkts: Option<u64>,
+    /// Data packets that reached the receiver, duplicates included.
+    pub arrived_pkts: u64,
+    /// Data packets still on the path at the end.
+    pub on_path_pkts: u64,
+    /// Retransmissions of data the receiver already had (D-SACK, RFC 2883).
+    pub spurious_retransmits: u64,
+    pub fast_recovery_count: Option<u64>,
+    /// Fast recoveries undone because nothing was lost (timestamps or D-SACK).
+    pub spurious_recovery_count: Option<u64>,
+    /// SYNs sent again.
+    pub syn_retransmits: Option<u64>,
+    /// Data packets that reached the receiver when it had them already.
+    pub duplicate_pkts: Option<u64>,
+    pub rto_count: Option<u64>,
+    /// RTOs undone as spurious (F-RTO or timestamps).
+    pub spurious_rto_count: Option<u64>,
+    pub tlp_count: Option<u64>,
+    /// Longest time in a row without forward progress after an RTO.
+    pub rto_stall_max_us: Option<u64>,
+    pub rto_stall_us: Option<u64>,
+    /// Longest time for which the congestion control left cwnd at 0; only where it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwnd_zero_max_us: Option<u64>,
+    pub cwnd_limited_us: u64,
+    pub rwnd_limited_us: u64,
+    pub sndbuf_limited_us: u64,
+}
+
+/// A link over the run.
+#[derive(Clone, Debug, Default, Serialize)]
+#[allow(
+    missing_docs,
+    reason = "names and units say it; docs/format-run.md has the table"
+)]
+pub struct LinkSummary {
+    pub name: String,
+    /// At the start of the run.
+    pub link_rate_bps: u64,
+    /// What the link could carry in the run, wire bytes; only where its rate changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity_bytes: Option<f64>,
+    /// Smallest base RTT of any flow whose data or ACKs cross it.
+    pub base_rtt_us: u64,
+    /// Name of its queue discipline; only if that is not drop-tail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<&'static str>,
+    pub limit_bytes: Option<u64>,
+    pub limit_pkts: Option<u64>,
+    pub offered_pkts: u64,
+    pub forwarded_pkts: u64,
+    pub forwarded_bytes: u64,
+    pub dropped_pkts: u64,
+    pub dropped_bytes: u64,
+    /// Of the dropped packets those lost before the queue; only where the link has impairments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub random_loss_pkts: Option<u64>,
+    /// Of the dropped packets those that the discipline dropped with room left; only where it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aqm_dropped_pkts: Option<u64>,
+    /// Backlog above which it marks, if it does, wire bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_threshold_bytes: Option<u64>,
+    /// The same in packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_threshold_pkts: Option<u64>,
+    /// Packets marked CE here; only where it marks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marked_pkts: Option<u64>,
+    /// Time during which a packet waited or was on the wire.
+    pub busy_us: u64,
+    /// What the link could carry in that time, wire bytes; only where its rate changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy_capacity_bytes: Option<f64>,
+    /// Packets still queued or being transmitted at the end.
+    pub left_pkts: u64,
+    /// Forwarded bits over what the link could carry in the run.
+    pub utilization: f64,
+    pub queue_delay_mean_us: f64,
+    pub queue_delay_p50_us: u64,
+    pub queue_delay_p95_us: u64,
+    pub queue_delay_p99_us: u64,
+    pub queue_delay_max_us: u64,
+    pub backlog_mean_bytes: f64,
+    pub backlog_max_bytes: u64,
+}
+
+impl LinkSummary {
+    /// The link that used the largest part of its rate; of several alike the first.
+    ///
+    /// # Panics
+    ///
+    /// If there is no link.
+    pub fn most_used(links: &[Self]) -> Self {
+        let mut links = links.iter();
+        let first = links.next().expect("a network has a link");
+        let most = links.fold(first, |most, link| {
+            if link.utilization > most.utilization {
+                link
+            } else {
+                most
+            }
+        });
+        most.clone()
+    }
+
+    /// Sums up what `link` did in a run that started at `start_ns` of its clock; the meter's books
+    /// reach to the end, when `backlog_pkts` wait.
+    pub fn new(
+        scenario: &Scenario,
+        link: &Link,
+        meter: &LinkMeter,
+        backlog_pkts: u64,
+        start_ns: u64,
+    ) -> Self {
+        let duration_ns = scenario.duration_ns;
+        let end_ns = start_ns + duration_ns;
+        let (forwarded_pkts, forwarded_bytes) = meter.forwarded(end_ns);
+        let (limit_bytes, limit_pkts) = match link.queue.limit() {
+            Limit::Bytes(bytes) => (Some(bytes), None),
+            Limit::Packets(packets) => (None, Some(packets)),
+        };
+        let (ecn_threshold_bytes, ecn_threshold_pkts) = match link.ecn_threshold {
+            None => (None, None),
+            Some(EcnThreshold::Bytes(bytes)) => (Some(bytes), None),
+            Some(EcnThreshold::Pkts(packets)) => (None, Some(packets)),
+        };
+        let link_rate_bps = link.link_rate_bps;
+        let changes = !link.rate_steps.is_empty();
+        let capacity_bits = link.capacity_bits(duration_ns);
+        let mean_rate_bps = if changes {
+            ratio(capacity_bits * 1e9, duration_ns as f64)
+        } else {
+            link_rate_bps as f64
+        };
+        let delay_max_us = meter.sojourn_max_us;
+        let delay_quantile_us = |quantile| meter.sojourn_us.quantile(quantile, delay_max_us);
+        Self {
+            name: link.name.clone(),
+            link_rate_bps,
+            capacity_bytes: changes.then_some(capacity_bits / 8.0),
+            base_rtt_us: scenario.shortest_base_rtt_over_ns(link) / 1000,
+            queue: (!link.queue.is_drop_tail()).then_some(link.queue.name()),
+            limit_bytes,
+            limit_pkts,
+            offered_pkts: meter.offered_pkts,
+            forwarded_pkts,
+            forwarded_bytes,
+            dropped_pkts: meter.dropped_pkts,
+            dropped_bytes: meter.dropped_bytes,
+            random_loss_pkts: link.impairs().then_some(meter.random_loss_pkts),
+            aqm_dropped_pkts: (meter.aqm_dropped_pkts > 0).then_some(meter.aqm_dropped_pkts),
+            ecn_threshold_bytes,
+            ecn_threshold_pkts,
+            marked_pkts: (link.marks()).then_some(meter.marked_pkts),
+            busy_us: meter.busy_ns / 1000,
+            busy_capacity_bytes: changes.then(|| meter.busy_capacity_bits() / 8.0),
+            left_pkts: backlog_pkts + meter.taken_pkts - forwarded_pkts,
+            utilization: ratio(bits_per_second(forwarded_bytes, duration_ns), mean_rate_bps),
+            queue_delay_mean_us: ratio(
+                meter.sojourn_sum_ns as f64 / 1000.0,
+                meter.taken_pkts as f64,
+            ),
+            queue_delay_p50_us: delay_quantile_us(0.5),
+            queue_delay_p95_us: delay_quantile_us(0.95),
+            queue_delay_p99_us: delay_quantile_us(0.99),
+            queue_delay_max_us: delay_max_us,
+            backlog_mean_bytes: ratio(meter.backlog_byte_ns as f64, duration_ns as f64),
+            backlog_max_bytes: meter.backlog_max_bytes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bottleneck_is_the_most_used_link_and_of_equal_ones_the_first() {
+        let link = |name: &str, utilization| LinkSummary {
+            name: name.to_owned(),
+            utilization,
+            ..LinkSummary::default()
+        };
+        let links = [link("a", 0.5), link("b", 0.75), link("c", 0.75)];
+        assert_eq!(LinkSummary::most_used(&links).name, "b");
+        assert_eq!(LinkSummary::most_used(&links[..1]).name, "a");
+    }
+}

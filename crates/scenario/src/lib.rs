@@ -1,0 +1,34 @@
+//! What a run is asked to do, whichever engine does it.
+//!
+//! | file | what |
+//! |---|---|
+//! | `scenario`, `link` | what to run, in integers and base units |
+//! | `routes`, `topology` | whether routes lead over the links; where packets go, and how long it takes |
+//! | `description` | the same in a line |
+//! | `address_plan` | addresses of its hosts |
+//! | `random` | a seed per element |
+//! | `control`, `refusal` | progress and cancelling; what cannot be run |
+
+#![forbid(unsafe_code)]
+
+pub mod address_plan;
+mod control;
+mod description;
+mod link;
+mod order;
+pub mod random;
+mod refusal;
+mod routes;
+mod scenario;
+mod topology;
+
+pub use control::Control;
+pub use link::{BOTTLENECK, EcnThreshold, Link, Queue, RateStep};
+pub use refusal::Refusal;
+pub use scenario::{CongestionControl, Group, MAX_ROWS, RttStep, Scenario};
+pub use topology::{Path, PlacedLink, Topology, Way, route};
+
+pub use dumbbell_net::ImpairmentConfig;
+pub use dumbbell_net::Limit;
+pub use dumbbell_net::impair::impairments;
+pub use dumbbell_net::queue::disciplines;

@@ -1,0 +1,212 @@
+//! A link of a scenario: its rate, its propagation delay, its queue, what is lost on it.
+
+use serde::{Deserialize, Serialize};
+
+pub use dumbbell_net::QueueConfig as Queue;
+use dumbbell_net::{
+    Impairment, ImpairmentConfig, Limit, RandomLoss, RateChange, Site, Transmitter,
+};
+
+use crate::order::check_order;
+use crate::random::element_seed;
+
+/// Name of the only link of a dumbbell.
+pub const BOTTLENECK: &str = "bottleneck";
+
+/// A link in one direction and its queue. A default has no name, no rate and no buffer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// What routes and results call it.
+    pub name: String,
+    /// Capacity on the wire, bit/s: Ethernet, IP and TCP headers count.
+    pub link_rate_bps: u64,
+    /// Later capacities, in order of time; usually none. One after the end of the run changes nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rate_steps: Vec<RateStep>,
+    /// Propagation delay, ns. `None`: for a scenario's only link half the shortest base RTT, with
+    /// several links 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_ns: Option<u64>,
+    /// What happens to packets that find the link busy.
+    pub queue: Queue,
+    /// Backlog above which packets that are ECN-capable are marked CE; `None`: no packet is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn_threshold: Option<EcnThreshold>,
+    /// Packets that are lost at random on their way to the queue, parts per billion.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub random_loss_ppb: u32,
+    /// What else happens to packets on their way to the queue, in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub impairments: Vec<ImpairmentConfig>,
+}
+
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+/// A threshold for ECN marks (RFC 8257 §3.1), on what waits; the packet being transmitted does not
+/// count. The packet with which the backlog exceeds it is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EcnThreshold {
+    /// Wire bytes.
+    Bytes(u64),
+    /// Packets.
+    Pkts(u64),
+}
+
+/// A change of the link's capacity. The packet that is on the wire then keeps the time it was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateStep {
+    /// When, ns from the start of the run.
+    pub at_ns: u64,
+    /// Capacity from then on, bit/s.
+    pub link_rate_bps: u64,
+}
+
+impl From<EcnThreshold> for Limit {
+    fn from(threshold: EcnThreshold) -> Self {
+        match threshold {
+            EcnThreshold::Bytes(bytes) => Self::Bytes(bytes),
+            EcnThreshold::Pkts(packets) => Self::Packets(packets),
+        }
+    }
+}
+
+impl Link {
+    /// The link, idle, as number `place` of the network, in a run of `seed` that starts at `start_ns`
+    /// of the engine's clock.
+    pub(crate) fn build<H: Clone>(
+        &self,
+        seed: u64,
+        place: u64,
+        start_ns: u64,
+    ) -> dumbbell_net::Link<H> {
+        let changes = self.rate_steps.iter().map(|step| RateChange {
+            at_ns: start_ns.saturating_add(step.at_ns),
+            link_rate_bps: step.link_rate_bps,
+        });
+        let site = Site {
+            seed: element_seed(seed, "queue", place),
+            ecn_threshold: self.ecn_threshold.map(Limit::from),
+        };
+        dumbbell_net::Link::new(
+            self.build_impairments(seed, place),
+            self.queue.build(&site),
+            Transmitter::new(self.link_rate_bps, changes.collect()),
+        )
+    }
+
+    /// What packets pass before its queue, each with random numbers of its own.
+    fn build_impairments(&self, seed: u64, place: u64) -> Vec<Impairment> {
+        let mut impairments = Vec::new();
+        if self.random_loss_ppb > 0 {
+            let seed = element_seed(seed, "loss", place);
+            impairments.push(RandomLoss::new(self.random_loss_ppb, seed).into());
+        }
+        let seed = element_seed(seed, "impairment", place);
+        for (index, config) in (0..).zip(&self.impairments) {
+            impairments.push(config.build(element_seed(seed, config.name(), index)));
+        }
+        impairments
+    }
+
+    /// Whether packets may be lost before its queue.
+    pub fn impairs(&self) -> bool {
+        self.random_loss_ppb > 0 || !self.impairments.is_empty()
+    }
+
+    /// Refuses settings of its impairments that are out of range.
+    fn check_impairments(&self) -> Result<(), String> {
+        self.impairments.iter().try_for_each(|config| {
+            let checked = config.check();
+            checked.map_err(|what| format!("impairment `{}`: {what}", config.name()))
+        })
+    }
+
+    /// Whether its queue marks packets.
+    pub fn marks(&self) -> bool {
+        self.ecn_threshold.is_some() || self.queue.marks()
+    }
+
+    /// Refuses settings of its queue that are out of range or have no effect.
+    fn check_queue(&self) -> Result<(), String> {
+        let name = self.queue.name();
+        if self.ecn_threshold.is_some() && !self.queue.facts().takes_ecn_threshold {
+            return Err(format!(
+                "`{name}` takes no ECN threshold; remove it, or use drop-tail"
+            ));
+        }
+        let checked = self.queue.check();
+        checked.map_err(|what| format!("queue `{name}`: {what}"))
+    }
+
+    /// What the link can carry in the first `duration_ns`, bits.
+    pub fn capacity_bits(&self, duration_ns: u64) -> f64 {
+        let (mut bits, mut since_ns, mut rate_bps) = (0, 0, self.link_rate_bps);
+        let end = RateStep {
+            at_ns: duration_ns,
+            link_rate_bps: 0,
+        };
+        for step in self.rate_steps_before(duration_ns).chain([&end]) {
+            bits += u128::from(step.at_ns - since_ns) * u128::from(rate_bps);
+            (since_ns, rate_bps) = (step.at_ns, step.link_rate_bps);
+        }
+        bits as f64 / 1e9
+    }
+
+    /// The largest capacity that it ever has in the first `duration_ns`, bit/s.
+    pub fn highest_rate_bps(&self, duration_ns: u64) -> u64 {
+        let later = self.rate_steps_before(duration_ns);
+        later
+            .map(|step| step.link_rate_bps)
+            .fold(self.link_rate_bps, u64::max)
+    }
+
+    /// The steps before `end_ns`.
+    fn rate_steps_before(&self, end_ns: u64) -> impl Iterator<Item = &RateStep> {
+        let steps = self.rate_steps.iter();
+        steps.take_while(move |step| step.at_ns < end_ns)
+    }
+
+    /// Refuses a link that carries nothing.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let name = &self.name;
+        if name.is_empty() {
+            return Err("a link has no name; give it one, e.g. `access`".to_owned());
+        }
+        if self.link_rate_bps == 0 {
+            return Err(format!(
+                "the link rate of `{name}` is 0; use a rate above 0, e.g. `50mbit`"
+            ));
+        }
+        check_order("rate", self.rate_steps.iter().map(|step| step.at_ns))?;
+        if let Some(step) = self.rate_steps.iter().find(|step| step.link_rate_bps == 0) {
+            return Err(format!(
+                "the rate step at {} ns is to 0; use a rate above 0, e.g. `50mbit`",
+                step.at_ns
+            ));
+        }
+        if self.random_loss_ppb >= 1_000_000_000 {
+            return Err(format!(
+                "every packet is lost at random before `{name}`; use a loss below `100%`"
+            ));
+        }
+        self.check_impairments()?;
+        self.check_queue()
+    }
+
+    /// Refuses a buffer that does not hold one packet of `wire_bytes`.
+    pub(crate) fn check_holds(&self, wire_bytes: u64) -> Result<(), String> {
+        let name = &self.name;
+        match self.queue.limit() {
+            Limit::Bytes(limit_bytes) if limit_bytes < wire_bytes => Err(format!(
+                "the buffer of `{name}`, {limit_bytes} bytes, does not hold one packet of \
+                 {wire_bytes} bytes; make it larger"
+            )),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! What to run: the resolved scenario, in integers and base units.
+//!
+//! Python's `dumbbell.Scenario` is the user's form (quantities with units, BDP);
+//! this is what it resolves to, and the only thing besides the congestion
+//! controls' builds that a run depends on.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::link::{BOTTLENECK, Link, Queue};
+use crate::order::check_order;
+use crate::random::{element_generator, up_to};
+use crate::refusal::Refusal;
+
+/// Groups of flows over links.
+///
+/// A default has neither links nor flows, which [`Scenario::check`] refuses.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Seed of every random generator of the run.
+    pub seed: u64,
+    /// How long it lasts, ns.
+    pub duration_ns: u64,
+    /// Interval of the time series, ns; 0 records none.
+    pub sample_interval_ns: u64,
+    /// The links, by whose names groups have their routes. Their order changes nothing.
+    pub links: Vec<Link>,
+    /// The flows, in groups that are alike. Flows are numbered through the groups in order.
+    pub groups: Vec<Group>,
+}
+
+/// A change of a group's base RTT. What is on its way then keeps the delay it was given, and
+/// nothing overtakes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RttStep {
+    /// When, ns from the start of the run.
+    pub at_ns: u64,
+    /// Base RTT from then on, ns.
+    pub base_rtt_ns: u64,
+}
+
+/// Flows that are alike.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// Congestion control and its parameters.
+    pub cc: CongestionControl,
+    /// How many flows.
+    pub flows: u32,
+    /// Propagation round trip of these flows' path, without queueing and serialisation, ns.
+    pub base_rtt_ns: u64,
+    /// Names of the links that its data cross, in order; empty: the only link.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub route: Vec<String>,
+    /// Names of the links that its ACKs cross, in order; empty: propagation alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub back: Vec<String>,
+    /// Later base RTTs, in order of time; usually none. One after the end of the run changes nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rtt_steps: Vec<RttStep>,
+    /// When the first of them may start, ns.
+    pub start_ns: u64,
+    /// Each flow starts this much later at most, uniformly drawn from the seed, ns.
+    pub start_jitter_ns: u64,
+    /// When the application stops sending, ns; `None`: at the end of the run.
+    pub stop_ns: Option<u64>,
+    /// Bytes to send; `None`: bulk, without end.
+    pub size_bytes: Option<u64>,
+    /// Payload of a full segment, bytes.
+    pub mss_bytes: u32,
+    /// Receive window, bytes.
+    pub rwnd_bytes: u64,
+    /// Send buffer: at most this much unacknowledged payload, bytes.
+    pub sndbuf_bytes: u64,
+    /// Segmentation offload: segments leave in bursts as Linux sizes them.
+    pub tso: bool,
+    /// Delayed ACKs (RFC 1122 §4.2.3.2, as Linux delays them); off: one ACK per segment.
+    pub delayed_ack: bool,
+    /// Classic ECN (RFC 3168). A congestion control that needs ECN has it without being asked.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub ecn: bool,
+}
+
+impl Default for Group {
+    /// One bulk flow of a Linux host (segmentation offload, delayed ACKs) that no window limits;
+    /// without a congestion control and a base RTT.
+    fn default() -> Self {
+        Self {
+            cc: CongestionControl::default(),
+            flows: 1,
+            base_rtt_ns: 0,
+            route: Vec::new(),
+            back: Vec::new(),
+            rtt_steps: Vec::new(),
+            start_ns: 0,
+            start_jitter_ns: 0,
+            stop_ns: None,
+            size_bytes: None,
+            mss_bytes: 1448,
+            rwnd_bytes: 1 << 30,
+            sndbuf_bytes: 1 << 30,
+            tso: true,
+            delayed_ack: true,
+            ecn: false,
+        }
+    }
+}
+
+fn is_off(flag: &bool) -> bool {
+    !flag
+}
+
+/// A congestion control by name (`copa`) or file (`./mine.bpf.c`), with parameters.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CongestionControl {
+    /// Name of a built-in, or path of a source file.
+    pub name: String,
+    /// Parameters that differ from the defaults.
+    #[serde(default)]
+    pub params: BTreeMap<String, i64>,
+}
+
+impl From<&str> for CongestionControl {
+    /// With its default parameters.
+    fn from(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            params: BTreeMap::new(),
+        }
+    }
+}
+
+/// Largest header beyond the payload, bytes: a packet must fit in the buffer.
+const HEADER_BYTES: u64 = dumbbell_net::DATA_HEADER_BYTES as u64;
+
+/// Largest number of rows of a run's time series; more do not fit in the memory of most machines.
+pub const MAX_ROWS: u64 = 100_000_000;
+
+impl Scenario {
+    /// A dumbbell, still without flows and time: its only link is the bottleneck.
+    pub fn dumbbell(link_rate_bps: u64, queue: Queue) -> Self {
+        let bottleneck = Link {
+            name: BOTTLENECK.to_owned(),
+            link_rate_bps,
+            queue,
+            ..Link::default()
+        };
+        Self {
+            links: vec![bottleneck],
+            ..Self::default()
+        }
+    }
+
+    /// Refuses what no engine can run; each message names the value and the remedy.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let refuse = |message: String| Err(Refusal(message));
+        for link in &self.links {
+            link.check().or_else(refuse)?;
+        }
+        if self.duration_ns == 0 {
+            return refuse("the time is 0; say a time above 0, like `120s`".to_owned());
+        }
+        if self.groups.iter().all(|group| group.flows == 0) {
+            return refuse("there are no flows; say at least one congestion control".to_owned());
+        }
+        let samples = self
+            .duration_ns
+            .checked_div(self.sample_interval_ns)
+            .unwrap_or(0);
+        let flows: u64 = self.groups.iter().map(|group| u64::from(group.flows)).sum();
+        for (count, what) in [(flows, "flows"), (self.links.len() as u64, "links")] {
+            if samples.saturating_mul(count) > MAX_ROWS {
+                return refuse(format!(
+                    "{count} {what} sampled every {} ns make more than {MAX_ROWS} rows; sample less often",
+                    self.sample_interval_ns
+                ));
+            }
+        }
+        for group in &self.groups {
+            group.check(self.duration_ns).or_else(refuse)?;
+        }
+        self.check_routes().or_else(refuse)
+    }
+}
+
+impl Scenario {
+    /// Smallest base RTT that any group ever has, ns.
+    pub fn shortest_base_rtt_ns(&self) -> u64 {
+        let base_rtts_ns = self.groups.iter();
+        base_rtts_ns
+            .map(|group| group.shortest_base_rtt_ns(self.duration_ns))
+            .min()
+            .unwrap_or(0)
+    }
+
+    /// Largest base RTT that any group ever has, ns.
+    pub fn longest_base_rtt_ns(&self) -> u64 {
+        let base_rtts_ns = self.groups.iter();
+        base_rtts_ns
+            .flat_map(|group| group.base_rtts_ns(self.duration_ns))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Flows of all groups together.
+    pub fn flow_count(&self) -> usize {
+        self.groups.iter().map(|group| group.flows as usize).sum()
+    }
+}
+
+impl Group {
+    /// Start of flow number `flow` of the run: the group's, plus the flow's own draw from the jitter, ns.
+    pub fn start_of(&self, seed: u64, flow: u32) -> u64 {
+        let mut generator = element_generator(seed, "start", u64::from(flow));
+        self.start_ns
+            .saturating_add(up_to(&mut generator, self.start_jitter_ns))
+    }
+
+    /// The steps before `end_ns`.
+    pub(crate) fn rtt_steps_before(&self, end_ns: u64) -> impl Iterator<Item = &RttStep> {
+        let steps = self.rtt_steps.iter();
+        steps.take_while(move |step| step.at_ns < end_ns)
+    }
+
+    /// The base RTTs that it has before `end_ns`, one after the other, ns.
+    fn base_rtts_ns(&self, end_ns: u64) -> impl Iterator<Item = u64> {
+        let later = self.rtt_steps_before(end_ns).map(|step| step.base_rtt_ns);
+        std::iter::once(self.base_rtt_ns).chain(later)
+    }
+
+    /// The smallest base RTT that it ever has in a run of `duration_ns`, ns.
+    pub fn shortest_base_rtt_ns(&self, duration_ns: u64) -> u64 {
+        self.base_rtts_ns(duration_ns).fold(u64::MAX, u64::min)
+    }
+
+    /// The base RTT in force at `at_ns`, ns.
+    pub fn base_rtt_at(&self, at_ns: u64) -> u64 {
+        let in_force = self.base_rtts_ns(at_ns.saturating_add(1)).last();
+        in_force.unwrap_or(self.base_rtt_ns)
+    }
+
+    fn check(&self, duration_ns: u64) -> Result<(), String> {
+        let name = &self.cc.name;
+        check_order("RTT", self.rtt_steps.iter().map(|step| step.at_ns))?;
+        let shortest_ns = self.shortest_base_rtt_ns(duration_ns);
+        if shortest_ns < 2_000 {
+            return Err(format!(
+                "the base RTT of `{name}` is {shortest_ns} ns; say at least `2us`"
+            ));
+        }
+        if self.mss_bytes == 0 {
+            return Err(format!("the MSS of `{name}` is 0; say at least 1 byte"));
+        }
+        if self.start_ns.saturating_add(self.start_jitter_ns) >= duration_ns {
+            return Err(format!(
+                "flows of `{name}` may start after the end of the run; start them earlier"
+            ));
+        }
+        let latest_start_ns = self.start_ns + self.start_jitter_ns;
+        if self
+            .stop_ns
+            .is_some_and(|stop_ns| stop_ns <= latest_start_ns)
+        {
+            return Err(format!(
+                "flows of `{name}` may stop before they start; stop them later"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Wire size of a full segment, bytes.
+    pub(crate) fn packet_bytes(&self) -> u64 {
+        u64::from(self.mss_bytes) + HEADER_BYTES
+    }
+}

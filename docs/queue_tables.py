@@ -1,0 +1,58 @@
+"""The tables of docs/queues.md, from the declarations of queue disciplines and impairments.
+
+``python docs/queue_tables.py`` writes them; ``make docs`` runs it.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from dumbbell.scenario.element import Element, impairments, queue_disciplines
+
+__all__ = ["with_tables"]
+
+PAGE = Path(__file__).with_name("queues.md")
+#: Between these lines of the page stand the disciplines, and the impairments.
+TABLES = re.compile(r"(<!-- (disciplines|impairments) -->\n).*?(<!-- end -->\n)", re.DOTALL)
+
+
+def with_tables(page: str) -> str:
+    """Return the page with its tables as they are now."""
+    elements = {"disciplines": queue_disciplines(), "impairments": impairments()}
+
+    def filled(found: re.Match[str]) -> str:
+        is_queue = found[2] == "disciplines"
+        sections = "\n".join(section(each, is_queue) for each in elements[found[2]].values())
+        return f"{found[1]}\n{sections}\n{found[3]}"
+
+    return TABLES.sub(filled, page)
+
+
+def section(discipline: Element, has_facts: bool) -> str:
+    """Return the section of a discipline or an impairment."""
+    facts = [
+        "packets leave in the order in which they came" if discipline.is_fifo else "",
+        "can mark" if discipline.can_mark else "",
+        "marks above `ecn_threshold`" if discipline.takes_ecn_threshold else "",
+    ]
+    rows = [
+        f"| `{each.name}` | `{each.default_text}` | {each.range_text} | {each.doc} |"
+        for each in discipline.parameters.values()
+    ]
+    return "\n".join(
+        [
+            f"### `{discipline.name}`",
+            "",
+            discipline.doc + (f" Facts: {'; '.join(filter(None, facts))}." if has_facts else ""),
+            "",
+            "| parameter | default | range | what it is |",
+            "|---|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

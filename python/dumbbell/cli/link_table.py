@@ -1,0 +1,81 @@
+"""The links of a run in the terminal: a line for one, a table for several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+
+from dumbbell.cli.console import print_table
+from dumbbell.quantities.quantity import Rate
+from dumbbell.run import Run
+
+__all__ = ["percent", "print_links"]
+
+
+def print_links(console: Console, result: Run) -> None:
+    """Print the bottleneck in a line; of several links a table first."""
+    if len(result.links) > 1:
+        print_link_table(result)
+    console.print(bottleneck_line(result), markup=False, soft_wrap=True)
+
+
+def print_link_table(result: Run) -> None:
+    """Print a row per link."""
+    columns = (
+        "link", "rate", "used\n%", "queueing delay\nmean ms", "p95\nms", "queue max\nkB",
+        "dropped\npackets", "dropped\n%", "marked\n%",
+    )  # fmt: skip
+    rows = [
+        (
+            link["name"],
+            str(Rate(link["link_rate_bps"])),
+            f"{100 * link['utilization']:.1f}",
+            f"{link['queue_delay_mean_us'] / 1e3:.1f}",
+            f"{link['queue_delay_p95_us'] / 1e3:.1f}",
+            f"{link['backlog_max_bytes'] / 1e3:.1f}",
+            f"{link['dropped_pkts']:,}",
+            percent(link["dropped_pkts"], link["offered_pkts"]),
+            percent(link.get("marked_pkts"), link["forwarded_pkts"]),
+        )
+        for link in result.links
+    ]
+    print_table(columns, rows, optional=("queue max\nkB", "marked\n%", "dropped\npackets"))
+
+
+def bottleneck_line(result: Run) -> str:
+    """Write the bottleneck in a line."""
+    link = result.summary["bottleneck"]
+    if len(result.links) > 1:
+        return f"bottleneck   {link['name']}, the link with the largest utilisation"
+    return (
+        f"bottleneck   {Rate(link['link_rate_bps'])}, {100 * link['utilization']:.1f} % used; "
+        f"queueing delay mean {link['queue_delay_mean_us'] / 1e3:.1f} ms, "
+        f"p95 {link['queue_delay_p95_us'] / 1e3:.1f} ms; "
+        f"dropped {link['dropped_pkts']:,} of {link['offered_pkts']:,} packets "
+        f"({percent(link['dropped_pkts'], link['offered_pkts'])} %)"
+        f"{lost(link, result)}{marked(link)}"
+    )
+
+
+def lost(link: Mapping[str, Any], result: Run) -> str:
+    """Write how many of the dropped packets were lost before the queue, if any could be."""
+    pkts = link.get("random_loss_pkts")
+    if pkts is None:
+        return ""
+    is_impaired = result.scenario.link(link["name"]).impair
+    return f", {pkts:,} of them {'by impairments' if is_impaired else 'lost at random'}"
+
+
+def marked(link: Mapping[str, Any]) -> str:
+    """Write how many packets were marked, if the link marks."""
+    pkts = link.get("marked_pkts")
+    if pkts is None:
+        return ""
+    return f"; marked {pkts:,} ({percent(pkts, link['forwarded_pkts'])} %)"
+
+
+def percent(part: float | None, total: float | None) -> str:
+    """Write a part as a percentage."""
+    return f"{100 * part / total:.2f}" if total and part is not None else "–"

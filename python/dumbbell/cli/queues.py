@@ -1,0 +1,83 @@
+"""`dumbbell queues`: the queue disciplines, impairments, and their parameters."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from dumbbell.cli import options
+from dumbbell.cli.completion import complete_queues
+from dumbbell.cli.console import out, print_json, print_line, print_table
+from dumbbell.errors import ScenarioError, nearest
+from dumbbell.scenario.element import LIMIT, Element, impairments, queue_disciplines
+
+__all__ = ["queues_command"]
+
+#: What the help ends with.
+EXAMPLES = ("dumbbell queues", "dumbbell queues fq_codel")
+
+
+def queues_command(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="One of them.", autocompletion=complete_queues),
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """List the queue disciplines and impairments, or print the parameters of one."""
+    options_of = {"--queue": queue_disciplines(), "--impair": impairments()}
+    known = {each: option for option, of in options_of.items() for each in of}
+    if name is not None and name not in known:
+        raise ScenarioError(
+            f"unknown queue discipline or impairment `{name}`{nearest(name, known)}"
+        )
+    chosen = [name] if name is not None else list(known)
+    described = [(known[each], options_of[known[each]][each]) for each in chosen]
+    if json:
+        print_json([describe(element, option) for option, element in described])
+    elif name is None:
+        width = max(map(len, known))
+        for option, element in described:
+            print_line(f"{option:8}  {element.name:{width}}  {element.doc}")
+        print_line("`dumbbell queues NAME` for parameters")
+    else:
+        print_element(described[0][1], known[name])
+    return 0
+
+
+def describe(discipline: Element, option: str) -> dict[str, Any]:
+    """Return a discipline or an impairment as JSON lists it."""
+    return {
+        "name": discipline.name,
+        "option": option,
+        "description": discipline.doc,
+        "is_fifo": discipline.is_fifo,
+        "can_mark": discipline.can_mark,
+        "takes_ecn_threshold": discipline.takes_ecn_threshold,
+        "parameters": [
+            {
+                "name": parameter.name,
+                "unit": parameter.unit,
+                "default": parameter.default_text,
+                "range": parameter.range_text,
+                "description": parameter.doc,
+            }
+            for parameter in discipline.parameters.values()
+        ],
+    }
+
+
+def print_element(discipline: Element, option: str) -> None:
+    """Print a discipline or an impairment for a person."""
+    out().print(f"[bold]{discipline.name}[/]  ", end="")
+    print_line(discipline.doc)
+    rows = [
+        (parameter.name, parameter.default_text, parameter.range_text, parameter.doc)
+        for parameter in discipline.parameters.values()
+    ]
+    print_table(("parameter", "default", "range", "what it is"), rows, left=range(4))
+    first = next(iter(discipline.parameters))
+    print_line(f"`{option} {discipline.name}:{first}=…`")
+    if LIMIT in discipline.parameters:
+        print_line(f"`--buffer` is its `{LIMIT}`")

@@ -1,0 +1,31 @@
+"""The goodput of a run's flows next to what rules of sharing would give them, in the terminal."""
+
+from __future__ import annotations
+
+from dumbbell.cli.console import print_line, print_table
+from dumbbell.models.reference_goodputs import reference_goodputs
+from dumbbell.run import Run
+
+__all__ = ["print_references"]
+
+
+def print_references(result: Run) -> None:
+    """Print a row per group of a run with several links; nothing for one link."""
+    references = reference_goodputs(result.scenario)
+    if not references:
+        return
+    columns = (
+        "goodput per flow,\nMbit/s", "measured", *(f"if {rule.title}" for rule in references),
+    )  # fmt: skip
+    rows = [
+        (
+            label,
+            f"{group['goodput_per_flow_bps'] / 1e6:.2f}",
+            *(f"{rates[index] / 1e6:.2f}" for rates in references.values()),
+        )
+        for index, (label, group) in enumerate(
+            zip(result.scenario.group_labels, result.groups, strict=True)
+        )
+    ]
+    print_table(columns, rows)
+    print_line("if …: rules for flows that send all the time; what ACKs take is not subtracted")

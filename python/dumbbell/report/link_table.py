@@ -1,0 +1,127 @@
+"""The links of a sweep's runs, or of one run, as a table: means and intervals of each cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dumbbell.metrics import METRICS, Metric
+from dumbbell.metrics.metric import AT
+from dumbbell.models.reference_goodputs import reference_goodputs
+from dumbbell.plots.result_figures import ResultFigures
+from dumbbell.report.summary_table import digits_of, write_fine
+from dumbbell.statistics.format import MIN_INTERVAL
+
+__all__ = [
+    "LINK_METRICS", "LinkCell", "LinkRow", "ReferenceRow", "link_table", "of_links",
+    "reference_rows",
+]  # fmt: skip
+
+#: What the table has of each link, where the runs have it.
+LINK_METRICS = (
+    "utilization", "queue_delay_mean_us", "queue_delay_p95_us", "backlog_mean_bytes", "drop_rate",
+    "mark_rate",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LinkRow:
+    """A link of a cell: its name and metrics."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LinkCell:
+    """A cell, and its links, a row each."""
+
+    cell: int
+    label: str
+    links: tuple[LinkRow, ...]
+
+
+@dataclass(frozen=True)
+class ReferenceRow:
+    """A group's goodput per flow, Mbit/s: measured, and by each rule of sharing."""
+
+    label: str
+    color: str
+    values: tuple[str, ...]
+
+
+def reference_rows(figures: ResultFigures) -> tuple[tuple[str, ...], tuple[ReferenceRow, ...]]:
+    """Return the rules' names and a row per group of one run with several links; else nothing."""
+    result = figures.first.result
+    if result.axes or len(result.runs) != 1:
+        return (), ()
+    (run,) = result.runs.values()
+    references = reference_goodputs(run.scenario)
+    rows = []
+    for index, group in enumerate(run.groups if references else []):
+        goodputs_bps = (group["goodput_per_flow_bps"], *(r[index] for r in references.values()))
+        values = tuple(f"{value / 1e6:.2f}" for value in goodputs_bps)
+        rows.append(ReferenceRow(figures.first.labels[index], figures.first.colors[index], values))
+    return tuple(rule.title for rule in references), tuple(rows)
+
+
+def of_links(figures: ResultFigures) -> tuple[Metric, ...]:
+    """Return the table's metrics; none of runs without several links."""
+    known = {name.partition(AT)[0] for name in link_columns(figures)}
+    return tuple(METRICS[name] for name in LINK_METRICS if name in known)
+
+
+def link_columns(figures: ResultFigures) -> list[str]:
+    """Return the metrics of single links that have values, in the rows' order."""
+    return [metric.name for metric in figures.metrics if metric.link]
+
+
+def link_table(figures: ResultFigures, max_cells: int) -> list[LinkCell]:
+    """Tabulate the links of a sweep's first cells; nothing of runs without several links."""
+    metrics, columns = of_links(figures), link_columns(figures)
+    links = list(dict.fromkeys(name.partition(AT)[2] for name in columns))
+    cells = figures.first.result.cells[:max_cells] if links else []
+    digits = {
+        metric.name: digits_of(
+            [
+                figures.first.values.interval(name, cell.index, 0)
+                for name in columns
+                if name.partition(AT)[0] == metric.name
+                for cell in cells
+            ]
+        )
+        for metric in metrics
+    }
+    return [
+        LinkCell(
+            cell.index,
+            figures.layout.name_of(cell),
+            tuple(
+                LinkRow(link, values_of(figures, metrics, digits, cell.index, link, columns))
+                for link in links
+            ),
+        )
+        for cell in cells
+    ]
+
+
+def values_of(
+    figures: ResultFigures, metrics: Sequence[Metric], digits: dict[str, int], cell: int,
+    link: str, columns: Sequence[str],
+) -> tuple[str, ...]:  # fmt: skip
+    """Write a link's metrics in a cell."""
+    written = []
+    for metric in metrics:
+        name = f"{metric.name}{AT}{link}"
+        if name not in columns:
+            written.append("–")
+            continue
+        interval = figures.first.values.interval(name, cell, 0)
+        if math.isnan(interval.mean):
+            written.append("–")
+        elif interval.n < MIN_INTERVAL:
+            written.append(f"{interval.mean:.{digits[metric.name]}f}")
+        else:
+            written.append(write_fine(interval, digits[metric.name]))
+    return tuple(written)

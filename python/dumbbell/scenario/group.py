@@ -1,0 +1,196 @@
+"""A group of a scenario: flows that are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+
+from dumbbell.congestion_control import CongestionControlChoice
+from dumbbell.errors import ScenarioError
+from dumbbell.quantities.quantity import Size, Time
+from dumbbell.quantities.steps import MIN_RTT_NS
+from dumbbell.scenario.fields import FLOWS, Field, Of, documented
+from dumbbell.scenario.kinds import Cc, Count, Flag, LinkNames, Measure, Route
+
+__all__ = ["DEFAULT_MSS", "HEADER_BYTES", "MAX_FLOWS", "Group"]
+
+#: Payload of a full segment on Ethernet with timestamps: 1500 - 20 (IP) - 20 (TCP) - 12 (options).
+DEFAULT_MSS = "1448B"
+#: Everything around the payload on the wire: Ethernet 14, IP 20, TCP 20, timestamps 12.
+HEADER_BYTES = 66
+#: TCP_MIN_MSS of Linux: below it a segment is mostly header.
+MIN_MSS_BYTES = 88
+#: Far beyond any window in a scenario that fits in memory, so that it never limits a flow.
+UNLIMITED = "1GiB"
+#: Largest payload of a segment: an IP packet has 65,535 bytes, headers included (RFC 791 §3.1).
+MAX_MSS_BYTES = 65_535 - 52
+#: Of all groups together; a scenario near this hardly fits in memory.
+MAX_FLOWS = 100_000
+
+
+@documented
+@dataclass(frozen=True)
+class Group:
+    """Flows that are alike."""
+
+    cc: Field[CongestionControlChoice, str | CongestionControlChoice | type] = Field(
+        Cc(), panel=FLOWS, example="copa:mode_window_rtts=5", option=False,
+        engine="cc", always=True,
+        convert=lambda cc, *_: {"name": cc.runs_from, "params": dict(cc.params)},
+        synonyms=("cca", "congestion_control", "algorithm", "ca"),
+        doc="Congestion control: a name, a name with parameters (`copa:mode_window_rtts=5`), a "
+        "file (`./mine.bpf.c`), or `linux/cubic`, the running kernel's own (kernel engine only).",
+    )  # fmt: skip
+    flows: Field[int, int] = Field(
+        Count(MAX_FLOWS), 1, panel=FLOWS, example=4, engine="flows", always=True,
+        synonyms=("count", "n", "num_flows", "connections", "parallel"),
+        doc="Number of flows in the group.",
+    )  # fmt: skip
+    _: KW_ONLY
+    rtt: Of[Time | None] = Field(
+        Measure(Time, MIN_RTT_NS, "ms"), None, panel=FLOWS, example="80ms", option=False,
+        engine="base_rtt_ns", always=True,
+        convert=lambda rtt, _, scenario: int(scenario.rtt if rtt is None else rtt),
+        default_note="the scenario's", synonyms=("delay", "latency", "base_rtt"),
+        doc="Base RTT of these flows. Flows with a longer RTT than others have the difference as "
+        "delay on their access link.",
+    )  # fmt: skip
+    route: Field[Route | None, Sequence[str]] = Field(
+        LinkNames(), None, panel=FLOWS, example=("bottleneck",), option=False, axis=False,
+        engine="route", convert=lambda route, *_: list(route), default_note="the only link",
+        synonyms=("path", "links", "via"),
+        doc="Names of the links that the data cross, in order.",
+    )  # fmt: skip
+    back: Field[Route | None, Sequence[str]] = Field(
+        LinkNames(), None, panel=FLOWS, example=("bottleneck",), option=False, axis=False,
+        engine="back", convert=lambda route, *_: list(route), default_note="propagation alone",
+        synonyms=("return", "reverse", "ack_route"),
+        doc="Names of the links that the ACKs cross, in order: there they queue, and can be lost.",
+    )  # fmt: skip
+    start: Of[Time] = Field(
+        Measure(Time), "0s", panel=FLOWS, example="1s", per_group=True,
+        engine="start_ns", always=True, synonyms=("begin", "start_time", "offset"),
+        doc="When the flows start.",
+    )  # fmt: skip
+    jitter: Of[Time] = Field(
+        Measure(Time, unit="ms"), "100ms", panel=FLOWS, example="0s",
+        engine="start_jitter_ns", always=True, synonyms=("start_jitter", "spread"),
+        doc="Each flow starts up to this much later, drawn from the seed: real processes never "
+        "send their first packets in the same nanosecond.",
+    )  # fmt: skip
+    stop: Of[Time | None] = Field(
+        Measure(Time, 1), None, panel=FLOWS, example="30s", engine="stop_ns", always=True,
+        default_note="the end of the run", synonyms=("end", "stop_time"),
+        doc="When the application stops sending.",
+    )  # fmt: skip
+    size: Of[Size | None] = Field(
+        Measure(Size, 1), None, panel=FLOWS, example="1MB", engine="size_bytes", always=True,
+        default_note="no limit", synonyms=("bytes", "flow_size", "volume"),
+        doc="How many bytes each flow sends.",
+    )  # fmt: skip
+    rwnd: Of[Size] = Field(
+        Measure(Size, 1), UNLIMITED, panel=FLOWS, example="1MiB",
+        engine="rwnd_bytes", always=True, default_note="never limits",
+        synonyms=("receive_window", "rcvbuf", "window"), doc="Receive window.",
+    )  # fmt: skip
+    sndbuf: Of[Size] = Field(
+        Measure(Size, 1), UNLIMITED, panel=FLOWS, example="1MiB",
+        engine="sndbuf_bytes", always=True, default_note="never limits",
+        synonyms=("send_buffer", "wmem"), doc="Send buffer, in bytes of payload.",
+    )  # fmt: skip
+    tso: Field[bool, bool] = Field(
+        Flag(), True, panel=FLOWS, example=False, engine="tso", always=True,
+        synonyms=("gso", "offload"),
+        doc="Segmentation offload: segments leave in bursts, sized as Linux does.",
+    )  # fmt: skip
+    delayed_ack: Field[bool, bool] = Field(
+        Flag(), True, panel=FLOWS, example=False, engine="delayed_ack", always=True,
+        synonyms=("delack", "delayed_acks"),
+        doc="Delayed ACKs, as in Linux; without them every segment is acknowledged at once.",
+    )  # fmt: skip
+    mss: Of[Size] = Field(
+        Measure(Size, MIN_MSS_BYTES), DEFAULT_MSS, panel=FLOWS, example="8kB",
+        engine="mss_bytes", always=True, synonyms=("mtu", "segment_size"),
+        doc="Payload of a full segment.",
+    )  # fmt: skip
+    ecn: Field[bool, bool] = Field(
+        Flag(), False, panel=FLOWS, example=True, engine="ecn",
+        doc="Classic ECN (RFC 3168). A congestion control that needs ECN, like `dctcp`, always "
+        "enables it.",
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        self._check_segment()
+        self._check_stop()
+
+    def _check_segment(self) -> None:
+        """Refuse a segment that no packet or window holds."""
+        if self.mss > MAX_MSS_BYTES:
+            raise ScenarioError(
+                f"mss `{self.mss}` does not fit in an IP packet; use at most `{MAX_MSS_BYTES}B`",
+                key="mss",
+            )
+        for name, window in (("rwnd", self.rwnd), ("sndbuf", self.sndbuf)):
+            if window >= self.mss:
+                continue
+            if str(self.mss) != DEFAULT_MSS:
+                raise ScenarioError(
+                    f"mss `{self.mss}` is larger than {name} `{window}`; use a smaller `mss` or a "
+                    f"larger `{name}`",
+                    key="mss",
+                )
+            message = f"{name} `{window}` is smaller than a segment; use at least `{self.mss}`"
+            raise ScenarioError(message, key=name)
+
+    def _check_stop(self) -> None:
+        """Refuse flows that stop before they start."""
+        if self.stop is None:
+            return
+        if self.stop <= self.start:
+            raise ScenarioError(
+                f"`{self.cc}` flows stop at {self.stop}, before they start at {self.start}",
+                key="stop",
+            )
+        if self.stop <= self.latest_start:
+            raise ScenarioError(
+                f"{self._late_start()}, not before they stop at {self.stop}; "
+                "use a smaller `jitter` or a later `stop`",
+                key="stop",
+            )
+
+    @property
+    def latest_start(self) -> Time:
+        """When the last of them may start."""
+        return Time(self.start + self.jitter)
+
+    def _late_start(self) -> str:
+        return (
+            f"flows of `{self.cc}` may start as late as {self.latest_start} "
+            f"(start {self.start} + jitter {self.jitter})"
+        )
+
+    def check_within(self, end: Time) -> None:
+        """Refuse flows that may start only after the end.
+
+        Parameters
+        ----------
+        end
+            Simulated time of the scenario.
+        """
+        if self.start >= end:
+            raise ScenarioError(
+                f"`{self.cc}` flows never start: start `{self.start}` is not before "
+                f"the end at `{end}`; use an earlier `start` or a longer `time`",
+                key="start",
+            )
+        if self.latest_start >= end:
+            raise ScenarioError(
+                f"{self._late_start()}, not before the end at {end}; "
+                "use `--jitter 0s` or a longer `--time`",
+                key="jitter",
+            )
+
+    @property
+    def packet_bytes(self) -> int:
+        """Size of a full segment on the wire."""
+        return int(self.mss) + HEADER_BYTES

@@ -1,0 +1,108 @@
+"""A link of a scenario: what it carries, how far it goes, and its queue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.quantities.quantity import Buffer, Loss, Rate, Time
+from dumbbell.quantities.steps import RateSteps
+from dumbbell.scenario.element import ImpairmentChoice, Impairments, QueueChoice
+from dumbbell.scenario.fields import PATH, Field, Of, documented
+from dumbbell.scenario.kinds import Amount, Changes, Impair, LinkName, Measure, Queue
+from dumbbell.scenario.link_queue import LinkQueue
+from dumbbell.scenario.routes import largest_packet_bytes
+
+if TYPE_CHECKING:
+    from dumbbell.scenario.scenario import Scenario
+
+__all__ = ["BOTTLENECK", "Link", "write_steps"]
+
+#: Name of a dumbbell's only link.
+BOTTLENECK = "bottleneck"
+
+
+def write_steps(key: str) -> Any:
+    """Return a function that writes steps as the engine takes them."""
+    return lambda steps, *_: [{"at_ns": int(time), key: int(value)} for time, value in steps]
+
+
+@documented
+@dataclass(frozen=True)
+class Link:
+    """A link in one direction, with a queue before it."""
+
+    name: Field[str, str] = Field(
+        LinkName(), panel=PATH, example="access", option=False, axis=False,
+        engine="name", always=True, synonyms=("id", "label"),
+        doc="Name of the link, in routes and results: letters, digits, `-` and `_`.",
+    )  # fmt: skip
+    _: KW_ONLY
+    rate: Of[Rate] = Field(
+        Measure(Rate, 1), panel=PATH, example="20mbit", engine="link_rate_bps", always=True,
+        synonyms=("bw", "bandwidth", "link_rate", "capacity", "speed"),
+        doc="Capacity of the link; Ethernet, IP and TCP headers count.",
+    )  # fmt: skip
+    delay: Of[Time | None] = Field(
+        Measure(Time, unit="ms"), None, panel=PATH, example="5ms", option=False,
+        engine="delay_ns", synonyms=("latency", "propagation_delay"),
+        default_note="`0s`; of the only link, half the shortest base RTT",
+        doc="Propagation delay of the link, in its direction. What it leaves of a group's base "
+        "RTT is before the group's first link and on its way back.",
+    )  # fmt: skip
+    buffer: Of[Buffer | None] = Field(
+        Amount(), None, panel=PATH, example="2bdp",
+        default_note="1bdp, or the `queue`'s own limit",
+        synonyms=("limit", "queue_size", "buf"),
+        doc="How much may wait before the link, in BDP, bytes or packets: the `limit` of its "
+        "`queue`.",
+    )  # fmt: skip
+    queue: Of[QueueChoice | None] = Field(
+        Queue(), None, panel=PATH, example="fq_codel:target=10ms", engine="queue", always=True,
+        convert=lambda _, link, scenario: link.queue_in(scenario).to_engine(),
+        default_note="drop-tail", synonyms=("qdisc", "aqm", "discipline", "scheduler"),
+        doc="Queue discipline of the link, with parameters: `fq_codel:target=10ms,ecn=off` "
+        "(`dumbbell queues` lists them).",
+    )  # fmt: skip
+    rate_steps: Of[RateSteps] = Field(
+        Changes(RateSteps), "", panel=PATH, example=RateSteps.examples,
+        engine="rate_steps", convert=write_steps("link_rate_bps"),
+        doc="Changes of the link's capacity. A BDP is still that of `rate`.",
+    )  # fmt: skip
+    ecn_threshold: Of[Buffer | None] = Field(
+        Amount(), None, panel=PATH, example="20pkt", engine="ecn_threshold",
+        convert=lambda _, link, scenario: link.queue_in(scenario).threshold_to_engine(),
+        synonyms=("mark_threshold", "k", "ce_threshold"),
+        doc="Backlog above which a drop-tail link marks ECN-capable packets, in BDP, bytes or "
+        "packets.",
+    )  # fmt: skip
+    loss: Of[Loss] = Field(
+        Measure(Loss), "0%", panel=PATH, example="0.1%", engine="random_loss_ppb",
+        synonyms=("loss_rate", "plr", "drop", "drop_rate", "random_loss"),
+        doc="Probability that a packet is lost at random before it reaches the link's queue, as "
+        "on a noisy link.",
+    )  # fmt: skip
+    impair: Field[Impairments, str | Sequence[str | ImpairmentChoice]] = Field(
+        Impair(), "", panel=PATH, example="policer:rate=20mbit,burst=15kB", engine="impairments",
+        convert=lambda impairments, *_: [each.in_base_units() for each in impairments],
+        synonyms=("impairments", "netem", "policer"),
+        doc="What else happens to packets on their way to the link's queue, in this order: a list, "
+        "or text with `+` between them (`dumbbell queues` lists them).",
+    )  # fmt: skip
+
+    @property
+    def rates(self) -> list[Rate]:
+        """The rates that it has, one after the other."""
+        return [self.rate, *(rate for _, rate in self.rate_steps)]
+
+    def queue_in(self, scenario: Scenario) -> LinkQueue:
+        """Return the queue with the limit in force; 1 BDP is rate × `scenario.bdp_rtt`."""
+        return LinkQueue(
+            queue=self.queue,
+            buffer=self.buffer,
+            ecn_threshold=self.ecn_threshold,
+            rate=self.rate,
+            rtt=scenario.bdp_rtt(self),
+            packet_bytes=largest_packet_bytes(self, scenario),
+        )

@@ -1,0 +1,153 @@
+"""The queue of a link: discipline, limit and ECN threshold, which have to fit together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dumbbell.errors import ScenarioError
+from dumbbell.quantities.excerpt import excerpt
+from dumbbell.quantities.quantity import U64_MAX, Buffer, Rate, Time
+from dumbbell.scenario.element import LIMIT, ElementParameter, QueueChoice
+
+__all__ = ["DROP_TAIL_BUFFER", "LinkQueue"]
+
+#: Limit of a discipline that has no default of its own: drop-tail.
+DROP_TAIL_BUFFER = Buffer.parse("1bdp")
+
+
+@dataclass(frozen=True)
+class LinkQueue:
+    """A link's queue.
+
+    Attributes
+    ----------
+    queue
+        The discipline; None: drop-tail, in packets where `buffer` is.
+    buffer
+        How much may wait; None: the discipline's own limit.
+    ecn_threshold
+        Backlog above which packets are marked; None: none are.
+    rate, rtt
+        Whose product is a BDP.
+    packet_bytes
+        The largest packet on the wire, which converts between bytes and packets.
+    """
+
+    queue: QueueChoice | None
+    buffer: Buffer | None
+    ecn_threshold: Buffer | None
+    rate: Rate
+    rtt: Time
+    packet_bytes: int
+
+    @property
+    def choice(self) -> QueueChoice:
+        """The discipline, drop-tail if none is named."""
+        if self.queue is not None:
+            return self.queue
+        in_pkts = self.buffer is not None and self.buffer.unit == "pkt"
+        return QueueChoice("pfifo" if in_pkts else "bfifo")
+
+    @property
+    def limit(self) -> Buffer:
+        """How much may wait."""
+        given = self.choice.limit or self.buffer
+        if given is not None:
+            return given
+        parameter = self._parameter
+        if parameter.must_be_set:
+            return DROP_TAIL_BUFFER
+        return Buffer.parse(parameter.default_text, LIMIT)
+
+    @property
+    def _parameter(self) -> ElementParameter:
+        return self.choice.declaration.parameters[LIMIT]
+
+    @property
+    def _key(self) -> str:
+        """Which field gave the limit."""
+        return "buffer" if self.choice.limit is None else "queue"
+
+    @property
+    def _name(self) -> str:
+        return "buffer" if self._key == "buffer" else f"`{LIMIT}` of `{self.choice.name}`"
+
+    def amount(self, of: Buffer, unit: str) -> int:
+        """Return an amount in ``bytes`` or ``pkts``; packets are the largest."""
+        if unit == "pkts":
+            if of.unit == "pkt":
+                return int(of.amount)
+            return of.limit_bytes(self.rate, self.rtt) // self.packet_bytes
+        if of.unit == "pkt":
+            return int(of.amount) * self.packet_bytes
+        return of.limit_bytes(self.rate, self.rtt)
+
+    def check(self) -> None:
+        """Refuse what does not fit together."""
+        if self.buffer is not None and self.choice.limit is not None:
+            raise ScenarioError(
+                f"buffer `{self.buffer}` and `{LIMIT}` of queue `{self.choice}` are the same; "
+                "remove one",
+                key="buffer",
+            )
+        self._check_limit()
+        self._check_threshold()
+
+    def _check_limit(self) -> None:
+        """Refuse a queue that holds no packet, or more than the engine can count."""
+        limit, parameter = self.limit, self._parameter
+        size = self.amount(limit, parameter.unit)
+        if size == 0 or (parameter.unit == "bytes" and size < self.packet_bytes):
+            in_bytes = self.amount(limit, "bytes")
+            raise ScenarioError(
+                f"{self._name} `{limit}` is {in_bytes} B, smaller than a packet; "
+                f"use at least `{self.packet_bytes}B`",
+                key=self._key,
+            )
+        if size > min(parameter.max, U64_MAX):
+            most = parameter.show(parameter.max)
+            most = f"{parameter.max}B" if parameter.unit == "bytes" else most
+            raise ScenarioError(
+                f"{self._name} `{excerpt(limit)}` is too large; use at most `{most}`",
+                key=self._key,
+            )
+
+    def _check_threshold(self) -> None:
+        """Refuse a threshold that the discipline ignores or the queue never reaches."""
+        threshold, limit = self.ecn_threshold, self.limit
+        if threshold is None:
+            return
+        if not self.choice.declaration.takes_ecn_threshold:
+            parameters = self.choice.declaration.parameters
+            instead = f"; use `{self.choice.name}:ecn=on`" if "ecn" in parameters else ""
+            raise ScenarioError(
+                f"queue `{self.choice.name}` has no ecn_threshold{instead}", key="ecn_threshold"
+            )
+        if (threshold.unit == "pkt") != (limit.unit == "pkt"):
+            return
+        unit = "pkts" if limit.unit == "pkt" else "bytes"
+        if self.amount(threshold, unit) >= self.amount(limit, unit):
+            raise ScenarioError(
+                f"ecn_threshold `{threshold}` is not below {self._name} `{limit}`, so nothing "
+                "would be marked; use a smaller threshold or a larger buffer",
+                key="ecn_threshold",
+            )
+
+    def __str__(self) -> str:
+        """Return ``buffer 1bdp`` or ``queue fq_codel, buffer 2bdp``."""
+        if self.queue is None:
+            return f"buffer {self.limit}"
+        return f"queue {self.queue}" + (f", buffer {self.buffer}" if self.buffer else "")
+
+    def to_engine(self) -> dict[str, Any]:
+        """Return discipline and limit as the engine takes them."""
+        return self.choice.in_base_units(self.amount(self.limit, self._parameter.unit))
+
+    def threshold_to_engine(self) -> dict[str, int] | None:
+        """Return the ECN threshold as the engine takes it."""
+        threshold = self.ecn_threshold
+        if threshold is None:
+            return None
+        unit = "pkts" if threshold.unit == "pkt" else "bytes"
+        return {unit: self.amount(threshold, unit)}

@@ -1,0 +1,129 @@
+"""Whether groups' routes lead over a scenario's links, and which groups use a link."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dumbbell.errors import ScenarioError
+from dumbbell.quantities.excerpt import excerpt
+from dumbbell.quantities.quantity import Time
+
+if TYPE_CHECKING:
+    from dumbbell.scenario.group import Group
+    from dumbbell.scenario.link import Link
+    from dumbbell.scenario.scenario import Scenario
+
+__all__ = ["check_routes", "groups_over", "largest_packet_bytes", "links_back_of", "links_of"]
+
+#: The largest pure ACK on the wire: Ethernet 14, IP 20, and a TCP header of 60 (RFC 9293 §3.1).
+MAX_ACK_BYTES = 94
+#: Links that an error lists.
+MAX_LISTED = 10
+
+
+def links_of(group: Group, scenario: Scenario) -> list[Link]:
+    """Return the links that a group's data cross, in order."""
+    if group.route is None:
+        return list(scenario.links[:1])
+    by_name = {link.name: link for link in scenario.links}
+    return [by_name[name] for name in group.route]
+
+
+def links_back_of(group: Group, scenario: Scenario) -> list[Link]:
+    """Return the links that a group's ACKs cross, in order."""
+    by_name = {link.name: link for link in scenario.links}
+    return [by_name[name] for name in group.back or ()]
+
+
+def groups_over(link: Link, scenario: Scenario) -> list[Group]:
+    """Return the groups whose data or ACKs cross a link."""
+    return [
+        group
+        for group in scenario.groups
+        if has_data_over(link, group, scenario) or link.name in (group.back or ())
+    ]
+
+
+def has_data_over(link: Link, group: Group, scenario: Scenario) -> bool:
+    """Whether a group's data cross a link."""
+    if group.route is None:
+        return link.name == scenario.links[0].name
+    return link.name in group.route
+
+
+def largest_packet_bytes(link: Link, scenario: Scenario) -> int:
+    """Return the wire size of the largest packet that crosses a link."""
+    return max(
+        group.packet_bytes if has_data_over(link, group, scenario) else MAX_ACK_BYTES
+        for group in groups_over(link, scenario)
+    )
+
+
+def check_routes(scenario: Scenario) -> None:
+    """Refuse links and routes that make no network."""
+    names = [link.name for link in scenario.links]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise ScenarioError(
+                f"two links are named `{name}`; give each a name of its own",
+                key="name",
+                link=index,
+            )
+    for index, group in enumerate(scenario.groups):
+        try:
+            check_group(group, scenario)
+        except ScenarioError as error:
+            error.group = index
+            raise
+    for index, link in enumerate(scenario.links):
+        if not groups_over(link, scenario):
+            raise ScenarioError(
+                f"no group uses the link `{link.name}`; add it to a `route` or `back`, or remove "
+                "it",
+                link=index,
+            )
+
+
+def check_group(group: Group, scenario: Scenario) -> None:
+    """Refuse a group whose packets cannot go where it says."""
+    if group.route is None and len(scenario.links) > 1:
+        raise ScenarioError(
+            f"the group has no `route`; name the links that its data cross: {listed(scenario)}"
+        )
+    known = {link.name for link in scenario.links}
+    for key in ("route", "back"):
+        route = getattr(group, key) or ()
+        for position, name in enumerate(route):
+            if name not in known:
+                raise ScenarioError(
+                    f"{key}: there is no link `{excerpt(name)}`; the links are {listed(scenario)}",
+                    key=key,
+                )
+            if name in route[:position]:
+                raise ScenarioError(
+                    f"{key} goes over `{name}` twice; a packet can cross a link only once", key=key
+                )
+    check_delays(group, scenario)
+
+
+def check_delays(group: Group, scenario: Scenario) -> None:
+    """Refuse a base RTT that is shorter than the links' delays."""
+    crossed = [*links_of(group, scenario), *links_back_of(group, scenario)]
+    delays = [(link.name, link.delay) for link in crossed if link.delay]
+    total = Time(sum(delay for _, delay in delays))
+    shortest = scenario.shortest_rtt_of(group)
+    if shortest >= total:
+        return
+    terms = " + ".join(f"`{name}` {delay}" for name, delay in delays)
+    raise ScenarioError(
+        f"the base RTT of `{group.cc}`, {shortest}, is shorter than the delays of its links, "
+        f"{total} ({terms}); use an `rtt` of at least `{total}`, or shorter delays",
+        key="" if group.rtt is None else "rtt",
+    )
+
+
+def listed(scenario: Scenario) -> str:
+    """Write the links' names."""
+    names = [f"`{link.name}`" for link in scenario.links[:MAX_LISTED]]
+    more = len(scenario.links) - len(names)
+    return ", ".join([*names, *([f"{more} more"] if more else [])])

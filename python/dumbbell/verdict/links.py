@@ -1,0 +1,164 @@
+"""The checks of the links' counters, in both engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+from dumbbell.scenario import Link as ScenarioLink
+from dumbbell.scenario import Scenario
+from dumbbell.scenario.element import queue_disciplines
+from dumbbell.scenario.routes import largest_packet_bytes
+from dumbbell.verdict.counters import is_emulated, links_of
+from dumbbell.verdict.reason import INVALID, WARN, Reason
+
+__all__ = ["check_links"]
+
+#: Share of the packets that a queue may drop without a warning: what a policer costs BBR, which is
+#: the congestion control that tolerates most (1 - 1/1.25).
+DROPPED_SHARE = 0.2
+#: Tolerance of a link's rate and of the longest wait: more than the uncertainty of a busy time at
+#: the ends of the run and where a packet crosses them.
+RATE_TOLERANCE = 0.01
+#: Shorter busy times have too few packets for that tolerance.
+MIN_BUSY_US = 1_000_000
+
+Link = Mapping[str, Any]
+
+
+def check_links(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+    """Check what was counted of each link."""
+    for link in links_of(summary):
+        yield from check_conservation(link, name_of(link, summary))
+    yield from check_marks(summary)
+    for link in links_of(summary):
+        name = name_of(link, summary)
+        yield from check_rate(scenario, summary, link, name)
+        yield from check_queue_delay(scenario, summary, link, name)
+        yield from check_drops(summary, link, name)
+        yield from check_used(summary, link, name)
+
+
+def name_of(link: Link, summary: Mapping[str, Any]) -> str:
+    """Return what a link is called in messages."""
+    return "the bottleneck" if len(links_of(summary)) == 1 else f"link `{link['name']}`"
+
+
+def check_conservation(link: Link, name: str) -> Iterator[Reason]:
+    """Every packet that arrived was forwarded, dropped or is still there."""
+    accounted = link["forwarded_pkts"] + link["dropped_pkts"] + link["left_pkts"]
+    if link["offered_pkts"] != accounted:
+        yield Reason(
+            INVALID,
+            "conservation",
+            f"{name} was offered {link['offered_pkts']} packets, accounts for {accounted}",
+        )
+
+
+def check_marks(summary: Mapping[str, Any]) -> Iterator[Reason]:
+    """The links made the marks that the flows' packets have."""
+    marked = sum(flow.get("marked_pkts") or 0 for flow in summary["flows"])
+    made = sum(link.get("marked_pkts") or 0 for link in links_of(summary))
+    if marked > made:
+        links = "the bottleneck" if len(links_of(summary)) == 1 else "the links"
+        yield Reason(
+            INVALID, "conservation", f"{links} marked {made} packets, the flows have {marked}"
+        )
+
+
+def check_rate(
+    scenario: Scenario, summary: Mapping[str, Any], link: Link, name: str
+) -> Iterator[Reason]:
+    """The link carried what its rate allows: never more, and no less while it was busy."""
+    config = scenario.link(link["name"])
+    packet_bytes = largest_packet_bytes(config, scenario)
+    can_carry_bytes = link["link_rate_bps"] * summary["duration_ns"] / (8 * 10**9)
+    # Only if its rate changes.
+    can_carry_bytes = link.get("capacity_bytes", can_carry_bytes)
+    # The packet that is on the wire when the rate changes keeps its transmission time.
+    straddling_bytes = packet_bytes * sum(rate_changes(config))
+    can_carry_bytes += straddling_bytes
+    if is_emulated(summary):
+        # The path is not empty when a run on the kernel begins: a packet may be on the link.
+        can_carry_bytes += packet_bytes
+    if link["forwarded_bytes"] > can_carry_bytes:
+        yield Reason(
+            INVALID,
+            "rate",
+            f"{name} forwarded {link['forwarded_bytes']} B, "
+            f"more than the {can_carry_bytes:.0f} B its rate allows",
+        )
+        return
+    busy_us = link.get("busy_us", 0)  # runs saved by earlier versions have none
+    if busy_us < MIN_BUSY_US:
+        return
+    busy_bytes = link["link_rate_bps"] * busy_us / (8 * 10**6)
+    busy_bytes = link.get("busy_capacity_bytes", busy_bytes)
+    tolerance_bytes = RATE_TOLERANCE * busy_bytes + packet_bytes + straddling_bytes
+    if abs(link["forwarded_bytes"] - busy_bytes) > tolerance_bytes:
+        yield Reason(
+            INVALID,
+            "rate",
+            f"{name} forwarded {link['forwarded_bytes']} B in the {busy_us / 1e6:.2f} s it "
+            f"was busy, its rate allows {busy_bytes:.0f} B",
+        )
+
+
+def check_queue_delay(
+    scenario: Scenario, summary: Mapping[str, Any], link: Link, name: str
+) -> Iterator[Reason]:
+    """In a FIFO no packet waited longer than a full buffer and the packet on the link take."""
+    config = scenario.link(link["name"])
+    packet_bytes = largest_packet_bytes(config, scenario)
+    limit_pkts, limit_bytes = link.get("limit_pkts"), link["limit_bytes"]
+    if limit_bytes is None and limit_pkts is not None:
+        limit_bytes = limit_pkts * packet_bytes
+    if limit_bytes is None or not is_fifo(link):
+        return
+    ahead_bytes = limit_bytes + packet_bytes
+    lowest_bps = min(int(rate) for rate in config.rates)
+    longest_us = ahead_bytes * 8 * 10**6 / lowest_bps * (1 + RATE_TOLERANCE)
+    if is_emulated(summary):
+        # The wait includes the lateness of the relay, which `lateness` checks.
+        longest_us += summary["emulation"]["lateness_max_us"]
+    if link["queue_delay_max_us"] > longest_us + 1:  # + 1: whole µs
+        where = "" if len(links_of(summary)) == 1 else f" at {name}"
+        yield Reason(
+            INVALID,
+            "queue_delay",
+            f"a packet waited {link['queue_delay_max_us']} µs{where}, "
+            f"a full buffer takes {longest_us:.0f} µs",
+        )
+
+
+def is_fifo(link: Link) -> bool:
+    """Whether packets left a link's queue in the order in which they came."""
+    name = link.get("queue")  # only if it is not drop-tail
+    known = queue_disciplines()
+    return name is None or (name in known and known[name].is_fifo)
+
+
+def rate_changes(link: ScenarioLink) -> list[float]:
+    """Return the time of a packet on the wire at each rate change, in packets at the new rate."""
+    return [max(1.0, int(after) / int(before)) for before, after in pairwise(link.rates)]
+
+
+def check_drops(summary: Mapping[str, Any], link: Link, name: str) -> Iterator[Reason]:
+    """The queue did not drop more than a fifth of the packets."""
+    # What is lost at random is configured.
+    overflown_pkts = link["dropped_pkts"] - link.get("random_loss_pkts", 0)
+    if overflown_pkts > DROPPED_SHARE * link["offered_pkts"]:
+        queue = "the queue" if len(links_of(summary)) == 1 else f"the queue of {name}"
+        yield Reason(
+            WARN,
+            "drops",
+            f"{queue} dropped {overflown_pkts:,} of {link['offered_pkts']:,} packets, "
+            f"{overflown_pkts / link['offered_pkts']:.1%}; above {DROPPED_SHARE:.0%} is unusual",
+        )
+
+
+def check_used(summary: Mapping[str, Any], link: Link, name: str) -> Iterator[Reason]:
+    """Packets reached each of several links."""
+    if len(links_of(summary)) > 1 and link["offered_pkts"] == 0:
+        yield Reason(WARN, "link-unused", f"no packet reached {name}")

@@ -1,0 +1,239 @@
+"""Queue disciplines: how a user names them, what errors say, and that runs go through them."""
+
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell import Group, Scenario, ScenarioError, run
+from dumbbell.scenario.element import QueueChoice, queue_disciplines
+from dumbbell.sweeps.design import make_design
+
+DOCS = Path(__file__).parents[2] / "docs"
+NAMES = ["bfifo", "pfifo", "codel", "fq_codel"]
+
+
+def queue_of(**words: Any) -> dict[str, Any]:
+    queue: dict[str, Any] = Scenario(["cubic"], **words).resolve()["links"][0]["queue"]
+    return queue
+
+
+def test_the_engine_declares_them():
+    known = queue_disciplines()
+    assert list(known) == NAMES
+    assert [known[name].is_fifo for name in NAMES] == [True, True, True, False]
+    assert [known[name].takes_ecn_threshold for name in NAMES] == [True, True, False, False]
+    target = known["codel"].parameters["target"]
+    assert (target.field, target.default, target.default_text) == ("target_ns", 5_000_000, "5ms")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_defaults_are_in_range_and_explained(name):
+    for parameter in queue_disciplines()[name].parameters.values():
+        in_range = parameter.default is None or parameter.min <= parameter.default <= parameter.max
+        assert in_range or parameter.must_be_set
+        assert parameter.doc.endswith(".")
+        assert parameter.doc[0].isupper()
+        if not parameter.must_be_set and parameter.name != "limit":
+            shown = parameter.default_text
+            assert parameter.show(parameter.parse(shown, name)) == shown
+
+
+def test_parameters_reach_the_engine_in_base_units():
+    queue = queue_of(queue="fq_codel:target=10ms,limit=64pkt,quantum=300B,ecn=off,ce_threshold=1ms")
+    given = {
+        "kind": "fq_codel", "target_ns": 10_000_000, "limit_pkts": 64, "quantum_bytes": 300,
+        "ecn": False, "ce_threshold_ns": 1_000_000,
+    }  # fmt: skip
+    assert queue.items() >= given.items()
+    rest = queue_of(queue="fq_codel")
+    assert (rest["limit_pkts"], rest["interval_ns"], rest["ecn"]) == (10_240, 100_000_000, True)
+    assert "ce_threshold_ns" not in rest
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ({}, {"kind": "bfifo", "limit_bytes": 250_000}),
+        ({"buffer": "64pkt"}, {"kind": "pfifo", "limit_pkts": 64}),
+        ({"queue": "bfifo"}, {"kind": "bfifo", "limit_bytes": 250_000}),
+        ({"queue": "bfifo", "buffer": "64pkt"}, {"kind": "bfifo", "limit_bytes": 64 * 1514}),
+        ({"queue": "pfifo"}, {"kind": "pfifo", "limit_pkts": 165}),
+        ({"queue": "pfifo:limit=2bdp"}, {"kind": "pfifo", "limit_pkts": 330}),
+    ],
+)
+def test_drop_tail_has_a_bdp_unless_a_limit_is_given(words, expected):
+    assert queue_of(**words) == expected
+
+
+def test_buffer_is_the_limit_of_every_discipline():
+    assert queue_of(queue="codel")["limit_pkts"] == 1000
+    assert queue_of(queue="codel", buffer="64pkt")["limit_pkts"] == 64
+    assert queue_of(queue="codel", buffer="4bdp")["limit_pkts"] == 1_000_000 // 1514
+    assert queue_of(queue="codel:limit=1MB")["limit_pkts"] == 1_000_000 // 1514
+
+
+def test_a_choice_reads_back_as_it_is_written():
+    text = "fq_codel:limit=2bdp,target=10ms,ecn=off"
+    choice = QueueChoice.parse(text)
+    assert str(choice) == text
+    assert QueueChoice.parse(str(choice)) == choice
+    assert hash(choice) == hash(QueueChoice.parse("fq_codel:ecn=off,target=10ms,limit=2bdp"))
+    assert str(QueueChoice.parse("fq_codel:target=5ms,ecn=on")) == "fq_codel", "the defaults"
+    assert QueueChoice.parse("codel:ce_threshold=off") == QueueChoice.parse("codel")
+    scenario = Scenario(["cubic"], queue=text)
+    assert Scenario.from_dict(json.loads(json.dumps(scenario.to_dict()))) == scenario
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"queue": "red"}, "unknown queue discipline `red`: there are `bfifo`, `pfifo`"),
+        ({"queue": 5}, "queue must be a queue discipline: `bfifo`"),
+        ({"queue": "codel:foo=1"}, "`codel` has no parameter `foo`: it has `limit`, `target`"),
+        ({"queue": "codel:targt=1ms"}, "and `mtu`; did you mean `target`?"),
+        ({"queue": "codel:target=5"}, "`target` of `codel` `5` has no unit; use e.g. `40ms`"),
+        ({"queue": "codel:target=5B"}, "has the wrong unit `B`"),
+        ({"queue": "codel:target=200s"}, "is `200s`, which is out of range; use `0s` to `100s`"),
+        ({"queue": "codel:target=off"}, "`off` is not a number with a unit"),
+        ({"queue": "codel:target"}, "parameter `target` has no value: use `target=…`"),
+        ({"queue": "codel:ecn=1"}, "`ecn` of `codel` is `1`; use `on` or `off`"),
+        ({"queue": "codel:ecn=on,ecn=off"}, "sets parameter `ecn` twice; remove one"),
+        ({"queue": "fq_codel:flows=many"}, "`flows` of `fq_codel` is `many`; use a whole number"),
+        ({"queue": "fq_codel:flows=0"}, "is `0`, which is out of range; use `1` to `65536`"),
+        ({"queue": "codel:limit=100B"}, "is 100 B, smaller than a packet; use at least `1514B`"),
+        ({"queue": "codel:limit=9pkt", "buffer": "9pkt"}, "are the same; remove one"),
+        ({"queue": "codel", "buffer": "1000B"}, "buffer `1kB` is 1000 B, smaller than a packet"),
+        ({"queue": "codel", "ecn_threshold": "20pkt"}, "use `codel:ecn=on`"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_in_a_line(words, says):
+    with pytest.raises(ScenarioError) as raised:
+        Scenario(["cubic"], **words)
+    assert says in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert raised.value.key in words
+
+
+def test_the_engine_refuses_what_is_out_of_range_too():
+    from dumbbell._core import EngineError
+    from dumbbell._core import run as run_engine
+
+    document = Scenario(["cubic"], queue="fq_codel", time="1s").resolve()
+    document["links"][0]["queue"]["quantum_bytes"] = 10
+    with pytest.raises(EngineError, match="`quantum_bytes` is 10; use 256 to 1048576"):
+        run_engine(json.dumps(document))
+
+
+def test_it_is_an_axis_of_sweeps():
+    plain = Scenario(["cubic"])
+    design = make_design(plain, {"queue": "bfifo,codel:target=1ms,interval=20ms,fq_codel"})
+    assert design.axes[0].labels == ("bfifo", "codel:target=1ms,interval=20ms", "fq_codel")
+    both = make_design(plain, {"queue": "bfifo,codel", "buffer": "1,2bdp"})
+    limits = [
+        scenario.resolve()["links"][0]["queue"] for scenario in map(both.scenario_of, both.cells)
+    ]
+    assert [limit.get("limit_bytes", limit.get("limit_pkts")) for limit in limits] == [
+        250_000, 500_000, 165, 330,
+    ]  # fmt: skip
+
+
+def test_runs_go_through_them():
+    flows = [Group("cubic", 2, rtt="20ms"), Group("reno", 2, rtt="80ms")]
+    by_queue = {
+        name: run(Scenario(flows, queue=name, time="20s", sample="0s"))
+        for name in ("bfifo", "codel", "fq_codel:perfect_hash=on")
+    }
+    delay_us = {
+        name: run.summary["bottleneck"]["queue_delay_p50_us"] for name, run in by_queue.items()
+    }
+    assert delay_us["codel"] < delay_us["bfifo"] / 2
+    assert by_queue["fq_codel:perfect_hash=on"].jain > by_queue["bfifo"].jain
+    assert "queue" not in by_queue["bfifo"].summary["bottleneck"]
+    assert by_queue["codel"].summary["bottleneck"]["queue"] == "codel"
+    assert all(run.verdict.status == "OK" for run in by_queue.values())
+
+
+def test_marks_are_reported_where_a_discipline_marks():
+    def marked(queue: str) -> tuple[int | None, list[str]]:
+        scenario = Scenario(["dctcp"], queue=queue, time="3s", sample="0s")
+        result = run(scenario)
+        return result.summary["bottleneck"].get("marked_pkts"), [
+            r.check for r in result.verdict.reasons
+        ]
+
+    pkts, checks = marked("fq_codel")
+    assert pkts is not None
+    assert pkts > 0
+    assert "ecn" not in checks
+    pkts, checks = marked("codel")
+    assert pkts is None
+    assert "ecn" in checks
+
+
+def test_the_command_lists_them(cli):
+    listed = [line.split()[:2] for line in cli("queues").out.splitlines()[:-1]]
+    assert listed[: len(NAMES)] == [["--queue", name] for name in NAMES]
+    assert listed[len(NAMES) :] == [["--impair", "random_loss"], ["--impair", "policer"]]
+    assert "quantum" in cli("queues", "fq_codel").out
+    document = json.loads(cli("queues", "codel", "--json").out)
+    assert document[0]["parameters"][1]["name"] == "target"
+    outcome = cli("queues", "fqcodel")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "did you mean `fq_codel`?" in outcome.err
+
+
+def test_impairments_are_named_alike():
+    text = "random_loss:loss=1%+policer:rate=8mbit,burst=15kB"
+    scenario = Scenario(["cubic"], impair=text)
+    assert scenario == Scenario(["cubic"], impair=text.split("+"))
+    assert scenario.resolve()["links"][0]["impairments"] == [
+        {"kind": "random_loss", "loss_ppb": 10_000_000},
+        {"kind": "policer", "rate_bps": 8_000_000, "burst_bytes": 15_000},
+    ]
+    assert Scenario.from_dict(json.loads(json.dumps(scenario.to_dict()))) == scenario
+    assert "impairments" not in Scenario(["cubic"]).resolve()["links"][0]
+
+
+@pytest.mark.parametrize(
+    ("impair", "says"),
+    [
+        ("netem", "unknown impairment `netem`: there are `random_loss` and `policer`"),
+        ("policer:rate=8mbit", "`policer` needs `burst`: use e.g. `policer:burst=500kB"),
+        ("random_loss:loss=1", "`loss` of `random_loss` `1` has no unit"),
+        (5, "impair must be a list of impairments"),
+        ([5], "impair must be an impairment: `random_loss`"),
+    ],
+)
+def test_impairments_that_cannot_be_are_refused(impair, says):
+    with pytest.raises(ScenarioError) as raised:
+        Scenario(["cubic"], impair=impair)
+    assert says in str(raised.value)
+    assert raised.value.key == "impair"
+
+
+def test_a_policer_passes_its_rate():
+    scenario = Scenario(
+        ["reno"], rtt="20ms", impair="policer:rate=8mbit,burst=40kB", time="20s", sample="0s"
+    )
+    result = run(scenario)
+    link = result.summary["bottleneck"]
+    assert 4e6 < link["forwarded_bytes"] * 8 / 20 <= 8e6 + 40_000 * 8 / 20
+    assert link["random_loss_pkts"] == link["dropped_pkts"] > 0
+    assert link["queue_delay_p95_us"] < 1000, "it has no queue"
+
+
+def test_the_command_line_names_one(cli):
+    words = ("run", "cubic", "--time", "2s", "--sample", "0s")
+    outcome = cli(*words, "--queue", "codel:target=1ms,interval=20ms")
+    assert "queue codel:target=1ms,interval=20ms" in outcome.out
+    refused = cli(*words, "--queue", "codel,fq_codel")
+    assert "lists 2 values" in refused.err
+
+
+def test_the_page_is_current():
+    """`python docs/queue_tables.py` writes it."""
+    page = (DOCS / "queues.md").read_text(encoding="utf-8")
+    assert page == runpy.run_path(str(DOCS / "queue_tables.py"))["with_tables"](page)
