@@ -128,6 +128,21 @@ def test_harm_by_solo_runs(plain):
     assert 0.2 < entry.harm.mean < 0.8
 
 
+def test_harm_of_a_group_that_crosses_some_of_the_links():
+    links = [dumbbell.Link(name, rate="10mbit") for name in ("a", "b")]
+    short, long = Group("reno", route=["a"]), Group("cubic", route=["a", "b"])
+    alone = dumbbell.run(Scenario([short], links=links[:1], time="4s"))
+    competing = dumbbell.run(Scenario([short, long], links=links, time="4s"))
+    (entry,) = compare(alone, competing, metrics=["goodput_bps"], solo=True).comparisons
+    assert (entry.group, entry.cc_b) == (0, "reno")
+    assert entry.harm is not None
+    assert entry.harm.mean > 0.1
+    faster = dumbbell.Link("a", rate="20mbit")
+    elsewhere = dumbbell.run(Scenario([short], links=[faster], time="4s"))
+    with pytest.raises(dumbbell.ResultError, match="no group of the second was alone"):
+        compare(elsewhere, competing, metrics=["goodput_bps"], solo=True)
+
+
 def test_a_warmup_is_cut_from_both_sides(plain, gentle):
     result = compare(plain, gentle, metrics=["utilization"], warmup="4s")
     (entry,) = result.comparisons

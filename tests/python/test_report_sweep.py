@@ -228,6 +228,14 @@ def test_without_samples_there_is_no_series_and_the_page_still_is(tmp_path):
     assert 'id="series"' not in page
 
 
+def test_a_report_has_the_title_of_its_scenario(tmp_path):
+    named = dumbbell.Scenario(["reno"], name="<Reno> & nobody", time="1s", sample="0s")
+    page = render_sweep(load_results(dumbbell.run(named).save(tmp_path / "named")))
+    assert "<h1>&lt;Reno&gt; &amp; nobody</h1>" in page
+    run = dumbbell.run(named.replace(name="", groups=["reno", "cubic"]))
+    assert "<h1>reno + cubic</h1>" in render_sweep(load_results(run.save(tmp_path / "unnamed")))
+
+
 def test_an_interrupted_sweep_has_a_report_of_what_finished(tmp_path):
     swept(tmp_path / "s", ["reno"], reps=2)
     (tmp_path / "s" / "rows.parquet").unlink()

@@ -162,10 +162,10 @@ impl Scenario {
             link.check().or_else(refuse)?;
         }
         if self.duration_ns == 0 {
-            return refuse("the time is 0; say a time above 0, like `120s`".to_owned());
+            return refuse("the time is 0; use a time above 0, like `120s`".to_owned());
         }
         if self.groups.iter().all(|group| group.flows == 0) {
-            return refuse("there are no flows; say at least one congestion control".to_owned());
+            return refuse("there are no flows; use at least one congestion control".to_owned());
         }
         let samples = self
             .duration_ns
@@ -249,11 +249,11 @@ impl Group {
         let shortest_ns = self.shortest_base_rtt_ns(duration_ns);
         if shortest_ns < 2_000 {
             return Err(format!(
-                "the base RTT of `{name}` is {shortest_ns} ns; say at least `2us`"
+                "the base RTT of `{name}` is {shortest_ns} ns; use at least `2us`"
             ));
         }
         if self.mss_bytes == 0 {
-            return Err(format!("the MSS of `{name}` is 0; say at least 1 byte"));
+            return Err(format!("the MSS of `{name}` is 0; use at least 1 byte"));
         }
         if self.start_ns.saturating_add(self.start_jitter_ns) >= duration_ns {
             return Err(format!(

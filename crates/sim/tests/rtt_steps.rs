@@ -177,7 +177,7 @@ fn without_steps_nothing_changes() {
 fn steps_out_of_order_and_below_the_smallest_are_refused() {
     for (rtt_steps, says) in [
         (steps(&[(20, 80), (10, 40)]), "give each a later time"),
-        (steps(&[(10, 0)]), "say at least `2us`"),
+        (steps(&[(10, 0)]), "use at least `2us`"),
     ] {
         let group = Group {
             rtt_steps,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from dumbbell.errors import ResultError, check_directory
 from dumbbell.metrics import Warmup, measure
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.routes import links_back_of, links_of
 from dumbbell.sweeps import SweepResult
 
 __all__ = ["MeasuredRun", "MeasuredRuns", "Runs", "measured"]
@@ -50,8 +51,18 @@ class MeasuredRun:
     @cached_property
     def network(self) -> dict[str, str]:
         """The links and the run's time: by field of a scenario file, of links by axis name."""
+        return self._network([link.name for link in self.scenario.links])
+
+    def network_of(self, index: int) -> dict[str, str]:
+        """`network` without the links that a group does not cross."""
+        group = self.scenario.groups[index]
+        crossed = links_of(group, self.scenario) + links_back_of(group, self.scenario)
+        return self._network([link.name for link in crossed])
+
+    def _network(self, names: Collection[str]) -> dict[str, str]:
         words = self.scenario.to_dict()
-        links = sorted(words.pop("link", ()), key=lambda link: str(link["name"]))
+        links = [link for link in words.pop("link", ()) if link["name"] in names]
+        links.sort(key=lambda link: str(link["name"]))
         of_links = {
             f"link.{link['name']}.{key}": value
             for link in links

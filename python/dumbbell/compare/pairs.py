@@ -116,12 +116,12 @@ def pairs_with_solo(solo: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
                 f"{solo.name}: harm needs runs of one group alone, but one is of "
                 f"{' + '.join(run.ccs)}"
             )
-        alone[json.dumps(run.network), group_key(run, 0), run.seed] = run
+        alone[solo_key(run, 0)] = run
     pairs = [
         Pair(cell_of(run, with_mix=True), run.seed, index, alone[key].rows[0], row)
         for run in valid(b)
         for index, row in enumerate(run.rows)
-        if (key := (json.dumps(run.network), group_key(run, index), run.seed)) in alone
+        if (key := solo_key(run, index)) in alone
     ]
     if not pairs:
         raise ResultError(
@@ -131,9 +131,13 @@ def pairs_with_solo(solo: MeasuredRuns, b: MeasuredRuns) -> list[Pair]:
     return pairs
 
 
-def group_key(run: MeasuredRun, index: int) -> str:
-    """Return a group's words as a key."""
-    return json.dumps(run.scenario.to_dict()["group"][index])
+def solo_key(run: MeasuredRun, index: int) -> tuple[str, str, int]:
+    """Return what a group has in common with itself alone: its links, its words and the seed.
+
+    Links that only other groups cross are not in the scenario in which it is alone.
+    """
+    words = run.scenario.to_dict()["group"][index]
+    return json.dumps(run.network_of(index)), json.dumps(words), run.seed
 
 
 def valid(side: MeasuredRuns) -> Iterable[MeasuredRun]:

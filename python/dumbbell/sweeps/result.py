@@ -78,6 +78,11 @@ class SweepResult:
         return group_names(self.scenario)
 
     @property
+    def title(self) -> str:
+        """The scenario's name; what competed where it has none."""
+        return self.scenario.name or self.name.replace("+", " + ")
+
+    @property
     def scenario(self) -> Scenario:
         """What no axis changes."""
         return self.design.scenario
