@@ -92,17 +92,24 @@ class GateError(DumbbellError, ValueError):
         One line for the user.
     key
         Word of the suite's file that is at fault; the file's reader adds its line.
-    case, group
-        Index of the case it belongs to, and of the group in it; None for none.
+    case, group, link
+        Index of the case it belongs to, and of the group or link in it; None for none.
     """
 
     def __init__(
-        self, message: str, *, key: str = "", case: int | None = None, group: int | None = None
+        self,
+        message: str,
+        *,
+        key: str = "",
+        case: int | None = None,
+        group: int | None = None,
+        link: int | None = None,
     ) -> None:
         super().__init__(message)
         self.key = key
         self.case = case
         self.group = group
+        self.link = link
 
 
 class CaptureError(DumbbellError, ValueError):

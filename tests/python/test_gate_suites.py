@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from dumbbell.errors import GateError
-from dumbbell.gate import Suite, find_suite, read_suite, shipped_suites
+from dumbbell.gate import (
+    Suite,
+    build_suite,
+    find_suite,
+    read_suite,
+    run_suite,
+    shipped_suites,
+)
+from dumbbell.gate.suite_result import Observed
 from tests.python.conftest import Outcome
 
 SMALL = """\
@@ -85,6 +93,65 @@ def test_rfc9743s_change_of_delay_can_be_run_and_jitter_cannot() -> None:
     assert str(scenario.rtt_steps) == "10s:120ms, 20s:40ms"
     assert cases["changed-delay"].criteria
     assert "packet to packet" in cases["varying-delay"].needs
+
+
+LINKS = """\
+rate = "50mbit"
+time = "3s"
+
+[[case]]
+name = "two"
+require = ["utilization@far >= 10%"]
+
+[[case.link]]
+name = "near"
+rate = "20mbit"
+
+[[case.link]]
+name = "far"
+rate = "10mbit"
+buffer = "2bdp"
+
+[[case.group]]
+cc = "{cc}"
+route = ["near", "far"]
+"""
+
+
+def test_a_case_may_have_links(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, LINKS)
+    ((_, scenario),) = suite.cases[0].cells("cubic")
+    assert [str(link.rate) for link in scenario.links] == ["20mbit", "10mbit"]
+    assert str(scenario.time) == "3s"
+    again = build_suite("mine", suite.document)  # as a baseline has it
+    assert again.cases[0].cells("cubic") == suite.cases[0].cells("cubic")
+    with pytest.raises(GateError, match="`buffer` cannot be set: case `two` has links"):
+        suite.with_fields({"buffer": "1bdp"})
+    (cell,) = run_suite(suite.with_reps(3), "cubic").cells
+    far = Observed("", "utilization@far")
+    assert all(value and value > 0.9 for value in cell.valid(far).values())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "says"),
+    [
+        ("@far", "@fra", 6, "the case has no link `fra`; did you mean `far`"),
+        ('buffer = "2bdp"', 'bufer = "2bdp"', 15, "did you mean `buffer`"),
+        ('rate = "10mbit"', 'rate = "10"', 14, "no unit"),
+        ('rate = "10mbit"\n', "", 12, "the link `far` has no `rate`"),
+        ('"near", "far"', '"near", "fra"', 19, "there is no link `fra`"),
+        ('name = "two"', 'name = "two"\nbuffer = "1bdp"', 6, "`buffer` cannot be combined"),
+    ],
+)
+def test_a_mistake_in_a_case_with_links_has_its_line(
+    tmp_path: Path, old: str, new: str, line: int, says: str
+) -> None:
+    assert old in LINKS
+    with pytest.raises(GateError) as caught:
+        suite_of(tmp_path, LINKS.replace(old, new, 1))
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 'mine.toml'}:{line}: "), message
+    assert says in message
 
 
 def test_words_above_the_cases_hold_for_all_of_them(tmp_path: Path) -> None:

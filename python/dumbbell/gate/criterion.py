@@ -11,7 +11,7 @@ from dumbbell.gate.subject import Measure
 
 __all__ = ["Criterion"]
 
-FORM = re.compile(r"\s*([\w.]+)\s*(>=|<=)\s*(\S.*?)\s*", re.ASCII)
+FORM = re.compile(r"\s*([\w.]+(?:@[\w-]+)?)\s*(>=|<=)\s*(\S.*?)\s*", re.ASCII)
 
 
 @dataclass(frozen=True)

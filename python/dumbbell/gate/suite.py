@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from dumbbell.errors import DumbbellError, GateError
+from dumbbell.errors import DumbbellError, GateError, nearest
 from dumbbell.gate.criterion import Criterion
 from dumbbell.gate.subject import OTHERS, UNDER_TEST, Measure, subjects_of_groups
 from dumbbell.gate.tolerance import Tolerance
@@ -15,7 +15,8 @@ from dumbbell.metrics import Warmup
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.runs.run_count import check_run_count
 from dumbbell.scenario import Group, Scenario
-from dumbbell.scenario.fields import fields_of
+from dumbbell.scenario.fields import Shorthand, fields_of
+from dumbbell.scenario.file import build_link
 from dumbbell.sweeps.design import make_design
 
 __all__ = ["MAX_REPS", "MIN_REPS", "Case", "ComparedMetric", "Suite"]
@@ -56,6 +57,8 @@ class Case:
         The scenario's own keys, as a scenario file has them.
     groups
         The keys of each group; the cc ``{cc}`` is the one under test.
+    links
+        The keys of each link; none for a dumbbell.
     axes
         Values by field, as a sweep's.
     reps
@@ -78,6 +81,7 @@ class Case:
     compared: tuple[ComparedMetric, ...]
     criteria: tuple[Criterion, ...]
     needs: str = ""
+    links: Sequence[Mapping[str, Any]] = ()
 
     @cached_property
     def subjects(self) -> list[str]:
@@ -122,9 +126,9 @@ class Case:
                 if hasattr(error, "group"):
                     error.group = index
                 raise
-        points = make_design(
-            Scenario(groups, **{"name": self.name, **self.words}), self.axes
-        ).points
+        links = [build_link(*at) for at in enumerate(self.links)]
+        scenario = Scenario(groups, links=links, **{"name": self.name, **self.words})
+        points = make_design(scenario, self.axes).points
         return [(cell.label, scenario) for cell, scenario in points]
 
     def check(self) -> None:
@@ -140,6 +144,7 @@ class Case:
         if self.warmup is not None:
             for _, scenario in cells:
                 self.warmup.check(scenario)
+        self._check_links(cells[0][1])
         if not any(is_under_test(group) for group in self.groups):
             raise GateError(f'no group is under test; write `cc = "{UNDER_TEST}"` in one')
         if all(is_under_test(group) for group in self.groups):
@@ -151,6 +156,17 @@ class Case:
                         f"`{measure}`: the case has no other group; add a `[[case.group]]`",
                         key=key,
                     )
+
+    def _check_links(self, scenario: Scenario) -> None:
+        """Refuse measures of links that the scenario does not have."""
+        names = [link.name for link in scenario.links]
+        for measure in self.measures:
+            if measure.metric.link and measure.metric.link not in names:
+                raise GateError(
+                    f"`{measure}`: the case has no link `{measure.metric.link}`"
+                    f"{nearest(measure.metric.link, names)}",
+                    key="require",
+                )
 
 
 @dataclass(frozen=True)
@@ -235,8 +251,13 @@ class Suite:
             A case varies the field, or cannot have the value.
         """
         own = {name: value for name, value in values.items() if name in fields_of(Scenario)}
+        of_link = [name for name in own if isinstance(fields_of(Scenario)[name], Shorthand)]
         of_groups = {name: value for name, value in values.items() if name not in own}
         for case in self.cases:
+            if case.links and of_link:
+                raise GateError(
+                    f"`{of_link[0]}` cannot be set: case `{case.name}` has links of its own"
+                )
             for name in values:
                 if name in {axis.rpartition(".")[2] for axis in case.axes}:
                     raise GateError(f"`{name}` cannot be set: case `{case.name}` varies it")

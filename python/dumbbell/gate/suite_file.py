@@ -15,9 +15,10 @@ from dumbbell.gate.tolerance import Tolerance
 from dumbbell.metrics import Warmup
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.plain_value import check_count
-from dumbbell.scenario import Group, Scenario
+from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import fields_of
-from dumbbell.scenario.file import parse_toml, read_text
+from dumbbell.scenario.file import check_shorthand, parse_toml, read_text
+from dumbbell.scenario.scenario import shorthand_fields
 
 __all__ = ["build_suite", "find_suite", "read_suite", "shipped_suites"]
 
@@ -27,8 +28,10 @@ SHIPPED = Path(__file__).parent / "suites"
 WORDS = tuple(word for word in fields_of(Scenario) if word not in ("name", "seed"))
 #: Keys that a suite sets for all its cases, and a case for itself.
 SHARED = ("reps", "warmup", "axes", "judge", "require", *WORDS)
+#: Those that are of the only link.
+OF_ONLY_LINK = frozenset(field.name for field in shorthand_fields())
 OF_SUITE = ("title", "source", "seed", "case", *SHARED)
-OF_CASE = ("name", "why", "needs", "scenario", "group", *SHARED)
+OF_CASE = ("name", "why", "needs", "scenario", "link", "group", *SHARED)
 #: A case's name is part of a test's.
 CASE_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*", re.ASCII)
 
@@ -74,7 +77,7 @@ def read_suite(path: Path) -> Suite:
     try:
         return build_suite(path.stem, with_scenario_files(document, path.parent))
     except GateError as error:
-        line = line_of(text, error.key, error.case, error.group)
+        line = line_of(text, error.key, error.case, error.group, error.link)
         raise GateError(f"{path}:{line}: {error}" if line else f"{path}: {error}") from None
 
 
@@ -140,7 +143,7 @@ def in_case(error: GateError | ScenarioError, index: int, table: Mapping[str, An
     name = table.get("name")
     where = f"case `{excerpt(name)}`: " if isinstance(name, str) else ""
     key = "axes" if error.key == "axis" and "axis" not in table else error.key
-    return GateError(f"{where}{error}", key=key, case=index, group=error.group)
+    return GateError(f"{where}{error}", key=key, case=index, group=error.group, link=error.link)
 
 
 def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
@@ -155,7 +158,10 @@ def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
             "`.`",
             key="name",
         )
-    shared = {key: suite[key] for key in SHARED if key in suite} | dict(table)
+    links = links_of(table)
+    # A case with links has none of what the suite says of the only one.
+    of_suite = [key for key in SHARED if key in suite and not (links and key in OF_ONLY_LINK)]
+    shared = {key: suite[key] for key in of_suite} | dict(table)
     case = Case(
         name=name,
         why=text_of(table, "why"),
@@ -171,6 +177,7 @@ def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
             criterion_of(text) for text in [*list_of(suite, "require"), *list_of(table, "require")]
         ),
         needs=text_of(table, "needs"),
+        links=tuple(links),
     )
     if case.needs:
         return case
@@ -180,6 +187,22 @@ def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
         raise GateError(f"reps is {case.reps}; a comparison needs at least {MIN_REPS}", key="reps")
     case.check()
     return case
+
+
+def links_of(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return a case's links."""
+    links = table.get("link", [])
+    if not isinstance(links, list) or not all(isinstance(link, dict) for link in links):
+        raise GateError("write each link as `[[case.link]]`", key="link")
+    for index, link in enumerate(links):
+        try:
+            check_words(link, tuple(fields_of(Link)), "a link")
+        except GateError as error:
+            error.link = index
+            raise
+    if links:
+        check_shorthand(table)
+    return links
 
 
 def groups_of(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -233,7 +256,7 @@ def check_words(table: Mapping[str, Any], known: tuple[str, ...], what: str) -> 
     for key in table:
         if key not in known:
             hint = nearest(key, known)
-            if key in ("name", "seed"):
+            if key in ("name", "seed") and what != "a link":
                 hint = "; a suite is named after its file, and seeds are the repetitions'"
             raise GateError(f"unknown key `{excerpt(key)}` in {what}{hint}", key=key)
 
@@ -270,7 +293,9 @@ def list_of(table: Mapping[str, Any], key: str) -> list[Any]:
     return value
 
 
-def line_of(text: str, key: str, case: int | None, group: int | None) -> int | None:
+def line_of(
+    text: str, key: str, case: int | None, group: int | None, link: int | None = None
+) -> int | None:
     """Return the line, from 1, on which a suite's file sets a key.
 
     Parameters
@@ -278,25 +303,31 @@ def line_of(text: str, key: str, case: int | None, group: int | None) -> int | N
     text
         The file.
     key
-        The key; empty for the case or group itself.
-    case, group
-        Index of the `[[case]]` it is in, and of its `[[case.group]]`; None for neither.
+        The key; empty for the case, group or link itself.
+    case, group, link
+        Index of the `[[case]]` it is in, and of its `[[case.group]]` or `[[case.link]]`; None for
+        none of them.
     """
     # `others.share` is written whole, in quotes, or in a table `[case.judge.others]`.
     names = f"{re.escape(key)}|{re.escape(key.rpartition('.')[2])}"
     word = re.compile(rf"""(?<![\w.-])["']?(?:{names})["']?\s*[=\]]""")
-    at_case = at_group = -1
+    wanted = ("group", group) if group is not None else ("link", link) if link is not None else None
+    at_case, at = -1, ("", -1)
+    counts = {"group": -1, "link": -1}
     fallback = None
     for number, line in enumerate(text.splitlines(), start=1):
         header = line.strip().replace(" ", "").partition("#")[0]
         if header == "[[case]]":
-            at_case, at_group = at_case + 1, -1
-        at_group += header == "[[case.group]]"
+            at_case, at, counts = at_case + 1, ("", -1), dict.fromkeys(counts, -1)
+        for table in counts:
+            if header == f"[[case.{table}]]":
+                counts[table] += 1
+                at = (table, counts[table])
         if at_case != (-1 if case is None else case):
             continue
-        if fallback is None and case is not None and group in (None, at_group):
+        if fallback is None and case is not None and wanted in (None, at):
             fallback = number
-        if key and (group is None or group == at_group) and word.search(line):
+        if key and wanted in (None, at) and word.search(line):
             return number
     if key and case is not None and fallback:
         # The suite sets it for all its cases.

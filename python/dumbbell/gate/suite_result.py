@@ -185,7 +185,12 @@ def run_suite(
 
 def longest_first(scenarios: Sequence[tuple[RunKey, Scenario]]) -> list[tuple[RunKey, Scenario]]:
     """Start long runs first, so that none is left to a single core at the end."""
-    return sorted(scenarios, key=lambda entry: -int(entry[1].rate) * int(entry[1].time))
+    return sorted(scenarios, key=lambda entry: -work_of(entry[1]))
+
+
+def work_of(scenario: Scenario) -> int:
+    """Return how much a run has to carry, at most."""
+    return sum(int(link.rate) for link in scenario.links) * int(scenario.time)
 
 
 def observe(case: Case, measures: Measures) -> dict[Observed, float | None]:
