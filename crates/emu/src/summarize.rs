@@ -1,5 +1,7 @@
 //! Turns the measurements into the run's [`Output`].
 
+use std::collections::BTreeMap;
+
 use dumbbell_results::{
     CalibratedRtt, ENGINE_VERSION, Emulation, FlowSummary, LinkSummary, Output, Summary, Table,
     TimeSeries, bits_per_second, ratio,
@@ -121,6 +123,9 @@ fn flow_summary(
         cwnd_limited_us: report.cwnd_limited_us,
         rwnd_limited_us: report.rwnd_limited_us,
         sndbuf_limited_us: report.sndbuf_limited_us,
+        connections: None,
+        requests: None,
+        application: BTreeMap::new(),
     }
 }
 

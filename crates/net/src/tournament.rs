@@ -46,6 +46,16 @@ impl Tournament {
         competitors.next_power_of_two().trailing_zeros()
     }
 
+    /// More competitors, behind those there are, without a deadline. Who was competing keeps its
+    /// deadline and its number. It costs as much as building all again: double the number.
+    pub fn grow(&mut self, competitors: usize) {
+        let mut larger = Self::new(competitors);
+        for (competitor, &due_ns) in self.due_ns.iter().enumerate() {
+            larger.set_earlier(competitor, due_ns);
+        }
+        *self = larger;
+    }
+
     /// From when on a deadline of one of so many competitors is never, ns.
     pub fn never_ns(competitors: usize) -> u64 {
         u64::MAX >> Self::number_bits(competitors)
@@ -167,6 +177,16 @@ mod tests {
         tournament.set(3, 6);
         let due = [(1, 5), (2, 5), (9, 5), (64, 5), (69, 5), (3, 6)];
         assert_eq!(order(&mut tournament), due);
+    }
+
+    #[test]
+    fn growing_keeps_deadlines_and_makes_room_for_more() {
+        let mut tournament = Tournament::new(2);
+        tournament.set(1, 30);
+        tournament.set(0, 40);
+        tournament.grow(100);
+        tournament.set(99, 35);
+        assert_eq!(order(&mut tournament), [(1, 30), (99, 35), (0, 40)]);
     }
 
     #[test]

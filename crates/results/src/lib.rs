@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `samples`, `table` | time series: columns that an engine fills, and their Arrow tables |
+//! | `transfers` | what applications began, and when it was complete |
 //! | `summary`, `emulation`, `output` | counts and means; how well the kernel engine kept time; all of it |
 //! | `rate` | ratios and rates without a division by zero |
 
@@ -14,13 +15,15 @@ mod rate;
 mod samples;
 mod summary;
 mod table;
+mod transfers;
 
 pub use emulation::{CalibratedRtt, Emulation};
 pub use output::Output;
 pub use rate::{bits_per_second, ratio};
 pub use samples::{FlowSamples, QueueSamples, RawColumn, StateSamples, UNKNOWN, per_second};
-pub use summary::{FlowSummary, LinkSummary, LoadedCc, Summary};
+pub use summary::{FlowSummary, LinkSummary, LoadedCc, RequestSummary, Summary};
 pub use table::{Table, TimeSeries};
+pub use transfers::Transfers;
 
 /// Version of the engines, part of every result's provenance.
 pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -8,6 +8,7 @@ use crate::table::Table;
 pub struct Output {
     /// Counts and means.
     pub summary: Summary,
-    /// Time series: `flows`, `queue` and `state-<group>-<cc>`; none when sampling is off.
+    /// Time series: `flows`, `queue` and `state-<group>-<cc>`; none when sampling is off. And
+    /// `transfers`, where a group has an application.
     pub tables: Vec<Table>,
 }

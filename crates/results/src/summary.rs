@@ -1,5 +1,7 @@
 //! What a run amounts to: counts and means per flow and per link.
 
+use std::collections::BTreeMap;
+
 use dumbbell_cc::Declared;
 use dumbbell_net::{Limit, LinkMeter};
 use serde::Serialize;
@@ -42,7 +44,7 @@ pub struct LoadedCc {
     /// Digest of the build that ran.
     pub build: String,
     /// Every parameter with the value in force.
-    pub params: std::collections::BTreeMap<String, i64>,
+    pub params: BTreeMap<String, i64>,
     /// It always enables ECN.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub needs_ecn: bool,
@@ -124,6 +126,33 @@ pub struct FlowSummary {
     pub cwnd_limited_us: u64,
     pub rwnd_limited_us: u64,
     pub sndbuf_limited_us: u64,
+    /// Connections that its application opened; only where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u64>,
+    /// What its connections carried from receiver to sender; only where they did. All other counts
+    /// are of the direction from sender to receiver.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<RequestSummary>,
+    /// What its application measured by itself, by names with units; only where it did.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub application: BTreeMap<&'static str, i64>,
+}
+
+/// What the receiver's end of a flow wrote.
+#[derive(Clone, Debug, Default, Serialize)]
+#[allow(
+    missing_docs,
+    reason = "names and units say it; docs/format-run.md has the table"
+)]
+pub struct RequestSummary {
+    /// Payload that the sender's end got, in order.
+    pub received_bytes: u64,
+    pub sent_pkts: u64,
+    pub retransmitted_pkts: u64,
+    pub dropped_pkts: u64,
+    pub arrived_pkts: u64,
+    pub on_path_pkts: u64,
+    pub rto_count: u64,
 }
 
 /// A link over the run.

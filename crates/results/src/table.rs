@@ -18,7 +18,7 @@ use dumbbell_scenario::Scenario;
 /// A named table of a run.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// `flows`, `queue` or `state-<group>-<cc>`.
+    /// `flows`, `queue`, `state-<group>-<cc>` or `transfers`.
     pub name: String,
     /// Its rows.
     pub batch: RecordBatch,
@@ -210,7 +210,7 @@ fn column_f64(values: impl ExactSizeIterator<Item = f64>) -> ArrayRef {
     Arc::new(Float64Array::from_iter_values(values))
 }
 
-fn table(name: String, columns: Vec<(&str, ArrayRef)>) -> Result<Table, ArrowError> {
+pub(crate) fn table(name: String, columns: Vec<(&str, ArrayRef)>) -> Result<Table, ArrowError> {
     let fields: Vec<Field> = columns
         .iter()
         .map(|(name, array)| Field::new(*name, array.data_type().clone(), array.is_nullable()))
@@ -222,7 +222,7 @@ fn table(name: String, columns: Vec<(&str, ArrayRef)>) -> Result<Table, ArrowErr
     })
 }
 
-fn dictionary<S: AsRef<str>>(
+pub(crate) fn dictionary<S: AsRef<str>>(
     codes: Vec<u8>,
     labels: impl IntoIterator<Item = S>,
 ) -> Result<ArrayRef, ArrowError> {
@@ -242,11 +242,11 @@ fn labelled<K: ArrowDictionaryKeyType>(
     )?))
 }
 
-fn column_i64(values: Vec<i64>) -> ArrayRef {
+pub(crate) fn column_i64(values: Vec<i64>) -> ArrayRef {
     Arc::new(Int64Array::from(values))
 }
 
-fn column_u32(values: Vec<u32>) -> ArrayRef {
+pub(crate) fn column_u32(values: Vec<u32>) -> ArrayRef {
     Arc::new(UInt32Array::from(values))
 }
 
@@ -262,6 +262,6 @@ fn column_with_gaps(values: Vec<u32>) -> ArrayRef {
     ))
 }
 
-fn column_u64(values: Vec<u64>) -> ArrayRef {
+pub(crate) fn column_u64(values: Vec<u64>) -> ArrayRef {
     Arc::new(UInt64Array::from(values))
 }

@@ -1,5 +1,6 @@
 //! From the engine's end state to the [`Summary`].
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use dumbbell_cc::Instance;
@@ -152,5 +153,8 @@ fn flow_summary(
         cwnd_limited_us: sender.cwnd_limited_ns / 1000,
         rwnd_limited_us: sender.rwnd_limited_ns / 1000,
         sndbuf_limited_us: sender.sndbuf_limited_ns / 1000,
+        connections: None,
+        requests: None,
+        application: BTreeMap::new(),
     }
 }

@@ -1,0 +1,122 @@
+//! Transfers: what applications began, and when it was complete.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array};
+use arrow_schema::ArrowError;
+use dumbbell_app::{Transfer, TransferKind};
+
+use crate::table::{Table, column_i64, column_u32, column_u64, dictionary, table};
+
+/// The kinds, in the order of their codes.
+const KINDS: [TransferKind; 5] = [
+    TransferKind::Flow,
+    TransferKind::Request,
+    TransferKind::Page,
+    TransferKind::Chunk,
+    TransferKind::Burst,
+];
+
+fn name(kind: TransferKind) -> &'static str {
+    match kind {
+        TransferKind::Flow => "flow",
+        TransferKind::Request => "request",
+        TransferKind::Page => "page",
+        TransferKind::Chunk => "chunk",
+        TransferKind::Burst => "burst",
+    }
+}
+
+/// Rows of the table `transfers`, in the order in which they ended; those without an end last.
+#[derive(Debug, Default)]
+pub struct Transfers {
+    group: Vec<u32>,
+    flow: Vec<u32>,
+    connection: Vec<u32>,
+    kind: Vec<u8>,
+    size_bytes: Vec<u64>,
+    start_us: Vec<i64>,
+    end_us: Vec<Option<i64>>,
+}
+
+impl Transfers {
+    /// Appends a transfer of flow number `flow` of the run, in a run that started at `start_ns` of its
+    /// clock.
+    pub fn push(&mut self, group: u32, flow: u32, start_ns: u64, transfer: &Transfer) {
+        let since_start_us = |at_ns: u64| (at_ns.saturating_sub(start_ns) / 1000) as i64;
+        let code = KINDS.iter().position(|&kind| kind == transfer.kind);
+        self.group.push(group);
+        self.flow.push(flow);
+        self.connection.push(transfer.connection);
+        self.kind.push(code.unwrap_or_default() as u8);
+        self.size_bytes.push(transfer.bytes);
+        self.start_us.push(since_start_us(transfer.start_ns));
+        self.end_us.push(transfer.end_ns.map(since_start_us));
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.flow.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.flow.is_empty()
+    }
+
+    /// The table `transfers`.
+    ///
+    /// # Errors
+    ///
+    /// Columns that do not fit together.
+    pub fn into_table(self) -> Result<Table, ArrowError> {
+        let end_us: ArrayRef = Arc::new(Int64Array::from(self.end_us));
+        table(
+            "transfers".to_owned(),
+            vec![
+                ("group", column_u32(self.group)),
+                ("flow", column_u32(self.flow)),
+                ("connection", column_u32(self.connection)),
+                ("kind", dictionary(self.kind, KINDS.map(name))?),
+                ("size_bytes", column_u64(self.size_bytes)),
+                ("start_us", column_i64(self.start_us)),
+                ("end_us", end_us),
+            ],
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Int64Type, UInt8Type};
+
+    use super::*;
+
+    #[test]
+    fn a_transfer_that_did_not_end_has_no_end() {
+        let mut transfers = Transfers::default();
+        let ended = Transfer {
+            kind: TransferKind::Chunk,
+            connection: 3,
+            bytes: 1_000,
+            start_ns: 5_000_000,
+            end_ns: Some(7_000_000),
+        };
+        transfers.push(0, 1, 1_000_000, &ended);
+        let unfinished = Transfer {
+            end_ns: None,
+            ..ended
+        };
+        transfers.push(0, 1, 1_000_000, &unfinished);
+        assert_eq!((transfers.len(), transfers.is_empty()), (2, false));
+        let batch = transfers.into_table().expect("columns of a length").batch;
+        let end_us = batch["end_us"].as_primitive::<Int64Type>();
+        assert_eq!((end_us.value(0), end_us.is_null(1)), (6_000, true));
+        let kinds = batch["kind"].as_dictionary::<UInt8Type>();
+        let names = kinds.values().as_string::<i32>();
+        let code = kinds.keys().value(0);
+        assert_eq!(names.value(usize::from(code)), "chunk");
+    }
+}
