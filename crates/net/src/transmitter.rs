@@ -26,6 +26,30 @@ pub struct Transmitter {
     /// What integer nanoseconds left over of the last serialisation time, in units of
     /// 1/`link_rate_bps` ns: carried so that the long-run rate is exact.
     remainder: u64,
+    /// The serialisation time of a packet as large as the last one: packets mostly are of few sizes,
+    /// and a division takes longer than all else that a transmitter does.
+    last: SerialisationTime,
+}
+
+/// How long a packet is on the wire.
+#[derive(Clone, Copy, Debug, Default)]
+struct SerialisationTime {
+    wire_bytes: u32,
+    whole_ns: u64,
+    /// The rest, in units of 1/rate ns; less than one.
+    fraction: u64,
+}
+
+impl SerialisationTime {
+    fn of(wire_bytes: u32, link_rate_bps: u64) -> Self {
+        // At most 2^32 B × 8 × 10^9: no overflow in 64 bits for packets below 2 GB.
+        let bit_ns = u64::from(wire_bytes) * 8 * NS_PER_S;
+        Self {
+            wire_bytes,
+            whole_ns: bit_ns / link_rate_bps,
+            fraction: bit_ns % link_rate_bps,
+        }
+    }
 }
 
 impl Transmitter {
@@ -40,6 +64,7 @@ impl Transmitter {
             changes,
             busy_until_ns: 0,
             remainder: 0,
+            last: SerialisationTime::default(),
         }
     }
 
@@ -63,6 +88,7 @@ impl Transmitter {
         assert!(link_rate_bps > 0, "a link needs a rate");
         self.link_rate_bps = link_rate_bps;
         self.remainder = 0; // counted in fractions of the old rate
+        self.last = SerialisationTime::default();
     }
 
     /// The next rate holds.
@@ -88,11 +114,15 @@ impl Transmitter {
         if now_ns > self.busy_until_ns {
             self.remainder = 0; // the wire was idle: nothing to carry over
         }
-        // At most 2^32 B × 8 × 10^9 + rate: no overflow in 128 bits, and none in 64 for
-        // packets below 2 GB, so the cheap division serves.
-        let bit_ns = u64::from(wire_bytes) * 8 * NS_PER_S + self.remainder;
-        self.remainder = bit_ns % self.link_rate_bps;
-        self.busy_until_ns = now_ns + bit_ns / self.link_rate_bps;
+        if self.last.wire_bytes != wire_bytes {
+            self.last = SerialisationTime::of(wire_bytes, self.link_rate_bps);
+        }
+        self.remainder += self.last.fraction;
+        self.busy_until_ns = now_ns + self.last.whole_ns;
+        if self.remainder >= self.link_rate_bps {
+            self.remainder -= self.link_rate_bps;
+            self.busy_until_ns += 1;
+        }
         self.busy_until_ns
     }
 }
