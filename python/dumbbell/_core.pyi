@@ -18,12 +18,15 @@ __all__ = [
     "ScratchDirectory",
     "Socket",
     "analyze",
+    "applications",
     "builtin_sources",
     "compile_for_kernel",
     "confine",
     "congestion_controls",
     "describe",
     "die_with_parent",
+    "distribution_mean_milli",
+    "distributions",
     "impairments",
     "machine",
     "match_captures",
@@ -305,6 +308,15 @@ def queue_disciplines() -> str:
 
 def impairments() -> str:
     """Every impairment of links with its parameters, as JSON."""
+
+def applications() -> str:
+    """Every application with its facts, parameters and presets, as JSON."""
+
+def distributions() -> str:
+    """Every distribution with its parameters, as JSON."""
+
+def distribution_mean_milli(distribution: str) -> int:
+    """Mean of a distribution, given as JSON, in thousandths of its unit."""
 
 def describe(name_or_path: str) -> str:
     """One congestion control, by name or by its source file, as JSON."""

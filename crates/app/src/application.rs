@@ -16,7 +16,8 @@ pub enum Event {
     Start,
     /// The time of [`Application::next_timer_ns`] has come.
     Timer,
-    /// It begins nothing new from now on; what has begun goes on, except writing without end.
+    /// It begins nothing new from now on; what has begun goes on, except writing without end. Before
+    /// [`Event::Start`] it means that the application never begins.
     Stop,
     /// The handshake is complete at the end that opened the connection.
     Connected {
@@ -39,6 +40,15 @@ pub enum Event {
         /// The end that wrote them.
         from: End,
         /// In all.
+        bytes: u64,
+    },
+    /// The answer to [`Command::Pause`].
+    Paused {
+        /// Which.
+        connection: u32,
+        /// The end that wrote.
+        from: End,
+        /// What it wrote in all: the last of it is acknowledged when [`Event::Acknowledged`] says so many.
         bytes: u64,
     },
     /// Both directions are closed, or the connection failed.
@@ -76,7 +86,17 @@ pub enum Command {
         /// How many; `u64::MAX`: without end.
         bytes: u64,
     },
-    /// An end has nothing more to write: FIN behind the last byte.
+    /// An end that writes without end stops where it is: what TCP has not yet taken from it is not
+    /// written. [`Event::Paused`] says where that was. It may write again.
+    Pause {
+        /// Which.
+        connection: u32,
+        /// The end that writes.
+        from: End,
+    },
+    /// An end has nothing more to write: FIN behind the last byte; of writing without end the last is
+    /// as of [`Command::Pause`]. An end that has written nothing closes by itself when it has read the
+    /// other's FIN.
     Close {
         /// Which.
         connection: u32,
@@ -105,6 +125,19 @@ pub enum TransferKind {
     Chunk,
     /// A burst of an on/off source, from its first byte written to the ACK of its last.
     Burst,
+}
+
+impl TransferKind {
+    /// What the table of transfers calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Flow => "flow",
+            Self::Request => "request",
+            Self::Page => "page",
+            Self::Chunk => "chunk",
+            Self::Burst => "burst",
+        }
+    }
 }
 
 /// One transfer with an end: a row of `transfers`.
@@ -143,8 +176,8 @@ pub trait Application {
     /// At the end of the run: transfers that have begun and not ended.
     fn unfinished(&self, transfers: &mut Vec<Transfer>);
 
-    /// What it measured by itself, by names with units: `stall_ns`, `one_way_delay_p95_us`.
-    fn measurements(&self, now_ns: u64) -> Vec<(&'static str, u64)> {
+    /// What it measured by itself, by names with units: `stall_us`, `one_way_delay_p95_us`.
+    fn measurements(&self, now_ns: u64) -> Vec<(&'static str, i64)> {
         let _ = now_ns;
         Vec::new()
     }

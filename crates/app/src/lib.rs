@@ -3,9 +3,18 @@
 //! An [`Application`] plays both ends of its connections, as both engines run both ends: it is told
 //! what happens and returns what to do. Time is an argument. The same object drives simulated
 //! endpoints in virtual time and real sockets on the kernel.
+//!
+//! - [`traffic`]: the applications, a file each, and [`TrafficConfig`], which a scenario names.
+//! - [`distribution`]: the distributions of sizes, times and numbers, a file each.
 
 #![forbid(unsafe_code)]
 
 mod application;
+pub mod distribution;
+mod fixed_point;
+mod random;
+pub mod traffic;
 
 pub use application::{Application, Command, End, Event, Outcome, Transfer, TransferKind};
+pub use distribution::{Distribution, DistributionDeclaration, distributions};
+pub use traffic::{ApplicationDeclaration, Facts, TrafficConfig, applications};

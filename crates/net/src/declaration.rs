@@ -1,6 +1,7 @@
-//! What a queue discipline or an impairment declares of its parameters, once, in its own file.
+//! What a queue discipline, an impairment or an application declares of its parameters, once, in its
+//! own file.
 //!
-//! [`settings!`] makes from one declaration the struct that a scenario holds, its defaults, its JSON
+//! [`settings!`](crate::settings) makes from one declaration the struct that a scenario holds, its defaults, its JSON
 //! and the table that Python reads: the words of the command line, their help and their errors.
 
 use std::ops::RangeInclusive;
@@ -21,19 +22,29 @@ pub enum Unit {
     Ppb,
     /// `_bps`: bit/s.
     Bps,
+    /// `_milli`: a number in thousandths.
+    Milli,
     /// A number without a unit.
     Count,
     /// Yes or no.
     Flag,
+    /// A word of several.
+    Choice,
+    /// Points of a cumulative distribution: pairs of a value and the share up to it,
+    /// in parts per billion.
+    Points,
+    /// A distribution's parameter: what the distribution is of.
+    Variate,
 }
 
 /// The suffixes of fields.
-const SUFFIXES: [(&str, Unit); 5] = [
+const SUFFIXES: [(&str, Unit); 6] = [
     ("_ns", Unit::Ns),
     ("_bytes", Unit::Bytes),
     ("_pkts", Unit::Pkts),
     ("_ppb", Unit::Ppb),
     ("_bps", Unit::Bps),
+    ("_milli", Unit::Milli),
 ];
 
 /// One parameter.
@@ -47,7 +58,8 @@ pub struct Parameter {
     pub unit: Unit,
     /// Whether it can be off.
     pub is_optional: bool,
-    /// Its value when it is not set; `None`: off. A flag is 0 or 1.
+    /// Its value when it is not set; `None`: off, or a list. A flag is 0 or 1, a word its place in
+    /// `choices`, a distribution constant.
     pub default: Option<u64>,
     /// Smallest value.
     pub min: u64,
@@ -55,25 +67,42 @@ pub struct Parameter {
     pub max: u64,
     /// What it is, in a sentence.
     pub doc: String,
+    /// Whether each use may draw a value of its own: a number in JSON, or a distribution.
+    #[serde(skip_serializing_if = "is_false")]
+    pub is_distribution: bool,
+    /// The words that it can be.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub choices: &'static [&'static str],
+    /// The values of a list when it is not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_list: Option<Vec<u64>>,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 impl Parameter {
-    /// A parameter with a default; without a range it is a flag.
+    /// A parameter with a default; without a range it is a flag, a word or has any value.
     pub fn new<V: Value>(
         field: &'static str,
-        default: V,
+        default: &V,
         range: Option<RangeInclusive<u64>>,
         doc: &str,
     ) -> Self {
         let by_suffix = SUFFIXES
             .iter()
             .find_map(|&(suffix, unit)| Some((field.strip_suffix(suffix)?, unit)));
-        let (name, unit) = if V::IS_FLAG {
-            (field, Unit::Flag)
-        } else {
-            by_suffix.unwrap_or((field, Unit::Count))
+        let (name, unit) = match V::UNIT {
+            Some(unit) => (field, unit),
+            None => by_suffix.unwrap_or((field, Unit::Count)),
         };
-        let range = range.unwrap_or(0..=1);
+        let last = match V::UNIT {
+            Some(Unit::Flag) => 1,
+            Some(Unit::Choice) => V::CHOICES.len() as u64 - 1,
+            _ => u64::MAX,
+        };
+        let range = range.unwrap_or(0..=last);
         Self {
             name,
             field,
@@ -83,71 +112,122 @@ impl Parameter {
             min: *range.start(),
             max: *range.end(),
             doc: doc.trim().to_owned(),
+            is_distribution: V::IS_DISTRIBUTION,
+            choices: V::CHOICES,
+            default_list: default.list(),
         }
     }
-}
 
-/// A type of value.
-pub trait Value: Copy {
-    /// Whether it is yes or no.
-    const IS_FLAG: bool = false;
-    /// Whether it can be off.
-    const IS_OPTIONAL: bool = false;
-    /// It as a number; `None`: off.
-    fn number(self) -> Option<u64>;
-}
-
-impl Value for u64 {
-    fn number(self) -> Option<u64> {
-        Some(self)
-    }
-}
-
-impl Value for u32 {
-    fn number(self) -> Option<u64> {
-        Some(u64::from(self))
-    }
-}
-
-impl Value for Option<u64> {
-    const IS_OPTIONAL: bool = true;
-    fn number(self) -> Option<u64> {
-        self
-    }
-}
-
-impl Value for bool {
-    const IS_FLAG: bool = true;
-    fn number(self) -> Option<u64> {
-        Some(u64::from(self))
-    }
-}
-
-/// Settings that [`settings!`] made.
-pub trait Settings: Default {
-    /// What they are of, in a sentence.
-    fn doc() -> &'static str;
-    /// Every parameter, in the order of the declaration.
-    fn parameters() -> Vec<Parameter>;
-    /// Their values, in the same order.
-    fn values(&self) -> Vec<Option<u64>>;
-
-    /// Refuses a value out of its range.
-    fn check(&self) -> Result<(), String> {
-        for (parameter, value) in Self::parameters().iter().zip(self.values()) {
-            let Some(value) = value else { continue };
-            if value < parameter.min || value > parameter.max {
-                return Err(format!(
-                    "`{}` is {value}; use {} to {}",
-                    parameter.field, parameter.min, parameter.max
-                ));
-            }
+    /// Refuses a number out of its range.
+    pub fn check(&self, value: u64) -> Result<(), String> {
+        if value < self.min || value > self.max {
+            return Err(format!(
+                "`{}` is {value}; use {} to {}",
+                self.field, self.min, self.max
+            ));
         }
         Ok(())
     }
 }
 
-/// Declares the settings of a discipline or an impairment:
+/// A type of value.
+pub trait Value {
+    /// Its unit if the type alone decides it, and not the field's suffix.
+    const UNIT: Option<Unit> = None;
+    /// Whether it can be off.
+    const IS_OPTIONAL: bool = false;
+    /// Whether it may be drawn from a distribution.
+    const IS_DISTRIBUTION: bool = false;
+    /// The words that it can be.
+    const CHOICES: &'static [&'static str] = &[];
+
+    /// It as a number; `None`: off, or not one number.
+    fn number(&self) -> Option<u64>;
+
+    /// It as a list of numbers, if it is one.
+    fn list(&self) -> Option<Vec<u64>> {
+        None
+    }
+
+    /// Refuses a value that `parameter`, which it is of, does not allow.
+    fn check(&self, parameter: &Parameter) -> Result<(), String> {
+        let mut values = self
+            .number()
+            .into_iter()
+            .chain(self.list().into_iter().flatten());
+        values.try_for_each(|value| parameter.check(value))
+    }
+}
+
+impl Value for u64 {
+    fn number(&self) -> Option<u64> {
+        Some(*self)
+    }
+}
+
+impl Value for u32 {
+    fn number(&self) -> Option<u64> {
+        Some(u64::from(*self))
+    }
+}
+
+impl<V: Value> Value for Option<V> {
+    const UNIT: Option<Unit> = V::UNIT;
+    const IS_OPTIONAL: bool = true;
+    const IS_DISTRIBUTION: bool = V::IS_DISTRIBUTION;
+    const CHOICES: &'static [&'static str] = V::CHOICES;
+
+    fn number(&self) -> Option<u64> {
+        self.as_ref().and_then(V::number)
+    }
+
+    fn list(&self) -> Option<Vec<u64>> {
+        self.as_ref().and_then(V::list)
+    }
+
+    fn check(&self, parameter: &Parameter) -> Result<(), String> {
+        self.as_ref().map_or(Ok(()), |value| value.check(parameter))
+    }
+}
+
+impl Value for bool {
+    const UNIT: Option<Unit> = Some(Unit::Flag);
+
+    fn number(&self) -> Option<u64> {
+        Some(u64::from(*self))
+    }
+}
+
+impl Value for Vec<u64> {
+    fn number(&self) -> Option<u64> {
+        None
+    }
+
+    fn list(&self) -> Option<Vec<u64>> {
+        Some(self.clone())
+    }
+}
+
+/// Points of a cumulative distribution.
+impl Value for Vec<(u64, u64)> {
+    const UNIT: Option<Unit> = Some(Unit::Points);
+
+    fn number(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Settings that [`settings!`](crate::settings) made.
+pub trait Settings: Default {
+    /// What they are of, in a sentence.
+    fn doc() -> &'static str;
+    /// Every parameter, in the order of the declaration.
+    fn parameters() -> Vec<Parameter>;
+    /// Refuses a value out of its range.
+    fn check(&self) -> Result<(), String>;
+}
+
+/// Declares the settings of a discipline, an impairment, an application or a distribution:
 ///
 /// ```text
 /// settings! {
@@ -160,13 +240,14 @@ pub trait Settings: Default {
 ///     }
 /// }
 /// ```
+#[macro_export]
 macro_rules! settings {
     (
         $(#[doc = $about:literal])+
         pub struct Config {$(
             $(#[doc = $doc:literal])+
             $field:ident: $type:ty = $default:expr $(, in $range:expr)?;
-        )+}
+        )*}
     ) => {
         $(#[doc = $about])+
         #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -174,11 +255,11 @@ macro_rules! settings {
         pub struct Config {$(
             $(#[doc = $doc])+
             pub $field: $type,
-        )+}
+        )*}
 
         impl Default for Config {
             fn default() -> Self {
-                Self { $($field: $default),+ }
+                Self { $($field: $default),* }
             }
         }
 
@@ -188,22 +269,28 @@ macro_rules! settings {
             }
 
             fn parameters() -> Vec<$crate::declaration::Parameter> {
-                let default = Self::default();
                 vec![$(
                     $crate::declaration::Parameter::new(
                         stringify!($field),
-                        default.$field,
+                        &Self::default().$field,
                         None $(.or(Some($range)))?,
                         concat!($($doc),+),
                     )
-                ),+]
+                ),*]
             }
 
-            fn values(&self) -> Vec<Option<u64>> {
-                vec![$($crate::declaration::Value::number(self.$field)),+]
+            fn check(&self) -> Result<(), String> {
+                let mut parameters = <Self as $crate::declaration::Settings>::parameters().into_iter();
+                $(
+                    if let Some(parameter) = parameters.next() {
+                        $crate::declaration::Value::check(&self.$field, &parameter)?;
+                    }
+                )*
+                let _ = parameters;
+                Ok(())
             }
         }
     };
 }
 
-pub(crate) use settings;
+pub use settings;

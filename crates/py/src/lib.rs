@@ -267,6 +267,27 @@ fn impairments() -> PyResult<String> {
     to_json(&dumbbell_scenario::impairments())
 }
 
+/// Every application with its facts, parameters and presets, as JSON.
+#[pyfunction]
+fn applications() -> PyResult<String> {
+    to_json(&dumbbell_scenario::applications())
+}
+
+/// Every distribution with its parameters, as JSON.
+#[pyfunction]
+fn distributions() -> PyResult<String> {
+    to_json(&dumbbell_scenario::distributions())
+}
+
+/// Mean of a distribution, given as JSON, in thousandths of its unit.
+#[pyfunction]
+fn distribution_mean_milli(distribution: &str) -> PyResult<u64> {
+    let distribution: dumbbell_scenario::Distribution = serde_json::from_str(distribution)
+        .map_err(|error| EngineError::new_err(error.to_string()))?;
+    distribution.check().map_err(EngineError::new_err)?;
+    Ok(distribution.mean_milli())
+}
+
 /// The text of the sources that the built-in congestion controls were compiled from, by path.
 #[pyfunction]
 fn builtin_sources() -> BTreeMap<String, &'static str> {
@@ -305,9 +326,9 @@ mod _core {
     use super::python_socket::PySocket;
     #[pymodule_export]
     use super::{
-        Cancelled, CongestionControlFault, Control, EngineError, Output, builtin_sources,
-        congestion_controls, describe, impairments, machine, native_compiler, queue_disciplines,
-        run,
+        Cancelled, CongestionControlFault, Control, EngineError, Output, applications,
+        builtin_sources, congestion_controls, describe, distribution_mean_milli, distributions,
+        impairments, machine, native_compiler, queue_disciplines, run,
     };
 
     /// The package ziglang may be installed for the Python that loads the engine.

@@ -28,6 +28,7 @@ pub use refusal::Refusal;
 pub use scenario::{CongestionControl, Group, MAX_ROWS, RttStep, Scenario};
 pub use topology::{Path, PlacedLink, Topology, Way, route};
 
+pub use dumbbell_app::{Distribution, TrafficConfig, applications, distributions};
 pub use dumbbell_net::ImpairmentConfig;
 pub use dumbbell_net::Limit;
 pub use dumbbell_net::impair::impairments;

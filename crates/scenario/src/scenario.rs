@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use dumbbell_app::TrafficConfig;
 use serde::{Deserialize, Serialize};
 
 use crate::link::{BOTTLENECK, Link, Queue};
@@ -69,6 +70,9 @@ pub struct Group {
     pub stop_ns: Option<u64>,
     /// Bytes to send; `None`: bulk, without end.
     pub size_bytes: Option<u64>,
+    /// What each flow has to send, where that is not one transfer.
+    #[serde(default, skip_serializing_if = "TrafficConfig::is_bulk")]
+    pub traffic: TrafficConfig,
     /// Payload of a full segment, bytes.
     pub mss_bytes: u32,
     /// Receive window, bytes.
@@ -99,6 +103,7 @@ impl Default for Group {
             start_jitter_ns: 0,
             stop_ns: None,
             size_bytes: None,
+            traffic: TrafficConfig::default(),
             mss_bytes: 1448,
             rwnd_bytes: 1 << 30,
             sndbuf_bytes: 1 << 30,
@@ -250,6 +255,14 @@ impl Group {
         if shortest_ns < 2_000 {
             return Err(format!(
                 "the base RTT of `{name}` is {shortest_ns} ns; use at least `2us`"
+            ));
+        }
+        let of_group = |message| format!("the group of `{name}`: {message}");
+        self.traffic.check().map_err(of_group)?;
+        if let (false, Some(size_bytes)) = (self.traffic.is_bulk(), self.size_bytes) {
+            return Err(format!(
+                "flows of `{name}` have a size, {size_bytes} bytes, and traffic `{}`; set one of them",
+                self.traffic.name()
             ));
         }
         if self.mss_bytes == 0 {

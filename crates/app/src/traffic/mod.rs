@@ -1,0 +1,179 @@
+//! The applications, and the list of them.
+//!
+//! An application is a file here: it declares its parameters (`settings!`), its facts
+//! ([`ApplicationSettings`]) and what it does ([`Application`]). Its name in `applications!` below makes
+//! it known to scenarios, both engines and Python.
+
+mod arrivals;
+mod pending;
+
+use dumbbell_net::declaration::{Parameter, Settings};
+use serde::{Deserialize, Serialize};
+
+use crate::Application;
+
+/// Longest time that a parameter can be, ns: a day.
+const MAX_NS: u64 = 86_400 * NS_PER_S;
+/// Largest size that a parameter can be, bytes: 1 PiB.
+const MAX_BYTES: u64 = 1 << 50;
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// What an application is, whatever its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Facts {
+    /// Whether a load in a share of the link decides its `gap_ns`.
+    pub takes_load: bool,
+    /// Whether both ends write: requests one way, responses the other.
+    pub has_requests: bool,
+    /// Whether it sends datagrams and opens no connection.
+    pub sends_datagrams: bool,
+}
+
+impl Facts {
+    /// One end writes, on connections, without a load.
+    const ONE_WAY: Self = Self {
+        takes_load: false,
+        has_requests: false,
+        sends_datagrams: false,
+    };
+}
+
+/// Settings by a name of their own.
+#[derive(Clone, Debug, Serialize)]
+pub struct Preset<C> {
+    /// What a scenario calls them.
+    pub name: &'static str,
+    /// What they are, and where they are from, in a sentence.
+    pub doc: &'static str,
+    /// Their values.
+    pub settings: C,
+}
+
+/// The settings of an application.
+pub trait ApplicationSettings: Settings + Sized {
+    /// What holds for all settings.
+    const FACTS: Facts;
+
+    /// The application that they make.
+    type Application: Application + Send + 'static;
+
+    /// Refuses settings that do not fit together.
+    fn check_together(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Settings that have names.
+    fn presets() -> Vec<Preset<Self>> {
+        Vec::new()
+    }
+
+    /// The application of one flow, with random numbers of its own.
+    fn build(&self, seed: u64) -> Self::Application;
+}
+
+/// An application's declaration, for what names and explains it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ApplicationDeclaration {
+    /// What a scenario calls it.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub doc: &'static str,
+    /// What it is.
+    pub facts: Facts,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+    /// Settings that have names.
+    pub presets: Vec<Preset<TrafficConfig>>,
+}
+
+/// Makes of the modules' names all that knows more than one application.
+macro_rules! applications {
+    ($($name:ident),+ $(,)?) => {
+        $(pub mod $name;)+
+
+        /// What each flow of a group has to send, by the application's name, with its settings.
+        #[allow(missing_docs, non_camel_case_types, reason = "they are the applications' names")]
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(tag = "kind")]
+        pub enum TrafficConfig {
+            $($name($name::Config)),+
+        }
+
+        impl TrafficConfig {
+            /// What a scenario calls it.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => stringify!($name)),+
+                }
+            }
+
+            /// What it is.
+            pub fn facts(&self) -> Facts {
+                match self {
+                    $(Self::$name(_) => <$name::Config as ApplicationSettings>::FACTS),+
+                }
+            }
+
+            /// Refuses settings out of their ranges, or that do not fit together.
+            pub fn check(&self) -> Result<(), String> {
+                let checked = match self {
+                    $(Self::$name(config) => config.check().and_then(|()| config.check_together())),+
+                };
+                checked.map_err(|message| format!("traffic `{}`: {message}", self.name()))
+            }
+
+            /// The application of one flow, with random numbers of its own.
+            pub fn build(&self, seed: u64) -> Box<dyn Application + Send> {
+                match self {
+                    $(Self::$name(config) => Box::new(config.build(seed))),+
+                }
+            }
+        }
+
+        $(
+            impl From<$name::Config> for TrafficConfig {
+                fn from(config: $name::Config) -> Self {
+                    Self::$name(config)
+                }
+            }
+        )+
+
+        /// Every application.
+        pub fn applications() -> Vec<ApplicationDeclaration> {
+            vec![$(
+                ApplicationDeclaration {
+                    name: stringify!($name),
+                    doc: <$name::Config as Settings>::doc(),
+                    facts: <$name::Config as ApplicationSettings>::FACTS,
+                    parameters: <$name::Config as Settings>::parameters(),
+                    presets: <$name::Config as ApplicationSettings>::presets()
+                        .into_iter()
+                        .map(|preset| Preset {
+                            name: preset.name,
+                            doc: preset.doc,
+                            settings: preset.settings.into(),
+                        })
+                        .collect(),
+                }
+            ),+]
+        }
+    };
+}
+
+applications! { bulk, poisson, deterministic, onoff }
+
+impl TrafficConfig {
+    /// Whether each flow is one transfer from its start on: no application is needed for it.
+    pub fn is_bulk(&self) -> bool {
+        matches!(self, Self::bulk(_))
+    }
+}
+
+impl Default for TrafficConfig {
+    fn default() -> Self {
+        Self::bulk(bulk::Config::default())
+    }
+}
+
+#[cfg(test)]
+mod tests;

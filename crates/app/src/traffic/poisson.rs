@@ -1,0 +1,47 @@
+//! Transfers that begin independently of each other.
+
+use dumbbell_net::settings;
+
+use super::arrivals::{Arrivals, ArrivalsConfig};
+use super::{ApplicationSettings, Facts, MAX_BYTES, MAX_NS};
+use crate::Distribution;
+use crate::distribution::exponential;
+
+settings! {
+    /// Transfers begin independently of each other (a Poisson process), each on a new connection.
+    pub struct Config {
+        /// Mean time between the beginnings of two transfers of one flow.
+        gap_ns: u64 = 0, in 1..=MAX_NS;
+        /// Size of a transfer.
+        size_bytes: Distribution = Distribution::Constant(0), in 1..=MAX_BYTES;
+        /// Of as many sizes that follow each other, one is of each of so many equally probable ranges;
+        /// 1 draws each independently.
+        strata: u64 = 1, in 1..=1_000_000;
+        /// How many transfers each flow begins at most.
+        count: Option<u64> = None, in 1..=u32::MAX.into();
+    }
+}
+
+impl ApplicationSettings for Config {
+    const FACTS: Facts = Facts {
+        takes_load: true,
+        ..Facts::ONE_WAY
+    };
+
+    type Application = Arrivals;
+
+    fn build(&self, seed: u64) -> Arrivals {
+        let gaps = exponential::Config {
+            mean: self.gap_ns,
+            max: None,
+        };
+        let config = ArrivalsConfig {
+            gap_ns: gaps.into(),
+            begins_at_once: false,
+            size_bytes: &self.size_bytes,
+            strata: self.strata,
+            count: self.count,
+        };
+        Arrivals::new(&config, seed)
+    }
+}
