@@ -3,7 +3,7 @@
 use dumbbell_cc::{Flow, Instance};
 use dumbbell_net::Histogram;
 use dumbbell_scenario::Group;
-use dumbbell_tcp::{EcnMode, Receiver, ReceiverConfig, Sender, SenderConfig};
+use dumbbell_tcp::{EcnMode, Half, Receiver, ReceiverConfig, Sender, SenderConfig};
 
 /// A sender, a receiver and the flow's measurements.
 #[derive(Debug)]
@@ -46,15 +46,22 @@ impl Endpoints {
         let sender = SenderConfig {
             flow,
             mss_bytes: group.mss_bytes,
+            half: Half::Only,
             size_bytes: group.size_bytes,
             closes: true,
             sndbuf_pkts: packets(group.sndbuf_bytes),
             tso: group.tso,
             ecn,
+            nagle: true,
+            slow_start_after_idle: true,
         };
         let receiver = ReceiverConfig {
             flow,
-            rwnd_pkts: packets(group.rwnd_bytes),
+            half: Half::Only,
+            mss_bytes: group.mss_bytes,
+            rwnd_bytes: u32::try_from(group.rwnd_bytes)
+                .unwrap_or(u32::MAX)
+                .max(group.mss_bytes),
             delayed_ack: group.delayed_ack,
             rtt_ns: group.base_rtt_at(start_ns),
             ecn,

@@ -205,6 +205,7 @@ impl<T: Tap> Engine<T> {
                 self.network.release_delivery(exit);
                 self.send_data(index, now_ns);
             }
+            Segment::Datagram(_) => self.network.release_delivery(exit),
         }
     }
 

@@ -8,7 +8,7 @@ use std::io::BufWriter;
 use dumbbell_capture::{
     CaptureConfig, CapturePoint, CaptureWriter, FrameFacts, WriteError, dropped_comment,
 };
-use dumbbell_net::{Departure, DropReason, Packet};
+use dumbbell_net::{Departure, DropReason, Header as _, Packet};
 use dumbbell_scenario::{Group, Scenario};
 use dumbbell_tcp::{SackStore, Segment};
 
@@ -154,8 +154,9 @@ impl CaptureTap {
     ) {
         self.catch_up(now_ns);
         if self.writer.wants(point) {
-            let facts = self.facts(packet, sacks);
-            self.record(point, now_ns, &facts, None);
+            if let Some(facts) = self.facts(packet, sacks) {
+                self.record(point, now_ns, &facts, None);
+            }
         }
     }
 
@@ -166,11 +167,15 @@ impl CaptureTap {
         self.record(point, now_ns, facts, Some(&comment));
     }
 
-    fn facts(&self, packet: &Packet<Segment>, sacks: &SackStore) -> FrameFacts {
+    /// What a frame shows; none of a datagram, which captures leave out.
+    fn facts(&self, packet: &Packet<Segment>, sacks: &SackStore) -> Option<FrameFacts> {
         let flow = &self.flows[packet.flow as usize];
         match &packet.header {
-            Segment::Data(header) => flow.data_facts(header, packet.wire_bytes, packet.ecn),
-            Segment::Ack(header) => flow.ack_facts(header, sacks.get(header.sack), packet.ecn),
+            Segment::Data(header) => Some(flow.data_facts(header, packet.wire_bytes, packet.ecn)),
+            Segment::Ack(header) => {
+                Some(flow.ack_facts(header, sacks.get(header.sack), packet.ecn))
+            }
+            Segment::Datagram(_) => None,
         }
     }
 
@@ -205,12 +210,11 @@ impl Tap for CaptureTap {
     fn sent(&mut self, now_ns: u64, packet: &Packet<Segment>, sacks: &SackStore) {
         let flow = &mut self.flows[packet.flow as usize];
         let group = flow.group;
-        let point = match &packet.header {
-            Segment::Data(_) => {
-                flow.note_sent(packet);
-                CapturePoint::Sender(group)
-            }
-            Segment::Ack(_) => CapturePoint::Receiver(group),
+        flow.note_sent(packet);
+        let point = if packet.header.is_forward() {
+            CapturePoint::Sender(group)
+        } else {
+            CapturePoint::Receiver(group)
         };
         self.record_packet(point, now_ns, packet, sacks);
     }
@@ -219,9 +223,10 @@ impl Tap for CaptureTap {
     #[inline(never)]
     fn delivered(&mut self, now_ns: u64, packet: &Packet<Segment>, sacks: &SackStore) {
         let group = self.flows[packet.flow as usize].group;
-        let point = match &packet.header {
-            Segment::Data(_) => CapturePoint::Receiver(group),
-            Segment::Ack(_) => CapturePoint::Sender(group),
+        let point = if packet.header.is_forward() {
+            CapturePoint::Receiver(group)
+        } else {
+            CapturePoint::Sender(group)
         };
         self.record_packet(point, now_ns, packet, sacks);
     }
@@ -230,7 +235,7 @@ impl Tap for CaptureTap {
     #[inline(never)]
     fn arrives(&mut self, now_ns: u64, _link: usize, packet: &Packet<Segment>, sacks: &SackStore) {
         self.catch_up(now_ns);
-        self.arriving = Some((self.facts(packet, sacks), None));
+        self.arriving = self.facts(packet, sacks).map(|facts| (facts, None));
     }
 
     #[cold]
@@ -268,7 +273,9 @@ impl Tap for CaptureTap {
         sacks: &SackStore,
         reason: DropReason,
     ) {
-        let facts = self.facts(packet, sacks);
+        let Some(facts) = self.facts(packet, sacks) else {
+            return;
+        };
         if self.arriving.is_some() {
             self.dropped.push((facts, reason));
         } else {
@@ -287,7 +294,8 @@ impl Tap for CaptureTap {
         sacks: &SackStore,
     ) {
         self.catch_up(now_ns);
-        self.on_wire[link] = Some((departure.done_ns, self.facts(&departure.packet, sacks)));
+        let facts = self.facts(&departure.packet, sacks);
+        self.on_wire[link] = facts.map(|facts| (departure.done_ns, facts));
     }
 
     /// Whether the file can no longer be written.

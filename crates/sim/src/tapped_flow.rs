@@ -9,7 +9,7 @@ use dumbbell_capture::{FrameFacts, TcpFlags};
 use dumbbell_net::{DATA_HEADER_BYTES, Ecn, Packet, TIMESTAMPS_BYTES};
 use dumbbell_scenario::address_plan::flow_addresses;
 use dumbbell_scenario::{Group, random};
-use dumbbell_tcp::{AckHeader, AckKind, DataHeader, SackBlocks, Segment, SegmentKind};
+use dumbbell_tcp::{AckHeader, AckKind, Boundaries, DataHeader, SackBlocks, Segment, SegmentKind};
 
 /// A Linux client's window on its SYN, and afterwards with its scale: it receives nothing but ACKs.
 const SENDER_SYN_WINDOW: u16 = 64_240;
@@ -26,13 +26,16 @@ pub(crate) struct TappedFlow {
     sender: SocketAddrV4,
     receiver: SocketAddrV4,
     mss_bytes: u32,
-    size_bytes: Option<u64>,
+    /// Where its segments begin, of all sent so far.
+    boundaries: Boundaries,
     sender_isn: u32,
     receiver_isn: u32,
     /// What the hosts' timestamp clocks show when the run begins, ms.
     sender_clock_ms: u32,
     receiver_clock_ms: u32,
     receiver_window_scale: u8,
+    /// One past the highest segment of data sent so far.
+    sent_segments: u32,
     /// Payload sent so far, bytes.
     sent_bytes: u64,
     /// One past the last segment, the FIN's; known when it is sent.
@@ -48,12 +51,13 @@ impl TappedFlow {
             sender,
             receiver,
             mss_bytes: group.mss_bytes,
-            size_bytes: group.size_bytes,
+            boundaries: Boundaries::new(group.mss_bytes),
             sender_isn: 0,
             receiver_isn: 0,
             sender_clock_ms: 0,
             receiver_clock_ms: 0,
             receiver_window_scale: window_scale(group.rwnd_bytes),
+            sent_segments: 0,
             sent_bytes: 0,
             fin_end: None,
         }
@@ -76,9 +80,12 @@ impl TappedFlow {
         };
         match header.kind() {
             SegmentKind::Data | SegmentKind::LastData => {
-                let begin_bytes = u64::from(header.seq) * u64::from(self.mss_bytes);
-                let end_bytes = begin_bytes + u64::from(payload_bytes(header, packet.wire_bytes));
-                self.sent_bytes = self.sent_bytes.max(end_bytes);
+                if header.seq >= self.sent_segments {
+                    let payload_bytes = payload_bytes(header, packet.wire_bytes);
+                    self.boundaries.note(header.seq, payload_bytes);
+                    self.sent_segments = header.seq + 1;
+                    self.sent_bytes = self.boundaries.bytes_before(self.sent_segments);
+                }
             }
             SegmentKind::Syn
             | SegmentKind::HandshakeAck
@@ -92,7 +99,7 @@ impl TappedFlow {
 
     /// Sequence number of a segment's first byte, or of what follows the last; a FIN takes one.
     fn seq_of(&self, segment: u32) -> u32 {
-        let bytes = u64::from(segment) * u64::from(self.mss_bytes);
+        let bytes = self.boundaries.bytes_before(segment);
         let is_after_fin = self.fin_end.is_some_and(|end| segment >= end);
         self.sender_isn
             .wrapping_add(1) // the SYN
@@ -107,9 +114,6 @@ impl TappedFlow {
             SegmentKind::LastAck => 2, // SYN and FIN
             _ => 1,
         };
-        let end_bytes =
-            u64::from(header.seq) * u64::from(self.mss_bytes) + u64::from(payload_bytes);
-        let is_all = self.size_bytes == Some(end_bytes);
         FrameFacts {
             source: self.sender,
             destination: self.receiver,
@@ -125,7 +129,7 @@ impl TappedFlow {
             } else {
                 self.receiver_isn.wrapping_add(received)
             },
-            flags: segment_flags(header, is_all),
+            flags: segment_flags(header),
             window: if is_syn {
                 SENDER_SYN_WINDOW
             } else {
@@ -155,7 +159,7 @@ impl TappedFlow {
             AckKind::FinAck => (1, TcpFlags::FIN),
             AckKind::AfterFin => (2, 0),
         };
-        let window_bytes = u64::from(ack.rwnd_pkts) * u64::from(self.mss_bytes);
+        let window_bytes = u64::from(ack.rwnd_bytes);
         let scale = if is_syn {
             0
         } else {
@@ -196,14 +200,14 @@ fn if_set(is_set: bool, flag: u16) -> u16 {
     if is_set { flag } else { 0 }
 }
 
-fn segment_flags(header: &DataHeader, is_all: bool) -> TcpFlags {
+fn segment_flags(header: &DataHeader) -> TcpFlags {
     let cwr = if_set(header.cwr(), TcpFlags::CWR);
     TcpFlags(
         cwr | match header.kind() {
             // RFC 3168 §6.1.1: an ECN-setup SYN has both.
             SegmentKind::Syn => TcpFlags::SYN | if_set(header.cwr(), TcpFlags::ECE),
             SegmentKind::HandshakeAck | SegmentKind::LastAck => TcpFlags::ACK,
-            SegmentKind::Data if is_all => TcpFlags::ACK | TcpFlags::PSH,
+            SegmentKind::Data if header.psh() => TcpFlags::ACK | TcpFlags::PSH,
             SegmentKind::Data => TcpFlags::ACK,
             SegmentKind::LastData => TcpFlags::ACK | TcpFlags::PSH | TcpFlags::FIN,
             SegmentKind::Fin => TcpFlags::ACK | TcpFlags::FIN,

@@ -10,7 +10,7 @@ use crate::packet::{AckHeader, AckKind};
 use crate::rtt::update_min_rtt;
 use crate::sack_store::SackBlocks;
 use crate::segments::{EVER_RETRANS, LOST, RETRANS, SACKED};
-use crate::sender::{Phase, Sender};
+use crate::sender::{Half, Phase, Sender};
 
 /// Linux's `CA_ACK_SLOWPATH`.
 const CA_ACK_SLOWPATH: u32 = 1;
@@ -157,7 +157,13 @@ impl Sender {
         let delivered = self.cc.sock.delivered - prior_delivered;
         let losses = self.cc.sock.lost - prior_lost;
         let sock = &mut self.cc.sock;
-        let mut rs = progress.rate.finish(sock, delivered, losses, rtt_us);
+        let mut rs = progress
+            .rate
+            .finish(sock, &self.boundaries, delivered, losses, rtt_us);
+        let kept = self
+            .undo_marker
+            .map_or(self.una, |marker| marker.min(self.una));
+        self.boundaries.forget_before(kept);
         if self.segments.records_transmit_states() {
             rs = self.with_transmit_state(rs, &progress, acks_tlp_retrans);
         }
@@ -191,19 +197,23 @@ impl Sender {
 
     fn advance_una(&mut self, ack: &AckHeader, progress: &Progress) {
         if progress.una_advanced {
-            // A FIN alone has no bytes.
-            let data_pkts = ack.ack.min(self.end).saturating_sub(self.una);
+            let acked_bytes = self.boundaries.bytes_before(ack.ack);
             let sock = &mut self.cc.sock;
             sock.icsk_retransmits = 0;
-            sock.bytes_acked += u64::from(data_pkts) * u64::from(sock.mss_cache);
+            sock.bytes_acked = acked_bytes;
             self.una = ack.ack;
             self.cc.sock.snd_una = self.byte_seq(ack.ack);
             self.timers
                 .note_progress(self.cc.sock.tcp_clock_cache, &mut self.counters);
+            if self.config.half != Half::Only && self.is_fin_acked() {
+                self.phase = Phase::TimeWait;
+            }
         }
-        self.wnd_end = self.wnd_end.max(ack.ack.saturating_add(ack.rwnd_pkts));
-        let sock = &mut self.cc.sock;
-        sock.snd_wnd = ack.rwnd_pkts.saturating_mul(sock.mss_cache);
+        if ack.ack >= self.una {
+            let end_bytes = self.boundaries.bytes_before(ack.ack) + u64::from(ack.rwnd_bytes);
+            self.wnd_end_bytes = self.wnd_end_bytes.max(end_bytes);
+        }
+        self.cc.sock.snd_wnd = ack.rwnd_bytes;
     }
 
     /// Removes cumulatively acknowledged segments from the scoreboard and samples the RTT.

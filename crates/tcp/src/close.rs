@@ -5,16 +5,23 @@ use crate::packet::SegmentKind;
 use crate::sender::{Phase, Sender};
 
 impl Sender {
-    /// The application stops: nothing new is sent, what was sent is still delivered.
+    /// The application closes: the FIN follows what it has written. [`Sender::poll_transmit`] must
+    /// follow.
+    pub fn close(&mut self) {
+        self.closes = true;
+    }
+
+    /// The application stops: nothing new is sent, what was sent is still delivered. If it was to
+    /// close, it does.
     pub fn stop(&mut self) {
         if self.nxt < self.end {
-            self.end = self.nxt;
-            self.is_closing = self.config.closes;
+            self.set_written(self.sent_bytes());
+            self.is_closing = self.closes;
             self.fin_rides = false;
         }
     }
 
-    /// Whether both directions are closed.
+    /// Whether both directions are closed; of one of two halves, whether its FIN is acknowledged.
     pub fn is_closed(&self) -> bool {
         self.phase == Phase::TimeWait
     }
@@ -24,15 +31,21 @@ impl Sender {
     /// when windows and pacing allow it like any other segment. Returns the segments sent.
     #[cold]
     pub(crate) fn close_after_data(&mut self) -> u32 {
-        if self.config.closes && !self.is_closing {
+        let was_held = self.nxt + 1 == self.end && self.holds_tail();
+        if self.closes && !self.is_closing {
             self.is_closing = true;
             self.fin_rides = self.nxt < self.end;
         }
-        if self.nxt != self.end || self.nxt == self.segments_end() {
+        let is_due = if self.fin_rides {
+            was_held
+        } else {
+            self.nxt == self.end && self.nxt < self.segments_end()
+        };
+        if !is_due {
             return 0;
         }
         let sock = &self.cc.sock;
-        if self.nxt >= self.wnd_end
+        if self.sent_bytes() >= self.wnd_end_bytes
             || sock.packets_in_flight() >= sock.snd_cwnd
             || self.is_paced_out()
         {
@@ -48,26 +61,24 @@ impl Sender {
         self.end + u32::from(self.is_closing && !self.fin_rides)
     }
 
-    /// The content of the segment: its kind and its payload, bytes. The last segment of a sized
-    /// transfer is short, the FIN empty.
+    /// The kind of a segment.
     #[inline]
-    pub(crate) fn content_of(&self, seq: u32) -> (SegmentKind, u32) {
-        let mss_bytes = self.config.mss_bytes;
+    pub(crate) fn kind_of(&self, seq: u32) -> SegmentKind {
         if seq.saturating_add(1) < self.end {
-            return (SegmentKind::Data, mss_bytes);
-        }
-        if seq >= self.end {
-            return (SegmentKind::Fin, 0);
-        }
-        let kind = if self.fin_rides {
+            SegmentKind::Data
+        } else if seq >= self.end {
+            SegmentKind::Fin
+        } else if self.fin_rides {
             SegmentKind::LastData
         } else {
             SegmentKind::Data
-        };
-        let left_bytes = self.config.size_bytes.map_or(u64::MAX, |size_bytes| {
-            size_bytes - u64::from(seq) * u64::from(mss_bytes)
-        });
-        (kind, left_bytes.min(u64::from(mss_bytes)) as u32)
+        }
+    }
+
+    /// Whether the FIN was sent and is acknowledged.
+    #[inline]
+    pub(crate) fn is_fin_acked(&self) -> bool {
+        self.is_closing && self.una >= self.end && self.una == self.segments_end()
     }
 
     /// The receiver's FIN, which acknowledges ours; acknowledged whenever it arrives (RFC 9293

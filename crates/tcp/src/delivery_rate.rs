@@ -3,6 +3,7 @@
 
 use dumbbell_cc::{RateSample, Sock};
 
+use crate::boundaries::Boundaries;
 use crate::segments::{APP_LIMITED, EVER_RETRANS, SAMPLED, Segment, Segments};
 
 /// What one ACK delivers, according to the most recently sent segment.
@@ -55,6 +56,7 @@ impl RateSampler {
     pub(crate) fn finish(
         &self,
         sock: &mut Sock,
+        boundaries: &Boundaries,
         delivered: u32,
         losses: u32,
         rtt_us: Option<u32>,
@@ -76,6 +78,7 @@ impl RateSampler {
         };
         if self.has_prior {
             self.measure(sock, &mut rs);
+            rs.last_end_seq = boundaries.bytes_before(self.newest_seq + 1) as u32;
         }
         rs
     }
@@ -87,7 +90,6 @@ impl RateSampler {
         rs.prior_mstamp = newest.delivered_us;
         rs.is_app_limited = newest.has(APP_LIMITED);
         rs.is_retrans = newest.has(EVER_RETRANS);
-        rs.last_end_seq = (self.newest_seq + 1).wrapping_mul(sock.mss_cache);
         rs.delivered = (sock.delivered - rs.prior_delivered) as i32;
         rs.delivered_ce = newest.delivered_ce.until(sock.delivered_ce) as i32;
         // The slower of the send and the ACK phase: neither bursts nor ACK compression count.
@@ -152,7 +154,9 @@ mod tests {
         };
         let mut sampler = RateSampler::new(3);
         sampler.on_delivered(sock, 9, &segment);
-        (sampler.finish(sock, 2, 0, None), sock.rate_delivered)
+        let boundaries = Boundaries::new(1448);
+        let sample = sampler.finish(sock, &boundaries, 2, 0, None);
+        (sample, sock.rate_delivered)
     }
 
     /// draft-ietf-ccwg-bbr §4.1.2.3: no sample can span less than the minimum RTT.

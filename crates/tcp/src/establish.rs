@@ -7,7 +7,8 @@ use crate::packet::{
     AckHeader, DATA_HEADER_BYTES, DataHeader, DataInfo, SYN_BYTES, Segment, SegmentKind,
 };
 use crate::rtt::{RTO_INITIAL_US, empty_min, update_min_rtt};
-use crate::sender::{Phase, Sender};
+use crate::segments::{EVER_RETRANS, PUSHED};
+use crate::sender::{Half, Phase, Sender};
 use crate::timers::XmitTimer;
 
 /// `TCP_INIT_CWND` (RFC 6928), packets.
@@ -36,7 +37,6 @@ impl Sender {
         sock.rtt_min = empty_min();
         // Room for the largest TSO burst after Linux's allowance for headers.
         sock.sk_gso_max_size = 65_536 - 1 - 320;
-        sock.write_seq = self.end.wrapping_mul(mss_bytes);
     }
 
     /// A packet without payload that takes no segment number.
@@ -45,18 +45,13 @@ impl Sender {
             SegmentKind::Syn => SYN_BYTES,
             _ => DATA_HEADER_BYTES,
         };
-        self.send_packet(self.nxt, kind, bytes, false);
+        self.send_packet(self.nxt, kind, bytes, 0);
     }
 
-    /// A packet leaves now.
+    /// A packet leaves now; a segment's `flags` say whether it was sent before and ends what was written.
     #[inline]
-    pub(crate) fn send_packet(
-        &mut self,
-        seq: u32,
-        kind: SegmentKind,
-        wire_bytes: u32,
-        is_retransmission: bool,
-    ) {
+    pub(crate) fn send_packet(&mut self, seq: u32, kind: SegmentKind, wire_bytes: u32, flags: u8) {
+        let is_retransmission = flags & EVER_RETRANS != 0;
         self.ip_id = self.ip_id.wrapping_add(1);
         let (ecn, cwr) = self.ecn_of(kind, is_retransmission);
         self.outbox.push(Packet {
@@ -71,6 +66,8 @@ impl Sender {
                 ts_ecr_ms: self.ts_recent_ms,
                 info: DataInfo::new(kind, self.ip_id)
                     .retransmission(is_retransmission)
+                    .psh(flags & PUSHED != 0)
+                    .reverse(self.config.half == Half::Reverse)
                     .cwr(cwr),
             }),
         });
@@ -94,26 +91,44 @@ impl Sender {
         if self.phase != Phase::SynSent {
             return None;
         }
-        self.phase = Phase::Established;
         self.cancel_xmit_timer();
-        self.timers
-            .note_progress(self.cc.sock.tcp_clock_cache, &mut self.counters);
         let rtt_us = if self.counters.syn_retransmits == 0 {
             ((self.now_ns() - self.started_ns) / 1000) as u32
         } else {
             // Karn: only the echoed timestamp says which SYN this answers.
             self.now_ms.saturating_sub(ack.ts_ecr_ms).max(1) * 1000
         };
-        self.latest_rtt_us = rtt_us;
-        update_min_rtt(&mut self.cc.sock, self.now_ms, rtt_us);
-        self.rtt.sample(&mut self.cc.sock, rtt_us, 0, 0);
+        self.settle_ecn(ack.ece());
+        self.establish(Some(rtt_us), ack.rwnd_bytes);
+        (self.counters.syn_retransmits == 0).then_some(rtt_us)
+    }
+
+    /// Opens the second half of a connection whose first half has done the handshake: the RTT that
+    /// this side measured by it, if it did, the window that the peer offers, and whether both agreed
+    /// on ECN. [`Sender::poll_transmit`] must follow.
+    pub fn open(&mut self, now_ns: u64, rtt_us: Option<u32>, rwnd_bytes: u32, is_ecn_agreed: bool) {
+        self.set_now(now_ns);
+        self.started_ns = now_ns;
+        self.ask_for_ecn();
+        self.settle_ecn(is_ecn_agreed);
+        self.establish(rtt_us, rwnd_bytes);
+    }
+
+    fn establish(&mut self, rtt_us: Option<u32>, rwnd_bytes: u32) {
+        self.phase = Phase::Established;
+        self.timers
+            .note_progress(self.cc.sock.tcp_clock_cache, &mut self.counters);
+        if let Some(rtt_us) = rtt_us {
+            self.latest_rtt_us = rtt_us;
+            update_min_rtt(&mut self.cc.sock, self.now_ms, rtt_us);
+            self.rtt.sample(&mut self.cc.sock, rtt_us, 0, 0);
+        }
         if self.counters.syn_retransmits > 1 {
             self.cc.sock.snd_cwnd = 1; // RFC 6298 §5.7, RFC 5681 §3.1
         }
-        self.wnd_end = ack.rwnd_pkts;
-        self.settle_ecn(ack.ece());
+        self.wnd_end_bytes = u64::from(rwnd_bytes);
         let sock = &mut self.cc.sock;
-        sock.snd_wnd = ack.rwnd_pkts.saturating_mul(sock.mss_cache);
+        sock.snd_wnd = rwnd_bytes;
         sock.snd_cwnd_stamp = (sock.tcp_mstamp / 1000) as u32;
         sock.delivered = 1; // the SYN, as Linux counts it
         sock.delivered_mstamp = sock.tcp_mstamp;
@@ -121,6 +136,5 @@ impl Sender {
             self.update_pacing_rate();
         }
         self.cc.init();
-        (self.counters.syn_retransmits == 0).then_some(rtt_us)
     }
 }

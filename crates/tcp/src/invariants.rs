@@ -37,7 +37,16 @@ impl Sender {
             );
         }
         assert!(self.fack <= self.nxt, "SACKed beyond what was sent");
-        assert!(self.nxt <= self.wnd_end, "sent beyond the receive window");
+        assert!(
+            self.sent_bytes() <= self.wnd_end_bytes,
+            "sent beyond the receive window"
+        );
+        let sent = (self.una..self.nxt).map(|seq| u64::from(self.payload_bytes(seq)));
+        assert_eq!(
+            self.sent_bytes() - self.boundaries.bytes_before(self.una),
+            sent.sum::<u64>(),
+            "bytes out"
+        );
         if sock.ca_state() == CaState::Open {
             assert_eq!(sock.retrans_out, 0, "retransmitting while Open");
         }

@@ -1,4 +1,5 @@
-//! Linux's TCP for the simulator: one bulk [`Sender`], one [`Receiver`].
+//! Linux's TCP for the simulator: a [`Sender`] and a [`Receiver`], which are a connection in which one
+//! end sends, or a half of one in which both do.
 //!
 //! Both are sans-IO. Time and packets are arguments, packets and deadlines are results; nothing
 //! here reads a clock. The sender keeps its state in the `tcp_sock` fields ([`dumbbell_cc::Sock`])
@@ -8,6 +9,7 @@
 //! |---|---|
 //! | `packet` | headers on the path, wire sizes |
 //! | `sender`, `establish`, `close` | state, verbs, handshake, FIN |
+//! | `stream`, `boundaries` | what the application writes, as segments; Nagle |
 //! | `ack` | one ACK: scoreboard, RTT, rate sample, congestion control |
 //! | `sack`, `segments` | scoreboard (RFC 2018, 2883, 6675) |
 //! | `sack_store` | SACK blocks of the ACKs on their way |
@@ -28,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 mod ack;
+mod boundaries;
 mod close;
 mod counters;
 mod delivery_rate;
@@ -46,17 +49,19 @@ mod sack;
 mod sack_store;
 mod segments;
 mod sender;
+mod stream;
 mod timers;
 mod transmit;
 mod undo;
 
+pub use boundaries::Boundaries;
 pub use counters::{Limit, SenderCounters};
 pub use ecn::EcnMode;
 pub use packet::{
-    ACK_BYTES, AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, DataInfo, SYN_BYTES,
-    Segment, SegmentKind,
+    ACK_BYTES, AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DATAGRAM_HEADER_BYTES, DataHeader,
+    DataInfo, DatagramHeader, SYN_BYTES, Segment, SegmentKind,
 };
 pub use receiver::{Receiver, ReceiverConfig, ReceiverCounters};
 pub use rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
 pub use sack_store::{MAX_SACK_BLOCKS, SackBlock, SackBlocks, SackSlot, SackStore};
-pub use sender::{Sender, SenderConfig};
+pub use sender::{Half, Sender, SenderConfig};

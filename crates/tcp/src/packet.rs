@@ -1,10 +1,7 @@
 //! The headers that TCP endpoints exchange over the simulated path.
 //!
-//! Sequence numbers count segments, not bytes: a bulk sender's segments are all of
-//! one MSS, so segment `n` carries payload bytes `n·mss..(n+1)·mss` and byte numbers
-//! follow by multiplication.
-
-use std::num::NonZeroU32;
+//! Sequence numbers count segments, not bytes. Nearly all segments carry one MSS; where others
+//! begin and end, [`Boundaries`](crate::Boundaries) knows.
 
 pub use dumbbell_net::DATA_HEADER_BYTES;
 use dumbbell_net::{ETHERNET_HEADER_BYTES, Header, IPV4_HEADER_BYTES, Packet, TCP_HEADER_BYTES};
@@ -17,6 +14,12 @@ const SYN_OPTIONS_BYTES: u32 = 20;
 /// Wire bytes of a SYN or SYN-ACK.
 pub const SYN_BYTES: u32 =
     ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + TCP_HEADER_BYTES + SYN_OPTIONS_BYTES;
+
+/// UDP header (RFC 768), bytes.
+const UDP_HEADER_BYTES: u32 = 8;
+
+/// Wire bytes of a datagram beyond its payload: 14 + 20 + 8.
+pub const DATAGRAM_HEADER_BYTES: u32 = ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + UDP_HEADER_BYTES;
 
 /// Wire bytes of an ACK without SACK blocks.
 pub const ACK_BYTES: u32 = DATA_HEADER_BYTES;
@@ -52,6 +55,8 @@ impl DataInfo {
     const KIND_SHIFT: u32 = 16;
     const RETRANSMISSION: u32 = 1 << 24;
     const CWR: u32 = 1 << 25;
+    const PSH: u32 = 1 << 26;
+    const REVERSE: u32 = 1 << 27;
 
     /// A segment of `kind`, sent for the first time, and the identification of its IP packet.
     #[inline]
@@ -78,6 +83,20 @@ impl DataInfo {
     #[must_use]
     pub fn cwr(self, cwr: bool) -> Self {
         Self(self.0 | if cwr { Self::CWR } else { 0 })
+    }
+
+    /// The PSH flag.
+    #[inline]
+    #[must_use]
+    pub fn psh(self, psh: bool) -> Self {
+        Self(self.0 | if psh { Self::PSH } else { 0 })
+    }
+
+    /// Whether it goes from the flow's receiver to its sender.
+    #[inline]
+    #[must_use]
+    pub fn reverse(self, is_reverse: bool) -> Self {
+        Self(self.0 | if is_reverse { Self::REVERSE } else { 0 })
     }
 }
 
@@ -127,6 +146,19 @@ impl DataHeader {
         self.info.0 & DataInfo::CWR != 0
     }
 
+    /// PSH flag: it ends what the application has written so far.
+    #[inline]
+    pub fn psh(&self) -> bool {
+        self.info.0 & DataInfo::PSH != 0
+    }
+
+    /// Whether it is of a [`Half::Reverse`](crate::Half::Reverse) and goes from the flow's receiver
+    /// to its sender.
+    #[inline]
+    pub fn is_reverse(&self) -> bool {
+        self.info.0 & DataInfo::REVERSE != 0
+    }
+
     /// Whether it carries payload; SYNs and the like do not.
     #[inline]
     pub fn is_data(&self) -> bool {
@@ -144,6 +176,8 @@ impl std::fmt::Debug for DataHeader {
             .field("ip_id", &self.ip_id())
             .field("is_retransmission", &self.is_retransmission())
             .field("cwr", &self.cwr())
+            .field("psh", &self.psh())
+            .field("is_reverse", &self.is_reverse())
             .finish()
     }
 }
@@ -161,27 +195,54 @@ pub enum AckKind {
     AfterFin,
 }
 
-/// What else an ACK says, in one word (see [`Segment`]).
+/// What else an ACK says, in one word (see [`Segment`]): 20 bits in a word that never has more than
+/// 21, so that [`Segment`] can use the values beyond for what is no ACK.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct AckInfo(NonZeroU32);
+pub struct AckInfo(char);
 
 impl AckInfo {
     const KIND_SHIFT: u32 = 16;
-    const ECE: u32 = 1 << 24;
-    /// Always set: [`Segment`] uses the word without it for data.
-    const IS_ACK: NonZeroU32 = NonZeroU32::new(1 << 31).expect("not zero");
+    const ECE: u32 = 1 << 18;
+    const REVERSE: u32 = 1 << 19;
+    /// Added to the bits: above it lie as many values as 20 bits have, all of them valid.
+    const FIRST: u32 = 0x1_0000;
 
     /// An ACK of `kind`, and the identification of its IP packet.
     #[inline]
     pub fn new(kind: AckKind, ip_id: u16) -> Self {
-        Self(Self::IS_ACK | (kind as u32) << Self::KIND_SHIFT | u32::from(ip_id))
+        Self::of_bits((kind as u32) << Self::KIND_SHIFT | u32::from(ip_id))
+    }
+
+    #[inline]
+    fn of_bits(bits: u32) -> Self {
+        Self(char::from_u32(Self::FIRST + (bits & 0xf_ffff)).unwrap_or(char::MAX))
+    }
+
+    #[inline]
+    fn bits(self) -> u32 {
+        self.0 as u32 - Self::FIRST
     }
 
     /// The ECE flag.
     #[inline]
     #[must_use]
     pub fn ece(self, ece: bool) -> Self {
-        Self(self.0 | if ece { Self::ECE } else { 0 })
+        if ece {
+            Self::of_bits(self.bits() | Self::ECE)
+        } else {
+            self
+        }
+    }
+
+    /// Whether it goes from the flow's sender to its receiver.
+    #[inline]
+    #[must_use]
+    pub fn reverse(self, is_reverse: bool) -> Self {
+        if is_reverse {
+            Self::of_bits(self.bits() | Self::REVERSE)
+        } else {
+            self
+        }
     }
 }
 
@@ -190,8 +251,8 @@ impl AckInfo {
 pub struct AckHeader {
     /// Next segment expected: all below are received (cumulative ACK).
     pub ack: u32,
-    /// Receive window from `ack` on, segments.
-    pub rwnd_pkts: u32,
+    /// Receive window from `ack` on, bytes.
+    pub rwnd_bytes: u32,
     /// TSval: the receiver's clock when it left, ms.
     pub ts_val_ms: u32,
     /// TSecr: the echoed timestamp, ms.
@@ -206,7 +267,7 @@ impl AckHeader {
     /// What it is for.
     #[inline]
     pub fn kind(&self) -> AckKind {
-        match (self.info.0.get() >> AckInfo::KIND_SHIFT) as u8 {
+        match (self.info.bits() >> AckInfo::KIND_SHIFT) & 3 {
             0 => AckKind::SynAck,
             1 => AckKind::Ack,
             2 => AckKind::FinAck,
@@ -217,13 +278,20 @@ impl AckHeader {
     /// Identification of the IP packet: each is one more than the receiver's previous one.
     #[inline]
     pub fn ip_id(&self) -> u16 {
-        self.info.0.get() as u16
+        self.info.bits() as u16
     }
 
     /// ECE flag: a marked packet arrived; on a SYN-ACK: agreed to ECN (RFC 3168 §6.1.1, §6.1.3).
     #[inline]
     pub fn ece(&self) -> bool {
-        self.info.0.get() & AckInfo::ECE != 0
+        self.info.bits() & AckInfo::ECE != 0
+    }
+
+    /// Whether it acknowledges a [`Half::Reverse`](crate::Half::Reverse) and goes from the flow's
+    /// sender to its receiver.
+    #[inline]
+    pub fn is_reverse(&self) -> bool {
+        self.info.bits() & AckInfo::REVERSE != 0
     }
 
     /// Wire bytes of an ACK of this kind with `sack_blocks` blocks.
@@ -244,13 +312,32 @@ impl std::fmt::Debug for AckHeader {
         f.debug_struct("AckHeader")
             .field("kind", &self.kind())
             .field("ack", &self.ack)
-            .field("rwnd_pkts", &self.rwnd_pkts)
+            .field("rwnd_bytes", &self.rwnd_bytes)
             .field("ts_val_ms", &self.ts_val_ms)
             .field("ts_ecr_ms", &self.ts_ecr_ms)
             .field("ip_id", &self.ip_id())
             .field("ece", &self.ece())
+            .field("is_reverse", &self.is_reverse())
             .field("sack", &self.sack)
             .finish()
+    }
+}
+
+/// A datagram, which nothing acknowledges: UDP's header without what the network does not look at.
+/// It goes from a flow's sender to its receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatagramHeader {
+    /// Its number among the sender's.
+    pub number: u64,
+    /// When it left, ns.
+    pub sent_ns: u64,
+}
+
+impl DatagramHeader {
+    /// Wire bytes of a datagram with `payload_bytes` (Ethernet, IPv4, RFC 768).
+    #[inline]
+    pub fn wire_bytes(payload_bytes: u32) -> u32 {
+        DATAGRAM_HEADER_BYTES + payload_bytes
     }
 }
 
@@ -260,10 +347,12 @@ impl std::fmt::Debug for AckHeader {
 /// packets are, makes the processor wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// From sender to receiver.
+    /// From a half's sender to its receiver.
     Data(DataHeader),
-    /// From receiver to sender.
+    /// From a half's receiver to its sender.
     Ack(AckHeader),
+    /// Not TCP.
+    Datagram(DatagramHeader),
 }
 
 // Packets are moved by value, again and again.
@@ -272,11 +361,19 @@ const _: () = assert!(size_of::<Segment>() <= 24 && size_of::<Packet<Segment>>()
 impl Header for Segment {
     #[inline]
     fn is_data(&self) -> bool {
-        matches!(self, Self::Data(header) if header.is_data())
+        match self {
+            Self::Data(header) => header.is_data(),
+            Self::Ack(_) => false,
+            Self::Datagram(_) => true,
+        }
     }
 
     #[inline]
     fn is_forward(&self) -> bool {
-        matches!(self, Self::Data(_))
+        match self {
+            Self::Data(header) => !header.is_reverse(),
+            Self::Ack(header) => header.is_reverse(),
+            Self::Datagram(_) => true,
+        }
     }
 }

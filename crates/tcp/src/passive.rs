@@ -7,6 +7,7 @@
 use crate::packet::{AckKind, DataHeader, SegmentKind};
 use crate::receiver::Receiver;
 use crate::rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
+use crate::sender::Half;
 
 /// `tcp_synack_retries`: largest number of SYN-ACK retransmissions.
 const SYN_ACK_RETRIES: u32 = 5;
@@ -28,13 +29,13 @@ pub(crate) struct Passive {
     pub(crate) state: State,
     /// `rcv_nxt` when the sender's FIN and all before it has arrived; `u32::MAX` until the FIN is known.
     pub(crate) fin_end: u32,
-    /// The FIN's segment, if it came without payload.
-    pub(crate) bare_fin: Option<u32>,
     /// When SYN-ACK or FIN is sent again, ns; `u64::MAX`: never.
     pub(crate) due_ns: u64,
     retries: u32,
     syn_acks: u32,
     syn_ack_ns: u64,
+    /// RTT of the handshake, if the SYN-ACK was sent once, ns.
+    rtt_ns: Option<u64>,
     /// RTO from the handshake's single sample (RFC 6298 §2.2), ns.
     rto_ns: u64,
 }
@@ -44,11 +45,11 @@ impl Passive {
         Self {
             state: State::Listen,
             fin_end: u32::MAX,
-            bare_fin: None,
             due_ns: u64::MAX,
             retries: 0,
             syn_acks: 0,
             syn_ack_ns: 0,
+            rtt_ns: None,
             rto_ns: u64::from(RTO_INITIAL_US) * NS_PER_US,
         }
     }
@@ -64,9 +65,10 @@ impl Passive {
 }
 
 impl Receiver {
-    /// Whether both directions are closed.
+    /// Whether both directions are closed; of one of two halves, whether the sender's is.
     pub fn is_closed(&self) -> bool {
         self.passive.state == State::Closed
+            || (self.half() != Half::Only && self.has_received_all())
     }
 
     /// Updates the connection's state by a segment. Returns whether it carries anything to receive.
@@ -86,11 +88,7 @@ impl Receiver {
                 return false;
             }
             SegmentKind::Data | SegmentKind::HandshakeAck => {}
-            SegmentKind::LastData => self.passive.fin_end = header.seq + 1,
-            SegmentKind::Fin => {
-                self.passive.fin_end = header.seq + 1;
-                self.passive.bare_fin = Some(header.seq);
-            }
+            SegmentKind::LastData | SegmentKind::Fin => self.passive.fin_end = header.seq + 1,
             SegmentKind::LastAck => self.on_last_ack(),
         }
         if self.passive.state == State::SynReceived {
@@ -135,14 +133,47 @@ impl Receiver {
         passive.retries = 0;
         if passive.syn_acks == 1 {
             let rtt_ns = now_ns - passive.syn_ack_ns;
+            passive.rtt_ns = Some(rtt_ns);
             // SRTT + 4·RTTVAR of one sample, the variance with Linux's floor.
             let variance_ns = (2 * rtt_ns).max(u64::from(RTO_MIN_US) * NS_PER_US);
             passive.rto_ns = rtt_ns + variance_ns;
         }
     }
 
-    /// Everything has arrived, the sender's FIN included: the receiver's own is sent with its ACK.
-    pub(crate) fn close(&mut self, now_ns: u64) {
+    /// Opens the second half of a connection whose first half has done the handshake, in which both
+    /// agreed on ECN or did not.
+    pub fn open(&mut self, is_ecn_agreed: bool) {
+        self.passive.state = State::Established;
+        self.ecn.negotiate(is_ecn_agreed);
+    }
+
+    /// Whether the handshake is complete here.
+    pub fn is_established(&self) -> bool {
+        !matches!(self.passive.state, State::Listen | State::SynReceived)
+    }
+
+    /// The RTT that the handshake measured, µs, unless its SYN-ACK had to be sent again: the first
+    /// sample of what this host sends.
+    pub fn handshake_rtt_us(&self) -> Option<u32> {
+        self.passive.rtt_ns.map(|rtt_ns| (rtt_ns / 1000) as u32)
+    }
+
+    /// Whether both agreed on ECN.
+    pub fn is_ecn_agreed(&self) -> bool {
+        self.ecn.is_ok
+    }
+
+    /// Whether the sender's FIN and all before it has arrived.
+    pub fn has_received_all(&self) -> bool {
+        self.rcv_nxt == self.passive.fin_end
+    }
+
+    /// Everything has arrived, the sender's FIN included. Of a connection's only half the receiver's
+    /// own FIN is sent with its ACK; otherwise this host's half closes by itself.
+    pub(crate) fn on_fin(&mut self, now_ns: u64) {
+        if self.half() != Half::Only {
+            return self.emit(AckKind::Ack);
+        }
         self.passive.state = State::LastAck;
         self.arm_repeat(now_ns, self.passive.rto_ns);
         self.emit(AckKind::FinAck);

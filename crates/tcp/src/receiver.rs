@@ -1,6 +1,8 @@
 //! The receiving endpoint: reassembly, SACK, D-SACK and Linux's delayed ACKs. Its part in handshake
 //! and close is in `passive`.
 
+use std::collections::BTreeMap;
+
 use dumbbell_net::{Ecn, Packet};
 
 use crate::ecn::EcnMode;
@@ -9,6 +11,7 @@ use crate::packet::{AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, 
 use crate::passive::Passive;
 use crate::reassembly::Reassembly;
 use crate::sack_store::{SackBlock, SackBlocks, SackSlot, SackStore};
+use crate::sender::Half;
 
 /// `TCP_ATO_MIN`: how long an ACK may be delayed, ns (RFC 1122 §4.2.3.2: under 500 ms).
 const ATO_MIN_NS: u64 = 40_000_000;
@@ -21,13 +24,20 @@ const COMPRESSED_SACK_PKTS: u32 = 44;
 /// Duplicate ACKs sent at once, so that a sender without RACK sees three (RFC 5681 §3.2).
 const DUP_ACK_THRESHOLD: u32 = 3;
 
+/// `TCP_MSS_DEFAULT`: the estimate of the sender's segments before any has arrived, bytes.
+const MSS_DEFAULT_BYTES: u32 = 536;
+
 /// How a receiver acknowledges.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiverConfig {
     /// The flow it belongs to.
     pub flow: u32,
-    /// Receive window, segments; the application reads at once.
-    pub rwnd_pkts: u32,
+    /// The half it receives.
+    pub half: Half,
+    /// Payload of a full segment, bytes.
+    pub mss_bytes: u32,
+    /// Receive window, bytes; the application reads at once.
+    pub rwnd_bytes: u32,
     /// Delay ACKs; off: one ACK per segment.
     pub delayed_ack: bool,
     /// The path's round trip as measured by the handshake, ns; bounds SACK compression. Linux's
@@ -61,11 +71,12 @@ pub struct Receiver {
     /// `rcv_nxt` of the last ACK sent.
     last_ack_sent: u32,
     held: Reassembly,
-    /// Payload of a full segment, learned from in-order arrivals.
-    mss_bytes: u32,
-    /// Highest segment that arrived out of order and its payload: only the last of a sized
-    /// transfer is shorter than the others.
-    last_segment: Option<(u32, u32)>,
+    /// Payload of the held segments that are not full, bytes.
+    held_short: BTreeMap<u32, u32>,
+    /// `received_bytes` at the last ACK sent (Linux's `rcv_wup`).
+    acked_bytes: u64,
+    /// Payload of a full segment as Linux estimates it from what arrives, bytes (`rcv_mss`).
+    rcv_mss_bytes: u32,
     pub(crate) ts_recent_ms: u32,
     /// Identification of the last IP packet.
     ip_id: u16,
@@ -97,8 +108,9 @@ impl Receiver {
             rcv_nxt: 0,
             last_ack_sent: 0,
             held: Reassembly::new(),
-            mss_bytes: 0,
-            last_segment: None,
+            held_short: BTreeMap::new(),
+            acked_bytes: 0,
+            rcv_mss_bytes: MSS_DEFAULT_BYTES.min(config.mss_bytes),
             ts_recent_ms: 0,
             ip_id: 0,
             pending_dsack: None,
@@ -113,6 +125,22 @@ impl Receiver {
             outbox: Vec::new(),
             sacks: Vec::new(),
             counters: ReceiverCounters::default(),
+        }
+    }
+
+    /// The half it receives.
+    pub(crate) fn half(&self) -> Half {
+        self.config.half
+    }
+
+    /// This host sends data of the connection's other half at `now_ns`. In Linux that packet carries
+    /// the ACK that is due; here it leaves as a packet of its own. A host that answers at once is
+    /// taken to do so again: its ACKs wait for the answer (Linux's pingpong mode).
+    /// [`Receiver::poll_transmit`] must follow.
+    pub fn on_answer(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
+        if self.is_ack_delayed() {
+            self.emit_ack();
         }
     }
 
@@ -182,7 +210,7 @@ impl Receiver {
     }
 
     fn on_in_order(&mut self, now_ns: u64, seq: u32, payload_bytes: u32, ecn: Ecn) {
-        self.mss_bytes = self.mss_bytes.max(payload_bytes);
+        self.rcv_mss_bytes = self.rcv_mss_bytes.max(payload_bytes);
         self.counters.received_bytes += u64::from(payload_bytes);
         self.rcv_nxt += 1;
         self.update_ato(now_ns);
@@ -195,7 +223,7 @@ impl Receiver {
             self.count_released(seq + 1);
         }
         if self.rcv_nxt == self.passive.fin_end {
-            return self.close(now_ns);
+            return self.on_fin(now_ns);
         }
         if filled_gap && self.held.is_empty() {
             // RFC 5681 §4.2: SHOULD acknowledge at once when a gap is filled.
@@ -206,8 +234,8 @@ impl Receiver {
 
     fn on_out_of_order(&mut self, now_ns: u64, seq: u32, payload_bytes: u32) {
         if self.held.insert(self.rcv_nxt, seq) {
-            if payload_bytes > 0 && self.last_segment.is_none_or(|(last, _)| seq > last) {
-                self.last_segment = Some((seq, payload_bytes));
+            if payload_bytes != self.config.mss_bytes {
+                self.held_short.insert(seq, payload_bytes);
             }
             self.acknowledge(now_ns);
         } else {
@@ -228,16 +256,11 @@ impl Receiver {
 
     /// Counts what reassembly released from `from` up to `rcv_nxt`.
     fn count_released(&mut self, from: u32) {
-        let mut bytes = u64::from(self.rcv_nxt - from) * u64::from(self.mss_bytes);
-        if let Some((seq, payload_bytes)) = self.last_segment
-            && (from..self.rcv_nxt).contains(&seq)
+        let mut bytes = u64::from(self.rcv_nxt - from) * u64::from(self.config.mss_bytes);
+        while let Some(short) = self.held_short.first_entry()
+            && *short.key() < self.rcv_nxt
         {
-            bytes -= u64::from(self.mss_bytes - payload_bytes);
-        }
-        if let Some(fin) = self.passive.bare_fin
-            && (from..self.rcv_nxt).contains(&fin)
-        {
-            bytes -= u64::from(self.mss_bytes);
+            bytes -= u64::from(self.config.mss_bytes - short.remove());
         }
         self.counters.received_bytes += bytes;
     }
@@ -268,13 +291,14 @@ impl Receiver {
     }
 
     fn max_quickacks(&self) -> u32 {
-        (self.config.rwnd_pkts / 2).clamp(2, MAX_QUICKACKS)
+        (self.config.rwnd_bytes / (2 * self.rcv_mss_bytes)).clamp(2, MAX_QUICKACKS)
     }
 
     /// Decides between an ACK now, a delayed one and a compressed SACK.
     fn acknowledge(&mut self, now_ns: u64) {
         // RFC 5681 §4.2: at least every second full-sized segment.
-        let due = self.rcv_nxt - self.last_ack_sent > 1;
+        let unacked_bytes = self.counters.received_bytes - self.acked_bytes;
+        let due = unacked_bytes > u64::from(self.rcv_mss_bytes);
         if due || self.quickacks > 0 || self.ack_now || !self.config.delayed_ack {
             return self.emit_ack();
         }
@@ -329,6 +353,7 @@ impl Receiver {
         self.ack_now = false;
         self.ack_due_ns = u64::MAX;
         self.last_ack_sent = self.rcv_nxt;
+        self.acked_bytes = self.counters.received_bytes;
     }
 
     fn send_ack(&mut self, kind: AckKind, ack: u32) {
@@ -346,11 +371,13 @@ impl Receiver {
             arrived_ns: 0,
             header: Segment::Ack(AckHeader {
                 ack,
-                rwnd_pkts: self.config.rwnd_pkts,
+                rwnd_bytes: self.config.rwnd_bytes,
                 ts_val_ms: (self.now_ns / 1_000_000) as u32,
                 ts_ecr_ms: self.ts_recent_ms,
                 sack: SackSlot::NONE, // until it is polled
-                info: AckInfo::new(kind, self.ip_id).ece(ece),
+                info: AckInfo::new(kind, self.ip_id)
+                    .ece(ece)
+                    .reverse(self.config.half == Half::Reverse),
             }),
         });
     }

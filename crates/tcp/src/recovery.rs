@@ -267,7 +267,7 @@ impl Sender {
                 }
             } else if progress.una_advanced && !recovered {
                 self.set_high_seq();
-                if self.nxt < self.segments_end().min(self.wnd_end) {
+                if self.may_probe_with_new() {
                     self.retransmit = Retransmit::New; // step 2b
                     return;
                 }
@@ -279,6 +279,13 @@ impl Sender {
             return;
         }
         self.retransmit = Retransmit::Lost;
+    }
+
+    /// Whether there is something new that the receiver's window admits.
+    fn may_probe_with_new(&self) -> bool {
+        self.nxt < self.segments_end()
+            && (self.nxt >= self.end && self.sent_bytes() < self.wnd_end_bytes
+                || self.window_admits(1) > 0)
     }
 
     /// A retransmission timeout (RFC 5681 §3.1 (4), RFC 6582, RFC 8985 §6.3).

@@ -67,6 +67,9 @@ pub(crate) const APP_LIMITED: u8 = 16;
 /// Its delivery was already counted in a rate sample.
 pub(crate) const SAMPLED: u8 = 32;
 
+/// It ends what the application had written when it was sent.
+pub(crate) const PUSHED: u8 = 64;
+
 impl Segment {
     #[inline]
     pub(crate) fn has(&self, flag: u8) -> bool {

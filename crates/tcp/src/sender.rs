@@ -1,7 +1,7 @@
 //! The sending endpoint: its state and its verbs.
 //!
 //! The algorithm is spread over files by concept, each adding to [`Sender`]:
-//! `establish` (handshake), `close` (FIN), `ack` (an ACK arrives), `sack` (the scoreboard),
+//! `establish` (handshake), `stream` (what the application writes), `close` (FIN), `ack` (an ACK arrives), `sack` (the scoreboard),
 //! `rack` (loss detection), `recovery` (the congestion states, PRR), `undo`,
 //! `transmit` (what may leave, pacing, TSO) and `timers` (RTO, TLP, RACK's window).
 
@@ -11,6 +11,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use dumbbell_cc::{Flow, Sock};
 use dumbbell_net::Packet;
 
+use crate::boundaries::Boundaries;
 use crate::counters::{Limit, SenderCounters};
 use crate::ecn::EcnMode;
 use crate::packet::Segment;
@@ -21,6 +22,22 @@ use crate::sack_store::SackBlock;
 use crate::segments::Segments;
 use crate::timers::Timers;
 
+/// Which of a connection's two directions an endpoint's data has.
+///
+/// A connection in which both ends send is two halves, each with a [`Sender`] and a
+/// [`Receiver`](crate::Receiver), as RFC 9293 §3.3.1 keeps separate variables for each direction.
+/// Only what a host piggybacks on its data is modelled apart: an ACK is always a packet of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Half {
+    /// The only one: the receiver sends nothing, and closes as soon as the sender has.
+    #[default]
+    Only,
+    /// One of two, from the flow's sender to its receiver. Each half closes by itself.
+    Forward,
+    /// One of two, from the flow's receiver to its sender. Each half closes by itself.
+    Reverse,
+}
+
 /// How a sender sends.
 #[derive(Clone, Copy, Debug)]
 pub struct SenderConfig {
@@ -28,7 +45,9 @@ pub struct SenderConfig {
     pub flow: u32,
     /// Payload of a full segment, bytes.
     pub mss_bytes: u32,
-    /// Bytes to send; `None`: without end.
+    /// The direction of its data.
+    pub half: Half,
+    /// Bytes to send from the start, more may be written; `None`: without end.
     pub size_bytes: Option<u64>,
     /// The application closes when it has written everything or is stopped; otherwise the
     /// connection stays open.
@@ -39,6 +58,31 @@ pub struct SenderConfig {
     pub tso: bool,
     /// What the SYN requests.
     pub ecn: EcnMode,
+    /// Whether a short segment waits while another is unacknowledged (RFC 1122 §4.2.3.4, as Linux
+    /// without `TCP_NODELAY`).
+    pub nagle: bool,
+    /// `tcp_slow_start_after_idle`: whether cwnd falls when the application pauses or leaves it
+    /// unused (RFC 5681 §4.1, RFC 2861).
+    pub slow_start_after_idle: bool,
+}
+
+impl SenderConfig {
+    /// Linux's defaults for a connection that sends `size_bytes` in segments of `mss_bytes`, closes
+    /// after them, and is limited by nothing but its congestion control.
+    pub fn new(flow: u32, mss_bytes: u32, size_bytes: Option<u64>) -> Self {
+        Self {
+            flow,
+            mss_bytes,
+            half: Half::Only,
+            size_bytes,
+            closes: true,
+            sndbuf_pkts: u32::MAX >> 2,
+            tso: true,
+            ecn: EcnMode::Off,
+            nagle: true,
+            slow_start_after_idle: true,
+        }
+    }
 }
 
 /// State of the connection.
@@ -52,9 +96,10 @@ pub(crate) enum Phase {
     TimeWait,
 }
 
-/// A TCP sender with a bulk application behind it.
+/// A TCP sender. What it sends is in its configuration, as for a bulk transfer, or comes from an
+/// application that calls [`Sender::write`] and [`Sender::close`].
 ///
-/// Sans-IO: [`Sender::start`], [`Sender::on_ack`] and [`Sender::on_timer`] take events in,
+/// Sans-IO: [`Sender::start`] or [`Sender::open`], these, [`Sender::on_ack`] and [`Sender::on_timer`] take events in,
 /// [`Sender::poll_transmit`] returns packets and must follow each of them;
 /// [`Sender::next_timer_ns`] returns when to call again.
 pub struct Sender {
@@ -69,14 +114,26 @@ pub struct Sender {
     pub(crate) una: u32,
     /// Next new segment (SND.NXT).
     pub(crate) nxt: u32,
-    /// One past the last segment the application will send.
+    /// One past the last segment that the application has written; without end `u32::MAX`.
     pub(crate) end: u32,
-    /// The application has written everything and closed.
+    /// Payload of the segment before `end` while it is unsent, bytes.
+    pub(crate) tail_bytes: u32,
+    /// What the application has written; `u64::MAX`: without end.
+    pub(crate) written_bytes: u64,
+    /// Where sent segments begin.
+    pub(crate) boundaries: Boundaries,
+    /// An application writes as it goes along; otherwise all was there from the start.
+    pub(crate) is_written: bool,
+    /// One past the last short segment that was sent (Linux's `snd_sml`).
+    pub(crate) short_end: u32,
+    /// The application closes when it has written everything.
+    pub(crate) closes: bool,
+    /// It has.
     pub(crate) is_closing: bool,
     /// The FIN is sent with the last segment, not after it.
     pub(crate) fin_rides: bool,
-    /// Receiver's window: segments below this may be sent.
-    pub(crate) wnd_end: u32,
+    /// Receiver's window: bytes below this may be sent.
+    pub(crate) wnd_end_bytes: u64,
 
     // Scoreboard.
     /// One past the highest SACKed segment.
@@ -131,9 +188,6 @@ pub struct Sender {
 impl Sender {
     /// A closed connection that will run `cc`.
     pub fn new(config: SenderConfig, mut cc: Flow) -> Self {
-        let end = config.size_bytes.map_or(u32::MAX, |bytes| {
-            u32::try_from(bytes.div_ceil(u64::from(config.mss_bytes))).unwrap_or(u32::MAX)
-        });
         cc.set_number(config.flow);
         let mut segments = Segments::new();
         if cc.records_transmit_state() {
@@ -147,10 +201,16 @@ impl Sender {
             segments,
             una: 0,
             nxt: 0,
-            end,
+            end: 0,
+            tail_bytes: config.mss_bytes,
+            written_bytes: 0,
+            boundaries: Boundaries::new(config.mss_bytes),
+            is_written: false,
+            short_end: 0,
+            closes: config.closes,
             is_closing: false,
             fin_rides: false,
-            wnd_end: 0,
+            wnd_end_bytes: 0,
             fack: 0,
             sack_cache: [SackBlock::default(); 4],
             lost_queue: BinaryHeap::new(),
@@ -179,6 +239,7 @@ impl Sender {
             counters: SenderCounters::default(),
             latest_rtt_us: 0,
         };
+        sender.set_written(config.size_bytes.unwrap_or(u64::MAX));
         sender.prepare_socket();
         sender
     }
@@ -196,17 +257,6 @@ impl Sender {
     #[inline]
     pub fn next_timer_ns(&self) -> u64 {
         self.timers.next_ns()
-    }
-
-    /// After [`Sender::stop`], gives the application of a sender that does not close `segments`
-    /// more; `u32::MAX`: without end again.
-    pub fn write(&mut self, segments: u32) {
-        self.end = self.end.saturating_add(segments);
-    }
-
-    /// Whether everything the application sent is acknowledged.
-    pub fn is_finished(&self) -> bool {
-        self.is_established() && self.una >= self.end
     }
 
     /// The flow it belongs to.
@@ -280,12 +330,6 @@ impl Sender {
     #[inline]
     pub(crate) fn now_ns(&self) -> u64 {
         self.cc.sock.tcp_clock_cache
-    }
-
-    /// Byte sequence number of a segment, as the socket's fields count.
-    #[inline]
-    pub(crate) fn byte_seq(&self, segment: u32) -> u32 {
-        segment.wrapping_mul(self.config.mss_bytes)
     }
 }
 

@@ -227,7 +227,7 @@ impl Sender {
             return self.rearm_rto(true); // no second probe, and the RTO is not postponed
         }
         self.counters.tlp_count += 1;
-        self.tlp_retrans = self.nxt >= self.sendable_end();
+        self.tlp_retrans = !self.may_send_new();
         if self.tlp_retrans {
             let is_app_limited = self.segments.get(self.nxt - 1).has(APP_LIMITED);
             let sock = &mut self.cc.sock;

@@ -5,10 +5,11 @@ use std::cmp::Reverse;
 use dumbbell_cc::{CaEvent, CaState, SK_PACING_NEEDED};
 
 use crate::counters::Limit;
-use crate::packet::DATA_HEADER_BYTES;
+use crate::packet::{DATA_HEADER_BYTES, SegmentKind};
 use crate::recovery::Retransmit;
 use crate::segments::{
-    APP_LIMITED, DeliveredCe, EVER_RETRANS, LOST, RETRANS, SACKED, SAMPLED, Segment, TransmitState,
+    APP_LIMITED, DeliveredCe, EVER_RETRANS, LOST, PUSHED, RETRANS, SACKED, SAMPLED, Segment,
+    TransmitState,
 };
 use crate::sender::Sender;
 use crate::timers::XmitTimer;
@@ -48,14 +49,13 @@ impl Sender {
         self.transmit_new();
     }
 
-    /// One past the last segment that application, send buffer and receiver allow.
-    pub(crate) fn sendable_end(&self) -> u32 {
+    /// Whether application, send buffer and receiver allow another segment.
+    pub(crate) fn may_send_new(&self) -> bool {
         if self.nxt >= self.end {
-            return self.segments_end().min(self.wnd_end); // a FIN needs no room in the send buffer
+            // A FIN needs no room in the send buffer.
+            return self.nxt < self.segments_end() && self.sent_bytes() < self.wnd_end_bytes;
         }
-        self.end
-            .min(self.una.saturating_add(self.config.sndbuf_pkts))
-            .min(self.wnd_end)
+        self.nxt < self.una.saturating_add(self.config.sndbuf_pkts) && self.window_admits(1) > 0
     }
 
     fn transmit_new(&mut self) {
@@ -75,7 +75,9 @@ impl Sender {
                 self.limit = Limit::Cwnd;
                 break;
             }
-            if self.nxt >= self.wnd_end {
+            let cwnd_left = cwnd - in_flight;
+            let wnd_left = self.window_admits(cwnd_left.saturating_add(1));
+            if wnd_left == 0 {
                 self.limit = Limit::Rwnd;
                 break;
             }
@@ -84,9 +86,9 @@ impl Sender {
             }
             if max_segs > 1
                 && data_end - self.nxt > 1
-                && self.defers_burst(cwnd - in_flight, max_segs)
+                && self.defers_burst(cwnd_left, wnd_left, max_segs)
             {
-                is_cwnd_limited = cwnd - in_flight < self.wnd_end - self.nxt;
+                is_cwnd_limited = cwnd_left < wnd_left;
                 self.limit = if is_cwnd_limited {
                     Limit::Cwnd
                 } else {
@@ -95,8 +97,14 @@ impl Sender {
                 break;
             }
             // No more than half of cwnd in one burst, so that ACKs keep clocking.
-            let quota = (cwnd >> 1).max(1).min(cwnd - in_flight).min(max_segs);
-            let burst = quota.min(data_end - self.nxt).min(self.wnd_end - self.nxt);
+            let quota = (cwnd >> 1).max(1).min(cwnd_left).min(max_segs);
+            let mut burst = quota.min(data_end - self.nxt).min(wnd_left);
+            if self.nxt + burst == self.end && self.holds_tail() {
+                burst -= 1;
+                if burst == 0 {
+                    break;
+                }
+            }
             self.send_new(burst);
             sent_pkts += burst;
         }
@@ -128,31 +136,56 @@ impl Sender {
         let is_fin = self.nxt >= self.end;
         self.begin_transmission(is_fin);
         let prior_packets = self.cc.sock.packets_out;
-        let segment = self.stamped(Segment::default());
+        let mut segment = self.stamped(Segment::default());
         let first = self.nxt;
-        for seq in first..first + burst {
+        let end = first + burst;
+        let prior_bytes = self.sent_bytes();
+        let mut kind = SegmentKind::Data;
+        let mut payload_bytes = self.config.mss_bytes;
+        for seq in first..end {
+            if seq + 1 >= self.end {
+                (kind, payload_bytes) = self.prepare_last(seq, &mut segment);
+            }
             self.segments.reserve(self.una, seq);
             *self.segments.get_mut(seq) = segment;
-            self.emit(seq, false);
+            self.emit(seq, kind, payload_bytes, segment.flags);
         }
         if self.segments.records_transmit_states() {
             self.record_transmit_states(first, burst);
         }
-        self.nxt += burst;
+        self.nxt = end;
         self.cc.sock.packets_out += burst;
         let data_pkts = if is_fin { 0 } else { burst };
         self.counters.sent_pkts += u64::from(data_pkts);
+        let sent_bytes = self.sent_bytes() - prior_bytes;
+        let snd_nxt = self.byte_seq(end);
         let sock = &mut self.cc.sock;
         sock.data_segs_out = sock.data_segs_out.saturating_add(data_pkts);
-        sock.bytes_sent += u64::from(data_pkts) * u64::from(sock.mss_cache);
-        self.cc.sock.snd_nxt = self.byte_seq(self.nxt);
-        self.end_transmission(data_pkts);
+        sock.bytes_sent += sent_bytes;
+        sock.snd_nxt = snd_nxt;
+        self.end_transmission(sent_bytes);
         // A loss probe, if allowed, takes the timer as soon as everything is sent.
         let is_timed_here =
             prior_packets == 0 || self.timers.pending() == Some(XmitTimer::LossProbe);
         if is_timed_here && !self.allows_loss_probe() {
             self.rearm_rto(false);
         }
+    }
+
+    /// The segment that takes the last bytes written, or the FIN behind it, is about to be sent for
+    /// the first time: its kind and payload, bytes.
+    #[cold]
+    fn prepare_last(&mut self, seq: u32, segment: &mut Segment) -> (SegmentKind, u32) {
+        let kind = self.kind_of(seq);
+        let payload_bytes = self.payload_bytes(seq);
+        self.boundaries.note(seq, payload_bytes);
+        if kind != SegmentKind::Fin {
+            segment.flags |= PUSHED;
+            if payload_bytes < self.config.mss_bytes {
+                self.short_end = seq + 1;
+            }
+        }
+        (kind, payload_bytes)
     }
 
     /// A tail loss probe with new data leaves regardless of cwnd (RFC 8985 §7.3).
@@ -220,16 +253,17 @@ impl Sender {
         if self.segments.records_transmit_states() {
             self.record_transmit_states(seq, 1);
         }
-        self.emit(seq, true);
+        let payload_bytes = self.payload_bytes(seq);
+        self.emit(seq, self.kind_of(seq), payload_bytes, segment.flags);
         self.retransmissions.push_back((seq, segment.sent_us));
         let data_pkts = u32::from(!is_fin);
         self.counters.sent_pkts += u64::from(data_pkts);
         self.counters.retransmitted_pkts += u64::from(data_pkts);
         let sock = &mut self.cc.sock;
         sock.total_retrans += 1;
-        sock.bytes_retrans = sock.bytes_retrans.wrapping_add(data_pkts * sock.mss_cache);
+        sock.bytes_retrans = sock.bytes_retrans.wrapping_add(payload_bytes);
         sock.data_segs_out = sock.data_segs_out.saturating_add(data_pkts);
-        self.end_transmission(data_pkts);
+        self.end_transmission(u64::from(payload_bytes));
     }
 
     /// Before a transmission: the first one after an idle period starts a new flight, unless it has
@@ -282,10 +316,9 @@ impl Sender {
     }
 
     #[inline]
-    fn emit(&mut self, seq: u32, is_retransmission: bool) {
-        let (kind, payload_bytes) = self.content_of(seq);
+    fn emit(&mut self, seq: u32, kind: SegmentKind, payload_bytes: u32, flags: u8) {
         let wire_bytes = payload_bytes + DATA_HEADER_BYTES;
-        self.send_packet(seq, kind, wire_bytes, is_retransmission);
+        self.send_packet(seq, kind, wire_bytes, flags);
     }
 
     // Pacing.
@@ -302,8 +335,7 @@ impl Sender {
 
     /// Moves the next departure on by the time that this one takes at the pacing rate. Time lost to
     /// a late wake-up is made up for by at most half a packet's time.
-    fn end_transmission(&mut self, pkts: u32) {
-        let mss_bytes = u64::from(self.config.mss_bytes);
+    fn end_transmission(&mut self, bytes: u64) {
         let sock = &mut self.cc.sock;
         let prior_ns = sock.tcp_wstamp_ns;
         sock.tcp_wstamp_ns = sock.tcp_wstamp_ns.max(sock.tcp_clock_cache);
@@ -313,7 +345,7 @@ impl Sender {
             && rate != u64::MAX
             && sock.data_segs_out >= UNPACED_PKTS;
         if is_paced {
-            let take_ns = u64::from(pkts) * mss_bytes * NS_PER_S / rate;
+            let take_ns = bytes * NS_PER_S / rate;
             let credit_ns = sock.tcp_wstamp_ns - prior_ns;
             sock.tcp_wstamp_ns += take_ns - (take_ns / 2).min(credit_ns);
         }
@@ -359,7 +391,7 @@ impl Sender {
     }
 
     /// Whether to wait for the next ACK to fill a whole burst.
-    fn defers_burst(&self, cwnd_left: u32, max_segs: u32) -> bool {
+    fn defers_burst(&self, cwnd_left: u32, wnd_left: u32, max_segs: u32) -> bool {
         let sock = &self.cc.sock;
         if sock.ca_state() >= CaState::Recovery {
             return false;
@@ -368,7 +400,7 @@ impl Sender {
         if sock.tcp_clock_cache > sock.tcp_wstamp_ns + 1_000_000 {
             return false;
         }
-        let limit = cwnd_left.min(self.wnd_end - self.nxt);
+        let limit = cwnd_left.min(wnd_left);
         if limit >= max_segs {
             return false;
         }

@@ -11,7 +11,9 @@ use dumbbell_net::{
     DelayLine, DropReason, Event, Header as _, Hop, Limit, Link, Network, Observer, Packet,
     Policer, QueueConfig, Site, Transmitter,
 };
-use dumbbell_tcp::{EcnMode, Receiver, ReceiverConfig, SackStore, Segment, Sender, SenderConfig};
+use dumbbell_tcp::{
+    EcnMode, Half, Receiver, ReceiverConfig, SackStore, Segment, Sender, SenderConfig,
+};
 
 pub(crate) const MSS_BYTES: u32 = 1448;
 /// A full segment on the wire, bytes.
@@ -105,17 +107,14 @@ impl Bed {
             .collect();
         let rtt_ns = rtt_ms * NS_PER_MS;
         let sender = SenderConfig {
-            flow: 0,
-            mss_bytes: MSS_BYTES,
-            size_bytes: None,
             closes: false,
-            sndbuf_pkts: u32::MAX >> 2,
-            tso: true,
-            ecn: EcnMode::Off,
+            ..SenderConfig::new(0, MSS_BYTES, None)
         };
         let receiver = ReceiverConfig {
             flow: 0,
-            rwnd_pkts: u32::MAX >> 2,
+            half: Half::Only,
+            mss_bytes: MSS_BYTES,
+            rwnd_bytes: u32::MAX,
             delayed_ack: true,
             rtt_ns,
             ecn: EcnMode::Off,
@@ -191,7 +190,7 @@ impl Bed {
         self.app = app;
         self.write_ns = u64::MAX;
         match app {
-            App::Bulk => self.sender.write(u32::MAX),
+            App::Bulk => self.sender.write(u64::MAX),
             App::Silent => self.sender.stop(),
             App::Trickle(_) => {
                 self.sender.stop();
@@ -303,7 +302,7 @@ impl Bed {
             App::Trickle(interval_ns) => self.now_ns + interval_ns,
             App::Bulk | App::Silent => u64::MAX,
         };
-        self.sender.write(1);
+        self.sender.write(u64::from(MSS_BYTES));
         self.transmit();
     }
 
@@ -314,6 +313,7 @@ impl Bed {
                     .on_packet(self.now_ns, header, packet.wire_bytes, packet.ecn);
                 self.acknowledge();
             }
+            Segment::Datagram(_) => unreachable!("nobody sends one"),
             Segment::Ack(ack) => {
                 let sack = self.sacks.get(ack.sack);
                 self.sender.on_ack(self.now_ns, ack, sack);

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 
 use dumbbell_cc::{Instance, Request};
 use dumbbell_net::{DelayLine, Packet};
-use dumbbell_tcp::{EcnMode, Receiver, ReceiverConfig, SackStore, Segment, Sender, SenderConfig};
+use dumbbell_tcp::{
+    EcnMode, Half, Receiver, ReceiverConfig, SackStore, Segment, Sender, SenderConfig,
+};
 
 use crate::common::{MSS_BYTES, NS_PER_MS, assert_near, assert_within};
 
@@ -36,17 +38,16 @@ impl LossyPath {
         };
         let instance = Instance::load(&request, 1).unwrap_or_else(|error| panic!("{error}"));
         let sender = SenderConfig {
-            flow: 0,
-            mss_bytes: MSS_BYTES,
-            size_bytes: None,
             closes: false,
             sndbuf_pkts: 1 << 20,
             tso: false,
-            ecn: EcnMode::Off,
+            ..SenderConfig::new(0, MSS_BYTES, None)
         };
         let receiver = ReceiverConfig {
             flow: 0,
-            rwnd_pkts: 1 << 20,
+            half: Half::Only,
+            mss_bytes: MSS_BYTES,
+            rwnd_bytes: MSS_BYTES << 20,
             delayed_ack: false,
             rtt_ns: RTT_NS,
             ecn: EcnMode::Off,

@@ -91,7 +91,7 @@ pub(crate) struct Watch {
 impl Observer<Segment> for Watch {
     fn refused(&mut self, _: u64, _: usize, packet: &Packet<Segment>, _: DropReason) {
         match packet.header {
-            Segment::Data(_) => self.dropped_pkts += 1,
+            Segment::Data(_) | Segment::Datagram(_) => self.dropped_pkts += 1,
             Segment::Ack(header) => {
                 self.dropped_acks += 1;
                 self.sacks.free(header.sack);
@@ -135,7 +135,9 @@ impl<'a> Pair<'a> {
             sender: Sender::new(config, cc),
             receiver: Receiver::new(ReceiverConfig {
                 flow: config.flow,
-                rwnd_pkts: path.rwnd_pkts,
+                half: config.half,
+                mss_bytes: config.mss_bytes,
+                rwnd_bytes: path.rwnd_pkts.saturating_mul(config.mss_bytes),
                 delayed_ack: path.delayed_ack,
                 rtt_ns: path.rtt_ns,
                 ecn: config.ecn,
@@ -289,6 +291,7 @@ impl<'a> Pair<'a> {
                 self.watch.sacks.free(header.sack);
                 self.transmit();
             }
+            Segment::Datagram(_) => unreachable!("nobody sends one"),
         }
     }
 

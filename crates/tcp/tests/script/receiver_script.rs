@@ -2,8 +2,8 @@
 
 use dumbbell_net::Ecn;
 use dumbbell_tcp::{
-    AckHeader, AckKind, DATA_HEADER_BYTES, DataHeader, DataInfo, EcnMode, Receiver, ReceiverConfig,
-    SYN_BYTES, SackBlock, SackBlocks, SackStore, Segment, SegmentKind,
+    AckHeader, AckKind, DATA_HEADER_BYTES, DataHeader, DataInfo, EcnMode, Half, Receiver,
+    ReceiverConfig, SYN_BYTES, SackBlock, SackBlocks, SackStore, Segment, SegmentKind,
 };
 
 use super::{Line, MSS_BYTES, NS_PER_MS, assert_same, format_range, parse, parse_ms, parse_range};
@@ -39,7 +39,9 @@ impl ReceiverScript {
     pub(crate) fn new() -> Self {
         Self::with(ReceiverConfig {
             flow: 0,
-            rwnd_pkts: 1000,
+            half: Half::Only,
+            mss_bytes: MSS_BYTES,
+            rwnd_bytes: 1000 * MSS_BYTES,
             delayed_ack: true,
             rtt_ns: 100 * NS_PER_MS,
             ecn: EcnMode::Off,
@@ -69,7 +71,9 @@ impl ReceiverScript {
     pub(crate) fn with_ecn(mode: EcnMode) -> Self {
         let mut script = Self::with(ReceiverConfig {
             flow: 0,
-            rwnd_pkts: 1000,
+            half: Half::Only,
+            mss_bytes: MSS_BYTES,
+            rwnd_bytes: 1000 * MSS_BYTES,
             delayed_ack: true,
             rtt_ns: 100 * NS_PER_MS,
             ecn: mode,

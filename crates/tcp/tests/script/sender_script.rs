@@ -40,13 +40,10 @@ pub(crate) struct SenderScript {
 /// Bulk, no offload, nothing but cwnd limits; the application never closes.
 pub(crate) fn bulk() -> SenderConfig {
     SenderConfig {
-        flow: 0,
-        mss_bytes: MSS_BYTES,
-        size_bytes: None,
         closes: false,
         sndbuf_pkts: WIDE_PKTS,
         tso: false,
-        ecn: EcnMode::Off,
+        ..SenderConfig::new(0, MSS_BYTES, None)
     }
 }
 
@@ -54,7 +51,7 @@ pub(crate) fn bulk() -> SenderConfig {
 fn plain_ack(ack: u32) -> AckHeader {
     AckHeader {
         ack,
-        rwnd_pkts: WIDE_PKTS,
+        rwnd_bytes: WIDE_PKTS * MSS_BYTES,
         ts_val_ms: 0,
         ts_ecr_ms: 0,
         sack: SackSlot::NONE,
@@ -214,7 +211,7 @@ impl SenderScript {
 
     fn parse_ack(&mut self, words: &[&str]) -> (AckHeader, SackBlocks) {
         let mut ack = plain_ack(self.highest_ack);
-        ack.rwnd_pkts = self.rwnd_pkts;
+        ack.rwnd_bytes = self.rwnd_pkts * MSS_BYTES;
         let (mut kind, mut ece) = (AckKind::Ack, false);
         let (mut sack, mut dsack, mut ts_ecr_ms) = (Vec::new(), None, None);
         let mut key = "";
@@ -232,7 +229,7 @@ impl SenderScript {
                     "sack" => sack.push(parse_range(value)),
                     "dsack" => dsack = Some(parse_range(value)),
                     "ecr" => ts_ecr_ms = Some(value.parse().expect("ms")),
-                    "win" => ack.rwnd_pkts = value.parse().expect("segments"),
+                    "win" => ack.rwnd_bytes = value.parse::<u32>().expect("segments") * MSS_BYTES,
                     _ => panic!("what is `{value}`?"),
                 },
             }

@@ -1,6 +1,6 @@
 //! Handshake and close by RFC 9293, also when packets are lost.
 
-use dumbbell_tcp::{EcnMode, ReceiverConfig, SegmentKind, SenderConfig};
+use dumbbell_tcp::{EcnMode, Half, ReceiverConfig, SegmentKind, SenderConfig};
 
 use crate::script::{
     Fate, MSS_BYTES, NS_PER_MS, Pair, Path, ReceiverScript, SenderScript, bulk, load,
@@ -299,7 +299,9 @@ fn rfc2883_duplicates_after_the_fin_are_reported() {
 fn rfc9293_the_receivers_fin_is_repeated_until_acknowledged() {
     let mut s = ReceiverScript::with(ReceiverConfig {
         flow: 0,
-        rwnd_pkts: 1000,
+        half: Half::Only,
+        mss_bytes: MSS_BYTES,
+        rwnd_bytes: 1000 * MSS_BYTES,
         delayed_ack: true,
         rtt_ns: 100 * NS_PER_MS,
         ecn: EcnMode::Off,

@@ -1,7 +1,7 @@
 //! Properties of any transfer over any path that eventually delivers.
 
 use dumbbell_cc::Flow;
-use dumbbell_tcp::{DataHeader, EcnMode, SenderConfig};
+use dumbbell_tcp::{DataHeader, SenderConfig};
 use proptest::prelude::*;
 
 use crate::script::{Fate, MSS_BYTES, NS_PER_MS, Pair, Path, load};
@@ -49,13 +49,11 @@ fn case() -> impl Strategy<Value = Case> {
     all.prop_map(|(transfer, path, data, acks, control)| Case {
         cc: transfer.0,
         config: SenderConfig {
-            flow: 7,
-            mss_bytes: MSS_BYTES,
             size_bytes: Some(transfer.1),
             closes: transfer.4,
             sndbuf_pkts: transfer.2,
             tso: transfer.3,
-            ecn: EcnMode::Off,
+            ..SenderConfig::new(7, MSS_BYTES, None)
         },
         path: Path {
             rtt_ns: path.0 * NS_PER_MS,
@@ -148,15 +146,7 @@ proptest! {
 #[test]
 fn a_clean_path_sees_each_segment_once() {
     for cc in ["reno", "cubic", "bbr", "bbr3", "copa"] {
-        let config = SenderConfig {
-            flow: 0,
-            mss_bytes: MSS_BYTES,
-            size_bytes: Some(5_000_000),
-            closes: true,
-            sndbuf_pkts: 1 << 20,
-            tso: true,
-            ecn: EcnMode::Off,
-        };
+        let config = SenderConfig::new(0, MSS_BYTES, Some(5_000_000));
         let path = Path {
             rtt_ns: 40 * NS_PER_MS,
             bottleneck: Some((50_000_000, 10_000)),

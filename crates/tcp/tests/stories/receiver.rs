@@ -1,8 +1,8 @@
 //! The receiver: when it acknowledges and what the ACK contains.
 
-use dumbbell_tcp::{EcnMode, ReceiverConfig};
+use dumbbell_tcp::{EcnMode, Half, ReceiverConfig};
 
-use crate::script::{NS_PER_MS, ReceiverScript};
+use crate::script::{MSS_BYTES, NS_PER_MS, ReceiverScript};
 
 /// Linux acknowledges the first sixteen segments one by one, so that slow start is not slowed.
 #[test]
@@ -42,7 +42,9 @@ fn rfc5681_a_lone_segment_is_acknowledged_after_40_ms() {
 fn without_delayed_acks_every_segment_is_acknowledged() {
     let mut r = ReceiverScript::with(ReceiverConfig {
         flow: 0,
-        rwnd_pkts: 1000,
+        half: Half::Only,
+        mss_bytes: MSS_BYTES,
+        rwnd_bytes: 1000 * MSS_BYTES,
         delayed_ack: false,
         rtt_ns: 100 * NS_PER_MS,
         ecn: EcnMode::Off,
@@ -170,7 +172,9 @@ fn sacks_beyond_the_third_duplicate_ack_are_compressed_for_a_millisecond() {
 fn sack_compression_shrinks_with_the_rtt() {
     let mut r = ReceiverScript::with(ReceiverConfig {
         flow: 0,
-        rwnd_pkts: 4,
+        half: Half::Only,
+        mss_bytes: MSS_BYTES,
+        rwnd_bytes: 4 * MSS_BYTES,
         delayed_ack: true,
         rtt_ns: 2 * NS_PER_MS,
         ecn: EcnMode::Off,

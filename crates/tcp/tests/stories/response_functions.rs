@@ -2,7 +2,7 @@
 //! standards tabulate them.
 
 use dumbbell_net::Packet;
-use dumbbell_tcp::{DataHeader, EcnMode, SenderConfig};
+use dumbbell_tcp::{DataHeader, SenderConfig};
 
 use crate::script::{Fate, MSS_BYTES, NS_PER_MS, Pair, Path, load};
 
@@ -13,13 +13,10 @@ const RTT_NS: u64 = 100 * NS_PER_MS;
 /// start with about half as many packets of cwnd; four more losses pass before it counts.
 fn mean_window_pkts(cc: &str, period: u64, first: u64, epochs: u64) -> f64 {
     let config = SenderConfig {
-        flow: 0,
-        mss_bytes: MSS_BYTES,
-        size_bytes: None,
         closes: false,
         sndbuf_pkts: 1 << 24,
         tso: false,
-        ecn: EcnMode::Off,
+        ..SenderConfig::new(0, MSS_BYTES, None)
     };
     let path = Path {
         rtt_ns: RTT_NS,
