@@ -63,6 +63,16 @@ def test_sound_run_is_ok():
         (0, "sndbuf_limited_us", 110_000, "WARN", "sndbuf", "limited by the send buffer"),
         (0, "rto_stall_max_us", 1_000_000, "WARN", "rto_stall", "1.00 s at a time"),
         (0, "cwnd_zero_max_us", 200_000, "WARN", "cwnd_zero", "0.20 s at a time"),
+        # Seen once on the kernel, where a callback of a loaded congestion control was not executed.
+        (
+            1,
+            "ssthresh_max_pkts",
+            668_121_792,
+            "INVALID",
+            "window",
+            "ssthresh of 668,121,792 packets, at most 741,534 make",
+        ),
+        (0, "cwnd_max_pkts", 741_535, "INVALID", "window", "cwnd of 741,535 packets"),
     ],
 )
 def test_finds_a_planted_fault(place, key, value, status, check, says):
@@ -73,6 +83,13 @@ def test_finds_a_planted_fault(place, key, value, status, check, says):
     assert verdict.status == status
     assert [reason.check for reason in verdict.reasons] == [check]
     assert says in verdict.reasons[0].message
+
+
+@pytest.mark.parametrize("largest", ["cwnd_max_pkts", "ssthresh_max_pkts"])
+def test_the_largest_window_of_tcp_may_be_used(largest):
+    summary = copy.deepcopy(SOUND)
+    summary["flows"][0][largest] = 741_534  # 1 GiB of 1448 bytes each
+    assert evaluate(SCENARIO, summary).status == "OK"
 
 
 def test_finds_a_flow_that_sent_nothing():

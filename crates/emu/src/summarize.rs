@@ -99,6 +99,8 @@ fn flow_summary(
         inflight_mean_pkts: report.inflight_mean_pkts,
         outstanding_mean_pkts: report.outstanding_mean_pkts,
         cwnd_mean_pkts: report.cwnd_mean_pkts,
+        cwnd_max_pkts: Some(report.cwnd_max_pkts),
+        ssthresh_max_pkts: Some(report.ssthresh_max_pkts),
         sent_pkts: on_path.entered_pkts,
         retransmitted_pkts: on_path.retransmitted_pkts,
         dropped_pkts: on_path.dropped_pkts,

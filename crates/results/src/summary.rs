@@ -87,6 +87,12 @@ pub struct FlowSummary {
     /// Time average of tcptrace's count: highest sent minus cumulatively acknowledged.
     pub outstanding_mean_pkts: f64,
     pub cwnd_mean_pkts: f64,
+    /// Largest cwnd and ssthresh that were sampled, ssthresh without "unlimited"; only of real sockets, whose
+    /// kernel may let them be anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwnd_max_pkts: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ssthresh_max_pkts: Option<u64>,
     /// Data packets sent, retransmissions included.
     pub sent_pkts: u64,
     pub retransmitted_pkts: u64,

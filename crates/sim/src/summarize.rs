@@ -130,6 +130,8 @@ fn flow_summary(
         inflight_mean_pkts: mean(sender.inflight_pkt_ns),
         outstanding_mean_pkts: mean(sender.outstanding_pkt_ns),
         cwnd_mean_pkts: mean(sender.cwnd_pkt_ns),
+        cwnd_max_pkts: None,
+        ssthresh_max_pkts: None,
         sent_pkts: sender.sent_pkts,
         retransmitted_pkts: sender.retransmitted_pkts,
         dropped_pkts: counts.dropped_pkts,

@@ -35,6 +35,7 @@ FLOW_OPTIONAL = {
     "spurious_recovery_count": COUNT, "syn_retransmits": COUNT, "duplicate_pkts": COUNT,
     "rto_count": COUNT, "spurious_rto_count": COUNT, "tlp_count": COUNT,
     "rto_stall_max_us": COUNT, "rto_stall_us": COUNT, "cwnd_zero_max_us": COUNT,
+    "cwnd_max_pkts": COUNT, "ssthresh_max_pkts": COUNT,
 }  # fmt: skip
 LINK = {
     "link_rate_bps": COUNT, "base_rtt_us": COUNT, "offered_pkts": COUNT, "forwarded_pkts": COUNT,

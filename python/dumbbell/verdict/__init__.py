@@ -17,6 +17,7 @@ from dumbbell.verdict.counters import (
     check_rto_stalls,
     check_rtt,
     check_unused,
+    check_windows,
 )
 from dumbbell.verdict.emulation import evaluate_emulation
 from dumbbell.verdict.links import check_links
@@ -49,6 +50,7 @@ def evaluate(scenario: Scenario, summary: Mapping[str, Any]) -> Verdict:
         *check_limited(scenario, summary),
         *check_rto_stalls(scenario, summary),
         *check_cwnd_zero(scenario, summary),
+        *check_windows(scenario, summary),
         *check_idle(scenario, summary),
         *check_ecn(scenario, summary),
         *check_stock_kernel(scenario, summary),

@@ -21,6 +21,7 @@ __all__ = [
     "check_rto_stalls",
     "check_rtt",
     "check_unused",
+    "check_windows",
     "is_emulated",
     "largest_packet_bytes",
     "links_of",
@@ -34,6 +35,9 @@ LIMITED_SHARE = 0.01
 RTO_STALL_US = 1_000_000
 #: A cwnd of 0 that stays as long as Linux's smallest RTO is ended by a timeout.
 CWND_ZERO_US = 200_000
+
+#: The largest window that TCP can advertise (RFC 7323 §2.3): no congestion control needs more.
+LARGEST_WINDOW_BYTES = 2**30
 
 #: Share of the link that a flow must use when it is alone: what one reduction of Reno's leaves in a
 #: buffer of no size.
@@ -141,6 +145,21 @@ def check_cwnd_zero(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[
         if (max_us := flow.get("cwnd_zero_max_us") or 0) >= CWND_ZERO_US
     ]
     yield from about_flows(WARN, "cwnd_zero", "left cwnd at 0", at_zero, scenario)
+
+
+def check_windows(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+    """No socket had a cwnd or ssthresh that no TCP can use: the kernel ran something else."""
+    wild = []
+    for flow in summary["flows"]:
+        largest_pkts = LARGEST_WINDOW_BYTES // int(scenario.groups[flow["group"]].mss)
+        for name in ("cwnd", "ssthresh"):
+            pkts = flow.get(f"{name}_max_pkts") or 0
+            if pkts > largest_pkts:
+                wild.append(
+                    (flow, f"{name} of {pkts:,} packets, at most {largest_pkts:,} make sense")
+                )
+    what = "had a window that no congestion control sets; run it again"
+    yield from about_flows(INVALID, "window", what, wild, scenario)
 
 
 def check_idle(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:

@@ -24,6 +24,9 @@ pub(crate) struct FlowReport {
     /// Payload that arrived in order.
     pub(crate) received_bytes: u64,
     pub(crate) cwnd_mean_pkts: f64,
+    pub(crate) cwnd_max_pkts: u64,
+    /// Without "unlimited".
+    pub(crate) ssthresh_max_pkts: u64,
     pub(crate) inflight_mean_pkts: f64,
     pub(crate) outstanding_mean_pkts: f64,
     /// Data packets sent, retransmissions included.
@@ -82,6 +85,8 @@ impl FlowReport {
             written_bytes: connection.written_bytes.load(Ordering::Acquire),
             received_bytes: connection.payload_bytes(receiver.received_bytes),
             cwnd_mean_pkts: means.cwnd_pkts(),
+            cwnd_max_pkts: u64::from(means.cwnd_max_pkts),
+            ssthresh_max_pkts: u64::from(means.ssthresh_max_pkts),
             inflight_mean_pkts: means.inflight_pkts(),
             outstanding_mean_pkts: means.outstanding_pkts(),
             sent_pkts: u64::from(sender.sent_data_segs),

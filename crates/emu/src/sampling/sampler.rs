@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use dumbbell_cc::TCP_INFINITE_SSTHRESH;
 use dumbbell_results::{FlowSamples, UNKNOWN, per_second};
 use dumbbell_scenario::Scenario;
 use hdrhistogram::Histogram;
@@ -50,7 +51,7 @@ pub(crate) struct Sampled {
     pub(crate) missed_instants: u64,
 }
 
-/// Time averages over a flow's life so far.
+/// Time averages over a flow's life so far, and extremes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Means {
     /// When the flow was last sampled.
@@ -60,6 +61,9 @@ pub(crate) struct Means {
     inflight_pkt_ns: u128,
     outstanding_pkt_ns: u128,
     sndbuf_limited_ns: u64,
+    pub(crate) cwnd_max_pkts: u32,
+    /// Without "unlimited".
+    pub(crate) ssthresh_max_pkts: u32,
     /// Payload received when the time series was last sampled.
     received_bytes: u64,
 }
@@ -235,6 +239,10 @@ impl Means {
         let over_time = |pkts: u32| u128::from(pkts) * u128::from(elapsed_ns);
         self.since_ns = now_ns;
         self.active_ns += elapsed_ns;
+        self.cwnd_max_pkts = self.cwnd_max_pkts.max(info.snd_cwnd_pkts);
+        if info.snd_ssthresh_pkts < TCP_INFINITE_SSTHRESH {
+            self.ssthresh_max_pkts = self.ssthresh_max_pkts.max(info.snd_ssthresh_pkts);
+        }
         self.cwnd_pkt_ns += over_time(info.snd_cwnd_pkts);
         self.inflight_pkt_ns += over_time(info.inflight_pkts());
         self.outstanding_pkt_ns += over_time(info.unacked_pkts);
