@@ -60,11 +60,13 @@ pub struct LinkMeter {
 /// Counts of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowMeter {
-    /// Data packets that were dropped.
+    /// Data packets from the sender that were dropped.
     pub dropped_pkts: u64,
-    /// Packets from the receiver that were dropped.
+    /// Packets without data from the receiver that were dropped.
     pub acks_dropped: u64,
-    /// Data packets that were marked CE.
+    /// Data packets from the receiver that were dropped.
+    pub requests_dropped: u64,
+    /// Data packets from the sender that were marked CE.
     pub marked_pkts: u64,
     /// Wire bytes, of any packet from the sender, that went on the wire of the last link.
     pub forwarded_bytes: u64,
@@ -172,8 +174,13 @@ impl Meter {
     fn count_drop<H: Header>(&mut self, link: usize, packet: &Packet<H>, reason: DropReason) {
         self.links[link].count_drop(packet.wire_bytes, reason);
         if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
-            flow.dropped_pkts += u64::from(packet.header.is_data());
-            flow.acks_dropped += u64::from(!packet.header.is_forward());
+            let count = match (packet.header.is_data(), packet.header.is_forward()) {
+                (true, true) => &mut flow.dropped_pkts,
+                (true, false) => &mut flow.requests_dropped,
+                (false, false) => &mut flow.acks_dropped,
+                (false, true) => return,
+            };
+            *count += 1;
         }
     }
 }
@@ -213,6 +220,7 @@ impl<H: Header> Observer<H> for Meter {
     fn marked(&mut self, _now_ns: u64, link: usize, packet: &Packet<H>) {
         self.links[link].marked_pkts += 1;
         if packet.header.is_data()
+            && packet.header.is_forward()
             && let Some(flow) = self.flows.get_mut(packet.flow as usize)
         {
             flow.marked_pkts += 1;

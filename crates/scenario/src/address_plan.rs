@@ -3,6 +3,8 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
+use dumbbell_app::End;
+
 /// Where receivers listen.
 pub const RECEIVER_PORT: u16 = 5001;
 
@@ -28,9 +30,46 @@ pub fn flow_addresses(group_index: u16, number: u32) -> (SocketAddrV4, SocketAdd
     )
 }
 
+/// Ports of the hosts that open connections.
+const OPENING_PORTS: u32 = (u16::MAX - FIRST_FLOW_PORT) as u32 + 1;
+
+/// Addresses and ports of the sender and the receiver of connection number `number` of a group whose
+/// applications open connections: of each number others. The host that opens has ports from
+/// [`FIRST_FLOW_PORT`] on, one after the other, and the other listens at [`RECEIVER_PORT`]; when all
+/// ports are used it listens at the next.
+pub fn connection_addresses(
+    group_index: u16,
+    number: u32,
+    opener: End,
+) -> (SocketAddrV4, SocketAddrV4) {
+    let opening_port = FIRST_FLOW_PORT + (number % OPENING_PORTS) as u16;
+    let listening_port = RECEIVER_PORT.wrapping_add((number / OPENING_PORTS) as u16);
+    let (sender_port, receiver_port) = match opener {
+        End::Sender => (opening_port, listening_port),
+        End::Receiver => (listening_port, opening_port),
+    };
+    let (sender, receiver) = host_addresses(group_index);
+    (
+        SocketAddrV4::new(sender, sender_port),
+        SocketAddrV4::new(receiver, receiver_port),
+    )
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+
+    #[test]
+    fn no_two_connections_of_a_group_have_the_same_addresses() {
+        let openers = [End::Sender, End::Receiver];
+        let numbers = (0..200_000).map(|number| (number, openers[number as usize % 2]));
+        let addresses: BTreeSet<_> = numbers
+            .map(|(number, opener)| connection_addresses(3, number, opener))
+            .collect();
+        assert_eq!(addresses.len(), 200_000);
+    }
 
     #[test]
     fn groups_have_addresses_of_their_own() {

@@ -7,7 +7,7 @@ use dumbbell_cc::Instance;
 use dumbbell_scenario::{Group, Way};
 use dumbbell_tcp::{Half, Receiver, Sender};
 
-use crate::endpoints::{receiver_config, sender_config};
+use crate::endpoints::{receiver_config, rwnd_bytes, sender_config};
 
 /// The end that a half's data go to.
 pub(crate) fn other(end: End) -> End {
@@ -103,7 +103,7 @@ impl Connection {
             number: opening.number,
             group: opening.group_index,
             opener: opening.opener,
-            rwnd_bytes: u32::try_from(opening.group.rwnd_bytes).unwrap_or(u32::MAX),
+            rwnd_bytes: rwnd_bytes(opening.group),
             is_connected: false,
             is_closed: false,
             data: half(if has_requests {

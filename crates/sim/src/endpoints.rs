@@ -1,13 +1,17 @@
-//! One flow of the run: its sender, its receiver and what was measured of it.
+//! One flow that is a single transfer from its start on: its sender, its receiver and what was measured
+//! of it.
 
 use dumbbell_cc::{Flow, Instance};
-use dumbbell_net::Histogram;
 use dumbbell_scenario::Group;
 use dumbbell_tcp::{EcnMode, Half, Receiver, ReceiverConfig, Sender, SenderConfig};
+
+use crate::rtt_meter::RttMeter;
 
 /// A sender, a receiver and the flow's measurements.
 #[derive(Debug)]
 pub(crate) struct Endpoints {
+    /// Number of the flow.
+    pub(crate) flow: u32,
     pub(crate) group: u32,
     pub(crate) start_ns: u64,
     pub(crate) stop_ns: u64,
@@ -17,11 +21,7 @@ pub(crate) struct Endpoints {
     pub(crate) finished_ns: Option<u64>,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
-    pub(crate) rtt_us: Histogram,
-    pub(crate) rtt_sum_us: u64,
-    /// Extremes, exact; `u32::MAX` and 0 without a sample.
-    pub(crate) rtt_min_us: u32,
-    pub(crate) rtt_max_us: u32,
+    pub(crate) rtt: RttMeter,
     /// `received_bytes` when the time series was last sampled.
     pub(crate) sampled_bytes: u64,
     /// Both directions are closed and it has had its last row.
@@ -29,44 +29,23 @@ pub(crate) struct Endpoints {
 }
 
 impl Endpoints {
-    /// Flow number `flow` of the run, before its start.
+    /// Flow number `flow` of the run, before its start, whose packets carry the number `id`.
     pub(crate) fn new(
+        id: u32,
         flow: u32,
         group_index: u32,
         group: &Group,
         start_ns: u64,
         socket: Flow,
     ) -> Self {
-        let packets = |bytes: u64| {
-            u32::try_from(bytes / u64::from(group.mss_bytes))
-                .unwrap_or(u32::MAX >> 2)
-                .clamp(1, u32::MAX >> 2)
-        };
-        let ecn = ecn_mode(group, socket.instance());
         let sender = SenderConfig {
-            flow,
-            mss_bytes: group.mss_bytes,
-            half: Half::Only,
             size_bytes: group.size_bytes,
             closes: true,
-            sndbuf_pkts: packets(group.sndbuf_bytes),
-            tso: group.tso,
-            ecn,
-            nagle: true,
-            slow_start_after_idle: true,
+            ..sender_config(id, Half::Only, group, socket.instance())
         };
-        let receiver = ReceiverConfig {
-            flow,
-            half: Half::Only,
-            mss_bytes: group.mss_bytes,
-            rwnd_bytes: u32::try_from(group.rwnd_bytes)
-                .unwrap_or(u32::MAX)
-                .max(group.mss_bytes),
-            delayed_ack: group.delayed_ack,
-            rtt_ns: group.base_rtt_at(start_ns),
-            ecn,
-        };
+        let receiver = receiver_config(id, Half::Only, group, socket.instance(), start_ns);
         Self {
+            flow,
             group: group_index,
             start_ns,
             stop_ns: group.stop_ns.unwrap_or(u64::MAX),
@@ -75,10 +54,7 @@ impl Endpoints {
             finished_ns: None,
             sender: Sender::new(sender, socket),
             receiver: Receiver::new(receiver),
-            rtt_us: Histogram::new(),
-            rtt_sum_us: 0,
-            rtt_min_us: u32::MAX,
-            rtt_max_us: 0,
+            rtt: RttMeter::new(),
             sampled_bytes: 0,
             has_ended: false,
         }
@@ -111,15 +87,55 @@ impl Endpoints {
             self.sender.on_timer(now_ns);
         }
     }
+}
 
-    /// Notes an RTT sample.
-    #[inline]
-    pub(crate) fn note_rtt(&mut self, rtt_us: u32) {
-        self.rtt_sum_us += u64::from(rtt_us);
-        self.rtt_min_us = self.rtt_min_us.min(rtt_us);
-        self.rtt_max_us = self.rtt_max_us.max(rtt_us);
-        self.rtt_us.record(u64::from(rtt_us));
+/// How the sender of a connection of `group` sends what an application writes.
+pub(crate) fn sender_config(
+    id: u32,
+    half: Half,
+    group: &Group,
+    instance: &Instance,
+) -> SenderConfig {
+    SenderConfig {
+        flow: id,
+        mss_bytes: group.mss_bytes,
+        half,
+        size_bytes: Some(0),
+        closes: false,
+        sndbuf_pkts: u32::try_from(group.sndbuf_bytes / u64::from(group.mss_bytes))
+            .unwrap_or(u32::MAX >> 2)
+            .clamp(1, u32::MAX >> 2),
+        tso: group.tso,
+        ecn: ecn_mode(group, instance),
+        nagle: true,
+        slow_start_after_idle: true,
     }
+}
+
+/// How its receiver acknowledges, if it is opened at `now_ns`.
+pub(crate) fn receiver_config(
+    id: u32,
+    half: Half,
+    group: &Group,
+    instance: &Instance,
+    now_ns: u64,
+) -> ReceiverConfig {
+    ReceiverConfig {
+        flow: id,
+        half,
+        mss_bytes: group.mss_bytes,
+        rwnd_bytes: rwnd_bytes(group),
+        delayed_ack: group.delayed_ack,
+        rtt_ns: group.base_rtt_at(now_ns),
+        ecn: ecn_mode(group, instance),
+    }
+}
+
+/// Receive window, bytes: at least a segment.
+pub(crate) fn rwnd_bytes(group: &Group) -> u32 {
+    u32::try_from(group.rwnd_bytes)
+        .unwrap_or(u32::MAX)
+        .max(group.mss_bytes)
 }
 
 /// A congestion control that needs ECN has it at both ends, with feedback of every change of the mark.

@@ -11,6 +11,8 @@ use dumbbell_scenario::address_plan::flow_addresses;
 use dumbbell_scenario::{Control, Refusal, Scenario, Way, route};
 use dumbbell_tcp::{SackStore, Segment};
 
+use crate::applications::Applications;
+use crate::connection_table::ConnectionTable;
 use crate::endpoints::Endpoints;
 use crate::error::Error;
 use crate::recorder::Recorder;
@@ -42,7 +44,10 @@ pub(crate) fn check_time(scenario: &Scenario) -> Result<(), Refusal> {
 pub(crate) struct Engine<T> {
     pub(crate) end_ns: u64,
     instances: Vec<Rc<Instance>>,
+    /// Flows without an application, by the number that their packets carry.
     pub(crate) flows: Vec<Endpoints>,
+    /// The others.
+    pub(crate) applications: Applications,
     pub(crate) network: Network<Segment>,
     pub(crate) watch: Watch<T>,
     pub(crate) recorder: Recorder,
@@ -66,18 +71,22 @@ impl<T: Tap> Engine<T> {
             .zip(&scenario.groups)
             .flat_map(|(index, group)| (0..group.flows).map(move |number| (index, group, number)))
             .zip(0_u32..)
-            .map(|((group_index, group, number), flow)| {
+            .filter(|((_, group, _), _)| group.traffic.is_bulk())
+            .zip(0_u32..)
+            .map(|(((group_index, group, number), flow), id)| {
                 let start_ns = group.start_of(scenario.seed, flow);
                 let instance = &instances[group_index as usize];
                 let mut socket = instance.new_flow();
                 let (sender, receiver) = flow_addresses(group_index as u16, number);
                 socket.sock.set_addresses(sender, receiver);
-                Endpoints::new(flow, group_index, group, start_ns, socket)
+                Endpoints::new(id, flow, group_index, group, start_ns, socket)
             })
             .collect();
         let watch = Watch {
-            meter: network.meter(flows.len(), 0),
+            meter: network.meter(scenario.flow_count(), 0),
             sacks: SackStore::new(),
+            flows: flows.len() as u32,
+            connections: ConnectionTable::new(flows.len() as u32),
             tap,
         };
         let mut engine = Self {
@@ -85,6 +94,7 @@ impl<T: Tap> Engine<T> {
             instances: instances.to_vec(),
             timers: Tournament::new(2 * flows.len()),
             flows,
+            applications: Applications::new(scenario, instances),
             network,
             watch,
             recorder: Recorder::new(scenario.sample_interval_ns, scenario.duration_ns, &groups),
@@ -99,6 +109,7 @@ impl<T: Tap> Engine<T> {
         for flow in 0..engine.flows.len() {
             engine.set_sender_timer(flow);
         }
+        engine.set_network_timer();
         engine
     }
 
@@ -138,6 +149,7 @@ impl<T: Tap> Engine<T> {
         for flow in self.flows.iter_mut().filter(|flow| flow.started) {
             flow.sender.settle(self.end_ns);
         }
+        self.applications.settle(self.end_ns);
         self.network.close_books(self.end_ns, &mut self.watch);
         self.reached_ns = self.end_ns;
         control.set_progress(1, 1);
@@ -152,11 +164,19 @@ impl<T: Tap> Engine<T> {
 
     /// Ends the capture, if there is one.
     pub(crate) fn finish_capture(self) -> Result<Engine<()>, Error> {
-        let Watch { meter, sacks, tap } = self.watch;
+        let Watch {
+            meter,
+            sacks,
+            flows,
+            connections,
+            tap,
+        } = self.watch;
         tap.finish(self.reached_ns)?;
         let watch = Watch {
             meter,
             sacks,
+            flows,
+            connections,
             tap: (),
         };
         Ok(Engine {
@@ -164,6 +184,7 @@ impl<T: Tap> Engine<T> {
             end_ns: self.end_ns,
             instances: self.instances,
             flows: self.flows,
+            applications: self.applications,
             network: self.network,
             recorder: self.recorder,
             timers: self.timers,
@@ -176,8 +197,10 @@ impl<T: Tap> Engine<T> {
     fn sample(&mut self) {
         let now_ns = self.next_sample_ns;
         let meters = &mut self.watch.meter.links;
+        let links = self.network.links();
+        let (flows, applications) = (&mut self.flows, &mut self.applications);
         self.recorder
-            .sample(now_ns, &mut self.flows, self.network.links(), meters);
+            .sample(now_ns, flows, applications, links, meters);
         self.next_sample_ns += self.sample_interval_ns;
     }
 
@@ -187,6 +210,9 @@ impl<T: Tap> Engine<T> {
         // Looked at where it lies: a packet is not worth moving only to be forgotten.
         let packet = self.network.delivery(exit);
         let index = packet.flow as usize;
+        if index >= self.flows.len() {
+            return self.deliver_to_application(exit, now_ns);
+        }
         self.watch.tap.delivered(now_ns, packet, &self.watch.sacks);
         let flow = &mut self.flows[index];
         match &packet.header {
@@ -199,7 +225,7 @@ impl<T: Tap> Engine<T> {
             Segment::Ack(ack) => {
                 let sacks = &mut self.watch.sacks;
                 if let Some(rtt_us) = flow.sender.on_ack(now_ns, ack, sacks.get(ack.sack)) {
-                    flow.note_rtt(rtt_us);
+                    flow.rtt.note(rtt_us);
                 }
                 sacks.free(ack.sack);
                 self.network.release_delivery(exit);
@@ -211,7 +237,10 @@ impl<T: Tap> Engine<T> {
 
     /// A timer of some endpoint may be due.
     fn wake(&mut self, now_ns: u64) {
-        let (endpoint, _) = self.timers.next();
+        let (endpoint, due_ns) = self.timers.next();
+        if self.applications.due_ns < due_ns {
+            return self.wake_application(now_ns);
+        }
         let index = endpoint / 2;
         let due_ns = if endpoint.is_multiple_of(2) {
             if self.flows[index].next_sender_ns() <= now_ns {
@@ -227,7 +256,15 @@ impl<T: Tap> Engine<T> {
             self.flows[index].receiver.next_timer_ns()
         };
         self.timers.set(endpoint, due_ns);
-        self.network.set_timer(self.timers.next().1);
+        self.set_network_timer();
+    }
+
+    /// The network is to say when the earliest timer is due: of equal ones an endpoint's before an
+    /// application's.
+    #[inline]
+    pub(crate) fn set_network_timer(&mut self) {
+        let due_ns = self.timers.next().1.min(self.applications.due_ns);
+        self.network.set_timer(due_ns);
     }
 
     /// Sends what the sender wants to send after an event.
@@ -262,7 +299,7 @@ impl<T: Tap> Engine<T> {
     fn set_sender_timer(&mut self, index: usize) {
         let due_ns = self.flows[index].next_sender_ns();
         if self.timers.set_earlier(2 * index, due_ns) {
-            self.network.set_timer(self.timers.next().1);
+            self.set_network_timer();
         }
     }
 
@@ -270,7 +307,7 @@ impl<T: Tap> Engine<T> {
     fn set_receiver_timer(&mut self, index: usize) {
         let due_ns = self.flows[index].receiver.next_timer_ns();
         if self.timers.set_earlier(2 * index + 1, due_ns) {
-            self.network.set_timer(self.timers.next().1);
+            self.set_network_timer();
         }
     }
 }

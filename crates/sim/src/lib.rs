@@ -6,7 +6,9 @@
 //! | file | what |
 //! |---|---|
 //! | `engine`, `watch` | the event loop; what looks on while packets pass |
-//! | `endpoints` | a flow and what is measured of it |
+//! | `endpoints`, `rtt_meter` | a flow that is one transfer, and what is measured of it |
+//! | `applications`, `driver` | flows with an application; what the engine does for them |
+//! | `connection`, `connection_table` | their connections, and where they lie |
 //! | `recorder` | time series |
 //! | `summarize` | counts and means |
 //! | `tap`, `tapped_flow` | the capture; frames made of what the endpoints exchange |
@@ -15,10 +17,15 @@
 
 #![forbid(unsafe_code)]
 
+mod applications;
+mod connection;
+mod connection_table;
+mod driver;
 mod endpoints;
 mod engine;
 mod error;
 mod recorder;
+mod rtt_meter;
 mod summarize;
 mod tap;
 mod tapped_flow;
@@ -96,11 +103,15 @@ fn run_tapped<T: Tap>(
     let engine = engine.finish_capture()?;
     ran?;
     let summary = summarize::summarize(scenario, &engine, instances);
-    let tables = if scenario.sample_interval_ns == 0 {
+    let transfers = engine.applications.into_transfers();
+    let mut tables = if scenario.sample_interval_ns == 0 {
         Vec::new()
     } else {
         Table::of_run(scenario, engine.recorder.into_series())?
     };
+    if let Some(transfers) = transfers {
+        tables.push(transfers.into_table()?);
+    }
     Ok(Output { summary, tables })
 }
 

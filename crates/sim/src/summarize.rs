@@ -6,13 +6,16 @@ use std::rc::Rc;
 use dumbbell_cc::Instance;
 use dumbbell_net::{FlowMeter, Header as _};
 use dumbbell_results::{
-    ENGINE_VERSION, FlowSummary, LinkSummary, LoadedCc, Summary, bits_per_second, ratio,
+    ENGINE_VERSION, FlowSummary, LinkSummary, LoadedCc, RequestSummary, Summary, bits_per_second,
+    ratio,
 };
 use dumbbell_scenario::Scenario;
-use dumbbell_tcp::{SackSlot, Segment};
+use dumbbell_tcp::{ReceiverCounters, SackSlot, Segment, SenderCounters};
 
+use crate::applications::{Books, User};
 use crate::endpoints::Endpoints;
 use crate::engine::Engine;
+use crate::rtt_meter::RttMeter;
 use crate::tap::Tap;
 
 /// Sums the run up.
@@ -30,8 +33,28 @@ pub(crate) fn summarize<T: Tap>(
             LinkSummary::new(scenario, config, meter, link.backlog_pkts(), 0)
         })
         .collect();
-    let on_path_pkts = count_on_path(engine);
-    let marks = scenario.links.iter().any(|link| link.marks());
+    let on_path = count_on_path(engine);
+    let counts_of = |account: usize| Counts {
+        meter: &meter.flows[account],
+        on_path: on_path[account],
+    };
+    let transfers = engine.flows.iter().enumerate();
+    let transfers =
+        transfers.map(|(account, flow)| transfer_summary(flow, scenario, &counts_of(account)));
+    let books = engine.applications.books();
+    let users = engine.applications.users.iter().zip(&books);
+    let users = (engine.flows.len()..).zip(users);
+    let users = users.map(|(account, (user, books))| {
+        let cc = instances[user.group as usize].name();
+        user_summary(user, books, cc, scenario, &counts_of(account))
+    });
+    let mut flows: Vec<FlowSummary> = transfers.chain(users).collect();
+    flows.sort_by_key(|flow| flow.flow);
+    if !scenario.links.iter().any(|link| link.marks()) {
+        for flow in &mut flows {
+            flow.marked_pkts = None;
+        }
+    }
     Summary {
         engine: "simulator",
         engine_version: ENGINE_VERSION,
@@ -41,15 +64,7 @@ pub(crate) fn summarize<T: Tap>(
             .zip(instances)
             .map(|(group, instance)| loaded_cc(group, instance))
             .collect(),
-        flows: (0..)
-            .zip(&engine.flows)
-            .zip(&on_path_pkts)
-            .zip(&meter.flows)
-            .map(|(((index, flow), &on_path_pkts), counts)| FlowSummary {
-                marked_pkts: marks.then_some(counts.marked_pkts),
-                ..flow_summary(index, flow, scenario, on_path_pkts, counts)
-            })
-            .collect(),
+        flows,
         bottleneck: LinkSummary::most_used(&links),
         links,
         emulation: None,
@@ -67,13 +82,35 @@ fn loaded_cc(group: u32, instance: &Instance) -> LoadedCc {
     }
 }
 
-/// Data packets of each flow that are still on their way.
-fn count_on_path<T>(engine: &Engine<T>) -> Vec<u64> {
-    let mut counts = vec![0; engine.flows.len()];
+/// What the network knows of a flow.
+struct Counts<'a> {
+    meter: &'a FlowMeter,
+    on_path: OnPath,
+}
+
+/// Data packets of a flow that are still on their way.
+#[derive(Clone, Copy, Debug, Default)]
+struct OnPath {
+    /// From sender to receiver.
+    pkts: u64,
+    /// From receiver to sender.
+    requests: u64,
+}
+
+/// What is on its way, by the number under which it counts.
+fn count_on_path<T>(engine: &Engine<T>) -> Vec<OnPath> {
+    let users = engine.applications.users.len();
+    let mut counts = vec![OnPath::default(); engine.flows.len() + users];
     let mut acks_with_blocks = 0;
     engine.network.for_each(&mut |packet| {
-        if packet.header.is_data() {
-            counts[packet.flow as usize] += 1;
+        let mut account = packet.flow as usize;
+        if account >= engine.flows.len() {
+            account = engine.watch.connections.account(packet.flow) as usize;
+        }
+        if packet.header.is_data() && packet.header.is_forward() {
+            counts[account].pkts += 1;
+        } else if packet.header.is_data() {
+            counts[account].requests += 1;
         }
         if let Segment::Ack(ack) = &packet.header {
             acks_with_blocks += usize::from(ack.sack != SackSlot::NONE);
@@ -87,41 +124,129 @@ fn count_on_path<T>(engine: &Engine<T>) -> Vec<u64> {
     counts
 }
 
-fn flow_summary(
-    index: u32,
-    flow: &Endpoints,
-    scenario: &Scenario,
-    on_path_pkts: u64,
-    counts: &FlowMeter,
-) -> FlowSummary {
-    let group = &scenario.groups[flow.group as usize];
+/// When a flow was active.
+struct Life {
+    start_ns: u64,
+    end_ns: u64,
+    has_finished: bool,
+    /// How long; 0 if it did not start.
+    life_ns: u64,
+    /// What the time averages are over.
+    mean_ns: u64,
+}
+
+/// A flow that is one transfer.
+fn transfer_summary(flow: &Endpoints, scenario: &Scenario, counts: &Counts<'_>) -> FlowSummary {
     let sender = flow.sender.counters();
-    let receiver = flow.receiver.counters();
     let end_ns = flow.finished_ns.unwrap_or(scenario.duration_ns);
-    let life_ns = if flow.started {
-        end_ns.saturating_sub(flow.start_ns)
+    let life = Life {
+        start_ns: flow.start_ns,
+        end_ns,
+        has_finished: flow.finished_ns.is_some(),
+        life_ns: if flow.started {
+            end_ns.saturating_sub(flow.start_ns)
+        } else {
+            0
+        },
+        mean_ns: sender.active_ns,
+    };
+    let cc = flow.sender.congestion_control();
+    FlowSummary {
+        flow: flow.flow,
+        group: flow.group,
+        cc: cc.name().to_owned(),
+        base_rtt_us: base_rtt_us(scenario, flow.group),
+        cwnd_zero_max_us: above_zero(cc.cwnd_zero_max_ns() / 1000),
+        ..flow_summary(&life, sender, flow.receiver.counters(), &flow.rtt, counts)
+    }
+}
+
+/// A flow with an application: sums over its connections.
+fn user_summary(
+    user: &User,
+    books: &Books,
+    cc: &str,
+    scenario: &Scenario,
+    counts: &Counts<'_>,
+) -> FlowSummary {
+    let has_finished = user.has_finished();
+    let end_ns = if has_finished && user.opened > 0 {
+        user.last_close_ns
+    } else {
+        scenario.duration_ns
+    };
+    let life_ns = if user.has_started {
+        end_ns.saturating_sub(user.start_ns)
     } else {
         0
     };
-    let mean = |integral: u128| ratio(integral as f64, sender.active_ns as f64);
-    let rtt_max_us = u64::from(flow.rtt_max_us);
-    let rtt_quantile_us = |quantile| flow.rtt_us.quantile(quantile, rtt_max_us);
+    let life = Life {
+        start_ns: user.start_ns,
+        end_ns,
+        has_finished,
+        life_ns,
+        mean_ns: life_ns,
+    };
+    let measurements = user.application.measurements(scenario.duration_ns);
     FlowSummary {
-        flow: index,
-        group: flow.group,
-        cc: flow.sender.congestion_control().name().to_owned(),
-        base_rtt_us: group.shortest_base_rtt_ns(scenario.duration_ns) / 1000,
-        start_us: flow.start_ns / 1000,
-        end_us: end_ns / 1000,
-        finished: flow.finished_ns.is_some(),
+        flow: user.flow,
+        group: user.group,
+        cc: cc.to_owned(),
+        base_rtt_us: base_rtt_us(scenario, user.group),
+        cwnd_zero_max_us: above_zero(books.cwnd_zero_max_ns / 1000),
+        connections: Some(user.opened),
+        requests: books
+            .requests
+            .as_ref()
+            .map(|(sent, arrived)| RequestSummary {
+                received_bytes: arrived.received_bytes,
+                sent_pkts: sent.sent_pkts,
+                retransmitted_pkts: sent.retransmitted_pkts,
+                dropped_pkts: counts.meter.requests_dropped,
+                arrived_pkts: arrived.arrived_pkts,
+                on_path_pkts: counts.on_path.requests,
+                rto_count: sent.rto_count,
+            }),
+        application: measurements.into_iter().collect(),
+        ..flow_summary(&life, &books.sent, &books.arrived, &user.rtt, counts)
+    }
+}
+
+fn base_rtt_us(scenario: &Scenario, group: u32) -> u64 {
+    scenario.groups[group as usize].shortest_base_rtt_ns(scenario.duration_ns) / 1000
+}
+
+fn above_zero(count: u64) -> Option<u64> {
+    Some(count).filter(|&count| count > 0)
+}
+
+/// What is summed up alike of all flows.
+fn flow_summary(
+    life: &Life,
+    sender: &SenderCounters,
+    receiver: &ReceiverCounters,
+    rtt: &RttMeter,
+    counts: &Counts<'_>,
+) -> FlowSummary {
+    let mean = |integral: u128| ratio(integral as f64, life.mean_ns as f64);
+    let rtt_max_us = u64::from(rtt.max_us);
+    let rtt_quantile_us = |quantile| rtt.rtt_us.quantile(quantile, rtt_max_us);
+    FlowSummary {
+        flow: 0,
+        group: 0,
+        cc: String::new(),
+        base_rtt_us: 0,
+        start_us: life.start_ns / 1000,
+        end_us: life.end_ns / 1000,
+        finished: life.has_finished,
         received_bytes: receiver.received_bytes,
-        goodput_bps: bits_per_second(receiver.received_bytes, life_ns),
-        throughput_bps: bits_per_second(counts.forwarded_bytes, life_ns),
-        rtt_mean_us: ratio(flow.rtt_sum_us as f64, flow.rtt_us.count() as f64),
-        rtt_min_us: if flow.rtt_us.count() == 0 {
+        goodput_bps: bits_per_second(receiver.received_bytes, life.life_ns),
+        throughput_bps: bits_per_second(counts.meter.forwarded_bytes, life.life_ns),
+        rtt_mean_us: ratio(rtt.sum_us as f64, rtt.rtt_us.count() as f64),
+        rtt_min_us: if rtt.rtt_us.count() == 0 {
             0
         } else {
-            u64::from(flow.rtt_min_us)
+            u64::from(rtt.min_us)
         },
         rtt_p50_us: rtt_quantile_us(0.5),
         rtt_p95_us: rtt_quantile_us(0.95),
@@ -134,12 +259,12 @@ fn flow_summary(
         ssthresh_max_pkts: None,
         sent_pkts: sender.sent_pkts,
         retransmitted_pkts: sender.retransmitted_pkts,
-        dropped_pkts: counts.dropped_pkts,
-        marked_pkts: None,
-        acks_dropped: (counts.acks_dropped > 0).then_some(counts.acks_dropped),
+        dropped_pkts: counts.meter.dropped_pkts,
+        marked_pkts: Some(counts.meter.marked_pkts),
+        acks_dropped: above_zero(counts.meter.acks_dropped),
         lost_pkts: Some(sender.lost_pkts),
         arrived_pkts: receiver.arrived_pkts,
-        on_path_pkts,
+        on_path_pkts: counts.on_path.pkts,
         spurious_retransmits: sender.spurious_retransmits,
         fast_recovery_count: Some(sender.fast_recovery_count),
         spurious_recovery_count: Some(sender.spurious_recovery_count),
@@ -150,8 +275,7 @@ fn flow_summary(
         tlp_count: Some(sender.tlp_count),
         rto_stall_max_us: Some(sender.rto_stall_max_ns / 1000),
         rto_stall_us: Some(sender.rto_stall_ns / 1000),
-        cwnd_zero_max_us: Some(flow.sender.congestion_control().cwnd_zero_max_ns() / 1000)
-            .filter(|&max_us| max_us > 0),
+        cwnd_zero_max_us: None,
         cwnd_limited_us: sender.cwnd_limited_ns / 1000,
         rwnd_limited_us: sender.rwnd_limited_ns / 1000,
         sndbuf_limited_us: sender.sndbuf_limited_ns / 1000,

@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::io::BufWriter;
+use std::net::SocketAddrV4;
 
 use dumbbell_capture::{
     CaptureConfig, CapturePoint, CaptureWriter, FrameFacts, WriteError, dropped_comment,
@@ -20,6 +21,13 @@ const EPOCH_NS: u64 = 946_684_800_000_000_000;
 
 /// Is shown the packets of a run. `()` does not look.
 pub(crate) trait Tap {
+    /// An application opens a connection between the addresses of a sender and a receiver, whose packets
+    /// carry the number `id`.
+    fn opened(&mut self, _id: u32, _group: u32, _addresses: (SocketAddrV4, SocketAddrV4)) {}
+
+    /// No packet of that connection is in the network, nor will be.
+    fn released(&mut self, _id: u32) {}
+
     /// A host sends a packet.
     #[inline]
     fn sent(&mut self, _now_ns: u64, _packet: &Packet<Segment>, _sacks: &SackStore) {}

@@ -3,6 +3,7 @@
 use dumbbell_net::{Departure, DropReason, Link, Meter, Observer, Packet};
 use dumbbell_tcp::{SackStore, Segment};
 
+use crate::connection_table::ConnectionTable;
 use crate::tap::Tap;
 
 /// The network's observer.
@@ -10,6 +11,10 @@ pub(crate) struct Watch<T> {
     pub(crate) meter: Meter,
     /// Blocks of the ACKs in the network.
     pub(crate) sacks: SackStore,
+    /// Flows without an application: their packets carry the numbers below.
+    pub(crate) flows: u32,
+    /// Connections of the others.
+    pub(crate) connections: ConnectionTable,
     /// The capture, or `()`.
     pub(crate) tap: T,
 }
@@ -21,6 +26,34 @@ impl<T: Tap> Watch<T> {
         if let Segment::Ack(ack) = &packet.header {
             self.sacks.free(ack.sack);
         }
+        if self.is_of_application(packet) {
+            self.connections.drop_packet(packet.flow);
+        }
+    }
+
+    #[inline(always)]
+    fn is_of_application(&self, packet: &Packet<Segment>) -> bool {
+        packet.flow >= self.flows
+    }
+
+    /// The packet under the number whose counts it goes to.
+    #[inline(always)]
+    fn counted(&self, packet: &Packet<Segment>) -> Packet<Segment> {
+        let mut packet = *packet;
+        if self.is_of_application(&packet) {
+            packet.flow = self.connections.account(packet.flow);
+        }
+        packet
+    }
+
+    /// A packet of an application's connection goes on the wire.
+    #[inline(never)]
+    fn application_departs(&mut self, now_ns: u64, link: usize, departure: &Departure<Segment>) {
+        let counted = Departure {
+            packet: self.counted(&departure.packet),
+            done_ns: departure.done_ns,
+        };
+        self.meter.departs(now_ns, link, &counted);
     }
 }
 
@@ -41,7 +74,8 @@ impl<T: Tap> Observer<Segment> for Watch<T> {
     }
 
     fn refused(&mut self, now_ns: u64, link: usize, packet: &Packet<Segment>, reason: DropReason) {
-        self.meter.refused(now_ns, link, packet, reason);
+        self.meter
+            .refused(now_ns, link, &self.counted(packet), reason);
         self.tap.refused(reason);
         self.forget(packet);
     }
@@ -53,18 +87,23 @@ impl<T: Tap> Observer<Segment> for Watch<T> {
     }
 
     fn dropped(&mut self, now_ns: u64, link: usize, packet: &Packet<Segment>, reason: DropReason) {
-        self.meter.dropped(now_ns, link, packet, reason);
+        self.meter
+            .dropped(now_ns, link, &self.counted(packet), reason);
         self.tap.dropped(now_ns, link, packet, &self.sacks, reason);
         self.forget(packet);
     }
 
     fn marked(&mut self, now_ns: u64, link: usize, packet: &Packet<Segment>) {
-        self.meter.marked(now_ns, link, packet);
+        self.meter.marked(now_ns, link, &self.counted(packet));
     }
 
     #[inline(always)]
     fn departs(&mut self, now_ns: u64, link: usize, departure: &Departure<Segment>) {
-        self.meter.departs(now_ns, link, departure);
+        if self.is_of_application(&departure.packet) {
+            self.application_departs(now_ns, link, departure);
+        } else {
+            self.meter.departs(now_ns, link, departure);
+        }
         self.tap.departs(now_ns, link, departure, &self.sacks);
     }
 }

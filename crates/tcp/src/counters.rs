@@ -60,6 +60,30 @@ pub struct SenderCounters {
 }
 
 impl SenderCounters {
+    /// Adds another connection's: sums, and of the longest stalls the longer.
+    pub fn add(&mut self, other: &Self) {
+        self.sent_pkts += other.sent_pkts;
+        self.retransmitted_pkts += other.retransmitted_pkts;
+        self.lost_pkts += other.lost_pkts;
+        self.spurious_retransmits += other.spurious_retransmits;
+        self.fast_recovery_count += other.fast_recovery_count;
+        self.spurious_recovery_count += other.spurious_recovery_count;
+        self.ecn_reduction_count += other.ecn_reduction_count;
+        self.rto_count += other.rto_count;
+        self.spurious_rto_count += other.spurious_rto_count;
+        self.tlp_count += other.tlp_count;
+        self.syn_retransmits += other.syn_retransmits;
+        self.rto_stall_max_ns = self.rto_stall_max_ns.max(other.rto_stall_max_ns);
+        self.rto_stall_ns += other.rto_stall_ns;
+        self.active_ns += other.active_ns;
+        self.inflight_pkt_ns += other.inflight_pkt_ns;
+        self.outstanding_pkt_ns += other.outstanding_pkt_ns;
+        self.cwnd_pkt_ns += other.cwnd_pkt_ns;
+        self.cwnd_limited_ns += other.cwnd_limited_ns;
+        self.rwnd_limited_ns += other.rwnd_limited_ns;
+        self.sndbuf_limited_ns += other.sndbuf_limited_ns;
+    }
+
     /// Charges `elapsed_ns` during which the given values stood.
     #[inline]
     pub(crate) fn charge(

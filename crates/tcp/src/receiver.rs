@@ -60,6 +60,16 @@ pub struct ReceiverCounters {
     pub received_bytes: u64,
 }
 
+impl ReceiverCounters {
+    /// Adds another connection's.
+    pub fn add(&mut self, other: &Self) {
+        self.arrived_pkts += other.arrived_pkts;
+        self.ce_pkts += other.ce_pkts;
+        self.duplicate_pkts += other.duplicate_pkts;
+        self.received_bytes += other.received_bytes;
+    }
+}
+
 /// A TCP receiver whose application reads everything at once.
 #[derive(Debug)]
 pub struct Receiver {

@@ -1,0 +1,297 @@
+//! Users: flows that have an application, which opens connections as it goes along.
+//!
+//! An application is told what happens in the order in which it happens, and its commands are done
+//! before anything else does: so the order of all that applications do is that of the network's events,
+//! which is total. Of one packet it is told in this order: connected, received or acknowledged, closed.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use dumbbell_app::{Application, End, Event};
+use dumbbell_cc::Instance;
+use dumbbell_net::Tournament;
+use dumbbell_results::Transfers;
+use dumbbell_scenario::{Group, Scenario, random};
+use dumbbell_tcp::{ReceiverCounters, SenderCounters};
+
+use crate::connection::{Connection, HalfConnection};
+use crate::recorder::LatestState;
+use crate::rtt_meter::RttMeter;
+
+/// A flow that has an application.
+pub(crate) struct User {
+    /// Number of the flow.
+    pub(crate) flow: u32,
+    pub(crate) group: u32,
+    pub(crate) start_ns: u64,
+    pub(crate) stop_ns: u64,
+    pub(crate) has_started: bool,
+    pub(crate) has_stopped: bool,
+    pub(crate) application: Box<dyn Application + Send>,
+    /// Slots of its open connections, by the application's numbers.
+    pub(crate) open: BTreeMap<u32, usize>,
+    /// Connections that it opened.
+    pub(crate) opened: u64,
+    /// The number that its datagrams carry, once it sends any.
+    pub(crate) datagrams: Option<u32>,
+    pub(crate) books: Books,
+    pub(crate) rtt: RttMeter,
+    /// Its last RTT sample, µs.
+    pub(crate) latest_rtt_us: Option<u32>,
+    /// Payload that its receivers got in order, bytes.
+    pub(crate) received_bytes: u64,
+    /// The same when the time series was last sampled.
+    pub(crate) sampled_bytes: u64,
+    /// The latest connection's state when the time series was last sampled.
+    pub(crate) latest: LatestState,
+    /// When the last of its connections closed, ns.
+    pub(crate) last_close_ns: u64,
+}
+
+impl User {
+    fn new(scenario: &Scenario, flow: u32, group_index: u32, group: &Group) -> Self {
+        let seed = random::element_seed(scenario.seed, "application", u64::from(flow));
+        Self {
+            flow,
+            group: group_index,
+            start_ns: group.start_of(scenario.seed, flow),
+            stop_ns: group.stop_ns.unwrap_or(u64::MAX),
+            has_started: false,
+            has_stopped: false,
+            application: group.traffic.build(seed),
+            open: BTreeMap::new(),
+            opened: 0,
+            datagrams: None,
+            books: Books::default(),
+            rtt: RttMeter::new(),
+            latest_rtt_us: None,
+            received_bytes: 0,
+            sampled_bytes: 0,
+            latest: LatestState::default(),
+            last_close_ns: 0,
+        }
+    }
+
+    /// When it wants to be woken, ns: its start, its stop or its application's timer.
+    pub(crate) fn next_timer_ns(&self) -> u64 {
+        if !self.has_started {
+            return self.start_ns;
+        }
+        let stop_ns = if self.has_stopped {
+            u64::MAX
+        } else {
+            self.stop_ns
+        };
+        self.application.next_timer_ns().min(stop_ns)
+    }
+
+    /// Whether all that it began has ended and nothing more is to come.
+    pub(crate) fn has_finished(&self) -> bool {
+        let mut unfinished = Vec::new();
+        self.application.unfinished(&mut unfinished);
+        self.has_started
+            && self.open.is_empty()
+            && unfinished.is_empty()
+            && self.application.next_timer_ns() == u64::MAX
+    }
+}
+
+/// Counts of a user's connections.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Books {
+    pub(crate) sent: SenderCounters,
+    pub(crate) arrived: ReceiverCounters,
+    /// The same of what went from receiver to sender, if anything did.
+    pub(crate) requests: Option<(SenderCounters, ReceiverCounters)>,
+    pub(crate) cwnd_zero_max_ns: u64,
+}
+
+impl Books {
+    /// Adds the counts of a connection.
+    pub(crate) fn add(&mut self, connection: &Connection) {
+        let sender = &connection.data.sender;
+        let cwnd_zero_max_ns = sender.congestion_control().cwnd_zero_max_ns();
+        self.cwnd_zero_max_ns = self.cwnd_zero_max_ns.max(cwnd_zero_max_ns);
+        self.sent.add(sender.counters());
+        self.arrived.add(connection.data.receiver.counters());
+        if let Some(HalfConnection {
+            sender, receiver, ..
+        }) = connection.requests.as_deref()
+        {
+            let (sent, arrived) = self.requests.get_or_insert_default();
+            sent.add(sender.counters());
+            arrived.add(receiver.counters());
+        }
+    }
+}
+
+/// The users of a run, their connections and their timers.
+pub(crate) struct Applications {
+    pub(crate) users: Vec<User>,
+    /// Connections, in the slots that the table names.
+    pub(crate) slots: Vec<Option<Box<Connection>>>,
+    /// Slots without a connection.
+    pub(crate) free: Vec<usize>,
+    /// When the hosts want to be woken, or earlier; of slot `n` at the sender `2n`, at the receiver
+    /// `2n + 1`.
+    pub(crate) timers: Tournament,
+    /// When the users want to be woken.
+    clocks: Tournament,
+    /// The earliest of both, ns; `u64::MAX` where there are no users.
+    pub(crate) due_ns: u64,
+    /// What applications have yet to be told, in order.
+    pub(crate) events: std::collections::VecDeque<(usize, Event)>,
+    /// Ends that have something to send since their application's last commands.
+    pub(crate) touched: Vec<(usize, End)>,
+    pub(crate) transfers: Transfers,
+    /// Groups of the scenario, for the connections to come.
+    pub(crate) groups: Vec<(Group, Rc<Instance>)>,
+    /// Connections that each group's applications have opened.
+    pub(crate) opened: Vec<u32>,
+    /// The first slot for which the timers have no room.
+    slots_end: usize,
+}
+
+/// Slots for which there are timers at first.
+const FIRST_SLOTS: usize = 4;
+
+impl Applications {
+    /// The users of a scenario, before their start.
+    pub(crate) fn new(scenario: &Scenario, instances: &[Rc<Instance>]) -> Self {
+        let mut users = Vec::new();
+        let mut first_flow = 0;
+        for (index, group) in (0..).zip(&scenario.groups) {
+            if !group.traffic.is_bulk() {
+                let flows = first_flow..first_flow + group.flows;
+                users.extend(flows.map(|flow| User::new(scenario, flow, index, group)));
+            }
+            first_flow += group.flows;
+        }
+        let groups = if users.is_empty() {
+            Vec::new()
+        } else {
+            let groups = scenario.groups.iter().cloned();
+            groups.zip(instances.iter().cloned()).collect()
+        };
+        let slots = if users.is_empty() { 0 } else { FIRST_SLOTS };
+        let mut applications = Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+            timers: Tournament::new(2 * slots),
+            clocks: Tournament::new(users.len()),
+            due_ns: u64::MAX,
+            events: std::collections::VecDeque::new(),
+            touched: Vec::new(),
+            transfers: Transfers::default(),
+            opened: vec![0; groups.len()],
+            groups,
+            slots_end: slots,
+            users,
+        };
+        for user in 0..applications.users.len() {
+            applications.set_clock(0, user);
+        }
+        applications
+    }
+
+    /// Whether there is no user.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.users.is_empty()
+    }
+
+    /// Counts by user, those of connections that are still there included.
+    pub(crate) fn books(&self) -> Vec<Books> {
+        let mut books: Vec<Books> = self.users.iter().map(|user| user.books.clone()).collect();
+        for connection in self.slots.iter().flatten() {
+            books[connection.user as usize].add(connection);
+        }
+        books
+    }
+
+    /// All transfers, those without an end last; none where there are no users.
+    pub(crate) fn into_transfers(mut self) -> Option<Transfers> {
+        let mut unfinished = Vec::new();
+        for user in &self.users {
+            user.application.unfinished(&mut unfinished);
+            for transfer in unfinished.drain(..) {
+                self.transfers.push(user.group, user.flow, 0, &transfer);
+            }
+        }
+        (!self.users.is_empty()).then_some(self.transfers)
+    }
+
+    /// The open connections of a user whose sender is established, in the order in which they were
+    /// opened.
+    pub(crate) fn established<'a>(
+        &'a self,
+        user: &'a User,
+    ) -> impl DoubleEndedIterator<Item = &'a Connection> {
+        let connections = user.open.values().map(|&slot| self.slots[slot].as_deref());
+        connections
+            .flatten()
+            .filter(|connection| connection.data.sender.is_established())
+    }
+
+    /// A slot without a connection.
+    pub(crate) fn take_slot(&mut self) -> usize {
+        if let Some(slot) = self.free.pop() {
+            return slot;
+        }
+        if self.slots.len() == self.slots_end {
+            self.slots_end *= 2;
+            self.timers.grow(2 * self.slots_end);
+        }
+        self.slots.push(None);
+        self.slots.len() - 1
+    }
+
+    /// The connection in a slot that has one.
+    #[inline]
+    pub(crate) fn connection(&mut self, slot: usize) -> &mut Connection {
+        let connection = self.slots[slot].as_deref_mut();
+        connection.expect("a packet, a timer or a command is of a connection that is there")
+    }
+
+    /// Puts both ends' timers forward where they are earlier than before.
+    #[inline]
+    pub(crate) fn set_timers(&mut self, slot: usize) {
+        let connection = self.slots[slot].as_deref();
+        let next_ns = |end| connection.map_or(u64::MAX, |it: &Connection| it.next_timer_ns(end));
+        let (sender_ns, receiver_ns) = (next_ns(End::Sender), next_ns(End::Receiver));
+        self.timers.set_earlier(2 * slot, sender_ns);
+        self.timers.set_earlier(2 * slot + 1, receiver_ns);
+        self.due_ns = self.due_ns.min(sender_ns).min(receiver_ns);
+    }
+
+    /// Sets a user's timer, no earlier than now.
+    pub(crate) fn set_clock(&mut self, now_ns: u64, user: usize) {
+        let due_ns = self.users[user].next_timer_ns().max(now_ns);
+        self.clocks.set(user, due_ns);
+        self.update_due();
+    }
+
+    /// Finds the earliest timer again.
+    pub(crate) fn update_due(&mut self) {
+        self.due_ns = self.timers.next().1.min(self.clocks.next().1);
+    }
+
+    /// Whose timer is due at [`Applications::due_ns`]: at equal times a host's before a user's.
+    pub(crate) fn next(&self) -> Due {
+        let (host, host_ns) = self.timers.next();
+        let (user, user_ns) = self.clocks.next();
+        if host_ns <= user_ns {
+            Due::Host(host)
+        } else {
+            Due::User(user)
+        }
+    }
+}
+
+/// Whose timer is due.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Due {
+    /// A host's, by its number among the timers.
+    Host(usize),
+    /// A user's, by index.
+    User(usize),
+}

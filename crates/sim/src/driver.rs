@@ -1,0 +1,478 @@
+//! What the engine does for applications: connections that open and close, what they carry, and what
+//! applications are told of it.
+
+use dumbbell_app::{Command, End, Event, Outcome};
+use dumbbell_net::{Ecn, Exit, Header as _, Packet};
+use dumbbell_scenario::address_plan::connection_addresses;
+use dumbbell_scenario::route;
+use dumbbell_tcp::{AckHeader, AckKind, DatagramHeader, Segment};
+
+use crate::applications::{Applications, Due};
+use crate::connection::{Connection, Opening, other, way_from};
+use crate::engine::Engine;
+use crate::tap::Tap;
+
+impl<T: Tap> Engine<T> {
+    /// A packet of an application's connection is at the end of its route.
+    #[inline(never)]
+    pub(crate) fn deliver_to_application(&mut self, exit: Exit, now_ns: u64) {
+        let packet = self.network.take_delivery(exit);
+        self.watch.tap.delivered(now_ns, &packet, &self.watch.sacks);
+        let slot = self.watch.connections.leave(packet.flow);
+        match &packet.header {
+            Segment::Data(header) => {
+                let from = writer(header.is_reverse());
+                let half = self.applications.connection(slot).half_mut(from);
+                half.receiver
+                    .on_packet(now_ns, header, packet.wire_bytes, packet.ecn);
+                self.open_answering_half(slot, from, now_ns);
+                self.send_acks_of(slot, from, now_ns);
+                self.note_received(slot, from);
+            }
+            Segment::Ack(ack) => {
+                let from = writer(ack.is_reverse());
+                self.acknowledge(slot, from, ack, now_ns);
+                self.send_from(slot, from, now_ns);
+                self.note_acknowledged(slot, from, ack);
+            }
+            Segment::Datagram(header) => return self.take_datagram(&packet, header, now_ns),
+        }
+        self.tell_all(now_ns);
+        self.close_silent_ends(slot, now_ns);
+        self.settle_slot(slot);
+    }
+
+    /// A timer of a connection's host or of a user may be due.
+    #[inline(never)]
+    pub(crate) fn wake_application(&mut self, now_ns: u64) {
+        match self.applications.next() {
+            Due::Host(host) => self.wake_host(host, now_ns),
+            Due::User(user) => self.wake_user(user, now_ns),
+        }
+        self.applications.update_due();
+        self.set_network_timer();
+    }
+
+    fn wake_host(&mut self, host: usize, now_ns: u64) {
+        let (slot, end) = (host / 2, [End::Sender, End::Receiver][host % 2]);
+        if self.applications.slots[slot].is_some() {
+            self.wake_endpoints(slot, end, now_ns);
+            self.settle_slot(slot);
+        }
+        let connection = self.applications.slots[slot].as_deref();
+        let due_ns = connection.map_or(u64::MAX, |connection| connection.next_timer_ns(end));
+        self.applications.timers.set(host, due_ns);
+    }
+
+    /// The sender of what an end writes and the receiver of what it reads.
+    fn wake_endpoints(&mut self, slot: usize, end: End, now_ns: u64) {
+        let connection = self.applications.connection(slot);
+        if connection.can_write(end) {
+            let sender = &mut connection.half_mut(end).sender;
+            if sender.next_timer_ns() <= now_ns {
+                sender.on_timer(now_ns);
+                self.send_from(slot, end, now_ns);
+            }
+        }
+        let connection = self.applications.connection(slot);
+        let from = other(end);
+        if connection.can_write(from) {
+            let receiver = &mut connection.half_mut(from).receiver;
+            if receiver.next_timer_ns() <= now_ns {
+                receiver.on_timer(now_ns);
+                self.send_acks_of(slot, from, now_ns);
+            }
+        }
+    }
+
+    fn wake_user(&mut self, user: usize, now_ns: u64) {
+        let this = &mut self.applications.users[user];
+        let mut events = [None; 3];
+        if !this.has_started {
+            this.has_started = true;
+            events[0] = Some(Event::Start);
+        } else {
+            if !this.has_stopped && this.stop_ns <= now_ns {
+                this.has_stopped = true;
+                events[1] = Some(Event::Stop);
+            }
+            if this.application.next_timer_ns() <= now_ns {
+                events[2] = Some(Event::Timer);
+            }
+        }
+        for event in events.into_iter().flatten() {
+            self.applications.events.push_back((user, event));
+        }
+        self.tell_all(now_ns);
+        self.applications.set_clock(now_ns, user);
+    }
+
+    /// An ACK reaches the sender of what `from` writes.
+    fn acknowledge(&mut self, slot: usize, from: End, ack: &AckHeader, now_ns: u64) {
+        let connection = self.applications.connection(slot);
+        let (half, answering) = connection.halves_mut(from);
+        let sacks = &mut self.watch.sacks;
+        let rtt_us = half.sender.on_ack(now_ns, ack, sacks.get(ack.sack));
+        sacks.free(ack.sack);
+        if ack.kind() == AckKind::SynAck
+            && let Some(answering) = answering
+            && !answering.receiver.is_established()
+        {
+            answering.receiver.open(ack.ece());
+        }
+        let is_of_data = from == End::Sender;
+        let user = connection.user as usize;
+        if let Some(rtt_us) = rtt_us.filter(|_| is_of_data) {
+            let user = &mut self.applications.users[user];
+            user.rtt.note(rtt_us);
+            user.latest_rtt_us = Some(rtt_us);
+        }
+    }
+
+    /// Opens the half of the end that was opened to, when the handshake is complete there.
+    fn open_answering_half(&mut self, slot: usize, from: End, now_ns: u64) {
+        let connection = self.applications.connection(slot);
+        let rwnd_bytes = connection.rwnd_bytes;
+        if from != connection.opener {
+            return;
+        }
+        let (half, Some(answering)) = connection.halves_mut(from) else {
+            return;
+        };
+        if half.receiver.is_established() && !answering.sender.is_established() {
+            let rtt_us = half.receiver.handshake_rtt_us();
+            let is_ecn_agreed = half.receiver.is_ecn_agreed();
+            answering
+                .sender
+                .open(now_ns, rtt_us, rwnd_bytes, is_ecn_agreed);
+            self.send_from(slot, other(from), now_ns);
+        }
+    }
+
+    /// Sends what `from` wants to send after an event, and before its data the ACKs that Linux would
+    /// send with them.
+    fn send_from(&mut self, slot: usize, from: End, now_ns: u64) {
+        let Self {
+            applications,
+            network,
+            watch,
+            ..
+        } = self;
+        let connection = applications.connection(slot);
+        let route = route(connection.group as usize, way_from(from));
+        let id = connection.id;
+        let mut enter = |packet: &Packet<Segment>, watch: &mut crate::watch::Watch<T>| {
+            watch.tap.sent(now_ns, packet, &watch.sacks);
+            watch.connections.enter(id);
+            network.enter(now_ns, route, *packet, watch);
+        };
+        let (half, answered) = connection.halves_mut(from);
+        let packets = half.sender.poll_transmit(now_ns);
+        let has_data = || packets.as_slice().iter().any(|it| it.header.is_data());
+        if let Some(answered) = answered
+            && has_data()
+        {
+            answered.receiver.on_answer(now_ns);
+            for packet in answered.receiver.poll_transmit(&mut watch.sacks).as_slice() {
+                enter(packet, watch);
+            }
+        }
+        for packet in packets.as_slice() {
+            enter(packet, watch);
+        }
+        drop(packets);
+        applications.set_timers(slot);
+        self.set_network_timer();
+    }
+
+    /// Sends the ACKs of what `from` wrote.
+    fn send_acks_of(&mut self, slot: usize, from: End, now_ns: u64) {
+        let connection = self.applications.connection(slot);
+        let route = route(connection.group as usize, way_from(other(from)));
+        let id = connection.id;
+        let receiver = &mut connection.half_mut(from).receiver;
+        for packet in receiver.poll_transmit(&mut self.watch.sacks).as_slice() {
+            self.watch.tap.sent(now_ns, packet, &self.watch.sacks);
+            self.watch.connections.enter(id);
+            self.network.enter(now_ns, route, *packet, &mut self.watch);
+        }
+        self.applications.set_timers(slot);
+        self.set_network_timer();
+    }
+
+    /// Tells the application of bytes that `from` wrote and that have arrived in order.
+    fn note_received(&mut self, slot: usize, from: End) {
+        let applications = &mut self.applications;
+        let connection = applications.connection(slot);
+        let (user, number) = (connection.user as usize, connection.number);
+        let half = connection.half_mut(from);
+        let bytes = half.receiver.counters().received_bytes;
+        let new_bytes = bytes - half.received_bytes;
+        if new_bytes == 0 {
+            return;
+        }
+        half.received_bytes = bytes;
+        if from == End::Sender {
+            applications.users[user].received_bytes += new_bytes;
+        }
+        let event = Event::Received {
+            connection: number,
+            at: other(from),
+            bytes,
+        };
+        applications.events.push_back((user, event));
+    }
+
+    /// Tells the application what an ACK meant for what `from` wrote.
+    fn note_acknowledged(&mut self, slot: usize, from: End, ack: &AckHeader) {
+        let applications = &mut self.applications;
+        let connection = applications.connection(slot);
+        let (user, number) = (connection.user as usize, connection.number);
+        let mut events = [None; 3];
+        if ack.kind() == AckKind::SynAck && !connection.is_connected {
+            connection.is_connected = true;
+            events[0] = Some(Event::Connected { connection: number });
+        }
+        let half = connection.half_mut(from);
+        let bytes = half.sender.acknowledged_bytes();
+        if bytes > half.acknowledged_bytes {
+            half.acknowledged_bytes = bytes;
+            events[1] = Some(Event::Acknowledged {
+                connection: number,
+                from,
+                bytes,
+            });
+        }
+        if !connection.is_closed && connection.is_acknowledged() {
+            connection.is_closed = true;
+            events[2] = Some(Event::Closed { connection: number });
+        }
+        let events = events.into_iter().flatten();
+        applications
+            .events
+            .extend(events.map(|event| (user, event)));
+    }
+
+    /// Tells applications what there is to tell, and does what they want done.
+    fn tell_all(&mut self, now_ns: u64) {
+        let mut outcome = Outcome::default();
+        while let Some((index, event)) = self.applications.events.pop_front() {
+            let user = &mut self.applications.users[index];
+            if let Event::Closed { connection } = event {
+                user.open.remove(&connection);
+                user.last_close_ns = now_ns;
+            }
+            user.application.on_event(now_ns, event, &mut outcome);
+            let (flow, group) = (user.flow, user.group);
+            for transfer in outcome.transfers.drain(..) {
+                self.applications.transfers.push(group, flow, 0, &transfer);
+            }
+            for command in outcome.commands.drain(..) {
+                self.execute(index, command, now_ns);
+            }
+            let mut touched = std::mem::take(&mut self.applications.touched);
+            for (slot, from) in touched.drain(..) {
+                self.send_from(slot, from, now_ns);
+            }
+            self.applications.touched = touched;
+            self.applications.set_clock(now_ns, index);
+        }
+        self.set_network_timer();
+    }
+
+    /// Does what a user's application wants done; what there is to send then is sent after all of its
+    /// commands.
+    fn execute(&mut self, user: usize, command: Command, now_ns: u64) {
+        match command {
+            Command::Open { connection, by } => self.open(user, connection, by, now_ns),
+            Command::Write {
+                connection,
+                from,
+                bytes,
+            } => self.with_writer(user, connection, from, |sender| sender.write(bytes)),
+            Command::Close { connection, from } => {
+                self.with_writer(user, connection, from, |sender| {
+                    if sender.written_bytes() == u64::MAX {
+                        sender.stop();
+                    }
+                    sender.close();
+                });
+            }
+            Command::Pause { connection, from } => {
+                self.with_writer(user, connection, from, |sender| sender.stop());
+                let open = &self.applications.users[user].open;
+                if let Some(&slot) = open.get(&connection) {
+                    let half = self.applications.connection(slot).half_mut(from);
+                    let bytes = half.sender.written_bytes();
+                    let event = Event::Paused {
+                        connection,
+                        from,
+                        bytes,
+                    };
+                    self.applications.events.push_back((user, event));
+                }
+            }
+            Command::Datagram { number, bytes } => self.send_datagram(user, number, bytes, now_ns),
+        }
+    }
+
+    /// Changes what an end of an open connection has to send. The receiver of a connection that the
+    /// sender opened has nothing to send: it closes with the sender.
+    fn with_writer(
+        &mut self,
+        user: usize,
+        connection: u32,
+        from: End,
+        change: impl FnOnce(&mut dumbbell_tcp::Sender),
+    ) {
+        let Some(&slot) = self.applications.users[user].open.get(&connection) else {
+            return;
+        };
+        let connection = self.applications.connection(slot);
+        if connection.can_write(from) {
+            change(&mut connection.half_mut(from).sender);
+            if !self.applications.touched.contains(&(slot, from)) {
+                self.applications.touched.push((slot, from));
+            }
+        }
+    }
+
+    fn open(&mut self, user: usize, number: u32, opener: End, now_ns: u64) {
+        while let Some(slot) = self.watch.connections.take_emptied() {
+            self.settle_slot(slot);
+        }
+        let account = self.flows.len() as u32 + user as u32;
+        let applications = &mut self.applications;
+        let slot = applications.take_slot();
+        let id = self.watch.connections.open(slot as u32, account);
+        let this = &mut applications.users[user];
+        let group_index = this.group;
+        this.open.insert(number, slot);
+        this.opened += 1;
+        let (group, instance) = &applications.groups[group_index as usize];
+        let nth = &mut applications.opened[group_index as usize];
+        let addresses = connection_addresses(group_index as u16, *nth, opener);
+        *nth += 1;
+        let mut connection = Connection::new(&Opening {
+            id,
+            user: user as u32,
+            number,
+            opener,
+            now_ns,
+            group_index,
+            group,
+            instance,
+            addresses,
+        });
+        self.watch.tap.opened(id, group_index, addresses);
+        connection.half_mut(opener).sender.start(now_ns);
+        applications.slots[slot] = Some(Box::new(connection));
+        applications.touched.push((slot, opener));
+    }
+
+    /// An end that has written nothing closes when it has read the other's FIN.
+    fn close_silent_ends(&mut self, slot: usize, now_ns: u64) {
+        for from in [End::Sender, End::Receiver] {
+            let Some(connection) = self.applications.slots[slot].as_deref_mut() else {
+                return;
+            };
+            if connection.requests.is_none() || connection.is_closed {
+                return;
+            }
+            let (half, Some(answering)) = connection.halves_mut(from) else {
+                return;
+            };
+            let sender = &mut answering.sender;
+            if half.receiver.has_received_all() && sender.written_bytes() == 0 {
+                sender.close();
+                self.send_from(slot, other(from), now_ns);
+            }
+        }
+    }
+
+    /// A connection that is over gives its slot back, at once or when the last of its packets is
+    /// dropped or delivered.
+    fn settle_slot(&mut self, slot: usize) {
+        let Some(connection) = self.applications.slots[slot].as_deref() else {
+            return;
+        };
+        if connection.is_over() && self.watch.connections.close(connection.id) {
+            self.release(slot);
+        }
+    }
+
+    fn release(&mut self, slot: usize) {
+        let applications = &mut self.applications;
+        if let Some(connection) = applications.slots[slot].take() {
+            self.watch.connections.release(connection.id);
+            self.watch.tap.released(connection.id);
+            applications.users[connection.user as usize]
+                .books
+                .add(&connection);
+            applications.free.push(slot);
+        }
+    }
+
+    fn send_datagram(&mut self, user: usize, number: u64, payload_bytes: u32, now_ns: u64) {
+        let account = self.flows.len() as u32 + user as u32;
+        let this = &mut self.applications.users[user];
+        let table = &mut self.watch.connections;
+        let id = *this
+            .datagrams
+            .get_or_insert_with(|| table.open_without_slot(account));
+        this.books.sent.sent_pkts += 1;
+        let packet = Packet {
+            flow: id,
+            wire_bytes: DatagramHeader::wire_bytes(payload_bytes),
+            ecn: Ecn::NotEct,
+            hop: 0,
+            arrived_ns: 0,
+            header: Segment::Datagram(DatagramHeader {
+                number,
+                sent_ns: now_ns,
+            }),
+        };
+        let route = route(this.group as usize, way_from(End::Sender));
+        self.watch.tap.sent(now_ns, &packet, &self.watch.sacks);
+        self.watch.connections.enter(id);
+        self.network.enter(now_ns, route, packet, &mut self.watch);
+    }
+
+    fn take_datagram(&mut self, packet: &Packet<Segment>, header: &DatagramHeader, now_ns: u64) {
+        let bytes = packet.wire_bytes - DatagramHeader::wire_bytes(0);
+        let account = self.watch.connections.account(packet.flow);
+        let user = account as usize - self.flows.len();
+        let this = &mut self.applications.users[user];
+        this.books.arrived.arrived_pkts += 1;
+        this.books.arrived.received_bytes += u64::from(bytes);
+        this.received_bytes += u64::from(bytes);
+        let event = Event::Datagram {
+            number: header.number,
+            sent_ns: header.sent_ns,
+            bytes,
+        };
+        self.applications.events.push_back((user, event));
+        self.tell_all(now_ns);
+    }
+}
+
+/// The end that wrote what a segment carries or acknowledges.
+fn writer(is_reverse: bool) -> End {
+    if is_reverse {
+        End::Receiver
+    } else {
+        End::Sender
+    }
+}
+
+impl Applications {
+    /// Brings the senders' counters up to the end of the run.
+    pub(crate) fn settle(&mut self, end_ns: u64) {
+        for connection in self.slots.iter_mut().flatten() {
+            connection.data.sender.settle(end_ns);
+            if let Some(requests) = &mut connection.requests {
+                requests.sender.settle(end_ns);
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Flows with applications: every byte that they begin arrives, and every packet is accounted for.
+
+mod common;
+
+use common::{NS_PER_MS, bulk, dumbbell, simulate};
+use dumbbell_app::Distribution;
+use dumbbell_app::traffic::poisson;
+use dumbbell_sim::Group;
+
+/// 30 kB flows that load a link of 100 Mbit/s at 40 %.
+fn short_flows() -> Group {
+    let traffic = poisson::Config {
+        gap_ns: 6 * NS_PER_MS,
+        size_bytes: Distribution::Constant(30_000),
+        strata: 1,
+        count: Some(1_000),
+    };
+    Group {
+        traffic: traffic.into(),
+        ..bulk("cubic", 1, 20)
+    }
+}
+
+#[test]
+fn short_flows_come_and_go() {
+    let scenario = dumbbell(100_000_000, 250_000.0, 20, vec![short_flows()]);
+    let output = simulate(&scenario);
+    let flow = &output.summary.flows[0];
+    assert!(flow.finished, "the last of a thousand ends before the run");
+    assert_eq!(flow.connections, Some(1_000));
+    assert_eq!(flow.received_bytes, 1_000 * 30_000);
+    assert_eq!((flow.dropped_pkts, flow.on_path_pkts), (0, 0));
+    assert_eq!(flow.sent_pkts, flow.arrived_pkts);
+    let transfers = output.tables.last().expect("tables");
+    assert_eq!(transfers.name, "transfers");
+    assert_eq!(transfers.batch.num_rows(), 1_000);
+}
