@@ -111,6 +111,8 @@ pub(crate) fn rtts_us(at_sender: &[&Captured]) -> Vec<u64> {
         is_sent_again: bool,
     }
     let mut in_flight: Vec<Sent> = Vec::new();
+    // After the highest byte sent. What is sent again may be acknowledged already, when the machine stood still.
+    let mut next_sequence = None;
     let mut rtts_us = Vec::new();
     for packet in at_sender {
         let segment = packet.segment();
@@ -119,15 +121,15 @@ pub(crate) fn rtts_us(at_sender: &[&Captured]) -> Vec<u64> {
             segment.sequence.wrapping_add(segment.payload_bytes),
         );
         if packet.is_data() {
-            let mut is_new = true;
+            let is_new = next_sequence.is_none_or(|next| !is_before(sequence, next));
             for sent in &mut in_flight {
                 if is_before(sequence, sent.end_sequence) && is_before(sent.sequence, end_sequence)
                 {
                     sent.is_sent_again = true;
-                    is_new = false;
                 }
             }
             if is_new {
+                next_sequence = Some(end_sequence);
                 in_flight.push(Sent {
                     sequence,
                     end_sequence,
