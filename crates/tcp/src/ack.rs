@@ -160,10 +160,9 @@ impl Sender {
         let mut rs = progress
             .rate
             .finish(sock, &self.boundaries, delivered, losses, rtt_us);
-        let kept = self
-            .undo_marker
-            .map_or(self.una, |marker| marker.min(self.una));
-        self.boundaries.forget_before(kept);
+        if self.boundaries.has_short() {
+            self.forget_boundaries();
+        }
         if self.segments.records_transmit_states() {
             rs = self.with_transmit_state(rs, &progress, acks_tlp_retrans);
         }
@@ -196,23 +195,25 @@ impl Sender {
     }
 
     fn advance_una(&mut self, ack: &AckHeader, progress: &Progress) {
+        if ack.ack < self.una {
+            return; // it was overtaken: what it says is old
+        }
+        let ack_bytes = self.boundaries.bytes_before(ack.ack);
         if progress.una_advanced {
-            let acked_bytes = self.boundaries.bytes_before(ack.ack);
+            self.una = ack.ack;
+            let is_fin_acked = self.is_fin_acked();
             let sock = &mut self.cc.sock;
             sock.icsk_retransmits = 0;
-            sock.bytes_acked = acked_bytes;
-            self.una = ack.ack;
-            self.cc.sock.snd_una = self.byte_seq(ack.ack);
+            sock.bytes_acked = ack_bytes;
+            sock.snd_una = (ack_bytes as u32).wrapping_add(u32::from(is_fin_acked));
             self.timers
                 .note_progress(self.cc.sock.tcp_clock_cache, &mut self.counters);
-            if self.config.half != Half::Only && self.is_fin_acked() {
+            if is_fin_acked && self.config.half != Half::Only {
                 self.phase = Phase::TimeWait;
             }
         }
-        if ack.ack >= self.una {
-            let end_bytes = self.boundaries.bytes_before(ack.ack) + u64::from(ack.rwnd_bytes);
-            self.wnd_end_bytes = self.wnd_end_bytes.max(end_bytes);
-        }
+        let end_bytes = ack_bytes + u64::from(ack.rwnd_bytes);
+        self.wnd_end_bytes = self.wnd_end_bytes.max(end_bytes);
         self.cc.sock.snd_wnd = ack.rwnd_bytes;
     }
 

@@ -57,17 +57,28 @@ impl Boundaries {
         let missing_bytes = if self.short.is_empty() {
             self.forgotten_bytes
         } else {
-            self.missing_before(self.short_before(seq))
+            self.missing_before_segment(seq)
         };
         u64::from(seq) * u64::from(self.mss_bytes) - missing_bytes
+    }
+
+    #[inline(never)]
+    fn missing_before_segment(&self, seq: u32) -> u64 {
+        self.missing_before(self.short_before(seq))
     }
 
     /// Payload of segment `seq`, bytes.
     #[inline]
     pub fn payload_bytes(&self, seq: u32) -> u32 {
         if self.short.is_empty() {
-            return self.mss_bytes;
+            self.mss_bytes
+        } else {
+            self.payload_of_few(seq)
         }
+    }
+
+    #[inline(never)]
+    fn payload_of_few(&self, seq: u32) -> u32 {
         let index = self.short_before(seq);
         match self.short.get(index) {
             Some(short) if short.seq == seq => {
@@ -77,8 +88,13 @@ impl Boundaries {
         }
     }
 
-    /// Segments before `una` are not asked for any more, except where `una` begins.
+    /// Whether any short segment is remembered.
     #[inline]
+    pub fn has_short(&self) -> bool {
+        !self.short.is_empty()
+    }
+
+    /// Segments before `una` are not asked for any more, except where `una` begins.
     pub fn forget_before(&mut self, una: u32) {
         while let Some(short) = self.short.front()
             && short.seq < una

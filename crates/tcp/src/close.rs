@@ -15,7 +15,7 @@ impl Sender {
     /// close, it does.
     pub fn stop(&mut self) {
         if self.nxt < self.end {
-            self.set_written(self.sent_bytes());
+            self.set_written(self.sent_bytes);
             self.is_closing = self.closes;
             self.fin_rides = false;
         }
@@ -45,7 +45,7 @@ impl Sender {
             return 0;
         }
         let sock = &self.cc.sock;
-        if self.sent_bytes() >= self.wnd_end_bytes
+        if self.sent_bytes >= self.wnd_end_bytes
             || sock.packets_in_flight() >= sock.snd_cwnd
             || self.is_paced_out()
         {
@@ -73,6 +73,12 @@ impl Sender {
         } else {
             SegmentKind::Data
         }
+    }
+
+    /// Whether the FIN was sent.
+    #[inline]
+    pub(crate) fn has_sent_fin(&self) -> bool {
+        self.is_closing && self.nxt >= self.end && self.nxt == self.segments_end()
     }
 
     /// Whether the FIN was sent and is acknowledged.

@@ -53,6 +53,7 @@ impl RateSampler {
     }
 
     /// The sample, with `delivered` packets newly acknowledged and `losses` newly lost.
+    #[inline]
     pub(crate) fn finish(
         &self,
         sock: &mut Sock,

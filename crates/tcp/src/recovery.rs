@@ -284,7 +284,7 @@ impl Sender {
     /// Whether there is something new that the receiver's window admits.
     fn may_probe_with_new(&self) -> bool {
         self.nxt < self.segments_end()
-            && (self.nxt >= self.end && self.sent_bytes() < self.wnd_end_bytes
+            && (self.nxt >= self.end && self.sent_bytes < self.wnd_end_bytes
                 || self.window_admits(1) > 0)
     }
 

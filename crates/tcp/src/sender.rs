@@ -120,6 +120,8 @@ pub struct Sender {
     pub(crate) tail_bytes: u32,
     /// What the application has written; `u64::MAX`: without end.
     pub(crate) written_bytes: u64,
+    /// What was sent, each byte once.
+    pub(crate) sent_bytes: u64,
     /// Where sent segments begin.
     pub(crate) boundaries: Boundaries,
     /// An application writes as it goes along; otherwise all was there from the start.
@@ -204,6 +206,7 @@ impl Sender {
             end: 0,
             tail_bytes: config.mss_bytes,
             written_bytes: 0,
+            sent_bytes: 0,
             boundaries: Boundaries::new(config.mss_bytes),
             is_written: false,
             short_end: 0,

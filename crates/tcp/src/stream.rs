@@ -36,7 +36,7 @@ impl Sender {
     /// Sets the end of what there is to send.
     pub(crate) fn set_written(&mut self, bytes: u64) {
         let mss_bytes = u64::from(self.config.mss_bytes);
-        let unsent_bytes = bytes - self.sent_bytes();
+        let unsent_bytes = bytes - self.sent_bytes;
         let segments = u32::try_from(unsent_bytes.div_ceil(mss_bytes)).unwrap_or(u32::MAX);
         self.written_bytes = bytes;
         self.end = self.nxt.saturating_add(segments);
@@ -48,12 +48,6 @@ impl Sender {
             tail_bytes
         };
         self.cc.sock.write_seq = bytes as u32;
-    }
-
-    /// Bytes sent so far, each counted once.
-    #[inline]
-    pub(crate) fn sent_bytes(&self) -> u64 {
-        self.boundaries.bytes_before(self.nxt)
     }
 
     /// Payload of a segment, sent or not, bytes. A FIN alone has none.
@@ -77,10 +71,17 @@ impl Sender {
         (self.boundaries.bytes_before(segment) as u32).wrapping_add(u32::from(is_after_fin))
     }
 
+    /// Byte numbers from here on are not asked for any more.
+    #[cold]
+    pub(crate) fn forget_boundaries(&mut self) {
+        let undone = self.undo_marker.unwrap_or(u32::MAX);
+        self.boundaries.forget_before(self.una.min(undone));
+    }
+
     /// How many of at most `most` further segments the receiver's window admits.
     #[inline]
     pub(crate) fn window_admits(&self, most: u32) -> u32 {
-        let left_bytes = self.wnd_end_bytes.saturating_sub(self.sent_bytes());
+        let left_bytes = self.wnd_end_bytes.saturating_sub(self.sent_bytes);
         let mss_bytes = u64::from(self.config.mss_bytes);
         if left_bytes >= u64::from(most) * mss_bytes {
             return most;

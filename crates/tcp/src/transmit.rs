@@ -53,7 +53,7 @@ impl Sender {
     pub(crate) fn may_send_new(&self) -> bool {
         if self.nxt >= self.end {
             // A FIN needs no room in the send buffer.
-            return self.nxt < self.segments_end() && self.sent_bytes() < self.wnd_end_bytes;
+            return self.nxt < self.segments_end() && self.sent_bytes < self.wnd_end_bytes;
         }
         self.nxt < self.una.saturating_add(self.config.sndbuf_pkts) && self.window_admits(1) > 0
     }
@@ -139,12 +139,13 @@ impl Sender {
         let mut segment = self.stamped(Segment::default());
         let first = self.nxt;
         let end = first + burst;
-        let prior_bytes = self.sent_bytes();
         let mut kind = SegmentKind::Data;
         let mut payload_bytes = self.config.mss_bytes;
+        let mut burst_bytes = u64::from(burst) * u64::from(payload_bytes);
         for seq in first..end {
             if seq + 1 >= self.end {
                 (kind, payload_bytes) = self.prepare_last(seq, &mut segment);
+                burst_bytes -= u64::from(self.config.mss_bytes - payload_bytes);
             }
             self.segments.reserve(self.una, seq);
             *self.segments.get_mut(seq) = segment;
@@ -157,13 +158,13 @@ impl Sender {
         self.cc.sock.packets_out += burst;
         let data_pkts = if is_fin { 0 } else { burst };
         self.counters.sent_pkts += u64::from(data_pkts);
-        let sent_bytes = self.sent_bytes() - prior_bytes;
-        let snd_nxt = self.byte_seq(end);
+        self.sent_bytes += burst_bytes;
+        let snd_nxt = (self.sent_bytes as u32).wrapping_add(u32::from(self.has_sent_fin()));
         let sock = &mut self.cc.sock;
         sock.data_segs_out = sock.data_segs_out.saturating_add(data_pkts);
-        sock.bytes_sent += sent_bytes;
+        sock.bytes_sent += burst_bytes;
         sock.snd_nxt = snd_nxt;
-        self.end_transmission(sent_bytes);
+        self.end_transmission(burst_bytes);
         // A loss probe, if allowed, takes the timer as soon as everything is sent.
         let is_timed_here =
             prior_packets == 0 || self.timers.pending() == Some(XmitTimer::LossProbe);
