@@ -364,7 +364,10 @@ impl<T: Tap> Engine<T> {
             instance,
             addresses,
         });
-        self.watch.tap.opened(id, group_index, addresses);
+        let has_requests = connection.requests.is_some();
+        self.watch
+            .tap
+            .opened(id, group_index, addresses, has_requests);
         connection.half_mut(opener).sender.start(now_ns);
         applications.slots[slot] = Some(Box::new(connection));
         applications.touched.push((slot, opener));

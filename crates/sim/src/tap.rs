@@ -2,6 +2,7 @@
 //!
 //! Recording looks on and changes nothing.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufWriter;
 use std::net::SocketAddrV4;
@@ -10,6 +11,7 @@ use dumbbell_capture::{
     CaptureConfig, CapturePoint, CaptureWriter, FrameFacts, WriteError, dropped_comment,
 };
 use dumbbell_net::{Departure, DropReason, Header as _, Packet};
+use dumbbell_scenario::address_plan::flow_addresses;
 use dumbbell_scenario::{Group, Scenario};
 use dumbbell_tcp::{SackStore, Segment};
 
@@ -19,11 +21,17 @@ use crate::tapped_flow::TappedFlow;
 /// tcptrace takes a connection's first packet for one without a time.
 const EPOCH_NS: u64 = 946_684_800_000_000_000;
 
+/// Where the numbers begin by which connections of applications draw theirs: beyond those of flows.
+const APPLICATION_NUMBERS: u64 = 1 << 32;
+
+/// Of a connection's sender and of its receiver.
+type Addresses = (SocketAddrV4, SocketAddrV4);
+
 /// Is shown the packets of a run. `()` does not look.
 pub(crate) trait Tap {
-    /// An application opens a connection between the addresses of a sender and a receiver, whose packets
-    /// carry the number `id`.
-    fn opened(&mut self, _id: u32, _group: u32, _addresses: (SocketAddrV4, SocketAddrV4)) {}
+    /// An application opens a connection whose packets will carry the number `id`; both ends send data, or
+    /// the sender alone.
+    fn opened(&mut self, _id: u32, _group: u32, _addresses: Addresses, _has_requests: bool) {}
 
     /// No packet of that connection is in the network, nor will be.
     fn released(&mut self, _id: u32) {}
@@ -97,7 +105,13 @@ impl Tap for () {}
 pub(crate) struct CaptureTap {
     config: CaptureConfig,
     writer: CaptureWriter<BufWriter<File>>,
+    /// Flows without an application, by the number that their packets carry.
     flows: Vec<TappedFlow>,
+    /// The others' connections, by theirs.
+    connections: BTreeMap<u32, TappedFlow>,
+    /// Groups, for connections to come.
+    groups: Vec<Group>,
+    seed: u64,
     /// By link: the packet on its wire, until its last bit is through.
     on_wire: Vec<Option<(u64, FrameFacts)>>,
     /// Names of the links.
@@ -115,21 +129,30 @@ impl CaptureTap {
     pub(crate) fn new(config: &CaptureConfig, scenario: &Scenario) -> Result<Self, WriteError> {
         let groups = scenario.groups.len() as u32;
         let description = scenario.in_a_line("simulator");
-        let of_group = |(index, group): (u32, &Group)| -> Vec<TappedFlow> {
-            let flows = 0..group.flows;
-            flows
-                .map(|number| TappedFlow::new(index, number, group))
-                .collect()
-        };
-        let mut flows: Vec<TappedFlow> = (0..).zip(&scenario.groups).flat_map(of_group).collect();
-        for (flow, tapped) in (0..).zip(&mut flows) {
-            tapped.draw_numbers(scenario.seed, flow);
+        let mut flows = Vec::new();
+        let mut first_flow = 0;
+        for (index, group) in (0..).zip(&scenario.groups) {
+            let numbers = if group.traffic.is_bulk() {
+                0..group.flows
+            } else {
+                0..0
+            };
+            flows.extend(numbers.map(|number| {
+                let addresses = flow_addresses(index as u16, number);
+                let mut tapped = TappedFlow::new(index, addresses, false, group);
+                tapped.draw_numbers(scenario.seed, u64::from(first_flow + number));
+                tapped
+            }));
+            first_flow += group.flows;
         }
         let links = scenario.link_names();
         Ok(Self {
             config: config.clone(),
             writer: CaptureWriter::create(config, groups, &links, &description)?,
             flows,
+            connections: BTreeMap::new(),
+            groups: scenario.groups.clone(),
+            seed: scenario.seed,
             on_wire: vec![None; links.len()],
             links,
             arriving: None,
@@ -161,10 +184,10 @@ impl CaptureTap {
         sacks: &SackStore,
     ) {
         self.catch_up(now_ns);
-        if self.writer.wants(point) {
-            if let Some(facts) = self.facts(packet, sacks) {
-                self.record(point, now_ns, &facts, None);
-            }
+        if self.writer.wants(point)
+            && let Some(facts) = self.facts(packet, sacks)
+        {
+            self.record(point, now_ns, &facts, None);
         }
     }
 
@@ -177,13 +200,16 @@ impl CaptureTap {
 
     /// What a frame shows; none of a datagram, which captures leave out.
     fn facts(&self, packet: &Packet<Segment>, sacks: &SackStore) -> Option<FrameFacts> {
-        let flow = &self.flows[packet.flow as usize];
-        match &packet.header {
-            Segment::Data(header) => Some(flow.data_facts(header, packet.wire_bytes, packet.ecn)),
-            Segment::Ack(header) => {
-                Some(flow.ack_facts(header, sacks.get(header.sack), packet.ecn))
-            }
-            Segment::Datagram(_) => None,
+        let of_transfer = self.flows.get(packet.flow as usize);
+        let flow = of_transfer.or_else(|| self.connections.get(&packet.flow));
+        flow?.facts(packet, sacks)
+    }
+
+    /// The connection of a packet; none of a datagram.
+    fn flow_mut(&mut self, packet: &Packet<Segment>) -> Option<&mut TappedFlow> {
+        match self.flows.get_mut(packet.flow as usize) {
+            None => self.connections.get_mut(&packet.flow),
+            flow => flow,
         }
     }
 
@@ -213,10 +239,23 @@ impl CaptureTap {
 }
 
 impl Tap for CaptureTap {
+    fn opened(&mut self, id: u32, group: u32, addresses: Addresses, has_requests: bool) {
+        let config = &self.groups[group as usize];
+        let mut tapped = TappedFlow::new(group, addresses, has_requests, config);
+        tapped.draw_numbers(self.seed, APPLICATION_NUMBERS + u64::from(id));
+        self.connections.insert(id, tapped);
+    }
+
+    fn released(&mut self, id: u32) {
+        self.connections.remove(&id);
+    }
+
     #[cold]
     #[inline(never)]
     fn sent(&mut self, now_ns: u64, packet: &Packet<Segment>, sacks: &SackStore) {
-        let flow = &mut self.flows[packet.flow as usize];
+        let Some(flow) = self.flow_mut(packet) else {
+            return;
+        };
         let group = flow.group;
         flow.note_sent(packet);
         let point = if packet.header.is_forward() {
@@ -230,13 +269,19 @@ impl Tap for CaptureTap {
     #[cold]
     #[inline(never)]
     fn delivered(&mut self, now_ns: u64, packet: &Packet<Segment>, sacks: &SackStore) {
-        let group = self.flows[packet.flow as usize].group;
+        let Some(flow) = self.flow_mut(packet) else {
+            return;
+        };
+        let group = flow.group;
         let point = if packet.header.is_forward() {
             CapturePoint::Receiver(group)
         } else {
             CapturePoint::Sender(group)
         };
         self.record_packet(point, now_ns, packet, sacks);
+        if let Some(flow) = self.flow_mut(packet) {
+            flow.note_delivered(packet);
+        }
     }
 
     #[cold]

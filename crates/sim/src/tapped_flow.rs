@@ -3,13 +3,13 @@
 //! The simulated endpoints exchange facts, not bytes, and count segments. Frames have the addresses that
 //! the kernel engine's hosts have, and bytes.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
 
 use dumbbell_capture::{FrameFacts, TcpFlags};
-use dumbbell_net::{DATA_HEADER_BYTES, Ecn, Packet, TIMESTAMPS_BYTES};
-use dumbbell_scenario::address_plan::flow_addresses;
+use dumbbell_net::{DATA_HEADER_BYTES, Header as _, Packet, TIMESTAMPS_BYTES};
 use dumbbell_scenario::{Group, random};
-use dumbbell_tcp::{AckHeader, AckKind, Boundaries, DataHeader, SackBlocks, Segment, SegmentKind};
+use dumbbell_tcp::{AckHeader, AckKind, Boundaries, DataHeader, SackStore, Segment, SegmentKind};
 
 /// A Linux client's window on its SYN, and afterwards with its scale: it receives nothing but ACKs.
 const SENDER_SYN_WINDOW: u16 = 64_240;
@@ -19,78 +19,64 @@ const SENDER_WINDOW: u16 = 502;
 /// The largest window scale there is (RFC 7323 §2.3).
 const MAX_WINDOW_SCALE: u8 = 14;
 
-/// What makes frames of a flow's facts: its addresses, where its numbers begin, and how many bytes its
-/// segments are.
+/// What makes frames of a connection's facts: its addresses, where its numbers begin, and how many bytes
+/// its segments are.
+///
+/// A header says what its half of the connection knows. Where both ends send data, a frame shows the
+/// other half's number too, as it was when the packet left.
 pub(crate) struct TappedFlow {
     pub(crate) group: u32,
-    sender: SocketAddrV4,
-    receiver: SocketAddrV4,
     mss_bytes: u32,
-    /// Where its segments begin, of all sent so far.
+    rwnd_bytes: u64,
+    sender: TappedEnd,
+    receiver: TappedEnd,
+    /// The other half's number of packets on their way, if both ends send data.
+    answers: Option<BTreeMap<PacketName, u32>>,
+}
+
+/// What tells a connection's packets on their way apart: its half, whether it is an ACK, and the
+/// identification of its IP packet.
+type PacketName = (bool, bool, u16);
+
+/// An end of a connection.
+struct TappedEnd {
+    address: SocketAddrV4,
+    isn: u32,
+    /// What the host's timestamp clock shows when the run begins, ms.
+    clock_ms: u32,
+    /// Where the segments that it sent begin.
     boundaries: Boundaries,
-    sender_isn: u32,
-    receiver_isn: u32,
-    /// What the hosts' timestamp clocks show when the run begins, ms.
-    sender_clock_ms: u32,
-    receiver_clock_ms: u32,
-    receiver_window_scale: u8,
     /// One past the highest segment of data sent so far.
     sent_segments: u32,
     /// Payload sent so far, bytes.
     sent_bytes: u64,
     /// One past the last segment, the FIN's; known when it is sent.
     fin_end: Option<u32>,
+    /// One past the last segment of the other end that it acknowledged.
+    acked_segments: u32,
 }
 
-impl TappedFlow {
-    /// Flow `number` of the group with `index`.
-    pub(crate) fn new(index: u32, number: u32, group: &Group) -> Self {
-        let (sender, receiver) = flow_addresses(index as u16, number);
+impl TappedEnd {
+    fn new(address: SocketAddrV4, mss_bytes: u32) -> Self {
         Self {
-            group: index,
-            sender,
-            receiver,
-            mss_bytes: group.mss_bytes,
-            boundaries: Boundaries::new(group.mss_bytes),
-            sender_isn: 0,
-            receiver_isn: 0,
-            sender_clock_ms: 0,
-            receiver_clock_ms: 0,
-            receiver_window_scale: window_scale(group.rwnd_bytes),
+            address,
+            isn: 0,
+            clock_ms: 0,
+            boundaries: Boundaries::new(mss_bytes),
             sent_segments: 0,
             sent_bytes: 0,
             fin_end: None,
+            acked_segments: 0,
         }
     }
 
-    /// RFC 6528, RFC 7323 §5.4: where sequence numbers and clocks begin is anyone's guess, but the same
-    /// for the same seed.
-    pub(crate) fn draw_numbers(&mut self, seed: u64, flow: u64) {
-        let words = |name: &str| {
-            let word = random::element_seed(seed, name, flow);
-            (word as u32, (word >> 32) as u32)
-        };
-        (self.sender_isn, self.receiver_isn) = words("isn");
-        (self.sender_clock_ms, self.receiver_clock_ms) = words("timestamp clock");
-    }
-
-    pub(crate) fn note_sent(&mut self, packet: &Packet<Segment>) {
-        let Segment::Data(header) = &packet.header else {
-            return;
-        };
-        match header.kind() {
-            SegmentKind::Data | SegmentKind::LastData => {
-                if header.seq >= self.sent_segments {
-                    let payload_bytes = payload_bytes(header, packet.wire_bytes);
-                    self.boundaries.note(header.seq, payload_bytes);
-                    self.sent_segments = header.seq + 1;
-                    self.sent_bytes = self.boundaries.bytes_before(self.sent_segments);
-                }
-            }
-            SegmentKind::Syn
-            | SegmentKind::HandshakeAck
-            | SegmentKind::Fin
-            | SegmentKind::LastAck => {}
+    /// Notes a segment that it sends.
+    fn note_sent(&mut self, header: &DataHeader, wire_bytes: u32) {
+        if header.is_data() && header.seq >= self.sent_segments {
+            self.boundaries
+                .note(header.seq, payload_bytes(header, wire_bytes));
+            self.sent_segments = header.seq + 1;
+            self.sent_bytes = self.boundaries.bytes_before(self.sent_segments);
         }
         if matches!(header.kind(), SegmentKind::LastData | SegmentKind::Fin) {
             self.fin_end = Some(header.seq + 1);
@@ -101,57 +87,162 @@ impl TappedFlow {
     fn seq_of(&self, segment: u32) -> u32 {
         let bytes = self.boundaries.bytes_before(segment);
         let is_after_fin = self.fin_end.is_some_and(|end| segment >= end);
-        self.sender_isn
+        self.isn
             .wrapping_add(1) // the SYN
             .wrapping_add(bytes.min(self.sent_bytes) as u32)
             .wrapping_add(u32::from(is_after_fin))
     }
+}
 
-    pub(crate) fn data_facts(&self, header: &DataHeader, wire_bytes: u32, ecn: Ecn) -> FrameFacts {
-        let payload_bytes = payload_bytes(header, wire_bytes);
+impl TappedFlow {
+    /// A connection of the group with `index` between the addresses of a sender and a receiver.
+    pub(crate) fn new(
+        index: u32,
+        addresses: (SocketAddrV4, SocketAddrV4),
+        has_requests: bool,
+        group: &Group,
+    ) -> Self {
+        Self {
+            group: index,
+            mss_bytes: group.mss_bytes,
+            rwnd_bytes: group.rwnd_bytes,
+            sender: TappedEnd::new(addresses.0, group.mss_bytes),
+            receiver: TappedEnd::new(addresses.1, group.mss_bytes),
+            answers: has_requests.then(BTreeMap::new),
+        }
+    }
+
+    /// RFC 6528, RFC 7323 §5.4: where sequence numbers and clocks begin is anyone's guess, but the same
+    /// for the same seed.
+    pub(crate) fn draw_numbers(&mut self, seed: u64, flow: u64) {
+        let words = |name: &str| {
+            let word = random::element_seed(seed, name, flow);
+            (word as u32, (word >> 32) as u32)
+        };
+        (self.sender.isn, self.receiver.isn) = words("isn");
+        (self.sender.clock_ms, self.receiver.clock_ms) = words("timestamp clock");
+    }
+
+    /// The end that a packet is from, and the other.
+    fn ends(&self, is_forward: bool) -> (&TappedEnd, &TappedEnd) {
+        if is_forward {
+            (&self.sender, &self.receiver)
+        } else {
+            (&self.receiver, &self.sender)
+        }
+    }
+
+    pub(crate) fn note_sent(&mut self, packet: &Packet<Segment>) {
+        let (source, destination) = if packet.header.is_forward() {
+            (&mut self.sender, &self.receiver)
+        } else {
+            (&mut self.receiver, &self.sender)
+        };
+        let answer = match &packet.header {
+            Segment::Data(header) => {
+                source.note_sent(header, packet.wire_bytes);
+                destination.seq_of(source.acked_segments)
+            }
+            Segment::Ack(ack) => {
+                source.acked_segments = source.acked_segments.max(ack.ack);
+                source.seq_of(source.fin_end.unwrap_or(source.sent_segments))
+            }
+            Segment::Datagram(_) => return,
+        };
+        if let Some(answers) = &mut self.answers {
+            answers.extend(packet_name(&packet.header).map(|name| (name, answer)));
+        }
+    }
+
+    /// The packet is no longer on its way. Those that are dropped are forgotten when their name is used
+    /// again.
+    pub(crate) fn note_delivered(&mut self, packet: &Packet<Segment>) {
+        if let (Some(answers), Some(name)) = (&mut self.answers, packet_name(&packet.header)) {
+            answers.remove(&name);
+        }
+    }
+
+    /// The other half's number when the packet left, if there is another half.
+    fn answer(&self, header: &Segment) -> Option<u32> {
+        let name = packet_name(header)?;
+        self.answers.as_ref()?.get(&name).copied()
+    }
+
+    /// What a frame shows; none of a datagram, which captures leave out.
+    pub(crate) fn facts(&self, packet: &Packet<Segment>, sacks: &SackStore) -> Option<FrameFacts> {
+        let (source, destination) = self.ends(packet.header.is_forward());
+        let mut facts = match &packet.header {
+            Segment::Data(header) => self.data_facts(header, packet, source, destination),
+            Segment::Ack(header) => self.ack_facts(header, packet, source, destination, sacks),
+            Segment::Datagram(_) => return None,
+        };
+        facts.source = source.address;
+        facts.destination = destination.address;
+        facts.ecn = packet.ecn.bits();
+        Some(facts)
+    }
+
+    fn data_facts(
+        &self,
+        header: &DataHeader,
+        packet: &Packet<Segment>,
+        source: &TappedEnd,
+        destination: &TappedEnd,
+    ) -> FrameFacts {
         let is_syn = header.kind() == SegmentKind::Syn;
         let received = match header.kind() {
             SegmentKind::LastAck => 2, // SYN and FIN
             _ => 1,
         };
+        let only_half = destination.isn.wrapping_add(received);
         FrameFacts {
-            source: self.sender,
-            destination: self.receiver,
+            source: source.address,
+            destination: destination.address,
             ip_id: header.ip_id(),
-            ecn: ecn.bits(),
+            ecn: 0,
             seq: if is_syn {
-                self.sender_isn
+                source.isn
             } else {
-                self.seq_of(header.seq)
+                source.seq_of(header.seq)
             },
             ack: if is_syn {
                 0
             } else {
-                self.receiver_isn.wrapping_add(received)
+                self.answer(&packet.header).unwrap_or(only_half)
             },
             flags: segment_flags(header),
-            window: if is_syn {
-                SENDER_SYN_WINDOW
-            } else {
-                SENDER_WINDOW
+            window: match (is_syn, &self.answers) {
+                (true, _) => SENDER_SYN_WINDOW,
+                (false, None) => SENDER_WINDOW,
+                (false, Some(_)) => scaled_window(self.rwnd_bytes, self.window_scale()),
             },
             mss: is_syn.then(|| self.mss_option()),
             sack_permitted: is_syn,
             timestamps: Some((
-                self.sender_clock_ms.wrapping_add(header.ts_val_ms),
+                source.clock_ms.wrapping_add(header.ts_val_ms),
                 if is_syn {
                     0
                 } else {
-                    self.receiver_clock_ms.wrapping_add(header.ts_ecr_ms)
+                    destination.clock_ms.wrapping_add(header.ts_ecr_ms)
                 },
             )),
-            window_scale: is_syn.then_some(SENDER_WINDOW_SCALE),
+            window_scale: is_syn.then(|| match self.answers {
+                None => SENDER_WINDOW_SCALE,
+                Some(_) => self.window_scale(),
+            }),
             sack: dumbbell_capture::SackBlocks::default(),
-            payload_bytes: payload_bytes as u16,
+            payload_bytes: payload_bytes(header, packet.wire_bytes) as u16,
         }
     }
 
-    pub(crate) fn ack_facts(&self, ack: &AckHeader, blocks: &SackBlocks, ecn: Ecn) -> FrameFacts {
+    fn ack_facts(
+        &self,
+        ack: &AckHeader,
+        packet: &Packet<Segment>,
+        source: &TappedEnd,
+        destination: &TappedEnd,
+        sacks: &SackStore,
+    ) -> FrameFacts {
         let is_syn = ack.kind() == AckKind::SynAck;
         let (sent, flags) = match ack.kind() {
             AckKind::SynAck => (0, TcpFlags::SYN),
@@ -159,41 +250,61 @@ impl TappedFlow {
             AckKind::FinAck => (1, TcpFlags::FIN),
             AckKind::AfterFin => (2, 0),
         };
-        let window_bytes = u64::from(ack.rwnd_bytes);
-        let scale = if is_syn {
-            0
-        } else {
-            self.receiver_window_scale
-        };
+        let only_half = source.isn.wrapping_add(sent);
+        let scale = if is_syn { 0 } else { self.window_scale() };
         let mut sack = dumbbell_capture::SackBlocks::default();
-        for block in blocks.all() {
-            sack.push(self.seq_of(block.start), self.seq_of(block.end));
+        for block in sacks.get(ack.sack).all() {
+            sack.push(
+                destination.seq_of(block.start),
+                destination.seq_of(block.end),
+            );
         }
         FrameFacts {
-            source: self.receiver,
-            destination: self.sender,
+            source: source.address,
+            destination: destination.address,
             ip_id: ack.ip_id(),
-            ecn: ecn.bits(),
-            seq: self.receiver_isn.wrapping_add(sent),
-            ack: self.seq_of(ack.ack),
+            ecn: 0,
+            seq: match self.answer(&packet.header) {
+                Some(seq) if !is_syn => seq,
+                _ => only_half,
+            },
+            ack: destination.seq_of(ack.ack),
             flags: TcpFlags(flags | TcpFlags::ACK | if_set(ack.ece(), TcpFlags::ECE)),
-            window: u16::try_from(window_bytes >> scale).unwrap_or(u16::MAX),
+            window: scaled_window(u64::from(ack.rwnd_bytes), scale),
             mss: is_syn.then(|| self.mss_option()),
             sack_permitted: is_syn,
             timestamps: Some((
-                self.receiver_clock_ms.wrapping_add(ack.ts_val_ms),
-                self.sender_clock_ms.wrapping_add(ack.ts_ecr_ms),
+                source.clock_ms.wrapping_add(ack.ts_val_ms),
+                destination.clock_ms.wrapping_add(ack.ts_ecr_ms),
             )),
-            window_scale: is_syn.then_some(self.receiver_window_scale),
+            window_scale: is_syn.then(|| self.window_scale()),
             sack,
             payload_bytes: 0,
         }
+    }
+
+    /// The smallest scale with which the receive window fits in the field.
+    fn window_scale(&self) -> u8 {
+        let fits = |scale: &u8| self.rwnd_bytes >> scale <= u64::from(u16::MAX);
+        (0..MAX_WINDOW_SCALE).find(fits).unwrap_or(MAX_WINDOW_SCALE)
     }
 
     /// RFC 6691: the option counts the payload and the options that take room from it.
     fn mss_option(&self) -> u16 {
         u16::try_from(self.mss_bytes + TIMESTAMPS_BYTES).unwrap_or(u16::MAX)
     }
+}
+
+fn packet_name(header: &Segment) -> Option<PacketName> {
+    match header {
+        Segment::Data(header) => Some((header.is_reverse(), false, header.ip_id())),
+        Segment::Ack(ack) => Some((ack.is_reverse(), true, ack.ip_id())),
+        Segment::Datagram(_) => None,
+    }
+}
+
+fn scaled_window(window_bytes: u64, scale: u8) -> u16 {
+    u16::try_from(window_bytes >> scale).unwrap_or(u16::MAX)
 }
 
 fn if_set(is_set: bool, flag: u16) -> u16 {
@@ -220,10 +331,4 @@ fn payload_bytes(header: &DataHeader, wire_bytes: u32) -> u32 {
         SegmentKind::Data | SegmentKind::LastData => wire_bytes - DATA_HEADER_BYTES,
         _ => 0,
     }
-}
-
-/// The smallest scale with which a window of `rwnd_bytes` fits in the field.
-fn window_scale(rwnd_bytes: u64) -> u8 {
-    let fits = |scale: &u8| rwnd_bytes >> scale <= u64::from(u16::MAX);
-    (0..MAX_WINDOW_SCALE).find(fits).unwrap_or(MAX_WINDOW_SCALE)
 }

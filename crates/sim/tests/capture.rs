@@ -9,6 +9,8 @@ use std::path::Path;
 
 use capture_file::{Record, read_records};
 use common::{MSS_BYTES, NS_PER_MS, NS_PER_S, bulk, dumbbell};
+use dumbbell_app::Distribution;
+use dumbbell_app::traffic::poisson;
 use dumbbell_capture::{DROPPED_COMMENT, TcpFlags};
 use dumbbell_net::queue::{codel, fq_codel};
 use dumbbell_sim::{
@@ -285,6 +287,49 @@ fn a_stopped_flow_closes_after_its_last_byte() {
         u64::from(fin.seq.wrapping_sub(first.seq) - 1),
         flow.received_bytes
     );
+}
+
+/// Connections that an application opened have ports of their own: each has its handshake, its bytes and
+/// its close.
+#[test]
+fn short_flows_are_connections_of_their_own() {
+    const SIZE_BYTES: u64 = 30_001;
+    let traffic = poisson::Config {
+        gap_ns: 30 * NS_PER_MS,
+        size_bytes: Distribution::Constant(SIZE_BYTES),
+        strata: 1,
+        count: Some(50),
+    };
+    let short = Group {
+        traffic: traffic.into(),
+        ..bulk("cubic", 2, 20)
+    };
+    let mut scenario = dumbbell(10_000_000, 60_000.0, 10, vec![bulk("reno", 1, 20), short]);
+    scenario.links[0].random_loss_ppb = 10_000_000;
+    let (output, records) = captured(&scenario, None);
+    assert!(output.summary.flows[1].retransmitted_pkts > 0);
+    let mut connections: BTreeMap<u16, Vec<&Record>> = BTreeMap::new();
+    for record in at(&records, "sender-1") {
+        let port = record.source_port.max(record.destination_port);
+        connections.entry(port).or_default().push(record);
+    }
+    assert_eq!(connections.len(), 100);
+    for records in connections.values() {
+        let first = records[0];
+        assert_eq!(first.flags, TcpFlags::SYN);
+        let with = |flag: u16, to: u16| {
+            let sent = records.iter().filter(|it| it.destination_port == to);
+            sent.filter(|it| it.flags & flag != 0).count()
+        };
+        for flag in [TcpFlags::SYN, TcpFlags::FIN] {
+            assert!(with(flag, first.destination_port) > 0 && with(flag, first.source_port) > 0);
+        }
+        let last = records
+            .iter()
+            .rfind(|it| it.destination_port == first.source_port);
+        let acked_bytes = last.expect("ACKs").ack.wrapping_sub(first.seq);
+        assert_eq!(u64::from(acked_bytes), SIZE_BYTES + 2, "SYN, payload, FIN");
+    }
 }
 
 #[test]
