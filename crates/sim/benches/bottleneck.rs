@@ -12,6 +12,8 @@
 use std::process::Command;
 
 use cpu_time::ProcessTime;
+use dumbbell_app::traffic::poisson;
+use dumbbell_app::{Distribution, TrafficConfig};
 use dumbbell_sim::{Control, Group, Limit, Queue, Scenario, run};
 
 /// Counted runs of each case.
@@ -24,7 +26,12 @@ struct Case {
     buffer_bdp: f64,
     duration_s: u64,
     sample_interval_ns: u64,
+    /// Short flows that come and go at random over the run, of [`SHORT_FLOW_BYTES`] each; 0: bulk.
+    short_flows: u64,
 }
+
+/// What web pages are made of.
+const SHORT_FLOW_BYTES: u64 = 30_000;
 
 /// The default of a scenario.
 const SAMPLE_INTERVAL_NS: u64 = 10_000_000;
@@ -36,6 +43,7 @@ const COMPETITION: Case = Case {
     buffer_bdp: 1.0,
     duration_s: 120,
     sample_interval_ns: SAMPLE_INTERVAL_NS,
+    short_flows: 0,
 };
 
 const MANY_BBR: Case = Case {
@@ -59,7 +67,7 @@ const fn bbr(name: &'static str, flows: u32, duration_s: u64, series: bool) -> C
     }
 }
 
-const CASES: [Case; 11] = [
+const CASES: [Case; 12] = [
     Case {
         name: "a-0.5bdp",
         buffer_bdp: 0.5,
@@ -101,6 +109,14 @@ const CASES: [Case; 11] = [
     bbr("d-1000bbr-no-series", 1_000, 10, false),
     bbr("e-10000bbr", 10_000, 3, true),
     bbr("e-10000bbr-no-series", 10_000, 3, false),
+    Case {
+        name: "f-100000short",
+        groups: &[("cubic", 1)],
+        link_rate_bps: 100_000_000,
+        duration_s: 600,
+        short_flows: 100_000,
+        ..COMPETITION
+    },
 ];
 
 const BASE_RTT_NS: u64 = 40_000_000;
@@ -184,6 +200,7 @@ fn scenario(case: &Case) -> Scenario {
                 flows,
                 base_rtt_ns: BASE_RTT_NS,
                 start_jitter_ns: 100_000_000,
+                traffic: traffic(case),
                 ..Group::default()
             })
             .collect(),
@@ -192,6 +209,19 @@ fn scenario(case: &Case) -> Scenario {
             Queue::drop_tail(Limit::Bytes((bdp_bytes * case.buffer_bdp) as u64)),
         )
     }
+}
+
+fn traffic(case: &Case) -> TrafficConfig {
+    if case.short_flows == 0 {
+        return TrafficConfig::default();
+    }
+    let config = poisson::Config {
+        gap_ns: case.duration_s * 1_000_000_000 / case.short_flows,
+        size_bytes: Distribution::Constant(SHORT_FLOW_BYTES),
+        strata: 1,
+        count: None,
+    };
+    config.into()
 }
 
 /// A line of this process's memory in `/proc/self/status`, kB.
