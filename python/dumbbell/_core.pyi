@@ -20,6 +20,7 @@ __all__ = [
     "analyze",
     "applications",
     "builtin_sources",
+    "check_traffic",
     "compile_for_kernel",
     "confine",
     "congestion_controls",
@@ -314,6 +315,15 @@ def applications() -> str:
 
 def distributions() -> str:
     """Every distribution with its parameters, as JSON."""
+
+def check_traffic(traffic: str) -> None:
+    """Refuse an application, given as JSON, whose settings do not fit together.
+
+    Raises
+    ------
+    EngineError
+        They do not, or one is out of its range.
+    """
 
 def distribution_mean_milli(distribution: str) -> int:
     """Mean of a distribution, given as JSON, in thousandths of its unit."""

@@ -19,7 +19,7 @@ from dumbbell.errors import DumbbellError
 
 __all__ = [
     "MAX_DEPTH", "MAX_JSON_BYTES", "MAX_TOML_BYTES", "DocumentError", "open_file", "parse_json",
-    "parse_toml", "read_file", "read_json", "read_toml",
+    "parse_toml", "read_file", "read_json", "read_text", "read_toml",
 ]  # fmt: skip
 
 #: Most bytes of a scenario or a suite: some 40,000 groups. The worst take 2 s and 250 MB.
@@ -105,6 +105,15 @@ def read_file(path: Path, max_bytes: int) -> bytes:
     if size > max_bytes:
         raise DocumentError(f"has {size:,} bytes; use at most {max_bytes:,}")
     return content
+
+
+def read_text(path: Path) -> str:
+    """Read the text of a file of a scenario's, without a byte order mark."""
+    content = read_file(path, MAX_TOML_BYTES)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DocumentError("not UTF-8 text") from None
 
 
 def read_toml(path: Path) -> str:

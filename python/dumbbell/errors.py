@@ -24,6 +24,9 @@ __all__ = [
     "os_reason",
 ]
 
+#: Most names that a message lists.
+MAX_KNOWN = 40
+
 
 class DumbbellError(Exception):
     """Base of every error that the user can fix."""
@@ -127,7 +130,10 @@ def nearest(word: str, known: Iterable[str]) -> str:
     match = difflib.get_close_matches(word[:100].lower(), known, n=1, cutoff=0.6)
     if match:
         return f"; did you mean `{match[0]}`?"
-    return "; known: " + ", ".join(f"`{name}`" for name in known) if known else ""
+    if not known:
+        return ""
+    more = [f"{len(known) - MAX_KNOWN} more"] if len(known) > MAX_KNOWN else []
+    return "; known: " + ", ".join([*(f"`{name}`" for name in known[:MAX_KNOWN]), *more])
 
 
 def check_directory(directory: Path) -> None:

@@ -288,6 +288,14 @@ fn distribution_mean_milli(distribution: &str) -> PyResult<u64> {
     Ok(distribution.mean_milli())
 }
 
+/// Refuses an application, given as JSON, whose settings are out of their ranges or do not fit together.
+#[pyfunction]
+fn check_traffic(traffic: &str) -> PyResult<()> {
+    let traffic: dumbbell_scenario::TrafficConfig =
+        serde_json::from_str(traffic).map_err(|error| EngineError::new_err(error.to_string()))?;
+    traffic.check().map_err(EngineError::new_err)
+}
+
 /// The text of the sources that the built-in congestion controls were compiled from, by path.
 #[pyfunction]
 fn builtin_sources() -> BTreeMap<String, &'static str> {
@@ -327,8 +335,8 @@ mod _core {
     #[pymodule_export]
     use super::{
         Cancelled, CongestionControlFault, Control, EngineError, Output, applications,
-        builtin_sources, congestion_controls, describe, distribution_mean_milli, distributions,
-        impairments, machine, native_compiler, queue_disciplines, run,
+        builtin_sources, check_traffic, congestion_controls, describe, distribution_mean_milli,
+        distributions, impairments, machine, native_compiler, queue_disciplines, run,
     };
 
     /// The package ziglang may be installed for the Python that loads the engine.

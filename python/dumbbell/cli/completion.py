@@ -21,6 +21,7 @@ __all__ = [
     "complete_papers",
     "complete_queues",
     "complete_suites",
+    "complete_traffic",
     "complete_what",
     "prepare",
 ]
@@ -136,6 +137,15 @@ def complete_queues(incomplete: str) -> list[tuple[str, str]]:
 
     known = {**queue_disciplines(), **impairments()}
     return matching(incomplete, ((name, each.doc) for name, each in known.items()))
+
+
+def complete_traffic(incomplete: str) -> list[tuple[str, str]]:
+    """Complete an application or a distribution."""
+    from dumbbell.scenario.distribution import distributions
+    from dumbbell.scenario.traffic import applications
+
+    docs = {each.name: each.doc for of in (applications(), distributions()) for each in of.values()}
+    return matching(incomplete, docs.items())
 
 
 def complete_suites(incomplete: str) -> list[tuple[str, str]]:

@@ -10,7 +10,8 @@ from dumbbell.cli import options
 from dumbbell.cli.completion import complete_queues
 from dumbbell.cli.console import out, print_json, print_line, print_table
 from dumbbell.errors import ScenarioError, nearest
-from dumbbell.scenario.element import LIMIT, Element, impairments, queue_disciplines
+from dumbbell.scenario.element import Element, impairments, queue_disciplines
+from dumbbell.scenario.parameter import LIMIT
 
 __all__ = ["queues_command"]
 

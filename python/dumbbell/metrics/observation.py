@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from dumbbell.errors import ResultError
 from dumbbell.metrics.link_observation import LinkObservation
+from dumbbell.metrics.transfers import GroupTransfers, group_transfers
 from dumbbell.metrics.warmup import Warmup
 from dumbbell.run.engine import SIMULATOR
 from dumbbell.run.links import index_of_link
@@ -221,6 +222,22 @@ class Observation:
         )
         rates[(starts_us > edges_us[:-1]) | (ends_us < edges_us[1:])] = np.nan
         return rates
+
+    @cached_property
+    def transfers(self) -> list[GroupTransfers]:
+        """Each group's transfers that begin after the cut, in the scenario's order."""
+        return group_transfers(self.run, self.cut_us)
+
+    def measured(self, name: str) -> list[list[int]]:
+        """Return what the applications of each group's flows measured, without those that did not.
+
+        An application measures over the whole run; after a warm-up there is nothing.
+        """
+        if not self.whole:
+            return [[] for _ in self.members]
+        found = ([self.flows[n].get("application", {}).get(name) for n in numbers]
+                 for numbers in self.members)  # fmt: skip
+        return [[value for value in values if value is not None] for values in found]
 
     @cached_property
     def queue_table(self) -> pa.Table:

@@ -16,6 +16,9 @@ from dumbbell.metrics import (  # noqa: F401
     inflight,
     loss,
     completion,
+    slowdown,
+    requests,
+    pages,
 )
 
 # isort: on

@@ -17,8 +17,8 @@ from dumbbell.errors import ScenarioError
 from dumbbell.quantities.excerpt import excerpt
 
 __all__ = [
-    "MAX_DIGITS", "MAX_VALUES", "U64_MAX", "Buffer", "Loss", "Quantity", "Rate", "Size", "Time",
-    "expand", "expand_counts",
+    "MAX_DIGITS", "MAX_VALUES", "NUMBER", "U64_MAX", "Buffer", "Load", "Loss", "Quantity", "Rate",
+    "Size", "Time", "expand", "expand_counts", "format_fraction", "is_count",
 ]  # fmt: skip
 
 NUMBER = re.compile(
@@ -217,6 +217,16 @@ class Loss(Quantity):
         return super().__str__()
 
 
+class Load(Quantity):
+    """A load: a share of what a link carries, in parts per billion."""
+
+    units = {"%": 10**7, "ppm": 10**3, "ppb": 1}
+    examples = "`30%` or `0.5%`"
+    print_units = ("%", "ppm", "ppb")
+    #: 1000 %: anything above a load of 100 % grows without end.
+    maximum = 10**10
+
+
 class Size(Quantity):
     """A size, bytes."""
 
@@ -231,6 +241,9 @@ class Size(Quantity):
     @classmethod
     def _fold(cls, unit: str) -> str:
         return unit
+
+    def __str__(self) -> str:
+        return super().__str__() if self else "0B"
 
 
 @dataclass(frozen=True)

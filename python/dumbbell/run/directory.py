@@ -15,6 +15,7 @@ from dumbbell.congestion_control.sources import Sources
 from dumbbell.errors import ResultError, check_directory, os_reason
 from dumbbell.result_file import check_regular, read_json
 from dumbbell.run.capture import CAPTURE, link_or_copy
+from dumbbell.run.transfers import TRANSFERS, check_transfers
 from dumbbell.scratch import scratch_directory
 
 __all__ = [
@@ -74,14 +75,19 @@ class RunTables(ParquetTables):
         Where they are.
     duration_ns
         How long the run was.
+    flows, groups
+        How many it had.
     """
 
-    def __init__(self, directory: Path, duration_ns: int) -> None:
+    def __init__(self, directory: Path, duration_ns: int, flows: int, groups: int) -> None:
         super().__init__(directory)
         self.last_us = -(-duration_ns // 1000)
+        self.flows, self.groups = flows, groups
 
     def __getitem__(self, name: str) -> pa.Table:
         table = super().__getitem__(name)
+        if name == TRANSFERS:
+            return self._checked_transfers(table)
         if "time_us" not in table.column_names or not table.num_rows:
             return table
         column = table["time_us"]
@@ -94,6 +100,16 @@ class RunTables(ParquetTables):
             f"{self.directory / name}.parquet: is damaged: its times are not those of a run of "
             f"{self.last_us} µs in order; copy it again, or repeat the run"
         )
+
+    def _checked_transfers(self, table: pa.Table) -> pa.Table:
+        try:
+            check_transfers(table, self.flows, self.groups, self.last_us)
+        except ResultError as error:
+            raise ResultError(
+                f"{self.directory / TRANSFERS}.parquet: is damaged: {error}; copy it again, or "
+                "repeat the run"
+            ) from None
+        return table
 
 
 def read_table(path: Path) -> pa.Table:
@@ -338,4 +354,6 @@ def read(directory: Path) -> tuple[dict[str, Any], Mapping[str, pa.Table]]:
     duration_ns = document.get("duration_ns")
     if not isinstance(duration_ns, int):
         return document, ParquetTables(directory)  # who reads the document reports it
-    return document, RunTables(directory, duration_ns)
+    flows, groups = (document.get(key) for key in ("flows", "groups"))
+    counts = [len(each) if isinstance(each, list) else 0 for each in (flows, groups)]
+    return document, RunTables(directory, duration_ns, *counts)

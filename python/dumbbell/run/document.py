@@ -11,8 +11,10 @@ from dumbbell.run.foreign_summary import (
     FLOW_OPTIONAL,
     LINK,
     LINK_OPTIONAL,
+    REQUESTS,
     TEXT,
     WHOLE,
+    is_measurements,
     is_of,
 )
 
@@ -53,7 +55,7 @@ def check_document(document: Mapping[str, Any]) -> None:
         if "declared" in group:
             check_declared(f"groups[{index}].declared.", group["declared"])
     for index, flow in enumerate(document["flows"]):
-        check_values(f"flows[{index}].", flow, FLOW, FLOW_OPTIONAL)
+        check_flow(f"flows[{index}].", flow)
     check_links(document)
     groups = document["groups"]
     words = document["scenario"].get("group")
@@ -65,6 +67,15 @@ def check_document(document: Mapping[str, Any]) -> None:
     for index, flow in enumerate(document["flows"]):
         if not 0 <= flow["group"] < len(groups):
             raise damaged(f"`flows[{index}].group` is {flow['group']}, which is not a group")
+
+
+def check_flow(place: str, flow: Any) -> None:
+    """Refuse a flow that no result has."""
+    check_values(place, flow, FLOW, FLOW_OPTIONAL)
+    if "requests" in flow:
+        check_values(f"{place}requests.", flow["requests"], REQUESTS, {})
+    if not is_measurements(flow.get("application", {})):
+        raise damaged(f"`{place}application` is not an object with whole numbers")
 
 
 def check_links(document: Mapping[str, Any]) -> None:

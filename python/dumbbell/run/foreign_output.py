@@ -15,9 +15,11 @@ from typing import Any
 import pyarrow as pa
 
 from dumbbell._core import MAX_ROWS
+from dumbbell.errors import ResultError
 from dumbbell.isolation.printable import printable
 from dumbbell.isolation.protocol import BrokenAnswer, parse_json
 from dumbbell.run.foreign_summary import check_summary
+from dumbbell.run.transfers import TRANSFERS, check_transfers, has_transfers
 from dumbbell.scenario import Scenario
 
 __all__ = ["read_output"]
@@ -52,6 +54,10 @@ COLUMNS = {
         "time_us": "int64", "backlog_bytes": "uint64", "backlog_pkts": "uint32",
         "sojourn_us": "uint32", "forwarded_pkts": "uint64", "dropped_pkts": "uint64",
         "link": STATE,
+    },
+    TRANSFERS: {
+        "group": "uint32", "flow": "uint32", "connection": "uint32", "kind": STATE,
+        "size_bytes": "uint64", "start_us": "int64", "end_us": "int64",
     },
     STATE: {"time_us": "int64", "flow": "uint32"},
 }  # fmt: skip
@@ -123,7 +129,7 @@ class File:
 
 def read_tables(file: File, tables: Any, scenario: Scenario) -> dict[str, pa.Table]:
     """Return the tables by name, if they are those of a run of the scenario."""
-    if not isinstance(tables, list) or len(tables) > 2 + len(scenario.groups):
+    if not isinstance(tables, list) or len(tables) > len(COLUMNS) - 1 + len(scenario.groups):
         raise BrokenAnswer("tables of another form")
     read = {}
     for entry in tables:
@@ -132,16 +138,19 @@ def read_tables(file: File, tables: Any, scenario: Scenario) -> dict[str, pa.Tab
                 read[name] = read_table(file, kind_of(name, scenario), columns, scenario)
             case _:
                 raise BrokenAnswer("a table of another form")
-    if read and not {"flows", "queue"} <= set(read):
+    series = set(read) - {TRANSFERS}
+    if series and not {"flows", "queue"} <= series:
         raise BrokenAnswer("tables without those of flows and queue")
-    if bool(read) != (scenario.sample > 0):
+    if bool(series) != (scenario.sample > 0):
         raise BrokenAnswer("tables that nobody asked for, or none")
+    if (TRANSFERS in read) != has_transfers(scenario):
+        raise BrokenAnswer("transfers that no application made, or none of them")
     return read
 
 
 def kind_of(name: str, scenario: Scenario) -> str:
     """Return which columns a table has."""
-    if name in ("flows", "queue"):
+    if name in ("flows", "queue", TRANSFERS):
         return name
     kind, _, rest = name.partition("-")
     group, _, cc = rest.partition("-")
@@ -174,8 +183,16 @@ def read_table(file: File, kind: str, columns: list[Any], scenario: Scenario) ->
     if len({len(array) for array in arrays}) != 1:
         raise BrokenAnswer("columns of different lengths")
     batch = pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+    table = pa.Table.from_batches([batch])
+    if kind == TRANSFERS:
+        last_us = -(-scenario.resolve()["duration_ns"] // 1000)
+        try:
+            check_transfers(table, scenario.flow_count, len(scenario.groups), last_us)
+        except ResultError as error:
+            raise BrokenAnswer(f"a table of transfers: {error}") from None
+        return table
     check_rows(batch, scenario)
-    return pa.Table.from_batches([batch])
+    return table
 
 
 def check_rows(batch: pa.RecordBatch, scenario: Scenario) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,8 +36,16 @@ FLOW_OPTIONAL = {
     "spurious_recovery_count": COUNT, "syn_retransmits": COUNT, "duplicate_pkts": COUNT,
     "rto_count": COUNT, "spurious_rto_count": COUNT, "tlp_count": COUNT,
     "rto_stall_max_us": COUNT, "rto_stall_us": COUNT, "cwnd_zero_max_us": COUNT,
-    "cwnd_max_pkts": COUNT, "ssthresh_max_pkts": COUNT,
+    "cwnd_max_pkts": COUNT, "ssthresh_max_pkts": COUNT, "connections": COUNT,
 }  # fmt: skip
+#: What a flow's receiver sent to its sender, of an application with requests.
+REQUESTS = {
+    "received_bytes": COUNT, "sent_pkts": COUNT, "retransmitted_pkts": COUNT,
+    "dropped_pkts": COUNT, "arrived_pkts": COUNT, "on_path_pkts": COUNT, "rto_count": COUNT,
+}  # fmt: skip
+#: Most numbers that an application measures, and their names.
+MAX_MEASUREMENTS = 100
+MEASUREMENT = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 LINK = {
     "link_rate_bps": COUNT, "base_rtt_us": COUNT, "offered_pkts": COUNT, "forwarded_pkts": COUNT,
     "forwarded_bytes": COUNT, "dropped_pkts": COUNT, "dropped_bytes": COUNT, "busy_us": COUNT,
@@ -87,12 +96,35 @@ def check_summary(summary: Any, scenario: Scenario) -> None:
     if numbers(summary["congestion_controls"], "group") != list(range(len(scenario.groups))):
         raise BrokenAnswer("a summary of other groups")
     for flow in summary["flows"]:
-        check_keys("flow", flow, FLOW, FLOW_OPTIONAL)
+        check_flow(flow)
     groups = [number for number, group in enumerate(scenario.groups) for _ in range(group.flows)]
     if numbers(summary["flows"], "group") != groups:
         raise BrokenAnswer("a summary of other flows")
     if numbers(summary["flows"], "flow") != list(range(len(groups))):
         raise BrokenAnswer("a summary of other flows")
+
+
+def check_flow(flow: Any) -> None:
+    """Refuse a flow of another form."""
+    if not isinstance(flow, dict):
+        raise BrokenAnswer("a flow of another form")
+    apart = ("requests", "application")
+    rest = {key: value for key, value in flow.items() if key not in apart}
+    check_keys("flow", rest, FLOW, FLOW_OPTIONAL)
+    if "requests" in flow:
+        check_keys("flow's requests", flow["requests"], REQUESTS, {})
+    if not is_measurements(flow.get("application", {})):
+        raise BrokenAnswer("an application's measurements of another form")
+
+
+def is_measurements(value: Any) -> bool:
+    """Whether a value is what an application measured: whole numbers by names."""
+    return (
+        isinstance(value, dict)
+        and len(value) <= MAX_MEASUREMENTS
+        and all(isinstance(name, str) and MEASUREMENT.fullmatch(name) for name in value)
+        and all(is_of(WHOLE, number) for number in value.values())
+    )
 
 
 def check_links(summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> None:

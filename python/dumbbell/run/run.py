@@ -43,6 +43,7 @@ from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, engine_build
 from dumbbell.run.foreign_run import execute_isolated, is_foreign
 from dumbbell.run.groups import group_metrics
 from dumbbell.run.links import index_of_link, queue_rows, with_links
+from dumbbell.run.transfers import transfers_of
 from dumbbell.scenario import Scenario
 from dumbbell.statistics import jain
 from dumbbell.verdict import Verdict, evaluate
@@ -75,7 +76,7 @@ class Run:
     summary
         The engine's counts; `docs/format-run.md` has the keys.
     tables
-        Time series by name: ``flows``, ``queue`` and ``state-<group>-<cc>``.
+        Time series by name: ``flows``, ``queue`` and ``state-<group>-<cc>``; and ``transfers``.
     capture
         The pcapng file that was written, if one was.
     sources
@@ -149,6 +150,23 @@ class Run:
         """
         self.link(link)
         return queue_rows(self.queues, link)
+
+    @property
+    def transfers(self) -> pa.Table:
+        """Every transfer that has an end: flows, requests, pages, chunks of video, bursts.
+
+        A row each, with its group, flow, connection, kind, size, start and end; the end is null
+        where the run ended before. Flows with a size are transfers too.
+
+        Raises
+        ------
+        ResultError
+            The table is not there.
+        """
+        table = transfers_of(self)
+        if table is None:
+            raise ResultError("the run has no table `transfers`; run its scenario again")
+        return table
 
     @cached_property
     def links(self) -> Sequence[Mapping[str, Any]]:

@@ -1,4 +1,4 @@
-"""Queue disciplines and impairments: what each declares, and how a user names one.
+"""Queue disciplines, impairments and applications: what each declares, and how a user names one.
 
 ``fq_codel:target=5ms,limit=1000pkt,ecn=off``. The engine has the declarations; each is in an
 own file in ``crates/net/src/queue`` or ``crates/net/src/impair``.
@@ -16,153 +16,19 @@ from typing import Any, ClassVar, Self
 from dumbbell import _core
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import (
-    MAX_DIGITS,
-    Buffer,
-    Loss,
-    Quantity,
-    Rate,
-    Size,
-    Time,
-    is_count,
-)
+from dumbbell.quantities.quantity import Buffer
+from dumbbell.scenario.distribution import first_of, parameter_from_json
+from dumbbell.scenario.parameter import LIMIT, ElementParameter, Value, listed
 
 __all__ = [
-    "Element", "ElementChoice", "ElementParameter", "ImpairmentChoice", "Impairments",
-    "QueueChoice", "Value", "impairments", "queue_disciplines",
+    "Element", "ElementChoice", "ImpairmentChoice", "Impairments", "QueueChoice", "impairments",
+    "queue_disciplines",
 ]  # fmt: skip
-
-#: A parameter's value: a quantity, a number, a flag, or None for off.
-Value = Quantity | Buffer | int | bool | None
-#: The parameter that limits what may wait; a scenario's `buffer` is its shorthand.
-LIMIT = "limit"
-#: A largest value of so much is none: nothing that is simulated comes near it.
-NO_LIMIT = 2**32 - 1
-QUANTITIES: Mapping[str, type[Quantity]] = {"ns": Time, "bytes": Size, "ppb": Loss, "bps": Rate}
-FLAGS = {"on": True, "off": False, "true": True, "false": False, "yes": True, "no": False}
-
-
-@dataclass(frozen=True)
-class ElementParameter:
-    """A parameter of a discipline or an impairment.
-
-    Attributes
-    ----------
-    name
-        What a user calls it: ``target``.
-    field
-        Its place in the engine's input: ``target_ns``.
-    unit
-        ``ns``, ``bytes``, ``pkts``, ``ppb``, ``bps``, ``count`` or ``flag``.
-    is_optional
-        Whether it can be off.
-    default
-        Its value when it is not set, in base units; None: off.
-    min, max
-        The range, both ends included.
-    doc
-        What it is, in a sentence.
-    """
-
-    name: str
-    field: str
-    unit: str
-    is_optional: bool
-    default: int | None
-    min: int
-    max: int
-    doc: str
-
-    @property
-    def examples(self) -> str:
-        """Values that a user could write, for errors."""
-        if self.name == LIMIT:
-            return Buffer.examples
-        if self.unit in QUANTITIES:
-            return QUANTITIES[self.unit].examples
-        return {"pkts": "`64pkt`", "flag": "`on` or `off`"}.get(self.unit, f"`{self.default}`")
-
-    @property
-    def must_be_set(self) -> bool:
-        """Whether it has no default of its own."""
-        return self.default is not None and self.default < self.min
-
-    def parse(self, text: Any, of: str) -> Value:
-        """Read a value.
-
-        Parameters
-        ----------
-        text
-            As it was written: ``5ms``.
-        of
-            The discipline, for errors.
-        """
-        what = f"`{self.name}` of `{of}`"
-        if isinstance(text, str) and self.is_optional and text.strip() == "off":
-            return None
-        if self.unit == "flag":
-            value = FLAGS.get(text.strip()) if isinstance(text, str) else text
-            if not isinstance(value, bool):
-                raise ScenarioError(f"{what} is `{excerpt(text)}`; use `on` or `off`")
-            return value
-        if self.name == LIMIT:
-            return Buffer.parse(text, what)
-        if self.unit in QUANTITIES:
-            return self._in_range(QUANTITIES[self.unit].parse(text, what), what)
-        if self.unit == "pkts":
-            pkts = Buffer.parse(text, what) if not isinstance(text, int) else None
-            if pkts is not None and pkts.unit != "pkt":
-                raise ScenarioError(f"{what} `{excerpt(text)}` is not in packets; use e.g. `64pkt`")
-            return self._in_range(text if pkts is None else int(pkts.amount), what)
-        if isinstance(text, str) and not is_count(text.strip()):
-            digits = f"at most {MAX_DIGITS} digits"
-            raise ScenarioError(
-                f"{what} is `{excerpt(text)}`; use a whole number with {digits}, like "
-                f"{self.examples}"
-            )
-        return self._in_range(int(text), what)
-
-    def _in_range(self, value: int, what: str) -> int:
-        if not self.min <= value <= self.max:
-            low, high = self.show(self.min), self.show(self.max)
-            raise ScenarioError(
-                f"{what} is `{self.show(value)}`, which is out of range; use `{low}` to `{high}`"
-            )
-        return value
-
-    def show(self, value: Any) -> str:
-        """Write a value as `parse` reads it; a number is in base units."""
-        if value is None:
-            return "off"
-        if self.unit == "flag":
-            return "on" if value else "off"
-        if isinstance(value, Buffer):
-            return str(value)
-        if self.unit in QUANTITIES:
-            return str(QUANTITIES[self.unit](value))
-        return f"{value}pkt" if self.unit == "pkts" else str(value)
-
-    @property
-    def default_text(self) -> str:
-        """The default as a user would write it."""
-        if self.must_be_set:
-            return "1bdp" if self.name == LIMIT else "required"
-        return self.show(self.default)
-
-    @property
-    def range_text(self) -> str:
-        """The range as a user would write it."""
-        if self.unit == "flag":
-            return "on, off"
-        ends = f"{self.show(self.min)} to {self.show(self.max)}"
-        if self.max >= NO_LIMIT and self.unit != "ns":
-            ends = f"{self.show(self.min)} or more" if self.min else "any"
-        return f"{ends}, off" if self.is_optional else ends
 
 
 @dataclass(frozen=True)
 class Element:
-    """A queue discipline or an impairment as its file declares it.
+    """A queue discipline, an impairment or an application as its file declares it.
 
     Attributes
     ----------
@@ -176,6 +42,14 @@ class Element:
         Whether it can mark packets.
     takes_ecn_threshold
         Whether it marks above a scenario's `ecn_threshold`.
+    takes_load
+        Whether a load in a share of the link may decide its `gap`.
+    has_requests
+        Whether both ends of its connections write.
+    sends_datagrams
+        Whether it sends datagrams and opens no connection.
+    presets
+        What it is with parameters set, by the preset's name.
     parameters
         By name, in the order of the declaration.
     """
@@ -186,11 +60,15 @@ class Element:
     is_fifo: bool = True
     can_mark: bool = False
     takes_ecn_threshold: bool = False
+    takes_load: bool = False
+    has_requests: bool = False
+    sends_datagrams: bool = False
+    presets: Mapping[str, Element] = field(default_factory=dict, hash=False)
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Element:
         """Read the engine's declaration."""
-        parameters = [ElementParameter(**each) for each in document["parameters"]]
+        parameters = [parameter_from_json(each) for each in document["parameters"]]
         return cls(
             name=document["name"],
             doc=document["doc"],
@@ -242,6 +120,11 @@ class ElementChoice(ABC):
     def known(cls) -> Mapping[str, Element]:
         """Return all that can be named."""
 
+    @classmethod
+    def element_of(cls, name: str, _rest: str) -> Element:
+        """Return what a name declares, before the parameters after it are read."""
+        return cls.known()[name]
+
     @property
     def declaration(self) -> Element:
         """What it declares."""
@@ -258,9 +141,13 @@ class ElementChoice(ABC):
             raise ScenarioError(f"{what} must be {a(cls.noun)}: {listed(known)}", key=what)
         name, _, rest = (part.strip() for part in text.partition(":"))
         if name not in known:
+            near = nearest(name, known)
             raise ScenarioError(
-                f"unknown {cls.noun} `{excerpt(name)}`: there are {listed(known)}", key=what
+                f"unknown {cls.noun} `{excerpt(name)}`: there are {listed(known)}"
+                f"{near if 'did you mean' in near else ''}",
+                key=what,
             )
+        element = cls.element_of(name, rest)
         params: dict[str, Value] = {}
         given = set()
         for part in filter(None, (part.strip() for part in rest.split(","))):
@@ -276,11 +163,23 @@ class ElementChoice(ABC):
                     f"`{excerpt(text)}` sets parameter `{excerpt(key)}` twice; remove one", key=what
                 )
             given.add(key)
-            parameter = known[name].parameters.get(key)
+            parameter = element.parameters.get(key)
             if parameter is None:
-                raise ScenarioError(no_parameter(known[name], key), key=what)
+                raise ScenarioError(no_parameter(element, key), key=what)
             params |= not_default(parameter, keyed(what, parameter.parse, value, name))
-        return cls(name, params)
+        choice = cls(name, params)
+        choice.check_complete(what)
+        return choice
+
+    def check_complete(self, what: str) -> None:
+        """Refuse a choice that leaves out what has no default."""
+        for name, parameter in self.declaration.parameters.items():
+            if parameter.must_be_set and name != LIMIT and name not in self.params:
+                raise ScenarioError(
+                    f"`{self.name}` needs `{name}`: use e.g. `{self.name}:{name}="
+                    f"{first_of(parameter.examples)}`",
+                    key=what,
+                )
 
     def __str__(self) -> str:
         if not self.params:
@@ -315,7 +214,7 @@ class ElementChoice(ABC):
                 value = parameter.default if limit is None else limit
             if value is None or isinstance(value, Buffer):
                 continue
-            resolved[parameter.field] = bool(value) if parameter.unit == "flag" else int(value)
+            resolved[parameter.field] = parameter.to_engine(value)
         return resolved
 
 
@@ -345,19 +244,6 @@ class ImpairmentChoice(ElementChoice):
     def known(cls) -> Mapping[str, Element]:
         """Return every impairment."""
         return impairments()
-
-    @classmethod
-    def parse(cls, text: str | Self, what: str = "") -> Self:
-        """As the others; nothing that has no default may be left out."""
-        choice = super().parse(text, what)
-        for name, parameter in choice.declaration.parameters.items():
-            if parameter.must_be_set and name not in choice.params:
-                raise ScenarioError(
-                    f"`{choice.name}` needs `{name}`: use e.g. `{choice.name}:{name}="
-                    f"{parameter.examples.partition('`, ')[0].strip('`')}`",
-                    key=what or cls.word,
-                )
-        return choice
 
 
 class Impairments(tuple[ImpairmentChoice, ...]):
@@ -390,8 +276,7 @@ def keyed(what: str, parse: Callable[[str, str], Value], text: str, of: str) -> 
 
 def not_default(parameter: ElementParameter, value: Value) -> dict[str, Value]:
     """Return a parameter that differs from its default; nothing for one that does not."""
-    number = value if isinstance(value, Buffer) or value is None else int(value)
-    return {} if number == parameter.default else {parameter.name: value}
+    return {} if value == parameter.default else {parameter.name: value}
 
 
 def no_parameter(discipline: Element, name: str) -> str:
@@ -407,11 +292,3 @@ def no_parameter(discipline: Element, name: str) -> str:
 def a(noun: str) -> str:
     """Write a noun with its article."""
     return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
-
-
-def listed(names: Any) -> str:
-    """Write names: `` `a`, `b` and `c` ``."""
-    quoted = [f"`{name}`" for name in names]
-    if len(quoted) < 2:
-        return "".join(quoted)
-    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -10,7 +10,8 @@ from dumbbell.errors import ScenarioError
 from dumbbell.quantities.quantity import Size, Time
 from dumbbell.quantities.steps import MIN_RTT_NS
 from dumbbell.scenario.fields import FLOWS, Field, Of, documented
-from dumbbell.scenario.kinds import Cc, Count, Flag, LinkNames, Measure, Route
+from dumbbell.scenario.kinds import Cc, Count, Flag, LinkNames, Measure, Route, Traffic
+from dumbbell.scenario.traffic import BULK, TrafficChoice
 
 __all__ = ["DEFAULT_MSS", "HEADER_BYTES", "MAX_FLOWS", "Group"]
 
@@ -88,6 +89,14 @@ class Group:
         default_note="no limit", synonyms=("bytes", "flow_size", "volume"),
         doc="How many bytes each flow sends.",
     )  # fmt: skip
+    traffic: Of[TrafficChoice] = Field(
+        Traffic(), BULK, panel=FLOWS, example="poisson:load=30%,size=pareto(1.2;10kB)",
+        per_group=True, engine="traffic",
+        convert=lambda traffic, group, scenario: traffic.to_engine(group, scenario),
+        synonyms=("app", "application", "workload", "source", "pattern"),
+        doc="What each flow has to send: an application with parameters (`dumbbell traffic` lists "
+        "them).",
+    )  # fmt: skip
     rwnd: Of[Size] = Field(
         Measure(Size, 1), UNLIMITED, panel=FLOWS, example="1MiB",
         engine="rwnd_bytes", always=True, default_note="never limits",
@@ -122,6 +131,12 @@ class Group:
     def __post_init__(self) -> None:
         self._check_segment()
         self._check_stop()
+        if self.size is not None and not self.traffic.is_bulk:
+            raise ScenarioError(
+                f"size `{self.size}` cannot be combined with traffic `{self.traffic.name}`; remove "
+                "one, or set a parameter of the traffic",
+                key="size",
+            )
 
     def _check_segment(self) -> None:
         """Refuse a segment that no packet or window holds."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.plain_value import to_plain
 from dumbbell.scenario.fields import fields_of
 
@@ -37,6 +38,9 @@ def group_labels(scenario: Scenario) -> tuple[str, ...]:
     files = short_paths([group.cc.name for group in groups if group.cc.is_file])
     labels = []
     for group in groups:
+        if group.traffic.declaration.sends_datagrams:  # no congestion control
+            labels.append(str(group.traffic))
+            continue
         name, colon, params = str(group.cc).partition(":")
         labels.append(files.get(name, name) + colon + params)
     labels = distinguish(labels, lambda alike: differences([groups[i] for i in alike], scenario))
@@ -66,6 +70,8 @@ def differences(groups: Sequence[Group], scenario: Scenario) -> list[str]:
 
     def written(group: Group, name: str) -> str:
         value = getattr(group, name)
+        if name == "traffic":
+            return excerpt(value)
         if name == "rtt" and value is None:
             return f"{scenario.rtt}{' at first' if scenario.rtt_steps else ''}"
         return "none" if value is None else f"{to_plain(value)}"

@@ -26,10 +26,12 @@ from dumbbell.quantities.quantity import (
 )
 from dumbbell.quantities.steps import Steps
 from dumbbell.scenario.element import Impairments, QueueChoice
+from dumbbell.scenario.parameter import QUANTITIES, ElementParameter
+from dumbbell.scenario.traffic import TrafficChoice
 
 __all__ = [
     "Amount", "Cc", "Changes", "Count", "Flag", "Impair", "Integer", "Kind", "LinkName",
-    "LinkNames", "Measure", "Queue", "Route", "Text",
+    "LinkNames", "Measure", "Queue", "Route", "Text", "Traffic",
 ]  # fmt: skip
 
 V_co = TypeVar("V_co", covariant=True)
@@ -287,6 +289,49 @@ class Impair(Named[Impairments]):
 
     def parse(self, value: Any, what: str) -> Impairments:
         return Impairments.parse(value, what)
+
+
+class Traffic(Named[TrafficChoice]):
+    """An application."""
+
+    metavar = "TRAFFIC"
+
+    def parse(self, value: Any, what: str) -> TrafficChoice:
+        return TrafficChoice.parse(value, what)
+
+
+@dataclass(frozen=True)
+class OfTraffic(Kind[Any]):
+    """A parameter of an application."""
+
+    application: str
+    parameter: ElementParameter
+
+    SCALES: ClassVar = {"ns": ("s", 1e9), "bytes": ("bytes", 1.0), "bps": ("bps", 1.0),
+                        "ppb": ("pct", 1e7), "load": ("pct", 1e7), "milli": (None, 1e3),
+                        "count": (None, 1.0)}  # fmt: skip
+
+    @property
+    def metavar(self) -> str:  # type: ignore[override]
+        return self.parameter.name.upper()
+
+    def parse(self, value: Any, what: str) -> Any:  # noqa: ARG002 -- errors name the parameter
+        return self.parameter.parse(value, self.application)
+
+    def split(self, text: str, what: str) -> list[str]:
+        if ".." in text or self.parameter.unit in QUANTITIES:
+            return expand(text, what, self.parameter.examples)
+        return super().split(text, what)
+
+    def unit(self, values: Collection[Any]) -> str | None:  # noqa: ARG002
+        return self.SCALES.get(self.parameter.unit, (None, 1.0))[0]
+
+    def numbers(self, values: Collection[Any]) -> tuple[float, ...] | None:
+        if not all(isinstance(value, int) for value in values):
+            return None
+        return tuple(
+            value / self.SCALES.get(self.parameter.unit, (None, 1.0))[1] for value in values
+        )
 
 
 @dataclass(frozen=True)

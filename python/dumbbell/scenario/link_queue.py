@@ -8,7 +8,8 @@ from typing import Any
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.quantity import U64_MAX, Buffer, Rate, Time
-from dumbbell.scenario.element import LIMIT, ElementParameter, QueueChoice
+from dumbbell.scenario.element import QueueChoice
+from dumbbell.scenario.parameter import LIMIT, ElementParameter
 
 __all__ = ["DROP_TAIL_BUFFER", "LinkQueue"]
 

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from dumbbell.scenario.link import Link
     from dumbbell.scenario.scenario import Scenario
 
-__all__ = ["check_routes", "groups_over", "largest_packet_bytes", "links_back_of", "links_of"]
+__all__ = [
+    "check_routes", "groups_over", "largest_packet_bytes", "links_back_of", "links_of",
+    "payload_rate_bps",
+]  # fmt: skip
 
 #: The largest pure ACK on the wire: Ethernet 14, IP 20, and a TCP header of 60 (RFC 9293 §3.1).
 MAX_ACK_BYTES = 94
@@ -33,6 +36,12 @@ def links_back_of(group: Group, scenario: Scenario) -> list[Link]:
     """Return the links that a group's ACKs cross, in order."""
     by_name = {link.name: link for link in scenario.links}
     return [by_name[name] for name in group.back or ()]
+
+
+def payload_rate_bps(group: Group, scenario: Scenario) -> float:
+    """Return how much payload of full segments the narrowest link of a group's route carries."""
+    narrowest_bps = min(int(link.rate) for link in links_of(group, scenario))
+    return narrowest_bps * int(group.mss) / group.packet_bytes
 
 
 def groups_over(link: Link, scenario: Scenario) -> list[Group]:

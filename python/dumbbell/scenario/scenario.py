@@ -16,6 +16,7 @@ from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.pluralize import pluralize
 from dumbbell.quantities.quantity import Buffer, Loss, Rate, Time
 from dumbbell.quantities.steps import MIN_RTT_NS, RateSteps, RttSteps
+from dumbbell.scenario.distribution import CDF
 from dumbbell.scenario.element import ImpairmentChoice, Impairments, QueueChoice
 from dumbbell.scenario.fields import (
     PATH,
@@ -176,6 +177,12 @@ class Scenario:
         self._check_amount()
         check_routes(self)
         self._check_links()
+        for index, group in enumerate(self.groups):
+            try:
+                group.traffic.check(group, self)
+            except ScenarioError as error:
+                error.group = index
+                raise
 
     def _check_amount(self) -> None:
         """Refuse more flows or rows than memory holds."""
@@ -315,6 +322,9 @@ class Scenario:
 
         No file is looked for and no congestion control is looked up.
         """
+        for group in words["group"]:
+            if f"{CDF}(" in str(group.get("traffic", "")):
+                raise ScenarioError(f"a result's traffic has its points, not `{CDF}(FILE)`")
         groups = zip(words["group"], ccs, strict=True)
         return cls([Group(**{**group, "cc": cc}) for group, cc in groups], **settings_of(words))
 

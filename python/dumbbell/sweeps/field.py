@@ -1,6 +1,7 @@
 """What a sweep can vary: fields of a scenario, its links or its groups, and parameters.
 
-``buffer``, ``link.access.rate``, ``copa.flows``, ``1.cc``, ``copa.mode_window_rtts``.
+``buffer``, ``link.access.rate``, ``copa.flows``, ``1.cc``, ``copa.mode_window_rtts``,
+``traffic.load``.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.quantity import is_count
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Shorthand, fields_of, suggest
-from dumbbell.scenario.kinds import Integer, Kind
+from dumbbell.scenario.kinds import Integer, Kind, OfTraffic
+from dumbbell.scenario.traffic import TrafficChoice
 
 __all__ = ["AxisField", "field_of"]
+
+#: Before a parameter of the groups' traffic: `traffic.load`.
+TRAFFIC = "traffic"
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,8 @@ class AxisField:
         Indices of the groups that have it; None for the scenario or a link.
     is_parameter
         Whether it is a congestion control's parameter.
+    is_of_traffic
+        Whether it is a parameter of the groups' traffic.
     link
         Index of the link that has it; None for the scenario or groups.
     """
@@ -45,6 +52,7 @@ class AxisField:
     groups: tuple[int, ...] | None = None
     is_parameter: bool = False
     link: int | None = None
+    is_of_traffic: bool = False
 
     def parse(self, value: Any) -> Any:
         """Read one value: ``"2bdp"``, ``4``, ``Buffer("2bdp")``.
@@ -86,7 +94,10 @@ class AxisField:
             words[self.key] = value
             return
         for index in self.groups:
-            if self.is_parameter:
+            if self.is_of_traffic:
+                traffic = TrafficChoice.parse(groups[index]["traffic"])
+                groups[index]["traffic"] = traffic.with_param(self.key, value)
+            elif self.is_parameter:
                 groups[index]["cc"] = groups[index]["cc"].with_param(self.key, value)
             else:
                 groups[index][self.key] = value
@@ -100,7 +111,8 @@ def field_of(name: str, scenario: Scenario) -> AxisField:
     name
         ``rate``; ``link.access.rate`` of a link; ``flows`` of every group; ``1.flows`` or
         ``copa.flows`` of some; with a parameter, ``copa.mode_window_rtts`` or
-        ``0.mode_window_rtts``.
+        ``0.mode_window_rtts``; ``traffic.load`` of the groups whose traffic has it, or
+        ``0.traffic.load``.
     scenario
         Whose links and groups it may name.
 
@@ -119,6 +131,8 @@ def field_of(name: str, scenario: Scenario) -> AxisField:
         )
     if whose.startswith("link."):
         return link_field(name, whose.removeprefix("link."), key, scenario)
+    if whose == TRAFFIC or whose.endswith(f".{TRAFFIC}"):
+        return traffic_field(name, whose.removesuffix(TRAFFIC).removesuffix("."), key, scenario)
     of_scenario, of_group = fields_of(Scenario).get(key), fields_of(Group).get(key)
     field = of_group if dot else of_scenario or of_group
     if field is not None and not field.is_axis:
@@ -161,6 +175,28 @@ def link_field(name: str, link: str, key: str, scenario: Scenario) -> AxisField:
             key="axis",
         )
     return AxisField(name, key, field.kind, link=names.index(link))
+
+
+def traffic_field(name: str, whose: str, key: str, scenario: Scenario) -> AxisField:
+    """Find a parameter of groups' traffic: of some, or of every group whose traffic has it."""
+    having = [
+        index
+        for index, group in enumerate(scenario.groups)
+        if key in group.traffic.declaration.parameters
+    ]
+    groups = groups_named(whose, name, scenario) if whose else tuple(having)
+    without = [scenario.groups[index].traffic for index in groups if index not in having]
+    if not groups or without:
+        known = {each for group in scenario.groups for each in group.traffic.declaration.parameters}
+        of = f"`{without[0].name}`" if without else "no group's traffic"
+        has = "has no" if without else "has a"
+        near = nearest(key, sorted(known))
+        raise ScenarioError(
+            f"`{excerpt(name)}`: {of} {has} parameter `{excerpt(key)}`{near}", key="axis"
+        )
+    first = scenario.groups[groups[0]].traffic
+    kind = OfTraffic(first.name, first.declaration.parameters[key])
+    return AxisField(name, key, kind, groups, is_of_traffic=True)
 
 
 def groups_named(whose: str, name: str, scenario: Scenario) -> tuple[int, ...]:

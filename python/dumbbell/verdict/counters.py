@@ -203,6 +203,7 @@ def check_unused(
     configured = scenario.rtt_steps or any(
         int(link.loss) > 0 or link.rate_steps for link in scenario.links
     )
+    configured = configured or not scenario.groups[0].traffic.is_bulk
     if scenario.flow_count != 1 or len(summary["flows"]) != 1 or explained or configured:
         return
     flow, link = summary["flows"][0], summary["bottleneck"]

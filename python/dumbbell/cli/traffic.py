@@ -1,0 +1,107 @@
+"""`dumbbell traffic`: the applications, their parameters and presets, and the distributions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from dumbbell.cli import options
+from dumbbell.cli.completion import complete_traffic
+from dumbbell.cli.console import out, print_json, print_line, print_table
+from dumbbell.errors import ScenarioError, nearest
+from dumbbell.scenario.distribution import CDF, CDF_DOC, DistributionDeclaration, distributions
+from dumbbell.scenario.element import Element
+from dumbbell.scenario.traffic import PRESET, applications
+
+__all__ = ["traffic_command"]
+
+#: What the help ends with.
+EXAMPLES = ("dumbbell traffic", "dumbbell traffic poisson", "dumbbell traffic pareto")
+
+
+def traffic_command(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="One of them.", autocompletion=complete_traffic),
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """List the applications and distributions, or print the parameters of one."""
+    known: dict[str, Element | DistributionDeclaration] = {**applications(), **distributions()}
+    if name is not None and name not in known:
+        raise ScenarioError(f"unknown application or distribution `{name}`{nearest(name, known)}")
+    chosen = [known[name]] if name is not None else list(known.values())
+    if json:
+        print_json([describe(each) for each in chosen])
+    elif name is None:
+        print_all()
+    else:
+        print_one(chosen[0])
+    return 0
+
+
+def describe(of: Element | DistributionDeclaration) -> dict[str, Any]:
+    """Return an application or a distribution as JSON lists it."""
+    facts: dict[str, Any] = {}
+    if isinstance(of, Element):
+        facts = {
+            "option": "--traffic",
+            "takes_load": of.takes_load,
+            "has_requests": of.has_requests,
+            "sends_datagrams": of.sends_datagrams,
+            "presets": [{"name": key, "description": each.doc} for key, each in of.presets.items()],
+        }
+    return {
+        "name": of.name,
+        "kind": "application" if isinstance(of, Element) else "distribution",
+        "description": of.doc,
+        **facts,
+        "parameters": [
+            {
+                "name": parameter.name,
+                "unit": parameter.unit,
+                "default": parameter.default_text,
+                "range": parameter.range_text,
+                "description": parameter.doc,
+            }
+            for parameter in of.parameters.values()
+        ],
+    }
+
+
+def print_all() -> None:
+    """Print a line per application and distribution."""
+    names = [*applications(), *distributions(), CDF]
+    width = max(map(len, names))
+    for element in applications().values():
+        print_line(f"--traffic     {element.name:{width}}  {element.doc}")
+    for each in distributions().values():
+        print_line(f"distribution  {each.name:{width}}  {each.doc}")
+    print_line(f"distribution  {CDF:{width}}  {CDF_DOC}")
+    print_line("`dumbbell traffic NAME` for parameters")
+
+
+def print_one(of: Element | DistributionDeclaration) -> None:
+    """Print an application or a distribution for a person."""
+    out().print(f"[bold]{of.name}[/]  ", end="")
+    print_line(of.doc)
+    if of.parameters:
+        rows = [
+            (each.name, each.default_text, each.range_text, each.doc)
+            for each in of.parameters.values()
+        ]
+        print_table(("parameter", "default", "range", "what it is"), rows, left=range(4))
+    if not isinstance(of, Element):
+        print_line(f"`size={example_of(of)}`")
+        return
+    for key, preset in of.presets.items():
+        print_line(f"`{PRESET}={key}`  {preset.doc}")
+    first = next(iter(of.parameters), "")
+    print_line(f"`--traffic {of.name}:{first}=…`" if first else f"`--traffic {of.name}`")
+
+
+def example_of(distribution: DistributionDeclaration) -> str:
+    """Return how a distribution is written."""
+    needed = [each.name for each in distribution.parameters.values() if each.must_be_set]
+    return f"{distribution.name}({';'.join(needed)})" if needed else distribution.name

@@ -1,0 +1,111 @@
+"""The transfers of a run, group by group: what was sent as a whole, and from when to when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dumbbell.run.transfers import SCHEMA, transfers_of
+from dumbbell.scenario.routes import payload_rate_bps
+from dumbbell.statistics.survival import SurvivalCurve
+
+if TYPE_CHECKING:
+    from dumbbell.run import Run
+
+__all__ = ["GroupTransfers", "group_transfers"]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupTransfers:
+    """Transfers of one group, each an element of every array.
+
+    Attributes
+    ----------
+    kind
+        ``flow``, ``request``, ``page``, ``chunk`` or ``burst``.
+    flow, connection
+        Whose each was, and over which of its connections.
+    size_bytes
+        Application payload.
+    start_us
+        When each began.
+    time_us
+        How long each took; one that was not complete, until the end of the run.
+    ended
+        Which were complete.
+    ideal_us
+        What each would take at best: its size over what the narrowest link of the route carries of
+        payload, and a base RTT.
+    """
+
+    kind: npt.NDArray[Any]
+    flow: npt.NDArray[np.int64]
+    connection: npt.NDArray[np.int64]
+    size_bytes: npt.NDArray[np.float64]
+    start_us: npt.NDArray[np.float64]
+    time_us: npt.NDArray[np.float64]
+    ended: npt.NDArray[np.bool_]
+    ideal_us: npt.NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return int(self.kind.size)
+
+    def where(self, which: npt.NDArray[np.bool_]) -> GroupTransfers:
+        """Return some of them."""
+        return GroupTransfers(*(getattr(self, field.name)[which] for field in fields(self)))
+
+    def of(self, kind: str) -> GroupTransfers:
+        """Return those of a kind."""
+        return self.where(self.kind == kind)
+
+    @property
+    def times_us(self) -> SurvivalCurve:
+        """How long they took."""
+        return SurvivalCurve(self.time_us, self.ended)
+
+    @property
+    def slowdowns(self) -> SurvivalCurve:
+        """How many times as long as at best they took."""
+        return SurvivalCurve(self.time_us / self.ideal_us, self.ended)
+
+
+def group_transfers(run: Run, cut_us: int = 0) -> list[GroupTransfers]:
+    """Return each group's transfers that began after the cut, in the scenario's order."""
+    table = transfers_of(run)
+    table = SCHEMA.empty_table() if table is None else table
+    end_us = run.summary["duration_ns"] / 1000
+    groups = column(table, "group").astype(np.int64)
+    after = column(table, "start_us") >= cut_us
+    base_rtt_us = np.array([flow["base_rtt_us"] for flow in run.summary["flows"]], np.float64)
+    flow = column(table, "flow").astype(np.int64)
+    size_bytes = column(table, "size_bytes")
+    start_us, ends_us = column(table, "start_us"), column(table, "end_us")
+    ended = ~np.isnan(ends_us)
+    kind = np.asarray(table["kind"].to_pylist(), dtype=np.str_)
+    found = []
+    for index, group in enumerate(run.scenario.groups):
+        mine = (groups == index) & after
+        rate_bps = payload_rate_bps(group, run.scenario)
+        found.append(
+            GroupTransfers(
+                kind=kind[mine],
+                flow=flow[mine],
+                connection=column(table, "connection").astype(np.int64)[mine],
+                size_bytes=size_bytes[mine],
+                start_us=start_us[mine],
+                time_us=(np.where(ended, ends_us, end_us) - start_us)[mine],
+                ended=ended[mine],
+                ideal_us=(8e6 * size_bytes[mine] / rate_bps + base_rtt_us[flow[mine]]),
+            )
+        )
+    return found
+
+
+def column(table: pa.Table, name: str) -> npt.NDArray[np.float64]:
+    """Return a column; what is missing in it becomes NaN."""
+    values: npt.NDArray[np.float64] = table[name].cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return values
