@@ -19,6 +19,7 @@ mod narrow_uplink;
 mod parking_lot;
 mod reno;
 mod sharing;
+mod short_flows;
 mod slow_start;
 mod vegas;
 mod windows;
