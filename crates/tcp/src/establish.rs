@@ -12,7 +12,7 @@ use crate::sender::{Half, Phase, Sender};
 use crate::timers::XmitTimer;
 
 /// `TCP_INIT_CWND` (RFC 6928), packets.
-const INITIAL_CWND: u32 = 10;
+pub(crate) const INITIAL_CWND: u32 = 10;
 /// Linux's initial duplicate threshold, `tcp_reordering`.
 pub(crate) const INITIAL_REORDERING: u32 = 3;
 
@@ -129,7 +129,8 @@ impl Sender {
         self.wnd_end_bytes = u64::from(rwnd_bytes);
         let sock = &mut self.cc.sock;
         sock.snd_wnd = rwnd_bytes;
-        sock.snd_cwnd_stamp = (sock.tcp_mstamp / 1000) as u32;
+        sock.snd_cwnd_stamp = self.now_ms;
+        sock.lsndtime = self.now_ms; // what is sent first does not follow a pause
         sock.delivered = 1; // the SYN, as Linux counts it
         sock.delivered_mstamp = sock.tcp_mstamp;
         if !self.cc.has_cong_control() {

@@ -15,7 +15,8 @@
 //! | `sack_store` | SACK blocks of the ACKs on their way |
 //! | `rack` | loss detection (RFC 8985) |
 //! | `recovery` | congestion states, PRR (RFC 9937), F-RTO (RFC 5682), undo (RFC 4015, 3708) |
-//! | `transmit` | windows, pacing, TSO bursts, cwnd validation |
+//! | `transmit` | windows, pacing, TSO bursts |
+//! | `cwnd_validation` | unused windows and pauses (RFC 2861, RFC 5681 §4.1) |
 //! | `timers`, `rtt` | RTO (RFC 6298), TLP (RFC 8985 §7), minimum RTT |
 //! | `delivery_rate` | rate samples |
 //! | `ecn`, `ecn_echo` | ECN at the sender and at the receiver (RFC 3168, RFC 8257) |
@@ -33,6 +34,7 @@ mod ack;
 mod boundaries;
 mod close;
 mod counters;
+mod cwnd_validation;
 mod delivery_rate;
 mod ecn;
 mod ecn_echo;

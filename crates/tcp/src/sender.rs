@@ -126,6 +126,10 @@ pub struct Sender {
     pub(crate) boundaries: Boundaries,
     /// An application writes as it goes along; otherwise all was there from the start.
     pub(crate) is_written: bool,
+    /// It has written since the last transmission.
+    pub(crate) wrote: bool,
+    /// And then less than a segment was left to send.
+    pub(crate) wrote_when_starved: bool,
     /// One past the last short segment that was sent (Linux's `snd_sml`).
     pub(crate) short_end: u32,
     /// The application closes when it has written everything.
@@ -209,6 +213,8 @@ impl Sender {
             sent_bytes: 0,
             boundaries: Boundaries::new(config.mss_bytes),
             is_written: false,
+            wrote: false,
+            wrote_when_starved: false,
             short_end: 0,
             closes: config.closes,
             is_closing: false,
@@ -251,6 +257,9 @@ impl Sender {
     pub fn poll_transmit(&mut self, now_ns: u64) -> std::vec::Drain<'_, Packet<Segment>> {
         self.set_now(now_ns);
         if self.phase == Phase::Established {
+            if self.wrote {
+                self.note_writes();
+            }
             self.transmit();
         }
         self.outbox.drain(..)

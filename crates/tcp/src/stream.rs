@@ -13,6 +13,9 @@ impl Sender {
             return;
         }
         self.is_written = true;
+        self.wrote = true;
+        let unsent_bytes = self.written_bytes - self.sent_bytes;
+        self.wrote_when_starved |= unsent_bytes < u64::from(self.config.mss_bytes);
         self.set_written(self.written_bytes.saturating_add(bytes));
     }
 

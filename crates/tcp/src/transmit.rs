@@ -88,12 +88,13 @@ impl Sender {
                 && data_end - self.nxt > 1
                 && self.defers_burst(cwnd_left, wnd_left, max_segs)
             {
-                is_cwnd_limited = cwnd_left < wnd_left;
-                self.limit = if is_cwnd_limited {
-                    Limit::Cwnd
-                } else {
-                    Limit::Rwnd
-                };
+                let unsent = self.end - self.nxt;
+                is_cwnd_limited = cwnd_left < wnd_left && cwnd_left <= unsent;
+                if is_cwnd_limited {
+                    self.limit = Limit::Cwnd;
+                } else if wnd_left <= cwnd_left && wnd_left <= unsent {
+                    self.limit = Limit::Rwnd;
+                }
                 break;
             }
             // No more than half of cwnd in one burst, so that ACKs keep clocking.
@@ -420,29 +421,11 @@ impl Sender {
 
     // Limits.
 
-    /// No more data to send now: rate samples of what is in flight do not measure the path.
+    /// No more data to send now. An application that writes as it goes along is told apart at its
+    /// next write.
     fn note_out_of_data(&mut self, by_sndbuf: bool) {
-        let sock = &mut self.cc.sock;
-        let in_flight = sock.packets_in_flight();
-        if in_flight < sock.snd_cwnd && sock.lost_out <= sock.retrans_out {
-            sock.app_limited = (sock.delivered + in_flight).max(1);
-            if by_sndbuf {
-                self.limit = Limit::Sndbuf;
-            }
-        }
-    }
-
-    /// RFC 7661 in Linux's form: cwnd grows only while it limits sending. It does not decay when
-    /// something else limits sending: Linux spares applications that fill the send buffer, as a
-    /// bulk sender does.
-    fn validate_cwnd(&mut self, is_cwnd_limited: bool) {
-        let sock = &mut self.cc.sock;
-        let is_larger = !sock.is_cwnd_limited() && sock.packets_out > sock.max_packets_out;
-        if self.una >= self.cwnd_usage_seq || is_cwnd_limited || is_larger {
-            sock.set_cwnd_limited(is_cwnd_limited);
-            sock.max_packets_out = sock.packets_out;
-            self.cwnd_usage_seq = self.nxt;
-            sock.cwnd_usage_seq = sock.snd_nxt;
+        if (by_sndbuf || !self.is_written) && self.note_starvation() && by_sndbuf {
+            self.limit = Limit::Sndbuf;
         }
     }
 }
