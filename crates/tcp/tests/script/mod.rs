@@ -6,6 +6,7 @@
 //! 200   > 2 rtx               // leaves at once
 //! 432.5 > 12                  // a timer's doing
 //! 500   .                     // time passes, nothing leaves
+//! 500   ! write 100           // the application does something
 //! ```
 //!
 //! [`SenderScript`] feeds ACKs to a sender, [`ReceiverScript`] segments to a receiver, and [`Pair`]
@@ -73,6 +74,8 @@ enum Line<'a> {
     Leaves(u64, String),
     /// `.`: nothing else happens until then.
     Passes(u64),
+    /// `!`: the application does this.
+    Does(u64, Vec<&'a str>),
 }
 
 fn parse(script: &str) -> Vec<Line<'_>> {
@@ -84,14 +87,15 @@ fn parse(script: &str) -> Vec<Line<'_>> {
             let mut words = line.split_whitespace();
             let (time_ns, sign) = match (words.next(), words.next()) {
                 (Some(time), Some(sign)) => (parse_ms(time), sign),
-                _ => panic!("`{line}` is not `time < > or .`"),
+                _ => panic!("`{line}` is not `time < > . or !`"),
             };
             let words: Vec<&str> = words.collect();
             match sign {
                 "<" => Line::Arrives(time_ns, words),
                 ">" => Line::Leaves(time_ns, words.join(" ")),
                 "." => Line::Passes(time_ns),
-                _ => panic!("`{line}`: use `<`, `>` or `.`"),
+                "!" => Line::Does(time_ns, words),
+                _ => panic!("`{line}`: use `<`, `>`, `.` or `!`"),
             }
         })
         .collect()

@@ -197,6 +197,18 @@ impl<'a> Pair<'a> {
             .collect()
     }
 
+    /// The application writes now.
+    pub(crate) fn write(&mut self, bytes: u64) {
+        self.sender.write(bytes);
+        self.transmit();
+    }
+
+    /// The application closes now.
+    pub(crate) fn close(&mut self) {
+        self.sender.close();
+        self.transmit();
+    }
+
     /// Runs until the transfer is finished; panics if that is not before `limit_ns`.
     pub(crate) fn run_to_end(&mut self, limit_ns: u64) -> &mut Self {
         while !self.sender.is_finished() {

@@ -9,10 +9,10 @@ use dumbbell_tcp::{
 use super::{Line, MSS_BYTES, NS_PER_MS, assert_same, format_range, parse, parse_ms, parse_range};
 
 /// A receiver that a script drives. Lines: `< SEQ` or `< A:B` (back to back), `[len BYTES]`,
-/// `[ts MS]` (its time without), `[is last]` (with the FIN), `[is ect]`, `[is ce]`, `[is cwr]`,
+/// `[ts MS]` (its time without), `[is last]` (with the FIN), `[is ect]`, `[is ce]`, `[is cwr]`, `[is psh]`,
 /// `< SEQ is fin`, `< syn`, `< syn ecn`,
 /// `< ack` (of the SYN-ACK), `< last-ack`; `> ack N [dsack A:B] [sack A:B ...] [ecr MS]`, `> synack`,
-/// `> fin ack N ...`, and `> ack N ... after fin`; ` ece` follows the kind and number.
+/// `! answer` (this host sends data), `> fin ack N ...`, and `> ack N ... after fin`; ` ece` follows the kind and number.
 ///
 /// `ecr` is compared only where a line of the script has it.
 pub(crate) struct ReceiverScript {
@@ -23,6 +23,7 @@ pub(crate) struct ReceiverScript {
     /// ECN field and CWR flag of what arrives.
     ecn: Ecn,
     cwr: bool,
+    psh: bool,
 }
 
 /// An ACK as it left.
@@ -56,6 +57,7 @@ impl ReceiverScript {
             now_ns: 0,
             ecn: Ecn::NotEct,
             cwr: false,
+            psh: false,
         }
     }
 
@@ -107,6 +109,11 @@ impl ReceiverScript {
                     last_ns = last_ns.max(time_ns);
                 }
                 Line::Passes(time_ns) => last_ns = last_ns.max(time_ns),
+                Line::Does(time_ns, words) => {
+                    self.run_until(time_ns);
+                    self.apply(&words);
+                    last_ns = time_ns;
+                }
             }
         }
         self.run_until(last_ns);
@@ -130,11 +137,20 @@ impl ReceiverScript {
                     self.run_until(time_ns);
                     self.feed(&words);
                 }
-                Line::Leaves(..) | Line::Passes(_) => panic!("that is for `play`"),
+                Line::Leaves(..) | Line::Passes(_) | Line::Does(..) => panic!("that is for `play`"),
             }
         }
         self.acks.clear();
         self
+    }
+
+    /// The host acts now.
+    fn apply(&mut self, words: &[&str]) {
+        match words {
+            ["answer"] => self.receiver.on_answer(self.now_ns),
+            _ => panic!("what is `{words:?}`?"),
+        }
+        self.collect();
     }
 
     fn run_until(&mut self, time_ns: u64) {
@@ -165,6 +181,7 @@ impl ReceiverScript {
         let mut options = words[1..].chunks_exact(2);
         for option in &mut options {
             match option[0] {
+                "is" if option[1] == "psh" => self.psh = true,
                 "len" => payload_bytes = option[1].parse().expect("bytes"),
                 "is" if option[1] == "last" => kind = SegmentKind::LastData,
                 "is" if option[1] == "fin" => {
@@ -182,7 +199,7 @@ impl ReceiverScript {
         for seq in start..end {
             self.arrive(seq, payload_bytes, ts_val_ms, kind);
         }
-        (self.ecn, self.cwr) = (Ecn::NotEct, false);
+        (self.ecn, self.cwr, self.psh) = (Ecn::NotEct, false, false);
     }
 
     fn arrive(&mut self, seq: u32, payload_bytes: u32, ts_val_ms: u32, kind: SegmentKind) {
@@ -194,7 +211,7 @@ impl ReceiverScript {
             seq,
             ts_val_ms,
             ts_ecr_ms: 0,
-            info: DataInfo::new(kind, 0).cwr(self.cwr),
+            info: DataInfo::new(kind, 0).cwr(self.cwr).psh(self.psh),
         };
         self.receiver
             .on_packet(self.now_ns, &header, wire_bytes, self.ecn);

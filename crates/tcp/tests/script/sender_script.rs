@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use dumbbell_cc::{CaState, Flow, Sock};
 use dumbbell_net::{Ecn, Packet};
 use dumbbell_tcp::{
-    AckHeader, AckInfo, AckKind, DataHeader, EcnMode, SackBlocks, SackSlot, SegmentKind, Sender,
-    SenderConfig,
+    AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, EcnMode, SackBlocks, SackSlot,
+    SegmentKind, Sender, SenderConfig,
 };
 
 use super::{
@@ -18,6 +18,7 @@ const WIDE_PKTS: u32 = 1 << 20;
 
 /// A sender that a script drives. Lines: `< ack N [sack A:B ...] [dsack A:B] [ecr MS] [win N]`,
 /// `< synack`, `< synack ece`, `< ack N ece`, `< fin ack N`; `> SEQ`, `> A:B` (new segments at one time), `> SEQ rtx`, `> syn`,
+/// `! write BYTES`, `! close`, `> SEQ len BYTES` (a short segment of what was written),
 /// `> syn ecn`, `> SEQ cwr`, `> ack` (of a SYN-ACK), `> SEQ last` (with the FIN), `> SEQ fin` (the FIN alone), `> last ack`.
 ///
 /// Without `ecr` an ACK echoes the last transmission of the segment it waited for.
@@ -35,6 +36,8 @@ pub(crate) struct SenderScript {
     ts_ecr_ms: u32,
     /// The ACK of the first SYN-ACK is tested elsewhere.
     hides_handshake: bool,
+    /// The application writes: short segments are told.
+    writes: bool,
 }
 
 /// Bulk, no offload, nothing but cwnd limits; the application never closes.
@@ -85,6 +88,27 @@ impl SenderScript {
         Self::established(config, load("reno"), rtt_ms)
     }
 
+    /// Reno that sends what the script writes.
+    pub(crate) fn reno_writing(rtt_ms: u64) -> Self {
+        Self::writing(bulk(), rtt_ms)
+    }
+
+    /// The same with something configured.
+    pub(crate) fn writing(config: SenderConfig, rtt_ms: u64) -> Self {
+        Self::writing_with(config, load("reno"), rtt_ms)
+    }
+
+    /// The same with this congestion control.
+    pub(crate) fn writing_with(config: SenderConfig, cc: Flow, rtt_ms: u64) -> Self {
+        let config = SenderConfig {
+            size_bytes: Some(0),
+            ..config
+        };
+        let mut script = Self::established(config, cc, rtt_ms);
+        script.writes = true;
+        script
+    }
+
     pub(crate) fn established(config: SenderConfig, cc: Flow, rtt_ms: u64) -> Self {
         let mut script = Self::connecting(config, cc, WIDE_PKTS);
         script.run_until(rtt_ms * NS_PER_MS);
@@ -112,6 +136,7 @@ impl SenderScript {
             sent_ms: BTreeMap::new(),
             ts_ecr_ms: 0,
             hides_handshake: false,
+            writes: false,
         };
         script.sender.start(0);
         script.collect();
@@ -153,10 +178,15 @@ impl SenderScript {
                     last_ns = last_ns.max(time_ns);
                 }
                 Line::Passes(time_ns) => last_ns = last_ns.max(time_ns),
+                Line::Does(time_ns, words) => {
+                    self.run_until(time_ns);
+                    self.apply(&words);
+                    last_ns = time_ns;
+                }
             }
         }
         self.run_until(last_ns);
-        let left = describe(&self.packets, &self.bursts);
+        let left = describe(&self.packets, &self.bursts, self.writes);
         self.skip();
         assert_same(&left, &want);
         self
@@ -177,6 +207,10 @@ impl SenderScript {
                     self.feed(&words);
                 }
                 Line::Passes(time_ns) => self.run_until(time_ns),
+                Line::Does(time_ns, words) => {
+                    self.run_until(time_ns);
+                    self.apply(&words);
+                }
                 Line::Leaves(..) => panic!("that is for `play`"),
             }
         }
@@ -199,6 +233,16 @@ impl SenderScript {
             self.collect();
         }
         self.now_ns = time_ns;
+    }
+
+    /// The application acts now.
+    fn apply(&mut self, words: &[&str]) {
+        match words {
+            ["write", bytes] => self.sender.write(bytes.parse().expect("bytes")),
+            ["close"] => self.sender.close(),
+            _ => panic!("what is `{words:?}`?"),
+        }
+        self.collect();
     }
 
     /// An ACK arrives now.
@@ -263,12 +307,19 @@ impl SenderScript {
 }
 
 /// Packets in a script's notation, with new neighbours of one event joined.
-fn describe(packets: &[(u64, Packet<DataHeader>)], bursts: &[usize]) -> Vec<(u64, String)> {
+fn describe(
+    packets: &[(u64, Packet<DataHeader>)],
+    bursts: &[usize],
+    tells_lengths: bool,
+) -> Vec<(u64, String)> {
     let mut lines: Vec<(u64, String)> = Vec::new();
     let mut run: Option<(u64, u32, u32)> = None;
     for (index, &(time_ns, packet)) in packets.iter().enumerate() {
         let header = packet.header;
+        let payload_bytes = packet.wire_bytes - DATA_HEADER_BYTES;
+        let is_short = tells_lengths && header.is_data() && payload_bytes < MSS_BYTES;
         if let Some((_, _, end)) = &mut run
+            && !is_short
             && header.kind() == SegmentKind::Data
             && !header.is_retransmission()
             && !header.cwr()
@@ -285,7 +336,7 @@ fn describe(packets: &[(u64, Packet<DataHeader>)], bursts: &[usize]) -> Vec<(u64
             ""
         };
         let line = match header.kind() {
-            SegmentKind::Data if !header.is_retransmission() && !header.cwr() => {
+            SegmentKind::Data if !header.is_retransmission() && !header.cwr() && !is_short => {
                 run = Some((time_ns, header.seq, header.seq + 1));
                 continue;
             }
@@ -297,6 +348,11 @@ fn describe(packets: &[(u64, Packet<DataHeader>)], bursts: &[usize]) -> Vec<(u64
             SegmentKind::Syn => "syn".to_owned(),
             SegmentKind::HandshakeAck => "ack".to_owned(),
             SegmentKind::LastAck => "last ack".to_owned(),
+        };
+        let line = if is_short {
+            format!("{line} len {payload_bytes}")
+        } else {
+            line
         };
         lines.push((time_ns, line));
     }

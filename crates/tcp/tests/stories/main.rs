@@ -18,6 +18,7 @@ mod properties;
 mod rack;
 mod receiver;
 mod response_functions;
+mod stream;
 mod timeout;
 mod transfers;
 mod undo;
