@@ -23,6 +23,7 @@ from dumbbell.cli.console import out, paint, print_json, print_line, print_table
 from dumbbell.cli.link_table import percent, print_links
 from dumbbell.cli.options import base_scenario, single_values
 from dumbbell.cli.reference_table import print_references
+from dumbbell.cli.transfer_table import print_transfers
 from dumbbell.run import Run, run
 from dumbbell.run.directory import check_place
 from dumbbell.run.engine import SIMULATOR, check_engine
@@ -35,6 +36,7 @@ __all__ = ["print_run", "run_command"]
 EXAMPLES = (
     "dumbbell run copa cubic --rate 50mbit --rtt 40ms --buffer 2bdp --time 60s",
     "dumbbell run bbr copa:mode_window_rtts=5 --flows 2 --out results/bbr-copa",
+    "dumbbell run cubic bbr --traffic 'poisson:load=30%,size=pareto(1.2;10kB),bulk'",
     "dumbbell run linux/cubic linux/reno --engine kernel --time 10s",
 )
 
@@ -106,6 +108,7 @@ def print_run(console: Console, result: Run) -> None:
         soft_wrap=True,
     )
     print_groups(result)
+    print_transfers(result)
     print_references(result)
     if 1 < len(result.summary["flows"]) <= MAX_FLOW_ROWS:
         print_flows(result)

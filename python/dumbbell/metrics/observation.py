@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from dumbbell.errors import ResultError
 from dumbbell.metrics.link_observation import LinkObservation
-from dumbbell.metrics.transfers import GroupTransfers, group_transfers
 from dumbbell.metrics.warmup import Warmup
 from dumbbell.run.engine import SIMULATOR
+from dumbbell.run.group_transfers import GroupTransfers, group_transfers
 from dumbbell.run.links import index_of_link
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import numpy as np
 from dumbbell.metrics.completion import scaled
 from dumbbell.metrics.metric import register
 from dumbbell.metrics.observation import Observation
-from dumbbell.metrics.transfers import GroupTransfers
+from dumbbell.run.group_transfers import GroupTransfers
 
 __all__ = [
     "responsiveness_rpm", "rpc_latency_p50_us", "rpc_latency_p95_us", "rpc_latency_p99_us",

@@ -9,7 +9,7 @@ import numpy as np
 from dumbbell.metrics.completion import FLOW
 from dumbbell.metrics.metric import register
 from dumbbell.metrics.observation import Observation
-from dumbbell.metrics.transfers import GroupTransfers
+from dumbbell.run.group_transfers import GroupTransfers
 from dumbbell.statistics.survival import SurvivalCurve
 
 __all__ = ["SIZE_CLASSES", "slowdown_mean", "slowdown_p50", "slowdown_p95", "slowdown_p99"]

@@ -15,6 +15,7 @@ from dumbbell.metrics.metric import AT
 from dumbbell.plots.figure import MAX_POINTS, Curve, Figure, FloatArray
 from dumbbell.plots.style import UNKNOWN_COLOR, group_colors, group_labels, shades
 from dumbbell.plots.time_grid import TimeGrid
+from dumbbell.plots.transfer_figures import draw_transfers
 from dumbbell.run import Run
 from dumbbell.run.links import queue_rows
 from dumbbell.run.series import to_floats
@@ -84,7 +85,7 @@ class Line:
 
 
 def draw_run(run: Run, max_points: int = MAX_POINTS) -> list[Figure]:
-    """Draw every series of a run that has values; nothing if the run recorded none.
+    """Draw a run's transfers, then every series that has values.
 
     Parameters
     ----------
@@ -93,7 +94,12 @@ def draw_run(run: Run, max_points: int = MAX_POINTS) -> list[Figure]:
     max_points
         Of a curve.
     """
-    if run.scenario.sample == 0 or not run.tables:
+    return [*draw_transfers(run, max_points), *draw_over_time(run, max_points)]
+
+
+def draw_over_time(run: Run, max_points: int) -> list[Figure]:
+    """Draw every time series that has values; nothing if the run recorded none."""
+    if run.scenario.sample == 0 or "flows" not in run.tables:
         return []
     grid = TimeGrid(run.summary["duration_ns"] / 1e9, run.scenario.sample.seconds, max_points)
     lines = flow_lines(run)
@@ -115,7 +121,8 @@ def draw_series(run: Run, names: Sequence[str]) -> list[Figure]:
     run
         The run.
     names
-        Of `SERIES`, or of the congestion controls' state series: ``mode``. Of several links,
+        Of `SERIES`, of its transfers (``fct``, ``slowdown``, ``latency``, ``page-load-time``), or
+        of the congestion controls' state series: ``mode``. Of several links,
         ``queue`` and ``sojourn`` are of each of them, and ``queue@access`` of one.
 
     Raises

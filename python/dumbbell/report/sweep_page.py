@@ -35,7 +35,8 @@ __all__ = ["MAX_CELLS", "MAX_PLACES", "render_sweep", "write_sweep_report"]
 #: Metrics shown at once, where the runs have them; the others are folded.
 FIRST = (
     "goodput_per_flow_bps", "share", "queue_delay_mean_us", "utilization", "jain",
-    "retransmission_rate", "drop_rate", "rtt_mean_us",
+    "retransmission_rate", "drop_rate", "rtt_mean_us", "fct_p50_s", "fct_p95_s", "slowdown_p50",
+    "rpc_latency_p50_us", "rpc_latency_p95_us", "page_load_time_p50_s", "page_load_time_p95_s",
 )  # fmt: skip
 #: Cells in the tables, at most; rows.parquet has all.
 MAX_CELLS = 1_500
@@ -114,6 +115,12 @@ class SweepPage:
     def result(self) -> SweepResult:
         """The sweep, or the first of two."""
         return self.results[0]
+
+    @property
+    def has_transfers(self) -> bool:
+        """Whether some flows have an end, or an application."""
+        groups = (group for result in self.results for group in result.scenario.groups)
+        return any(group.size is not None or not group.traffic.is_bulk for group in groups)
 
     @property
     def is_run(self) -> bool:

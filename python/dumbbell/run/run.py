@@ -41,6 +41,7 @@ from dumbbell.run.capture import Capture, as_capture
 from dumbbell.run.document import check_document, damaged
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, engine_build
 from dumbbell.run.foreign_run import execute_isolated, is_foreign
+from dumbbell.run.group_transfers import group_transfers, transfer_summaries
 from dumbbell.run.groups import group_metrics
 from dumbbell.run.links import index_of_link, queue_rows, with_links
 from dumbbell.run.transfers import transfers_of
@@ -240,14 +241,18 @@ class Run:
     def groups(self) -> list[dict[str, Any]]:
         """Each group's goodput, share, RTT and counts, in the scenario's order.
 
-        `run.groups.group_metrics` says over which time each rate is.
+        `run.groups.group_metrics` says over which time each rate is. Groups with transfers have
+        these by kind.
         """
         total_bytes = sum(flow["received_bytes"] for flow in self.summary["flows"])
         groups = []
+        transfers = group_transfers(self)
         for loaded in self.summary["congestion_controls"]:
             flows = [f for f in self.summary["flows"] if f["group"] == loaded["group"]]
             metrics = group_metrics(flows, total_bytes)
-            groups.append({**loaded, "flows": len(flows), **metrics})
+            summaries = transfer_summaries(transfers[loaded["group"]])
+            with_transfers = {"transfers": summaries} if summaries else {}
+            groups.append({**loaded, "flows": len(flows), **metrics, **with_transfers})
         return groups
 
     def plot(self, *series: str, size: str = "2col") -> Canvas:

@@ -30,7 +30,7 @@
       plot.className = "plot";
       if (figure.y_names) { plot.style.height = Math.max(110, 50 + 14 * figure.y_names.length) + "px"; }
       const label = figure.title === figure.y_label || !figure.y_names ? figure.y_label : figure.title;
-      head.append(...bilingual(figure.name.startsWith("state-") ? figure.title : label));
+      head.append(...bilingual(figure.x_label || figure.name.startsWith("state-") ? figure.title : label));
       const link = figure.name.split("@")[1];
       if (link) { head.append(" · " + link); }
       box.append(head, plot);

@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dumbbell.run.transfers import SCHEMA, transfers_of
+from dumbbell.run.transfers import KINDS, SCHEMA, transfers_of
 from dumbbell.scenario.routes import payload_rate_bps
 from dumbbell.statistics.survival import SurvivalCurve
 
 if TYPE_CHECKING:
     from dumbbell.run import Run
 
-__all__ = ["GroupTransfers", "group_transfers"]
+__all__ = ["GroupTransfers", "group_transfers", "transfer_summaries"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +103,33 @@ def group_transfers(run: Run, cut_us: int = 0) -> list[GroupTransfers]:
             )
         )
     return found
+
+
+def transfer_summaries(transfers: GroupTransfers) -> list[dict[str, Any]]:
+    """Return a group's transfers by kind: how many, of how many bytes, and how long they took.
+
+    Times are those of `SurvivalCurve`: transfers that were not complete count as longer than they
+    were seen.
+    """
+    summaries = []
+    for kind in KINDS:
+        of_kind = transfers.of(kind)
+        if not len(of_kind):
+            continue
+        times = of_kind.times_us
+        summaries.append(
+            {
+                "kind": kind,
+                "count": len(of_kind),
+                "unfinished": int((~of_kind.ended).sum()),
+                "size_bytes": int(of_kind.size_bytes.sum()),
+                "time_mean_us": times.mean(),
+                "time_p50_us": times.quantile(0.5),
+                "time_p95_us": times.quantile(0.95),
+                "time_p99_us": times.quantile(0.99),
+            }
+        )
+    return summaries
 
 
 def column(table: pa.Table, name: str) -> npt.NDArray[np.float64]:

@@ -1,0 +1,143 @@
+"""A run's transfers: how long they took, and how much longer than at best by their size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dumbbell.plots.figure import MAX_POINTS, Curve, Figure, FloatArray
+from dumbbell.plots.style import group_colors, group_labels
+from dumbbell.run import Run
+from dumbbell.run.group_transfers import GroupTransfers, group_transfers
+from dumbbell.statistics.survival import SurvivalCurve
+
+__all__ = ["TIMES", "draw_transfers"]
+
+
+@dataclass(frozen=True)
+class TimeOf:
+    """A kind of transfer whose times are drawn.
+
+    Attributes
+    ----------
+    kind
+        Of the table.
+    name
+        The series: ``fct``.
+    title
+        What the time is called.
+    """
+
+    kind: str
+    name: str
+    title: str
+
+
+#: The kinds that have a figure, in its order. Chunks of video have figures of their own.
+TIMES = (
+    TimeOf("flow", "fct", "flow completion time"),
+    TimeOf("request", "latency", "RPC latency"),
+    TimeOf("page", "page-load-time", "page load time"),
+    TimeOf("burst", "burst-time", "time of a burst"),
+)
+#: Bins of flows by size, each with as many; fewer where a bin would have less than `BIN_FLOWS`.
+SIZE_BINS, BIN_FLOWS = 20, 10
+#: Most marks of a logarithmic axis.
+MAX_TICKS = 10
+
+
+def draw_transfers(run: Run, max_points: int = MAX_POINTS) -> list[Figure]:
+    """Draw how long a run's transfers took; nothing where there are none.
+
+    Parameters
+    ----------
+    run
+        The run.
+    max_points
+        Of a curve.
+    """
+    groups = group_transfers(run)
+    colors = group_colors([group.cc.name for group in run.scenario.groups])
+    looks = list(zip(group_labels(run.scenario), colors, strict=True))
+    figures = [draw_times(each, groups, looks, max_points) for each in TIMES]
+    figures.append(draw_slowdowns(groups, looks))
+    return [figure for figure in figures if figure is not None]
+
+
+def draw_times(
+    of: TimeOf, groups: Sequence[GroupTransfers], looks: Sequence[tuple[str, str]], max_points: int
+) -> Figure | None:
+    """Draw the cumulative distribution of the times of a kind of transfer."""
+    curves = [
+        Curve(label, *cumulative(each.of(of.kind).times_us, max_points), color)
+        for each, (label, color) in zip(groups, looks, strict=True)
+    ]
+    curves = [curve for curve in curves if curve.x.size]
+    if not curves:
+        return None
+    return Figure(
+        name=of.name,
+        title=with_group(f"{of.title}, cumulative (%)", curves),
+        x_label=f"{of.title} (ms)",
+        y_label="transfers (%)",
+        curves=tuple(curves),
+        x_ticks=doublings(np.concatenate([curve.x for curve in curves])),
+        y_bound=100.0,
+    )
+
+
+def cumulative(times: SurvivalCurve, max_points: int) -> tuple[FloatArray, FloatArray]:
+    """Return times in ms, and the share of the transfers that took at most as long, in %."""
+    if not times.times.size:
+        return np.zeros(0), np.zeros(0)
+    count = times.times.size
+    places = np.unique(np.linspace(0, count - 1, min(count, max_points)).astype(int))
+    return times.times[places] / 1000, 100 * (1 - times.shares[places])
+
+
+def draw_slowdowns(
+    groups: Sequence[GroupTransfers], looks: Sequence[tuple[str, str]]
+) -> Figure | None:
+    """Draw the median and 95th percentile of the slowdown of flows over their size's percentile."""
+    curves = []
+    for each, (label, color) in zip(groups, looks, strict=True):
+        flows = each.of("flow")
+        bins = min(SIZE_BINS, len(flows) // BIN_FLOWS)
+        if bins < 2 or np.ptp(flows.size_bytes) == 0:
+            continue
+        parts = np.array_split(np.argsort(flows.size_bytes, kind="stable"), bins)
+        slowdowns = [SurvivalCurve((flows.time_us / flows.ideal_us)[part], flows.ended[part])
+                     for part in parts]  # fmt: skip
+        middles = (np.arange(bins) + 0.5) * 100 / bins
+        for q, name, dashed in ((0.5, "median", False), (0.95, "95th percentile", True)):
+            found = (part.quantile(q) for part in slowdowns)
+            values = np.array([math.nan if value is None else value for value in found])
+            curves.append(Curve(f"{label}, {name}", middles, values, color, dashed=dashed))
+    if not curves:
+        return None
+    return Figure(
+        name="slowdown",
+        title=with_group("slowdown by size", curves[::2]),
+        x_label="percentile of the flows' size (%)",
+        y_label="slowdown",
+        curves=tuple(curves),
+        x_range=(0.0, 100.0),
+    )
+
+
+def with_group(title: str, curves: Sequence[Curve]) -> str:
+    """Return a title, with the group if the figure is of one."""
+    return f"{title} · {curves[0].label.removesuffix(', median')}" if len(curves) == 1 else title
+
+
+def doublings(values: FloatArray) -> tuple[float, ...]:
+    """Return powers of two around values, as marks of a logarithmic axis."""
+    positive = values[values > 0]
+    first = math.floor(math.log2(positive.min()))
+    last = max(first + 1, math.ceil(math.log2(positive.max())))
+    step = -(-(last - first) // MAX_TICKS)
+    last = first + -(-(last - first) // step) * step
+    return tuple(2.0**power for power in range(first, last + 1, step))
