@@ -50,7 +50,7 @@ pub(crate) struct User {
 
 impl User {
     fn new(scenario: &Scenario, flow: u32, group_index: u32, group: &Group) -> Self {
-        let seed = random::element_seed(scenario.seed, "application", u64::from(flow));
+        let seed = random::element_seed(scenario.seed, "traffic", u64::from(flow));
         Self {
             flow,
             group: group_index,

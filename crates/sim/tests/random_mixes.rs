@@ -1,0 +1,264 @@
+//! Random mixes of applications over random networks: packets are conserved, transfers are what was
+//! begun, and a repeat gives the same bytes.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{NS_PER_MS, bulk, column, simulate};
+use dumbbell_app::traffic::{TrafficConfig, deterministic, onoff, poisson};
+use dumbbell_app::{Distribution, distribution};
+use dumbbell_net::Limit;
+use dumbbell_net::queue::{codel, fq_codel};
+use dumbbell_sim::{FlowSummary, Group, Link, LinkSummary, Output, Queue, Scenario};
+use proptest::prelude::*;
+
+/// Packets that a link could carry in one run: what bounds the tests' time.
+const LINK_PKTS: f64 = 3_000.0;
+const PACKET_BITS: f64 = 1514.0 * 8.0;
+
+/// Numbers spread evenly over their orders of magnitude.
+fn log_uniform(range: std::ops::Range<f64>) -> impl Strategy<Value = f64> {
+    (range.start.ln()..range.end.ln()).prop_map(f64::exp)
+}
+
+fn distribution(range: std::ops::Range<f64>) -> impl Strategy<Value = Distribution> {
+    (log_uniform(range), 0..3_u8).prop_map(|(mean, kind)| {
+        let mean = mean as u64 + 1;
+        match kind {
+            0 => Distribution::Constant(mean),
+            1 => distribution::exponential::Config { mean, max: None }.into(),
+            _ => distribution::uniform::Config {
+                min: 1,
+                max: 2 * mean,
+            }
+            .into(),
+        }
+    })
+}
+
+fn sizes() -> impl Strategy<Value = Distribution> {
+    distribution(100.0..1_000_000.0)
+}
+
+fn times(duration_ns: u64) -> impl Strategy<Value = Distribution> {
+    distribution(1e5..duration_ns as f64)
+}
+
+fn gap_ns(duration_ns: u64) -> impl Strategy<Value = u64> {
+    log_uniform(duration_ns as f64 / 200.0..duration_ns as f64).prop_map(|gap_ns| gap_ns as u64 + 1)
+}
+
+fn count() -> impl Strategy<Value = Option<u64>> {
+    prop::option::of(1..20_u64)
+}
+
+fn traffic(duration_ns: u64) -> impl Strategy<Value = TrafficConfig> {
+    let arrivals = (gap_ns(duration_ns), sizes(), count());
+    let poisson = arrivals.prop_map(|(gap_ns, size_bytes, count)| {
+        let config = poisson::Config {
+            gap_ns,
+            size_bytes,
+            strata: 1,
+            count,
+        };
+        config.into()
+    });
+    let arrivals = (gap_ns(duration_ns), sizes(), count());
+    let deterministic = arrivals.prop_map(|(gap_ns, size_bytes, count)| {
+        let config = deterministic::Config {
+            gap_ns,
+            size_bytes,
+            strata: 1,
+            count,
+        };
+        config.into()
+    });
+    let bursts = (
+        times(duration_ns),
+        times(duration_ns),
+        prop::option::of(sizes()),
+    );
+    let onoff = bursts.prop_map(|(on_ns, off_ns, burst_bytes)| {
+        let config = onoff::Config {
+            on_ns,
+            off_ns,
+            burst_bytes,
+        };
+        config.into()
+    });
+    prop_oneof![
+        1 => Just(TrafficConfig::default()),
+        2 => poisson,
+        1 => deterministic,
+        2 => onoff,
+    ]
+}
+
+fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
+    let cc = prop::sample::select(vec!["reno", "cubic", "bbr", "copa", "dctcp"]);
+    let window =
+        prop_oneof![4 => Just(1_u64 << 30), 1 => log_uniform(1448.0..1e6).prop_map(|it| it as u64)];
+    let host = (any::<bool>(), any::<bool>(), any::<bool>(), window);
+    let when = (0.0..0.5, prop::option::of(0.1..0.5));
+    let route = prop::sample::subsequence((0..links).collect::<Vec<_>>(), 1..=links);
+    let back = prop::sample::subsequence((0..links).collect::<Vec<_>>(), 0..=links);
+    let path = (route, back, log_uniform(1.0..100.0));
+    (cc, 1_u32..4, traffic(duration_ns), host, when, path).prop_map(
+        move |(cc, flows, traffic, host, (start, stop), (route, back, rtt_ms))| {
+            let (tso, delayed_ack, ecn, window_bytes) = host;
+            let at = |share: f64| (share * duration_ns as f64) as u64;
+            // A link carries one way of a path.
+            let back = back.into_iter().filter(|link| !route.contains(link));
+            Group {
+                base_rtt_ns: (rtt_ms * NS_PER_MS as f64) as u64 + 2 * NS_PER_MS,
+                start_ns: at(start),
+                start_jitter_ns: at(0.05),
+                stop_ns: stop.map(|stop| at(start + 0.05 + stop) + 1),
+                size_bytes: traffic.is_bulk().then_some(50_000),
+                back: back.map(name).collect(),
+                route: route.into_iter().map(name).collect(),
+                traffic,
+                rwnd_bytes: window_bytes,
+                tso,
+                delayed_ack,
+                ecn,
+                ..bulk(cc, flows, 1)
+            }
+        },
+    )
+}
+
+fn name(link: usize) -> String {
+    format!("link{link}")
+}
+
+fn queue() -> impl Strategy<Value = Queue> {
+    (log_uniform(2.0..200.0), 0..4_u8, any::<bool>()).prop_map(|(pkts, kind, ecn)| {
+        let limit_pkts = pkts as u64;
+        match kind {
+            0 => Queue::drop_tail(Limit::Bytes(limit_pkts * 1514)),
+            1 => Queue::drop_tail(Limit::Packets(limit_pkts)),
+            2 => Queue::from(codel::Config {
+                limit_pkts,
+                ecn,
+                ..codel::Config::default()
+            }),
+            _ => Queue::from(fq_codel::Config {
+                limit_pkts,
+                ecn,
+                flows: 16,
+                ..fq_codel::Config::default()
+            }),
+        }
+    })
+}
+
+fn link(index: usize, link_rate_bps: f64) -> impl Strategy<Value = Link> {
+    let loss = prop_oneof![Just(0), 1..50_000_000_u32];
+    (queue(), log_uniform(0.3..1.0), loss).prop_map(move |(queue, share, random_loss_ppb)| Link {
+        name: name(index),
+        link_rate_bps: (link_rate_bps * share) as u64,
+        delay_ns: Some(NS_PER_MS / 10),
+        queue,
+        random_loss_ppb,
+        ..Link::default()
+    })
+}
+
+fn scenario() -> impl Strategy<Value = Scenario> {
+    let network = (log_uniform(1e6..200e6), any::<u64>(), 1..4_usize);
+    network.prop_flat_map(|(link_rate_bps, seed, link_count)| {
+        let duration_s = (LINK_PKTS * PACKET_BITS / link_rate_bps).min(10.0);
+        let duration_ns = (duration_s * 1e9) as u64;
+        let links: Vec<_> = (0..link_count)
+            .map(|index| link(index, link_rate_bps))
+            .collect();
+        let groups = prop::collection::vec(group(duration_ns, link_count), 1..4);
+        (links, groups).prop_map(move |(links, groups)| {
+            let is_used = |link: &Link| {
+                let mut ways = groups.iter().flat_map(|group| [&group.route, &group.back]);
+                ways.any(|way| way.contains(&link.name))
+            };
+            Scenario {
+                seed,
+                duration_ns,
+                sample_interval_ns: duration_ns / 20,
+                links: links.into_iter().filter(is_used).collect(),
+                groups,
+            }
+        })
+    })
+}
+
+fn check_flow(flow: &FlowSummary, group: &Group) {
+    assert_eq!(
+        flow.sent_pkts,
+        flow.dropped_pkts + flow.arrived_pkts + flow.on_path_pkts,
+        "every packet sent was dropped, arrived or is on the path: {flow:?}"
+    );
+    let mss_bytes = u64::from(group.mss_bytes);
+    assert!(flow.received_bytes <= flow.arrived_pkts * mss_bytes);
+    if let Some(requests) = &flow.requests {
+        assert_eq!(
+            requests.sent_pkts,
+            requests.dropped_pkts + requests.arrived_pkts + requests.on_path_pkts,
+            "so was every packet with requests: {flow:?}"
+        );
+        assert!(requests.received_bytes <= requests.arrived_pkts * mss_bytes);
+    }
+    assert_eq!(flow.connections.is_some(), !group.traffic.is_bulk());
+}
+
+fn check_link(link: &LinkSummary) {
+    assert_eq!(
+        link.offered_pkts,
+        link.forwarded_pkts + link.dropped_pkts + link.left_pkts,
+        "every packet offered was forwarded, dropped or is left"
+    );
+}
+
+/// Transfers take at least half a round trip, and what they carried has arrived.
+fn check_transfers(output: &Output, scenario: &Scenario) {
+    if scenario.groups.iter().all(|group| group.traffic.is_bulk()) {
+        return;
+    }
+    let of = |name: &str| column(output, "transfers", name);
+    let (flows, sizes_bytes) = (of("flow"), of("size_bytes"));
+    let (starts_us, ends_us) = (of("start_us"), of("end_us"));
+    let mut complete_bytes: BTreeMap<u64, f64> = BTreeMap::new();
+    for row in 0..flows.len() {
+        if ends_us[row].is_nan() {
+            continue;
+        }
+        let flow = flows[row] as u64;
+        let summary = &output.summary.flows[flow as usize];
+        let least_us = summary.base_rtt_us as f64 / 2.0;
+        assert!(ends_us[row] - starts_us[row] >= least_us - 1.0);
+        *complete_bytes.entry(flow).or_default() += sizes_bytes[row];
+    }
+    for (flow, bytes) in complete_bytes {
+        assert!(bytes <= output.summary.flows[flow as usize].received_bytes as f64);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_lost_and_a_repeat_is_the_same(scenario in scenario()) {
+        let output = simulate(&scenario);
+        for flow in &output.summary.flows {
+            check_flow(flow, &scenario.groups[flow.group as usize]);
+        }
+        output.summary.links.iter().for_each(check_link);
+        check_transfers(&output, &scenario);
+        let again = simulate(&scenario);
+        let json = |output: &Output| serde_json::to_string(&output.summary).expect("JSON");
+        prop_assert_eq!(json(&output), json(&again));
+        prop_assert_eq!(output.tables.len(), again.tables.len());
+        for (table, again) in output.tables.iter().zip(&again.tables) {
+            prop_assert!(table.batch == again.batch, "{}", table.name);
+        }
+    }
+}
