@@ -459,6 +459,9 @@ impl<T: Tap> Engine<T> {
     }
 }
 
+#[cfg(test)]
+mod tests;
+
 /// The end that wrote what a segment carries or acknowledges.
 fn writer(is_reverse: bool) -> End {
     if is_reverse {
