@@ -148,12 +148,28 @@ pub(crate) struct Applications {
     pub(crate) groups: Vec<(Group, Rc<Instance>)>,
     /// Connections that each group's applications have opened.
     pub(crate) opened: Vec<u32>,
-    /// The first slot for which the timers have no room.
+    /// The first slot for which the timers have no room yet.
     slots_end: usize,
+    /// The first slot for which they never have, in a run of this length.
+    slots_limit: usize,
+    /// A connection was to be opened beyond that.
+    pub(crate) is_overrun: bool,
 }
 
 /// Slots for which there are timers at first.
 const FIRST_SLOTS: usize = 4;
+/// More connections at once than this do not fit in the memory of most machines.
+const MAX_SLOTS: usize = 1 << 22;
+
+/// How many slots a tournament may have timers for that lasts so long: both tell numbers and times apart
+/// in 64 bits.
+fn slots_limit(duration_ns: u64) -> usize {
+    let mut slots = FIRST_SLOTS;
+    while slots < MAX_SLOTS && Tournament::never_ns(4 * slots) > duration_ns {
+        slots *= 2;
+    }
+    slots
+}
 
 impl Applications {
     /// The users of a scenario, before their start.
@@ -186,6 +202,8 @@ impl Applications {
             opened: vec![0; groups.len()],
             groups,
             slots_end: slots,
+            slots_limit: slots_limit(scenario.duration_ns),
+            is_overrun: false,
             users,
         };
         for user in 0..applications.users.len() {
@@ -232,17 +250,21 @@ impl Applications {
             .filter(|connection| connection.data.sender.is_established())
     }
 
-    /// A slot without a connection.
-    pub(crate) fn take_slot(&mut self) -> usize {
+    /// A slot without a connection, if there can be more of them.
+    pub(crate) fn take_slot(&mut self) -> Option<usize> {
         if let Some(slot) = self.free.pop() {
-            return slot;
+            return Some(slot);
         }
         if self.slots.len() == self.slots_end {
+            if 2 * self.slots_end > self.slots_limit {
+                self.is_overrun = true;
+                return None;
+            }
             self.slots_end *= 2;
             self.timers.grow(2 * self.slots_end);
         }
         self.slots.push(None);
-        self.slots.len() - 1
+        Some(self.slots.len() - 1)
     }
 
     /// The connection in a slot that has one.

@@ -343,7 +343,9 @@ impl<T: Tap> Engine<T> {
         }
         let account = self.flows.len() as u32 + user as u32;
         let applications = &mut self.applications;
-        let slot = applications.take_slot();
+        let Some(slot) = applications.take_slot() else {
+            return; // the run ends at the next check
+        };
         let id = self.watch.connections.open(slot as u32, account);
         let this = &mut applications.users[user];
         let group_index = this.group;

@@ -156,8 +156,12 @@ impl<T: Tap> Engine<T> {
         self.check_faults()
     }
 
-    /// Ends a run whose congestion control has done what TCP cannot go on with.
+    /// Ends a run whose congestion control has done what TCP cannot go on with, or whose applications
+    /// have opened more connections than there is room for.
     fn check_faults(&self) -> Result<(), Error> {
+        if self.applications.is_overrun {
+            return Err(Error::TooManyConnections(self.applications.slots.len()));
+        }
         let fault = self.instances.iter().find_map(|instance| instance.fault());
         fault.map_or(Ok(()), |fault| Err(fault.clone().into()))
     }

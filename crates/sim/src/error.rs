@@ -13,6 +13,11 @@ pub enum Error {
     /// A value of the scenario that cannot be simulated.
     #[error(transparent)]
     Scenario(#[from] dumbbell_scenario::Refusal),
+    /// More connections at once than a run of its length has room for.
+    #[error(
+        "{0} connections were open at once, and more were to come: reduce the load or the run's time"
+    )]
+    TooManyConnections(usize),
     /// [`dumbbell_scenario::Control::cancel`] was called.
     #[error("the run was cancelled")]
     Cancelled,

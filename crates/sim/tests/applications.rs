@@ -4,8 +4,8 @@ mod common;
 
 use common::{NS_PER_MS, bulk, dumbbell, simulate};
 use dumbbell_app::Distribution;
-use dumbbell_app::traffic::poisson;
-use dumbbell_sim::Group;
+use dumbbell_app::traffic::{deterministic, poisson};
+use dumbbell_sim::{Control, Group, Scenario, run};
 
 /// 30 kB flows that load a link of 100 Mbit/s at 40 %.
 fn short_flows() -> Group {
@@ -34,4 +34,31 @@ fn short_flows_come_and_go() {
     let transfers = output.tables.last().expect("tables");
     assert_eq!(transfers.name, "transfers");
     assert_eq!(transfers.batch.num_rows(), 1_000);
+}
+
+/// The longer a run, the fewer connections at once there is room for: a link that is asked for more than it
+/// carries ends it with a line.
+#[test]
+fn connections_that_pile_up_end_a_run_of_years() {
+    let traffic = deterministic::Config {
+        gap_ns: NS_PER_MS,
+        size_bytes: Distribution::Constant(1_000_000),
+        strata: 1,
+        count: None,
+    };
+    let group = Group {
+        traffic: traffic.into(),
+        ..bulk("reno", 1, 20)
+    };
+    let scenario = Scenario {
+        duration_ns: 1 << 58,
+        sample_interval_ns: 0,
+        ..dumbbell(1_000_000, 100_000.0, 1, vec![group])
+    };
+    let error = run(&scenario, &Control::default(), None).expect_err("the load is 8000 %");
+    let message = error.to_string();
+    assert!(
+        message.contains("connections were open at once") && message.contains("reduce the load"),
+        "{message}"
+    );
 }
