@@ -24,11 +24,12 @@ def printed(notebook: nbformat.NotebookNode) -> list[str]:
     ]
 
 
-def test_there_are_three():
+def test_there_are_four():
     assert [path.stem for path in NOTEBOOKS] == [
         "buffer-sweep",
         "changed-congestion-control",
         "narrow-uplink",
+        "short-flows",
     ]
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from dumbbell.compare import Comparison
 from dumbbell.compare.engines import (
+    TRAFFIC_METRIC_NAMES,
     compare_engines,
     engine_difference,
     relative_difference,
@@ -50,6 +51,10 @@ SEEDS = 5
 SEEDS_OF_CASE = {"copa and bbr, n = 1, 8 BDP": 40, "copa and bbr, n = 4, 8 BDP": 40}
 #: In points of throughput share, and in parts of the median RTT.
 MEAN_SHARE, WORST_SHARE, RTT_P50 = 0.05, 0.12, 0.10
+#: Of the times of transfers, in parts of the kernel's: by what their metrics' names have.
+TIMES = {"_p50_": 0.10, "_p95_": 0.20}
+#: Metrics that are further off, by case; docs/fidelity.md says why.
+KNOWN_TIMES: dict[str, tuple[str, ...]] = {}
 
 
 @functools.cache
@@ -88,6 +93,23 @@ def test_no_share_or_median_rtt_is_far_off(path, index):
             if is_far != ((measured(path)[index].name, entry.group) in KNOWN_RTT):
                 far.append(f"RTT p50 of group {entry.group}, {entry.cc_a}: {relative:+.1%}")
     assert far == []
+
+
+@pytest.mark.parametrize(("path", "index"), CASES)
+def test_no_time_of_transfers_is_far_off(path, index):
+    """Medians within 10 %, 95th percentiles within 20 %."""
+    far = {}
+    for entry in compared(path, index):
+        name = entry.metric.name
+        tolerance = next((part for kind, part in TIMES.items() if kind in name), None)
+        if name not in TRAFFIC_METRIC_NAMES or tolerance is None:
+            continue
+        relative = relative_difference(entry)
+        assert relative is not None, f"{name} was not measured in both"
+        if abs(relative) > tolerance:
+            far[name] = f"group {entry.group}, {entry.cc_a}: {relative:+.1%}"
+    known = KNOWN_TIMES.get(measured(path)[index].name, ())
+    assert sorted(far) == sorted(known), far
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

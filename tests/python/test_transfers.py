@@ -13,7 +13,7 @@ import dumbbell
 from dumbbell import Group, Run, Scenario
 from dumbbell.errors import ResultError
 from dumbbell.metrics import METRICS, Warmup, measure
-from dumbbell.metrics.voice import G729A, mos_of, r_of
+from dumbbell.run.directory import encode
 from dumbbell.run.transfers import SCHEMA
 from dumbbell.statistics.survival import SurvivalCurve
 
@@ -167,18 +167,26 @@ def test_a_table_that_no_run_has_is_refused(
     damaged = run.tables["transfers"].set_column(
         SCHEMA.get_field_index(column), field, pa.array([value], field.type)
     )
-    broken = Run(run.scenario, run.summary, {**run.tables, "transfers": damaged})
+    place = run.save(tmp_path / "run")
+    (place / "transfers.parquet").write_bytes(encode(damaged))
     with pytest.raises(ResultError, match=says):
-        measure(Run.load(broken.save(tmp_path / "run")))
+        measure(Run.load(place))
 
 
-def test_the_e_model_has_the_recommendations_numbers() -> None:
-    # ITU-T G.107 with its default values: no impairment, delay alone, loss alone.
-    assert r_of(0, 0) == pytest.approx(93.2)
-    assert mos_of(r_of(0, 0)) == pytest.approx(4.41, abs=0.005)
-    assert r_of(150, 0) == pytest.approx(89.6)
-    assert r_of(300, 0) == pytest.approx(72.5, abs=0.05)
-    assert mos_of(r_of(300, 0)) == pytest.approx(3.71, abs=0.01)
-    assert r_of(0, 0.02) == pytest.approx(86.2, abs=0.05)
-    assert r_of(0, 0, G729A) == pytest.approx(82.2)
-    assert (mos_of(-1), mos_of(101)) == (1, 4.5)
+def test_what_applications_measure_is_a_metric_of_their_group(base: Run) -> None:
+    measured = {
+        "one_way_delay_p95_us": 31_000, "jitter_us": 250, "lost_datagrams": 10,
+        "late_datagrams": 10, "received_datagrams": 990, "sent_datagrams": 1_001,
+        "r_milli": 86_200, "mos_milli": 4_259, "offered_bytes": 1_000_000,
+    }  # fmt: skip
+    flows = [{**base.summary["flows"][0], "application": measured}]
+    run = Run(with_transfers(base, []).scenario, {**base.summary, "flows": flows}, base.tables)
+    assert of(run, "one_way_delay_p95_us") == 31_000
+    assert of(run, "jitter_us") == 250
+    assert of(run, "late_or_lost_share") == pytest.approx(0.02)
+    assert (of(run, "r_factor"), of(run, "mos")) == (86.2, pytest.approx(4.259))
+    flow = flows[0]
+    span_s = (flow["end_us"] - flow["start_us"]) / 1e6
+    assert of(run, "offered_load") == pytest.approx(8e6 / (50e6 * 1448 / 1514 * span_s))
+    # An application measures the whole run only.
+    assert of(run, "jitter_us", Warmup.parse("500ms")) is None

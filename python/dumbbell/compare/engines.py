@@ -12,14 +12,19 @@ from dumbbell.compare.comparison import Comparison, Sides
 from dumbbell.metrics import METRICS
 
 __all__ = [
-    "METRIC_NAMES", "EngineSummary", "Rows", "Worst", "compare_engines", "engine_difference",
-    "relative_difference", "summarize", "to_dict",
+    "METRIC_NAMES", "TRAFFIC_METRIC_NAMES", "EngineSummary", "Rows", "Worst", "compare_engines",
+    "engine_difference", "relative_difference", "summarize", "to_dict",
 ]  # fmt: skip
 
 #: The metrics in which the engines are compared.
 METRIC_NAMES = (
     "share", "rtt_p50_us", "rtt_p95_us", "inflight_mean_pkts", "retransmission_rate",
     "queue_delay_mean_us", "drop_rate",
+)  # fmt: skip
+#: Those in which they are compared where flows have traffic with an end.
+TRAFFIC_METRIC_NAMES = (
+    "fct_p50_s", "fct_p95_s", "fct_p99_s", "rpc_latency_p50_us", "rpc_latency_p95_us",
+    "page_load_time_p50_s", "page_load_time_p95_s",
 )  # fmt: skip
 
 #: Of each engine: a mean of fewer says more of one run than of the engine.
@@ -50,9 +55,11 @@ def compare_engines(
         seed does not mean the same run in both engines, so there are no pairs.
     """
     comparisons = []
-    for metric in (METRICS[name] for name in METRIC_NAMES):
+    for metric in (METRICS[name] for name in (*METRIC_NAMES, *TRAFFIC_METRIC_NAMES)):
         for group in range(len(ccs)) if metric.of_groups else [None]:
             a, b = (known(runs, metric.name, group or 0) for runs in (kernel, simulator))
+            if metric.name in TRAFFIC_METRIC_NAMES and not (a or b):
+                continue
             cc = "" if group is None else ccs[group]
             comparisons.append(Comparison(cell, group, cc, cc, metric, Sides(a, b, paired=False)))
     return comparisons
@@ -60,7 +67,7 @@ def compare_engines(
 
 def known(runs: Iterable[Rows], name: str, group: int) -> tuple[float, ...]:
     """Return a metric of the runs that have it."""
-    values = (rows[group][name] for rows in runs)
+    values = (rows[group].get(name) for rows in runs)
     return tuple(float(value) for value in values if value is not None)
 
 

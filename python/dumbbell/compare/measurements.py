@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.compare.engines import METRIC_NAMES, Rows
+from dumbbell.compare.engines import METRIC_NAMES, TRAFFIC_METRIC_NAMES, Rows
 from dumbbell.errors import ResultError, os_reason
 from dumbbell.metrics import METRICS, measure
 from dumbbell.result_file import read_json
@@ -103,14 +103,20 @@ def provenance(runs: Iterable[Run]) -> dict[str, Any]:
 def digest(run: Run) -> dict[str, Any]:
     """Return what is kept of a run."""
     facts, rows = run.emulation or {}, measure(run)
+    measured = {name: values_of(rows, name) for name in (*METRIC_NAMES, *TRAFFIC_METRIC_NAMES)}
     return {
         "seed": run.summary["seed"],
         "verdict": run.verdict.status,
         "reasons": [str(reason) for reason in run.verdict.reasons],
         "lateness_p99_us": rounded(facts["lateness_p99_us"]),
         "builds": [group["build"] for group in run.groups],
-        "measures": {name: values_of(rows, name) for name in METRIC_NAMES},
+        "measures": {name: values for name, values in measured.items() if is_kept(name, values)},
     }
+
+
+def is_kept(name: str, values: Sequence[float | None]) -> bool:
+    """Whether a metric is kept: one of transfers only where there were some."""
+    return name in METRIC_NAMES or any(value is not None for value in values)
 
 
 def values_of(rows: Rows, name: str) -> list[float | None]:

@@ -19,6 +19,8 @@ from dumbbell.metrics import (  # noqa: F401
     slowdown,
     requests,
     pages,
+    media,
+    offered,
 )
 
 # isort: on
