@@ -10,10 +10,14 @@
 #![forbid(unsafe_code)]
 
 mod application;
+mod delays;
 pub mod distribution;
+#[cfg(test)]
+mod fake_network;
 mod fixed_point;
 mod random;
 pub mod traffic;
+pub mod voice_quality;
 
 pub use application::{Application, Command, End, Event, Outcome, Transfer, TransferKind};
 pub use distribution::{Distribution, DistributionDeclaration, distributions};

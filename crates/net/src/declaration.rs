@@ -293,4 +293,43 @@ macro_rules! settings {
     };
 }
 
-pub use settings;
+/// Declares words that a parameter can be, as variants of their names:
+///
+/// ```text
+/// choices! {
+///     /// What they are, in a sentence.
+///     pub enum Protocol {
+///         /// What it means.
+///         http1,
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! choices {
+    (
+        $(#[doc = $about:literal])+
+        pub enum $name:ident {$(
+            $(#[doc = $doc:literal])+
+            $choice:ident
+        ),+ $(,)?}
+    ) => {
+        $(#[doc = $about])+
+        #[allow(non_camel_case_types, reason = "they are the choices' names")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        pub enum $name {$(
+            $(#[doc = $doc])+
+            $choice,
+        )+}
+
+        impl $crate::declaration::Value for $name {
+            const UNIT: Option<$crate::declaration::Unit> = Some($crate::declaration::Unit::Choice);
+            const CHOICES: &'static [&'static str] = &[$(stringify!($choice)),+];
+
+            fn number(&self) -> Option<u64> {
+                Some(*self as u64)
+            }
+        }
+    };
+}
+
+pub use {choices, settings};

@@ -6,6 +6,7 @@
 
 mod arrivals;
 mod pending;
+mod periodic;
 
 use dumbbell_net::declaration::{Parameter, Settings};
 use serde::{Deserialize, Serialize};
@@ -160,7 +161,7 @@ macro_rules! applications {
     };
 }
 
-applications! { bulk, poisson, deterministic, onoff }
+applications! { bulk, poisson, deterministic, onoff, rpc, page, cbr, datagram }
 
 impl TrafficConfig {
     /// Whether each flow is one transfer from its start on: no application is needed for it.

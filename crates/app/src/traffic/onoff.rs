@@ -159,6 +159,7 @@ impl Application for OnOff {
                 }
             }
             (Event::Closed { .. }, _) => {
+                outcome.transfers.extend(self.pending.take());
                 (self.state, self.next_ns) = (State::Closed, u64::MAX);
             }
             _ => {}

@@ -46,6 +46,13 @@ impl Pending {
             .map(|&transfer| self.row(transfer, None))
     }
 
+    /// Those that will never be complete: the connection failed.
+    pub(super) fn take(&mut self) -> Vec<Transfer> {
+        let failed = self.unfinished().collect();
+        self.transfers.clear();
+        failed
+    }
+
     fn row(&self, (_, bytes, start_ns): (u64, u64, u64), end_ns: Option<u64>) -> Transfer {
         Transfer {
             kind: self.kind,
