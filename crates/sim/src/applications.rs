@@ -28,6 +28,8 @@ pub(crate) struct User {
     pub(crate) has_started: bool,
     pub(crate) has_stopped: bool,
     pub(crate) application: Box<dyn Application + Send>,
+    /// What its timer is set to, ns.
+    clock_ns: u64,
     /// Slots of its open connections, by the application's numbers.
     pub(crate) open: BTreeMap<u32, usize>,
     /// Connections that it opened.
@@ -59,6 +61,7 @@ impl User {
             has_started: false,
             has_stopped: false,
             application: group.traffic.build(seed),
+            clock_ns: u64::MAX,
             open: BTreeMap::new(),
             opened: 0,
             datagrams: None,
@@ -287,9 +290,13 @@ impl Applications {
 
     /// Sets a user's timer, no earlier than now.
     pub(crate) fn set_clock(&mut self, now_ns: u64, user: usize) {
-        let due_ns = self.users[user].next_timer_ns().max(now_ns);
-        self.clocks.set(user, due_ns);
-        self.update_due();
+        let this = &mut self.users[user];
+        let due_ns = this.next_timer_ns().max(now_ns);
+        if due_ns != this.clock_ns {
+            this.clock_ns = due_ns;
+            self.clocks.set(user, due_ns);
+            self.update_due();
+        }
     }
 
     /// Finds the earliest timer again.
