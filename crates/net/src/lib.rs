@@ -34,6 +34,7 @@ mod network;
 mod observer;
 mod packet;
 pub mod queue;
+mod random;
 mod tournament;
 mod transmitter;
 

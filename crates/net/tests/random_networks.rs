@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use dumbbell_net::queue::{codel, fq_codel};
+use dumbbell_net::queue::{codel, fq_codel, pie, red};
 use dumbbell_net::{
     DelayLine, Departure, DropReason, Ecn, Event, Header, Hop, Impairment, Limit, Link, Network,
     Observer, Packet, Policer, QueueConfig, RandomLoss, Site, Transmitter,
@@ -58,7 +58,7 @@ struct Plan {
 }
 
 fn queue() -> impl Strategy<Value = QueueConfig> {
-    (0..4_u8, 1..40_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
+    (0..6_u8, 1..40_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
         // Short enough to act within a case.
         let (target_ns, interval_ns) = (ms * 50_000, ms * 1_000_000);
         match kind {
@@ -70,6 +70,18 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
                 interval_ns,
                 ecn,
                 ..codel::Config::default()
+            }),
+            3 => QueueConfig::from(pie::Config {
+                limit_pkts,
+                target_ns,
+                ecn,
+                ..pie::Config::default()
+            }),
+            4 => QueueConfig::from(red::Config {
+                limit_bytes: 16 * 1514 + limit_pkts * 1514,
+                ecn,
+                adaptive: ecn,
+                ..red::Config::default()
             }),
             _ => QueueConfig::from(fq_codel::Config {
                 limit_pkts,
@@ -179,6 +191,7 @@ impl Plan {
             let site = Site {
                 seed: plan.seed,
                 ecn_threshold: plan.ecn_threshold,
+                ..Site::default()
             };
             let loss = plan.loss.map(|(loss_ppb, seed)| {
                 let loss = RandomLoss::new(loss_ppb, seed);

@@ -91,6 +91,7 @@ impl Link {
         let site = Site {
             seed: element_seed(seed, "queue", place),
             ecn_threshold: self.ecn_threshold.map(Limit::from),
+            link_rate_bps: self.link_rate_bps,
         };
         dumbbell_net::Link::new(
             self.build_impairments(seed, place),

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, simulate};
-use dumbbell_net::queue::{codel, fq_codel};
+use dumbbell_net::queue::{codel, fq_codel, pie, red};
 use dumbbell_sim::{FlowSummary, Group, Limit, Link, Output, Queue, Scenario};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -13,7 +13,7 @@ const CASES: u32 = 1000;
 const LINK_PKTS: f64 = 2000.0;
 
 fn queue() -> impl Strategy<Value = Queue> {
-    (0..4_u8, 1..60_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
+    (0..6_u8, 1..60_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
         // Short enough to act within a case.
         let (target_ns, interval_ns) = (ms * 50_000, ms * NS_PER_MS);
         match kind {
@@ -25,6 +25,18 @@ fn queue() -> impl Strategy<Value = Queue> {
                 interval_ns,
                 ecn,
                 ..codel::Config::default()
+            }),
+            3 => Queue::from(pie::Config {
+                limit_pkts,
+                target_ns,
+                ecn,
+                ..pie::Config::default()
+            }),
+            4 => Queue::from(red::Config {
+                limit_bytes: 16 * 1514 + limit_pkts * PACKET_BYTES as u64,
+                ecn,
+                adaptive: ecn,
+                ..red::Config::default()
             }),
             _ => Queue::from(fq_codel::Config {
                 limit_pkts,

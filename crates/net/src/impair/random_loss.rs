@@ -3,6 +3,7 @@
 use crate::Packet;
 use crate::declaration::settings;
 use crate::impair::{Impair, ImpairmentSettings};
+use crate::random::Random;
 
 settings! {
     /// Each packet is lost with one probability, independently of the others.
@@ -30,13 +31,11 @@ impl Impair for RandomLoss {
 /// Probability of one, in parts per billion.
 const CERTAIN_PPB: u64 = 1_000_000_000;
 
-/// An element that loses packets, as a noisy link does. Its numbers are its own, so that they do
-/// not depend on what else is on the path.
+/// An element that loses packets, as a noisy link does.
 #[derive(Clone, Debug)]
 pub struct RandomLoss {
     loss_ppb: u64,
-    /// State of splitmix64 (Steele, Lea, Flood 2014); any is good.
-    state: u64,
+    random: Random,
 }
 
 impl RandomLoss {
@@ -44,7 +43,7 @@ impl RandomLoss {
     pub fn new(loss_ppb: u32, seed: u64) -> Self {
         Self {
             loss_ppb: u64::from(loss_ppb),
-            state: seed,
+            random: Random::new(seed),
         }
     }
 
@@ -55,13 +54,7 @@ impl RandomLoss {
     }
 
     fn draw(&mut self) -> bool {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-        // Uniform in 0..10⁹ to within 2⁻³⁴.
-        ((u128::from(z) * u128::from(CERTAIN_PPB)) >> 64) < u128::from(self.loss_ppb)
+        self.random.below(CERTAIN_PPB) < self.loss_ppb
     }
 }
 

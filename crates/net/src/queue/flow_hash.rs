@@ -1,5 +1,7 @@
 //! Which of a discipline's queues a flow is in.
 
+use crate::random::finalize;
+
 /// Salted hash of flows into a number of buckets. Both directions of a connection have one hash, as
 /// in Linux (`skb_get_hash()` puts the addresses in order first).
 #[derive(Clone, Copy, Debug)]
@@ -16,11 +18,7 @@ impl FlowHash {
     /// The bucket of a flow: hash·buckets / 2³², as Linux's `reciprocal_scale()`.
     #[inline]
     pub(super) fn bucket(self, flow: u32) -> u32 {
-        // The finaliser of splitmix64 (Steele, Lea, Flood 2014).
-        let mut z = self.salt ^ u64::from(flow).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
+        let z = finalize(self.salt ^ u64::from(flow).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         (((z >> 32) * u64::from(self.buckets)) >> 32) as u32
     }
 }

@@ -35,6 +35,8 @@ pub struct Site {
     pub seed: u64,
     /// Backlog above which the link wants packets marked.
     pub ecn_threshold: Option<Limit>,
+    /// The link's first rate, bit/s.
+    pub link_rate_bps: u64,
 }
 
 /// What the settings of a discipline say of it.
@@ -50,6 +52,11 @@ pub trait Discipline: Settings {
 
     /// Whether it marks packets with these settings.
     fn marks(&self) -> bool;
+
+    /// Refuses settings that are each in their range and do not go together.
+    fn check_together(&self) -> Result<(), String> {
+        Ok(())
+    }
 
     /// An empty queue.
     fn build<H: Clone>(&self, site: &Site) -> Self::Queue<H>;
@@ -113,7 +120,7 @@ macro_rules! disciplines {
             /// Refuses settings out of their ranges.
             pub fn check(&self) -> Result<(), String> {
                 match self {
-                    $(Self::$name(config) => config.check()),+
+                    $(Self::$name(config) => config.check().and_then(|()| config.check_together())),+
                 }
             }
 
@@ -205,7 +212,7 @@ macro_rules! disciplines {
     };
 }
 
-disciplines! { bfifo, pfifo, codel, fq_codel }
+disciplines! { bfifo, pfifo, codel, fq_codel, pie, red }
 
 impl QueueConfig {
     /// Drop-tail: `bfifo` or `pfifo`, by what its limit counts.

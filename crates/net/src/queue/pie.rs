@@ -1,0 +1,575 @@
+//! PIE (RFC 8033), with the constants and the integer arithmetic of Linux's `sch_pie`.
+
+use std::collections::VecDeque;
+
+use crate::Packet;
+use crate::declaration::settings;
+use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
+use crate::random::Random;
+
+settings! {
+    /// Proportional integral controller enhanced: drops or marks arrivals with a probability that
+    /// follows the queueing delay and its trend (RFC 8033).
+    pub struct Config {
+        /// Most packets that may wait; one that finds so many is dropped.
+        limit_pkts: u64 = 1000, in 1..=u32::MAX as u64;
+        /// Queueing delay that is aimed at.
+        target_ns: u64 = 15_000_000, in 0..=MAX_TIME_NS;
+        /// How often the probability is brought up to date.
+        tupdate_ns: u64 = 15_000_000, in 1_000_000..=MAX_TIME_NS;
+        /// Weight of the delay's distance from the target, in sixteenths of 1/s.
+        alpha: u64 = 2, in 0..=32;
+        /// Weight of the delay's change since the last update, in sixteenths of 1/s.
+        beta: u64 = 20, in 0..=32;
+        /// Whether ECN-capable packets are marked instead of dropped, up to a probability of 10 %.
+        ecn: bool = false;
+        /// Whether the probability is in proportion to a packet's size.
+        bytemode: bool = false;
+    }
+}
+
+/// Longest delays: in 64 ns ticks, times `beta`, they leave room in 63 bits.
+const MAX_TIME_NS: u64 = 100_000_000_000;
+
+impl Discipline for Config {
+    const FACTS: Facts = Facts {
+        is_fifo: true,
+        can_mark: true,
+        takes_ecn_threshold: false,
+    };
+    type Queue<H> = Pie<H>;
+
+    fn limit(&self) -> Limit {
+        Limit::Packets(self.limit_pkts)
+    }
+
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
+    fn build<H: Clone>(&self, site: &Site) -> Pie<H> {
+        Pie::new(self, site.seed)
+    }
+}
+
+/// Probabilities are fractions of this: 56 bits, as in Linux, so that eight can be added up.
+const ONE: u64 = u64::MAX >> 8;
+/// Linux's scheduling clock ticks every 64 ns.
+const TICK_NS: u64 = 64;
+const TICKS_PER_S: u64 = 1_000_000_000 / TICK_NS;
+/// RFC 8033 §4.4, Linux: how long nothing is dropped after the queue was idle.
+const MAX_BURST_NS: u64 = 150_000_000;
+/// RFC 8033 §5.1: above this delay the probability grows faster.
+const HIGH_DELAY_NS: u64 = 250_000_000;
+/// Linux's `psched_mtu()` of an Ethernet device: two such packets may always wait.
+const MTU_BYTES: u64 = 1514;
+/// Linux: the first update is half a second after the start.
+const FIRST_UPDATE_NS: u64 = 500_000_000;
+
+/// What decides, in Linux's units.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ControlSettings {
+    target_ns: u64,
+    tupdate_ns: u64,
+    alpha: u64,
+    beta: u64,
+    ecn: bool,
+    /// Above this probability ECN-capable packets are dropped too.
+    ecn_limit: u64,
+    bytemode: bool,
+}
+
+impl From<&Config> for ControlSettings {
+    fn from(config: &Config) -> Self {
+        Self {
+            target_ns: config.target_ns,
+            tupdate_ns: config.tupdate_ns,
+            alpha: config.alpha,
+            beta: config.beta,
+            ecn: config.ecn,
+            ecn_limit: ONE / 10, // RFC 8033 §5.1
+            bytemode: config.bytemode,
+        }
+    }
+}
+
+/// PIE's state of one queue.
+#[derive(Clone, Debug)]
+pub(super) struct Controller {
+    /// Probability that an arrival is dropped or marked.
+    probability: u64,
+    /// Sum of the probabilities since the last drop (RFC 8033 §5.4: derandomisation).
+    accumulated: u64,
+    /// For how much longer nothing is dropped, ns.
+    burst_ns: u64,
+    /// Sojourn of the packet that left last, ns; 0 when it left the queue empty.
+    delay_ns: u64,
+    /// The same at the last update.
+    last_delay_ns: u64,
+    last_dequeue_ns: Option<u64>,
+    /// When the next update is due, ns; none before the first packet.
+    next_update_ns: Option<u64>,
+}
+
+/// What becomes of a packet that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Pass,
+    Mark,
+    Drop,
+}
+
+impl Controller {
+    pub(super) fn new() -> Self {
+        Self {
+            probability: 0,
+            accumulated: 0,
+            burst_ns: MAX_BURST_NS,
+            delay_ns: 0,
+            last_delay_ns: 0,
+            last_dequeue_ns: None,
+            next_update_ns: None,
+        }
+    }
+
+    /// Makes up for the updates until `now_ns`. Nothing that they look at has changed since the
+    /// last call, so they may as well be made now.
+    pub(super) fn update_until(
+        &mut self,
+        now_ns: u64,
+        settings: &ControlSettings,
+        backlog_bytes: u64,
+    ) {
+        let next_ns = self.next_update_ns.get_or_insert(now_ns + FIRST_UPDATE_NS);
+        let mut due_ns = *next_ns;
+        while due_ns <= now_ns {
+            self.update(settings, backlog_bytes);
+            due_ns += settings.tupdate_ns;
+            if self.probability == 0 && self.delay_ns == 0 && self.last_delay_ns == 0 {
+                // An idle queue stays as it is, however many updates follow.
+                let missed = now_ns.saturating_sub(due_ns) / settings.tupdate_ns;
+                due_ns += missed * settings.tupdate_ns;
+            }
+        }
+        self.next_update_ns = Some(due_ns);
+    }
+
+    /// RFC 8033 §4.2, with Linux's scaling.
+    fn update(&mut self, settings: &ControlSettings, backlog_bytes: u64) {
+        let (delay_ns, last_ns) = (self.delay_ns, self.last_delay_ns);
+        let ticks = |ns: u64| (ns / TICK_NS) as i128;
+        let shift = self.scale();
+        let weight = |sixteenths: u64| i128::from((sixteenths * (ONE / TICKS_PER_S)) >> 4 >> shift);
+        let mut delta = weight(settings.alpha) * (ticks(delay_ns) - ticks(settings.target_ns))
+            + weight(settings.beta) * (ticks(delay_ns) - ticks(last_ns));
+        let two_percent = i128::from(ONE / 50);
+        if self.probability >= ONE / 10 {
+            delta = delta.min(two_percent);
+        }
+        if delay_ns > HIGH_DELAY_NS {
+            delta += two_percent;
+        }
+        let sum = i128::from(self.probability) + delta;
+        self.probability = sum.clamp(0, i128::from(ONE)) as u64;
+        // A delay of nothing while something waits only says that little does.
+        let is_idle = delay_ns == 0 && last_ns == 0 && backlog_bytes == 0;
+        if is_idle && sum < i128::from(ONE) {
+            self.probability -= self.probability / 64;
+        }
+        let half_ns = settings.target_ns / 2;
+        if delay_ns < half_ns && last_ns < half_ns && self.probability == 0 {
+            self.burst_ns = MAX_BURST_NS;
+            self.accumulated = 0;
+            self.last_dequeue_ns = None;
+        }
+        self.last_delay_ns = delay_ns;
+    }
+
+    /// By how many bits the weights are less while the probability is small (RFC 8033 §4.2: 2 below
+    /// 10 %, 8 below 1 %, …, 2048 below 10⁻⁶).
+    fn scale(&self) -> u32 {
+        let mut shift = 0;
+        let mut bound = ONE / 10;
+        while shift < 11 && self.probability < bound {
+            shift += if shift == 0 { 1 } else { 2 };
+            bound /= 10;
+        }
+        shift
+    }
+
+    /// What becomes of a packet of `wire_bytes` that finds `backlog_bytes` waiting.
+    pub(super) fn judge(
+        &mut self,
+        settings: &ControlSettings,
+        backlog_bytes: u64,
+        wire_bytes: u32,
+        is_ecn_capable: bool,
+        random: &mut Random,
+    ) -> Verdict {
+        if !self.drops_early(settings, backlog_bytes, wire_bytes, random) {
+            Verdict::Pass
+        } else if settings.ecn && is_ecn_capable && self.probability <= settings.ecn_limit {
+            Verdict::Mark
+        } else {
+            Verdict::Drop
+        }
+    }
+
+    /// RFC 8033 §4.1 and §5.4.
+    fn drops_early(
+        &mut self,
+        settings: &ControlSettings,
+        backlog_bytes: u64,
+        wire_bytes: u32,
+        random: &mut Random,
+    ) -> bool {
+        let is_calm = self.delay_ns < settings.target_ns / 2 && self.probability < ONE / 5;
+        if self.burst_ns > 0 || is_calm || backlog_bytes < 2 * MTU_BYTES {
+            return false;
+        }
+        let wire_bytes = u64::from(wire_bytes);
+        let probability = if settings.bytemode && wire_bytes <= MTU_BYTES {
+            self.probability / MTU_BYTES * wire_bytes
+        } else {
+            self.probability
+        };
+        if probability == 0 {
+            self.accumulated = 0;
+            return false;
+        }
+        self.accumulated += probability;
+        if self.accumulated < ONE / 100 * 85 {
+            return false;
+        }
+        if self.accumulated >= ONE / 2 * 17 {
+            return true; // and the drop resets it
+        }
+        let drops = random.bits() >> 8 < probability;
+        if drops {
+            self.accumulated = 0;
+        }
+        drops
+    }
+
+    /// A packet was dropped, early or because nothing more fits.
+    pub(super) fn note_drop(&mut self) {
+        self.accumulated = 0;
+    }
+
+    /// A packet that arrived at `arrived_ns` leaves; `backlog_bytes` are left.
+    pub(super) fn note_dequeue(&mut self, now_ns: u64, arrived_ns: u64, backlog_bytes: u64) {
+        self.delay_ns = if backlog_bytes == 0 {
+            0
+        } else {
+            now_ns - arrived_ns
+        };
+        let since_ns = self.last_dequeue_ns.map_or(0, |last_ns| now_ns - last_ns);
+        self.last_dequeue_ns = Some(now_ns);
+        self.burst_ns = self.burst_ns.saturating_sub(since_ns);
+    }
+}
+
+/// A queue with PIE at its tail.
+#[derive(Clone, Debug)]
+pub struct Pie<H> {
+    settings: ControlSettings,
+    limit_pkts: usize,
+    controller: Controller,
+    random: Random,
+    packets: VecDeque<Packet<H>>,
+    backlog_bytes: u64,
+}
+
+impl<H> Pie<H> {
+    /// An empty queue with random numbers of its own.
+    pub fn new(config: &Config, seed: u64) -> Self {
+        Self {
+            settings: ControlSettings::from(config),
+            limit_pkts: config.limit_pkts as usize,
+            controller: Controller::new(),
+            random: Random::new(seed),
+            packets: VecDeque::new(),
+            backlog_bytes: 0,
+        }
+    }
+}
+
+impl<H: Clone> Queue<H> for Pie<H> {
+    #[inline(never)]
+    fn enqueue(&mut self, now_ns: u64, mut packet: Packet<H>, effects: &mut Effects<H>) {
+        let controller = &mut self.controller;
+        controller.update_until(now_ns, &self.settings, self.backlog_bytes);
+        if self.packets.len() >= self.limit_pkts {
+            controller.note_drop();
+            effects.refuse(packet, DropReason::Overflow);
+            return;
+        }
+        let verdict = controller.judge(
+            &self.settings,
+            self.backlog_bytes,
+            packet.wire_bytes,
+            packet.ecn.is_capable(),
+            &mut self.random,
+        );
+        match verdict {
+            Verdict::Pass => {}
+            Verdict::Mark => effects.mark(&mut packet),
+            Verdict::Drop => {
+                controller.note_drop();
+                effects.refuse(packet, DropReason::Aqm);
+                return;
+            }
+        }
+        packet.arrived_ns = now_ns;
+        self.backlog_bytes += u64::from(packet.wire_bytes);
+        self.packets.push_back(packet);
+    }
+
+    #[inline(never)]
+    fn dequeue(&mut self, now_ns: u64, _effects: &mut Effects<H>) -> Option<Packet<H>> {
+        let controller = &mut self.controller;
+        controller.update_until(now_ns, &self.settings, self.backlog_bytes);
+        let packet = self.packets.pop_front()?;
+        self.backlog_bytes -= u64::from(packet.wire_bytes);
+        controller.note_dequeue(now_ns, packet.arrived_ns, self.backlog_bytes);
+        Some(packet)
+    }
+
+    #[inline]
+    fn backlog_pkts(&self) -> u64 {
+        self.packets.len() as u64
+    }
+
+    #[inline]
+    fn backlog_bytes(&self) -> u64 {
+        self.backlog_bytes
+    }
+
+    fn for_each(&self, look: &mut dyn FnMut(&Packet<H>)) {
+        self.packets.iter().for_each(look);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Ecn;
+
+    const MS: u64 = 1_000_000;
+
+    fn packet(wire_bytes: u32, ecn: Ecn) -> Packet<()> {
+        Packet {
+            flow: 0,
+            wire_bytes,
+            ecn,
+            hop: 0,
+            arrived_ns: 0,
+            header: (),
+        }
+    }
+
+    fn share(probability: u64) -> f64 {
+        probability as f64 / ONE as f64
+    }
+
+    /// A controller whose delay has long been `delay_ns`.
+    fn steady(delay_ns: u64, probability: f64) -> Controller {
+        Controller {
+            probability: (probability * ONE as f64) as u64,
+            delay_ns,
+            last_delay_ns: delay_ns,
+            burst_ns: 0,
+            ..Controller::new()
+        }
+    }
+
+    fn step(mut controller: Controller) -> f64 {
+        let before = share(controller.probability);
+        controller.update(&ControlSettings::from(&Config::default()), 100_000);
+        share(controller.probability) - before
+    }
+
+    /// RFC 8033 §4.2: 0.125/s of the 15 ms above the target, and less while the probability is small.
+    #[test]
+    fn a_steady_delay_raises_the_probability_by_alpha_and_its_scale() {
+        let full = 0.125 * 0.015;
+        let scales = [
+            (0.2, 1.0),
+            (0.05, 2.0),
+            (5e-3, 8.0),
+            (5e-4, 32.0),
+            (5e-5, 128.0),
+            (5e-6, 512.0),
+            (5e-7, 2048.0),
+        ];
+        for (probability, divisor) in scales {
+            let found = step(steady(30 * MS, probability));
+            let expected = full / divisor;
+            // Ticks of 64 ns, and weights truncated to whole units.
+            assert!(
+                (found - expected).abs() < 1e-3 * expected,
+                "at {probability}: {found} and not {expected}"
+            );
+        }
+    }
+
+    /// RFC 8033 §5.1: no step above 2 %, but 2 % more above 250 ms.
+    #[test]
+    fn steps_are_at_most_two_percent_and_two_more_when_delays_are_high() {
+        let jump = |delay_ns| Controller {
+            last_delay_ns: 0,
+            ..steady(delay_ns, 0.2)
+        };
+        assert!((step(jump(249 * MS)) - 0.02).abs() < 1e-6);
+        assert!((step(jump(251 * MS)) - 0.04).abs() < 1e-6);
+        assert!(
+            step(jump(20 * MS)) < 0.0256,
+            "1.25/s of 20 ms and 0.125/s of 5 ms"
+        );
+    }
+
+    #[test]
+    fn an_idle_queue_forgets_a_64th_each_update() {
+        let mut controller = steady(0, 0.5);
+        let settings = ControlSettings {
+            alpha: 0,
+            ..ControlSettings::from(&Config::default())
+        };
+        controller.update(&settings, 0);
+        assert!((share(controller.probability) - 0.5 * 63.0 / 64.0).abs() < 1e-6);
+        controller.update(&settings, 1000);
+        let unchanged = share(controller.probability);
+        assert!(
+            (unchanged - 0.5 * 63.0 / 64.0).abs() < 1e-6,
+            "something waits"
+        );
+    }
+
+    /// ns-3's PIE suite 13 and 14: below 0.85 nothing is dropped, from 8.5 on everything.
+    #[test]
+    fn the_sum_of_probabilities_bounds_the_gaps_between_drops() {
+        let settings = ControlSettings::from(&Config::default());
+        let drops_at = |accumulated: f64, seed| {
+            let mut controller = steady(30 * MS, 0.001);
+            controller.accumulated = (accumulated * ONE as f64) as u64;
+            let mut random = Random::new(seed);
+            controller.drops_early(&settings, 100_000, 1514, &mut random)
+        };
+        for seed in 0..1000 {
+            assert!(!drops_at(0.84, seed));
+            assert!(drops_at(8.6, seed));
+        }
+    }
+
+    /// Early drops, overflows and marks of packets of 1000 bytes, one every 10 ms, one leaving every
+    /// `out_ms`: ns-3's PIE suite.
+    fn run(config: &Config, ecn: Ecn, packets: u64, out_ms: u64) -> [u64; 3] {
+        let mut queue = Pie::new(config, 7);
+        let [mut early, mut overflows, mut marks] = [0; 3];
+        let mut next_out_ms = 10;
+        for number in 1..=packets {
+            let now_ms = 10 * number;
+            while next_out_ms < now_ms {
+                queue.dequeue(next_out_ms * MS, &mut Effects::new());
+                next_out_ms += out_ms;
+            }
+            let mut effects = Effects::new();
+            queue.enqueue(now_ms * MS, packet(1000, ecn), &mut effects);
+            for effect in effects.drain() {
+                match effect {
+                    crate::Effect::Refused(_, DropReason::Aqm) => early += 1,
+                    crate::Effect::Refused(..) | crate::Effect::Dropped(..) => overflows += 1,
+                    crate::Effect::Marked(_) => marks += 1,
+                }
+            }
+        }
+        [early, overflows, marks]
+    }
+
+    fn ns3() -> Config {
+        Config {
+            limit_pkts: 300,
+            target_ns: 20 * MS,
+            tupdate_ns: 30 * MS,
+            ..Config::default()
+        }
+    }
+
+    /// The order of the counts in ns-3's suite 2 to 5.
+    #[test]
+    fn a_faster_overload_drops_more_and_a_higher_target_or_rarer_updates_less() {
+        let drops = |config: &Config, out_ms| {
+            let [early, overflows, marks] = run(config, Ecn::NotEct, 400, out_ms);
+            assert_eq!((overflows, marks), (0, 0));
+            early
+        };
+        let usual = drops(&ns3(), 12);
+        assert!(usual > 0);
+        let patient = Config {
+            target_ns: 80 * MS,
+            ..ns3()
+        };
+        assert!(drops(&patient, 12) < usual);
+        let faster = drops(&ns3(), 15);
+        assert!(faster > usual);
+        let rare = Config {
+            tupdate_ns: 90 * MS,
+            ..ns3()
+        };
+        assert!(drops(&rare, 15) < faster);
+    }
+
+    /// RFC 8033 §5.1: what can be marked is, until the probability exceeds 10 %; the rest is dropped.
+    #[test]
+    fn marks_end_at_ten_percent() {
+        let settings = ControlSettings {
+            ecn: true,
+            ..ControlSettings::from(&Config::default())
+        };
+        let verdict = |probability, is_ecn_capable| {
+            let mut controller = steady(30 * MS, probability);
+            controller.accumulated = ONE / 2 * 17; // due in any case
+            controller.judge(
+                &settings,
+                100_000,
+                1514,
+                is_ecn_capable,
+                &mut Random::new(1),
+            )
+        };
+        assert_eq!(verdict(0.09, true), Verdict::Mark);
+        assert_eq!(verdict(0.11, true), Verdict::Drop);
+        assert_eq!(verdict(0.09, false), Verdict::Drop);
+    }
+
+    /// RFC 8033 §4.4: 100 packets at once, which take 121 ms at 10 Mbit/s.
+    #[test]
+    fn a_short_burst_into_an_idle_queue_loses_nothing() {
+        let mut queue = Pie::new(&Config::default(), 1);
+        for _ in 0..100 {
+            let mut effects = Effects::new();
+            queue.enqueue(1000 * MS, packet(1514, Ecn::NotEct), &mut effects);
+            assert!(effects.is_empty());
+        }
+        for number in 0..100 {
+            let mut effects = Effects::new();
+            let packet = queue.dequeue(1000 * MS + number * 1_211_200, &mut effects);
+            assert!(packet.is_some() && effects.is_empty());
+        }
+        assert_eq!((queue.backlog_pkts(), queue.backlog_bytes()), (0, 0));
+    }
+
+    /// The updates of an idle hour are made at once, and the burst is allowed again.
+    #[test]
+    fn idle_hours_cost_nothing() {
+        let mut controller = steady(0, 0.3);
+        let settings = ControlSettings::from(&Config::default());
+        controller.next_update_ns = Some(0);
+        controller.update_until(u64::MAX / 2, &settings, 0);
+        assert_eq!(
+            (controller.probability, controller.burst_ns),
+            (0, MAX_BURST_NS)
+        );
+        assert!(controller.next_update_ns > Some(u64::MAX / 2));
+    }
+}
