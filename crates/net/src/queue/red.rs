@@ -298,22 +298,21 @@ impl<H: Clone> Queue<H> for Red<H> {
         }
         self.update_average(now_ns);
         let signal = self.signal();
+        let wire_bytes = u64::from(packet.wire_bytes);
+        let fits = self.backlog_bytes + wire_bytes <= self.config.limit_bytes;
         if signal != Signal::None {
-            let marks = self.config.ecn
-                && packet.ecn.is_capable()
-                && !(signal == Signal::Forced && self.config.harddrop);
-            let passes = self.config.nodrop
-                && !packet.ecn.is_capable()
-                && !(signal == Signal::Forced && self.config.harddrop);
-            if marks {
-                effects.mark(&mut packet);
-            } else if !passes {
+            let is_hard = signal == Signal::Forced && self.config.harddrop;
+            let is_capable = packet.ecn.is_capable();
+            if self.config.ecn && is_capable && !is_hard {
+                if fits {
+                    effects.mark(&mut packet);
+                }
+            } else if is_capable || is_hard || !self.config.nodrop {
                 effects.refuse(packet, DropReason::Aqm);
                 return;
             }
         }
-        let wire_bytes = u64::from(packet.wire_bytes);
-        if self.backlog_bytes + wire_bytes > self.config.limit_bytes {
+        if !fits {
             effects.refuse(packet, DropReason::Overflow);
             return;
         }
