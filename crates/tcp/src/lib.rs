@@ -20,7 +20,8 @@
 //! | `timers`, `rtt` | RTO (RFC 6298), TLP (RFC 8985 §7), minimum RTT |
 //! | `delivery_rate` | rate samples |
 //! | `ecn`, `ecn_echo` | ECN at the sender and at the receiver (RFC 3168, RFC 8257) |
-//! | `receiver`, `reassembly` | delayed ACKs, SACK generation |
+//! | `receiver`, `reassembly` | what arrives, SACK generation |
+//! | `delayed_ack` | how long an ACK may wait (RFC 1122 §4.2.3.2, RFC 5681 §4.2) |
 //! | `passive` | the receiver's part in handshake and close |
 //! | `invariants` | what tests check between events |
 //!
@@ -35,6 +36,7 @@ mod boundaries;
 mod close;
 mod counters;
 mod cwnd_validation;
+mod delayed_ack;
 mod delivery_rate;
 mod ecn;
 mod ecn_echo;

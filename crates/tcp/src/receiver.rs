@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use dumbbell_net::{Ecn, Packet};
 
+use crate::delayed_ack::DelayedAck;
 use crate::ecn::EcnMode;
 use crate::ecn_echo::EcnEcho;
 use crate::packet::{AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, Segment};
@@ -13,19 +14,12 @@ use crate::reassembly::Reassembly;
 use crate::sack_store::{SackBlock, SackBlocks, SackSlot, SackStore};
 use crate::sender::Half;
 
-/// `TCP_ATO_MIN`: how long an ACK may be delayed, ns (RFC 1122 §4.2.3.2: under 500 ms).
-const ATO_MIN_NS: u64 = 40_000_000;
-/// `TCP_MAX_QUICKACKS`: segments acknowledged at once at the start, so that slow start is not slowed.
-const MAX_QUICKACKS: u32 = 16;
 /// `tcp_comp_sack_delay_ns`: longest delay of SACKs beyond the third duplicate ACK, ns.
 const COMPRESSED_SACK_DELAY_NS: u64 = 1_000_000;
 /// `tcp_comp_sack_nr`: most SACKs compressed into one.
 const COMPRESSED_SACK_PKTS: u32 = 44;
 /// Duplicate ACKs sent at once, so that a sender without RACK sees three (RFC 5681 §3.2).
 const DUP_ACK_THRESHOLD: u32 = 3;
-
-/// `TCP_MSS_DEFAULT`: the estimate of the sender's segments before any has arrived, bytes.
-const MSS_DEFAULT_BYTES: u32 = 536;
 
 /// How a receiver acknowledges.
 #[derive(Clone, Copy, Debug)]
@@ -85,15 +79,11 @@ pub struct Receiver {
     held_short: BTreeMap<u32, u32>,
     /// `received_bytes` at the last ACK sent (Linux's `rcv_wup`).
     acked_bytes: u64,
-    /// Payload of a full segment as Linux estimates it from what arrives, bytes (`rcv_mss`).
-    rcv_mss_bytes: u32,
+    delayed: DelayedAck,
     pub(crate) ts_recent_ms: u32,
     /// Identification of the last IP packet.
     ip_id: u16,
     pending_dsack: Option<SackBlock>,
-    quickacks: u32,
-    ato_ns: u64,
-    last_data_ns: Option<u64>,
     dup_ack_rcv_nxt: u32,
     dup_acks: u32,
     compressed_acks: u32,
@@ -120,13 +110,10 @@ impl Receiver {
             held: Reassembly::new(),
             held_short: BTreeMap::new(),
             acked_bytes: 0,
-            rcv_mss_bytes: MSS_DEFAULT_BYTES.min(config.mss_bytes),
+            delayed: DelayedAck::new(config.mss_bytes),
             ts_recent_ms: 0,
             ip_id: 0,
             pending_dsack: None,
-            quickacks: 0,
-            ato_ns: ATO_MIN_NS,
-            last_data_ns: None,
             dup_ack_rcv_nxt: 0,
             dup_acks: 0,
             compressed_acks: 0,
@@ -149,6 +136,7 @@ impl Receiver {
     /// [`Receiver::poll_transmit`] must follow.
     pub fn on_answer(&mut self, now_ns: u64) {
         self.now_ns = now_ns;
+        self.delayed.on_answer(now_ns);
         if self.is_ack_delayed() {
             self.emit_ack();
         }
@@ -200,7 +188,7 @@ impl Receiver {
             self.ts_recent_ms = self.ts_recent_ms.max(header.ts_val_ms);
         }
         if header.seq == self.rcv_nxt {
-            self.on_in_order(now_ns, header.seq, payload_bytes, ecn);
+            self.on_in_order(now_ns, header, payload_bytes, ecn);
         } else if header.seq > self.rcv_nxt {
             self.check_mark(ecn);
             self.on_out_of_order(now_ns, header.seq, payload_bytes);
@@ -215,16 +203,21 @@ impl Receiver {
         if now_ns >= self.passive.due_ns {
             self.repeat(now_ns);
         } else if now_ns >= self.ack_due_ns {
+            if self.compressed_acks == 0 {
+                self.delayed.on_timeout();
+            }
             self.emit_ack();
         }
     }
 
-    fn on_in_order(&mut self, now_ns: u64, seq: u32, payload_bytes: u32, ecn: Ecn) {
-        self.rcv_mss_bytes = self.rcv_mss_bytes.max(payload_bytes);
+    fn on_in_order(&mut self, now_ns: u64, header: &DataHeader, payload_bytes: u32, ecn: Ecn) {
+        let (seq, psh) = (header.seq, header.psh());
         self.counters.received_bytes += u64::from(payload_bytes);
         self.rcv_nxt += 1;
-        self.update_ato(now_ns);
         if payload_bytes > 0 {
+            let (rto_ns, rwnd_bytes) = (self.rto_ns(), self.config.rwnd_bytes);
+            self.delayed
+                .on_data(now_ns, payload_bytes, psh, rto_ns, rwnd_bytes);
             self.check_mark(ecn);
         }
         let filled_gap = !self.held.is_empty();
@@ -260,7 +253,7 @@ impl Receiver {
             start: seq,
             end: seq + 1,
         });
-        self.quickacks = self.quickacks.max(self.max_quickacks());
+        self.delayed.on_duplicate(self.config.rwnd_bytes);
         self.emit_ack();
     }
 
@@ -275,45 +268,30 @@ impl Receiver {
         self.counters.received_bytes += bytes;
     }
 
-    /// Linux's delayed-ACK engine: the delay follows the gaps between packets; a flow's
-    /// start, and a pause longer than the delay can explain, ask for quick ACKs.
-    fn update_ato(&mut self, now_ns: u64) {
-        match self.last_data_ns {
-            None => self.quickacks = self.max_quickacks(),
-            Some(last_ns) => {
-                let gap_ns = now_ns - last_ns;
-                if gap_ns <= ATO_MIN_NS / 2 {
-                    self.ato_ns = self.ato_ns / 2 + ATO_MIN_NS / 2;
-                } else if gap_ns < self.ato_ns {
-                    self.ato_ns = self.ato_ns / 2 + gap_ns;
-                } else if gap_ns > u64::from(crate::rtt::RTO_MIN_US) * 1000 + self.config.rtt_ns {
-                    self.quickacks = self.quickacks.max(self.max_quickacks());
-                }
-            }
-        }
-        self.last_data_ns = Some(now_ns);
+    /// RTO of what this host would send, ns: Linux measures pauses by it.
+    fn rto_ns(&self) -> u64 {
+        u64::from(crate::rtt::RTO_MIN_US) * 1000 + self.config.rtt_ns
     }
 
     /// The next `quickacks` ACKs are not delayed.
     pub(crate) fn enter_quickack_mode(&mut self, quickacks: u32) {
-        self.quickacks = self.quickacks.max(quickacks);
-        self.ato_ns = ATO_MIN_NS;
-    }
-
-    fn max_quickacks(&self) -> u32 {
-        (self.config.rwnd_bytes / (2 * self.rcv_mss_bytes)).clamp(2, MAX_QUICKACKS)
+        self.delayed.enter_quickack_mode(quickacks);
     }
 
     /// Decides between an ACK now, a delayed one and a compressed SACK.
     fn acknowledge(&mut self, now_ns: u64) {
         // RFC 5681 §4.2: at least every second full-sized segment.
         let unacked_bytes = self.counters.received_bytes - self.acked_bytes;
-        let due = unacked_bytes > u64::from(self.rcv_mss_bytes);
-        if due || self.quickacks > 0 || self.ack_now || !self.config.delayed_ack {
+        let due = unacked_bytes > u64::from(self.delayed.mss_bytes);
+        if due || self.delayed.is_quick() || self.ack_now || !self.config.delayed_ack {
             return self.emit_ack();
         }
         if self.held.is_empty() {
-            self.ack_due_ns = self.ack_due_ns.min(now_ns + self.ato_ns);
+            let delay_ns = self.delayed.delay_ns();
+            if self.is_ack_delayed() && self.ack_due_ns <= now_ns + delay_ns / 4 {
+                return self.emit_ack(); // it is about to leave anyway
+            }
+            self.ack_due_ns = self.ack_due_ns.min(now_ns + delay_ns);
             return;
         }
         self.acknowledge_out_of_order(now_ns);
@@ -355,10 +333,7 @@ impl Receiver {
 
     pub(crate) fn emit(&mut self, kind: AckKind) {
         self.send_ack(kind, self.rcv_nxt);
-        self.quickacks = self.quickacks.saturating_sub(1);
-        if self.quickacks == 0 {
-            self.ato_ns = self.ato_ns.max(ATO_MIN_NS);
-        }
+        self.delayed.on_ack_sent();
         self.compressed_acks = 0;
         self.ack_now = false;
         self.ack_due_ns = u64::MAX;

@@ -424,7 +424,11 @@ impl Sender {
     /// No more data to send now. An application that writes as it goes along is told apart at its
     /// next write.
     fn note_out_of_data(&mut self, by_sndbuf: bool) {
-        if (by_sndbuf || !self.is_written) && self.note_starvation() && by_sndbuf {
+        if self.is_written && !by_sndbuf {
+            return;
+        }
+        let is_starved = self.note_starvation();
+        if is_starved && by_sndbuf {
             self.limit = Limit::Sndbuf;
         }
     }

@@ -69,6 +69,16 @@ impl ReceiverScript {
         script
     }
 
+    /// The same, and it has answered a short message, number 16, in time.
+    pub(crate) fn answering() -> Self {
+        let mut script = Self::past_quickacks();
+        script.feed(&["16", "len", "100", "is", "psh"]);
+        script.receiver.on_answer(0);
+        script.collect();
+        script.acks.clear();
+        script
+    }
+
     /// The same with ECN in this mode, by the handshake.
     pub(crate) fn with_ecn(mode: EcnMode) -> Self {
         let mut script = Self::with(ReceiverConfig {

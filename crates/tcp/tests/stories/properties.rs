@@ -1,7 +1,7 @@
 //! Properties of any transfer over any path that eventually delivers.
 
 use dumbbell_cc::Flow;
-use dumbbell_tcp::{DataHeader, SenderConfig};
+use dumbbell_tcp::{DataHeader, Half, SenderConfig};
 use proptest::prelude::*;
 
 use crate::script::{Fate, MSS_BYTES, NS_PER_MS, Pair, Path, load};
@@ -139,6 +139,80 @@ proptest! {
     #[test]
     fn the_same_events_make_the_same_packets(case in case()) {
         prop_assert_eq!(run(&case), run(&case));
+    }
+}
+
+/// An application that writes as it goes along, and closes: when, ns, and how much.
+#[derive(Clone, Debug)]
+struct Writes {
+    gaps: Vec<(u64, u64)>,
+    half: Half,
+    nagle: bool,
+}
+
+fn writes() -> impl Strategy<Value = Writes> {
+    let gap_ns = prop_oneof![Just(0), 0..100 * NS_PER_MS, 0..2_000 * NS_PER_MS];
+    let bytes = prop_oneof![1_u64..2_000, 1_u64..20_000, Just(u64::from(MSS_BYTES))];
+    (
+        prop::collection::vec((gap_ns, bytes), 1..25),
+        prop::sample::select(vec![Half::Only, Half::Forward, Half::Reverse]),
+        any::<bool>(),
+    )
+        .prop_map(|(gaps, half, nagle)| Writes { gaps, half, nagle })
+}
+
+/// Writes, closes, and runs until both sides have closed; checked after every event.
+fn run_writes(case: &Case, writes: &Writes) {
+    let case = Case {
+        config: SenderConfig {
+            size_bytes: Some(0),
+            closes: false,
+            half: writes.half,
+            nagle: writes.nagle,
+            ..case.config
+        },
+        ..case.clone()
+    };
+    let mut pair = pair(&case, load(case.cc));
+    let check = |pair: &Pair<'_>| {
+        pair.sender.check_invariants();
+        let (sender, received_bytes) = (&pair.sender, pair.receiver.counters().received_bytes);
+        assert!(received_bytes <= sender.sock().bytes_sent);
+        assert!(sender.acknowledged_bytes() <= received_bytes);
+        assert!(sender.sock().bytes_sent <= sender.written_bytes());
+    };
+    let mut at_ns = 0;
+    for &(gap_ns, bytes) in &writes.gaps {
+        at_ns += gap_ns;
+        while pair.step(at_ns) {
+            check(&pair);
+        }
+        pair.run_until(at_ns);
+        pair.write(bytes);
+        check(&pair);
+    }
+    pair.close();
+    let mut events = 0;
+    while !(pair.sender.is_closed() && pair.receiver.is_closed()) {
+        assert!(pair.step(10_000_000 * NS_PER_MS), "{:?}", pair.sender);
+        check(&pair);
+        events += 1;
+        assert!(events < 100_000, "no end: {:?}", pair.sender);
+    }
+    let written_bytes: u64 = writes.gaps.iter().map(|(_, bytes)| bytes).sum();
+    assert_eq!(pair.sender.acknowledged_bytes(), written_bytes);
+    assert_eq!(pair.receiver.counters().received_bytes, written_bytes);
+    assert_eq!(pair.sender.sock().bytes_sent, written_bytes);
+    assert_eq!(pair.sender.sock().packets_in_flight(), 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// For any writes, losses, delays and duplicates: every byte arrives once, and is acknowledged.
+    #[test]
+    fn every_byte_written_arrives_once(case in case(), writes in writes()) {
+        run_writes(&case, &writes);
     }
 }
 

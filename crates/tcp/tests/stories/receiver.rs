@@ -288,3 +288,127 @@ fn acks_have_wire_sizes() {
         "a FIN"
     );
 }
+
+// Segments that are not full, and applications that answer.
+
+/// RFC 5681 §4.2: it is bytes that count: a second full segment's worth, however many segments they
+/// are.
+#[test]
+fn rfc5681_the_second_segment_is_counted_in_bytes() {
+    let mut r = ReceiverScript::answering();
+    r.play(
+        "10 < 17
+         11 < 18 len 1
+         11 > ack 19",
+    );
+    let mut r = ReceiverScript::answering();
+    r.play(
+        "10 < 17 len 1447
+         11 < 18 is psh
+         11 > ack 19",
+    );
+}
+
+/// Two ends of messages are acknowledged whether the application answers or not, as in Linux.
+#[test]
+fn a_second_message_does_not_wait_for_an_answer() {
+    let mut r = ReceiverScript::answering();
+    r.play(
+        "10 < 17 len 100 is psh
+         11 < 18 len 100 is psh
+         11 > ack 19",
+    );
+}
+
+/// A segment that is not full ends a message, and so does PSH: the application has read it all, and
+/// Linux does not let the sender wait.
+#[test]
+fn the_end_of_a_message_is_acknowledged_when_it_is_read() {
+    let mut r = ReceiverScript::past_quickacks();
+    r.play(
+        "10 < 16 len 100 is psh
+         10 > ack 17
+         20 < 17 is psh
+         20 > ack 18
+         30 < 18
+         70 > ack 19",
+    );
+}
+
+/// RFC 1122 §4.2.3.2: the ACK waits for the answer, once the application has answered in time
+/// (Linux's pingpong mode); if no answer comes it leaves after 40 ms, and the next message's end is
+/// acknowledged when it is read.
+#[test]
+fn rfc1122_the_ack_waits_for_an_answer() {
+    let mut r = ReceiverScript::past_quickacks();
+    r.play(
+        "100 < 16 len 100 is psh
+         100 > ack 17
+         105 ! answer
+         200 < 17 len 100 is psh
+         205 ! answer
+         205 > ack 18
+         300 < 18 len 100 is psh
+         340 > ack 19
+         400 < 19 len 100 is psh
+         400 > ack 20",
+    );
+}
+
+/// The sixteen quick ACKs of the start do not disturb a conversation, as in Linux.
+#[test]
+fn quick_acks_wait_for_answers_too() {
+    let mut r = ReceiverScript::new();
+    r.play(
+        "0 < 0 len 100 is psh
+         0 > ack 1
+         1 ! answer
+         100 < 1 len 100 is psh
+         101 ! answer
+         101 > ack 2",
+    );
+}
+
+/// An answer that comes later than an ACK may wait is none.
+#[test]
+fn a_late_answer_does_not_delay_acks() {
+    let mut r = ReceiverScript::past_quickacks();
+    r.play(
+        "100 < 16 len 100 is psh
+         100 > ack 17
+         150 ! answer
+         200 < 17 len 100 is psh
+         200 > ack 18",
+    );
+}
+
+/// Two segments of the same smaller size in a row: the sender's full segments have become that small,
+/// and of those every second is acknowledged.
+#[test]
+fn smaller_full_segments_are_recognised() {
+    let mut r = ReceiverScript::past_quickacks();
+    r.play(
+        "10 < 16 len 1000
+         10 > ack 17
+         11 < 17 len 1000
+         12 < 18 len 1000
+         12 > ack 19
+         13 < 19 len 1000
+         14 < 20 len 1000
+         14 > ack 21",
+    );
+}
+
+/// Short segments that waited beyond a hole are counted with their bytes (RFC 9293 §3.10.7.4).
+#[test]
+fn rfc9293_short_segments_beyond_a_hole_count_their_bytes() {
+    let mut r = ReceiverScript::past_quickacks();
+    r.hear(
+        "10 < 17 len 10
+         10 < 19 len 20
+         10 < 18
+         10 < 16 len 1",
+    );
+    let bytes = r.receiver.counters().received_bytes;
+    assert_eq!(bytes, u64::from(17 * MSS_BYTES) + 31);
+}
