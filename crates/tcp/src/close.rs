@@ -45,9 +45,7 @@ impl Sender {
             return 0;
         }
         let sock = &self.cc.sock;
-        if self.sent_bytes >= self.wnd_end_bytes
-            || sock.packets_in_flight() >= sock.snd_cwnd
-            || self.is_paced_out()
+        if !self.may_send_new() || sock.packets_in_flight() >= sock.snd_cwnd || self.is_paced_out()
         {
             return 0;
         }

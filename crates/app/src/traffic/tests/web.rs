@@ -112,7 +112,10 @@ fn the_3gpp_web_has_its_means() {
     assert!((mean(&settings.main_bytes) / 10_710.0 - 1.0).abs() < 0.03);
     // σ is 2.362: 17 % are below 50 bytes; what is above 2 MB has 12 % of the bytes.
     let objects = mean(&settings.object_bytes);
-    assert!((objects / 7758.0 * 0.83 / 0.879 - 1.0).abs() < 0.01, "{objects}");
+    assert!(
+        (objects / 7758.0 * 0.83 / 0.879 - 1.0).abs() < 0.01,
+        "{objects}"
+    );
     assert!(
         (3.0..7.0).contains(&mean(&settings.objects)),
         "{}",
