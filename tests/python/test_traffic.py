@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from collections.abc import Callable
 from pathlib import Path
 
@@ -178,6 +179,40 @@ def test_a_sweep_varies_a_parameter_of_the_traffic() -> None:
         make_design(base, {"bbr.traffic.load": "10%"})
     with pytest.raises(ScenarioError, match="has a parameter `laod`; did you mean `load`"):
         make_design(base, {"traffic.laod": "10%"})
+
+
+def test_a_preset_sets_what_does_not_follow_it() -> None:
+    voip = engine_input("datagram:preset=voip,interval=10ms")
+    assert (voip["codec"], voip["size_bytes"], voip["interval_ns"]) == ("g711", 160, 10_000_000)
+    # What is the application's default but not the preset's is kept.
+    page = TrafficChoice.parse("page:preset=rfc7928,main=10kB")
+    assert str(page) == "page:preset=rfc7928,main=10kB"
+    assert "kind" in engine_input("page:preset=3gpp")
+    with pytest.raises(ScenarioError, match="`preset` of `page` is `3gp`; did you mean `3gpp`"):
+        TrafficChoice.parse("page:preset=3gp")
+
+
+def test_groups_of_one_congestion_control_are_told_apart_by_what_they_send() -> None:
+    groups = [Group("cubic", traffic="rpc:request=1kB"), Group("cubic", start="1s")]
+    assert Scenario(groups).group_labels == ("cubic (rpc)", "cubic (bulk)")
+    call = Group("cubic", traffic="datagram:preset=voip")
+    assert Scenario([call, "cubic"]).group_labels == ("datagram:preset=voip", "cubic")
+
+
+def test_the_tables_and_pages_of_the_guide_are_current(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`python docs/traffic_pages.py` writes the tables."""
+    docs = Path(__file__).parents[2] / "docs"
+    monkeypatch.syspath_prepend(docs)
+    names = runpy.run_path(str(docs / "traffic_pages.py"))
+    page = (docs / "traffic.md").read_text(encoding="utf-8")
+    assert page == names["with_tables"](page)
+    names["write_traffic_pages"](tmp_path)
+    assert {path.stem for path in tmp_path.iterdir()} == set(applications())
+    poisson = (tmp_path / "poisson.md").read_text(encoding="utf-8")
+    assert "| `load` |" in poisson
+    assert "traffic-poisson.svg" in poisson
 
 
 def test_the_command_lists_every_application_and_distribution(

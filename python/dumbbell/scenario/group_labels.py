@@ -71,13 +71,16 @@ def differences(groups: Sequence[Group], scenario: Scenario) -> list[str]:
     def written(group: Group, name: str) -> str:
         value = getattr(group, name)
         if name == "traffic":
-            return excerpt(value)
+            kinds = {each.traffic.name for each in groups}
+            return value.name if len(kinds) == len(groups) else excerpt(value)
         if name == "rtt" and value is None:
             return f"{scenario.rtt}{' at first' if scenario.rtt_steps else ''}"
         return "none" if value is None else f"{to_plain(value)}"
 
-    # The number of flows is named last: what the flows are like matters more.
-    fields = sorted(fields_of(type(groups[0])), key=lambda name: name == "flows")
+    # What they send is named first, and the number of flows last: what they are like matters more.
+    fields = sorted(
+        fields_of(type(groups[0])), key=lambda name: (name == "flows", name != "traffic")
+    )
     names = [
         name
         for name in fields
@@ -91,8 +94,14 @@ def differences(groups: Sequence[Group], scenario: Scenario) -> list[str]:
     if not names:
         return [""] * len(groups)
     return [
-        f"({', '.join(f'{name} {written(group, name)}' for name in names)})" for group in groups
+        f"({', '.join(f'{prefix(name)}{written(group, name)}' for name in names)})"
+        for group in groups
     ]
+
+
+def prefix(name: str) -> str:
+    """Return a field's name before its value; traffic says what it is by itself."""
+    return "" if name == "traffic" else f"{name} "
 
 
 def short_paths(paths: Sequence[str]) -> dict[str, str]:
