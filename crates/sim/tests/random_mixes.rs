@@ -6,7 +6,9 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{NS_PER_MS, bulk, column, simulate};
-use dumbbell_app::traffic::{TrafficConfig, deterministic, onoff, poisson};
+use dumbbell_app::traffic::{
+    TrafficConfig, cbr, datagram, deterministic, onoff, page, poisson, rpc,
+};
 use dumbbell_app::{Distribution, distribution};
 use dumbbell_net::Limit;
 use dumbbell_net::queue::{codel, fq_codel};
@@ -15,6 +17,8 @@ use proptest::prelude::*;
 
 /// Packets that a link could carry in one run: what bounds the tests' time.
 const LINK_PKTS: f64 = 3_000.0;
+/// Of a datagram that fits in a packet.
+const MAX_PAYLOAD_BYTES: u64 = 1472;
 const PACKET_BITS: f64 = 1514.0 * 8.0;
 
 /// Numbers spread evenly over their orders of magnitude.
@@ -51,6 +55,78 @@ fn gap_ns(duration_ns: u64) -> impl Strategy<Value = u64> {
 
 fn count() -> impl Strategy<Value = Option<u64>> {
     prop::option::of(1..20_u64)
+}
+
+fn requests(duration_ns: u64) -> impl Strategy<Value = TrafficConfig> {
+    let sizes = (sizes(), sizes());
+    (sizes, times(duration_ns), any::<bool>(), count()).prop_map(
+        |((request_bytes, response_bytes), think_ns, persistent, count)| {
+            let config = rpc::Config {
+                request_bytes,
+                response_bytes,
+                think_ns,
+                persistent,
+                count,
+            };
+            config.into()
+        },
+    )
+}
+
+fn pages(duration_ns: u64) -> impl Strategy<Value = TrafficConfig> {
+    let objects = (0..30_u64, 1..8_u64, any::<bool>());
+    (
+        objects,
+        distribution(10.0..50_000.0),
+        times(duration_ns),
+        count(),
+    )
+        .prop_map(
+            |((objects, connections, is_multiplexed), object_bytes, reading_ns, count)| {
+                let config = page::Config {
+                    protocol: if is_multiplexed {
+                        page::Protocol::http2
+                    } else {
+                        page::Protocol::http1
+                    },
+                    connections,
+                    objects: Distribution::Constant(objects),
+                    object_bytes,
+                    reading_ns,
+                    count,
+                    ..page::Config::default()
+                };
+                config.into()
+            },
+        )
+}
+
+/// Constant rates, with and without TCP.
+fn media() -> impl Strategy<Value = TrafficConfig> {
+    (
+        log_uniform(1e4..1e8),
+        1..=MAX_PAYLOAD_BYTES,
+        1..10_u64,
+        any::<bool>(),
+    )
+        .prop_map(|(rate_bps, size_bytes, burst, is_tcp)| {
+            let rate_bps = rate_bps as u64;
+            if is_tcp {
+                let config = cbr::Config {
+                    rate_bps,
+                    write_bytes: size_bytes * burst,
+                };
+                config.into()
+            } else {
+                let config = datagram::Config {
+                    size_bytes,
+                    burst,
+                    rate_bps: Some(rate_bps),
+                    ..datagram::Config::default()
+                };
+                config.into()
+            }
+        })
 }
 
 fn traffic(duration_ns: u64) -> impl Strategy<Value = TrafficConfig> {
@@ -92,6 +168,9 @@ fn traffic(duration_ns: u64) -> impl Strategy<Value = TrafficConfig> {
         2 => poisson,
         1 => deterministic,
         2 => onoff,
+        2 => requests(duration_ns),
+        2 => pages(duration_ns),
+        2 => media(),
     ]
 }
 
@@ -197,15 +276,14 @@ fn check_flow(flow: &FlowSummary, group: &Group) {
         flow.dropped_pkts + flow.arrived_pkts + flow.on_path_pkts,
         "every packet sent was dropped, arrived or is on the path: {flow:?}"
     );
-    let mss_bytes = u64::from(group.mss_bytes);
-    assert!(flow.received_bytes <= flow.arrived_pkts * mss_bytes);
+    assert!(flow.received_bytes <= flow.arrived_pkts * MAX_PAYLOAD_BYTES);
     if let Some(requests) = &flow.requests {
         assert_eq!(
             requests.sent_pkts,
             requests.dropped_pkts + requests.arrived_pkts + requests.on_path_pkts,
             "so was every packet with requests: {flow:?}"
         );
-        assert!(requests.received_bytes <= requests.arrived_pkts * mss_bytes);
+        assert!(requests.received_bytes <= requests.arrived_pkts * MAX_PAYLOAD_BYTES);
     }
     assert_eq!(flow.connections.is_some(), !group.traffic.is_bulk());
 }
@@ -238,7 +316,9 @@ fn check_transfers(output: &Output, scenario: &Scenario) {
         *complete_bytes.entry(flow).or_default() += sizes_bytes[row];
     }
     for (flow, bytes) in complete_bytes {
-        assert!(bytes <= output.summary.flows[flow as usize].received_bytes as f64);
+        let summary = &output.summary.flows[flow as usize];
+        let of_requests = summary.requests.as_ref().map_or(0, |it| it.received_bytes);
+        assert!(bytes <= (summary.received_bytes + of_requests) as f64);
     }
 }
 
