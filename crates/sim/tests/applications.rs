@@ -4,8 +4,8 @@ mod common;
 
 use common::{NS_PER_MS, bulk, dumbbell, simulate};
 use dumbbell_app::Distribution;
-use dumbbell_app::traffic::{deterministic, poisson};
-use dumbbell_sim::{Control, Group, Scenario, run};
+use dumbbell_app::traffic::{TrafficConfig, deterministic, page, poisson, rpc};
+use dumbbell_sim::{Control, Group, Limit, Link, Queue, Scenario, run};
 
 /// 30 kB flows that load a link of 100 Mbit/s at 40 %.
 fn short_flows() -> Group {
@@ -61,4 +61,90 @@ fn connections_that_pile_up_end_a_run_of_years() {
         message.contains("connections were open at once") && message.contains("reduce the load"),
         "{message}"
     );
+}
+
+/// Applications with an end, through losses both ways: each ends all that it begins, and every connection
+/// closes.
+#[test]
+fn whatever_is_lost_every_application_comes_to_its_end() {
+    let count = Some(20);
+    let sizes = || Distribution::Constant(20_000);
+    let page = |protocol| page::Config {
+        protocol,
+        objects: Distribution::Constant(12),
+        count,
+        ..page::Config::default()
+    };
+    let rpc = |persistent| rpc::Config {
+        response_bytes: sizes(),
+        persistent,
+        count,
+        ..rpc::Config::default()
+    };
+    let arrivals = poisson::Config {
+        gap_ns: 100 * NS_PER_MS,
+        size_bytes: sizes(),
+        strata: 1,
+        count,
+    };
+    let applications: [TrafficConfig; 5] = [
+        arrivals.into(),
+        rpc(true).into(),
+        rpc(false).into(),
+        page(page::Protocol::http1).into(),
+        page(page::Protocol::http2).into(),
+    ];
+    for traffic in applications {
+        for cc in ["cubic", "bbr"] {
+            let group = Group {
+                traffic: traffic.clone(),
+                route: vec!["down".to_owned()],
+                back: vec!["up".to_owned()],
+                ..bulk(cc, 2, 20)
+            };
+            let link = |name: &str| Link {
+                name: name.to_owned(),
+                link_rate_bps: 20_000_000,
+                delay_ns: Some(0),
+                queue: Queue::drop_tail(Limit::Packets(100)),
+                random_loss_ppb: 30_000_000,
+                ..Link::default()
+            };
+            let scenario = Scenario {
+                links: vec![link("down"), link("up")],
+                ..dumbbell(1, 1.0, 300, vec![group])
+            };
+            let output = simulate(&scenario);
+            for flow in &output.summary.flows {
+                assert!(flow.finished, "{traffic:?} over {cc}: {flow:?}");
+                assert!(flow.retransmitted_pkts > 0 && flow.on_path_pkts == 0);
+            }
+            let ends_us = common::column(&output, "transfers", "end_us");
+            assert_eq!(ends_us.len(), 40);
+            assert!(ends_us.iter().all(|end_us| end_us.is_finite()));
+        }
+    }
+}
+
+/// Between two samples connections open and close: what they carried is in the rows all the same.
+#[test]
+fn rows_add_up_to_what_was_received() {
+    let scenario = dumbbell(
+        100_000_000,
+        250_000.0,
+        20,
+        vec![bulk("reno", 1, 20), short_flows()],
+    );
+    let output = simulate(&scenario);
+    let flow = common::column(&output, "flows", "flow");
+    let goodput_bps = common::column(&output, "flows", "goodput_bps");
+    let own = flow
+        .iter()
+        .zip(goodput_bps)
+        .filter(|&(&flow, _)| flow == 1.0);
+    let received_bytes: f64 = own.map(|(_, bps)| bps * 0.01 / 8.0).sum();
+    let expected_bytes = output.summary.flows[1].received_bytes as f64;
+    assert!((received_bytes / expected_bytes - 1.0).abs() < 1e-6);
+    let rows = flow.iter().filter(|&&flow| flow == 1.0).count();
+    assert_eq!(rows, 2_000, "from its start to the end of the run");
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use capture_file::{Record, read_records};
 use common::{MSS_BYTES, NS_PER_MS, NS_PER_S, bulk, dumbbell};
 use dumbbell_app::Distribution;
-use dumbbell_app::traffic::poisson;
+use dumbbell_app::traffic::{poisson, rpc};
 use dumbbell_capture::{DROPPED_COMMENT, TcpFlags};
 use dumbbell_net::queue::{codel, fq_codel};
 use dumbbell_sim::{
@@ -329,6 +329,51 @@ fn short_flows_are_connections_of_their_own() {
             .rfind(|it| it.destination_port == first.source_port);
         let acked_bytes = last.expect("ACKs").ack.wrapping_sub(first.seq);
         assert_eq!(u64::from(acked_bytes), SIZE_BYTES + 2, "SYN, payload, FIN");
+    }
+}
+
+/// Where both ends send data, each frame acknowledges what its host has received, and both FINs are there
+/// once: the client opens and closes, the server answers.
+#[test]
+fn requests_and_responses_are_one_connection() {
+    const REQUEST_BYTES: u32 = 300;
+    const RESPONSE_BYTES: u32 = 5_000;
+    let traffic = rpc::Config {
+        request_bytes: Distribution::Constant(REQUEST_BYTES.into()),
+        response_bytes: Distribution::Constant(RESPONSE_BYTES.into()),
+        count: Some(10),
+        ..rpc::Config::default()
+    };
+    let group = Group {
+        traffic: traffic.into(),
+        ..bulk("cubic", 1, 20)
+    };
+    let (output, records) = captured(&dumbbell(10_000_000, 60_000.0, 5, vec![group]), None);
+    assert!(output.summary.flows[0].finished);
+    let of_client = |record: &&Record| record.destination_port == 5001;
+    for point in ["sender-0", "receiver-0"] {
+        let (requests, responses): (Vec<&Record>, Vec<&Record>) =
+            at(&records, point).partition(of_client);
+        assert_eq!(requests[0].flags, TcpFlags::SYN);
+        assert_eq!(responses[0].flags, TcpFlags::SYN | TcpFlags::ACK);
+        for (own, other, bytes) in [
+            (&requests, &responses, 10 * REQUEST_BYTES),
+            (&responses, &requests, 10 * RESPONSE_BYTES),
+        ] {
+            let fins = own.iter().filter(|it| it.flags & TcpFlags::FIN != 0);
+            assert_eq!(fins.count(), 1, "{point}");
+            let acks = other.iter().filter(|it| it.flags & TcpFlags::ACK != 0);
+            let acked: Vec<u32> = acks.map(|it| it.ack.wrapping_sub(own[0].seq)).collect();
+            assert!(acked.is_sorted(), "{point}: nothing is lost or overtaken");
+            assert_eq!(acked.last(), Some(&(bytes + 2)), "SYN, payload and FIN");
+        }
+        let first = responses.iter().find(|it| it.payload_bytes > 0);
+        let acked_bytes = first.expect("data").ack.wrapping_sub(requests[0].seq);
+        assert_eq!(
+            acked_bytes,
+            1 + REQUEST_BYTES,
+            "the response acknowledges the request"
+        );
     }
 }
 

@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod applications;
 mod bbr;
 mod codel;
 mod copa;
