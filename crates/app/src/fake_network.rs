@@ -306,13 +306,11 @@ impl Run<'_> {
                 );
                 self.send_one_more((connection, direction));
             }
-            Some(Segment::Datagram(number, sent_ns, bytes)) => {
-                if !(self.network.loses)(number) {
-                    let wait_ns = half_ns + (self.network.jitter_ns)(number);
-                    self.at(wait_ns, Happening::Datagram(number, sent_ns, bytes));
-                }
+            Some(Segment::Datagram(number, sent_ns, bytes)) if !(self.network.loses)(number) => {
+                let wait_ns = half_ns + (self.network.jitter_ns)(number);
+                self.at(wait_ns, Happening::Datagram(number, sent_ns, bytes));
             }
-            None => {}
+            _ => {}
         }
         self.transmit(direction);
     }

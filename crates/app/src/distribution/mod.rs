@@ -87,7 +87,7 @@ macro_rules! distributions {
         $(
             impl From<$name::Config> for Distribution {
                 fn from(config: $name::Config) -> Self {
-                    Self::Named(NamedDistribution::$name(config))
+                    Self::Named(Box::new(NamedDistribution::$name(config)))
                 }
             }
         )+
@@ -123,7 +123,7 @@ pub enum Distribution {
     /// All are the same.
     Constant(u64),
     /// Each is drawn.
-    Named(NamedDistribution),
+    Named(Box<NamedDistribution>),
 }
 
 impl Distribution {
@@ -233,7 +233,8 @@ impl<'de> Deserialize<'de> for Distribution {
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Distribution, A::Error> {
                 let deserializer = MapAccessDeserializer::new(map);
-                NamedDistribution::deserialize(deserializer).map(Distribution::Named)
+                let named = NamedDistribution::deserialize(deserializer)?;
+                Ok(Distribution::Named(Box::new(named)))
             }
         }
 

@@ -7,6 +7,7 @@ use crate::fake_network::{FakeNetwork, Log};
 use crate::{Command, Distribution, End, Event, Outcome, Transfer, TransferKind};
 
 mod any_order;
+mod player;
 mod web;
 
 const NS_PER_MS: u64 = 1_000_000;
@@ -189,6 +190,7 @@ fn after_stop_nothing_begins_and_what_has_begun_ends() {
         r#"{"kind":"page","reading_ns":50000000,"parse_ns":30000000}"#,
         r#"{"kind":"page","protocol":"http2"}"#,
         r#"{"kind":"cbr","rate_bps":5000000}"#,
+        r#"{"kind":"video"}"#,
         r#"{"kind":"bulk"}"#,
     ] {
         let network = FakeNetwork {
