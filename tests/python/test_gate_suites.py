@@ -57,7 +57,7 @@ def suite_of(folder: Path, text: str) -> Suite:
     return read_suite(path)
 
 
-@pytest.mark.parametrize("name", ["nsperf", "ogino2021", "regression", "rfc9743"])
+@pytest.mark.parametrize("name", ["applications", "nsperf", "ogino2021", "regression", "rfc9743"])
 def test_shipped_suites_take_any_congestion_control(name: str) -> None:
     suite = find_suite(name)
     for case in (case for case in suite.cases if not case.needs):
@@ -85,6 +85,15 @@ def test_nsperfs_five_cases_are_there_and_can_be_run() -> None:
     assert list(needs) == ["coexist", "random_loss", "shallow", "bufferbloat", "ecn_bulk"]
     assert not any(needs.values())
     assert len(find_suite("nsperf").cases[1].cells("bbr")) == 13
+
+
+def test_rfc9743_has_calls_and_several_bottlenecks_and_skips_multipath() -> None:
+    cases = {case.name: case for case in find_suite("rfc9743").cases}
+    calls = cases["beside-real-time"]
+    assert calls.subjects == ["{cc}", "datagram"], "a call is not named after a cc"
+    assert {scenario.groups[0].flows for _, scenario in calls.cells("cubic")} == {1, 4}
+    assert cases["multipath"].needs == "a multipath transport"
+    assert [len(s.links) for _, s in cases["several-bottlenecks"].cells("cubic")] == [2]
 
 
 def test_rfc9743s_change_of_delay_can_be_run_and_jitter_cannot() -> None:

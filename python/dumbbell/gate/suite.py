@@ -17,6 +17,7 @@ from dumbbell.runs.run_count import check_run_count
 from dumbbell.scenario import Group, Scenario
 from dumbbell.scenario.fields import Shorthand, fields_of
 from dumbbell.scenario.file import build_link
+from dumbbell.scenario.traffic import BULK, TrafficChoice
 from dumbbell.sweeps.design import make_design
 
 __all__ = ["MAX_REPS", "MIN_REPS", "Case", "ComparedMetric", "Suite"]
@@ -88,7 +89,7 @@ class Case:
         """Names of the groups' values: ``{cc}``, ``cubic``; ``others`` if an axis sets them."""
         named = not any(axis.rpartition(".")[2] == "cc" for axis in self.axes)
         return subjects_of_groups(
-            [str(group["cc"]) if named or is_under_test(group) else OTHERS for group in self.groups]
+            [name_of(group) if named or is_under_test(group) else OTHERS for group in self.groups]
         )
 
     @property
@@ -283,6 +284,13 @@ class Suite:
             if not case.needs:
                 case.check()
         return suite
+
+
+def name_of(group: Mapping[str, Any]) -> str:
+    """Return what a group's values are named after: its cc, or its traffic where that has none."""
+    traffic = TrafficChoice.parse(group.get("traffic", BULK))
+    has_none = traffic.declaration.sends_datagrams and not is_under_test(group)
+    return traffic.name if has_none else str(group["cc"])
 
 
 def is_under_test(group: Mapping[str, Any]) -> bool:
