@@ -62,7 +62,7 @@ impl Boundaries {
         u64::from(seq) * u64::from(self.mss_bytes) - missing_bytes
     }
 
-    #[inline(never)]
+    #[cold]
     fn missing_before_segment(&self, seq: u32) -> u64 {
         self.missing_before(self.short_before(seq))
     }
@@ -77,7 +77,7 @@ impl Boundaries {
         }
     }
 
-    #[inline(never)]
+    #[cold]
     fn payload_of_few(&self, seq: u32) -> u32 {
         let index = self.short_before(seq);
         match self.short.get(index) {
