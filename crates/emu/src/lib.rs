@@ -22,6 +22,7 @@
 //! | `measured`, `summarize`, `run` | a run: its measurements and its result |
 //! | `facts` | what this machine has of what a run needs |
 
+mod applications;
 mod bpf;
 mod calibration;
 mod capture;

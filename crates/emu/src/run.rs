@@ -19,7 +19,7 @@ use crate::receive_window::with_reachable_windows;
 use crate::relay::{Relay, parts};
 use crate::sampling::states::States;
 use crate::summarize;
-use crate::traffic::Traffic;
+use crate::traffic::{Path, Traffic};
 
 /// From the moment that everything is ready to the start of the run, so that no thread misses it.
 const LEAD_NS: u64 = 20_000_000;
@@ -31,6 +31,8 @@ const MAX_MSS_BYTES: u32 = 65_000;
 
 /// Files open in a flow: the sender's and the receiver's socket.
 const FILES_PER_FLOW: u64 = 2;
+/// Of a group's applications: sockets of some connections that are open at a time. If they are more, the run ends.
+const FILES_OF_APPLICATIONS: u64 = 8192;
 /// In a group: two namespaces, two devices, listening and calibrating sockets.
 const FILES_PER_GROUP: u64 = 16;
 
@@ -72,8 +74,11 @@ fn measure(
     control: &Control,
     capture: Option<&CaptureConfig>,
 ) -> Result<Measured, Error> {
+    let groups = scenario.groups.iter();
+    let applications = groups.filter(|group| !group.traffic.is_bulk()).count();
     raise_file_limit(
         FILES_PER_FLOW * scenario.flow_count() as u64
+            + FILES_OF_APPLICATIONS * applications as u64
             + FILES_PER_GROUP * scenario.groups.len() as u64,
     )?;
     let ccs = Arc::new(KernelCc::of_groups(scenario)?);
@@ -81,7 +86,7 @@ fn measure(
     let calibration = calibrate_idle(&hosts, scenario, control)?;
 
     let kernel_names: Vec<String> = ccs.iter().map(|cc| cc.kernel_name().to_owned()).collect();
-    let traffic = Traffic::prepare(&hosts, scenario, &kernel_names)?;
+    let mut traffic = Traffic::prepare(&hosts, scenario, &kernel_names)?;
     for (group, cc) in ccs.iter().enumerate().filter(|(_, cc)| cc.needs_ecn()) {
         traffic.run_at_receivers(group, cc.kernel_name())?;
     }
@@ -97,7 +102,8 @@ fn measure(
     let relay = Relay::start(&hosts, scenario, epoch_ns, end_ns, taps.unwrap_or_default())?;
     let (machine_before, process_before_ns) = (MachineCpu::read()?, process_cpu_ns());
     let before_ns = monotonic_ns();
-    let running = traffic.start(epoch_ns, relay.latest_rtt_us(), states.source())?;
+    let tags = states.tags();
+    let running = traffic.start(epoch_ns, Path::of(&relay), states.source(), tags)?;
     let waited = running.wait(control, || {
         relay.is_running() && capture.as_ref().is_none_or(Capture::is_running)
     });

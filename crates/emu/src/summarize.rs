@@ -1,18 +1,17 @@
 //! Turns the measurements into the run's [`Output`].
 
-use std::collections::BTreeMap;
-
 use dumbbell_results::{
-    CalibratedRtt, ENGINE_VERSION, Emulation, FlowSummary, LinkSummary, Output, Summary, Table,
-    TimeSeries, bits_per_second, ratio,
+    CalibratedRtt, ENGINE_VERSION, Emulation, FlowSummary, LinkSummary, Output, RequestSummary,
+    Summary, Table, TimeSeries, bits_per_second, ratio,
 };
 use dumbbell_scenario::Scenario;
 
+use crate::applications::RequestBooks;
 use crate::bpf::congestion_controls::KernelCc;
 use crate::error::Error;
 use crate::machine::kernel;
 use crate::measured::Measured;
-use crate::relay::{FlowOnPath, MeasuredLink, RelayReport};
+use crate::relay::{FlowOnPath, MeasuredLink, RelayReport, RequestsOnPath};
 use crate::sampling::flow_report::FlowReport;
 
 /// A packet is late if it is late by this fraction of the smallest base RTT.
@@ -42,11 +41,16 @@ pub(crate) fn output(scenario: &Scenario, measured: Measured) -> Result<Output, 
         links,
         emulation: Some(emulation),
     };
-    let tables = if scenario.sample_interval_ns == 0 {
+    let mut measured = measured;
+    let transfers = measured.traffic.transfers.take();
+    let mut tables = if scenario.sample_interval_ns == 0 {
         Vec::new()
     } else {
         tables(scenario, measured)?
     };
+    if let Some(transfers) = transfers {
+        tables.push(transfers.into_table().map_err(no_tables)?);
+    }
     Ok(Output { summary, tables })
 }
 
@@ -69,6 +73,7 @@ fn flow_summary(
     on_path: &FlowOnPath,
     cc: &KernelCc,
 ) -> FlowSummary {
+    let application = report.application.as_ref();
     let end_ns = report.finished_ns.unwrap_or(scenario.duration_ns);
     let life_ns = end_ns.saturating_sub(report.start_ns);
     let rtt_us = &on_path.rtt_us;
@@ -125,9 +130,25 @@ fn flow_summary(
         cwnd_limited_us: report.cwnd_limited_us,
         rwnd_limited_us: report.rwnd_limited_us,
         sndbuf_limited_us: report.sndbuf_limited_us,
-        connections: None,
-        requests: None,
-        application: BTreeMap::new(),
+        connections: application.map(|application| application.connections),
+        requests: application
+            .and_then(|application| application.requests)
+            .map(|requests| request_summary(&requests, &on_path.requests)),
+        application: application
+            .map(|application| application.measurements.iter().copied().collect())
+            .unwrap_or_default(),
+    }
+}
+
+fn request_summary(requests: &RequestBooks, on_path: &RequestsOnPath) -> RequestSummary {
+    RequestSummary {
+        received_bytes: requests.received_bytes,
+        sent_pkts: on_path.entered_pkts,
+        retransmitted_pkts: on_path.retransmitted_pkts,
+        dropped_pkts: on_path.dropped_pkts,
+        arrived_pkts: on_path.arrived_pkts,
+        on_path_pkts: on_path.on_path_pkts(),
+        rto_count: requests.rto_count,
     }
 }
 
@@ -175,13 +196,13 @@ fn emulation(scenario: &Scenario, measured: &Measured) -> Emulation {
             .traffic
             .flows
             .iter()
-            .map(|flow| flow.sent_pkts)
+            .map(FlowReport::sent_both_ways_pkts)
             .sum(),
         path_entered_pkts: measured
             .relay
             .flows
             .iter()
-            .map(|flow| flow.entered_pkts)
+            .map(|flow| flow.entered_pkts + flow.requests.entered_pkts)
             .sum(),
         captured_pkts: measured.capture.map(|capture| capture.captured_pkts),
         capture_lost_pkts: measured.capture.map(|capture| capture.lost_pkts),
@@ -201,8 +222,11 @@ fn tables(scenario: &Scenario, measured: Measured) -> Result<Vec<Table>, Error> 
         queue: measured.relay.queue,
         states,
     };
-    Table::of_run(scenario, series)
-        .map_err(|error| Error::Refused(format!("the run's tables could not be built: {error}")))
+    Table::of_run(scenario, series).map_err(no_tables)
+}
+
+fn no_tables(error: impl std::fmt::Display) -> Error {
+    Error::Refused(format!("the run's tables could not be built: {error}"))
 }
 
 /// Without series a group has no table.

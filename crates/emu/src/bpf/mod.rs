@@ -12,4 +12,4 @@ mod state_reader;
 mod tests;
 
 pub(crate) use loaded::Loaded;
-pub(crate) use state_reader::StateReader;
+pub(crate) use state_reader::{SocketTags, StateReader};

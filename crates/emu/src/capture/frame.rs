@@ -7,11 +7,14 @@ use std::net::Ipv4Addr;
 
 use dumbbell_capture::ethernet_header;
 
-use crate::packet::wire::{Ipv4, internet_checksum, read_u32};
+use crate::packet::wire::{Ipv4, PROTOCOL_TCP, internet_checksum, read_u32};
 
 /// Where TCP's checksum is in its header, and the last byte of the header's fixed part.
 const TCP_CHECKSUM: usize = 16;
 const TCP_FIXED_BYTES: usize = 20;
+
+/// Where UDP's checksum is in its header.
+const UDP_CHECKSUM: std::ops::Range<usize> = 6..8;
 
 /// Replaces the content of `frame` by the frame of `packet`, an IPv4 packet of a flow with at least
 /// its headers. The whole packet has `packet_bytes`; the missing part is zeros, because our senders
@@ -23,8 +26,13 @@ pub(crate) fn write_frame(frame: &mut Vec<u8>, packet: &[u8], packet_bytes: usiz
     let ip_starts = frame.len();
     frame.extend(packet);
     if let Some(ip) = Ipv4::parse(packet) {
-        let (ip_header, tcp) = frame[ip_starts..].split_at_mut(ip.header_bytes);
-        fill_tcp_checksum(ip_header, tcp, packet_bytes - ip.header_bytes);
+        let (ip_header, transport) = frame[ip_starts..].split_at_mut(ip.header_bytes);
+        if ip.protocol == PROTOCOL_TCP {
+            fill_tcp_checksum(ip_header, transport, packet_bytes - ip.header_bytes);
+        } else if let Some(checksum) = transport.get_mut(UDP_CHECKSUM) {
+            // None (RFC 768): a datagram does not consist of zeros, and may be cut.
+            checksum.fill(0);
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use rtrb::{Consumer, Producer, RingBuffer};
 
 use super::record::{DROPPED_AT, HEADER_BYTES, Place, RecordHeader, number_of};
 use crate::packet::frame::{Frame, mark_ce};
+use crate::packet::wire::{PROTOCOL_UDP, UDP_HEADER_BYTES};
 
 /// State shared by a tap and the thread that empties its ring.
 #[derive(Debug, Default)]
@@ -238,7 +239,7 @@ fn touch(producer: &mut Producer<u8>, consumer: &mut Consumer<u8>, ring_bytes: u
     }
 }
 
-/// Bytes of the IPv4 and TCP headers of a packet of a flow.
+/// Bytes of the IPv4 and TCP or UDP headers of a packet of a flow.
 #[inline]
 pub(crate) fn header_bytes(packet: &[u8]) -> usize {
     let words_at = |offset: usize, shift: u32| {
@@ -247,5 +248,8 @@ pub(crate) fn header_bytes(packet: &[u8]) -> usize {
             .map_or(0, |byte| usize::from(byte >> shift & 0x0f) * 4)
     };
     let ip_bytes = words_at(0, 0);
+    if packet.get(9) == Some(&PROTOCOL_UDP) {
+        return ip_bytes + UDP_HEADER_BYTES;
+    }
     ip_bytes + words_at(ip_bytes + 12, 4)
 }

@@ -158,6 +158,8 @@ fn rtts_of_the_capture_are_those_of_the_relay() {
     let Some((output, captured, _directory)) = captured_run(test, None) else {
         return;
     };
+    let emulation = output.summary.emulation.as_ref();
+    let emulation = emulation.expect("it ran on the kernel");
     for (flow, counted) in output.summary.flows.iter().enumerate() {
         let at_sender: Vec<&Captured> = captured
             .iter()
@@ -166,9 +168,18 @@ fn rtts_of_the_capture_are_those_of_the_relay() {
         let rtts_us = rtts_us(&at_sender);
         assert!(rtts_us.len() > 50, "flow {flow} has sent");
         let mean_us = rtts_us.iter().sum::<u64>() as f64 / rtts_us.len() as f64;
-        assert_eq!(rtts_us.iter().min(), Some(&counted.rtt_min_us));
-        assert_eq!(rtts_us.iter().max(), Some(&counted.rtt_max_us));
-        assert!((mean_us - counted.rtt_mean_us).abs() < 1e-6, "{mean_us}");
+        let counted_us = counted.rtt_mean_us;
+        assert!(
+            (mean_us / counted_us - 1.0).abs() < 0.05,
+            "{mean_us} {counted_us}"
+        );
+        // When the machine stands still, data is sent again just as its ACK comes; which of the relay's two threads
+        // sees its packet first, and so whether the ACK tells an RTT, the times of a capture do not say.
+        if emulation.lateness_max_us < 10_000.0 {
+            assert_eq!(rtts_us.iter().min(), Some(&counted.rtt_min_us));
+            assert_eq!(rtts_us.iter().max(), Some(&counted.rtt_max_us));
+            assert!((mean_us - counted_us).abs() < 1e-6, "{mean_us}");
+        }
     }
 }
 

@@ -28,16 +28,27 @@ impl Namespace {
         .map_err(cannot_create)
     }
 
+    /// Moves the calling thread into the namespace, for good.
+    pub(crate) fn enter(&self) -> Result<(), Error> {
+        let inside = Some(LinkNameSpaceType::Network);
+        move_into_link_name_space(self.descriptor.as_fd(), inside)
+            .map_err(|errno| cannot_enter(errno.into()))
+    }
+
     /// Runs `f` in a thread that is inside the namespace. Sockets that it creates stay inside.
     pub(crate) fn within<T: Send>(&self, f: impl FnOnce() -> T + Send) -> Result<T, Error> {
         in_own_thread(|| {
             move_into_link_name_space(self.descriptor.as_fd(), Some(LinkNameSpaceType::Network))?;
             Ok(f())
         })
-        .map_err(|source| Error::System {
-            what: "cannot enter a network namespace of the run".to_owned(),
-            source,
-        })
+        .map_err(cannot_enter)
+    }
+}
+
+fn cannot_enter(source: io::Error) -> Error {
+    Error::System {
+        what: "cannot enter a network namespace of the run".to_owned(),
+        source,
     }
 }
 

@@ -67,6 +67,8 @@ impl Drop for Buffer {
 pub(crate) enum Kind {
     /// It carries data of a flow.
     Data,
+    /// A datagram of a flow.
+    Datagram,
     /// Of a flow, without data: SYN, ACK, FIN.
     Control,
     /// Of no flow: sent by calibration.
@@ -90,18 +92,27 @@ pub(crate) struct Frame {
     pub(crate) group: u16,
     pub(crate) way: Way,
     kind: Kind,
+    /// Of the scenario; `u32::MAX`: none. Of the connections of an application it is the same.
+    pub(crate) flow: u32,
 }
 
 impl Frame {
-    /// The packet in the first `bytes` of `buffer`.
+    /// The packet in the first `bytes` of `buffer`, of a flow.
     #[inline]
-    pub(crate) fn new(buffer: Buffer, bytes: usize, route: GroupRoute, kind: Kind) -> Self {
+    pub(crate) fn new(
+        buffer: Buffer,
+        bytes: usize,
+        route: GroupRoute,
+        kind: Kind,
+        flow: u32,
+    ) -> Self {
         Self {
             buffer: Some(buffer),
             bytes: bytes as u16,
             group: route.group,
             way: route.way,
             kind,
+            flow,
         }
     }
 
@@ -136,7 +147,13 @@ impl Frame {
         }
     }
 
-    /// Whether it belongs to a flow; then it is TCP.
+    /// Whether it is a TCP segment with data.
+    #[inline]
+    pub(crate) fn is_segment(&self) -> bool {
+        self.kind == Kind::Data
+    }
+
+    /// Whether it belongs to a flow; then it is TCP or a datagram.
     #[inline]
     pub(crate) fn is_of_flow(&self) -> bool {
         self.kind != Kind::Other
@@ -170,6 +187,7 @@ impl Clone for Frame {
             group: self.group,
             way: self.way,
             kind: self.kind,
+            flow: self.flow,
         }
     }
 }
@@ -177,7 +195,7 @@ impl Clone for Frame {
 impl Header for Frame {
     #[inline]
     fn is_data(&self) -> bool {
-        self.kind == Kind::Data
+        matches!(self.kind, Kind::Data | Kind::Datagram)
     }
 
     #[inline]
@@ -208,7 +226,7 @@ pub(crate) fn test_frame(payload_bytes: u16) -> Frame {
     packet.resize(VNET_HEADER_BYTES + usize::from(packet_bytes), 0);
     let mut buffer = Pool::new(packet.len(), 1).take();
     buffer.bytes.copy_from_slice(&packet);
-    Frame::new(buffer, packet.len(), TEST_ROUTE, Kind::Data)
+    Frame::new(buffer, packet.len(), TEST_ROUTE, Kind::Data, 0)
 }
 
 /// The same as a packet of the network.
@@ -266,7 +284,7 @@ mod tests {
     fn a_copy_for_the_record_has_no_bytes() {
         let mut buffer = Pool::new(100, 1).take();
         buffer.bytes[..3].copy_from_slice(b"abc");
-        let frame = Frame::new(buffer, 3, TEST_ROUTE, Kind::Data);
+        let frame = Frame::new(buffer, 3, TEST_ROUTE, Kind::Data, 0);
         assert_eq!(frame.bytes(), b"abc");
         let copy = frame.clone();
         assert_eq!(

@@ -97,6 +97,20 @@ impl<'a> SuperPacket<'a> {
         self.packets
     }
 
+    /// Source and destination port, of TCP or UDP; `None` of a later fragment, or a truncated packet.
+    #[inline]
+    pub(crate) fn ports(&self) -> Option<[u16; 2]> {
+        if let Some(segment) = &self.segment {
+            return Some([segment.source_port, segment.destination_port]);
+        }
+        let is_whole = Ipv4::parse(self.bytes)
+            .is_some_and(|ip| ip.protocol == PROTOCOL_UDP && !ip.is_later_fragment);
+        let ports = self
+            .bytes
+            .get(self.ip_header_bytes..self.ip_header_bytes + 4)?;
+        is_whole.then(|| [read_u16(ports, 0), read_u16(ports, 2)])
+    }
+
     /// The segment of packet `index`, with its own sequence number and payload.
     #[inline]
     pub(crate) fn segment_of(&self, index: usize) -> Option<Segment> {

@@ -10,6 +10,9 @@ pub(crate) const PROTOCOL_TCP: u8 = 6;
 /// Protocol number of UDP.
 pub(crate) const PROTOCOL_UDP: u8 = 17;
 
+/// UDP's header, bytes (RFC 768).
+pub(crate) const UDP_HEADER_BYTES: usize = 8;
+
 /// Smallest IPv4 and TCP header, bytes.
 const MIN_HEADER_BYTES: usize = 20;
 
@@ -29,7 +32,7 @@ pub(crate) struct Ipv4 {
     pub(crate) protocol: u8,
     pub(crate) destination: Ipv4Addr,
     /// Not the first fragment: no transport header follows.
-    is_later_fragment: bool,
+    pub(crate) is_later_fragment: bool,
 }
 
 impl Ipv4 {

@@ -237,6 +237,7 @@ impl Carrier {
         for (flow, counts) in flows.iter_mut().zip(&meter.flows) {
             flow.dropped_pkts = counts.dropped_pkts;
             flow.acks_dropped = counts.acks_dropped;
+            flow.requests.dropped_pkts = counts.requests_dropped;
             flow.marked_pkts = counts.marked_pkts;
             flow.forwarded_bytes = counts.forwarded_bytes;
         }
@@ -266,18 +267,19 @@ fn enter(
 ) {
     let Entering {
         frame,
-        flow,
+        owner,
         segment,
     } = packet;
     let (group, way) = (usize::from(frame.group), frame.way);
-    if way == Way::There
-        && flow != NO_FLOW
-        && let Some(segment) = &segment
-    {
-        flows.note_entry(now_ns, flow, &frame, segment);
+    if owner.flow != NO_FLOW {
+        match (way, &segment) {
+            (Way::There, segment) => flows.note_entry(now_ns, owner, &frame, segment.as_ref()),
+            (Way::Back, Some(segment)) => flows.note_request_entry(owner, &frame, segment),
+            (Way::Back, None) => {}
+        }
     }
     let packet = Packet {
-        flow,
+        flow: owner.connection,
         wire_bytes: frame.wire_bytes(),
         ecn: frame.ecn(),
         hop: 0,

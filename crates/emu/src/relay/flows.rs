@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use dumbbell_net::{Header as _, Histogram, Packet};
 
-use super::flow_table::NO_FLOW;
+use super::flow_table::{NO_FLOW, Owner};
 use super::rtt_probe::RttProbe;
 use super::sent_data::{SentData, SentQueue};
 use crate::packet::frame::Frame;
@@ -28,11 +28,41 @@ pub(crate) struct FlowOnPath {
     pub(crate) arrived_pkts: u64,
     /// Wire bytes of any packet that the last link of its route has put on the wire.
     pub(crate) forwarded_bytes: u64,
+    /// Of what the receiver's end wrote.
+    pub(crate) requests: RequestsOnPath,
     pub(crate) rtt_us: Histogram,
     pub(crate) rtt_sum_us: u64,
     /// Extremes, exact; `u32::MAX` and 0 without a sample.
     pub(crate) rtt_min_us: u32,
     pub(crate) rtt_max_us: u32,
+}
+
+/// Data packets from receiver to sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RequestsOnPath {
+    /// Retransmissions included.
+    pub(crate) entered_pkts: u64,
+    /// Those whose data had entered before.
+    pub(crate) retransmitted_pkts: u64,
+    /// Dropped by a link.
+    pub(crate) dropped_pkts: u64,
+    /// Handed to the sender's host.
+    pub(crate) arrived_pkts: u64,
+}
+
+impl RequestsOnPath {
+    /// Entered, neither dropped nor handed to the sender's host.
+    pub(crate) fn on_path_pkts(&self) -> u64 {
+        self.entered_pkts
+            .saturating_sub(self.dropped_pkts + self.arrived_pkts)
+    }
+
+    fn add(&mut self, other: Self) {
+        self.entered_pkts += other.entered_pkts;
+        self.retransmitted_pkts += other.retransmitted_pkts;
+        self.dropped_pkts += other.dropped_pkts;
+        self.arrived_pkts += other.arrived_pkts;
+    }
 }
 
 impl FlowOnPath {
@@ -45,6 +75,7 @@ impl FlowOnPath {
             marked_pkts: 0,
             arrived_pkts: 0,
             forwarded_bytes: 0,
+            requests: RequestsOnPath::default(),
             rtt_us: Histogram::new(),
             rtt_sum_us: 0,
             rtt_min_us: u32::MAX,
@@ -67,6 +98,7 @@ impl FlowOnPath {
         self.marked_pkts += other.marked_pkts;
         self.arrived_pkts += other.arrived_pkts;
         self.forwarded_bytes += other.forwarded_bytes;
+        self.requests.add(other.requests);
         if other.rtt_max_us > 0 {
             self.rtt_us = other.rtt_us;
             self.rtt_sum_us = other.rtt_sum_us;
@@ -88,8 +120,11 @@ impl FlowOnPath {
 #[derive(Debug)]
 pub(crate) struct Flows {
     pub(crate) on_path: Vec<FlowOnPath>,
-    /// By flow: the sequence number after the highest that entered.
+    /// By connection: the sequence number after the highest that entered.
     next_sequence: Vec<u32>,
+    /// The same of what the receiver's end wrote; empty where no application does.
+    next_request_sequence: Vec<u32>,
+    /// By connection.
     probes: Vec<RttProbe>,
     /// Of the part where a group's ACKs reach their senders, by group.
     sent_of_groups: Vec<Arc<SentQueue>>,
@@ -100,16 +135,20 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
+    /// Of so many connections.
     pub(crate) fn new(
+        connections: usize,
         sent_of_groups: Vec<Arc<SentQueue>>,
         sent: Arc<SentQueue>,
         latest_rtt_us: &Arc<Vec<AtomicU32>>,
     ) -> Self {
         let flows = latest_rtt_us.len();
+        let requesting = if connections > flows { connections } else { 0 };
         Self {
             on_path: vec![FlowOnPath::new(); flows],
-            next_sequence: vec![0; flows],
-            probes: (0..flows).map(|_| RttProbe::default()).collect(),
+            next_sequence: vec![0; connections],
+            next_request_sequence: vec![0; requesting],
+            probes: (0..connections).map(|_| RttProbe::default()).collect(),
             sent_of_groups,
             sent,
             taken: Vec::new(),
@@ -117,10 +156,25 @@ impl Flows {
         }
     }
 
+    /// Whether flows may have several connections, one after the other.
+    fn has_applications(&self) -> bool {
+        !self.next_request_sequence.is_empty()
+    }
+
     /// A packet of a flow enters at its sender.
     #[inline]
-    pub(crate) fn note_entry(&mut self, now_ns: u64, flow: u32, frame: &Frame, segment: &Segment) {
-        let next_sequence = &mut self.next_sequence[flow as usize];
+    pub(crate) fn note_entry(
+        &mut self,
+        now_ns: u64,
+        owner: Owner,
+        frame: &Frame,
+        segment: Option<&Segment>,
+    ) {
+        let Some(segment) = segment else {
+            self.on_path[owner.flow as usize].entered_pkts += u64::from(frame.is_data());
+            return;
+        };
+        let next_sequence = &mut self.next_sequence[owner.connection as usize];
         if segment.flags & tcp_flag::SYN != 0 {
             *next_sequence = segment.sequence.wrapping_add(1);
             return;
@@ -128,18 +182,15 @@ impl Flows {
         if !frame.is_data() {
             return;
         }
-        let counts = &mut self.on_path[flow as usize];
+        let counts = &mut self.on_path[owner.flow as usize];
         counts.entered_pkts += 1;
         let end_sequence = segment.sequence.wrapping_add(segment.payload_bytes);
-        let is_retransmission = is_before(segment.sequence, *next_sequence);
+        let is_retransmission = is_sent_again(next_sequence, segment);
         if is_retransmission {
             counts.retransmitted_pkts += 1;
         }
-        if is_before(*next_sequence, end_sequence) {
-            *next_sequence = end_sequence;
-        }
         self.sent_of_groups[usize::from(frame.group)].push(SentData {
-            flow,
+            flow: owner.connection,
             sequence: segment.sequence,
             end_sequence,
             entered_ns: now_ns,
@@ -147,11 +198,28 @@ impl Flows {
         });
     }
 
+    /// A packet of an application's connection enters at the receiver.
+    pub(crate) fn note_request_entry(&mut self, owner: Owner, frame: &Frame, segment: &Segment) {
+        let next_sequence = self
+            .next_request_sequence
+            .get_mut(owner.connection as usize);
+        let Some(next_sequence) = next_sequence else {
+            return;
+        };
+        if segment.flags & tcp_flag::SYN != 0 {
+            *next_sequence = segment.sequence.wrapping_add(1);
+        } else if frame.is_data() {
+            let counts = &mut self.on_path[owner.flow as usize].requests;
+            counts.entered_pkts += 1;
+            counts.retransmitted_pkts += u64::from(is_sent_again(next_sequence, segment));
+        }
+    }
+
     /// A packet reaches its receiver.
     #[inline]
     pub(crate) fn note_arrival(&mut self, packet: &Packet<Frame>) {
         if packet.header.is_data() {
-            self.on_path[packet.flow as usize].arrived_pkts += 1;
+            self.on_path[packet.header.flow as usize].arrived_pkts += 1;
         }
     }
 
@@ -161,17 +229,29 @@ impl Flows {
         if packet.flow == NO_FLOW {
             return;
         }
+        let flow = packet.header.flow as usize;
+        if packet.header.is_data() {
+            self.on_path[flow].requests.arrived_pkts += 1;
+        }
         let segment = Segment::parse(packet.header.packet());
         let Some(ack) = segment.filter(|segment| segment.flags & tcp_flag::ACK != 0) else {
             return;
         };
         self.take_sent();
-        let flow = packet.flow as usize;
-        let sample_ns = self.probes[flow].on_ack(ack.acknowledgment, ack.sack.as_slice(), now_ns);
+        let probe = &mut self.probes[packet.flow as usize];
+        if ack.flags & tcp_flag::SYN != 0 {
+            // The port was that of another connection before.
+            *probe = RttProbe::default();
+            return;
+        }
+        let sample_ns = probe.on_ack(ack.acknowledgment, ack.sack.as_slice(), now_ns);
         if let Some(rtt_ns) = sample_ns {
             let rtt_us = u32::try_from(rtt_ns / 1000).unwrap_or(u32::MAX);
             self.on_path[flow].note_rtt(rtt_us);
             self.latest_rtt_us[flow].store(rtt_us, Ordering::Relaxed);
+        }
+        if self.has_applications() {
+            self.probes[packet.flow as usize].forget_room();
         }
     }
 
@@ -187,4 +267,15 @@ impl Flows {
             }
         }
     }
+}
+
+/// Whether data before `next_sequence`, the number after the highest, is sent; which is moved on.
+#[inline]
+fn is_sent_again(next_sequence: &mut u32, segment: &Segment) -> bool {
+    let is_again = is_before(segment.sequence, *next_sequence);
+    let end_sequence = segment.sequence.wrapping_add(segment.payload_bytes);
+    if is_before(*next_sequence, end_sequence) {
+        *next_sequence = end_sequence;
+    }
+    is_again
 }

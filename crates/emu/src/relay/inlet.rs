@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dumbbell_scenario::Way;
 
-use super::flow_table::{FlowTable, NO_FLOW};
+use super::flow_table::{FlowTable, NO_FLOW, Owner};
 use crate::error::Error;
 use crate::hosts::host::Hosts;
 use crate::packet::frame::{Frame, GroupRoute, Kind, Pool};
@@ -16,8 +16,7 @@ use crate::packet::wire::Segment;
 #[derive(Debug)]
 pub(crate) struct Entering {
     pub(crate) frame: Frame,
-    /// [`NO_FLOW`] if it belongs to none.
-    pub(crate) flow: u32,
+    pub(crate) owner: Owner,
     /// What it says of itself, if it is TCP.
     pub(crate) segment: Option<Segment>,
 }
@@ -86,9 +85,8 @@ impl Inlet {
                 return;
             }
         };
-        let flow = packets.segment.map_or(NO_FLOW, |segment| {
-            self.flow_table.flow_of(group, flow_port(way, &segment))
-        });
+        let owner =
+            (packets.ports()).map_or(Owner::NONE, |ports| self.flow_table.owner(group, ports));
         for index in 0..packets.packets() {
             let mut buffer = self.pool.take();
             let Some(bytes) = packets.write(index, &mut buffer.bytes) else {
@@ -97,25 +95,18 @@ impl Inlet {
             };
             let segment = packets.segment_of(index);
             let kind = match segment {
-                Some(segment) if flow != NO_FLOW && segment.payload_bytes > 0 => Kind::Data,
-                Some(_) if flow != NO_FLOW => Kind::Control,
-                _ => Kind::Other,
+                _ if owner.flow == NO_FLOW => Kind::Other,
+                Some(segment) if segment.payload_bytes > 0 => Kind::Data,
+                Some(_) => Kind::Control,
+                None => Kind::Datagram,
             };
+            let route = GroupRoute { group, way };
             enter(Entering {
-                frame: Frame::new(buffer, bytes, GroupRoute { group, way }, kind),
-                flow,
+                frame: Frame::new(buffer, bytes, route, kind, owner.flow),
+                owner,
                 segment,
             });
         }
-    }
-}
-
-/// The port that says which flow it is: the sender's.
-#[inline]
-fn flow_port(way: Way, segment: &Segment) -> u16 {
-    match way {
-        Way::There => segment.source_port,
-        Way::Back => segment.destination_port,
     }
 }
 

@@ -33,8 +33,9 @@ use crate::packet::super_packet::VNET_HEADER_BYTES;
 pub(crate) use carrier::MeasuredLink;
 use carrier::{Carrier, Measurement};
 use flow_table::FlowTable;
-pub(crate) use flows::FlowOnPath;
+pub(crate) use flow_table::PortTable;
 use flows::Flows;
+pub(crate) use flows::{FlowOnPath, RequestsOnPath};
 use inlet::Inlet;
 use parts::Part;
 pub(crate) use parts::parts;
@@ -83,6 +84,7 @@ fn buffers(scenario: &Scenario, part: &Part) -> usize {
 pub(crate) struct Relay {
     stop: Arc<AtomicBool>,
     latest_rtt_us: Arc<Vec<AtomicU32>>,
+    ports: Arc<PortTable>,
     /// By part.
     threads: Vec<JoinHandle<Done>>,
 }
@@ -124,12 +126,15 @@ impl Relay {
         let mut relay = Self {
             stop: Arc::new(AtomicBool::new(false)),
             latest_rtt_us: Arc::clone(&latest_rtt_us),
+            ports: PortTable::new(scenario),
             threads: Vec::with_capacity(parts.len()),
         };
         for ((number, part), sent) in (0..).zip(parts).zip(sent) {
             let pool = Pool::new(buffer_bytes(scenario), buffers(scenario, &part));
-            let inlet = Inlet::new(part.routes, hosts, FlowTable::new(scenario), pool);
-            let flows = Flows::new(sent_of_groups.clone(), sent, &latest_rtt_us);
+            let flow_table = FlowTable::new(scenario, &relay.ports);
+            let connections = flow_table.connections();
+            let inlet = Inlet::new(part.routes, hosts, flow_table, pool);
+            let flows = Flows::new(connections, sent_of_groups.clone(), sent, &latest_rtt_us);
             let carrier = Carrier::new(scenario, plan, inlet, part.links, flows, taps.next());
             relay.threads.push(spawn(number, carrier, &relay.stop)?);
         }
@@ -139,6 +144,11 @@ impl Relay {
     /// Latest RTT sample of each flow, µs; 0 before the first.
     pub(crate) fn latest_rtt_us(&self) -> Arc<Vec<AtomicU32>> {
         Arc::clone(&self.latest_rtt_us)
+    }
+
+    /// Where applications say whose connection a port is.
+    pub(crate) fn ports(&self) -> Arc<PortTable> {
+        Arc::clone(&self.ports)
     }
 
     /// Whether all parts still run; when one does not, [`Relay::stop`] says why.

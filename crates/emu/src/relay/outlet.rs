@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use dumbbell_net::{Ecn, Header as _, Packet};
+use dumbbell_net::{Ecn, Packet};
 use dumbbell_scenario::{Scenario, Way};
 
 use super::lateness::Lateness;
@@ -79,7 +79,7 @@ impl Outlet {
             self.write(held_times, &held, tap)?;
         }
         let frame = &packet.header;
-        if frame.is_data() && self.may_join[usize::from(frame.group)] {
+        if frame.is_segment() && self.may_join[usize::from(frame.group)] {
             self.held = Some((times, packet));
             Ok(())
         } else {

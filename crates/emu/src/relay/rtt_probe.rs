@@ -31,6 +31,13 @@ pub(crate) struct RttProbe {
 }
 
 impl RttProbe {
+    /// Nothing is in flight, and perhaps never will be: the room for it is given back.
+    pub(crate) fn forget_room(&mut self) {
+        if self.in_flight.is_empty() && self.in_flight.capacity() > 0 {
+            self.in_flight = VecDeque::new();
+        }
+    }
+
     /// A data packet with the bytes up to `end_sequence` enters the path.
     #[inline]
     pub(crate) fn on_data(&mut self, end_sequence: u32, entered_ns: u64) {

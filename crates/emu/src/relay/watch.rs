@@ -13,6 +13,18 @@ pub(crate) struct Watch {
     pub(crate) tap: Option<Tap>,
 }
 
+impl Watch {
+    /// The packet, if it is of an application's connection, under the number of its flow, which it counts for.
+    #[inline]
+    fn counted(packet: &Packet<Frame>) -> Option<Packet<Frame>> {
+        let flow = packet.header.flow;
+        (packet.flow != flow).then(|| Packet {
+            flow,
+            ..packet.clone()
+        })
+    }
+}
+
 impl Observer<Frame> for Watch {
     #[inline]
     fn changes(&mut self, now_ns: u64, link: usize, state: &Link<Frame>) {
@@ -32,7 +44,9 @@ impl Observer<Frame> for Watch {
     }
 
     fn refused(&mut self, now_ns: u64, link: usize, packet: &Packet<Frame>, reason: DropReason) {
-        self.meter.refused(now_ns, link, packet, reason);
+        let counted = Self::counted(packet);
+        let counted = counted.as_ref().unwrap_or(packet);
+        self.meter.refused(now_ns, link, counted, reason);
         if let Some(tap) = &mut self.tap {
             tap.refused(reason);
         }
@@ -47,19 +61,30 @@ impl Observer<Frame> for Watch {
     }
 
     fn dropped(&mut self, now_ns: u64, link: usize, packet: &Packet<Frame>, reason: DropReason) {
-        self.meter.dropped(now_ns, link, packet, reason);
+        let counted = Self::counted(packet);
+        let counted = counted.as_ref().unwrap_or(packet);
+        self.meter.dropped(now_ns, link, counted, reason);
         if let Some(tap) = &mut self.tap {
             tap.dropped(now_ns, link as u16, packet, reason);
         }
     }
 
     fn marked(&mut self, now_ns: u64, link: usize, packet: &Packet<Frame>) {
-        self.meter.marked(now_ns, link, packet);
+        let counted = Self::counted(packet);
+        self.meter
+            .marked(now_ns, link, counted.as_ref().unwrap_or(packet));
     }
 
     #[inline]
     fn departs(&mut self, now_ns: u64, link: usize, departure: &Departure<Frame>) {
-        self.meter.departs(now_ns, link, departure);
+        match Self::counted(&departure.packet) {
+            None => self.meter.departs(now_ns, link, departure),
+            Some(packet) => {
+                let done_ns = departure.done_ns;
+                self.meter
+                    .departs(now_ns, link, &Departure { packet, done_ns });
+            }
+        }
         if let Some(tap) = &mut self.tap {
             let place = Place::LinkOut(link as u16);
             tap.note(place, departure.done_ns, &departure.packet);

@@ -2,13 +2,16 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::sampling::sampler::{FlowEnd, Means, syn_retransmits};
+use crate::applications::{ApplicationReport, UserReport};
+use crate::sampling::reading::syn_retransmits;
+use crate::sampling::sampler::{FlowEnd, Means};
 use crate::sockets::connection::Connection;
 
 /// One flow over its life. Times count from the start of the run; `None`: not reported by the
 /// kernel.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowReport {
+    pub(crate) flow: u32,
     pub(crate) group: usize,
     pub(crate) start_ns: u64,
     /// When the sender's handshake was done.
@@ -43,6 +46,8 @@ pub(crate) struct FlowReport {
     pub(crate) cwnd_limited_us: u64,
     pub(crate) rwnd_limited_us: u64,
     pub(crate) sndbuf_limited_us: u64,
+    /// Only of a flow that has one.
+    pub(crate) application: Option<ApplicationReport>,
 }
 
 impl FlowReport {
@@ -74,6 +79,7 @@ impl FlowReport {
         let told_us = sender.sndbuf_limited_us.unwrap_or(0);
         let sndbuf_limited_us = told_us.max(means.sndbuf_limited_us());
         Self {
+            flow: connection.flow,
             group: connection.group,
             start_ns: connection.start_ns,
             established_ns: established.map(|established| established.time_ns - epoch_ns),
@@ -104,6 +110,44 @@ impl FlowReport {
                 .saturating_sub(sndbuf_limited_us.saturating_sub(told_us)),
             rwnd_limited_us: sender.rwnd_limited_us.unwrap_or(0),
             sndbuf_limited_us,
+            application: None,
+        }
+    }
+
+    /// Data packets of both ends.
+    pub(crate) fn sent_both_ways_pkts(&self) -> u64 {
+        let application = self.application.as_ref();
+        let requests = application.and_then(|application| application.requests);
+        self.sent_pkts + requests.map_or(0, |requests| requests.sent_pkts)
+    }
+
+    /// Of a flow with an application: sums over its connections.
+    pub(crate) fn of_user(user: UserReport, means: &Means) -> Self {
+        let books = user.books;
+        Self {
+            flow: user.flow,
+            group: user.group,
+            start_ns: user.start_ns,
+            established_ns: user.established_ns,
+            finished_ns: user.finished_ns,
+            kernel_cc: user.kernel_cc,
+            written_bytes: books.written_bytes,
+            received_bytes: books.received_bytes,
+            cwnd_mean_pkts: means.cwnd_pkts(),
+            cwnd_max_pkts: u64::from(means.cwnd_max_pkts),
+            ssthresh_max_pkts: u64::from(means.ssthresh_max_pkts),
+            inflight_mean_pkts: means.inflight_pkts(),
+            outstanding_mean_pkts: means.outstanding_pkts(),
+            sent_pkts: books.sent_pkts,
+            arrived_pkts: books.arrived_pkts,
+            receiver_sent_segs: books.receiver_sent_segs,
+            syn_retransmits: books.syn_retransmits,
+            spurious_retransmits: books.spurious_retransmits,
+            rto_count: books.rto_count,
+            cwnd_limited_us: books.cwnd_limited_us,
+            rwnd_limited_us: books.rwnd_limited_us,
+            sndbuf_limited_us: books.sndbuf_limited_us,
+            application: Some(user.application),
         }
     }
 }

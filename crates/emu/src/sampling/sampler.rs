@@ -8,10 +8,12 @@ use dumbbell_results::{FlowSamples, UNKNOWN, per_second};
 use dumbbell_scenario::Scenario;
 use hdrhistogram::Histogram;
 
+use crate::applications::LiveUsers;
 use crate::error::Error;
 use crate::machine::clock::monotonic_ns;
 use crate::machine::readiness::sleep_until;
 use crate::machine::realtime::{Priority, make_realtime};
+use crate::sampling::reading::{FlowReader, Reading, sender_info};
 use crate::sockets::bbr_info::BbrInfo;
 use crate::sockets::connection::Connection;
 use crate::sockets::socket;
@@ -43,7 +45,7 @@ pub(crate) struct Sampled {
     pub(crate) bbr: Vec<Option<BbrInfo>>,
     /// By flow.
     pub(crate) means: Vec<Means>,
-    /// By flow, as they were at the end of the run.
+    /// By connection of a flow without an application, as they were at the end of the run.
     pub(crate) ends: Vec<FlowEnd>,
     /// From the sampling instant to the first flow's sample, ns.
     pub(crate) jitter_ns: Histogram<u32>,
@@ -80,6 +82,7 @@ pub(crate) struct FlowEnd {
 /// Takes the samples of a run.
 pub(crate) struct Sampler {
     connections: Arc<Vec<Connection>>,
+    reader: FlowReader,
     latest_rtt_us: Arc<Vec<AtomicU32>>,
     states: Option<Box<dyn StateSource>>,
     epoch_ns: u64,
@@ -89,17 +92,19 @@ pub(crate) struct Sampler {
     sampled: Sampled,
     /// Flows sampled at this instant.
     active: Vec<u32>,
-    infos: Vec<TcpInfo>,
+    readings: Vec<Reading>,
 }
 
 impl Sampler {
     pub(crate) fn new(
         scenario: &Scenario,
         connections: &Arc<Vec<Connection>>,
+        users: Arc<LiveUsers>,
         latest_rtt_us: Arc<Vec<AtomicU32>>,
         states: Option<Box<dyn StateSource>>,
         epoch_ns: u64,
     ) -> Self {
+        let flows = scenario.flow_count();
         let is_recording = scenario.sample_interval_ns > 0;
         // Room for all rows at once: only address space until it is used.
         let instants = scenario
@@ -118,19 +123,20 @@ impl Sampler {
             },
             is_recording,
             sampled: Sampled {
-                flows: FlowSamples::with_capacity(instants * connections.len()),
+                flows: FlowSamples::with_capacity(instants * flows),
                 bbr: scenario
                     .groups
                     .iter()
                     .map(|group| BbrInfo::of_group(group, instants))
                     .collect(),
-                means: vec![Means::default(); connections.len()],
+                means: vec![Means::default(); flows],
                 ends: Vec::new(),
                 jitter_ns: histogram_ns(),
                 missed_instants: 0,
             },
-            active: Vec::with_capacity(connections.len()),
-            infos: Vec::with_capacity(connections.len()),
+            active: Vec::with_capacity(flows),
+            readings: Vec::with_capacity(flows),
+            reader: FlowReader::new(scenario, connections, users),
             connections: Arc::clone(connections),
         }
     }
@@ -163,36 +169,35 @@ impl Sampler {
 
     /// Samples all active flows, as of `instant_ns` of the run.
     fn sample(&mut self, instant_ns: u64) -> Result<(), Error> {
+        self.reader.read(&mut self.readings)?;
         self.active.clear();
-        self.infos.clear();
-        for connection in self.connections.iter() {
-            if connection.is_active() {
-                self.active.push(connection.flow);
-                self.infos.push(sender_info(connection)?);
-            }
-        }
+        self.active
+            .extend(self.readings.iter().map(|reading| reading.flow));
         let first_row = self.sampled.flows.time_us.len();
-        for (&flow, info) in self.active.iter().zip(&self.infos) {
-            let connection = &self.connections[flow as usize];
-            let means = &mut self.sampled.means[flow as usize];
-            let elapsed_ns = means.note(connection, info, self.epoch_ns);
+        for reading in &self.readings {
+            let flow = reading.flow as usize;
+            let means = &mut self.sampled.means[flow];
+            let elapsed_ns = means.note(reading, self.epoch_ns);
             if !self.is_recording {
                 continue;
             }
-            let received_bytes = received_bytes(connection)?;
+            let received_bytes = self.reader.received_bytes(reading)?;
             let new_bytes = received_bytes.saturating_sub(means.received_bytes);
             means.received_bytes = received_bytes;
             let row = Row {
                 time_us: (instant_ns / 1000) as i64,
-                flow,
-                rtt_us: self.latest_rtt_us[flow as usize].load(Ordering::Relaxed),
+                flow: reading.flow,
+                rtt_us: self.latest_rtt_us[flow].load(Ordering::Relaxed),
                 goodput_bps: per_second(new_bytes * 8, elapsed_ns, 1_000_000_000),
-                syn_retransmits: syn_retransmits(connection),
+                syn_retransmits: reading.syn_retransmits,
             };
-            row.append(info, &mut self.sampled.flows);
-            if let Some(bbr) = &mut self.sampled.bbr[connection.group] {
-                bbr.sample(&connection.sender)
-                    .map_err(|error| connection.failed("did not report its bbr state", error))?;
+            row.append(&reading.info, &mut self.sampled.flows);
+            if let Some(bbr) = &mut self.sampled.bbr[reading.group] {
+                bbr.sample(self.reader.sender(reading))
+                    .map_err(|source| Error::System {
+                        what: format!("flow {flow} did not report its bbr state"),
+                        source,
+                    })?;
             }
         }
         if let Some(states) = self.states.as_mut().filter(|_| self.is_recording) {
@@ -230,16 +235,17 @@ impl Sampler {
 
 impl Means {
     /// Weights this sample's values by the time since the last one; returns that time.
-    fn note(&mut self, connection: &Connection, info: &TcpInfo, epoch_ns: u64) -> u64 {
+    fn note(&mut self, reading: &Reading, epoch_ns: u64) -> u64 {
+        let info = &reading.info;
         let now_ns = monotonic_ns();
         if self.since_ns == 0 {
-            self.since_ns = epoch_ns + connection.start_ns;
+            self.since_ns = epoch_ns + reading.start_ns;
         }
         let elapsed_ns = now_ns.saturating_sub(self.since_ns);
         let over_time = |pkts: u32| u128::from(pkts) * u128::from(elapsed_ns);
         self.since_ns = now_ns;
         self.active_ns += elapsed_ns;
-        self.cwnd_max_pkts = self.cwnd_max_pkts.max(info.snd_cwnd_pkts);
+        self.cwnd_max_pkts = self.cwnd_max_pkts.max(reading.cwnd_max_pkts);
         if info.snd_ssthresh_pkts < TCP_INFINITE_SSTHRESH {
             self.ssthresh_max_pkts = self.ssthresh_max_pkts.max(info.snd_ssthresh_pkts);
         }
@@ -249,7 +255,7 @@ impl Means {
         // Everything written is sent, and cwnd has room: since the writers never stop, the limited
         // buffer held them back. Linux reports that only for applications that write until they
         // block.
-        if connection.is_sndbuf_limited()
+        if reading.is_sndbuf_limited
             && info.notsent_bytes < info.snd_mss_bytes
             && info.inflight_pkts() < info.snd_cwnd_pkts
         {
@@ -323,29 +329,6 @@ fn pacing_rate_bps(info: &TcpInfo) -> u64 {
     } else {
         rate * 8
     }
-}
-
-/// SYNs sent again before the connection was established.
-pub(crate) fn syn_retransmits(connection: &Connection) -> u32 {
-    connection
-        .established
-        .get()
-        .map_or(0, |established| established.info.total_retrans_pkts)
-}
-
-fn sender_info(connection: &Connection) -> Result<TcpInfo, Error> {
-    socket::tcp_info(&connection.sender)
-        .map_err(|error| connection.failed("could not be inspected", error))
-}
-
-/// Payload that arrived at the receiver in order, whether or not its application has read it.
-fn received_bytes(connection: &Connection) -> Result<u64, Error> {
-    let Some(receiver) = connection.receiver.get() else {
-        return Ok(0);
-    };
-    let info = socket::tcp_info(receiver)
-        .map_err(|error| connection.failed("could not be inspected", error))?;
-    Ok(connection.payload_bytes(info.received_bytes))
 }
 
 /// Sleeps until `due_ns`; returns false if `stopped` is set first.

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dumbbell_results::StateSamples;
 use dumbbell_scenario::Scenario;
 
-use crate::bpf::StateReader;
 use crate::bpf::congestion_controls::KernelCc;
+use crate::bpf::{SocketTags, StateReader};
 use crate::error::Error;
 use crate::sampling::sampler::StateSource;
 
@@ -18,6 +18,8 @@ pub(crate) struct States {
     ccs: Arc<Vec<KernelCc>>,
     /// Group of each flow.
     group_of: Vec<usize>,
+    /// By group.
+    has_application: Vec<bool>,
 }
 
 /// The values read.
@@ -34,6 +36,7 @@ struct Source {
     reader: StateReader,
     ccs: Arc<Vec<KernelCc>>,
     group_of: Vec<usize>,
+    has_application: Vec<bool>,
 }
 
 impl States {
@@ -43,7 +46,7 @@ impl States {
     pub(crate) fn new<'a>(
         scenario: &Scenario,
         ccs: &Arc<Vec<KernelCc>>,
-        sockets: impl Iterator<Item = BorrowedFd<'a>>,
+        sockets: impl Iterator<Item = (u32, BorrowedFd<'a>)>,
     ) -> Result<Self, Error> {
         let loaded: Vec<_> = ccs.iter().filter_map(KernelCc::loaded).collect();
         let flows = scenario.flow_count();
@@ -52,7 +55,7 @@ impl States {
             reader => Some(reader?),
         };
         if let Some(reader) = &reader {
-            for (flow, socket) in (0..).zip(sockets) {
+            for (flow, socket) in sockets {
                 reader.tags().tag(socket, flow)?;
             }
         }
@@ -81,7 +84,15 @@ impl States {
                 .enumerate()
                 .flat_map(|(group, flows)| std::iter::repeat_n(group, flows))
                 .collect(),
+            has_application: (scenario.groups.iter())
+                .map(|group| !group.traffic.is_bulk())
+                .collect(),
         })
+    }
+
+    /// Where further sockets are tagged with their flows; before [`States::source`].
+    pub(crate) fn tags(&self) -> Option<SocketTags> {
+        self.reader.as_ref().map(StateReader::tags)
     }
 
     /// For the sampler; once.
@@ -92,6 +103,7 @@ impl States {
             reader,
             ccs: Arc::clone(&self.ccs),
             group_of: self.group_of.clone(),
+            has_application: self.has_application.clone(),
         }))
     }
 
@@ -110,7 +122,8 @@ impl StateSource for Source {
         for (&flow, lost_pkts) in active.iter().zip(lost_pkts) {
             let flow = flow as usize;
             let state = self.reader.state(flow);
-            if let Some(state) = state {
+            // Of a user it is the state of one of its connections.
+            if let Some(state) = state.filter(|_| !self.has_application[self.group_of[flow]]) {
                 *lost_pkts = state.lost_pkts;
                 columns.lost_pkts[flow] = Some(state.lost_pkts);
             }

@@ -47,10 +47,13 @@ impl BbrInfo {
         )))
     }
 
-    /// Appends a row: the state of this socket.
-    pub(crate) fn sample(&mut self, socket: &OwnedFd) -> io::Result<()> {
+    /// Appends a row: the state of this socket; zeros without one.
+    pub(crate) fn sample(&mut self, socket: Option<&OwnedFd>) -> io::Result<()> {
         let mut answer = [0; 64];
-        let answer = socket::cc_info(socket, &mut answer)?;
+        let answer = match socket {
+            Some(socket) => socket::cc_info(socket, &mut answer)?,
+            None => &[],
+        };
         for (column, value) in self.0.columns.iter_mut().zip(values(answer)) {
             column.push(value);
         }

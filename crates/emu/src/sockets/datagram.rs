@@ -39,9 +39,27 @@ pub(crate) fn receiver(address: (Ipv4Addr, u16), bytes: usize) -> io::Result<Own
     Ok(socket)
 }
 
+/// A datagram that was received.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Received {
+    /// Port of its sender.
+    pub(crate) port: u16,
+    /// Payload.
+    pub(crate) bytes: usize,
+    /// When the kernel received it, CLOCK_REALTIME, ns.
+    pub(crate) stamp_ns: u64,
+}
+
 /// Receives a datagram: writes its start to `start`, and returns when the kernel received it
 /// (CLOCK_REALTIME, ns). `None` when there is none.
 pub(crate) fn receive_stamped(socket: &OwnedFd, start: &mut [u8]) -> io::Result<Option<u64>> {
+    Ok(receive(socket, start)?.map(|received| received.stamp_ns))
+}
+
+/// Receives a datagram: writes its start to `start`. `None` when there is none.
+pub(crate) fn receive(socket: &OwnedFd, start: &mut [u8]) -> io::Result<Option<Received>> {
+    // SAFETY: all zeros is a sockaddr_in.
+    let mut from: libc::sockaddr_in = unsafe { zeroed() };
     let mut control = [0_u64; CONTROL_WORDS];
     let mut part = libc::iovec {
         iov_base: start.as_mut_ptr().cast(),
@@ -49,13 +67,16 @@ pub(crate) fn receive_stamped(socket: &OwnedFd, start: &mut [u8]) -> io::Result<
     };
     // SAFETY: all zeros is a msghdr without name, data or control.
     let mut message: libc::msghdr = unsafe { zeroed() };
+    message.msg_name = (&raw mut from).cast();
+    message.msg_namelen = size_of_val(&from) as libc::socklen_t;
     message.msg_iov = &raw mut part;
     message.msg_iovlen = 1;
     message.msg_control = control.as_mut_ptr().cast();
     message.msg_controllen = size_of_val(&control) as _;
-    // SAFETY: `message` points to `part` and `control`, which are valid for writing for their lengths.
-    let received =
-        unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
+    // The whole length is returned, whatever fits.
+    let flags = libc::MSG_DONTWAIT | libc::MSG_TRUNC;
+    // SAFETY: `message` points to `from`, `part` and `control`, which are valid for writing for their lengths.
+    let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };
     if received < 0 {
         let error = io::Error::last_os_error();
         return match error.kind() {
@@ -63,9 +84,13 @@ pub(crate) fn receive_stamped(socket: &OwnedFd, start: &mut [u8]) -> io::Result<
             _ => Err(error),
         };
     }
-    stamp_ns(&message)
-        .map(Some)
-        .ok_or_else(|| io::Error::other("a datagram came without its time of arrival"))
+    let stamp_ns = stamp_ns(&message)
+        .ok_or_else(|| io::Error::other("a datagram came without its time of arrival"))?;
+    Ok(Some(Received {
+        port: u16::from_be(from.sin_port),
+        bytes: received as usize,
+        stamp_ns,
+    }))
 }
 
 /// The SCM_TIMESTAMPNS among a message's control messages.

@@ -37,19 +37,24 @@ const FIRST_LISTENER: u64 = 1 << 32;
 /// A socket that listens for the flows of a group; created inside the receiver's host.
 pub(crate) fn listener(group: &Group, address: Ipv4Addr) -> io::Result<OwnedFd> {
     let listener = socket::tcp()?;
-    if let Some(window_bytes) = limited_window(group) {
-        // Before listening: the handshake's window scale follows from the clamp.
-        let buffer_bytes = BUFFER_PER_WINDOW * u64::from(window_bytes) + BUFFER_EXTRA_BYTES;
-        fix_buffer(&listener, buffer_bytes)?;
-        clamp_window(&listener, window_bytes)?;
-    }
+    limit_window(&listener, group)?;
     socket::bind(&listener, address, RECEIVER_PORT)?;
     socket::listen(&listener)?;
     Ok(listener)
 }
 
+/// Limits the window of a socket that will listen or connect: the handshake's window scale follows from it.
+pub(crate) fn limit_window(socket: &OwnedFd, group: &Group) -> io::Result<()> {
+    let Some(window_bytes) = limited_window(group) else {
+        return Ok(());
+    };
+    let buffer_bytes = BUFFER_PER_WINDOW * u64::from(window_bytes) + BUFFER_EXTRA_BYTES;
+    fix_buffer(socket, buffer_bytes)?;
+    clamp_window(socket, window_bytes)
+}
+
 /// The window to which the receivers of a group are limited, if any.
-fn limited_window(group: &Group) -> Option<u32> {
+pub(crate) fn limited_window(group: &Group) -> Option<u32> {
     (group.rwnd_bytes < UNLIMITED_BYTES).then_some(group.rwnd_bytes as u32)
 }
 
@@ -66,7 +71,7 @@ fn fix_buffer(listener: &OwnedFd, bytes: u64) -> io::Result<()> {
     }
 }
 
-fn clamp_window(socket: &OwnedFd, window_bytes: u32) -> io::Result<()> {
+pub(crate) fn clamp_window(socket: &OwnedFd, window_bytes: u32) -> io::Result<()> {
     let window_bytes = i32::try_from(window_bytes).unwrap_or(i32::MAX);
     socket::set(
         socket,
@@ -84,10 +89,11 @@ fn set_low_water(socket: &OwnedFd, bytes: u64) -> io::Result<()> {
 pub(crate) struct Receivers {
     readiness: Readiness,
     connections: Arc<Vec<Connection>>,
-    /// By group.
-    listeners: Vec<OwnedFd>,
+    /// By group without applications.
+    listeners: Vec<Option<OwnedFd>>,
+    /// By group: place of its first connection.
     first_flow: Vec<usize>,
-    /// By flow.
+    /// By connection.
     reading: Vec<Reading>,
 }
 
@@ -117,16 +123,18 @@ impl Receivers {
         readiness: Readiness,
         connections: &Arc<Vec<Connection>>,
         groups: &[Group],
-        listeners: Vec<OwnedFd>,
+        listeners: Vec<Option<OwnedFd>>,
     ) -> Result<Self, Error> {
         for (token, listener) in (FIRST_LISTENER..).zip(&listeners) {
+            let Some(listener) = listener else { continue };
             readiness
                 .add(listener, libc::EPOLLIN as u32, token)
                 .map_err(Error::waiting)?;
         }
         let flows_before = |group: usize| {
             let before = &groups[..group];
-            before.iter().map(|group| group.flows as usize).sum()
+            let of_one_transfer = before.iter().filter(|group| group.traffic.is_bulk());
+            of_one_transfer.map(|group| group.flows as usize).sum()
         };
         Ok(Self {
             readiness,
@@ -158,8 +166,11 @@ impl Receivers {
     }
 
     fn accept(&mut self, group: usize) -> Result<(), Error> {
+        let Some(listener) = &self.listeners[group] else {
+            return Ok(());
+        };
         while let Some((socket, peer)) =
-            socket::accept(&self.listeners[group]).map_err(|source| Error::System {
+            socket::accept(listener).map_err(|source| Error::System {
                 what: format!("a flow of group {group} could not be accepted"),
                 source,
             })?

@@ -49,12 +49,29 @@ fn sender_socket(
     unsent_bytes: libc::c_int,
     port: u16,
 ) -> Result<OwnedFd, Error> {
-    let failed = |what: &str| {
-        let what = format!("the sender of group {index} {what}");
-        move |source| Error::System { what, source }
-    };
+    let failed = |what: &str| failed(index, what);
     let sender = socket::tcp().map_err(failed("could not be made"))?;
-    socket::set_congestion_control(&sender, kernel_cc).map_err(|error| {
+    make_sender(&sender, index, group, kernel_cc, unsent_bytes)?;
+    socket::bind(&sender, host.address, port)
+        .map_err(failed(&format!("could not bind port {port}")))?;
+    Ok(sender)
+}
+
+fn failed(index: usize, what: &str) -> impl FnOnce(io::Error) -> Error + use<> {
+    let what = format!("the sender of group {index} {what}");
+    move |source| Error::System { what, source }
+}
+
+/// Gives a socket that is not yet connected what a sender of the group has: congestion control and send buffer.
+pub(crate) fn make_sender(
+    sender: &OwnedFd,
+    index: usize,
+    group: &Group,
+    kernel_cc: &str,
+    unsent_bytes: libc::c_int,
+) -> Result<(), Error> {
+    let failed = |what: &str| failed(index, what);
+    socket::set_congestion_control(sender, kernel_cc).map_err(|error| {
         let name = &group.cc.name;
         match error.raw_os_error() {
             Some(libc::ENOENT) => Error::Refused(format!(
@@ -69,19 +86,17 @@ fn sender_socket(
         }
     })?;
     if group.sndbuf_bytes < UNLIMITED_BYTES {
-        fix_send_buffer(&sender, group).map_err(failed("could not set its send buffer"))?;
+        fix_send_buffer(sender, group).map_err(failed("could not set its send buffer"))?;
     } else {
         socket::set(
-            &sender,
+            sender,
             libc::IPPROTO_TCP,
             libc::TCP_NOTSENT_LOWAT,
             unsent_bytes,
         )
         .map_err(failed("could not bound its unsent data"))?;
     }
-    socket::bind(&sender, host.address, port)
-        .map_err(failed(&format!("could not bind port {port}")))?;
-    Ok(sender)
+    Ok(())
 }
 
 /// How much a flow without a limit may have written and not sent: what the fastest link carries while the

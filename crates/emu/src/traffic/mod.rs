@@ -1,4 +1,5 @@
-//! The traffic of a run: its flows' sockets, and the threads that send, receive and sample.
+//! The traffic of a run: its flows' sockets, the threads that send, receive and sample, and the one that runs
+//! applications.
 
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -7,15 +8,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use dumbbell_results::{FlowSamples, StateSamples};
+use dumbbell_results::{FlowSamples, StateSamples, Transfers};
 use dumbbell_scenario::{Control, Scenario};
 use hdrhistogram::Histogram;
 
+use crate::applications::{Applications, ApplicationsReport, LiveUsers, Setup};
+use crate::bpf::SocketTags;
 use crate::error::Error;
 use crate::hosts::host::Hosts;
 use crate::machine::clock::monotonic_ns;
 use crate::machine::readiness::{Readiness, Waker};
 use crate::machine::realtime::{Priority, make_realtime};
+use crate::relay::{PortTable, Relay};
 use crate::sampling::flow_report::FlowReport;
 use crate::sampling::sampler::{Sampled, Sampler, StateSource};
 use crate::sockets::connection::Connection;
@@ -30,9 +34,17 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// The sockets of a run, before anything is sent. Dropped, they are closed and forgotten.
 pub(crate) struct Traffic {
     scenario: Arc<Scenario>,
+    hosts: Arc<Hosts>,
+    /// Of the flows without an application, in flow order.
     connections: Arc<Vec<Connection>>,
-    /// By group.
-    listeners: Vec<OwnedFd>,
+    /// Those with one.
+    users: Arc<LiveUsers>,
+    /// By group, by the kernel's name.
+    kernel_ccs: Vec<String>,
+    /// By group: receivers run the congestion control, too.
+    at_receivers: Vec<bool>,
+    /// By group without applications.
+    listeners: Vec<Option<OwnedFd>>,
     receivers: Vec<Ipv4Addr>,
 }
 
@@ -45,6 +57,25 @@ pub(crate) struct RunningTraffic {
     wakers: Vec<Arc<Waker>>,
     threads: Vec<JoinHandle<Option<()>>>,
     sampler: Option<JoinHandle<Option<Sampled>>>,
+    applications: Option<JoinHandle<Option<ApplicationsReport>>>,
+}
+
+/// What the run gives to its traffic.
+pub(crate) struct Path {
+    /// Latest RTT sample of each flow, µs; 0 before the first.
+    latest_rtt_us: Arc<Vec<AtomicU32>>,
+    /// Where applications say whose connection a port is.
+    ports: Arc<PortTable>,
+}
+
+impl Path {
+    /// That of `relay`.
+    pub(crate) fn of(relay: &Relay) -> Self {
+        Self {
+            latest_rtt_us: relay.latest_rtt_us(),
+            ports: relay.ports(),
+        }
+    }
 }
 
 /// State shared by the threads.
@@ -64,6 +95,8 @@ pub(crate) struct TrafficReport {
     pub(crate) bbr_states: Vec<Option<StateSamples>>,
     /// In flow order.
     pub(crate) flows: Vec<FlowReport>,
+    /// What applications began and ended; `None` without one.
+    pub(crate) transfers: Option<Transfers>,
     /// From the sampling instant to the first flow's sample, ns.
     pub(crate) sample_jitter_ns: Histogram<u32>,
     /// Sampling instants without rows, because sampling was that late.
@@ -75,20 +108,27 @@ impl Traffic {
     /// Creates all sockets inside the hosts and sets their congestion controls: `kernel_ccs`, by
     /// group, are the kernel's names.
     pub(crate) fn prepare(
-        hosts: &Hosts,
+        hosts: &Arc<Hosts>,
         scenario: &Arc<Scenario>,
         kernel_ccs: &[String],
     ) -> Result<Self, Error> {
         let mut connections = Vec::with_capacity(scenario.flow_count());
+        let mut first_flow = 0;
         let mut listeners = Vec::with_capacity(scenario.groups.len());
         for (index, group) in scenario.groups.iter().enumerate() {
+            let flows = first_flow..first_flow + group.flows;
+            first_flow = flows.end;
+            if !group.traffic.is_bulk() {
+                // Sockets are made as applications open connections.
+                listeners.push(None);
+                continue;
+            }
             let host = &hosts.receivers[index];
             let made = host.namespace.within(|| listener(group, host.address))?;
-            listeners.push(made.map_err(|source| Error::System {
+            listeners.push(Some(made.map_err(|source| Error::System {
                 what: format!("the receiver of group {index} could not listen"),
                 source,
-            })?);
-            let first_flow = connections.len() as u32;
+            })?));
             let cc = Arc::from(group.cc.name.as_str());
             let senders = sender_sockets(
                 &hosts.senders[index],
@@ -98,14 +138,18 @@ impl Traffic {
                 unsent_bytes(scenario),
             )?;
             connections.extend(
-                (first_flow..)
+                flows
                     .zip(senders)
                     .map(|(flow, sender)| Connection::new(scenario, index, &cc, flow, sender)),
             );
         }
         Ok(Self {
             scenario: Arc::clone(scenario),
+            hosts: Arc::clone(hosts),
             connections: Arc::new(connections),
+            users: LiveUsers::new(scenario),
+            kernel_ccs: kernel_ccs.to_vec(),
+            at_receivers: vec![false; scenario.groups.len()],
             listeners,
             receivers: hosts.receivers.iter().map(|host| host.address).collect(),
         })
@@ -114,32 +158,46 @@ impl Traffic {
     /// Makes a group's receivers run `kernel_cc` too, for one that needs ECN: Linux does not accept
     /// ECN from a SYN that is itself ECN-capable unless the listener's congestion control needs
     /// ECN.
-    pub(crate) fn run_at_receivers(&self, group: usize, kernel_cc: &str) -> Result<(), Error> {
-        let set = socket::set_congestion_control(&self.listeners[group], kernel_cc);
+    pub(crate) fn run_at_receivers(&mut self, group: usize, kernel_cc: &str) -> Result<(), Error> {
+        self.at_receivers[group] = true;
+        let Some(listener) = &self.listeners[group] else {
+            return Ok(());
+        };
+        let set = socket::set_congestion_control(listener, kernel_cc);
         set.map_err(|source| Error::System {
             what: format!("the receiver of group {group} could not run `{kernel_cc}`"),
             source,
         })
     }
 
-    /// The senders' sockets in flow order, before they connect.
-    pub(crate) fn sender_sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+    /// The senders' sockets with their flows, before they connect.
+    pub(crate) fn sender_sockets(&self) -> impl Iterator<Item = (u32, BorrowedFd<'_>)> {
         let connections = self.connections.iter();
-        connections.map(|connection| connection.sender.as_fd())
+        connections.map(|connection| (connection.flow, connection.sender.as_fd()))
     }
 
-    /// Starts the threads; flows start at `epoch_ns` plus their start. `latest_rtt_us`, by flow, are the
-    /// path's RTT samples; `states` reads the congestion controls that we loaded.
+    /// Starts the threads; flows start at `epoch_ns` plus their start. `states` reads the congestion controls that
+    /// we loaded, of the senders' sockets that are in `tags`.
     pub(crate) fn start(
         self,
         epoch_ns: u64,
-        latest_rtt_us: Arc<Vec<AtomicU32>>,
+        path: Path,
         states: Option<Box<dyn StateSource>>,
+        tags: Option<SocketTags>,
     ) -> Result<RunningTraffic, Error> {
         let connections = self.connections;
         let sending = Readiness::new().map_err(Error::waiting)?;
         let receiving = Readiness::new().map_err(Error::waiting)?;
-        let wakers = vec![sending.waker(), receiving.waker()];
+        let applying = Readiness::new().map_err(Error::waiting)?;
+        let wakers = vec![sending.waker(), receiving.waker(), applying.waker()];
+        let setup = Setup {
+            hosts: self.hosts,
+            scenario: Arc::clone(&self.scenario),
+            kernel_ccs: self.kernel_ccs,
+            at_receivers: self.at_receivers,
+            live: Arc::clone(&self.users),
+        };
+        let applications = Applications::new(applying, setup, path.ports, tags, epoch_ns);
         let senders = Senders::new(sending, &connections, self.receivers, epoch_ns);
         let receivers = Receivers::new(
             receiving,
@@ -150,7 +208,8 @@ impl Traffic {
         let sampler = Sampler::new(
             &self.scenario,
             &connections,
-            latest_rtt_us,
+            self.users,
+            path.latest_rtt_us,
             states,
             epoch_ns,
         );
@@ -164,11 +223,16 @@ impl Traffic {
             wakers,
             threads: Vec::with_capacity(2),
             sampler: None,
+            applications: None,
         };
         let receive = shared.spawn("receivers", move |stopped| receivers.run(stopped))?;
         running.threads.push(receive);
         let send = shared.spawn("senders", move |stopped| senders.run(stopped))?;
         running.threads.push(send);
+        if let Some(applications) = applications {
+            let run = move |stopped: &AtomicBool| applications.run(stopped);
+            running.applications = Some(shared.spawn("applications", run)?);
+        }
         running.sampler = Some(shared.spawn("sampler", move |stopped| sampler.run(stopped))?);
         Ok(running)
     }
@@ -247,21 +311,29 @@ impl RunningTraffic {
     /// called.
     pub(crate) fn finish(mut self) -> Result<TrafficReport, Error> {
         let sampled = self.sampler.take().and_then(joined);
-        self.stop();
+        let applications = self.stop();
         if let Some(error) = self.shared.take_failure() {
             return Err(error);
         }
         // Without a failure there is a result.
         let sampled = sampled.ok_or(Error::Cancelled)?;
-        let flows = self
+        let mut flows: Vec<FlowReport> = self
             .connections
             .iter()
             .zip(&sampled.ends)
-            .zip(&sampled.means)
-            .map(|((connection, end), means)| {
+            .map(|(connection, end)| {
+                let means = &sampled.means[connection.flow as usize];
                 FlowReport::new(connection, end, means, self.epoch_ns)
             })
             .collect();
+        let (users, transfers) = applications
+            .map(|report| (report.users, report.transfers))
+            .unzip();
+        for user in users.into_iter().flatten() {
+            let means = &sampled.means[user.flow as usize];
+            flows.push(FlowReport::of_user(user, means));
+        }
+        flows.sort_by_key(|report| report.flow);
         Ok(TrafficReport {
             samples: sampled.flows,
             bbr_states: sampled
@@ -270,12 +342,13 @@ impl RunningTraffic {
                 .map(|state| state.map(|state| state.0))
                 .collect(),
             flows,
+            transfers,
             sample_jitter_ns: sampled.jitter_ns,
             missed_instants: sampled.missed_instants,
         })
     }
 
-    fn stop(&mut self) {
+    fn stop(&mut self) -> Option<ApplicationsReport> {
         self.shared.stopped.store(true, Ordering::Release);
         for waker in &self.wakers {
             waker.wake();
@@ -286,6 +359,7 @@ impl RunningTraffic {
         if let Some(sampler) = self.sampler.take() {
             joined(sampler);
         }
+        self.applications.take().and_then(joined)
     }
 }
 

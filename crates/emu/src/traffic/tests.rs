@@ -18,7 +18,7 @@ use crate::relay::{Relay, RelayReport};
 use crate::sampling::flow_report::FlowReport;
 use crate::skipped::skipped;
 use crate::testbed::hosts;
-use crate::traffic::{RunningTraffic, Traffic, TrafficReport};
+use crate::traffic::{Path, RunningTraffic, Traffic, TrafficReport};
 
 const MS: u64 = 1_000_000;
 
@@ -77,7 +77,7 @@ impl Testbed {
         let epoch_ns = monotonic_ns() + 20 * MS;
         let end_ns = epoch_ns + self.scenario.duration_ns;
         let relay = Relay::start(&self.hosts, &self.scenario, epoch_ns, end_ns, Vec::new())?;
-        let running = traffic.start(epoch_ns, relay.latest_rtt_us(), None)?;
+        let running = traffic.start(epoch_ns, Path::of(&relay), None, None)?;
         Ok((relay, running))
     }
 

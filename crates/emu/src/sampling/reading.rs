@@ -1,0 +1,204 @@
+//! What the kernel reports about a flow at a sampling instant.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use dumbbell_cc::TCP_INFINITE_SSTHRESH;
+use dumbbell_scenario::Scenario;
+
+use crate::applications::{LiveUser, LiveUsers};
+use crate::error::Error;
+use crate::sockets::connection::Connection;
+use crate::sockets::socket;
+use crate::sockets::tcp_info::TcpInfo;
+
+/// A flow: where it is found.
+#[derive(Clone, Copy, Debug)]
+enum Member {
+    /// In the connections.
+    Connection(usize),
+    /// In the users.
+    User(usize),
+}
+
+/// Reads flows in the order of their numbers.
+pub(crate) struct FlowReader {
+    connections: Arc<Vec<Connection>>,
+    users: Arc<LiveUsers>,
+    /// By flow.
+    members: Vec<Member>,
+    /// By user: what its latest connection reported last.
+    latest: Vec<TcpInfo>,
+}
+
+/// A flow that is active.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    pub(crate) flow: u32,
+    pub(crate) group: usize,
+    pub(crate) start_ns: u64,
+    pub(crate) is_sndbuf_limited: bool,
+    /// Of a user's connections sums, and of the latest what cannot be summed.
+    pub(crate) info: TcpInfo,
+    /// Largest cwnd of one socket.
+    pub(crate) cwnd_max_pkts: u32,
+    pub(crate) syn_retransmits: u32,
+    /// The sender's socket or a user's latest, if it has one.
+    sender: Sender,
+}
+
+#[derive(Debug)]
+enum Sender {
+    /// By number.
+    OfConnection(usize),
+    /// With what its receivers got.
+    OfUser(Option<Arc<OwnedFd>>, u64),
+}
+
+impl FlowReader {
+    /// Of all flows of `scenario`.
+    pub(crate) fn new(
+        scenario: &Scenario,
+        connections: &Arc<Vec<Connection>>,
+        users: Arc<LiveUsers>,
+    ) -> Self {
+        let mut members: Vec<(u32, Member)> = (connections.iter().zip(0..))
+            .map(|(connection, place)| (connection.flow, Member::Connection(place)))
+            .collect();
+        let user_flows: Vec<u32> = users.lock().iter().map(|user| user.flow).collect();
+        let of_users = user_flows.iter().zip(0..);
+        members.extend(of_users.map(|(&flow, place)| (flow, Member::User(place))));
+        members.sort_by_key(|&(flow, _)| flow);
+        debug_assert_eq!(members.len(), scenario.flow_count());
+        let unknown = TcpInfo {
+            snd_ssthresh_pkts: TCP_INFINITE_SSTHRESH,
+            min_rtt_us: u32::MAX,
+            ..TcpInfo::default()
+        };
+        Self {
+            connections: Arc::clone(connections),
+            users,
+            members: members.into_iter().map(|(_, member)| member).collect(),
+            latest: vec![unknown; user_flows.len()],
+        }
+    }
+
+    /// Reads all flows that are active: `readings` are replaced.
+    pub(crate) fn read(&mut self, readings: &mut Vec<Reading>) -> Result<(), Error> {
+        readings.clear();
+        for member in &self.members {
+            match *member {
+                Member::Connection(place) => {
+                    let connection = &self.connections[place];
+                    if connection.is_active() {
+                        readings.push(read_connection(connection, place)?);
+                    }
+                }
+                Member::User(place) => {
+                    let users = self.users.lock();
+                    if users[place].has_started {
+                        readings.push(read_user(&users[place], &mut self.latest[place])?);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Payload that arrived at the flow's receivers in order; of a connection, whether or not its application has
+    /// read it.
+    pub(crate) fn received_bytes(&self, reading: &Reading) -> Result<u64, Error> {
+        let connection = match reading.sender {
+            Sender::OfUser(_, received_bytes) => return Ok(received_bytes),
+            Sender::OfConnection(place) => &self.connections[place],
+        };
+        let Some(receiver) = connection.receiver.get() else {
+            return Ok(0);
+        };
+        let info = socket::tcp_info(receiver)
+            .map_err(|error| connection.failed("could not be inspected", error))?;
+        Ok(connection.payload_bytes(info.received_bytes))
+    }
+
+    /// The sender's socket, or a user's latest, if it has one.
+    pub(crate) fn sender<'a>(&'a self, reading: &'a Reading) -> Option<&'a OwnedFd> {
+        match &reading.sender {
+            Sender::OfConnection(place) => Some(&self.connections[*place].sender),
+            Sender::OfUser(socket, _) => socket.as_deref(),
+        }
+    }
+}
+
+fn read_connection(connection: &Connection, place: usize) -> Result<Reading, Error> {
+    let info = sender_info(connection)?;
+    Ok(Reading {
+        flow: connection.flow,
+        group: connection.group,
+        start_ns: connection.start_ns,
+        is_sndbuf_limited: connection.is_sndbuf_limited(),
+        info,
+        cwnd_max_pkts: info.snd_cwnd_pkts,
+        syn_retransmits: syn_retransmits(connection),
+        sender: Sender::OfConnection(place),
+    })
+}
+
+fn read_user(user: &LiveUser, latest: &mut TcpInfo) -> Result<Reading, Error> {
+    let mut sum = TcpInfo::default();
+    let (mut cwnd_max_pkts, mut syn_retransmits) = (0, 0);
+    for sender in user.senders.values() {
+        let info = socket::tcp_info(&sender.socket).map_err(|source| Error::System {
+            what: format!("a connection of flow {} could not be inspected", user.flow),
+            source,
+        })?;
+        sum.snd_cwnd_pkts += info.snd_cwnd_pkts;
+        sum.unacked_pkts += info.unacked_pkts;
+        sum.sacked_pkts += info.sacked_pkts;
+        sum.lost_pkts += info.lost_pkts;
+        sum.retrans_pkts += info.retrans_pkts;
+        sum.total_retrans_pkts += info.total_retrans_pkts;
+        cwnd_max_pkts = cwnd_max_pkts.max(info.snd_cwnd_pkts);
+        syn_retransmits += sender.syn_retransmits;
+        *latest = info;
+    }
+    let over_pkts = u32::try_from(user.retransmitted_pkts).unwrap_or(u32::MAX);
+    Ok(Reading {
+        flow: user.flow,
+        group: user.group,
+        start_ns: user.start_ns,
+        // Applications pause by themselves.
+        is_sndbuf_limited: false,
+        info: TcpInfo {
+            snd_cwnd_pkts: sum.snd_cwnd_pkts,
+            unacked_pkts: sum.unacked_pkts,
+            sacked_pkts: sum.sacked_pkts,
+            lost_pkts: sum.lost_pkts,
+            retrans_pkts: sum.retrans_pkts,
+            total_retrans_pkts: sum.total_retrans_pkts.saturating_add(over_pkts),
+            ..*latest
+        },
+        cwnd_max_pkts,
+        syn_retransmits,
+        sender: Sender::OfUser(
+            user.senders
+                .values()
+                .next_back()
+                .map(|it| Arc::clone(&it.socket)),
+            user.received_bytes,
+        ),
+    })
+}
+
+/// SYNs sent again before the connection was established.
+pub(crate) fn syn_retransmits(connection: &Connection) -> u32 {
+    connection
+        .established
+        .get()
+        .map_or(0, |established| established.info.total_retrans_pkts)
+}
+
+/// TCP_INFO of a connection's sender.
+pub(crate) fn sender_info(connection: &Connection) -> Result<TcpInfo, Error> {
+    socket::tcp_info(&connection.sender)
+        .map_err(|error| connection.failed("could not be inspected", error))
+}
