@@ -1,12 +1,10 @@
 //! FQ-CoDel (RFC 8290): deficit round robin over flows, each with a CoDel of its own, as Linux's
 //! `sch_fq_codel`.
 
-use std::collections::VecDeque;
-
 use crate::Packet;
 use crate::declaration::settings;
 use crate::queue::codel::{ControlSettings, Controller, MAX_TIME_NS, MTU_BYTES, Waiting, ticks};
-use crate::queue::flow_hash::FlowHash;
+use crate::queue::flow_queues::{FlowQueue, FlowQueues};
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
 
 settings! {
@@ -46,10 +44,6 @@ settings! {
     }
 }
 
-/// What Linux's `SKB_TRUESIZE()` adds to a packet: `sk_buff` and `skb_shared_info`, 256 and 320 bytes
-/// on 64-bit machines.
-const SKB_BYTES: u64 = 576;
-
 impl Discipline for Config {
     const FACTS: Facts = Facts {
         is_fifo: false,
@@ -78,75 +72,25 @@ pub struct FqCodel<H> {
     limit_pkts: u64,
     memory_limit_bytes: u64,
     drop_batch: u64,
-    quantum_bytes: i64,
-    hash: FlowHash,
-    has_perfect_hash: bool,
-    flows: Box<[Flow<H>]>,
-    /// Bytes that wait in each flow's queue; apart from the flows, because an overflow looks at all.
-    backlogs: Box<[u64]>,
-    totals: Totals,
-    /// Flows that have just begun to send, and those that went on; the first is served next.
-    new_flows: VecDeque<u32>,
-    old_flows: VecDeque<u32>,
-}
-
-#[derive(Clone, Debug)]
-struct Flow<H> {
-    packets: VecDeque<Packet<H>>,
-    /// Bytes that it may still send in its turn.
-    deficit_bytes: i64,
-    /// Whether it is among the new or the old flows.
-    is_listed: bool,
-    controller: Controller,
-}
-
-/// What waits in all flows.
-#[derive(Clone, Copy, Debug, Default)]
-struct Totals {
-    pkts: u64,
-    bytes: u64,
-}
-
-impl Totals {
-    fn memory_bytes(self) -> u64 {
-        self.bytes + self.pkts * SKB_BYTES
-    }
-}
-
-/// A flow's queue while its CoDel looks at it.
-struct FlowQueue<'a, H> {
-    packets: &'a mut VecDeque<Packet<H>>,
-    backlog_bytes: &'a mut u64,
-    totals: &'a mut Totals,
+    queues: FlowQueues<H, Controller>,
 }
 
 impl<H> Waiting<H> for FlowQueue<'_, H> {
     #[inline]
     fn take(&mut self) -> Option<Packet<H>> {
-        let packet = self.packets.pop_front()?;
-        let wire_bytes = u64::from(packet.wire_bytes);
-        *self.backlog_bytes -= wire_bytes;
-        self.totals.bytes -= wire_bytes;
-        self.totals.pkts -= 1;
-        Some(packet)
+        FlowQueue::take(self)
     }
 
     /// Of all flows, as in Linux.
     #[inline]
     fn backlog_bytes(&self) -> u64 {
-        self.totals.bytes
+        self.total_bytes()
     }
 }
 
 impl<H> FqCodel<H> {
     /// An empty queue whose hash is salted with `salt`.
     pub fn new(config: &Config, salt: u64) -> Self {
-        let flow = || Flow {
-            packets: VecDeque::new(),
-            deficit_bytes: 0,
-            is_listed: false,
-            controller: Controller::default(),
-        };
         Self {
             settings: ControlSettings {
                 target: ticks(config.target_ns),
@@ -159,42 +103,22 @@ impl<H> FqCodel<H> {
             limit_pkts: config.limit_pkts,
             memory_limit_bytes: config.memory_limit_bytes,
             drop_batch: config.drop_batch,
-            quantum_bytes: config.quantum_bytes as i64,
-            hash: FlowHash::new(salt, config.flows as u32),
-            has_perfect_hash: config.perfect_hash,
-            flows: (0..config.flows).map(|_| flow()).collect(),
-            backlogs: vec![0; config.flows as usize].into(),
-            totals: Totals::default(),
-            new_flows: VecDeque::new(),
-            old_flows: VecDeque::new(),
-        }
-    }
-
-    #[inline]
-    fn bucket(&self, flow: u32) -> u32 {
-        if self.has_perfect_hash {
-            flow % self.flows.len() as u32
-        } else {
-            self.hash.bucket(flow)
+            queues: FlowQueues::new(
+                config.flows,
+                config.quantum_bytes,
+                config.perfect_hash,
+                salt,
+                &Controller::default(),
+            ),
         }
     }
 
     /// Drops from the head of the flow with most bytes: up to a batch, or half of its bytes.
     #[cold]
     fn drop_from_fattest(&mut self, effects: &mut Effects<H>) {
-        let mut fattest = 0;
-        for (index, &bytes) in self.backlogs.iter().enumerate() {
-            if bytes > self.backlogs[fattest] {
-                fattest = index;
-            }
-        }
-        let half_bytes = self.backlogs[fattest] / 2;
+        let (controller, mut queue) = self.queues.fattest();
+        let half_bytes = queue.backlog_bytes() / 2;
         let (mut pkts, mut bytes) = (0, 0);
-        let mut queue = FlowQueue {
-            packets: &mut self.flows[fattest].packets,
-            backlog_bytes: &mut self.backlogs[fattest],
-            totals: &mut self.totals,
-        };
         while let Some(packet) = queue.take() {
             pkts += 1;
             bytes += u64::from(packet.wire_bytes);
@@ -204,7 +128,6 @@ impl<H> FqCodel<H> {
             }
         }
         // Linux: the overflow strengthens CoDel's signal.
-        let controller = &mut self.flows[fattest].controller;
         controller.count = controller.count.wrapping_add(pkts as u32);
     }
 }
@@ -212,79 +135,33 @@ impl<H> FqCodel<H> {
 impl<H: Clone> Queue<H> for FqCodel<H> {
     #[inline(never)]
     fn enqueue(&mut self, now_ns: u64, mut packet: Packet<H>, effects: &mut Effects<H>) {
-        let bucket = self.bucket(packet.flow);
         packet.arrived_ns = now_ns;
-        let wire_bytes = u64::from(packet.wire_bytes);
-        self.backlogs[bucket as usize] += wire_bytes;
-        self.totals.bytes += wire_bytes;
-        self.totals.pkts += 1;
-        let flow = &mut self.flows[bucket as usize];
-        flow.packets.push_back(packet);
-        if !flow.is_listed {
-            flow.is_listed = true;
-            flow.deficit_bytes = self.quantum_bytes;
-            self.new_flows.push_back(bucket);
-        }
-        if self.totals.pkts > self.limit_pkts
-            || self.totals.memory_bytes() > self.memory_limit_bytes
-        {
+        self.queues.append(self.queues.bucket(packet.flow), packet);
+        let totals = self.queues.totals();
+        if totals.pkts > self.limit_pkts || totals.memory_bytes() > self.memory_limit_bytes {
             self.drop_from_fattest(effects);
         }
     }
 
     #[inline(never)]
     fn dequeue(&mut self, now_ns: u64, effects: &mut Effects<H>) -> Option<Packet<H>> {
-        loop {
-            let is_new = !self.new_flows.is_empty();
-            let list = if is_new {
-                &mut self.new_flows
-            } else {
-                &mut self.old_flows
-            };
-            let bucket = *list.front()?;
-            let flow = &mut self.flows[bucket as usize];
-            if flow.deficit_bytes <= 0 {
-                flow.deficit_bytes += self.quantum_bytes;
-                list.pop_front();
-                self.old_flows.push_back(bucket);
-                continue;
-            }
-            let mut queue = FlowQueue {
-                packets: &mut flow.packets,
-                backlog_bytes: &mut self.backlogs[bucket as usize],
-                totals: &mut self.totals,
-            };
-            let sent = flow
-                .controller
-                .dequeue(now_ns, &self.settings, &mut queue, effects);
-            if let Some(packet) = sent {
-                flow.deficit_bytes -= i64::from(packet.wire_bytes);
-                return Some(packet);
-            }
-            list.pop_front();
-            // A new flow waits its turn among the old ones before it can be new again: otherwise one
-            // that sends little at a time would keep the others from sending.
-            if is_new && !self.old_flows.is_empty() {
-                self.old_flows.push_back(bucket);
-            } else {
-                flow.is_listed = false;
-            }
-        }
+        let settings = &self.settings;
+        self.queues
+            .next(|controller, queue| controller.dequeue(now_ns, settings, queue, effects))
     }
 
     #[inline]
     fn backlog_pkts(&self) -> u64 {
-        self.totals.pkts
+        self.queues.totals().pkts
     }
 
     #[inline]
     fn backlog_bytes(&self) -> u64 {
-        self.totals.bytes
+        self.queues.totals().bytes
     }
 
     fn for_each(&self, look: &mut dyn FnMut(&Packet<H>)) {
-        let packets = self.flows.iter().flat_map(|flow| &flow.packets);
-        packets.for_each(look);
+        self.queues.for_each(look);
     }
 }
 
@@ -341,13 +218,17 @@ mod tests {
         };
         let mut queue = FqCodel::new(&config, 0);
         let deficits = |queue: &FqCodel<()>| {
-            let of = |flow: usize| queue.flows[flow].deficit_bytes;
+            let of = |flow: usize| queue.queues.flows[flow].deficit_bytes;
             (of(1), of(2))
         };
         enqueue(&mut queue, 0, 1, 120);
         assert_eq!(dequeue(&mut queue, 1), Some(1));
         assert_eq!(deficits(&queue).0, -30);
-        assert_eq!(queue.new_flows, [1], "it stays new until its next turn");
+        assert_eq!(
+            queue.queues.new_flows,
+            [1],
+            "it stays new until its next turn"
+        );
         for flow in [1, 1, 2, 2] {
             enqueue(&mut queue, 1, flow, 120);
         }
@@ -364,7 +245,7 @@ mod tests {
         ];
         assert_eq!(served, expected);
         assert_eq!(dequeue(&mut queue, 3), None);
-        assert!(queue.new_flows.is_empty() && queue.old_flows.is_empty());
+        assert!(queue.queues.new_flows.is_empty() && queue.queues.old_flows.is_empty());
         assert_eq!(deficits(&queue).0, 90);
     }
 
@@ -458,7 +339,7 @@ mod tests {
         for (number, packet) in from_head {
             assert_eq!((packet.flow, packet.arrived_ns), (7, number));
         }
-        assert_eq!(queue.flows[7].controller.count, 64);
+        assert_eq!(queue.queues.flows[7].controller.count, 64);
         assert_eq!(queue.backlog_pkts(), 301 - 64);
         assert_eq!(queue.backlog_bytes(), 136 * 1514 + 101 * 66);
     }

@@ -7,6 +7,7 @@
 mod effects;
 mod fifo;
 mod flow_hash;
+mod flow_queues;
 
 use serde::{Deserialize, Serialize};
 
@@ -212,7 +213,7 @@ macro_rules! disciplines {
     };
 }
 
-disciplines! { bfifo, pfifo, codel, fq_codel, pie, red }
+disciplines! { bfifo, pfifo, codel, fq_codel, pie, fq_pie, red }
 
 impl QueueConfig {
     /// Drop-tail: `bfifo` or `pfifo`, by what its limit counts.

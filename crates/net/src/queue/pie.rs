@@ -29,7 +29,7 @@ settings! {
 }
 
 /// Longest delays: in 64 ns ticks, times `beta`, they leave room in 63 bits.
-const MAX_TIME_NS: u64 = 100_000_000_000;
+pub(super) const MAX_TIME_NS: u64 = 100_000_000_000;
 
 impl Discipline for Config {
     const FACTS: Facts = Facts {
@@ -69,14 +69,21 @@ const FIRST_UPDATE_NS: u64 = 500_000_000;
 /// What decides, in Linux's units.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ControlSettings {
-    target_ns: u64,
-    tupdate_ns: u64,
-    alpha: u64,
-    beta: u64,
-    ecn: bool,
+    pub(super) target_ns: u64,
+    pub(super) tupdate_ns: u64,
+    pub(super) alpha: u64,
+    pub(super) beta: u64,
+    pub(super) ecn: bool,
     /// Above this probability ECN-capable packets are dropped too.
-    ecn_limit: u64,
-    bytemode: bool,
+    pub(super) ecn_limit: u64,
+    pub(super) bytemode: bool,
+}
+
+impl ControlSettings {
+    /// So many per cent as a probability.
+    pub(super) fn percent(percent: u64) -> u64 {
+        ONE / 100 * percent
+    }
 }
 
 impl From<&Config> for ControlSettings {
@@ -87,7 +94,7 @@ impl From<&Config> for ControlSettings {
             alpha: config.alpha,
             beta: config.beta,
             ecn: config.ecn,
-            ecn_limit: ONE / 10, // RFC 8033 §5.1
+            ecn_limit: Self::percent(10), // RFC 8033 §5.1
             bytemode: config.bytemode,
         }
     }
