@@ -540,6 +540,8 @@ SCENARIOS: dict[str, tuple[str | bytes, str]] = {
      ":3: `size` of `poisson`: the shares end at 0.9, not at 1; give the largest value share 1"),
     "traffic_cdf_device": (g('traffic = "poisson:load=30%,size=cdf(/dev/zero)"'),
      ":3: `size` of `poisson`: /dev/zero: is not a regular file but a device"),
+    "traffic_ladder": (g('traffic = "video:ladder=1mbit;500kbit"'),
+     ":3: traffic `video`: `ladder` has 1mbit before 500kbit; sort its rates, the lowest first, none twice"),
     "traffic_and_size": (g('traffic = "onoff"\nsize = "1MB"'),
      ":4: size `1MB` cannot be combined with traffic `onoff`; remove one, or set a parameter of the traffic"),
 }

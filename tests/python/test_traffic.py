@@ -110,6 +110,11 @@ def test_a_result_names_no_file(tmp_path: Path) -> None:
         ("poisson:load=30%,size=points(1kB 1.5)", "share `1.5` is not from 0 to 1"),
         ("poisson:load=30%,size=cdf()", "`cdf()` names no file"),
         ("poisson:load=30%,size=cdf(/none)", "/none: no such file"),
+        ("video:ladder=300kbit;1mbit;500kbit", "`ladder` has 1mbit before 500kbit; sort its rates"),
+        ("video:buffer=2s", "`buffer` is 2s; use at least a chunk, 4s"),
+        ("video:first_rung=9", "`first_rung` is 9; use less than 6"),
+        ("video:rule=bbb", "`rule` of `video` is `bbb`; did you mean `bba`?"),
+        ("datagram", "traffic `datagram`: set `rate` or `interval`"),
         ("onoff:on=1", "`on` of `onoff` `1` has no unit"),
     ],
 )

@@ -24,7 +24,8 @@ METRIC_NAMES = (
 #: Those in which they are compared where flows have traffic with an end.
 TRAFFIC_METRIC_NAMES = (
     "fct_p50_s", "fct_p95_s", "fct_p99_s", "rpc_latency_p50_us", "rpc_latency_p95_us",
-    "page_load_time_p50_s", "page_load_time_p95_s",
+    "page_load_time_p50_s", "page_load_time_p95_s", "video_bitrate_bps", "stall_ratio",
+    "one_way_delay_p50_us", "one_way_delay_p95_us", "late_or_lost_share",
 )  # fmt: skip
 
 #: Of each engine: a mean of fewer says more of one run than of the engine.

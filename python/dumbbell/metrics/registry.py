@@ -20,6 +20,7 @@ from dumbbell.metrics import (  # noqa: F401
     requests,
     pages,
     media,
+    video,
     offered,
 )
 

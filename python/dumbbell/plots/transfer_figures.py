@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dumbbell.plots.figure import MAX_POINTS, Curve, Figure, FloatArray
-from dumbbell.plots.style import group_colors, group_labels
+from dumbbell.plots.style import group_colors, group_labels, shades
 from dumbbell.run import Run
 from dumbbell.run.group_transfers import GroupTransfers, group_transfers
 from dumbbell.statistics.survival import SurvivalCurve
@@ -45,6 +45,8 @@ TIMES = (
 )
 #: Bins of flows by size, each with as many; fewer where a bin would have less than `BIN_FLOWS`.
 SIZE_BINS, BIN_FLOWS = 20, 10
+#: Players of a group whose bitrates are drawn; more hide each other.
+MAX_PLAYERS = 4
 #: Most marks of a logarithmic axis.
 MAX_TICKS = 10
 
@@ -63,7 +65,7 @@ def draw_transfers(run: Run, max_points: int = MAX_POINTS) -> list[Figure]:
     colors = group_colors([group.cc.name for group in run.scenario.groups])
     looks = list(zip(group_labels(run.scenario), colors, strict=True))
     figures = [draw_times(each, groups, looks, max_points) for each in TIMES]
-    figures.append(draw_slowdowns(groups, looks))
+    figures += [draw_slowdowns(groups, looks), draw_bitrates(run, groups, looks)]
     return [figure for figure in figures if figure is not None]
 
 
@@ -95,7 +97,8 @@ def cumulative(times: SurvivalCurve, max_points: int) -> tuple[FloatArray, Float
         return np.zeros(0), np.zeros(0)
     count = times.times.size
     places = np.unique(np.linspace(0, count - 1, min(count, max_points)).astype(int))
-    return times.times[places] / 1000, 100 * (1 - times.shares[places])
+    time_ms, shares = times.times[places] / 1000, 1 - times.shares[places]
+    return np.append(time_ms[:1], time_ms), 100 * np.append(0, shares)  # it begins at 0
 
 
 def draw_slowdowns(
@@ -125,6 +128,38 @@ def draw_slowdowns(
         y_label="slowdown",
         curves=tuple(curves),
         x_range=(0.0, 100.0),
+    )
+
+
+def draw_bitrates(
+    run: Run, groups: Sequence[GroupTransfers], looks: Sequence[tuple[str, str]]
+) -> Figure | None:
+    """Draw the rate of each chunk of video over time, when it was complete."""
+    curves = []
+    for group, each, (label, color) in zip(run.scenario.groups, groups, looks, strict=True):
+        chunks = each.where((each.kind == "chunk") & each.ended)
+        if not len(chunks):
+            continue
+        ladder_mbps = np.array(group.traffic.value_of("ladder")) / 1e6
+        # The sizes of chunks vary; the ladder says which rate each is nearest to.
+        bits = 8 * chunks.size_bytes[:, None]
+        rate_mbps = bits / (int(group.traffic.value_of("chunk")) / 1e9) / 1e6
+        rung = np.abs(np.log(rate_mbps / ladder_mbps)).argmin(axis=1)
+        numbers = np.unique(chunks.flow)[:MAX_PLAYERS]
+        for number, shade in zip(numbers, shades(color, len(numbers)), strict=True):
+            mine = chunks.flow == number
+            time_s = (chunks.start_us + chunks.time_us)[mine] / 1e6
+            name = label if len(numbers) == 1 else f"{label}, flow {number}"
+            curves.append(Curve(name, time_s, ladder_mbps[rung[mine]], shade))
+    if not curves:
+        return None
+    return Figure(
+        name="bitrate",
+        title=with_group("video bitrate (Mbit/s)", curves),
+        x_label="time (s)",
+        y_label="video bitrate (Mbit/s)",
+        curves=tuple(curves),
+        x_range=(0.0, run.summary["duration_ns"] / 1e9),
     )
 
 

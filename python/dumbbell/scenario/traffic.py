@@ -46,7 +46,7 @@ PRESET = "preset"
 PRESET_NAMED = re.compile(rf"(?:^|,)\s*{PRESET}\s*=\s*([^,\s]+)")
 #: A field of the engine's in a message of its.
 FIELD = re.compile(r"`(\w+)`")
-NUMBER = re.compile(r"\b\d+\b")
+NUMBER = re.compile(r"\b\d+\b(?! times)")
 
 
 @functools.cache
@@ -201,7 +201,7 @@ class TrafficChoice(ElementChoice):
             parameters += each.parameters.values() if isinstance(each, Distribution) else ()
         fields = {each.field: each for each in parameters}
         named = [fields[name] for name in FIELD.findall(message) if name in fields]
-        if named and named[0].unit == "milli":
+        if named:  # its values are in base units
             message = NUMBER.sub(lambda found: named[0].show(int(found[0])), message)
         return FIELD.sub(
             lambda found: f"`{fields[found[1]].name}`" if found[1] in fields else found[0], message
