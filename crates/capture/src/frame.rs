@@ -18,7 +18,7 @@ const TTL: u8 = 64;
 const MAX_OPTIONS_BYTES: usize = 40;
 
 /// Zeros for a checksum over the payload.
-static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+pub(crate) static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 /// A TCP segment in an IPv4 packet in an Ethernet frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,18 +62,12 @@ impl FrameFacts {
         let mut tcp = self.tcp_header();
         let most_bytes = usize::from(u16::MAX) - Ipv4Header::MIN_LEN - tcp.header_len();
         let payload = &ZEROS[..usize::from(self.payload_bytes).min(most_bytes)];
-        let mut ip = Ipv4Header {
-            total_len: (Ipv4Header::MIN_LEN + tcp.header_len() + payload.len()) as u16,
-            identification: self.ip_id,
-            dont_fragment: true,
-            time_to_live: TTL,
-            protocol: IpNumber::TCP,
-            source: self.source.ip().octets(),
-            destination: self.destination.ip().octets(),
-            ecn: IpEcn::try_new(self.ecn & 0b11).unwrap_or_default(),
-            ..Ipv4Header::default()
-        };
-        ip.header_checksum = ip.calc_header_checksum();
+        let ip = ipv4_header(
+            (self.source, self.destination),
+            (self.ip_id, self.ecn),
+            IpNumber::TCP,
+            tcp.header_len() + payload.len(),
+        );
         // The payload fits, so the sum cannot fail.
         tcp.checksum = tcp.calc_checksum_ipv4(&ip, payload).unwrap_or_default();
         frame.clear();
@@ -149,6 +143,28 @@ impl FrameFacts {
             options.push(SelectiveAcknowledgement(*first, rest), 2 + 8 * blocks.len());
         }
     }
+}
+
+/// IPv4 header between two hosts: identification and ECN field, and what of so many bytes follows.
+pub(crate) fn ipv4_header(
+    (source, destination): (SocketAddrV4, SocketAddrV4),
+    (identification, ecn): (u16, u8),
+    protocol: IpNumber,
+    bytes: usize,
+) -> Ipv4Header {
+    let mut ip = Ipv4Header {
+        total_len: (Ipv4Header::MIN_LEN + bytes) as u16,
+        identification,
+        dont_fragment: true,
+        time_to_live: TTL,
+        protocol,
+        source: source.ip().octets(),
+        destination: destination.ip().octets(),
+        ecn: IpEcn::try_new(ecn & 0b11).unwrap_or_default(),
+        ..Ipv4Header::default()
+    };
+    ip.header_checksum = ip.calc_header_checksum();
+    ip
 }
 
 /// A list of options that needs no heap.

@@ -5,6 +5,7 @@
 mod analysis;
 mod checksum;
 mod connection;
+mod datagram_frame;
 pub mod dissect;
 pub mod error;
 mod frame;
@@ -27,6 +28,7 @@ pub use analysis::source::{PacketList, PacketSource};
 pub use analysis::vantage::Vantage;
 pub use analysis::views::Evicted;
 pub use analysis::{Analysis, AnalyzeError, Analyzer, Totals, analyze};
+pub use datagram_frame::DatagramFacts;
 pub use error::Error;
 pub use frame::{FrameFacts, ethernet_header};
 pub use link_layer::LinkType;

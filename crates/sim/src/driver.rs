@@ -420,11 +420,11 @@ impl<T: Tap> Engine<T> {
 
     fn send_datagram(&mut self, user: usize, number: u64, payload_bytes: u32, now_ns: u64) {
         let account = self.flows.len() as u32 + user as u32;
+        let id = match self.applications.users[user].datagrams {
+            Some(id) => id,
+            None => self.open_datagrams(user, account),
+        };
         let this = &mut self.applications.users[user];
-        let table = &mut self.watch.connections;
-        let id = *this
-            .datagrams
-            .get_or_insert_with(|| table.open_without_slot(account));
         this.books.sent.sent_pkts += 1;
         let packet = Packet {
             flow: id,
@@ -441,6 +441,20 @@ impl<T: Tap> Engine<T> {
         self.watch.tap.sent(now_ns, &packet, &self.watch.sacks);
         self.watch.connections.enter(id);
         self.network.enter(now_ns, route, packet, &mut self.watch);
+    }
+
+    /// Gives a user's datagrams a number and addresses.
+    fn open_datagrams(&mut self, user: usize, account: u32) -> u32 {
+        let applications = &mut self.applications;
+        let this = &mut applications.users[user];
+        let group = this.group;
+        let nth = &mut applications.opened[group as usize];
+        let addresses = connection_addresses(group as u16, *nth, End::Sender);
+        *nth += 1;
+        let id = self.watch.connections.open_without_slot(account);
+        self.watch.tap.opened(id, group, addresses, false);
+        this.datagrams = Some(id);
+        id
     }
 
     fn take_datagram(&mut self, packet: &Packet<Segment>, header: &DatagramHeader, now_ns: u64) {

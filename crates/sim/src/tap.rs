@@ -7,15 +7,13 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::net::SocketAddrV4;
 
-use dumbbell_capture::{
-    CaptureConfig, CapturePoint, CaptureWriter, FrameFacts, WriteError, dropped_comment,
-};
+use dumbbell_capture::{CaptureConfig, CapturePoint, CaptureWriter, WriteError, dropped_comment};
 use dumbbell_net::{Departure, DropReason, Header as _, Packet};
 use dumbbell_scenario::address_plan::flow_addresses;
 use dumbbell_scenario::{Group, Scenario};
 use dumbbell_tcp::{SackStore, Segment};
 
-use crate::tapped_flow::TappedFlow;
+use crate::tapped_flow::{Frame, TappedFlow};
 
 /// When simulated time begins: 2000-01-01 00:00:00 UTC, ns since the Unix epoch. At the epoch itself
 /// tcptrace takes a connection's first packet for one without a time.
@@ -113,13 +111,13 @@ pub(crate) struct CaptureTap {
     groups: Vec<Group>,
     seed: u64,
     /// By link: the packet on its wire, until its last bit is through.
-    on_wire: Vec<Option<(u64, FrameFacts)>>,
+    on_wire: Vec<Option<(u64, Frame)>>,
     /// Names of the links.
     links: Vec<String>,
     /// The packet that is arriving at a link, and why it is refused if it is.
-    arriving: Option<(FrameFacts, Option<DropReason>)>,
+    arriving: Option<(Frame, Option<DropReason>)>,
     /// What the link dropped for its sake.
-    dropped: Vec<(FrameFacts, DropReason)>,
+    dropped: Vec<(Frame, DropReason)>,
     frame: Vec<u8>,
     failure: Option<WriteError>,
 }
@@ -192,20 +190,19 @@ impl CaptureTap {
     }
 
     /// Records a packet that a link drops.
-    fn record_drop(&mut self, now_ns: u64, link: usize, facts: &FrameFacts, reason: DropReason) {
+    fn record_drop(&mut self, now_ns: u64, link: usize, facts: &Frame, reason: DropReason) {
         let comment = dropped_comment(&self.links[link], reason.note());
         let point = CapturePoint::LinkIn(link as u32);
         self.record(point, now_ns, facts, Some(&comment));
     }
 
-    /// What a frame shows; none of a datagram, which captures leave out.
-    fn facts(&self, packet: &Packet<Segment>, sacks: &SackStore) -> Option<FrameFacts> {
+    fn facts(&self, packet: &Packet<Segment>, sacks: &SackStore) -> Option<Frame> {
         let of_transfer = self.flows.get(packet.flow as usize);
         let flow = of_transfer.or_else(|| self.connections.get(&packet.flow));
-        flow?.facts(packet, sacks)
+        flow.map(|flow| flow.facts(packet, sacks))
     }
 
-    /// The connection of a packet; none of a datagram.
+    /// The connection of a packet, or where its datagrams are from.
     fn flow_mut(&mut self, packet: &Packet<Segment>) -> Option<&mut TappedFlow> {
         match self.flows.get_mut(packet.flow as usize) {
             None => self.connections.get_mut(&packet.flow),
@@ -213,19 +210,13 @@ impl CaptureTap {
         }
     }
 
-    fn record(
-        &mut self,
-        point: CapturePoint,
-        now_ns: u64,
-        facts: &FrameFacts,
-        comment: Option<&str>,
-    ) {
+    fn record(&mut self, point: CapturePoint, now_ns: u64, facts: &Frame, comment: Option<&str>) {
         if self.failure.is_some() || !self.writer.wants(point) {
             return;
         }
         facts.write_headers(&mut self.frame);
         let header_bytes = self.frame.len();
-        let frame_bytes = header_bytes + usize::from(facts.payload_bytes);
+        let frame_bytes = header_bytes + usize::from(facts.payload_bytes());
         let kept_bytes = self.config.kept_bytes(header_bytes, frame_bytes);
         self.frame.resize(kept_bytes, 0);
         let time_ns = EPOCH_NS + now_ns;

@@ -6,10 +6,12 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
 
-use dumbbell_capture::{FrameFacts, TcpFlags};
+use dumbbell_capture::{DatagramFacts, FrameFacts, TcpFlags};
 use dumbbell_net::{DATA_HEADER_BYTES, Header as _, Packet, TIMESTAMPS_BYTES};
 use dumbbell_scenario::{Group, random};
-use dumbbell_tcp::{AckHeader, AckKind, Boundaries, DataHeader, SackStore, Segment, SegmentKind};
+use dumbbell_tcp::{
+    AckHeader, AckKind, Boundaries, DataHeader, DatagramHeader, SackStore, Segment, SegmentKind,
+};
 
 /// A Linux client's window on its SYN, and afterwards with its scale: it receives nothing but ACKs.
 const SENDER_SYN_WINDOW: u16 = 64_240;
@@ -18,6 +20,31 @@ const SENDER_WINDOW: u16 = 502;
 
 /// The largest window scale there is (RFC 7323 §2.3).
 const MAX_WINDOW_SCALE: u8 = 14;
+
+/// What a capture shows of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Frame {
+    Segment(FrameFacts),
+    Datagram(DatagramFacts),
+}
+
+impl Frame {
+    /// Replaces the content of `frame` by its headers.
+    pub(crate) fn write_headers(&self, frame: &mut Vec<u8>) {
+        match self {
+            Self::Segment(facts) => facts.write_headers(frame),
+            Self::Datagram(facts) => facts.write_headers(frame),
+        }
+    }
+
+    /// Payload that follows them.
+    pub(crate) fn payload_bytes(&self) -> u16 {
+        match self {
+            Self::Segment(facts) => facts.payload_bytes,
+            Self::Datagram(facts) => facts.payload_bytes,
+        }
+    }
+}
 
 /// What makes frames of a connection's facts: its addresses, where its numbers begin, and how many bytes
 /// its segments are.
@@ -168,18 +195,24 @@ impl TappedFlow {
         self.answers.as_ref()?.get(&name).copied()
     }
 
-    /// What a frame shows; none of a datagram, which captures leave out.
-    pub(crate) fn facts(&self, packet: &Packet<Segment>, sacks: &SackStore) -> Option<FrameFacts> {
+    /// What a frame shows.
+    pub(crate) fn facts(&self, packet: &Packet<Segment>, sacks: &SackStore) -> Frame {
         let (source, destination) = self.ends(packet.header.is_forward());
-        let mut facts = match &packet.header {
-            Segment::Data(header) => self.data_facts(header, packet, source, destination),
-            Segment::Ack(header) => self.ack_facts(header, packet, source, destination, sacks),
-            Segment::Datagram(_) => return None,
-        };
-        facts.source = source.address;
-        facts.destination = destination.address;
-        facts.ecn = packet.ecn.bits();
-        Some(facts)
+        match &packet.header {
+            Segment::Data(header) => {
+                Frame::Segment(self.data_facts(header, packet, source, destination))
+            }
+            Segment::Ack(header) => {
+                Frame::Segment(self.ack_facts(header, packet, source, destination, sacks))
+            }
+            Segment::Datagram(header) => Frame::Datagram(DatagramFacts {
+                source: source.address,
+                destination: destination.address,
+                ip_id: header.number as u16,
+                ecn: packet.ecn.bits(),
+                payload_bytes: (packet.wire_bytes - DatagramHeader::wire_bytes(0)) as u16,
+            }),
+        }
     }
 
     fn data_facts(
@@ -199,7 +232,7 @@ impl TappedFlow {
             source: source.address,
             destination: destination.address,
             ip_id: header.ip_id(),
-            ecn: 0,
+            ecn: packet.ecn.bits(),
             seq: if is_syn {
                 source.isn
             } else {
@@ -263,7 +296,7 @@ impl TappedFlow {
             source: source.address,
             destination: destination.address,
             ip_id: ack.ip_id(),
-            ecn: 0,
+            ecn: packet.ecn.bits(),
             seq: match self.answer(&packet.header) {
                 Some(seq) if !is_syn => seq,
                 _ => only_half,

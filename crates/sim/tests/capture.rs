@@ -7,15 +7,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use capture_file::{Record, read_records};
+use capture_file::{Record, read_frames, read_records};
 use common::{MSS_BYTES, NS_PER_MS, NS_PER_S, bulk, dumbbell};
 use dumbbell_app::Distribution;
-use dumbbell_app::traffic::{poisson, rpc};
+use dumbbell_app::traffic::{datagram, poisson, rpc};
 use dumbbell_capture::{DROPPED_COMMENT, TcpFlags};
 use dumbbell_net::queue::{codel, fq_codel};
 use dumbbell_sim::{
     CaptureConfig, Control, EcnThreshold, Error, FlowSummary, Group, Output, Queue, Scenario, run,
 };
+use etherparse::{SlicedPacket, TransportSlice};
 use tempfile::TempDir;
 
 /// Bulk, sized and stopped flows on paths of two base RTTs, through a buffer that overflows.
@@ -374,6 +375,33 @@ fn requests_and_responses_are_one_connection() {
             1 + REQUEST_BYTES,
             "the response acknowledges the request"
         );
+    }
+}
+
+#[test]
+fn datagrams_are_frames_of_udp() {
+    let traffic = datagram::Config {
+        interval_ns: Some(20 * NS_PER_MS),
+        ..datagram::Config::default()
+    };
+    let group = Group {
+        traffic: traffic.into(),
+        ..bulk("cubic", 1, 20)
+    };
+    let directory = TempDir::new().expect("a directory");
+    let path = directory.path().join("capture.pcapng");
+    let scenario = dumbbell(10_000_000, 60_000.0, 1, vec![group]);
+    let output = simulate(&scenario, Some(&everything(&path)));
+    assert_eq!(output.summary.flows[0].sent_pkts, 51);
+    let frames = read_frames(&fs::read(&path).expect("it was written"));
+    // At the sender, before and behind the link, at the receiver; the last is still on its way there.
+    assert_eq!(frames.len(), 51 + 51 + 50 + 50);
+    for frame in frames {
+        let read = SlicedPacket::from_ethernet(&frame).expect("a frame");
+        let Some(TransportSlice::Udp(udp)) = read.transport else {
+            panic!("{read:?}");
+        };
+        assert_eq!((udp.source_port(), udp.destination_port()), (10_000, 5001));
     }
 }
 

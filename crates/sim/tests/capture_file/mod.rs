@@ -58,9 +58,24 @@ pub(crate) fn read_records(bytes: &[u8]) -> Vec<Record> {
     records
 }
 
-fn read_record(point: &str, packet: &EnhancedPacketBlock<'_>) -> Record {
+/// The frame of every packet, with zeros where the capture cut.
+pub(crate) fn read_frames(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let capture = PcapNGCapture::from_file(bytes).expect("pcapng");
+    let packets = capture.iter().filter_map(|block| match block {
+        PcapBlock::NG(Block::EnhancedPacket(packet)) => Some(whole_frame(packet)),
+        _ => None,
+    });
+    packets.collect()
+}
+
+fn whole_frame(packet: &EnhancedPacketBlock<'_>) -> Vec<u8> {
     let mut frame = packet.data[..packet.caplen as usize].to_vec();
     frame.resize(packet.origlen as usize, 0);
+    frame
+}
+
+fn read_record(point: &str, packet: &EnhancedPacketBlock<'_>) -> Record {
+    let frame = whole_frame(packet);
     let sliced = SlicedPacket::from_ethernet(&frame).expect("a whole frame");
     let (Some(NetSlice::Ipv4(ip)), Some(TransportSlice::Tcp(tcp))) =
         (&sliced.net, &sliced.transport)

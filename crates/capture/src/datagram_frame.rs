@@ -1,0 +1,76 @@
+//! Writes frames of datagrams: Ethernet, IPv4 and UDP headers.
+
+use std::net::SocketAddrV4;
+
+use etherparse::{IpNumber, Ipv4Header, UdpHeader};
+
+use crate::frame::{ZEROS, ethernet_header, ipv4_header};
+
+/// A UDP datagram (RFC 768) in an IPv4 packet in an Ethernet frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatagramFacts {
+    /// Where it comes from.
+    pub source: SocketAddrV4,
+    /// Where it goes.
+    pub destination: SocketAddrV4,
+    /// Identification of the IP packet.
+    pub ip_id: u16,
+    /// ECN field of the IP header, its two lowest bits.
+    pub ecn: u8,
+    /// Payload, zeros; at most what an IPv4 packet holds.
+    pub payload_bytes: u16,
+}
+
+impl DatagramFacts {
+    /// Replaces the content of `frame` by the headers, as
+    /// [`FrameFacts::write_headers`](crate::FrameFacts::write_headers) does.
+    pub fn write_headers(&self, frame: &mut Vec<u8>) {
+        let most_bytes = usize::from(u16::MAX) - Ipv4Header::MIN_LEN - UdpHeader::LEN;
+        let payload = &ZEROS[..usize::from(self.payload_bytes).min(most_bytes)];
+        let ip = ipv4_header(
+            (self.source, self.destination),
+            (self.ip_id, self.ecn),
+            IpNumber::UDP,
+            UdpHeader::LEN + payload.len(),
+        );
+        let (source_port, destination_port) = (self.source.port(), self.destination.port());
+        // The payload fits, so the sum cannot fail.
+        let udp = UdpHeader::with_ipv4_checksum(source_port, destination_port, &ip, payload);
+        frame.clear();
+        frame.extend(ethernet_header(*self.source.ip(), *self.destination.ip()));
+        frame.extend(ip.to_bytes());
+        frame.extend(udp.map_or([0; UdpHeader::LEN], |udp| udp.to_bytes()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_datagram_reads_back_with_right_checksums() {
+        let facts = DatagramFacts {
+            source: SocketAddrV4::new([10, 0, 0, 1].into(), 10_000),
+            destination: SocketAddrV4::new([10, 0, 0, 2].into(), 5001),
+            ip_id: 7,
+            ecn: 0,
+            payload_bytes: 160,
+        };
+        let mut frame = Vec::new();
+        facts.write_headers(&mut frame);
+        assert_eq!(frame.len(), 14 + 20 + 8);
+        frame.resize(frame.len() + 160, 0);
+        let read = etherparse::SlicedPacket::from_ethernet(&frame).expect("a frame");
+        let Some(etherparse::TransportSlice::Udp(udp)) = read.transport else {
+            panic!("{read:?}");
+        };
+        assert_eq!((udp.source_port(), udp.destination_port()), (10_000, 5001));
+        assert_eq!(udp.payload().len(), 160);
+        let expected = udp.to_header().calc_checksum_ipv4_raw(
+            facts.source.ip().octets(),
+            facts.destination.ip().octets(),
+            udp.payload(),
+        );
+        assert_eq!(Ok(udp.checksum()), expected);
+    }
+}
