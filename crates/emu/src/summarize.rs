@@ -191,7 +191,7 @@ fn emulation(scenario: &Scenario, measured: &Measured) -> Emulation {
         other_cpu_cores: cores(machine.busy_ns.saturating_sub(measured.process_cpu_ns)),
         stolen_cpu_cores: cores(machine.stolen_ns),
         idle_cpu_cores: cores(machine.idle_ns),
-        host_dropped_pkts: measured.host_dropped_pkts,
+        host_dropped_pkts: measured.host_dropped_pkts + refused_datagrams(&measured.traffic.flows),
         hosts_sent_pkts: measured
             .traffic
             .flows
@@ -207,6 +207,12 @@ fn emulation(scenario: &Scenario, measured: &Measured) -> Emulation {
         captured_pkts: measured.capture.map(|capture| capture.captured_pkts),
         capture_lost_pkts: measured.capture.map(|capture| capture.lost_pkts),
     }
+}
+
+/// Datagrams that hosts did not take from their applications.
+fn refused_datagrams(flows: &[FlowReport]) -> u64 {
+    let applications = flows.iter().filter_map(|flow| flow.application.as_ref());
+    applications.map(|it| it.refused_datagrams).sum()
 }
 
 fn tables(scenario: &Scenario, measured: Measured) -> Result<Vec<Table>, Error> {

@@ -6,12 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use dumbbell_app::TrafficConfig;
+use dumbbell_app::{Application, TrafficConfig};
 use serde::{Deserialize, Serialize};
 
 use crate::link::{BOTTLENECK, Link, Queue};
 use crate::order::check_order;
-use crate::random::{element_generator, up_to};
+use crate::random::{element_generator, element_seed, up_to};
 use crate::refusal::Refusal;
 
 /// Groups of flows over links.
@@ -223,6 +223,12 @@ impl Group {
         let mut generator = element_generator(seed, "start", u64::from(flow));
         self.start_ns
             .saturating_add(up_to(&mut generator, self.start_jitter_ns))
+    }
+
+    /// The application of flow number `flow` of the run: the same in every engine.
+    pub fn application(&self, seed: u64, flow: u32) -> Box<dyn Application + Send> {
+        let seed = element_seed(seed, "traffic", u64::from(flow));
+        self.traffic.build(seed)
     }
 
     /// The steps before `end_ns`.

@@ -11,7 +11,7 @@ use dumbbell_app::{Application, End, Event};
 use dumbbell_cc::Instance;
 use dumbbell_net::Tournament;
 use dumbbell_results::Transfers;
-use dumbbell_scenario::{Group, Scenario, random};
+use dumbbell_scenario::{Group, Scenario};
 use dumbbell_tcp::{ReceiverCounters, SenderCounters};
 
 use crate::connection::{Connection, HalfConnection};
@@ -52,7 +52,6 @@ pub(crate) struct User {
 
 impl User {
     fn new(scenario: &Scenario, flow: u32, group_index: u32, group: &Group) -> Self {
-        let seed = random::element_seed(scenario.seed, "traffic", u64::from(flow));
         Self {
             flow,
             group: group_index,
@@ -60,7 +59,7 @@ impl User {
             stop_ns: group.stop_ns.unwrap_or(u64::MAX),
             has_started: false,
             has_stopped: false,
-            application: group.traffic.build(seed),
+            application: group.application(scenario.seed, flow),
             clock_ns: u64::MAX,
             open: BTreeMap::new(),
             opened: 0,

@@ -14,6 +14,8 @@ pub(crate) struct Books {
     pub(crate) received_bytes: u64,
     /// Data packets, retransmissions included, and datagrams.
     pub(crate) sent_pkts: u64,
+    /// Datagrams that the host did not take, because its buffer was full.
+    pub(crate) refused_datagrams: u64,
     pub(crate) arrived_pkts: u64,
     pub(crate) receiver_sent_segs: u64,
     pub(crate) syn_retransmits: u64,
@@ -41,6 +43,8 @@ pub(crate) struct ApplicationReport {
     pub(crate) connections: u64,
     /// If its receivers write, too.
     pub(crate) requests: Option<RequestBooks>,
+    /// Datagrams that its host did not take.
+    pub(crate) refused_datagrams: u64,
     /// What it measured by itself.
     pub(crate) measurements: Vec<(&'static str, i64)>,
 }

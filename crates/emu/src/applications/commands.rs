@@ -11,12 +11,16 @@ use super::driver::{Applications, DatagramReceiver, Listener};
 use super::hosts::failed;
 use super::token::{MAX_SLOTS, Socket, token_of};
 use crate::error::Error;
+use crate::hosts::host::mtu_bytes;
 use crate::machine::clock::wall_clock_offset_ns;
 use crate::sockets::{datagram, socket};
 
 /// Connections take all events as they come.
 const CONNECTION_EVENTS: u32 =
     (libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET) as u32;
+
+/// IPv4's and UDP's headers.
+const UDP_HEADERS_BYTES: u32 = 28;
 
 /// Ports that are tried for one connection.
 const MAX_PORTS_TRIED: u32 = 1000;
@@ -196,6 +200,13 @@ impl Applications {
 
     fn send_datagram(&mut self, index: usize, number: u64, bytes: u32) -> Result<(), Error> {
         let group = self.users[index].group;
+        let most_bytes = mtu_bytes(&self.scenario.groups[group]) - UDP_HEADERS_BYTES;
+        if bytes > most_bytes {
+            return Err(Error::Refused(format!(
+                "datagrams of {bytes} B of group {group} do not fit a packet; use at most {most_bytes} B, or a \
+                 larger `mss`"
+            )));
+        }
         if self.users[index].datagrams.is_none() {
             let source = self.datagram_source(index)?;
             self.users[index].datagrams = Some(source);
@@ -204,8 +215,11 @@ impl Applications {
         let user = &mut self.users[index];
         if let Some(source) = &mut user.datagrams {
             let sent = source.send(now_ns, number, bytes);
-            let what = format!("could not send a datagram of {bytes} B");
-            user.books.sent_pkts += u64::from(sent.map_err(failed(group, &what))?);
+            if sent.map_err(failed(group, "could not send a datagram"))? {
+                user.books.sent_pkts += 1;
+            } else {
+                user.books.refused_datagrams += 1;
+            }
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::sockets::receivers::limit_window;
 use crate::sockets::sender_sockets::{make_sender, unsent_bytes};
 use crate::sockets::socket;
 
-/// Room for datagrams that arrive while the thread is not scheduled, bytes.
+/// Room for datagrams that leave in a burst, or arrive while the thread is not scheduled, bytes.
 const DATAGRAM_ROOM_BYTES: usize = 4 << 20;
 
 /// How much of the fastest link an end that writes without end may have written and not sent: what is written when
@@ -94,8 +94,15 @@ impl SocketMaker {
         to: SocketAddrV4,
     ) -> Result<OwnedFd, Error> {
         self.enter(group, End::Sender)?;
-        datagram::sender((*from.ip(), from.port()), (*to.ip(), to.port()))
-            .map_err(failed(group, "could not make a socket for datagrams"))
+        let sender = datagram::sender((*from.ip(), from.port()), (*to.ip(), to.port()));
+        let sender = sender.map_err(failed(group, "could not make a socket for datagrams"))?;
+        // Without privilege up to `net.core.wmem_max`; what does not fit is counted.
+        let room = DATAGRAM_ROOM_BYTES as libc::c_int;
+        let set = |option| socket::set(&sender, libc::SOL_SOCKET, option, room);
+        set(libc::SO_SNDBUFFORCE)
+            .or_else(|_| set(libc::SO_SNDBUF))
+            .map_err(failed(group, "could not set the send buffer of datagrams"))?;
+        Ok(sender)
     }
 
     /// A socket at which datagrams arrive.

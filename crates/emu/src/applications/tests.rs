@@ -228,3 +228,109 @@ fn a_user_that_stops_begins_nothing_new() {
         assert!(flow.finished && flow.end_us >= 1_000_000, "{flow:?}");
     }
 }
+
+#[test]
+fn requests_are_answered_one_after_the_other() {
+    let rpc = |persistent: bool| {
+        json!({
+            "kind": "rpc", "request_bytes": 400, "response_bytes": 20_000, "think_ns": 5 * MS,
+            "persistent": persistent, "count": 20,
+        })
+    };
+    let scenario = scenario(6_000, vec![group(2, rpc(true)), group(2, rpc(false))]);
+    let Some(output) = run("requests_are_answered_one_after_the_other", &scenario) else {
+        return;
+    };
+    check_conservation(&output);
+    let rows = transfers(&output);
+    for flow in &output.summary.flows {
+        let own: Vec<&Row> = rows.iter().filter(|row| row.flow == flow.flow).collect();
+        assert_eq!(own.len(), 20, "{flow:?}");
+        let is_persistent = flow.group == 0;
+        let connections = if is_persistent { 1 } else { 20 };
+        assert_eq!(flow.connections, Some(connections));
+        assert_eq!(flow.received_bytes, 20 * 20_000, "responses");
+        let requests = flow.requests.as_ref().expect("they carry data");
+        assert_eq!(requests.received_bytes, 20 * 400);
+        assert!(requests.sent_pkts >= 20, "{requests:?}");
+        let accounted = requests.arrived_pkts + requests.dropped_pkts + requests.on_path_pkts;
+        assert_eq!(requests.sent_pkts, accounted, "{requests:?}");
+        assert!(flow.finished, "{flow:?}");
+        // A response of 14 packets takes a second window once, on a new connection; the handshake comes before it.
+        let rounds = if is_persistent { 1 } else { 3 };
+        for row in &own {
+            let took_us = row.end_us.expect("there was time enough") - row.start_us;
+            assert!(took_us >= rounds * 20_000, "{row:?}");
+        }
+        for pair in own.windows(2) {
+            let ended_us = pair[0].end_us.expect("there was time enough");
+            assert!(pair[1].start_us >= ended_us + 5_000, "{pair:?}");
+        }
+    }
+    let emulation = output.summary.emulation.as_ref().expect("it is the kernel");
+    assert_eq!(emulation.hosts_sent_pkts, emulation.path_entered_pkts);
+}
+
+#[test]
+fn datagrams_take_the_path_s_time_and_are_lost_in_its_queue() {
+    let voice = json!({"kind": "datagram", "size_bytes": 160, "interval_ns": 20 * MS});
+    // 20 of 1042 bytes at once, of which the queue and the link hold 11 at 10 Mbit/s.
+    let bursts = json!({
+        "kind": "datagram", "size_bytes": 1000, "interval_ns": 200 * MS, "burst": 20,
+    });
+    let mut scenario = scenario(3_000, vec![group(2, voice), group(1, bursts)]);
+    scenario.links[0].link_rate_bps = 10_000_000;
+    scenario.links[0].queue = Queue::drop_tail(Limit::Bytes(10 * 1042));
+    let test = "datagrams_take_the_path_s_time_and_are_lost_in_its_queue";
+    let Some(output) = run(test, &scenario) else {
+        return;
+    };
+    check_conservation(&output);
+    for flow in &output.summary.flows {
+        let sent = measured(flow, "sent_datagrams");
+        assert_eq!(flow.sent_pkts as i64, sent, "{flow:?}");
+        assert_eq!(
+            flow.arrived_pkts as i64,
+            measured(flow, "received_datagrams")
+        );
+        let (at_once, size_bytes, gap_ms) = if flow.group == 0 {
+            (1, 160, 20)
+        } else {
+            (20, 1000, 200)
+        };
+        // Late ones are made up for, but for the last.
+        let most = at_once * (3_000 / gap_ms);
+        assert!((most * 3 / 4..=most).contains(&sent), "{flow:?}");
+        assert_eq!(flow.received_bytes, flow.arrived_pkts * size_bytes);
+        // Half of the base RTT, and the time on the link.
+        let on_link_us = (size_bytes as i64 + 42) * 8 / 10;
+        // The kernel's stamps are of another clock, which is read to a µs or so.
+        let mean_us = measured(flow, "one_way_delay_mean_us");
+        assert!(mean_us >= 10_000 + on_link_us - 5, "{flow:?}");
+        assert!(
+            measured(flow, "one_way_delay_max_us") >= mean_us,
+            "{flow:?}"
+        );
+        assert!(flow.group == 0 || flow.dropped_pkts > 0, "{flow:?}");
+    }
+    let emulation = output.summary.emulation.as_ref().expect("it is the kernel");
+    assert_eq!(emulation.hosts_sent_pkts, emulation.path_entered_pkts);
+    assert_eq!(emulation.host_dropped_pkts, 0);
+}
+
+#[test]
+fn a_datagram_that_fits_no_packet_is_refused() {
+    let large = json!({"kind": "datagram", "size_bytes": 1473, "interval_ns": 20 * MS});
+    let scenario = scenario(500, vec![group(1, large)]);
+    let test = "a_datagram_that_fits_no_packet_is_refused";
+    let Some((_turn, _hosts)) = hosts(test, &scenario) else {
+        return;
+    };
+    let refused = crate::run(&scenario, &Control::default(), None).expect_err("1500 bytes fit");
+    let line = refused.to_string();
+    assert!(
+        line.contains("1473 B") && line.contains("at most 1472 B"),
+        "{line}"
+    );
+    assert!(!line.contains('\n'), "{line}");
+}

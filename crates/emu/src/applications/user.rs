@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dumbbell_app::Application;
-use dumbbell_scenario::{Group, Scenario, random};
+use dumbbell_scenario::{Group, Scenario};
 
 use super::books::{ApplicationReport, Books, UserReport};
 use super::datagrams::DatagramSource;
@@ -40,7 +40,6 @@ impl User {
         group: &Group,
         kernel_cc: &str,
     ) -> Self {
-        let seed = random::element_seed(scenario.seed, "application", u64::from(flow));
         Self {
             flow,
             group: group_index,
@@ -48,7 +47,7 @@ impl User {
             stop_ns: group.stop_ns.unwrap_or(u64::MAX),
             has_started: false,
             has_stopped: false,
-            application: group.traffic.build(seed),
+            application: group.application(scenario.seed, flow),
             open: BTreeMap::new(),
             opened: 0,
             datagrams: None,
@@ -99,6 +98,7 @@ impl User {
             kernel_cc: self.kernel_cc.clone(),
             application: ApplicationReport {
                 connections: self.opened,
+                refused_datagrams: books.refused_datagrams,
                 requests: self.has_requests.then_some(books.requests),
                 measurements: self.application.measurements(end_ns),
             },
