@@ -18,6 +18,7 @@ mod generic_fairness;
 mod incast;
 mod narrow_uplink;
 mod parking_lot;
+mod pie;
 mod reno;
 mod sharing;
 mod short_flows;
