@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -74,7 +75,7 @@ def test_the_commands_run_in_order(
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
     for command, _ in LISTED:
-        words = command.partition(" | ")[0].split()
+        words = shlex.split(command.partition(" | ")[0])
         if words[0] == "cd":
             os.chdir(words[1])
             continue
