@@ -236,7 +236,8 @@ impl TappedFlow {
             seq: if is_syn {
                 source.isn
             } else {
-                source.seq_of(header.seq)
+                let is_probe = header.kind() == SegmentKind::WindowProbe;
+                source.seq_of(header.seq).wrapping_sub(u32::from(is_probe))
             },
             ack: if is_syn {
                 0
@@ -350,7 +351,9 @@ fn segment_flags(header: &DataHeader) -> TcpFlags {
         cwr | match header.kind() {
             // RFC 3168 §6.1.1: an ECN-setup SYN has both.
             SegmentKind::Syn => TcpFlags::SYN | if_set(header.cwr(), TcpFlags::ECE),
-            SegmentKind::HandshakeAck | SegmentKind::LastAck => TcpFlags::ACK,
+            SegmentKind::HandshakeAck | SegmentKind::WindowProbe | SegmentKind::LastAck => {
+                TcpFlags::ACK
+            }
             SegmentKind::Data if header.psh() => TcpFlags::ACK | TcpFlags::PSH,
             SegmentKind::Data => TcpFlags::ACK,
             SegmentKind::LastData => TcpFlags::ACK | TcpFlags::PSH | TcpFlags::FIN,

@@ -32,6 +32,8 @@ const FLAG_SND_UNA_ADVANCED: i32 = 0x400;
 pub(crate) struct Progress {
     /// The cumulative ACK advanced.
     pub(crate) una_advanced: bool,
+    /// It brings a window.
+    pub(crate) window_updated: bool,
     /// New data was acknowledged cumulatively.
     pub(crate) data_acked: bool,
     /// New data was SACKed.
@@ -62,7 +64,7 @@ pub(crate) struct Progress {
 impl Progress {
     /// Neither acknowledges nor carries anything: a duplicate ACK.
     pub(crate) fn is_dup_ack(&self) -> bool {
-        !(self.una_advanced || self.data_acked || self.dsack)
+        !(self.una_advanced || self.window_updated || self.data_acked || self.dsack)
     }
 
     /// Advanced the transfer.
@@ -115,6 +117,7 @@ impl Sender {
             (self.una, self.fack.max(self.una), sock.packets_out);
         let mut progress = Progress {
             una_advanced: ack.ack > self.una,
+            window_updated: false,
             data_acked: false,
             data_sacked: false,
             orig_sack_acked: false,
@@ -129,7 +132,7 @@ impl Sender {
             rtt_is_coarse: false,
             rate: RateSampler::new(sock.packets_in_flight()),
         };
-        self.advance_una(ack, &progress);
+        self.advance_una(ack, &mut progress);
         if !sack.is_empty() {
             self.process_sack(sack, prior_una, &mut progress);
         }
@@ -192,9 +195,10 @@ impl Sender {
             self.fast_retransmit_alert(ack, prior_una, progress);
         }
         self.process_tlp_ack(ack.ack, progress);
+        self.answer_probe();
     }
 
-    fn advance_una(&mut self, ack: &AckHeader, progress: &Progress) {
+    fn advance_una(&mut self, ack: &AckHeader, progress: &mut Progress) {
         if ack.ack < self.una {
             return; // it was overtaken: what it says is old
         }
@@ -212,9 +216,14 @@ impl Sender {
                 self.phase = Phase::TimeWait;
             }
         }
-        let end_bytes = ack_bytes + u64::from(ack.rwnd_bytes);
-        self.wnd_end_bytes = self.wnd_end_bytes.max(end_bytes);
-        self.cc.sock.snd_wnd = ack.rwnd_bytes;
+        // Linux's `tcp_may_update_window`: also one that shrinks, with new data.
+        let sock = &mut self.cc.sock;
+        progress.window_updated =
+            progress.una_advanced || ack.rwnd_bytes > sock.snd_wnd || ack.rwnd_bytes == 0;
+        if progress.window_updated {
+            sock.snd_wnd = ack.rwnd_bytes;
+            self.wnd_end_bytes = ack_bytes + u64::from(ack.rwnd_bytes);
+        }
     }
 
     /// Removes cumulatively acknowledged segments from the scoreboard and samples the RTT.
@@ -320,7 +329,7 @@ impl Sender {
             } else {
                 sock.delivered += 1;
                 let is_spurious =
-                    flags & EVER_RETRANS != 0 && ack.ts_ecr_ms < (sent_us / 1000) as u32;
+                    flags & EVER_RETRANS != 0 && ack.echoes_before((sent_us / 1000) as u32);
                 if !is_spurious {
                     self.rack_advance(seq, flags, sent_us);
                 }
@@ -359,7 +368,7 @@ impl Sender {
         }
         let (smooth_us, latest_us) = match (smooth_us, latest_us) {
             (Some(smooth_us), Some(latest_us)) => (smooth_us as u32, latest_us as u32),
-            _ if progress.una_advanced => {
+            _ if progress.una_advanced && ack.ts_ecr_ms != 0 => {
                 let rtt_us = self.now_ms.saturating_sub(ack.ts_ecr_ms).max(1) * 1000;
                 progress.rtt_is_coarse = true;
                 (rtt_us, rtt_us)

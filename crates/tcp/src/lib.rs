@@ -9,7 +9,8 @@
 //! |---|---|
 //! | `packet` | headers on the path, wire sizes |
 //! | `sender`, `establish`, `close` | state, verbs, handshake, FIN |
-//! | `stream`, `boundaries` | what the application writes, as segments; Nagle |
+//! | `stream`, `boundaries` | what the application writes, as segments |
+//! | `nagle` | when a short segment waits: Nagle, cork |
 //! | `ack` | one ACK: scoreboard, RTT, rate sample, congestion control |
 //! | `sack`, `segments` | scoreboard (RFC 2018, 2883, 6675) |
 //! | `sack_store` | SACK blocks of the ACKs on their way |
@@ -18,6 +19,7 @@
 //! | `transmit` | windows, pacing, TSO bursts |
 //! | `cwnd_validation` | unused windows and pauses (RFC 2861, RFC 5681 §4.1) |
 //! | `timers`, `rtt` | RTO (RFC 6298), TLP (RFC 8985 §7), minimum RTT |
+//! | `persist` | the persist timer: zero-window probes (RFC 9293 §3.8.6.1) |
 //! | `delivery_rate` | rate samples |
 //! | `ecn`, `ecn_echo` | ECN at the sender and at the receiver (RFC 3168, RFC 8257) |
 //! | `receiver`, `reassembly` | what arrives, SACK generation |
@@ -42,8 +44,10 @@ mod ecn;
 mod ecn_echo;
 mod establish;
 mod invariants;
+mod nagle;
 mod packet;
 mod passive;
+mod persist;
 mod rack;
 mod reassembly;
 mod receiver;

@@ -43,6 +43,8 @@ pub enum SegmentKind {
     LastData,
     /// The FIN alone: a segment after the last payload, with one sequence number and no bytes.
     Fin,
+    /// Asks for the window: no payload, one byte before the first that is not acknowledged.
+    WindowProbe,
     /// Answers the receiver's FIN: the last packet of the close.
     LastAck,
 }
@@ -123,6 +125,7 @@ impl DataHeader {
             2 => SegmentKind::Data,
             3 => SegmentKind::LastData,
             4 => SegmentKind::Fin,
+            5 => SegmentKind::WindowProbe,
             _ => SegmentKind::LastAck,
         }
     }
@@ -255,7 +258,7 @@ pub struct AckHeader {
     pub rwnd_bytes: u32,
     /// TSval: the receiver's clock when it left, ms.
     pub ts_val_ms: u32,
-    /// TSecr: the echoed timestamp, ms.
+    /// TSecr: the echoed timestamp, ms; 0: none.
     pub ts_ecr_ms: u32,
     /// Where its SACK blocks are kept.
     pub sack: SackSlot,
@@ -292,6 +295,12 @@ impl AckHeader {
     #[inline]
     pub fn is_reverse(&self) -> bool {
         self.info.bits() & AckInfo::REVERSE != 0
+    }
+
+    /// Whether it echoes a time before `time_ms`. As in Linux, an echo of 0 says nothing.
+    #[inline]
+    pub(crate) fn echoes_before(&self, time_ms: u32) -> bool {
+        self.ts_ecr_ms != 0 && self.ts_ecr_ms < time_ms
     }
 
     /// Wire bytes of an ACK of this kind with `sack_blocks` blocks.

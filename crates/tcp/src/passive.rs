@@ -88,6 +88,10 @@ impl Receiver {
                 return false;
             }
             SegmentKind::Data | SegmentKind::HandshakeAck => {}
+            SegmentKind::WindowProbe => {
+                self.emit(self.passive.ack_kind()); // RFC 9293 §3.10.7.4, "first": not acceptable
+                return false;
+            }
             SegmentKind::LastData | SegmentKind::Fin => self.passive.fin_end = header.seq + 1,
             SegmentKind::LastAck => self.on_last_ack(),
         }

@@ -14,6 +14,7 @@ use dumbbell_net::Packet;
 use crate::boundaries::Boundaries;
 use crate::counters::{Limit, SenderCounters};
 use crate::ecn::EcnMode;
+use crate::nagle::Nagle;
 use crate::packet::Segment;
 use crate::rack::Rack;
 use crate::recovery::Retransmit;
@@ -132,6 +133,7 @@ pub struct Sender {
     pub(crate) wrote_when_starved: bool,
     /// One past the last short segment that was sent (Linux's `snd_sml`).
     pub(crate) short_end: u32,
+    pub(crate) nagle: Nagle,
     /// The application closes when it has written everything.
     pub(crate) closes: bool,
     /// It has.
@@ -172,6 +174,7 @@ pub struct Sender {
     /// SND.NXT when a tail loss probe left, until it is resolved (RFC 8985 §7.4).
     pub(crate) tlp_high_seq: Option<u32>,
     pub(crate) tlp_retrans: bool,
+    pub(crate) sends_loss_probes: bool,
     pub(crate) retransmit: Retransmit,
 
     pub(crate) rtt: RttEstimator,
@@ -216,6 +219,7 @@ impl Sender {
             wrote: false,
             wrote_when_starved: false,
             short_end: 0,
+            nagle: Nagle::new(config.nagle),
             closes: config.closes,
             is_closing: false,
             fin_rides: false,
@@ -236,6 +240,7 @@ impl Sender {
             reord_seen: false,
             tlp_high_seq: None,
             tlp_retrans: false,
+            sends_loss_probes: true,
             retransmit: Retransmit::None,
             rtt: RttEstimator::new(),
             cwnd_usage_seq: 0,
@@ -269,6 +274,11 @@ impl Sender {
     #[inline]
     pub fn next_timer_ns(&self) -> u64 {
         self.timers.next_ns()
+    }
+
+    /// From now on no tail loss probes are sent (`tcp_early_retrans = 0`).
+    pub fn disable_loss_probes(&mut self) {
+        self.sends_loss_probes = false;
     }
 
     /// The flow it belongs to.

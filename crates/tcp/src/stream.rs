@@ -94,14 +94,4 @@ impl Sender {
             && left_bytes % mss_bytes >= u64::from(self.tail_bytes);
         full + u32::from(admits_tail)
     }
-
-    /// Whether the segment that takes the last bytes written is short and must wait: another short one
-    /// is unacknowledged. RFC 1122 §4.2.3.4 in Minshall's form, as in Linux; the FIN does not wait.
-    #[inline]
-    pub(crate) fn holds_tail(&self) -> bool {
-        self.config.nagle
-            && self.tail_bytes < self.config.mss_bytes
-            && self.short_end > self.una
-            && !self.fin_rides
-    }
 }

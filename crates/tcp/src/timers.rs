@@ -1,5 +1,5 @@
-//! The sender's timers: one for retransmission (RTO, tail loss probe or RACK's
-//! reordering window, as Linux shares it) and one for pacing.
+//! The sender's timers: one for retransmission (RTO, tail loss probe, RACK's reordering window or
+//! the persist timer, as Linux shares it) and one for pacing.
 
 use dumbbell_cc::{CaEvent, CaState};
 
@@ -21,6 +21,8 @@ pub(crate) enum XmitTimer {
     LossProbe,
     /// RACK's reordering window (RFC 8985 §6.3).
     Reo,
+    /// Something waits while nothing is on its way (RFC 9293 §3.8.6.1).
+    Persist,
 }
 
 /// Deadlines, ns; `u64::MAX` when not armed.
@@ -94,6 +96,7 @@ impl Sender {
             (Some(XmitTimer::Rto), _) => self.on_rto(),
             (Some(XmitTimer::LossProbe), _) => self.send_loss_probe(),
             (Some(XmitTimer::Reo), _) => self.on_reo_timeout(),
+            (Some(XmitTimer::Persist), _) => self.on_persist_timeout(),
             (None, _) => {}
         }
     }
@@ -194,7 +197,7 @@ impl Sender {
     /// RFC 8985 §7.2: a loss probe finds losses where nothing else did.
     #[inline]
     pub(crate) fn allows_loss_probe(&self) -> bool {
-        matches!(self.cc.sock.ca_state(), CaState::Open | CaState::Cwr)
+        self.sends_loss_probes && matches!(self.cc.sock.ca_state(), CaState::Open | CaState::Cwr)
     }
 
     /// RFC 8985 §7.2: a probe after two round trips, when there is nothing to recover yet.

@@ -130,6 +130,8 @@ impl Sender {
         if sent_pkts > 0 || is_cwnd_limited {
             self.validate_cwnd(is_cwnd_limited);
         }
+        self.check_persist_timer();
+        self.nagle.end_transmission();
     }
 
     /// One burst of new segments: one transmission to pacing and to the clock.
@@ -160,6 +162,10 @@ impl Sender {
         let data_pkts = if is_fin { 0 } else { burst };
         self.counters.sent_pkts += u64::from(data_pkts);
         self.sent_bytes += burst_bytes;
+        debug_assert!(
+            self.sent_bytes <= self.wnd_end_bytes,
+            "sent beyond the receive window"
+        );
         let snd_nxt = (self.sent_bytes as u32).wrapping_add(u32::from(self.has_sent_fin()));
         let sock = &mut self.cc.sock;
         sock.data_segs_out = sock.data_segs_out.saturating_add(data_pkts);

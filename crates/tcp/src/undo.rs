@@ -28,7 +28,7 @@ impl Sender {
     /// RFC 4015: the ACK echoes a time before the first retransmission, so the original arrived.
     fn packet_was_delayed(&self, ack: &AckHeader) -> bool {
         self.retrans_stamp_ms
-            .is_none_or(|stamp_ms| ack.ts_ecr_ms < stamp_ms)
+            .is_none_or(|stamp_ms| ack.echoes_before(stamp_ms))
     }
 
     fn may_undo(&self, ack: &AckHeader) -> bool {

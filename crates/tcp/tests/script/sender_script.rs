@@ -347,6 +347,7 @@ fn describe(
             SegmentKind::Syn if header.cwr() => "syn ecn".to_owned(),
             SegmentKind::Syn => "syn".to_owned(),
             SegmentKind::HandshakeAck => "ack".to_owned(),
+            SegmentKind::WindowProbe => "probe".to_owned(),
             SegmentKind::LastAck => "last ack".to_owned(),
         };
         let line = if is_short {

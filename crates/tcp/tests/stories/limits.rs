@@ -24,9 +24,10 @@ fn rfc9293_the_receive_window_limits_and_is_charged() {
     assert_eq!(s.cwnd(), 10);
 }
 
-/// RFC 9293 §3.8.6.2.1: a window that shrinks does not revoke anything.
+/// RFC 9293 §3.8.6.2.1 (SHLD-15): nothing new is sent while the window is smaller than what is on its
+/// way, whatever was offered before.
 #[test]
-fn rfc9293_a_shrinking_window_is_not_followed_down() {
+fn rfc9293_a_window_that_shrinks_stops_new_data() {
     let mut s = SenderScript::connecting(bulk(), load("reno"), 20);
     s.play(
         "0 > syn
@@ -34,7 +35,9 @@ fn rfc9293_a_shrinking_window_is_not_followed_down() {
          100 > ack
          100 > 0:10
          200 < ack 1 win 5   // up to 20 was offered
-         200 > 10:12",
+         210 < ack 5 win 5   // as much as is on its way
+         220 < ack 6 win 6
+         220 > 10:12",
     );
 }
 
