@@ -1,0 +1,493 @@
+//! One connection of the host under test: this crate's [`Sender`] and [`Receiver`], and what lies
+//! between them and a script.
+//!
+//! Played here and not by the crate: the handshake's options, byte numbers, and ACKs that ride on
+//! data (this TCP sends them apart).
+
+use std::collections::VecDeque;
+
+use dumbbell_cc::{Flow, Instance, Request, SK_PACING_NEEDED};
+use dumbbell_net::{Ecn, Packet};
+use dumbbell_tcp::{
+    AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, DataInfo, EcnMode, Half, Receiver,
+    ReceiverConfig, SYN_BYTES, SackBlock, SackBlocks, SackSlot, SackStore, Segment, SegmentKind,
+    Sender, SenderConfig,
+};
+
+use crate::byte_map::ByteMap;
+use crate::script::{Flags, PacketSpec};
+use crate::settings::Settings;
+
+const NS_PER_MS: u64 = 1_000_000;
+/// Receive window, bytes; no script fills it.
+const RWND_BYTES: u32 = 540_000;
+/// SACKs are compressed for a twentieth of it, at most 1 ms.
+const RTT_NS: u64 = 20 * NS_PER_MS;
+
+/// A packet as the host sent it.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) time_ns: u64,
+    pub(crate) flags: Flags,
+    pub(crate) seq: u32,
+    pub(crate) payload_bytes: u32,
+    pub(crate) ack: Option<u32>,
+    pub(crate) ecn: Ecn,
+    /// TSval and TSecr, ms.
+    pub(crate) timestamps: Option<(u32, u32)>,
+    pub(crate) sack: Vec<(u32, u32)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    SynSent,
+    SynReceived,
+    Established,
+}
+
+/// What a connection is opened with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opening {
+    /// Payload of a full segment, bytes.
+    pub(crate) mss_bytes: u32,
+    pub(crate) ecn: bool,
+    pub(crate) timestamps: bool,
+    /// Shift of the windows the peer offers.
+    pub(crate) window_scale: u32,
+    /// `TCP_NODELAY` is not set.
+    pub(crate) nagle: bool,
+    /// The peer permits SACK.
+    pub(crate) permits_sack: bool,
+    pub(crate) is_active: bool,
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    sender: Sender,
+    receiver: Receiver,
+    sacks: SackStore,
+    opening: Opening,
+    phase: Phase,
+    /// What the peer sends.
+    inbound: ByteMap,
+    outbound: ByteMap,
+    /// Next byte expected from the peer.
+    ack: u32,
+    /// Sent data carried that number.
+    is_ack_carried: bool,
+    last_window: u32,
+    /// TSval of the peer's SYN.
+    peer_syn_ts_ms: u32,
+    pub(crate) sent: VecDeque<Sent>,
+    /// When payload last arrived, ns.
+    pub(crate) last_data_ns: u64,
+}
+
+impl Connection {
+    /// A connection whose SYN leaves (`is_active`) or arrives now.
+    pub(crate) fn open(
+        now_ns: u64,
+        opening: Opening,
+        settings: &Settings,
+        inbound: ByteMap,
+        syn: Option<&PacketSpec>,
+    ) -> Result<Self, String> {
+        let ecn = if opening.ecn {
+            EcnMode::Classic
+        } else {
+            EcnMode::Off
+        };
+        let halves = if opening.is_active {
+            (Half::Forward, Half::Reverse)
+        } else {
+            (Half::Reverse, Half::Forward)
+        };
+        let mut sender = Sender::new(
+            SenderConfig {
+                half: halves.0,
+                closes: false,
+                tso: settings.tso,
+                ecn,
+                nagle: opening.nagle,
+                slow_start_after_idle: settings.slow_start_after_idle,
+                ..SenderConfig::new(0, opening.mss_bytes, Some(0))
+            },
+            congestion_control(settings)?,
+        );
+        // RFC 8985 §7.2: probes need SACK.
+        if !settings.loss_probes || !opening.permits_sack {
+            sender.disable_loss_probes();
+        }
+        if opening.is_active {
+            sender.start(now_ns);
+        }
+        let mut connection = Self {
+            sender,
+            receiver: Receiver::new(ReceiverConfig {
+                flow: 0,
+                half: halves.1,
+                mss_bytes: opening.mss_bytes,
+                rwnd_bytes: RWND_BYTES,
+                delayed_ack: true,
+                rtt_ns: RTT_NS,
+                ecn,
+            }),
+            sacks: SackStore::new(),
+            opening,
+            phase: if opening.is_active {
+                Phase::SynSent
+            } else {
+                Phase::SynReceived
+            },
+            inbound,
+            outbound: ByteMap::new(),
+            ack: 1,
+            is_ack_carried: false,
+            last_window: 0,
+            peer_syn_ts_ms: 0,
+            sent: VecDeque::new(),
+            last_data_ns: now_ns,
+        };
+        if let Some(syn) = syn {
+            let header = connection.data_header(0, SegmentKind::Syn, syn);
+            let header = DataHeader {
+                info: header.info.cwr(opening.ecn),
+                ..header
+            };
+            connection
+                .receiver
+                .on_packet(now_ns, &header, SYN_BYTES, Ecn::NotEct);
+        }
+        connection.collect(now_ns);
+        Ok(connection)
+    }
+
+    pub(crate) fn is_established(&self) -> bool {
+        self.phase == Phase::Established
+    }
+
+    pub(crate) fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    /// Payload received in order, bytes.
+    pub(crate) fn received_bytes(&self) -> u64 {
+        self.receiver.counters().received_bytes
+    }
+
+    /// Whether the peer's FIN has arrived, with all before it.
+    pub(crate) fn has_peer_fin(&self) -> bool {
+        self.receiver.has_received_all()
+    }
+
+    /// Both FINs have been sent and are acknowledged.
+    pub(crate) fn is_over(&self) -> bool {
+        self.has_peer_fin() && self.sender.is_closed()
+    }
+
+    pub(crate) fn mss_bytes(&self) -> u32 {
+        self.opening.mss_bytes
+    }
+
+    /// When to call [`Connection::run_timers`], ns.
+    pub(crate) fn next_timer_ns(&self) -> u64 {
+        match self.phase {
+            Phase::SynReceived => self.receiver.next_timer_ns(),
+            Phase::SynSent => self.sender.next_timer_ns(),
+            Phase::Established => self
+                .sender
+                .next_timer_ns()
+                .min(self.receiver.next_timer_ns()),
+        }
+    }
+
+    /// Timers that are due now.
+    pub(crate) fn run_timers(&mut self, now_ns: u64) {
+        if self.phase != Phase::SynReceived && self.sender.next_timer_ns() <= now_ns {
+            self.sender.on_timer(now_ns);
+        }
+        if self.receiver.next_timer_ns() <= now_ns {
+            self.receiver.on_timer(now_ns);
+        }
+        self.collect(now_ns);
+    }
+
+    /// Moves counters on to now.
+    pub(crate) fn settle(&mut self, now_ns: u64) {
+        self.sender.settle(now_ns);
+    }
+
+    /// The application writes; with `more`, it will soon write more (`MSG_MORE`).
+    pub(crate) fn write(&mut self, now_ns: u64, bytes: u32, more: bool) {
+        self.sender.settle(now_ns);
+        if more {
+            self.sender.write_more(u64::from(bytes));
+        } else {
+            self.sender.write(u64::from(bytes));
+        }
+        self.collect(now_ns);
+    }
+
+    /// `TCP_NODELAY` is set.
+    pub(crate) fn set_nagle(&mut self, now_ns: u64, is_on: bool) {
+        self.sender.settle(now_ns);
+        self.sender.set_nagle(is_on);
+        self.collect(now_ns);
+    }
+
+    /// `TCP_CORK` is set.
+    pub(crate) fn set_cork(&mut self, now_ns: u64, is_corked: bool) {
+        self.sender.settle(now_ns);
+        self.sender.set_cork(is_corked);
+        self.collect(now_ns);
+    }
+
+    /// Something written is not acknowledged.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.sender.is_finished()
+    }
+
+    pub(crate) fn close(&mut self, now_ns: u64) {
+        self.sender.settle(now_ns);
+        self.sender.close();
+        self.collect(now_ns);
+    }
+
+    /// A packet arrives.
+    pub(crate) fn receive(&mut self, now_ns: u64, packet: &PacketSpec) {
+        match self.phase {
+            Phase::SynSent if packet.flags.syn && packet.flags.ack => {
+                let header = AckHeader {
+                    info: AckInfo::new(AckKind::SynAck, 0).ece(packet.flags.ece),
+                    rwnd_bytes: packet.window.unwrap_or(0), // not scaled (RFC 7323 §2.2)
+                    ..self.ack_header(packet)
+                };
+                self.sender.on_ack(now_ns, &header, &SackBlocks::default());
+                self.peer_syn_ts_ms = header.ts_val_ms;
+                self.receiver.open(self.opening.ecn && packet.flags.ece);
+                self.establish(now_ns, packet);
+            }
+            Phase::SynReceived if packet.flags.ack && !packet.flags.syn => {
+                let header = self.data_header(0, SegmentKind::HandshakeAck, packet);
+                self.receiver
+                    .on_packet(now_ns, &header, DATA_HEADER_BYTES, Ecn::NotEct);
+                self.sender.open(
+                    now_ns,
+                    self.receiver.handshake_rtt_us(),
+                    self.ack_header(packet).rwnd_bytes,
+                    self.receiver.is_ecn_agreed(),
+                );
+                self.establish(now_ns, packet);
+                self.hear(now_ns, packet);
+            }
+            Phase::Established if packet.flags.ack => self.hear(now_ns, packet),
+            // RFC 9293 §3.10.7.4, "fifth": a segment without ACK is dropped.
+            _ => {}
+        }
+        self.collect(now_ns);
+    }
+
+    fn establish(&mut self, now_ns: u64, packet: &PacketSpec) {
+        self.phase = Phase::Established;
+        self.last_data_ns = now_ns;
+        self.last_window = packet.window.unwrap_or(0);
+    }
+
+    /// A packet on an established connection: its ACK, then its payload.
+    fn hear(&mut self, now_ns: u64, packet: &PacketSpec) {
+        let ack = packet.ack.unwrap_or(0);
+        let is_pure = packet.payload_bytes == 0 && !packet.flags.fin;
+        let window = packet.window.unwrap_or(self.last_window);
+        // RFC 5681 §2: what carries data is no duplicate ACK.
+        let is_news = self.acked_segments() < self.outbound.whole_below(ack)
+            || !packet.sack().is_empty()
+            || window != self.last_window;
+        if is_pure || is_news {
+            self.last_window = window;
+            let header = self.ack_header(packet);
+            self.sender
+                .on_ack(now_ns, &header, &self.sack_blocks(packet, ack));
+        }
+        if is_pure {
+            return;
+        }
+        self.last_data_ns = now_ns;
+        self.is_ack_carried = false;
+        let ecn = ecn_field(packet.ecn.as_deref());
+        let (first, end) = self.inbound.whole_within(packet.seq, packet.seq_end());
+        for segment in first..end {
+            let is_last = segment + 1 == end && packet.flags.fin;
+            let len = self.inbound.start_of(segment + 1) - self.inbound.start_of(segment);
+            let payload_bytes = len - u32::from(is_last);
+            let kind = match (is_last, payload_bytes) {
+                (false, _) => SegmentKind::Data,
+                (true, 0) => SegmentKind::Fin,
+                (true, _) => SegmentKind::LastData,
+            };
+            let header = self.data_header(segment, kind, packet);
+            let wire_bytes = payload_bytes + DATA_HEADER_BYTES;
+            self.receiver.on_packet(now_ns, &header, wire_bytes, ecn);
+        }
+    }
+
+    fn acked_segments(&self) -> u32 {
+        self.outbound.segments() - self.sender.outstanding_pkts()
+    }
+
+    /// A packet's ACK, in segments.
+    fn ack_header(&self, packet: &PacketSpec) -> AckHeader {
+        let window_bytes = packet.window.unwrap_or(self.last_window) << self.opening.window_scale;
+        let (ts_val_ms, ts_ecr_ms) = packet.timestamps().unwrap_or_default();
+        AckHeader {
+            ack: self.outbound.whole_below(packet.ack.unwrap_or(0)),
+            rwnd_bytes: window_bytes,
+            ts_val_ms,
+            ts_ecr_ms,
+            sack: SackSlot::NONE,
+            info: AckInfo::new(AckKind::Ack, 0).ece(packet.flags.ece),
+        }
+    }
+
+    fn data_header(&self, seq: u32, kind: SegmentKind, packet: &PacketSpec) -> DataHeader {
+        let (ts_val_ms, ts_ecr_ms) = packet.timestamps().unwrap_or_default();
+        DataHeader {
+            seq,
+            ts_val_ms,
+            ts_ecr_ms,
+            info: DataInfo::new(kind, 0).cwr(packet.flags.cwr),
+        }
+    }
+
+    /// RFC 2883 §4: the first block is a duplicate's if the ACK or the next block covers it.
+    fn sack_blocks(&self, packet: &PacketSpec, ack: u32) -> SackBlocks {
+        let blocks = packet.sack();
+        let has_dsack = match blocks {
+            [first, ..] if first.1 <= ack => true,
+            [first, second, ..] => second.0 <= first.0 && first.1 <= second.1,
+            _ => false,
+        };
+        let block = |&(start, end): &(u32, u32)| {
+            let (start, end) = self.outbound.whole_within(start, end);
+            (start < end).then_some(SackBlock { start, end })
+        };
+        let (dsack, received) = blocks.split_at(usize::from(has_dsack));
+        let received: Vec<SackBlock> = received.iter().filter_map(block).collect();
+        SackBlocks::new(dsack.first().and_then(block), &received)
+    }
+
+    /// Takes what both ends decided to send.
+    fn collect(&mut self, now_ns: u64) {
+        let acks: Vec<Packet<Segment>> = self.receiver.poll_transmit(&mut self.sacks).collect();
+        self.ack = self.ack.max(1 + self.received_bytes() as u32);
+        for packet in &acks {
+            if let Segment::Ack(header) = packet.header {
+                self.ack = self.ack.max(self.inbound.start_of(header.ack));
+            }
+        }
+        if self.phase != Phase::SynReceived {
+            let packets: Vec<Packet<Segment>> = self.sender.poll_transmit(now_ns).collect();
+            for packet in &packets {
+                self.take_from_sender(now_ns, packet);
+            }
+        }
+        for packet in &acks {
+            self.take_from_receiver(now_ns, packet);
+        }
+    }
+
+    fn take_from_sender(&mut self, now_ns: u64, packet: &Packet<Segment>) {
+        let Segment::Data(header) = packet.header else {
+            return;
+        };
+        let kind = header.kind();
+        let payload_bytes = packet.wire_bytes.saturating_sub(DATA_HEADER_BYTES);
+        let fin = matches!(kind, SegmentKind::LastData | SegmentKind::Fin);
+        let is_data = header.is_data() || fin;
+        if is_data && header.seq == self.outbound.segments() {
+            self.outbound.push(payload_bytes + u32::from(fin));
+        }
+        self.is_ack_carried |= is_data;
+        let syn = kind == SegmentKind::Syn;
+        self.sent.push_back(Sent {
+            time_ns: now_ns,
+            flags: Flags {
+                syn,
+                fin,
+                rst: false,
+                ack: !syn,
+                ece: syn && self.opening.ecn,
+                cwr: header.cwr(),
+            },
+            seq: match kind {
+                SegmentKind::Syn => 0,
+                SegmentKind::WindowProbe => self.outbound.start_of(header.seq) - 1,
+                _ => self.outbound.start_of(header.seq),
+            },
+            payload_bytes: if is_data { payload_bytes } else { 0 },
+            ack: (!syn).then_some(self.ack),
+            ecn: packet.ecn,
+            timestamps: self.timestamps(header.ts_val_ms, header.ts_ecr_ms),
+            sack: Vec::new(),
+        });
+    }
+
+    fn take_from_receiver(&mut self, now_ns: u64, packet: &Packet<Segment>) {
+        let Segment::Ack(header) = packet.header else {
+            return;
+        };
+        let sack = *self.sacks.get(header.sack);
+        self.sacks.free(header.sack);
+        let syn = header.kind() == AckKind::SynAck;
+        if self.is_ack_carried && sack.is_empty() && !syn {
+            return;
+        }
+        let bytes = |block: &SackBlock| {
+            let byte = |segment| self.inbound.start_of(segment);
+            (byte(block.start), byte(block.end))
+        };
+        self.sent.push_back(Sent {
+            time_ns: now_ns,
+            flags: Flags {
+                syn,
+                ack: true,
+                ece: header.ece(),
+                ..Flags::default()
+            },
+            seq: if syn { 0 } else { self.outbound.end() },
+            payload_bytes: 0,
+            ack: Some(self.inbound.start_of(header.ack)),
+            ecn: packet.ecn,
+            // The receiver of a connection's second half has not seen the SYN.
+            timestamps: self
+                .timestamps(header.ts_val_ms, header.ts_ecr_ms.max(self.peer_syn_ts_ms)),
+            sack: sack.all().iter().map(bytes).collect(),
+        });
+    }
+
+    fn timestamps(&self, val_ms: u32, ecr_ms: u32) -> Option<(u32, u32)> {
+        self.opening.timestamps.then_some((val_ms, ecr_ms))
+    }
+}
+
+fn congestion_control(settings: &Settings) -> Result<Flow, String> {
+    let request = Request {
+        name: settings.congestion_control.clone(),
+        params: settings.parameters.clone(),
+    };
+    let instance = Instance::load(&request, 1).map_err(|error| error.to_string())?;
+    let mut flow = instance.new_flow();
+    if settings.paces {
+        flow.sock.sk_pacing_status = SK_PACING_NEEDED;
+    }
+    Ok(flow)
+}
+
+fn ecn_field(name: Option<&str>) -> Ecn {
+    match name {
+        Some("ect0") => Ecn::Ect0,
+        Some("ect1") => Ecn::Ect1,
+        Some("ce") => Ecn::Ce,
+        _ => Ecn::NotEct,
+    }
+}
