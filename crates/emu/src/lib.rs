@@ -13,6 +13,7 @@
 //! | `hosts` | network namespaces with a TUN device each |
 //! | `sockets` | the flows' sockets, and the threads that send and receive |
 //! | `bpf` | congestion controls in the running kernel, and their state |
+//! | `applications` | flows that open connections as they go along, and the thread that runs them |
 //! | `sampling` | samples of the sockets and of that state |
 //! | `capture` | what passes the relay, written to a file |
 //! | `relay` | the path between the hosts |

@@ -14,13 +14,13 @@ use super::books::UserReport;
 use super::connection::Connection;
 use super::hosts::{SocketMaker, failed};
 use super::live::LiveUsers;
+use super::port_table::PortTable;
 use super::user::User;
 use crate::bpf::SocketTags;
 use crate::error::Error;
 use crate::hosts::host::Hosts;
 use crate::machine::clock::monotonic_ns;
 use crate::machine::readiness::Readiness;
-use crate::relay::PortTable;
 
 /// How often it is looked what is acknowledged where no socket tells, ns, and how much longer for each such
 /// socket.

@@ -11,6 +11,7 @@ mod datagrams;
 mod driver;
 mod hosts;
 mod live;
+mod port_table;
 mod progress;
 mod token;
 mod user;
@@ -18,6 +19,7 @@ mod user;
 pub(crate) use books::{ApplicationReport, RequestBooks, UserReport};
 pub(crate) use driver::{Applications, ApplicationsReport, Setup};
 pub(crate) use live::{LiveUser, LiveUsers};
+pub(crate) use port_table::{NO_FLOW, OPENING_PORTS, PortTable};
 
 #[cfg(test)]
 mod tests;

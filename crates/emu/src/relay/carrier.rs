@@ -8,13 +8,13 @@ use dumbbell_results::QueueSamples;
 use dumbbell_scenario::{Scenario, Way, route};
 
 use super::Plan;
-use super::flow_table::NO_FLOW;
 use super::flows::{FlowOnPath, Flows};
 use super::inlet::{Entering, Inlet};
 use super::lateness::Lateness;
 use super::outlet::{Outlet, Times};
 use super::waiting::Waiter;
 use super::watch::Watch;
+use crate::applications::NO_FLOW;
 use crate::capture::{Place, Tap};
 use crate::error::Error;
 use crate::machine::clock::monotonic_ns;

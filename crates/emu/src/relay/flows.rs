@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use dumbbell_net::{Header as _, Histogram, Packet};
 
-use super::flow_table::{NO_FLOW, Owner};
+use super::flow_table::Owner;
 use super::rtt_probe::RttProbe;
 use super::sent_data::{SentData, SentQueue};
+use crate::applications::NO_FLOW;
 use crate::packet::frame::Frame;
 use crate::packet::wire::{Segment, is_before, tcp_flag};
 

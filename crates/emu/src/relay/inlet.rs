@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use dumbbell_scenario::Way;
 
-use super::flow_table::{FlowTable, NO_FLOW, Owner};
+use super::flow_table::{FlowTable, Owner};
+use crate::applications::NO_FLOW;
 use crate::error::Error;
 use crate::hosts::host::Hosts;
 use crate::packet::frame::{Frame, GroupRoute, Kind, Pool};

@@ -23,6 +23,7 @@ use std::thread::{self, JoinHandle};
 
 use dumbbell_scenario::{Scenario, Way};
 
+use crate::applications::PortTable;
 use crate::capture::Tap;
 use crate::error::Error;
 use crate::hosts::host::{Hosts, mtu_bytes};
@@ -33,7 +34,6 @@ use crate::packet::super_packet::VNET_HEADER_BYTES;
 pub(crate) use carrier::MeasuredLink;
 use carrier::{Carrier, Measurement};
 use flow_table::FlowTable;
-pub(crate) use flow_table::PortTable;
 use flows::Flows;
 pub(crate) use flows::{FlowOnPath, RequestsOnPath};
 use inlet::Inlet;

@@ -12,14 +12,14 @@ use dumbbell_results::{FlowSamples, StateSamples, Transfers};
 use dumbbell_scenario::{Control, Scenario};
 use hdrhistogram::Histogram;
 
-use crate::applications::{Applications, ApplicationsReport, LiveUsers, Setup};
+use crate::applications::{Applications, ApplicationsReport, LiveUsers, PortTable, Setup};
 use crate::bpf::SocketTags;
 use crate::error::Error;
 use crate::hosts::host::Hosts;
 use crate::machine::clock::monotonic_ns;
 use crate::machine::readiness::{Readiness, Waker};
 use crate::machine::realtime::{Priority, make_realtime};
-use crate::relay::{PortTable, Relay};
+use crate::relay::Relay;
 use crate::sampling::flow_report::FlowReport;
 use crate::sampling::sampler::{Sampled, Sampler, StateSource};
 use crate::sockets::connection::Connection;
