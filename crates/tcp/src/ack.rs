@@ -245,6 +245,9 @@ impl Sender {
         } else {
             self.take_repaired(acked, ack, progress)
         };
+        if !self.has_sack {
+            self.forget_duplicate_acks(self.una - prior_una, progress);
+        }
         if progress.ece {
             self.count_ce(prior_delivered);
         }

@@ -16,6 +16,7 @@
 //! | `sack_store` | SACK blocks of the ACKs on their way |
 //! | `rack` | loss detection (RFC 8985) |
 //! | `recovery` | congestion states, PRR (RFC 9937), F-RTO (RFC 5682), undo (RFC 4015, 3708) |
+//! | `newreno` | loss detection without SACK (RFC 6582) |
 //! | `transmit` | windows, pacing, TSO bursts |
 //! | `cwnd_validation` | unused windows and pauses (RFC 2861, RFC 5681 §4.1) |
 //! | `timers`, `rtt` | RTO (RFC 6298), TLP (RFC 8985 §7), minimum RTT |
@@ -45,6 +46,7 @@ mod ecn_echo;
 mod establish;
 mod invariants;
 mod nagle;
+mod newreno;
 mod packet;
 mod passive;
 mod persist;

@@ -42,13 +42,17 @@ impl Sender {
         }
         match self.cc.sock.ca_state() {
             CaState::Open => self.retrans_stamp_ms = None,
-            state if self.una >= self.high_seq => self.leave_reduction(state, ack),
+            state if self.una >= self.high_seq && self.leave_reduction(state, ack) => return,
             _ => {}
         }
         match self.cc.sock.ca_state() {
             CaState::Recovery => {
-                if progress.una_advanced && self.try_undo_partial(ack, prior_una) {
-                    return;
+                if progress.una_advanced {
+                    if self.try_undo_partial(ack, prior_una) {
+                        return;
+                    }
+                } else if !self.has_sack {
+                    self.count_duplicate_ack(progress);
                 }
                 if self.try_undo_dsack() {
                     self.try_to_open(progress.ece);
@@ -80,24 +84,37 @@ impl Sender {
         self.retransmit = Retransmit::Lost;
     }
 
-    /// `high_seq` is acknowledged: the episode is over.
-    fn leave_reduction(&mut self, state: CaState, ack: &AckHeader) {
+    /// `high_seq` is acknowledged: the episode is over. Returns whether the ACK needs nothing more,
+    /// because without SACK the state is kept.
+    fn leave_reduction(&mut self, state: CaState, ack: &AckHeader) -> bool {
         match state {
             CaState::Cwr if self.una != self.high_seq => {
                 self.end_cwnd_reduction();
                 self.cc.set_state(CaState::Open);
             }
             CaState::Recovery => {
-                self.try_undo_recovery(ack);
+                if !self.has_sack {
+                    self.cc.sock.sacked_out = 0;
+                }
+                if self.try_undo_recovery(ack) {
+                    return true;
+                }
                 self.end_cwnd_reduction_after_recovery();
             }
             _ => {}
         }
+        false
     }
 
     /// Outside recovery: stays (nearly) open, or enters recovery when a loss is proven.
     /// Returns whether recovery was entered.
     fn open_or_recover(&mut self, progress: &mut Progress) -> bool {
+        if !self.has_sack {
+            if progress.una_advanced {
+                self.cc.sock.sacked_out = 0;
+            }
+            self.count_duplicate_ack(progress);
+        }
         if self.cc.sock.ca_state() <= CaState::Disorder {
             self.try_undo_dsack();
         }
@@ -113,6 +130,9 @@ impl Sender {
     fn identify_loss(&mut self, progress: &mut Progress) {
         if self.una == self.nxt {
             return;
+        }
+        if !self.has_sack {
+            return self.mark_head_lost(progress.una_advanced);
         }
         let prior_retrans = self.cc.sock.retrans_out;
         if self.rack_mark_lost() {
@@ -278,6 +298,13 @@ impl Sender {
             self.try_undo_recovery(ack);
             return;
         }
+        if !self.has_sack {
+            if self.nxt > self.high_seq && progress.is_dup_ack() {
+                self.count_duplicate_ack(progress); // new data of step 2b arrived
+            } else if progress.una_advanced {
+                self.cc.sock.sacked_out = 0;
+            }
+        }
         self.retransmit = Retransmit::Lost;
     }
 
@@ -320,6 +347,9 @@ impl Sender {
 
     /// RFC 8985 §6.3: on a timeout the head is lost, and what was sent long enough ago.
     fn mark_lost_on_timeout(&mut self) {
+        if !self.has_sack {
+            self.cc.sock.sacked_out = 0;
+        }
         for seq in self.una..self.nxt {
             let sent_us = self.segments.get(seq).sent_us;
             if seq == self.una || self.rack_remaining_us(sent_us, 0).is_none() {

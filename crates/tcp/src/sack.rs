@@ -6,7 +6,7 @@ use crate::segments::{EVER_RETRANS, LOST, RETRANS, SACKED, SAMPLED};
 use crate::sender::Sender;
 
 /// `tcp_max_reordering`: Linux's upper limit of reordering, segments.
-const MAX_REORDERING: u32 = 300;
+pub(crate) const MAX_REORDERING: u32 = 300;
 
 impl Sender {
     /// Marks what the ACK's blocks newly report. Work is proportional to the newly

@@ -175,6 +175,8 @@ pub struct Sender {
     pub(crate) tlp_high_seq: Option<u32>,
     pub(crate) tlp_retrans: bool,
     pub(crate) sends_loss_probes: bool,
+    /// The peer permits SACK.
+    pub(crate) has_sack: bool,
     pub(crate) retransmit: Retransmit,
 
     pub(crate) rtt: RttEstimator,
@@ -241,6 +243,7 @@ impl Sender {
             tlp_high_seq: None,
             tlp_retrans: false,
             sends_loss_probes: true,
+            has_sack: true,
             retransmit: Retransmit::None,
             rtt: RttEstimator::new(),
             cwnd_usage_seq: 0,

@@ -65,7 +65,8 @@ impl Sender {
         self.rack_next = self.una;
     }
 
-    pub(crate) fn try_undo_recovery(&mut self, ack: &AckHeader) {
+    /// The end of recovery, spurious or not. Returns whether the state is kept all the same.
+    pub(crate) fn try_undo_recovery(&mut self, ack: &AckHeader) -> bool {
         if self.may_undo(ack) {
             if self.cc.sock.ca_state() == CaState::Loss {
                 self.counters.spurious_rto_count += 1;
@@ -76,7 +77,23 @@ impl Sender {
         } else {
             self.rack.reo_wnd_persist = self.rack.reo_wnd_persist.saturating_sub(1);
         }
+        if self.keeps_state_without_sack() {
+            return true;
+        }
         self.cc.set_state(CaState::Open);
+        false
+    }
+
+    /// RFC 6582 §4: without SACK nothing is open until something above `high_seq` is acknowledged, or
+    /// late duplicate ACKs would begin recovery again.
+    fn keeps_state_without_sack(&mut self) -> bool {
+        if self.has_sack || self.una != self.high_seq {
+            return false;
+        }
+        if !self.any_retransmission_done() {
+            self.retrans_stamp_ms = None;
+        }
+        true
     }
 
     pub(crate) fn try_undo_dsack(&mut self) -> bool {
@@ -116,7 +133,12 @@ impl Sender {
         self.counters.spurious_rto_count += 1;
         self.undo_cwnd_reduction(true);
         self.cc.sock.icsk_retransmits = 0;
-        self.cc.set_state(CaState::Open);
+        if self.keeps_state_without_sack() {
+            return true;
+        }
+        if by_frto || self.has_sack {
+            self.cc.set_state(CaState::Open);
+        }
         true
     }
 }

@@ -115,9 +115,11 @@ impl Connection {
             },
             congestion_control(settings)?,
         );
-        // RFC 8985 §7.2: probes need SACK.
-        if !settings.loss_probes || !opening.permits_sack {
+        if !settings.loss_probes {
             sender.disable_loss_probes();
+        }
+        if !opening.permits_sack {
+            sender.disable_sack();
         }
         if opening.is_active {
             sender.start(now_ns);

@@ -39,7 +39,7 @@ const OUT: [(&str, &str); 17] = [
 const BESIDE: [&str; 4] = ["inq/", "ioctl/", "mss/", "sendfile/"];
 
 /// Scripts in scope that fail.
-const FAILS: [(&str, &str); 8] = [
+const FAILS: [(&str, &str); 6] = [
     (
         "cubic/cubic-bulk-166k",
         "Linux 7.1 fails it too, with the same cwnd of 36 (the script: 40)",
@@ -56,14 +56,9 @@ const FAILS: [(&str, &str); 8] = [
         "cwnd_moderation/cwnd-moderation-ecn-enter-cwr-no-moderation-700",
         "Linux 7.1 fails it too, with the same cwnd of 5 (the script: 4)",
     ),
-    ("fast_retransmit/fr-4pkt", "a peer without SACK"),
     (
         "fast_retransmit/fr-4pkt-fack-last-mss",
         "RACK's timer at 40 ms; 27 ms here, as sack/sack-shift-sacked-7-3-4-8-9-fack has it",
-    ),
-    (
-        "limited_transmit/limited-transmit-no-sack",
-        "a peer without SACK",
     ),
     (
         "shutdown/shutdown-rdwr-write-queue-close",
