@@ -15,6 +15,7 @@ __all__ = ["Facet", "Layout", "lay_out"]
 
 #: How a figure writes the unit of an axis, and the factor to it.
 UNITS = {
+    "pct": ("%", 1.0),
     "bdp": ("BDP", 1.0), "bps": ("Mbit/s", 1e-6), "pkts": ("packets", 1.0), "bytes": ("kB", 1e-3),
 }  # fmt: skip
 #: An axis is logarithmic if its largest value is at least so many times its smallest.
