@@ -86,6 +86,14 @@ pub struct Group {
     /// Classic ECN (RFC 3168). A congestion control that needs ECN has it without being asked.
     #[serde(default, skip_serializing_if = "is_off")]
     pub ecn: bool,
+    /// Whether a short segment waits while another is unacknowledged (RFC 1122 §4.2.3.4); off:
+    /// `TCP_NODELAY`.
+    #[serde(default = "on", skip_serializing_if = "is_on")]
+    pub nagle: bool,
+    /// Whether cwnd falls when the application pauses or leaves it unused (RFC 5681 §4.1, RFC 2861):
+    /// `tcp_slow_start_after_idle`.
+    #[serde(default = "on", skip_serializing_if = "is_on")]
+    pub slow_start_after_idle: bool,
 }
 
 impl Default for Group {
@@ -110,8 +118,18 @@ impl Default for Group {
             tso: true,
             delayed_ack: true,
             ecn: false,
+            nagle: true,
+            slow_start_after_idle: true,
         }
     }
+}
+
+fn on() -> bool {
+    true
+}
+
+fn is_on(flag: &bool) -> bool {
+    *flag
 }
 
 fn is_off(flag: &bool) -> bool {

@@ -107,8 +107,8 @@ pub(crate) fn sender_config(
             .clamp(1, u32::MAX >> 2),
         tso: group.tso,
         ecn: ecn_mode(group, instance),
-        nagle: true,
-        slow_start_after_idle: true,
+        nagle: group.nagle,
+        slow_start_after_idle: group.slow_start_after_idle,
     }
 }
 

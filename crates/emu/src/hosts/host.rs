@@ -205,6 +205,10 @@ fn set_sysctls(group: &Group) -> Result<(), Error> {
         ("tcp_wmem", format!("4096 {wmem_start} {wmem}")),
         // 1 requests and accepts ECN, 2 only accepts it.
         ("tcp_ecn", if group.ecn { "1" } else { "2" }.to_owned()),
+        (
+            "tcp_slow_start_after_idle",
+            u8::from(group.slow_start_after_idle).to_string(),
+        ),
     ] {
         let path = format!("/proc/sys/net/ipv4/{name}");
         fs::write(&path, value).map_err(|source| cannot_set(&path, source))?;

@@ -96,6 +96,10 @@ pub(crate) fn make_sender(
         )
         .map_err(failed("could not bound its unsent data"))?;
     }
+    if !group.nagle {
+        socket::set(sender, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)
+            .map_err(failed("could not set TCP_NODELAY"))?;
+    }
     Ok(())
 }
 
