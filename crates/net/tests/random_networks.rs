@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use dumbbell_net::queue::{codel, fq_codel, fq_pie, pie, red};
+use dumbbell_net::queue::{codel, dualpi2, fq_codel, fq_pie, pie, red};
 use dumbbell_net::{
     DelayLine, Departure, DropReason, Ecn, Event, Header, Hop, Impairment, Limit, Link, Network,
     Observer, Packet, Policer, QueueConfig, RandomLoss, Site, Transmitter,
@@ -58,7 +58,7 @@ struct Plan {
 }
 
 fn queue() -> impl Strategy<Value = QueueConfig> {
-    (0..7_u8, 1..40_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
+    (0..8_u8, 1..40_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
         // Short enough to act within a case.
         let (target_ns, interval_ns) = (ms * 50_000, ms * 1_000_000);
         match kind {
@@ -89,6 +89,13 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
                 target_ns,
                 ecn,
                 ..fq_pie::Config::default()
+            }),
+            6 => QueueConfig::from(dualpi2::Config {
+                limit_pkts,
+                target_ns,
+                any_ect: ecn,
+                drop_early: limit_pkts % 2 == 0,
+                ..dualpi2::Config::default()
             }),
             _ => QueueConfig::from(fq_codel::Config {
                 limit_pkts,

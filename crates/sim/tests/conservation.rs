@@ -3,7 +3,7 @@
 mod common;
 
 use common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, column, simulate};
-use dumbbell_net::queue::{codel, fq_codel, fq_pie, pie, red};
+use dumbbell_net::queue::{codel, dualpi2, fq_codel, fq_pie, pie, red};
 use dumbbell_sim::{
     EcnThreshold, FlowSummary, Group, Limit, LinkSummary, Output, Queue, RttStep, Scenario,
 };
@@ -101,7 +101,7 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
     let pkts = log_uniform(1.0..(32.0 * bdp_bytes / PACKET_BYTES).max(2.0));
     // CoDel with an interval that is short enough for it to act.
     let interval_ns = log_uniform(5e6..100e6);
-    (pkts, 0..7_u8, interval_ns, any::<bool>()).prop_map(|(pkts, kind, interval_ns, ecn)| {
+    (pkts, 0..8_u8, interval_ns, any::<bool>()).prop_map(|(pkts, kind, interval_ns, ecn)| {
         let (limit_pkts, interval_ns) = (pkts as u64, interval_ns as u64);
         match kind {
             0 => Queue::drop_tail(Limit::Bytes((pkts * PACKET_BYTES).ceil() as u64)),
@@ -131,6 +131,13 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
                 target_ns: interval_ns / 20,
                 ecn,
                 ..fq_pie::Config::default()
+            }),
+            6 => Queue::from(dualpi2::Config {
+                limit_pkts,
+                target_ns: interval_ns / 20,
+                any_ect: ecn,
+                drop_early: limit_pkts % 2 == 0,
+                ..dualpi2::Config::default()
             }),
             _ => Queue::from(fq_codel::Config {
                 limit_pkts,

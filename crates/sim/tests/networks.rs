@@ -3,7 +3,7 @@
 mod common;
 
 use common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, simulate};
-use dumbbell_net::queue::{codel, fq_codel, fq_pie, pie, red};
+use dumbbell_net::queue::{codel, dualpi2, fq_codel, fq_pie, pie, red};
 use dumbbell_sim::{FlowSummary, Group, Limit, Link, Output, Queue, Scenario};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -13,7 +13,7 @@ const CASES: u32 = 1000;
 const LINK_PKTS: f64 = 2000.0;
 
 fn queue() -> impl Strategy<Value = Queue> {
-    (0..7_u8, 1..60_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
+    (0..8_u8, 1..60_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
         // Short enough to act within a case.
         let (target_ns, interval_ns) = (ms * 50_000, ms * NS_PER_MS);
         match kind {
@@ -44,6 +44,13 @@ fn queue() -> impl Strategy<Value = Queue> {
                 target_ns,
                 ecn,
                 ..fq_pie::Config::default()
+            }),
+            6 => Queue::from(dualpi2::Config {
+                limit_pkts,
+                target_ns,
+                any_ect: ecn,
+                drop_early: limit_pkts % 2 == 0,
+                ..dualpi2::Config::default()
             }),
             _ => Queue::from(fq_codel::Config {
                 limit_pkts,

@@ -213,7 +213,7 @@ macro_rules! disciplines {
     };
 }
 
-disciplines! { bfifo, pfifo, codel, fq_codel, pie, fq_pie, red }
+disciplines! { bfifo, pfifo, codel, fq_codel, pie, fq_pie, red, dualpi2 }
 
 impl QueueConfig {
     /// Drop-tail: `bfifo` or `pfifo`, by what its limit counts.

@@ -13,6 +13,7 @@ mod copa;
 mod cubic;
 mod dctcp;
 mod deterministic_loss;
+mod dualpi2;
 mod fq_codel;
 mod generic_fairness;
 mod incast;
