@@ -4,61 +4,30 @@
 //! Played here and not by the crate: the handshake's options, byte numbers, and ACKs that ride on
 //! data (this TCP sends them apart).
 
+mod opening;
+mod packets;
+
 use std::collections::VecDeque;
 
-use dumbbell_cc::{Flow, Instance, Request, SK_PACING_NEEDED};
 use dumbbell_net::{Ecn, Packet};
 use dumbbell_tcp::{
-    AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, DataInfo, EcnMode, Half, Receiver,
-    ReceiverConfig, SYN_BYTES, SackBlock, SackBlocks, SackSlot, SackStore, Segment, SegmentKind,
-    Sender, SenderConfig,
+    AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, Receiver, SYN_BYTES, SackBlocks,
+    SackStore, Segment, SegmentKind, Sender,
 };
 
+pub(crate) use opening::Opening;
+pub(crate) use packets::Sent;
+
 use crate::byte_map::ByteMap;
-use crate::script::{Flags, PacketSpec};
+use crate::script::PacketSpec;
 use crate::settings::Settings;
-
-const NS_PER_MS: u64 = 1_000_000;
-/// Receive window, bytes; no script fills it.
-const RWND_BYTES: u32 = 540_000;
-/// SACKs are compressed for a twentieth of it, at most 1 ms.
-const RTT_NS: u64 = 20 * NS_PER_MS;
-
-/// A packet as the host sent it.
-#[derive(Clone, Debug)]
-pub(crate) struct Sent {
-    pub(crate) time_ns: u64,
-    pub(crate) flags: Flags,
-    pub(crate) seq: u32,
-    pub(crate) payload_bytes: u32,
-    pub(crate) ack: Option<u32>,
-    pub(crate) ecn: Ecn,
-    /// TSval and TSecr, ms.
-    pub(crate) timestamps: Option<(u32, u32)>,
-    pub(crate) sack: Vec<(u32, u32)>,
-}
+use packets::ecn_field;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     SynSent,
     SynReceived,
     Established,
-}
-
-/// What a connection is opened with.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Opening {
-    /// Payload of a full segment, bytes.
-    pub(crate) mss_bytes: u32,
-    pub(crate) ecn: bool,
-    pub(crate) timestamps: bool,
-    /// Shift of the windows the peer offers.
-    pub(crate) window_scale: u32,
-    /// `TCP_NODELAY` is not set.
-    pub(crate) nagle: bool,
-    /// The peer permits SACK.
-    pub(crate) permits_sack: bool,
-    pub(crate) is_active: bool,
 }
 
 /// A connection.
@@ -93,48 +62,9 @@ impl Connection {
         inbound: ByteMap,
         syn: Option<&PacketSpec>,
     ) -> Result<Self, String> {
-        let ecn = if opening.ecn {
-            EcnMode::Classic
-        } else {
-            EcnMode::Off
-        };
-        let halves = if opening.is_active {
-            (Half::Forward, Half::Reverse)
-        } else {
-            (Half::Reverse, Half::Forward)
-        };
-        let mut sender = Sender::new(
-            SenderConfig {
-                half: halves.0,
-                closes: false,
-                tso: settings.tso,
-                ecn,
-                nagle: opening.nagle,
-                slow_start_after_idle: settings.slow_start_after_idle,
-                ..SenderConfig::new(0, opening.mss_bytes, Some(0))
-            },
-            congestion_control(settings)?,
-        );
-        if !settings.loss_probes {
-            sender.disable_loss_probes();
-        }
-        if !opening.permits_sack {
-            sender.disable_sack();
-        }
-        if opening.is_active {
-            sender.start(now_ns);
-        }
         let mut connection = Self {
-            sender,
-            receiver: Receiver::new(ReceiverConfig {
-                flow: 0,
-                half: halves.1,
-                mss_bytes: opening.mss_bytes,
-                rwnd_bytes: RWND_BYTES,
-                delayed_ack: true,
-                rtt_ns: RTT_NS,
-                ecn,
-            }),
+            sender: opening.sender(now_ns, settings)?,
+            receiver: opening.receiver(),
             sacks: SackStore::new(),
             opening,
             phase: if opening.is_active {
@@ -337,47 +267,6 @@ impl Connection {
         self.outbound.segments() - self.sender.outstanding_pkts()
     }
 
-    /// A packet's ACK, in segments.
-    fn ack_header(&self, packet: &PacketSpec) -> AckHeader {
-        let window_bytes = packet.window.unwrap_or(self.last_window) << self.opening.window_scale;
-        let (ts_val_ms, ts_ecr_ms) = packet.timestamps().unwrap_or_default();
-        AckHeader {
-            ack: self.outbound.whole_below(packet.ack.unwrap_or(0)),
-            rwnd_bytes: window_bytes,
-            ts_val_ms,
-            ts_ecr_ms,
-            sack: SackSlot::NONE,
-            info: AckInfo::new(AckKind::Ack, 0).ece(packet.flags.ece),
-        }
-    }
-
-    fn data_header(&self, seq: u32, kind: SegmentKind, packet: &PacketSpec) -> DataHeader {
-        let (ts_val_ms, ts_ecr_ms) = packet.timestamps().unwrap_or_default();
-        DataHeader {
-            seq,
-            ts_val_ms,
-            ts_ecr_ms,
-            info: DataInfo::new(kind, 0).cwr(packet.flags.cwr),
-        }
-    }
-
-    /// RFC 2883 §4: the first block is a duplicate's if the ACK or the next block covers it.
-    fn sack_blocks(&self, packet: &PacketSpec, ack: u32) -> SackBlocks {
-        let blocks = packet.sack();
-        let has_dsack = match blocks {
-            [first, ..] if first.1 <= ack => true,
-            [first, second, ..] => second.0 <= first.0 && first.1 <= second.1,
-            _ => false,
-        };
-        let block = |&(start, end): &(u32, u32)| {
-            let (start, end) = self.outbound.whole_within(start, end);
-            (start < end).then_some(SackBlock { start, end })
-        };
-        let (dsack, received) = blocks.split_at(usize::from(has_dsack));
-        let received: Vec<SackBlock> = received.iter().filter_map(block).collect();
-        SackBlocks::new(dsack.first().and_then(block), &received)
-    }
-
     /// Takes what both ends decided to send.
     fn collect(&mut self, now_ns: u64) {
         let acks: Vec<Packet<Segment>> = self.receiver.poll_transmit(&mut self.sacks).collect();
@@ -396,100 +285,5 @@ impl Connection {
         for packet in &acks {
             self.take_from_receiver(now_ns, packet);
         }
-    }
-
-    fn take_from_sender(&mut self, now_ns: u64, packet: &Packet<Segment>) {
-        let Segment::Data(header) = packet.header else {
-            return;
-        };
-        let kind = header.kind();
-        let payload_bytes = packet.wire_bytes.saturating_sub(DATA_HEADER_BYTES);
-        let fin = matches!(kind, SegmentKind::LastData | SegmentKind::Fin);
-        let is_data = header.is_data() || fin;
-        if is_data && header.seq == self.outbound.segments() {
-            self.outbound.push(payload_bytes + u32::from(fin));
-        }
-        self.is_ack_carried |= is_data;
-        let syn = kind == SegmentKind::Syn;
-        self.sent.push_back(Sent {
-            time_ns: now_ns,
-            flags: Flags {
-                syn,
-                fin,
-                rst: false,
-                ack: !syn,
-                ece: syn && self.opening.ecn,
-                cwr: header.cwr(),
-            },
-            seq: match kind {
-                SegmentKind::Syn => 0,
-                SegmentKind::WindowProbe => self.outbound.start_of(header.seq) - 1,
-                _ => self.outbound.start_of(header.seq),
-            },
-            payload_bytes: if is_data { payload_bytes } else { 0 },
-            ack: (!syn).then_some(self.ack),
-            ecn: packet.ecn,
-            timestamps: self.timestamps(header.ts_val_ms, header.ts_ecr_ms),
-            sack: Vec::new(),
-        });
-    }
-
-    fn take_from_receiver(&mut self, now_ns: u64, packet: &Packet<Segment>) {
-        let Segment::Ack(header) = packet.header else {
-            return;
-        };
-        let sack = *self.sacks.get(header.sack);
-        self.sacks.free(header.sack);
-        let syn = header.kind() == AckKind::SynAck;
-        if self.is_ack_carried && sack.is_empty() && !syn {
-            return;
-        }
-        let bytes = |block: &SackBlock| {
-            let byte = |segment| self.inbound.start_of(segment);
-            (byte(block.start), byte(block.end))
-        };
-        self.sent.push_back(Sent {
-            time_ns: now_ns,
-            flags: Flags {
-                syn,
-                ack: true,
-                ece: header.ece(),
-                ..Flags::default()
-            },
-            seq: if syn { 0 } else { self.outbound.end() },
-            payload_bytes: 0,
-            ack: Some(self.inbound.start_of(header.ack)),
-            ecn: packet.ecn,
-            // The receiver of a connection's second half has not seen the SYN.
-            timestamps: self
-                .timestamps(header.ts_val_ms, header.ts_ecr_ms.max(self.peer_syn_ts_ms)),
-            sack: sack.all().iter().map(bytes).collect(),
-        });
-    }
-
-    fn timestamps(&self, val_ms: u32, ecr_ms: u32) -> Option<(u32, u32)> {
-        self.opening.timestamps.then_some((val_ms, ecr_ms))
-    }
-}
-
-fn congestion_control(settings: &Settings) -> Result<Flow, String> {
-    let request = Request {
-        name: settings.congestion_control.clone(),
-        params: settings.parameters.clone(),
-    };
-    let instance = Instance::load(&request, 1).map_err(|error| error.to_string())?;
-    let mut flow = instance.new_flow();
-    if settings.paces {
-        flow.sock.sk_pacing_status = SK_PACING_NEEDED;
-    }
-    Ok(flow)
-}
-
-fn ecn_field(name: Option<&str>) -> Ecn {
-    match name {
-        Some("ect0") => Ecn::Ect0,
-        Some("ect1") => Ecn::Ect1,
-        Some("ce") => Ecn::Ce,
-        _ => Ecn::NotEct,
     }
 }

@@ -1,0 +1,157 @@
+//! Packets of a script as this crate has them, and the other way round.
+
+use dumbbell_net::{Ecn, Packet};
+use dumbbell_tcp::{
+    AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, DataInfo, SackBlock, SackBlocks,
+    SackSlot, Segment, SegmentKind,
+};
+
+use super::Connection;
+use crate::script::{Flags, PacketSpec};
+
+/// A packet as the host sent it.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) time_ns: u64,
+    pub(crate) flags: Flags,
+    pub(crate) seq: u32,
+    pub(crate) payload_bytes: u32,
+    pub(crate) ack: Option<u32>,
+    pub(crate) ecn: Ecn,
+    /// TSval and TSecr, ms.
+    pub(crate) timestamps: Option<(u32, u32)>,
+    pub(crate) sack: Vec<(u32, u32)>,
+}
+
+impl Connection {
+    /// A packet's ACK, in segments.
+    pub(super) fn ack_header(&self, packet: &PacketSpec) -> AckHeader {
+        let window_bytes = packet.window.unwrap_or(self.last_window) << self.opening.window_scale;
+        let (ts_val_ms, ts_ecr_ms) = packet.timestamps().unwrap_or_default();
+        AckHeader {
+            ack: self.outbound.whole_below(packet.ack.unwrap_or(0)),
+            rwnd_bytes: window_bytes,
+            ts_val_ms,
+            ts_ecr_ms,
+            sack: SackSlot::NONE,
+            info: AckInfo::new(AckKind::Ack, 0).ece(packet.flags.ece),
+        }
+    }
+
+    /// The header of a segment of data, or of one without.
+    pub(super) fn data_header(
+        &self,
+        seq: u32,
+        kind: SegmentKind,
+        packet: &PacketSpec,
+    ) -> DataHeader {
+        let (ts_val_ms, ts_ecr_ms) = packet.timestamps().unwrap_or_default();
+        DataHeader {
+            seq,
+            ts_val_ms,
+            ts_ecr_ms,
+            info: DataInfo::new(kind, 0).cwr(packet.flags.cwr),
+        }
+    }
+
+    /// RFC 2883 §4: the first block is a duplicate's if the ACK or the next block covers it.
+    pub(super) fn sack_blocks(&self, packet: &PacketSpec, ack: u32) -> SackBlocks {
+        let blocks = packet.sack();
+        let has_dsack = match blocks {
+            [first, ..] if first.1 <= ack => true,
+            [first, second, ..] => second.0 <= first.0 && first.1 <= second.1,
+            _ => false,
+        };
+        let block = |&(start, end): &(u32, u32)| {
+            let (start, end) = self.outbound.whole_within(start, end);
+            (start < end).then_some(SackBlock { start, end })
+        };
+        let (dsack, received) = blocks.split_at(usize::from(has_dsack));
+        let received: Vec<SackBlock> = received.iter().filter_map(block).collect();
+        SackBlocks::new(dsack.first().and_then(block), &received)
+    }
+
+    /// What the sender sends, in bytes.
+    pub(super) fn take_from_sender(&mut self, now_ns: u64, packet: &Packet<Segment>) {
+        let Segment::Data(header) = packet.header else {
+            return;
+        };
+        let kind = header.kind();
+        let payload_bytes = packet.wire_bytes.saturating_sub(DATA_HEADER_BYTES);
+        let fin = matches!(kind, SegmentKind::LastData | SegmentKind::Fin);
+        let is_data = header.is_data() || fin;
+        if is_data && header.seq == self.outbound.segments() {
+            self.outbound.push(payload_bytes + u32::from(fin));
+        }
+        self.is_ack_carried |= is_data;
+        let syn = kind == SegmentKind::Syn;
+        self.sent.push_back(Sent {
+            time_ns: now_ns,
+            flags: Flags {
+                syn,
+                fin,
+                rst: false,
+                ack: !syn,
+                ece: syn && self.opening.ecn,
+                cwr: header.cwr(),
+            },
+            seq: match kind {
+                SegmentKind::Syn => 0,
+                SegmentKind::WindowProbe => self.outbound.start_of(header.seq) - 1,
+                _ => self.outbound.start_of(header.seq),
+            },
+            payload_bytes: if is_data { payload_bytes } else { 0 },
+            ack: (!syn).then_some(self.ack),
+            ecn: packet.ecn,
+            timestamps: self.timestamps(header.ts_val_ms, header.ts_ecr_ms),
+            sack: Vec::new(),
+        });
+    }
+
+    /// What the receiver sends, unless data has carried the same ACK.
+    pub(super) fn take_from_receiver(&mut self, now_ns: u64, packet: &Packet<Segment>) {
+        let Segment::Ack(header) = packet.header else {
+            return;
+        };
+        let sack = *self.sacks.get(header.sack);
+        self.sacks.free(header.sack);
+        let syn = header.kind() == AckKind::SynAck;
+        if self.is_ack_carried && sack.is_empty() && !syn {
+            return;
+        }
+        let bytes = |block: &SackBlock| {
+            let byte = |segment| self.inbound.start_of(segment);
+            (byte(block.start), byte(block.end))
+        };
+        self.sent.push_back(Sent {
+            time_ns: now_ns,
+            flags: Flags {
+                syn,
+                ack: true,
+                ece: header.ece(),
+                ..Flags::default()
+            },
+            seq: if syn { 0 } else { self.outbound.end() },
+            payload_bytes: 0,
+            ack: Some(self.inbound.start_of(header.ack)),
+            ecn: packet.ecn,
+            // The receiver of a connection's second half has not seen the SYN.
+            timestamps: self
+                .timestamps(header.ts_val_ms, header.ts_ecr_ms.max(self.peer_syn_ts_ms)),
+            sack: sack.all().iter().map(bytes).collect(),
+        });
+    }
+
+    fn timestamps(&self, val_ms: u32, ecr_ms: u32) -> Option<(u32, u32)> {
+        self.opening.timestamps.then_some((val_ms, ecr_ms))
+    }
+}
+
+pub(super) fn ecn_field(name: Option<&str>) -> Ecn {
+    match name {
+        Some("ect0") => Ecn::Ect0,
+        Some("ect1") => Ecn::Ect1,
+        Some("ce") => Ecn::Ce,
+        _ => Ecn::NotEct,
+    }
+}
