@@ -133,7 +133,7 @@ impl Sender {
             rate: RateSampler::new(sock.packets_in_flight()),
         };
         self.advance_una(ack, &mut progress);
-        if !sack.is_empty() {
+        if !sack.is_empty() && self.has_sack {
             self.process_sack(sack, prior_una, &mut progress);
         }
         let mut ca_ack_flags = CA_ACK_SLOWPATH;

@@ -11,6 +11,8 @@ use crate::script::{Fate, MSS_BYTES, NS_PER_MS, Pair, Path, load};
 struct Case {
     cc: &'static str,
     config: SenderConfig,
+    /// The receiver permits SACK.
+    has_sack: bool,
     path: Path,
     data: Vec<Fate>,
     acks: Vec<Fate>,
@@ -45,9 +47,11 @@ fn case() -> impl Strategy<Value = Case> {
     );
     let fates = || prop::collection::vec(fate(), 0..400);
     let control = prop::collection::vec(fate(), 0..12);
-    let all = (transfer, path, fates(), fates(), control);
-    all.prop_map(|(transfer, path, data, acks, control)| Case {
+    let has_sack = prop::bool::weighted(0.8);
+    let all = (transfer, has_sack, path, fates(), fates(), control);
+    all.prop_map(|(transfer, has_sack, path, data, acks, control)| Case {
         cc: transfer.0,
+        has_sack,
         config: SenderConfig {
             size_bytes: Some(transfer.1),
             closes: transfer.4,
@@ -71,8 +75,11 @@ fn case() -> impl Strategy<Value = Case> {
 fn pair(case: &Case, cc: Flow) -> Pair<'_> {
     let fate =
         |fates: &[Fate], number: u64| fates.get(number as usize).copied().unwrap_or(Fate::Deliver);
-    Pair::new(case.config, cc, case.path)
-        .on_data(move |number, _| fate(&case.data, number))
+    let mut pair = Pair::new(case.config, cc, case.path);
+    if !case.has_sack {
+        pair.sender.disable_sack();
+    }
+    pair.on_data(move |number, _| fate(&case.data, number))
         .on_acks(move |number, _| fate(&case.acks, number))
         .on_control(move |number| fate(&case.control, number))
 }
