@@ -303,6 +303,16 @@ impl Applications {
         self.due_ns = self.timers.next().1.min(self.clocks.next().1);
     }
 
+    /// Brings the senders' counters up to the end of the run.
+    pub(crate) fn settle(&mut self, end_ns: u64) {
+        for connection in self.slots.iter_mut().flatten() {
+            connection.data.sender.settle(end_ns);
+            if let Some(requests) = &mut connection.requests {
+                requests.sender.settle(end_ns);
+            }
+        }
+    }
+
     /// Whose timer is due at [`Applications::due_ns`]: at equal times a host's before a user's.
     pub(crate) fn next(&self) -> Due {
         let (host, host_ns) = self.timers.next();

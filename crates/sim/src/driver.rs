@@ -1,14 +1,12 @@
-//! What the engine does for applications: connections that open and close, what they carry, and what
-//! applications are told of it.
+//! What applications are told: packets and timers of their connections, and their own timers.
 
-use dumbbell_app::{Command, End, Event, Outcome};
-use dumbbell_net::{Ecn, Exit, Header as _, Packet};
-use dumbbell_scenario::address_plan::connection_addresses;
+use dumbbell_app::{End, Event, Outcome};
+use dumbbell_net::{Exit, Header as _, Packet};
 use dumbbell_scenario::route;
 use dumbbell_tcp::{AckHeader, AckKind, DatagramHeader, Segment};
 
-use crate::applications::{Applications, Due};
-use crate::connection::{Connection, Opening, other, way_from};
+use crate::applications::Due;
+use crate::connection::{other, way_from};
 use crate::engine::Engine;
 use crate::tap::Tap;
 
@@ -151,7 +149,7 @@ impl<T: Tap> Engine<T> {
 
     /// Sends what `from` wants to send after an event, and before its data the ACKs that Linux would
     /// send with them.
-    fn send_from(&mut self, slot: usize, from: End, now_ns: u64) {
+    pub(crate) fn send_from(&mut self, slot: usize, from: End, now_ns: u64) {
         let Self {
             applications,
             network,
@@ -280,101 +278,6 @@ impl<T: Tap> Engine<T> {
         self.set_network_timer();
     }
 
-    /// Does what a user's application wants done; what there is to send then is sent after all of its
-    /// commands.
-    fn execute(&mut self, user: usize, command: Command, now_ns: u64) {
-        match command {
-            Command::Open { connection, by } => self.open(user, connection, by, now_ns),
-            Command::Write {
-                connection,
-                from,
-                bytes,
-            } => self.with_writer(user, connection, from, |sender| sender.write(bytes)),
-            Command::Close { connection, from } => {
-                self.with_writer(user, connection, from, |sender| {
-                    if sender.written_bytes() == u64::MAX {
-                        sender.stop();
-                    }
-                    sender.close();
-                });
-            }
-            Command::Pause { connection, from } => {
-                self.with_writer(user, connection, from, |sender| sender.stop());
-                let open = &self.applications.users[user].open;
-                if let Some(&slot) = open.get(&connection) {
-                    let half = self.applications.connection(slot).half_mut(from);
-                    let bytes = half.sender.written_bytes();
-                    let event = Event::Paused {
-                        connection,
-                        from,
-                        bytes,
-                    };
-                    self.applications.events.push_back((user, event));
-                }
-            }
-            Command::Datagram { number, bytes } => self.send_datagram(user, number, bytes, now_ns),
-        }
-    }
-
-    /// Changes what an end of an open connection has to send. The receiver of a connection that the
-    /// sender opened has nothing to send: it closes with the sender.
-    fn with_writer(
-        &mut self,
-        user: usize,
-        connection: u32,
-        from: End,
-        change: impl FnOnce(&mut dumbbell_tcp::Sender),
-    ) {
-        let Some(&slot) = self.applications.users[user].open.get(&connection) else {
-            return;
-        };
-        let connection = self.applications.connection(slot);
-        if connection.can_write(from) {
-            change(&mut connection.half_mut(from).sender);
-            if !self.applications.touched.contains(&(slot, from)) {
-                self.applications.touched.push((slot, from));
-            }
-        }
-    }
-
-    fn open(&mut self, user: usize, number: u32, opener: End, now_ns: u64) {
-        while let Some(slot) = self.watch.connections.take_emptied() {
-            self.settle_slot(slot);
-        }
-        let account = self.flows.len() as u32 + user as u32;
-        let applications = &mut self.applications;
-        let Some(slot) = applications.take_slot() else {
-            return; // the run ends at the next check
-        };
-        let id = self.watch.connections.open(slot as u32, account);
-        let this = &mut applications.users[user];
-        let group_index = this.group;
-        this.open.insert(number, slot);
-        this.opened += 1;
-        let (group, instance) = &applications.groups[group_index as usize];
-        let nth = &mut applications.opened[group_index as usize];
-        let addresses = connection_addresses(group_index as u16, *nth, opener);
-        *nth += 1;
-        let mut connection = Connection::new(&Opening {
-            id,
-            user: user as u32,
-            number,
-            opener,
-            now_ns,
-            group_index,
-            group,
-            instance,
-            addresses,
-        });
-        let has_requests = connection.requests.is_some();
-        self.watch
-            .tap
-            .opened(id, group_index, addresses, has_requests);
-        connection.half_mut(opener).sender.start(now_ns);
-        applications.slots[slot] = Some(Box::new(connection));
-        applications.touched.push((slot, opener));
-    }
-
     /// An end that has written nothing closes when it has read the other's FIN.
     fn close_silent_ends(&mut self, slot: usize, now_ns: u64) {
         for from in [End::Sender, End::Receiver] {
@@ -397,7 +300,7 @@ impl<T: Tap> Engine<T> {
 
     /// A connection that is over gives its slot back, at once or when the last of its packets is
     /// dropped or delivered.
-    fn settle_slot(&mut self, slot: usize) {
+    pub(crate) fn settle_slot(&mut self, slot: usize) {
         let Some(connection) = self.applications.slots[slot].as_deref() else {
             return;
         };
@@ -416,45 +319,6 @@ impl<T: Tap> Engine<T> {
                 .add(&connection);
             applications.free.push(slot);
         }
-    }
-
-    fn send_datagram(&mut self, user: usize, number: u64, payload_bytes: u32, now_ns: u64) {
-        let account = self.flows.len() as u32 + user as u32;
-        let id = match self.applications.users[user].datagrams {
-            Some(id) => id,
-            None => self.open_datagrams(user, account),
-        };
-        let this = &mut self.applications.users[user];
-        this.books.sent.sent_pkts += 1;
-        let packet = Packet {
-            flow: id,
-            wire_bytes: DatagramHeader::wire_bytes(payload_bytes),
-            ecn: Ecn::NotEct,
-            hop: 0,
-            arrived_ns: 0,
-            header: Segment::Datagram(DatagramHeader {
-                number,
-                sent_ns: now_ns,
-            }),
-        };
-        let route = route(this.group as usize, way_from(End::Sender));
-        self.watch.tap.sent(now_ns, &packet, &self.watch.sacks);
-        self.watch.connections.enter(id);
-        self.network.enter(now_ns, route, packet, &mut self.watch);
-    }
-
-    /// Gives a user's datagrams a number and addresses.
-    fn open_datagrams(&mut self, user: usize, account: u32) -> u32 {
-        let applications = &mut self.applications;
-        let this = &mut applications.users[user];
-        let group = this.group;
-        let nth = &mut applications.opened[group as usize];
-        let addresses = connection_addresses(group as u16, *nth, End::Sender);
-        *nth += 1;
-        let id = self.watch.connections.open_without_slot(account);
-        self.watch.tap.opened(id, group, addresses, false);
-        this.datagrams = Some(id);
-        id
     }
 
     fn take_datagram(&mut self, packet: &Packet<Segment>, header: &DatagramHeader, now_ns: u64) {
@@ -484,17 +348,5 @@ fn writer(is_reverse: bool) -> End {
         End::Receiver
     } else {
         End::Sender
-    }
-}
-
-impl Applications {
-    /// Brings the senders' counters up to the end of the run.
-    pub(crate) fn settle(&mut self, end_ns: u64) {
-        for connection in self.slots.iter_mut().flatten() {
-            connection.data.sender.settle(end_ns);
-            if let Some(requests) = &mut connection.requests {
-                requests.sender.settle(end_ns);
-            }
-        }
     }
 }

@@ -7,7 +7,8 @@
 //! |---|---|
 //! | `engine`, `watch` | the event loop; what looks on while packets pass |
 //! | `endpoints`, `rtt_meter` | a flow that is one transfer, and what is measured of it |
-//! | `applications`, `driver` | flows with an application; what the engine does for them |
+//! | `applications` | flows with an application |
+//! | `driver`, `commands` | what applications are told; what they want done |
 //! | `connection`, `connection_table` | their connections, and where they lie |
 //! | `recorder` | time series |
 //! | `summarize` | counts and means |
@@ -18,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod applications;
+mod commands;
 mod connection;
 mod connection_table;
 mod driver;

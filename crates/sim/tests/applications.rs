@@ -4,7 +4,9 @@ mod common;
 
 use common::{NS_PER_MS, bulk, dumbbell, simulate};
 use dumbbell_app::Distribution;
-use dumbbell_app::traffic::{TrafficConfig, deterministic, page, poisson, rpc};
+use dumbbell_app::traffic::{
+    TrafficConfig, cbr, datagram, deterministic, onoff, page, poisson, rpc, video,
+};
 use dumbbell_sim::{Control, Group, Limit, Link, Queue, Scenario, run};
 
 /// 30 kB flows that load a link of 100 Mbit/s at 40 %.
@@ -123,6 +125,49 @@ fn whatever_is_lost_every_application_comes_to_its_end() {
             assert_eq!(ends_us.len(), 40);
             assert!(ends_us.iter().all(|end_us| end_us.is_finite()));
         }
+    }
+}
+
+/// A user that is told to stop ends what it has begun, and has finished.
+#[test]
+fn what_is_stopped_comes_to_its_end() {
+    let on_off = onoff::Config::default();
+    let endless_rpc = rpc::Config {
+        response_bytes: Distribution::Constant(100_000),
+        ..rpc::Config::default()
+    };
+    let rate = cbr::Config {
+        rate_bps: 1_000_000,
+        ..cbr::Config::default()
+    };
+    let call = datagram::Config {
+        interval_ns: Some(20 * NS_PER_MS),
+        ..datagram::Config::default()
+    };
+    let applications: [TrafficConfig; 5] = [
+        on_off.into(),
+        endless_rpc.into(),
+        rate.into(),
+        call.into(),
+        video::Config::default().into(),
+    ];
+    for traffic in applications {
+        let group = Group {
+            traffic: traffic.clone(),
+            stop_ns: Some(4_300 * NS_PER_MS),
+            ..bulk("cubic", 1, 20)
+        };
+        let output = simulate(&dumbbell(10_000_000, 50_000.0, 60, vec![group]));
+        let flow = &output.summary.flows[0];
+        assert!(
+            flow.finished && flow.received_bytes > 0,
+            "{traffic:?}: {flow:?}"
+        );
+        assert_eq!(flow.sent_pkts, flow.dropped_pkts + flow.arrived_pkts);
+        let rows = common::column(&output, "flows", "outstanding_pkts");
+        assert_eq!(rows.last(), Some(&0.0));
+        let opens_connections = !traffic.facts().sends_datagrams;
+        assert_eq!(flow.end_us < 30_000_000, opens_connections, "{flow:?}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use common::{NS_PER_MS, bulk, column, simulate};
 use dumbbell_app::traffic::{
-    TrafficConfig, cbr, datagram, deterministic, onoff, page, poisson, rpc,
+    TrafficConfig, cbr, datagram, deterministic, onoff, page, poisson, rpc, video,
 };
 use dumbbell_app::{Distribution, distribution};
 use dumbbell_net::Limit;
@@ -129,6 +129,32 @@ fn media() -> impl Strategy<Value = TrafficConfig> {
         })
 }
 
+fn videos(duration_ns: u64) -> impl Strategy<Value = TrafficConfig> {
+    let rules = prop::sample::select(vec![
+        video::Rule::bba,
+        video::Rule::rate,
+        video::Rule::mpc,
+        video::Rule::bola,
+    ]);
+    (rules, 4..40_u64, log_uniform(1e4..1e7), count()).prop_map(
+        move |(rule, share, lowest_bps, chunks)| {
+            let chunk_ns = (duration_ns / share).max(1_000_000);
+            let lowest_bps = lowest_bps as u64;
+            let config = video::Config {
+                chunk_ns,
+                ladder_bps: vec![lowest_bps, 2 * lowest_bps, 5 * lowest_bps],
+                buffer_ns: 4 * chunk_ns,
+                reservoir_ns: chunk_ns,
+                cushion_ns: 2 * chunk_ns,
+                rule,
+                chunks,
+                ..video::Config::default()
+            };
+            config.into()
+        },
+    )
+}
+
 fn traffic(duration_ns: u64) -> impl Strategy<Value = TrafficConfig> {
     let arrivals = (gap_ns(duration_ns), sizes(), count());
     let poisson = arrivals.prop_map(|(gap_ns, size_bytes, count)| {
@@ -171,6 +197,7 @@ fn traffic(duration_ns: u64) -> impl Strategy<Value = TrafficConfig> {
         2 => requests(duration_ns),
         2 => pages(duration_ns),
         2 => media(),
+        1 => videos(duration_ns),
     ]
 }
 
