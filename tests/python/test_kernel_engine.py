@@ -111,6 +111,42 @@ def test_tables_have_the_simulators_columns(tmp_path):
     assert loaded.to_json() == kernel.to_json()
 
 
+def test_applications_run_on_sockets_of_their_own(nothing_left):
+    def asked(prefix: str) -> Scenario:
+        groups = [
+            Group(f"{prefix}cubic", traffic="poisson:load=20%,size=20kB"),
+            Group(f"{prefix}reno", flows=2, traffic="rpc:request=100B,response=10kB,think=50ms"),
+            Group(f"{prefix}cubic", traffic="datagram:preset=voip"),
+        ]
+        return Scenario(groups, rate="20mbit", rtt="20ms", time="4s")
+
+    ran = dumbbell.run(asked("linux/"), engine="kernel")
+    simulated = dumbbell.run(asked(""))
+    for name in ("flows", "queue", "transfers"):
+        assert ran.tables[name].column_names == simulated.tables[name].column_names
+    rows = ran.tables["transfers"].to_pandas()
+    assert set(rows["group"]) == {0, 1}
+    took_us = (rows["end_us"] - rows["start_us"]).dropna()
+    # A request on a connection takes a round trip, a flow of more than the initial window three.
+    assert took_us[rows["group"] == 1].min() >= 20_000
+    assert took_us[rows["group"] == 0].min() >= 60_000
+    for flow, same in zip(ran.summary["flows"], simulated.summary["flows"], strict=True):
+        assert flow["sent_pkts"] == (
+            flow["dropped_pkts"] + flow["arrived_pkts"] + flow["on_path_pkts"]
+        )
+        assert set(flow.get("application", {})) == set(same.get("application", {}))
+        assert ("requests" in flow) == ("requests" in same)
+    # The same flows begin in both: sizes and times are drawn from the same seed.
+    offered = [run.summary["flows"][0]["application"] for run in (ran, simulated)]
+    assert offered[0]["offered_bytes"] == pytest.approx(offered[1]["offered_bytes"], abs=3 * 20_000)
+    voice = ran.summary["flows"][3]["application"]
+    assert voice["one_way_delay_p50_us"] >= 10_000
+    assert voice["sent_datagrams"] <= 200
+    checks = {reason.check for reason in ran.verdict.reasons if reason.status == "INVALID"}
+    assert "conservation" not in checks
+    assert "host_drops" not in checks
+
+
 @needs_bpf
 def test_our_own(nothing_left):
     asked = scenario("copa:mode_window_rtts=5", "bbr")

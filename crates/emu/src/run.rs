@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::hosts::host::Hosts;
 use crate::machine::clock::monotonic_ns;
 use crate::machine::cpu::{MachineCpu, process_cpu_ns};
-use crate::machine::file_limit::raise_file_limit;
+use crate::machine::file_limit::{raise_file_limit, raise_file_limit_to_the_hard_one};
 use crate::measured::Measured;
 use crate::receive_window::with_reachable_windows;
 use crate::relay::{Relay, parts};
@@ -31,8 +31,6 @@ const MAX_MSS_BYTES: u32 = 65_000;
 
 /// Files open in a flow: the sender's and the receiver's socket.
 const FILES_PER_FLOW: u64 = 2;
-/// Of a group's applications: sockets of some connections that are open at a time. If they are more, the run ends.
-const FILES_OF_APPLICATIONS: u64 = 8192;
 /// In a group: two namespaces, two devices, listening and calibrating sockets.
 const FILES_PER_GROUP: u64 = 16;
 
@@ -74,13 +72,13 @@ fn measure(
     control: &Control,
     capture: Option<&CaptureConfig>,
 ) -> Result<Measured, Error> {
-    let groups = scenario.groups.iter();
-    let applications = groups.filter(|group| !group.traffic.is_bulk()).count();
     raise_file_limit(
         FILES_PER_FLOW * scenario.flow_count() as u64
-            + FILES_OF_APPLICATIONS * applications as u64
             + FILES_PER_GROUP * scenario.groups.len() as u64,
     )?;
+    if scenario.groups.iter().any(|group| !group.traffic.is_bulk()) {
+        raise_file_limit_to_the_hard_one();
+    }
     let ccs = Arc::new(KernelCc::of_groups(scenario)?);
     let hosts = Arc::new(Hosts::new(scenario)?);
     let calibration = calibrate_idle(&hosts, scenario, control)?;

@@ -160,5 +160,10 @@ fn sends_requests(group: &Group) -> bool {
 /// An error of an application's socket.
 pub(crate) fn failed(group: usize, what: &str) -> impl FnOnce(io::Error) -> Error + use<> {
     let what = format!("an application of group {group} {what}");
-    move |source| Error::System { what, source }
+    move |source| match source.raw_os_error() {
+        Some(libc::EMFILE) => Error::Refused(format!(
+            "{what}: this process may have no more open files; raise the limit (`ulimit -n`, LimitNOFILE=), or use less load"
+        )),
+        _ => Error::System { what, source },
+    }
 }

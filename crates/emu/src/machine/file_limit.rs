@@ -31,6 +31,18 @@ pub(crate) fn raise_file_limit(files: u64) -> Result<(), Error> {
     })
 }
 
+/// Makes room for as many files as this process may have: applications open connections as they go along.
+pub(crate) fn raise_file_limit_to_the_hard_one() {
+    if let Ok(limit) = file_limit() {
+        let wanted = libc::rlimit {
+            rlim_cur: limit.rlim_max,
+            rlim_max: limit.rlim_max,
+        };
+        // Without it there is less room; if that is not enough, an application's socket says so.
+        let _ = set_file_limit(&wanted);
+    }
+}
+
 fn file_limit() -> io::Result<libc::rlimit> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
