@@ -9,7 +9,8 @@ pub struct Meter {
     pub links: Vec<LinkMeter>,
     /// By flow.
     pub flows: Vec<FlowMeter>,
-    /// Whether a place on the routes is the last link before the route's end.
+    /// Whether a place on the routes is the last link before the end of a route from a sender to a
+    /// receiver.
     is_last_link: Vec<bool>,
 }
 
@@ -74,7 +75,7 @@ pub struct FlowMeter {
 
 impl Meter {
     /// Nothing counted yet, at `now_ns`, of `links` and so many flows; `is_last_link` by place on
-    /// the routes.
+    /// the routes, of those from senders to receivers.
     pub(crate) fn new<H: Clone>(
         links: &[Link<H>],
         flows: usize,
@@ -242,7 +243,6 @@ impl<H: Header> Observer<H> for Meter {
         meter.taken_pkts += 1;
         meter.taken_bytes += u64::from(packet.wire_bytes);
         if self.is_last_link[packet.hop as usize]
-            && packet.header.is_forward()
             && let Some(flow) = self.flows.get_mut(packet.flow as usize)
         {
             flow.forwarded_bytes += u64::from(packet.wire_bytes);

@@ -160,15 +160,22 @@ impl<H: Clone> Network<H> {
         &mut self.lines[first + line]
     }
 
-    /// A meter of this network and so many flows, with nothing counted yet at `now_ns`.
-    pub fn meter(&self, flows: usize, now_ns: u64) -> Meter {
+    /// A meter of this network and so many flows, with nothing counted yet at `now_ns`; `is_forward`
+    /// tells of a route's number whether it leads from senders to receivers.
+    pub fn meter(&self, flows: usize, now_ns: u64, is_forward: impl Fn(usize) -> bool) -> Meter {
         let mut is_last_link = vec![false; self.hops.len()];
         let mut links_follow = false;
+        let mut route = self.routes.len();
         for (is_last, hop) in is_last_link.iter_mut().zip(&self.hops).rev() {
             match hop {
-                Next::End => links_follow = false,
+                Next::End => {
+                    route -= 1;
+                    links_follow = false;
+                }
                 Next::Line(_) => {}
-                Next::Link(_) => *is_last = !std::mem::replace(&mut links_follow, true),
+                Next::Link(_) => {
+                    *is_last = !std::mem::replace(&mut links_follow, true) && is_forward(route);
+                }
             }
         }
         Meter::new(&self.links, flows, is_last_link, now_ns)

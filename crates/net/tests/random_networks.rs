@@ -317,7 +317,7 @@ impl Observer<Number> for Log {
 /// Runs `plan` until nothing moves any more; returns when each packet was delivered, ns, in order.
 fn run(plan: &Plan, log: &mut Log) -> Result<Vec<(u32, u64)>, TestCaseError> {
     let mut network = plan.network();
-    let mut meter = network.meter(FLOWS as usize, 0);
+    let mut meter = network.meter(FLOWS as usize, 0, |_| true);
     let mut delivered = Vec::new();
     let never_ns = u64::MAX >> 8;
     let mut entered = 0;

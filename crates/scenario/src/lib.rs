@@ -26,7 +26,7 @@ pub use control::Control;
 pub use link::{BOTTLENECK, EcnThreshold, Link, Queue, RateStep};
 pub use refusal::Refusal;
 pub use scenario::{CongestionControl, Group, MAX_ROWS, RttStep, Scenario};
-pub use topology::{Path, PlacedLink, Topology, Way, route};
+pub use topology::{Path, PlacedLink, Topology, Way, leads_there, route};
 
 pub use dumbbell_app::{Distribution, TrafficConfig, applications, distributions};
 pub use dumbbell_net::ImpairmentConfig;

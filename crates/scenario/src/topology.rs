@@ -110,6 +110,11 @@ pub fn route(group: usize, way: Way) -> usize {
     2 * group + usize::from(way == Way::Back)
 }
 
+/// Whether that route leads from the sender to the receiver.
+pub fn leads_there(route: usize) -> bool {
+    route.is_multiple_of(2)
+}
+
 impl Scenario {
     /// The links in the order of the network, which is that of results.
     pub fn network_links(&self) -> Vec<&Link> {

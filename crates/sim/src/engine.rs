@@ -8,7 +8,7 @@ use std::rc::Rc;
 use dumbbell_cc::Instance;
 use dumbbell_net::{Event, Exit, Network, Tournament};
 use dumbbell_scenario::address_plan::flow_addresses;
-use dumbbell_scenario::{Control, Refusal, Scenario, Way, route};
+use dumbbell_scenario::{Control, Refusal, Scenario, Way, leads_there, route};
 use dumbbell_tcp::{SackStore, Segment};
 
 use crate::applications::Applications;
@@ -83,7 +83,7 @@ impl<T: Tap> Engine<T> {
             })
             .collect();
         let watch = Watch {
-            meter: network.meter(scenario.flow_count(), 0),
+            meter: network.meter(scenario.flow_count(), 0, leads_there),
             sacks: SackStore::new(),
             flows: flows.len() as u32,
             connections: ConnectionTable::new(flows.len() as u32),

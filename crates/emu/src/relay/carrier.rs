@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dumbbell_net::{Event, LinkMeter, Network, Outlook, Packet};
 use dumbbell_results::QueueSamples;
-use dumbbell_scenario::{Scenario, Way, route};
+use dumbbell_scenario::{Scenario, Way, leads_there, route};
 
 use super::Plan;
 use super::flows::{FlowOnPath, Flows};
@@ -79,7 +79,7 @@ impl Carrier {
             plan,
             outlook: Outlook::new(&network),
             watch: Watch {
-                meter: network.meter(scenario.flow_count(), 0),
+                meter: network.meter(scenario.flow_count(), 0, leads_there),
                 tap,
             },
             network,
@@ -219,7 +219,7 @@ impl Carrier {
     /// Measuring begins: what was sent before, to calibrate, is not counted.
     fn begin(&mut self) {
         let flows = self.flows.on_path.len();
-        self.watch.meter = self.network.meter(flows, self.now_ns);
+        self.watch.meter = self.network.meter(flows, self.now_ns, leads_there);
         if self.plan.sample_interval_ns > 0 && !self.links.is_empty() {
             self.next_sample_ns = self.plan.epoch_ns + self.plan.sample_interval_ns;
             self.network.set_timer(self.next_sample_ns);
