@@ -97,6 +97,8 @@ class Field(Attribute[V, A]):
         Whether that option may list a value for each group.
     axis
         Whether a sweep can vary it.
+    sparse
+        Whether results leave it out at its default, as those from before there was this field.
     """
 
     def __init__(
@@ -115,7 +117,9 @@ class Field(Attribute[V, A]):
         option: bool = True,
         per_group: bool = False,
         axis: bool = True,
+        sparse: bool = False,
     ) -> None:
+        self.sparse = sparse
         self.kind, self.default, self.panel, self.example = kind, default, panel, example
         self.engine, self.convert, self.always = engine, convert or base_units, always
         self.synonyms, self.default_note = tuple(synonyms), default_note
@@ -247,12 +251,12 @@ def fields_of(owner: type) -> dict[str, Field[Any, Any]]:
 
 
 def to_words(owner: object) -> dict[str, str | int | bool | list[str]]:
-    """Return an owner's fields as a scenario file has them; without those that have no value."""
+    """Return an owner's fields as a scenario file has them; without those that are not set."""
     values = {field: getattr(owner, name) for name, field in fields_of(type(owner)).items()}
     return {
         field.name: field.kind.to_word(value)
         for field, value in values.items()
-        if value is not None
+        if value is not None and not (field.sparse and field.is_default(value))
     }
 
 

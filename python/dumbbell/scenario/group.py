@@ -91,7 +91,7 @@ class Group:
     )  # fmt: skip
     traffic: Of[TrafficChoice] = Field(
         Traffic(), BULK, panel=FLOWS, example="poisson:load=30%,size=pareto(1.2;10kB)",
-        per_group=True, engine="traffic",
+        per_group=True, sparse=True, engine="traffic",
         convert=lambda traffic, group, scenario: traffic.to_engine(group, scenario),
         synonyms=("app", "application", "workload", "source", "pattern"),
         doc="What each flow has to send: an application with parameters (`dumbbell traffic` lists "

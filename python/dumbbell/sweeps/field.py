@@ -16,7 +16,7 @@ from dumbbell.quantities.quantity import is_count
 from dumbbell.scenario import Group, Link, Scenario
 from dumbbell.scenario.fields import Shorthand, fields_of, suggest
 from dumbbell.scenario.kinds import Integer, Kind, OfTraffic
-from dumbbell.scenario.traffic import TrafficChoice
+from dumbbell.scenario.traffic import BULK, TrafficChoice
 
 __all__ = ["AxisField", "field_of"]
 
@@ -95,7 +95,7 @@ class AxisField:
             return
         for index in self.groups:
             if self.is_of_traffic:
-                traffic = TrafficChoice.parse(groups[index]["traffic"])
+                traffic = TrafficChoice.parse(groups[index].get("traffic", BULK))
                 groups[index]["traffic"] = traffic.with_param(self.key, value)
             elif self.is_parameter:
                 groups[index]["cc"] = groups[index]["cc"].with_param(self.key, value)
