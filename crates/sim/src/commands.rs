@@ -79,7 +79,7 @@ impl<T: Tap> Engine<T> {
         };
         let id = self.watch.connections.open(slot as u32, account);
         let this = &mut applications.users[user];
-        let group_index = this.group;
+        let (flow, group_index) = (this.flow, this.group);
         this.open.insert(number, slot);
         this.opened += 1;
         let (group, instance) = &applications.groups[group_index as usize];
@@ -89,6 +89,7 @@ impl<T: Tap> Engine<T> {
         let mut connection = Connection::new(&Opening {
             id,
             user: user as u32,
+            flow,
             number,
             opener,
             now_ns,

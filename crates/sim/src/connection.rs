@@ -41,8 +41,9 @@ pub(crate) struct HalfConnection {
 pub(crate) struct Opening<'a> {
     /// Number of the connection in the run.
     pub(crate) id: u32,
-    /// Its user, by index.
+    /// Its user, by index, and the number of the user's flow.
     pub(crate) user: u32,
+    pub(crate) flow: u32,
     /// Its application's number for it.
     pub(crate) number: u32,
     /// The end that sends the SYN.
@@ -91,7 +92,7 @@ impl Connection {
             let sender = sender_config(id, half, group, opening.instance);
             let receiver = receiver_config(id, half, group, opening.instance, opening.now_ns);
             HalfConnection {
-                sender: Sender::new(sender, socket),
+                sender: Sender::new(sender, socket).reported_as(opening.flow),
                 receiver: Receiver::new(receiver),
                 received_bytes: 0,
                 acknowledged_bytes: 0,

@@ -52,7 +52,7 @@ impl Endpoints {
             started: false,
             stopped: false,
             finished_ns: None,
-            sender: Sender::new(sender, socket),
+            sender: Sender::new(sender, socket).reported_as(flow),
             receiver: Receiver::new(receiver),
             rtt: RttMeter::new(),
             sampled_bytes: 0,

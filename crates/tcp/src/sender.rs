@@ -261,6 +261,13 @@ impl Sender {
         sender
     }
 
+    /// Reports of faults name flow number `flow` of the run, where packets carry another number.
+    #[must_use]
+    pub fn reported_as(mut self, flow: u32) -> Self {
+        self.cc.set_number(flow);
+        self
+    }
+
     /// Packets that may leave at `now_ns`.
     pub fn poll_transmit(&mut self, now_ns: u64) -> std::vec::Drain<'_, Packet<Segment>> {
         self.set_now(now_ns);
