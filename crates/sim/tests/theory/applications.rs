@@ -9,10 +9,17 @@ use crate::common::{NS_PER_S, assert_near, assert_within, bulk, column, simulate
 const BASE_RTT_MS: u64 = 40;
 
 fn over(link_rate_bps: u64, queue: Queue, traffic: TrafficConfig) -> Output {
+    of(Group::default(), link_rate_bps, queue, traffic)
+}
+
+/// The same with the switches of `group`.
+fn of(group: Group, link_rate_bps: u64, queue: Queue, traffic: TrafficConfig) -> Output {
     let group = Group {
         traffic,
         delayed_ack: false,
         tso: false,
+        nagle: group.nagle,
+        slow_start_after_idle: group.slow_start_after_idle,
         ..bulk("reno", 1, BASE_RTT_MS)
     };
     simulate(&Scenario {
@@ -135,6 +142,61 @@ fn a_request_alone_takes_a_round_trip() {
         assert_near("the first, ms", times_ms[0], 2.0 * BASE_RTT_MS as f64, 0.05);
         let rounds = 20_000.0 / (BASE_RTT_MS as f64 + on_link_ms);
         assert_near("requests", times_ms.len() as f64, rounds, 0.01);
+    }
+}
+
+/// RFC 5681 §4.1: responses of 70 segments, a second apart, take three rounds of slow start each, as the
+/// first; without the restart cwnd is kept, and from the second on they take one.
+#[test]
+fn a_response_after_a_pause_starts_over() {
+    for (slow_start_after_idle, later_rounds) in [(true, 3.0), (false, 1.0)] {
+        let config = rpc::Config {
+            response_bytes: Distribution::Constant(70 * 1448),
+            think_ns: Distribution::Constant(NS_PER_S),
+            ..rpc::Config::default()
+        };
+        let group = Group {
+            slow_start_after_idle,
+            ..Group::default()
+        };
+        let times_ms = times_ms(&of(group, 10_000_000_000, deep(), config.into()));
+        println!("restart {slow_start_after_idle}: {times_ms:?}");
+        let rounds = |time_ms: f64| time_ms / BASE_RTT_MS as f64;
+        assert_near(
+            "the first, with its handshake",
+            rounds(times_ms[0]),
+            4.0,
+            0.01,
+        );
+        for &time_ms in &times_ms[1..] {
+            assert_near("a later one", rounds(time_ms), later_rounds, 0.01);
+        }
+    }
+}
+
+/// RFC 1122 §4.2.3.4: of small writes every 5 ms Nagle makes one segment per round trip; without it each
+/// is a segment of its own.
+#[test]
+fn nagle_makes_a_segment_a_round_trip() {
+    for (nagle, interval_ms) in [(true, BASE_RTT_MS as f64), (false, 5.0)] {
+        let config = cbr::Config {
+            rate_bps: 160_000,
+            write_bytes: 100,
+        };
+        let group = Group {
+            nagle,
+            ..Group::default()
+        };
+        let output = of(group, 1_000_000_000, deep(), config.into());
+        let flow = &output.summary.flows[0];
+        println!("Nagle {nagle}: {} packets", flow.sent_pkts);
+        assert_near(
+            "packets",
+            flow.sent_pkts as f64,
+            20_000.0 / interval_ms,
+            0.01,
+        );
+        assert_near("goodput, bit/s", flow.goodput_bps, 160e3, 0.01);
     }
 }
 
