@@ -2,9 +2,10 @@
 
 use dumbbell_app::Distribution;
 use dumbbell_app::traffic::{TrafficConfig, cbr, datagram, page, rpc};
+use dumbbell_net::queue::fq_codel;
 use dumbbell_sim::{FlowSummary, Group, Limit, Output, Queue, Scenario};
 
-use crate::common::{NS_PER_S, assert_near, assert_within, bulk, column, simulate};
+use crate::common::{NS_PER_S, assert_near, assert_within, bulk, column, mean, simulate};
 
 const BASE_RTT_MS: u64 = 40;
 
@@ -232,4 +233,69 @@ fn a_page_takes_its_rounds() {
             expected_ms..=expected_ms + 1.0,
         );
     }
+}
+
+/// Behind a bulk flow a response waits in its queue: the median latency is the round trip and the median
+/// delay there. With a queue of its own it waits for a packet or two.
+#[test]
+fn a_request_behind_bulk_waits_in_the_queue_unless_it_has_its_own() {
+    const LINK_RATE_BPS: u64 = 50_000_000;
+    let config = rpc::Config {
+        response_bytes: Distribution::Constant(1000),
+        ..rpc::Config::default()
+    };
+    let client = Group {
+        traffic: config.into(),
+        ..bulk("reno", 1, BASE_RTT_MS)
+    };
+    let latency_ms = |queue: Queue| {
+        let output = simulate(&Scenario {
+            seed: 1,
+            duration_ns: 60 * NS_PER_S,
+            groups: vec![client.clone(), bulk("cubic", 1, BASE_RTT_MS)],
+            ..Scenario::dumbbell(LINK_RATE_BPS, queue)
+        });
+        let mut times_ms = times_ms(&output);
+        times_ms.sort_by(f64::total_cmp);
+        let queue_ms = output.summary.bottleneck.queue_delay_p50_us as f64 / 1e3;
+        (times_ms[times_ms.len() / 2], queue_ms)
+    };
+    let fifo = Queue::drop_tail(Limit::Bytes(250_000));
+    let (time_ms, queue_ms) = latency_ms(fifo);
+    println!("FIFO: {time_ms} ms, in the queue {queue_ms} ms");
+    assert!(queue_ms > 10.0);
+    assert_near("latency, ms", time_ms, BASE_RTT_MS as f64 + queue_ms, 0.05);
+    let (time_ms, queue_ms) = latency_ms(fq_codel::Config::default().into());
+    println!("FQ-CoDel: {time_ms} ms, in the queue {queue_ms} ms");
+    assert_within("latency, ms", time_ms, 40.0..=41.0);
+}
+
+/// Where packets are lost one window suffers for all objects of a page, six suffer for their own: pages
+/// take longer over HTTP/2's one connection.
+#[test]
+fn losses_delay_a_page_more_on_one_connection_than_on_six() {
+    let mean_ms = |protocol| {
+        let config = page::Config {
+            protocol,
+            count: Some(200),
+            ..page::Config::default()
+        };
+        let group = Group {
+            traffic: config.into(),
+            ..bulk("cubic", 1, BASE_RTT_MS)
+        };
+        let mut scenario = Scenario {
+            seed: 1,
+            duration_ns: 600 * NS_PER_S,
+            groups: vec![group],
+            ..Scenario::dumbbell(1_000_000_000, deep())
+        };
+        scenario.links[0].random_loss_ppb = 20_000_000;
+        let times_ms = times_ms(&simulate(&scenario));
+        assert_eq!(times_ms.len(), 200);
+        mean(times_ms)
+    };
+    let [six, one] = [page::Protocol::http1, page::Protocol::http2].map(mean_ms);
+    println!("HTTP/1.1 {six:.0} ms, HTTP/2 {one:.0} ms");
+    assert!(one > six);
 }
