@@ -76,6 +76,10 @@ EXAMPLES = {
         ("cubic", "cubic"), "video:preset=pensieve,bulk", ("bitrate", "goodput"),
         (("rate", "6mbit"), ("time", "240s")),
     ),
+    "responsiveness": Example(
+        ("cubic",), "responsiveness:interval=1s", ("latency", "queue"),
+        (("buffer", "2bdp"), ("time", "30s")),
+    ),
 }  # fmt: skip
 
 

@@ -6,8 +6,6 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use crate::{Application, Command, End, Event, Outcome, Transfer};
 
-/// Payload of a segment, bytes.
-const SEGMENT_BYTES: u64 = 1448;
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// A network and a run on it.
@@ -15,6 +13,8 @@ pub(crate) struct FakeNetwork {
     /// Rate in each direction, bit/s of payload.
     pub(crate) rate_bps: u64,
     pub(crate) rtt_ns: u64,
+    /// Payload of a full segment, bytes.
+    pub(crate) segment_bytes: u64,
     /// When the application is told to stop, ns.
     pub(crate) stop_ns: u64,
     /// When the run ends, ns.
@@ -31,6 +31,7 @@ impl Default for FakeNetwork {
         Self {
             rate_bps: NS_PER_S,
             rtt_ns: 20_000_000,
+            segment_bytes: 1448,
             stop_ns: u64::MAX,
             end_ns: 60 * NS_PER_S,
             loses: |_| false,
@@ -93,6 +94,8 @@ enum Segment {
 struct Half {
     is_closed: bool,
     is_endless: bool,
+    /// Segments that wait for the link or are on it.
+    queued: u64,
     written_bytes: u64,
     received_bytes: u64,
     acknowledged_bytes: u64,
@@ -258,7 +261,7 @@ impl Run<'_> {
         }
         let mut left_bytes = bytes;
         while left_bytes > 0 {
-            let segment_bytes = left_bytes.min(SEGMENT_BYTES);
+            let segment_bytes = left_bytes.min(self.network.segment_bytes);
             left_bytes -= segment_bytes;
             self.enqueue(key.1, Segment::Stream(key.0, segment_bytes));
         }
@@ -266,13 +269,19 @@ impl Run<'_> {
 
     /// The next segment of writing without end.
     fn send_one_more(&mut self, key: (u32, bool)) {
-        if let Some(half) = self.halves.get_mut(&key).filter(|half| half.is_endless) {
-            half.written_bytes += SEGMENT_BYTES;
-            self.enqueue(key.1, Segment::Stream(key.0, SEGMENT_BYTES));
+        let half = self.halves.get_mut(&key);
+        if let Some(half) = half.filter(|half| half.is_endless && half.queued == 0) {
+            half.written_bytes += self.network.segment_bytes;
+            self.enqueue(key.1, Segment::Stream(key.0, self.network.segment_bytes));
         }
     }
 
     fn enqueue(&mut self, direction: bool, segment: Segment) {
+        if let Segment::Stream(connection, _) = segment
+            && let Some(half) = self.halves.get_mut(&(connection, direction))
+        {
+            half.queued += 1;
+        }
         self.waiting[usize::from(direction)].push_back(segment);
         self.transmit(direction);
     }
@@ -304,6 +313,9 @@ impl Run<'_> {
                     2 * half_ns,
                     Happening::Acknowledged(connection, direction, bytes),
                 );
+                if let Some(half) = self.halves.get_mut(&(connection, direction)) {
+                    half.queued -= 1;
+                }
                 self.send_one_more((connection, direction));
             }
             Some(Segment::Datagram(number, sent_ns, bytes)) if !(self.network.loses)(number) => {

@@ -161,7 +161,7 @@ macro_rules! applications {
     };
 }
 
-applications! { bulk, poisson, deterministic, onoff, rpc, page, cbr, datagram, video }
+applications! { bulk, poisson, deterministic, onoff, rpc, page, cbr, datagram, video, responsiveness }
 
 impl TrafficConfig {
     /// Whether each flow is one transfer from its start on: no application is needed for it.

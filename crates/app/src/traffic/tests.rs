@@ -8,6 +8,7 @@ use crate::{Command, Distribution, End, Event, Outcome, Transfer, TransferKind};
 
 mod any_order;
 mod player;
+mod probes;
 mod web;
 
 const NS_PER_MS: u64 = 1_000_000;
@@ -126,6 +127,7 @@ fn poisson_arrivals_offer_the_load_that_was_asked_for() {
     );
     let network = FakeNetwork {
         end_ns: 600 * NS_PER_S,
+        segment_bytes: 1_000_000,
         ..FakeNetwork::default()
     };
     let log = run(&json, &network);
@@ -191,6 +193,7 @@ fn after_stop_nothing_begins_and_what_has_begun_ends() {
         r#"{"kind":"page","protocol":"http2"}"#,
         r#"{"kind":"cbr","rate_bps":5000000}"#,
         r#"{"kind":"video"}"#,
+        r#"{"kind":"responsiveness","interval_ns":100000000}"#,
         r#"{"kind":"bulk"}"#,
     ] {
         let network = FakeNetwork {

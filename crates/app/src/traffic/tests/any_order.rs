@@ -157,7 +157,7 @@ impl Engine {
     }
 }
 
-const ANY: [&str; 13] = [
+const ANY: [&str; 14] = [
     r#"{"kind":"bulk"}"#,
     r#"{"kind":"poisson","gap_ns":100000,"size_bytes":{"distribution":"pareto","shape_milli":1200,"scale":1000},"count":50}"#,
     r#"{"kind":"deterministic","gap_ns":50000,"size_bytes":{"distribution":"cache"},"strata":10}"#,
@@ -171,6 +171,7 @@ const ANY: [&str; 13] = [
     r#"{"kind":"datagram","rate_bps":1000000000,"burst":3,"codec":"g711"}"#,
     r#"{"kind":"video","chunk_ns":1000000,"buffer_ns":5000000,"variation_ppb":500000000}"#,
     r#"{"kind":"video","chunk_ns":1000000,"buffer_ns":9000000,"rule":"mpc","chunks":7}"#,
+    r#"{"kind":"responsiveness","interval_ns":10000000,"max_connections":3}"#,
 ];
 
 proptest! {
