@@ -145,6 +145,9 @@ pub(crate) struct Applications {
     pub(crate) events: std::collections::VecDeque<(usize, Event)>,
     /// Ends that have something to send since their application's last commands.
     pub(crate) touched: Vec<(usize, End)>,
+    /// Who paused last, on which connection, at which end and when, ns: what it writes at that very time
+    /// goes on with what it wrote.
+    pub(crate) paused: Option<(usize, u32, End, u64)>,
     pub(crate) transfers: Transfers,
     /// Groups of the scenario, for the connections to come.
     pub(crate) groups: Vec<(Group, Rc<Instance>)>,
@@ -200,6 +203,7 @@ impl Applications {
             due_ns: u64::MAX,
             events: std::collections::VecDeque::new(),
             touched: Vec::new(),
+            paused: None,
             transfers: Transfers::default(),
             opened: vec![0; groups.len()],
             groups,

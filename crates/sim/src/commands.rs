@@ -20,7 +20,17 @@ impl<T: Tap> Engine<T> {
                 connection,
                 from,
                 bytes,
-            } => self.with_writer(user, connection, from, |sender| sender.write(bytes)),
+            } => {
+                let is_paused_now =
+                    self.applications.paused == Some((user, connection, from, now_ns));
+                self.with_writer(user, connection, from, |sender| {
+                    if is_paused_now {
+                        sender.write_on(bytes);
+                    } else {
+                        sender.write(bytes);
+                    }
+                });
+            }
             Command::Close { connection, from } => {
                 self.with_writer(user, connection, from, |sender| {
                     if sender.written_bytes() == u64::MAX {
@@ -30,11 +40,12 @@ impl<T: Tap> Engine<T> {
                 });
             }
             Command::Pause { connection, from } => {
-                self.with_writer(user, connection, from, |sender| sender.stop());
                 let open = &self.applications.users[user].open;
                 if let Some(&slot) = open.get(&connection) {
                     let half = self.applications.connection(slot).half_mut(from);
+                    half.sender.stop();
                     let bytes = half.sender.written_bytes();
+                    self.applications.paused = Some((user, connection, from, now_ns));
                     let event = Event::Paused {
                         connection,
                         from,

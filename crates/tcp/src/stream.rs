@@ -19,6 +19,13 @@ impl Sender {
         self.set_written(self.written_bytes.saturating_add(bytes));
     }
 
+    /// As [`Sender::write`], at the very time of [`Sender::stop`]: the application was never without data.
+    pub fn write_on(&mut self, bytes: u64) {
+        let wrote_when_starved = self.wrote_when_starved;
+        self.write(bytes);
+        self.wrote_when_starved = wrote_when_starved;
+    }
+
     /// Bytes that the application has written so far; `u64::MAX`: without end.
     pub fn written_bytes(&self) -> u64 {
         self.written_bytes
