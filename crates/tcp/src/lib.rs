@@ -17,7 +17,7 @@
 //! | `rack` | loss detection (RFC 8985) |
 //! | `recovery` | congestion states, PRR (RFC 9937), F-RTO (RFC 5682), undo (RFC 4015, 3708) |
 //! | `newreno` | loss detection without SACK (RFC 6582) |
-//! | `transmit` | windows, pacing, TSO bursts |
+//! | `transmit`, `pacing` | windows; pacing, TSO bursts |
 //! | `cwnd_validation` | unused windows and pauses (RFC 2861, RFC 5681 §4.1) |
 //! | `timers`, `rtt` | RTO (RFC 6298), TLP (RFC 8985 §7), minimum RTT |
 //! | `persist` | the persist timer: zero-window probes (RFC 9293 §3.8.6.1) |
@@ -47,6 +47,7 @@ mod establish;
 mod invariants;
 mod nagle;
 mod newreno;
+mod pacing;
 mod packet;
 mod passive;
 mod persist;
