@@ -114,10 +114,10 @@ def test_requests_pages_and_responsiveness(base: Run) -> None:
     assert of(run, "rpc_latency_p99_us") == 20_000
     assert of(run, "page_load_time_mean_s") == pytest.approx(0.25)
     # An idle link with an RTT of 20 ms has 3,000 round trips per minute.
-    assert of(run, "responsiveness_rpm") == pytest.approx(3_000)
+    assert of(run, "foreign_rpm") == pytest.approx(3_000)
     # The longest 5 % are not counted, and a connection for each request takes a second round trip.
     slow: list[Row] = [("request", n, 1, 0, 40 if n else 900) for n in range(40)]
-    assert of(with_transfers(base, slow), "responsiveness_rpm") == pytest.approx(3_000)
+    assert of(with_transfers(base, slow), "foreign_rpm") == pytest.approx(3_000)
     flow = base.summary["flows"][0]
     span_s = (flow["end_us"] - flow["start_us"]) / 1e6
     assert of(run, "transactions_per_s") == pytest.approx(40 / span_s)
@@ -188,5 +188,9 @@ def test_what_applications_measure_is_a_metric_of_their_group(base: Run) -> None
     flow = flows[0]
     span_s = (flow["end_us"] - flow["start_us"]) / 1e6
     assert of(run, "offered_load") == pytest.approx(8e6 / (50e6 * 1448 / 1514 * span_s))
+    loaded = [{**flow, "application": {"rpm": 900, "foreign_rpm": 1_500, "self_rpm": 300}}]
+    client = Run(run.scenario, {**base.summary, "flows": loaded}, run.tables)
+    rpms = [of(client, name) for name in ("responsiveness_rpm", "foreign_rpm", "self_rpm")]
+    assert rpms == [900, 1_500, 300]
     # An application measures the whole run only.
     assert of(run, "jitter_us", Warmup.parse("500ms")) is None

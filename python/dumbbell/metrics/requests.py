@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from dumbbell.metrics.completion import scaled
+from dumbbell.metrics.media import of_flows
 from dumbbell.metrics.metric import register
 from dumbbell.metrics.observation import Observation
 from dumbbell.run.group_transfers import GroupTransfers
 
 __all__ = [
-    "responsiveness_rpm", "rpc_latency_p50_us", "rpc_latency_p95_us", "rpc_latency_p99_us",
-    "transactions_per_s",
+    "foreign_rpm", "responsiveness_rpm", "rpc_latency_p50_us", "rpc_latency_p95_us",
+    "rpc_latency_p99_us", "self_rpm", "transactions_per_s",
 ]  # fmt: skip
 
 #: The kind of transfer.
@@ -76,19 +77,49 @@ def transactions_per_s(obs: Observation) -> list[float | None]:
 
 @register(unit="1/min", title="responsiveness", better="higher", per="group")
 def responsiveness_rpm(obs: Observation) -> list[float | None]:
-    """Round trips per minute under load, RPM: 60,000 / TM(round trip in ms) of a group's requests.
+    """Responsiveness under load, RPM: the mean of `foreign_rpm` and `self_rpm` of a group.
 
-    TM is the mean without the longest 5 %. A request on a connection of its own takes two round
-    trips, the handshake's and its own; without TLS the draft's mean of both is half its time. The
-    group's requests are the draft's foreign probes, so they and their responses must be small; the
-    load is what the other groups send. The draft's other half, probes on the loaded connections
-    themselves, is not measured.
+    Only of the traffic `responsiveness`, whose downloads fill the link before it probes. Not known
+    after a warm-up. 6,000 is good, 1,000 is usable, below 300 is poor.
 
     References
     ----------
-    draft-ietf-ippm-responsiveness: its responsiveness of foreign probes.
+    draft-ietf-ippm-responsiveness.
     """
-    return [rpm(each.of(REQUEST)) for each in obs.transfers]
+    return of_flows(obs, "rpm")
+
+
+@register(unit="1/min", title="responsiveness of others", better="higher", per="group")
+def foreign_rpm(obs: Observation) -> list[float | None]:
+    """Round trips per minute of small requests beside a load: 60,000 / TM(round trip in ms).
+
+    TM is the mean without the longest 5 %. Of the traffic `responsiveness`, its probes on
+    connections of their own; of other requests, the group's, beside what other groups send: one on
+    a connection of its own takes two round trips, the handshake's and its own, so the draft's mean
+    of both without TLS is half its time.
+
+    References
+    ----------
+    draft-ietf-ippm-responsiveness: its foreign probes.
+    """
+    measured = of_flows(obs, "foreign_rpm")
+    return [
+        rpm(each.of(REQUEST)) if value is None else value
+        for value, each in zip(measured, obs.transfers, strict=True)
+    ]
+
+
+@register(unit="1/min", title="responsiveness of the load itself", better="higher", per="group")
+def self_rpm(obs: Observation) -> list[float | None]:
+    """Round trips per minute of small requests on the connections of the load itself.
+
+    Otherwise as `foreign_rpm`. Only of the traffic `responsiveness`.
+
+    References
+    ----------
+    draft-ietf-ippm-responsiveness: its self probes.
+    """
+    return of_flows(obs, "self_rpm")
 
 
 def rpm(requests: GroupTransfers) -> float | None:

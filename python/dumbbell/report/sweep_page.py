@@ -37,7 +37,8 @@ FIRST = (
     "goodput_per_flow_bps", "share", "queue_delay_mean_us", "utilization", "jain",
     "retransmission_rate", "drop_rate", "rtt_mean_us", "fct_p50_s", "fct_p95_s", "slowdown_p50",
     "rpc_latency_p50_us", "rpc_latency_p95_us", "page_load_time_p50_s", "page_load_time_p95_s",
-    "one_way_delay_p95_us", "late_or_lost_share", "mos", "video_bitrate_bps", "stall_ratio",
+    "one_way_delay_p95_us", "late_or_lost_share", "mos", "responsiveness_rpm",
+    "video_bitrate_bps", "stall_ratio",
 )  # fmt: skip
 #: Cells in the tables, at most; rows.parquet has all.
 MAX_CELLS = 1_500
