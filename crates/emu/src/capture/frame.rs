@@ -94,6 +94,17 @@ mod tests {
     }
 
     #[test]
+    fn a_datagram_goes_without_a_checksum() {
+        let mut packet = vec![0x45, 0, 0, 32, 0, 7, 0x40, 0, 64, 17, 0xab, 0xcd];
+        packet.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+        packet.extend([0x27, 0x10, 0x13, 0x89, 0, 12, 0x12, 0x34, 1, 2, 3, 4]);
+        let mut frame = Vec::new();
+        write_frame(&mut frame, &packet, packet.len());
+        assert_eq!(frame[34..40], packet[20..26]);
+        assert_eq!(frame[40..], [0, 0, 1, 2, 3, 4]);
+    }
+
+    #[test]
     fn hosts_have_addresses_of_their_own() {
         let mut frame = Vec::new();
         write_frame(&mut frame, &headers(0), 52);

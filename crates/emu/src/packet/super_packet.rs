@@ -237,6 +237,21 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn a_datagram_has_ports_and_a_later_fragment_has_none() {
+        let mut read = vec![0; VNET_HEADER_BYTES];
+        read.extend([0x45, 0, 0, 32, 0, 7, 0, 0, 64, 17, 0, 0]);
+        read.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+        read.extend([0x27, 0x10, 0x13, 0x89, 0, 12, 0, 0, 1, 2, 3, 4]);
+        let ports = |read: &[u8]| SuperPacket::parse(read, RECEIVER).map(|packet| packet.ports());
+        assert_eq!(ports(&read), Ok(Some([10_000, 5001])));
+        assert_eq!(ports(&read[..VNET_HEADER_BYTES + 22]), Ok(None), "cut");
+        read[VNET_HEADER_BYTES + 7] = 3;
+        assert_eq!(ports(&read), Ok(None));
+        let segment = super_packet(100, 100, 0x10, 1, 1);
+        assert_eq!(ports(&segment), Ok(Some([10_000, 5001])));
+    }
+
+    #[test]
     fn three_segments_as_a_network_card_would_send_them() {
         let flags = tcp_flag::ACK | tcp_flag::PSH | tcp_flag::FIN | tcp_flag::CWR;
         let packets = split(&super_packet(2500, 1000, flags, 0xffff, 0xffff_ff00));
