@@ -12,7 +12,7 @@ from dumbbell.scenario.element import QueueChoice, queue_disciplines
 from dumbbell.sweeps.design import make_design
 
 DOCS = Path(__file__).parents[2] / "docs"
-NAMES = ["bfifo", "pfifo", "codel", "fq_codel"]
+NAMES = ["bfifo", "pfifo", "codel", "fq_codel", "pie", "fq_pie", "red", "dualpi2"]
 
 
 def queue_of(**words: Any) -> dict[str, Any]:
@@ -23,8 +23,9 @@ def queue_of(**words: Any) -> dict[str, Any]:
 def test_the_engine_declares_them():
     known = queue_disciplines()
     assert list(known) == NAMES
-    assert [known[name].is_fifo for name in NAMES] == [True, True, True, False]
-    assert [known[name].takes_ecn_threshold for name in NAMES] == [True, True, False, False]
+    out_of_order = {"fq_codel", "fq_pie", "dualpi2"}
+    assert {name for name in NAMES if not known[name].is_fifo} == out_of_order
+    assert {name for name in NAMES if known[name].takes_ecn_threshold} == {"bfifo", "pfifo"}
     target = known["codel"].parameters["target"]
     assert (target.field, target.default, target.default_text) == ("target_ns", 5_000_000, "5ms")
 
@@ -90,7 +91,7 @@ def test_a_choice_reads_back_as_it_is_written():
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ({"queue": "red"}, "unknown queue discipline `red`: there are `bfifo`, `pfifo`"),
+        ({"queue": "sfq"}, "unknown queue discipline `sfq`: there are `bfifo`, `pfifo`"),
         ({"queue": 5}, "queue must be a queue discipline: `bfifo`"),
         ({"queue": "codel:foo=1"}, "`codel` has no parameter `foo`: it has `limit`, `target`"),
         ({"queue": "codel:targt=1ms"}, "and `mtu`; did you mean `target`?"),

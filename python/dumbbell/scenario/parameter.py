@@ -124,10 +124,7 @@ class ElementParameter:
         if self.unit in QUANTITIES:
             return self._in_range(QUANTITIES[self.unit].parse(text, what), what)
         if self.unit == "pkts":
-            pkts = Buffer.parse(text, what) if not isinstance(text, int) else None
-            if pkts is not None and pkts.unit != "pkt":
-                raise ScenarioError(f"{what} `{excerpt(text)}` is not in packets; use e.g. `64pkt`")
-            return self._in_range(text if pkts is None else int(pkts.amount), what)
+            return self._in_range(text if isinstance(text, int) else packets(text, what), what)
         if self.unit == "milli":
             return self._in_range(thousandths(text, what, self.examples), what)
         if isinstance(text, str) and not is_count(text.strip()):
@@ -201,6 +198,16 @@ class ElementParameter:
         if self.max >= NO_LIMIT and self.unit != "ns":
             ends = f"{self.show(self.min)} or more" if self.min else "any"
         return f"{ends}, off" if self.is_optional else ends
+
+
+def packets(text: Any, what: str) -> int:
+    """Read a number of packets, which may be 0, unlike a buffer's."""
+    if str(text).strip() in ("0pkt", "0pkts"):
+        return 0
+    pkts = Buffer.parse(text, what)
+    if pkts.unit != "pkt":
+        raise ScenarioError(f"{what} `{excerpt(text)}` is not in packets; use e.g. `64pkt`")
+    return int(pkts.amount)
 
 
 def thousandths(text: Any, what: str, examples: str) -> int:
