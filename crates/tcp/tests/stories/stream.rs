@@ -2,7 +2,8 @@
 //! and unused windows, short flows.
 
 use dumbbell_cc::CaState;
-use dumbbell_tcp::{Half, SenderConfig};
+use dumbbell_net::Header as _;
+use dumbbell_tcp::{Half, Sender, SenderConfig};
 
 use crate::script::{Fate, MSS_BYTES, NS_PER_MS, Pair, Path, SenderScript, bulk, load, load_with};
 
@@ -389,5 +390,33 @@ fn rfc9293_each_half_closes_by_itself() {
             assert_eq!(pair.receiver.counters().received_bytes, 20 * MSS + 1);
             assert!(pair.receiver.has_received_all());
         }
+    }
+}
+
+/// The second half of a connection needs no handshake: it begins with the initial window, the RTT that
+/// the first half's handshake measured and the window that the peer offered; its packets say which
+/// way they go.
+#[test]
+fn a_second_half_begins_where_the_handshake_ended() {
+    let config = SenderConfig {
+        half: Half::Reverse,
+        closes: false,
+        tso: false,
+        ..SenderConfig::new(0, MSS_BYTES, Some(0))
+    };
+    for (window_pkts, sent_pkts) in [(100, 10), (4, 4)] {
+        let mut sender = Sender::new(config, load("reno"));
+        sender.open(
+            100 * NS_PER_MS,
+            Some(40_000),
+            window_pkts * MSS_BYTES,
+            false,
+        );
+        assert!(sender.is_established() && sender.is_finished());
+        assert_eq!(sender.sock().srtt_us >> 3, 40_000);
+        sender.write(20 * MSS);
+        let packets: Vec<_> = sender.poll_transmit(100 * NS_PER_MS).collect();
+        assert_eq!(packets.len(), sent_pkts);
+        assert!(packets.iter().all(|packet| !packet.header.is_forward()));
     }
 }
