@@ -164,6 +164,25 @@ fn a_loss_probe_does_not_wait_for_nagle() {
     assert_eq!(s.sender.counters().tlp_count, 1);
 }
 
+/// A source without end that stops and at once goes on was never without data: what it sends is not
+/// marked as application-limited where the receive window leaves room in cwnd. A new write would be.
+#[test]
+fn a_source_that_goes_on_at_once_is_not_application_limited() {
+    for goes_on in [true, false] {
+        let mut s = SenderScript::reno(100);
+        s.hear("200 < ack 5 win 5");
+        let marked_until = s.sock().app_limited;
+        s.sender.stop();
+        if goes_on {
+            s.sender.write_on(u64::MAX);
+        } else {
+            s.sender.write(u64::MAX);
+        }
+        s.hear("210 < ack 5 win 5");
+        assert_eq!(s.sock().app_limited == marked_until, goes_on);
+    }
+}
+
 // Pauses and unused windows.
 
 /// Slow start has made 40 of cwnd; then all is acknowledged.
