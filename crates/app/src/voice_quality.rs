@@ -37,7 +37,8 @@ impl Codec {
     }
 }
 
-/// The mean opinion score that a rating stands for, both in thousandths.
+/// The mean opinion score that a rating stands for, both in thousandths. The polynomial is below 1 for
+/// ratings of up to 6.5; no score is.
 pub(crate) fn mos_milli(r_milli: i64) -> i64 {
     if r_milli <= 0 {
         return 1000;
@@ -46,7 +47,7 @@ pub(crate) fn mos_milli(r_milli: i64) -> i64 {
         return 4500;
     }
     let cubic = r_milli * (r_milli - 60_000) / 1000 * (100_000 - r_milli) / 1000;
-    1000 + 35 * r_milli / 1000 + 7 * cubic / 1_000_000
+    (1000 + 35 * r_milli / 1000 + 7 * cubic / 1_000_000).max(1000)
 }
 
 #[cfg(test)]
@@ -78,7 +79,7 @@ mod tests {
             (mos_milli(-5), mos_milli(0), mos_milli(100_000)),
             (1000, 1000, 4500)
         );
-        let scores: Vec<i64> = (7000..100_000).step_by(100).map(mos_milli).collect();
-        assert!(scores.is_sorted());
+        let scores: Vec<i64> = (0..100_000).step_by(100).map(mos_milli).collect();
+        assert!(scores.is_sorted() && scores[0] == 1000, "{scores:?}");
     }
 }

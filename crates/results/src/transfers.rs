@@ -17,16 +17,6 @@ const KINDS: [TransferKind; 5] = [
     TransferKind::Burst,
 ];
 
-fn name(kind: TransferKind) -> &'static str {
-    match kind {
-        TransferKind::Flow => "flow",
-        TransferKind::Request => "request",
-        TransferKind::Page => "page",
-        TransferKind::Chunk => "chunk",
-        TransferKind::Burst => "burst",
-    }
-}
-
 /// Rows of the table `transfers`, in the order in which they ended; those without an end last.
 #[derive(Debug, Default)]
 pub struct Transfers {
@@ -77,7 +67,10 @@ impl Transfers {
                 ("group", column_u32(self.group)),
                 ("flow", column_u32(self.flow)),
                 ("connection", column_u32(self.connection)),
-                ("kind", dictionary(self.kind, KINDS.map(name))?),
+                (
+                    "kind",
+                    dictionary(self.kind, KINDS.map(TransferKind::name))?,
+                ),
                 ("size_bytes", column_u64(self.size_bytes)),
                 ("start_us", column_i64(self.start_us)),
                 ("end_us", end_us),

@@ -43,7 +43,7 @@ impl Sender {
         self.arm_xmit_timer(XmitTimer::Persist, self.rto_us() * 1000);
     }
 
-    /// An ACK while nothing was on its way: the window is open again, or the wait starts anew (Linux's
+    /// An ACK while nothing was on its way: the window is open again, or the wait starts again (Linux's
     /// `tcp_ack_probe`).
     pub(crate) fn answer_probe(&mut self) {
         if self.timers.pending() != Some(XmitTimer::Persist) {

@@ -1,7 +1,7 @@
 """Distributions of sizes and times, as parameters of applications have them.
 
 ``pareto(1.2;10kB)``, ``lognormal(p5=64KiB;p95=2MiB)``, ``web_search``, ``cdf(FILE)``. The engine
-has the declarations; each is in an own file in ``crates/app/src/distribution``.
+has the declarations; each has a file in ``crates/app/src/distribution``.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ class Distribution:
 
 @dataclass(frozen=True)
 class DrawnParameter(ElementParameter):
-    """A parameter whose values may be drawn, each anew, from a distribution."""
+    """A parameter whose values may each be drawn from a distribution."""
 
     def parse_one(self, text: Any, what: str) -> Value:
         """Read a value or a distribution."""
@@ -322,7 +322,7 @@ def point_of(text: str, unit: str, what: str, *, bare: bool = False) -> tuple[in
     if unit in QUANTITIES and not (bare and match is not None and not match[2]):
         base = int(QUANTITIES[unit].parse(value, f"{what} value"))
     elif match is None or match[2] or Fraction(match[1]) < 0:
-        raise ScenarioError(f"{what} value `{excerpt(value)}` is not a number above 0")
+        raise ScenarioError(f"{what} value `{excerpt(value)}` is not a number from 0 on")
     else:
         base = round(Fraction(match[1]))
     return base, round(ALL_PPB * Fraction(number[1]))

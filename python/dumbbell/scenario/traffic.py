@@ -1,6 +1,6 @@
 """What a group's flows have to send: an application with its parameters.
 
-``poisson:load=30%,size=pareto(1.2;10kB)``. The engine has the declarations; each is in an own file
+``poisson:load=30%,size=pareto(1.2;10kB)``. The engine has the declarations; each has a file
 in ``crates/app/src/traffic``.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BULK", "TrafficChoice", "applications"]
 
-#: What a group sends that says nothing else.
+#: What a group without `traffic` sends.
 BULK = "bulk"
 #: The parameter that decides the `gap` of arrivals.
 LOAD, GAP, SIZE = "load", "gap", "size"
@@ -44,7 +44,7 @@ LOAD_PARAMETER = ElementParameter(
 #: The parameter that sets others.
 PRESET = "preset"
 PRESET_NAMED = re.compile(rf"(?:^|,)\s*{PRESET}\s*=\s*([^,\s]+)")
-#: A field of the engine's in a message of its.
+#: A field in a message of the engine.
 FIELD = re.compile(r"`(\w+)`")
 NUMBER = re.compile(r"\b\d+\b(?! times)")
 
@@ -128,7 +128,7 @@ class TrafficChoice(ElementChoice):
         return self.name == BULK
 
     def check_complete(self, what: str) -> None:
-        """Refuse arrivals of which it is not known, or said twice, how often they come."""
+        """Refuse arrivals whose rate is not set, or set twice."""
         super().check_complete(what)
         if not self.declaration.takes_load:
             return

@@ -45,7 +45,7 @@ impl DistributionSettings for Config {
             (Some(min), Some(max)) if max <= min => {
                 Err(format!("`max` is {max}; use more than `min`, {min}"))
             }
-            _ => Ok(()),
+            _ => self.check_range(),
         }
     }
 
@@ -72,6 +72,18 @@ impl DistributionSettings for Config {
             deviation_log2,
         };
         truncated(all, self.min, self.max)
+    }
+}
+
+impl Config {
+    /// Refuses a range without values, of which none could be drawn.
+    fn check_range(&self) -> Result<(), String> {
+        let range = self.min.unwrap_or(0)..=self.max.unwrap_or(u64::MAX);
+        let values = self.quantiles();
+        if [0, u64::MAX].iter().all(|&rank| range.contains(&values.at(rank))) {
+            return Ok(());
+        }
+        Err("no value is as large as `min` and as small as `max`; use a wider range".to_owned())
     }
 }
 

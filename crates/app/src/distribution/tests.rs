@@ -99,7 +99,7 @@ fn sample_means_are_within_three_standard_errors_of_the_mean() {
     }
 }
 
-/// Means that have formulas beside those that are integrals of quantiles.
+/// Means by formulas compared with the integrals of quantiles.
 #[test]
 fn integrated_means_are_those_of_the_formulas() {
     let mean = |json: &str| of(json).mean_milli() as f64 / 1000.0;
@@ -214,6 +214,14 @@ fn bad_settings_are_refused_with_a_remedy() {
         (
             r#"{"distribution":"lognormal","mean":1,"sd":1000000}"#,
             "use less than 4096 times",
+        ),
+        (
+            r#"{"distribution":"lognormal","mean":1000,"sd":1,"min":5000}"#,
+            "no value is as large as `min`",
+        ),
+        (
+            r#"{"distribution":"lognormal","mean":1000,"sd":1,"max":500}"#,
+            "as small as `max`",
         ),
         (
             r#"{"distribution":"uniform","min":5,"max":4}"#,

@@ -75,7 +75,7 @@ impl Arrivals {
         let connection = self.next_connection;
         self.next_connection += 1;
         let bytes = self.sizes.draw();
-        self.opened_bytes += bytes;
+        self.opened_bytes = self.opened_bytes.saturating_add(bytes);
         let start_ns = now_ns;
         self.under_way
             .insert(connection, UnderWay { bytes, start_ns });
@@ -92,7 +92,7 @@ impl Arrivals {
     }
 
     /// Begins what has arrived until `now_ns`. Arrivals are counted from each other, not from when the
-    /// timer was heard: a late timer delays none but its own.
+    /// timer fired: a late timer delays only its own.
     fn begin_arrived(&mut self, now_ns: u64, outcome: &mut Outcome) {
         while self.next_ns <= now_ns {
             self.begin(now_ns, outcome);

@@ -194,7 +194,9 @@ impl Pages {
             start_ns: now_ns,
             first,
             connections: vec![Connection::default(); connections as usize],
-            bytes: main_bytes + to_ask.iter().sum::<u64>(),
+            bytes: to_ask
+                .iter()
+                .fold(main_bytes, |sum, &bytes| sum.saturating_add(bytes)),
             to_ask,
             is_parsed: false,
         };
@@ -286,8 +288,9 @@ impl Page {
     /// Writes a request for an object of so many bytes.
     fn ask(&mut self, index: usize, bytes: u64, request_bytes: u64, outcome: &mut Outcome) {
         let connection = &mut self.connections[index];
-        connection.asked_bytes += request_bytes;
-        connection.wanted_bytes += bytes;
+        // Petabytes times thousands of objects: more than a number holds, and than any run carries.
+        connection.asked_bytes = connection.asked_bytes.saturating_add(request_bytes);
+        connection.wanted_bytes = connection.wanted_bytes.saturating_add(bytes);
         connection.asked.push_back((connection.asked_bytes, bytes));
         outcome.commands.push(Command::Write {
             connection: self.first + index as u32,

@@ -90,10 +90,8 @@ impl ApplicationSettings for Config {
             ));
         }
         if self.rule == Rule::mpc && self.ladder_bps.len() > MAX_MPC_RUNGS {
-            return Err(format!(
-                "`ladder_bps` has {} rates; `mpc` takes at most {MAX_MPC_RUNGS}",
-                self.ladder_bps.len()
-            ));
+            // In words: numbers are shown in the unit of the first parameter that is named.
+            return Err("`ladder_bps` has more rates than `mpc` takes, which are ten".to_owned());
         }
         Ok(())
     }
@@ -260,13 +258,11 @@ impl Video {
         self.playback.add_chunk(now_ns);
         if self.left == 0 {
             self.close(now_ns, outcome);
-        } else if self.state == State::Loading {
+        } else {
             let buffer_ns = self.playback.buffer_ns(now_ns);
             let room_ns = self.config.buffer_ns - self.config.chunk_ns;
             self.next_ns = now_ns + buffer_ns.saturating_sub(room_ns);
             self.ask_if_due(now_ns, outcome);
-        } else {
-            self.playback.end(now_ns);
         }
     }
 

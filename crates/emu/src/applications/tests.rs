@@ -298,9 +298,9 @@ fn datagrams_take_the_path_s_time_and_are_lost_in_its_queue() {
         } else {
             (20, 1000, 200)
         };
-        // Late ones are made up for, but for the last.
+        // Late ones are made up for, but for those of a stall at the end.
         let most = at_once * (3_000 / gap_ms);
-        assert!((most * 3 / 4..=most).contains(&sent), "{flow:?}");
+        assert!((most / 2..=most).contains(&sent), "{flow:?}");
         assert_eq!(flow.received_bytes, flow.arrived_pkts * size_bytes);
         // Half of the base RTT, and the time on the link.
         let on_link_us = (size_bytes as i64 + 42) * 8 / 10;

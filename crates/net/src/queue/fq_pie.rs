@@ -3,7 +3,7 @@
 use crate::Packet;
 use crate::declaration::settings;
 use crate::queue::flow_queues::FlowQueues;
-use crate::queue::pie::{ControlSettings, Controller, MAX_TIME_NS, Verdict};
+use crate::queue::pie::{ControlSettings, Controller, Decision, MAX_TIME_NS};
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
 use crate::random::Random;
 
@@ -103,17 +103,17 @@ impl<H: Clone> Queue<H> for FqPie<H> {
         let bucket = self.queues.bucket(packet.flow);
         let (controller, backlog_bytes) = self.queues.controller(bucket);
         controller.update_until(now_ns, &self.settings, backlog_bytes);
-        let verdict = controller.judge(
+        let decision = controller.decide(
             &self.settings,
             backlog_bytes,
             packet.wire_bytes,
             packet.ecn.is_capable(),
             &mut self.random,
         );
-        match verdict {
-            Verdict::Pass => {}
-            Verdict::Mark => effects.mark(&mut packet),
-            Verdict::Drop => {
+        match decision {
+            Decision::Pass => {}
+            Decision::Mark => effects.mark(&mut packet),
+            Decision::Drop => {
                 controller.note_drop();
                 effects.refuse(packet, DropReason::Aqm);
                 return;

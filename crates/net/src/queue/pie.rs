@@ -120,7 +120,7 @@ pub(super) struct Controller {
 
 /// What becomes of a packet that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Decision {
     Pass,
     Mark,
     Drop,
@@ -178,7 +178,7 @@ impl Controller {
         }
         let sum = i128::from(self.probability) + delta;
         self.probability = sum.clamp(0, i128::from(ONE)) as u64;
-        // A delay of nothing while something waits only says that little does.
+        // A delay of 0 while packets wait only means that few do.
         let is_idle = delay_ns == 0 && last_ns == 0 && backlog_bytes == 0;
         if is_idle && sum < i128::from(ONE) {
             self.probability -= self.probability / 64;
@@ -205,20 +205,20 @@ impl Controller {
     }
 
     /// What becomes of a packet of `wire_bytes` that finds `backlog_bytes` waiting.
-    pub(super) fn judge(
+    pub(super) fn decide(
         &mut self,
         settings: &ControlSettings,
         backlog_bytes: u64,
         wire_bytes: u32,
         is_ecn_capable: bool,
         random: &mut Random,
-    ) -> Verdict {
+    ) -> Decision {
         if !self.drops_early(settings, backlog_bytes, wire_bytes, random) {
-            Verdict::Pass
+            Decision::Pass
         } else if settings.ecn && is_ecn_capable && self.probability <= settings.ecn_limit {
-            Verdict::Mark
+            Decision::Mark
         } else {
-            Verdict::Drop
+            Decision::Drop
         }
     }
 
@@ -244,12 +244,13 @@ impl Controller {
             self.accumulated = 0;
             return false;
         }
-        self.accumulated += probability;
+        // A mark does not reset it, as in Linux: without drops it grows without bound.
+        self.accumulated = self.accumulated.saturating_add(probability);
         if self.accumulated < ONE / 100 * 85 {
             return false;
         }
         if self.accumulated >= ONE / 2 * 17 {
-            return true; // and the drop resets it
+            return true; // a drop resets it
         }
         let drops = random.bits() >> 8 < probability;
         if drops {
@@ -311,17 +312,17 @@ impl<H: Clone> Queue<H> for Pie<H> {
             effects.refuse(packet, DropReason::Overflow);
             return;
         }
-        let verdict = controller.judge(
+        let decision = controller.decide(
             &self.settings,
             self.backlog_bytes,
             packet.wire_bytes,
             packet.ecn.is_capable(),
             &mut self.random,
         );
-        match verdict {
-            Verdict::Pass => {}
-            Verdict::Mark => effects.mark(&mut packet),
-            Verdict::Drop => {
+        match decision {
+            Decision::Pass => {}
+            Decision::Mark => effects.mark(&mut packet),
+            Decision::Drop => {
                 controller.note_drop();
                 effects.refuse(packet, DropReason::Aqm);
                 return;
@@ -533,10 +534,10 @@ mod tests {
             ecn: true,
             ..ControlSettings::from(&Config::default())
         };
-        let verdict = |probability, is_ecn_capable| {
+        let decision = |probability, is_ecn_capable| {
             let mut controller = steady(30 * MS, probability);
             controller.accumulated = ONE / 2 * 17; // due in any case
-            controller.judge(
+            controller.decide(
                 &settings,
                 100_000,
                 1514,
@@ -544,9 +545,9 @@ mod tests {
                 &mut Random::new(1),
             )
         };
-        assert_eq!(verdict(0.09, true), Verdict::Mark);
-        assert_eq!(verdict(0.11, true), Verdict::Drop);
-        assert_eq!(verdict(0.09, false), Verdict::Drop);
+        assert_eq!(decision(0.09, true), Decision::Mark);
+        assert_eq!(decision(0.11, true), Decision::Drop);
+        assert_eq!(decision(0.09, false), Decision::Drop);
     }
 
     /// RFC 8033 §4.4: 100 packets at once, which take 121 ms at 10 Mbit/s.

@@ -219,8 +219,9 @@ impl<H> Red<H> {
             let before = self.max_probability;
             self.adapt(due_ns);
             due_ns += ADAPT_NS;
-            if self.max_probability == before && self.idle_since_ns.is_some() {
-                // An idle queue's average only falls further.
+            let is_least = before < ONE / 100 && self.max_probability == before;
+            if is_least && self.idle_since_ns.is_some() {
+                // An idle queue's average only falls, and the probability is as low as it gets.
                 due_ns += now_ns.saturating_sub(due_ns) / ADAPT_NS * ADAPT_NS;
             }
         }

@@ -161,7 +161,10 @@ fn a_bad_ladder_is_refused() {
         ),
         (r#"[300000,300000]"#, "none twice"),
         (r#"[0,300000]"#, "`ladder_bps` is 0; use 1 to"),
-        (r#"[1,2,3,4,5,6,7,8,9,10,11]"#, "`mpc` takes at most 10"),
+        (
+            r#"[1,2,3,4,5,6,7,8,9,10,11]"#,
+            "more rates than `mpc` takes",
+        ),
     ] {
         let json = format!(r#"{{"kind":"video","rule":"mpc","ladder_bps":{ladder}}}"#);
         let bad: TrafficConfig = serde_json::from_str(&json).expect("it is declared");
