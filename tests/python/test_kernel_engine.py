@@ -136,9 +136,12 @@ def test_applications_run_on_sockets_of_their_own(nothing_left):
         )
         assert set(flow.get("application", {})) == set(same.get("application", {}))
         assert ("requests" in flow) == ("requests" in same)
-    # The same flows begin in both: sizes and times are drawn from the same seed.
+    # The same flows begin in both: sizes and times are drawn from the same seed. 24 begin in a
+    # second; on the kernel those of the last second are missing if the machine stands still then.
     offered = [run.summary["flows"][0]["application"] for run in (ran, simulated)]
-    assert offered[0]["offered_bytes"] == pytest.approx(offered[1]["offered_bytes"], abs=3 * 20_000)
+    assert offered[0]["offered_bytes"] == pytest.approx(
+        offered[1]["offered_bytes"], abs=24 * 20_000
+    )
     voice = ran.summary["flows"][3]["application"]
     assert voice["one_way_delay_p50_us"] >= 10_000
     assert voice["sent_datagrams"] <= 200

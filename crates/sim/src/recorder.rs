@@ -103,7 +103,7 @@ impl Recorder {
         let mut lost_pkts = user.books.sent.lost_pkts;
         for connection in applications.established(user) {
             let sender = &connection.data.sender;
-            cwnd_pkts += sender.sock().snd_cwnd;
+            cwnd_pkts = u32::saturating_add(cwnd_pkts, sender.sock().snd_cwnd);
             inflight_pkts += sender.sock().packets_in_flight();
             outstanding_pkts += sender.outstanding_pkts();
             retransmitted_pkts += sender.counters().retransmitted_pkts;

@@ -151,7 +151,7 @@ fn read_user(user: &LiveUser, latest: &mut TcpInfo) -> Result<Reading, Error> {
             what: format!("a connection of flow {} could not be inspected", user.flow),
             source,
         })?;
-        sum.snd_cwnd_pkts += info.snd_cwnd_pkts;
+        sum.snd_cwnd_pkts = sum.snd_cwnd_pkts.saturating_add(info.snd_cwnd_pkts);
         sum.unacked_pkts += info.unacked_pkts;
         sum.sacked_pkts += info.sacked_pkts;
         sum.lost_pkts += info.lost_pkts;
