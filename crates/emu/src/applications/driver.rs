@@ -185,9 +185,11 @@ impl Applications {
         Ok(())
     }
 
-    /// Since the start of the run; 0 before it.
+    /// Since the start of the run: 0 before it, and its length after its end, when the thread may still be at work
+    /// on an event of before. A result has no later times.
     pub(super) fn now_ns(&self) -> u64 {
-        monotonic_ns().saturating_sub(self.epoch_ns)
+        let since_start_ns = monotonic_ns().saturating_sub(self.epoch_ns);
+        since_start_ns.min(self.scenario.duration_ns)
     }
 
     pub(super) fn has_ended(&self) -> bool {
