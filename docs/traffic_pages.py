@@ -55,7 +55,7 @@ def written(of: DistributionDeclaration) -> str:
 
 
 def write_traffic_pages(directory: Path) -> None:
-    """Write ``<name>.md`` for each application, and keep none that is no more."""
+    """Write ``<name>.md`` for each application; pages of others are removed."""
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True, exist_ok=True)
     for name, application in applications().items():

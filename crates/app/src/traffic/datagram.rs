@@ -1,4 +1,4 @@
-//! Datagrams at a constant rate, whatever becomes of them.
+//! Datagrams at a constant rate, whether or not they arrive.
 
 use dumbbell_net::settings;
 

@@ -16,7 +16,8 @@ settings! {
     /// Responsiveness under load (draft-ietf-ippm-responsiveness): downloads until the link is full, then
     /// probes on connections of their own and on the loaded ones.
     pub struct Config {
-        /// Time after which it looks at its goodput, and adds a connection where that still changes.
+        /// Time after which it looks at its goodput, and adds a connection where that still changes. Seven
+        /// of them pass before it probes: a shorter run measures nothing.
         interval_ns: u64 = 5 * NS_PER_S, in 10_000_000..=MAX_NS;
         /// Connections of the load at most.
         max_connections: u64 = 16, in 1..=1000;

@@ -146,7 +146,7 @@ impl Relay {
         Arc::clone(&self.latest_rtt_us)
     }
 
-    /// Where applications say whose connection a port is.
+    /// The flow of each port that applications' connections use.
     pub(crate) fn ports(&self) -> Arc<PortTable> {
         Arc::clone(&self.ports)
     }
