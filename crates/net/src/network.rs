@@ -2,6 +2,10 @@
 //!
 //! What every packet passes is inlined in any case, here and in `link`, `meter` and the queues. Together with
 //! lines found by source that was measured to save two flows in a deep buffer 9 % of the run.
+//!
+//! What a source needs is found through its number, which is known only when the tournament is over.
+//! Those of a dumbbell are matched one by one: where the number is a constant the processor, which
+//! guesses the branch, need not wait for it. That saves two flows 4 % of the run.
 
 mod components;
 mod outlook;
@@ -58,6 +62,13 @@ pub enum Event {
 /// The element by which a packet leaves the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exit(u32);
+
+impl Exit {
+    /// The propagation of the first link: of a dumbbell the way to the receivers.
+    pub const FIRST_LINK: Self = Self(1);
+    /// The first line behind one link: of a dumbbell of one base RTT the way back to the senders.
+    pub const FIRST_LINE: Self = Self(3);
+}
 
 /// Links, delay lines and routes. Sans-IO: packets enter, time is an argument, events happen when
 /// they are asked to.
@@ -262,10 +273,19 @@ impl<H: Clone> Network<H> {
         now_ns: u64,
         observer: &mut O,
     ) -> Event {
-        let source = source.0 as usize;
+        match source.0 {
+            0 => self.happen_at(0, now_ns, observer),
+            1 => self.happen_at(1, now_ns, observer),
+            3 => self.happen_at(3, now_ns, observer),
+            source => self.happen_at(source as usize, now_ns, observer),
+        }
+    }
+
+    #[inline(always)]
+    fn happen_at<O: Observer<H>>(&mut self, source: usize, now_ns: u64, observer: &mut O) -> Event {
         match self.sources[source] {
-            Source::Transmitter(link) => {
-                self.transmit(link as usize, now_ns, observer);
+            Source::Transmitter(_) => {
+                self.transmit(source / 2, now_ns, observer);
                 Event::Inside
             }
             Source::Timer => Event::Timer,

@@ -128,13 +128,14 @@ class Group:
         "enables it.",
     )  # fmt: skip
     nagle: Field[bool, bool] = Field(
-        Flag(), True, panel=FLOWS, example=False, engine="nagle",
+        Flag(), True, panel=FLOWS, example=False, sparse=True, engine="nagle",
         synonyms=("nodelay", "tcp_nodelay"),
         doc="Nagle's algorithm, as in Linux: a short segment waits while another is not "
         "acknowledged. Off is `TCP_NODELAY`, as web servers have it.",
     )  # fmt: skip
     slow_start_after_idle: Field[bool, bool] = Field(
-        Flag(), True, panel=FLOWS, example=False, engine="slow_start_after_idle",
+        Flag(), True, panel=FLOWS, example=False, sparse=True,
+        engine="slow_start_after_idle",
         synonyms=("idle_restart", "tcp_slow_start_after_idle"),
         doc="cwnd falls when an application pauses for longer than a timeout, or leaves it unused "
         "(RFC 5681, RFC 2861), as in Linux. It does not where the congestion control sets cwnd "
