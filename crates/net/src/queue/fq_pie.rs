@@ -96,12 +96,14 @@ impl<H> FqPie<H> {
 impl<H: Clone> Queue<H> for FqPie<H> {
     #[inline(never)]
     fn enqueue(&mut self, now_ns: u64, mut packet: Packet<H>, effects: &mut Effects<H>) {
-        if self.queues.totals().pkts >= self.limit_pkts {
+        let is_full = self.queues.totals().pkts >= self.limit_pkts;
+        let bucket = self.queues.bucket(packet.flow);
+        let (controller, backlog_bytes) = self.queues.controller(bucket);
+        if is_full {
+            controller.note_drop();
             effects.refuse(packet, DropReason::Overflow);
             return;
         }
-        let bucket = self.queues.bucket(packet.flow);
-        let (controller, backlog_bytes) = self.queues.controller(bucket);
         controller.update_until(now_ns, &self.settings, backlog_bytes);
         let decision = controller.decide(
             &self.settings,

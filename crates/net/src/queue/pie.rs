@@ -63,7 +63,7 @@ const MAX_BURST_NS: u64 = 150_000_000;
 const HIGH_DELAY_NS: u64 = 250_000_000;
 /// Linux's `psched_mtu()` of an Ethernet device: two such packets may always wait.
 const MTU_BYTES: u64 = 1514;
-/// Linux: the first update is half a second after the start.
+/// Linux: the first update is half a second after the queue was made; our clocks count from then or before.
 const FIRST_UPDATE_NS: u64 = 500_000_000;
 
 /// What decides, in Linux's units.
@@ -114,8 +114,8 @@ pub(super) struct Controller {
     /// The same at the last update.
     last_delay_ns: u64,
     last_dequeue_ns: Option<u64>,
-    /// When the next update is due, ns; none before the first packet.
-    next_update_ns: Option<u64>,
+    /// When the next update is due, ns. At the same times in every queue, as of one timer.
+    next_update_ns: u64,
 }
 
 /// What becomes of a packet that arrives.
@@ -135,7 +135,7 @@ impl Controller {
             delay_ns: 0,
             last_delay_ns: 0,
             last_dequeue_ns: None,
-            next_update_ns: None,
+            next_update_ns: FIRST_UPDATE_NS,
         }
     }
 
@@ -147,8 +147,7 @@ impl Controller {
         settings: &ControlSettings,
         backlog_bytes: u64,
     ) {
-        let next_ns = self.next_update_ns.get_or_insert(now_ns + FIRST_UPDATE_NS);
-        let mut due_ns = *next_ns;
+        let mut due_ns = self.next_update_ns;
         while due_ns <= now_ns {
             self.update(settings, backlog_bytes);
             due_ns += settings.tupdate_ns;
@@ -158,7 +157,7 @@ impl Controller {
                 due_ns += missed * settings.tupdate_ns;
             }
         }
-        self.next_update_ns = Some(due_ns);
+        self.next_update_ns = due_ns;
     }
 
     /// RFC 8033 §4.2, with Linux's scaling.
@@ -572,12 +571,12 @@ mod tests {
     fn idle_hours_cost_nothing() {
         let mut controller = steady(0, 0.3);
         let settings = ControlSettings::from(&Config::default());
-        controller.next_update_ns = Some(0);
+        controller.next_update_ns = 0;
         controller.update_until(u64::MAX / 2, &settings, 0);
         assert_eq!(
             (controller.probability, controller.burst_ns),
             (0, MAX_BURST_NS)
         );
-        assert!(controller.next_update_ns > Some(u64::MAX / 2));
+        assert!(controller.next_update_ns > u64::MAX / 2);
     }
 }
