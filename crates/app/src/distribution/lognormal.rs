@@ -80,7 +80,10 @@ impl Config {
     fn check_range(&self) -> Result<(), String> {
         let range = self.min.unwrap_or(0)..=self.max.unwrap_or(u64::MAX);
         let values = self.quantiles();
-        if [0, u64::MAX].iter().all(|&rank| range.contains(&values.at(rank))) {
+        if [0, u64::MAX]
+            .iter()
+            .all(|&rank| range.contains(&values.at(rank)))
+        {
             return Ok(());
         }
         Err("no value is as large as `min` and as small as `max`; use a wider range".to_owned())
