@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 
 use crate::declaration::settings;
+use crate::queue::codel::MTU_BYTES;
+use crate::queue::flow_queues::SKB_BYTES;
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
 use crate::random::Random;
 use crate::{Ecn, Packet};
@@ -41,11 +43,6 @@ settings! {
     }
 }
 
-/// Linux's `psched_mtu()` of an Ethernet device: while no more than two such packets wait nothing is
-/// dropped or marked by chance.
-const MTU_BYTES: u64 = 1514;
-/// What Linux's `SKB_TRUESIZE()` adds to a packet on 64-bit machines.
-const SKB_BYTES: u64 = 576;
 /// Longer times leave no room for the arithmetic.
 const MAX_TIME_NS: u64 = 100_000_000_000;
 /// Probabilities are fractions of this.
@@ -193,6 +190,7 @@ impl<H: Clone> DualPi2<H> {
         is_l4s: bool,
         effects: &mut Effects<H>,
     ) -> bool {
+        // Linux: nothing is dropped or marked by chance while no more than two full packets wait.
         if Queue::backlog_bytes(self) < 2 * MTU_BYTES {
             return false;
         }

@@ -8,7 +8,7 @@ use crate::queue::flow_hash::FlowHash;
 
 /// What Linux's `SKB_TRUESIZE()` adds to a packet: `sk_buff` and `skb_shared_info`, 256 and 320 bytes
 /// on 64-bit machines.
-const SKB_BYTES: u64 = 576;
+pub(super) const SKB_BYTES: u64 = 576;
 
 /// Flows that take turns, each with a queue and a controller of its own.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 
 use crate::Packet;
 use crate::declaration::settings;
+use crate::queue::codel::MTU_BYTES;
 use crate::queue::flow_queues::FlowQueues;
 use crate::queue::pie::{ControlSettings, Controller, Decision, MAX_TIME_NS};
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
@@ -18,7 +19,7 @@ settings! {
         /// more flows than queues.
         perfect_hash: bool = false;
         /// Bytes that a flow may send in its turn.
-        quantum_bytes: u64 = 1514, in 256..=1 << 20;
+        quantum_bytes: u64 = MTU_BYTES, in 256..=1 << 20;
         /// Queueing delay that is aimed at in each flow's queue.
         target_ns: u64 = 15_000_000, in 0..=MAX_TIME_NS;
         /// How often the probabilities are brought up to date.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::Packet;
 use crate::declaration::settings;
+use crate::queue::codel::MTU_BYTES;
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
 use crate::random::Random;
 
@@ -61,8 +62,6 @@ const TICKS_PER_S: u64 = 1_000_000_000 / TICK_NS;
 const MAX_BURST_NS: u64 = 150_000_000;
 /// RFC 8033 §5.1: above this delay the probability grows faster.
 const HIGH_DELAY_NS: u64 = 250_000_000;
-/// Linux's `psched_mtu()` of an Ethernet device: two such packets may always wait.
-const MTU_BYTES: u64 = 1514;
 /// Linux: the first update is half a second after the queue was made; our clocks count from then or before.
 const FIRST_UPDATE_NS: u64 = 500_000_000;
 
