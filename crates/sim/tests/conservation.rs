@@ -135,7 +135,8 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
             6 => Queue::from(dualpi2::Config {
                 limit_pkts,
                 target_ns: interval_ns / 20,
-                any_ect: ecn,
+                // With `any_ect` a flow's ECT packets overtake those of its packets that are Not-ECT.
+                any_ect: false,
                 drop_early: limit_pkts % 2 == 0,
                 ..dualpi2::Config::default()
             }),
