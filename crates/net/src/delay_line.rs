@@ -59,6 +59,20 @@ impl<T> DelayLine<T> {
         (self.items.len() == 1).then_some(due_ns)
     }
 
+    /// Something enters at `now_ns`, which may be before or after what entered before it: it comes out in
+    /// the order of the times. Returns when it comes out if it is the next.
+    pub fn insert(&mut self, now_ns: u64, item: T) -> Option<u64> {
+        while self.next_step_ns <= now_ns {
+            self.step();
+        }
+        let due_ns = (now_ns + self.delay_ns).max(self.not_before_ns);
+        let place = self
+            .items
+            .partition_point(|&(other_ns, _)| other_ns <= due_ns);
+        self.items.insert(place, (due_ns, item));
+        (place == 0).then_some(due_ns)
+    }
+
     /// The delay of what enters from now on; it stays behind what has entered.
     pub fn set_delay(&mut self, delay_ns: u64) {
         self.delay_ns = delay_ns;
@@ -132,6 +146,20 @@ mod tests {
             (Some('a'), Some('b'))
         );
         assert_eq!(line.pop(u64::MAX), None);
+    }
+
+    #[test]
+    fn what_is_inserted_overtakes_what_is_later() {
+        let mut line = DelayLine::new(20);
+        assert_eq!(line.insert(10, 'a'), Some(30));
+        assert_eq!(line.insert(5, 'b'), Some(25), "it is the next now");
+        assert_eq!(
+            line.insert(10, 'c'),
+            None,
+            "of equal times the first is first"
+        );
+        let order: String = std::iter::from_fn(|| line.pop_front()).collect();
+        assert_eq!(order, "bac");
     }
 
     fn stepped(delay_ns: u64, steps: &[(u64, u64)]) -> DelayLine<u64> {

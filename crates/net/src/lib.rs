@@ -41,14 +41,14 @@ mod transmitter;
 pub use delay_line::{DelayLine, DelayStep};
 pub use ecn::Ecn;
 pub use histogram::Histogram;
-pub use impair::{Impair, Impairment, ImpairmentConfig, Policer, RandomLoss};
+pub use impair::{Fate, Impair, Impairment, ImpairmentConfig, Place, Policer, RandomLoss};
 pub use link::{Departure, Link};
 pub use meter::{FlowMeter, LinkMeter, Meter};
 pub use network::{Event, Exit, Hop, Network, Outlook, SourceId};
 pub use observer::Observer;
 pub use packet::{
-    DATA_HEADER_BYTES, ETHERNET_HEADER_BYTES, Header, IPV4_HEADER_BYTES, Packet, TCP_HEADER_BYTES,
-    TIMESTAMPS_BYTES,
+    DATA_HEADER_BYTES, ETHERNET_HEADER_BYTES, Header, IPV4_HEADER_BYTES, Packet, PureAck,
+    TCP_HEADER_BYTES, TIMESTAMPS_BYTES,
 };
 pub use queue::{
     DropReason, Effect, Effects, Fifo, Limit, Queue, QueueConfig, QueueDiscipline, Site,

@@ -1,14 +1,17 @@
 //! A link: impairments, a queue, a transmitter. Its propagation is a line of the network.
 
+use crate::impair::pass;
 use crate::{
-    DropReason, Effect, Effects, Impair, Impairment, Observer, Packet, Queue, QueueDiscipline,
+    DropReason, Effect, Effects, Header, Impairment, Observer, Packet, Queue, QueueDiscipline,
     Transmitter,
 };
 
-/// A link. Packets pass its impairments, join its queue, and are serialised at its rate.
+/// A link. Packets pass the impairments before its queue, join it, are serialised at its rate, and
+/// pass the impairments behind it.
 #[derive(Clone, Debug)]
 pub struct Link<H> {
-    impairments: Vec<Impairment>,
+    before: Vec<Impairment>,
+    behind: Vec<Impairment>,
     queue: QueueDiscipline<H>,
     transmitter: Transmitter,
     has_clock: bool,
@@ -26,16 +29,17 @@ pub struct Departure<H> {
     pub done_ns: u64,
 }
 
-impl<H: Clone> Link<H> {
-    /// An idle link.
+impl<H: Header> Link<H> {
+    /// An idle link with impairments before its queue.
     pub fn new(
-        impairments: Vec<Impairment>,
+        before: Vec<Impairment>,
         queue: QueueDiscipline<H>,
         transmitter: Transmitter,
     ) -> Self {
         Self {
             has_clock: queue.has_clock(),
-            impairments,
+            before,
+            behind: Vec::new(),
             queue,
             transmitter,
             backlog_pkts: 0,
@@ -73,9 +77,25 @@ impl<H: Clone> Link<H> {
         self.transmitter.set_rate(link_rate_bps);
     }
 
-    /// Another impairment, behind those there are.
+    /// Another impairment before the queue, behind those there are.
     pub fn add_impairment(&mut self, impairment: Impairment) {
-        self.impairments.push(impairment);
+        self.before.push(impairment);
+    }
+
+    /// Another impairment behind the link, behind those there are.
+    pub fn add_impairment_behind(&mut self, impairment: Impairment) {
+        self.behind.push(impairment);
+    }
+
+    /// Whether there is an impairment behind it.
+    #[inline(always)]
+    pub(crate) fn is_impaired_behind(&self) -> bool {
+        !self.behind.is_empty()
+    }
+
+    /// What the queue discipline counts, by the names of `tc`.
+    pub fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
+        self.queue.statistics(tell);
     }
 
     /// Whether the queue may want to be asked earlier because a packet arrives.
@@ -115,22 +135,80 @@ impl<H: Clone> Link<H> {
     ) {
         self.change(index, now_ns, observer);
         observer.arrives(now_ns, index, &packet);
-        if !self.impairments.is_empty() && self.is_impaired(now_ns, &packet) {
-            observer.refused(now_ns, index, &packet, DropReason::Impairment);
+        if self.before.is_empty() {
+            self.join(now_ns, packet, effects);
         } else {
-            self.backlog_pkts += 1;
-            self.backlog_bytes += u64::from(packet.wire_bytes);
-            self.queue.enqueue(now_ns, packet, effects);
+            self.arrive_impaired(index, now_ns, packet, effects, observer);
         }
         self.report(index, now_ns, effects, observer);
         observer.enqueued(now_ns, index, self);
     }
 
-    /// Whether an impairment drops the packet. Apart, so that links without any stay small.
+    /// A packet joins the queue.
+    #[inline(always)]
+    fn join(&mut self, now_ns: u64, packet: Packet<H>, effects: &mut Effects<H>) {
+        self.backlog_pkts += 1;
+        self.backlog_bytes += u64::from(packet.wire_bytes);
+        self.queue.enqueue(now_ns, packet, effects);
+    }
+
+    /// A packet passes the impairments before the queue. Apart, so that links without any stay small.
     #[inline(never)]
-    fn is_impaired(&mut self, now_ns: u64, packet: &Packet<H>) -> bool {
-        let mut impairments = self.impairments.iter_mut();
-        impairments.any(|impairment| impairment.drops(now_ns, packet))
+    fn arrive_impaired<O: Observer<H>>(
+        &mut self,
+        index: usize,
+        now_ns: u64,
+        packet: Packet<H>,
+        effects: &mut Effects<H>,
+        observer: &mut O,
+    ) {
+        let (passes, is_copied) = pass(&mut self.before, now_ns, &packet);
+        let copy = is_copied.then(|| packet.clone());
+        let mut go_on =
+            |link: &mut Self, passes: Option<u64>, packet: Packet<H>, observer: &mut O| {
+                debug_assert!(
+                    passes.is_none_or(|late_ns| late_ns == 0),
+                    "only behind a link"
+                );
+                match passes {
+                    Some(_) => link.join(now_ns, packet, effects),
+                    None => observer.refused(now_ns, index, &packet, DropReason::Impairment),
+                }
+            };
+        go_on(self, passes, packet, observer);
+        if let Some(copy) = copy {
+            observer.duplicated(now_ns, index, &copy);
+            observer.arrives(now_ns, index, &copy);
+            let (passes, _) = pass(&mut self.before, now_ns, &copy);
+            go_on(self, passes, copy, observer);
+        }
+    }
+
+    /// A packet that departed passes the impairments behind the link; `go_on` gets what goes on, and when.
+    #[inline(never)]
+    pub(crate) fn pass_behind<O: Observer<H>>(
+        &mut self,
+        index: usize,
+        departure: Departure<H>,
+        observer: &mut O,
+        go_on: &mut dyn FnMut(Departure<H>),
+    ) {
+        let Departure { packet, done_ns } = departure;
+        let (passes, is_copied) = pass(&mut self.behind, done_ns, &packet);
+        let copy = is_copied.then(|| packet.clone());
+        let mut each = |passes: Option<u64>, packet: Packet<H>, observer: &mut O| match passes {
+            Some(late_ns) => go_on(Departure {
+                packet,
+                done_ns: done_ns + late_ns,
+            }),
+            None => observer.lost(done_ns, index, &packet),
+        };
+        each(passes, packet, observer);
+        if let Some(copy) = copy {
+            observer.duplicated(done_ns, index, &copy);
+            let (passes, _) = pass(&mut self.behind, done_ns, &copy);
+            each(passes, copy, observer);
+        }
     }
 
     /// Puts the next packet on the wire, if the queue has one.

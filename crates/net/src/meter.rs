@@ -33,6 +33,10 @@ pub struct LinkMeter {
     pub aqm_dropped_pkts: u64,
     /// Wire bytes of all that were dropped.
     pub dropped_bytes: u64,
+    /// Packets lost to an impairment behind the link; they count as taken, and not as dropped.
+    pub lost_behind_pkts: u64,
+    /// Copies that impairments made.
+    pub duplicated_pkts: u64,
     /// How long packets waited, µs.
     pub sojourn_us: Histogram,
     /// Sum over the packets, ns.
@@ -76,7 +80,7 @@ pub struct FlowMeter {
 impl Meter {
     /// Nothing counted yet, at `now_ns`, of `links` and so many flows; `is_last_link` by place on
     /// the routes, of those from senders to receivers.
-    pub(crate) fn new<H: Clone>(
+    pub(crate) fn new<H: Header>(
         links: &[Link<H>],
         flows: usize,
         is_last_link: Vec<bool>,
@@ -105,6 +109,8 @@ impl LinkMeter {
             random_loss_pkts: 0,
             aqm_dropped_pkts: 0,
             dropped_bytes: 0,
+            lost_behind_pkts: 0,
+            duplicated_pkts: 0,
             sojourn_us: Histogram::new(),
             sojourn_sum_ns: 0,
             sojourn_max_us: 0,
@@ -147,7 +153,7 @@ impl LinkMeter {
 
     /// Brings the books up to `now_ns`.
     #[inline(always)]
-    fn charge<H: Clone>(&mut self, now_ns: u64, link: &Link<H>) {
+    fn charge<H: Header>(&mut self, now_ns: u64, link: &Link<H>) {
         let elapsed_ns = now_ns - self.since_ns;
         let backlog_bytes = link.backlog_bytes();
         self.backlog_byte_ns += u128::from(elapsed_ns) * u128::from(backlog_bytes);
@@ -174,6 +180,10 @@ impl LinkMeter {
 impl Meter {
     fn count_drop<H: Header>(&mut self, link: usize, packet: &Packet<H>, reason: DropReason) {
         self.links[link].count_drop(packet.wire_bytes, reason);
+        self.count_loss_of_flow(packet);
+    }
+
+    fn count_loss_of_flow<H: Header>(&mut self, packet: &Packet<H>) {
         if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
             let count = match (packet.header.is_data(), packet.header.is_forward()) {
                 (true, true) => &mut flow.dropped_pkts,
@@ -226,6 +236,15 @@ impl<H: Header> Observer<H> for Meter {
         {
             flow.marked_pkts += 1;
         }
+    }
+
+    fn duplicated(&mut self, _now_ns: u64, link: usize, _copy: &Packet<H>) {
+        self.links[link].duplicated_pkts += 1;
+    }
+
+    fn lost(&mut self, _done_ns: u64, link: usize, packet: &Packet<H>) {
+        self.links[link].lost_behind_pkts += 1;
+        self.count_loss_of_flow(packet);
     }
 
     #[inline(always)]

@@ -14,7 +14,7 @@ pub use outlook::Outlook;
 
 use std::collections::BTreeMap;
 
-use crate::{DelayLine, Effects, Link, Meter, Observer, Packet, Tournament};
+use crate::{DelayLine, Effects, Header, Link, Meter, Observer, Packet, Tournament};
 
 /// An element of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub struct Network<H> {
     effects: Effects<H>,
 }
 
-impl<H: Clone> Network<H> {
+impl<H: Header> Network<H> {
     /// A network of idle elements: links with their propagation, and delay lines.
     ///
     /// # Panics
@@ -404,7 +404,16 @@ impl<H: Clone> Network<H> {
         let link = &mut self.links[index];
         if let Some(departure) = link.transmit(index, now_ns, &mut self.effects, observer) {
             let propagation = &mut self.lines[2 * index + 1];
-            if let Some(due_ns) = propagation.push(departure.done_ns, departure.packet) {
+            let mut due_ns = None;
+            if link.is_impaired_behind() {
+                link.pass_behind(index, departure, observer, &mut |departure| {
+                    let first = propagation.insert(departure.done_ns, departure.packet);
+                    due_ns = first.or(due_ns);
+                });
+            } else {
+                due_ns = propagation.push(departure.done_ns, departure.packet);
+            }
+            if let Some(due_ns) = due_ns {
                 self.due.set(2 * index + 1, due_ns);
             }
         }

@@ -40,6 +40,16 @@ pub trait Observer<H> {
     /// A packet goes on the wire.
     #[inline]
     fn departs(&mut self, _now_ns: u64, _link: usize, _departure: &Departure<H>) {}
+
+    /// An impairment made a copy of a packet: before the queue, where the copy then arrives too, or
+    /// behind the link.
+    #[inline]
+    fn duplicated(&mut self, _now_ns: u64, _link: usize, _copy: &Packet<H>) {}
+
+    /// A packet that went on the wire is lost behind the link, at `done_ns`, when its last bit is on
+    /// the wire, which may be later than what happens next.
+    #[inline]
+    fn lost(&mut self, _done_ns: u64, _link: usize, _packet: &Packet<H>) {}
 }
 
 impl<H> Observer<H> for () {}
@@ -93,6 +103,18 @@ impl<H, A: Observer<H>, B: Observer<H>> Observer<H> for (A, B) {
         self.0.departs(now_ns, link, departure);
         self.1.departs(now_ns, link, departure);
     }
+
+    #[inline]
+    fn duplicated(&mut self, now_ns: u64, link: usize, copy: &Packet<H>) {
+        self.0.duplicated(now_ns, link, copy);
+        self.1.duplicated(now_ns, link, copy);
+    }
+
+    #[inline]
+    fn lost(&mut self, done_ns: u64, link: usize, packet: &Packet<H>) {
+        self.0.lost(done_ns, link, packet);
+        self.1.lost(done_ns, link, packet);
+    }
 }
 
 impl<H, O: Observer<H>> Observer<H> for &mut O {
@@ -134,5 +156,15 @@ impl<H, O: Observer<H>> Observer<H> for &mut O {
     #[inline]
     fn departs(&mut self, now_ns: u64, link: usize, departure: &Departure<H>) {
         (**self).departs(now_ns, link, departure);
+    }
+
+    #[inline]
+    fn duplicated(&mut self, now_ns: u64, link: usize, copy: &Packet<H>) {
+        (**self).duplicated(now_ns, link, copy);
+    }
+
+    #[inline]
+    fn lost(&mut self, done_ns: u64, link: usize, packet: &Packet<H>) {
+        (**self).lost(done_ns, link, packet);
     }
 }

@@ -27,6 +27,43 @@ pub trait Header: Clone {
 
     /// Whether the packet is on its way from its flow's sender to the receiver.
     fn is_forward(&self) -> bool;
+
+    /// What a pure ACK says: a TCP segment without data, SYN, FIN or RST; `None` of any other packet.
+    fn pure_ack(&self) -> Option<PureAck> {
+        None
+    }
+
+    /// Which hosts it goes between, as numbers of the driver's choice: from, to.
+    fn hosts(&self) -> (u32, u32) {
+        (0, 0)
+    }
+
+    /// The differentiated services codepoint of its IP header (RFC 2474): 6 bits.
+    fn dscp(&self) -> u8 {
+        0
+    }
+}
+
+/// Nothing: of packets that only have a size.
+impl Header for () {
+    fn is_data(&self) -> bool {
+        true
+    }
+
+    fn is_forward(&self) -> bool {
+        true
+    }
+}
+
+/// What a pure ACK says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PureAck {
+    /// Bytes of the flow that it acknowledges, from the flow's start.
+    pub acked_bytes: u64,
+    /// Bytes beyond those that its SACK blocks cover.
+    pub sacked_bytes: u64,
+    /// The TCP header's AE, CWR and ECE, as bits 2, 1 and 0.
+    pub ecn_flags: u8,
 }
 
 /// A packet in the network, with whatever header the network's driver gives it.

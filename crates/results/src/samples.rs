@@ -1,7 +1,7 @@
 //! Time series: columns that an engine fills at every sampling instant.
 
 use dumbbell_cc::Series;
-use dumbbell_net::{Link, LinkMeter};
+use dumbbell_net::{Header, Link, LinkMeter};
 
 /// In a column that may have gaps: the engine does not know.
 pub const UNKNOWN: u32 = u32::MAX;
@@ -97,7 +97,7 @@ pub struct QueueSamples {
 
 impl QueueSamples {
     /// Samples link number `index` as it stands at `now_ns`.
-    pub fn sample<H: Clone>(
+    pub fn sample<H: Header>(
         &mut self,
         now_ns: u64,
         index: u32,

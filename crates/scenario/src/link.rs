@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 pub use dumbbell_net::QueueConfig as Queue;
 use dumbbell_net::{
-    Impairment, ImpairmentConfig, Limit, RandomLoss, RateChange, Site, Transmitter,
+    Header, ImpairmentConfig, Limit, Place, RandomLoss, RateChange, Site, Transmitter,
 };
 
 use crate::order::check_order;
@@ -36,7 +36,7 @@ pub struct Link {
     /// Packets that are lost at random on their way to the queue, parts per billion.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub random_loss_ppb: u32,
-    /// What else happens to packets on their way to the queue, in this order.
+    /// What else happens to packets on their way to the queue, or behind the link, in this order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub impairments: Vec<ImpairmentConfig>,
 }
@@ -78,7 +78,7 @@ impl From<EcnThreshold> for Limit {
 impl Link {
     /// The link, idle, as number `place` of the network, in a run of `seed` that starts at `start_ns`
     /// of the engine's clock.
-    pub(crate) fn build<H: Clone>(
+    pub(crate) fn build<H: Header>(
         &self,
         seed: u64,
         place: u64,
@@ -93,28 +93,32 @@ impl Link {
             ecn_threshold: self.ecn_threshold.map(Limit::from),
             link_rate_bps: self.link_rate_bps,
         };
-        dumbbell_net::Link::new(
-            self.build_impairments(seed, place),
+        let mut link = dumbbell_net::Link::new(
+            Vec::new(),
             self.queue.build(&site),
             Transmitter::new(self.link_rate_bps, changes.collect()),
-        )
+        );
+        self.impair(&mut link, seed, place);
+        link
     }
 
-    /// What packets pass before its queue, each with random numbers of its own.
-    fn build_impairments(&self, seed: u64, place: u64) -> Vec<Impairment> {
-        let mut impairments = Vec::new();
+    /// Adds its impairments, each with random numbers of its own.
+    fn impair<H: Header>(&self, link: &mut dumbbell_net::Link<H>, seed: u64, place: u64) {
         if self.random_loss_ppb > 0 {
             let seed = element_seed(seed, "loss", place);
-            impairments.push(RandomLoss::new(self.random_loss_ppb, seed).into());
+            link.add_impairment(RandomLoss::new(self.random_loss_ppb, seed).into());
         }
         let seed = element_seed(seed, "impairment", place);
         for (index, config) in (0..).zip(&self.impairments) {
-            impairments.push(config.build(element_seed(seed, config.name(), index)));
+            let impairment = config.build(element_seed(seed, config.name(), index));
+            match config.place() {
+                Place::BeforeQueue => link.add_impairment(impairment),
+                Place::BehindLink => link.add_impairment_behind(impairment),
+            }
         }
-        impairments
     }
 
-    /// Whether packets may be lost before its queue.
+    /// Whether packets may be lost, before its queue or behind it.
     pub fn impairs(&self) -> bool {
         self.random_loss_ppb > 0 || !self.impairments.is_empty()
     }

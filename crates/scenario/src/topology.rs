@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dumbbell_net::{DelayLine, DelayStep, Hop, Network};
+use dumbbell_net::{DelayLine, DelayStep, Header, Hop, Network};
 
 use crate::link::Link;
 use crate::scenario::{Group, Scenario};
@@ -132,7 +132,7 @@ impl Scenario {
     ///
     /// Groups of the same path share their delay lines. These are in order of the paths, the way
     /// back first, so that the order of the groups does not decide whose packet goes first.
-    pub fn network<H: Clone>(&self, start_ns: u64) -> Network<H> {
+    pub fn network<H: Header>(&self, start_ns: u64) -> Network<H> {
         let topology = Topology::new(self);
         let mut paths: Vec<&Path> = topology.paths.iter().collect();
         paths.sort_unstable();

@@ -1,12 +1,12 @@
-//! Impairments: what happens to packets on their way to a link's queue.
+//! Impairments: what happens to packets on their way to a link's queue, or behind the link.
 //!
 //! An impairment is a file here: it declares its parameters (`settings!`) and what it does with
 //! packets ([`Impair`]). Its name in `impairments!` below makes it known.
 
 use serde::{Deserialize, Serialize};
 
-use crate::Packet;
 use crate::declaration::{Parameter, Settings};
+use crate::{Header, Packet};
 
 pub use policer::Policer;
 pub use random_loss::RandomLoss;
@@ -16,14 +16,63 @@ pub trait ImpairmentSettings: Settings {
     /// The element that they make.
     type Element: Impair;
 
+    /// Where packets pass it.
+    fn place(&self) -> Place {
+        Place::BeforeQueue
+    }
+
     /// The element, with random numbers of its own.
     fn build(&self, seed: u64) -> Self::Element;
 }
 
-/// An element that packets pass before they join a link's queue.
+/// Where on a link packets pass an impairment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Before they join the queue: what is lost takes no time of the link.
+    BeforeQueue,
+    /// When their last bit is on the wire.
+    BehindLink,
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It goes on.
+    Passes,
+    /// It is lost.
+    Lost,
+    /// It goes on, and a copy of it too, which passes all impairments of the place by itself but is
+    /// not copied again.
+    Twice,
+    /// It goes on so many ns later: only behind a link. Packets that were not held back, or less,
+    /// overtake it; an element that keeps their order says for each how late it must be for that.
+    Late(u64),
+}
+
+/// An element that packets pass.
 pub trait Impair {
-    /// Whether the packet that arrives at `now_ns` is dropped.
-    fn drops<H>(&mut self, now_ns: u64, packet: &Packet<H>) -> bool;
+    /// What becomes of the packet that comes at `now_ns`. Before a queue times never go back; behind
+    /// a link they do where an element in front of this one reorders.
+    fn fate<H: Header>(&mut self, now_ns: u64, packet: &Packet<H>) -> Fate;
+}
+
+/// Sends a packet through all of `elements`: how much later it goes on, ns, if it does, and whether a
+/// copy does too.
+pub(crate) fn pass<H: Header>(
+    elements: &mut [Impairment],
+    now_ns: u64,
+    packet: &Packet<H>,
+) -> (Option<u64>, bool) {
+    let (mut late_ns, mut is_copied) = (0, false);
+    for element in elements {
+        match element.fate(now_ns + late_ns, packet) {
+            Fate::Passes => {}
+            Fate::Lost => return (None, is_copied),
+            Fate::Twice => is_copied = true,
+            Fate::Late(ns) => late_ns += ns,
+        }
+    }
+    (Some(late_ns), is_copied)
 }
 
 /// An impairment's declaration, for what names and explains it.
@@ -65,6 +114,13 @@ macro_rules! impairments {
                 }
             }
 
+            /// Where packets pass it.
+            pub fn place(&self) -> Place {
+                match self {
+                    $(Self::$name(config) => config.place()),+
+                }
+            }
+
             /// The element, with random numbers of its own.
             pub fn build(&self, seed: u64) -> Impairment {
                 match self {
@@ -73,8 +129,7 @@ macro_rules! impairments {
             }
         }
 
-        /// An impairment of a link. A packet passes those of its link in their order, then joins the
-        /// queue.
+        /// An impairment of a link. A packet passes those of one place in their order.
         #[allow(missing_docs, non_camel_case_types, reason = "they are the impairments' names")]
         #[derive(Clone, Debug)]
         pub enum Impairment {
@@ -83,9 +138,9 @@ macro_rules! impairments {
 
         impl Impair for Impairment {
             #[inline]
-            fn drops<H>(&mut self, now_ns: u64, packet: &Packet<H>) -> bool {
+            fn fate<H: Header>(&mut self, now_ns: u64, packet: &Packet<H>) -> Fate {
                 match self {
-                    $(Self::$name(element) => element.drops(now_ns, packet)),+
+                    $(Self::$name(element) => element.fate(now_ns, packet)),+
                 }
             }
         }

@@ -1,8 +1,8 @@
 //! A token-bucket policer, as Linux's `act_police`: drops what comes faster than a rate.
 
-use crate::Packet;
 use crate::declaration::settings;
-use crate::impair::{Impair, ImpairmentSettings};
+use crate::impair::{Fate, Impair, ImpairmentSettings};
+use crate::{Header, Packet};
 
 settings! {
     /// A token bucket without a queue: what comes faster than a rate is dropped.
@@ -24,8 +24,12 @@ impl ImpairmentSettings for Config {
 
 impl Impair for Policer {
     #[inline]
-    fn drops<H>(&mut self, now_ns: u64, packet: &Packet<H>) -> bool {
-        !self.conforms(now_ns, packet.wire_bytes)
+    fn fate<H: Header>(&mut self, now_ns: u64, packet: &Packet<H>) -> Fate {
+        if self.conforms(now_ns, packet.wire_bytes) {
+            Fate::Passes
+        } else {
+            Fate::Lost
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Random loss: each packet is lost with one probability, independently of the others.
 
-use crate::Packet;
 use crate::declaration::settings;
-use crate::impair::{Impair, ImpairmentSettings};
+use crate::impair::{Fate, Impair, ImpairmentSettings};
 use crate::random::Random;
+use crate::{Header, Packet};
 
 settings! {
     /// Each packet is lost with one probability, independently of the others.
@@ -23,8 +23,12 @@ impl ImpairmentSettings for Config {
 
 impl Impair for RandomLoss {
     #[inline]
-    fn drops<H>(&mut self, _now_ns: u64, _packet: &Packet<H>) -> bool {
-        self.loses()
+    fn fate<H: Header>(&mut self, _now_ns: u64, _packet: &Packet<H>) -> Fate {
+        if self.loses() {
+            Fate::Lost
+        } else {
+            Fate::Passes
+        }
     }
 }
 

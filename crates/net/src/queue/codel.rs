@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::Packet;
 use crate::declaration::settings;
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
+use crate::{Header, Packet};
 
 settings! {
     /// Controlled delay: drops or marks from the head while every packet of an interval waited
@@ -40,6 +40,7 @@ impl Discipline for Config {
         is_fifo: true,
         can_mark: true,
         takes_ecn_threshold: false,
+        series: &[],
     };
     type Queue<H> = Codel<H>;
 
@@ -51,7 +52,7 @@ impl Discipline for Config {
         self.ecn || self.ce_threshold_ns.is_some()
     }
 
-    fn build<H: Clone>(&self, _site: &Site) -> Codel<H> {
+    fn build<H: Header>(&self, _site: &Site) -> Codel<H> {
         Codel::new(self)
     }
 }
@@ -108,7 +109,7 @@ pub(super) struct Controller {
 impl Controller {
     /// The next packet to send; those that are dropped before it are put into `effects`.
     #[inline]
-    pub(super) fn dequeue<H: Clone>(
+    pub(super) fn dequeue<H: Header>(
         &mut self,
         now_ns: u64,
         settings: &ControlSettings,
@@ -179,7 +180,7 @@ impl Controller {
 
     /// Drops what is due while it drops. At most one packet is marked.
     #[cold]
-    fn go_on<H: Clone>(
+    fn go_on<H: Header>(
         &mut self,
         mut head: Option<Packet<H>>,
         now: u32,
@@ -209,7 +210,7 @@ impl Controller {
 
     /// Drops or marks the first, and goes on at about the rate of last time if that was recent.
     #[cold]
-    fn begin<H: Clone>(
+    fn begin<H: Header>(
         &mut self,
         head: Option<Packet<H>>,
         now: u32,
@@ -308,7 +309,7 @@ impl<H> Codel<H> {
     }
 }
 
-impl<H: Clone> Queue<H> for Codel<H> {
+impl<H: Header> Queue<H> for Codel<H> {
     #[inline(never)]
     fn enqueue(&mut self, now_ns: u64, mut packet: Packet<H>, effects: &mut Effects<H>) {
         if self.waiting.packets.len() >= self.limit_pkts {
@@ -348,7 +349,7 @@ impl<H: Clone> Queue<H> for Codel<H> {
 
 /// Sets CE where the packet allows it; one that has it counts as marked.
 #[inline]
-pub(super) fn mark<H: Clone>(packet: &mut Packet<H>, effects: &mut Effects<H>) -> bool {
+pub(super) fn mark<H: Header>(packet: &mut Packet<H>, effects: &mut Effects<H>) -> bool {
     let is_capable = packet.ecn.is_capable();
     if is_capable {
         effects.mark(packet);

@@ -7,7 +7,7 @@ use crate::queue::codel::MTU_BYTES;
 use crate::queue::flow_queues::SKB_BYTES;
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
 use crate::random::Random;
-use crate::{Ecn, Packet};
+use crate::{Ecn, Header, Packet};
 
 settings! {
     /// Dual queue coupled AQM: one queue for L4S, with marks and hardly any delay, and one for all
@@ -54,6 +54,7 @@ impl Discipline for Config {
         is_fifo: false,
         can_mark: true,
         takes_ecn_threshold: false,
+        series: &[],
     };
     type Queue<H> = DualPi2<H>;
 
@@ -65,7 +66,7 @@ impl Discipline for Config {
         true
     }
 
-    fn build<H: Clone>(&self, site: &Site) -> DualPi2<H> {
+    fn build<H: Header>(&self, site: &Site) -> DualPi2<H> {
         DualPi2::new(self, site.seed)
     }
 }
@@ -121,7 +122,7 @@ pub struct DualPi2<H> {
     random: Random,
 }
 
-impl<H: Clone> DualPi2<H> {
+impl<H: Header> DualPi2<H> {
     /// An empty queue with random numbers of its own.
     pub fn new(config: &Config, seed: u64) -> Self {
         Self {
@@ -262,7 +263,7 @@ fn initial_credit(config: &Config) -> i64 {
     MTU_BYTES as i64 * (protection - (100 - protection))
 }
 
-impl<H: Clone> Queue<H> for DualPi2<H> {
+impl<H: Header> Queue<H> for DualPi2<H> {
     #[inline(never)]
     fn enqueue(&mut self, now_ns: u64, mut packet: Packet<H>, effects: &mut Effects<H>) {
         self.update_until(now_ns);

@@ -1,6 +1,6 @@
 //! What a call of a queue discipline did to packets beside taking one in or giving one out.
 
-use crate::{Ecn, Packet};
+use crate::{Ecn, Header, Packet};
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,7 +65,7 @@ impl<H> Effects<H> {
     #[inline]
     pub fn mark(&mut self, packet: &mut Packet<H>)
     where
-        H: Clone,
+        H: Header,
     {
         if packet.ecn != Ecn::Ce {
             packet.ecn = Ecn::Ce;

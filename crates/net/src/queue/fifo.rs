@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{DropReason, Effects, Facts, Queue};
-use crate::Packet;
+use crate::{Header, Packet};
 
 /// How much may wait, or wait before packets are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,7 @@ impl<H> Fifo<H> {
         is_fifo: true,
         can_mark: false,
         takes_ecn_threshold: true,
+        series: &[],
     };
 
     /// An empty queue.
@@ -83,7 +84,7 @@ impl<H> Fifo<H> {
     }
 }
 
-impl<H: Clone> Queue<H> for Fifo<H> {
+impl<H: Header> Queue<H> for Fifo<H> {
     #[inline(always)]
     fn enqueue(&mut self, _now_ns: u64, mut packet: Packet<H>, effects: &mut Effects<H>) {
         if self.is_within(self.limit, &packet) {

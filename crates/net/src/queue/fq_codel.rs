@@ -1,11 +1,11 @@
 //! FQ-CoDel (RFC 8290): deficit round robin over flows, each with a CoDel of its own, as Linux's
 //! `sch_fq_codel`.
 
-use crate::Packet;
 use crate::declaration::settings;
 use crate::queue::codel::{ControlSettings, Controller, MAX_TIME_NS, MTU_BYTES, Waiting, ticks};
 use crate::queue::flow_queues::{FlowQueue, FlowQueues};
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
+use crate::{Header, Packet};
 
 settings! {
     /// Fair queueing with controlled delay: a CoDel per flow, flows in turn, those that have just
@@ -49,6 +49,7 @@ impl Discipline for Config {
         is_fifo: false,
         can_mark: true,
         takes_ecn_threshold: false,
+        series: &[],
     };
     type Queue<H> = FqCodel<H>;
 
@@ -60,7 +61,7 @@ impl Discipline for Config {
         self.ecn || self.ce_threshold_ns.is_some()
     }
 
-    fn build<H: Clone>(&self, site: &Site) -> FqCodel<H> {
+    fn build<H: Header>(&self, site: &Site) -> FqCodel<H> {
         FqCodel::new(self, site.seed)
     }
 }
@@ -132,7 +133,7 @@ impl<H> FqCodel<H> {
     }
 }
 
-impl<H: Clone> Queue<H> for FqCodel<H> {
+impl<H: Header> Queue<H> for FqCodel<H> {
     #[inline(never)]
     fn enqueue(&mut self, now_ns: u64, mut packet: Packet<H>, effects: &mut Effects<H>) {
         packet.arrived_ns = now_ns;

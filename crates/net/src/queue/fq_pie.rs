@@ -1,12 +1,12 @@
 //! FQ-PIE: deficit round robin over flows, each with a PIE of its own, as Linux's `sch_fq_pie`.
 
-use crate::Packet;
 use crate::declaration::settings;
 use crate::queue::codel::MTU_BYTES;
 use crate::queue::flow_queues::FlowQueues;
 use crate::queue::pie::{ControlSettings, Controller, Decision, MAX_TIME_NS};
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
 use crate::random::Random;
+use crate::{Header, Packet};
 
 settings! {
     /// Fair queueing with PIE: a PIE per flow, flows in turn, those that have just begun to send first.
@@ -42,6 +42,7 @@ impl Discipline for Config {
         is_fifo: false,
         can_mark: true,
         takes_ecn_threshold: false,
+        series: &[],
     };
     type Queue<H> = FqPie<H>;
 
@@ -53,7 +54,7 @@ impl Discipline for Config {
         self.ecn
     }
 
-    fn build<H: Clone>(&self, site: &Site) -> FqPie<H> {
+    fn build<H: Header>(&self, site: &Site) -> FqPie<H> {
         FqPie::new(self, site.seed)
     }
 }
@@ -94,7 +95,7 @@ impl<H> FqPie<H> {
     }
 }
 
-impl<H: Clone> Queue<H> for FqPie<H> {
+impl<H: Header> Queue<H> for FqPie<H> {
     #[inline(never)]
     fn enqueue(&mut self, now_ns: u64, mut packet: Packet<H>, effects: &mut Effects<H>) {
         let is_full = self.queues.totals().pkts >= self.limit_pkts;

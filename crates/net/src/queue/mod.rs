@@ -11,8 +11,8 @@ mod flow_queues;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Packet;
 use crate::declaration::{Parameter, Settings};
+use crate::{Header, Packet};
 
 pub use effects::{DropReason, Effect, Effects};
 pub use fifo::{Fifo, Limit};
@@ -27,6 +27,8 @@ pub struct Facts {
     pub can_mark: bool,
     /// Whether it marks above the link's ECN threshold where there is one.
     pub takes_ecn_threshold: bool,
+    /// Those of its statistics ([`Queue::statistics`]) that change all the time and that a time series shows.
+    pub series: &'static [&'static str],
 }
 
 /// What a queue is given by its place in a network.
@@ -60,7 +62,7 @@ pub trait Discipline: Settings {
     }
 
     /// An empty queue.
-    fn build<H: Clone>(&self, site: &Site) -> Self::Queue<H>;
+    fn build<H: Header>(&self, site: &Site) -> Self::Queue<H>;
 }
 
 /// A discipline's declaration, for what names and explains it.
@@ -126,7 +128,7 @@ macro_rules! disciplines {
             }
 
             /// An empty queue.
-            pub fn build<H: Clone>(&self, site: &Site) -> QueueDiscipline<H> {
+            pub fn build<H: Header>(&self, site: &Site) -> QueueDiscipline<H> {
                 match self {
                     $(Self::$name(config) => QueueDiscipline::$name(config.build(site))),+
                 }
@@ -149,7 +151,7 @@ macro_rules! disciplines {
             $($name(<$name::Config as Discipline>::Queue<H>)),+
         }
 
-        impl<H: Clone> Queue<H> for QueueDiscipline<H> {
+        impl<H: Header> Queue<H> for QueueDiscipline<H> {
             #[inline(always)]
             fn enqueue(&mut self, now_ns: u64, packet: Packet<H>, effects: &mut Effects<H>) {
                 match self {
@@ -195,6 +197,12 @@ macro_rules! disciplines {
             fn for_each(&self, look: &mut dyn FnMut(&Packet<H>)) {
                 match self {
                     $(Self::$name(queue) => queue.for_each(look)),+
+                }
+            }
+
+            fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
+                match self {
+                    $(Self::$name(queue) => Queue::<H>::statistics(queue, tell)),+
                 }
             }
         }
@@ -268,4 +276,8 @@ pub trait Queue<H> {
 
     /// Calls `look` with every waiting packet.
     fn for_each(&self, look: &mut dyn FnMut(&Packet<H>));
+
+    /// Calls `tell` with what the discipline counts and where it stands beside what every queue does: the
+    /// names are those of `tc -s qdisc`, with the unit as suffix (`_pkts`, `_bytes`, `_ns`, `_ppb`, `_bps`).
+    fn statistics(&self, _tell: &mut dyn FnMut(&'static str, u64)) {}
 }

@@ -1,5 +1,6 @@
 //! `pfifo`: drop-tail, limited in packets.
 
+use crate::Header;
 use crate::declaration::settings;
 use crate::queue::fifo::{Fifo, Limit};
 use crate::queue::{Discipline, Facts, Site};
@@ -24,7 +25,7 @@ impl Discipline for Config {
         false
     }
 
-    fn build<H: Clone>(&self, site: &Site) -> Fifo<H> {
+    fn build<H: Header>(&self, site: &Site) -> Fifo<H> {
         Fifo::new(self.limit()).marking_above(site.ecn_threshold)
     }
 }

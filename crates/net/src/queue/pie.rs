@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use crate::Packet;
 use crate::declaration::settings;
 use crate::queue::codel::MTU_BYTES;
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
 use crate::random::Random;
+use crate::{Header, Packet};
 
 settings! {
     /// Proportional integral controller enhanced: drops or marks arrivals with a probability that
@@ -37,6 +37,7 @@ impl Discipline for Config {
         is_fifo: true,
         can_mark: true,
         takes_ecn_threshold: false,
+        series: &[],
     };
     type Queue<H> = Pie<H>;
 
@@ -48,7 +49,7 @@ impl Discipline for Config {
         self.ecn
     }
 
-    fn build<H: Clone>(&self, site: &Site) -> Pie<H> {
+    fn build<H: Header>(&self, site: &Site) -> Pie<H> {
         Pie::new(self, site.seed)
     }
 }
@@ -300,7 +301,7 @@ impl<H> Pie<H> {
     }
 }
 
-impl<H: Clone> Queue<H> for Pie<H> {
+impl<H: Header> Queue<H> for Pie<H> {
     #[inline(never)]
     fn enqueue(&mut self, now_ns: u64, mut packet: Packet<H>, effects: &mut Effects<H>) {
         let controller = &mut self.controller;

@@ -3,10 +3,10 @@
 
 use std::collections::VecDeque;
 
-use crate::Packet;
 use crate::declaration::settings;
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
 use crate::random::Random;
+use crate::{Header, Packet};
 
 settings! {
     /// Random early detection: drops or marks arrivals with a probability that follows the average
@@ -93,6 +93,7 @@ impl Discipline for Config {
         is_fifo: true,
         can_mark: true,
         takes_ecn_threshold: false,
+        series: &[],
     };
     type Queue<H> = Red<H>;
 
@@ -122,7 +123,7 @@ impl Discipline for Config {
         Ok(())
     }
 
-    fn build<H: Clone>(&self, site: &Site) -> Red<H> {
+    fn build<H: Header>(&self, site: &Site) -> Red<H> {
         Red::new(self, site)
     }
 }
@@ -291,7 +292,7 @@ fn of_ppb(ppb: u64) -> u64 {
     ((u128::from(ppb) << 32) / 1_000_000_000) as u64
 }
 
-impl<H: Clone> Queue<H> for Red<H> {
+impl<H: Header> Queue<H> for Red<H> {
     #[inline(never)]
     fn enqueue(&mut self, now_ns: u64, mut packet: Packet<H>, effects: &mut Effects<H>) {
         if self.config.adaptive {
