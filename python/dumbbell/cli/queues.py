@@ -56,6 +56,7 @@ def describe(discipline: Element, option: str) -> dict[str, Any]:
         "is_fifo": discipline.is_fifo,
         "can_mark": discipline.can_mark,
         "takes_ecn_threshold": discipline.takes_ecn_threshold,
+        "series": list(discipline.series),
         "parameters": [
             {
                 "name": parameter.name,

@@ -42,6 +42,8 @@ class Element:
         Whether it can mark packets.
     takes_ecn_threshold
         Whether it marks above a scenario's `ecn_threshold`.
+    series
+        Those of a discipline's statistics that are time series.
     takes_load
         Whether a load in a share of the link may decide its `gap`.
     has_requests
@@ -60,6 +62,7 @@ class Element:
     is_fifo: bool = True
     can_mark: bool = False
     takes_ecn_threshold: bool = False
+    series: tuple[str, ...] = ()
     takes_load: bool = False
     has_requests: bool = False
     sends_datagrams: bool = False
@@ -73,8 +76,13 @@ class Element:
             name=document["name"],
             doc=document["doc"],
             parameters={each.name: each for each in parameters},
-            **document.get("facts", {}),
+            **{fact: as_fact(value) for fact, value in document.get("facts", {}).items()},
         )
+
+
+def as_fact(value: Any) -> Any:
+    """Return a fact as an element has it: a list as a tuple."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 @functools.cache
