@@ -29,6 +29,7 @@ CASES = [
     for path in FILES
     for index, case in enumerate(load(path))
 ]
+CASES_OF_QUEUES = [case for case in CASES if "queues" in str(case.id)]
 
 #: Medians of the RTT that are further off, by case and group, and why. One that is not any more
 #: has to go.
@@ -55,6 +56,11 @@ MEAN_SHARE, WORST_SHARE, RTT_P50 = 0.05, 0.12, 0.10
 TIMES = {"_p50_": 0.10, "_p95_": 0.20}
 #: Metrics that are further off, by case; docs/fidelity.md says why.
 KNOWN_TIMES: dict[str, tuple[str, ...]] = {}
+#: Rates of drops and marks: by how much they may be off in parts of the kernel's, and in packets of
+#: packets where they are rare.
+RATES, FEW = 0.20, 0.0005
+#: Rates that are further off, by case; docs/fidelity.md says why.
+KNOWN_RATES: dict[str, tuple[str, ...]] = {}
 
 
 @functools.cache
@@ -109,6 +115,21 @@ def test_no_time_of_transfers_is_far_off(path, index):
         if abs(relative) > tolerance:
             far[name] = f"group {entry.group}, {entry.cc_a}: {relative:+.1%}"
     known = KNOWN_TIMES.get(measured(path)[index].name, ())
+    assert sorted(far) == sorted(known), far
+
+
+@pytest.mark.parametrize(("path", "index"), CASES_OF_QUEUES)
+def test_no_rate_of_drops_or_marks_is_far_off(path, index):
+    """Within 20 %, or within 5 packets in 10,000 where there are few."""
+    far = {}
+    for entry in compared(path, index):
+        if entry.metric.name not in ("drop_rate", "mark_rate"):
+            continue
+        difference, relative = engine_difference(entry), relative_difference(entry)
+        assert difference is not None, f"{entry.metric.name} was not measured in both"
+        if abs(difference) > FEW and (relative is None or abs(relative) > RATES):
+            far[entry.metric.name] = f"{difference:+.5f} of {entry.a}"
+    known = KNOWN_RATES.get(measured(path)[index].name, ())
     assert sorted(far) == sorted(known), far
 
 

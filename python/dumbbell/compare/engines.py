@@ -12,8 +12,8 @@ from dumbbell.compare.comparison import Comparison, Sides
 from dumbbell.metrics import METRICS
 
 __all__ = [
-    "METRIC_NAMES", "TRAFFIC_METRIC_NAMES", "EngineSummary", "Rows", "Worst", "compare_engines",
-    "engine_difference", "relative_difference", "summarize", "to_dict",
+    "METRIC_NAMES", "OPTIONAL_METRIC_NAMES", "TRAFFIC_METRIC_NAMES", "EngineSummary", "Rows",
+    "Worst", "compare_engines", "engine_difference", "relative_difference", "summarize", "to_dict",
 ]  # fmt: skip
 
 #: The metrics in which the engines are compared.
@@ -27,6 +27,8 @@ TRAFFIC_METRIC_NAMES = (
     "page_load_time_p50_s", "page_load_time_p95_s", "video_bitrate_bps", "stall_ratio",
     "one_way_delay_p50_us", "one_way_delay_p95_us", "late_or_lost_share",
 )  # fmt: skip
+#: All that only some scenarios have.
+OPTIONAL_METRIC_NAMES = ("mark_rate", *TRAFFIC_METRIC_NAMES)
 
 #: Of each engine: a mean of fewer says more of one run than of the engine.
 MIN_RUNS = 2
@@ -56,10 +58,10 @@ def compare_engines(
         seed does not mean the same run in both engines, so there are no pairs.
     """
     comparisons = []
-    for metric in (METRICS[name] for name in (*METRIC_NAMES, *TRAFFIC_METRIC_NAMES)):
+    for metric in (METRICS[name] for name in (*METRIC_NAMES, *OPTIONAL_METRIC_NAMES)):
         for group in range(len(ccs)) if metric.of_groups else [None]:
             a, b = (known(runs, metric.name, group or 0) for runs in (kernel, simulator))
-            if metric.name in TRAFFIC_METRIC_NAMES and not (a or b):
+            if metric.name in OPTIONAL_METRIC_NAMES and not (a or b):
                 continue
             cc = "" if group is None else ccs[group]
             comparisons.append(Comparison(cell, group, cc, cc, metric, Sides(a, b, paired=False)))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell._core import ENGINE_VERSION
-from dumbbell.compare.engines import METRIC_NAMES, TRAFFIC_METRIC_NAMES, Rows
+from dumbbell.compare.engines import METRIC_NAMES, OPTIONAL_METRIC_NAMES, Rows
 from dumbbell.errors import ResultError, os_reason
 from dumbbell.metrics import METRICS, measure
 from dumbbell.result_file import read_json
@@ -103,7 +103,7 @@ def provenance(runs: Iterable[Run]) -> dict[str, Any]:
 def digest(run: Run) -> dict[str, Any]:
     """Return what is kept of a run."""
     facts, rows = run.emulation or {}, measure(run)
-    measured = {name: values_of(rows, name) for name in (*METRIC_NAMES, *TRAFFIC_METRIC_NAMES)}
+    measured = {name: values_of(rows, name) for name in (*METRIC_NAMES, *OPTIONAL_METRIC_NAMES)}
     return {
         "seed": run.summary["seed"],
         "verdict": run.verdict.status,
@@ -115,7 +115,7 @@ def digest(run: Run) -> dict[str, Any]:
 
 
 def is_kept(name: str, values: Sequence[float | None]) -> bool:
-    """Whether a metric is kept: one of transfers only where there were some."""
+    """Whether a metric is kept: one that only some scenarios have only where it is known."""
     return name in METRIC_NAMES or any(value is not None for value in values)
 
 
