@@ -40,7 +40,7 @@ impl Discipline for Config {
         is_fifo: true,
         can_mark: true,
         takes_ecn_threshold: false,
-        series: &[],
+        series: &["count", "ldelay_ns"],
     };
     type Queue<H> = Codel<H>;
 
@@ -88,6 +88,28 @@ pub(super) trait Waiting<H> {
     fn backlog_bytes(&self) -> u64;
 }
 
+/// What Linux's CoDel counts, by the names of `tc -s qdisc`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Statistics {
+    /// Largest packet that was looked at on its way out.
+    pub(super) maxpacket_bytes: u64,
+    /// Dropped because too many waited.
+    pub(super) drop_overlimit_pkts: u64,
+    /// Marked instead of dropped; one that had CE already counts, as in Linux.
+    pub(super) ecn_mark_pkts: u64,
+    /// Marked above `ce_threshold`.
+    pub(super) ce_mark_pkts: u64,
+}
+
+impl Statistics {
+    pub(super) fn tell(&self, tell: &mut dyn FnMut(&'static str, u64)) {
+        tell("maxpacket_bytes", self.maxpacket_bytes);
+        tell("drop_overlimit_pkts", self.drop_overlimit_pkts);
+        tell("ecn_mark_pkts", self.ecn_mark_pkts);
+        tell("ce_mark_pkts", self.ce_mark_pkts);
+    }
+}
+
 /// CoDel's state of one queue: when the next packet is to be dropped.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Controller {
@@ -115,29 +137,33 @@ impl Controller {
         settings: &ControlSettings,
         queue: &mut impl Waiting<H>,
         effects: &mut Effects<H>,
+        statistics: &mut Statistics,
     ) -> Option<Packet<H>> {
         let Some(packet) = queue.take() else {
             self.is_dropping = false;
             return None;
         };
         let now = ticks(now_ns);
+        let wire_bytes = u64::from(packet.wire_bytes);
+        statistics.maxpacket_bytes = statistics.maxpacket_bytes.max(wire_bytes);
         let is_late = self.is_late(&packet, now, settings, queue.backlog_bytes());
         let mut head = Some(packet);
         if self.is_dropping {
             if !is_late {
                 self.is_dropping = false;
             } else if !is_after(self.drop_next, now) {
-                head = self.go_on(head, now, settings, queue, effects);
+                head = self.go_on(head, now, settings, queue, effects, statistics);
             }
         } else if is_late {
-            head = self.begin(head, now, settings, queue, effects);
+            head = self.begin(head, now, settings, queue, effects, statistics);
         }
         if let (Some(threshold), Some(packet)) = (settings.ce_threshold, &mut head)
             && is_after(self.sojourn, threshold)
             // As Linux's selector 0x01/0x01: ECT(1) and CE.
             && (!settings.ce_threshold_l4s || packet.ecn.bits() & 1 == 1)
+            && mark(packet, effects)
         {
-            mark(packet, effects);
+            statistics.ce_mark_pkts += 1;
         }
         head
     }
@@ -187,12 +213,14 @@ impl Controller {
         settings: &ControlSettings,
         queue: &mut impl Waiting<H>,
         effects: &mut Effects<H>,
+        statistics: &mut Statistics,
     ) -> Option<Packet<H>> {
         while self.is_dropping && !is_after(self.drop_next, now) {
             self.count = self.count.wrapping_add(1);
             self.newton_step();
             let mut packet = head?;
             if settings.ecn && mark(&mut packet, effects) {
+                statistics.ecn_mark_pkts += 1;
                 self.drop_next = self.next_after(self.drop_next, settings.interval);
                 return Some(packet);
             }
@@ -217,9 +245,11 @@ impl Controller {
         settings: &ControlSettings,
         queue: &mut impl Waiting<H>,
         effects: &mut Effects<H>,
+        statistics: &mut Statistics,
     ) -> Option<Packet<H>> {
         let mut packet = head?;
         let head = if settings.ecn && mark(&mut packet, effects) {
+            statistics.ecn_mark_pkts += 1;
             Some(packet)
         } else {
             effects.drop(packet, DropReason::Aqm);
@@ -263,6 +293,7 @@ pub struct Codel<H> {
     settings: ControlSettings,
     limit_pkts: usize,
     controller: Controller,
+    statistics: Statistics,
     waiting: Line<H>,
 }
 
@@ -301,6 +332,7 @@ impl<H> Codel<H> {
             },
             limit_pkts: config.limit_pkts as usize,
             controller: Controller::default(),
+            statistics: Statistics::default(),
             waiting: Line {
                 packets: VecDeque::new(),
                 backlog_bytes: 0,
@@ -313,6 +345,7 @@ impl<H: Header> Queue<H> for Codel<H> {
     #[inline(never)]
     fn enqueue(&mut self, now_ns: u64, mut packet: Packet<H>, effects: &mut Effects<H>) {
         if self.waiting.packets.len() >= self.limit_pkts {
+            self.statistics.drop_overlimit_pkts += 1;
             effects.refuse(packet, DropReason::Overflow);
             return;
         }
@@ -326,10 +359,11 @@ impl<H: Header> Queue<H> for Codel<H> {
         let Self {
             settings,
             controller,
+            statistics,
             waiting,
             ..
         } = self;
-        controller.dequeue(now_ns, settings, waiting, effects)
+        controller.dequeue(now_ns, settings, waiting, effects, statistics)
     }
 
     #[inline]
@@ -344,6 +378,15 @@ impl<H: Header> Queue<H> for Codel<H> {
 
     fn for_each(&self, look: &mut dyn FnMut(&Packet<H>)) {
         self.waiting.packets.iter().for_each(look);
+    }
+
+    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
+        let controller = &self.controller;
+        tell("count", u64::from(controller.count));
+        tell("lastcount", u64::from(controller.last_count));
+        tell("ldelay_ns", u64::from(controller.sojourn) << 10);
+        tell("dropping", u64::from(controller.is_dropping));
+        self.statistics.tell(tell);
     }
 }
 

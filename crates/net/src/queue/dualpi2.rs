@@ -54,7 +54,7 @@ impl Discipline for Config {
         is_fifo: false,
         can_mark: true,
         takes_ecn_threshold: false,
-        series: &[],
+        series: &["prob_ppb", "delay_c_ns", "delay_l_ns"],
     };
     type Queue<H> = DualPi2<H>;
 
@@ -105,6 +105,19 @@ impl<H> Lane<H> {
     }
 }
 
+/// What Linux's DualPI2 counts, by the names of `tc -s qdisc`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Statistics {
+    /// Taken into the classic queue, and into that of L4S (`pkts_in_c`, `pkts_in_l`).
+    in_c_pkts: u64,
+    in_l_pkts: u64,
+    maxq_pkts: u64,
+    /// Marked by chance, and for the time in the L4S queue.
+    ecn_mark_pkts: u64,
+    step_mark_pkts: u64,
+    max_memory_used_bytes: u64,
+}
+
 /// Two queues with one controller.
 #[derive(Clone, Debug)]
 pub struct DualPi2<H> {
@@ -119,7 +132,10 @@ pub struct DualPi2<H> {
     classic_credit: i64,
     /// When the next update is due, ns; none before the first packet.
     next_update_ns: Option<u64>,
+    /// When a packet last came or went, ns.
+    last_call_ns: u64,
     random: Random,
+    statistics: Statistics,
 }
 
 impl<H: Header> DualPi2<H> {
@@ -133,13 +149,16 @@ impl<H: Header> DualPi2<H> {
             last_delay_ns: 0,
             classic_credit: initial_credit(config),
             next_update_ns: None,
+            last_call_ns: 0,
             random: Random::new(seed),
+            statistics: Statistics::default(),
         }
     }
 
     /// Makes up for the updates until `now_ns`. The heads of the queues have not changed since the
     /// last call, so their ages at those times are known.
     fn update_until(&mut self, now_ns: u64) {
+        self.last_call_ns = now_ns;
         let tupdate_ns = self.config.tupdate_ns;
         let mut due_ns = *self.next_update_ns.get_or_insert(now_ns + tupdate_ns);
         while due_ns <= now_ns {
@@ -184,6 +203,11 @@ impl<H: Header> DualPi2<H> {
         self.random.below(ONE) < probability
     }
 
+    fn mark(&mut self, packet: &mut Packet<H>, effects: &mut Effects<H>) {
+        self.statistics.ecn_mark_pkts += 1;
+        effects.mark(packet);
+    }
+
     /// Whether the packet is to be dropped by chance; it may be marked instead.
     fn must_drop(
         &mut self,
@@ -205,16 +229,16 @@ impl<H: Header> DualPi2<H> {
             if is_overload || !packet.ecn.is_capable() {
                 return true;
             }
-            effects.mark(packet);
+            self.mark(packet, effects);
             return false;
         }
         if is_overload {
             if self.config.drop_overload && self.chance(base) && self.chance(base) {
                 return true;
             }
-            effects.mark(packet);
+            self.mark(packet, effects);
         } else if self.chance(coupled) {
-            effects.mark(packet);
+            self.mark(packet, effects);
         }
         false
     }
@@ -245,12 +269,13 @@ impl<H: Header> DualPi2<H> {
     }
 
     /// Whether a packet of L4S waited too long; it is marked for it, or must be dropped.
-    fn fails_step(&self, now_ns: u64, packet: &mut Packet<H>, effects: &mut Effects<H>) -> bool {
+    fn fails_step(&mut self, now_ns: u64, packet: &mut Packet<H>, effects: &mut Effects<H>) -> bool {
         if now_ns - packet.arrived_ns <= self.config.step_thresh_ns {
             return false;
         }
         let is_capable = packet.ecn.is_capable();
         if is_capable {
+            self.statistics.step_mark_pkts += 1;
             effects.mark(packet);
         }
         !is_capable
@@ -279,11 +304,17 @@ impl<H: Header> Queue<H> for DualPi2<H> {
             return;
         }
         packet.arrived_ns = now_ns;
+        let statistics = &mut self.statistics;
+        statistics.maxq_pkts = statistics.maxq_pkts.max(pkts + 1);
+        let memory_bytes = memory_bytes + u64::from(packet.wire_bytes) + SKB_BYTES;
+        statistics.max_memory_used_bytes = statistics.max_memory_used_bytes.max(memory_bytes);
         if is_l4s {
+            statistics.in_l_pkts += 1;
             let waiting = self.l4s.packets.len() as u64;
             self.l4s
                 .push(packet, waiting >= self.config.min_qlen_step_pkts);
         } else {
+            statistics.in_c_pkts += 1;
             self.classic.push(packet, false);
         }
     }
@@ -323,6 +354,28 @@ impl<H: Header> Queue<H> for DualPi2<H> {
     fn for_each(&self, look: &mut dyn FnMut(&Packet<H>)) {
         let packets = self.classic.packets.iter().chain(&self.l4s.packets);
         packets.for_each(|(packet, _)| look(packet));
+    }
+
+    /// The delays are those of the last arrival or departure.
+    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
+        let prob_ppb = (u128::from(self.base_probability) * 1_000_000_000) >> 32;
+        tell("prob_ppb", prob_ppb as u64);
+        tell("delay_c_ns", self.classic.delay_ns(self.last_call_ns));
+        tell("delay_l_ns", self.l4s.delay_ns(self.last_call_ns));
+        tell("in_c_pkts", self.statistics.in_c_pkts);
+        tell("in_l_pkts", self.statistics.in_l_pkts);
+        tell("maxq_pkts", self.statistics.maxq_pkts);
+        tell("ecn_mark_pkts", self.statistics.ecn_mark_pkts);
+        tell("step_mark_pkts", self.statistics.step_mark_pkts);
+        // Whose turn it is, and by how much: `tc` has one number with a sign.
+        tell("credit_c", self.classic_credit.max(0) as u64);
+        tell("credit_l", self.classic_credit.min(0).unsigned_abs());
+        let memory_bytes = Queue::backlog_bytes(self) + Queue::backlog_pkts(self) * SKB_BYTES;
+        tell("memory_used_bytes", memory_bytes);
+        tell(
+            "max_memory_used_bytes",
+            self.statistics.max_memory_used_bytes,
+        );
     }
 }
 

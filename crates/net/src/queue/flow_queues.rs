@@ -23,6 +23,8 @@ pub(super) struct FlowQueues<H, C> {
     /// Flows that have just begun to send, and those that went on; the first is served next.
     pub(super) new_flows: VecDeque<u32>,
     pub(super) old_flows: VecDeque<u32>,
+    /// How often a flow that was idle began to send.
+    new_flow_count: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -106,6 +108,7 @@ impl<H, C: Clone> FlowQueues<H, C> {
             totals: Totals::default(),
             new_flows: VecDeque::new(),
             old_flows: VecDeque::new(),
+            new_flow_count: 0,
         }
     }
 
@@ -144,7 +147,19 @@ impl<H, C: Clone> FlowQueues<H, C> {
             flow.is_listed = true;
             flow.deficit_bytes = self.quantum_bytes;
             self.new_flows.push_back(bucket as u32);
+            self.new_flow_count += 1;
         }
+    }
+
+    /// What Linux counts of its flows, by the names of `tc -s qdisc`, and how much the flow with most
+    /// bytes has waiting, which `tc -s class` shows.
+    pub(super) fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
+        tell("new_flow_count", self.new_flow_count);
+        tell("new_flows_len", self.new_flows.len() as u64);
+        tell("old_flows_len", self.old_flows.len() as u64);
+        tell("memory_used_bytes", self.totals.memory_bytes());
+        let fattest_bytes = self.backlogs.iter().max().copied();
+        tell("fattest_flow_bytes", fattest_bytes.unwrap_or(0));
     }
 
     /// The flow with most bytes, of equal ones the first: its controller and its queue.

@@ -2,7 +2,9 @@
 //! `sch_fq_codel`.
 
 use crate::declaration::settings;
-use crate::queue::codel::{ControlSettings, Controller, MAX_TIME_NS, MTU_BYTES, Waiting, ticks};
+use crate::queue::codel::{
+    ControlSettings, Controller, MAX_TIME_NS, MTU_BYTES, Statistics, Waiting, ticks,
+};
 use crate::queue::flow_queues::{FlowQueue, FlowQueues};
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
 use crate::{Header, Packet};
@@ -49,7 +51,7 @@ impl Discipline for Config {
         is_fifo: false,
         can_mark: true,
         takes_ecn_threshold: false,
-        series: &[],
+        series: &["new_flows_len", "old_flows_len", "fattest_flow_bytes"],
     };
     type Queue<H> = FqCodel<H>;
 
@@ -73,6 +75,9 @@ pub struct FqCodel<H> {
     limit_pkts: u64,
     memory_limit_bytes: u64,
     drop_batch: u64,
+    statistics: Statistics,
+    /// Of the packets dropped because too many waited, those for the memory that they took.
+    drop_overmemory_pkts: u64,
     queues: FlowQueues<H, Controller>,
 }
 
@@ -104,6 +109,8 @@ impl<H> FqCodel<H> {
             limit_pkts: config.limit_pkts,
             memory_limit_bytes: config.memory_limit_bytes,
             drop_batch: config.drop_batch,
+            statistics: Statistics::default(),
+            drop_overmemory_pkts: 0,
             queues: FlowQueues::new(
                 config.flows,
                 config.quantum_bytes,
@@ -114,9 +121,9 @@ impl<H> FqCodel<H> {
         }
     }
 
-    /// Drops from the head of the flow with most bytes: up to a batch, or half of its bytes.
+    /// Drops from the head of the flow with most bytes: up to a batch, or half of its bytes. How many.
     #[cold]
-    fn drop_from_fattest(&mut self, effects: &mut Effects<H>) {
+    fn drop_from_fattest(&mut self, effects: &mut Effects<H>) -> u64 {
         let (controller, mut queue) = self.queues.fattest();
         let half_bytes = queue.backlog_bytes() / 2;
         let (mut pkts, mut bytes) = (0, 0);
@@ -130,6 +137,8 @@ impl<H> FqCodel<H> {
         }
         // Linux: the overflow strengthens CoDel's signal.
         controller.count = controller.count.wrapping_add(pkts as u32);
+        self.statistics.drop_overlimit_pkts += pkts;
+        pkts
     }
 }
 
@@ -139,16 +148,19 @@ impl<H: Header> Queue<H> for FqCodel<H> {
         packet.arrived_ns = now_ns;
         self.queues.append(self.queues.bucket(packet.flow), packet);
         let totals = self.queues.totals();
-        if totals.pkts > self.limit_pkts || totals.memory_bytes() > self.memory_limit_bytes {
-            self.drop_from_fattest(effects);
+        let is_over_memory = totals.memory_bytes() > self.memory_limit_bytes;
+        if totals.pkts > self.limit_pkts || is_over_memory {
+            let pkts = self.drop_from_fattest(effects);
+            self.drop_overmemory_pkts += if is_over_memory { pkts } else { 0 };
         }
     }
 
     #[inline(never)]
     fn dequeue(&mut self, now_ns: u64, effects: &mut Effects<H>) -> Option<Packet<H>> {
-        let settings = &self.settings;
-        self.queues
-            .next(|controller, queue| controller.dequeue(now_ns, settings, queue, effects))
+        let (settings, statistics) = (&self.settings, &mut self.statistics);
+        self.queues.next(|controller, queue| {
+            controller.dequeue(now_ns, settings, queue, effects, statistics)
+        })
     }
 
     #[inline]
@@ -163,6 +175,12 @@ impl<H: Header> Queue<H> for FqCodel<H> {
 
     fn for_each(&self, look: &mut dyn FnMut(&Packet<H>)) {
         self.queues.for_each(look);
+    }
+
+    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
+        self.statistics.tell(tell);
+        tell("drop_overmemory_pkts", self.drop_overmemory_pkts);
+        self.queues.statistics(tell);
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::declaration::settings;
 use crate::queue::codel::MTU_BYTES;
 use crate::queue::flow_queues::FlowQueues;
-use crate::queue::pie::{ControlSettings, Controller, Decision, MAX_TIME_NS};
+use crate::queue::pie::{ControlSettings, Controller, Decision, MAX_TIME_NS, Statistics};
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
 use crate::random::Random;
 use crate::{Header, Packet};
@@ -42,7 +42,7 @@ impl Discipline for Config {
         is_fifo: false,
         can_mark: true,
         takes_ecn_threshold: false,
-        series: &[],
+        series: &["new_flows_len", "old_flows_len", "fattest_flow_bytes"],
     };
     type Queue<H> = FqPie<H>;
 
@@ -65,6 +65,7 @@ pub struct FqPie<H> {
     settings: ControlSettings,
     limit_pkts: u64,
     random: Random,
+    statistics: Statistics,
     queues: FlowQueues<H, Controller>,
 }
 
@@ -83,6 +84,7 @@ impl<H> FqPie<H> {
                 bytemode: config.bytemode,
             },
             limit_pkts: config.limit_pkts,
+            statistics: Statistics::default(),
             queues: FlowQueues::new(
                 config.flows,
                 config.quantum_bytes,
@@ -103,6 +105,7 @@ impl<H: Header> Queue<H> for FqPie<H> {
         let (controller, backlog_bytes) = self.queues.controller(bucket);
         if is_full {
             controller.note_drop();
+            self.statistics.overlimit_pkts += 1;
             effects.refuse(packet, DropReason::Overflow);
             return;
         }
@@ -116,8 +119,12 @@ impl<H: Header> Queue<H> for FqPie<H> {
         );
         match decision {
             Decision::Pass => {}
-            Decision::Mark => effects.mark(&mut packet),
+            Decision::Mark => {
+                self.statistics.ecn_mark_pkts += 1;
+                effects.mark(&mut packet);
+            }
             Decision::Drop => {
+                self.statistics.dropped_pkts += 1;
                 controller.note_drop();
                 effects.refuse(packet, DropReason::Aqm);
                 return;
@@ -125,6 +132,7 @@ impl<H: Header> Queue<H> for FqPie<H> {
         }
         packet.arrived_ns = now_ns;
         self.queues.append(bucket, packet);
+        self.statistics.in_pkts += 1;
     }
 
     #[inline(never)]
@@ -150,6 +158,11 @@ impl<H: Header> Queue<H> for FqPie<H> {
 
     fn for_each(&self, look: &mut dyn FnMut(&Packet<H>)) {
         self.queues.for_each(look);
+    }
+
+    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
+        self.statistics.tell(tell);
+        self.queues.statistics(tell);
     }
 }
 

@@ -37,7 +37,7 @@ impl Discipline for Config {
         is_fifo: true,
         can_mark: true,
         takes_ecn_threshold: false,
-        series: &[],
+        series: &["prob_ppb", "delay_ns"],
     };
     type Queue<H> = Pie<H>;
 
@@ -116,6 +116,27 @@ pub(super) struct Controller {
     last_dequeue_ns: Option<u64>,
     /// When the next update is due, ns. At the same times in every queue, as of one timer.
     next_update_ns: u64,
+}
+
+/// What Linux's PIE counts, by the names of `tc -s qdisc`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Statistics {
+    /// Taken in (`pkts_in`).
+    pub(super) in_pkts: u64,
+    /// Dropped because too many waited.
+    pub(super) overlimit_pkts: u64,
+    /// Dropped early.
+    pub(super) dropped_pkts: u64,
+    pub(super) ecn_mark_pkts: u64,
+}
+
+impl Statistics {
+    pub(super) fn tell(&self, tell: &mut dyn FnMut(&'static str, u64)) {
+        tell("in_pkts", self.in_pkts);
+        tell("overlimit_pkts", self.overlimit_pkts);
+        tell("dropped_pkts", self.dropped_pkts);
+        tell("ecn_mark_pkts", self.ecn_mark_pkts);
+    }
 }
 
 /// What becomes of a packet that arrives.
@@ -258,6 +279,10 @@ impl Controller {
         drops
     }
 
+    fn probability_ppb(&self) -> u64 {
+        (u128::from(self.probability) * 1_000_000_000 / u128::from(ONE)) as u64
+    }
+
     /// A packet was dropped, early or because nothing more fits.
     pub(super) fn note_drop(&mut self) {
         self.accumulated = 0;
@@ -283,6 +308,8 @@ pub struct Pie<H> {
     limit_pkts: usize,
     controller: Controller,
     random: Random,
+    statistics: Statistics,
+    maxq_pkts: usize,
     packets: VecDeque<Packet<H>>,
     backlog_bytes: u64,
 }
@@ -295,6 +322,8 @@ impl<H> Pie<H> {
             limit_pkts: config.limit_pkts as usize,
             controller: Controller::new(),
             random: Random::new(seed),
+            statistics: Statistics::default(),
+            maxq_pkts: 0,
             packets: VecDeque::new(),
             backlog_bytes: 0,
         }
@@ -308,6 +337,7 @@ impl<H: Header> Queue<H> for Pie<H> {
         controller.update_until(now_ns, &self.settings, self.backlog_bytes);
         if self.packets.len() >= self.limit_pkts {
             controller.note_drop();
+            self.statistics.overlimit_pkts += 1;
             effects.refuse(packet, DropReason::Overflow);
             return;
         }
@@ -320,8 +350,12 @@ impl<H: Header> Queue<H> for Pie<H> {
         );
         match decision {
             Decision::Pass => {}
-            Decision::Mark => effects.mark(&mut packet),
+            Decision::Mark => {
+                self.statistics.ecn_mark_pkts += 1;
+                effects.mark(&mut packet);
+            }
             Decision::Drop => {
+                self.statistics.dropped_pkts += 1;
                 controller.note_drop();
                 effects.refuse(packet, DropReason::Aqm);
                 return;
@@ -330,6 +364,8 @@ impl<H: Header> Queue<H> for Pie<H> {
         packet.arrived_ns = now_ns;
         self.backlog_bytes += u64::from(packet.wire_bytes);
         self.packets.push_back(packet);
+        self.statistics.in_pkts += 1;
+        self.maxq_pkts = self.maxq_pkts.max(self.packets.len());
     }
 
     #[inline(never)]
@@ -354,6 +390,13 @@ impl<H: Header> Queue<H> for Pie<H> {
 
     fn for_each(&self, look: &mut dyn FnMut(&Packet<H>)) {
         self.packets.iter().for_each(look);
+    }
+
+    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
+        tell("prob_ppb", self.controller.probability_ppb());
+        tell("delay_ns", self.controller.delay_ns);
+        self.statistics.tell(tell);
+        tell("maxq_pkts", self.maxq_pkts as u64);
     }
 }
 

@@ -93,7 +93,7 @@ impl Discipline for Config {
         is_fifo: true,
         can_mark: true,
         takes_ecn_threshold: false,
-        series: &[],
+        series: &["avg_bytes", "max_p_ppb"],
     };
     type Queue<H> = Red<H>;
 
@@ -151,8 +151,20 @@ pub struct Red<H> {
     /// When the probability is adapted next, ns; none before the first packet.
     next_adapt_ns: Option<u64>,
     random: Random,
+    statistics: Statistics,
     packets: VecDeque<Packet<H>>,
     backlog_bytes: u64,
+}
+
+/// What Linux's RED counts, by the names of `tc -s qdisc`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Statistics {
+    /// Marked, by chance or because the average was beyond `max`.
+    marked_pkts: u64,
+    /// Dropped for the same reasons.
+    early_pkts: u64,
+    /// Dropped because the queue was full.
+    pdrop_pkts: u64,
 }
 
 /// What RED wants of a packet that arrives.
@@ -181,6 +193,7 @@ impl<H> Red<H> {
             idle_since_ns: None,
             next_adapt_ns: None,
             random: Random::new(site.seed),
+            statistics: Statistics::default(),
             packets: VecDeque::new(),
             backlog_bytes: 0,
             config: config.clone(),
@@ -307,14 +320,17 @@ impl<H: Header> Queue<H> for Red<H> {
             let is_capable = packet.ecn.is_capable();
             if self.config.ecn && is_capable && !is_hard {
                 if fits {
+                    self.statistics.marked_pkts += 1;
                     effects.mark(&mut packet);
                 }
             } else if is_capable || is_hard || !self.config.nodrop {
+                self.statistics.early_pkts += 1;
                 effects.refuse(packet, DropReason::Aqm);
                 return;
             }
         }
         if !fits {
+            self.statistics.pdrop_pkts += 1;
             effects.refuse(packet, DropReason::Overflow);
             return;
         }
@@ -347,6 +363,15 @@ impl<H: Header> Queue<H> for Red<H> {
 
     fn for_each(&self, look: &mut dyn FnMut(&Packet<H>)) {
         self.packets.iter().for_each(look);
+    }
+
+    fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
+        let max_p_ppb = (u128::from(self.max_probability) * 1_000_000_000) >> 32;
+        tell("avg_bytes", self.average_bytes());
+        tell("max_p_ppb", max_p_ppb as u64);
+        tell("marked_pkts", self.statistics.marked_pkts);
+        tell("early_pkts", self.statistics.early_pkts);
+        tell("pdrop_pkts", self.statistics.pdrop_pkts);
     }
 }
 
