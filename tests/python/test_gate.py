@@ -23,8 +23,8 @@ from dumbbell.gate import (
     save_baseline,
 )
 from dumbbell.gate.baseline import moved_cc, shown_cc
+from dumbbell.gate.case import Observed
 from dumbbell.gate.markdown import plain
-from dumbbell.gate.suite_result import Observed
 from dumbbell.gate.text import CHANGE_COLUMNS, outline
 from tests.python import mutations
 from tests.python.conftest import Outcome

@@ -1,4 +1,4 @@
-"""`dumbbell gate`: has a congestion control become worse?"""
+"""`dumbbell gate`: has a congestion control or a queue discipline become worse?"""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from dumbbell.errors import GateError, os_reason
 from dumbbell.gate import (
     LEVEL,
     Gate,
+    Subject,
     Suite,
     SuiteResult,
     evaluate,
@@ -28,7 +29,9 @@ from dumbbell.gate import (
     save_baseline,
     shipped_suites,
 )
+from dumbbell.gate.case import ANY
 from dumbbell.gate.markdown import to_markdown
+from dumbbell.gate.subject import QUEUE_UNDER_TEST, UNDER_TEST
 from dumbbell.gate.text import (
     CHANGE_COLUMNS,
     CRITERION_COLUMNS,
@@ -43,6 +46,7 @@ from dumbbell.optional import optional
 from dumbbell.run.engine import SIMULATOR
 from dumbbell.runs import Cache, Progress
 from dumbbell.runs.cache import as_cache
+from dumbbell.scenario.element import QueueChoice
 from dumbbell.scenario.fields import RUN
 
 __all__ = ["gate_command"]
@@ -70,6 +74,13 @@ Cc = Annotated[
         help="The congestion control under test: `./mine.bpf.c`, `cubic:beta=819`.",
         show_default="the baseline's",
         autocompletion=complete_what,
+    ),
+]
+Qdisc = Annotated[
+    str | None,
+    typer.Option(
+        help="The queue discipline under test, where a suite tests one: `pie:target=20ms`.",
+        show_default="the baseline's",
     ),
 ]
 Record = Annotated[
@@ -113,6 +124,7 @@ def gate_command(
     fields: options.Fields,
     what: What = None,
     cc: Cc = None,
+    qdisc: Qdisc = None,
     record: Record = None,
     tolerance: Tolerances = None,
     case: Cases = None,
@@ -135,7 +147,7 @@ def gate_command(
     json: options.Json = False,
     list_suites: List = False,
 ) -> int:
-    """Run a suite and evaluate a congestion control by its criteria or against a baseline.
+    """Run a suite and evaluate what is under test by its criteria or against a baseline.
 
     With --record, a suite's results become a baseline. With a baseline, its suite is run again and
     compared; with other seeds the runs are not paired, and chance differences are larger. A
@@ -154,12 +166,12 @@ def gate_command(
     seed = SETTABLE["seed"].parse(values.pop("seed")) if "seed" in values else None
     baseline = load_baseline(Path(what)) if is_baseline(Path(what)) else None
     if baseline is None:
-        suite = suite_to_run(what, cc, tolerance).with_fields(values)
+        suite = suite_to_run(what, tolerance).with_fields(values)
     else:
         suite = suite_of(baseline, what, record, reps, values)
     suite = suite.of_cases(case) if case else suite
     suite = suite.with_reps(reps) if reps else suite
-    tested = str(CongestionControlChoice.parse(cc or (baseline.cc if baseline else "")))
+    tested = subject_of(suite, cc, qdisc, baseline)
     used_engine = engine or (baseline.engine if baseline else SIMULATOR)
     kept = as_cache(cache, used_engine)
     after = run_with_progress(suite, tested, used_engine, baseline, seed, jobs, kept)
@@ -175,18 +187,28 @@ def gate_command(
     return 0 if gate.passed else 1
 
 
-def suite_to_run(what: str, cc: str | None, tolerances: list[str] | None) -> Suite:
-    """Read a suite; say what the command line lacks for one without a baseline."""
+def suite_to_run(what: str, tolerances: list[str] | None) -> Suite:
+    """Read a suite; say what the command line has too much for one without a baseline."""
     suite = find_suite(what)
-    if cc is None:
-        raise GateError(
-            f"`{what}` is a suite: name the congestion control to test, as in `--cc ./mine.bpf.c`"
-        )
     if tolerances:
         raise GateError(
             "a tolerance is of a comparison with a baseline; record one with `--record DIR` first"
         )
     return suite
+
+
+def subject_of(
+    suite: Suite, cc: str | None, qdisc: str | None, baseline: SuiteResult | None
+) -> Subject:
+    """Return what is under test; what the command line does not name is the baseline's."""
+    before = Subject() if baseline is None else baseline.subject
+    subject = Subject(cc or before.cc, qdisc or before.qdisc)
+    suite.check_subject(subject)
+    if subject.cc:
+        subject = subject._replace(cc=str(CongestionControlChoice.parse(subject.cc)))
+    if subject.qdisc:
+        subject = subject._replace(qdisc=str(QueueChoice.parse(subject.qdisc)))
+    return subject
 
 
 def suite_of(
@@ -197,22 +219,25 @@ def suite_of(
     values: Mapping[str, Any],
 ) -> Suite:
     """Return a baseline's suite; refuse what would change it."""
-    name, cc = baseline.suite.name, baseline.cc
+    name = baseline.suite.name
+    options = " ".join(
+        f"--{key} {value}" for key, value in baseline.subject._asdict().items() if value
+    )
     if record is not None:
         raise GateError(
             f"{what} is a baseline already; record one of a suite: "
-            f"`dumbbell gate {name} --cc {cc} --record {what}`"
+            f"`dumbbell gate {name} {options} --record {what}`"
         )
     if reps is not None:
         raise GateError(
             f"the repetitions are the baseline's; record it again with more: "
-            f"`dumbbell gate {name} --cc {cc} --reps {reps} --record {what}`"
+            f"`dumbbell gate {name} {options} --reps {reps} --record {what}`"
         )
     if values:
         given = " ".join(f"{SETTABLE[field].option} {value}" for field, value in values.items())
         raise GateError(
             f"the scenarios are the baseline's; record it again with others: "
-            f"`dumbbell gate {name} --cc {cc} {given} --record {what}`"
+            f"`dumbbell gate {name} {options} {given} --record {what}`"
         )
     return baseline.suite
 
@@ -231,7 +256,7 @@ def write_files(gate: Gate, record: Path | None, junit: Path | None, markdown: P
 
 def run_with_progress(
     suite: Suite,
-    cc: str,
+    subject: Subject,
     engine: str,
     baseline: SuiteResult | None,
     seed: int | None,
@@ -248,7 +273,13 @@ def run_with_progress(
             bar.at(progress.simulated_s / progress.total_s, label)
 
         return run_suite(
-            suite, cc, engine=engine, seed=seed, jobs=jobs, cache=cache or False, on_progress=show
+            suite,
+            subject,
+            engine=engine,
+            seed=seed,
+            jobs=jobs,
+            cache=cache or False,
+            on_progress=show,
         )
 
 
@@ -277,11 +308,19 @@ def print_suites() -> None:
     rows = []
     for name in shipped_suites():
         suite = find_suite(name)
-        runnable = [case for case in suite.cases if not case.needs]
-        cells = sum(len(case.cells("reno")) for case in runnable)
-        runs = sum(len(case.cells("reno")) * case.reps for case in runnable)
-        rows.append((name, suite.title, f"{len(runnable)}", f"{cells}", f"{runs}"))
-    print_table(("suite", "what it asks", "cases", "cells", "runs"), rows, left=range(2))
+        counts = [(len(case.cells(ANY)), len(case.reference_cells(ANY)), case.reps)
+                  for case in suite.runnable]  # fmt: skip
+        cells = sum(count for count, _, _ in counts)
+        runs = sum((count + references) * reps for count, references, reps in counts)
+        tested = [
+            place for place, tests in (
+                (UNDER_TEST, any(case.tests_cc for case in suite.runnable)),
+                (QUEUE_UNDER_TEST, any(case.tests_queue for case in suite.runnable)),
+            ) if tests
+        ]  # fmt: skip
+        rows.append((name, suite.title, " ".join(tested), f"{len(counts)}", f"{cells}", f"{runs}"))
+    columns = ("suite", "what it asks", "tests", "cases", "cells", "runs")
+    print_table(columns, rows, left=range(3))
 
 
 def write_text(path: Path, text: str) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dumbbell.congestion_control.choice import is_file
 from dumbbell.errors import GateError, ResultError, os_reason
+from dumbbell.gate.case import Observed, Subject
 from dumbbell.gate.suite_file import build_suite
-from dumbbell.gate.suite_result import CellResult, Observed, SuiteResult
+from dumbbell.gate.suite_result import CellResult, SuiteResult
 from dumbbell.result_file import read_json
 
 __all__ = ["BASELINE", "FORMAT", "is_baseline", "load_baseline", "save_baseline", "shown_cc"]
@@ -73,6 +75,7 @@ def to_text(result: SuiteResult, directory: Path) -> str:
         "engine_version": result.engine_version,
         "engine_build": result.engine_build,
         "cc": moved_cc(result.cc, Path.cwd(), directory),
+        **({"qdisc": result.subject.qdisc} if result.subject.qdisc else {}),
         "builds": dict(result.builds),
         "suite_name": result.suite.name,
         "suite": result.suite.document,
@@ -93,11 +96,17 @@ def cell_to_dict(cell: CellResult) -> dict[str, Any]:
         "seeds": cell.seeds,
         "verdicts": cell.verdicts,
         "reasons": cell.reasons,
-        "values": [
-            {"of": observed.subject, "metric": observed.metric, "values": values}
-            for observed, values in cell.values.items()
-        ],
+        "values": values_to_list(cell.values),
+        **({"reference": values_to_list(cell.reference)} if cell.reference else {}),
     }
+
+
+def values_to_list(values: Mapping[Observed, Sequence[float | None]]) -> list[dict[str, Any]]:
+    """Write the values of a cell or of its reference."""
+    return [
+        {"of": observed.subject, "metric": observed.metric, "values": of_reps}
+        for observed, of_reps in values.items()
+    ]
 
 
 def load_baseline(path: Path) -> SuiteResult:
@@ -128,7 +137,10 @@ def load_baseline(path: Path) -> SuiteResult:
     try:
         return SuiteResult(
             build_suite(document["suite_name"], document["suite"]),
-            shown_cc(moved_cc(document["cc"], path.parent, Path.cwd())),
+            Subject(
+                shown_cc(moved_cc(document["cc"], path.parent, Path.cwd())),
+                document.get("qdisc", ""),
+            ),
             document["engine"],
             document["engine_version"],
             document["engine_build"],
@@ -148,9 +160,15 @@ def cell_from_dict(cell: dict[str, Any]) -> CellResult:
         cell["cell"],
         tuple(cell["seeds"]),
         tuple(cell["verdicts"]),
-        {Observed(e["of"], e["metric"]): tuple(e["values"]) for e in cell["values"]},
+        values_from_list(cell["values"]),
         tuple(cell["reasons"]),
+        values_from_list(cell.get("reference", [])),
     )
+
+
+def values_from_list(entries: list[dict[str, Any]]) -> dict[Observed, tuple[float | None, ...]]:
+    """Read the values of a cell or of its reference."""
+    return {Observed(e["of"], e["metric"]): tuple(e["values"]) for e in entries}
 
 
 def shown_cc(cc: str) -> str:

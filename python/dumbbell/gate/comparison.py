@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from dumbbell.compare.comparison import Sides, match_seeds
+from dumbbell.gate.case import ComparedMetric, Observed
 from dumbbell.gate.non_inferiority import Shift, beyond_tolerance, p_more_missing
-from dumbbell.gate.suite import ComparedMetric
-from dumbbell.gate.suite_result import CellResult, Observed, SuiteResult
+from dumbbell.gate.subject import Measure
+from dumbbell.gate.suite_result import CellResult, SuiteResult
 from dumbbell.gate.tolerance import Tolerance
-from dumbbell.metrics import METRICS, Metric
+from dumbbell.metrics import Metric
 from dumbbell.statistics import Interval
 
 __all__ = ["Change", "MetricChange", "compare_cells"]
@@ -40,8 +41,8 @@ class MetricChange:
         The cell's label, with its case.
     observed
         Of which group or the run, and which metric.
-    tolerance
-        How much worse it may be.
+    measure, tolerance
+        What is compared, and how much worse it may be.
     sides
         The values before (A) and after (B), by pairs of a seed if they have seeds in common.
     p_worse, p_better
@@ -58,6 +59,7 @@ class MetricChange:
 
     cell: str
     observed: Observed
+    measure: Measure
     tolerance: Tolerance
     sides: Sides
     p_worse: float
@@ -69,7 +71,7 @@ class MetricChange:
     @property
     def metric(self) -> Metric:
         """The metric."""
-        return METRICS[self.observed.metric]
+        return self.measure.metric
 
     @property
     def difference(self) -> Interval:
@@ -147,18 +149,20 @@ def compare_cells(
     compared
         What is compared, by the case's name.
     """
+    cases = {case.name: case for case in after.suite.cases}
     old_cells = {(cell.case, cell.cell): cell for cell in before.cells}
     for cell in after.cells:
         old = old_cells[cell.case, cell.cell]
         for entry in compared[cell.case]:
-            for observed in cell.observed_of(entry.measure):
-                yield compare_values(old, cell, observed, entry.tolerance)
+            for observed in cases[cell.case].observed_of(entry.measure):
+                yield compare_values(old, cell, observed, entry)
 
 
 def compare_values(
-    old: CellResult, new: CellResult, observed: Observed, tolerance: Tolerance
+    old: CellResult, new: CellResult, observed: Observed, entry: ComparedMetric
 ) -> MetricChange:
     """Compare a metric of a cell; repetitions with the same seeds are pairs."""
+    metric, tolerance = entry.measure.metric, entry.tolerance
     before, after = old.valid(observed), new.valid(observed)
     sides = match_seeds(before, after)
     higher, lower = (
@@ -166,7 +170,6 @@ def compare_values(
         for way in ("higher", "lower")
     )
     p_higher, p_lower = (1.0 if shift is None else shift.p for shift in (higher, lower))
-    metric = METRICS[observed.metric]
     if metric.better is None:  # any change is worse
         worse, p_worse, p_better = max_of(higher, lower), min(1.0, 2 * min(p_higher, p_lower)), 1.0
     elif metric.better == "higher":
@@ -177,7 +180,9 @@ def compare_values(
         # Two ways to be worse: Bonferroni for the two.
         p_missing = p_more_missing(*sides.missing, (len(before), len(after)))
         p_worse = min(1.0, 2 * min(p_worse, p_missing))
-    return MetricChange(new.label, observed, tolerance, sides, p_worse, p_better, worse)
+    return MetricChange(
+        new.label, observed, entry.measure, tolerance, sides, p_worse, p_better, worse
+    )
 
 
 def max_of(a: Shift | None, b: Shift | None) -> Shift | None:

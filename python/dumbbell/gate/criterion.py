@@ -1,4 +1,4 @@
-"""What a suite requires of any congestion control: ``jain >= 0.95``."""
+"""What a suite requires of whatever is under test: ``jain >= 0.95``."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import re
 from dataclasses import dataclass
 
 from dumbbell.errors import GateError
-from dumbbell.gate.metric_value import read_value, write_value
+from dumbbell.gate.metric_value import NUMBER, read_value, write_value
 from dumbbell.gate.subject import Measure
 
 __all__ = ["Criterion"]
 
-FORM = re.compile(r"\s*([\w.]+(?:@[\w-]+)?)\s*(>=|<=)\s*(\S.*?)\s*", re.ASCII)
+FORM = re.compile(r"\s*(\S[^<>=]*?)\s*(>=|<=)\s*(\S.*?)\s*", re.ASCII)
+RELATIVE = re.compile(rf"({NUMBER.pattern})\s*%\s*of\s+reference\s*(?:\+\s*(\S.*?))?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -26,21 +27,26 @@ class Criterion:
         Whether the bound is a lower one.
     bound
         In the metric's unit.
+    of_reference
+        The part of the reference's value that is added to the bound; None without a reference.
     """
 
     measure: Measure
     at_least: bool
     bound: float
+    of_reference: float | None = None
 
     @classmethod
     def parse(cls, text: str) -> Criterion:
-        """Read ``METRIC >= VALUE`` or ``METRIC <= VALUE``.
+        """Read ``METRIC >= VALUE``, ``METRIC <= 50% of reference`` or ``… of reference + VALUE``.
 
         Examples
         --------
         >>> from dumbbell.gate import Criterion
         >>> print(Criterion.parse("others.share >= 30%"))
         others.share >= 30 %
+        >>> print(Criterion.parse("queue_delay_p95_us in 9s..20s <= 50% of reference + 1ms"))
+        queue_delay_p95_us in 9s..20s <= 50 % of the reference + 1 ms
 
         Raises
         ------
@@ -53,12 +59,30 @@ class Criterion:
                 f"invalid criterion `{text}`: use `METRIC >= VALUE` or `METRIC <= VALUE`"
             )
         measure = Measure(match[1])
-        return cls(measure, match[2] == ">=", read_value(match[3], measure.metric))
+        relative = RELATIVE.fullmatch(match[3])
+        if relative is None:
+            return cls(measure, match[2] == ">=", read_value(match[3], measure.metric))
+        more = read_value(relative[2], measure.metric) if relative[2] else 0.0
+        return cls(measure, match[2] == ">=", more, float(relative[1]) / 100)
 
     def __str__(self) -> str:
         relation = ">=" if self.at_least else "<="
-        return f"{self.measure} {relation} {write_value(self.bound, self.measure.metric)}"
+        parts = (
+            [] if self.of_reference is None else [f"{100 * self.of_reference:g} % of the reference"]
+        )
+        if self.bound or not parts:
+            parts.append(write_value(self.bound, self.measure.metric))
+        return f"{self.measure} {relation} {' + '.join(parts)}"
 
-    def shortfall(self, value: float) -> float:
-        """Return by how much a value misses the bound; zero or less when it is met."""
-        return self.bound - value if self.at_least else value - self.bound
+    def shortfall(self, value: float, reference: float = 0.0) -> float:
+        """Return by how much a value misses the bound; zero or less when it is met.
+
+        Parameters
+        ----------
+        value
+            What was measured.
+        reference
+            What was measured of the reference with the same seed.
+        """
+        bound = self.bound + (self.of_reference or 0.0) * reference
+        return bound - value if self.at_least else value - bound

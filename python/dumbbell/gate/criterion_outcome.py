@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
+from dumbbell.gate.case import Observed
 from dumbbell.gate.criterion import Criterion
 from dumbbell.gate.non_inferiority import Shift, beyond_bound
-from dumbbell.gate.suite_result import CellResult, Observed, SuiteResult
+from dumbbell.gate.suite_result import CellResult, SuiteResult
 
 __all__ = ["CriterionOutcome", "Met", "evaluate_criteria"]
 
@@ -37,8 +38,8 @@ class CriterionOutcome:
         The bound.
     observed
         Of which group or the run, and which metric.
-    values
-        The values there are.
+    values, shortfalls
+        The values there are, and by how much each misses the bound.
     missing
         How many repetitions have none.
     p
@@ -50,17 +51,21 @@ class CriterionOutcome:
     reps_to_settle
         How many repetitions would likely settle an unclear one; None if it is not unclear, or too
         many would be needed.
+    reference
+        Mean of the reference's values, where the bound has a part of it.
     """
 
     cell: str
     criterion: Criterion
     observed: Observed
     values: tuple[float, ...]
+    shortfalls: tuple[float, ...]
     missing: int
     p: float
     beyond_bound: Shift | None
     met: Met = Met.UNCLEAR
     reps_to_settle: int | None = None
+    reference: float | None = None
 
     @property
     def mean(self) -> float | None:
@@ -70,11 +75,10 @@ class CriterionOutcome:
     @property
     def mean_meets(self) -> bool:
         """Whether the mean meets the bound, and at least half of the repetitions have a value."""
-        mean = self.mean
         return (
-            mean is not None
+            len(self.values) > 0
             and self.missing <= len(self.values)
-            and self.criterion.shortfall(mean) <= 0
+            and float(np.mean(self.shortfalls)) <= 0
         )
 
     def decided(self, p: float, level: float, before: CriterionOutcome | None) -> CriterionOutcome:
@@ -99,6 +103,8 @@ class CriterionOutcome:
             "outcome": str(self.met),
             "mean": self.mean,
             "bound": self.criterion.bound,
+            "of_reference": self.criterion.of_reference,
+            "reference": self.reference,
             "missing": self.missing,
             "p": self.p,
             "reps_to_settle": self.reps_to_settle,
@@ -107,10 +113,11 @@ class CriterionOutcome:
 
 def evaluate_criteria(result: SuiteResult) -> Iterator[CriterionOutcome]:
     """Evaluate every criterion of every cell; `CriterionOutcome.decided` gives the outcome."""
-    criteria = {case.name: case.criteria for case in result.suite.cases}
+    cases = {case.name: case for case in result.suite.cases}
     for cell in result.cells:
-        for criterion in criteria[cell.case]:
-            for observed in cell.observed_of(criterion.measure):
+        case = cases[cell.case]
+        for criterion in case.criteria:
+            for observed in case.observed_of(criterion.measure):
                 yield evaluate_criterion(cell, criterion, observed)
 
 
@@ -119,8 +126,21 @@ def evaluate_criterion(
 ) -> CriterionOutcome:
     """Evaluate a criterion; without a value in most repetitions it is missed."""
     valid = cell.valid(observed)
-    values = tuple(float(value) for value in valid.values() if value is not None)
-    missing = len(valid) - len(values)
-    shift = beyond_bound([criterion.shortfall(value) for value in values]) if values else None
-    p = 0.0 if shift is None or missing > len(values) else shift.p
-    return CriterionOutcome(cell.label, criterion, observed, values, missing, p, shift)
+    references: Mapping[int, float | None] = dict.fromkeys(valid, 0.0)
+    if criterion.of_reference is not None:
+        references = cell.valid_reference(observed)
+    pairs = [
+        (value, reference)
+        for value, reference in ((valid[seed], references[seed]) for seed in valid)
+        if value is not None and reference is not None
+    ]
+    missing = len(valid) - len(pairs)
+    shortfalls = tuple(criterion.shortfall(*pair) for pair in pairs)
+    shift = beyond_bound(shortfalls) if pairs else None
+    p = 0.0 if shift is None or missing > len(pairs) else shift.p
+    known = [reference for _, reference in pairs]
+    of_reference = criterion.of_reference is not None and known
+    return CriterionOutcome(
+        cell.label, criterion, observed, tuple(value for value, _ in pairs), shortfalls, missing,
+        p, shift, reference=float(np.mean(known)) if of_reference else None,
+    )  # fmt: skip

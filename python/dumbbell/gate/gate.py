@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dumbbell.errors import GateError
+from dumbbell.gate.case import ComparedMetric
 from dumbbell.gate.comparison import Change, MetricChange, compare_cells
 from dumbbell.gate.criterion_outcome import CriterionOutcome, Met, evaluate_criteria
-from dumbbell.gate.suite import MIN_REPS, ComparedMetric
+from dumbbell.gate.subject import Measure
+from dumbbell.gate.suite import MIN_REPS
 from dumbbell.gate.suite_result import SuiteResult
 from dumbbell.gate.tolerance import Tolerance
-from dumbbell.metrics import metric_named
 from dumbbell.run.engine import SIMULATOR
 from dumbbell.statistics import holm
 
@@ -107,7 +108,9 @@ class Gate:
             "suite": self.after.suite.name,
             "passed": self.passed,
             "cc": self.after.cc,
+            "qdisc": self.after.subject.qdisc,
             "baseline_cc": None if before is None else before.cc,
+            "baseline_qdisc": None if before is None else before.subject.qdisc,
             "engine": self.after.engine,
             "engine_version": self.after.engine_version,
             "baseline_engine_version": None if before is None else before.engine_version,
@@ -178,7 +181,9 @@ def evaluate(
 def made_by(result: SuiteResult) -> tuple[Any, ...]:
     """Return what a result depends on besides the suite and the seeds."""
     parameters = result.cc.partition(":")[2]
-    return result.engine, result.engine_build, dict(result.builds), parameters
+    return (
+        result.engine, result.engine_build, dict(result.builds), parameters, result.subject.qdisc
+    )  # fmt: skip
 
 
 def key(outcome: CriterionOutcome) -> tuple[str, str, str]:
@@ -215,7 +220,7 @@ def replaced(
     for text in tolerances:
         name, equals, value = text.rpartition("=")
         if equals:
-            metric_named(name.strip().rpartition(".")[2], GateError)
+            Measure(name.strip())
         for entries in result.values():
             entries[:] = [with_tolerance(entry, name.strip(), value) for entry in entries]
     return dict(result)

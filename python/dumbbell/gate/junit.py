@@ -27,7 +27,9 @@ def write_junit(gate: Gate, path: Path) -> None:
         The file cannot be written.
     """
     suite = TestSuite(gate.after.suite.name)
-    suite.add_property("cc", gate.after.cc)
+    for name, value in gate.after.subject._asdict().items():
+        if value:
+            suite.add_property(name, value)
     suite.add_property("engine", f"{gate.after.engine} {gate.after.engine_version}")
     failures, remarks = findings(gate)
     errors = {entry.cell: str(entry) for entry in gate.not_evaluated}

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import GateError, ScenarioError, nearest
+from dumbbell.gate.case import Case, ComparedMetric, Subject
 from dumbbell.gate.criterion import Criterion
 from dumbbell.gate.subject import Measure
-from dumbbell.gate.suite import MAX_REPS, MIN_REPS, Case, ComparedMetric, Suite
+from dumbbell.gate.suite import MAX_REPS, MIN_REPS, Suite
 from dumbbell.gate.tolerance import Tolerance
 from dumbbell.metrics import Warmup
 from dumbbell.quantities.excerpt import excerpt
@@ -27,11 +28,13 @@ SHIPPED = Path(__file__).parent / "suites"
 #: Keys of a scenario that a suite may set: the name is the case's, seeds are the repetitions'.
 WORDS = tuple(word for word in fields_of(Scenario) if word not in ("name", "seed"))
 #: Keys that a suite sets for all its cases, and a case for itself.
-SHARED = ("reps", "warmup", "axes", "judge", "require", *WORDS)
+SHARED = ("reps", "warmup", "axes", "reference", "judge", "require", *WORDS)
 #: Those that are of the only link.
 OF_ONLY_LINK = frozenset(field.name for field in shorthand_fields())
 OF_SUITE = ("title", "source", "seed", "case", *SHARED)
 OF_CASE = ("name", "why", "needs", "scenario", "link", "group", *SHARED)
+#: What a reference may have of its own.
+OF_REFERENCE = (*Subject._fields, *WORDS)
 #: A case's name is part of a test's.
 CASE_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*", re.ASCII)
 
@@ -178,6 +181,7 @@ def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
         ),
         needs=text_of(table, "needs"),
         links=tuple(links),
+        reference=reference_of(shared),
     )
     if case.needs:
         return case
@@ -187,6 +191,22 @@ def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
         raise GateError(f"reps is {case.reps}; a comparison needs at least {MIN_REPS}", key="reps")
     case.check()
     return case
+
+
+def reference_of(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a case's reference has of its own; an empty table is none."""
+    reference = table.get("reference", {})
+    if not isinstance(reference, dict):
+        raise GateError(
+            f'reference must be a table, e.g. `{{ qdisc = "bfifo" }}`, not `{excerpt(reference)}`',
+            key="reference",
+        )
+    try:
+        check_words(reference, OF_REFERENCE, "a reference")
+    except GateError as error:
+        error.key = "reference"
+        raise
+    return dict(reference)
 
 
 def links_of(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.errors import GateError
-from dumbbell.gate.subject import RUN, UNDER_TEST, Measure
-from dumbbell.gate.suite import Case, Suite, is_under_test
-from dumbbell.metrics import value_in
+from dumbbell.gate.case import Case, Observed, Subject, is_under_test
+from dumbbell.gate.subject import UNDER_TEST, Measure
+from dumbbell.gate.suite import Suite
+from dumbbell.metrics import column_in
+from dumbbell.metrics.phase import IN
 from dumbbell.run import Run
 from dumbbell.run.engine import SIMULATOR, engine_build
 from dumbbell.runs import Cache, Progress, measure_all
@@ -22,19 +24,13 @@ from dumbbell.verdict import INVALID
 __all__ = ["CellResult", "Observed", "SuiteResult", "run_suite"]
 
 
-class Observed(NamedTuple):
-    """A group or the run, and a metric: ``("{cc}", "goodput_bps")``, ``("", "jain")``."""
-
-    subject: str
-    metric: str
-
-
 class RunKey(NamedTuple):
     """Which run of a suite."""
 
     case: str
     cell: str
     seed: int
+    is_reference: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,6 +47,8 @@ class CellResult:
         Of each repetition; None where the run has no value.
     reasons
         Why runs are INVALID; each once.
+    reference
+        Values of the reference, as `values`; empty for a case without.
     """
 
     case: str
@@ -59,6 +57,7 @@ class CellResult:
     verdicts: tuple[str, ...]
     values: Mapping[Observed, tuple[float | None, ...]]
     reasons: tuple[str, ...] = ()
+    reference: Mapping[Observed, tuple[float | None, ...]] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -70,14 +69,15 @@ class CellResult:
         """How many repetitions are INVALID."""
         return self.verdicts.count(INVALID)
 
-    def observed_of(self, measure: Measure) -> list[Observed]:
-        """Return the values that a measure asks for."""
-        name = measure.metric.name
-        return [of for of in self.values if of.metric == name and measure.is_of(of.subject)]
-
     def valid(self, observed: Observed) -> dict[int, float | None]:
         """Return the values of the repetitions that are not INVALID, by seed."""
-        values = self.values[observed]
+        return self._valid(self.values[observed])
+
+    def valid_reference(self, observed: Observed) -> dict[int, float | None]:
+        """Return the reference's values, of the same seeds."""
+        return self._valid(self.reference[observed])
+
+    def _valid(self, values: Sequence[float | None]) -> dict[int, float | None]:
         return {
             seed: value
             for seed, verdict, value in zip(self.seeds, self.verdicts, values, strict=True)
@@ -93,8 +93,8 @@ class SuiteResult:
     ----------
     suite
         The suite.
-    cc
-        The congestion control under test.
+    subject
+        What was under test.
     engine, engine_version, engine_build
         What ran it.
     builds
@@ -104,12 +104,17 @@ class SuiteResult:
     """
 
     suite: Suite
-    cc: str
+    subject: Subject
     engine: str
     engine_version: str
     engine_build: str
     builds: Mapping[str, str]
     cells: tuple[CellResult, ...]
+
+    @property
+    def cc(self) -> str:
+        """The congestion control under test; empty for none."""
+        return self.subject.cc
 
     @property
     def seeds(self) -> frozenset[int]:
@@ -119,7 +124,7 @@ class SuiteResult:
 
 def run_suite(
     suite: Suite,
-    cc: str,
+    cc: str | Subject,
     *,
     engine: str = SIMULATOR,
     seed: int | None = None,
@@ -127,14 +132,14 @@ def run_suite(
     cache: Cache | str | Path | bool | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> SuiteResult:
-    """Run every case of a suite that can be run.
+    """Run every case of a suite that can be run, and its reference.
 
     Parameters
     ----------
     suite
         The suite.
     cc
-        The congestion control under test: a name, with parameters, or a source file.
+        What is under test. Text is a congestion control: a name, with parameters, or a source file.
     engine
         ``simulator`` or ``kernel``.
     seed
@@ -157,30 +162,39 @@ def run_suite(
     DumbbellError
         A scenario does not fit, or a run failed.
     """
+    subject = Subject(cc) if isinstance(cc, str) else cc
     first = suite.seed if seed is None else seed
-    cases = [case for case in suite.cases if not case.needs]
-    if not cases:
+    if not suite.runnable:
         raise GateError(f"suite `{suite.name}` has no case that this version can run")
-    cells = {case.name: case.cells(cc) for case in cases}
-    scenarios = [
-        (RunKey(case.name, label, first + rep), scenario.replace(seed=first + rep))
-        for case in cases
-        for label, scenario in cells[case.name]
-        for rep in range(case.reps)
-    ]
-    by_name = {case.name: case for case in cases}
+    suite.check_subject(subject)
+    by_name = {case.name: case for case in suite.runnable}
     runs = measure_all(
-        longest_first(scenarios), warmup=lambda key: by_name[key.case].warmup_text, engine=engine,
-        workers=jobs, cache=cache, on_progress=on_progress,
+        longest_first([
+            (RunKey(case.name, label, seed, is_reference), scenario.replace(seed=seed))
+            for case in suite.runnable
+            for is_reference, cells in (
+                (False, case.cells(subject)),
+                (True, case.reference_cells(subject)),
+            )
+            for label, scenario in cells
+            for seed in range(first, first + case.reps)
+        ]),
+        warmup=lambda key: by_name[key.case].warmup_text,
+        phases=lambda key: by_name[key.case].phases,
+        engine=engine, workers=jobs, cache=cache, on_progress=on_progress,
     )  # fmt: skip
+    by_cell: dict[tuple[str, str], dict[RunKey, tuple[Run, Measures]]] = {}
+    for key, run in runs.items():
+        by_cell.setdefault((key.case, key.cell), {})[key] = run
     results = [
-        cell_result(case, label, {first + rep: runs[RunKey(case.name, label, first + rep)]
-                                  for rep in range(case.reps)})
-        for case in cases
-        for label, _ in cells[case.name]
-    ]  # fmt: skip
+        cell_result(case, label, by_cell[case.name, label])
+        for case in suite.runnable
+        for label, _ in case.cells(subject)
+    ]
     builds = builds_of(by_name, {key: run for key, (run, _) in runs.items()})
-    return SuiteResult(suite, cc, engine, ENGINE_VERSION, engine_build(), builds, tuple(results))
+    return SuiteResult(
+        suite, subject, engine, ENGINE_VERSION, engine_build(), builds, tuple(results)
+    )
 
 
 def longest_first(scenarios: Sequence[tuple[RunKey, Scenario]]) -> list[tuple[RunKey, Scenario]]:
@@ -197,35 +211,61 @@ def observe(case: Case, measures: Measures) -> dict[Observed, float | None]:
     """Return what a case compares or requires of a run, from its rows of metrics."""
     values: dict[Observed, float | None] = {}
     for asked in case.measures:
-        name = asked.metric.name
+        rows = [value_of(row, asked) for row in measures]
+        observed = case.observed_of(asked)
         if not asked.metric.of_groups:
-            values[Observed(RUN, name)] = value_in(measures[0], asked.metric)
-            continue
-        for subject, row in zip(case.subjects, measures, strict=True):
-            if asked.is_of(subject):
-                values[Observed(subject, name)] = value_in(row, asked.metric)
+            values[observed[0]] = rows[0]
+        elif asked.is_ratio:
+            over, under = (rows[index] for index in asked.groups)
+            values[observed[0]] = None if over is None or not under else over / under
+        else:
+            values |= {at: rows[case.subjects.index(at.subject)] for at in observed}
     return values
 
 
-def cell_result(case: Case, label: str, runs: Mapping[int, tuple[Run, Measures]]) -> CellResult:
-    """Put a cell's repetitions together, which are given by their seeds."""
-    verdicts = [run.verdict for run, _ in runs.values()]
-    reasons = [str(r) for v in verdicts for r in v.reasons if r.status == INVALID]
-    observed = [observe(case, measures) for _, measures in runs.values()]
+def value_of(row: Mapping[str, Any], measure: Measure) -> float | None:
+    """Return a measure's value in a row of metrics, of its phase."""
+    during = "" if measure.phase is None else f"{IN}{measure.phase}"
+    # Columns are looked for by the metric alone, whose link may be the run's only one.
+    names = [name.removesuffix(during) for name in row if name.endswith(during)]
+    value: float | None = row[column_in(names, measure.source) + during]
+    return value
+
+
+def cell_result(case: Case, label: str, runs: Mapping[RunKey, tuple[Run, Measures]]) -> CellResult:
+    """Put a cell's repetitions together; one is INVALID if its reference is."""
+    own = {key.seed: run for key, run in runs.items() if not key.is_reference}
+    references = {key.seed: run for key, run in runs.items() if key.is_reference}
+    verdicts, reasons = [], []
+    for seed in sorted(own):
+        both = [runs_of[seed][0].verdict for runs_of in (own, references) if seed in runs_of]
+        verdicts.append(max((v.status for v in both), key=lambda status: status == INVALID))
+        reasons += [str(r) for v in both for r in v.reasons if r.status == INVALID]
     return CellResult(
         case.name,
         label,
-        tuple(runs),
-        tuple(verdict.status for verdict in verdicts),
-        {at: tuple(values[at] for values in observed) for at in observed[0]},
+        tuple(sorted(own)),
+        tuple(verdicts),
+        values_of(case, own),
         tuple(dict.fromkeys(reasons)),
+        values_of(case, references),
     )
+
+
+def values_of(
+    case: Case, runs: Mapping[int, tuple[Run, Measures]]
+) -> dict[Observed, tuple[float | None, ...]]:
+    """Return what is observed of runs, which are given by their seeds; nothing without runs."""
+    observed = [observe(case, runs[seed][1]) for seed in sorted(runs)]
+    return {at: tuple(values[at] for values in observed) for at in (observed or [{}])[0]}
 
 
 def builds_of(cases: Mapping[str, Case], runs: Mapping[RunKey, Run]) -> dict[str, str]:
     """Return the build of each congestion control; the one under test is ``{cc}``."""
     builds = {}
     for key, run in runs.items():
+        if key.is_reference:
+            continue
         for index, group in enumerate(run.groups):
             tested = is_under_test(cases[key.case].groups[index])
             cc = UNDER_TEST if tested else str(run.scenario.groups[index].cc)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from dumbbell.gate.baseline import shown_cc
+from dumbbell.gate.case import Subject
 from dumbbell.gate.comparison import Change, MetricChange
 from dumbbell.gate.criterion_outcome import CriterionOutcome, Met
 from dumbbell.gate.gate import Gate
@@ -37,11 +38,18 @@ NONE = "–"
 def headline(gate: Gate) -> str:
     """Return the gate's outcome in a line."""
     outcome = "passed" if gate.passed else "failed"
-    what = f"gate {outcome}: `{gate.after.cc}` in suite `{gate.after.suite.name}`"
+    after = gate.after.subject
+    what = f"gate {outcome}: {named(after)} in suite `{gate.after.suite.name}`"
     if gate.before is None:
         return what
-    same = gate.before.cc in (gate.after.cc, shown_cc(gate.after.cc))
-    return f"{what} compared with {'its baseline' if same else f'`{gate.before.cc}`'}"
+    before = gate.before.subject
+    same = before in (after, after._replace(cc=shown_cc(after.cc)))
+    return f"{what} compared with {'its baseline' if same else named(before)}"
+
+
+def named(subject: Subject) -> str:
+    """Name what is under test: `` `cubic` ``, `` `pie:target=20ms` ``, or both."""
+    return " with ".join(f"`{name}`" for name in subject if name)
 
 
 def outline(gate: Gate) -> list[str]:
@@ -178,6 +186,8 @@ def criterion_row(outcome: CriterionOutcome) -> tuple[str, ...]:
     """Return a criterion as a row of `CRITERION_COLUMNS`."""
     mean = outcome.mean
     said = NONE if mean is None else write_value(mean, outcome.criterion.measure.metric)
+    if outcome.reference is not None:
+        said += f" (reference {write_value(outcome.reference, outcome.criterion.measure.metric)})"
     if outcome.missing:
         said += f" (none in {outcome.missing} runs)"
     return (

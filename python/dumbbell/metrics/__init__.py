@@ -7,10 +7,11 @@ warm-up they are the engine's own figures of the whole run, as papers report the
 from dumbbell.metrics.harm import harm, harm_of
 from dumbbell.metrics.metric import METRICS, Metric, column_in, metric_named, register, value_in
 from dumbbell.metrics.observation import Observation
+from dumbbell.metrics.phase import IN, Phase
 from dumbbell.metrics.registry import measure
 from dumbbell.metrics.warmup import Warmup, mser5
 
 __all__ = [
-    "METRICS", "Metric", "Observation", "Warmup", "column_in", "harm", "harm_of", "measure",
-    "metric_named", "mser5", "register", "value_in",
+    "IN", "METRICS", "Metric", "Observation", "Phase", "Warmup", "column_in", "harm", "harm_of",
+    "measure", "metric_named", "mser5", "register", "value_in",
 ]  # fmt: skip

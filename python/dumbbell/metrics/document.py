@@ -15,12 +15,13 @@ entry of this page, and `dumbbell metrics --markdown` the page. From Python:
 
 ```python
 import dumbbell
-from dumbbell.metrics import METRICS, Observation, Warmup, measure, register
+from dumbbell.metrics import METRICS, Observation, Phase, Warmup, measure, register
 
 run = dumbbell.run(dumbbell.Scenario(["copa", "cubic"], buffer="2bdp", time="30s"))
 measure(run)                                # a row per group, every metric by its name
 METRICS["jain"].of(run)                     # one of them
 measure(run, Warmup.parse("10s"))           # without the first ten seconds
+measure(run, phases=[Phase.parse("2s..9s")])   # that part by itself too: `utilization in 2s..9s`
 
 
 @register(unit="us", title="largest RTT", better="lower", per="group")

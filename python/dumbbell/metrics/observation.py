@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from dumbbell.errors import ResultError
 from dumbbell.metrics.link_observation import LinkObservation
+from dumbbell.metrics.phase import Phase
 from dumbbell.metrics.warmup import Warmup
 from dumbbell.run.engine import SIMULATOR
 from dumbbell.run.group_transfers import GroupTransfers, group_transfers
@@ -37,26 +38,32 @@ class Observation:
     ----------
     run
         The run.
-    warmup
-        What to leave out of its beginning.
+    window
+        What to leave out: a warm-up at its beginning, or all but a phase.
 
     Attributes
     ----------
-    cut_us
-        Where metrics begin; 0 without a warm-up.
+    cut_us, end_us
+        Where metrics begin and end; 0 and the run's end without a window.
     whole
         Whether nothing is left out, so that the engine's summary holds.
 
     Raises
     ------
     ResultError
-        There is a warm-up, and the run has no time series or is not longer than that.
+        There is a window, and the run has no time series or is over before it begins.
     """
 
-    def __init__(self, run: Run, warmup: Warmup | None = None) -> None:
+    def __init__(self, run: Run, window: Warmup | Phase | None = None) -> None:
         self.run = run
-        self.whole = warmup is None
-        self.cut_us = 0 if warmup is None else warmup.cut_us(run)
+        self.whole = window is None
+        self.cut_us, self.end_us = 0, run.summary["duration_ns"] // 1000
+        if isinstance(window, Phase):
+            self.cut_us, end_us = window.span_us(run)
+            self.end_us = min(self.end_us, end_us)
+        elif window is not None:
+            self.cut_us = window.cut_us(run)
+        self.is_phase = isinstance(window, Phase)
         self._window_rates: dict[int, FloatArray] = {}
 
     @property
@@ -87,12 +94,14 @@ class Observation:
 
     @cached_property
     def members(self) -> list[list[int]]:
-        """The flows of each group that run after the cut, by their numbers."""
+        """The flows of each group that run between the cut and the end, by their numbers."""
         return [
             [
                 number
                 for number, flow in enumerate(self.flows)
-                if flow["group"] == group["group"] and flow["end_us"] > self.cut_us
+                if flow["group"] == group["group"]
+                and flow["end_us"] > self.cut_us
+                and flow["start_us"] <= self.end_us
             ]
             for group in self.groups
         ]
@@ -100,7 +109,8 @@ class Observation:
     def span_us(self, numbers: Sequence[int]) -> tuple[int, int]:
         """Return the time of some flows: from the first start after the cut to the last end."""
         first = min(self.flows[number]["start_us"] for number in numbers)
-        return max(self.cut_us, first), max(self.flows[number]["end_us"] for number in numbers)
+        last = max(self.flows[number]["end_us"] for number in numbers)
+        return max(self.cut_us, first), min(self.end_us, last) if self.is_phase else last
 
     @cached_property
     def flow_table(self) -> pa.Table | None:
@@ -129,8 +139,10 @@ class Observation:
 
     @cached_property
     def kept(self) -> npt.NDArray[np.bool_]:
-        """Which rows of `flow_table` are after the cut."""
-        return self.sample_times_us > self.cut_us
+        """Which rows of `flow_table` are after the cut and not after the end."""
+        times_us = self.sample_times_us
+        after: npt.NDArray[np.bool_] = times_us > self.cut_us
+        return after & (times_us <= self.end_us) if self.is_phase else after
 
     @cached_property
     def received_bits(self) -> FloatArray:
@@ -165,7 +177,7 @@ class Observation:
     def grown(self, number: int, name: str) -> float:
         """Return by how much a flow's count has grown since the cut."""
         of_flow = self.sample_flows == number
-        before = self.column(name)[of_flow & ~self.kept]
+        before = self.column(name)[of_flow & (self.sample_times_us <= self.cut_us)]
         after = self.column(name)[of_flow & self.kept]
         if not after.size:
             return 0.0
@@ -205,8 +217,8 @@ class Observation:
 
     def _rates_in_windows(self, origin_us: int) -> FloatArray:
         """Compute what `window_rates_bps` returns."""
-        duration_us, width_us = self.run.summary["duration_ns"] // 1000, self.window_us
-        count = max((duration_us - origin_us) // width_us, 0)
+        width_us = self.window_us
+        count = max((self.end_us - origin_us) // width_us, 0)
         # A sample at the end of a window is of what came in it. Rows are in order of time.
         edges_us = origin_us + width_us * np.arange(count + 1)
         rows = np.searchsorted(self.sample_times_us, edges_us, "right")
@@ -225,13 +237,13 @@ class Observation:
 
     @cached_property
     def transfers(self) -> list[GroupTransfers]:
-        """Each group's transfers that begin after the cut, in the scenario's order."""
-        return group_transfers(self.run, self.cut_us)
+        """Each group's transfers that begin between the cut and the end, in order."""
+        return group_transfers(self.run, self.cut_us, self.end_us if self.is_phase else None)
 
     def measured(self, name: str) -> list[list[int]]:
         """Return what the applications of each group's flows measured, without those that did not.
 
-        An application measures over the whole run; after a warm-up there is nothing.
+        An application measures over the whole run; of a part of it there is nothing.
         """
         if not self.whole:
             return [[] for _ in self.members]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 # isort: off
@@ -10,6 +11,7 @@ from dumbbell.metrics import (  # noqa: F401
     fairness,
     starvation,
     convergence,
+    recovery,
     oscillation,
     delay,
     power,
@@ -27,6 +29,7 @@ from dumbbell.metrics import (  # noqa: F401
 # isort: on
 from dumbbell.metrics.metric import AT, METRICS
 from dumbbell.metrics.observation import Observation
+from dumbbell.metrics.phase import IN, Phase
 from dumbbell.metrics.warmup import Warmup
 from dumbbell.run.links import BOTTLENECK
 
@@ -36,7 +39,9 @@ if TYPE_CHECKING:
 __all__ = ["measure"]
 
 
-def measure(run: Run, warmup: Warmup | None = None) -> list[dict[str, Any]]:
+def measure(
+    run: Run, warmup: Warmup | None = None, phases: Sequence[Phase] = ()
+) -> list[dict[str, Any]]:
     """Return every metric of a run, a row per group.
 
     Parameters
@@ -45,6 +50,8 @@ def measure(run: Run, warmup: Warmup | None = None) -> list[dict[str, Any]]:
         The run.
     warmup
         What to leave out of its start; see `Metric.of`.
+    phases
+        Parts of the run that are measured too.
 
     Returns
     -------
@@ -53,12 +60,12 @@ def measure(run: Run, warmup: Warmup | None = None) -> list[dict[str, Any]]:
         ``flows``, ``verdict`` (the run's status), and
         every metric of `METRICS` by its name, a number or None. A run's metric is in each row. A
         metric of links is the bottleneck's; each link's follows as ``NAME@LINK``, unless the run
-        has one link, `bottleneck`.
+        has one link, `bottleneck`. Those of a phase are ``NAME in 20s..40s``.
 
     Raises
     ------
     ResultError
-        There is a warm-up, and the run has no time series or is not longer than that.
+        There is a warm-up or a phase, and the run has no time series or is over before it.
     """
     obs = Observation(run, warmup)
     rows = [
@@ -70,7 +77,18 @@ def measure(run: Run, warmup: Warmup | None = None) -> list[dict[str, Any]]:
         }
         for group in obs.groups
     ]
-    is_named = [link["name"] for link in run.links] != [BOTTLENECK]
+    for row, values in zip(rows, values_of(obs), strict=True):
+        row |= values
+    for phase in phases:
+        for row, values in zip(rows, values_of(Observation(run, phase)), strict=True):
+            row |= {f"{name}{IN}{phase}": value for name, value in values.items()}
+    return rows
+
+
+def values_of(obs: Observation) -> list[dict[str, float | None]]:
+    """Return every metric of what is observed, by its name, for each group."""
+    rows: list[dict[str, float | None]] = [{} for _ in obs.groups]
+    is_named = [link["name"] for link in obs.run.links] != [BOTTLENECK]
     for metric in METRICS.values():
         if metric.per == "link":
             of_links = metric.of_links(obs)

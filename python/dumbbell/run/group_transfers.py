@@ -73,13 +73,23 @@ class GroupTransfers:
         return SurvivalCurve(self.time_us / self.ideal_us, self.ended)
 
 
-def group_transfers(run: Run, cut_us: int = 0) -> list[GroupTransfers]:
-    """Return each group's transfers that began after the cut, in the scenario's order."""
+def group_transfers(run: Run, cut_us: int = 0, until_us: int | None = None) -> list[GroupTransfers]:
+    """Return each group's transfers that began after the cut, in the scenario's order.
+
+    Parameters
+    ----------
+    run
+        The run.
+    cut_us, until_us
+        Between which times they began; until the end of the run by default.
+    """
     table = transfers_of(run)
     table = SCHEMA.empty_table() if table is None else table
     end_us = run.summary["duration_ns"] / 1000
     groups = column(table, "group").astype(np.int64)
     after = column(table, "start_us") >= cut_us
+    if until_us is not None:
+        after &= column(table, "start_us") < until_us
     base_rtt_us = np.array([flow["base_rtt_us"] for flow in run.summary["flows"]], np.float64)
     flow = column(table, "flow").astype(np.int64)
     size_bytes = column(table, "size_bytes")

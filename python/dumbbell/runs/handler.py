@@ -36,8 +36,8 @@ class Job:
         Whether to keep the time series.
     measures
         Whether to measure metrics.
-    warmup
-        What metrics leave out of the run's start.
+    warmup, phases
+        What metrics leave out of the run's start, and what is measured by itself.
     metrics
         The user's, which a worker process may not have registered.
     """
@@ -48,6 +48,7 @@ class Job:
     series: bool
     measures: bool = True
     warmup: str | None = None
+    phases: tuple[str, ...] = ()
     metrics: tuple[Metric, ...] = field(default_factory=user_metrics)
 
     def perform(self, control: Control, capture: Capture | None = None) -> Record:
@@ -60,7 +61,8 @@ class Job:
             )
         measured = {}
         if self.measures:
-            measured[measured_as(self.warmup)] = measure_run(run, self.warmup)
+            how = measured_as(self.warmup, self.phases)
+            measured[how] = measure_run(run, self.warmup, self.phases)
         return make_record(run, self.key, series=self.series, measured=measured)
 
 
@@ -127,6 +129,8 @@ class RunHandler(Generic[K, R]):
         Whether metrics are measured.
     warmup
         What they leave out of the start of the run with a key.
+    phases
+        Parts of the run with a key that are measured by themselves.
     saved
         Finds a run outside of the cache, by its key and its content address.
     capture
@@ -139,6 +143,7 @@ class RunHandler(Generic[K, R]):
     series: bool
     measures: bool = True
     warmup: Callable[[K], str | None] = lambda _: None
+    phases: Callable[[K], tuple[str, ...]] = lambda _: ()
     saved: Callable[[K, RunKey], Record | None] = lambda *_: None
     capture: Callable[[K], Capture | None] = lambda _: None
 
@@ -153,14 +158,14 @@ class RunHandler(Generic[K, R]):
 
     def _measured(self, case: PendingRun[K], record: Record) -> Record | None:
         """Return the record with its metrics; None if they cannot be measured."""
-        warmup = self.warmup(case.key)
-        how = measured_as(warmup)
+        warmup, phases = self.warmup(case.key), self.phases(case.key)
+        how = measured_as(warmup, phases)
         if not self.measures or how in record.measured:
             return record
         if not record.has_series:
             return None
         try:
-            measured = measure_run(record.run(case.scenario), warmup)
+            measured = measure_run(record.run(case.scenario), warmup, phases)
         except ResultError:
             return None  # its tables are damaged
         record = replace(record, measured={**record.measured, how: measured})
@@ -176,8 +181,8 @@ class RunHandler(Generic[K, R]):
     def job(self, case: PendingRun[K]) -> Job:
         """Return what another process is to do."""
         key = case.key_of(self.engine)
-        warmup = self.warmup(case.key)
-        return Job(case.scenario, self.engine, key, self.series, self.measures, warmup)
+        warmup, phases = self.warmup(case.key), self.phases(case.key)
+        return Job(case.scenario, self.engine, key, self.series, self.measures, warmup, phases)
 
     def take(self, case: PendingRun[K], record: Record) -> R:
         """Keep a run that was just executed, and return its result."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import dumbbell
 from dumbbell.congestion_control.sources import sources_of_file
-from dumbbell.metrics import METRICS, Metric, Warmup, measure
+from dumbbell.metrics import METRICS, Metric, Phase, Warmup, measure
 from dumbbell.run import Run
 from dumbbell.scenario import Scenario
 
@@ -22,9 +23,13 @@ Measures = list[dict[str, Any]]
 MEASURING = ("metrics", "run", "statistics", "verdict")
 
 
-def measure_run(run: Run, warmup: str | None = None) -> Measures:
+def measure_run(run: Run, warmup: str | None = None, phases: Sequence[str] = ()) -> Measures:
     """Measure every metric of a run, a row per group; a run's metrics are in each row."""
-    return measure(run, None if warmup is None else Warmup.parse(warmup))
+    return measure(
+        run,
+        None if warmup is None else Warmup.parse(warmup),
+        [Phase.parse(phase) for phase in phases],
+    )
 
 
 def in_words_of(scenario: Scenario, measures: Measures) -> Measures:
@@ -32,10 +37,11 @@ def in_words_of(scenario: Scenario, measures: Measures) -> Measures:
     return [{**group, "cc": str(scenario.groups[group["group"]].cc)} for group in measures]
 
 
-def measured_as(warmup: str | None) -> str:
-    """Identify what was measured and how: the warm-up, the code, and the user's metrics."""
+def measured_as(warmup: str | None, phases: Sequence[str] = ()) -> str:
+    """Identify what was measured and how: warm-up, phases, the code, and the user's metrics."""
+    window = ", ".join([warmup or "whole run", *phases])
     own = "".join(f", {metric.name} {source_of(metric)}" for metric in user_metrics())
-    return f"{warmup or 'whole run'}, {measuring_build()}{own}"
+    return f"{window}, {measuring_build()}{own}"
 
 
 def user_metrics() -> tuple[Metric, ...]:

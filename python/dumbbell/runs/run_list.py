@@ -91,6 +91,7 @@ def measure_all(
     scenarios: Iterable[tuple[K, Scenario]],
     *,
     warmup: Callable[[K], str | None] = lambda _: None,
+    phases: Callable[[K], tuple[str, ...]] = lambda _: (),
     engine: str = SIMULATOR,
     workers: int | None = None,
     cache: Cache | str | Path | bool | None = False,
@@ -104,6 +105,8 @@ def measure_all(
         A key and a scenario for each run.
     warmup
         What metrics leave out of the start of the run with a key: ``20s`` or ``auto``.
+    phases
+        Parts of the run with a key that are measured by themselves: ``20s..40s``.
     engine, workers, cache, on_progress
         As `run_all` has them.
 
@@ -122,12 +125,13 @@ def measure_all(
 
     def deliver(case: PendingRun[K], record: Record) -> tuple[Run, Measures]:
         run = record.run(case.scenario)
-        measures = in_words_of(case.scenario, record.measured[measured_as(warmup(case.key))])
+        how = measured_as(warmup(case.key), phases(case.key))
+        measures = in_words_of(case.scenario, record.measured[how])
         # All tables together would not fit in memory.
         return Run(run.scenario, run.summary, {}), measures
 
     handler: RunHandler[K, tuple[Run, Measures]] = RunHandler(
-        engine, as_cache(cache, engine), deliver, series=False, warmup=warmup
+        engine, as_cache(cache, engine), deliver, series=False, warmup=warmup, phases=phases
     )
     return run_list(scenarios, handler, workers, None, on_progress)
 

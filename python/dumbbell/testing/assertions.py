@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from dumbbell.errors import GateError
 from dumbbell.gate import (
     LEVEL,
     Change,
     Criterion,
     Gate,
     Met,
+    Subject,
     SuiteResult,
     evaluate,
     find_suite,
@@ -82,7 +84,7 @@ def assert_criteria(
         A criterion cannot be read.
     """
     __tracebackhide__ = True
-    read = [Criterion.parse(text) for text in criteria]
+    read = [of_whole_run(Criterion.parse(text)) for text in criteria]
     cut = None if warmup is None else Warmup.parse(warmup)
     missed = []
     if run.verdict.status == INVALID:
@@ -91,6 +93,16 @@ def assert_criteria(
         missed += misses(run, criterion, 0 if tested is None else tested, tested, cut)
     if missed:
         raise AssertionError("\n".join([*missed, *describe(run)]))
+
+
+def of_whole_run(criterion: Criterion) -> Criterion:
+    """Refuse a criterion that one whole run cannot be held against."""
+    if not criterion.measure.is_plain or criterion.of_reference is not None:
+        raise GateError(
+            f"`{criterion}`: phases, a group's index and references are for suites; write a suite "
+            "and use `assert_suite`"
+        )
+    return criterion
 
 
 def misses(
@@ -142,20 +154,21 @@ def cc_of(run: Run, group: int) -> str:
 
 def assert_suite(
     suite: str | Path,
-    cc: str,
+    cc: str = "",
     *,
+    qdisc: str = "",
     cases: Sequence[str] = (),
     level: float = LEVEL,
     **settings: Any,
 ) -> Gate:
-    """Assert that a congestion control meets a suite's criteria.
+    """Assert that a congestion control or a queue discipline meets a suite's criteria.
 
     Parameters
     ----------
     suite
         A suite's file, or the name of one that comes with dumbbell.
-    cc
-        The congestion control under test.
+    cc, qdisc
+        The congestion control and the queue discipline under test.
     cases
         Only these.
     level
@@ -176,7 +189,7 @@ def assert_suite(
     __tracebackhide__ = True
     chosen = find_suite(suite)
     chosen = chosen.of_cases(cases) if cases else chosen
-    gate = evaluate(run_suite(chosen, str(cc), **settings), level=level)
+    gate = evaluate(run_suite(chosen, Subject(str(cc), qdisc), **settings), level=level)
     check_passed(gate)
     return gate
 

@@ -1,0 +1,50 @@
+"""How long it takes until a link is used again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dumbbell.metrics.metric import register
+from dumbbell.metrics.observation import Observation
+from dumbbell.metrics.throughput import capacity_bits
+from dumbbell.scenario.group import HEADER_BYTES
+
+__all__ = ["RECOVERED", "recovery_time_s"]
+
+#: Part of what the bottleneck can carry from which on it counts as used.
+RECOVERED = 0.8
+#: The time over which that is looked at, µs.
+WINDOW_US = 1_000_000
+
+
+@register(unit="s", title="time to recover", better="lower")
+def recovery_time_s(obs: Observation) -> float | None:
+    """Time to recover: until the first second in which all flows get 80 % of the bottleneck.
+
+    From the start of the phase, or of the run, to the beginning of the first window of 1 s in which
+    Σ bits received ≥ 0.8 · payload bits that the bottleneck could carry; windows begin with every
+    sample. The payload is that of the largest segments. None without such a window.
+
+    References
+    ----------
+    RFC 9743 §7.8 asks how a congestion control reacts to transient events, RFC 5166 §2.3 for its
+    responsiveness to changes; the threshold and the window are ours.
+    """
+    if obs.flow_table is None:
+        return None
+    scenario = obs.run.scenario
+    link = scenario.link(obs.run.summary["bottleneck"]["name"])
+    mss_bytes = max(int(group.mss) for group in scenario.groups)
+    payload = RECOVERED * mss_bytes / (mss_bytes + HEADER_BYTES)
+    times_us, rows = np.unique(obs.sample_times_us, return_inverse=True)
+    received = np.concatenate([[0.0], np.cumsum(np.bincount(rows, obs.received_bits))])
+    edges_us = np.concatenate([[0], times_us])
+    for first in range(int(np.searchsorted(edges_us, obs.cut_us)), edges_us.size):
+        start_us = int(edges_us[first])
+        last = int(np.searchsorted(edges_us, start_us + WINDOW_US, "right")) - 1
+        if start_us + WINDOW_US > obs.end_us:
+            return None
+        wanted = payload * capacity_bits(link, start_us, int(edges_us[last]))
+        if last > first and received[last] - received[first] >= wanted:
+            return (start_us - obs.cut_us) / 1e6
+    return None
