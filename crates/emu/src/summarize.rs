@@ -22,9 +22,14 @@ pub(crate) fn output(scenario: &Scenario, measured: Measured) -> Result<Output, 
     let emulation = emulation(scenario, &measured);
     let of_scenario = scenario.network_links();
     let of_link = |link: &MeasuredLink| {
-        let (meter, backlog_pkts) = (&link.meter, link.backlog_pkts);
-        let config = of_scenario[link.index];
-        LinkSummary::new(scenario, config, meter, backlog_pkts, measured.epoch_ns)
+        LinkSummary::new(
+            scenario,
+            of_scenario[link.index],
+            &link.meter,
+            link.backlog_pkts,
+            link.statistics.clone(),
+            measured.epoch_ns,
+        )
     };
     let links: Vec<LinkSummary> = measured.relay.links.iter().map(of_link).collect();
     let summary = Summary {

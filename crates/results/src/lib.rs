@@ -20,8 +20,10 @@ mod transfers;
 pub use emulation::{CalibratedRtt, Emulation};
 pub use output::Output;
 pub use rate::{bits_per_second, ratio};
-pub use samples::{FlowSamples, QueueSamples, RawColumn, StateSamples, UNKNOWN, per_second};
-pub use summary::{FlowSummary, LinkSummary, LoadedCc, RequestSummary, Summary};
+pub use samples::{
+    FlowSamples, QueueSamples, RawColumn, StateSamples, StatisticSamples, UNKNOWN, per_second,
+};
+pub use summary::{FlowSummary, LinkSummary, LoadedCc, QueueStatistics, RequestSummary, Summary};
 pub use table::{Table, TimeSeries};
 pub use transfers::Transfers;
 

@@ -2,6 +2,7 @@
 
 use dumbbell_cc::Series;
 use dumbbell_net::{Header, Link, LinkMeter};
+use dumbbell_scenario::Scenario;
 
 /// In a column that may have gaps: the engine does not know.
 pub const UNKNOWN: u32 = u32::MAX;
@@ -93,9 +94,53 @@ pub struct QueueSamples {
     pub dropped_pkts: Vec<u64>,
     /// Index of the link.
     pub link: Vec<u32>,
+    /// What disciplines declare as series, one column per name.
+    pub statistics: Vec<StatisticSamples>,
+}
+
+/// Samples of one of the statistics that queue disciplines declare as series.
+#[derive(Clone, Debug)]
+pub struct StatisticSamples {
+    /// Its name, as `tc -s qdisc` has it, with its unit.
+    pub name: &'static str,
+    /// Whether a link's discipline declares it, by the link's index.
+    pub is_of_link: Vec<bool>,
+    /// A value per row; none in rows of links whose disciplines do not declare it.
+    pub values: Vec<Option<u64>>,
+}
+
+impl StatisticSamples {
+    /// The same column without rows.
+    pub fn without_rows(&self) -> Self {
+        Self {
+            name: self.name,
+            is_of_link: self.is_of_link.clone(),
+            values: Vec::new(),
+        }
+    }
 }
 
 impl QueueSamples {
+    /// Without rows, with a column for each series that a discipline of the scenario declares.
+    pub fn new(scenario: &Scenario) -> Self {
+        let links = scenario.network_links();
+        let series = || links.iter().map(|link| link.queue.facts().series);
+        let mut statistics: Vec<StatisticSamples> = Vec::new();
+        for &name in series().flatten() {
+            if statistics.iter().all(|column| column.name != name) {
+                statistics.push(StatisticSamples {
+                    name,
+                    is_of_link: series().map(|names| names.contains(&name)).collect(),
+                    values: Vec::new(),
+                });
+            }
+        }
+        Self {
+            statistics,
+            ..Self::default()
+        }
+    }
+
     /// Samples link number `index` as it stands at `now_ns`.
     pub fn sample<H: Header>(
         &mut self,
@@ -111,6 +156,28 @@ impl QueueSamples {
         self.forwarded_pkts.push(meter.forwarded(now_ns).0);
         self.dropped_pkts.push(meter.dropped_pkts);
         self.link.push(index);
+        if !self.statistics.is_empty() {
+            self.sample_statistics(index, link);
+        }
+    }
+
+    /// Appends a row to the columns of the disciplines' series.
+    fn sample_statistics<H: Header>(&mut self, index: u32, link: &Link<H>) {
+        let columns = &mut self.statistics;
+        for column in columns.iter_mut() {
+            column.values.push(None);
+        }
+        let is_asked = |column: &StatisticSamples| column.is_of_link[index as usize];
+        if !columns.iter().any(is_asked) {
+            return;
+        }
+        link.statistics(&mut |name, value| {
+            let mut columns = columns.iter_mut();
+            let column = columns.find(|column| column.name == name && is_asked(column));
+            if let Some(last) = column.and_then(|column| column.values.last_mut()) {
+                *last = Some(value);
+            }
+        });
     }
 }
 

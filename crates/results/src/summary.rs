@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use dumbbell_cc::Declared;
-use dumbbell_net::{Limit, LinkMeter};
-use serde::Serialize;
+use dumbbell_net::{Header, Limit, LinkMeter};
+use serde::{Serialize, Serializer};
 
 use crate::emulation::Emulation;
 use crate::rate::{bits_per_second, ratio};
@@ -217,6 +217,33 @@ pub struct LinkSummary {
     pub queue_delay_max_us: u64,
     pub backlog_mean_bytes: f64,
     pub backlog_max_bytes: u64,
+    /// What its queue discipline counts of its own, and where it stands at the end; only where it does.
+    #[serde(skip_serializing_if = "QueueStatistics::is_empty")]
+    pub statistics: QueueStatistics,
+}
+
+/// What a queue discipline tells of itself: names as `tc -s qdisc` has them, with units, in its order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueueStatistics(Vec<(&'static str, u64)>);
+
+impl QueueStatistics {
+    /// What the discipline of `link` tells now.
+    pub fn of<H: Header>(link: &dumbbell_net::Link<H>) -> Self {
+        let mut told = Vec::new();
+        link.statistics(&mut |name, value| told.push((name, value)));
+        Self(told)
+    }
+
+    /// Whether it tells nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for QueueStatistics {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
 }
 
 impl LinkSummary {
@@ -239,12 +266,13 @@ impl LinkSummary {
     }
 
     /// Sums up what `link` did in a run that started at `start_ns` of its clock; the meter's books
-    /// reach to the end, when `backlog_pkts` wait.
+    /// reach to the end, when `backlog_pkts` wait and its discipline tells `statistics`.
     pub fn new(
         scenario: &Scenario,
         link: &Link,
         meter: &LinkMeter,
         backlog_pkts: u64,
+        statistics: QueueStatistics,
         start_ns: u64,
     ) -> Self {
         let duration_ns = scenario.duration_ns;
@@ -301,6 +329,7 @@ impl LinkSummary {
             queue_delay_max_us: delay_max_us,
             backlog_mean_bytes: ratio(meter.backlog_byte_ns as f64, duration_ns as f64),
             backlog_max_bytes: meter.backlog_max_bytes,
+            statistics,
         }
     }
 }

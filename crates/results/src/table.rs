@@ -103,21 +103,23 @@ impl Table {
 
     /// The table `queue`.
     pub(crate) fn queue(samples: QueueSamples, links: &[String]) -> Result<Self, ArrowError> {
-        table(
-            "queue".to_owned(),
-            vec![
-                ("time_us", column_i64(samples.time_us)),
-                ("backlog_bytes", column_u64(samples.backlog_bytes)),
-                ("backlog_pkts", column_u32(samples.backlog_pkts)),
-                (
-                    "sojourn_us",
-                    Arc::new(UInt32Array::from(samples.sojourn_us)),
-                ),
-                ("forwarded_pkts", column_u64(samples.forwarded_pkts)),
-                ("dropped_pkts", column_u64(samples.dropped_pkts)),
-                ("link", labelled::<UInt32Type>(samples.link, links)?),
-            ],
-        )
+        let mut columns = vec![
+            ("time_us", column_i64(samples.time_us)),
+            ("backlog_bytes", column_u64(samples.backlog_bytes)),
+            ("backlog_pkts", column_u32(samples.backlog_pkts)),
+            (
+                "sojourn_us",
+                Arc::new(UInt32Array::from(samples.sojourn_us)),
+            ),
+            ("forwarded_pkts", column_u64(samples.forwarded_pkts)),
+            ("dropped_pkts", column_u64(samples.dropped_pkts)),
+            ("link", labelled::<UInt32Type>(samples.link, links)?),
+        ];
+        for column in samples.statistics {
+            let values: ArrayRef = Arc::new(UInt64Array::from(column.values));
+            columns.push((column.name, values));
+        }
+        table("queue".to_owned(), columns)
     }
 
     /// The private state of a group whose rows in the `flows` table `is_row_of_group` tells;

@@ -97,7 +97,7 @@ impl<T: Tap> Engine<T> {
             applications: Applications::new(scenario, instances),
             network,
             watch,
-            recorder: Recorder::new(scenario.sample_interval_ns, scenario.duration_ns, &groups),
+            recorder: Recorder::new(scenario, &groups),
             sample_interval_ns: scenario.sample_interval_ns,
             next_sample_ns: if scenario.sample_interval_ns == 0 {
                 u64::MAX

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use dumbbell_cc::{Instance, Sock, TCP_INFINITE_SSTHRESH};
 use dumbbell_net::{Link, LinkMeter};
 use dumbbell_results::{FlowSamples, QueueSamples, StateSamples, TimeSeries, UNKNOWN, per_second};
+use dumbbell_scenario::Scenario;
 use dumbbell_tcp::{Segment, Sender};
 
 use crate::applications::Applications;
@@ -20,8 +21,9 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder that will take a sample of each flow every `interval_ns` until `end_ns`.
-    pub(crate) fn new(interval_ns: u64, end_ns: u64, groups: &[(Rc<Instance>, usize)]) -> Self {
+    /// A recorder that will take a sample of each flow and link at the scenario's interval until its end.
+    pub(crate) fn new(scenario: &Scenario, groups: &[(Rc<Instance>, usize)]) -> Self {
+        let (interval_ns, end_ns) = (scenario.sample_interval_ns, scenario.duration_ns);
         // Room for all rows at once: it costs address space only until it is used.
         let samples = end_ns.checked_div(interval_ns).unwrap_or(0) as usize;
         let flows: usize = groups.iter().map(|(_, flows)| flows).sum();
@@ -34,7 +36,7 @@ impl Recorder {
                     StateSamples::with_capacity(instance.name(), instance.series(), samples * flows)
                 })
                 .collect(),
-            queue: QueueSamples::default(),
+            queue: QueueSamples::new(scenario),
         }
     }
 

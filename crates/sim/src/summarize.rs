@@ -6,8 +6,8 @@ use std::rc::Rc;
 use dumbbell_cc::Instance;
 use dumbbell_net::{FlowMeter, Header as _};
 use dumbbell_results::{
-    ENGINE_VERSION, FlowSummary, LinkSummary, LoadedCc, RequestSummary, Summary, bits_per_second,
-    ratio,
+    ENGINE_VERSION, FlowSummary, LinkSummary, LoadedCc, QueueStatistics, RequestSummary, Summary,
+    bits_per_second, ratio,
 };
 use dumbbell_scenario::Scenario;
 use dumbbell_tcp::{ReceiverCounters, SackSlot, Segment, SenderCounters};
@@ -30,7 +30,8 @@ pub(crate) fn summarize<T: Tap>(
     let links: Vec<LinkSummary> = configs
         .zip(measured)
         .map(|(config, (link, meter))| {
-            LinkSummary::new(scenario, config, meter, link.backlog_pkts(), 0)
+            let statistics = QueueStatistics::of(link);
+            LinkSummary::new(scenario, config, meter, link.backlog_pkts(), statistics, 0)
         })
         .collect();
     let on_path = count_on_path(engine);

@@ -35,7 +35,7 @@ FRACTION = re.compile(r"/([1-9]\d{0,17})", re.ASCII)
 #: Unit suffixes of state series, and what they are drawn in.
 STATE_UNITS = (
     ("_bps", "Mbit/s", 1e-6), ("_us", "ms", 1e-3), ("_ms", "ms", 1.0), ("_ns", "ms", 1e-6),
-    ("_pkts", "packets", 1.0), ("_bytes", "bytes", 1.0), ("_pct", "%", 1.0),
+    ("_pkts", "packets", 1.0), ("_bytes", "bytes", 1.0), ("_pct", "%", 1.0), ("_ppb", "%", 1e-7),
 )  # fmt: skip
 
 
@@ -191,7 +191,31 @@ def draw_queue(run: Run, table: pa.Table, grid: TimeGrid, link: str) -> list[Fig
         if several:
             name, title = f"{name}{AT}{link}", f"{title} · {link}"
         figures.append(figure_of(run, name, title, quantity.title, quantity.unit, curves))
+    return figures + draw_statistics(run, rows, grid, link)
+
+
+def draw_statistics(run: Run, rows: pa.Table, grid: TimeGrid, link: str) -> list[Figure]:
+    """Draw what a link's queue discipline declares as series, in the units of state series."""
+    several = len(run.links) > 1
+    figures = []
+    for column in (
+        rows.column_names[1 + rows.column_names.index("link") :] if has_link(rows) else []
+    ):
+        values = to_floats(rows[column])
+        if not np.isfinite(values).any():
+            continue
+        title, unit, scale = state_unit(column, "")
+        drawn = grid.extremes(to_floats(rows["time_us"]) / 1e6, scale * values)
+        curve = Curve("queue" if several else link, grid.time_s, drawn, UNKNOWN_COLOR)
+        name = f"{title}{AT}{link}" if several else title
+        heading = f"{title} · {run.link(link).get('queue', link)}{f' at {link}' if several else ''}"
+        figures.append(figure_of(run, name, heading, title, unit, [curve]))
     return figures
+
+
+def has_link(rows: pa.Table) -> bool:
+    """Whether a table `queue` names its links; it does not in results of earlier versions."""
+    return "link" in rows.column_names
 
 
 def drawn_links(run: Run) -> list[str]:

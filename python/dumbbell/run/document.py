@@ -16,7 +16,9 @@ from dumbbell.run.foreign_summary import (
     WHOLE,
     is_measurements,
     is_of,
+    is_statistics,
 )
+from dumbbell.run.links import STATISTICS
 
 __all__ = ["check_document", "damaged"]
 
@@ -86,6 +88,8 @@ def check_links(document: Mapping[str, Any]) -> None:
     check_types("", document, {"links": list})
     for index, link in enumerate(document["links"]):
         check_values(f"links[{index}].", link, {"name": TEXT, **LINK}, LINK_OPTIONAL)
+        if not is_statistics(link.get(STATISTICS, {})):
+            raise damaged(f"`links[{index}].{STATISTICS}` is not an object with counts")
     names = [link["name"] for link in document["links"]]
     if len(set(names)) < len(names):
         raise damaged("two of `links` have one name")

@@ -21,6 +21,7 @@ from dumbbell.isolation.protocol import BrokenAnswer, parse_json
 from dumbbell.run.foreign_summary import check_summary
 from dumbbell.run.transfers import TRANSFERS, check_transfers, has_transfers
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.element import queue_disciplines
 
 __all__ = ["read_output"]
 
@@ -168,7 +169,7 @@ def is_plain(text: Any) -> bool:
 def read_table(file: File, kind: str, columns: list[Any], scenario: Scenario) -> pa.Table:
     """Return a table."""
     fields, arrays = [], []
-    expected = COLUMNS[kind]
+    expected = {**COLUMNS[kind], **(statistics_of(scenario) if kind == "queue" else {})}
     for entry in columns:
         field, array = read_column(file, entry)
         type_name = STATE if pa.types.is_dictionary(field.type) else str(field.type)
@@ -193,6 +194,15 @@ def read_table(file: File, kind: str, columns: list[Any], scenario: Scenario) ->
         return table
     check_rows(batch, scenario)
     return table
+
+
+def statistics_of(scenario: Scenario) -> dict[str, str]:
+    """Return the columns that the links' queue disciplines declare."""
+    known = queue_disciplines()
+    names = (
+        name for link in scenario.links if link.queue for name in known[link.queue.name].series
+    )
+    return dict.fromkeys(names, "uint64")
 
 
 def check_rows(batch: pa.RecordBatch, scenario: Scenario) -> None:

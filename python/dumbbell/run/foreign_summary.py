@@ -9,6 +9,7 @@ from typing import Any
 from dumbbell._core import ENGINE_VERSION
 from dumbbell.isolation.printable import printable
 from dumbbell.isolation.protocol import BrokenAnswer
+from dumbbell.run.links import STATISTICS
 from dumbbell.scenario import Scenario
 
 __all__ = ["check_summary"]
@@ -127,10 +128,18 @@ def is_measurements(value: Any) -> bool:
     )
 
 
+def is_statistics(value: Any) -> bool:
+    """Whether a value is what a queue discipline tells of itself: counts by names."""
+    return is_measurements(value) and all(is_of(COUNT, number) for number in value.values())
+
+
 def check_links(summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> None:
     """Refuse links that are not those of the scenario."""
     for link in summary["links"]:
-        check_keys("link", link, {"name": TEXT, **LINK}, LINK_OPTIONAL)
+        if not isinstance(link, dict) or not is_statistics(link.get(STATISTICS, {})):
+            raise BrokenAnswer("a link of another form")
+        rest = {key: value for key, value in link.items() if key != STATISTICS}
+        check_keys("link", rest, {"name": TEXT, **LINK}, LINK_OPTIONAL)
     names = [link["name"] for link in summary["links"]]
     if sorted(names) != sorted(link["name"] for link in resolved["links"]):
         raise BrokenAnswer("a summary of other links")

@@ -10,10 +10,22 @@ import pyarrow.compute as pc
 
 from dumbbell.errors import ResultError, nearest
 
-__all__ = ["BOTTLENECK", "index_of_link", "queue_rows", "with_links"]
+__all__ = ["BOTTLENECK", "STATISTICS", "LinkCounts", "index_of_link", "queue_rows", "with_links"]
 
 #: The link of a dumbbell, and of results of versions that had one link without a name.
 BOTTLENECK = "bottleneck"
+#: Key of what a link's queue discipline tells of itself; only where it does.
+STATISTICS = "statistics"
+
+
+class LinkCounts(dict[str, Any]):
+    """A link's counts, by the keys of `docs/format-run.md`."""
+
+    @property
+    def statistics(self) -> Mapping[str, int]:
+        """What its queue discipline tells of itself, by the names of ``tc -s``, with units."""
+        told: Mapping[str, int] = self.get(STATISTICS, {})
+        return told
 
 
 def with_links(summary: Mapping[str, Any]) -> dict[str, Any]:

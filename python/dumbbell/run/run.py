@@ -43,7 +43,7 @@ from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine, engine_build
 from dumbbell.run.foreign_run import execute_isolated, is_foreign
 from dumbbell.run.group_transfers import group_transfers, transfer_summaries
 from dumbbell.run.groups import group_metrics
-from dumbbell.run.links import index_of_link, queue_rows, with_links
+from dumbbell.run.links import LinkCounts, index_of_link, queue_rows, with_links
 from dumbbell.run.transfers import transfers_of
 from dumbbell.scenario import Scenario
 from dumbbell.statistics import jain
@@ -170,13 +170,14 @@ class Run:
         return table
 
     @cached_property
-    def links(self) -> Sequence[Mapping[str, Any]]:
+    def links(self) -> Sequence[LinkCounts]:
         """Each link's counts, in the scenario's order; `docs/format-run.md` has the keys."""
         places = {link.name: place for place, link in enumerate(self.scenario.links)}
-        return sorted(self.summary["links"], key=lambda link: places[link["name"]])
+        links = map(LinkCounts, self.summary["links"])
+        return sorted(links, key=lambda link: places[link["name"]])
 
-    def link(self, name: str) -> Mapping[str, Any]:
-        """Return a link's counts.
+    def link(self, name: str) -> LinkCounts:
+        """Return a link's counts, and as `statistics` what its queue discipline tells of itself.
 
         Raises
         ------

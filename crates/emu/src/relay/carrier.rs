@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dumbbell_net::{Event, LinkMeter, Network, Outlook, Packet};
-use dumbbell_results::QueueSamples;
+use dumbbell_results::{QueueSamples, QueueStatistics};
 use dumbbell_scenario::{Scenario, Way, leads_there, route};
 
 use super::Plan;
@@ -30,6 +30,7 @@ pub(crate) struct MeasuredLink {
     pub(crate) index: usize,
     pub(crate) meter: LinkMeter,
     pub(crate) backlog_pkts: u64,
+    pub(crate) statistics: QueueStatistics,
 }
 
 /// What was measured up to the end.
@@ -85,7 +86,7 @@ impl Carrier {
             network,
             flows,
             links,
-            queue: QueueSamples::default(),
+            queue: QueueSamples::new(scenario),
             next_sample_ns: u64::MAX,
             now_ns: 0,
             has_begun: false,
@@ -245,6 +246,7 @@ impl Carrier {
             index,
             meter: meter.links[index].clone(),
             backlog_pkts: self.network.links()[index].backlog_pkts(),
+            statistics: QueueStatistics::of(&self.network.links()[index]),
         });
         self.measurement = Some(Measurement {
             links: links.collect(),

@@ -1,6 +1,6 @@
 //! What the relay measured, all parts together.
 
-use dumbbell_results::QueueSamples;
+use dumbbell_results::{QueueSamples, StatisticSamples};
 
 use super::Done;
 use super::carrier::{MeasuredLink, Measurement};
@@ -79,7 +79,14 @@ fn in_order(rows: &QueueSamples) -> QueueSamples {
 }
 
 fn append(to: &mut QueueSamples, from: &QueueSamples, rows: impl Iterator<Item = usize>) {
+    if to.statistics.is_empty() {
+        let columns = from.statistics.iter();
+        to.statistics = columns.map(StatisticSamples::without_rows).collect();
+    }
     for row in rows {
+        for (to, from) in to.statistics.iter_mut().zip(&from.statistics) {
+            to.values.push(from.values[row]);
+        }
         to.time_us.push(from.time_us[row]);
         to.backlog_bytes.push(from.backlog_bytes[row]);
         to.backlog_pkts.push(from.backlog_pkts[row]);
@@ -104,6 +111,11 @@ mod tests {
             forwarded_pkts: vec![0; 2],
             dropped_pkts: vec![0; 2],
             link: vec![link; 2],
+            statistics: vec![StatisticSamples {
+                name: "count_pkts",
+                is_of_link: vec![false, true],
+                values: vec![None, (link == 1).then_some(7)],
+            }],
         };
         let mut rows = QueueSamples::default();
         for link in [1, 0] {
@@ -113,5 +125,6 @@ mod tests {
         assert_eq!(sorted.time_us, [10, 10, 20, 20]);
         assert_eq!(sorted.link, [0, 1, 0, 1]);
         assert_eq!(sorted.backlog_bytes, [0, 0, 0, 1]);
+        assert_eq!(sorted.statistics[0].values, [None, None, None, Some(7)]);
     }
 }
