@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import dumbbell
-from dumbbell.cli.options import base_scenario, single_values
+from dumbbell.cli.base_scenario import base_scenario, single_values
 from dumbbell.plots.paper_figure import save_for_print
 from dumbbell.plots.run_figures import draw_series
 

@@ -12,7 +12,8 @@ import pytest
 
 import dumbbell
 from dumbbell import Group, Link, Scenario
-from dumbbell.cli.options import SETTABLE, base_scenario
+from dumbbell.cli.base_scenario import base_scenario
+from dumbbell.cli.options import SETTABLE
 from dumbbell.errors import ScenarioError
 from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, fields_of, suggest
 from dumbbell.sweeps.design import make_design

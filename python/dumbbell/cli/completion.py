@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dumbbell.scenario.element import Element
 
 __all__ = [
     "COMPLETE",
+    "complete_discipline",
     "complete_engines",
+    "complete_impairment",
     "complete_metrics",
     "complete_models",
     "complete_papers",
@@ -122,6 +127,35 @@ def complete_what(incomplete: str) -> list[tuple[str, str]]:
     return matching(
         incomplete, ((f"{done}{p.name}={p.default}", p.doc) for p in known[name].parameters)
     )
+
+
+def complete_discipline(incomplete: str) -> list[tuple[str, str]]:
+    """Complete the value of `--queue`: ``fq``, ``fq_codel:tar``, ``codel:ecn=off,ta``."""
+    from dumbbell.scenario.element import queue_disciplines
+
+    return complete_element(incomplete, queue_disciplines())
+
+
+def complete_impairment(incomplete: str) -> list[tuple[str, str]]:
+    """Complete the value of `--impair`, the last of several."""
+    from dumbbell.scenario.element import impairments
+
+    before, plus, last = incomplete.rpartition("+")
+    found = complete_element(last, impairments())
+    return [(f"{before}{plus}{word}", doc) for word, doc in found]
+
+
+def complete_element(incomplete: str, known: Mapping[str, Element]) -> list[tuple[str, str]]:
+    """Complete an element's name, or its parameters."""
+    before = os.environ.get(BEFORE_BREAK, "")
+    name, colon, parameters = (before + incomplete).partition(":")
+    if not colon:
+        return matching(incomplete, ((each, element.doc) for each, element in known.items()))
+    if name not in known:
+        return []
+    done = (name + colon + parameters[: 1 + parameters.rfind(",")]).removeprefix(before)
+    of = known[name].parameters.values()
+    return matching(incomplete, ((f"{done}{p.name}={p.default_text}", p.doc) for p in of))
 
 
 def complete_metrics(incomplete: str) -> list[tuple[str, str]]:

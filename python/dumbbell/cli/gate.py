@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from dumbbell.cli import options
+from dumbbell.cli.base_scenario import single_values
 from dumbbell.cli.completion import complete_suites, complete_what
 from dumbbell.cli.console import note_cache, out, print_json, print_line, print_table, progress_bar
 from dumbbell.cli.options import SETTABLE
@@ -162,7 +163,7 @@ def gate_command(
         optional("junitparser", extra="gate", purpose="`--junit`")
     if what is None:
         raise GateError("name a baseline's directory or a suite; `dumbbell gate --list` lists them")
-    values = options.single_values(fields, "gate")
+    values = single_values(fields, "gate")
     seed = SETTABLE["seed"].parse(values.pop("seed")) if "seed" in values else None
     baseline = load_baseline(Path(what)) if is_baseline(Path(what)) else None
     if baseline is None:

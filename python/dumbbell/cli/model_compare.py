@@ -12,6 +12,7 @@ from rich.console import Console
 
 from dumbbell.cli import options
 from dumbbell.cli.axes import RANGE
+from dumbbell.cli.base_scenario import single_values
 from dumbbell.cli.console import note_cache, out, print_json, print_line, print_table, progress_bar
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.models import MODELS, Model
@@ -101,7 +102,7 @@ def compare_command(
     own, other = GROUPS[name]
     rival = rival or other
     groups = [Group(cc or own), *([] if rival is None else [Group(rival, rivals)])]
-    words = options.single_values({"rate": rate, "rtt": rtt, "time": time}, "model compare")
+    words = single_values({"rate": rate, "rtt": rtt, "time": time}, "model compare")
     base = Scenario(groups, **words, seed=seed, sample=SAMPLE)
     scenarios = scenarios_at(base, {"0.flows": flows, "buffer": buffer})
     last_time = check_last(last, next(iter(scenarios.values())))

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.models import OptionInfo
 
-from dumbbell.cli.completion import complete_engines, complete_what
+from dumbbell.cli.completion import (
+    complete_discipline,
+    complete_engines,
+    complete_impairment,
+    complete_what,
+)
+from dumbbell.cli.up_link import (
+    UP_FIELDS,
+    WAY_BACK,
+)
 from dumbbell.congestion_control.linux_tree import use_linux_tree
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.isolation.sandbox import run_unconfined
-from dumbbell.quantities.pluralize import pluralize
-from dumbbell.scenario import Group, Link, Scenario
-from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, Shorthand, field_meant, fields_of
-from dumbbell.sweeps.field import AxisField, field_of
+from dumbbell.scenario import Group, Scenario
+from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, field_meant, fields_of
+from dumbbell.scenario.kinds import Impair, Queue
 
 __all__ = [
     "OUTPUT", "SETTABLE", "CacheFlag", "Engine", "Fields", "Jobs", "Json", "Lang",
-    "LinuxTreeOption", "Out", "Settings", "Show", "SimulatorCacheFlag", "UnsafeNoSandbox", "What",
-    "WithoutSources", "base_scenario", "field_option", "single_values", "unknown_option",
-    "with_field_options",
+    "LinuxTreeOption", "Out", "Settings", "Show", "SimulatorCacheFlag", "UnsafeNoSandbox",
+    "Uploads", "What", "WithoutSources", "field_option",
+    "unknown_option", "with_field_options",
 ]  # fmt: skip
 
 #: Languages of pages.
@@ -45,6 +52,11 @@ SETTABLE: Mapping[str, Field[Any, Any]] = {
     for owner in (Scenario, Group)
     for name, field in fields_of(owner).items()
     if field.has_option and field.panel == panel
+} | dict(UP_FIELDS)
+#: What completes the values of an option.
+COMPLETIONS: Mapping[type, Callable[[str], list[tuple[str, str]]]] = {
+    Queue: complete_discipline,
+    Impair: complete_impairment,
 }
 
 
@@ -70,6 +82,7 @@ def field_option(name: str, note: str = "", **settings: Any) -> OptionInfo:
             "help": " ".join(filter(None, (field.doc, per_group, note))),
             "rich_help_panel": field.panel,
             "show_default": field.default_text,
+            "autocompletion": COMPLETIONS.get(type(field.kind)),
             **settings,
         },
     )
@@ -77,14 +90,21 @@ def field_option(name: str, note: str = "", **settings: Any) -> OptionInfo:
 
 
 def with_field_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Replace a command's parameter `fields` by an option for each field of a scenario."""
+    """Replace a command's parameter `fields` by an option for each field of a scenario.
+
+    A command that takes uploads has options of a second link, too.
+    """
     signature = inspect.signature(command, eval_str=True)
+    has_up_link = "upload" in signature.parameters
+    settable = {
+        name: field for name, field in SETTABLE.items() if has_up_link or name not in UP_FIELDS
+    }
     parameters = []
     for parameter in signature.parameters.values():
         if parameter.name != "fields":
             parameters.append(parameter)
             continue
-        for name, field in SETTABLE.items():
+        for name, field in settable.items():
             of = bool | None if field.kind.is_flag else str | None
             option = Annotated[of, field_option(name)]  # type: ignore[valid-type]
             parameters.append(
@@ -93,7 +113,7 @@ def with_field_options(command: Callable[..., int]) -> Callable[..., int]:
 
     @functools.wraps(command)
     def call(**arguments: Any) -> int:
-        given = {name: arguments.pop(name) for name in SETTABLE}
+        given = {name: arguments.pop(name) for name in settable}
         fields = {name: value for name, value in given.items() if value is not None}
         return command(**arguments, fields=fields)
 
@@ -235,6 +255,20 @@ Settings = Annotated[
 ]
 
 
+Uploads = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--upload",
+        metavar="CC",
+        help="A group in the other direction: its data cross the link of `--up-rate`, its ACKs the "
+        "bottleneck. Can be repeated.",
+        rich_help_panel=WAY_BACK,
+        show_default=False,
+        autocompletion=complete_what,
+    ),
+]
+
+
 def _run_unconfined(*, is_wanted: bool) -> bool:
     """Run foreign code without the sandbox from here on."""
     if is_wanted:
@@ -271,132 +305,3 @@ def unknown_option(problem: Any) -> str:
     if "did you mean" not in near:
         near = f"; `{problem.ctx.command_path} --help` lists the options"
     return f"no such option: {option}{near}"
-
-
-def single_values(fields: Fields, command: str) -> dict[str, Any]:
-    """Return what options set; refuse lists of values.
-
-    Parameters
-    ----------
-    fields
-        By field, as written.
-    command
-        Which takes one value of each.
-    """
-    for name, text in fields.items():
-        field = SETTABLE[name]
-        if not field.per_group and isinstance(text, str) and field.kind.is_list(text):
-            values = len(field.kind.split(text, name))
-            instead = "; use `dumbbell sweep`" if command == "run" else ""
-            raise ScenarioError(
-                f"`{field.option} {text}` lists {values} values, but `dumbbell {command}` takes "
-                f"one{instead}",
-                key=name,
-            )
-    return {name: SETTABLE[name].from_option(value) for name, value in fields.items()}
-
-
-def base_scenario(
-    what: list[str], values: Mapping[str, Any], settings: Sequence[str] | None = None
-) -> Scenario:
-    """Build the scenario that arguments and options name.
-
-    Parameters
-    ----------
-    what
-        Congestion controls, or one scenario file.
-    values
-        By field, as Python has them; they replace a file's.
-    settings
-        Fields of single links and groups, as ``--set`` has them.
-    """
-    refuse_flag_words(what)
-    words: dict[str, Any] = {}
-    links: list[dict[str, Any]] = []
-    tables: list[dict[str, Any]] = [{"cc": cc} for cc in split_mix(what)]
-    files = [word for word in what if word.endswith(".toml")]
-    if files:
-        if len(what) > 1:
-            raise ScenarioError(
-                f"scenario file `{files[0]}` cannot be combined with other arguments"
-            )
-        # Through the file's words, so that an option replaces a value before it is checked against
-        # the others.
-        words = Scenario.from_toml(files[0]).to_dict()
-        links, tables = words.pop("link", []), words.pop("group")
-    for name, value in values.items():
-        if name in fields_of(Scenario):
-            check_settable(name, links, files)
-            words[name] = value
-            continue
-        for table, each in zip(tables, per_group(name, value, len(tables)), strict=True):
-            table[name] = each
-    if settings:
-        # Before the scenario is made, so that options and settings are checked together.
-        named = Scenario.from_toml(files[0]) if files else Scenario([t["cc"] for t in tables])
-        for table, group in zip(tables, named.groups, strict=True):
-            table["cc"] = group.cc
-        for field, value in changes_of(settings, named):
-            field.set(words, links, tables, value)
-    return Scenario(
-        [Group(**table) for table in tables], links=[Link(**link) for link in links], **words
-    )
-
-
-def refuse_flag_words(what: Sequence[str]) -> None:
-    """Refuse `true` and the like, written as an option's value."""
-    for word in what:
-        if word.lower() in FLAG_WORDS:
-            raise ScenarioError(
-                f"`{word}` is not a congestion control; an option like `--json` takes no value: "
-                f"remove `{word}`"
-            )
-
-
-def check_settable(name: str, links: Sequence[Mapping[str, Any]], files: Sequence[str]) -> None:
-    """Refuse an option of the only link for a file that has links."""
-    field = fields_of(Scenario)[name]
-    if links and isinstance(field, Shorthand):
-        raise ScenarioError(
-            f"`{field.option}` cannot be combined with the links of {files[0]}; use "
-            f"`--set link.{links[0]['name']}.{name}={field.example}`",
-            key=name,
-        )
-
-
-def changes_of(settings: Sequence[str], scenario: Scenario) -> list[tuple[AxisField, Any]]:
-    """Return the fields of `--set` and their values, congestion controls before parameters."""
-    changes: dict[str, tuple[AxisField, Any]] = {}
-    for text in settings:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not (name and equals and value):
-            raise ScenarioError(f"`--set {text}` sets nothing; use `--set NAME=VALUE`", key="set")
-        if name in changes:
-            raise ScenarioError(f"`--set {name}` is given twice; give it once", key="set")
-        field = field_of(name, scenario)
-        changes[name] = (field, field.parse(value))
-    return sorted(changes.values(), key=lambda change: change[0].key != "cc")
-
-
-def split_mix(what: list[str]) -> list[str]:
-    """Return a group for each argument; ``copa+cubic`` alone is two."""
-    # A mix may be longer than any path, for which Path.exists() raises an error.
-    if len(what) == 1 and "+" in what[0] and not os.path.exists(what[0]):  # noqa: PTH110
-        return what[0].split("+")
-    return what
-
-
-def per_group(name: str, value: Any, groups: int) -> list[Any]:
-    """Return each group's value of an option."""
-    field = SETTABLE[name]
-    if not (field.per_group and isinstance(value, str)):
-        return [value] * groups
-    values = field.kind.split(value, name)
-    if len(values) not in (1, groups):
-        raise ScenarioError(
-            f"`{field.option} {value}` lists {len(values)} values for "
-            f"{pluralize(groups, 'group')}; "
-            "use one, or one per group",
-            key=name,
-        )
-    return (values * groups)[:groups]

@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from dumbbell.cli import options
+from dumbbell.cli.base_scenario import base_scenario, single_values
 from dumbbell.cli.capture import (
     CaptureFlag,
     CapturePoints,
@@ -21,7 +22,6 @@ from dumbbell.cli.capture import (
 )
 from dumbbell.cli.console import out, paint, print_json, print_line, print_table, progress_bar
 from dumbbell.cli.link_table import percent, print_links
-from dumbbell.cli.options import base_scenario, single_values
 from dumbbell.cli.reference_table import print_references
 from dumbbell.cli.transfer_table import print_transfers
 from dumbbell.run import Run, run
@@ -36,6 +36,7 @@ __all__ = ["print_run", "run_command"]
 EXAMPLES = (
     "dumbbell run copa cubic --rate 50mbit --rtt 40ms --buffer 2bdp --time 60s",
     "dumbbell run bbr copa:mode_window_rtts=5 --flows 2 --out results/bbr-copa",
+    "dumbbell run cubic --upload cubic --rate 20mbit --up-rate 1mbit --up-queue fq_codel",
     "dumbbell run cubic bbr --traffic 'poisson:load=30%,size=pareto(1.2;10kB),bulk'",
     "dumbbell run linux/cubic linux/reno --engine kernel --time 10s",
 )
@@ -49,6 +50,7 @@ def run_command(
     what: options.What,
     fields: options.Fields,
     settings: options.Settings = None,
+    upload: options.Uploads = None,
     linux_tree: options.LinuxTreeOption = None,  # noqa: ARG001 -- its callback acts on it
     unsafe: options.UnsafeNoSandbox = False,  # noqa: ARG001 -- its callback acts on it
     engine: options.Engine = SIMULATOR,
@@ -64,7 +66,7 @@ def run_command(
 
     Exits with 1 if the verdict is INVALID: the result is printed but must not be used.
     """
-    scenario = base_scenario(what, single_values(fields, "run"), settings)
+    scenario = base_scenario(what, single_values(fields, "run"), settings, upload)
     captures = captures_of(capture, capture_points, capture_snap, out_dir)
     check_engine(engine, scenario)
     if out_dir is not None:

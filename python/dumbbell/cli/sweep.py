@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from dumbbell.cli import axes, options
+from dumbbell.cli.base_scenario import base_of_axes
 from dumbbell.cli.capture import (
     CaptureFlag,
     CapturePoints,
@@ -26,8 +27,9 @@ from dumbbell.cli.console import (
     print_line,
     progress_bar,
 )
-from dumbbell.cli.options import OUTPUT, base_scenario
+from dumbbell.cli.options import OUTPUT
 from dumbbell.cli.sweep_table import print_sweep
+from dumbbell.cli.up_link import axis_names, of_up_link
 from dumbbell.errors import ScenarioError
 from dumbbell.metrics import metric_named
 from dumbbell.plots.paper_figure import can_draw, save_for_print
@@ -177,6 +179,7 @@ def sweep_command(
     what: What = None,
     axis: AxisOptions = None,
     settings: options.Settings = None,
+    upload: options.Uploads = None,
     zipped: Zips = None,
     reps: Reps = None,
     until_ci: UntilCi = None,
@@ -218,7 +221,7 @@ def sweep_command(
     for name in metrics:
         metric_named(name, ScenarioError)
     if resume is not None:
-        others = (what, axis, settings, out_dir, fields, zipped, reps, until_ci, warmup)
+        others = (what, axis, settings, upload, out_dir, fields, zipped, reps, until_ci, warmup)
         check_alone(is_other=any(other not in (None, {}, []) for other in others))
         sweep, out_dir = Sweep.resume(resume, files=files or [], trust=trust), resume
     else:
@@ -231,8 +234,11 @@ def sweep_command(
             fields, kept=[name for words in zips for name in words]
         )
         more = axes.other_axes(axis or [], fields)
+        base, named = base_of_axes(what, constants, lists, settings, upload)
+        has_up_link = bool(upload or of_up_link(fields))
+        zips = [axis_names(names, has_up_link=has_up_link) for names in zips]
         sweep = Sweep(
-            base_scenario(what, constants, settings), {**lists, **more}, zipped=zips,
+            base, {**named, **more}, zipped=zips,
             reps=reps, until_ci=until_ci, metric=metrics[0] if metrics else DEFAULT_METRIC,
             max_reps=max_reps, warmup=warmup, engine=engine,
         )  # fmt: skip

@@ -10,9 +10,10 @@ import typer
 from rich.console import Console
 
 from dumbbell.cli import axes, options
+from dumbbell.cli.base_scenario import base_of_axes
 from dumbbell.cli.completion import complete_what
 from dumbbell.cli.console import note, note_cache, out, print_json, print_table, progress_bar
-from dumbbell.cli.options import OUTPUT, base_scenario
+from dumbbell.cli.options import OUTPUT
 from dumbbell.cli.real_time import real_time_note
 from dumbbell.compare import measurements
 from dumbbell.compare.xval import CrossValidation, XvalCase, xval
@@ -60,6 +61,7 @@ EXAMPLES = (
 def xval_command(
     what: What,
     fields: options.Fields,
+    upload: options.Uploads = None,
     reps: Annotated[
         int,
         typer.Option(
@@ -123,7 +125,9 @@ def xval_command(
         [
             (words, cell.label, scenario)
             for words in mixes(what)
-            for cell, scenario in make_design(base_scenario(words, constants), lists).points
+            for cell, scenario in make_design(
+                *base_of_axes(words, constants, lists, uploads=upload)
+            ).points
         ]
     )
     for engine in (SIMULATOR, KERNEL):

@@ -1,0 +1,196 @@
+"""The scenario that arguments and options make."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dumbbell.cli.options import FLAG_WORDS, SETTABLE, Fields
+from dumbbell.cli.up_link import add_up_link, axis_names, first_values, of_up_link
+from dumbbell.errors import ScenarioError
+from dumbbell.quantities.pluralize import pluralize
+from dumbbell.scenario import Group, Link, Scenario
+from dumbbell.scenario.fields import Shorthand, fields_of
+from dumbbell.sweeps.field import AxisField, field_of
+
+__all__ = ["base_of_axes", "base_scenario", "single_values"]
+
+
+def single_values(fields: Fields, command: str) -> dict[str, Any]:
+    """Return what options set; refuse lists of values.
+
+    Parameters
+    ----------
+    fields
+        By field, as written.
+    command
+        Which takes one value of each.
+    """
+    for name, text in fields.items():
+        field = SETTABLE[name]
+        if not field.per_group and isinstance(text, str) and field.kind.is_list(text):
+            values = len(field.kind.split(text, name))
+            instead = "; use `dumbbell sweep`" if command == "run" else ""
+            raise ScenarioError(
+                f"`{field.option} {text}` lists {values} values, but `dumbbell {command}` takes "
+                f"one{instead}",
+                key=name,
+            )
+    return {name: SETTABLE[name].from_option(value) for name, value in fields.items()}
+
+
+def base_of_axes(
+    what: list[str],
+    constants: Mapping[str, Any],
+    lists: Mapping[str, str],
+    settings: Sequence[str] | None = None,
+    uploads: Sequence[str] | None = None,
+) -> tuple[Scenario, dict[str, str]]:
+    """Build the scenario whose fields vary, and name its axes.
+
+    Parameters
+    ----------
+    what, settings, uploads
+        As `base_scenario` takes them.
+    constants, lists
+        By field: one value, as Python has it, or several as they were written.
+    """
+    base = base_scenario(what, {**first_values(lists), **constants}, settings, uploads)
+    has_up_link = bool(uploads) or bool(of_up_link({**constants, **lists}))
+    names = axis_names(list(lists), has_up_link=has_up_link)
+    return base, dict(zip(names, lists.values(), strict=True))
+
+
+def base_scenario(
+    what: list[str],
+    values: Mapping[str, Any],
+    settings: Sequence[str] | None = None,
+    uploads: Sequence[str] | None = None,
+) -> Scenario:
+    """Build the scenario that arguments and options name.
+
+    Parameters
+    ----------
+    what
+        Congestion controls, or one scenario file.
+    values
+        By field, as Python has them; they replace a file's.
+    settings
+        Fields of single links and groups, as ``--set`` has them.
+    uploads
+        Congestion controls of ``--upload``.
+    """
+    refuse_flag_words(what)
+    words: dict[str, Any] = {}
+    links: list[dict[str, Any]] = []
+    tables: list[dict[str, Any]] = [{"cc": cc} for cc in split_mix(what)]
+    files = [word for word in what if word.endswith(".toml")]
+    if files:
+        if len(what) > 1:
+            raise ScenarioError(
+                f"scenario file `{files[0]}` cannot be combined with other arguments"
+            )
+        # Through the file's words, so that an option replaces a value before it is checked against
+        # the others.
+        words = Scenario.from_toml(files[0]).to_dict()
+        links, tables = words.pop("link", []), words.pop("group")
+    tables += [{"cc": cc} for cc in uploads or ()]
+    of_up = of_up_link(values)
+    for name, value in values.items():
+        if name in fields_of(Scenario):
+            check_settable(name, links, files)
+            words[name] = value
+        elif name not in of_up:
+            set_of_groups(name, value, tables)
+    if of_up or uploads:
+        add_up_link(words, links, tables, of_up, uploads or (), "".join(files))
+    if settings:
+        # Before the scenario is made, so that options and settings are checked together.
+        named = scenario_to_name(files, links, tables)
+        for table, group in zip(tables, named.groups, strict=True):
+            table["cc"] = group.cc
+        for field, value in changes_of(settings, named):
+            field.set(words, links, tables, value)
+    return Scenario(
+        [Group(**table) for table in tables], links=[Link(**link) for link in links], **words
+    )
+
+
+def scenario_to_name(
+    files: Sequence[str],
+    links: Sequence[Mapping[str, Any]],
+    tables: Sequence[Mapping[str, Any]],
+) -> Scenario:
+    """Return a scenario with the links and groups that settings may name."""
+    read = Scenario.from_toml(files[0]) if files else None
+    if read is not None and len(read.links) >= len(links) and len(read.groups) == len(tables):
+        return read
+    kept = ("cc", "route", "back")
+    groups = [Group(**{key: table[key] for key in kept if key in table}) for table in tables]
+    return Scenario(groups, links=[Link(link["name"], rate=link["rate"]) for link in links])
+
+
+def refuse_flag_words(what: Sequence[str]) -> None:
+    """Refuse `true` and the like, written as an option's value."""
+    for word in what:
+        if word.lower() in FLAG_WORDS:
+            raise ScenarioError(
+                f"`{word}` is not a congestion control; an option like `--json` takes no value: "
+                f"remove `{word}`"
+            )
+
+
+def check_settable(name: str, links: Sequence[Mapping[str, Any]], files: Sequence[str]) -> None:
+    """Refuse an option of the only link for a file that has links."""
+    field = fields_of(Scenario)[name]
+    if links and isinstance(field, Shorthand):
+        raise ScenarioError(
+            f"`{field.option}` cannot be combined with the links of {files[0]}; use "
+            f"`--set link.{links[0]['name']}.{name}={field.example}`",
+            key=name,
+        )
+
+
+def changes_of(settings: Sequence[str], scenario: Scenario) -> list[tuple[AxisField, Any]]:
+    """Return the fields of `--set` and their values, congestion controls before parameters."""
+    changes: dict[str, tuple[AxisField, Any]] = {}
+    for text in settings:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise ScenarioError(f"`--set {text}` sets nothing; use `--set NAME=VALUE`", key="set")
+        if name in changes:
+            raise ScenarioError(f"`--set {name}` is given twice; give it once", key="set")
+        field = field_of(name, scenario)
+        changes[name] = (field, field.parse(value))
+    return sorted(changes.values(), key=lambda change: change[0].key != "cc")
+
+
+def split_mix(what: list[str]) -> list[str]:
+    """Return a group for each argument; ``copa+cubic`` alone is two."""
+    # A mix may be longer than any path, for which Path.exists() raises an error.
+    if len(what) == 1 and "+" in what[0] and not os.path.exists(what[0]):  # noqa: PTH110
+        return what[0].split("+")
+    return what
+
+
+def set_of_groups(name: str, value: Any, tables: Sequence[dict[str, Any]]) -> None:
+    """Set a field of every group."""
+    for table, each in zip(tables, per_group(name, value, len(tables)), strict=True):
+        table[name] = each
+
+
+def per_group(name: str, value: Any, groups: int) -> list[Any]:
+    """Return each group's value of an option."""
+    field = SETTABLE[name]
+    if not (field.per_group and isinstance(value, str)):
+        return [value] * groups
+    values = field.kind.split(value, name)
+    if len(values) not in (1, groups):
+        raise ScenarioError(
+            f"`{field.option} {value}` lists {len(values)} values for "
+            f"{pluralize(groups, 'group')}; "
+            "use one, or one per group",
+            key=name,
+        )
+    return (values * groups)[:groups]
