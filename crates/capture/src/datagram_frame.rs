@@ -15,6 +15,8 @@ pub struct DatagramFacts {
     pub destination: SocketAddrV4,
     /// Identification of the IP packet.
     pub ip_id: u16,
+    /// Differentiated services codepoint of the IP header: 6 bits (RFC 2474).
+    pub dscp: u8,
     /// ECN field of the IP header, its two lowest bits.
     pub ecn: u8,
     /// Payload, zeros; at most what an IPv4 packet holds.
@@ -29,7 +31,7 @@ impl DatagramFacts {
         let payload = &ZEROS[..usize::from(self.payload_bytes).min(most_bytes)];
         let ip = ipv4_header(
             (self.source, self.destination),
-            (self.ip_id, self.ecn),
+            (self.ip_id, self.dscp << 2 | self.ecn & 0b11),
             IpNumber::UDP,
             UdpHeader::LEN + payload.len(),
         );
@@ -53,6 +55,7 @@ mod tests {
             source: SocketAddrV4::new([10, 0, 0, 1].into(), 10_000),
             destination: SocketAddrV4::new([10, 0, 0, 2].into(), 5001),
             ip_id: 7,
+            dscp: 46,
             ecn: 0,
             payload_bytes: 160,
         };
@@ -61,6 +64,10 @@ mod tests {
         assert_eq!(frame.len(), 14 + 20 + 8);
         frame.resize(frame.len() + 160, 0);
         let read = etherparse::SlicedPacket::from_ethernet(&frame).expect("a frame");
+        let Some(etherparse::NetSlice::Ipv4(ip)) = &read.net else {
+            panic!("{read:?}");
+        };
+        assert_eq!(ip.header().dcp().value(), 46);
         let Some(etherparse::TransportSlice::Udp(udp)) = read.transport else {
             panic!("{read:?}");
         };

@@ -6,7 +6,7 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use etherparse::{
-    EtherType, Ethernet2Header, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement,
+    EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement,
 };
 
 use crate::packet::{SackBlocks, TcpFlags};
@@ -29,6 +29,8 @@ pub struct FrameFacts {
     pub destination: SocketAddrV4,
     /// Identification of the IP packet.
     pub ip_id: u16,
+    /// Differentiated services codepoint of the IP header: 6 bits (RFC 2474).
+    pub dscp: u8,
     /// ECN field of the IP header, its two lowest bits.
     pub ecn: u8,
     /// Sequence number.
@@ -64,7 +66,7 @@ impl FrameFacts {
         let payload = &ZEROS[..usize::from(self.payload_bytes).min(most_bytes)];
         let ip = ipv4_header(
             (self.source, self.destination),
-            (self.ip_id, self.ecn),
+            (self.ip_id, self.dscp << 2 | self.ecn & 0b11),
             IpNumber::TCP,
             tcp.header_len() + payload.len(),
         );
@@ -145,10 +147,10 @@ impl FrameFacts {
     }
 }
 
-/// IPv4 header between two hosts: identification and ECN field, and what of so many bytes follows.
+/// IPv4 header between two hosts: identification, DSCP with ECN field, and what of so many bytes follows.
 pub(crate) fn ipv4_header(
     (source, destination): (SocketAddrV4, SocketAddrV4),
-    (identification, ecn): (u16, u8),
+    (identification, tos): (u16, u8),
     protocol: IpNumber,
     bytes: usize,
 ) -> Ipv4Header {
@@ -160,7 +162,8 @@ pub(crate) fn ipv4_header(
         protocol,
         source: source.ip().octets(),
         destination: destination.ip().octets(),
-        ecn: IpEcn::try_new(ecn & 0b11).unwrap_or_default(),
+        dscp: IpDscp::try_new(tos >> 2).unwrap_or_default(),
+        ecn: IpEcn::try_new(tos & 0b11).unwrap_or_default(),
         ..Ipv4Header::default()
     };
     ip.header_checksum = ip.calc_header_checksum();

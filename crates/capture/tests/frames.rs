@@ -79,6 +79,7 @@ fn read_back(frame: &[u8]) -> FrameFacts {
         source: SocketAddrV4::new(ip.header().source_addr(), tcp.source_port()),
         destination: SocketAddrV4::new(ip.header().destination_addr(), tcp.destination_port()),
         ip_id: ip.header().identification(),
+        dscp: ip.header().dcp().value(),
         ecn: ip.header().ecn().value(),
         seq: tcp.sequence_number(),
         ack: tcp.acknowledgment_number(),
@@ -126,7 +127,7 @@ fn facts() -> impl Strategy<Value = FrameFacts> {
     let endpoint =
         || endpoint().prop_map(|(address, port)| SocketAddrV4::new(Ipv4Addr::from(address), port));
     let numbers = (any::<u32>(), any::<u32>(), 0_u16..512, any::<u16>());
-    let ip = (any::<u16>(), 0_u8..4);
+    let ip = (any::<u16>(), 0_u8..64, 0_u8..4);
     let options = (
         any::<Option<u16>>(),
         any::<bool>(),
@@ -135,12 +136,20 @@ fn facts() -> impl Strategy<Value = FrameFacts> {
         prop::collection::vec(any::<(u32, u32)>(), 0..5),
     );
     (endpoint(), endpoint(), numbers, ip, options, 0_u16..9000).prop_map(
-        |(source, destination, (seq, ack, flags, window), (ip_id, ecn), options, payload_bytes)| {
+        |(
+            source,
+            destination,
+            (seq, ack, flags, window),
+            (ip_id, dscp, ecn),
+            options,
+            payload_bytes,
+        )| {
             let (mss, sack_permitted, timestamps, window_scale, blocks) = options;
             FrameFacts {
                 source,
                 destination,
                 ip_id,
+                dscp,
                 ecn,
                 seq,
                 ack,
@@ -173,6 +182,7 @@ fn ack() -> FrameFacts {
         source: SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 2), 5001),
         destination: SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 1), 10_000),
         ip_id: 1,
+        dscp: 0,
         ecn: 0,
         seq: 1,
         ack: 2,

@@ -16,6 +16,7 @@
 //! - [`DelayLine`]: propagation delay, constant or in steps.
 //! - [`Observer`]: is told what happens at the links; [`Meter`] is one that counts.
 //! - [`RandomLoss`]: packets that a noisy link loses.
+//! - [`RouteFacts`]: hosts and DSCP of packets whose headers do not have them.
 //! - [`Histogram`]: times in µs, counted once a packet.
 //!
 //! Invariants: integers only; packets are conserved (every packet offered is
@@ -35,6 +36,7 @@ mod observer;
 mod packet;
 pub mod queue;
 mod random;
+mod route_facts;
 mod tournament;
 mod transmitter;
 
@@ -48,10 +50,11 @@ pub use network::{Event, Exit, Hop, Network, Outlook, SourceId};
 pub use observer::Observer;
 pub use packet::{
     DATA_HEADER_BYTES, ETHERNET_HEADER_BYTES, Header, IPV4_HEADER_BYTES, Packet, PureAck,
-    TCP_HEADER_BYTES, TIMESTAMPS_BYTES,
+    SackOrder, TCP_HEADER_BYTES, TIMESTAMPS_BYTES,
 };
 pub use queue::{
     DropReason, Effect, Effects, Fifo, Limit, Queue, QueueConfig, QueueDiscipline, Site,
 };
+pub use route_facts::{FactsByHop, RouteFacts};
 pub use tournament::Tournament;
 pub use transmitter::{RateChange, Transmitter};

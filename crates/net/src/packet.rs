@@ -33,14 +33,21 @@ pub trait Header: Clone {
         None
     }
 
-    /// Which hosts it goes between, as numbers of the driver's choice: from, to.
-    fn hosts(&self) -> (u32, u32) {
-        (0, 0)
+    /// How the SACK blocks of this pure ACK are to those of `earlier`, a pure ACK of the same connection
+    /// and direction with the same ACK number or a lower one.
+    fn sack_order(&self, _earlier: &Self) -> SackOrder {
+        SackOrder::Same
     }
 
-    /// The differentiated services codepoint of its IP header (RFC 2474): 6 bits.
-    fn dscp(&self) -> u8 {
-        0
+    /// Which hosts it goes between, as numbers of the driver's choice: from, to. `None` where the header
+    /// does not say it: [`RouteFacts`] do then.
+    fn hosts(&self) -> Option<(u32, u32)> {
+        None
+    }
+
+    /// The differentiated services codepoint of its IP header (RFC 2474): 6 bits. `None` as above.
+    fn dscp(&self) -> Option<u8> {
+        None
     }
 }
 
@@ -56,14 +63,47 @@ impl Header for () {
 }
 
 /// What a pure ACK says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PureAck {
-    /// Bytes of the flow that it acknowledges, from the flow's start.
-    pub acked_bytes: u64,
-    /// Bytes beyond those that its SACK blocks cover.
-    pub sacked_bytes: u64,
+    /// ACK number modulo 2³²: all below has arrived. In a frame it counts bytes, in the simulator segments.
+    pub number: u32,
+    /// TSval and TSecr of the timestamps option (RFC 7323); 0 without.
+    pub ts_val: u32,
+    /// See there.
+    pub ts_ecr: u32,
     /// The TCP header's AE, CWR and ECE, as bits 2, 1 and 0.
     pub ecn_flags: u8,
+    /// Whether it has SACK blocks (RFC 2018).
+    pub has_sack: bool,
+    /// Whether it has options other than timestamps and SACK, or flags that no RFC gives a pure ACK: what
+    /// it says is then not all here.
+    pub says_more: bool,
+}
+
+impl PureAck {
+    /// Whether its ACK number is above that of `other`, an ACK of the same connection and direction
+    /// (RFC 9293 §3.4: modulo 2³²).
+    #[inline]
+    pub fn is_after(&self, other: &Self) -> bool {
+        is_after(self.number, other.number)
+    }
+}
+
+/// Whether `a` comes after `b`, both modulo 2³² (RFC 9293 §3.4, RFC 7323 §5.2).
+#[inline]
+pub(crate) fn is_after(a: u32, b: u32) -> bool {
+    (b.wrapping_sub(a) as i32) < 0
+}
+
+/// What the SACK blocks of an ACK are to those of an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SackOrder {
+    /// The earlier one has a block that this one does not cover, or reports a duplicate (RFC 2883).
+    Less,
+    /// They cover the same.
+    Same,
+    /// This one covers all of the earlier one's, and more.
+    More,
 }
 
 /// A packet in the network, with whatever header the network's driver gives it.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 pub use dumbbell_net::QueueConfig as Queue;
 use dumbbell_net::{
-    Header, ImpairmentConfig, Limit, Place, RandomLoss, RateChange, Site, Transmitter,
+    FactsByHop, Header, ImpairmentConfig, Limit, Place, RandomLoss, RateChange, Site, Transmitter,
 };
 
 use crate::order::check_order;
@@ -77,12 +77,13 @@ impl From<EcnThreshold> for Limit {
 
 impl Link {
     /// The link, idle, as number `place` of the network, in a run of `seed` that starts at `start_ns`
-    /// of the engine's clock.
+    /// of the engine's clock, whose packets have the `facts` that their headers do not say.
     pub(crate) fn build<H: Header>(
         &self,
         seed: u64,
         place: u64,
         start_ns: u64,
+        facts: &FactsByHop,
     ) -> dumbbell_net::Link<H> {
         let changes = self.rate_steps.iter().map(|step| RateChange {
             at_ns: start_ns.saturating_add(step.at_ns),
@@ -92,6 +93,7 @@ impl Link {
             seed: element_seed(seed, "queue", place),
             ecn_threshold: self.ecn_threshold.map(Limit::from),
             link_rate_bps: self.link_rate_bps,
+            facts: facts.clone(),
         };
         let mut link = dumbbell_net::Link::new(
             Vec::new(),

@@ -94,6 +94,9 @@ pub struct Group {
     /// `tcp_slow_start_after_idle`.
     #[serde(default = "on", skip_serializing_if = "is_on")]
     pub slow_start_after_idle: bool,
+    /// Differentiated services codepoint of its packets, both ways (RFC 2474): 0 to 63.
+    #[serde(default, skip_serializing_if = "is_best_effort")]
+    pub dscp: u8,
 }
 
 impl Default for Group {
@@ -120,6 +123,7 @@ impl Default for Group {
             ecn: false,
             nagle: true,
             slow_start_after_idle: true,
+            dscp: 0,
         }
     }
 }
@@ -130,6 +134,10 @@ fn on() -> bool {
 
 fn is_on(flag: &bool) -> bool {
     *flag
+}
+
+fn is_best_effort(dscp: &u8) -> bool {
+    *dscp == 0
 }
 
 fn is_off(flag: &bool) -> bool {
@@ -159,6 +167,9 @@ impl From<&str> for CongestionControl {
 
 /// Largest header beyond the payload, bytes: a packet must fit in the buffer.
 const HEADER_BYTES: u64 = dumbbell_net::DATA_HEADER_BYTES as u64;
+
+/// Largest differentiated services codepoint: it has 6 bits.
+const MAX_DSCP: u8 = 63;
 
 /// Largest number of rows of a run's time series; more do not fit in the memory of most machines.
 pub const MAX_ROWS: u64 = 100_000_000;
@@ -287,6 +298,12 @@ impl Group {
             return Err(format!(
                 "flows of `{name}` have a size, {size_bytes} bytes, and traffic `{}`; set one of them",
                 self.traffic.name()
+            ));
+        }
+        if self.dscp > MAX_DSCP {
+            return Err(format!(
+                "the DSCP of `{name}` is {}; use 0 to {MAX_DSCP}",
+                self.dscp
             ));
         }
         if self.mss_bytes == 0 {

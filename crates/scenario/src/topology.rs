@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dumbbell_net::{DelayLine, DelayStep, Header, Hop, Network};
+use dumbbell_net::{DelayLine, DelayStep, FactsByHop, Header, Hop, Network, RouteFacts};
 
 use crate::link::Link;
 use crate::scenario::{Group, Scenario};
@@ -128,6 +128,19 @@ impl Scenario {
         links.map(|link| link.name.clone()).collect()
     }
 
+    /// What packets have in common, by the number of their [`route`]. Hosts are those of
+    /// [`host_addresses`](crate::address_plan::host_addresses): two of each group's own.
+    fn route_facts(&self) -> Vec<RouteFacts> {
+        let facts = (0..).zip(&self.groups).flat_map(|(index, group)| {
+            let (sender, receiver) = (2 * index, 2 * index + 1);
+            [(sender, receiver), (receiver, sender)].map(|hosts| RouteFacts {
+                hosts,
+                dscp: group.dscp,
+            })
+        });
+        facts.collect()
+    }
+
     /// The network of this scenario, idle, in a run that starts at `start_ns` of the engine's clock.
     ///
     /// Groups of the same path share their delay lines. These are in order of the paths, the way
@@ -150,8 +163,9 @@ impl Scenario {
                 routes_of_paths[place.expect("every path is one of them")].clone()
             })
             .collect();
+        let facts = FactsByHop::new(&routes, &self.route_facts());
         let links = (0..).zip(&topology.links).map(|(place, placed)| {
-            let link = self.links[placed.index].build(self.seed, place, start_ns);
+            let link = self.links[placed.index].build(self.seed, place, start_ns, &facts);
             (link, DelayLine::new(placed.delay_ns))
         });
         Network::new(links.collect(), lines, &routes)

@@ -55,6 +55,7 @@ pub(crate) struct TappedFlow {
     pub(crate) group: u32,
     mss_bytes: u32,
     rwnd_bytes: u64,
+    dscp: u8,
     sender: TappedEnd,
     receiver: TappedEnd,
     /// The other half's number of packets on their way, if both ends send data.
@@ -133,6 +134,7 @@ impl TappedFlow {
             group: index,
             mss_bytes: group.mss_bytes,
             rwnd_bytes: group.rwnd_bytes,
+            dscp: group.dscp,
             sender: TappedEnd::new(addresses.0, group.mss_bytes),
             receiver: TappedEnd::new(addresses.1, group.mss_bytes),
             answers: has_requests.then(BTreeMap::new),
@@ -209,6 +211,7 @@ impl TappedFlow {
                 source: source.address,
                 destination: destination.address,
                 ip_id: header.number as u16,
+                dscp: self.dscp,
                 ecn: packet.ecn.bits(),
                 payload_bytes: (packet.wire_bytes - DatagramHeader::wire_bytes(0)) as u16,
             }),
@@ -232,6 +235,7 @@ impl TappedFlow {
             source: source.address,
             destination: destination.address,
             ip_id: header.ip_id(),
+            dscp: self.dscp,
             ecn: packet.ecn.bits(),
             seq: if is_syn {
                 source.isn
@@ -297,6 +301,7 @@ impl TappedFlow {
             source: source.address,
             destination: destination.address,
             ip_id: ack.ip_id(),
+            dscp: self.dscp,
             ecn: packet.ecn.bits(),
             seq: match self.answer(&packet.header) {
                 Some(seq) if !is_syn => seq,

@@ -4,7 +4,9 @@
 //! begin and end, [`Boundaries`](crate::Boundaries) knows.
 
 pub use dumbbell_net::DATA_HEADER_BYTES;
-use dumbbell_net::{ETHERNET_HEADER_BYTES, Header, IPV4_HEADER_BYTES, Packet, TCP_HEADER_BYTES};
+use dumbbell_net::{
+    ETHERNET_HEADER_BYTES, Header, IPV4_HEADER_BYTES, Packet, PureAck, SackOrder, TCP_HEADER_BYTES,
+};
 
 use crate::sack_store::SackSlot;
 
@@ -384,5 +386,102 @@ impl Header for Segment {
             Self::Ack(header) => header.is_reverse(),
             Self::Datagram(_) => true,
         }
+    }
+
+    /// Numbers count segments. Only ACKs of received data: what a sender says without data (the end of the
+    /// handshake, window probes) has a meaning of its own.
+    #[inline]
+    fn pure_ack(&self) -> Option<PureAck> {
+        match self {
+            Self::Ack(ack) if matches!(ack.kind(), AckKind::Ack | AckKind::AfterFin) => {
+                Some(PureAck {
+                    number: ack.ack,
+                    ts_val: ack.ts_val_ms,
+                    ts_ecr: ack.ts_ecr_ms,
+                    ecn_flags: u8::from(ack.ece()),
+                    has_sack: ack.sack != SackSlot::NONE,
+                    says_more: false,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Exact while the ACK number stays. When it rises, blocks may have been acknowledged, which the packet
+    /// does not know: then as if the earlier ACK's were not covered, so that no ACK filter drops it.
+    #[inline]
+    fn sack_order(&self, earlier: &Self) -> SackOrder {
+        let (Self::Ack(ack), Self::Ack(earlier)) = (self, earlier) else {
+            return SackOrder::Less;
+        };
+        if earlier.sack != SackSlot::NONE && ack.ack != earlier.ack {
+            return SackOrder::Less;
+        }
+        ack.sack.order(earlier.sack)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(kind: AckKind, ack: u32, sack: SackSlot) -> Segment {
+        Segment::Ack(AckHeader {
+            ack,
+            rwnd_bytes: 1 << 20,
+            ts_val_ms: 9,
+            ts_ecr_ms: 7,
+            sack,
+            info: AckInfo::new(kind, 1).ece(true),
+        })
+    }
+
+    #[test]
+    fn what_acknowledges_data_alone_is_a_pure_ack() {
+        let pure = ack(AckKind::Ack, 5, SackSlot::NONE).pure_ack();
+        let expected = PureAck {
+            number: 5,
+            ts_val: 9,
+            ts_ecr: 7,
+            ecn_flags: 1,
+            ..PureAck::default()
+        };
+        assert_eq!(pure, Some(expected));
+        for kind in [AckKind::SynAck, AckKind::FinAck] {
+            assert_eq!(ack(kind, 5, SackSlot::NONE).pure_ack(), None);
+        }
+        for kind in [
+            SegmentKind::HandshakeAck,
+            SegmentKind::Data,
+            SegmentKind::WindowProbe,
+        ] {
+            let data = DataHeader {
+                seq: 5,
+                ts_val_ms: 0,
+                ts_ecr_ms: 0,
+                info: DataInfo::new(kind, 1),
+            };
+            assert_eq!(Segment::Data(data).pure_ack(), None);
+        }
+    }
+
+    #[test]
+    fn sack_blocks_are_compared_while_the_ack_number_stays() {
+        use crate::sack_store::{SackBlock, SackBlocks, SackStore};
+
+        let mut store = SackStore::new();
+        let mut keep = |end| store.keep(SackBlocks::new(None, &[SackBlock { start: 9, end }]));
+        let (small, large) = (keep(10), keep(12));
+        let order = |(number, sack), (earlier_number, earlier)| {
+            let earlier = ack(AckKind::Ack, earlier_number, earlier);
+            ack(AckKind::Ack, number, sack).sack_order(&earlier)
+        };
+        assert_eq!(order((5, large), (5, small)), SackOrder::More);
+        assert_eq!(order((6, large), (5, SackSlot::NONE)), SackOrder::More);
+        assert_eq!(order((6, large), (5, small)), SackOrder::Less, "not known");
+        assert_eq!(
+            order((6, SackSlot::NONE), (5, SackSlot::NONE)),
+            SackOrder::Same
+        );
     }
 }

@@ -3,6 +3,8 @@
 //! Most ACKs have none, so packets do not carry the blocks but a slot's number, and the blocks lie here
 //! until the ACK is delivered or dropped.
 
+use dumbbell_net::SackOrder;
+
 /// SACK blocks that fit next to timestamps in the 40 option bytes (RFC 2018 §3).
 pub const MAX_SACK_BLOCKS: usize = 3;
 
@@ -64,13 +66,61 @@ impl SackBlocks {
     }
 }
 
-/// Where a [`SackStore`] keeps an ACK's blocks.
+/// Where a [`SackStore`] keeps an ACK's blocks, and what a queue that filters ACKs wants to know of them:
+/// the queue does not see the store.
+///
+/// A slot's number has 24 bits. Above it are whether there is a duplicate, whether there may be more blocks
+/// than fitted, and how many segments the blocks have, modulo 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SackSlot(u32);
 
 impl SackSlot {
+    const NUMBER: u32 = (1 << 24) - 1;
+    const DSACK: u32 = 1 << 24;
+    const FULL: u32 = 1 << 25;
+    const COUNT_SHIFT: u32 = 26;
+
     /// Of an ACK without blocks.
     pub const NONE: Self = Self(0);
+
+    /// # Panics
+    ///
+    /// If 16 million ACKs with SACK blocks are on their way.
+    fn new(number: usize, blocks: &SackBlocks) -> Self {
+        assert!(
+            number <= Self::NUMBER as usize,
+            "too many ACKs on their way"
+        );
+        let segments: u32 = (blocks.received().iter())
+            .map(|block| block.end.wrapping_sub(block.start))
+            .fold(0, u32::wrapping_add);
+        let dsack = if blocks.has_dsack { Self::DSACK } else { 0 };
+        let full = if blocks.all().len() == MAX_SACK_BLOCKS {
+            Self::FULL
+        } else {
+            0
+        };
+        Self(number as u32 | dsack | full | segments << Self::COUNT_SHIFT)
+    }
+
+    fn number(self) -> usize {
+        (self.0 & Self::NUMBER) as usize
+    }
+
+    /// How its blocks are to those of an `earlier` ACK of the same half with the same ACK number. In doubt
+    /// [`SackOrder::Less`]: the earlier ACK is then not taken for one that says nothing new.
+    pub(crate) fn order(self, earlier: Self) -> SackOrder {
+        match (self == Self::NONE, earlier == Self::NONE) {
+            (true, true) => SackOrder::Same,
+            (false, true) => SackOrder::More,
+            (true, false) => SackOrder::Less,
+            // What the receiver holds grows as long as its ACK number stays, so all blocks cover those
+            // that were reported before, if none was left out for want of room.
+            _ if (earlier.0 & Self::DSACK) | (self.0 & Self::FULL) != 0 => SackOrder::Less,
+            _ if self.0 >> Self::COUNT_SHIFT == earlier.0 >> Self::COUNT_SHIFT => SackOrder::Same,
+            _ => SackOrder::More,
+        }
+    }
 }
 
 /// The blocks of all ACKs on their way. Whoever takes an ACK off its way, delivered or dropped,
@@ -79,7 +129,7 @@ impl SackSlot {
 pub struct SackStore {
     /// The first stays empty: it is [`SackSlot::NONE`]'s.
     slots: Vec<SackBlocks>,
-    free: Vec<SackSlot>,
+    free: Vec<u32>,
 }
 
 impl SackStore {
@@ -96,26 +146,27 @@ impl SackStore {
         if blocks.is_empty() {
             return SackSlot::NONE;
         }
-        if let Some(slot) = self.free.pop() {
-            self.slots[slot.0 as usize] = blocks;
-            return slot;
+        if let Some(number) = self.free.pop() {
+            self.slots[number as usize] = blocks;
+            return SackSlot::new(number as usize, &blocks);
         }
         self.slots.push(blocks);
-        SackSlot((self.slots.len() - 1) as u32)
+        SackSlot::new(self.slots.len() - 1, &blocks)
     }
 
     /// The blocks in `slot`.
     #[inline]
     pub fn get(&self, slot: SackSlot) -> &SackBlocks {
-        &self.slots[slot.0 as usize]
+        &self.slots[slot.number()]
     }
 
     /// Their ACK is on its way no longer.
     #[inline]
     pub fn free(&mut self, slot: SackSlot) {
         if slot != SackSlot::NONE {
-            debug_assert!(!self.free.contains(&slot), "freed twice");
-            self.free.push(slot);
+            let number = slot.number() as u32;
+            debug_assert!(!self.free.contains(&number), "freed twice");
+            self.free.push(number);
         }
     }
 
@@ -171,5 +222,26 @@ mod tests {
         assert_eq!(store.keep(SackBlocks::new(None, &[block(3)])), first);
         assert_eq!(store.get(first).all(), [block(3)]);
         assert_eq!(store.get(second).all(), [block(2)]);
+    }
+
+    #[test]
+    fn slots_tell_whether_blocks_cover_those_of_an_earlier_ack() {
+        let mut store = SackStore::new();
+        let mut keep = |dsack, blocks: &[SackBlock]| store.keep(SackBlocks::new(dsack, blocks));
+        let (one, grown) = (keep(None, &[block(5)]), keep(None, &[block(7), block(5)]));
+        let repeated = keep(Some(block(2)), &[block(5)]);
+        let full = keep(None, &[block(9), block(7), block(5)]);
+        for (slot, earlier, expected) in [
+            (SackSlot::NONE, SackSlot::NONE, SackOrder::Same),
+            (one, SackSlot::NONE, SackOrder::More),
+            (SackSlot::NONE, one, SackOrder::Less),
+            (one, one, SackOrder::Same),
+            (grown, one, SackOrder::More),
+            (grown, repeated, SackOrder::Less), // the duplicate is reported once
+            (repeated, one, SackOrder::Same),
+            (full, grown, SackOrder::Less), // a fourth block may have been left out
+        ] {
+            assert_eq!(slot.order(earlier), expected, "{slot:?} after {earlier:?}");
+        }
     }
 }

@@ -22,7 +22,7 @@ LONG_FLOWS = frozenset(
     {
         "rate", "rtt", "buffer", "group.cc", "group.flows", "group.rtt", "group.start",
         "group.jitter", "group.rwnd", "group.sndbuf", "group.mss", "group.tso",
-        "group.delayed_ack", "group.nagle", "group.slow_start_after_idle",
+        "group.delayed_ack", "group.nagle", "group.slow_start_after_idle", "group.dscp",
     }
 )  # fmt: skip
 

@@ -9,6 +9,7 @@ from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.quantity import Size, Time
 from dumbbell.quantities.steps import MIN_RTT_NS
+from dumbbell.scenario.dscp import Codepoint, Dscp
 from dumbbell.scenario.fields import FLOWS, Field, Of, documented
 from dumbbell.scenario.kinds import Cc, Count, Flag, LinkNames, Measure, Route, Traffic
 from dumbbell.scenario.traffic import BULK, TrafficChoice
@@ -140,6 +141,12 @@ class Group:
         doc="cwnd falls when an application pauses for longer than a timeout, or leaves it unused "
         "(RFC 5681, RFC 2861), as in Linux. It does not where the congestion control sets cwnd "
         "itself, as `bbr` does.",
+    )  # fmt: skip
+    dscp: Field[Dscp, int | str] = Field(
+        Codepoint(), 0, panel=FLOWS, example="ef", per_group=True, sparse=True, engine="dscp",
+        default_note="best effort", synonyms=("tos", "ds", "diffserv", "priority", "traffic_class"),
+        doc="Differentiated services codepoint of the packets, both ways: a name (`ef`, `cs1`, "
+        "`af41`, `le`) or a number. Only queues that look at it treat packets differently.",
     )  # fmt: skip
 
     def __post_init__(self) -> None:

@@ -104,6 +104,7 @@ fn facts() -> impl Strategy<Value = FrameFacts> {
                 source: SocketAddrV4::new(from.0.into(), from.1),
                 destination: SocketAddrV4::new(to.0.into(), to.1),
                 ip_id,
+                dscp: ip_id as u8 % 64,
                 ecn,
                 seq,
                 ack,

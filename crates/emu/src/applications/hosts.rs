@@ -96,6 +96,8 @@ impl SocketMaker {
         self.enter(group, End::Sender)?;
         let sender = datagram::sender((*from.ip(), from.port()), (*to.ip(), to.port()));
         let sender = sender.map_err(failed(group, "could not make a socket for datagrams"))?;
+        let dscp = self.scenario.groups[group].dscp;
+        socket::set_dscp(&sender, dscp).map_err(failed(group, "could not set its DSCP"))?;
         // Without privilege up to `net.core.wmem_max`; what does not fit is counted.
         let room = DATAGRAM_ROOM_BYTES as libc::c_int;
         let set = |option| socket::set(&sender, libc::SOL_SOCKET, option, room);
@@ -122,6 +124,7 @@ impl SocketMaker {
         let config = &self.scenario.groups[group];
         let socket = socket::tcp().map_err(failed(group, "could not make a socket"))?;
         limit_window(&socket, config).map_err(failed(group, "could not limit its window"))?;
+        socket::set_dscp(&socket, config.dscp).map_err(failed(group, "could not set its DSCP"))?;
         if end == End::Sender || sends_requests(config) {
             let cc = &self.kernel_ccs[group];
             make_sender(&socket, group, config, cc, self.unsent_bytes)?;

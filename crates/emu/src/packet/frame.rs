@@ -2,14 +2,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dumbbell_net::{ETHERNET_HEADER_BYTES, Ecn, Header};
+use dumbbell_net::{ETHERNET_HEADER_BYTES, Ecn, Header, IPV4_HEADER_BYTES, PureAck, SackOrder};
 use dumbbell_scenario::Way;
 
+use crate::packet::pure_ack::{pure_ack, sack_order};
 use crate::packet::super_packet::VNET_HEADER_BYTES;
+use crate::packet::wire::read_u32;
 
-/// Where an IPv4 header has its ECN field, in the low two bits, and its checksum.
+/// Where an IPv4 header has its DSCP and, in the low two bits, its ECN field; its checksum; its addresses.
 const IPV4_TOS: usize = 1;
 const IPV4_CHECKSUM: usize = 10;
+const IPV4_SOURCE: usize = 12;
+const IPV4_DESTINATION: usize = 16;
 
 /// Buffers of one size. A run starts with as many as its path may hold, so that nothing is
 /// allocated while packets flow; if they are not enough, more are made.
@@ -202,6 +206,31 @@ impl Header for Frame {
     fn is_forward(&self) -> bool {
         self.way == Way::There
     }
+
+    #[inline]
+    fn pure_ack(&self) -> Option<PureAck> {
+        match self.kind {
+            Kind::Control => pure_ack(self.packet()),
+            _ => None,
+        }
+    }
+
+    fn sack_order(&self, earlier: &Self) -> SackOrder {
+        sack_order(self.packet(), earlier.packet())
+    }
+
+    /// The IPv4 addresses.
+    #[inline]
+    fn hosts(&self) -> Option<(u32, u32)> {
+        let ip = self.packet();
+        (ip.len() >= IPV4_HEADER_BYTES as usize)
+            .then(|| (read_u32(ip, IPV4_SOURCE), read_u32(ip, IPV4_DESTINATION)))
+    }
+
+    #[inline]
+    fn dscp(&self) -> Option<u8> {
+        self.packet().get(IPV4_TOS).map(|&tos| tos >> 2)
+    }
 }
 
 /// From the sender of group 0.
@@ -278,6 +307,23 @@ mod tests {
                 assert_eq!(ip[IPV4_CHECKSUM..IPV4_CHECKSUM + 2], expected);
             }
         }
+    }
+
+    #[test]
+    fn hosts_and_dscp_are_those_of_the_ip_header() {
+        let mut frame = test_frame(0);
+        assert_eq!(frame.hosts(), Some((0x0a00_0001, 0x0a00_0002)));
+        assert_eq!(frame.dscp(), Some(0));
+        frame.buffer.as_mut().expect("a buffer").bytes[VNET_HEADER_BYTES + IPV4_TOS] = 46 << 2 | 3;
+        assert_eq!(frame.dscp(), Some(46));
+        assert_eq!(frame.pure_ack(), None, "data");
+        frame.kind = Kind::Control;
+        let ack = frame.pure_ack().expect("a pure ACK");
+        assert_eq!(
+            (ack.number, ack.ts_val, ack.ts_ecr),
+            (0x0506_0708, 0x0909_0909, 0x0808_0808)
+        );
+        assert_eq!(frame.sack_order(&frame), SackOrder::Same);
     }
 
     #[test]

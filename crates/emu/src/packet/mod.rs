@@ -2,5 +2,6 @@
 
 pub(crate) mod frame;
 pub(crate) mod joining;
+mod pure_ack;
 pub(crate) mod super_packet;
 pub(crate) mod wire;

@@ -38,6 +38,7 @@ const FIRST_LISTENER: u64 = 1 << 32;
 pub(crate) fn listener(group: &Group, address: Ipv4Addr) -> io::Result<OwnedFd> {
     let listener = socket::tcp()?;
     limit_window(&listener, group)?;
+    socket::set_dscp(&listener, group.dscp)?;
     socket::bind(&listener, address, RECEIVER_PORT)?;
     socket::listen(&listener)?;
     Ok(listener)

@@ -52,6 +52,7 @@ fn sender_socket(
     let failed = |what: &str| failed(index, what);
     let sender = socket::tcp().map_err(failed("could not be made"))?;
     make_sender(&sender, index, group, kernel_cc, unsent_bytes)?;
+    socket::set_dscp(&sender, group.dscp).map_err(failed("could not set its DSCP"))?;
     socket::bind(&sender, host.address, port)
         .map_err(failed(&format!("could not bind port {port}")))?;
     Ok(sender)

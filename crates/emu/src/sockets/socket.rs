@@ -105,6 +105,20 @@ pub(crate) fn accept(listener: &OwnedFd) -> io::Result<Option<(OwnedFd, SocketAd
     }
 }
 
+/// Gives what the socket sends, and what it accepts will send, a differentiated services codepoint
+/// (RFC 2474). The ECN field below it stays TCP's: the kernel keeps it.
+pub(crate) fn set_dscp(socket: &OwnedFd, dscp: u8) -> io::Result<()> {
+    if dscp == 0 {
+        return Ok(());
+    }
+    set(
+        socket,
+        libc::IPPROTO_IP,
+        libc::IP_TOS,
+        c_int::from(dscp) << 2,
+    )
+}
+
 /// Takes a connected socket's pending error.
 pub(crate) fn take_error(socket: &OwnedFd) -> io::Result<()> {
     match get(socket, libc::SOL_SOCKET, libc::SO_ERROR)? {

@@ -269,7 +269,12 @@ impl<H: Header> DualPi2<H> {
     }
 
     /// Whether a packet of L4S waited too long; it is marked for it, or must be dropped.
-    fn fails_step(&mut self, now_ns: u64, packet: &mut Packet<H>, effects: &mut Effects<H>) -> bool {
+    fn fails_step(
+        &mut self,
+        now_ns: u64,
+        packet: &mut Packet<H>,
+        effects: &mut Effects<H>,
+    ) -> bool {
         if now_ns - packet.arrived_ns <= self.config.step_thresh_ns {
             return false;
         }

@@ -12,7 +12,7 @@ mod flow_queues;
 use serde::{Deserialize, Serialize};
 
 use crate::declaration::{Parameter, Settings};
-use crate::{Header, Packet};
+use crate::{FactsByHop, Header, Packet};
 
 pub use effects::{DropReason, Effect, Effects};
 pub use fifo::{Fifo, Limit};
@@ -32,7 +32,7 @@ pub struct Facts {
 }
 
 /// What a queue is given by its place in a network.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Site {
     /// Seed of its random numbers.
     pub seed: u64,
@@ -40,6 +40,8 @@ pub struct Site {
     pub ecn_threshold: Option<Limit>,
     /// The link's first rate, bit/s.
     pub link_rate_bps: u64,
+    /// Hosts and DSCP of packets whose headers do not have them.
+    pub facts: FactsByHop,
 }
 
 /// What the settings of a discipline say of it.

@@ -380,11 +380,13 @@ mod tests {
     use super::*;
     use crate::Ecn;
 
-    const SITE: Site = Site {
-        seed: 5,
-        ecn_threshold: None,
-        link_rate_bps: 8_000_000,
-    };
+    fn site(seed: u64) -> Site {
+        Site {
+            seed,
+            link_rate_bps: 8_000_000,
+            ..Site::default()
+        }
+    }
 
     fn packet(ecn: Ecn) -> Packet<()> {
         Packet {
@@ -407,7 +409,7 @@ mod tests {
 
     /// With `backlog_bytes` of what always waits, and an average of `average_bytes`.
     fn steady(config: &Config, backlog_bytes: u64, average_bytes: u64) -> Red<()> {
-        let mut red = Red::new(config, &SITE);
+        let mut red = Red::new(config, &site(5));
         red.backlog_bytes = backlog_bytes;
         red.average = average_bytes << red.weight_log;
         red
@@ -490,7 +492,7 @@ mod tests {
     fn fates(config: &Config, average_bytes: u64, ecn: Ecn) -> (u32, u32) {
         let [mut drops, mut marks] = [0; 2];
         for seed in 0..200 {
-            let site = Site { seed, ..SITE };
+            let site = site(seed);
             let mut red = Red::new(config, &site);
             red.average = average_bytes << red.weight_log;
             red.since_drop = Some(1_000_000); // a drop is due
@@ -550,7 +552,7 @@ mod tests {
                 adaptive,
                 ..config()
             };
-            let mut red: Red<()> = Red::new(&config, &SITE);
+            let mut red: Red<()> = Red::new(&config, &site(5));
             let mut averages = Vec::new();
             let mut next_out_ns = 0;
             for number in 0..110_000_u64 {
