@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import Any
 
-from dumbbell.cli.options import SETTABLE, Fields
+from dumbbell.cli.options import OPTION_FIELDS, Fields
 from dumbbell.errors import ScenarioError
 
 __all__ = ["RANGE", "constants_and_lists", "other_axes"]
@@ -28,7 +28,7 @@ def constants_and_lists(
     constants: dict[str, Any] = {}
     lists: dict[str, str] = {}
     for name, text in fields.items():
-        field = SETTABLE[name]
+        field = OPTION_FIELDS[name]
         if field.per_group or not isinstance(text, str):
             constants[name] = text
             continue

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dumbbell.cli.options import FLAG_WORDS, SETTABLE, Fields
+from dumbbell.cli.options import FLAG_WORDS, OPTION_FIELDS, Fields
 from dumbbell.cli.up_link import add_up_link, axis_names, first_values, of_up_link
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.pluralize import pluralize
@@ -28,7 +28,7 @@ def single_values(fields: Fields, command: str) -> dict[str, Any]:
         Which takes one value of each.
     """
     for name, text in fields.items():
-        field = SETTABLE[name]
+        field = OPTION_FIELDS[name]
         if not field.per_group and isinstance(text, str) and field.kind.is_list(text):
             values = len(field.kind.split(text, name))
             instead = "; use `dumbbell sweep`" if command == "run" else ""
@@ -37,7 +37,7 @@ def single_values(fields: Fields, command: str) -> dict[str, Any]:
                 f"one{instead}",
                 key=name,
             )
-    return {name: SETTABLE[name].from_option(value) for name, value in fields.items()}
+    return {name: OPTION_FIELDS[name].from_option(value) for name, value in fields.items()}
 
 
 def base_of_axes(
@@ -182,7 +182,7 @@ def set_of_groups(name: str, value: Any, tables: Sequence[dict[str, Any]]) -> No
 
 def per_group(name: str, value: Any, groups: int) -> list[Any]:
     """Return each group's value of an option."""
-    field = SETTABLE[name]
+    field = OPTION_FIELDS[name]
     if not (field.per_group and isinstance(value, str)):
         return [value] * groups
     values = field.kind.split(value, name)

@@ -10,7 +10,7 @@ from rich.console import Console
 from dumbbell.cli.console import print_table
 from dumbbell.quantities.quantity import Rate
 from dumbbell.run import Run
-from dumbbell.run.links import LinkCounts
+from dumbbell.run.links import LinkCounts, write_statistic
 
 __all__ = ["percent", "print_links"]
 
@@ -21,7 +21,7 @@ def print_links(console: Console, result: Run) -> None:
         print_link_table(result)
     console.print(bottleneck_line(result), markup=False, soft_wrap=True)
     for link in result.links:
-        if link.statistics:
+        if any(link.statistics.values()):
             line = f"{'queue':12} {statistics_text(result, link)}"
             console.print(line, markup=False, soft_wrap=True)
 
@@ -65,21 +65,11 @@ def bottleneck_line(result: Run) -> str:
 
 
 def statistics_text(result: Run, link: LinkCounts) -> str:
-    """Write what a link's queue discipline tells of itself."""
+    """Write what a link's queue discipline tells of itself, without what is zero."""
     of = f" of {link['name']}" if len(result.links) > 1 else ""
-    told = ", ".join(write_statistic(name, value) for name, value in link.statistics.items())
+    counted = ((name, value) for name, value in link.statistics.items() if value)
+    told = ", ".join(write_statistic(name, value) for name, value in counted)
     return f"{link.get('queue', 'drop-tail')}{of}: {told}"
-
-
-def write_statistic(name: str, value: int) -> str:
-    """Write a statistic with its unit: ``prob_ppb`` as a percentage, times in ms."""
-    for suffix, unit, scale in (("_ppb", " %", 1e-7), ("_ns", " ms", 1e-6), ("_us", " ms", 1e-3)):
-        if name.endswith(suffix):
-            return f"{name.removesuffix(suffix)} {value * scale:.3g}{unit}"
-    for suffix, unit in (("_pkts", " packets"), ("_bytes", " bytes"), ("_bps", " bit/s")):
-        if name.endswith(suffix):
-            return f"{name.removesuffix(suffix)} {value:,}{unit}"
-    return f"{name} {value:,}"
 
 
 def lost(link: Mapping[str, Any], result: Run) -> str:

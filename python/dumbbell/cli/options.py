@@ -29,7 +29,7 @@ from dumbbell.scenario.fields import FLOWS, PATH, RUN, Field, field_meant, field
 from dumbbell.scenario.kinds import Impair, Queue
 
 __all__ = [
-    "OUTPUT", "SETTABLE", "CacheFlag", "Engine", "Fields", "Jobs", "Json", "Lang",
+    "OPTION_FIELDS", "OUTPUT", "SETTABLE", "CacheFlag", "Engine", "Fields", "Jobs", "Json", "Lang",
     "LinuxTreeOption", "Out", "Settings", "Show", "SimulatorCacheFlag", "UnsafeNoSandbox",
     "Uploads", "What", "WithoutSources", "field_option",
     "unknown_option", "with_field_options",
@@ -52,7 +52,9 @@ SETTABLE: Mapping[str, Field[Any, Any]] = {
     for owner in (Scenario, Group)
     for name, field in fields_of(owner).items()
     if field.has_option and field.panel == panel
-} | dict(UP_FIELDS)
+}
+#: These, and those of the second link, which commands with `--upload` have.
+OPTION_FIELDS: Mapping[str, Field[Any, Any]] = {**SETTABLE, **UP_FIELDS}
 #: What completes the values of an option.
 COMPLETIONS: Mapping[type, Callable[[str], list[tuple[str, str]]]] = {
     Queue: complete_discipline,
@@ -72,7 +74,7 @@ def field_option(name: str, note: str = "", **settings: Any) -> OptionInfo:
     settings
         Of `typer.Option`, instead of the field's.
     """
-    field = SETTABLE[name]
+    field = OPTION_FIELDS[name]
     is_flag = field.kind.is_flag
     per_group = "One for all groups, or one per group: `0s,10s`." if field.per_group else ""
     option: OptionInfo = typer.Option(
@@ -96,9 +98,7 @@ def with_field_options(command: Callable[..., int]) -> Callable[..., int]:
     """
     signature = inspect.signature(command, eval_str=True)
     has_up_link = "upload" in signature.parameters
-    settable = {
-        name: field for name, field in SETTABLE.items() if has_up_link or name not in UP_FIELDS
-    }
+    settable = OPTION_FIELDS if has_up_link else SETTABLE
     parameters = []
     for parameter in signature.parameters.values():
         if parameter.name != "fields":

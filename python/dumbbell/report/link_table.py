@@ -11,11 +11,12 @@ from dumbbell.metrics.metric import AT
 from dumbbell.models.reference_goodputs import reference_goodputs
 from dumbbell.plots.result_figures import ResultFigures
 from dumbbell.report.summary_table import digits_of, write_fine
+from dumbbell.run.links import write_statistic
 from dumbbell.statistics.format import MIN_INTERVAL
 
 __all__ = [
-    "LINK_METRICS", "LinkCell", "LinkRow", "ReferenceRow", "link_table", "of_links",
-    "reference_rows",
+    "LINK_METRICS", "LinkCell", "LinkRow", "QueueRow", "ReferenceRow", "link_table", "of_links",
+    "queue_statistics", "reference_rows",
 ]  # fmt: skip
 
 #: What the table has of each link, where the runs have it.
@@ -43,6 +44,15 @@ class LinkCell:
 
 
 @dataclass(frozen=True)
+class QueueRow:
+    """A link of a run, its queue discipline, and what that tells of itself."""
+
+    link: str
+    discipline: str
+    told: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class ReferenceRow:
     """A group's goodput per flow, Mbit/s: measured, and by each rule of sharing."""
 
@@ -64,6 +74,23 @@ def reference_rows(figures: ResultFigures) -> tuple[tuple[str, ...], tuple[Refer
         values = tuple(f"{value / 1e6:.2f}" for value in goodputs_bps)
         rows.append(ReferenceRow(figures.first.labels[index], figures.first.colors[index], values))
     return tuple(rule.title for rule in references), tuple(rows)
+
+
+def queue_statistics(figures: ResultFigures) -> tuple[QueueRow, ...]:
+    """Return a row per link of one run whose queue discipline tells of itself."""
+    result = figures.first.result
+    if result.axes or len(result.runs) != 1:
+        return ()
+    (run,) = result.runs.values()
+    return tuple(
+        QueueRow(
+            link["name"],
+            str(link.get("queue", "")),
+            tuple(write_statistic(name, value) for name, value in link.statistics.items()),
+        )
+        for link in run.links
+        if link.statistics
+    )
 
 
 def of_links(figures: ResultFigures) -> tuple[Metric, ...]:

@@ -17,9 +17,11 @@ from dumbbell.report.chart import chart, script_json
 from dumbbell.report.embedded_series import Embedded, embed
 from dumbbell.report.link_table import (
     LinkCell,
+    QueueRow,
     ReferenceRow,
     link_table,
     of_links,
+    queue_statistics,
     reference_rows,
 )
 from dumbbell.report.rerun import rerun_text, seeds_text
@@ -81,6 +83,8 @@ class SweepPage:
         The tables' metrics.
     links, of_links
         The links of runs with several, and the metrics that the table has of them.
+    queues
+        What the queue disciplines of one run's links tell of themselves.
     rules, references
         Rules of sharing, and what each group of a run with several links would get by them.
     comparison
@@ -106,6 +110,7 @@ class SweepPage:
     per_run: tuple[Metric, ...]
     links: tuple[LinkCell, ...]
     of_links: tuple[Metric, ...]
+    queues: tuple[QueueRow, ...]
     rules: tuple[str, ...]
     references: tuple[ReferenceRow, ...]
     comparison: SweepComparison | None
@@ -222,6 +227,7 @@ def gather(
         per_run=per_run,
         links=tuple(link_table(figures, MAX_CELLS)),
         of_links=of_links(figures),
+        queues=queue_statistics(figures),
         rules=rules,
         references=references,
         comparison=None if against is None else compare_sweeps(figures, first),

@@ -10,7 +10,10 @@ import pyarrow.compute as pc
 
 from dumbbell.errors import ResultError, nearest
 
-__all__ = ["BOTTLENECK", "STATISTICS", "LinkCounts", "index_of_link", "queue_rows", "with_links"]
+__all__ = [
+    "BOTTLENECK", "STATISTICS", "LinkCounts", "index_of_link", "queue_rows", "with_links",
+    "write_statistic",
+]  # fmt: skip
 
 #: The link of a dumbbell, and of results of versions that had one link without a name.
 BOTTLENECK = "bottleneck"
@@ -56,3 +59,14 @@ def queue_rows(table: pa.Table, link: str) -> pa.Table:
         return table
     is_of_link = pc.equal(table["link"], link)
     return table if pc.all(is_of_link).as_py() in (True, None) else table.filter(is_of_link)
+
+
+def write_statistic(name: str, value: int) -> str:
+    """Write a statistic with its unit: ``prob_ppb`` as a percentage, times in ms."""
+    for suffix, unit, scale in (("_ppb", " %", 1e-7), ("_ns", " ms", 1e-6), ("_us", " ms", 1e-3)):
+        if name.endswith(suffix):
+            return f"{name.removesuffix(suffix)} {value * scale:.3g}{unit}"
+    for suffix, unit in (("_pkts", " packets"), ("_bytes", " bytes"), ("_bps", " bit/s")):
+        if name.endswith(suffix):
+            return f"{name.removesuffix(suffix)} {value:,}{unit}"
+    return f"{name} {value:,}"
