@@ -21,10 +21,16 @@
 #define TCP_ECN_QUEUE_CWR	2	/* CWR goes out with the next data */
 #define TCP_ECN_DEMAND_CWR	4	/* ACKs carry ECE */
 #define TCP_ECN_SEEN		8	/* a packet with an ECT or CE code point arrived */
+/* Since Linux 6.18; one of the two, or neither without ECN, once the handshake is done. */
+#define TCP_ECN_MODE_RFC3168	TCP_ECN_OK
+#define TCP_ECN_MODE_ACCECN	16	/* RFC 9768: tp->delivered_ce counts CE packets exactly */
 
 /* Flags of an ops table. */
 #define TCP_CONG_NON_RESTRICTED	0x1
 #define TCP_CONG_NEEDS_ECN	0x2
+/* Since Linux 7.0 and 6.18's stable releases. */
+#define TCP_CONG_NEEDS_ACCECN	0x4
+#define TCP_CONG_ECT_1_NEGOTIATION 0x8	/* ECT(1); Linux: only until the connection is established */
 
 /* Flags of cong_control(): what the ACK did. */
 #define FLAG_DATA_ACKED		0x04

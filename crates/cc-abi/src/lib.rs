@@ -17,7 +17,10 @@ mod sock;
 mod state;
 
 pub use declaration::{Declaration, Param};
-pub use ops::{CALLBACKS, MODULE_CALLBACKS, ModuleOps, Ops, TCP_CA_NAME_MAX, TCP_CONG_NEEDS_ECN};
+pub use ops::{
+    CALLBACKS, MODULE_CALLBACKS, ModuleOps, Ops, TCP_CA_NAME_MAX, TCP_CONG_ECT_1_NEGOTIATION,
+    TCP_CONG_NEEDS_ACCECN, TCP_CONG_NEEDS_ECN,
+};
 pub use sock::{
     AckSample, CA_PRIV_WORDS, CaEvent, CaState, LAYOUT, LAYOUT_WORDS, LostSegment, MinMax,
     RateSample, SK_PACING_NEEDED, Sock, TCP_INFINITE_SSTHRESH,

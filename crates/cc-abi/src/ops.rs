@@ -10,6 +10,14 @@ pub const TCP_CA_NAME_MAX: usize = 16;
 /// Flag of [`Ops::flags`]: the congestion control needs ECN on its connections.
 pub const TCP_CONG_NEEDS_ECN: u32 = 1 << 1;
 
+/// Flag of [`Ops::flags`]: it needs Accurate ECN (RFC 9768) on its connections. Linux since 7.0, and
+/// 6.18's stable releases.
+pub const TCP_CONG_NEEDS_ACCECN: u32 = 1 << 2;
+
+/// Flag of [`Ops::flags`]: its packets are ECT(1), as those of an L4S sender (RFC 9331 §4.1). Since the
+/// same releases; Linux's own only says so of packets before the connection is established.
+pub const TCP_CONG_ECT_1_NEGOTIATION: u32 = 1 << 3;
+
 /// Defines the table from one list of callbacks.
 macro_rules! ops {
     ($($(#[$doc:meta])* $name:ident: fn($($argument:ty),+) $(-> $value:ty)?,)+) => {

@@ -80,7 +80,11 @@ fn measure(
         raise_file_limit_to_the_hard_one();
     }
     let ccs = Arc::new(KernelCc::of_groups(scenario)?);
-    let hosts = Arc::new(Hosts::new(scenario)?);
+    let mut hosts = Hosts::new(scenario)?;
+    for (group, _) in (0..).zip(ccs.iter()).filter(|(_, cc)| cc.sends_ect1()) {
+        hosts.identify_as_l4s(group);
+    }
+    let hosts = Arc::new(hosts);
     let calibration = calibrate_idle(&hosts, scenario, control)?;
 
     let kernel_names: Vec<String> = ccs.iter().map(|cc| cc.kernel_name().to_owned()).collect();

@@ -56,7 +56,7 @@ fn rtt_steps(duration_ns: u64) -> impl Strategy<Value = Vec<RttStep>> {
 
 fn group(duration_ns: u64) -> impl Strategy<Value = Group> {
     let cc = prop::sample::select(vec![
-        "reno", "cubic", "bbr", "bbr3", "copa", "dctcp", "vegas",
+        "reno", "cubic", "bbr", "bbr3", "copa", "dctcp", "prague", "vegas",
     ]);
     let start = prop_oneof![Just(0.0), 0.0..0.7];
     let rtt_ms = log_uniform(1.0..200.0);
@@ -210,7 +210,7 @@ fn check_marks(output: &Output, scenario: &Scenario) {
         let marked_pkts = flow.marked_pkts.unwrap_or(0);
         assert!(marked_pkts <= flow.arrived_pkts + flow.on_path_pkts);
         let group = &scenario.groups[flow.group as usize];
-        assert!(marked_pkts == 0 || group.ecn || flow.cc == "dctcp");
+        assert!(marked_pkts == 0 || group.ecn || ["dctcp", "prague"].contains(&flow.cc.as_str()));
         of_flows += marked_pkts;
     }
     // SYNs and the like are counted by the bottleneck alone.
@@ -348,7 +348,9 @@ proptest! {
 
 #[test]
 fn a_sized_flow_delivers_every_byte_through_a_buffer_of_one_packet() {
-    for cc in ["reno", "cubic", "bbr", "bbr3", "copa", "dctcp", "vegas"] {
+    for cc in [
+        "reno", "cubic", "bbr", "bbr3", "copa", "dctcp", "prague", "vegas",
+    ] {
         let sized = Group {
             size_bytes: Some(1_000_003),
             ..bulk(cc, 2, 30)

@@ -51,6 +51,7 @@ STYLES = {
     "bbr_fca": Style("BBR-FCA (reconstruction)", "#56b4e9", "X"),
     "vegas": Style("Vegas", "#7a5195", "p"),
     "dctcp": Style("DCTCP", "#2f4b7c", "*"),
+    "prague": Style("Prague", "#6b3d1f", "h"),
 }
 UNKNOWN_COLOR = "#6c6c6c"
 #: For further groups of the same congestion control: the rest of the palette.

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 
-use dumbbell_cc_abi::{CA_PRIV_WORDS, Ops, TCP_CA_NAME_MAX, TCP_CONG_NEEDS_ECN};
+use dumbbell_cc_abi::{
+    CA_PRIV_WORDS, Ops, TCP_CA_NAME_MAX, TCP_CONG_ECT_1_NEGOTIATION, TCP_CONG_NEEDS_ECN,
+};
 
 use crate::build::artifact::{Object, Target};
 use crate::build::compile;
@@ -29,6 +31,7 @@ pub struct BpfObject {
     name: String,
     ops_table: String,
     needs_ecn: bool,
+    sends_ect1: bool,
     kind: Kind,
     ops: Vec<&'static str>,
     build: String,
@@ -81,6 +84,7 @@ impl BpfObject {
         Ok(Self {
             name: image.check().map_err(invalid)?.to_owned(),
             needs_ecn: image.flags() & TCP_CONG_NEEDS_ECN != 0,
+            sends_ect1: image.flags() & TCP_CONG_ECT_1_NEGOTIATION != 0,
             kind: match FileName::parse(&request.name) {
                 Some(_) => Kind::Bpf,
                 None => Kind::BuiltIn,
@@ -108,6 +112,11 @@ impl BpfObject {
     /// Whether it needs ECN on its connections (`TCP_CONG_NEEDS_ECN`).
     pub fn needs_ecn(&self) -> bool {
         self.needs_ecn
+    }
+
+    /// Whether its packets are ECT(1) (`TCP_CONG_ECT_1_NEGOTIATION`).
+    pub fn sends_ect1(&self) -> bool {
+        self.sends_ect1
     }
 
     /// Name of its ops table's variable, which is also libbpf's name for the map.

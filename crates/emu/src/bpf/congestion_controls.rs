@@ -56,6 +56,14 @@ impl KernelCc {
         }
     }
 
+    /// Whether its packets are ECT(1). The kernel does not report the flag of its own ones.
+    pub(crate) fn sends_ect1(&self) -> bool {
+        match self {
+            Self::Own(_) => false,
+            Self::Loaded(loaded) => loaded.sends_ect1(),
+        }
+    }
+
     /// The name by which sockets select it.
     pub(crate) fn kernel_name(&self) -> &str {
         match self {

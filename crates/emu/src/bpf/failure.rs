@@ -24,6 +24,15 @@ pub(super) fn explain(name: &str, error: &libbpf_rs::Error, said: &str) -> Error
     )
 }
 
+/// The kernel does not know the flags by which a congestion control asks for Accurate ECN and ECT(1).
+pub(super) fn no_accurate_ecn(name: &str) -> Error {
+    Error::Refused(format!(
+        "`{name}` needs Accurate ECN, which this kernel ({}) does not offer to congestion controls; use Linux 7.0, \
+         a late release of 6.18, or the simulator",
+        kernel::release()
+    ))
+}
+
 /// What this machine lacks to load any congestion control of ours, in one line.
 pub(crate) fn missing() -> Option<String> {
     let problem = if !kernel::may_load_bpf() {

@@ -51,6 +51,10 @@ impl Loaded {
                     });
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists && attempts < ATTEMPTS => {}
+                // The kernel checks the flags when the table is registered, and says nothing else.
+                Err(error) if error.kind() == ErrorKind::InvalidInput && object.sends_ect1() => {
+                    return Err(failure::no_accurate_ecn(&request.name));
+                }
                 Err(error) => return Err(failure::explain(&request.name, &error, &said)),
             }
         }
@@ -64,6 +68,11 @@ impl Loaded {
     /// Whether it needs ECN on its connections.
     pub(crate) fn needs_ecn(&self) -> bool {
         self.object.needs_ecn()
+    }
+
+    /// Whether its packets are ECT(1).
+    pub(crate) fn sends_ect1(&self) -> bool {
+        self.object.sends_ect1()
     }
 
     /// A digest of the loaded object.

@@ -44,6 +44,9 @@ pub(crate) struct Host {
     pub(crate) namespace: Namespace,
     pub(crate) tun: Tun,
     pub(crate) address: Ipv4Addr,
+    /// Its packets with ECT(0) enter the path as ECT(1): what an L4S sender sends (RFC 9331 §4.1), and Linux does
+    /// not after the handshake.
+    pub(crate) is_l4s: bool,
 }
 
 /// All hosts of a run.
@@ -75,6 +78,12 @@ impl Hosts {
             senders: all(Role::Sender)?,
             receivers: all(Role::Receiver)?,
         })
+    }
+
+    /// Lets the packets of both hosts of `group` enter the path as L4S's.
+    pub(crate) fn identify_as_l4s(&mut self, group: usize) {
+        self.senders[group].is_l4s = true;
+        self.receivers[group].is_l4s = true;
     }
 
     /// The host whose packets go this way.
@@ -126,6 +135,7 @@ impl Host {
             namespace,
             tun,
             address,
+            is_l4s: false,
         })
     }
 

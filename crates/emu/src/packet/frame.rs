@@ -151,6 +151,16 @@ impl Frame {
         }
     }
 
+    /// Turns ECT(0) into ECT(1).
+    pub(crate) fn identify_as_l4s(&mut self) {
+        if self.ecn() == Ecn::Ect0
+            && let Some(buffer) = &mut self.buffer
+            && let Some(ip) = buffer.bytes.get_mut(VNET_HEADER_BYTES..)
+        {
+            write_ecn(ip, Ecn::Ect1);
+        }
+    }
+
     /// Whether it is a TCP segment with data.
     #[inline]
     pub(crate) fn is_segment(&self) -> bool {
@@ -170,12 +180,17 @@ impl Frame {
     }
 }
 
-/// Writes CE into the IPv4 header at the start of `packet`. The header's checksum is updated by the difference
-/// (RFC 1624 §3, equation 3); TCP's does not cover the field.
+/// Writes CE into the IPv4 header at the start of `packet`.
 pub(crate) fn mark_ce(packet: &mut [u8]) {
+    write_ecn(packet, Ecn::Ce);
+}
+
+/// Writes the ECN field of the IPv4 header at the start of `packet`. The header's checksum is updated by the
+/// difference (RFC 1624 §3, equation 3); TCP's does not cover the field.
+fn write_ecn(packet: &mut [u8], ecn: Ecn) {
     let word = |ip: &[u8], at: usize| u16::from_be_bytes([ip[at], ip[at + 1]]);
     let (before, checksum) = (word(packet, 0), word(packet, IPV4_CHECKSUM));
-    packet[IPV4_TOS] |= Ecn::Ce.bits();
+    packet[IPV4_TOS] = packet[IPV4_TOS] & !Ecn::Ce.bits() | ecn.bits();
     let mut sum = u32::from(!checksum) + u32::from(!before) + u32::from(word(packet, 0));
     sum = (sum & 0xffff) + (sum >> 16);
     sum = (sum & 0xffff) + (sum >> 16);
@@ -324,6 +339,25 @@ mod tests {
             (0x0506_0708, 0x0909_0909, 0x0808_0808)
         );
         assert_eq!(frame.sack_order(&frame), SackOrder::Same);
+    }
+
+    #[test]
+    fn only_ect0_becomes_ect1() {
+        use crate::packet::wire::ipv4_header_checksum;
+
+        for (before, after) in [(0b10, 0b01), (0b01, 0b01), (0, 0), (0b11, 0b11)] {
+            let mut frame = test_frame(100);
+            let header = VNET_HEADER_BYTES..VNET_HEADER_BYTES + 20;
+            let bytes = &mut frame.buffer.as_mut().expect("a buffer").bytes[header];
+            bytes[IPV4_TOS] = 0xb8 | before;
+            let checksum = ipv4_header_checksum(bytes).to_be_bytes();
+            bytes[IPV4_CHECKSUM..IPV4_CHECKSUM + 2].copy_from_slice(&checksum);
+            frame.identify_as_l4s();
+            let ip = &frame.packet()[..20];
+            assert_eq!(ip[IPV4_TOS], 0xb8 | after);
+            let expected = ipv4_header_checksum(ip).to_be_bytes();
+            assert_eq!(ip[IPV4_CHECKSUM..IPV4_CHECKSUM + 2], expected);
+        }
     }
 
     #[test]

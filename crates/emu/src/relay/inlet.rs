@@ -79,6 +79,7 @@ impl Inlet {
     pub(crate) fn split(&mut self, entrance: usize, bytes: usize, mut enter: impl FnMut(Entering)) {
         let GroupRoute { group, way } = self.routes[entrance];
         let destination = self.hosts.exit(way, group).address;
+        let is_l4s = self.hosts.entrance(way, group).is_l4s;
         let packets = match SuperPacket::parse(&self.read_buffer[..bytes], destination) {
             Ok(packets) => packets,
             Err(Foreign) => {
@@ -102,8 +103,12 @@ impl Inlet {
                 None => Kind::Datagram,
             };
             let route = GroupRoute { group, way };
+            let mut frame = Frame::new(buffer, bytes, route, kind, owner.flow);
+            if is_l4s {
+                frame.identify_as_l4s();
+            }
             enter(Entering {
-                frame: Frame::new(buffer, bytes, route, kind, owner.flow),
+                frame,
                 owner,
                 segment,
             });
