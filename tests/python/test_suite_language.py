@@ -211,6 +211,19 @@ def test_time_to_recover_counts_from_the_phases_start() -> None:
     assert METRICS["recovery_time_s"].observe(Observation(run, Phase.parse("5s..8s"))) == 0
 
 
+def test_a_breaker_trips_after_three_seconds_of_heavy_loss() -> None:
+    # 12 Mbit/s of datagrams into 10 Mbit/s lose a sixth, for 7 s: it trips twice.
+    flood = Group("reno", traffic="datagram:rate=12mbit,size=1448B", jitter="0s", stop="7s")
+    scenario = Scenario([flood], rate="10mbit", buffer="1bdp", time="9s", sample="100ms")
+    (row,) = measure(run_scenario(scenario), phases=[Phase.parse("5s..9s")])
+    assert row["breaker_trips"] == 2
+    assert row["breaker_trips in 5s..9s"] == 0
+    mild = scenario.replace(groups=(Group("reno", traffic="datagram:rate=10.5mbit,size=1448B"),))
+    (row,) = measure(run_scenario(mild))
+    assert row["drop_rate"] > 0.05
+    assert row["breaker_trips"] == 0
+
+
 def test_a_phase_beyond_the_run_is_refused() -> None:
     with pytest.raises(ScenarioError, match="ends after"):
         Phase.parse("1s..9s").check(Scenario(["cubic"], time="8s"))

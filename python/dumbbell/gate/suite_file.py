@@ -172,7 +172,7 @@ def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
         groups=tuple(groups_of(table)),
         axes=table_of(shared, "axes"),
         reps=check_count(shared.get("reps", 10), "reps", MAX_REPS),
-        warmup=Warmup.parse(shared["warmup"]) if "warmup" in shared else None,
+        warmup=warmup_of(shared),
         compared=tuple(
             compared_of({**table_of(suite, "judge"), **table_of(table, "judge")}, table)
         ),
@@ -191,6 +191,12 @@ def build_case(table: Mapping[str, Any], suite: Mapping[str, Any]) -> Case:
         raise GateError(f"reps is {case.reps}; a comparison needs at least {MIN_REPS}", key="reps")
     case.check()
     return case
+
+
+def warmup_of(table: Mapping[str, Any]) -> Warmup | None:
+    """Return a case's warm-up; `false` is none where the suite has one."""
+    warmup = table.get("warmup", False)
+    return None if warmup is False else Warmup.parse(warmup)
 
 
 def reference_of(table: Mapping[str, Any]) -> dict[str, Any]:

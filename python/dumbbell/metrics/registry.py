@@ -17,6 +17,7 @@ from dumbbell.metrics import (  # noqa: F401
     power,
     inflight,
     loss,
+    breaker,
     completion,
     slowdown,
     requests,
