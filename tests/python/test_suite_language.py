@@ -247,6 +247,8 @@ def test_a_measure_is_written_as_it_is_read(text: str, whose: tuple[int, ...], c
 
 def test_nothing_is_skipped_that_this_version_has() -> None:
     there = {
+        *fields_of(Scenario),
+        *fields_of(Link),
         *queue_disciplines(),
         *impairments(),
         *METRICS,
