@@ -20,6 +20,7 @@ __all__ = [
     "analyze",
     "applications",
     "builtin_sources",
+    "check_impairments",
     "check_traffic",
     "compile_for_kernel",
     "confine",
@@ -315,6 +316,15 @@ def applications() -> str:
 
 def distributions() -> str:
     """Every distribution with its parameters, as JSON."""
+
+def check_impairments(impairments: str) -> None:
+    """Refuse impairments of a link, given as a JSON list, whose settings do not fit together.
+
+    Raises
+    ------
+    EngineError
+        They do not, or one is out of its range.
+    """
 
 def check_traffic(traffic: str) -> None:
     """Refuse an application, given as JSON, whose settings do not fit together.

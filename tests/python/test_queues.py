@@ -12,6 +12,10 @@ from dumbbell.scenario.element import QueueChoice, queue_disciplines
 from dumbbell.sweeps.design import make_design
 
 DOCS = Path(__file__).parents[2] / "docs"
+IMPAIRMENTS = (
+    "random_loss", "gilbert_elliott", "loss_state", "bursts", "every", "listed", "outage",
+    "corrupt", "policer", "duplicate", "jitter", "reorder", "ack_thinning", "bleach",
+)  # fmt: skip
 NAMES = ["bfifo", "pfifo", "codel", "fq_codel", "pie", "fq_pie", "red", "dualpi2"]
 
 
@@ -177,7 +181,7 @@ def test_marks_are_reported_where_a_discipline_marks():
 def test_the_command_lists_them(cli):
     listed = [line.split()[:2] for line in cli("queues").out.splitlines()[:-1]]
     assert listed[: len(NAMES)] == [["--queue", name] for name in NAMES]
-    assert listed[len(NAMES) :] == [["--impair", "random_loss"], ["--impair", "policer"]]
+    assert listed[len(NAMES) :] == [["--impair", name] for name in IMPAIRMENTS]
     assert "quantum" in cli("queues", "fq_codel").out
     document = json.loads(cli("queues", "codel", "--json").out)
     assert document[0]["parameters"][1]["name"] == "target"
@@ -191,7 +195,7 @@ def test_impairments_are_named_alike():
     scenario = Scenario(["cubic"], impair=text)
     assert scenario == Scenario(["cubic"], impair=text.split("+"))
     assert scenario.resolve()["links"][0]["impairments"] == [
-        {"kind": "random_loss", "loss_ppb": 10_000_000},
+        {"kind": "random_loss", "loss_ppb": 10_000_000, "place": "before"},
         {"kind": "policer", "rate_bps": 8_000_000, "burst_bytes": 15_000},
     ]
     assert Scenario.from_dict(json.loads(json.dumps(scenario.to_dict()))) == scenario
@@ -201,7 +205,7 @@ def test_impairments_are_named_alike():
 @pytest.mark.parametrize(
     ("impair", "says"),
     [
-        ("netem", "unknown impairment `netem`: there are `random_loss` and `policer`"),
+        ("netem", "unknown impairment `netem`: there are `random_loss`, `gilbert_elliott`, `loss_state`"),
         ("policer:rate=8mbit", "`policer` needs `burst`: use e.g. `policer:burst=500kB"),
         ("random_loss:loss=1", "`loss` of `random_loss` `1` has no unit"),
         (5, "impair must be a list of impairments"),

@@ -14,10 +14,11 @@ mod delays;
 pub mod distribution;
 #[cfg(test)]
 mod fake_network;
-mod fixed_point;
 mod random;
 pub mod traffic;
 pub mod voice_quality;
+
+use dumbbell_net::fixed_point;
 
 pub use application::{Application, Command, End, Event, Outcome, Transfer, TransferKind};
 pub use distribution::{Distribution, DistributionDeclaration, distributions};

@@ -117,6 +117,7 @@ fn flow_summary(
         marked_pkts: (scenario.links.iter().any(|link| link.marks()))
             .then_some(on_path.marked_pkts),
         acks_dropped: (on_path.acks_dropped > 0).then_some(on_path.acks_dropped),
+        duplicated_pkts: (on_path.duplicated_pkts > 0).then_some(on_path.duplicated_pkts),
         lost_pkts: None,
         arrived_pkts: on_path.arrived_pkts,
         on_path_pkts: on_path.on_path_pkts(),
@@ -151,6 +152,7 @@ fn request_summary(requests: &RequestBooks, on_path: &RequestsOnPath) -> Request
         sent_pkts: on_path.entered_pkts,
         retransmitted_pkts: on_path.retransmitted_pkts,
         dropped_pkts: on_path.dropped_pkts,
+        duplicated_pkts: (on_path.duplicated_pkts > 0).then_some(on_path.duplicated_pkts),
         arrived_pkts: on_path.arrived_pkts,
         on_path_pkts: on_path.on_path_pkts(),
         rto_count: requests.rto_count,

@@ -138,6 +138,8 @@ pub trait Value {
     const IS_OPTIONAL: bool = false;
     /// Whether it may be drawn from a distribution.
     const IS_DISTRIBUTION: bool = false;
+    /// Whether it is a list.
+    const IS_LIST: bool = false;
     /// The words that it can be.
     const CHOICES: &'static [&'static str] = &[];
 
@@ -181,8 +183,10 @@ impl<V: Value> Value for Option<V> {
         self.as_ref().and_then(V::number)
     }
 
+    /// One that is off is an empty list.
     fn list(&self) -> Option<Vec<u64>> {
-        self.as_ref().and_then(V::list)
+        let off = V::IS_LIST.then(Vec::new);
+        self.as_ref().map_or(off, V::list)
     }
 
     fn check(&self, parameter: &Parameter) -> Result<(), String> {
@@ -199,6 +203,8 @@ impl Value for bool {
 }
 
 impl Value for Vec<u64> {
+    const IS_LIST: bool = true;
+
     fn number(&self) -> Option<u64> {
         None
     }

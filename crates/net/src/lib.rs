@@ -27,6 +27,7 @@
 pub mod declaration;
 mod delay_line;
 mod ecn;
+pub mod fixed_point;
 mod histogram;
 pub mod impair;
 mod link;
@@ -43,7 +44,7 @@ mod transmitter;
 pub use delay_line::{DelayLine, DelayStep};
 pub use ecn::Ecn;
 pub use histogram::Histogram;
-pub use impair::{Fate, Impair, Impairment, ImpairmentConfig, Place, Policer, RandomLoss};
+pub use impair::{Fate, Impair, Impairment, ImpairmentConfig, Order, Place, Policer, RandomLoss};
 pub use link::{Departure, Link};
 pub use meter::{FlowMeter, LinkMeter, Meter};
 pub use network::{Event, Exit, Hop, Network, Outlook, SourceId};

@@ -162,25 +162,34 @@ impl<H: Header> Link<H> {
         effects: &mut Effects<H>,
         observer: &mut O,
     ) {
-        let (passes, is_copied) = pass(&mut self.before, now_ns, &packet);
-        let copy = is_copied.then(|| packet.clone());
-        let mut go_on =
-            |link: &mut Self, passes: Option<u64>, packet: Packet<H>, observer: &mut O| {
-                debug_assert!(
-                    passes.is_none_or(|late_ns| late_ns == 0),
-                    "only behind a link"
-                );
-                match passes {
-                    Some(_) => link.join(now_ns, packet, effects),
-                    None => observer.refused(now_ns, index, &packet, DropReason::Impairment),
-                }
-            };
-        go_on(self, passes, packet, observer);
-        if let Some(copy) = copy {
-            observer.duplicated(now_ns, index, &copy);
+        let mut packet = packet;
+        let (passes, is_copied) = pass(&mut self.before, now_ns, &mut packet);
+        let copy = is_copied.then(|| packet.copy());
+        if let Some(copy) = &copy {
+            observer.duplicated(now_ns, index, copy);
+        }
+        let go_on = |link: &mut Self,
+                     passes: Option<u64>,
+                     packet: Packet<H>,
+                     effects: &mut Effects<H>,
+                     observer: &mut O| {
+            debug_assert!(
+                passes.is_none_or(|late_ns| late_ns == 0),
+                "only behind a link"
+            );
+            match passes {
+                Some(_) => link.join(now_ns, packet, effects),
+                None => observer.refused(now_ns, index, &packet, DropReason::Impairment),
+            }
+        };
+        go_on(self, passes, packet, effects, observer);
+        if let Some(mut copy) = copy {
+            // The arrival is over, and the copy's is one by itself.
+            self.report(index, now_ns, effects, observer);
+            observer.enqueued(now_ns, index, self);
             observer.arrives(now_ns, index, &copy);
-            let (passes, _) = pass(&mut self.before, now_ns, &copy);
-            go_on(self, passes, copy, observer);
+            let (passes, _) = pass(&mut self.before, now_ns, &mut copy);
+            go_on(self, passes, copy, effects, observer);
         }
     }
 
@@ -193,9 +202,15 @@ impl<H: Header> Link<H> {
         observer: &mut O,
         go_on: &mut dyn FnMut(Departure<H>),
     ) {
-        let Departure { packet, done_ns } = departure;
-        let (passes, is_copied) = pass(&mut self.behind, done_ns, &packet);
-        let copy = is_copied.then(|| packet.clone());
+        let Departure {
+            mut packet,
+            done_ns,
+        } = departure;
+        let (passes, is_copied) = pass(&mut self.behind, done_ns, &mut packet);
+        let copy = is_copied.then(|| packet.copy());
+        if let Some(copy) = &copy {
+            observer.duplicated(done_ns, index, copy);
+        }
         let mut each = |passes: Option<u64>, packet: Packet<H>, observer: &mut O| match passes {
             Some(late_ns) => go_on(Departure {
                 packet,
@@ -204,9 +219,8 @@ impl<H: Header> Link<H> {
             None => observer.lost(done_ns, index, &packet),
         };
         each(passes, packet, observer);
-        if let Some(copy) = copy {
-            observer.duplicated(done_ns, index, &copy);
-            let (passes, _) = pass(&mut self.behind, done_ns, &copy);
+        if let Some(mut copy) = copy {
+            let (passes, _) = pass(&mut self.behind, done_ns, &mut copy);
             each(passes, copy, observer);
         }
     }

@@ -71,6 +71,10 @@ pub struct FlowMeter {
     pub acks_dropped: u64,
     /// Data packets from the receiver that were dropped.
     pub requests_dropped: u64,
+    /// Copies of data packets from the sender.
+    pub duplicated_pkts: u64,
+    /// Copies of data packets from the receiver.
+    pub requests_duplicated: u64,
     /// Data packets from the sender that were marked CE.
     pub marked_pkts: u64,
     /// Wire bytes, of any packet from the sender, that went on the wire of the last link.
@@ -238,8 +242,17 @@ impl<H: Header> Observer<H> for Meter {
         }
     }
 
-    fn duplicated(&mut self, _now_ns: u64, link: usize, _copy: &Packet<H>) {
+    fn duplicated(&mut self, _now_ns: u64, link: usize, copy: &Packet<H>) {
         self.links[link].duplicated_pkts += 1;
+        if copy.header.is_data()
+            && let Some(flow) = self.flows.get_mut(copy.flow as usize)
+        {
+            if copy.header.is_forward() {
+                flow.duplicated_pkts += 1;
+            } else {
+                flow.requests_duplicated += 1;
+            }
+        }
     }
 
     fn lost(&mut self, _done_ns: u64, link: usize, packet: &Packet<H>) {

@@ -41,8 +41,8 @@ pub trait Observer<H> {
     #[inline]
     fn departs(&mut self, _now_ns: u64, _link: usize, _departure: &Departure<H>) {}
 
-    /// An impairment made a copy of a packet: before the queue, where the copy then arrives too, or
-    /// behind the link.
+    /// An impairment made a copy of a packet, about which nothing else has been told: before the queue, where the
+    /// copy arrives by itself after what became of the packet, or behind the link.
     #[inline]
     fn duplicated(&mut self, _now_ns: u64, _link: usize, _copy: &Packet<H>) {}
 

@@ -49,6 +49,11 @@ pub trait Header: Clone {
     fn dscp(&self) -> Option<u8> {
         None
     }
+
+    /// A copy that goes on by itself, where an impairment duplicates packets.
+    fn copy(&self) -> Self {
+        self.clone()
+    }
 }
 
 /// Nothing: of packets that only have a size.
@@ -121,4 +126,14 @@ pub struct Packet<H> {
     pub arrived_ns: u64,
     /// The rest, opaque to the network.
     pub header: H,
+}
+
+impl<H: Header> Packet<H> {
+    /// A copy that goes on by itself.
+    pub(crate) fn copy(&self) -> Self {
+        Self {
+            header: self.header.copy(),
+            ..*self
+        }
+    }
 }

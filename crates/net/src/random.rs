@@ -1,5 +1,8 @@
 //! Random numbers of an element: its own, so that they do not depend on what else is in the network.
 
+/// Probability of one, in parts per billion.
+pub(crate) const CERTAIN_PPB: u64 = 1_000_000_000;
+
 /// splitmix64 (Steele, Lea, Flood 2014). Any seed is good.
 #[derive(Clone, Debug)]
 pub(crate) struct Random {
@@ -22,6 +25,13 @@ impl Random {
     #[inline]
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// Whether something happens that has a probability of `ppb` parts per billion; what never happens or
+    /// always does draws nothing.
+    #[inline]
+    pub(crate) fn happens(&mut self, ppb: u64) -> bool {
+        ppb >= CERTAIN_PPB || ppb > 0 && self.below(CERTAIN_PPB) < ppb
     }
 }
 

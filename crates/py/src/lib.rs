@@ -296,6 +296,16 @@ fn check_traffic(traffic: &str) -> PyResult<()> {
     traffic.check().map_err(EngineError::new_err)
 }
 
+/// Refuses impairments of a link, given as a JSON list in their order, whose settings are out of their ranges or do
+/// not fit together.
+#[pyfunction]
+fn check_impairments(impairments: &str) -> PyResult<()> {
+    let impairments: Vec<dumbbell_scenario::ImpairmentConfig> =
+        serde_json::from_str(impairments)
+            .map_err(|error| EngineError::new_err(error.to_string()))?;
+    dumbbell_scenario::check_impairments(&impairments).map_err(EngineError::new_err)
+}
+
 /// The text of the sources that the built-in congestion controls were compiled from, by path.
 #[pyfunction]
 fn builtin_sources() -> BTreeMap<String, &'static str> {
@@ -335,8 +345,9 @@ mod _core {
     #[pymodule_export]
     use super::{
         Cancelled, CongestionControlFault, Control, EngineError, Output, applications,
-        builtin_sources, check_traffic, congestion_controls, describe, distribution_mean_milli,
-        distributions, impairments, machine, native_compiler, queue_disciplines, run,
+        builtin_sources, check_impairments, check_traffic, congestion_controls, describe,
+        distribution_mean_milli, distributions, impairments, machine, native_compiler,
+        queue_disciplines, run,
     };
 
     /// The package ziglang may be installed for the Python that loads the engine.

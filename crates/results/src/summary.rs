@@ -104,6 +104,9 @@ pub struct FlowSummary {
     /// ACKs of this flow that the links of its way back dropped; only where one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acks_dropped: Option<u64>,
+    /// Copies of its data packets that impairments made; only where they did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicated_pkts: Option<u64>,
     /// Packets the sender declared lost.
     pub lost_pkts: Option<u64>,
     /// Data packets that reached the receiver, duplicates included.
@@ -156,6 +159,8 @@ pub struct RequestSummary {
     pub sent_pkts: u64,
     pub retransmitted_pkts: u64,
     pub dropped_pkts: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicated_pkts: Option<u64>,
     pub arrived_pkts: u64,
     pub on_path_pkts: u64,
     pub rto_count: u64,
@@ -189,6 +194,12 @@ pub struct LinkSummary {
     /// Of the dropped packets those lost before the queue; only where the link has impairments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub random_loss_pkts: Option<u64>,
+    /// Packets lost behind the link, which are not among the dropped ones; only where there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost_behind_pkts: Option<u64>,
+    /// Copies that its impairments made, before the queue or behind the link; only where there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicated_pkts: Option<u64>,
     /// Of the dropped packets those that the discipline dropped with room left; only where it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aqm_dropped_pkts: Option<u64>,
@@ -311,6 +322,8 @@ impl LinkSummary {
             dropped_pkts: meter.dropped_pkts,
             dropped_bytes: meter.dropped_bytes,
             random_loss_pkts: link.impairs().then_some(meter.random_loss_pkts),
+            lost_behind_pkts: (meter.lost_behind_pkts > 0).then_some(meter.lost_behind_pkts),
+            duplicated_pkts: (meter.duplicated_pkts > 0).then_some(meter.duplicated_pkts),
             aqm_dropped_pkts: (meter.aqm_dropped_pkts > 0).then_some(meter.aqm_dropped_pkts),
             ecn_threshold_bytes,
             ecn_threshold_pkts,

@@ -23,7 +23,7 @@ mod scenario;
 mod topology;
 
 pub use control::Control;
-pub use link::{BOTTLENECK, EcnThreshold, Link, Queue, RateStep};
+pub use link::{BOTTLENECK, EcnThreshold, Link, Queue, RateStep, check_impairments};
 pub use refusal::Refusal;
 pub use scenario::{CongestionControl, Group, MAX_ROWS, RttStep, Scenario};
 pub use topology::{Path, PlacedLink, Topology, Way, leads_there, route};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 pub use dumbbell_net::QueueConfig as Queue;
+use dumbbell_net::impair::check_order as check_order_of_impairments;
 use dumbbell_net::{
     FactsByHop, Header, ImpairmentConfig, Limit, Place, RandomLoss, RateChange, Site, Transmitter,
 };
@@ -100,19 +101,29 @@ impl Link {
             self.queue.build(&site),
             Transmitter::new(self.link_rate_bps, changes.collect()),
         );
-        self.impair(&mut link, seed, place);
+        self.impair(&mut link, seed, place, start_ns);
         link
     }
 
-    /// Adds its impairments, each with random numbers of its own.
-    fn impair<H: Header>(&self, link: &mut dumbbell_net::Link<H>, seed: u64, place: u64) {
+    /// Adds its impairments, each with random numbers of its own, which depend on its number among those of
+    /// its name only.
+    fn impair<H: Header>(
+        &self,
+        link: &mut dumbbell_net::Link<H>,
+        seed: u64,
+        place: u64,
+        start_ns: u64,
+    ) {
         if self.random_loss_ppb > 0 {
             let seed = element_seed(seed, "loss", place);
             link.add_impairment(RandomLoss::new(self.random_loss_ppb, seed).into());
         }
         let seed = element_seed(seed, "impairment", place);
-        for (index, config) in (0..).zip(&self.impairments) {
-            let impairment = config.build(element_seed(seed, config.name(), index));
+        for (index, config) in self.impairments.iter().enumerate() {
+            let others = self.impairments[..index].iter();
+            let number = others.filter(|other| other.name() == config.name()).count();
+            let seed = element_seed(seed, config.name(), number as u64);
+            let impairment = config.build(seed, start_ns);
             match config.place() {
                 Place::BeforeQueue => link.add_impairment(impairment),
                 Place::BehindLink => link.add_impairment_behind(impairment),
@@ -123,14 +134,6 @@ impl Link {
     /// Whether packets may be lost, before its queue or behind it.
     pub fn impairs(&self) -> bool {
         self.random_loss_ppb > 0 || !self.impairments.is_empty()
-    }
-
-    /// Refuses settings of its impairments that are out of range.
-    fn check_impairments(&self) -> Result<(), String> {
-        self.impairments.iter().try_for_each(|config| {
-            let checked = config.check();
-            checked.map_err(|what| format!("impairment `{}`: {what}", config.name()))
-        })
     }
 
     /// Whether its queue marks packets.
@@ -201,7 +204,7 @@ impl Link {
                 "every packet is lost at random before `{name}`; use a loss below `100%`"
             ));
         }
-        self.check_impairments()?;
+        check_impairments(&self.impairments)?;
         self.check_queue()
     }
 
@@ -216,4 +219,13 @@ impl Link {
             _ => Ok(()),
         }
     }
+}
+
+/// Refuses impairments of a link, in their order, whose settings are out of range or do not fit together.
+pub fn check_impairments(impairments: &[ImpairmentConfig]) -> Result<(), String> {
+    impairments.iter().try_for_each(|config| {
+        let checked = config.check();
+        checked.map_err(|what| format!("impairment `{}`: {what}", config.name()))
+    })?;
+    check_order_of_impairments(impairments)
 }

@@ -82,6 +82,12 @@ pub(crate) trait Tap {
     ) {
     }
 
+    /// An impairment copies a packet: the one that is arriving at the link, or the one that has just gone on its wire.
+    fn duplicated(&mut self, _link: usize) {}
+
+    /// The packet that has just gone on a link's wire, or a copy of it, is lost behind the link.
+    fn lost(&mut self, _link: usize) {}
+
     /// Whether the file can no longer be written.
     #[inline]
     fn has_failed(&self) -> bool {
@@ -99,6 +105,17 @@ pub(crate) trait Tap {
 
 impl Tap for () {}
 
+/// A packet on a link's wire.
+#[derive(Clone)]
+struct OnWire {
+    /// When its last bit is through, ns.
+    done_ns: u64,
+    facts: Frame,
+    /// Packets that come out of the link for it, and how many of them are then lost.
+    pkts: u32,
+    lost_pkts: u32,
+}
+
 /// Records a run's packets.
 pub(crate) struct CaptureTap {
     config: CaptureConfig,
@@ -111,7 +128,7 @@ pub(crate) struct CaptureTap {
     groups: Vec<Group>,
     seed: u64,
     /// By link: the packet on its wire, until its last bit is through.
-    on_wire: Vec<Option<(u64, Frame)>>,
+    on_wire: Vec<Option<OnWire>>,
     /// Names of the links.
     links: Vec<String>,
     /// The packet that is arriving at a link, and why it is refused if it is.
@@ -164,12 +181,19 @@ impl CaptureTap {
     fn catch_up(&mut self, now_ns: u64) {
         loop {
             let due = (0..).zip(&self.on_wire);
-            let due = due.filter_map(|(link, on_wire)| Some((on_wire.as_ref()?.0, link)));
+            let due = due.filter_map(|(link, on_wire)| Some((on_wire.as_ref()?.done_ns, link)));
             let Some((done_ns, link)) = due.min().filter(|&(done_ns, _)| done_ns <= now_ns) else {
                 return;
             };
-            if let Some((_, facts)) = self.on_wire[link].take() {
-                self.record(CapturePoint::LinkOut(link as u32), done_ns, &facts, None);
+            let Some(on_wire) = self.on_wire[link].take() else {
+                return;
+            };
+            let point = CapturePoint::LinkOut(link as u32);
+            for _ in 0..on_wire.pkts {
+                self.record(point, done_ns, &on_wire.facts, None);
+            }
+            for _ in 0..on_wire.lost_pkts {
+                self.record_drop_at(point, done_ns, link, &on_wire.facts, DropReason::Impairment);
             }
         }
     }
@@ -191,8 +215,20 @@ impl CaptureTap {
 
     /// Records a packet that a link drops.
     fn record_drop(&mut self, now_ns: u64, link: usize, facts: &Frame, reason: DropReason) {
-        let comment = dropped_comment(&self.links[link], reason.note());
         let point = CapturePoint::LinkIn(link as u32);
+        self.record_drop_at(point, now_ns, link, facts, reason);
+    }
+
+    /// Records a packet that a link drops before its queue or behind it.
+    fn record_drop_at(
+        &mut self,
+        point: CapturePoint,
+        now_ns: u64,
+        link: usize,
+        facts: &Frame,
+        reason: DropReason,
+    ) {
+        let comment = dropped_comment(&self.links[link], reason.note());
         self.record(point, now_ns, facts, Some(&comment));
     }
 
@@ -339,7 +375,31 @@ impl Tap for CaptureTap {
     ) {
         self.catch_up(now_ns);
         let facts = self.facts(&departure.packet, sacks);
-        self.on_wire[link] = facts.map(|facts| (departure.done_ns, facts));
+        self.on_wire[link] = facts.map(|facts| OnWire {
+            done_ns: departure.done_ns,
+            facts,
+            pkts: 1,
+            lost_pkts: 0,
+        });
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn duplicated(&mut self, link: usize) {
+        // A copy before the queue arrives by itself.
+        if self.arriving.is_none()
+            && let Some(on_wire) = &mut self.on_wire[link]
+        {
+            on_wire.pkts += 1;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lost(&mut self, link: usize) {
+        if let Some(on_wire) = &mut self.on_wire[link] {
+            on_wire.lost_pkts += 1;
+        }
     }
 
     /// Whether the file can no longer be written.

@@ -97,6 +97,23 @@ impl<T: Tap> Observer<Segment> for Watch<T> {
         self.meter.marked(now_ns, link, &self.counted(packet));
     }
 
+    fn duplicated(&mut self, now_ns: u64, link: usize, copy: &Packet<Segment>) {
+        self.meter.duplicated(now_ns, link, &self.counted(copy));
+        if let Segment::Ack(ack) = &copy.header {
+            self.sacks.share(ack.sack);
+        }
+        if self.is_of_application(copy) {
+            self.connections.enter(copy.flow);
+        }
+        self.tap.duplicated(link);
+    }
+
+    fn lost(&mut self, done_ns: u64, link: usize, packet: &Packet<Segment>) {
+        self.meter.lost(done_ns, link, &self.counted(packet));
+        self.tap.lost(link);
+        self.forget(packet);
+    }
+
     #[inline(always)]
     fn departs(&mut self, now_ns: u64, link: usize, departure: &Departure<Segment>) {
         if self.is_of_application(&departure.packet) {

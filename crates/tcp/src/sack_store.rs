@@ -130,6 +130,8 @@ pub struct SackStore {
     /// The first stays empty: it is [`SackSlot::NONE`]'s.
     slots: Vec<SackBlocks>,
     free: Vec<u32>,
+    /// A slot again for each copy of its ACK that is on its way.
+    copies: Vec<SackSlot>,
 }
 
 impl SackStore {
@@ -138,6 +140,14 @@ impl SackStore {
         Self {
             slots: vec![SackBlocks::default()],
             free: Vec::new(),
+            copies: Vec::new(),
+        }
+    }
+
+    /// Their ACK is on its way twice; each copy frees the slot.
+    pub fn share(&mut self, slot: SackSlot) {
+        if slot != SackSlot::NONE {
+            self.copies.push(slot);
         }
     }
 
@@ -163,16 +173,23 @@ impl SackStore {
     /// Their ACK is on its way no longer.
     #[inline]
     pub fn free(&mut self, slot: SackSlot) {
-        if slot != SackSlot::NONE {
+        if slot != SackSlot::NONE && (self.copies.is_empty() || !self.free_copy(slot)) {
             let number = slot.number() as u32;
             debug_assert!(!self.free.contains(&number), "freed twice");
             self.free.push(number);
         }
     }
 
-    /// Slots in use.
+    /// A copy is on its way no longer, if there was more than one.
+    #[cold]
+    fn free_copy(&mut self, slot: SackSlot) -> bool {
+        let copy = self.copies.iter().position(|&copy| copy == slot);
+        copy.map(|copy| self.copies.swap_remove(copy)).is_some()
+    }
+
+    /// Slots in use, once for each copy of their ACK.
     pub fn used(&self) -> usize {
-        self.slots.len() - 1 - self.free.len()
+        self.slots.len() - 1 - self.free.len() + self.copies.len()
     }
 }
 
@@ -243,5 +260,21 @@ mod tests {
         ] {
             assert_eq!(slot.order(earlier), expected, "{slot:?} after {earlier:?}");
         }
+    }
+
+    #[test]
+    fn a_slot_of_two_copies_is_free_when_both_are_gone() {
+        let mut store = SackStore::new();
+        let slot = store.keep(SackBlocks::new(None, &[block(1)]));
+        store.share(slot);
+        store.share(SackSlot::NONE);
+        assert_eq!(store.used(), 2);
+        store.free(slot);
+        assert_eq!(store.get(slot).all(), [block(1)]);
+        let other = store.keep(SackBlocks::new(None, &[block(2)]));
+        assert_ne!(other.number(), slot.number());
+        store.free(slot);
+        let third = store.keep(SackBlocks::new(None, &[block(3)]));
+        assert_eq!(third.number(), slot.number());
     }
 }

@@ -78,7 +78,15 @@ def lost(link: Mapping[str, Any], result: Run) -> str:
     if pkts is None:
         return ""
     is_impaired = result.scenario.link(link["name"]).impair
-    return f", {pkts:,} of them {'by impairments' if is_impaired else 'lost at random'}"
+    before = f", {pkts:,} of them {'by impairments' if is_impaired else 'lost at random'}"
+    return f"{before}{changed_behind(link)}"
+
+
+def changed_behind(link: Mapping[str, Any]) -> str:
+    """Write how many packets were lost behind the link and how many were copied, if any were."""
+    lost_pkts, copies = link.get("lost_behind_pkts"), link.get("duplicated_pkts")
+    behind = f"; {lost_pkts:,} lost behind the link" if lost_pkts else ""
+    return f"{behind}{f'; {copies:,} duplicated' if copies else ''}"
 
 
 def marked(link: Mapping[str, Any]) -> str:

@@ -217,6 +217,17 @@ class Loss(Quantity):
         return super().__str__()
 
 
+class Probability(Loss):
+    """A probability, which may be 100 %, in parts per billion."""
+
+    examples = "`0.1%`, `25%` or `100%`"
+    maximum = 10**9
+
+    @classmethod
+    def _most(cls, _factor: int) -> str:
+        return f"`{cls(cls.maximum)}`"
+
+
 class Load(Quantity):
     """A load: a share of what a link carries, in parts per billion."""
 

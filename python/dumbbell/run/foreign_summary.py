@@ -38,12 +38,14 @@ FLOW_OPTIONAL = {
     "rto_count": COUNT, "spurious_rto_count": COUNT, "tlp_count": COUNT,
     "rto_stall_max_us": COUNT, "rto_stall_us": COUNT, "cwnd_zero_max_us": COUNT,
     "cwnd_max_pkts": COUNT, "ssthresh_max_pkts": COUNT, "connections": COUNT,
+    "duplicated_pkts": COUNT,
 }  # fmt: skip
 #: What a flow's receiver sent to its sender, of an application with requests.
 REQUESTS = {
     "received_bytes": COUNT, "sent_pkts": COUNT, "retransmitted_pkts": COUNT,
     "dropped_pkts": COUNT, "arrived_pkts": COUNT, "on_path_pkts": COUNT, "rto_count": COUNT,
 }  # fmt: skip
+REQUESTS_OPTIONAL = {"duplicated_pkts": COUNT}
 #: Most numbers that an application measures, and their names.
 MAX_MEASUREMENTS = 100
 MEASUREMENT = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
@@ -56,7 +58,7 @@ LINK = {
 }  # fmt: skip
 LINK_OPTIONAL = {
     "capacity_bytes": REAL, "limit_bytes": COUNT, "limit_pkts": COUNT, "random_loss_pkts": COUNT,
-    "aqm_dropped_pkts": COUNT,
+    "aqm_dropped_pkts": COUNT, "lost_behind_pkts": COUNT, "duplicated_pkts": COUNT,
     "ecn_threshold_bytes": COUNT, "ecn_threshold_pkts": COUNT, "marked_pkts": COUNT,
     "busy_capacity_bytes": REAL, "queue": TEXT,
 }  # fmt: skip
@@ -113,7 +115,7 @@ def check_flow(flow: Any) -> None:
     rest = {key: value for key, value in flow.items() if key not in apart}
     check_keys("flow", rest, FLOW, FLOW_OPTIONAL)
     if "requests" in flow:
-        check_keys("flow's requests", flow["requests"], REQUESTS, {})
+        check_keys("flow's requests", flow["requests"], REQUESTS, REQUESTS_OPTIONAL)
     if not is_measurements(flow.get("application", {})):
         raise BrokenAnswer("an application's measurements of another form")
 

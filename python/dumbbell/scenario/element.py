@@ -11,6 +11,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, ClassVar, Self
 
 from dumbbell import _core
@@ -18,6 +19,7 @@ from dumbbell.errors import ScenarioError, nearest
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.quantity import Buffer
 from dumbbell.scenario.distribution import first_of, parameter_from_json
+from dumbbell.scenario.engine_message import in_user_words
 from dumbbell.scenario.parameter import LIMIT, ElementParameter, Value, listed
 
 __all__ = [
@@ -268,7 +270,18 @@ class Impairments(tuple[ImpairmentChoice, ...]):
             raise ScenarioError(
                 f'{what} must be a list of impairments, like ["random_loss:loss=1%"]', key=what
             )
-        return cls(ImpairmentChoice.parse(each, what) for each in value)
+        impairments = cls(ImpairmentChoice.parse(each, what) for each in value)
+        impairments.check(what)
+        return impairments
+
+    def check(self, what: str) -> None:
+        """Refuse settings that do not fit together, as the engine does."""
+        try:
+            _core.check_impairments(json.dumps([each.in_base_units() for each in self]))
+        except _core.EngineError as error:
+            parameters = (each.declaration.parameters.values() for each in self)
+            message = in_user_words(str(error), chain.from_iterable(parameters))
+            raise ScenarioError(message, key=what) from None
 
     def __str__(self) -> str:
         return "+".join(map(str, self))

@@ -257,11 +257,15 @@ class Named(Kind[V_co]):
         """Split ``copa,copa:a=1,b=2,bbr`` into its three parts."""
         parts: list[str] = []
         for part in text.split(","):
-            if parts and ":" in parts[-1] and PARAMETER.fullmatch(part):
+            if parts and ":" in parts[-1] and self.is_parameter(part):
                 parts[-1] += f",{part.strip()}"
             else:
                 parts.append(part.strip())
         return parts
+
+    def is_parameter(self, part: str) -> bool:
+        """Whether text between commas belongs to the name before it."""
+        return PARAMETER.fullmatch(part) is not None
 
 
 class Cc(Named[CongestionControlChoice]):
@@ -286,6 +290,10 @@ class Impair(Named[Impairments]):
     """Impairments, with ``+`` between them."""
 
     metavar = "IMPAIRMENT+…"
+
+    def is_parameter(self, part: str) -> bool:
+        # Another impairment may follow the parameter: `place=before+corrupt:probability=1%`.
+        return super().is_parameter(part.partition("+")[0])
 
     def parse(self, value: Any, what: str) -> Impairments:
         return Impairments.parse(value, what)

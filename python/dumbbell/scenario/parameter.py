@@ -14,7 +14,7 @@ from dumbbell.quantities.quantity import (
     NUMBER,
     Buffer,
     Load,
-    Loss,
+    Probability,
     Quantity,
     Rate,
     Size,
@@ -33,7 +33,7 @@ LIMIT = "limit"
 #: A largest value of so much is none: nothing that is simulated comes near it.
 NO_LIMIT = 2**32 - 1
 QUANTITIES: Mapping[str, type[Quantity]] = {
-    "ns": Time, "bytes": Size, "ppb": Loss, "bps": Rate, "load": Load,
+    "ns": Time, "bytes": Size, "ppb": Probability, "bps": Rate, "load": Load,
 }  # fmt: skip
 FLAGS = {"on": True, "off": False, "true": True, "false": False, "yes": True, "no": False}
 #: Between the values of a list.
@@ -94,7 +94,7 @@ class ElementParameter:
     def must_be_set(self) -> bool:
         """Whether it has no default of its own."""
         if self.is_list:
-            return not self.default
+            return not self.default and not self.is_optional
         return isinstance(self.default, int) and self.default < self.min
 
     def parse(self, text: Any, of: str) -> Value:
@@ -161,7 +161,7 @@ class ElementParameter:
         if value is None:
             return "off"
         if isinstance(value, tuple):
-            return SEPARATOR.join(self.show(each) for each in value)
+            return SEPARATOR.join(self.show(each) for each in value) or "off"
         if self.unit == "flag":
             return "on" if value else "off"
         if isinstance(value, Buffer | str):

@@ -17,6 +17,7 @@ from dumbbell import _core
 from dumbbell.errors import ScenarioError
 from dumbbell.scenario.distribution import Distribution, from_json
 from dumbbell.scenario.element import Element, ElementChoice
+from dumbbell.scenario.engine_message import in_user_words
 from dumbbell.scenario.parameter import ElementParameter
 from dumbbell.scenario.routes import payload_rate_bps
 
@@ -44,9 +45,6 @@ LOAD_PARAMETER = ElementParameter(
 #: The parameter that sets others.
 PRESET = "preset"
 PRESET_NAMED = re.compile(rf"(?:^|,)\s*{PRESET}\s*=\s*([^,\s]+)")
-#: A field in a message of the engine.
-FIELD = re.compile(r"`(\w+)`")
-NUMBER = re.compile(r"\b\d+\b(?! times)")
 
 
 @functools.cache
@@ -199,13 +197,7 @@ class TrafficChoice(ElementChoice):
         parameters = list(self.declaration.parameters.values())
         for each in self.params.values():
             parameters += each.parameters.values() if isinstance(each, Distribution) else ()
-        fields = {each.field: each for each in parameters}
-        named = [fields[name] for name in FIELD.findall(message) if name in fields]
-        if named:  # its values are in base units
-            message = NUMBER.sub(lambda found: named[0].show(int(found[0])), message)
-        return FIELD.sub(
-            lambda found: f"`{fields[found[1]].name}`" if found[1] in fields else found[0], message
-        )
+        return in_user_words(message, parameters)
 
 
 def mean_of(value: Any) -> float:

@@ -56,12 +56,15 @@ RTT_TOLERANCE = 0.01
 
 
 def check_conservation(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
-    """Every packet sent was dropped, arrived or is on the path."""
+    """Every packet sent, or copied by an impairment, was dropped, arrived or is on the path."""
     wrong = []
     for flow in summary["flows"]:
         accounted = flow["dropped_pkts"] + flow["arrived_pkts"] + flow["on_path_pkts"]
-        if flow["sent_pkts"] != accounted:
-            wrong.append((flow, f"sent {flow['sent_pkts']} packets, {accounted} accounted for"))
+        copies = flow.get("duplicated_pkts") or 0  # only where there were any
+        if flow["sent_pkts"] + copies != accounted:
+            sent = f"sent {flow['sent_pkts']} packets"
+            copied = f" and {copies} were copied" if copies else ""
+            wrong.append((flow, f"{sent}{copied}, {accounted} accounted for"))
     yield from about_flows(INVALID, "conservation", "packets went missing", wrong, scenario)
 
 
@@ -201,7 +204,7 @@ def check_unused(
     """A flow alone on the link uses at least half of it, unless one of `reasons` explains it."""
     explained = any(reason.check not in NO_CAUSE_OF_IDLENESS for reason in reasons)
     configured = scenario.rtt_steps or any(
-        int(link.loss) > 0 or link.rate_steps for link in scenario.links
+        int(link.loss) > 0 or link.impair or link.rate_steps for link in scenario.links
     )
     configured = configured or not scenario.groups[0].traffic.is_bulk
     if scenario.flow_count != 1 or len(summary["flows"]) != 1 or explained or configured:

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dumbbell_capture::CapturePoints;
-use dumbbell_net::{DropReason, Ecn, Packet};
+use dumbbell_net::{DropReason, Packet};
 use rtrb::{Consumer, Producer, RingBuffer};
 
 use super::record::{DROPPED_AT, HEADER_BYTES, Place, RecordHeader, number_of};
-use crate::packet::frame::{Frame, mark_ce};
+use crate::packet::frame::{Frame, set_ecn};
 use crate::packet::wire::{PROTOCOL_UDP, UDP_HEADER_BYTES};
 
 /// State shared by a tap and the thread that empties its ring.
@@ -114,6 +114,23 @@ impl Tap {
         push(&mut self.ring, &self.state, &mut self.arriving);
     }
 
+    /// An impairment made a copy at `time_ns`. One that arrives at the link is noted there.
+    pub(crate) fn duplicated(&mut self, time_ns: u64, link: u16, copy: &Packet<Frame>) {
+        if self.arriving.count == 0 {
+            self.note(Place::LinkOut(link), time_ns, copy);
+        }
+    }
+
+    /// A packet that left a link is lost behind it.
+    pub(crate) fn lost(&mut self, time_ns: u64, link: u16, packet: &Packet<Frame>) {
+        self.note_drop(
+            Place::LinkOut(link),
+            time_ns,
+            packet,
+            DropReason::Impairment,
+        );
+    }
+
     /// A packet that waited in a link's queue is dropped at `time_ns`.
     pub(crate) fn dropped(
         &mut self,
@@ -122,7 +139,16 @@ impl Tap {
         packet: &Packet<Frame>,
         reason: DropReason,
     ) {
-        let place = Place::LinkIn(link);
+        self.note_drop(Place::LinkIn(link), time_ns, packet, reason);
+    }
+
+    fn note_drop(
+        &mut self,
+        place: Place,
+        time_ns: u64,
+        packet: &Packet<Frame>,
+        reason: DropReason,
+    ) {
         if self.is_wanted(place, packet) {
             self.record.make(place, time_ns, packet, self.snap_bytes);
             self.record.drop(reason);
@@ -174,8 +200,8 @@ impl Record {
         let record = &mut self.bytes[..self.count];
         record[..HEADER_BYTES].copy_from_slice(&header.encode());
         record[HEADER_BYTES..].copy_from_slice(&bytes[..kept_bytes]);
-        if packet.ecn == Ecn::Ce {
-            mark_ce(&mut record[HEADER_BYTES..]);
+        if packet.ecn != frame.ecn() {
+            set_ecn(&mut record[HEADER_BYTES..], packet.ecn);
         }
     }
 

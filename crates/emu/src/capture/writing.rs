@@ -113,7 +113,7 @@ impl<W: Write> Writing<W> {
             .config
             .kept_bytes(ethernet_bytes + header_bytes(packet), frame_bytes);
         let comment = match (header.place, header.dropped) {
-            (Place::LinkIn(link), Some(reason)) => Some(dropped_comment(
+            (Place::LinkIn(link) | Place::LinkOut(link), Some(reason)) => Some(dropped_comment(
                 &self.links[usize::from(link)],
                 reason.note(),
             )),

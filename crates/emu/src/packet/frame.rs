@@ -142,12 +142,12 @@ impl Frame {
             .map_or(Ecn::NotEct, |&tos| Ecn::from_bits(tos))
     }
 
-    /// Writes CE into the IPv4 header: a queue marked the packet.
-    pub(crate) fn mark_ce(&mut self) {
+    /// Writes the ECN field into the IPv4 header: a queue marked the packet, or an impairment changed it.
+    pub(crate) fn set_ecn(&mut self, ecn: Ecn) {
         if let Some(buffer) = &mut self.buffer
             && let Some(ip) = buffer.bytes.get_mut(VNET_HEADER_BYTES..)
         {
-            mark_ce(ip);
+            set_ecn(ip, ecn);
         }
     }
 
@@ -157,7 +157,7 @@ impl Frame {
             && let Some(buffer) = &mut self.buffer
             && let Some(ip) = buffer.bytes.get_mut(VNET_HEADER_BYTES..)
         {
-            write_ecn(ip, Ecn::Ect1);
+            set_ecn(ip, Ecn::Ect1);
         }
     }
 
@@ -180,14 +180,9 @@ impl Frame {
     }
 }
 
-/// Writes CE into the IPv4 header at the start of `packet`.
-pub(crate) fn mark_ce(packet: &mut [u8]) {
-    write_ecn(packet, Ecn::Ce);
-}
-
-/// Writes the ECN field of the IPv4 header at the start of `packet`. The header's checksum is updated by the
-/// difference (RFC 1624 §3, equation 3); TCP's does not cover the field.
-fn write_ecn(packet: &mut [u8], ecn: Ecn) {
+/// Writes the ECN field into the IPv4 header at the start of `packet`. The header's checksum is updated by the difference
+/// (RFC 1624 §3, equation 3); TCP's does not cover the field.
+pub(crate) fn set_ecn(packet: &mut [u8], ecn: Ecn) {
     let word = |ip: &[u8], at: usize| u16::from_be_bytes([ip[at], ip[at + 1]]);
     let (before, checksum) = (word(packet, 0), word(packet, IPV4_CHECKSUM));
     packet[IPV4_TOS] = packet[IPV4_TOS] & !Ecn::Ce.bits() | ecn.bits();
@@ -246,6 +241,19 @@ impl Header for Frame {
     fn dscp(&self) -> Option<u8> {
         self.packet().get(IPV4_TOS).map(|&tos| tos >> 2)
     }
+
+    /// With the bytes, in a buffer of the same pool.
+    fn copy(&self) -> Self {
+        let buffer = self.buffer.as_ref().map(|buffer| {
+            let mut copy = buffer.pool.take();
+            copy.bytes[..usize::from(self.bytes)].copy_from_slice(self.bytes());
+            copy
+        });
+        Self {
+            buffer,
+            ..self.clone()
+        }
+    }
 }
 
 /// From the sender of group 0.
@@ -303,10 +311,14 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_changes_the_ecn_field_and_the_checksum_follows() {
+    fn a_change_of_the_ecn_field_changes_the_checksum() {
         use crate::packet::wire::ipv4_header_checksum;
 
-        for tos in [0b10, 0b01, 0xb8 | 0b10] {
+        let fields = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
+        for (tos, ecn) in [0b10, 0b01, 0xb8 | 0b10, 0b11, 0]
+            .into_iter()
+            .flat_map(|tos| fields.map(|ecn| (tos, ecn)))
+        {
             for id in [0_u16, 7, 0xffff, 0x1234] {
                 let mut frame = test_frame(100);
                 let header = VNET_HEADER_BYTES..VNET_HEADER_BYTES + 20;
@@ -315,9 +327,9 @@ mod tests {
                 bytes[4..6].copy_from_slice(&id.to_be_bytes());
                 let checksum = ipv4_header_checksum(bytes).to_be_bytes();
                 bytes[IPV4_CHECKSUM..IPV4_CHECKSUM + 2].copy_from_slice(&checksum);
-                frame.mark_ce();
+                frame.set_ecn(ecn);
                 let ip = &frame.packet()[..20];
-                assert_eq!((frame.ecn(), ip[IPV4_TOS]), (Ecn::Ce, tos | 0b11));
+                assert_eq!((frame.ecn(), ip[IPV4_TOS]), (ecn, tos & !0b11 | ecn.bits()));
                 let expected = ipv4_header_checksum(ip).to_be_bytes();
                 assert_eq!(ip[IPV4_CHECKSUM..IPV4_CHECKSUM + 2], expected);
             }
@@ -371,5 +383,14 @@ mod tests {
             (copy.bytes(), copy.group, copy.is_data()),
             (&b""[..], 0, true)
         );
+    }
+
+    #[test]
+    fn a_duplicate_has_bytes_of_its_own() {
+        let frame = test_frame(100);
+        let mut copy = frame.copy();
+        assert_eq!((copy.bytes(), copy.flow), (frame.bytes(), frame.flow));
+        copy.set_ecn(Ecn::Ce);
+        assert_eq!((copy.ecn(), frame.ecn()), (Ecn::Ce, Ecn::NotEct));
     }
 }

@@ -239,6 +239,8 @@ impl Carrier {
             flow.dropped_pkts = counts.dropped_pkts;
             flow.acks_dropped = counts.acks_dropped;
             flow.requests.dropped_pkts = counts.requests_dropped;
+            flow.duplicated_pkts = counts.duplicated_pkts;
+            flow.requests.duplicated_pkts = counts.requests_duplicated;
             flow.marked_pkts = counts.marked_pkts;
             flow.forwarded_bytes = counts.forwarded_bytes;
         }

@@ -23,6 +23,8 @@ pub(crate) struct FlowOnPath {
     pub(crate) dropped_pkts: u64,
     /// Packets from the receiver that a link dropped.
     pub(crate) acks_dropped: u64,
+    /// Copies that impairments made.
+    pub(crate) duplicated_pkts: u64,
     /// Marked CE where they left a link.
     pub(crate) marked_pkts: u64,
     /// Handed to the receiver.
@@ -47,6 +49,8 @@ pub(crate) struct RequestsOnPath {
     pub(crate) retransmitted_pkts: u64,
     /// Dropped by a link.
     pub(crate) dropped_pkts: u64,
+    /// Copies that impairments made.
+    pub(crate) duplicated_pkts: u64,
     /// Handed to the sender's host.
     pub(crate) arrived_pkts: u64,
 }
@@ -54,7 +58,7 @@ pub(crate) struct RequestsOnPath {
 impl RequestsOnPath {
     /// Entered, neither dropped nor handed to the sender's host.
     pub(crate) fn on_path_pkts(&self) -> u64 {
-        self.entered_pkts
+        (self.entered_pkts + self.duplicated_pkts)
             .saturating_sub(self.dropped_pkts + self.arrived_pkts)
     }
 
@@ -62,6 +66,7 @@ impl RequestsOnPath {
         self.entered_pkts += other.entered_pkts;
         self.retransmitted_pkts += other.retransmitted_pkts;
         self.dropped_pkts += other.dropped_pkts;
+        self.duplicated_pkts += other.duplicated_pkts;
         self.arrived_pkts += other.arrived_pkts;
     }
 }
@@ -73,6 +78,7 @@ impl FlowOnPath {
             retransmitted_pkts: 0,
             dropped_pkts: 0,
             acks_dropped: 0,
+            duplicated_pkts: 0,
             marked_pkts: 0,
             arrived_pkts: 0,
             forwarded_bytes: 0,
@@ -86,7 +92,7 @@ impl FlowOnPath {
 
     /// Entered, neither dropped nor handed to the receiver.
     pub(crate) fn on_path_pkts(&self) -> u64 {
-        self.entered_pkts
+        (self.entered_pkts + self.duplicated_pkts)
             .saturating_sub(self.dropped_pkts + self.arrived_pkts)
     }
 
@@ -96,6 +102,7 @@ impl FlowOnPath {
         self.retransmitted_pkts += other.retransmitted_pkts;
         self.dropped_pkts += other.dropped_pkts;
         self.acks_dropped += other.acks_dropped;
+        self.duplicated_pkts += other.duplicated_pkts;
         self.marked_pkts += other.marked_pkts;
         self.arrived_pkts += other.arrived_pkts;
         self.forwarded_bytes += other.forwarded_bytes;

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use dumbbell_net::{Ecn, Packet};
+use dumbbell_net::Packet;
 use dumbbell_scenario::{Scenario, Way};
 
 use super::lateness::Lateness;
@@ -61,8 +61,8 @@ impl Outlet {
         mut packet: Packet<Frame>,
         tap: &mut Option<Tap>,
     ) -> Result<(), Error> {
-        if packet.ecn == Ecn::Ce {
-            packet.header.mark_ce();
+        if packet.ecn != packet.header.ecn() {
+            packet.header.set_ecn(packet.ecn);
         }
         if let Some((held_times, held)) = self.held.take() {
             if held.flow == packet.flow

@@ -75,6 +75,24 @@ impl Observer<Frame> for Watch {
             .marked(now_ns, link, counted.as_ref().unwrap_or(packet));
     }
 
+    fn duplicated(&mut self, now_ns: u64, link: usize, copy: &Packet<Frame>) {
+        let counted = Self::counted(copy);
+        self.meter
+            .duplicated(now_ns, link, counted.as_ref().unwrap_or(copy));
+        if let Some(tap) = &mut self.tap {
+            tap.duplicated(now_ns, link as u16, copy);
+        }
+    }
+
+    fn lost(&mut self, done_ns: u64, link: usize, packet: &Packet<Frame>) {
+        let counted = Self::counted(packet);
+        self.meter
+            .lost(done_ns, link, counted.as_ref().unwrap_or(packet));
+        if let Some(tap) = &mut self.tap {
+            tap.lost(done_ns, link as u16, packet);
+        }
+    }
+
     #[inline]
     fn departs(&mut self, now_ns: u64, link: usize, departure: &Departure<Frame>) {
         match Self::counted(&departure.packet) {

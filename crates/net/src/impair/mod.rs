@@ -5,8 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::{Parameter, Settings};
+use crate::declaration::{Parameter, Settings, choices};
 use crate::{Header, Packet};
+
+mod jitter_tables;
+#[cfg(test)]
+mod runs;
 
 pub use policer::Policer;
 pub use random_loss::RandomLoss;
@@ -21,8 +25,18 @@ pub trait ImpairmentSettings: Settings {
         Place::BeforeQueue
     }
 
-    /// The element, with random numbers of its own.
-    fn build(&self, seed: u64) -> Self::Element;
+    /// What it does to the order of packets.
+    fn order(&self) -> Order {
+        Order::Untouched
+    }
+
+    /// Refuses settings that are each in their range and do not go together.
+    fn check_together(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// The element, with random numbers of its own, in a run that starts at `start_ns` of the engine's clock.
+    fn build(&self, seed: u64, start_ns: u64) -> Self::Element;
 }
 
 /// Where on a link packets pass an impairment.
@@ -32,6 +46,58 @@ pub enum Place {
     BeforeQueue,
     /// When their last bit is on the wire.
     BehindLink,
+}
+
+choices! {
+    /// Where on a link packets pass an impairment that may be on either side of the queue.
+    pub enum Side {
+        /// Before they join the queue: what is lost takes no time of the link.
+        before,
+        /// Behind the link, when their last bit is on the wire.
+        behind,
+    }
+}
+
+impl From<Side> for Place {
+    fn from(side: Side) -> Self {
+        match side {
+            Side::before => Self::BeforeQueue,
+            Side::behind => Self::BehindLink,
+        }
+    }
+}
+
+/// What an impairment does to the order of the packets that pass it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// It holds nothing back.
+    Untouched,
+    /// It holds packets back, and those behind them too, as one queue does.
+    Kept,
+    /// Packets may overtake others.
+    Changed,
+}
+
+/// Refuses impairments of a link, in their order, of which one would keep packets in the order in which they
+/// came to the link where another has changed it before: an element is asked when a packet leaves the link, before
+/// it is known which packets overtake it further on.
+pub fn check_order(impairments: &[ImpairmentConfig]) -> Result<(), String> {
+    let is = |order| move |config: &&ImpairmentConfig| config.order() == order;
+    let Some(first) = impairments
+        .iter()
+        .position(|config| config.order() == Order::Changed)
+    else {
+        return Ok(());
+    };
+    let mut after = impairments[first..].iter();
+    let Some(keeps) = after.find(is(Order::Kept)) else {
+        return Ok(());
+    };
+    let (changes, keeps) = (impairments[first].name(), keeps.name());
+    Err(format!(
+        "`{keeps}` keeps packets in order and comes after `{changes}`, which reorders them; put \
+         `{keeps}` first"
+    ))
 }
 
 /// What becomes of a packet.
@@ -49,11 +115,20 @@ pub enum Fate {
     Late(u64),
 }
 
+impl Fate {
+    /// Whether it is lost, or passes.
+    #[inline]
+    pub(crate) fn lost_if(is_lost: bool) -> Self {
+        if is_lost { Self::Lost } else { Self::Passes }
+    }
+}
+
 /// An element that packets pass.
 pub trait Impair {
     /// What becomes of the packet that comes at `now_ns`. Before a queue times never go back; behind
     /// a link they do where an element in front of this one reorders.
-    fn fate<H: Header>(&mut self, now_ns: u64, packet: &Packet<H>) -> Fate;
+    /// It may change what the IP header says, not the size.
+    fn fate<H: Header>(&mut self, now_ns: u64, packet: &mut Packet<H>) -> Fate;
 }
 
 /// Sends a packet through all of `elements`: how much later it goes on, ns, if it does, and whether a
@@ -61,7 +136,7 @@ pub trait Impair {
 pub(crate) fn pass<H: Header>(
     elements: &mut [Impairment],
     now_ns: u64,
-    packet: &Packet<H>,
+    packet: &mut Packet<H>,
 ) -> (Option<u64>, bool) {
     let (mut late_ns, mut is_copied) = (0, false);
     for element in elements {
@@ -110,7 +185,14 @@ macro_rules! impairments {
             /// Refuses settings out of their ranges.
             pub fn check(&self) -> Result<(), String> {
                 match self {
-                    $(Self::$name(config) => config.check()),+
+                    $(Self::$name(config) => config.check().and_then(|()| config.check_together())),+
+                }
+            }
+
+            /// What it does to the order of packets.
+            pub fn order(&self) -> Order {
+                match self {
+                    $(Self::$name(config) => config.order()),+
                 }
             }
 
@@ -121,10 +203,11 @@ macro_rules! impairments {
                 }
             }
 
-            /// The element, with random numbers of its own.
-            pub fn build(&self, seed: u64) -> Impairment {
+            /// The element, with random numbers of its own, in a run that starts at `start_ns` of
+            /// the engine's clock.
+            pub fn build(&self, seed: u64, start_ns: u64) -> Impairment {
                 match self {
-                    $(Self::$name(config) => Impairment::$name(config.build(seed))),+
+                    $(Self::$name(config) => Impairment::$name(config.build(seed, start_ns))),+
                 }
             }
         }
@@ -138,7 +221,7 @@ macro_rules! impairments {
 
         impl Impair for Impairment {
             #[inline]
-            fn fate<H: Header>(&mut self, now_ns: u64, packet: &Packet<H>) -> Fate {
+            fn fate<H: Header>(&mut self, now_ns: u64, packet: &mut Packet<H>) -> Fate {
                 match self {
                     $(Self::$name(element) => element.fate(now_ns, packet)),+
                 }
@@ -172,7 +255,23 @@ macro_rules! impairments {
     };
 }
 
-impairments! { random_loss, policer }
+impairments! {
+    random_loss, gilbert_elliott, loss_state, bursts, every, listed, outage, corrupt, policer,
+    duplicate, jitter, reorder, ack_thinning, bleach,
+}
+
+/// A packet of a flow, for tests.
+#[cfg(test)]
+pub(crate) fn sample_packet(flow: u32) -> Packet<()> {
+    Packet {
+        flow,
+        wire_bytes: 1514,
+        ecn: crate::Ecn::Ect0,
+        hop: 0,
+        arrived_ns: 0,
+        header: (),
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -185,7 +284,7 @@ mod tests {
         assert_eq!(config.name(), "policer");
         assert_eq!(serde_json::to_string(&config).expect("JSON"), json);
         assert_eq!(config.check(), Ok(()));
-        assert!(matches!(config.build(1), Impairment::policer(_)));
+        assert!(matches!(config.build(1, 0), Impairment::policer(_)));
     }
 
     #[test]

@@ -17,14 +17,14 @@ settings! {
 impl ImpairmentSettings for Config {
     type Element = Policer;
 
-    fn build(&self, _seed: u64) -> Policer {
+    fn build(&self, _seed: u64, _start_ns: u64) -> Policer {
         Policer::new(self.rate_bps, self.burst_bytes)
     }
 }
 
 impl Impair for Policer {
     #[inline]
-    fn fate<H: Header>(&mut self, now_ns: u64, packet: &Packet<H>) -> Fate {
+    fn fate<H: Header>(&mut self, now_ns: u64, packet: &mut Packet<H>) -> Fate {
         if self.conforms(now_ns, packet.wire_bytes) {
             Fate::Passes
         } else {

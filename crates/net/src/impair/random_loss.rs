@@ -1,7 +1,7 @@
 //! Random loss: each packet is lost with one probability, independently of the others.
 
 use crate::declaration::settings;
-use crate::impair::{Fate, Impair, ImpairmentSettings};
+use crate::impair::{Fate, Impair, ImpairmentSettings, Place, Side};
 use crate::random::Random;
 use crate::{Header, Packet};
 
@@ -10,20 +10,26 @@ settings! {
     pub struct Config {
         /// Probability that a packet is lost.
         loss_ppb: u64 = 0, in 1..=999_999_999;
+        /// Before the queue, where a lost packet takes no time of the link, or behind the link.
+        place: Side = Side::before;
     }
 }
 
 impl ImpairmentSettings for Config {
     type Element = RandomLoss;
 
-    fn build(&self, seed: u64) -> RandomLoss {
+    fn place(&self) -> Place {
+        self.place.into()
+    }
+
+    fn build(&self, seed: u64, _start_ns: u64) -> RandomLoss {
         RandomLoss::new(self.loss_ppb as u32, seed)
     }
 }
 
 impl Impair for RandomLoss {
     #[inline]
-    fn fate<H: Header>(&mut self, _now_ns: u64, _packet: &Packet<H>) -> Fate {
+    fn fate<H: Header>(&mut self, _now_ns: u64, _packet: &mut Packet<H>) -> Fate {
         if self.loses() {
             Fate::Lost
         } else {
@@ -31,9 +37,6 @@ impl Impair for RandomLoss {
         }
     }
 }
-
-/// Probability of one, in parts per billion.
-const CERTAIN_PPB: u64 = 1_000_000_000;
 
 /// An element that loses packets, as a noisy link does.
 #[derive(Clone, Debug)]
@@ -54,11 +57,7 @@ impl RandomLoss {
     /// Whether the next packet is lost.
     #[inline]
     pub fn loses(&mut self) -> bool {
-        self.loss_ppb > 0 && self.draw()
-    }
-
-    fn draw(&mut self) -> bool {
-        self.random.below(CERTAIN_PPB) < self.loss_ppb
+        self.random.happens(self.loss_ppb)
     }
 }
 

@@ -5,7 +5,7 @@
 /// Binary places.
 const PLACES: u32 = 48;
 /// 1.
-pub(crate) const ONE: i128 = 1 << PLACES;
+pub const ONE: i128 = 1 << PLACES;
 /// ln 2.
 const LN_2: i128 = decimal(6_931_471_805_599_453, 16);
 
@@ -15,22 +15,22 @@ const fn decimal(digits: i128, places: u32) -> i128 {
 }
 
 /// a·b, rounded down.
-pub(crate) fn times(a: i128, b: i128) -> i128 {
+pub fn times(a: i128, b: i128) -> i128 {
     (a * b) >> PLACES
 }
 
 /// a/b, rounded towards 0.
-pub(crate) fn ratio(a: i128, b: i128) -> i128 {
+pub fn ratio(a: i128, b: i128) -> i128 {
     (a << PLACES) / b
 }
 
 /// √a, rounded down; `a` is not negative.
-pub(crate) fn square_root(a: i128) -> i128 {
+pub fn square_root(a: i128) -> i128 {
     (a << PLACES).isqrt()
 }
 
 /// log₂ of a positive whole number, to within 2⁻⁴⁷: the binary places come one by one from squaring.
-pub(crate) fn log2(number: u128) -> i128 {
+pub fn log2(number: u128) -> i128 {
     let places = number.ilog2();
     // In [1, 2), with 63 binary places.
     let mut mantissa = ((number << (127 - places)) >> 64) as u64;
@@ -59,7 +59,7 @@ const ROOTS_OF_2: [u64; PLACES as usize] = {
 
 /// `factor`·2^`exponent`, rounded; `u64::MAX` where it is more. Relative error below 2⁻⁴⁷, besides
 /// the rounding.
-pub(crate) fn times_power_of_2(factor: u64, exponent: i128) -> u64 {
+pub fn times_power_of_2(factor: u64, exponent: i128) -> u64 {
     let fraction = (exponent & (ONE - 1)) as u64;
     let mut power = 1_u64 << 63;
     for (place, &root) in ROOTS_OF_2.iter().enumerate() {
@@ -86,17 +86,17 @@ fn in_the_middle(rank: u64) -> u128 {
 }
 
 /// −log₂ of what exceeds rank number `rank` of 2⁶⁴: of 1 − (rank + ½)·2⁻⁶⁴.
-pub(crate) fn minus_log2_above(rank: u64) -> i128 {
+pub fn minus_log2_above(rank: u64) -> i128 {
     65 * ONE - log2(in_the_middle(!rank))
 }
 
 /// −ln of what exceeds rank number `rank` of 2⁶⁴.
-pub(crate) fn minus_ln_above(rank: u64) -> i128 {
+pub fn minus_ln_above(rank: u64) -> i128 {
     times(minus_log2_above(rank), LN_2)
 }
 
 /// x·log₂ e.
-pub(crate) fn per_ln_2(x: i128) -> i128 {
+pub fn per_ln_2(x: i128) -> i128 {
     ratio(x, LN_2)
 }
 
@@ -113,7 +113,7 @@ const fn c(digits: i128) -> i128 {
 
 /// The standard normal variate that (rank + ½)·2⁻⁶⁴ of all do not exceed: Wichura's algorithm AS 241,
 /// PPND7 (Applied Statistics 37(3), 1988), exact to about 1 part in 10⁷.
-pub(crate) fn normal_quantile(rank: u64) -> i128 {
+pub fn normal_quantile(rank: u64) -> i128 {
     const A: [i128; 4] = [
         c(33_871_327_179),
         c(504_342_719_380),
