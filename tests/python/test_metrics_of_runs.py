@@ -12,7 +12,7 @@ import pytest
 import dumbbell
 from dumbbell import Group, Scenario
 from dumbbell.errors import ResultError, ScenarioError
-from dumbbell.metrics import METRICS, Warmup, harm, harm_of, measure, mser5
+from dumbbell.metrics import METRICS, Observation, Warmup, harm, harm_of, measure, mser5
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +103,24 @@ def test_without_warmup_metrics_are_the_engines_own(duel):
 def test_the_time_series_say_what_the_engine_counted(duel, name, within):
     """A warm-up of a microsecond leaves nothing out, but asks the tables."""
     assert of(name, duel, "1us") == pytest.approx(of(name, duel), rel=within)
+
+
+def test_rtt_inflation_is_what_is_above_the_base_rtt_of_each_flow():
+    groups = [Group("reno", 2), Group("cubic")]
+    run = run_of_rates([[10] * 20] * 3, groups=groups)
+    for number, rtt_us in enumerate((50_000.0, 60_000.0, 40_500.0)):
+        run.summary["flows"][number]["rtt_mean_us"] = rtt_us
+    obs = Observation(run)
+    assert METRICS["rtt_inflation_mean_us"].observe(obs) == [15_000, 500]
+    assert METRICS["rtt_inflation_p99_us"].observe(obs) == [30_000, 30_000]
+
+
+def test_marks_per_rtt_are_those_of_a_mean_rtt():
+    run = run_of_rates([[10] * 20] * 2, groups=[Group("reno"), Group("cubic")])
+    first, second = run.summary["flows"]
+    first["marked_pkts"] = 800  # in 20 s of RTTs of 50 ms
+    second["marked_pkts"] = None
+    assert METRICS["marks_per_rtt"].observe(Observation(run)) == [2, None]
 
 
 def test_after_a_warmup_the_start_does_not_count():

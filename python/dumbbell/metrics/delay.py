@@ -14,6 +14,7 @@ from dumbbell.statistics import mean
 __all__ = [
     "backlog_mean_bytes",
     "queue_delay_mean_us", "queue_delay_p50_us", "queue_delay_p95_us", "queue_delay_p99_us",
+    "rtt_inflation_mean_us", "rtt_inflation_p99_us",
     "rtt_mean_us", "rtt_p50_us", "rtt_p95_us", "rtt_p99_us",
 ]  # fmt: skip
 
@@ -65,6 +66,32 @@ def rtt_p99_us(obs: Observation) -> list[float | None]:
     RFC 5166 §2.1.2: worst-case delay.
     """
     return over_flows(obs, "rtt_p99_us", quantile(0.99))
+
+
+@register(unit="us", title="mean RTT inflation", better="lower", per="group")
+def rtt_inflation_mean_us(obs: Observation) -> list[float | None]:
+    """Mean RTT inflation of a group: `rtt_mean_us` less the base RTT, of each flow.
+
+    What a group's own packets wait, in all queues of the way there and back, and take to be sent;
+    the queueing delay of a discipline with several queues is of all of them together. None if the
+    base RTT changes.
+
+    References
+    ----------
+    RFC 9332 §1.4: the queueing delay of L4S traffic apart from the classic one's.
+    """
+    return above_base(obs, "rtt_mean_us", np.mean)
+
+
+@register(unit="us", title="RTT inflation, 99th percentile", better="lower", per="group")
+def rtt_inflation_p99_us(obs: Observation) -> list[float | None]:
+    """99th percentile of a group's RTT inflation: `rtt_p99_us` less the base RTT, of each flow.
+
+    References
+    ----------
+    RFC 9332 §1.4: the queueing delay of L4S traffic apart from the classic one's.
+    """
+    return above_base(obs, "rtt_p99_us", quantile(0.99))
 
 
 @register(unit="us", title="mean queueing delay", better="lower", per="link")
@@ -155,6 +182,21 @@ def of_flow(
         return float(flow[key]) if flow["rtt_min_us"] > 0 else None
     samples = obs.after_cut(number, "rtt_us")
     return float(of(samples)) if samples.size else None
+
+
+def above_base(obs: Observation, key: str, of: Callable[[FloatArray], float]) -> list[float | None]:
+    """Return the mean over each group's flows of a summary of the RTT, less the base RTT."""
+    values: list[float | None] = []
+    if obs.run.scenario.rtt_steps:
+        return [None] * len(obs.members)
+    for numbers in obs.members:
+        inflations = [
+            rtt - obs.flows[number]["base_rtt_us"]
+            for number in numbers
+            if (rtt := of_flow(obs, number, key, of)) is not None
+        ]
+        values.append(mean(inflations))
+    return values
 
 
 def of_queues(obs: Observation, key: str, of: Callable[[FloatArray], float]) -> list[float | None]:

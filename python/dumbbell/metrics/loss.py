@@ -7,9 +7,9 @@ import numpy as np
 from dumbbell.metrics.link_observation import LinkObservation
 from dumbbell.metrics.metric import PERCENT, register
 from dumbbell.metrics.observation import Observation
-from dumbbell.statistics import share
+from dumbbell.statistics import mean, share
 
-__all__ = ["drop_rate", "mark_rate", "retransmission_rate", "rto_count"]
+__all__ = ["drop_rate", "mark_rate", "marks_per_rtt", "retransmission_rate", "rto_count"]
 
 
 @register(title="drop rate", better="lower", per="link", shown=PERCENT)
@@ -54,6 +54,32 @@ def mark_rate_of(link: LinkObservation) -> float | None:
     if marked is None or not (link.whole or marked == 0):
         return None
     return share(marked, link.summary["forwarded_pkts"])
+
+
+@register(title="marks per RTT", per="group")
+def marks_per_rtt(obs: Observation) -> list[float | None]:
+    """Marks per round trip of a group: the mean over its flows of marked packets in a mean RTT.
+
+    A scalable congestion control keeps it at any rate: 2 for DCTCP. None of a group whose packets
+    no link of its way marks. After a warm-up it is known only if the whole run had none.
+
+    References
+    ----------
+    RFC 9331 §4.3: the number of marks per round trip of a scalable congestion control.
+    """
+    return [
+        mean([value for number in numbers if (value := marks_per_rtt_of(obs, number)) is not None])
+        for numbers in obs.members
+    ]
+
+
+def marks_per_rtt_of(obs: Observation, number: int) -> float | None:
+    """Return the marked packets of a flow in its mean RTT."""
+    flow = obs.flows[number]
+    marked, lasted_us = flow.get("marked_pkts"), flow["end_us"] - flow["start_us"]
+    if marked is None or lasted_us <= 0 or not (obs.whole or marked == 0):
+        return None
+    return float(marked * flow["rtt_mean_us"] / lasted_us)
 
 
 @register(title="retransmission rate", better="lower", per="group", shown=PERCENT)
