@@ -18,10 +18,13 @@
 #define TCP_CA_UNSPEC		0
 #define TCP_CONG_NON_RESTRICTED	(1 << 0)
 #define TCP_CONG_NEEDS_ECN	(1 << 1)
-/* Kernels with TCP Prague: the feedback is the simulated receiver's, and queues mark any ECT. */
-#define TCP_CONG_NEEDS_ACCECN	(1 << 3)
-#define TCP_CONG_WANTS_ECT_1	(1 << 4)
-#define TCP_CONG_WANTS_CE_EVENTS (1 << 2)	/* of the receiver's side */
+/* Since Linux 7.0, with the names of kernels with TCP Prague. */
+#define TCP_CONG_NEEDS_ACCECN	(1 << 2)
+#define TCP_CONG_ECT_1_NEGOTIATION (1 << 3)
+#define TCP_CONG_WANTS_ECT_1	TCP_CONG_ECT_1_NEGOTIATION
+#define TCP_CONG_NO_FALLBACK_RFC3168 (1 << 4)	/* both ends have AccECN here */
+/* Of the receiver's side, which is not the module's here. */
+#define TCP_CONG_WANTS_CE_EVENTS (1 << 5)
 
 struct module;
 struct sk_buff;

@@ -58,9 +58,9 @@
 /* Kernels patched for BBRv3: a route's feature, which no route has, and ECT on retransmissions. */
 #define TCP_ECN_LOW		(1 << 5)
 #define TCP_ECN_ECT_PERMANENT	(1 << 6)
-/* Kernels with TCP Prague: mark packets ECT(1). Queues here mark either codepoint alike. */
+/* Kernels with TCP Prague: packets are ECT(1). Here TCP_CONG_ECT_1_NEGOTIATION decides that. */
 #define TCP_ECN_ECT_1		(1 << 7)
-/* Since Linux 6.18: AccECN, which no flow has here, in addition to RFC 3168's. */
+/* Since Linux 6.18: AccECN, in addition to RFC 3168's. */
 #define TCP_ECN_MODE_RFC3168	TCP_ECN_OK
 #define TCP_ECN_MODE_ACCECN	16
 #define TCP_ECN_MODE_ANY	(TCP_ECN_MODE_RFC3168 | TCP_ECN_MODE_ACCECN)

@@ -51,6 +51,8 @@ pub struct FrameFacts {
     pub window_scale: Option<u8>,
     /// SACK blocks; those that do not fit next to the other options are omitted.
     pub sack: SackBlocks,
+    /// AccECN option (RFC 9768 §3.2.3, kind 174): bytes that arrived with ECT(1), CE and ECT(0).
+    pub accecn: Option<[u32; 3]>,
     /// Payload, zeros; at most what an IPv4 packet holds.
     pub payload_bytes: u16,
 }
@@ -102,6 +104,11 @@ impl FrameFacts {
         // The list never holds more than fits.
         let fits = tcp.set_options(options.as_slice());
         debug_assert!(fits.is_ok());
+        if let Some(counters) = self.accecn {
+            let options = with_accecn_option(tcp.options.as_slice(), counters);
+            let fits = tcp.set_options_raw(&options);
+            debug_assert!(fits.is_ok());
+        }
         tcp
     }
 
@@ -145,6 +152,22 @@ impl FrameFacts {
             options.push(SelectiveAcknowledgement(*first, rest), 2 + 8 * blocks.len());
         }
     }
+}
+
+/// Options, and behind them the AccECN option with a no-operation that aligns it, if there is room.
+fn with_accecn_option(options: &[u8], counters: [u32; 3]) -> Vec<u8> {
+    const KIND: u8 = 174;
+    const BYTES: u8 = 11;
+    const NOOP: u8 = 1;
+    let mut all = options.to_vec();
+    if all.len() + usize::from(BYTES) < MAX_OPTIONS_BYTES {
+        all.extend([KIND, BYTES]);
+        for counter in counters {
+            all.extend(&counter.to_be_bytes()[1..]);
+        }
+        all.push(NOOP);
+    }
+    all
 }
 
 /// IPv4 header between two hosts: identification, DSCP with ECN field, and what of so many bytes follows.

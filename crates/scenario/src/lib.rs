@@ -14,6 +14,7 @@
 pub mod address_plan;
 mod control;
 mod description;
+mod ecn;
 mod link;
 mod order;
 pub mod random;
@@ -23,6 +24,7 @@ mod scenario;
 mod topology;
 
 pub use control::Control;
+pub use ecn::GroupEcn;
 pub use link::{BOTTLENECK, EcnThreshold, Link, Queue, RateStep, check_impairments};
 pub use refusal::Refusal;
 pub use scenario::{CongestionControl, Group, MAX_ROWS, RttStep, Scenario};

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use dumbbell_app::{Application, TrafficConfig};
 use serde::{Deserialize, Serialize};
 
+use crate::ecn::GroupEcn;
 use crate::link::{BOTTLENECK, Link, Queue};
 use crate::order::check_order;
 use crate::random::{element_generator, element_seed, up_to};
@@ -83,9 +84,12 @@ pub struct Group {
     pub tso: bool,
     /// Delayed ACKs (RFC 1122 §4.2.3.2, as Linux delays them); off: one ACK per segment.
     pub delayed_ack: bool,
-    /// Classic ECN (RFC 3168). A congestion control that needs ECN has it without being asked.
-    #[serde(default, skip_serializing_if = "is_off")]
-    pub ecn: bool,
+    /// Explicit congestion notification. A congestion control that needs ECN has it without being asked.
+    #[serde(default, skip_serializing_if = "GroupEcn::is_off")]
+    pub ecn: GroupEcn,
+    /// Whether ACKs of Accurate ECN have its option, which counts bytes (RFC 9768 §3.2.3).
+    #[serde(default = "on", skip_serializing_if = "is_on")]
+    pub accecn_option: bool,
     /// Whether a short segment waits while another is unacknowledged (RFC 1122 §4.2.3.4); off:
     /// `TCP_NODELAY`.
     #[serde(default = "on", skip_serializing_if = "is_on")]
@@ -120,7 +124,8 @@ impl Default for Group {
             sndbuf_bytes: 1 << 30,
             tso: true,
             delayed_ack: true,
-            ecn: false,
+            ecn: GroupEcn::Off,
+            accecn_option: true,
             nagle: true,
             slow_start_after_idle: true,
             dscp: 0,
@@ -138,10 +143,6 @@ fn is_on(flag: &bool) -> bool {
 
 fn is_best_effort(dscp: &u8) -> bool {
     *dscp == 0
-}
-
-fn is_off(flag: &bool) -> bool {
-    !flag
 }
 
 /// A congestion control by name (`copa`) or file (`./mine.bpf.c`), with parameters.

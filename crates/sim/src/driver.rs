@@ -1,7 +1,7 @@
 //! What applications are told: packets and timers of their connections, and their own timers.
 
 use dumbbell_app::{End, Event, Outcome};
-use dumbbell_net::{Exit, Header as _, Packet};
+use dumbbell_net::{Ecn, Exit, Header as _, Packet};
 use dumbbell_scenario::route;
 use dumbbell_tcp::{AckHeader, AckKind, DatagramHeader, Segment};
 
@@ -29,7 +29,7 @@ impl<T: Tap> Engine<T> {
             }
             Segment::Ack(ack) => {
                 let from = writer(ack.is_reverse());
-                self.acknowledge(slot, from, ack, now_ns);
+                self.acknowledge(slot, from, (ack, packet.ecn), now_ns);
                 self.send_from(slot, from, now_ns);
                 self.note_acknowledged(slot, from, ack);
             }
@@ -106,17 +106,19 @@ impl<T: Tap> Engine<T> {
     }
 
     /// An ACK reaches the sender of what `from` writes.
-    fn acknowledge(&mut self, slot: usize, from: End, ack: &AckHeader, now_ns: u64) {
+    fn acknowledge(&mut self, slot: usize, from: End, ack: (&AckHeader, Ecn), now_ns: u64) {
+        let (ack, ecn) = ack;
         let connection = self.applications.connection(slot);
         let (half, answering) = connection.halves_mut(from);
         let sacks = &mut self.watch.sacks;
+        half.sender.note_field(ack, ecn);
         let rtt_us = half.sender.on_ack(now_ns, ack, sacks.get(ack.sack));
         sacks.free(ack.sack);
         if ack.kind() == AckKind::SynAck
             && let Some(answering) = answering
             && !answering.receiver.is_established()
         {
-            answering.receiver.open(ack.ece());
+            answering.receiver.open(half.sender.agreed_ecn());
         }
         let is_of_data = from == End::Sender;
         let user = connection.user as usize;
@@ -139,10 +141,8 @@ impl<T: Tap> Engine<T> {
         };
         if half.receiver.is_established() && !answering.sender.is_established() {
             let rtt_us = half.receiver.handshake_rtt_us();
-            let is_ecn_agreed = half.receiver.is_ecn_agreed();
-            answering
-                .sender
-                .open(now_ns, rtt_us, rwnd_bytes, is_ecn_agreed);
+            let ecn = half.receiver.agreed_ecn();
+            answering.sender.open(now_ns, rtt_us, rwnd_bytes, ecn);
             self.send_from(slot, other(from), now_ns);
         }
     }

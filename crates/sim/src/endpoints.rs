@@ -2,8 +2,9 @@
 //! of it.
 
 use dumbbell_cc::{Flow, Instance};
-use dumbbell_scenario::Group;
-use dumbbell_tcp::{EcnMode, Half, Receiver, ReceiverConfig, Sender, SenderConfig};
+use dumbbell_net::Ecn;
+use dumbbell_scenario::{Group, GroupEcn};
+use dumbbell_tcp::{AccEcn, EcnMode, Half, Receiver, ReceiverConfig, Sender, SenderConfig};
 
 use crate::rtt_meter::RttMeter;
 
@@ -138,13 +139,22 @@ pub(crate) fn rwnd_bytes(group: &Group) -> u32 {
         .max(group.mss_bytes)
 }
 
-/// A congestion control that needs ECN has it at both ends, with feedback of every change of the mark.
+/// A congestion control that needs ECN has it at both ends, Accurate ECN if it needs that or the group
+/// has it, otherwise with feedback of every change of the mark.
 fn ecn_mode(group: &Group, instance: &Instance) -> EcnMode {
-    if instance.needs_ecn() {
-        EcnMode::Dctcp
-    } else if group.ecn {
-        EcnMode::Classic
-    } else {
-        EcnMode::Off
+    let is_accurate = instance.needs_accecn() || group.ecn == GroupEcn::AccEcn;
+    match group.ecn {
+        _ if is_accurate => EcnMode::AccEcn(AccEcn {
+            ect: if instance.sends_ect1() {
+                Ecn::Ect1
+            } else {
+                Ecn::Ect0
+            },
+            ect_on_syn: instance.needs_ecn(),
+            option: group.accecn_option,
+        }),
+        _ if instance.needs_ecn() => EcnMode::Dctcp,
+        GroupEcn::Off => EcnMode::Off,
+        GroupEcn::On | GroupEcn::AccEcn => EcnMode::Classic,
     }
 }

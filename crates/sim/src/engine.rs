@@ -233,6 +233,7 @@ impl<T: Tap> Engine<T> {
             }
             Segment::Ack(ack) => {
                 let sacks = &mut self.watch.sacks;
+                flow.sender.note_field(ack, packet.ecn);
                 if let Some(rtt_us) = flow.sender.on_ack(now_ns, ack, sacks.get(ack.sack)) {
                     flow.rtt.note(rtt_us);
                 }

@@ -269,6 +269,7 @@ impl TappedFlow {
                 Some(_) => self.window_scale(),
             }),
             sack: dumbbell_capture::SackBlocks::default(),
+            accecn: None,
             payload_bytes: payload_bytes(header, packet.wire_bytes) as u16,
         }
     }
@@ -291,7 +292,9 @@ impl TappedFlow {
         let only_half = source.isn.wrapping_add(sent);
         let scale = if is_syn { 0 } else { self.window_scale() };
         let mut sack = dumbbell_capture::SackBlocks::default();
-        for block in sacks.get(ack.sack).all() {
+        let reported = sacks.get(ack.sack);
+        let feedback = reported.accecn().copied().unwrap_or_default();
+        for block in reported.all() {
             sack.push(
                 destination.seq_of(block.start),
                 destination.seq_of(block.end),
@@ -308,7 +311,12 @@ impl TappedFlow {
                 _ => only_half,
             },
             ack: destination.seq_of(ack.ack),
-            flags: TcpFlags(flags | TcpFlags::ACK | if_set(ack.ece(), TcpFlags::ECE)),
+            flags: TcpFlags(
+                flags
+                    | TcpFlags::ACK
+                    | if_set(ack.ece(), TcpFlags::ECE)
+                    | accecn_flags(feedback.ace),
+            ),
             window: scaled_window(u64::from(ack.rwnd_bytes), scale),
             mss: is_syn.then(|| self.mss_option()),
             sack_permitted: is_syn,
@@ -318,6 +326,9 @@ impl TappedFlow {
             )),
             window_scale: is_syn.then(|| self.window_scale()),
             sack,
+            accecn: feedback.option.map(|option| {
+                [option.ect1_bytes, option.ce_bytes, option.ect0_bytes] // Linux's order
+            }),
             payload_bytes: 0,
         }
     }
@@ -350,10 +361,17 @@ fn if_set(is_set: bool, flag: u16) -> u16 {
     if is_set { flag } else { 0 }
 }
 
+/// Accurate ECN's field is three flags (RFC 9768 §3.2.2).
+fn accecn_flags(ace: u8) -> u16 {
+    if_set(ace & 0b100 != 0, TcpFlags::AE)
+        | if_set(ace & 0b010 != 0, TcpFlags::CWR)
+        | if_set(ace & 0b001 != 0, TcpFlags::ECE)
+}
+
 fn segment_flags(header: &DataHeader) -> TcpFlags {
-    let cwr = if_set(header.cwr(), TcpFlags::CWR);
+    let ecn = if_set(header.cwr(), TcpFlags::CWR) | accecn_flags(header.ace());
     TcpFlags(
-        cwr | match header.kind() {
+        ecn | match header.kind() {
             // RFC 3168 §6.1.1: an ECN-setup SYN has both.
             SegmentKind::Syn => TcpFlags::SYN | if_set(header.cwr(), TcpFlags::ECE),
             SegmentKind::HandshakeAck | SegmentKind::WindowProbe | SegmentKind::LastAck => {

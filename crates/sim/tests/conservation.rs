@@ -90,7 +90,7 @@ fn group(duration_ns: u64) -> impl Strategy<Value = Group> {
                 sndbuf_bytes,
                 tso,
                 delayed_ack,
-                ecn,
+                ecn: ecn.into(),
                 ..bulk(cc, flows, 1)
             }
         },
@@ -110,18 +110,18 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
                 limit_pkts,
                 target_ns: interval_ns / 20,
                 interval_ns,
-                ecn,
+                ecn: ecn.into(),
                 ..codel::Config::default()
             }),
             3 => Queue::from(pie::Config {
                 limit_pkts,
                 target_ns: interval_ns / 20,
-                ecn,
+                ecn: ecn.into(),
                 ..pie::Config::default()
             }),
             4 => Queue::from(red::Config {
                 limit_bytes: 16 * 1514 + (pkts * PACKET_BYTES).ceil() as u64,
-                ecn,
+                ecn: ecn.into(),
                 adaptive: ecn,
                 ..red::Config::default()
             }),
@@ -129,7 +129,7 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
                 limit_pkts,
                 flows: 4,
                 target_ns: interval_ns / 20,
-                ecn,
+                ecn: ecn.into(),
                 ..fq_pie::Config::default()
             }),
             6 => Queue::from(dualpi2::Config {
@@ -144,7 +144,7 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
                 limit_pkts,
                 target_ns: interval_ns / 20,
                 interval_ns,
-                ecn,
+                ecn: ecn.into(),
                 flows: 4,
                 ..fq_codel::Config::default()
             }),
@@ -210,7 +210,8 @@ fn check_marks(output: &Output, scenario: &Scenario) {
         let marked_pkts = flow.marked_pkts.unwrap_or(0);
         assert!(marked_pkts <= flow.arrived_pkts + flow.on_path_pkts);
         let group = &scenario.groups[flow.group as usize];
-        assert!(marked_pkts == 0 || group.ecn || ["dctcp", "prague"].contains(&flow.cc.as_str()));
+        let has_ecn = !group.ecn.is_off() || ["dctcp", "prague"].contains(&flow.cc.as_str());
+        assert!(marked_pkts == 0 || has_ecn);
         of_flows += marked_pkts;
     }
     // SYNs and the like are counted by the bottleneck alone.

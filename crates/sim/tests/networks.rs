@@ -149,7 +149,7 @@ fn assemble(links: &[Link], groups: &[(Flows, Vec<usize>, Vec<usize>)], seed: u6
         route: route.iter().map(name).collect(),
         back: back.iter().map(name).collect(),
         size_bytes: flows.size_bytes,
-        ecn: flows.ecn,
+        ecn: flows.ecn.into(),
         delayed_ack: flows.delayed_ack,
         start_jitter_ns: 20 * NS_PER_MS,
         ..bulk(flows.cc, flows.flows, 1)

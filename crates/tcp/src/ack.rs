@@ -95,14 +95,15 @@ impl Sender {
     /// for the connection, as in Linux, but is not reported, because it is in whole milliseconds.
     pub fn on_ack(&mut self, now_ns: u64, ack: &AckHeader, sack: &SackBlocks) -> Option<u32> {
         self.set_now(now_ns);
+        let is_newer = ack.ts_val_ms > self.ts_recent_ms;
         self.ts_recent_ms = self.ts_recent_ms.max(ack.ts_val_ms);
         let sock = &mut self.cc.sock;
         (sock.rcv_tsval, sock.rcv_tsecr) = (ack.ts_val_ms, ack.ts_ecr_ms);
         sock.rcv_tstamp = self.now_ms;
         if ack.kind() == AckKind::SynAck {
-            return self.on_syn_ack(ack);
+            return self.on_syn_ack(ack, sack.accecn());
         }
-        let rtt_us = self.process_ack(ack, sack);
+        let rtt_us = self.process_ack(ack, sack, is_newer);
         if ack.kind() == AckKind::FinAck {
             self.on_fin();
         }
@@ -110,7 +111,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn process_ack(&mut self, ack: &AckHeader, sack: &SackBlocks) -> Option<u32> {
+    fn process_ack(&mut self, ack: &AckHeader, sack: &SackBlocks, is_newer: bool) -> Option<u32> {
         let sock = &self.cc.sock;
         let (prior_delivered, prior_lost) = (sock.delivered, sock.lost);
         let (prior_una, prior_fack, prior_packets) =
@@ -142,12 +143,14 @@ impl Sender {
             ca_ack_flags |= CA_ACK_ECE;
         }
         if prior_packets == 0 {
+            ca_ack_flags |= self.process_accecn(sack, prior_delivered, is_newer, &mut progress);
             self.cc.in_ack_event(ca_ack_flags);
             self.finish_idle_ack(ack, prior_una, &mut progress);
             return None;
         }
         let rtt_us = self.clean_acked(ack, prior_una, prior_fack, &mut progress);
         self.rack_update_reo_wnd(&progress);
+        ca_ack_flags |= self.process_accecn(sack, prior_delivered, is_newer, &mut progress);
         // As in Linux since 6.12: called after what this ACK acknowledges has been counted.
         self.cc.in_ack_event(ca_ack_flags);
         let acks_tlp_retrans = self.process_tlp_ack(ack.ack, &progress);
@@ -171,6 +174,24 @@ impl Sender {
         }
         self.control_congestion(&rs, &progress);
         rtt_us.filter(|_| !progress.rtt_is_coarse)
+    }
+
+    /// Accurate ECN: marks that the ACK newly reports have the effect of an echo. Returns the flag for
+    /// the congestion control.
+    #[inline]
+    fn process_accecn(
+        &mut self,
+        sack: &SackBlocks,
+        prior_delivered: u32,
+        is_newer: bool,
+        progress: &mut Progress,
+    ) -> u32 {
+        let Some(feedback) = sack.accecn().filter(|_| self.is_accurate()) else {
+            return 0;
+        };
+        let delivered = self.cc.sock.delivered - prior_delivered;
+        progress.ece = self.count_reported_ce(feedback, delivered, is_newer);
+        if progress.ece { CA_ACK_ECE } else { 0 }
     }
 
     /// A rate sample with what only kernel modules are shown.

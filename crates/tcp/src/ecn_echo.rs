@@ -1,10 +1,11 @@
 //! ECN at the receiver: how marks are echoed, classic (RFC 3168 §6.1.3) or as in DCTCP (RFC 8257
-//! §3.2), both as in Linux.
+//! §3.2), both as in Linux. Accurate ECN's counters are in `accecn_receiver`.
 
 use dumbbell_net::Ecn;
 
+use crate::accecn_receiver::{AccEcnCounts, asks_for_accecn};
 use crate::ecn::EcnMode;
-use crate::packet::DataHeader;
+use crate::packet::{AckKind, DataHeader};
 use crate::receiver::Receiver;
 
 /// Quick ACKs after a mark: the sender's window may be very small now.
@@ -24,6 +25,8 @@ pub(crate) struct EcnEcho {
     last_was_marked: bool,
     /// DCTCP: `rcv_nxt` when the last data packet arrived.
     prior_rcv_nxt: u32,
+    /// Both agreed on Accurate ECN.
+    pub(crate) accecn: Option<AccEcnCounts>,
 }
 
 impl EcnEcho {
@@ -35,12 +38,39 @@ impl EcnEcho {
             echoes: false,
             last_was_marked: false,
             prior_rcv_nxt: 0,
+            accecn: None,
         }
     }
 
-    /// The first SYN decides.
-    pub(crate) fn negotiate(&mut self, asks: bool) {
-        self.is_ok = asks && self.mode != EcnMode::Off;
+    /// The first SYN decides, which came with this ECN field.
+    pub(crate) fn negotiate(&mut self, syn: &DataHeader, ecn: Ecn) {
+        match self.mode {
+            EcnMode::AccEcn(config) if asks_for_accecn(syn.ace()) => {
+                self.accecn = Some(AccEcnCounts::new(config, ecn));
+                self.is_ok = true;
+            }
+            // RFC 9768 §3.1.2: a server without Accurate ECN takes its SYN for RFC 3168's.
+            EcnMode::Classic | EcnMode::Dctcp => self.is_ok = syn.cwr() || syn.ace() != 0,
+            EcnMode::AccEcn(_) => self.is_ok = syn.cwr(),
+            EcnMode::Off => {}
+        }
+    }
+
+    /// The connection's other half agreed on `mode`.
+    pub(crate) fn take(&mut self, mode: EcnMode) {
+        self.is_ok = mode != EcnMode::Off && self.mode != EcnMode::Off;
+        if let (EcnMode::AccEcn(_), EcnMode::AccEcn(config)) = (mode, self.mode) {
+            self.accecn = Some(AccEcnCounts::new(config, Ecn::NotEct));
+        }
+    }
+
+    /// What both agreed on.
+    pub(crate) fn agreed(&self) -> EcnMode {
+        match (self.is_ok, self.mode) {
+            (false, _) => EcnMode::Off,
+            (true, EcnMode::AccEcn(_)) if self.accecn.is_none() => EcnMode::Classic,
+            (true, mode) => mode,
+        }
     }
 
     /// ECE flag of an ACK that leaves now.
@@ -49,13 +79,16 @@ impl EcnEcho {
         self.echoes
     }
 
-    /// The ECN field of everything the receiver sends (RFC 3168 §6.1.4: a pure ACK is not capable).
+    /// The ECN field of what the receiver sends (RFC 3168 §6.1.4: a pure ACK is not capable; with
+    /// Accurate ECN it is, and in Linux the SYN-ACK only for a congestion control that needs it).
     #[inline]
-    pub(crate) fn ecn_of_acks(&self) -> Ecn {
-        if self.is_ok && self.mode == EcnMode::Dctcp {
-            Ecn::Ect0
-        } else {
-            Ecn::NotEct
+    pub(crate) fn ecn_of_acks(&self, kind: AckKind) -> Ecn {
+        match (&self.accecn, self.mode) {
+            (Some(counts), _) if kind != AckKind::SynAck || counts.config.ect_on_syn => {
+                counts.config.ect
+            }
+            (None, EcnMode::Dctcp) if self.is_ok => Ecn::Ect0,
+            _ => Ecn::NotEct,
         }
     }
 }
@@ -90,7 +123,8 @@ impl Receiver {
         let is_marked = ecn == Ecn::Ce;
         match self.ecn.mode {
             EcnMode::Dctcp => self.follow_mark(is_marked),
-            EcnMode::Off | EcnMode::Classic => {
+            EcnMode::AccEcn(_) if self.ecn.accecn.is_some() => {} // counted
+            EcnMode::Off | EcnMode::Classic | EcnMode::AccEcn(_) => {
                 if is_marked && !self.ecn.echoes {
                     self.ecn.echoes = true;
                     self.enter_quickack_mode(QUICKACKS_AFTER_MARK);

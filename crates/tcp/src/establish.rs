@@ -3,6 +3,8 @@
 
 use dumbbell_net::Packet;
 
+use crate::accecn::AccEcnFeedback;
+use crate::ecn::EcnMode;
 use crate::packet::{
     AckHeader, DATA_HEADER_BYTES, DataHeader, DataInfo, SYN_BYTES, Segment, SegmentKind,
 };
@@ -53,7 +55,7 @@ impl Sender {
     pub(crate) fn send_packet(&mut self, seq: u32, kind: SegmentKind, wire_bytes: u32, flags: u8) {
         let is_retransmission = flags & EVER_RETRANS != 0;
         self.ip_id = self.ip_id.wrapping_add(1);
-        let (ecn, cwr) = self.ecn_of(kind, is_retransmission);
+        let (ecn, cwr, ace) = self.ecn_of(kind, is_retransmission);
         self.outbox.push(Packet {
             flow: self.config.flow,
             wire_bytes,
@@ -68,7 +70,8 @@ impl Sender {
                     .retransmission(is_retransmission)
                     .psh(flags & PUSHED != 0)
                     .reverse(self.config.half == Half::Reverse)
-                    .cwr(cwr),
+                    .cwr(cwr)
+                    .ace(ace),
             }),
         });
     }
@@ -86,9 +89,17 @@ impl Sender {
 
     /// The SYN-ACK: the first RTT sample, by timestamp, and the congestion control's start. It is
     /// acknowledged at once, before the data; also when it arrives again (RFC 9293 §3.10.7.4).
-    pub(crate) fn on_syn_ack(&mut self, ack: &AckHeader) -> Option<u32> {
+    pub(crate) fn on_syn_ack(
+        &mut self,
+        ack: &AckHeader,
+        feedback: Option<&AccEcnFeedback>,
+    ) -> Option<u32> {
+        let is_first = self.phase == Phase::SynSent;
+        if is_first {
+            self.settle_ecn(ack, feedback); // Accurate ECN's answer to it says with which field it came
+        }
         self.send_control(SegmentKind::HandshakeAck);
-        if self.phase != Phase::SynSent {
+        if !is_first {
             return None;
         }
         self.cancel_xmit_timer();
@@ -98,19 +109,17 @@ impl Sender {
             // Karn: only the echoed timestamp says which SYN this answers.
             self.now_ms.saturating_sub(ack.ts_ecr_ms).max(1) * 1000
         };
-        self.settle_ecn(ack.ece());
         self.establish(Some(rtt_us), ack.rwnd_bytes);
         (self.counters.syn_retransmits == 0).then_some(rtt_us)
     }
 
     /// Opens the second half of a connection whose first half has done the handshake: the RTT that
-    /// this side measured by it, if it did, the window that the peer offers, and whether both agreed
-    /// on ECN. [`Sender::poll_transmit`] must follow.
-    pub fn open(&mut self, now_ns: u64, rtt_us: Option<u32>, rwnd_bytes: u32, is_ecn_agreed: bool) {
+    /// this side measured by it, if it did, the window that the peer offers, and what both agreed on as
+    /// to ECN. [`Sender::poll_transmit`] must follow.
+    pub fn open(&mut self, now_ns: u64, rtt_us: Option<u32>, rwnd_bytes: u32, ecn: EcnMode) {
         self.set_now(now_ns);
         self.started_ns = now_ns;
-        self.ask_for_ecn();
-        self.settle_ecn(is_ecn_agreed);
+        self.take_ecn(ecn);
         self.establish(rtt_us, rwnd_bytes);
     }
 

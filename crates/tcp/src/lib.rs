@@ -23,6 +23,7 @@
 //! | `persist` | the persist timer: zero-window probes (RFC 9293 §3.8.6.1) |
 //! | `delivery_rate` | rate samples |
 //! | `ecn`, `ecn_echo` | ECN at the sender and at the receiver (RFC 3168, RFC 8257) |
+//! | `accecn`, `accecn_sender`, `accecn_receiver` | Accurate ECN (RFC 9768) |
 //! | `receiver`, `reassembly` | what arrives, SACK generation |
 //! | `delayed_ack` | how long an ACK may wait (RFC 1122 §4.2.3.2, RFC 5681 §4.2) |
 //! | `passive` | the receiver's part in handshake and close |
@@ -34,6 +35,9 @@
 
 #![forbid(unsafe_code)]
 
+mod accecn;
+mod accecn_receiver;
+mod accecn_sender;
 mod ack;
 mod boundaries;
 mod close;
@@ -65,6 +69,7 @@ mod timers;
 mod transmit;
 mod undo;
 
+pub use accecn::{AccEcn, AccEcnFeedback, AccEcnOption};
 pub use boundaries::Boundaries;
 pub use counters::{Limit, SenderCounters};
 pub use ecn::EcnMode;

@@ -61,6 +61,7 @@ impl DataInfo {
     const CWR: u32 = 1 << 25;
     const PSH: u32 = 1 << 26;
     const REVERSE: u32 = 1 << 27;
+    const ACE_SHIFT: u32 = 28;
 
     /// A segment of `kind`, sent for the first time, and the identification of its IP packet.
     #[inline]
@@ -87,6 +88,13 @@ impl DataInfo {
     #[must_use]
     pub fn cwr(self, cwr: bool) -> Self {
         Self(self.0 | if cwr { Self::CWR } else { 0 })
+    }
+
+    /// The flags AE, CWR and ECE of Accurate ECN, from high to low.
+    #[inline]
+    #[must_use]
+    pub fn ace(self, ace: u8) -> Self {
+        Self(self.0 | u32::from(ace & 7) << Self::ACE_SHIFT)
     }
 
     /// The PSH flag.
@@ -151,6 +159,12 @@ impl DataHeader {
         self.info.0 & DataInfo::CWR != 0
     }
 
+    /// The flags AE, CWR and ECE of Accurate ECN (RFC 9768 §3.2.2), from high to low; 0 without it.
+    #[inline]
+    pub fn ace(&self) -> u8 {
+        (self.info.0 >> DataInfo::ACE_SHIFT) as u8 & 7
+    }
+
     /// PSH flag: it ends what the application has written so far.
     #[inline]
     pub fn psh(&self) -> bool {
@@ -181,6 +195,7 @@ impl std::fmt::Debug for DataHeader {
             .field("ip_id", &self.ip_id())
             .field("is_retransmission", &self.is_retransmission())
             .field("cwr", &self.cwr())
+            .field("ace", &self.ace())
             .field("psh", &self.psh())
             .field("is_reverse", &self.is_reverse())
             .finish()
@@ -286,7 +301,8 @@ impl AckHeader {
         self.info.bits() as u16
     }
 
-    /// ECE flag: a marked packet arrived; on a SYN-ACK: agreed to ECN (RFC 3168 §6.1.1, §6.1.3).
+    /// ECE flag: a marked packet arrived; on a SYN-ACK: agreed to ECN (RFC 3168 §6.1.1, §6.1.3). Accurate
+    /// ECN's flags are with the SACK blocks.
     #[inline]
     pub fn ece(&self) -> bool {
         self.info.bits() & AckInfo::ECE != 0

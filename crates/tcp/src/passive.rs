@@ -4,6 +4,9 @@
 //! The application reads at once and closes when there is nothing more to read, so that its FIN is
 //! sent with the acknowledgment of the sender's (from CLOSE-WAIT to LAST-ACK immediately).
 
+use dumbbell_net::Ecn;
+
+use crate::ecn::EcnMode;
 use crate::packet::{AckKind, DataHeader, SegmentKind};
 use crate::receiver::Receiver;
 use crate::rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
@@ -54,6 +57,11 @@ impl Passive {
         }
     }
 
+    /// SYN-ACKs sent.
+    pub(crate) fn syn_acks(&self) -> u32 {
+        self.syn_acks
+    }
+
     /// The kind of an ACK that is sent now.
     #[inline]
     pub(crate) fn ack_kind(&self) -> AckKind {
@@ -73,18 +81,18 @@ impl Receiver {
 
     /// Updates the connection's state by a segment. Returns whether it carries anything to receive.
     #[inline]
-    pub(crate) fn follow_connection(&mut self, now_ns: u64, header: &DataHeader) -> bool {
+    pub(crate) fn follow_connection(&mut self, now_ns: u64, header: &DataHeader, ecn: Ecn) -> bool {
         if self.passive.state == State::Established && header.kind() == SegmentKind::Data {
             return true;
         }
-        self.open_or_close(now_ns, header)
+        self.open_or_close(now_ns, header, ecn)
     }
 
     #[cold]
-    fn open_or_close(&mut self, now_ns: u64, header: &DataHeader) -> bool {
+    fn open_or_close(&mut self, now_ns: u64, header: &DataHeader, ecn: Ecn) -> bool {
         match header.kind() {
             SegmentKind::Syn => {
-                self.on_syn(now_ns, header);
+                self.on_syn(now_ns, header, ecn);
                 return false;
             }
             SegmentKind::Data | SegmentKind::HandshakeAck => {}
@@ -106,12 +114,12 @@ impl Receiver {
 
     /// A SYN, for the first time or again; once the connection is open it only gets an ACK (RFC
     /// 9293 §3.10.7.4, "fourth").
-    fn on_syn(&mut self, now_ns: u64, header: &DataHeader) {
+    fn on_syn(&mut self, now_ns: u64, header: &DataHeader, ecn: Ecn) {
         match self.passive.state {
             State::Listen | State::SynReceived => {
                 self.ts_recent_ms = header.ts_val_ms;
                 if self.passive.state == State::Listen {
-                    self.ecn.negotiate(header.cwr());
+                    self.ecn.negotiate(header, ecn);
                 }
                 self.passive.state = State::SynReceived;
                 self.send_syn_ack(now_ns);
@@ -145,10 +153,10 @@ impl Receiver {
     }
 
     /// Opens the second half of a connection whose first half has done the handshake, in which both
-    /// agreed on ECN or did not.
-    pub fn open(&mut self, is_ecn_agreed: bool) {
+    /// agreed on this as to ECN.
+    pub fn open(&mut self, ecn: EcnMode) {
         self.passive.state = State::Established;
-        self.ecn.negotiate(is_ecn_agreed);
+        self.ecn.take(ecn);
     }
 
     /// Whether the handshake is complete here.
@@ -162,9 +170,9 @@ impl Receiver {
         self.passive.rtt_ns.map(|rtt_ns| (rtt_ns / 1000) as u32)
     }
 
-    /// Whether both agreed on ECN.
-    pub fn is_ecn_agreed(&self) -> bool {
-        self.ecn.is_ok
+    /// What both agreed on as to ECN.
+    pub fn agreed_ecn(&self) -> EcnMode {
+        self.ecn.agreed()
     }
 
     /// Whether the sender's FIN and all before it has arrived.

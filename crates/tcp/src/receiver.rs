@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use dumbbell_net::{Ecn, Packet};
 
+use crate::accecn::OPTION_BYTES;
 use crate::delayed_ack::DelayedAck;
 use crate::ecn::EcnMode;
 use crate::ecn_echo::EcnEcho;
@@ -174,7 +175,10 @@ impl Receiver {
     /// A packet arrives.
     pub fn on_packet(&mut self, now_ns: u64, header: &DataHeader, wire_bytes: u32, ecn: Ecn) {
         self.now_ns = now_ns;
-        if !self.follow_connection(now_ns, header) {
+        if self.ecn.accecn.is_some() {
+            self.count_field(header, wire_bytes.saturating_sub(DATA_HEADER_BYTES), ecn);
+        }
+        if !self.follow_connection(now_ns, header, ecn) {
             return;
         }
         // None: a FIN alone, which is received like a segment but not counted.
@@ -343,15 +347,19 @@ impl Receiver {
 
     fn send_ack(&mut self, kind: AckKind, ack: u32) {
         let sack_blocks = self.prepare_sack();
+        let mut wire_bytes = AckHeader::wire_bytes(kind, sack_blocks);
+        if self.ecn.accecn.is_some() {
+            wire_bytes += self.add_feedback(kind, sack_blocks);
+        }
         self.ip_id = self.ip_id.wrapping_add(1);
         let ece = match kind {
-            AckKind::SynAck => self.ecn.is_ok,
+            AckKind::SynAck => self.ecn.is_ok && self.ecn.accecn.is_none(),
             _ => self.ecn.ece(),
         };
         self.outbox.push(Packet {
             flow: self.config.flow,
-            wire_bytes: AckHeader::wire_bytes(kind, sack_blocks),
-            ecn: self.ecn.ecn_of_acks(),
+            wire_bytes,
+            ecn: self.ecn.ecn_of_acks(kind),
             hop: 0,
             arrived_ns: 0,
             header: Segment::Ack(AckHeader {
@@ -365,6 +373,34 @@ impl Receiver {
                     .reverse(self.config.half == Half::Reverse),
             }),
         });
+    }
+
+    /// What Accurate ECN adds to the next ACK; returns the bytes that takes.
+    fn add_feedback(&mut self, kind: AckKind, sack_blocks: usize) -> u32 {
+        let Some(feedback) = self.accecn_feedback(kind, sack_blocks) else {
+            return 0;
+        };
+        if sack_blocks == 0 {
+            self.sacks.push((self.outbox.len(), SackBlocks::default()));
+        }
+        if let Some((_, blocks)) = self.sacks.last_mut() {
+            *blocks = blocks.with_accecn(feedback);
+        }
+        if feedback.option.is_some() {
+            OPTION_BYTES
+        } else {
+            0
+        }
+    }
+
+    /// The clock of the last call, ns.
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    /// The path's round trip, ns.
+    pub(crate) fn rtt_ns(&self) -> u64 {
+        self.config.rtt_ns
     }
 
     /// The blocks of the next ACK; returns how many there are.

@@ -1,7 +1,9 @@
-//! SACK blocks of the ACKs that are on their way.
+//! SACK blocks of the ACKs that are on their way, and what Accurate ECN adds to them.
 //!
-//! Most ACKs have none, so packets do not carry the blocks but a slot's number, and the blocks lie here
-//! until the ACK is delivered or dropped.
+//! Most ACKs have neither, so packets do not carry them but a slot's number, and they lie here until
+//! the ACK is delivered or dropped.
+
+use crate::accecn::AccEcnFeedback;
 
 use dumbbell_net::SackOrder;
 
@@ -17,13 +19,14 @@ pub struct SackBlock {
     pub end: u32,
 }
 
-/// What an ACK's SACK option reports.
+/// What an ACK's SACK option reports, and its feedback by Accurate ECN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     blocks: [SackBlock; MAX_SACK_BLOCKS],
     count: u8,
     /// The first block reports a duplicate (D-SACK, RFC 2883).
     has_dsack: bool,
+    accecn: Option<AccEcnFeedback>,
 }
 
 impl SackBlocks {
@@ -39,6 +42,19 @@ impl SackBlocks {
             sack.count += 1;
         }
         sack
+    }
+
+    /// The same with feedback by Accurate ECN.
+    #[must_use]
+    pub fn with_accecn(mut self, accecn: AccEcnFeedback) -> Self {
+        self.accecn = Some(accecn);
+        self
+    }
+
+    /// The feedback by Accurate ECN, if the connection has it.
+    #[inline]
+    pub fn accecn(&self) -> Option<&AccEcnFeedback> {
+        self.accecn.as_ref()
     }
 
     /// Whether there is no block.
@@ -151,9 +167,9 @@ impl SackStore {
         }
     }
 
-    /// Keeps `blocks` until their slot is freed; no blocks take no slot.
+    /// Keeps `blocks` until their slot is freed; nothing takes no slot.
     pub fn keep(&mut self, blocks: SackBlocks) -> SackSlot {
-        if blocks.is_empty() {
+        if blocks.is_empty() && blocks.accecn.is_none() {
             return SackSlot::NONE;
         }
         if let Some(number) = self.free.pop() {

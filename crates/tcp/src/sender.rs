@@ -11,6 +11,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use dumbbell_cc::{Flow, Sock};
 use dumbbell_net::Packet;
 
+use crate::accecn_sender::AccEcnSender;
 use crate::boundaries::Boundaries;
 use crate::counters::{Limit, SenderCounters};
 use crate::ecn::EcnMode;
@@ -189,6 +190,7 @@ pub struct Sender {
     pub(crate) ts_recent_ms: u32,
     /// Identification of the last IP packet.
     pub(crate) ip_id: u16,
+    pub(crate) accecn: AccEcnSender,
     pub(crate) outbox: Vec<Packet<Segment>>,
     pub(crate) limit: Limit,
     pub(crate) counters: SenderCounters,
@@ -251,6 +253,7 @@ impl Sender {
             now_ms: 0,
             ts_recent_ms: 0,
             ip_id: 0,
+            accecn: AccEcnSender::new(),
             outbox: Vec::new(),
             limit: Limit::None,
             counters: SenderCounters::default(),

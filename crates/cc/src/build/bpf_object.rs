@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::mem::offset_of;
 
 use dumbbell_cc_abi::{
-    CA_PRIV_WORDS, Ops, TCP_CA_NAME_MAX, TCP_CONG_ECT_1_NEGOTIATION, TCP_CONG_NEEDS_ECN,
+    CA_PRIV_WORDS, Ops, TCP_CA_NAME_MAX, TCP_CONG_ECT_1_NEGOTIATION, TCP_CONG_NEEDS_ACCECN,
+    TCP_CONG_NEEDS_ECN,
 };
 
 use crate::build::artifact::{Object, Target};
@@ -31,6 +32,7 @@ pub struct BpfObject {
     name: String,
     ops_table: String,
     needs_ecn: bool,
+    needs_accecn: bool,
     sends_ect1: bool,
     kind: Kind,
     ops: Vec<&'static str>,
@@ -84,6 +86,7 @@ impl BpfObject {
         Ok(Self {
             name: image.check().map_err(invalid)?.to_owned(),
             needs_ecn: image.flags() & TCP_CONG_NEEDS_ECN != 0,
+            needs_accecn: image.flags() & TCP_CONG_NEEDS_ACCECN != 0,
             sends_ect1: image.flags() & TCP_CONG_ECT_1_NEGOTIATION != 0,
             kind: match FileName::parse(&request.name) {
                 Some(_) => Kind::Bpf,
@@ -117,6 +120,11 @@ impl BpfObject {
     /// Whether its packets are ECT(1) (`TCP_CONG_ECT_1_NEGOTIATION`).
     pub fn sends_ect1(&self) -> bool {
         self.sends_ect1
+    }
+
+    /// Whether it needs Accurate ECN (`TCP_CONG_NEEDS_ACCECN`).
+    pub fn needs_accecn(&self) -> bool {
+        self.needs_accecn
     }
 
     /// Name of its ops table's variable, which is also libbpf's name for the map.

@@ -8,7 +8,9 @@ use std::num::NonZero;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use dumbbell_cc_abi::{ModuleOps, TCP_CONG_NEEDS_ECN};
+use dumbbell_cc_abi::{
+    ModuleOps, TCP_CONG_ECT_1_NEGOTIATION, TCP_CONG_NEEDS_ACCECN, TCP_CONG_NEEDS_ECN,
+};
 use libloading::os::unix::Library;
 
 use crate::build::artifact::Target;
@@ -194,6 +196,16 @@ impl Instance {
     /// (`TCP_CONG_NEEDS_ECN`).
     pub fn needs_ecn(&self) -> bool {
         self.ops.ops.flags & TCP_CONG_NEEDS_ECN != 0
+    }
+
+    /// Whether it needs Accurate ECN (`TCP_CONG_NEEDS_ACCECN`).
+    pub fn needs_accecn(&self) -> bool {
+        self.ops.ops.flags & TCP_CONG_NEEDS_ACCECN != 0
+    }
+
+    /// Whether its packets are ECT(1) (`TCP_CONG_ECT_1_NEGOTIATION`).
+    pub fn sends_ect1(&self) -> bool {
+        self.ops.ops.flags & TCP_CONG_ECT_1_NEGOTIATION != 0
     }
 
     /// What it declares about itself.

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 
 use dumbbell_net::{DATA_HEADER_BYTES, ETHERNET_HEADER_BYTES};
 use dumbbell_scenario::address_plan::host_addresses;
-use dumbbell_scenario::{Group, Scenario, Way};
+use dumbbell_scenario::{Group, GroupEcn, Scenario, Way};
 
 use crate::error::Error;
 use crate::hosts::namespace::Namespace;
@@ -213,8 +213,7 @@ fn set_sysctls(group: &Group) -> Result<(), Error> {
         ("tcp_no_metrics_save", "1".to_owned()),
         ("tcp_rmem", format!("4096 {rmem_start} {rmem}")),
         ("tcp_wmem", format!("4096 {wmem_start} {wmem}")),
-        // 1 requests and accepts ECN, 2 only accepts it.
-        ("tcp_ecn", if group.ecn { "1" } else { "2" }.to_owned()),
+        ("tcp_ecn", tcp_ecn(group.ecn).to_owned()),
         (
             "tcp_slow_start_after_idle",
             u8::from(group.slow_start_after_idle).to_string(),
@@ -224,6 +223,16 @@ fn set_sysctls(group: &Group) -> Result<(), Error> {
         fs::write(&path, value).map_err(|source| cannot_set(&path, source))?;
     }
     Ok(())
+}
+
+/// Values of `net.ipv4.tcp_ecn`: 1 requests and accepts ECN, 2 only accepts it, 3 requests and accepts
+/// Accurate ECN (Linux 7.0 and later).
+fn tcp_ecn(ecn: GroupEcn) -> &'static str {
+    match ecn {
+        GroupEcn::Off => "2",
+        GroupEcn::On => "1",
+        GroupEcn::AccEcn => "3",
+    }
 }
 
 fn cannot_set(path: &str, source: io::Error) -> Error {

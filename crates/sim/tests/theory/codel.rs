@@ -119,7 +119,7 @@ fn marks_take_the_place_of_drops() {
         };
         over_codel(20_000_000, config, vec![flows])
     };
-    let (marking, dropping) = (with_ecn(true), with_ecn(false));
+    let (marking, dropping) = (with_ecn(true.into()), with_ecn(false.into()));
     println!(
         "marked {:?}, dropped {}; median {} µs against {} µs",
         marking.marked_pkts,

@@ -97,7 +97,7 @@ fn alpha_settles_at_the_root_of_two_over_the_window() {
 #[test]
 fn classic_ecn_makes_a_sawtooth_without_a_loss_twice_as_deep() {
     let reno = Group {
-        ecn: true,
+        ecn: true.into(),
         ..smooth("reno", 1)
     };
     let output = marking(100, vec![reno]);

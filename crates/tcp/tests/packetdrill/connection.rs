@@ -197,7 +197,7 @@ impl Connection {
                 };
                 self.sender.on_ack(now_ns, &header, &SackBlocks::default());
                 self.peer_syn_ts_ms = header.ts_val_ms;
-                self.receiver.open(self.opening.ecn && packet.flags.ece);
+                self.receiver.open(self.sender.agreed_ecn());
                 self.establish(now_ns, packet);
             }
             Phase::SynReceived if packet.flags.ack && !packet.flags.syn => {
@@ -208,7 +208,7 @@ impl Connection {
                     now_ns,
                     self.receiver.handshake_rtt_us(),
                     self.ack_header(packet).rwnd_bytes,
-                    self.receiver.is_ecn_agreed(),
+                    self.receiver.agreed_ecn(),
                 );
                 self.establish(now_ns, packet);
                 self.hear(now_ns, packet);

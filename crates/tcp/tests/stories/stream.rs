@@ -429,7 +429,7 @@ fn a_second_half_begins_where_the_handshake_ended() {
             100 * NS_PER_MS,
             Some(40_000),
             window_pkts * MSS_BYTES,
-            false,
+            dumbbell_tcp::EcnMode::Off,
         );
         assert!(sender.is_established() && sender.is_finished());
         assert_eq!(sender.sock().srtt_us >> 3, 40_000);
