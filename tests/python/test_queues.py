@@ -16,7 +16,7 @@ IMPAIRMENTS = (
     "random_loss", "gilbert_elliott", "loss_state", "bursts", "every", "listed", "outage",
     "corrupt", "policer", "duplicate", "jitter", "reorder", "ack_thinning", "bleach",
 )  # fmt: skip
-NAMES = ["bfifo", "pfifo", "codel", "fq_codel", "pie", "fq_pie", "red", "dualpi2"]
+NAMES = ["bfifo", "pfifo", "codel", "fq_codel", "pie", "fq_pie", "red", "dualpi2", "cake"]
 
 
 def queue_of(**words: Any) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def queue_of(**words: Any) -> dict[str, Any]:
 def test_the_engine_declares_them():
     known = queue_disciplines()
     assert list(known) == NAMES
-    out_of_order = {"fq_codel", "fq_pie", "dualpi2"}
+    out_of_order = {"fq_codel", "fq_pie", "dualpi2", "cake"}
     assert {name for name in NAMES if not known[name].is_fifo} == out_of_order
     assert {name for name in NAMES if known[name].takes_ecn_threshold} == {"bfifo", "pfifo"}
     target = known["codel"].parameters["target"]
@@ -37,8 +37,12 @@ def test_the_engine_declares_them():
 @pytest.mark.parametrize("name", NAMES)
 def test_defaults_are_in_range_and_explained(name):
     for parameter in queue_disciplines()[name].parameters.values():
-        in_range = parameter.default is None or parameter.min <= parameter.default <= parameter.max
-        assert in_range or parameter.must_be_set
+        if parameter.unit == "choice":
+            assert parameter.default in parameter.choices
+        else:
+            default = parameter.default
+            in_range = default is None or parameter.min <= default <= parameter.max
+            assert in_range or parameter.must_be_set
         assert parameter.doc.endswith(".")
         assert parameter.doc[0].isupper()
         if not parameter.must_be_set and parameter.name != "limit":
@@ -56,6 +60,30 @@ def test_parameters_reach_the_engine_in_base_units():
     rest = queue_of(queue="fq_codel")
     assert (rest["limit_pkts"], rest["interval_ns"], rest["ecn"]) == (10_240, 100_000_000, True)
     assert "ce_threshold_ns" not in rest
+
+
+@pytest.mark.parametrize(
+    ("queue", "given", "shown"),
+    [
+        ("cake:rate=95%,rtt=metro", {"rate_bps": 47_500_000, "rtt_ns": 10_000_000}, "rtt=10ms"),
+        ("cake:rate=12.5%", {"rate_bps": 6_250_000}, "cake:rate=12.5%"),
+        ("cake:rate=unlimited,rtt=internet", {"rtt_ns": 100_000_000}, "cake"),
+        ("cake:isolation=dual-srchost", {"isolation": "dual_srchost"}, "isolation=dual_srchost"),
+        ("cake:limit=1MB", {"limit_bytes": 1_000_000}, "limit=1MB"),
+    ],
+)
+def test_rates_are_shares_of_the_link_and_words_stand_for_times(queue, given, shown):
+    resolved = queue_of(queue=queue)
+    assert resolved.items() >= given.items()
+    assert ("rate_bps" in resolved) == ("rate_bps" in given)
+    choice = QueueChoice.parse(queue)
+    assert shown in str(choice)
+    assert QueueChoice.parse(str(choice)) == choice
+
+
+def test_a_queue_that_finds_its_own_limit_has_none_unless_it_is_given():
+    assert "limit_bytes" not in queue_of(queue="cake")
+    assert queue_of(queue="cake", buffer="2bdp")["limit_bytes"] == 500_000
 
 
 @pytest.mark.parametrize(
@@ -104,6 +132,9 @@ def test_a_choice_reads_back_as_it_is_written():
         ({"queue": "codel:target=200s"}, "is `200s`, which is out of range; use `0s` to `100s`"),
         ({"queue": "codel:target=off"}, "`off` is not a number with a unit"),
         ({"queue": "codel:target"}, "parameter `target` has no value: use `target=…`"),
+        ({"queue": "cake:rtt=lunar"}, "`rtt` of `cake` `lunar` is not a number with a unit"),
+        ({"queue": "cake:rate=0%"}, "`rate` of `cake`"),
+        ({"queue": "cake:tins=two"}, "`tins` of `cake` is `two`"),
         ({"queue": "codel:ecn=1"}, "`ecn` of `codel` is `1`; use `on` or `off`"),
         ({"queue": "codel:ecn=on,ecn=off"}, "sets parameter `ecn` twice; remove one"),
         ({"queue": "fq_codel:flows=many"}, "`flows` of `fq_codel` is `many`; use a whole number"),

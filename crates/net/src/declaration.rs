@@ -73,6 +73,9 @@ pub struct Parameter {
     /// The words that it can be.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub choices: &'static [&'static str],
+    /// Values that have a name, which may be written instead.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub names: &'static [(&'static str, u64)],
     /// The values of a list when it is not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_list: Option<Vec<u64>>,
@@ -114,6 +117,7 @@ impl Parameter {
             doc: doc.trim().to_owned(),
             is_distribution: V::IS_DISTRIBUTION,
             choices: V::CHOICES,
+            names: V::NAMES,
             default_list: default.list(),
         }
     }
@@ -142,6 +146,8 @@ pub trait Value {
     const IS_LIST: bool = false;
     /// The words that it can be.
     const CHOICES: &'static [&'static str] = &[];
+    /// Values that have a name.
+    const NAMES: &'static [(&'static str, u64)] = &[];
 
     /// It as a number; `None`: off, or not one number.
     fn number(&self) -> Option<u64>;
@@ -178,6 +184,7 @@ impl<V: Value> Value for Option<V> {
     const IS_OPTIONAL: bool = true;
     const IS_DISTRIBUTION: bool = V::IS_DISTRIBUTION;
     const CHOICES: &'static [&'static str] = V::CHOICES;
+    const NAMES: &'static [(&'static str, u64)] = V::NAMES;
 
     fn number(&self) -> Option<u64> {
         self.as_ref().and_then(V::number)

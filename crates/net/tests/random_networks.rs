@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use dumbbell_net::queue::{codel, dualpi2, fq_codel, fq_pie, pie, red};
+use dumbbell_net::queue::{cake, codel, dualpi2, fq_codel, fq_pie, pie, red};
 use dumbbell_net::{
     DelayLine, Departure, DropReason, Ecn, Event, Header, Hop, Impairment, Limit, Link, Network,
     Observer, Packet, Policer, QueueConfig, RandomLoss, Site, Transmitter,
@@ -58,7 +58,7 @@ struct Plan {
 }
 
 fn queue() -> impl Strategy<Value = QueueConfig> {
-    (0..8_u8, 1..40_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
+    (0..9_u8, 1..40_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
         // Short enough to act within a case.
         let (target_ns, interval_ns) = (ms * 50_000, ms * 1_000_000);
         match kind {
@@ -96,6 +96,13 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
                 any_ect: ecn,
                 drop_early: limit_pkts % 2 == 0,
                 ..dualpi2::Config::default()
+            }),
+            7 => QueueConfig::from(cake::Config {
+                limit_bytes: Some(limit_pkts * (1514 + 576)),
+                rate_bps: ecn.then_some(ms * 1_000_000),
+                rtt_ns: cake::Rtt(interval_ns),
+                ingress: ms % 2 == 0,
+                ..cake::Config::default()
             }),
             _ => QueueConfig::from(fq_codel::Config {
                 limit_pkts,

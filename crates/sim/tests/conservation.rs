@@ -3,7 +3,7 @@
 mod common;
 
 use common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, column, simulate};
-use dumbbell_net::queue::{codel, dualpi2, fq_codel, fq_pie, pie, red};
+use dumbbell_net::queue::{cake, codel, dualpi2, fq_codel, fq_pie, pie, red};
 use dumbbell_sim::{
     EcnThreshold, FlowSummary, Group, Limit, LinkSummary, Output, Queue, RttStep, Scenario,
 };
@@ -101,7 +101,7 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
     let pkts = log_uniform(1.0..(32.0 * bdp_bytes / PACKET_BYTES).max(2.0));
     // CoDel with an interval that is short enough for it to act.
     let interval_ns = log_uniform(5e6..100e6);
-    (pkts, 0..8_u8, interval_ns, any::<bool>()).prop_map(|(pkts, kind, interval_ns, ecn)| {
+    (pkts, 0..9_u8, interval_ns, any::<bool>()).prop_map(|(pkts, kind, interval_ns, ecn)| {
         let (limit_pkts, interval_ns) = (pkts as u64, interval_ns as u64);
         match kind {
             0 => Queue::drop_tail(Limit::Bytes((pkts * PACKET_BYTES).ceil() as u64)),
@@ -139,6 +139,13 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
                 any_ect: false,
                 drop_early: limit_pkts % 2 == 0,
                 ..dualpi2::Config::default()
+            }),
+            7 => Queue::from(cake::Config {
+                limit_bytes: Some(limit_pkts * (1514 + 576)),
+                rate_bps: ecn.then_some(20_000_000),
+                rtt_ns: cake::Rtt(interval_ns),
+                ack_filter: cake::AckFilter::aggressive,
+                ..cake::Config::default()
             }),
             _ => Queue::from(fq_codel::Config {
                 limit_pkts,

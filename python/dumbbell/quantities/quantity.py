@@ -17,8 +17,8 @@ from dumbbell.errors import ScenarioError
 from dumbbell.quantities.excerpt import excerpt
 
 __all__ = [
-    "MAX_DIGITS", "MAX_VALUES", "NUMBER", "U64_MAX", "Buffer", "Load", "Loss", "Quantity", "Rate",
-    "Size", "Time", "expand", "expand_counts", "format_fraction", "is_count",
+    "MAX_DIGITS", "MAX_VALUES", "NUMBER", "U64_MAX", "Buffer", "LinkShare", "Load", "Loss",
+    "Quantity", "Rate", "Size", "Time", "expand", "expand_counts", "format_fraction", "is_count",
 ]  # fmt: skip
 
 NUMBER = re.compile(
@@ -236,6 +236,20 @@ class Load(Quantity):
     print_units = ("%", "ppm", "ppb")
     #: 1000 %: anything above a load of 100 % grows without end.
     maximum = 10**10
+
+
+class LinkShare(Quantity):
+    """A share of a link's rate, in parts per billion."""
+
+    units = {"%": 10**7}
+    examples = "`95%`"
+    print_units = ("%",)
+    #: 1000 %.
+    maximum = 10**10
+
+    def of(self, rate: int) -> int:
+        """Return the share of a rate, bit/s."""
+        return rate * int(self) // 10**9
 
 
 class Size(Quantity):

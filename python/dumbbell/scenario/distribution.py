@@ -86,6 +86,7 @@ def parameter_from_json(document: Mapping[str, Any]) -> ElementParameter:
     """Read the engine's declaration of a parameter."""
     words = dict(document)
     choices = tuple(words.pop("choices", ()))
+    names = dict(words.pop("names", ()))
     default_list = words.pop("default_list", None)
     is_drawn = words.pop("is_distribution", False)
     if choices:
@@ -94,7 +95,7 @@ def parameter_from_json(document: Mapping[str, Any]) -> ElementParameter:
         words["default"] = tuple(default_list or ())
     kind = DrawnParameter if is_drawn else ElementParameter
     is_list = isinstance(words["default"], tuple)
-    return kind(**words, choices=choices, is_list=is_list)
+    return kind(**words, choices=choices, names=names, is_list=is_list)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 from dumbbell import _core
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.quantities.excerpt import excerpt
-from dumbbell.quantities.quantity import Buffer
+from dumbbell.quantities.quantity import Buffer, LinkShare
 from dumbbell.scenario.distribution import first_of, parameter_from_json
 from dumbbell.scenario.engine_message import in_user_words
 from dumbbell.scenario.parameter import LIMIT, ElementParameter, Value, listed
@@ -135,6 +135,11 @@ class ElementChoice(ABC):
         """Return what a name declares, before the parameters after it are read."""
         return cls.known()[name]
 
+    @classmethod
+    def reader(cls, parameter: ElementParameter, _text: str) -> Callable[[str, str], Value]:
+        """Return what reads a parameter's value from text, and the name of what it is of."""
+        return parameter.parse
+
     @property
     def declaration(self) -> Element:
         """What it declares."""
@@ -176,7 +181,7 @@ class ElementChoice(ABC):
             parameter = element.parameters.get(key)
             if parameter is None:
                 raise ScenarioError(no_parameter(element, key), key=what)
-            params |= not_default(parameter, keyed(what, parameter.parse, value, name))
+            params |= not_default(parameter, keyed(what, cls.reader(parameter, value), value, name))
         choice = cls(name, params)
         choice.check_complete(what)
         return choice
@@ -209,13 +214,15 @@ class ElementChoice(ABC):
     def __hash__(self) -> int:
         return hash((self.name, frozenset(self.params.items())))
 
-    def in_base_units(self, limit: int | None = None) -> dict[str, Any]:
+    def in_base_units(self, limit: int | None = None, link_rate: int = 0) -> dict[str, Any]:
         """Return it as the engine takes it: every parameter in base units.
 
         Parameters
         ----------
         limit
             How much may wait, in what a discipline counts; None: its default.
+        link_rate
+            The rate of its link, of which a rate may be a share, bit/s.
         """
         resolved: dict[str, Any] = {"kind": self.name}
         for name, parameter in self.declaration.parameters.items():
@@ -224,11 +231,26 @@ class ElementChoice(ABC):
                 value = parameter.default if limit is None else limit
             if value is None or isinstance(value, Buffer):
                 continue
+            if isinstance(value, LinkShare):
+                value = value.of(link_rate)
             resolved[parameter.field] = parameter.to_engine(value)
         return resolved
 
 
-class QueueChoice(ElementChoice):
+class LinkElementChoice(ElementChoice):
+    """What belongs to a link: a rate may be a share of the link's."""
+
+    @classmethod
+    def reader(cls, parameter: ElementParameter, text: str) -> Callable[[str, str], Value]:
+        """Return what reads a parameter's value from text, and the name of what it is of."""
+        if parameter.unit == "bps" and text.endswith("%"):
+            return lambda text, of: LinkShare.parse(
+                text, f"`{parameter.name}` of `{of}`", minimum=1
+            )
+        return parameter.parse
+
+
+class QueueChoice(LinkElementChoice):
     """A queue discipline as a scenario names it: ``fq_codel:target=5ms,ecn=off``."""
 
     noun, word = "queue discipline", "queue"
@@ -245,7 +267,7 @@ class QueueChoice(ElementChoice):
         return limit if isinstance(limit, Buffer) else None
 
 
-class ImpairmentChoice(ElementChoice):
+class ImpairmentChoice(LinkElementChoice):
     """An impairment as a scenario names it: ``policer:rate=8mbit,burst=15kB``."""
 
     noun, word = "impairment", "impair"

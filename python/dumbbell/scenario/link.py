@@ -85,7 +85,9 @@ class Link:
     )  # fmt: skip
     impair: Field[Impairments, str | Sequence[str | ImpairmentChoice]] = Field(
         Impair(), "", panel=PATH, example="policer:rate=20mbit,burst=15kB", engine="impairments",
-        convert=lambda impairments, *_: [each.in_base_units() for each in impairments],
+        convert=lambda impairments, link, _: [
+            each.in_base_units(link_rate=int(link.rate)) for each in impairments
+        ],
         synonyms=("impairments", "netem", "policer"),
         doc="What else happens to packets on their way to the link's queue, in this order: a list, "
         "or text with `+` between them (`dumbbell queues` lists them).",

@@ -15,6 +15,8 @@ __all__ = ["DROP_TAIL_BUFFER", "LinkQueue"]
 
 #: Limit of a discipline that has no default of its own: drop-tail.
 DROP_TAIL_BUFFER = Buffer.parse("1bdp")
+#: The most that a discipline holds which finds its own limit (`cake`): that of a Linux device.
+DEVICE_LIMIT = Buffer.parse("10240pkt")
 
 
 @dataclass(frozen=True)
@@ -53,13 +55,18 @@ class LinkQueue:
     @property
     def limit(self) -> Buffer:
         """How much may wait."""
-        given = self.choice.limit or self.buffer
-        if given is not None:
-            return given
+        if self._given is not None:
+            return self._given
         parameter = self._parameter
         if parameter.must_be_set:
             return DROP_TAIL_BUFFER
+        if parameter.default is None:
+            return DEVICE_LIMIT
         return Buffer.parse(parameter.default_text, LIMIT)
+
+    @property
+    def _given(self) -> Buffer | None:
+        return self.choice.limit or self.buffer
 
     @property
     def _parameter(self) -> ElementParameter:
@@ -143,7 +150,9 @@ class LinkQueue:
 
     def to_engine(self) -> dict[str, Any]:
         """Return discipline and limit as the engine takes them."""
-        return self.choice.in_base_units(self.amount(self.limit, self._parameter.unit))
+        finds_its_own = self._parameter.default is None and self._given is None
+        limit = None if finds_its_own else self.amount(self.limit, self._parameter.unit)
+        return self.choice.in_base_units(limit, int(self.rate))
 
     def threshold_to_engine(self) -> dict[str, int] | None:
         """Return the ECN threshold as the engine takes it."""

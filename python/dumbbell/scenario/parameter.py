@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,6 +14,7 @@ from dumbbell.quantities.quantity import (
     MAX_DIGITS,
     NUMBER,
     Buffer,
+    LinkShare,
     Load,
     Probability,
     Quantity,
@@ -66,6 +68,8 @@ class ElementParameter:
         Whether it is several values.
     choices
         The words that it can be.
+    names
+        Values that have a name, which may be written instead.
     """
 
     name: str
@@ -78,6 +82,7 @@ class ElementParameter:
     doc: str
     is_list: bool = False
     choices: tuple[str, ...] = ()
+    names: Mapping[str, int] = dataclasses.field(default_factory=dict, hash=False)
 
     @property
     def examples(self) -> str:
@@ -108,15 +113,21 @@ class ElementParameter:
             What the parameter is of, for errors.
         """
         what = f"`{self.name}` of `{of}`"
-        if isinstance(text, str) and self.is_optional and text.strip() == "off":
+        if isinstance(text, str) and self.is_optional and text.strip() in self._words_for_none:
             return None
         if self.is_list:
             parts = text.split(SEPARATOR) if isinstance(text, str) else text
             return tuple(self.parse_one(part, what) for part in parts)
         return self.parse_one(text, what)
 
+    @property
+    def _words_for_none(self) -> tuple[str, ...]:
+        return ("off", "unlimited") if self.unit == "bps" else ("off",)
+
     def parse_one(self, text: Any, what: str) -> Value:
         """Read one value, of a list if it is one."""
+        if isinstance(text, str) and text.strip() in self.names:
+            return self.names[text.strip()]
         if self.unit in ("flag", "choice"):
             return self._word(text, what)
         if self.name == LIMIT:
@@ -143,6 +154,8 @@ class ElementParameter:
             if not isinstance(value, bool):
                 raise ScenarioError(f"{what} is `{excerpt(text)}`; use `on` or `off`")
             return value
+        if isinstance(word, str):
+            word = word.replace("-", "_")  # `tc` writes hyphens
         if word not in self.choices:
             near = nearest(str(word), self.choices)
             raise ScenarioError(f"{what} is `{excerpt(text)}`{near}")
@@ -164,7 +177,7 @@ class ElementParameter:
             return SEPARATOR.join(self.show(each) for each in value) or "off"
         if self.unit == "flag":
             return "on" if value else "off"
-        if isinstance(value, Buffer | str):
+        if isinstance(value, Buffer | LinkShare | str):
             return str(value)
         if self.unit in QUANTITIES:
             return str(QUANTITIES[self.unit](value))
@@ -197,6 +210,8 @@ class ElementParameter:
         ends = f"{self.show(self.min)} to {self.show(self.max)}"
         if self.max >= NO_LIMIT and self.unit != "ns":
             ends = f"{self.show(self.min)} or more" if self.min else "any"
+        if self.names:
+            ends += f"; {', '.join(self.names)}"
         return f"{ends}, off" if self.is_optional else ends
 
 

@@ -223,7 +223,7 @@ macro_rules! disciplines {
     };
 }
 
-disciplines! { bfifo, pfifo, codel, fq_codel, pie, fq_pie, red, dualpi2 }
+disciplines! { bfifo, pfifo, codel, fq_codel, pie, fq_pie, red, dualpi2, cake }
 
 impl QueueConfig {
     /// Drop-tail: `bfifo` or `pfifo`, by what its limit counts.
