@@ -34,7 +34,7 @@ def section(discipline: Element, has_facts: bool) -> str:
     facts = [
         "packets leave in the order in which they came" if discipline.is_fifo else "",
         "can mark" if discipline.can_mark else "",
-        "marks above `ecn_threshold`" if discipline.takes_ecn_threshold else "",
+        "packets may wait while the link is idle" if discipline.holds_back else "",
     ]
     rows = [
         f"| `{each.name}` | `{each.default_text}` | {each.range_text} | {each.doc} |"

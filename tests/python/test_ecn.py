@@ -22,7 +22,10 @@ def marking(*groups: str | Group, **changes: Any) -> Scenario:
 )
 def test_a_threshold_has_the_buffers_units(threshold, resolved):
     scenario = marking(ecn_threshold=threshold)
-    assert scenario.resolve()["links"][0]["ecn_threshold"] == resolved
+    queue = scenario.resolve()["links"][0]["queue"]
+    assert queue == {"kind": "step", "limit": {"bytes": 500_000}, "threshold": resolved}
+    step = marking(queue=f"step:threshold={threshold}", ecn_threshold=None)
+    assert step.resolve() == scenario.resolve(), "it is short for `step`"
     assert Scenario.from_dict(scenario.to_dict()) == scenario
 
 
@@ -69,7 +72,7 @@ def test_dctcp_holds_the_queue_at_the_threshold(tmp_path):
     result = run(scenario)
     assert result.verdict.status == OK, result.verdict
     link = result.summary["bottleneck"]
-    assert link["ecn_threshold_pkts"] == 20
+    assert link["queue"] == "step"
     assert link["dropped_pkts"] == 0
     # 20 packets of 1514 B at 100 Mbit/s wait 2.4 ms.
     assert link["queue_delay_p95_us"] < 3000

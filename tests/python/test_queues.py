@@ -16,7 +16,10 @@ IMPAIRMENTS = (
     "random_loss", "gilbert_elliott", "loss_state", "bursts", "every", "listed", "outage",
     "corrupt", "policer", "duplicate", "jitter", "reorder", "ack_thinning", "bleach",
 )  # fmt: skip
-NAMES = ["bfifo", "pfifo", "codel", "fq_codel", "pie", "fq_pie", "red", "dualpi2", "cake"]
+NAMES = [
+    "bfifo", "pfifo", "step", "sfq", "drr", "tbf", "codel", "fq_codel", "pie", "fq_pie", "red",
+    "dualpi2", "cake",
+]  # fmt: skip
 
 
 def queue_of(**words: Any) -> dict[str, Any]:
@@ -27,9 +30,9 @@ def queue_of(**words: Any) -> dict[str, Any]:
 def test_the_engine_declares_them():
     known = queue_disciplines()
     assert list(known) == NAMES
-    out_of_order = {"fq_codel", "fq_pie", "dualpi2", "cake"}
+    out_of_order = {"sfq", "drr", "fq_codel", "fq_pie", "dualpi2", "cake"}
     assert {name for name in NAMES if not known[name].is_fifo} == out_of_order
-    assert {name for name in NAMES if known[name].takes_ecn_threshold} == {"bfifo", "pfifo"}
+    assert {name for name in NAMES if known[name].holds_back} == {"tbf", "cake"}
     target = known["codel"].parameters["target"]
     assert (target.field, target.default, target.default_text) == ("target_ns", 5_000_000, "5ms")
 
@@ -37,11 +40,14 @@ def test_the_engine_declares_them():
 @pytest.mark.parametrize("name", NAMES)
 def test_defaults_are_in_range_and_explained(name):
     for parameter in queue_disciplines()[name].parameters.values():
+        default = parameter.default
         if parameter.unit == "choice":
-            assert parameter.default in parameter.choices
+            assert default in parameter.choices
         else:
-            default = parameter.default
-            in_range = default is None or parameter.min <= default <= parameter.max
+            values = default if isinstance(default, tuple) else (default,)
+            in_range = all(
+                value is None or parameter.min <= value <= parameter.max for value in values
+            )
             assert in_range or parameter.must_be_set
         assert parameter.doc.endswith(".")
         assert parameter.doc[0].isupper()
@@ -123,7 +129,7 @@ def test_a_choice_reads_back_as_it_is_written():
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ({"queue": "sfq"}, "unknown queue discipline `sfq`: there are `bfifo`, `pfifo`"),
+        ({"queue": "hfsc"}, "unknown queue discipline `hfsc`: there are `bfifo`, `pfifo`"),
         ({"queue": 5}, "queue must be a queue discipline: `bfifo`"),
         ({"queue": "codel:foo=1"}, "`codel` has no parameter `foo`: it has `limit`, `target`"),
         ({"queue": "codel:targt=1ms"}, "and `mtu`; did you mean `target`?"),
@@ -143,6 +149,15 @@ def test_a_choice_reads_back_as_it_is_written():
         ({"queue": "codel:limit=9pkt", "buffer": "9pkt"}, "are the same; remove one"),
         ({"queue": "codel", "buffer": "1000B"}, "buffer `1kB` is 1000 B, smaller than a packet"),
         ({"queue": "codel", "ecn_threshold": "20pkt"}, "use `codel:ecn=on`"),
+        ({"queue": "step"}, "`step` needs `threshold`: use e.g. `step:threshold=20pkt`"),
+        ({"queue": "step:threshold=20"}, "`threshold` of `step` `20` has no unit"),
+        ({"queue": "step:threshold=0ms"}, "is zero; use e.g. `20pkt`, `30kB` or `1ms`"),
+        (
+            {"queue": "step:threshold=2bdp"},
+            "`2bdp` is not below buffer `1bdp`",
+        ),
+        ({"queue": "step:threshold=1ms", "ecn_threshold": "9pkt"}, "use `step:threshold=9pkt`"),
+        ({"queue": "tbf:rate=8mbit"}, "`tbf` needs `burst`"),
     ],
 )
 def test_what_cannot_be_run_is_refused_in_a_line(words, says):
@@ -236,7 +251,10 @@ def test_impairments_are_named_alike():
 @pytest.mark.parametrize(
     ("impair", "says"),
     [
-        ("netem", "unknown impairment `netem`: there are `random_loss`, `gilbert_elliott`, `loss_state`"),
+        (
+            "netem",
+            "unknown impairment `netem`: there are `random_loss`, `gilbert_elliott`, `loss_state`",
+        ),
         ("policer:rate=8mbit", "`policer` needs `burst`: use e.g. `policer:burst=500kB"),
         ("random_loss:loss=1", "`loss` of `random_loss` `1` has no unit"),
         (5, "impair must be a list of impairments"),

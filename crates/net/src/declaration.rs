@@ -30,6 +30,8 @@ pub enum Unit {
     Flag,
     /// A word of several.
     Choice,
+    /// Bytes, packets or a time: its unit is part of the value.
+    Amount,
     /// Points of a cumulative distribution: pairs of a value and the share up to it,
     /// in parts per billion.
     Points,
@@ -198,6 +200,28 @@ impl<V: Value> Value for Option<V> {
 
     fn check(&self, parameter: &Parameter) -> Result<(), String> {
         self.as_ref().map_or(Ok(()), |value| value.check(parameter))
+    }
+}
+
+/// An amount whose unit is part of the value; in JSON `{"pkts": 20}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Amount {
+    /// Wire bytes.
+    Bytes(u64),
+    /// Packets.
+    Pkts(u64),
+    /// A time, ns.
+    Ns(u64),
+}
+
+impl Value for Amount {
+    const UNIT: Option<Unit> = Some(Unit::Amount);
+
+    fn number(&self) -> Option<u64> {
+        match *self {
+            Self::Bytes(number) | Self::Pkts(number) | Self::Ns(number) => Some(number),
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use dumbbell_net::queue::{cake, codel, dualpi2, fq_codel, fq_pie, pie, red};
+use dumbbell_net::declaration::Amount;
+use dumbbell_net::queue::{cake, codel, drr, dualpi2, fq_codel, fq_pie, pie, red, sfq, tbf};
 use dumbbell_net::{
     DelayLine, Departure, DropReason, Ecn, Event, Header, Hop, Impairment, Limit, Link, Network,
     Observer, Packet, Policer, QueueConfig, RandomLoss, Site, Transmitter,
@@ -34,7 +35,6 @@ struct LinkPlan {
     link_rate_bps: u64,
     delay_ns: u64,
     queue: QueueConfig,
-    ecn_threshold: Option<Limit>,
     loss: Option<(u32, u64)>,
     policer: Option<(u64, u64)>,
 }
@@ -58,7 +58,7 @@ struct Plan {
 }
 
 fn queue() -> impl Strategy<Value = QueueConfig> {
-    (0..9_u8, 1..40_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
+    (0..14_u8, 1..40_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
         // Short enough to act within a case.
         let (target_ns, interval_ns) = (ms * 50_000, ms * 1_000_000);
         match kind {
@@ -97,7 +97,32 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
                 drop_early: limit_pkts % 2 == 0,
                 ..dualpi2::Config::default()
             }),
-            7 => QueueConfig::from(cake::Config {
+            7 => QueueConfig::from(sfq::Config {
+                limit_pkts: limit_pkts + 1,
+                depth_pkts: 1 + limit_pkts / 2,
+                divisor: 4,
+                headdrop: ecn,
+                perturb_ns: ecn.then_some(interval_ns),
+                ..sfq::Config::default()
+            }),
+            8 => QueueConfig::from(drr::Config {
+                limit_pkts,
+                classes: 4,
+                perfect_hash: ecn,
+                quantum_bytes: vec![64, 1514, 3000],
+            }),
+            9 => QueueConfig::from(tbf::Config {
+                limit_bytes: limit_pkts * 1514,
+                rate_bps: ms * 5_000_000,
+                burst_bytes: 9000,
+                peakrate_bps: ecn.then_some(ms * 7_000_000),
+                ..tbf::Config::default()
+            }),
+            10 => QueueConfig::drop_tail(Limit::Packets(limit_pkts))
+                .marking_above(Amount::Pkts(limit_pkts / 2)),
+            11 => QueueConfig::drop_tail(Limit::Bytes(limit_pkts * 1514))
+                .marking_above(Amount::Ns(target_ns)),
+            12 => QueueConfig::from(cake::Config {
                 limit_bytes: Some(limit_pkts * (1514 + 576)),
                 rate_bps: ecn.then_some(ms * 1_000_000),
                 rtt_ns: cake::Rtt(interval_ns),
@@ -121,7 +146,6 @@ fn rate_bps() -> impl Strategy<Value = u64> {
 }
 
 fn link() -> impl Strategy<Value = LinkPlan> {
-    let threshold = prop::option::of((1..20_u64).prop_map(Limit::Packets));
     let loss = prop::option::weighted(0.3, (0..300_000_000_u32, any::<u64>()));
     let policer = prop::option::weighted(0.2, (rate_bps(), 1_000..50_000_u64));
     (
@@ -129,17 +153,15 @@ fn link() -> impl Strategy<Value = LinkPlan> {
         rate_bps(),
         prop_oneof![Just(0), 0..50_000_000_u64],
         queue(),
-        threshold,
         loss,
         policer,
     )
         .prop_map(
-            |(seed, link_rate_bps, delay_ns, queue, ecn_threshold, loss, policer)| LinkPlan {
+            |(seed, link_rate_bps, delay_ns, queue, loss, policer)| LinkPlan {
                 seed,
                 link_rate_bps,
                 delay_ns,
                 queue,
-                ecn_threshold,
                 loss,
                 policer,
             },
@@ -211,7 +233,6 @@ impl Plan {
         let link = |plan: &LinkPlan| {
             let site = Site {
                 seed: plan.seed,
-                ecn_threshold: plan.ecn_threshold,
                 ..Site::default()
             };
             let loss = plan.loss.map(|(loss_ppb, seed)| {

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use crate::emulation::Emulation;
 use crate::rate::{bits_per_second, ratio};
-use dumbbell_scenario::{EcnThreshold, Link, Scenario};
+use dumbbell_scenario::{Link, Scenario};
 
 /// One run, summarised. Serialises to the `summary` of `run.json`.
 #[derive(Clone, Debug, Serialize)]
@@ -203,12 +203,6 @@ pub struct LinkSummary {
     /// Of the dropped packets those that the discipline dropped with room left; only where it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aqm_dropped_pkts: Option<u64>,
-    /// Backlog above which it marks, if it does, wire bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ecn_threshold_bytes: Option<u64>,
-    /// The same in packets.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ecn_threshold_pkts: Option<u64>,
     /// Packets marked CE here; only where it marks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marked_pkts: Option<u64>,
@@ -293,11 +287,6 @@ impl LinkSummary {
             Limit::Bytes(bytes) => (Some(bytes), None),
             Limit::Packets(packets) => (None, Some(packets)),
         };
-        let (ecn_threshold_bytes, ecn_threshold_pkts) = match link.ecn_threshold {
-            None => (None, None),
-            Some(EcnThreshold::Bytes(bytes)) => (Some(bytes), None),
-            Some(EcnThreshold::Pkts(packets)) => (None, Some(packets)),
-        };
         let link_rate_bps = link.link_rate_bps;
         let changes = !link.rate_steps.is_empty();
         let capacity_bits = link.capacity_bits(duration_ns);
@@ -325,8 +314,6 @@ impl LinkSummary {
             lost_behind_pkts: (meter.lost_behind_pkts > 0).then_some(meter.lost_behind_pkts),
             duplicated_pkts: (meter.duplicated_pkts > 0).then_some(meter.duplicated_pkts),
             aqm_dropped_pkts: (meter.aqm_dropped_pkts > 0).then_some(meter.aqm_dropped_pkts),
-            ecn_threshold_bytes,
-            ecn_threshold_pkts,
             marked_pkts: (link.marks()).then_some(meter.marked_pkts),
             busy_us: meter.busy_ns / 1000,
             busy_capacity_bytes: changes.then(|| meter.busy_capacity_bits() / 8.0),

@@ -25,7 +25,7 @@ mod topology;
 
 pub use control::Control;
 pub use ecn::GroupEcn;
-pub use link::{BOTTLENECK, EcnThreshold, Link, Queue, RateStep, check_impairments};
+pub use link::{BOTTLENECK, Link, Queue, RateStep, check_impairments};
 pub use refusal::Refusal;
 pub use scenario::{CongestionControl, Group, MAX_ROWS, RttStep, Scenario};
 pub use topology::{Path, PlacedLink, Topology, Way, leads_there, route};
@@ -33,5 +33,6 @@ pub use topology::{Path, PlacedLink, Topology, Way, leads_there, route};
 pub use dumbbell_app::{Distribution, TrafficConfig, applications, distributions};
 pub use dumbbell_net::ImpairmentConfig;
 pub use dumbbell_net::Limit;
+pub use dumbbell_net::declaration::Amount;
 pub use dumbbell_net::impair::impairments;
 pub use dumbbell_net::queue::disciplines;

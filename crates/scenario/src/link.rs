@@ -31,9 +31,6 @@ pub struct Link {
     pub delay_ns: Option<u64>,
     /// What happens to packets that find the link busy.
     pub queue: Queue,
-    /// Backlog above which packets that are ECN-capable are marked CE; `None`: no packet is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ecn_threshold: Option<EcnThreshold>,
     /// Packets that are lost at random on their way to the queue, parts per billion.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub random_loss_ppb: u32,
@@ -46,17 +43,6 @@ fn is_zero(value: &u32) -> bool {
     *value == 0
 }
 
-/// A threshold for ECN marks (RFC 8257 §3.1), on what waits; the packet being transmitted does not
-/// count. The packet with which the backlog exceeds it is marked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EcnThreshold {
-    /// Wire bytes.
-    Bytes(u64),
-    /// Packets.
-    Pkts(u64),
-}
-
 /// A change of the link's capacity. The packet that is on the wire then keeps the time it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -65,15 +51,6 @@ pub struct RateStep {
     pub at_ns: u64,
     /// Capacity from then on, bit/s.
     pub link_rate_bps: u64,
-}
-
-impl From<EcnThreshold> for Limit {
-    fn from(threshold: EcnThreshold) -> Self {
-        match threshold {
-            EcnThreshold::Bytes(bytes) => Self::Bytes(bytes),
-            EcnThreshold::Pkts(packets) => Self::Packets(packets),
-        }
-    }
 }
 
 impl Link {
@@ -92,7 +69,6 @@ impl Link {
         });
         let site = Site {
             seed: element_seed(seed, "queue", place),
-            ecn_threshold: self.ecn_threshold.map(Limit::from),
             link_rate_bps: self.link_rate_bps,
             facts: facts.clone(),
         };
@@ -138,17 +114,12 @@ impl Link {
 
     /// Whether its queue marks packets.
     pub fn marks(&self) -> bool {
-        self.ecn_threshold.is_some() || self.queue.marks()
+        self.queue.marks()
     }
 
-    /// Refuses settings of its queue that are out of range or have no effect.
+    /// Refuses settings of its queue that are out of range or do not go together.
     fn check_queue(&self) -> Result<(), String> {
         let name = self.queue.name();
-        if self.ecn_threshold.is_some() && !self.queue.facts().takes_ecn_threshold {
-            return Err(format!(
-                "`{name}` takes no ECN threshold; remove it, or use drop-tail"
-            ));
-        }
         let checked = self.queue.check();
         checked.map_err(|what| format!("queue `{name}`: {what}"))
     }

@@ -42,8 +42,7 @@ pub use dumbbell_results::{
 };
 use dumbbell_scenario::random;
 pub use dumbbell_scenario::{
-    CongestionControl, Control, EcnThreshold, Group, Limit, Link, Queue, RateStep, RttStep,
-    Scenario,
+    Amount, CongestionControl, Control, Group, Limit, Link, Queue, RateStep, RttStep, Scenario,
 };
 
 pub use error::Error;

@@ -14,7 +14,7 @@ use dumbbell_app::traffic::{datagram, poisson, rpc};
 use dumbbell_capture::{DROPPED_COMMENT, TcpFlags};
 use dumbbell_net::queue::{codel, fq_codel};
 use dumbbell_sim::{
-    CaptureConfig, Control, EcnThreshold, Error, FlowSummary, Group, Output, Queue, Scenario, run,
+    Amount, CaptureConfig, Control, Error, FlowSummary, Group, Output, Queue, Scenario, run,
 };
 use etherparse::{SlicedPacket, TransportSlice};
 use tempfile::TempDir;
@@ -514,7 +514,8 @@ fn ecn_shows_as_it_was_exchanged() {
     };
     let groups = vec![classic, bulk("dctcp", 1, 20), bulk("cubic", 1, 20)];
     let mut scenario = dumbbell(10_000_000, 100_000.0, 5, groups);
-    scenario.links[0].ecn_threshold = Some(EcnThreshold::Pkts(10));
+    let threshold = Amount::Pkts(10);
+    scenario.links[0].queue = scenario.links[0].queue.marking_above(threshold);
     let (output, records) = captured(&scenario, None);
     let ecn_flags = TcpFlags::ECE | TcpFlags::CWR;
     let of = |group: usize, is_sent: bool| -> Vec<&Record> {

@@ -3,9 +3,9 @@
 mod common;
 
 use common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, column, simulate};
-use dumbbell_net::queue::{cake, codel, dualpi2, fq_codel, fq_pie, pie, red};
+use dumbbell_net::queue::{cake, codel, drr, dualpi2, fq_codel, fq_pie, pie, red, sfq, tbf};
 use dumbbell_sim::{
-    EcnThreshold, FlowSummary, Group, Limit, LinkSummary, Output, Queue, RttStep, Scenario,
+    Amount, FlowSummary, Group, Limit, LinkSummary, Output, Queue, RttStep, Scenario,
 };
 use proptest::prelude::*;
 
@@ -101,7 +101,7 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
     let pkts = log_uniform(1.0..(32.0 * bdp_bytes / PACKET_BYTES).max(2.0));
     // CoDel with an interval that is short enough for it to act.
     let interval_ns = log_uniform(5e6..100e6);
-    (pkts, 0..9_u8, interval_ns, any::<bool>()).prop_map(|(pkts, kind, interval_ns, ecn)| {
+    (pkts, 0..15_u8, interval_ns, any::<bool>()).prop_map(|(pkts, kind, interval_ns, ecn)| {
         let (limit_pkts, interval_ns) = (pkts as u64, interval_ns as u64);
         match kind {
             0 => Queue::drop_tail(Limit::Bytes((pkts * PACKET_BYTES).ceil() as u64)),
@@ -140,7 +140,34 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
                 drop_early: limit_pkts % 2 == 0,
                 ..dualpi2::Config::default()
             }),
-            7 => Queue::from(cake::Config {
+            7 => Queue::from(sfq::Config {
+                limit_pkts: limit_pkts + 1,
+                divisor: 4,
+                headdrop: ecn,
+                perturb_ns: ecn.then_some(interval_ns),
+                ..sfq::Config::default()
+            }),
+            8 => Queue::from(drr::Config {
+                limit_pkts,
+                classes: 4,
+                perfect_hash: ecn,
+                quantum_bytes: vec![64, 1514, 3000],
+            }),
+            9 => Queue::from(tbf::Config {
+                limit_bytes: (pkts * PACKET_BYTES).ceil() as u64,
+                rate_bps: interval_ns,
+                burst_bytes: 9000,
+                peakrate_bps: ecn.then_some(2 * interval_ns),
+                ..tbf::Config::default()
+            }),
+            // Thresholds at half of what the buffer holds; the unit need not be the buffer's.
+            10 => Queue::drop_tail(Limit::Packets(limit_pkts))
+                .marking_above(Amount::Pkts(limit_pkts / 2)),
+            11 => Queue::drop_tail(Limit::Packets(limit_pkts))
+                .marking_above(Amount::Bytes((pkts * PACKET_BYTES / 2.0) as u64)),
+            12 => Queue::drop_tail(Limit::Bytes((pkts * PACKET_BYTES).ceil() as u64))
+                .marking_above(Amount::Ns(interval_ns / 20)),
+            13 => Queue::from(cake::Config {
                 limit_bytes: Some(limit_pkts * (1514 + 576)),
                 rate_bps: ecn.then_some(20_000_000),
                 rtt_ns: cake::Rtt(interval_ns),
@@ -159,27 +186,6 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
     })
 }
 
-/// None, or at a share of what the buffer holds; the unit need not be the buffer's.
-fn ecn_threshold(queue: &Queue) -> impl Strategy<Value = Option<EcnThreshold>> + use<> {
-    let limit_pkts = match queue.limit() {
-        Limit::Bytes(bytes) => bytes as f64 / PACKET_BYTES,
-        Limit::Packets(packets) => packets as f64,
-    };
-    let takes_threshold = queue.facts().takes_ecn_threshold;
-    prop::option::of((0.0..1.0, any::<bool>())).prop_map(move |threshold| {
-        threshold
-            .filter(|_| takes_threshold)
-            .map(|(share, in_bytes)| {
-                let pkts = share * limit_pkts;
-                if in_bytes {
-                    EcnThreshold::Bytes((pkts * PACKET_BYTES) as u64)
-                } else {
-                    EcnThreshold::Pkts(pkts as u64)
-                }
-            })
-    })
-}
-
 fn scenario() -> impl Strategy<Value = Scenario> {
     (log_uniform(1e6..200e6), any::<u64>()).prop_flat_map(|(link_rate_bps, seed)| {
         let duration_s = (LINK_PKTS as f64 * PACKET_BYTES * 8.0 / link_rate_bps).min(30.0);
@@ -188,11 +194,9 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         groups.prop_flat_map(move |groups| {
             let longest_rtt_ns = groups.iter().map(|group| group.base_rtt_ns).max();
             let bdp_bytes = link_rate_bps / 8.0 * longest_rtt_ns.unwrap_or(0) as f64 / 1e9;
-            let queue =
-                queue(bdp_bytes).prop_flat_map(|queue| (ecn_threshold(&queue), Just(queue)));
             // None, or up to 5 %.
             let random_loss_ppb = prop_oneof![Just(0), 1..50_000_000_u32];
-            (queue, random_loss_ppb).prop_map(move |((ecn_threshold, queue), random_loss_ppb)| {
+            (queue(bdp_bytes), random_loss_ppb).prop_map(move |(queue, random_loss_ppb)| {
                 let mut scenario = Scenario {
                     seed,
                     duration_ns,
@@ -200,7 +204,6 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                     groups: groups.clone(),
                     ..Scenario::dumbbell(link_rate_bps as u64, queue)
                 };
-                scenario.links[0].ecn_threshold = ecn_threshold;
                 scenario.links[0].random_loss_ppb = random_loss_ppb;
                 scenario
             })

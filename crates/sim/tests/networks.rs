@@ -3,8 +3,8 @@
 mod common;
 
 use common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, simulate};
-use dumbbell_net::queue::{codel, dualpi2, fq_codel, fq_pie, pie, red};
-use dumbbell_sim::{FlowSummary, Group, Limit, Link, Output, Queue, Scenario};
+use dumbbell_net::queue::{codel, drr, dualpi2, fq_codel, fq_pie, pie, red, sfq, tbf};
+use dumbbell_sim::{Amount, FlowSummary, Group, Limit, Link, Output, Queue, Scenario};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -13,7 +13,7 @@ const CASES: u32 = 1000;
 const LINK_PKTS: f64 = 2000.0;
 
 fn queue() -> impl Strategy<Value = Queue> {
-    (0..8_u8, 1..60_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
+    (0..13_u8, 1..60_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
         // Short enough to act within a case.
         let (target_ns, interval_ns) = (ms * 50_000, ms * NS_PER_MS);
         match kind {
@@ -52,6 +52,31 @@ fn queue() -> impl Strategy<Value = Queue> {
                 drop_early: limit_pkts % 2 == 0,
                 ..dualpi2::Config::default()
             }),
+            7 => Queue::from(sfq::Config {
+                limit_pkts: limit_pkts + 1,
+                depth_pkts: 1 + limit_pkts / 2,
+                divisor: 4,
+                headdrop: ecn,
+                perturb_ns: ecn.then_some(interval_ns),
+                ..sfq::Config::default()
+            }),
+            8 => Queue::from(drr::Config {
+                limit_pkts,
+                classes: 4,
+                perfect_hash: ecn,
+                quantum_bytes: vec![64, 1514, 3000],
+            }),
+            9 => Queue::from(tbf::Config {
+                limit_bytes: limit_pkts * 1514,
+                rate_bps: ms * 5_000_000,
+                burst_bytes: 9000,
+                peakrate_bps: ecn.then_some(ms * 7_000_000),
+                ..tbf::Config::default()
+            }),
+            10 => Queue::drop_tail(Limit::Packets(limit_pkts))
+                .marking_above(Amount::Pkts(limit_pkts / 2)),
+            11 => Queue::drop_tail(Limit::Bytes(limit_pkts * 1514))
+                .marking_above(Amount::Ns(target_ns)),
             _ => Queue::from(fq_codel::Config {
                 limit_pkts,
                 flows: 4,

@@ -11,8 +11,8 @@ use dumbbell_app::traffic::{
 };
 use dumbbell_app::{Distribution, distribution};
 use dumbbell_net::Limit;
-use dumbbell_net::queue::{codel, fq_codel};
-use dumbbell_sim::{FlowSummary, Group, Link, LinkSummary, Output, Queue, Scenario};
+use dumbbell_net::queue::{codel, drr, fq_codel, sfq, tbf};
+use dumbbell_sim::{Amount, FlowSummary, Group, Link, LinkSummary, Output, Queue, Scenario};
 use proptest::prelude::*;
 
 /// Packets that a link could carry in one run: what bounds the tests' time.
@@ -240,7 +240,7 @@ fn name(link: usize) -> String {
 }
 
 fn queue() -> impl Strategy<Value = Queue> {
-    (log_uniform(2.0..200.0), 0..4_u8, any::<bool>()).prop_map(|(pkts, kind, ecn)| {
+    (log_uniform(2.0..200.0), 0..8_u8, any::<bool>()).prop_map(|(pkts, kind, ecn)| {
         let limit_pkts = pkts as u64;
         match kind {
             0 => Queue::drop_tail(Limit::Bytes(limit_pkts * 1514)),
@@ -250,6 +250,22 @@ fn queue() -> impl Strategy<Value = Queue> {
                 ecn,
                 ..codel::Config::default()
             }),
+            3 => Queue::from(sfq::Config {
+                limit_pkts: limit_pkts + 1,
+                ..sfq::Config::default()
+            }),
+            4 => Queue::from(drr::Config {
+                limit_pkts,
+                ..drr::Config::default()
+            }),
+            5 => Queue::from(tbf::Config {
+                limit_bytes: limit_pkts * 1514,
+                rate_bps: limit_pkts * 500_000,
+                burst_bytes: 15_140,
+                ..tbf::Config::default()
+            }),
+            6 => Queue::drop_tail(Limit::Packets(limit_pkts))
+                .marking_above(Amount::Pkts(limit_pkts / 2)),
             _ => Queue::from(fq_codel::Config {
                 limit_pkts,
                 ecn,

@@ -55,7 +55,7 @@ def describe(discipline: Element, option: str) -> dict[str, Any]:
         "description": discipline.doc,
         "is_fifo": discipline.is_fifo,
         "can_mark": discipline.can_mark,
-        "takes_ecn_threshold": discipline.takes_ecn_threshold,
+        "holds_back": discipline.holds_back,
         "series": list(discipline.series),
         "parameters": [
             {

@@ -42,8 +42,8 @@ class Element:
         Whether packets leave in the order in which they came.
     can_mark
         Whether it can mark packets.
-    takes_ecn_threshold
-        Whether it marks above a scenario's `ecn_threshold`.
+    holds_back
+        Whether packets may wait while the link is idle: a shaper's.
     series
         Those of a discipline's statistics that are time series.
     takes_load
@@ -63,7 +63,7 @@ class Element:
     parameters: Mapping[str, ElementParameter] = field(hash=False)
     is_fifo: bool = True
     can_mark: bool = False
-    takes_ecn_threshold: bool = False
+    holds_back: bool = False
     series: tuple[str, ...] = ()
     takes_load: bool = False
     has_requests: bool = False
@@ -214,7 +214,12 @@ class ElementChoice(ABC):
     def __hash__(self) -> int:
         return hash((self.name, frozenset(self.params.items())))
 
-    def in_base_units(self, limit: int | None = None, link_rate: int = 0) -> dict[str, Any]:
+    def in_base_units(
+        self,
+        limit: int | Mapping[str, int] | None = None,
+        link_rate: int = 0,
+        amount: Callable[[Buffer], Mapping[str, int]] | None = None,
+    ) -> dict[str, Any]:
         """Return it as the engine takes it: every parameter in base units.
 
         Parameters
@@ -223,13 +228,17 @@ class ElementChoice(ABC):
             How much may wait, in what a discipline counts; None: its default.
         link_rate
             The rate of its link, of which a rate may be a share, bit/s.
+        amount
+            Writes an amount in bytes, packets or BDP with its unit; None: there is none.
         """
         resolved: dict[str, Any] = {"kind": self.name}
         for name, parameter in self.declaration.parameters.items():
             value = self.params.get(name, parameter.default)
             if name == LIMIT:
                 value = parameter.default if limit is None else limit
-            if value is None or isinstance(value, Buffer):
+            if isinstance(value, Buffer):
+                value = amount(value) if amount else None
+            if value is None:
                 continue
             if isinstance(value, LinkShare):
                 value = value.of(link_rate)

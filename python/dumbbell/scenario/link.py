@@ -71,11 +71,10 @@ class Link:
         doc="Changes of the link's capacity. A BDP is still that of `rate`.",
     )  # fmt: skip
     ecn_threshold: Of[Buffer | None] = Field(
-        Amount(), None, panel=PATH, example="20pkt", engine="ecn_threshold",
-        convert=lambda _, link, scenario: link.queue_in(scenario).threshold_to_engine(),
+        Amount(), None, panel=PATH, example="20pkt",
         synonyms=("mark_threshold", "k", "ce_threshold"),
         doc="Backlog above which a drop-tail link marks ECN-capable packets, in BDP, bytes or "
-        "packets.",
+        "packets: short for the `queue` `step`.",
     )  # fmt: skip
     loss: Of[Loss] = Field(
         Measure(Loss), "0%", panel=PATH, example="0.1%", engine="random_loss_ppb",

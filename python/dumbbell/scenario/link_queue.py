@@ -11,6 +11,10 @@ from dumbbell.quantities.quantity import U64_MAX, Buffer, Rate, Time
 from dumbbell.scenario.element import QueueChoice
 from dumbbell.scenario.parameter import LIMIT, ElementParameter
 
+#: Drop-tail, which `ecn_threshold` makes `step`.
+DROP_TAIL = ("bfifo", "pfifo")
+STEP, THRESHOLD = "step", "threshold"
+
 __all__ = ["DROP_TAIL_BUFFER", "LinkQueue"]
 
 #: Limit of a discipline that has no default of its own: drop-tail.
@@ -30,7 +34,7 @@ class LinkQueue:
     buffer
         How much may wait; None: the discipline's own limit.
     ecn_threshold
-        Backlog above which packets are marked; None: none are.
+        Backlog above which a drop-tail queue marks: short for `step`; None: it does not.
     rate, rtt
         Whose product is a BDP.
     packet_bytes
@@ -73,6 +77,14 @@ class LinkQueue:
         return self.choice.declaration.parameters[LIMIT]
 
     @property
+    def _unit(self) -> str:
+        """What the limit counts: ``bytes`` or ``pkts``."""
+        unit = self._parameter.unit
+        if unit != "amount":
+            return unit
+        return "pkts" if self.limit.unit == "pkt" else "bytes"
+
+    @property
     def _key(self) -> str:
         """Which field gave the limit."""
         return "buffer" if self.choice.limit is None else "queue"
@@ -105,8 +117,8 @@ class LinkQueue:
     def _check_limit(self) -> None:
         """Refuse a queue that holds no packet, or more than the engine can count."""
         limit, parameter = self.limit, self._parameter
-        size = self.amount(limit, parameter.unit)
-        if size == 0 or (parameter.unit == "bytes" and size < self.packet_bytes):
+        size = self.amount(limit, self._unit)
+        if size == 0 or (self._unit == "bytes" and size < self.packet_bytes):
             in_bytes = self.amount(limit, "bytes")
             raise ScenarioError(
                 f"{self._name} `{limit}` is {in_bytes} B, smaller than a packet; "
@@ -115,7 +127,7 @@ class LinkQueue:
             )
         if size > min(parameter.max, U64_MAX):
             most = parameter.show(parameter.max)
-            most = f"{parameter.max}B" if parameter.unit == "bytes" else most
+            most = f"{parameter.max}B" if self._unit == "bytes" else most
             raise ScenarioError(
                 f"{self._name} `{excerpt(limit)}` is too large; use at most `{most}`",
                 key=self._key,
@@ -123,23 +135,30 @@ class LinkQueue:
 
     def _check_threshold(self) -> None:
         """Refuse a threshold that the discipline ignores or the queue never reaches."""
-        threshold, limit = self.ecn_threshold, self.limit
-        if threshold is None:
-            return
-        if not self.choice.declaration.takes_ecn_threshold:
+        key, threshold, limit = "ecn_threshold", self.ecn_threshold, self.limit
+        name = self.choice.name
+        if threshold is not None and name not in DROP_TAIL:
             parameters = self.choice.declaration.parameters
-            instead = f"; use `{self.choice.name}:ecn=on`" if "ecn" in parameters else ""
-            raise ScenarioError(
-                f"queue `{self.choice.name}` has no ecn_threshold{instead}", key="ecn_threshold"
+            instead = f"; use `{name}:ecn=on`" if "ecn" in parameters else ""
+            instead = f"; use `{name}:{THRESHOLD}={threshold}`" if name == STEP else instead
+            raise ScenarioError(f"queue `{name}` has no ecn_threshold{instead}", key=key)
+        what = key
+        if name == STEP:
+            key, what, threshold = (
+                "queue",
+                f"`{THRESHOLD}` of `{STEP}`",
+                self.choice.params[THRESHOLD],
             )
+        if not isinstance(threshold, Buffer):
+            return
         if (threshold.unit == "pkt") != (limit.unit == "pkt"):
             return
         unit = "pkts" if limit.unit == "pkt" else "bytes"
         if self.amount(threshold, unit) >= self.amount(limit, unit):
             raise ScenarioError(
-                f"ecn_threshold `{threshold}` is not below {self._name} `{limit}`, so nothing "
+                f"{what} `{threshold}` is not below {self._name} `{limit}`, so nothing "
                 "would be marked; use a smaller threshold or a larger buffer",
-                key="ecn_threshold",
+                key=key,
             )
 
     def __str__(self) -> str:
@@ -150,14 +169,18 @@ class LinkQueue:
 
     def to_engine(self) -> dict[str, Any]:
         """Return discipline and limit as the engine takes them."""
+        choice = self.choice
+        if self.ecn_threshold is not None:
+            choice = QueueChoice(STEP, {THRESHOLD: self.ecn_threshold})
+        limit: int | dict[str, int] | None = None
         finds_its_own = self._parameter.default is None and self._given is None
-        limit = None if finds_its_own else self.amount(self.limit, self._parameter.unit)
-        return self.choice.in_base_units(limit, int(self.rate))
+        if not finds_its_own:
+            limit = self.amount(self.limit, self._unit)
+            if choice.declaration.parameters[LIMIT].unit == "amount":
+                limit = {self._unit: limit}
+        return choice.in_base_units(limit, int(self.rate), self._with_unit)
 
-    def threshold_to_engine(self) -> dict[str, int] | None:
-        """Return the ECN threshold as the engine takes it."""
-        threshold = self.ecn_threshold
-        if threshold is None:
-            return None
-        unit = "pkts" if threshold.unit == "pkt" else "bytes"
-        return {unit: self.amount(threshold, unit)}
+    def _with_unit(self, of: Buffer) -> dict[str, int]:
+        """Return an amount as the engine takes one with its unit."""
+        unit = "pkts" if of.unit == "pkt" else "bytes"
+        return {unit: self.amount(of, unit)}

@@ -37,6 +37,7 @@ NO_LIMIT = 2**32 - 1
 QUANTITIES: Mapping[str, type[Quantity]] = {
     "ns": Time, "bytes": Size, "ppb": Probability, "bps": Rate, "load": Load,
 }  # fmt: skip
+AMOUNTS = "`20pkt`, `30kB` or `1ms`"
 FLAGS = {"on": True, "off": False, "true": True, "false": False, "yes": True, "no": False}
 #: Between the values of a list.
 SEPARATOR = ";"
@@ -53,9 +54,9 @@ class ElementParameter:
     field
         Its place in the engine's input: ``target_ns``.
     unit
-        ``ns``, ``bytes``, ``pkts``, ``ppb``, ``bps``, ``load``, ``milli`` (a number in
-        thousandths), ``count``, ``flag``, ``choice`` or ``points``; of a distribution's,
-        ``variate``: that of what is drawn.
+        ``ns``, ``bytes``, ``pkts``, ``ppb``, ``bps``, ``load``, ``amount`` (bytes, packets, BDP
+        or a time), ``milli`` (a number in thousandths), ``count``, ``flag``, ``choice`` or
+        ``points``; of a distribution's, ``variate``: that of what is drawn.
     is_optional
         Whether it can be off.
     default
@@ -91,7 +92,7 @@ class ElementParameter:
             return Buffer.examples
         if self.unit in QUANTITIES:
             return QUANTITIES[self.unit].examples
-        of_unit = {"pkts": "`64pkt`", "flag": "`on` or `off`", "milli": "`1.2`",
+        of_unit = {"pkts": "`64pkt`", "amount": AMOUNTS, "flag": "`on` or `off`", "milli": "`1.2`",
                    "choice": listed(self.choices)}  # fmt: skip
         return of_unit.get(self.unit, f"`{self.default or max(self.min, 1)}`")
 
@@ -132,6 +133,8 @@ class ElementParameter:
             return self._word(text, what)
         if self.name == LIMIT:
             return Buffer.parse(text, what)
+        if self.unit == "amount":
+            return amount(text, what)
         if self.unit in QUANTITIES:
             return self._in_range(QUANTITIES[self.unit].parse(text, what), what)
         if self.unit == "pkts":
@@ -177,7 +180,7 @@ class ElementParameter:
             return SEPARATOR.join(self.show(each) for each in value) or "off"
         if self.unit == "flag":
             return "on" if value else "off"
-        if isinstance(value, Buffer | LinkShare | str):
+        if isinstance(value, Buffer | LinkShare | str) or self.unit == "amount":
             return str(value)
         if self.unit in QUANTITIES:
             return str(QUANTITIES[self.unit](value))
@@ -189,8 +192,10 @@ class ElementParameter:
         """Return a value as the engine takes it."""
         if isinstance(value, tuple):
             return [self.to_engine(each) for each in value]
-        if isinstance(value, str):
+        if isinstance(value, str | Mapping):
             return value
+        if self.unit == "amount":
+            return {"ns": int(value)}
         return bool(value) if self.unit == "flag" else int(value)
 
     @property
@@ -207,12 +212,25 @@ class ElementParameter:
             return "on, off"
         if self.unit == "choice":
             return ", ".join(self.choices)
+        if self.unit == "amount":
+            return "above 0"
         ends = f"{self.show(self.min)} to {self.show(self.max)}"
         if self.max >= NO_LIMIT and self.unit != "ns":
             ends = f"{self.show(self.min)} or more" if self.min else "any"
         if self.names:
             ends += f"; {', '.join(self.names)}"
         return f"{ends}, off" if self.is_optional else ends
+
+
+def amount(text: Any, what: str) -> Buffer | Time:
+    """Read bytes, packets, BDP or a time, above 0."""
+    try:
+        time = Time.parse(text, what)
+    except ScenarioError:
+        return Buffer.parse(text, what)
+    if not time:
+        raise ScenarioError(f"{what} `{excerpt(text)}` is zero; use e.g. {AMOUNTS}")
+    return time
 
 
 def packets(text: Any, what: str) -> int:

@@ -25,7 +25,7 @@ impl Discipline for Config {
         false
     }
 
-    fn build<H: Header>(&self, site: &Site) -> Fifo<H> {
-        Fifo::new(self.limit()).marking_above(site.ecn_threshold)
+    fn build<H: Header>(&self, _site: &Site) -> Fifo<H> {
+        Fifo::new(self.limit())
     }
 }

@@ -137,7 +137,7 @@ impl Discipline for Config {
     const FACTS: Facts = Facts {
         is_fifo: false,
         can_mark: true,
-        takes_ecn_threshold: false,
+        holds_back: true,
         series: &[
             "tin0_pk_delay_ns",
             "tin0_av_delay_ns",

@@ -39,7 +39,7 @@ impl Discipline for Config {
     const FACTS: Facts = Facts {
         is_fifo: true,
         can_mark: true,
-        takes_ecn_threshold: false,
+        holds_back: false,
         series: &["count", "ldelay_ns"],
     };
     type Queue<H> = Codel<H>;

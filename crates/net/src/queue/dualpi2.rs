@@ -53,7 +53,7 @@ impl Discipline for Config {
     const FACTS: Facts = Facts {
         is_fifo: false,
         can_mark: true,
-        takes_ecn_threshold: false,
+        holds_back: false,
         series: &["prob_ppb", "delay_c_ns", "delay_l_ns"],
     };
     type Queue<H> = DualPi2<H>;

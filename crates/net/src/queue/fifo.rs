@@ -1,11 +1,11 @@
-//! Drop-tail: Linux's `bfifo` and `pfifo`, and the threshold above which a switch marks.
+//! Drop-tail: Linux's `bfifo` and `pfifo`.
 
 use std::collections::VecDeque;
 
 use super::{DropReason, Effects, Facts, Queue};
 use crate::{Header, Packet};
 
-/// How much may wait, or wait before packets are marked.
+/// How much may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// `bfifo`: wire bytes.
@@ -35,14 +35,9 @@ impl Limit {
 /// First in, first out; a packet that does not fit is dropped.
 ///
 /// As in Linux the packet being transmitted has left the queue and does not count.
-///
-/// With an ECN threshold K (RFC 8257 §3.1: a fixed threshold on the instantaneous queue) a packet
-/// with which the backlog exceeds K is marked CE if it is ECN-capable; others are left as they are,
-/// and dropped only when the queue is full.
 #[derive(Clone, Debug)]
 pub struct Fifo<H> {
     limit: Limit,
-    ecn_threshold: Option<Limit>,
     packets: VecDeque<Packet<H>>,
     backlog_bytes: u64,
 }
@@ -52,7 +47,7 @@ impl<H> Fifo<H> {
     pub(super) const FACTS: Facts = Facts {
         is_fifo: true,
         can_mark: false,
-        takes_ecn_threshold: true,
+        holds_back: false,
         series: &[],
     };
 
@@ -60,23 +55,20 @@ impl<H> Fifo<H> {
     pub fn new(limit: Limit) -> Self {
         Self {
             limit,
-            ecn_threshold: None,
             packets: VecDeque::new(),
             backlog_bytes: 0,
         }
     }
 
-    /// The same queue marking above `threshold`; `None`: not at all.
-    pub fn marking_above(self, threshold: Option<Limit>) -> Self {
-        Self {
-            ecn_threshold: threshold,
-            ..self
-        }
+    /// Whether `packet` fits.
+    #[inline(always)]
+    pub(super) fn has_room(&self, packet: &Packet<H>) -> bool {
+        self.is_within(self.limit, packet)
     }
 
     /// Whether the backlog stays within `limit` with `packet` in it.
     #[inline(always)]
-    fn is_within(&self, limit: Limit, packet: &Packet<H>) -> bool {
+    pub(super) fn is_within(&self, limit: Limit, packet: &Packet<H>) -> bool {
         match limit {
             Limit::Bytes(bytes) => self.backlog_bytes + u64::from(packet.wire_bytes) <= bytes,
             Limit::Packets(packets) => (self.packets.len() as u64) < packets,
@@ -86,14 +78,8 @@ impl<H> Fifo<H> {
 
 impl<H: Header> Queue<H> for Fifo<H> {
     #[inline(always)]
-    fn enqueue(&mut self, _now_ns: u64, mut packet: Packet<H>, effects: &mut Effects<H>) {
-        if self.is_within(self.limit, &packet) {
-            if let Some(threshold) = self.ecn_threshold
-                && packet.ecn.is_capable()
-                && !self.is_within(threshold, &packet)
-            {
-                effects.mark(&mut packet);
-            }
+    fn enqueue(&mut self, _now_ns: u64, packet: Packet<H>, effects: &mut Effects<H>) {
+        if self.has_room(&packet) {
             self.backlog_bytes += u64::from(packet.wire_bytes);
             self.packets.push_back(packet);
         } else {
@@ -165,58 +151,6 @@ mod tests {
             Some(66),
             "the newcomer is the one dropped"
         );
-    }
-
-    fn with_ecn(ecn: Ecn) -> Packet<()> {
-        Packet {
-            ecn,
-            ..packet(1514)
-        }
-    }
-
-    /// What `queue` makes of packets that arrive one after the other, none leaving.
-    fn marks(mut queue: Fifo<()>, arrivals: &[Ecn]) -> Vec<Ecn> {
-        let mut effects = Effects::new();
-        for &ecn in arrivals {
-            queue.enqueue(0, with_ecn(ecn), &mut effects);
-        }
-        queue.packets.iter().map(|packet| packet.ecn).collect()
-    }
-
-    /// RFC 8257 §3.1: the instantaneous queue decides, and no average of it.
-    #[test]
-    fn the_packet_that_exceeds_the_threshold_is_marked_and_the_next_below_it_is_not() {
-        let mut queue = Fifo::new(Limit::Packets(10)).marking_above(Some(Limit::Packets(2)));
-        let mut effects = Effects::new();
-        for _ in 0..3 {
-            queue.enqueue(0, with_ecn(Ecn::Ect0), &mut effects);
-        }
-        let out: Vec<_> = std::iter::from_fn(|| queue.dequeue(1, &mut effects)).collect();
-        let marks: Vec<_> = out.iter().map(|packet| packet.ecn).collect();
-        assert_eq!(marks, [Ecn::Ect0, Ecn::Ect0, Ecn::Ce]);
-        queue.enqueue(2, with_ecn(Ecn::Ect0), &mut effects);
-        let next = queue.dequeue(3, &mut effects).expect("one waits");
-        assert_eq!(next.ecn, Ecn::Ect0);
-    }
-
-    #[test]
-    fn a_threshold_in_bytes_counts_the_packet_that_arrives() {
-        let queue =
-            |bytes| Fifo::new(Limit::Bytes(100_000)).marking_above(Some(Limit::Bytes(bytes)));
-        let three = [Ecn::Ect0; 3];
-        assert_eq!(marks(queue(3 * 1514), &three), three);
-        assert_eq!(
-            marks(queue(3 * 1514 - 1), &three),
-            [Ecn::Ect0, Ecn::Ect0, Ecn::Ce]
-        );
-    }
-
-    /// RFC 3168 §5: only packets that say they are capable may be marked; either codepoint says so.
-    #[test]
-    fn packets_that_are_not_ecn_capable_are_dropped_when_full_and_never_marked() {
-        let queue = Fifo::new(Limit::Packets(3)).marking_above(Some(Limit::Packets(0)));
-        let arrivals = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::NotEct];
-        assert_eq!(marks(queue, &arrivals), [Ecn::NotEct, Ecn::Ce, Ecn::Ce]);
     }
 
     proptest! {

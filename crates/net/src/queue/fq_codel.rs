@@ -50,7 +50,7 @@ impl Discipline for Config {
     const FACTS: Facts = Facts {
         is_fifo: false,
         can_mark: true,
-        takes_ecn_threshold: false,
+        holds_back: false,
         series: &["new_flows_len", "old_flows_len", "fattest_flow_bytes"],
     };
     type Queue<H> = FqCodel<H>;

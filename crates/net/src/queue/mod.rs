@@ -11,7 +11,7 @@ mod flow_queues;
 
 use serde::{Deserialize, Serialize};
 
-use crate::declaration::{Parameter, Settings};
+use crate::declaration::{Amount, Parameter, Settings};
 use crate::{FactsByHop, Header, Packet};
 
 pub use effects::{DropReason, Effect, Effects};
@@ -25,8 +25,8 @@ pub struct Facts {
     pub is_fifo: bool,
     /// Whether it can mark packets.
     pub can_mark: bool,
-    /// Whether it marks above the link's ECN threshold where there is one.
-    pub takes_ecn_threshold: bool,
+    /// Whether packets may wait while the link is idle: a shaper's.
+    pub holds_back: bool,
     /// Those of its statistics ([`Queue::statistics`]) that change all the time and that a time series shows.
     pub series: &'static [&'static str],
 }
@@ -36,8 +36,6 @@ pub struct Facts {
 pub struct Site {
     /// Seed of its random numbers.
     pub seed: u64,
-    /// Backlog above which the link wants packets marked.
-    pub ecn_threshold: Option<Limit>,
     /// The link's first rate, bit/s.
     pub link_rate_bps: u64,
     /// Hosts and DSCP of packets whose headers do not have them.
@@ -223,7 +221,9 @@ macro_rules! disciplines {
     };
 }
 
-disciplines! { bfifo, pfifo, codel, fq_codel, pie, fq_pie, red, dualpi2, cake }
+disciplines! {
+    bfifo, pfifo, step, sfq, drr, tbf, codel, fq_codel, pie, fq_pie, red, dualpi2, cake
+}
 
 impl QueueConfig {
     /// Drop-tail: `bfifo` or `pfifo`, by what its limit counts.
@@ -232,6 +232,15 @@ impl QueueConfig {
             Limit::Bytes(limit_bytes) => bfifo::Config { limit_bytes }.into(),
             Limit::Packets(limit_pkts) => pfifo::Config { limit_pkts }.into(),
         }
+    }
+
+    /// Drop-tail with the same limit that marks above `threshold`.
+    pub fn marking_above(&self, threshold: Amount) -> Self {
+        let limit = match self.limit() {
+            Limit::Bytes(bytes) => Amount::Bytes(bytes),
+            Limit::Packets(packets) => Amount::Pkts(packets),
+        };
+        step::Config { limit, threshold }.into()
     }
 
     /// Whether it is `bfifo` or `pfifo`.

@@ -36,7 +36,7 @@ impl Discipline for Config {
     const FACTS: Facts = Facts {
         is_fifo: true,
         can_mark: true,
-        takes_ecn_threshold: false,
+        holds_back: false,
         series: &["prob_ppb", "delay_ns"],
     };
     type Queue<H> = Pie<H>;

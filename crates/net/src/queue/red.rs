@@ -92,7 +92,7 @@ impl Discipline for Config {
     const FACTS: Facts = Facts {
         is_fifo: true,
         can_mark: true,
-        takes_ecn_threshold: false,
+        holds_back: false,
         series: &["avg_bytes", "max_p_ppb"],
     };
     type Queue<H> = Red<H>;

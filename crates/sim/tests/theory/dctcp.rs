@@ -1,6 +1,6 @@
 //! DCTCP and classic ECN on a bottleneck that marks above a threshold.
 
-use dumbbell_sim::{EcnThreshold, Group, Output, Scenario};
+use dumbbell_sim::{Amount, Group, Output, Scenario};
 
 use crate::common::{
     PACKET_BYTES, US_PER_S, assert_near, assert_within, bdp_bytes, bulk, column, dumbbell, mean,
@@ -16,7 +16,8 @@ const SETTLED_S: f64 = 5.0;
 fn marking(threshold_pkts: u64, groups: Vec<Group>) -> Output {
     let limit_bytes = 10.0 * bdp_bytes(LINK_RATE_BPS, BASE_RTT_MS);
     let mut scenario: Scenario = dumbbell(LINK_RATE_BPS, limit_bytes, 30, groups);
-    scenario.links[0].ecn_threshold = Some(EcnThreshold::Pkts(threshold_pkts));
+    let threshold = Amount::Pkts(threshold_pkts);
+    scenario.links[0].queue = scenario.links[0].queue.marking_above(threshold);
     simulate(&scenario)
 }
 

@@ -2,7 +2,7 @@
 //! configurations (94-0557), and the two-bottleneck network of the DCTCP paper.
 
 use dumbbell_net::queue::fq_codel;
-use dumbbell_sim::{EcnThreshold, Group, Limit, Link, Output, Queue, Scenario};
+use dumbbell_sim::{Amount, Group, Limit, Link, Output, Queue, Scenario};
 
 use crate::common::{
     MSS_BYTES, NS_PER_MS, NS_PER_S, PACKET_BYTES, assert_near, assert_within, bulk, mean, simulate,
@@ -148,8 +148,8 @@ fn dctcp_shares_two_bottlenecks_as_published() {
         name: name.to_owned(),
         link_rate_bps: gbps * 1_000_000_000,
         delay_ns: Some(CABLE_NS),
-        queue: Queue::drop_tail(Limit::Bytes(1_000_000)),
-        ecn_threshold: Some(EcnThreshold::Pkts(threshold_pkts)),
+        queue: Queue::drop_tail(Limit::Bytes(1_000_000))
+            .marking_above(Amount::Pkts(threshold_pkts)),
         ..Link::default()
     };
     let senders = |flows, cables: u64, route: &[&str]| Group {

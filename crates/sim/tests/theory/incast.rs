@@ -1,6 +1,6 @@
 //! Many servers that answer one client at the same moment, over its one link.
 
-use dumbbell_sim::{EcnThreshold, Group, Output, Scenario};
+use dumbbell_sim::{Amount, Group, Output, Scenario};
 
 use crate::common::{NS_PER_MS, assert_within, bulk, dumbbell, simulate};
 
@@ -25,7 +25,8 @@ fn incast(cc: &str, seed: u64) -> Output {
         sample_interval_ns: 0,
         ..dumbbell(LINK_RATE_BPS, LIMIT_BYTES, 5, vec![servers])
     };
-    scenario.links[0].ecn_threshold = Some(EcnThreshold::Pkts(THRESHOLD_PKTS));
+    let threshold = Amount::Pkts(THRESHOLD_PKTS);
+    scenario.links[0].queue = scenario.links[0].queue.marking_above(threshold);
     simulate(&scenario)
 }
 

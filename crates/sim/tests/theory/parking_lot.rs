@@ -6,7 +6,7 @@
 //! (proportional fairness).
 
 use dumbbell_net::queue::fq_codel;
-use dumbbell_sim::{EcnThreshold, Group, Limit, Link, Output, Queue, RateStep, Scenario};
+use dumbbell_sim::{Amount, Group, Limit, Link, Output, Queue, RateStep, Scenario};
 
 use crate::common::{
     NS_PER_MS, NS_PER_S, assert_near, assert_within, bdp_bytes, bulk, mean, simulate, with_params,
@@ -204,7 +204,7 @@ fn drop_tail_queues_give_long_flows_less() {
 #[test]
 fn dctcp_at_a_threshold_is_between_its_laws_of_random_and_of_joint_marks() {
     let marking = Link {
-        ecn_threshold: Some(EcnThreshold::Pkts(40)),
+        queue: drop_tail(4.0).queue.marking_above(Amount::Pkts(40)),
         ..drop_tail(4.0)
     };
     for links in LINKS {

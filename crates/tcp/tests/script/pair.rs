@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use dumbbell_cc::Flow;
+use dumbbell_net::declaration::Amount;
 use dumbbell_net::{
     DelayLine, DropReason, Ecn, Event, Header as _, Hop, Limit, Link, Network, Observer, Packet,
     QueueConfig, Site, Transmitter,
@@ -55,11 +56,13 @@ pub(crate) struct BackLink {
 impl Path {
     fn network(&self) -> Network<Segment> {
         let link = |rate_bps, limit_pkts, marks: bool| {
-            let site = Site {
-                ecn_threshold: marks.then_some(Limit::Packets(0)),
-                ..Site::default()
+            let drop_tail = QueueConfig::drop_tail(Limit::Packets(limit_pkts));
+            let queue = if marks {
+                drop_tail.marking_above(Amount::Pkts(0))
+            } else {
+                drop_tail
             };
-            let queue = QueueConfig::drop_tail(Limit::Packets(limit_pkts)).build(&site);
+            let queue = queue.build(&Site::default());
             let transmitter = Transmitter::new(rate_bps, VecDeque::new());
             (Link::new(Vec::new(), queue, transmitter), DelayLine::new(0))
         };
