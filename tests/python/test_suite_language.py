@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell import Group, Scenario
+from dumbbell import Group, Link, Scenario
 from dumbbell import run as run_scenario
 from dumbbell.congestion_control import congestion_controls
 from dumbbell.errors import GateError, ScenarioError
@@ -29,6 +29,7 @@ from dumbbell.gate.case import Observed
 from dumbbell.gate.subject import Measure
 from dumbbell.metrics import METRICS, Observation, Phase, measure
 from dumbbell.scenario.element import impairments, queue_disciplines
+from dumbbell.scenario.fields import fields_of
 from dumbbell.scenario.traffic import applications
 from tests.python.conftest import Outcome
 
