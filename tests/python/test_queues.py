@@ -14,7 +14,8 @@ from dumbbell.sweeps.design import make_design
 DOCS = Path(__file__).parents[2] / "docs"
 IMPAIRMENTS = (
     "random_loss", "gilbert_elliott", "loss_state", "bursts", "every", "listed", "outage",
-    "corrupt", "policer", "duplicate", "jitter", "reorder", "ack_thinning", "bleach",
+    "corrupt", "policer", "duplicate", "jitter", "reorder", "route_change",
+    "ack_thinning", "bleach",
 )  # fmt: skip
 NAMES = [
     "bfifo", "pfifo", "step", "sfq", "drr", "tbf", "codel", "fq_codel", "pie", "fq_pie", "red",

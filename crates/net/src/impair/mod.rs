@@ -257,7 +257,7 @@ macro_rules! impairments {
 
 impairments! {
     random_loss, gilbert_elliott, loss_state, bursts, every, listed, outage, corrupt, policer,
-    duplicate, jitter, reorder, ack_thinning, bleach,
+    duplicate, jitter, reorder, route_change, ack_thinning, bleach,
 }
 
 /// A packet of a flow, for tests.
