@@ -559,3 +559,53 @@ fn ecn_shows_as_it_was_exchanged() {
     assert!(marked_pkts - marked.count() as u64 <= 1);
     assert!(at(&records, "bottleneck-in").all(|record| record.ecn != CE));
 }
+
+/// What is lost or copied behind a link, and what comes late: the file stays in order of time, and every packet
+/// that left the link is in it when its last bit had left.
+#[test]
+fn packets_behind_a_link_are_recorded_as_they_leave_it_and_again_when_lost() {
+    use dumbbell_net::ImpairmentConfig;
+    use dumbbell_net::impair::{Side, corrupt, duplicate, jitter};
+
+    for place in [Side::before, Side::behind] {
+        let mut scenario = scenario();
+        scenario.links[0].impairments = vec![
+            ImpairmentConfig::from(duplicate::Config {
+                probability_ppb: 30_000_000,
+                place,
+            }),
+            ImpairmentConfig::from(corrupt::Config {
+                probability_ppb: 20_000_000,
+            }),
+            ImpairmentConfig::from(jitter::Config {
+                normal_ns: Some(5 * NS_PER_MS),
+                reorder: true,
+                ..jitter::Config::default()
+            }),
+        ];
+        let (output, records) = captured(&scenario, None);
+        assert!(records.is_sorted_by_key(|record| record.time_ns));
+        let link = &output.summary.links[0];
+        let [copies, lost] = [link.duplicated_pkts, link.lost_behind_pkts].map(|pkts| {
+            let pkts = pkts.unwrap_or(0);
+            assert!(pkts > 20, "{pkts}");
+            pkts
+        });
+        // A drop-tail queue refuses what comes, so that each arrival is recorded once.
+        let arrived = at(&records, "bottleneck-in").count() as u64;
+        assert_eq!(arrived, link.offered_pkts);
+        let behind: Vec<_> = at(&records, "bottleneck-out").collect();
+        let commented = behind
+            .iter()
+            .filter(|record| record.comment.is_some())
+            .count() as u64;
+        let copied_behind = if place == Side::behind { copies } else { 0 };
+        // The packet on the wire at the end may be one that is copied, or lost.
+        let recorded = behind.len() as u64 - commented;
+        assert!(lost - commented <= 1, "{commented} of {lost}");
+        assert!(
+            link.forwarded_pkts + copied_behind - recorded <= 1,
+            "{recorded}"
+        );
+    }
+}

@@ -82,6 +82,7 @@ impl ApplicationSettings for Config {
             sent: 0,
             received: 0,
             first_not_expected: 0,
+            arrived: [0; WORDS as usize],
             late: 0,
             delays: Delays::default(),
         }
@@ -100,11 +101,38 @@ pub struct Datagrams {
     received: u64,
     /// Above the numbers of all that arrived.
     first_not_expected: u64,
+    /// Which of the latest numbers arrived, a bit for each.
+    arrived: [u64; WORDS as usize],
     late: u64,
     delays: Delays,
 }
 
+/// Words of a bit for each of the latest datagrams: a path that duplicates may deliver so many between one and
+/// its copy.
+const WORDS: u64 = 64;
+
 impl Datagrams {
+    /// Whether a datagram arrives for the first time, as far as is remembered.
+    fn is_first(&mut self, number: u64) -> bool {
+        let place = |number: u64| ((number / 64 % WORDS) as usize, 1_u64 << (number % 64));
+        let latest = WORDS * 64;
+        for skipped in self
+            .first_not_expected
+            .max((number + 1).saturating_sub(latest))..=number
+        {
+            let (word, bit) = place(skipped);
+            self.arrived[word] &= !bit;
+        }
+        self.first_not_expected = self.first_not_expected.max(number + 1);
+        if number + latest < self.first_not_expected {
+            return true;
+        }
+        let (word, bit) = place(number);
+        let is_first = self.arrived[word] & bit == 0;
+        self.arrived[word] |= bit;
+        is_first
+    }
+
     fn send_due(&mut self, now_ns: u64, outcome: &mut Outcome) {
         while self.bursts.takes_due(now_ns) {
             let (numbers, bytes) = (self.sent..self.sent + self.burst, self.size_bytes);
@@ -147,9 +175,11 @@ impl Application for Datagrams {
             Event::Datagram {
                 number, sent_ns, ..
             } => {
+                if !self.is_first(number) {
+                    return;
+                }
                 let delay_ns = now_ns.saturating_sub(sent_ns);
                 self.received += 1;
-                self.first_not_expected = self.first_not_expected.max(number + 1);
                 self.late += u64::from(delay_ns > self.deadline_ns);
                 self.delays.record(delay_ns);
             }
@@ -176,5 +206,35 @@ impl Application for Datagrams {
         all.extend(self.delays.measurements());
         all.extend(self.ratings());
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_of_a_datagram_is_not_another_one() {
+        let mut datagrams = Config {
+            size_bytes: 200,
+            ..Config::default()
+        }
+        .build(1);
+        let mut outcome = Outcome::default();
+        // Of 5,000 every tenth is lost and every third of the others comes twice, the copy four behind it.
+        let arrives = |number: &u64| number % 10 != 9;
+        for number in 0..5_000_u64 {
+            let copied = number.checked_sub(4).filter(|number| number % 3 == 0);
+            let numbers = [Some(number), copied];
+            for number in numbers.into_iter().flatten().filter(arrives) {
+                let event = Event::Datagram {
+                    number,
+                    sent_ns: 0,
+                    bytes: 200,
+                };
+                datagrams.on_event(1, event, &mut outcome);
+            }
+        }
+        assert_eq!((datagrams.received, datagrams.lost()), (4_500, 499));
     }
 }
