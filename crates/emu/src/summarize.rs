@@ -116,6 +116,8 @@ fn flow_summary(
         dropped_pkts: on_path.dropped_pkts,
         marked_pkts: (scenario.links.iter().any(|link| link.marks()))
             .then_some(on_path.marked_pkts),
+        ce_arrived_pkts: (scenario.links.iter().any(|link| link.marks()))
+            .then_some(on_path.ce_arrived_pkts),
         acks_dropped: (on_path.acks_dropped > 0).then_some(on_path.acks_dropped),
         duplicated_pkts: (on_path.duplicated_pkts > 0).then_some(on_path.duplicated_pkts),
         lost_pkts: None,

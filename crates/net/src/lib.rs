@@ -28,6 +28,7 @@ pub mod declaration;
 mod delay_line;
 mod ecn;
 pub mod fixed_point;
+mod flow_order;
 mod histogram;
 pub mod impair;
 mod link;

@@ -1,5 +1,6 @@
 //! What happened at the links, counted.
 
+use crate::flow_order::FlowOrder;
 use crate::{Departure, DropReason, Header, Histogram, Link, Observer, Packet};
 
 /// Counts at every link of a network, and of every flow over all of them.
@@ -37,6 +38,13 @@ pub struct LinkMeter {
     pub lost_behind_pkts: u64,
     /// Copies that impairments made.
     pub duplicated_pkts: u64,
+    /// Packets that left the queue after one of their flow that had joined it later; only those after
+    /// the first packet of any flow was overtaken are looked at.
+    pub reordered_pkts: u64,
+    /// When the packet joined the queue that joined last of those that have left it, ns.
+    latest_arrived_ns: u64,
+    /// By flow, as soon as a packet was overtaken by one of another: a FIFO never has it.
+    order: Option<Box<FlowOrder>>,
     /// How long packets waited, µs.
     pub sojourn_us: Histogram,
     /// Sum over the packets, ns.
@@ -49,7 +57,8 @@ pub struct LinkMeter {
     last_done_ns: u64,
     /// Wire bytes of that packet.
     last_wire_bytes: u64,
-    /// Time during which something waited or was on the wire, ns.
+    /// Time during which something waited or was on the wire, ns; of a queue that holds packets back on a
+    /// clock of its own, only the time on the wire.
     pub busy_ns: u64,
     /// Of that, the time before the present rate, ns, and what the link could carry in it, 10⁻⁹ bit.
     busy_before: (u64, u128),
@@ -115,6 +124,9 @@ impl LinkMeter {
             dropped_bytes: 0,
             lost_behind_pkts: 0,
             duplicated_pkts: 0,
+            reordered_pkts: 0,
+            latest_arrived_ns: 0,
+            order: None,
             sojourn_us: Histogram::new(),
             sojourn_sum_ns: 0,
             sojourn_max_us: 0,
@@ -161,13 +173,22 @@ impl LinkMeter {
         let elapsed_ns = now_ns - self.since_ns;
         let backlog_bytes = link.backlog_bytes();
         self.backlog_byte_ns += u128::from(elapsed_ns) * u128::from(backlog_bytes);
-        self.busy_ns += if backlog_bytes > 0 {
+        // What a shaper holds back does not wait for the wire.
+        self.busy_ns += if backlog_bytes > 0 && !link.has_clock() {
             elapsed_ns
         } else {
             let on_wire_ns = link.busy_until_ns().saturating_sub(self.since_ns);
             elapsed_ns.min(on_wire_ns)
         };
         self.since_ns = now_ns;
+    }
+
+    /// A packet leaves a queue in which packets overtake one another.
+    #[inline(never)]
+    fn check_order<H: Header>(&mut self, packet: &Packet<H>) {
+        self.latest_arrived_ns = self.latest_arrived_ns.max(packet.arrived_ns);
+        let order = self.order.get_or_insert_with(|| Box::new(FlowOrder::new()));
+        self.reordered_pkts += u64::from(order.is_overtaken(packet));
     }
 
     fn count_drop(&mut self, wire_bytes: u32, reason: DropReason) {
@@ -185,6 +206,40 @@ impl Meter {
     fn count_drop<H: Header>(&mut self, link: usize, packet: &Packet<H>, reason: DropReason) {
         self.links[link].count_drop(packet.wire_bytes, reason);
         self.count_loss_of_flow(packet);
+    }
+
+    /// A packet goes on the wire, and counts for the flow `account`: that of the application whose connection it
+    /// is of.
+    #[inline(always)]
+    pub fn count_departure<H: Header>(
+        &mut self,
+        now_ns: u64,
+        link: usize,
+        departure: &Departure<H>,
+        account: u32,
+    ) {
+        let packet = &departure.packet;
+        let meter = &mut self.links[link];
+        let sojourn_ns = now_ns - packet.arrived_ns;
+        let sojourn_us = sojourn_ns / 1000;
+        meter.last_sojourn_us = Some(sojourn_us as u32);
+        meter.sojourn_max_us = meter.sojourn_max_us.max(sojourn_us);
+        meter.sojourn_sum_ns += u128::from(sojourn_ns);
+        meter.sojourn_us.record(sojourn_us);
+        meter.last_wire_bytes = u64::from(packet.wire_bytes);
+        meter.last_done_ns = departure.done_ns;
+        if packet.arrived_ns < meter.latest_arrived_ns || meter.order.is_some() {
+            meter.check_order(packet);
+        } else {
+            meter.latest_arrived_ns = packet.arrived_ns;
+        }
+        meter.taken_pkts += 1;
+        meter.taken_bytes += u64::from(packet.wire_bytes);
+        if self.is_last_link[packet.hop as usize]
+            && let Some(flow) = self.flows.get_mut(account as usize)
+        {
+            flow.forwarded_bytes += u64::from(packet.wire_bytes);
+        }
     }
 
     fn count_loss_of_flow<H: Header>(&mut self, packet: &Packet<H>) {
@@ -262,23 +317,7 @@ impl<H: Header> Observer<H> for Meter {
 
     #[inline(always)]
     fn departs(&mut self, now_ns: u64, link: usize, departure: &Departure<H>) {
-        let packet = &departure.packet;
-        let meter = &mut self.links[link];
-        let sojourn_ns = now_ns - packet.arrived_ns;
-        let sojourn_us = sojourn_ns / 1000;
-        meter.last_sojourn_us = Some(sojourn_us as u32);
-        meter.sojourn_max_us = meter.sojourn_max_us.max(sojourn_us);
-        meter.sojourn_sum_ns += u128::from(sojourn_ns);
-        meter.sojourn_us.record(sojourn_us);
-        meter.last_wire_bytes = u64::from(packet.wire_bytes);
-        meter.last_done_ns = departure.done_ns;
-        meter.taken_pkts += 1;
-        meter.taken_bytes += u64::from(packet.wire_bytes);
-        if self.is_last_link[packet.hop as usize]
-            && let Some(flow) = self.flows.get_mut(packet.flow as usize)
-        {
-            flow.forwarded_bytes += u64::from(packet.wire_bytes);
-        }
+        self.count_departure(now_ns, link, departure, departure.packet.flow);
     }
 }
 
@@ -318,6 +357,23 @@ mod tests {
             flows: vec![FlowMeter::default()],
             is_last_link: vec![true],
         }
+    }
+
+    #[test]
+    fn a_packet_that_leaves_after_a_later_one_of_its_flow_counts_and_one_of_another_does_not() {
+        let mut meter = meter();
+        let mut leaves = |flow, arrived_ns| {
+            let packet = Packet {
+                flow,
+                arrived_ns,
+                ..packet(true, Ecn::NotEct)
+            };
+            let done_ns = 1_000_000;
+            meter.departs(1000, 0, &Departure { packet, done_ns });
+            meter.links[0].reordered_pkts
+        };
+        assert_eq!([leaves(1, 10), leaves(2, 30), leaves(1, 20)], [0; 3]);
+        assert_eq!([leaves(2, 40), leaves(1, 50), leaves(1, 45)], [0, 0, 1]);
     }
 
     #[test]

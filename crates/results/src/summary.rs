@@ -101,6 +101,9 @@ pub struct FlowSummary {
     /// Data packets of this flow that the links of its route marked CE; only where one can.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marked_pkts: Option<u64>,
+    /// Data packets that reached the receiver with CE; only where a link can mark.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ce_arrived_pkts: Option<u64>,
     /// ACKs of this flow that the links of its way back dropped; only where one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acks_dropped: Option<u64>,
@@ -206,6 +209,10 @@ pub struct LinkSummary {
     /// Packets marked CE here; only where it marks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marked_pkts: Option<u64>,
+    /// Packets that left after one of their flow that had joined the queue later; only where there were any,
+    /// unless the queue discipline lets packets do so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reordered_pkts: Option<u64>,
     /// Time during which a packet waited or was on the wire.
     pub busy_us: u64,
     /// What the link could carry in that time, wire bytes; only where its rate changes.
@@ -315,6 +322,8 @@ impl LinkSummary {
             duplicated_pkts: (meter.duplicated_pkts > 0).then_some(meter.duplicated_pkts),
             aqm_dropped_pkts: (meter.aqm_dropped_pkts > 0).then_some(meter.aqm_dropped_pkts),
             marked_pkts: (link.marks()).then_some(meter.marked_pkts),
+            reordered_pkts: (link.queue.keeps_order() && meter.reordered_pkts > 0)
+                .then_some(meter.reordered_pkts),
             busy_us: meter.busy_ns / 1000,
             busy_capacity_bytes: changes.then(|| meter.busy_capacity_bits() / 8.0),
             left_pkts: backlog_pkts + meter.taken_pkts - forwarded_pkts,

@@ -5,6 +5,9 @@
 //! spread. Time series are recorded and turned into Arrow tables, as a user has them, except in
 //! the cases named `no-series`. A CPU-second is the process's user and system time; the memory of a
 //! flow is what the run added to the process, time series included.
+//! The cases `g-…` are one path with one queue discipline or chain of impairments each. They run in turn, so that
+//! whatever else the machine does meets all of them, and the last column is the median of each round's ratio to
+//! drop-tail.
 //! `make bench-peers` compares the simulator with ns-3.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
@@ -14,6 +17,9 @@ use std::process::Command;
 use cpu_time::ProcessTime;
 use dumbbell_app::traffic::poisson;
 use dumbbell_app::{Distribution, TrafficConfig};
+use dumbbell_net::ImpairmentConfig as Impairment;
+use dumbbell_net::impair::random_loss;
+use dumbbell_net::queue::{dualpi2, fq_codel};
 use dumbbell_sim::{Control, Group, Limit, Queue, Scenario, run};
 
 /// Counted runs of each case.
@@ -26,6 +32,10 @@ struct Case {
     buffer_bdp: f64,
     duration_s: u64,
     sample_interval_ns: u64,
+    /// What waits before the link.
+    queue: fn(Limit) -> Queue,
+    /// What happens to packets before the queue.
+    impairments: fn() -> Vec<Impairment>,
     /// Short flows that come and go at random over the run, of [`SHORT_FLOW_BYTES`] each; 0: bulk.
     short_flows: u64,
 }
@@ -43,8 +53,25 @@ const COMPETITION: Case = Case {
     buffer_bdp: 1.0,
     duration_s: 120,
     sample_interval_ns: SAMPLE_INTERVAL_NS,
+    queue: Queue::drop_tail,
+    impairments: Vec::new,
     short_flows: 0,
 };
+
+/// What the disciplines are compared by: their own limits hold, so that each does what it is for.
+const DISCIPLINE: Case = Case {
+    groups: &[("cubic", 8)],
+    link_rate_bps: 100_000_000,
+    ..COMPETITION
+};
+
+const fn discipline(name: &'static str, queue: fn(Limit) -> Queue) -> Case {
+    Case {
+        name,
+        queue,
+        ..DISCIPLINE
+    }
+}
 
 const MANY_BBR: Case = Case {
     groups: &[("bbr", 128)],
@@ -119,12 +146,31 @@ const CASES: [Case; 12] = [
     },
 ];
 
+/// Drop-tail first: the others are compared with it.
+const IN_TURN: [Case; 4] = [
+    discipline("g-drop-tail", Queue::drop_tail),
+    discipline("g-fq_codel", |_| fq_codel::Config::default().into()),
+    discipline("g-dualpi2", |_| dualpi2::Config::default().into()),
+    Case {
+        name: "g-impairments",
+        impairments: chain,
+        ..DISCIPLINE
+    },
+];
+
+/// Impairments that every packet passes, which hardly change what the flows do.
+fn chain() -> Vec<Impairment> {
+    let loss = random_loss::Config { loss_ppb: 10_000 };
+    vec![Impairment::random_loss(loss); 3]
+}
+
 const BASE_RTT_NS: u64 = 40_000_000;
 
 fn main() {
     if let Ok(name) = std::env::var("DUMBBELL_BENCH_CASE") {
         let case = CASES
             .iter()
+            .chain(&IN_TURN)
             .find(|case| case.name == name)
             .expect("a case of that name");
         return measure(case);
@@ -134,7 +180,27 @@ fn main() {
         "case", "packets", "Mpkt/CPU-s", "min..max", "peak MB", "kB/flow"
     );
     for case in &CASES {
-        report(case);
+        let mut runs: Vec<Figures> = (0..RUNS).map(|_| measured_apart(case)).collect();
+        println!("{}", line(case, &mut runs));
+    }
+    report_in_turn();
+}
+
+/// Runs the cases of [`IN_TURN`] round by round.
+fn report_in_turn() {
+    let mut runs = IN_TURN.map(|_| Vec::new());
+    for _ in 0..RUNS {
+        for (case, runs) in IN_TURN.iter().zip(&mut runs) {
+            runs.push(measured_apart(case));
+        }
+    }
+    let baseline = runs[0].clone();
+    for (case, runs) in IN_TURN.iter().zip(&mut runs) {
+        let rounds = runs.iter().zip(&baseline);
+        let mut ratios: Vec<f64> = rounds.map(|(run, base)| mpps(run) / mpps(base)).collect();
+        ratios.sort_by(f64::total_cmp);
+        let percent = 100.0 * ratios[RUNS / 2];
+        println!("{} {percent:>6.0} %", line(case, runs));
     }
 }
 
@@ -155,27 +221,34 @@ fn measure(case: &Case) {
     );
 }
 
-fn report(case: &Case) {
+/// Packets, CPU time (ns), peak memory and that of the run (kB).
+type Figures = [u64; 4];
+
+fn mpps(&[packets, cpu_ns, _, _]: &Figures) -> f64 {
+    packets as f64 * 1e3 / cpu_ns as f64
+}
+
+/// One run in a process of its own.
+fn measured_apart(case: &Case) -> Figures {
     let exe = std::env::current_exe().expect("the benchmark's own path");
-    let mut runs: Vec<[u64; 4]> = (0..RUNS)
-        .map(|_| {
-            let output = Command::new(&exe)
-                .env("DUMBBELL_BENCH_CASE", case.name)
-                .output()
-                .expect("it starts");
-            let text = String::from_utf8(output.stdout).expect("it prints numbers");
-            let mut fields = text
-                .split_whitespace()
-                .map(|field| field.parse().expect("a number"));
-            [(); 4].map(|()| fields.next().expect("four numbers"))
-        })
-        .collect();
+    let output = Command::new(exe)
+        .env("DUMBBELL_BENCH_CASE", case.name)
+        .output()
+        .expect("it starts");
+    let text = String::from_utf8(output.stdout).expect("it prints numbers");
+    let mut fields = text
+        .split_whitespace()
+        .map(|field| field.parse().expect("a number"));
+    [(); 4].map(|()| fields.next().expect("four numbers"))
+}
+
+/// The line of a case; sorts its runs by speed.
+fn line(case: &Case, runs: &mut [Figures]) -> String {
     runs.sort_by_key(|&[_, cpu_ns, _, _]| cpu_ns);
-    let mpps = |&[packets, cpu_ns, _, _]: &[u64; 4]| packets as f64 * 1e3 / cpu_ns as f64;
     let median = &runs[RUNS / 2];
     let flows: u32 = case.groups.iter().map(|&(_, flows)| flows).sum();
     let highest = |place: usize| runs.iter().map(|run| run[place]).max().unwrap_or(0);
-    println!(
+    format!(
         "{:<22}{:>11}{:>14.2}{:>20}{:>10}{:>9}",
         case.name,
         median[0],
@@ -183,12 +256,13 @@ fn report(case: &Case) {
         format!("{:.2}..{:.2}", mpps(&runs[RUNS - 1]), mpps(&runs[0])),
         highest(2) / 1024,
         highest(3) / u64::from(flows),
-    );
+    )
 }
 
 fn scenario(case: &Case) -> Scenario {
     let bdp_bytes = case.link_rate_bps as f64 * BASE_RTT_NS as f64 / 8e9;
-    Scenario {
+    let limit = Limit::Bytes((bdp_bytes * case.buffer_bdp) as u64);
+    let mut scenario = Scenario {
         seed: 1,
         duration_ns: case.duration_s * 1_000_000_000,
         sample_interval_ns: case.sample_interval_ns,
@@ -204,11 +278,10 @@ fn scenario(case: &Case) -> Scenario {
                 ..Group::default()
             })
             .collect(),
-        ..Scenario::dumbbell(
-            case.link_rate_bps,
-            Queue::drop_tail(Limit::Bytes((bdp_bytes * case.buffer_bdp) as u64)),
-        )
-    }
+        ..Scenario::dumbbell(case.link_rate_bps, (case.queue)(limit))
+    };
+    scenario.links[0].impairments = (case.impairments)();
+    scenario
 }
 
 fn traffic(case: &Case) -> TrafficConfig {

@@ -54,6 +54,7 @@ pub(crate) fn summarize<T: Tap>(
     if !scenario.links.iter().any(|link| link.marks()) {
         for flow in &mut flows {
             flow.marked_pkts = None;
+            flow.ce_arrived_pkts = None;
         }
     }
     Summary {
@@ -263,6 +264,7 @@ fn flow_summary(
         retransmitted_pkts: sender.retransmitted_pkts,
         dropped_pkts: counts.meter.dropped_pkts,
         marked_pkts: Some(counts.meter.marked_pkts),
+        ce_arrived_pkts: Some(receiver.ce_pkts),
         acks_dropped: above_zero(counts.meter.acks_dropped),
         duplicated_pkts: above_zero(counts.meter.duplicated_pkts),
         lost_pkts: Some(sender.lost_pkts),

@@ -49,11 +49,8 @@ impl<T: Tap> Watch<T> {
     /// A packet of an application's connection goes on the wire.
     #[inline(never)]
     fn application_departs(&mut self, now_ns: u64, link: usize, departure: &Departure<Segment>) {
-        let counted = Departure {
-            packet: self.counted(&departure.packet),
-            done_ns: departure.done_ns,
-        };
-        self.meter.departs(now_ns, link, &counted);
+        let account = self.connections.account(departure.packet.flow);
+        self.meter.count_departure(now_ns, link, departure, account);
     }
 }
 

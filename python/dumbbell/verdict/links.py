@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+from dumbbell.quantities.pluralize import pluralize
 from dumbbell.scenario import Link as ScenarioLink
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.element import queue_disciplines
@@ -23,6 +24,8 @@ DROPPED_SHARE = 0.2
 RATE_TOLERANCE = 0.01
 #: Shorter busy times have too few packets for that tolerance.
 MIN_BUSY_US = 1_000_000
+#: Impairments that take marks away.
+CLEARS_MARKS = ("bleach",)
 
 Link = Mapping[str, Any]
 
@@ -32,10 +35,12 @@ def check_links(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reas
     for link in links_of(summary):
         yield from check_conservation(link, name_of(link, summary))
     yield from check_marks(summary)
+    yield from check_marks_arrive(scenario, summary)
     for link in links_of(summary):
         name = name_of(link, summary)
         yield from check_rate(scenario, summary, link, name)
         yield from check_queue_delay(scenario, summary, link, name)
+        yield from check_order(link, name)
         yield from check_drops(summary, link, name)
         yield from check_used(summary, link, name)
 
@@ -64,6 +69,38 @@ def check_marks(summary: Mapping[str, Any]) -> Iterator[Reason]:
         links = "the bottleneck" if len(links_of(summary)) == 1 else "the links"
         yield Reason(
             INVALID, "conservation", f"{links} marked {made} packets, the flows have {marked}"
+        )
+
+
+def check_marks_arrive(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[Reason]:
+    """Each mark of a flow's packets reached its receiver, unless its packet did not."""
+    if any(each.name in CLEARS_MARKS for link in scenario.links for each in link.impair):
+        return
+    for flow in summary["flows"]:
+        marked, arrived = flow.get("marked_pkts"), flow.get("ce_arrived_pkts")
+        if marked is None or arrived is None:  # nothing marks, or a run of an earlier version
+            continue
+        lost = marked - arrived
+        copies = sum(link.get("duplicated_pkts") or 0 for link in links_of(summary))
+        if -copies <= lost <= flow["dropped_pkts"] + flow["on_path_pkts"]:
+            continue
+        yield Reason(
+            INVALID,
+            "conservation",
+            f"{marked:,} packets of flow {flow['flow']} were marked, {arrived:,} reached its "
+            "receiver with a mark",
+        )
+
+
+def check_order(link: Link, name: str) -> Iterator[Reason]:
+    """A queue lets no packet overtake another of its flow, unless its discipline does so."""
+    reordered = link.get("reordered_pkts") or 0
+    if reordered:
+        yield Reason(
+            INVALID,
+            "order",
+            f"{pluralize(reordered, 'packet')} left the queue of {name} after a later one of the "
+            "same flow",
         )
 
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use dumbbell_net::{Header as _, Histogram, Packet};
+use dumbbell_net::{Ecn, Header as _, Histogram, Packet};
 
 use super::flow_table::Owner;
 use super::rtt_probe::RttProbe;
@@ -29,6 +29,8 @@ pub(crate) struct FlowOnPath {
     pub(crate) marked_pkts: u64,
     /// Handed to the receiver.
     pub(crate) arrived_pkts: u64,
+    /// Of them those with CE.
+    pub(crate) ce_arrived_pkts: u64,
     /// Wire bytes of any packet that the last link of its route has put on the wire.
     pub(crate) forwarded_bytes: u64,
     /// Of what the receiver's end wrote.
@@ -80,6 +82,7 @@ impl FlowOnPath {
             acks_dropped: 0,
             duplicated_pkts: 0,
             marked_pkts: 0,
+            ce_arrived_pkts: 0,
             arrived_pkts: 0,
             forwarded_bytes: 0,
             requests: RequestsOnPath::default(),
@@ -104,6 +107,7 @@ impl FlowOnPath {
         self.acks_dropped += other.acks_dropped;
         self.duplicated_pkts += other.duplicated_pkts;
         self.marked_pkts += other.marked_pkts;
+        self.ce_arrived_pkts += other.ce_arrived_pkts;
         self.arrived_pkts += other.arrived_pkts;
         self.forwarded_bytes += other.forwarded_bytes;
         self.requests.add(other.requests);
@@ -227,7 +231,9 @@ impl Flows {
     #[inline]
     pub(crate) fn note_arrival(&mut self, packet: &Packet<Frame>) {
         if packet.header.is_data() {
-            self.on_path[packet.header.flow as usize].arrived_pkts += 1;
+            let flow = &mut self.on_path[packet.header.flow as usize];
+            flow.arrived_pkts += 1;
+            flow.ce_arrived_pkts += u64::from(packet.ecn == Ecn::Ce);
         }
     }
 

@@ -95,14 +95,8 @@ impl Observer<Frame> for Watch {
 
     #[inline]
     fn departs(&mut self, now_ns: u64, link: usize, departure: &Departure<Frame>) {
-        match Self::counted(&departure.packet) {
-            None => self.meter.departs(now_ns, link, departure),
-            Some(packet) => {
-                let done_ns = departure.done_ns;
-                self.meter
-                    .departs(now_ns, link, &Departure { packet, done_ns });
-            }
-        }
+        let account = departure.packet.header.flow;
+        self.meter.count_departure(now_ns, link, departure, account);
         if let Some(tap) = &mut self.tap {
             let place = Place::LinkOut(link as u16);
             tap.note(place, departure.done_ns, &departure.packet);

@@ -56,6 +56,11 @@ pub trait Discipline: Settings {
     /// Whether it marks packets with these settings.
     fn marks(&self) -> bool;
 
+    /// Whether packets of a flow leave in the order in which they came.
+    fn keeps_order(&self) -> bool {
+        true
+    }
+
     /// Refuses settings that are each in their range and do not go together.
     fn check_together(&self) -> Result<(), String> {
         Ok(())
@@ -117,6 +122,13 @@ macro_rules! disciplines {
             pub fn marks(&self) -> bool {
                 match self {
                     $(Self::$name(config) => config.marks()),+
+                }
+            }
+
+            /// Whether packets of a flow leave in the order in which they came.
+            pub fn keeps_order(&self) -> bool {
+                match self {
+                    $(Self::$name(config) => config.keeps_order()),+
                 }
             }
 

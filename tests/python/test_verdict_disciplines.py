@@ -1,0 +1,101 @@
+"""Verdicts know queue disciplines and impairments: no correct run is INVALID, faults are found."""
+
+import copy
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from dumbbell import Group, Run, Scenario, run
+from dumbbell.scenario.element import Element, impairments, queue_disciplines
+from dumbbell.verdict import INVALID, evaluate
+
+#: Values of parameters that must be set, by their unit.
+VALUES = {"ppb": "1%", "ns": "5ms", "bytes": "30kB", "bps": "15mbit", "count": "3"}
+#: What the queue answers for; the others are of hosts and of the machine.
+OF_QUEUES = {"conservation", "rate", "order", "queue_delay"}
+
+
+def text_of(element: Element) -> str:
+    """Write an element with what must be set of it."""
+    needed = [each for each in element.parameters.values() if each.must_be_set]
+    values = ",".join(f"{each.name}={VALUES[each.unit]}" for each in needed)
+    return f"{element.name}:{values}" if values else element.name
+
+
+@functools.cache
+def short_run(cc: str, queue: str, impair: str = "") -> Run:
+    """Two flows and BBR, which does not care, over a link that is full after a second."""
+    return run(
+        Scenario([Group(cc, 2), "bbr"], rate="20mbit", rtt="20ms", time="3s",
+                 queue=queue or None, impair=impair)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("cc", ["cubic", "dctcp"])
+@pytest.mark.parametrize("name", queue_disciplines())
+def test_no_run_of_a_queue_discipline_is_invalid(name, cc):
+    """`dctcp` always enables ECN; `cubic` does not here."""
+    result = short_run(cc, text_of(queue_disciplines()[name]))
+    assert result.verdict.status != INVALID, result.verdict.reasons
+    assert result.link("bottleneck")["forwarded_pkts"] > 1000
+
+
+@pytest.mark.parametrize("name", impairments())
+def test_no_run_of_an_impairment_is_invalid(name):
+    result = short_run("cubic", "", text_of(impairments()[name]))
+    assert result.verdict.status != INVALID, result.verdict.reasons
+
+
+def with_fault(result: Run, link: Mapping[str, Any], flow: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a run's summary in which the link and the first flow counted something else."""
+    summary = copy.deepcopy(dict(result.summary))
+    for each in (summary["bottleneck"], *summary["links"]):
+        each |= link
+    summary["flows"][0] |= flow
+    return summary
+
+
+def checks(result: Run, summary: Mapping[str, Any]) -> set[str]:
+    reasons = evaluate(result.scenario, summary).reasons
+    return {reason.check for reason in reasons if reason.status == INVALID}
+
+
+@pytest.mark.parametrize("name", queue_disciplines())
+def test_a_rate_that_is_two_per_cent_off_is_found(name):
+    result = short_run("cubic", text_of(queue_disciplines()[name]))
+    right = result.link("bottleneck")["forwarded_bytes"]
+    for factor in (0.98, 1.02):
+        fault = with_fault(result, {"forwarded_bytes": round(right * factor)}, {})
+        assert checks(result, fault) == {"rate"}
+
+
+@pytest.mark.parametrize("name", queue_disciplines())
+def test_a_queue_that_reorders_within_a_flow_is_found(name):
+    result = short_run("cubic", text_of(queue_disciplines()[name]))
+    assert "reordered_pkts" not in result.link("bottleneck")
+    assert checks(result, with_fault(result, {"reordered_pkts": 1}, {})) == {"order"}
+
+
+@pytest.mark.parametrize("queue", ["codel:ecn=on", "fq_codel", "dualpi2"])
+def test_a_lost_mark_is_found(queue):
+    result = short_run("dctcp", queue)
+    flow = result.summary["flows"][0]
+    assert flow["marked_pkts"] > 10
+    assert flow["marked_pkts"] - flow["ce_arrived_pkts"] <= flow["on_path_pkts"]
+    assert flow["dropped_pkts"] == 0
+    arrived = flow["marked_pkts"] - flow["on_path_pkts"] - 1
+    assert checks(result, with_fault(result, {}, {"ce_arrived_pkts": arrived})) == {"conservation"}
+    more = flow["marked_pkts"] + 1
+    assert checks(result, with_fault(result, {}, {"ce_arrived_pkts": more})) == {"conservation"}
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("queue", ["codel:ecn=on", "fq_codel", "dualpi2"])
+def test_the_queue_is_right_on_the_kernel(queue):
+    scenario = Scenario(["linux/cubic", "linux/reno"], rate="10mbit", queue=queue, time="2s")
+    result = run(scenario, engine="kernel")
+    wrong = {each.check for each in result.verdict.reasons if each.status == INVALID}
+    assert not wrong & OF_QUEUES, result.verdict.reasons
+    assert result.link("bottleneck").statistics
