@@ -24,12 +24,13 @@ def printed(notebook: nbformat.NotebookNode) -> list[str]:
     ]
 
 
-def test_there_are_four():
+def test_there_are_five():
     assert [path.stem for path in NOTEBOOKS] == [
         "buffer-sweep",
         "changed-congestion-control",
         "narrow-uplink",
         "short-flows",
+        "which-queue",
     ]
 
 

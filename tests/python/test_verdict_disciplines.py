@@ -12,7 +12,7 @@ from dumbbell.scenario.element import Element, impairments, queue_disciplines
 from dumbbell.verdict import INVALID, evaluate
 
 #: Values of parameters that must be set, by their unit.
-VALUES = {"ppb": "1%", "ns": "5ms", "bytes": "30kB", "bps": "15mbit", "count": "3"}
+VALUES = {"ppb": "1%", "ns": "5ms", "bytes": "30kB", "bps": "15mbit", "count": "3", "pkts": "64pkt"}
 #: What the queue answers for; the others are of hosts and of the machine.
 OF_QUEUES = {"conservation", "rate", "order", "queue_delay"}
 
@@ -83,9 +83,10 @@ def test_a_lost_mark_is_found(queue):
     result = short_run("dctcp", queue)
     flow = result.summary["flows"][0]
     assert flow["marked_pkts"] > 10
-    assert flow["marked_pkts"] - flow["ce_arrived_pkts"] <= flow["on_path_pkts"]
-    assert flow["dropped_pkts"] == 0
-    arrived = flow["marked_pkts"] - flow["on_path_pkts"] - 1
+    # DualPI2 drops CUBIC's and BBR's packets, and in overload those of ECN, too.
+    excused = flow["on_path_pkts"] + flow["dropped_pkts"]
+    assert excused < flow["marked_pkts"]
+    arrived = flow["marked_pkts"] - excused - 1
     assert checks(result, with_fault(result, {}, {"ce_arrived_pkts": arrived})) == {"conservation"}
     more = flow["marked_pkts"] + 1
     assert checks(result, with_fault(result, {}, {"ce_arrived_pkts": more})) == {"conservation"}
