@@ -13,12 +13,25 @@ from dumbbell.verdict import INVALID, evaluate
 
 #: Values of parameters that must be set, by their unit.
 VALUES = {"ppb": "1%", "ns": "5ms", "bytes": "30kB", "bps": "15mbit", "count": "3", "pkts": "64pkt"}
+#: What needs one of several parameters, or others than those values.
+EXAMPLES = {
+    "gilbert_elliott": "gilbert_elliott:loss=0.5%,burst=4",
+    "loss_state": "loss_state:p13=0.5%,p32=30%",
+    "every": "every:n=200",
+    "listed": "listed:packets=3;50;51",
+    "bursts": "bursts:rate=0.3%",
+    "outage": "outage:off=20ms,on=1s,at=1s",
+    "jitter": "jitter:normal=2ms,reorder=on",
+    "reorder": "reorder:probability=1%,late=3ms",
+}
 #: What the queue answers for; the others are of hosts and of the machine.
 OF_QUEUES = {"conservation", "rate", "order", "queue_delay"}
 
 
 def text_of(element: Element) -> str:
     """Write an element with what must be set of it."""
+    if element.name in EXAMPLES:
+        return EXAMPLES[element.name]
     needed = [each for each in element.parameters.values() if each.must_be_set]
     values = ",".join(f"{each.name}={VALUES[each.unit]}" for each in needed)
     return f"{element.name}:{values}" if values else element.name

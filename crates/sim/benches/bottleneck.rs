@@ -18,7 +18,7 @@ use cpu_time::ProcessTime;
 use dumbbell_app::traffic::poisson;
 use dumbbell_app::{Distribution, TrafficConfig};
 use dumbbell_net::ImpairmentConfig as Impairment;
-use dumbbell_net::impair::random_loss;
+use dumbbell_net::impair::{duplicate, gilbert_elliott, jitter, random_loss};
 use dumbbell_net::queue::{dualpi2, fq_codel};
 use dumbbell_sim::{Control, Group, Limit, Queue, Scenario, run};
 
@@ -158,10 +158,32 @@ const IN_TURN: [Case; 4] = [
     },
 ];
 
-/// Impairments that every packet passes, which hardly change what the flows do.
+/// Impairments that every packet passes, before the queue and behind the link, and that hardly change what the
+/// flows do.
 fn chain() -> Vec<Impairment> {
-    let loss = random_loss::Config { loss_ppb: 10_000 };
-    vec![Impairment::random_loss(loss); 3]
+    let bursts = gilbert_elliott::Config {
+        loss_ppb: Some(10_000),
+        burst_milli: Some(3_000),
+        ..gilbert_elliott::Config::default()
+    };
+    let loss = random_loss::Config {
+        loss_ppb: 10_000,
+        ..random_loss::Config::default()
+    };
+    let jitter = jitter::Config {
+        normal_ns: Some(100_000),
+        ..jitter::Config::default()
+    };
+    let copies = duplicate::Config {
+        probability_ppb: 10_000,
+        ..duplicate::Config::default()
+    };
+    vec![
+        Impairment::gilbert_elliott(bursts),
+        Impairment::random_loss(loss),
+        Impairment::duplicate(copies),
+        Impairment::jitter(jitter),
+    ]
 }
 
 const BASE_RTT_NS: u64 = 40_000_000;
