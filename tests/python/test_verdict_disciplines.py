@@ -16,7 +16,7 @@ VALUES = {"ppb": "1%", "ns": "5ms", "bytes": "30kB", "bps": "15mbit", "count": "
 #: What needs one of several parameters, or others than those values.
 EXAMPLES = {
     "gilbert_elliott": "gilbert_elliott:loss=0.5%,burst=4",
-    "loss_state": "loss_state:p13=0.5%,p32=30%",
+    "loss_state": "loss_state:p13=0.5%,p31=70%,p32=30%",
     "every": "every:n=200",
     "listed": "listed:packets=3;50;51",
     "bursts": "bursts:rate=0.3%",
