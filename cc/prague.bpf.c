@@ -8,7 +8,7 @@
  *	each packet acknowledged without a mark: cwnd += min(1, RTT / 25 ms)^2 / cwnd
  *	a loss: cwnd / 2
  *
- * In the steady state, at a share p of marks: rate = (1/p - 1) packets per 12 ms, that is
+ * In the steady state, at a share p of marks: rate = (1/p - 1) packets per 12.5 ms, about
  * (1/p - 1) Mbit/s with packets of 1500 bytes, whatever the RTT below 25 ms.
  *
  * It needs a queue that marks ECT(1) packets early and often (`--queue dualpi2`), and a receiver that
@@ -25,7 +25,7 @@
  *  2. A reduction may come as soon as a round and 25 ms have passed since the last one, not only at
  *     the next start of TCP's CWR state.
  *  3. The pacing rate alternates at all windows, not only below 4 packets.
- *  4. The size of a burst is the kernel's (1 ms of the pacing rate), not 250 µs.
+ *  4. The size of a burst is the kernel's (1 ms of the pacing rate, but a packet at least), not 250 µs.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -349,12 +349,20 @@ u32 BPF_PROG(prague_undo_cwnd, struct sock *sk)
 	return max(tp->snd_cwnd, prague_cwnd_pkts(tp, ca));
 }
 
+/* §2.5.2: packets that leave together wait for each other, and at low rates longer than a step allows. */
+SEC("struct_ops")
+u32 BPF_PROG(prague_min_tso_segs, struct sock *sk)
+{
+	return 1;
+}
+
 SEC(".struct_ops")
 struct tcp_congestion_ops prague = {
 	.init		= (void *)prague_init,
 	.ssthresh	= (void *)prague_ssthresh,
 	.set_state	= (void *)prague_set_state,
 	.cwnd_event	= (void *)prague_cwnd_event,
+	.min_tso_segs	= (void *)prague_min_tso_segs,
 	.cong_control	= (void *)prague_cong_control,
 	.undo_cwnd	= (void *)prague_undo_cwnd,
 	.flags		= TCP_CONG_NEEDS_ECN | TCP_CONG_NEEDS_ACCECN | TCP_CONG_ECT_1_NEGOTIATION,

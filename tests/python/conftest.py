@@ -103,7 +103,7 @@ FABRICATED_EMULATION: dict[str, Any] = {
     "relay_cpu_share": 0.2, "own_cpu_cores": 0.8, "other_cpu_cores": 0.02,
     "stolen_cpu_cores": 0.0, "idle_cpu_cores": 1.18,
     "host_dropped_pkts": 0, "hosts_sent_pkts": 100_000, "path_entered_pkts": 100_000,
-    "captured_pkts": None, "capture_lost_pkts": None,
+    "captured_pkts": None, "capture_lost_pkts": None, "ect1_groups": [],
 }  # fmt: skip
 #: What the kernel engine may not know of a flow.
 UNKNOWN = (

@@ -79,6 +79,23 @@ def test_dctcps_receivers_echo_each_mark(tmp_path):
     assert 0.3 * marked_pkts < echoes <= marked_pkts
 
 
+@needs_bpf
+def test_prague_is_an_l4s_sender(cli, tmp_path):
+    """AccECN both ways, and ECT(1) from the relay: it has DualPI2's L4S queue to itself."""
+    options = "--queue dualpi2 --rate 20mbit --rtt 20ms --time 4s --engine kernel"
+    out = cli("run", "prague", "cubic", *options.split(), "--out", str(tmp_path / "run")).out
+    assert "the relay turned ECT(0) of `prague` into ECT(1)" in out
+    run = dumbbell.Run.load(tmp_path / "run")
+    assert run.emulation["ect1_groups"] == [0]
+    prague, cubic = run.summary["flows"]
+    assert prague["marked_pkts"] > 20
+    assert (prague["dropped_pkts"], cubic["marked_pkts"]) == (0, 0)
+    assert prague["rtt_mean_us"] < 23_000 < cubic["rtt_mean_us"]
+    states = run.tables["state-0-prague"].to_pandas()
+    assert set(states["mode"]) == {"prague"}  # Reno without AccECN
+    assert 0 < states["alpha"].max() < 0.6
+
+
 @pytest.mark.parametrize("queue", ["codel:ecn=on", "fq_codel:perfect_hash=on"])
 def test_queue_disciplines_run_as_in_the_simulator(queue, nothing_left):
     """CoDel drops what cannot be marked, at dequeue, and marks the rest."""

@@ -108,6 +108,12 @@ fn it_asks_for_ecn() {
     assert!(load("prague", &[]).needs_ecn());
 }
 
+/// §2.5.2: two packets in a burst would be marked by any step shorter than a packet, at any window.
+#[test]
+fn a_burst_may_be_one_packet() {
+    assert_eq!(load("prague", &[]).new_flow().min_tso_segs(), Some(1));
+}
+
 /// §2.3.2: alpha += (marked share − alpha)/16 once per round; what the shift cuts off is kept.
 #[test]
 fn alpha_follows_the_marked_share_by_a_sixteenth_per_round() {

@@ -82,7 +82,7 @@ fn measure(
     let ccs = Arc::new(KernelCc::of_groups(scenario)?);
     let mut hosts = Hosts::new(scenario)?;
     for (group, _) in (0..).zip(ccs.iter()).filter(|(_, cc)| cc.sends_ect1()) {
-        hosts.identify_as_l4s(group);
+        hosts.identify_as_l4s(group)?;
     }
     let hosts = Arc::new(hosts);
     let calibration = calibrate_idle(&hosts, scenario, control)?;

@@ -215,6 +215,11 @@ fn emulation(scenario: &Scenario, measured: &Measured) -> Emulation {
             .sum(),
         captured_pkts: measured.capture.map(|capture| capture.captured_pkts),
         capture_lost_pkts: measured.capture.map(|capture| capture.lost_pkts),
+        ect1_groups: (0..)
+            .zip(measured.ccs.iter())
+            .filter(|(_, cc)| cc.sends_ect1())
+            .map(|(group, _)| group)
+            .collect(),
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Emulation {
     pub captured_pkts: Option<u64>,
     /// Packets that are missing from it, because writing did not keep up.
     pub capture_lost_pkts: Option<u64>,
+    /// Groups whose packets the relay gave ECT(1) where their hosts sent ECT(0).
+    pub ect1_groups: Vec<u32>,
 }
 
 /// Base RTT of a group's path.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -118,6 +118,9 @@ def print_run(console: Console, result: Run) -> None:
     console.print(f"fairness     Jain's index {result.jain:.3f} over all flows", markup=False)
     if result.emulation is not None:
         console.print(emulation_line(result.emulation), markup=False, soft_wrap=True)
+        if numbers := result.emulation.get("ect1_groups"):
+            labels = [f"`{result.scenario.group_labels[number]}`" for number in numbers]
+            console.print(rewriting_line(labels), markup=False, soft_wrap=True)
     print_verdict(console, result)
 
 
@@ -184,6 +187,14 @@ def emulation_line(facts: Mapping[str, Any]) -> str:
         f"µs, max {facts['lateness_max_us']:.0f} µs of {facts['written_pkts']:,} packets; "
         f"CPUs: {facts['own_cpu_cores']:.2f} used, {facts['idle_cpu_cores']:.2f} idle "
         f"of {facts['cpus']}"
+    )
+
+
+def rewriting_line(labels: Sequence[str]) -> str:
+    """Write in a line whose packets the relay changed."""
+    return (
+        f"ECN          the relay turned ECT(0) of {', '.join(labels)} into ECT(1), which Linux "
+        "sends only in the handshake"
     )
 
 

@@ -20,6 +20,7 @@ mod incast;
 mod narrow_uplink;
 mod parking_lot;
 mod pie;
+mod prague;
 mod reno;
 mod sharing;
 mod short_flows;

@@ -1,0 +1,166 @@
+"""Writes the tables of l4s.md: what L4S's RFCs and critics report, and what we measure.
+
+Takes some minutes: ``python docs/l4s_tables.py``; of one table ``python docs/l4s_tables.py wait``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import dumbbell
+
+PAGE = Path(__file__).parent / "l4s.md"
+SEEDS = range(1, 4)
+#: DualPI2's target for the classic queue, ms, and what a packet of L4S waits about.
+CLASSIC_MS, L4S_MS = 15.0, 0.5
+VIRTUAL_MS = 25.0
+#: Reductions at random marks are a round and the time to the next mark apart: (1 + √3)/2.
+RANDOM_MARKS = (1 + 3**0.5) / 2
+
+
+def main() -> None:
+    """Replace what is between the markers of each table."""
+    text = PAGE.read_text(encoding="utf-8")
+    tables = {"balance": balance, "wait": wait, "pairs": pairs, "harm": harm, "video": video}
+    for name in sys.argv[1:] or tables:
+        table = tables[name]
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
+        before, rest = text.split(begin)
+        text = before + begin + "\n" + table() + "\n" + end + rest.split(end)[1]
+        PAGE.write_text(text, encoding="utf-8")
+
+
+def measured(groups: Sequence[Any], time: str = "60s", **fields: Any) -> list[Any]:
+    """Run a scenario with each seed; return each run's metrics, a row for each group."""
+    scenario = dumbbell.Scenario(groups, time=time, sample="0s", **fields)
+    with ThreadPoolExecutor(2) as pool:
+        runs = list(pool.map(lambda seed: dumbbell.run(scenario, seed=seed), SEEDS))
+    return [dumbbell.measure(run) for run in runs]
+
+
+def mean_of(measurements: Sequence[Any], metric: str, number: int) -> float:
+    """Return the mean over the seeds of a group's metric."""
+    values = [rows_of[number][metric] for rows_of in measurements]
+    return float(sum(values) / len(values))
+
+
+def group(cc: str, rtt: str = "", **fields: Any) -> Any:
+    """Return a group of one flow that starts within the first second."""
+    if rtt:
+        fields["rtt"] = rtt
+    return dumbbell.Group(cc, jitter="1s", **fields)
+
+
+def rows(header: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [header, ["---"] * len(header), *body]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def mbit(measurements: Sequence[Any], number: int) -> float:
+    """Return a group's goodput, Mbit/s."""
+    return mean_of(measurements, "goodput_bps", number) / 1e6
+
+
+def balance() -> str:
+    """L2: an L4S flow next to a classic one by their base RTT."""
+    body = []
+    for rtt_ms in (5, 10, 20, 50, 100):
+        classic_ms = rtt_ms + CLASSIC_MS
+        plain = 0.82 * classic_ms / (rtt_ms + L4S_MS)
+        virtual = 0.82 * classic_ms / max(rtt_ms + L4S_MS, VIRTUAL_MS)
+        ours = []
+        for pair in (("prague", "reno"), ("prague:rtt_indep=0", "reno"), ("prague", "cubic")):
+            got = measured(
+                [group(cc) for cc in pair],
+                "120s", rate="50mbit", rtt=f"{rtt_ms}ms", queue="dualpi2",
+            )  # fmt: skip
+            ours.append(mbit(got, 0) / mbit(got, 1))
+        body.append(
+            [f"{rtt_ms} ms", f"{plain:.2f}", f"{virtual:.2f}", f"{RANDOM_MARKS * virtual:.2f}"]
+            + [f"{ratio:.2f}" for ratio in (ours[0], ours[1], ours[2])]
+        )
+    header = (
+        "base RTT", "RFC 9332 §C.2", "with 25 ms", "and random marks",
+        "Prague:Reno", "without RTT independence", "Prague:CUBIC",
+    )  # fmt: skip
+    return rows(header, body)
+
+
+def wait() -> str:
+    """L3: how long L4S waits next to CUBIC, by rate and RTT."""
+    body = []
+    for rate in (4, 12, 40, 120, 200):
+        line = [f"{rate} Mbit/s"]
+        for rtt_ms in (5, 10, 20, 50, 100):
+            got = measured(
+                [group("prague", delayed_ack=False), group("cubic")],
+                rate=f"{rate}mbit", rtt=f"{rtt_ms}ms", queue="dualpi2",
+            )  # fmt: skip
+            on_wire_ms = 1514 * 8 / rate / 1e3
+            mean_ms = mean_of(got, "rtt_inflation_mean_us", 0) / 1e3 - on_wire_ms
+            p99_ms = mean_of(got, "rtt_inflation_p99_us", 0) / 1e3 - on_wire_ms
+            line.append(f"{mean_ms:.1f}, {p99_ms:.1f}")
+        body.append(line)
+    return rows(("link", "5 ms", "10 ms", "20 ms", "50 ms", "100 ms"), body)
+
+
+def pairs() -> str:
+    """L4: pairs of flows at 50 Mbit/s."""
+    body = []
+    for first, second, published in (
+        (("prague", "10ms"), ("cubic", "10ms"), "34.6 : 12.7"),
+        (("prague", "20ms"), ("cubic", "20ms"), "32.4 : 14.9"),
+        (("prague", "80ms"), ("cubic", "80ms"), "29.6 : 17.9"),
+        (("prague", "10ms"), ("prague", "10ms"), "23.5 : 22.8"),
+        (("prague", "10ms"), ("prague", "160ms"), "45.5 : 1.6"),
+        (("cubic", "10ms"), ("cubic", "160ms"), "36.5 : 10.7"),
+    ):
+        got = measured(
+            [group(*first), group(*second)], "120s", rate="50mbit", rtt=first[1], queue="dualpi2"
+        )
+        name = f"{first[0]} {first[1]} : {second[0]} {second[1]}"
+        body.append([name, published, f"{mbit(got, 0):.1f} : {mbit(got, 1):.1f}"])
+    return rows(("pair", "published, Mbit/s", "ours, Mbit/s"), body)
+
+
+def harm() -> str:
+    """L5: Prague in one queue of RFC 3168."""
+    body = []
+    for name, queue, against_cubic, against_reno in (
+        ("fq_codel, one queue", "fq_codel:flows=1", "45.7 : 1.9", "42 : 1"),
+        ("pie", "pie:ecn=on", "45.7 : 2.0", "60 : 1"),
+        ("red, 150 kB", "red:limit=600kB,max=150kB,ecn=on", "45.9 : 1.7", "27 : 1"),
+    ):
+        line = [name]
+        for cc, published in (("cubic", against_cubic), ("reno", against_reno)):
+            got = measured(
+                [group("prague"), group(cc, ecn=True)],
+                "120s", rate="50mbit", rtt="20ms", queue=queue,
+            )  # fmt: skip
+            first, second = mbit(got, 0), mbit(got, 1)
+            line += [published, f"{first:.1f} : {second:.1f} ({first / second:.0f} : 1)"]
+        body.append(line)
+    return rows(("queue", "CUBIC, published", "ours", "Reno, published", "ours"), body)
+
+
+def video() -> str:
+    """L6: one flow alone, and next to bursts of video in the classic queue."""
+    body = []
+    # 2.3 Mbit/s in 30 frames per second: 7 packets of 1369 bytes at once.
+    burst = dumbbell.Group("reno", rtt="160ms", traffic="datagram:rate=2.3mbit,size=1369B,burst=7")
+    for cc, published in (("prague", "18.3, 12.6"), ("cubic", "16.2, 14.5")):
+        values = []
+        for groups in ([group(cc)], [group(cc), burst]):
+            got = measured(groups, "120s", rate="20mbit", rtt="160ms", queue="dualpi2")
+            values.append(f"{mbit(got, 0):.1f}")
+        body.append([cc, published, ", ".join(values)])
+    return rows(("", "published: alone, with video in C", "ours, Mbit/s"), body)
+
+
+if __name__ == "__main__":
+    main()
