@@ -42,7 +42,8 @@ def plot_command(
         str | None,
         typer.Option(
             metavar="NAME,…",
-            help=f"Of a run: {', '.join(SERIES)}, or a state series of its congestion controls.",
+            help=f"Of a run: {', '.join(SERIES)}, or a series of its congestion controls (`mode`) "
+            "or queue disciplines (`prob`).",
             show_default=",".join(USUAL_SERIES),
         ),
     ] = None,

@@ -122,8 +122,9 @@ def draw_series(run: Run, names: Sequence[str]) -> list[Figure]:
         The run.
     names
         Of `SERIES`, of its transfers (``fct``, ``slowdown``, ``latency``, ``page-load-time``), or
-        of the congestion controls' state series: ``mode``. Of several links,
-        ``queue`` and ``sojourn`` are of each of them, and ``queue@access`` of one.
+        of the congestion controls' state series: ``mode``; or of its queue disciplines: ``prob``.
+        Of several links, these, ``queue`` and ``sojourn`` are of each of them, and ``queue@access``
+        of one.
 
     Raises
     ------

@@ -33,7 +33,8 @@ FLOW = {
     "rwnd_limited_us": COUNT, "sndbuf_limited_us": COUNT,
 }  # fmt: skip
 FLOW_OPTIONAL = {
-    "marked_pkts": COUNT, "ce_arrived_pkts": COUNT, "acks_dropped": COUNT, "lost_pkts": COUNT, "fast_recovery_count": COUNT,
+    "marked_pkts": COUNT, "ce_arrived_pkts": COUNT, "acks_dropped": COUNT, "lost_pkts": COUNT,
+    "fast_recovery_count": COUNT,
     "spurious_recovery_count": COUNT, "syn_retransmits": COUNT, "duplicate_pkts": COUNT,
     "rto_count": COUNT, "spurious_rto_count": COUNT, "tlp_count": COUNT,
     "rto_stall_max_us": COUNT, "rto_stall_us": COUNT, "cwnd_zero_max_us": COUNT,
