@@ -12,9 +12,18 @@ from dumbbell.scenario.element import Element, impairments, queue_disciplines
 from dumbbell.verdict import INVALID, evaluate
 
 #: Values of parameters that must be set, by their unit.
-VALUES = {"ppb": "1%", "ns": "5ms", "bytes": "30kB", "bps": "15mbit", "count": "3", "pkts": "64pkt"}
+VALUES = {
+    "ppb": "1%",
+    "ns": "5ms",
+    "bytes": "30kB",
+    "bps": "15mbit",
+    "count": "3",
+    "pkts": "64pkt",
+    "amount": "20pkt",
+}
 #: What needs one of several parameters, or others than those values.
 EXAMPLES = {
+    "step": "step:limit=64pkt,threshold=20pkt",
     "gilbert_elliott": "gilbert_elliott:loss=0.5%,burst=4",
     "loss_state": "loss_state:p13=0.5%,p31=70%,p32=30%",
     "every": "every:n=200",

@@ -133,10 +133,7 @@ def check_rate(
     busy_bytes = link["link_rate_bps"] * busy_us / (8 * 10**6)
     busy_bytes = link.get("busy_capacity_bytes", busy_bytes)
     tolerance_bytes = RATE_TOLERANCE * busy_bytes + packet_bytes + straddling_bytes
-    excess_bytes = link["forwarded_bytes"] - busy_bytes
-    # Where a shaper holds packets back the link is idle although they wait.
-    may_be_less = holds_back(link) and excess_bytes < 0
-    if abs(excess_bytes) > tolerance_bytes and not may_be_less:
+    if abs(link["forwarded_bytes"] - busy_bytes) > tolerance_bytes:
         yield Reason(
             INVALID,
             "rate",
