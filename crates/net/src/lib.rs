@@ -10,7 +10,7 @@
 //! - [`Packet`]: what travels. Sizes are wire bytes. [`Ecn`]: what it says of congestion.
 //! - [`Network`]: links, delay lines and routes over them, and the order of their events. [`Outlook`]:
 //!   when it delivers next at the earliest.
-//! - [`Link`]: impairments, a queue, a [`Transmitter`], propagation.
+//! - [`Link`]: impairments, a queue, a [`Transmitter`] or another [`medium`], propagation.
 //! - [`Queue`]: the contract of a queue discipline; [`QueueDiscipline`] is one that runs, of those that
 //!   [`queue`] lists, and [`QueueConfig`] its settings; [`declaration`]: how it declares these.
 //! - [`DelayLine`]: propagation delay, constant or in steps.
@@ -32,6 +32,7 @@ mod flow_order;
 mod histogram;
 pub mod impair;
 mod link;
+pub mod medium;
 mod meter;
 mod network;
 mod observer;
@@ -40,13 +41,13 @@ pub mod queue;
 mod random;
 mod route_facts;
 mod tournament;
-mod transmitter;
 
 pub use delay_line::{DelayLine, DelayStep};
 pub use ecn::Ecn;
 pub use histogram::Histogram;
 pub use impair::{Fate, Impair, Impairment, ImpairmentConfig, Order, Place, Policer, RandomLoss};
 pub use link::{Departure, Link};
+pub use medium::{MediumConfig, MediumSite, RateChange, Transmitter};
 pub use meter::{FlowMeter, LinkMeter, Meter};
 pub use network::{Event, Exit, Hop, Network, Outlook, SourceId};
 pub use observer::Observer;
@@ -59,4 +60,3 @@ pub use queue::{
 };
 pub use route_facts::{FactsByHop, RouteFacts};
 pub use tournament::Tournament;
-pub use transmitter::{RateChange, Transmitter};

@@ -1,23 +1,42 @@
-//! A link: impairments, a queue, a transmitter. Its propagation is a line of the network.
+//! A link: impairments, a queue, a transmitter or another medium. Its propagation is a line of the network.
 
+mod port;
+
+use std::collections::VecDeque;
+
+use self::port::LinkPort;
 use crate::impair::pass;
+use crate::medium::{Account, Carry, Channel, Medium};
 use crate::{
     DropReason, Effect, Effects, Header, Impairment, Observer, Packet, Queue, QueueDiscipline,
     Transmitter,
 };
 
-/// A link. Packets pass the impairments before its queue, join it, are serialised at its rate, and
-/// pass the impairments behind it.
+/// A link. Packets pass the impairments before its queue, join it, are serialised at its rate or carried
+/// by another medium, and pass the impairments behind it.
 #[derive(Clone, Debug)]
 pub struct Link<H> {
     before: Vec<Impairment>,
     behind: Vec<Impairment>,
     queue: QueueDiscipline<H>,
     transmitter: Transmitter,
+    /// What carries packets instead of the transmitter.
+    carrier: Option<Box<Carrier<H>>>,
+    /// Whether when it has something to do next may change with every packet that arrives.
     has_clock: bool,
+    /// Whether packets go from the queue over the transmitter to the end of the link and nowhere else.
+    is_plain: bool,
     /// What waits, as the queue itself says; counted here so that it is not asked for every packet.
     backlog_pkts: u64,
     backlog_bytes: u64,
+}
+
+/// A medium, and what it has in hand.
+#[derive(Clone, Debug)]
+struct Carrier<H> {
+    medium: Medium,
+    /// When each packet was taken out of the queue, ns; the first one is the first to be delivered.
+    in_hand: VecDeque<(u64, Packet<H>)>,
 }
 
 /// A packet that goes on the wire.
@@ -42,6 +61,8 @@ impl<H: Header> Link<H> {
             behind: Vec::new(),
             queue,
             transmitter,
+            carrier: None,
+            is_plain: true,
             backlog_pkts: 0,
             backlog_bytes: 0,
         }
@@ -77,6 +98,31 @@ impl<H: Header> Link<H> {
         self.transmitter.set_rate(link_rate_bps);
     }
 
+    /// Packets are carried by `medium` instead of the transmitter, whose rate stays the link's nominal one.
+    pub fn set_medium(&mut self, medium: Medium) {
+        let in_hand = VecDeque::new();
+        self.carrier = Some(Box::new(Carrier { medium, in_hand }));
+        self.has_clock = true;
+        self.is_plain = false;
+    }
+
+    /// Whether it has another medium than a transmitter.
+    #[inline(always)]
+    pub(crate) fn has_medium(&self) -> bool {
+        self.carrier.is_some()
+    }
+
+    /// Packets that its medium has in hand: taken out of the queue and not yet through.
+    pub fn held_pkts(&self) -> u64 {
+        let in_hand = self.carrier.as_ref().map(|carrier| carrier.in_hand.len());
+        in_hand.unwrap_or(0) as u64
+    }
+
+    /// What its medium offered until `now_ns`, and what of it carried packets; `None`: what the rate says.
+    pub fn account(&mut self, now_ns: u64) -> Option<Account> {
+        self.carrier.as_mut()?.medium.account(now_ns)
+    }
+
     /// Another impairment before the queue, behind those there are.
     pub fn add_impairment(&mut self, impairment: Impairment) {
         self.before.push(impairment);
@@ -85,12 +131,13 @@ impl<H: Header> Link<H> {
     /// Another impairment behind the link, behind those there are.
     pub fn add_impairment_behind(&mut self, impairment: Impairment) {
         self.behind.push(impairment);
+        self.is_plain = false;
     }
 
-    /// Whether there is an impairment behind it.
+    /// Whether there is an impairment behind it or another medium than a transmitter.
     #[inline(always)]
-    pub(crate) fn is_impaired_behind(&self) -> bool {
-        !self.behind.is_empty()
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_plain
     }
 
     /// What the queue discipline counts, by the names of `tc`.
@@ -98,15 +145,17 @@ impl<H: Header> Link<H> {
         self.queue.statistics(tell);
     }
 
-    /// Whether the queue may want to be asked earlier because a packet arrives.
+    /// Whether it may want to be asked earlier because a packet arrives.
     #[inline(always)]
     pub(crate) fn has_clock(&self) -> bool {
         self.has_clock
     }
 
-    /// Calls `look` with every packet that waits.
+    /// Calls `look` with every packet that waits or is in its medium's hand.
     pub fn for_each(&self, look: &mut dyn FnMut(&Packet<H>)) {
         self.queue.for_each(look);
+        let in_hand = self.carrier.iter().flat_map(|carrier| &carrier.in_hand);
+        in_hand.for_each(|(_, packet)| look(packet));
     }
 
     /// When [`Link::transmit`] has something to do, ns, at `now_ns` or later; `u64::MAX` while
@@ -121,6 +170,52 @@ impl<H: Header> Link<H> {
             return self.queue.next_event().unwrap_or(0).max(free_ns);
         }
         free_ns
+    }
+
+    /// When its medium has something to do next, ns.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn next_event_of_medium_ns(&mut self, now_ns: u64, channel: &mut Channel) -> u64 {
+        let waiting_ns = (self.backlog_pkts > 0).then(|| {
+            let queue_ns = self.queue.next_event();
+            queue_ns.unwrap_or(0).max(now_ns)
+        });
+        let carrier = self.carrier.as_mut();
+        carrier.map_or(u64::MAX, |carrier| {
+            carrier.medium.next_event_ns(now_ns, waiting_ns, channel)
+        })
+    }
+
+    /// Its medium does what is due; `go_on` gets each packet that is through, and when it enters the
+    /// propagation.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn carry<O: Observer<H>>(
+        &mut self,
+        index: usize,
+        now_ns: u64,
+        channel: &mut Channel,
+        effects: &mut Effects<H>,
+        observer: &mut O,
+        go_on: &mut dyn FnMut(Departure<H>),
+    ) {
+        self.change(index, now_ns, observer);
+        if let Some(mut carrier) = self.carrier.take() {
+            let mut port = LinkPort {
+                link: self,
+                in_hand: &mut carrier.in_hand,
+                index,
+                now_ns,
+                effects,
+                observer,
+                go_on,
+            };
+            carrier.medium.happen(now_ns, &mut port, channel);
+            let busy_until_ns = carrier.medium.busy_until_ns();
+            self.transmitter.set_busy_until(busy_until_ns);
+            self.carrier = Some(carrier);
+        }
+        self.report(index, now_ns, effects, observer);
     }
 
     /// A packet arrives.
@@ -235,17 +330,29 @@ impl<H: Header> Link<H> {
         observer: &mut O,
     ) -> Option<Departure<H>> {
         self.change(index, now_ns, observer);
+        let packet = self.dequeue(index, now_ns, effects, observer)?;
+        let done_ns = self.transmitter.transmit(now_ns, packet.wire_bytes);
+        let departure = Departure { packet, done_ns };
+        observer.departs(now_ns, index, &departure);
+        Some(departure)
+    }
+
+    /// The next packet leaves the queue, if it gives one.
+    #[inline(always)]
+    fn dequeue<O: Observer<H>>(
+        &mut self,
+        index: usize,
+        now_ns: u64,
+        effects: &mut Effects<H>,
+        observer: &mut O,
+    ) -> Option<Packet<H>> {
         let packet = self.queue.dequeue(now_ns, effects);
         if let Some(packet) = &packet {
             self.backlog_pkts -= 1;
             self.backlog_bytes -= u64::from(packet.wire_bytes);
         }
         self.report(index, now_ns, effects, observer);
-        let packet = packet?;
-        let done_ns = self.transmitter.transmit(now_ns, packet.wire_bytes);
-        let departure = Departure { packet, done_ns };
-        observer.departs(now_ns, index, &departure);
-        Some(departure)
+        packet
     }
 
     /// Something is about to change at `now_ns`; the rate is the one of that time.

@@ -1,7 +1,8 @@
 //! What happened at the links, counted.
 
 use crate::flow_order::FlowOrder;
-use crate::{Departure, DropReason, Header, Histogram, Link, Observer, Packet};
+use crate::medium::Account;
+use crate::{Departure, DropReason, Header, Histogram, Link, Network, Observer, Packet};
 
 /// Counts at every link of a network, and of every flow over all of them.
 #[derive(Clone, Debug)]
@@ -64,6 +65,11 @@ pub struct LinkMeter {
     busy_before: (u64, u128),
     /// The present rate, bit/s.
     link_rate_bps: u64,
+    /// What another medium than a wire offered, and what of it carried packets, as of the end of the
+    /// books; before, as of their beginning.
+    medium: Option<Account>,
+    /// Packets that it had in hand at the end of the books.
+    pub held_pkts: u64,
     /// The longest queue, wire bytes.
     pub backlog_max_bytes: u64,
     /// ∫ backlog dt, byte·ns.
@@ -136,6 +142,8 @@ impl LinkMeter {
             busy_ns: 0,
             busy_before: (0, 0),
             link_rate_bps,
+            medium: None,
+            held_pkts: 0,
             backlog_max_bytes: 0,
             backlog_byte_ns: 0,
             since_ns: now_ns,
@@ -165,6 +173,12 @@ impl LinkMeter {
         let (before_ns, before_nanobits) = self.busy_before;
         let now_ns = u128::from(self.busy_ns - before_ns);
         before_nanobits + now_ns * u128::from(self.link_rate_bps)
+    }
+
+    /// What another medium than a wire offered, and what of it carried packets; known once the books
+    /// are closed.
+    pub fn medium(&self) -> Option<Account> {
+        self.medium
     }
 
     /// Brings the books up to `now_ns`.
@@ -203,6 +217,27 @@ impl LinkMeter {
 }
 
 impl Meter {
+    /// Writes down what the media of `network` offered since the books were opened: at `now_ns` they are
+    /// closed.
+    pub fn close<H: Header>(&mut self, network: &mut Network<H>, now_ns: u64) {
+        for (index, meter) in self.links.iter_mut().enumerate() {
+            let link = network.link_mut(index);
+            meter.held_pkts = link.held_pkts();
+            let opened = meter.medium.unwrap_or_default();
+            meter.medium = link.account(now_ns).map(|account| Account {
+                offered_bytes: account.offered_bytes - opened.offered_bytes,
+                carried_bytes: account.carried_bytes - opened.carried_bytes,
+            });
+        }
+    }
+
+    /// Opens the books of the media of `network` at `now_ns`, if they were used before.
+    pub fn open<H: Header>(&mut self, network: &mut Network<H>, now_ns: u64) {
+        for (index, meter) in self.links.iter_mut().enumerate() {
+            meter.medium = network.link_mut(index).account(now_ns);
+        }
+    }
+
     fn count_drop<H: Header>(&mut self, link: usize, packet: &Packet<H>, reason: DropReason) {
         self.links[link].count_drop(packet.wire_bytes, reason);
         self.count_loss_of_flow(packet);

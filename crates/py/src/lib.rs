@@ -267,6 +267,12 @@ fn impairments() -> PyResult<String> {
     to_json(&dumbbell_scenario::impairments())
 }
 
+/// Every impairment of links with its parameters, as JSON.
+#[pyfunction]
+fn media() -> PyResult<String> {
+    to_json(&dumbbell_scenario::media())
+}
+
 /// Every application with its facts, parameters and presets, as JSON.
 #[pyfunction]
 fn applications() -> PyResult<String> {
@@ -346,7 +352,7 @@ mod _core {
     use super::{
         Cancelled, CongestionControlFault, Control, EngineError, Output, applications,
         builtin_sources, check_impairments, check_traffic, congestion_controls, describe,
-        distribution_mean_milli, distributions, impairments, machine, native_compiler,
+        distribution_mean_milli, distributions, impairments, machine, media, native_compiler,
         queue_disciplines, run,
     };
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dumbbell_cc::Declared;
-use dumbbell_net::{Header, Limit, LinkMeter};
+use dumbbell_net::{Header, Limit, LinkMeter, MediumConfig};
 use serde::{Serialize, Serializer};
 
 use crate::emulation::Emulation;
@@ -179,7 +179,14 @@ pub struct LinkSummary {
     pub name: String,
     /// At the start of the run.
     pub link_rate_bps: u64,
-    /// What the link could carry in the run, wire bytes; only where its rate changes.
+    /// What carries its packets; only if that is not a wire.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub medium: Option<&'static str>,
+    /// Bytes of each packet that the medium does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncounted_bytes: Option<u64>,
+    /// What the link could carry in the run, wire bytes; only where its rate changes, or what its medium
+    /// offered, in bytes as that counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity_bytes: Option<f64>,
     /// Smallest base RTT of any flow whose data or ACKs cross it.
@@ -295,8 +302,16 @@ impl LinkSummary {
             Limit::Packets(packets) => (None, Some(packets)),
         };
         let link_rate_bps = link.link_rate_bps;
-        let changes = !link.rate_steps.is_empty();
-        let capacity_bits = link.capacity_bits(duration_ns);
+        // What a medium offers is known before, from a trace, or afterwards.
+        let account = meter.medium();
+        let medium_bits = account.map(|account| account.offered_bytes as f64 * 8.0);
+        let changes = !link.rate_steps.is_empty() || account.is_some();
+        let known_bits = link.capacity_bits(duration_ns);
+        let medium = link.medium.as_ref();
+        let is_known = medium.is_none_or(|medium| medium.offered_bytes(duration_ns).is_some());
+        let capacity_bits = medium_bits.filter(|_| !is_known).unwrap_or(known_bits);
+        let uncounted_bytes = medium.map_or(0, MediumConfig::uncounted_bytes);
+        let counted_bytes = forwarded_bytes.saturating_sub(uncounted_bytes * forwarded_pkts);
         let mean_rate_bps = if changes {
             ratio(capacity_bits * 1e9, duration_ns as f64)
         } else {
@@ -307,6 +322,8 @@ impl LinkSummary {
         Self {
             name: link.name.clone(),
             link_rate_bps,
+            medium: medium.map(MediumConfig::name),
+            uncounted_bytes: (uncounted_bytes > 0).then_some(uncounted_bytes),
             capacity_bytes: changes.then_some(capacity_bits / 8.0),
             base_rtt_us: scenario.shortest_base_rtt_over_ns(link) / 1000,
             queue: (!link.queue.is_drop_tail()).then_some(link.queue.name()),
@@ -325,9 +342,10 @@ impl LinkSummary {
             reordered_pkts: (link.queue.keeps_order() && meter.reordered_pkts > 0)
                 .then_some(meter.reordered_pkts),
             busy_us: meter.busy_ns / 1000,
-            busy_capacity_bytes: changes.then(|| meter.busy_capacity_bits() / 8.0),
-            left_pkts: backlog_pkts + meter.taken_pkts - forwarded_pkts,
-            utilization: ratio(bits_per_second(forwarded_bytes, duration_ns), mean_rate_bps),
+            busy_capacity_bytes: (changes && medium.is_none())
+                .then(|| meter.busy_capacity_bits() / 8.0),
+            left_pkts: backlog_pkts + meter.held_pkts + meter.taken_pkts - forwarded_pkts,
+            utilization: ratio(bits_per_second(counted_bytes, duration_ns), mean_rate_bps),
             queue_delay_mean_us: ratio(
                 meter.sojourn_sum_ns as f64 / 1000.0,
                 meter.taken_pkts as f64,

@@ -35,4 +35,5 @@ pub use dumbbell_net::ImpairmentConfig;
 pub use dumbbell_net::Limit;
 pub use dumbbell_net::declaration::Amount;
 pub use dumbbell_net::impair::impairments;
+pub use dumbbell_net::medium::media;
 pub use dumbbell_net::queue::disciplines;

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 pub use dumbbell_net::QueueConfig as Queue;
 use dumbbell_net::impair::check_order as check_order_of_impairments;
 use dumbbell_net::{
-    FactsByHop, Header, ImpairmentConfig, Limit, Place, RandomLoss, RateChange, Site, Transmitter,
+    FactsByHop, Header, ImpairmentConfig, Limit, MediumConfig, MediumSite, Place, RandomLoss,
+    RateChange, Site, Transmitter,
 };
 
 use crate::order::check_order;
@@ -37,6 +38,9 @@ pub struct Link {
     /// What else happens to packets on their way to the queue, or behind the link, in this order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub impairments: Vec<ImpairmentConfig>,
+    /// What carries its packets; `None`: a wire of its rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub medium: Option<MediumConfig>,
 }
 
 fn is_zero(value: &u32) -> bool {
@@ -78,6 +82,13 @@ impl Link {
             Transmitter::new(self.link_rate_bps, changes.collect()),
         );
         self.impair(&mut link, seed, place, start_ns);
+        if let Some(medium) = &self.medium {
+            link.set_medium(medium.build(&MediumSite {
+                seed: element_seed(seed, "medium", place),
+                start_ns,
+                link_rate_bps: self.link_rate_bps,
+            }));
+        }
         link
     }
 
@@ -112,6 +123,22 @@ impl Link {
         self.random_loss_ppb > 0 || !self.impairments.is_empty()
     }
 
+    /// Refuses settings of its medium that are out of range or have no effect.
+    fn check_medium(&self) -> Result<(), String> {
+        let Some(medium) = &self.medium else {
+            return Ok(());
+        };
+        if !self.rate_steps.is_empty() {
+            return Err(format!(
+                "`{}` of `{}` cannot be combined with rate steps; remove one of them",
+                medium.name(),
+                self.name
+            ));
+        }
+        let checked = medium.check();
+        checked.map_err(|what| format!("medium `{}`: {what}", medium.name()))
+    }
+
     /// Whether its queue marks packets.
     pub fn marks(&self) -> bool {
         self.queue.marks()
@@ -124,8 +151,13 @@ impl Link {
         checked.map_err(|what| format!("queue `{name}`: {what}"))
     }
 
-    /// What the link can carry in the first `duration_ns`, bits.
+    /// What the link can carry in the first `duration_ns`, bits; with a medium that is not known before,
+    /// what its rate says.
     pub fn capacity_bits(&self, duration_ns: u64) -> f64 {
+        let offered_bytes = self.medium.as_ref();
+        if let Some(bytes) = offered_bytes.and_then(|medium| medium.offered_bytes(duration_ns)) {
+            return bytes as f64 * 8.0;
+        }
         let (mut bits, mut since_ns, mut rate_bps) = (0, 0, self.link_rate_bps);
         let end = RateStep {
             at_ns: duration_ns,
@@ -140,6 +172,9 @@ impl Link {
 
     /// The largest capacity that it ever has in the first `duration_ns`, bit/s.
     pub fn highest_rate_bps(&self, duration_ns: u64) -> u64 {
+        if let Some(medium) = &self.medium {
+            return medium.peak_bps(self.link_rate_bps);
+        }
         let later = self.rate_steps_before(duration_ns);
         later
             .map(|step| step.link_rate_bps)
@@ -176,6 +211,7 @@ impl Link {
             ));
         }
         check_impairments(&self.impairments)?;
+        self.check_medium()?;
         self.check_queue()
     }
 

@@ -3,7 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dumbbell_net::{DelayLine, DelayStep, FactsByHop, Header, Hop, Network, RouteFacts};
+use dumbbell_net::medium::Channel;
+use dumbbell_net::{
+    DelayLine, DelayStep, FactsByHop, Header, Hop, MediumConfig, Network, RouteFacts,
+};
 
 use crate::link::Link;
 use crate::scenario::{Group, Scenario};
@@ -168,7 +171,25 @@ impl Scenario {
             let link = self.links[placed.index].build(self.seed, place, start_ns, &facts);
             (link, DelayLine::new(placed.delay_ns))
         });
-        Network::new(links.collect(), lines, &routes)
+        let mut network = Network::new(links.collect(), lines, &routes);
+        self.share_channels(&topology, &mut network);
+        network
+    }
+
+    /// Links of one radio channel share its airtime.
+    fn share_channels<H: Header>(&self, topology: &Topology, network: &mut Network<H>) {
+        let mut channels: BTreeMap<u64, (Vec<usize>, Channel)> = BTreeMap::new();
+        for (place, placed) in topology.links.iter().enumerate() {
+            let medium = self.links[placed.index].medium.as_ref();
+            if let Some((number, channel)) = medium.and_then(MediumConfig::channel) {
+                let shared = channels.entry(number).or_default();
+                shared.0.push(place);
+                shared.1.widen(&channel);
+            }
+        }
+        for (members, channel) in channels.into_values() {
+            network.share_channel(&members, channel);
+        }
     }
 }
 

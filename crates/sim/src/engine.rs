@@ -156,6 +156,7 @@ impl<T: Tap> Engine<T> {
         }
         self.applications.settle(self.end_ns);
         self.network.close_books(self.end_ns, &mut self.watch);
+        self.watch.meter.close(&mut self.network, self.end_ns);
         self.reached_ns = self.end_ns;
         control.set_progress(1, 1);
         self.check_faults()

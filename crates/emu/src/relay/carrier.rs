@@ -221,6 +221,7 @@ impl Carrier {
     fn begin(&mut self) {
         let flows = self.flows.on_path.len();
         self.watch.meter = self.network.meter(flows, self.now_ns, leads_there);
+        self.watch.meter.open(&mut self.network, self.now_ns);
         if self.plan.sample_interval_ns > 0 && !self.links.is_empty() {
             self.next_sample_ns = self.plan.epoch_ns + self.plan.sample_interval_ns;
             self.network.set_timer(self.next_sample_ns);
@@ -233,6 +234,7 @@ impl Carrier {
         self.network.set_timer(u64::MAX);
         // ∫ backlog and busy time reach to the very end.
         self.network.close_books(self.now_ns, &mut self.watch);
+        self.watch.meter.close(&mut self.network, self.now_ns);
         let meter = &self.watch.meter;
         let mut flows = self.flows.on_path.clone();
         for (flow, counts) in flows.iter_mut().zip(&meter.flows) {

@@ -17,6 +17,12 @@ impl<H> Network<H> {
                 element_set[a.max(b)] = a.min(b);
             }
         }
+        // Links that share a channel wait for each other.
+        for link in 0..self.links.len() {
+            let first = 2 * self.channels.members(link)[0];
+            let (a, b) = (find(&element_set, first), find(&element_set, 2 * link));
+            element_set[a.max(b)] = a.min(b);
+        }
         let mut numbers = vec![None; elements];
         let mut count = 0;
         (routes.iter())

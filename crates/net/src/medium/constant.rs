@@ -1,4 +1,4 @@
-//! What puts packets on a wire: a rate, constant or in steps.
+//! A wire: one packet after the other at a rate, constant or in steps.
 
 use std::collections::VecDeque;
 
@@ -104,6 +104,11 @@ impl Transmitter {
     #[inline]
     pub fn busy_until_ns(&self) -> u64 {
         self.busy_until_ns
+    }
+
+    /// Another medium is taken until then, ns.
+    pub(crate) fn set_busy_until(&mut self, busy_until_ns: u64) {
+        self.busy_until_ns = busy_until_ns;
     }
 
     /// Puts a packet of `wire_bytes` on the wire, which is free at `now_ns`; when its last bit is

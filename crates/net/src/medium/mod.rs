@@ -1,0 +1,251 @@
+//! Media: what carries a link's packets.
+//!
+//! Most links are a wire, [`Transmitter`], which serialises one packet after the other. Any other medium
+//! is a file here: it declares its parameters (`settings!`) and what it does with packets ([`Carry`]).
+//! Its name in `media!` below makes it known.
+
+use serde::{Deserialize, Serialize};
+
+use crate::declaration::{Parameter, Settings};
+
+pub use channel::Channel;
+pub use constant::{RateChange, Transmitter};
+use opportunities::{Opportunities, Opportunity, OpportunitySource};
+
+#[cfg(test)]
+mod bench;
+mod channel;
+mod constant;
+mod opportunities;
+mod rate_process;
+
+/// What a medium is built for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MediumSite {
+    /// Seed of its random numbers.
+    pub seed: u64,
+    /// When the run starts, ns of the engine's clock.
+    pub start_ns: u64,
+    /// The link's rate, bit/s: what the medium carries on average, if nothing else is said of it.
+    pub link_rate_bps: u64,
+}
+
+/// What a medium could have carried, and what it did, bytes as the medium counts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// What it offered, used or not.
+    pub offered_bytes: u64,
+    /// Of that, what carried packets.
+    pub carried_bytes: u64,
+}
+
+/// A link as its medium sees it.
+pub trait Port {
+    /// Packets that wait in the queue.
+    fn backlog_pkts(&self) -> u64;
+
+    /// Their wire bytes.
+    fn backlog_bytes(&self) -> u64;
+
+    /// Takes the next packet out of the queue and in hand, behind those in hand; its wire bytes.
+    fn take(&mut self) -> Option<u32>;
+
+    /// The first packet in hand is through at `done_ns`, and comes out `late_ns` after that and after
+    /// the link's propagation. Neither time goes back from packet to packet.
+    fn deliver(&mut self, done_ns: u64, late_ns: u64);
+
+    /// The first packet in hand is lost at `done_ns`.
+    fn lose(&mut self, done_ns: u64);
+}
+
+/// A medium. It is asked when it next has something to do after each event at its link, and after
+/// each at a link with which it shares the channel.
+pub trait Carry {
+    /// When something happens next, ns, at `now_ns` or later; `u64::MAX`: nothing. A packet can be
+    /// taken from `waiting_ns` on, if one waits.
+    fn next_event_ns(&mut self, now_ns: u64, waiting_ns: Option<u64>, channel: &mut Channel)
+    -> u64;
+
+    /// It happens: packets are taken and delivered.
+    fn happen(&mut self, now_ns: u64, port: &mut dyn Port, channel: &mut Channel);
+
+    /// Until when the medium carries what was taken, ns.
+    fn busy_until_ns(&self) -> u64;
+
+    /// What it offered until `now_ns`; `None`: its rate, all the time.
+    fn account(&mut self, _now_ns: u64) -> Option<Account> {
+        None
+    }
+}
+
+/// The settings of a medium.
+pub trait MediumSettings: Settings {
+    /// The element that they make.
+    type Element: Carry;
+
+    /// The medium of a link.
+    fn build(&self, site: &MediumSite) -> Self::Element;
+
+    /// Refuses settings that do not go together.
+    fn check_together(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// The largest rate at which packets of a link of `link_rate_bps` come out over some time, bit/s.
+    fn peak_bps(&self, link_rate_bps: u64) -> u64 {
+        link_rate_bps
+    }
+
+    /// What it offers from the start of a run to `duration_ns`, bytes, where that is known before.
+    fn offered_bytes(&self, _duration_ns: u64) -> Option<u64> {
+        None
+    }
+
+    /// Bytes of each packet that it does not count: link-layer headers that are not its own.
+    fn uncounted_bytes(&self) -> u64 {
+        0
+    }
+
+    /// The channel that it shares with other links, if it does.
+    fn channel(&self) -> Option<(u64, Channel)> {
+        None
+    }
+}
+
+/// A medium's declaration, for what names and explains it.
+#[derive(Clone, Debug, Serialize)]
+pub struct MediumDeclaration {
+    /// What a scenario calls it.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub doc: &'static str,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+}
+
+/// Makes of the modules' names all that knows more than one medium.
+macro_rules! media {
+    ($($name:ident),+ $(,)?) => {
+        $(pub mod $name;)+
+
+        /// A medium as a scenario names it, with its settings.
+        #[allow(missing_docs, non_camel_case_types, reason = "they are the media's names")]
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(tag = "kind")]
+        pub enum MediumConfig {
+            $($name($name::Config)),+
+        }
+
+        impl MediumConfig {
+            /// What a scenario calls it.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => stringify!($name)),+
+                }
+            }
+
+            /// Refuses settings that are out of range or do not go together.
+            pub fn check(&self) -> Result<(), String> {
+                match self {
+                    $(Self::$name(config) => config.check().and_then(|()| config.check_together())),+
+                }
+            }
+
+            /// The medium of a link.
+            pub fn build(&self, site: &MediumSite) -> Medium {
+                match self {
+                    $(Self::$name(config) => Medium::$name(config.build(site))),+
+                }
+            }
+
+            /// The largest rate at which packets of a link of `link_rate_bps` come out over some
+            /// time, bit/s.
+            pub fn peak_bps(&self, link_rate_bps: u64) -> u64 {
+                match self {
+                    $(Self::$name(config) => config.peak_bps(link_rate_bps)),+
+                }
+            }
+
+            /// What it offers from the start of a run to `duration_ns`, bytes, where that is known
+            /// before.
+            pub fn offered_bytes(&self, duration_ns: u64) -> Option<u64> {
+                match self {
+                    $(Self::$name(config) => config.offered_bytes(duration_ns)),+
+                }
+            }
+
+            /// Bytes of each packet that it does not count.
+            pub fn uncounted_bytes(&self) -> u64 {
+                match self {
+                    $(Self::$name(config) => config.uncounted_bytes()),+
+                }
+            }
+
+            /// The channel that it shares with other links of the same number, if it does.
+            pub fn channel(&self) -> Option<(u64, Channel)> {
+                match self {
+                    $(Self::$name(config) => config.channel()),+
+                }
+            }
+        }
+
+        /// A medium that carries packets.
+        #[allow(missing_docs, non_camel_case_types, reason = "they are the media's names")]
+        #[derive(Clone, Debug)]
+        pub enum Medium {
+            $($name(<$name::Config as MediumSettings>::Element)),+
+        }
+
+        impl Carry for Medium {
+            fn next_event_ns(
+                &mut self,
+                now_ns: u64,
+                waiting_ns: Option<u64>,
+                channel: &mut Channel,
+            ) -> u64 {
+                match self {
+                    $(Self::$name(element) => element.next_event_ns(now_ns, waiting_ns, channel)),+
+                }
+            }
+
+            fn happen(&mut self, now_ns: u64, port: &mut dyn Port, channel: &mut Channel) {
+                match self {
+                    $(Self::$name(element) => element.happen(now_ns, port, channel)),+
+                }
+            }
+
+            fn busy_until_ns(&self) -> u64 {
+                match self {
+                    $(Self::$name(element) => element.busy_until_ns()),+
+                }
+            }
+
+            fn account(&mut self, now_ns: u64) -> Option<Account> {
+                match self {
+                    $(Self::$name(element) => element.account(now_ns)),+
+                }
+            }
+        }
+
+        $(
+            impl From<$name::Config> for MediumConfig {
+                fn from(config: $name::Config) -> Self {
+                    Self::$name(config)
+                }
+            }
+        )+
+
+        /// Every medium but the wire.
+        pub fn media() -> Vec<MediumDeclaration> {
+            vec![$(
+                MediumDeclaration {
+                    name: stringify!($name),
+                    doc: <$name::Config as Settings>::doc(),
+                    parameters: <$name::Config as Settings>::parameters(),
+                }
+            ),+]
+        }
+    };
+}
+
+media! { trace, slot, wifi, docsis, cellular, mmwave, starlink }
