@@ -32,6 +32,7 @@ __all__ = [
     "impairments",
     "machine",
     "match_captures",
+    "media",
     "name_of_system_call",
     "native_compiler",
     "precompile",
@@ -310,6 +311,9 @@ def queue_disciplines() -> str:
 
 def impairments() -> str:
     """Every impairment of links with its parameters, as JSON."""
+
+def media() -> str:
+    """Every medium of links but the wire with its parameters, as JSON."""
 
 def applications() -> str:
     """Every application with its facts, parameters and presets, as JSON."""

@@ -153,6 +153,8 @@ fn calibrate_idle(
     let mut scenario = scenario.clone();
     for link in &mut scenario.links {
         link.rate_steps.clear();
+        // What a medium does to an idle path says nothing of the relay.
+        link.medium = None;
     }
     for group in &mut scenario.groups {
         group.rtt_steps.clear();

@@ -124,6 +124,8 @@ def utilization_of(link: LinkObservation) -> float | None:
     scenario = link.obs.run.scenario
     config = scenario.link(link.summary["name"])
     start_us, end_us = link.queue_span_us
+    if config.has_medium:
+        return None  # what it offered is counted for the whole run
     packet_bytes = {group.packet_bytes for group in groups_over(config, scenario)}
     has_acks = any(config in links_back_of(group, scenario) for group in scenario.groups)
     if len(packet_bytes) != 1 or has_acks or end_us <= start_us:

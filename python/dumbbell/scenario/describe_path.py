@@ -5,6 +5,7 @@ from __future__ import annotations
 from dumbbell.scenario.fields import fields_of
 from dumbbell.scenario.link import Link
 from dumbbell.scenario.scenario import Scenario
+from dumbbell.scenario.trace import Trace
 
 __all__ = ["describe_path"]
 
@@ -31,7 +32,12 @@ def other_fields(link: Link) -> str:
     """Write a link's fields that are set and not printed anyway: ``, loss 1%``."""
     printed = ("name", "rate", "buffer", "queue", "rate_steps")
     return "".join(
-        f", {name.replace('_', ' ')} {getattr(link, name)}"
+        f", {name.replace('_', ' ')} {in_words(getattr(link, name))}"
         for name, field in fields_of(Link).items()
         if name not in printed and not field.is_default(getattr(link, name))
     )
+
+
+def in_words(value: object) -> object:
+    """Return a value, or what it says of itself where that would be too long."""
+    return value.in_words if isinstance(value, Trace) else value

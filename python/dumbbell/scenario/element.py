@@ -24,7 +24,7 @@ from dumbbell.scenario.parameter import LIMIT, ElementParameter, Value, listed
 
 __all__ = [
     "Element", "ElementChoice", "ImpairmentChoice", "Impairments", "QueueChoice", "impairments",
-    "queue_disciplines",
+    "media", "queue_disciplines",
 ]  # fmt: skip
 
 
@@ -52,6 +52,8 @@ class Element:
         Whether both ends of its connections write.
     sends_datagrams
         Whether it sends datagrams and opens no connection.
+    is_medium
+        Whether it carries a link's packets, instead of a wire.
     presets
         What it is with parameters set, by the preset's name.
     parameters
@@ -68,6 +70,7 @@ class Element:
     takes_load: bool = False
     has_requests: bool = False
     sends_datagrams: bool = False
+    is_medium: bool = False
     presets: Mapping[str, Element] = field(default_factory=dict, hash=False)
 
     @classmethod
@@ -87,6 +90,10 @@ def as_fact(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
+#: The medium that is a link's `trace`.
+TRACE = "trace"
+
+
 @functools.cache
 def queue_disciplines() -> Mapping[str, Element]:
     """Return every queue discipline by name."""
@@ -96,9 +103,18 @@ def queue_disciplines() -> Mapping[str, Element]:
 
 @functools.cache
 def impairments() -> Mapping[str, Element]:
-    """Return every impairment by name."""
+    """Return every impairment by name, and every medium that is named like one."""
     documents = json.loads(_core.impairments())
-    return {document["name"]: Element.from_json(document) for document in documents}
+    found = {document["name"]: Element.from_json(document) for document in documents}
+    return {**found, **media()}
+
+
+@functools.cache
+def media() -> Mapping[str, Element]:
+    """Return every medium that is named like an impairment; a trace has a field of its own."""
+    documents = json.loads(_core.media())
+    elements = (Element.from_json({**each, "facts": {"is_medium": True}}) for each in documents)
+    return {element.name: element for element in elements if element.name != TRACE}
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,10 +321,26 @@ class Impairments(tuple[ImpairmentChoice, ...]):
         impairments.check(what)
         return impairments
 
+    @property
+    def medium(self) -> ImpairmentChoice | None:
+        """What carries the packets, if that is not a wire."""
+        return next((each for each in self if each.declaration.is_medium), None)
+
+    def without_medium(self, link_rate: int = 0) -> list[dict[str, Any]]:
+        """Return the impairments proper as the engine takes them, on a link of a rate."""
+        proper = (each for each in self if not each.declaration.is_medium)
+        return [each.in_base_units(link_rate=link_rate) for each in proper]
+
     def check(self, what: str) -> None:
-        """Refuse settings that do not fit together, as the engine does."""
+        """Refuse settings that do not fit together, as the engine does, and two media."""
+        media_of = [each.name for each in self if each.declaration.is_medium]
+        if len(media_of) > 1:
+            raise ScenarioError(
+                f"`{media_of[0]}` and `{media_of[1]}` are media, and a link has one; remove one",
+                key=what,
+            )
         try:
-            _core.check_impairments(json.dumps([each.in_base_units() for each in self]))
+            _core.check_impairments(json.dumps(self.without_medium()))
         except _core.EngineError as error:
             parameters = (each.declaration.parameters.values() for each in self)
             message = in_user_words(str(error), chain.from_iterable(parameters))

@@ -209,9 +209,11 @@ class Shorthand(Field[V, A]):
             panel=field.panel,
             example=field.example,
             synonyms=field.synonyms,
-            default_note=field.default_note,
+            # It is of the link's own default.
+            default_note=field.default_note if default is ... else "",
             option=field.has_option,
             axis=field.is_axis,
+            sparse=field.sparse,
         )
 
     def __set__(self, owner: object, value: A | None) -> None:

@@ -114,7 +114,8 @@ def build_link(index: int, table: Mapping[str, Any]) -> Link:
     """Build a `[[link]]`, the `index`-th of the file."""
     check_keys(table, Link, link=index)
     for key, example in (("name", "access"), ("rate", "20mbit")):
-        if key not in table:
+        has_own = key == "rate" and table.get("trace")  # whose mean rate it is
+        if key not in table and not has_own:
             which = f" `{excerpt(table['name'])}`" if "name" in table else ""
             raise ScenarioError(
                 f'the link{which} has no `{key}`; write `{key} = "{example}"`', link=index

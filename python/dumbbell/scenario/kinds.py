@@ -27,11 +27,12 @@ from dumbbell.quantities.quantity import (
 from dumbbell.quantities.steps import Steps
 from dumbbell.scenario.element import Impairments, QueueChoice
 from dumbbell.scenario.parameter import QUANTITIES, ElementParameter
+from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.traffic import TrafficChoice
 
 __all__ = [
     "Amount", "Cc", "Changes", "Count", "Flag", "Impair", "Integer", "Kind", "LinkName",
-    "LinkNames", "Measure", "Queue", "Route", "Text", "Traffic",
+    "LinkNames", "Measure", "Queue", "Route", "Text", "TraceOf", "Traffic",
 ]  # fmt: skip
 
 V_co = TypeVar("V_co", covariant=True)
@@ -297,6 +298,18 @@ class Impair(Named[Impairments]):
 
     def parse(self, value: Any, what: str) -> Impairments:
         return Impairments.parse(value, what)
+
+
+class TraceOf(Named[Trace]):
+    """A delivery trace."""
+
+    metavar = "FILE|GENERATOR"
+
+    def parse(self, value: Any, what: str) -> Trace:
+        return Trace.parse(value, what)
+
+    def is_list(self, text: str) -> bool:  # noqa: ARG002 -- a sweep does not vary it
+        return False
 
 
 class Traffic(Named[TrafficChoice]):

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
+from dumbbell.errors import ScenarioError
 from dumbbell.quantities.quantity import Buffer, Loss, Rate, Time
 from dumbbell.quantities.steps import RateSteps
 from dumbbell.scenario.element import ImpairmentChoice, Impairments, QueueChoice
-from dumbbell.scenario.fields import PATH, Field, Of, documented
-from dumbbell.scenario.kinds import Amount, Changes, Impair, LinkName, Measure, Queue
+from dumbbell.scenario.fields import PATH, Field, Of, documented, to_engine
+from dumbbell.scenario.kinds import Amount, Changes, Impair, LinkName, Measure, Queue, TraceOf
 from dumbbell.scenario.link_queue import LinkQueue
 from dumbbell.scenario.routes import largest_packet_bytes
+from dumbbell.scenario.trace import Trace
 
 if TYPE_CHECKING:
     from dumbbell.scenario.scenario import Scenario
@@ -40,8 +42,9 @@ class Link:
     )  # fmt: skip
     _: KW_ONLY
     rate: Of[Rate] = Field(
-        Measure(Rate, 1), panel=PATH, example="20mbit", engine="link_rate_bps", always=True,
+        Measure(Rate, 1), None, panel=PATH, example="20mbit", engine="link_rate_bps", always=True,
         synonyms=("bw", "bandwidth", "link_rate", "capacity", "speed"),
+        default_note="required; with a `trace`, always its mean rate",
         doc="Capacity of the link; Ethernet, IP and TCP headers count.",
     )  # fmt: skip
     delay: Of[Time | None] = Field(
@@ -84,13 +87,53 @@ class Link:
     )  # fmt: skip
     impair: Field[Impairments, str | Sequence[str | ImpairmentChoice]] = Field(
         Impair(), "", panel=PATH, example="policer:rate=20mbit,burst=15kB", engine="impairments",
-        convert=lambda impairments, link, _: [
-            each.in_base_units(link_rate=int(link.rate)) for each in impairments
-        ],
-        synonyms=("impairments", "netem", "policer"),
-        doc="What else happens to packets on their way to the link's queue, in this order: a list, "
-        "or text with `+` between them (`dumbbell queues` lists them).",
+        convert=lambda impairments, link, _: impairments.without_medium(int(link.rate)),
+        synonyms=("impairments", "netem", "policer", "medium"),
+        doc="What else happens to packets on their way to the link's queue, in this order, and "
+        "what carries them: a list, or text with `+` between them (`dumbbell queues` lists them).",
     )  # fmt: skip
+    trace: Of[Trace | None] = Field(
+        TraceOf(), None, panel=PATH, example="cellular:rate=5mbit", axis=False, sparse=True,
+        synonyms=("mahimahi", "mm_link", "delivery_trace", "opportunities"),
+        doc="When the link's packets may pass: a trace file in mahimahi's format, or a generator "
+        "(docs/media.md). The link's `rate` is then the trace's mean rate.",
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        if self.trace is not None:
+            medium = self.impair.medium
+            if medium is not None:
+                raise ScenarioError(
+                    f"a link with a `trace` cannot have `{medium.name}` as well, which carries its "
+                    "packets too; remove one",
+                    key="trace",
+                )
+            vars(self)["rate"] = self.trace.rate
+        elif vars(self)["rate"] is None:
+            raise TypeError("Link() needs `rate`")
+        if self.has_medium and self.rate_steps:
+            raise ScenarioError(
+                f"rate_steps `{self.rate_steps}` cannot be combined with what carries the link's "
+                "packets by itself, its `trace` or medium; remove one",
+                key="rate_steps",
+            )
+
+    @property
+    def has_medium(self) -> bool:
+        """Whether its packets are not carried by a wire of its rate."""
+        return self.trace is not None or self.impair.medium is not None
+
+    def to_engine(self, scenario: Scenario) -> dict[str, Any]:
+        """Return the link as the engine takes it: integers in base units."""
+        resolved = to_engine(self, scenario)
+        medium = self.impair.medium
+        if not resolved.get("impairments", True):
+            del resolved["impairments"]
+        if medium is not None:
+            resolved["medium"] = medium.in_base_units(link_rate=int(self.rate))
+        elif self.trace is not None:
+            resolved["medium"] = self.trace.in_base_units()
+        return resolved
 
     @property
     def rates(self) -> list[Rate]:

@@ -36,6 +36,7 @@ from dumbbell.scenario.kinds import Changes, Count, Measure, Text
 from dumbbell.scenario.link import BOTTLENECK, Link, write_steps
 from dumbbell.scenario.link_queue import LinkQueue
 from dumbbell.scenario.routes import check_routes, groups_over
+from dumbbell.scenario.trace import WRITTEN, Trace
 
 __all__ = ["Scenario"]
 
@@ -136,6 +137,7 @@ class Scenario:
     ecn_threshold: Of[Buffer | None] = Shorthand(Link.ecn_threshold)
     loss: Of[Loss] = Shorthand(Link.loss)
     impair: Field[Impairments, str | Sequence[str | ImpairmentChoice]] = Shorthand(Link.impair)
+    trace: Of[Trace | None] = Shorthand(Link.trace)
 
     def __post_init__(self) -> None:
         self._place_shorthand()
@@ -156,7 +158,8 @@ class Scenario:
         for field in fields:
             field.set_default(self)
         values = {field.name: getattr(self, field.name) for field in fields}
-        vars(self)["links"] = (Link(BOTTLENECK, **values),)
+        bottleneck = Link(BOTTLENECK, **values)
+        vars(self)["links"], vars(self)["rate"] = (bottleneck,), bottleneck.rate
 
     def _check(self) -> None:
         """Refuse fields that do not fit together."""
@@ -287,7 +290,7 @@ class Scenario:
             steps = write_steps("base_rtt_ns")(self.rtt_steps, self)
             for resolved, group in zip(groups, self.groups, strict=True):
                 resolved |= {"rtt_steps": steps} if group.rtt is None else {}
-        links = [to_engine(link, self) for link in self.links]
+        links = [link.to_engine(self) for link in self.links]
         return {**to_engine(self, self), "links": links, "groups": groups}
 
     def to_json(self) -> str:
@@ -300,7 +303,7 @@ class Scenario:
         unset = {
             name: ""
             for name, field in fields_of(Scenario).items()
-            if self.is_dumbbell or not isinstance(field, Shorthand)
+            if not field.sparse and (self.is_dumbbell or not isinstance(field, Shorthand))
         }
         return {
             **unset,
@@ -325,6 +328,9 @@ class Scenario:
         for group in words["group"]:
             if f"{CDF}(" in str(group.get("traffic", "")):
                 raise ScenarioError(f"a result's traffic has its points, not `{CDF}(FILE)`")
+        for path in (words, *words.get("link", [])):
+            if Trace.names_file(str(path.get("trace") or WRITTEN)):
+                raise ScenarioError("a result's trace has its times, not a file")
         groups = zip(words["group"], ccs, strict=True)
         return cls([Group(**{**group, "cc": cc}) for group, cc in groups], **settings_of(words))
 

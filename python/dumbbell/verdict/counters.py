@@ -204,7 +204,8 @@ def check_unused(
     """A flow alone on the link uses at least half of it, unless one of `reasons` explains it."""
     explained = any(reason.check not in NO_CAUSE_OF_IDLENESS for reason in reasons)
     configured = scenario.rtt_steps or any(
-        int(link.loss) > 0 or link.impair or link.rate_steps for link in scenario.links
+        int(link.loss) > 0 or link.impair or link.rate_steps or link.trace
+        for link in scenario.links
     )
     configured = configured or not scenario.groups[0].traffic.is_bulk
     if scenario.flow_count != 1 or len(summary["flows"]) != 1 or explained or configured:

@@ -22,6 +22,8 @@ DROPPED_SHARE = 0.2
 #: Tolerance of a link's rate and of the longest wait: more than the uncertainty of a busy time at
 #: the ends of the run and where a packet crosses them.
 RATE_TOLERANCE = 0.01
+#: A medium may save up what it offers for so long, as a cable modem's token bucket does.
+SAVED_UP_S = 0.01
 #: Shorter busy times have too few packets for that tolerance.
 MIN_BUSY_US = 1_000_000
 #: Impairments that take marks away.
@@ -116,6 +118,10 @@ def check_rate(
     # The packet that is on the wire when the rate changes keeps its transmission time.
     straddling_bytes = packet_bytes * sum(rate_changes(config))
     can_carry_bytes += straddling_bytes
+    if config.has_medium:
+        # It counts some headers for nothing, and carries a little of what it offered before.
+        can_carry_bytes += link.get("uncounted_bytes", 0) * link["forwarded_pkts"]
+        can_carry_bytes += 2 * packet_bytes + int(config.rate) * SAVED_UP_S / 8
     if is_emulated(summary):
         # The path is not empty when a run on the kernel begins: a packet may be on the link.
         can_carry_bytes += packet_bytes
@@ -128,7 +134,8 @@ def check_rate(
         )
         return
     busy_us = link.get("busy_us", 0)  # runs saved by earlier versions have none
-    if busy_us < MIN_BUSY_US:
+    # A medium other than a wire does not carry its rate whenever something waits.
+    if busy_us < MIN_BUSY_US or config.has_medium:
         return
     busy_bytes = link["link_rate_bps"] * busy_us / (8 * 10**6)
     busy_bytes = link.get("busy_capacity_bytes", busy_bytes)
@@ -151,7 +158,8 @@ def check_queue_delay(
     limit_pkts, limit_bytes = link.get("limit_pkts"), link["limit_bytes"]
     if limit_bytes is None and limit_pkts is not None:
         limit_bytes = limit_pkts * packet_bytes
-    if limit_bytes is None or not is_fifo(link) or holds_back(link):
+    is_exact = not holds_back(link) and not config.has_medium
+    if limit_bytes is None or not is_fifo(link) or not is_exact:
         return
     ahead_bytes = limit_bytes + packet_bytes
     lowest_bps = min(int(rate) for rate in config.rates)
