@@ -19,7 +19,8 @@ TABLES = re.compile(r"(<!-- (disciplines|impairments) -->\n).*?(<!-- end -->\n)"
 
 def with_tables(page: str) -> str:
     """Return the page with its tables as they are now."""
-    elements = {"disciplines": queue_disciplines(), "impairments": impairments()}
+    proper = {name: each for name, each in impairments().items() if not each.is_medium}
+    elements = {"disciplines": queue_disciplines(), "impairments": proper}
 
     def filled(found: re.Match[str]) -> str:
         is_queue = found[2] == "disciplines"

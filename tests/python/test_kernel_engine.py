@@ -266,3 +266,20 @@ def test_the_user_nobody_runs_the_kernel_s_own_and_gets_an_error_for_ours(tmp_pa
     assert (result.returncode, result.stdout) == (2, "")
     assert "needs root's privileges" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "path",
+    [{"trace": "cellular:rate=10mbit,length=10s"}, {"impair": "wifi:stations=1", "rate": "20mbit"}],
+    ids=["trace", "wifi"],
+)
+def test_the_relay_carries_packets_by_media_as_the_simulator_does(path):
+    """A smoke test, on machines that are busy: goodput within 15 %, mean RTT within 25 %."""
+    both = [
+        dumbbell.run(Scenario(["cubic"], rtt="40ms", time="8s", **path), engine=engine)
+        for engine in ("sim", "kernel")
+    ]
+    for name, tolerance in (("goodput_bps", 0.15), ("rtt_mean_us", 0.25)):
+        sim, kernel = (run.summary["flows"][0][name] for run in both)
+        assert kernel == pytest.approx(sim, rel=tolerance), name
+    assert not any(reason.check == "rate" for reason in both[1].verdict.reasons)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +16,8 @@ from dumbbell.scenario.element import media
 from dumbbell.scenario.trace import OPPORTUNITY_BYTES, Trace, read_trace
 from dumbbell.scenario.trace_generators import GENERATORS
 
+DOCS = Path(__file__).parents[2] / "docs"
 MEDIA = list(media())
-#: A medium that loses packets where slots meet, without that.
-NOTHING_LOST = {"starlink": "starlink:loss=0%,edge_loss=0%"}
 
 
 def run(*ccs: str, **fields: object) -> dumbbell.Run:
@@ -39,7 +40,7 @@ def link(result: dumbbell.Run, name: str = "bottleneck") -> dict:
 @pytest.mark.parametrize("medium", MEDIA)
 @pytest.mark.parametrize("cc", ["cubic", "bbr"])
 def test_no_correct_run_over_a_medium_is_invalid(medium, cc):
-    result = run(cc, cc, impair=NOTHING_LOST.get(medium, medium), rate="20mbit")
+    result = run(cc, cc, impair=medium, rate="20mbit")
     assert result.verdict.status != "INVALID", result.verdict
     summary = link(result)
     assert summary["medium"] == medium
@@ -212,6 +213,15 @@ def test_media_that_cannot_be_are_refused(fields, says):
         Scenario(["cubic"], **fields)
 
 
+def test_the_page_is_current():
+    """`python docs/media_pages.py` writes it."""
+    page = (DOCS / "media.md").read_text(encoding="utf-8")
+    assert page == runpy.run_path(str(DOCS / "media_pages.py"))["with_tables"](page)
+    figures = re.findall(r"figures/(media-\w+\.svg)", page)
+    assert len(figures) == len(MEDIA) + 1
+    assert all((DOCS / "figures" / name).is_file() for name in figures)
+
+
 def test_media_stand_among_impairments_in_files(tmp_path):
     path = tmp_path / "wifi.toml"
     path.write_text(
@@ -221,3 +231,31 @@ def test_media_stand_among_impairments_in_files(tmp_path):
     resolved = Scenario.from_toml(path).resolve()["links"][0]
     assert [each["kind"] for each in resolved["impairments"]] == ["random_loss"]
     assert resolved["medium"]["kind"] == "wifi"
+
+
+@pytest.mark.parametrize("interval_ms", [20, 40])
+def test_bbr_needs_its_allowance_for_aggregation(interval_ms):
+    """Without extra_acked its cwnd, 2 BDP, is less than what slots longer than the RTT carry."""
+    fields = {"impair": f"slot:min={interval_ms}ms", "rate": "48mbit", "rtt": "10ms"}
+    goodput = {
+        cc: run(cc, buffer="8bdp", **fields).summary["flows"][0]["goodput_bps"]
+        for cc in ("bbr", "bbr:extra_acked_gain=0", "bbr3", "cubic")
+    }
+    assert goodput["bbr:extra_acked_gain=0"] < 0.75 * goodput["bbr"]
+    assert min(goodput["bbr"], goodput["bbr3"]) > 0.85 * goodput["cubic"]
+
+
+def test_over_a_cellular_trace_loss_fills_the_buffer_and_copa_keeps_it_short():
+    """Winstein et al., NSDI 2013, and Arun and Balakrishnan, NSDI 2018: which has the longer delay.
+
+    Of CUBIC, BBR and Copa, in a buffer without end, the delay falls by far in this order, the
+    throughput by little.
+    """
+    flows = {
+        cc: run(cc, trace="cellular:rate=6mbit", buffer="100000pkt", time="60s").summary["flows"][0]
+        for cc in ("cubic", "bbr", "copa")
+    }
+    delay_us = {cc: flow["rtt_p95_us"] for cc, flow in flows.items()}
+    assert delay_us["cubic"] > 5 * delay_us["bbr"]
+    assert delay_us["bbr"] > 1.5 * delay_us["copa"]
+    assert flows["copa"]["goodput_bps"] > 0.85 * flows["cubic"]["goodput_bps"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dumbbell import Group, Scenario, ScenarioError, run
-from dumbbell.scenario.element import QueueChoice, queue_disciplines
+from dumbbell.scenario.element import QueueChoice, media, queue_disciplines
 from dumbbell.sweeps.design import make_design
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -228,7 +228,7 @@ def test_marks_are_reported_where_a_discipline_marks():
 def test_the_command_lists_them(cli):
     listed = [line.split()[:2] for line in cli("queues").out.splitlines()[:-1]]
     assert listed[: len(NAMES)] == [["--queue", name] for name in NAMES]
-    assert listed[len(NAMES) :] == [["--impair", name] for name in IMPAIRMENTS]
+    assert listed[len(NAMES) :] == [["--impair", name] for name in [*IMPAIRMENTS, *media()]]
     assert "quantum" in cli("queues", "fq_codel").out
     document = json.loads(cli("queues", "codel", "--json").out)
     assert document[0]["parameters"][1]["name"] == "target"
