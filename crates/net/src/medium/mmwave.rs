@@ -15,11 +15,11 @@ settings! {
         /// How long it stays out of sight, on average.
         shadow_ns: u64 = 1_000_000_000, in 1_000_000..=3_600_000_000_000;
         /// The rate out of sight, as a share of the link's.
-        shadow_ppb: u64 = 50_000_000, in 1..=1_000_000_000;
+        shadow_rate_ppb: u64 = 50_000_000, in 1..=1_000_000_000;
         /// How long it is blocked, on average.
         block_ns: u64 = 200_000_000, in 1_000_000..=60_000_000_000;
         /// Probability that it is blocked, and not out of sight, after it was in sight.
-        block_ppb: u64 = 500_000_000, in 0..=1_000_000_000;
+        block_share_ppb: u64 = 500_000_000, in 0..=1_000_000_000;
     }
 }
 
@@ -55,10 +55,10 @@ impl RateSource for States {
         self.is_in_sight = !self.is_in_sight;
         let (rate_bps, mean_ns) = if self.is_in_sight {
             (self.link_rate_bps, self.config.sight_ns)
-        } else if self.random.happens(self.config.block_ppb) {
+        } else if self.random.happens(self.config.block_share_ppb) {
             (0, self.config.block_ns)
         } else {
-            let rate = u128::from(self.link_rate_bps) * u128::from(self.config.shadow_ppb);
+            let rate = u128::from(self.link_rate_bps) * u128::from(self.config.shadow_rate_ppb);
             ((rate / CERTAIN_PPB) as u64, self.config.shadow_ns)
         };
         Stay {
@@ -107,7 +107,7 @@ mod tests {
     fn nothing_passes_while_it_is_blocked_and_everything_afterwards() {
         let config = Config {
             sight_ns: 20_000_000,
-            block_ppb: 1_000_000_000,
+            block_share_ppb: 1_000_000_000,
             ..Config::default()
         };
         let mut bench = Bench::of(&config.into(), 1_000_000_000);
