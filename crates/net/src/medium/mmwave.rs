@@ -15,7 +15,7 @@ settings! {
         /// How long it stays out of sight, on average.
         shadow_ns: u64 = 1_000_000_000, in 1_000_000..=3_600_000_000_000;
         /// The rate out of sight, as a share of the link's.
-        shadow_rate_ppb: u64 = 50_000_000, in 1..=1_000_000_000;
+        shadow_share_ppb: u64 = 50_000_000, in 1..=1_000_000_000;
         /// How long it is blocked, on average.
         block_ns: u64 = 200_000_000, in 1_000_000..=60_000_000_000;
         /// Probability that it is blocked, and not out of sight, after it was in sight.
@@ -58,7 +58,7 @@ impl RateSource for States {
         } else if self.random.happens(self.config.block_share_ppb) {
             (0, self.config.block_ns)
         } else {
-            let rate = u128::from(self.link_rate_bps) * u128::from(self.config.shadow_rate_ppb);
+            let rate = u128::from(self.link_rate_bps) * u128::from(self.config.shadow_share_ppb);
             ((rate / CERTAIN_PPB) as u64, self.config.shadow_ns)
         };
         Stay {
