@@ -277,7 +277,7 @@ def test_the_relay_carries_packets_by_media_as_the_simulator_does(path):
     """A smoke test, on machines that are busy: goodput within 15 %, mean RTT within 25 %."""
     both = [
         dumbbell.run(Scenario(["cubic"], rtt="40ms", time="8s", **path), engine=engine)
-        for engine in ("sim", "kernel")
+        for engine in ("simulator", "kernel")
     ]
     for name, tolerance in (("goodput_bps", 0.15), ("rtt_mean_us", 0.25)):
         sim, kernel = (run.summary["flows"][0][name] for run in both)
