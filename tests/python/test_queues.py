@@ -18,7 +18,7 @@ IMPAIRMENTS = (
     "ack_thinning", "bleach",
 )  # fmt: skip
 NAMES = [
-    "bfifo", "pfifo", "step", "sfq", "drr", "tbf", "codel", "fq_codel", "pie", "fq_pie", "red",
+    "bfifo", "pfifo", "step", "fq", "sfq", "drr", "tbf", "codel", "fq_codel", "pie", "fq_pie", "red",
     "dualpi2", "cake",
 ]  # fmt: skip
 
@@ -31,9 +31,9 @@ def queue_of(**words: Any) -> dict[str, Any]:
 def test_the_engine_declares_them():
     known = queue_disciplines()
     assert list(known) == NAMES
-    out_of_order = {"sfq", "drr", "fq_codel", "fq_pie", "dualpi2", "cake"}
+    out_of_order = {"fq", "sfq", "drr", "fq_codel", "fq_pie", "dualpi2", "cake"}
     assert {name for name in NAMES if not known[name].is_fifo} == out_of_order
-    assert {name for name in NAMES if known[name].holds_back} == {"tbf", "cake"}
+    assert {name for name in NAMES if known[name].holds_back} == {"tbf", "fq", "cake"}
     target = known["codel"].parameters["target"]
     assert (target.field, target.default, target.default_text) == ("target_ns", 5_000_000, "5ms")
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use dumbbell_net::declaration::Amount;
-use dumbbell_net::queue::{cake, codel, drr, dualpi2, fq_codel, fq_pie, pie, red, sfq, tbf};
+use dumbbell_net::queue::{cake, codel, drr, dualpi2, fq, fq_codel, fq_pie, pie, red, sfq, tbf};
 use dumbbell_net::{
     DelayLine, Departure, DropReason, Ecn, Event, Header, Hop, Impairment, Limit, Link, Network,
     Observer, Packet, Policer, QueueConfig, RandomLoss, Site, Transmitter,
@@ -58,7 +58,7 @@ struct Plan {
 }
 
 fn queue() -> impl Strategy<Value = QueueConfig> {
-    (0..14_u8, 1..40_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
+    (0..15_u8, 1..40_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
         // Short enough to act within a case.
         let (target_ns, interval_ns) = (ms * 50_000, ms * 1_000_000);
         match kind {
@@ -128,6 +128,14 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
                 rtt_ns: cake::Rtt(interval_ns),
                 ingress: ms % 2 == 0,
                 ..cake::Config::default()
+            }),
+            13 => QueueConfig::from(fq::Config {
+                limit_pkts,
+                flow_limit_pkts: 1 + limit_pkts / 2,
+                maxrate_bps: ecn.then_some(ms * 200_000),
+                ce_threshold_ns: Some(target_ns),
+                flows: 4,
+                ..fq::Config::default()
             }),
             _ => QueueConfig::from(fq_codel::Config {
                 limit_pkts,

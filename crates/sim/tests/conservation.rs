@@ -3,7 +3,7 @@
 mod common;
 
 use common::{MSS_BYTES, NS_PER_MS, PACKET_BYTES, bulk, column, simulate};
-use dumbbell_net::queue::{cake, codel, drr, dualpi2, fq_codel, fq_pie, pie, red, sfq, tbf};
+use dumbbell_net::queue::{cake, codel, drr, dualpi2, fq, fq_codel, fq_pie, pie, red, sfq, tbf};
 use dumbbell_sim::{
     Amount, FlowSummary, Group, Limit, LinkSummary, Output, Queue, RttStep, Scenario,
 };
@@ -101,7 +101,7 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
     let pkts = log_uniform(1.0..(32.0 * bdp_bytes / PACKET_BYTES).max(2.0));
     // CoDel with an interval that is short enough for it to act.
     let interval_ns = log_uniform(5e6..100e6);
-    (pkts, 0..15_u8, interval_ns, any::<bool>()).prop_map(|(pkts, kind, interval_ns, ecn)| {
+    (pkts, 0..16_u8, interval_ns, any::<bool>()).prop_map(|(pkts, kind, interval_ns, ecn)| {
         let (limit_pkts, interval_ns) = (pkts as u64, interval_ns as u64);
         match kind {
             0 => Queue::drop_tail(Limit::Bytes((pkts * PACKET_BYTES).ceil() as u64)),
@@ -173,6 +173,12 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
                 rtt_ns: cake::Rtt(interval_ns),
                 ack_filter: cake::AckFilter::aggressive,
                 ..cake::Config::default()
+            }),
+            14 => Queue::from(fq::Config {
+                limit_pkts,
+                maxrate_bps: ecn.then_some(interval_ns),
+                flows: 4,
+                ..fq::Config::default()
             }),
             _ => Queue::from(fq_codel::Config {
                 limit_pkts,

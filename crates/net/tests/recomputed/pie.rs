@@ -1,0 +1,192 @@
+//! RFC 8033 §4.2, §4.3 and §5 with Linux's constants, with real numbers.
+
+use std::collections::VecDeque;
+
+use dumbbell_net::queue::pie::Config;
+use dumbbell_net::{Ecn, QueueConfig};
+
+use crate::{Draws, Fate, Model, Waiting, compare};
+
+struct Pie {
+    config: Config,
+    queue: VecDeque<Waiting>,
+    draws: Draws,
+    probability: f64,
+    accumulated: f64,
+    burst_allowance: f64,
+    delay: f64,
+    old_delay: f64,
+    last_departure: Option<f64>,
+    next_update: f64,
+    /// What may have come of times being cut off to 64 ns since the probability was 0 or 1.
+    rounding: f64,
+}
+
+impl Pie {
+    fn new(config: &Config, seed: u64) -> Self {
+        Self {
+            config: config.clone(),
+            queue: VecDeque::new(),
+            draws: Draws::new(seed),
+            probability: 0.0,
+            accumulated: 0.0,
+            burst_allowance: 0.15,
+            delay: 0.0,
+            old_delay: 0.0,
+            last_departure: None,
+            next_update: 0.5,
+            rounding: 0.0,
+        }
+    }
+
+    fn backlog(&self) -> f64 {
+        self.queue.iter().map(|packet| packet.bytes).sum()
+    }
+
+    fn target(&self) -> f64 {
+        self.config.target_ns as f64 / 1e9
+    }
+
+    /// The periodic updates that were due.
+    fn update(&mut self, now: f64) {
+        while self.next_update <= now + 1e-12 {
+            let p = self.probability;
+            // §4.2: auto-tuning.
+            let scale = match p {
+                p if p < 1e-6 => 2048.0,
+                p if p < 1e-5 => 512.0,
+                p if p < 1e-4 => 128.0,
+                p if p < 1e-3 => 32.0,
+                p if p < 1e-2 => 8.0,
+                p if p < 1e-1 => 2.0,
+                _ => 1.0,
+            };
+            let (alpha, beta) = (
+                self.config.alpha as f64 / 16.0,
+                self.config.beta as f64 / 16.0,
+            );
+            let mut step =
+                alpha * (self.delay - self.target()) + beta * (self.delay - self.old_delay);
+            step /= scale;
+            if p >= 0.1 {
+                step = step.min(0.02);
+            }
+            if self.delay > 0.25 {
+                step += 0.02;
+            }
+            self.probability = (p + step).clamp(0.0, 1.0);
+            self.rounding += 64e-9 * (alpha + beta) / scale;
+            if self.probability % 1.0 == 0.0 {
+                self.rounding = 0.0;
+            }
+            if self.delay == 0.0 && self.old_delay == 0.0 && self.queue.is_empty() {
+                self.probability *= 63.0 / 64.0;
+            }
+            let half = self.target() / 2.0;
+            // Below one part in 2⁵⁶ a probability is none.
+            if self.probability < 2_f64.powi(-56) {
+                self.probability = 0.0;
+            }
+            if self.delay < half && self.old_delay < half && self.probability == 0.0 {
+                self.burst_allowance = 0.15;
+                self.accumulated = 0.0;
+                self.last_departure = None;
+            }
+            self.old_delay = self.delay;
+            self.next_update += self.config.tupdate_ns as f64 / 1e9;
+        }
+    }
+
+    fn drop_early(&mut self, bytes: f64) -> bool {
+        let is_calm = self.delay < self.target() / 2.0 && self.probability < 0.2;
+        if self.burst_allowance > 0.0 || is_calm || self.backlog() < 2.0 * 1514.0 {
+            return false;
+        }
+        let p = if self.config.bytemode {
+            self.probability * bytes / 1514.0
+        } else {
+            self.probability
+        };
+        if p == 0.0 {
+            self.accumulated = 0.0;
+            return false;
+        }
+        self.accumulated += p;
+        if self.accumulated < 0.85 {
+            return false;
+        }
+        if self.accumulated >= 8.5 {
+            return true;
+        }
+        let drops = self.draws.next() < p;
+        if drops {
+            self.accumulated = 0.0;
+        }
+        drops
+    }
+}
+
+impl Model for Pie {
+    fn arrives(&mut self, now: f64, packet: Waiting) -> Vec<Fate> {
+        self.update(now);
+        let mut fates = Vec::new();
+        let is_full = self.queue.len() as u64 >= self.config.limit_pkts;
+        if is_full || self.drop_early(packet.bytes) {
+            let marks = self.config.ecn && packet.ecn != Ecn::NotEct && self.probability <= 0.1;
+            if is_full || !marks {
+                self.accumulated = 0.0;
+                return vec![Fate::Dropped(packet.number)];
+            }
+            fates.push(Fate::Marked(packet.number));
+        }
+        self.queue.push_back(packet);
+        fates
+    }
+
+    fn leaves(&mut self, now: f64) -> Vec<Fate> {
+        self.update(now);
+        let Some(packet) = self.queue.pop_front() else {
+            return Vec::new();
+        };
+        self.delay = if self.queue.is_empty() {
+            0.0
+        } else {
+            now - packet.since
+        };
+        let since = self.last_departure.map_or(0.0, |last| now - last);
+        self.last_departure = Some(now);
+        self.burst_allowance = self.burst_allowance - since;
+        if self.burst_allowance < 1e-12 {
+            self.burst_allowance = 0.0;
+        }
+        vec![Fate::Sent(packet.number)]
+    }
+
+    fn state(&self) -> Vec<(&'static str, f64, f64)> {
+        // Linux's weights are cut off to whole numbers, at small probabilities by less than 10⁻⁵ of them.
+        let ppb = self.probability * 1e9;
+        let tolerance = 2.0 + 1e9 * self.rounding + 1e-5 * ppb;
+        vec![
+            ("prob_ppb", ppb, tolerance),
+            ("delay_ns", self.delay * 1e9, 10.0),
+        ]
+    }
+}
+
+#[test]
+fn pie_is_what_its_rfc_and_linux_say() {
+    for (seed, ecn, bytemode) in [(1, false, false), (2, true, false), (3, true, true)] {
+        let config = Config {
+            ecn,
+            bytemode,
+            limit_pkts: 300,
+            ..Config::default()
+        };
+        let mut model = Pie::new(&config, seed);
+        let codepoints = [Ecn::Ect0, Ecn::NotEct];
+        let counts = compare(&QueueConfig::from(config), seed, &codepoints, &mut model);
+        println!("pie, seed {seed}: {counts:?}");
+        assert!(counts["dropped"] > 200, "{counts:?}");
+        assert_eq!(counts.contains_key("marked"), ecn);
+    }
+}
