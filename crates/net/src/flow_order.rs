@@ -70,6 +70,10 @@ mod tests {
         fn is_data(&self) -> bool {
             true
         }
+
+        fn is_forward(&self) -> bool {
+            true
+        }
     }
 
     fn packet(flow: u32, arrived_ns: u64, ecn: Ecn) -> Packet<Data> {
