@@ -1,9 +1,9 @@
 """Sends packets through the running kernel's queue disciplines and writes what became of them.
 
 ``python -m tests.python.linux.queues FILE`` (root, with iproute2) makes two network namespaces,
-sends UDP packets of known sizes from one to the other through each discipline of `CASES`, and writes
-when each packet was sent and when it arrived. `crates/net/tests/kernel_queues.rs` sends the same
-packets at the same times through ours.
+sends UDP packets of known sizes from one to the other through each discipline of `CASES`, and
+writes when each packet was sent and when it arrived. `crates/net/tests/kernel_queues.rs` sends the
+same packets at the same times through ours.
 """
 
 from __future__ import annotations
