@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from dumbbell.gate import (
     Subject,
     Suite,
     build_suite,
+    evaluate,
     find_suite,
     read_suite,
     run_suite,
@@ -20,6 +22,7 @@ from dumbbell.gate import (
 from dumbbell.gate.case import Observed
 from tests.python.conftest import Outcome
 
+DOCS = Path(__file__).parents[2] / "docs"
 SMALL = """\
 title = "a small one"
 reps = 3
@@ -68,6 +71,50 @@ def test_shipped_suites_take_anything_to_test(name: str) -> None:
             assert ("copa" in tested) == case.tests_cc
             assert ("codel:target=7ms" in queues) == case.tests_queue
             assert scenario.to_json()
+
+
+@pytest.mark.parametrize(
+    ("suite", "case", "subject"),
+    [
+        ("rfc9743", "extreme-loss", Subject("cubic")),
+        ("rfc9743", "short-outage", Subject("cubic")),
+        ("rfc9743", "slow-links", Subject("reno")),
+        ("bbr-draft", "sub-packet-bdp", Subject("bbr3")),
+        ("topologies", "wasted-work-with-fair-queues", Subject("reno")),
+        ("rfc7928", "flood", Subject(qdisc="pie")),
+        ("rfc7928", "first-burst", Subject(qdisc="codel")),
+        ("bufferbloat", "responsiveness", Subject(qdisc="fq_codel")),
+    ],
+)
+def test_a_case_is_met_by_what_it_is_met_by(suite: str, case: str, subject: Subject) -> None:
+    chosen = find_suite(suite).of_cases([case]).with_reps(3)
+    gate = evaluate(run_suite(chosen, subject))
+    assert gate.criteria
+    assert [str(o.criterion) for o in gate.criteria if not o.mean_meets] == []
+
+
+def test_a_case_is_missed_by_what_it_is_made_for() -> None:
+    chosen = find_suite("bufferbloat").of_cases(["deep"])
+    gate = evaluate(run_suite(chosen, Subject(qdisc="bfifo")))
+    assert not gate.passed
+    (outcome,) = gate.criteria
+    assert outcome.mean is not None
+    assert outcome.mean < 300, "16 BDP of drop-tail: RPM is poor (draft-ietf-ippm-responsiveness)"
+
+
+def test_the_table_of_outcomes_counts_criteria_by_case() -> None:
+    make = runpy.run_path(str(DOCS / "suite_outcomes.py"))
+    outcomes = [("a[flows=1]", "met"), ("a[flows=2]", "missed"), ("b", "unclear")]
+    result = {
+        "suite": "mine", "cc": "cubic", "qdisc": "", "engine": "simulator", "engine_version": "1",
+        "criteria": [{"cell": cell, "outcome": outcome} for cell, outcome in outcomes],
+    }  # fmt: skip
+    assert make["row_of"](result) == "| `mine` | `cubic` | 1 of 3 | `a` (1/2) | `b` (1/1) |"
+    page = "x\n<!-- outcomes -->\nold\n<!-- end -->\ny\n"
+    written = make["with_outcomes"](page, [result], "2026-01-02")
+    assert "On 2026-01-02, engine simulator 1" in written
+    assert "old" not in written
+    assert make["with_outcomes"](written, [result], "2026-01-02") == written
 
 
 def test_every_shipped_suite_is_listed(cli: Callable[..., Outcome]) -> None:
