@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import dumbbell
+from dumbbell.metrics import Warmup
 
 PAGE = Path(__file__).parent / "l4s.md"
 SEEDS = range(1, 4)
@@ -34,12 +35,16 @@ def main() -> None:
         PAGE.write_text(text, encoding="utf-8")
 
 
-def measured(groups: Sequence[Any], time: str = "60s", **fields: Any) -> list[Any]:
+def measured(
+    groups: Sequence[Any], time: str = "60s", warmup: str | None = None, **fields: Any
+) -> list[Any]:
     """Run a scenario with each seed; return each run's metrics, a row for each group."""
-    scenario = dumbbell.Scenario(groups, time=time, sample="0s", **fields)
+    sample = "100ms" if warmup else "0s"  # a warm-up needs time series
+    scenario = dumbbell.Scenario(groups, time=time, sample=sample, **fields)
     with ThreadPoolExecutor(2) as pool:
         runs = list(pool.map(lambda seed: dumbbell.run(scenario, seed=seed), SEEDS))
-    return [dumbbell.measure(run) for run in runs]
+    skip = None if warmup is None else Warmup.parse(warmup)
+    return [dumbbell.measure(run, skip) for run in runs]
 
 
 def mean_of(measurements: Sequence[Any], metric: str, number: int) -> float:
@@ -156,7 +161,7 @@ def video() -> str:
     for cc, published in (("prague", "18.3, 12.6"), ("cubic", "16.2, 14.5")):
         values = []
         for groups in ([group(cc)], [group(cc), burst]):
-            got = measured(groups, "120s", rate="20mbit", rtt="160ms", queue="dualpi2")
+            got = measured(groups, "180s", "60s", rate="20mbit", rtt="160ms", queue="dualpi2")
             values.append(f"{mbit(got, 0):.1f}")
         body.append([cc, published, ", ".join(values)])
     return rows(("", "published: alone, with video in C", "ours, Mbit/s"), body)
