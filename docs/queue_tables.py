@@ -1,4 +1,4 @@
-"""The tables of docs/queues.md, from the declarations of queue disciplines and impairments.
+"""The tables of docs/queues.md and docs/impairments.md, from the declarations.
 
 ``python docs/queue_tables.py`` writes them; ``make docs`` runs it.
 """
@@ -12,8 +12,8 @@ from dumbbell.scenario.element import Element, impairments, queue_disciplines
 
 __all__ = ["with_tables"]
 
-PAGE = Path(__file__).with_name("queues.md")
-#: Between these lines of the page stand the disciplines, and the impairments.
+PAGES = [Path(__file__).with_name(name) for name in ("queues.md", "impairments.md")]
+#: Between these lines of the pages stand the disciplines, and the impairments.
 TABLES = re.compile(r"(<!-- (disciplines|impairments) -->\n).*?(<!-- end -->\n)", re.DOTALL)
 
 
@@ -56,4 +56,5 @@ def section(discipline: Element, has_facts: bool) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")

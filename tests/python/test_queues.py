@@ -288,7 +288,8 @@ def test_the_command_line_names_one(cli):
     assert "lists 2 values" in refused.err
 
 
-def test_the_page_is_current():
-    """`python docs/queue_tables.py` writes it."""
-    page = (DOCS / "queues.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["queues.md", "impairments.md"])
+def test_the_pages_are_current(name):
+    """`python docs/queue_tables.py` writes them."""
+    page = (DOCS / name).read_text(encoding="utf-8")
     assert page == runpy.run_path(str(DOCS / "queue_tables.py"))["with_tables"](page)

@@ -20,6 +20,10 @@ def print_links(console: Console, result: Run) -> None:
     if len(result.links) > 1:
         print_link_table(result)
     console.print(bottleneck_line(result), markup=False, soft_wrap=True)
+    for link in result.links if len(result.links) > 1 else ():
+        if changed := changed_behind(link):
+            line = f"{'impairments':12} {link['name']}: {changed.removeprefix('; ')}"
+            console.print(line, markup=False, soft_wrap=True)
     for link in result.links:
         if any(link.statistics.values()):
             line = f"{'queue':12} {statistics_text(result, link)}"
