@@ -89,8 +89,8 @@ class Link:
         Impair(), "", panel=PATH, example="policer:rate=20mbit,burst=15kB", engine="impairments",
         convert=lambda impairments, link, _: impairments.without_medium(int(link.rate)),
         synonyms=("impairments", "netem", "policer", "medium"),
-        doc="What else happens to packets on their way to the link's queue, in this order, and "
-        "what carries them: a list, or text with `+` between them (`dumbbell queues` lists them).",
+        doc="What else happens to packets before the link's queue or behind the link, in this "
+        "order, and what carries them: a list, or text with `+` between them (`dumbbell queues` lists them).",
     )  # fmt: skip
     trace: Of[Trace | None] = Field(
         TraceOf(), None, panel=PATH, example="cellular:rate=5mbit", axis=False, sparse=True,
