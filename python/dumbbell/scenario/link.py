@@ -90,7 +90,8 @@ class Link:
         convert=lambda impairments, link, _: impairments.without_medium(int(link.rate)),
         synonyms=("impairments", "netem", "policer", "medium"),
         doc="What else happens to packets before the link's queue or behind the link, in this "
-        "order, and what carries them: a list, or text with `+` between them (`dumbbell queues` lists them).",
+        "order, and what carries them: a list, or text with `+` between them (`dumbbell queues` "
+        "lists them).",
     )  # fmt: skip
     trace: Of[Trace | None] = Field(
         TraceOf(), None, panel=PATH, example="cellular:rate=5mbit", axis=False, sparse=True,
