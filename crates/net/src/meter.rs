@@ -42,7 +42,8 @@ pub struct LinkMeter {
     /// Packets that left the queue after one of their flow that had joined it later; only those after
     /// the first packet of any flow was overtaken are looked at.
     pub reordered_pkts: u64,
-    /// When the packet joined the queue that joined last of those that have left it, ns.
+    /// When the packet joined the queue that joined last of those that have left it, ns; later than all as soon
+    /// as they are looked at by flow.
     latest_arrived_ns: u64,
     /// By flow, as soon as a packet was overtaken by one of another: a FIFO never has it.
     order: Option<Box<FlowOrder>>,
@@ -200,7 +201,7 @@ impl LinkMeter {
     /// A packet leaves a queue in which packets overtake one another.
     #[inline(never)]
     fn check_order<H: Header>(&mut self, packet: &Packet<H>) {
-        self.latest_arrived_ns = self.latest_arrived_ns.max(packet.arrived_ns);
+        self.latest_arrived_ns = u64::MAX;
         let order = self.order.get_or_insert_with(|| Box::new(FlowOrder::new()));
         self.reordered_pkts += u64::from(order.is_overtaken(packet));
     }
@@ -263,7 +264,7 @@ impl Meter {
         meter.sojourn_us.record(sojourn_us);
         meter.last_wire_bytes = u64::from(packet.wire_bytes);
         meter.last_done_ns = departure.done_ns;
-        if packet.arrived_ns < meter.latest_arrived_ns || meter.order.is_some() {
+        if packet.arrived_ns < meter.latest_arrived_ns {
             meter.check_order(packet);
         } else {
             meter.latest_arrived_ns = packet.arrived_ns;

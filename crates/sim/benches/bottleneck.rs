@@ -19,7 +19,7 @@ use dumbbell_app::traffic::poisson;
 use dumbbell_app::{Distribution, TrafficConfig};
 use dumbbell_net::ImpairmentConfig as Impairment;
 use dumbbell_net::impair::{duplicate, gilbert_elliott, jitter, random_loss};
-use dumbbell_net::queue::{dualpi2, fq_codel};
+use dumbbell_net::queue::{cake, dualpi2, fq_codel};
 use dumbbell_sim::{Control, Group, Limit, Queue, Scenario, run};
 
 /// Counted runs of each case.
@@ -147,10 +147,11 @@ const CASES: [Case; 12] = [
 ];
 
 /// Drop-tail first: the others are compared with it.
-const IN_TURN: [Case; 4] = [
+const IN_TURN: [Case; 5] = [
     discipline("g-drop-tail", Queue::drop_tail),
     discipline("g-fq_codel", |_| fq_codel::Config::default().into()),
     discipline("g-dualpi2", |_| dualpi2::Config::default().into()),
+    discipline("g-cake", |_| cake::Config::default().into()),
     Case {
         name: "g-impairments",
         impairments: chain,
