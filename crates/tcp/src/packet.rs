@@ -415,8 +415,8 @@ impl Header for Segment {
                     ts_val: ack.ts_val_ms,
                     ts_ecr: ack.ts_ecr_ms,
                     ecn_flags: u8::from(ack.ece()),
-                    has_sack: ack.sack != SackSlot::NONE,
-                    says_more: false,
+                    has_sack: ack.sack.has_blocks(),
+                    says_more: ack.sack.has_accecn(),
                 })
             }
             _ => None,
@@ -430,7 +430,7 @@ impl Header for Segment {
         let (Self::Ack(ack), Self::Ack(earlier)) = (self, earlier) else {
             return SackOrder::Less;
         };
-        if earlier.sack != SackSlot::NONE && ack.ack != earlier.ack {
+        if earlier.sack.has_blocks() && ack.ack != earlier.ack {
             return SackOrder::Less;
         }
         ack.sack.order(earlier.sack)

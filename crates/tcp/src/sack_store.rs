@@ -85,13 +85,16 @@ impl SackBlocks {
 /// Where a [`SackStore`] keeps an ACK's blocks, and what a queue that filters ACKs wants to know of them:
 /// the queue does not see the store.
 ///
-/// A slot's number has 24 bits. Above it are whether there is a duplicate, whether there may be more blocks
-/// than fitted, and how many segments the blocks have, modulo 64.
+/// A slot's number has 22 bits. Above it are whether there is feedback by Accurate ECN, whether there are
+/// blocks, whether one reports a duplicate, whether there may be more blocks than fitted, and how many segments
+/// the blocks have, modulo 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SackSlot(u32);
 
 impl SackSlot {
-    const NUMBER: u32 = (1 << 24) - 1;
+    const NUMBER: u32 = (1 << 22) - 1;
+    const ACCECN: u32 = 1 << 22;
+    const BLOCKS: u32 = 1 << 23;
     const DSACK: u32 = 1 << 24;
     const FULL: u32 = 1 << 25;
     const COUNT_SHIFT: u32 = 26;
@@ -101,7 +104,7 @@ impl SackSlot {
 
     /// # Panics
     ///
-    /// If 16 million ACKs with SACK blocks are on their way.
+    /// If 4 million ACKs with SACK blocks are on their way.
     fn new(number: usize, blocks: &SackBlocks) -> Self {
         assert!(
             number <= Self::NUMBER as usize,
@@ -110,13 +113,25 @@ impl SackSlot {
         let segments: u32 = (blocks.received().iter())
             .map(|block| block.end.wrapping_sub(block.start))
             .fold(0, u32::wrapping_add);
-        let dsack = if blocks.has_dsack { Self::DSACK } else { 0 };
-        let full = if blocks.all().len() == MAX_SACK_BLOCKS {
-            Self::FULL
-        } else {
-            0
-        };
-        Self(number as u32 | dsack | full | segments << Self::COUNT_SHIFT)
+        let facts = [
+            (blocks.accecn.is_some(), Self::ACCECN),
+            (!blocks.is_empty(), Self::BLOCKS),
+            (blocks.has_dsack, Self::DSACK),
+            (blocks.all().len() == MAX_SACK_BLOCKS, Self::FULL),
+        ];
+        let facts = facts.iter().filter(|(holds, _)| *holds);
+        let facts: u32 = facts.map(|(_, bit)| bit).sum();
+        Self(number as u32 | facts | segments << Self::COUNT_SHIFT)
+    }
+
+    /// Whether the ACK has SACK blocks.
+    pub(crate) fn has_blocks(self) -> bool {
+        self.0 & Self::BLOCKS != 0
+    }
+
+    /// Whether the ACK has feedback by Accurate ECN.
+    pub(crate) fn has_accecn(self) -> bool {
+        self.0 & Self::ACCECN != 0
     }
 
     fn number(self) -> usize {
@@ -126,10 +141,10 @@ impl SackSlot {
     /// How its blocks are to those of an `earlier` ACK of the same half with the same ACK number. In doubt
     /// [`SackOrder::Less`]: the earlier ACK is then not taken for one that says nothing new.
     pub(crate) fn order(self, earlier: Self) -> SackOrder {
-        match (self == Self::NONE, earlier == Self::NONE) {
-            (true, true) => SackOrder::Same,
-            (false, true) => SackOrder::More,
-            (true, false) => SackOrder::Less,
+        match (self.has_blocks(), earlier.has_blocks()) {
+            (false, false) => SackOrder::Same,
+            (true, false) => SackOrder::More,
+            (false, true) => SackOrder::Less,
             // What the receiver holds grows as long as its ACK number stays, so all blocks cover those
             // that were reported before, if none was left out for want of room.
             _ if (earlier.0 & Self::DSACK) | (self.0 & Self::FULL) != 0 => SackOrder::Less,

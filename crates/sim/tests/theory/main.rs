@@ -8,6 +8,7 @@ mod common;
 
 mod applications;
 mod bbr;
+mod cake;
 mod codel;
 mod copa;
 mod cubic;
