@@ -55,6 +55,8 @@ enum hystart_exit {
 
 /* Names and defaults of Linux's module parameters. */
 PARAM(u32, beta, 717, 1, 1023, "/1024", "share of cwnd kept after a loss: 0.7 (RFC 9438 §4.6)");
+PARAM(u32, abe, 0, 0, 1, "", "alternative backoff with ECN (RFC 8511): keep more after marks alone");
+PARAM(u32, beta_ecn, 870, 1, 1023, "/1024", "share of cwnd kept then: 0.85 (RFC 8511 §3.1)");
 PARAM(u32, fast_convergence, 1, 0, 1, "",
       "release bandwidth to new flows when w_max shrinks (RFC 9438 §4.7)");
 PARAM(u32, tcp_friendliness, 1, 0, 1, "", "grow at least as Reno would (RFC 9438 §4.3)");
@@ -86,6 +88,7 @@ struct cubic {
 	u32	min_rtt_us;		/* since the start or the last RTO; 0: none yet */
 	u32	round_end_seq;		/* HyStart: the round ends beyond this; [bytes] */
 	u32	round_rtt_us;		/* HyStart: smallest RTT of this round */
+	u32	reduced_ce;		/* ABE: tp->delivered_ce at the last reduction; [pkts] */
 	u8	round_samples;		/* HyStart: RTT samples of this round, up to 8 */
 	u8	hystart_exit;		/* enum hystart_exit */
 };
@@ -340,11 +343,24 @@ void BPF_PROG(cubic_init, struct sock *sk)
 		tcp_sk(sk)->snd_ssthresh = initial_ssthresh;
 }
 
+/*
+ * RFC 8511 §3: whether marks are all that this reduction answers. When ssthresh() is called the state is
+ * still the one before, but what was declared lost is counted, and so are the marks.
+ */
+static bool cubic_marked_only(struct cubic *ca, const struct tcp_sock *tp)
+{
+	bool is_marked = tp->delivered_ce != ca->reduced_ce;
+
+	ca->reduced_ce = tp->delivered_ce;
+	return is_marked && !tp->lost_out;
+}
+
 SEC("struct_ops")
 u32 BPF_PROG(cubic_ssthresh, struct sock *sk)
 {
 	struct cubic *ca = inet_csk_ca(sk);
 	u64 cwnd = tcp_sk(sk)->snd_cwnd;
+	u32 kept = abe && cubic_marked_only(ca, tcp_sk(sk)) ? beta_ecn : beta;
 
 	ca->epoch_start_us = 0;
 	/* Below the last w_max: others need room, so aim lower than the point of loss. */
@@ -352,7 +368,7 @@ u32 BPF_PROG(cubic_ssthresh, struct sock *sk)
 		ca->w_max = cwnd * (CUBIC_BETA_UNIT + beta) / (2 * CUBIC_BETA_UNIT);
 	else
 		ca->w_max = cwnd;
-	return max(cwnd * beta / CUBIC_BETA_UNIT, 2ULL);
+	return max(cwnd * kept / CUBIC_BETA_UNIT, 2ULL);
 }
 
 SEC("struct_ops")

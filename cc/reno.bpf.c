@@ -3,7 +3,8 @@
  * Reno: additive increase by one packet per round trip, halving on loss.
  *
  * References: RFC 5681 §3.1 (slow start, congestion avoidance), §3.2 (ssthresh),
- * in packets and with appropriate byte counting (RFC 3465), as Linux counts.
+ * in packets and with appropriate byte counting (RFC 3465), as Linux counts. RFC 8511 (ABE),
+ * which Linux does not have, is a parameter.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -13,10 +14,34 @@
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
+PARAM(u32, abe, 0, 0, 1, "", "alternative backoff with ECN (RFC 8511): keep more after marks alone");
+PARAM(u32, beta_ecn, 819, 1, 1023, "/1024", "share of cwnd kept then: 0.8 (RFC 8511 §3.1)");
+
+struct reno {
+	u32	reduced_ce;	/* ABE: tp->delivered_ce at the last reduction; [pkts] */
+};
+CA_PRIV(struct reno);
+
+/*
+ * RFC 8511 §3: whether marks are all that this reduction answers. When ssthresh() is called the state is
+ * still the one before, but what was declared lost is counted, and so are the marks.
+ */
+static bool reno_marked_only(struct reno *ca, const struct tcp_sock *tp)
+{
+	bool is_marked = tp->delivered_ce != ca->reduced_ce;
+
+	ca->reduced_ce = tp->delivered_ce;
+	return is_marked && !tp->lost_out;
+}
+
 SEC("struct_ops")
 u32 BPF_PROG(reno_ssthresh, struct sock *sk)
 {
-	return max(tcp_sk(sk)->snd_cwnd >> 1, 2U);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (abe && reno_marked_only(inet_csk_ca(sk), tp))
+		return max((u64)tp->snd_cwnd * beta_ecn >> 10, 2ULL);
+	return max(tp->snd_cwnd >> 1, 2U);
 }
 
 SEC("struct_ops")

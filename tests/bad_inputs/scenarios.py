@@ -293,7 +293,7 @@ SCENARIOS: dict[str, tuple[str | bytes, str]] = {
     "tso_number": (g("tso = 1"),
      ":3: tso must be true or false, not `1`"),
     "ecn_text": (g('ecn = "true"'),
-     ":3: ecn must be true or false, not the text `true`; remove the quotes"),
+     ":3: invalid ecn `true`: use `off`, `on` (or false, true) or `accecn`"),
     "delayed_ack_null": (g('delayed_ack = "none"'),
      ":3: delayed_ack must be true or false, not `none`"),
     "group_unknown_key": (g("cwnd = 10"),

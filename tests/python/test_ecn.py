@@ -63,7 +63,7 @@ def test_refuses_an_invalid_threshold(changes, says):
 
 
 def test_refuses_an_ecn_that_is_not_a_flag():
-    with pytest.raises(ScenarioError, match="ecn must be true or false, not `yes`"):
+    with pytest.raises(ScenarioError, match="invalid ecn `yes`: use `off`, `on`"):
         Group("reno", ecn="yes")  # type: ignore[arg-type]
 
 

@@ -90,6 +90,7 @@ fn read_back(frame: &[u8]) -> FrameFacts {
         timestamps: None,
         window_scale: None,
         sack: SackBlocks::default(),
+        accecn: None,
         payload_bytes: tcp.payload().len() as u16,
     };
     for option in tcp.options_iterator() {
@@ -160,10 +161,32 @@ fn facts() -> impl Strategy<Value = FrameFacts> {
                 timestamps,
                 window_scale,
                 sack: sack_of(&blocks),
+                accecn: None,
                 payload_bytes,
             }
         },
     )
+}
+
+/// RFC 9768 §3.2.3: kind 174, length 11, counters of three bytes; a no-operation aligns it.
+#[test]
+fn the_accecn_option_has_its_three_counters() {
+    let facts = FrameFacts {
+        flags: TcpFlags(TcpFlags::ACK | TcpFlags::AE),
+        accecn: Some([1, 0x01_02_03, 0xff_fe_fd]),
+        ..ack()
+    };
+    let frame = whole_frame(&facts);
+    check_checksums(&frame);
+    let packet = SlicedPacket::from_ethernet(&frame).expect("a whole frame");
+    let Some(TransportSlice::Tcp(tcp)) = &packet.transport else {
+        panic!("no TCP");
+    };
+    assert!(tcp.ns(), "AE");
+    assert_eq!(
+        tcp.options()[12..],
+        [174, 11, 0, 0, 1, 1, 2, 3, 0xff, 0xfe, 0xfd, 1]
+    );
 }
 
 proptest! {
@@ -193,6 +216,7 @@ fn ack() -> FrameFacts {
         timestamps: Some((3, 4)),
         window_scale: None,
         sack: SackBlocks::default(),
+        accecn: None,
         payload_bytes: 0,
     }
 }

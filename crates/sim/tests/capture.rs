@@ -509,7 +509,7 @@ fn ecn_shows_as_it_was_exchanged() {
     const CE: u8 = 0b11;
     const ECT0: u8 = 0b10;
     let classic = Group {
-        ecn: true,
+        ecn: true.into(),
         ..bulk("reno", 1, 20)
     };
     let groups = vec![classic, bulk("dctcp", 1, 20), bulk("cubic", 1, 20)];

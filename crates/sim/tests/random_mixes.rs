@@ -228,7 +228,7 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
                 rwnd_bytes: window_bytes,
                 tso,
                 delayed_ack,
-                ecn,
+                ecn: ecn.into(),
                 ..bulk(cc, flows, 1)
             }
         },

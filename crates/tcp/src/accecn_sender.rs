@@ -207,7 +207,9 @@ impl Sender {
         }
         if !state.has_checked_ace {
             state.has_checked_ace = true;
-            if feedback.ace == 0 {
+            // The first three marked packets make it 0 too: then the option has counted them.
+            let has_turned = feedback.option.is_some_and(|option| option.ce_bytes > 0);
+            if feedback.ace == 0 && !has_turned {
                 // RFC 9768 §3.2.2.4: the path clears the flags, so marks would not be noticed.
                 (state.uses_ace, state.sends_ect) = (false, false);
                 return false;

@@ -11,7 +11,7 @@ from dumbbell.quantities.quantity import Size, Time
 from dumbbell.quantities.steps import MIN_RTT_NS
 from dumbbell.scenario.dscp import Codepoint, Dscp
 from dumbbell.scenario.fields import FLOWS, Field, Of, documented
-from dumbbell.scenario.kinds import Cc, Count, Flag, LinkNames, Measure, Route, Traffic
+from dumbbell.scenario.kinds import Cc, Count, Ecn, Flag, LinkNames, Measure, Route, Traffic
 from dumbbell.scenario.traffic import BULK, TrafficChoice
 
 __all__ = ["DEFAULT_MSS", "HEADER_BYTES", "MAX_FLOWS", "Group"]
@@ -123,10 +123,16 @@ class Group:
         engine="mss_bytes", always=True, synonyms=("mtu", "segment_size"),
         doc="Payload of a full segment.",
     )  # fmt: skip
-    ecn: Field[bool, bool] = Field(
-        Flag(), False, panel=FLOWS, example=True, engine="ecn",
-        doc="Classic ECN (RFC 3168). A congestion control that needs ECN, like `dctcp`, always "
-        "enables it.",
+    ecn: Field[bool | str, bool | str] = Field(
+        Ecn(), False, panel=FLOWS, example=True, engine="ecn",
+        doc="Explicit congestion notification: `off`, `on` (classic, RFC 3168; also true), or "
+        "`accecn` (Accurate ECN, RFC 9768). A congestion control that needs ECN, like `dctcp`, "
+        "always enables it.",
+    )  # fmt: skip
+    accecn_option: Field[bool, bool] = Field(
+        Flag(), True, panel=FLOWS, example=False, sparse=True, engine="accecn_option",
+        doc="With Accurate ECN: ACKs have its option, which counts bytes (RFC 9768 §3.2.3), as "
+        "with Linux's `tcp_ecn_option`. Without it, marks are counted modulo 8.",
     )  # fmt: skip
     nagle: Field[bool, bool] = Field(
         Flag(), True, panel=FLOWS, example=False, sparse=True, engine="nagle",

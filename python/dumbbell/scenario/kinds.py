@@ -31,7 +31,7 @@ from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.traffic import TrafficChoice
 
 __all__ = [
-    "Amount", "Cc", "Changes", "Count", "Flag", "Impair", "Integer", "Kind", "LinkName",
+    "Amount", "Cc", "Changes", "Count", "Ecn", "Flag", "Impair", "Integer", "Kind", "LinkName",
     "LinkNames", "Measure", "Queue", "Route", "Text", "TraceOf", "Traffic",
 ]  # fmt: skip
 
@@ -186,6 +186,31 @@ class Flag(Kind[bool]):
 
     def parse(self, value: Any, what: str) -> bool:
         return check_flag(value, what)
+
+    def from_text(self, text: str, what: str) -> Any:  # noqa: ARG002
+        return {"true": True, "false": False}.get(text, text)
+
+
+class Ecn(Kind[bool | str]):
+    """Explicit congestion notification: off, on (classic), or Accurate ECN.
+
+    Classic ECN is a flag, as it was before there was another: a scenario that has no Accurate ECN
+    is the same file as before.
+    """
+
+    metavar = "off|on|accecn"
+    is_flag = True
+    WORDS: ClassVar[dict[str, bool | str]] = {"off": False, "on": True, "accecn": "accecn"}
+
+    def parse(self, value: Any, what: str) -> bool | str:
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, str) and value in self.WORDS:
+            return self.WORDS[value]
+        shown = excerpt(value) if isinstance(value, str) else to_plain(value)
+        raise ScenarioError(
+            f"invalid {what} `{shown}`: use `off`, `on` (or false, true) or `accecn`", key=what
+        )
 
     def from_text(self, text: str, what: str) -> Any:  # noqa: ARG002
         return {"true": True, "false": False}.get(text, text)

@@ -115,6 +115,7 @@ fn facts() -> impl Strategy<Value = FrameFacts> {
                 timestamps,
                 window_scale,
                 sack,
+                accecn: None,
                 payload_bytes,
             }
         },

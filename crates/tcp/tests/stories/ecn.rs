@@ -4,7 +4,7 @@ use dumbbell_cc::{CaState, TCP_INFINITE_SSTHRESH};
 use dumbbell_net::Ecn;
 use dumbbell_tcp::{EcnMode, SenderConfig};
 
-use crate::script::{ReceiverScript, SenderScript, bulk, load};
+use crate::script::{ReceiverScript, SenderScript, bulk, load, load_with};
 
 /// A bulk sender whose SYN-ACK came at 100 ms and agreed to ECN; its initial window leaves then.
 fn sender(cc: &str, mode: EcnMode) -> SenderScript {
@@ -305,4 +305,57 @@ fn rfc8257_the_reduction_is_in_proportion_to_alpha() {
         (CaState::Cwr, 5),
         "α is still 1"
     );
+}
+
+/// RFC 8511 §3: with ABE a reduction that answers marks alone keeps 0.8 of cwnd with Reno and 0.85 with
+/// CUBIC; one that answers a loss, with marks or without, keeps what it always did. Without the
+/// parameter marks count as losses do.
+#[test]
+fn rfc8511_marks_reduce_less_than_losses() {
+    let marked = "200 < ack 1 ece";
+    let lost = "200 < ack 1
+                201 < ack 1 sack 2
+                202 < ack 1 sack 2:4
+                203 < ack 1 sack 2:5";
+    let lost_and_marked = "200 < ack 1
+                           201 < ack 1 sack 2
+                           202 < ack 1 sack 2:4
+                           203 < ack 1 sack 2:5 ece";
+    // Of 11 packets, 10 if the first ACK brings the mark.
+    for (cc, abe, after_mark, after_loss) in [
+        ("reno", 1, 7, 5), // ⌊10·819/1024⌋, ⌊11/2⌋
+        ("reno", 0, 5, 5),
+        ("cubic", 1, 8, 7), // ⌊10·870/1024⌋, ⌊11·717/1024⌋
+        ("cubic", 0, 7, 7),
+    ] {
+        for (story, ssthresh) in [
+            (marked, after_mark),
+            (lost, after_loss),
+            (lost_and_marked, after_loss),
+        ] {
+            let cc_flow = load_with(cc, &[("abe", abe)]);
+            let mut s = SenderScript::established(config(EcnMode::Classic), cc_flow, 100);
+            s.hear(story);
+            let told = s.sock().snd_ssthresh;
+            assert_eq!(told, ssthresh, "{cc}:abe={abe} after {story}");
+        }
+    }
+}
+
+/// RFC 8511 §3: a loss in a later round trip counts as one, whatever was marked before.
+#[test]
+fn rfc8511_a_later_loss_counts_in_full() {
+    let cc = load_with("reno", &[("abe", 1)]);
+    let mut s = SenderScript::established(config(EcnMode::Classic), cc, 100);
+    s.hear("200 < ack 10 ece");
+    let after_mark = s.sock().snd_ssthresh;
+    s.hear(
+        "300 < ack 12
+         301 < ack 12 sack 13
+         302 < ack 12 sack 13:15
+         303 < ack 12 sack 13:16",
+    );
+    assert_eq!(after_mark, 7);
+    assert!(s.sock().snd_ssthresh <= s.sock().prior_cwnd / 2 + 1);
+    assert_eq!(s.state(), CaState::Recovery);
 }

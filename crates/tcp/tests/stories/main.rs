@@ -5,6 +5,7 @@
 #[path = "../script/mod.rs"]
 mod script;
 
+mod accecn;
 mod ack_path;
 mod close;
 mod delivery_rate;
