@@ -140,3 +140,44 @@ def test_a_sweep_says_why_its_runs_are_doubtful(cli):
     assert outcome.code == 0
     assert "note: 2 runs WARN; the first, buffer=1bdp, rep 0: " in outcome.err
     assert "--ecn-threshold" in outcome.err
+
+
+@pytest.mark.parametrize(("word", "engine"), [("off", None), ("on", True), ("accecn", "accecn")])
+def test_ecn_has_three_words_and_the_flags_of_before(word, engine, tmp_path):
+    scenario = marking(Group("cubic", ecn=word))
+    assert scenario.resolve()["groups"][0].get("ecn") == engine
+    path = tmp_path / "words.toml"
+    path.write_text(scenario.to_toml())
+    assert Scenario.from_toml(path) == scenario
+    if word != "accecn":
+        assert scenario == marking(Group("cubic", ecn=word == "on"))
+
+
+CODEL = {"rate": "20mbit", "rtt": "20ms", "buffer": "8bdp", "time": "4s", "sample": "0s"}
+
+
+@pytest.mark.parametrize("cc", ["reno", "cubic", "bbr", "bbr3", "copa", "vegas"])
+@pytest.mark.parametrize("queue", ["codel:ecn=on", "fq_codel:ecn=on", "pie:ecn=on"])
+def test_any_flow_is_marked_where_it_would_be_dropped(cc, queue):
+    marked = {}
+    for ecn in ("on", "accecn"):
+        flow = run(Scenario([Group(cc, ecn=ecn)], queue=queue, **CODEL)).summary["flows"][0]
+        # PIE marks up to a probability of 10 % (RFC 8033 §5.1), and BBR's start goes beyond it.
+        assert flow["dropped_pkts"] == flow["retransmitted_pkts"] == 0 or queue.startswith("pie")
+        marked[ecn] = flow["marked_pkts"]
+    dropped = run(Scenario([Group(cc)], queue=queue, **CODEL)).summary["flows"][0]["dropped_pkts"]
+    assert (marked["on"] > 0) == (marked["accecn"] > 0) == (dropped > 0)
+
+
+def test_abe_keeps_more_after_marks():
+    """RFC 8511 §3: it gains where a mark comes early, as from CoDel."""
+    goodput = {}
+    for abe in (0, 1):
+        scenario = Scenario(
+            [Group(f"reno:abe={abe}", ecn="on")], queue="codel:ecn=on", rate="50mbit", rtt="80ms",
+            buffer="4bdp", time="20s", sample="0s",
+        )  # fmt: skip
+        flow = run(scenario).summary["flows"][0]
+        assert (flow["dropped_pkts"], flow["marked_pkts"] > 0) == (0, True)
+        goodput[abe] = flow["goodput_bps"]
+    assert goodput[1] > goodput[0]

@@ -148,7 +148,7 @@ def test_refuses_no_flows():
         ("copa:mode_window_rtts=0", "is 0; use 1 to "),
         ("copa:mode_window_rtts=five", "is `five`, which is not a whole number"),
         ("copa:mode_window_rtts", "has no value"),
-        ("reno:beta=1", "`reno` has no parameter `beta`; it has none"),
+        ("reno:window=1", "`reno` has no parameter `window`; known: `abe`, `beta_ecn`"),
         ("./nothing.bpf.c", "congestion control `./nothing.bpf.c`: no such file"),
         ("./docs", "congestion control `./docs`: is a directory"),
         ("./README.md", "`./README.md`: its name ends in none of `.c`, `.py`, `.so`"),

@@ -207,9 +207,9 @@ class Ecn(Kind[bool | str]):
             return value
         if isinstance(value, str) and value in self.WORDS:
             return self.WORDS[value]
-        shown = excerpt(value) if isinstance(value, str) else to_plain(value)
         raise ScenarioError(
-            f"invalid {what} `{shown}`: use `off`, `on` (or false, true) or `accecn`", key=what
+            f"invalid {what} `{excerpt(value)}`: use `off`, `on` (or false, true) or `accecn`",
+            key=what,
         )
 
     def from_text(self, text: str, what: str) -> Any:  # noqa: ARG002
