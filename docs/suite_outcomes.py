@@ -1,6 +1,7 @@
 """The table of docs/suites.md that says what suites found, from results of `dumbbell gate --json`.
 
-``python docs/suite_outcomes.py RESULT.json…`` writes it, with today's date.
+``python docs/suite_outcomes.py RESULT.json…`` writes it, with today's date. Results of
+some cases of a suite (``--case``) make one row with others of the same under test.
 """
 
 from __future__ import annotations
@@ -39,6 +40,23 @@ def with_outcomes(page: str, results: Iterable[Mapping[str, Any]], date: str) ->
     return TABLE.sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", page)
 
 
+def merged(results: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the results with those of one suite and one thing under test put together."""
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    for result in results:
+        key = (result["suite"], result["cc"], result["qdisc"])
+        whole = found.setdefault(key, {**result, "criteria": []})
+        new = {identity(criterion): criterion for criterion in result["criteria"]}
+        kept = [c for c in whole["criteria"] if identity(c) not in new]
+        whole["criteria"] = [*kept, *result["criteria"]]
+    return list(found.values())
+
+
+def identity(criterion: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return what tells a criterion of a result from its others."""
+    return criterion["cell"], criterion["criterion"], criterion["of"]
+
+
 def row_of(result: Mapping[str, Any]) -> str:
     """Return a result as a row: how many criteria are met, and in which cases the others are."""
     by_outcome = {
@@ -72,4 +90,6 @@ def case_of(criterion: Mapping[str, Any]) -> str:
 if __name__ == "__main__":
     read = [json.loads(Path(name).read_text(encoding="utf-8")) for name in sys.argv[1:]]
     today = dt.datetime.now(tz=dt.UTC).date().isoformat()
-    PAGE.write_text(with_outcomes(PAGE.read_text(encoding="utf-8"), read, today), encoding="utf-8")
+    PAGE.write_text(
+        with_outcomes(PAGE.read_text(encoding="utf-8"), merged(read), today), encoding="utf-8"
+    )

@@ -115,6 +115,9 @@ def test_the_table_of_outcomes_counts_criteria_by_case() -> None:
     assert "On 2026-01-02, engine simulator 1" in written
     assert "old" not in written
     assert make["with_outcomes"](written, [result], "2026-01-02") == written
+    parts = [{**c, "criterion": "jain >= 0", "of": ""} for c in result["criteria"]]
+    (whole,) = make["merged"]([{**result, "criteria": part} for part in (parts[:2], parts[1:])])
+    assert whole["criteria"] == parts
 
 
 def test_every_shipped_suite_is_listed(cli: Callable[..., Outcome]) -> None:
@@ -144,6 +147,7 @@ def test_rfc9743_has_calls_and_several_bottlenecks_and_skips_multipath() -> None
     calls = cases["beside-real-time"]
     assert calls.subjects == ["{cc}", "datagram"], "a call is not named after a cc"
     assert {scenario.groups[0].flows for _, scenario in calls.cells("cubic")} == {1, 4}
+    assert [name for name, case in cases.items() if case.needs] == ["multipath"]
     assert cases["multipath"].needs == "a multipath transport"
     assert [len(s.links) for _, s in cases["several-bottlenecks"].cells("cubic")] == [2]
 
