@@ -117,6 +117,33 @@ def test_queue_disciplines_run_as_in_the_simulator(queue, nothing_left):
     assert not checks & {"conservation", "ecn", "queue_delay"}
 
 
+def test_cake_tells_hosts_and_codepoints_apart(nothing_left):
+    """Groups have addresses of their own, and their DSCP is in their packets: CAKE reads both."""
+    groups = [
+        Group("linux/cubic", dscp="af41"),
+        Group("linux/cubic", 4),
+        Group("linux/reno", dscp="ef"),
+    ]
+    asked = Scenario(groups, queue="cake:rate=90%", rate="20mbit", rtt="20ms", time="5s")
+    ran = dumbbell.run(asked, engine="kernel")
+    link = ran.summary["bottleneck"]
+    assert link["queue"] == "cake"
+    counted = link["statistics"]
+    # Voice has a tin of its own; AF41 is best effort among three tins.
+    sent_pkts = [
+        sum(f["sent_pkts"] for f in ran.summary["flows"] if f["group"] == g) for g in range(3)
+    ]
+    assert counted["tin2_pkts"] == pytest.approx(sent_pkts[2], rel=0.05)
+    assert counted["tin0_pkts"] == pytest.approx(sent_pkts[0] + sent_pkts[1], rel=0.05)
+    assert counted["tin1_pkts"] == 0
+    one, four = (ran.groups[index]["goodput_bps"] for index in (0, 1))
+    # By flows it would be 0.2; a single flow behind CoDel leaves some of its half unused.
+    assert 0.3 < one / (one + four) < 0.6
+    assert link["dropped_pkts"] > 0
+    checks = {reason.check for reason in ran.verdict.reasons}
+    assert not checks & {"conservation", "order", "queue_delay"}
+
+
 def test_tables_have_the_simulators_columns(tmp_path):
     asked = scenario("linux/cubic")
     kernel = dumbbell.run(asked, engine="kernel")

@@ -147,11 +147,18 @@ const CASES: [Case; 12] = [
 ];
 
 /// Drop-tail first: the others are compared with it.
-const IN_TURN: [Case; 5] = [
+const IN_TURN: [Case; 6] = [
     discipline("g-drop-tail", Queue::drop_tail),
     discipline("g-fq_codel", |_| fq_codel::Config::default().into()),
     discipline("g-dualpi2", |_| dualpi2::Config::default().into()),
     discipline("g-cake", |_| cake::Config::default().into()),
+    discipline("g-cake-shaped", |_| {
+        cake::Config {
+            rate_bps: Some(DISCIPLINE.link_rate_bps / 100 * 95),
+            ..cake::Config::default()
+        }
+        .into()
+    }),
     Case {
         name: "g-impairments",
         impairments: chain,

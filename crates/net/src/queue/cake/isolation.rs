@@ -46,35 +46,45 @@ impl Isolation {
 /// What a packet's queue is found by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keys {
+    /// Hash of what has a queue of its own.
     flow: u32,
-    source: u32,
-    destination: u32,
+    hosts: (u32, u32),
+    salt: u64,
 }
 
 impl Keys {
     /// Salted hashes of a flow's number and its hosts. Both directions of a connection have one hash, as in
-    /// Linux; hosts have one for each role.
+    /// Linux; hosts have one for each role, which most packets do without.
     #[inline]
     pub(super) fn new(salt: u64, isolation: Isolation, flow: u32, hosts: (u32, u32)) -> Self {
-        let hash = |salt: u64, number: u32| {
-            let z = salt ^ u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            (finalize(z) >> 32) as u32
+        let keys = Self {
+            flow: 0,
+            hosts,
+            salt,
         };
-        let source = hash(salt.rotate_left(21), hosts.0);
-        let destination = hash(salt.rotate_left(42), hosts.1);
         let flow = match isolation {
             Isolation::flowblind => 0,
-            Isolation::srchost => source,
-            Isolation::dsthost => destination,
-            Isolation::hosts => source ^ destination,
+            Isolation::srchost => keys.source(),
+            Isolation::dsthost => keys.destination(),
+            Isolation::hosts => keys.source() ^ keys.destination(),
             _ => hash(salt, flow),
         };
-        Self {
-            flow,
-            source,
-            destination,
-        }
+        Self { flow, ..keys }
     }
+
+    fn source(&self) -> u32 {
+        hash(self.salt.rotate_left(21), self.hosts.0)
+    }
+
+    fn destination(&self) -> u32 {
+        hash(self.salt.rotate_left(42), self.hosts.1)
+    }
+}
+
+#[inline]
+fn hash(salt: u64, number: u32) -> u32 {
+    let z = salt ^ u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (finalize(z) >> 32) as u32
 }
 
 /// Which queue has which flow, and which hosts have how many flows with a standing queue.
@@ -196,10 +206,10 @@ impl Isolator {
     /// Notes the hosts of the flow that a queue now has.
     fn place_hosts(&mut self, queue: usize, keys: Keys, is_standing: bool) {
         if self.isolation.counts_sources() {
-            self.hosts_of[queue].source = self.sources.place(keys.source);
+            self.hosts_of[queue].source = self.sources.place(keys.source());
         }
         if self.isolation.counts_destinations() {
-            self.hosts_of[queue].destination = self.destinations.place(keys.destination);
+            self.hosts_of[queue].destination = self.destinations.place(keys.destination());
         }
         if is_standing {
             self.add_bulk(queue);
@@ -251,8 +261,8 @@ mod tests {
     fn same_set(count: u32) -> Vec<Keys> {
         let keys = |number: u32| Keys {
             flow: 16 + 3 + 1024 * number,
-            source: 0,
-            destination: 0,
+            hosts: (0, 0),
+            salt: 0,
         };
         (1..=count).map(keys).collect()
     }
@@ -329,7 +339,7 @@ mod tests {
         let mut used = vec![false; QUEUES];
         for (number, keys) in (0..).zip(same_set(9)) {
             let keys = Keys {
-                source: 100 * u32::from(number == 8),
+                hosts: (u32::from(number == 8), 0),
                 ..keys
             };
             let queue = isolator.queue(keys, |queue| (used[queue], used[queue]));
