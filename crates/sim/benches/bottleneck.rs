@@ -5,7 +5,7 @@
 //! spread. Time series are recorded and turned into Arrow tables, as a user has them, except in
 //! the cases named `no-series`. A CPU-second is the process's user and system time; the memory of a
 //! flow is what the run added to the process, time series included.
-//! The cases `g-…` are one path with one queue discipline or chain of impairments each. They run in turn, so that
+//! The cases `g-…` are one path with one queue discipline, chain of impairments or medium each. They run in turn, so that
 //! whatever else the machine does meets all of them, and the last column is the median of each round's ratio to
 //! drop-tail.
 //! `make bench-peers` compares the simulator with ns-3.
@@ -18,7 +18,9 @@ use cpu_time::ProcessTime;
 use dumbbell_app::traffic::poisson;
 use dumbbell_app::{Distribution, TrafficConfig};
 use dumbbell_net::ImpairmentConfig as Impairment;
+use dumbbell_net::MediumConfig;
 use dumbbell_net::impair::{duplicate, gilbert_elliott, jitter, random_loss};
+use dumbbell_net::medium::wifi;
 use dumbbell_net::queue::{cake, dualpi2, fq_codel};
 use dumbbell_sim::{Control, Group, Limit, Queue, Scenario, run};
 
@@ -36,6 +38,8 @@ struct Case {
     queue: fn(Limit) -> Queue,
     /// What happens to packets before the queue.
     impairments: fn() -> Vec<Impairment>,
+    /// What carries packets instead of a wire.
+    medium: fn() -> Option<MediumConfig>,
     /// Short flows that come and go at random over the run, of [`SHORT_FLOW_BYTES`] each; 0: bulk.
     short_flows: u64,
 }
@@ -55,6 +59,7 @@ const COMPETITION: Case = Case {
     sample_interval_ns: SAMPLE_INTERVAL_NS,
     queue: Queue::drop_tail,
     impairments: Vec::new,
+    medium: || None,
     short_flows: 0,
 };
 
@@ -162,6 +167,11 @@ const IN_TURN: [Case; 6] = [
     Case {
         name: "g-impairments",
         impairments: chain,
+        ..DISCIPLINE
+    },
+    Case {
+        name: "g-wifi",
+        medium: || Some(wifi::Config::default().into()),
         ..DISCIPLINE
     },
 ];
@@ -311,6 +321,7 @@ fn scenario(case: &Case) -> Scenario {
         ..Scenario::dumbbell(case.link_rate_bps, (case.queue)(limit))
     };
     scenario.links[0].impairments = (case.impairments)();
+    scenario.links[0].medium = (case.medium)();
     scenario
 }
 
