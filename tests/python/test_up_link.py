@@ -91,6 +91,12 @@ def test_a_file_with_links_says_its_own(tmp_path):
         scenario_of(str(file), up_queue="codel")
 
 
+def test_a_trace_makes_the_link_too():
+    found = scenario_of("cubic", up_trace="cellular:rate=6mbit,length=30s", up_buffer="64pkt")
+    assert found.link("up").trace is not None
+    assert str(found.link("bottleneck").rate) == "50mbit"
+
+
 def test_a_setting_names_the_link_of_the_way_back():
     found = base_scenario(["cubic"], {"up_rate": "1mbit"}, ["link.up.buffer=64pkt"])
     assert str(found.link("up").buffer) == "64pkt"

@@ -128,7 +128,9 @@ def scenario_to_name(
         return read
     kept = ("cc", "route", "back")
     groups = [Group(**{key: table[key] for key in kept if key in table}) for table in tables]
-    return Scenario(groups, links=[Link(link["name"], rate=link["rate"]) for link in links])
+    return Scenario(
+        groups, links=[Link(link["name"], rate=link.get("rate") or "1mbit") for link in links]
+    )
 
 
 def refuse_flag_words(what: Sequence[str]) -> None:

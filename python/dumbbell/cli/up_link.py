@@ -21,23 +21,25 @@ WAY_BACK = "Way back"
 #: Name of the second link, and what its options begin with.
 UP = "up"
 RATE = f"{UP}_rate"
+#: Either makes the link.
+MAKES_LINK = (RATE, f"{UP}_trace")
 
 
 def up_field(field: Field[Any, Any]) -> Field[Any, Any]:
     """Return a field of the second link as commands have it."""
-    is_required = field.default is ...
+    is_rate = field.name == Link.rate.name
     made: Field[Any, Any] = Field(
         field.kind,
-        None if is_required else field.default,
+        None if field.default is ... else field.default,
         doc=(
             "Capacity of a second link, `up`, which ACKs cross, and the data of `--upload`; "
             "Ethernet, IP and TCP headers count."
-            if is_required
+            if is_rate
             else f"`{field.name}` of that link."
         ),
         panel=WAY_BACK,
         example=field.example,
-        default_note="no second link" if is_required else field.default_note.partition(";")[0],
+        default_note="no second link" if is_rate else field.default_note.partition(";")[0],
         axis=field.is_axis,
     )
     made.name = f"{UP}_{field.name}"
@@ -87,14 +89,15 @@ def add_up_link(
             f"`--set link.{links[-1]['name']}.{key}=…`",
             key=given,
         )
-    if RATE not in values:
+    if not any(name in values for name in MAKES_LINK):
         raise ScenarioError(
             f"`{option}` needs the link of the way back: add `{UP_FIELDS[RATE].option} 10mbit`",
             key=RATE,
         )
     names = [name for name, field in fields_of(Scenario).items() if isinstance(field, Shorthand)]
     only = {name: words.pop(name) for name in names if name in words}
-    only.setdefault("rate", Scenario.rate.default)
+    if not only.get("trace"):
+        only["rate"] = only.get("rate") or Scenario.rate.default
     parsed = {name: UP_FIELDS[name].parse(value) for name, value in values.items()}
     up = {name.removeprefix(f"{UP}_"): value for name, value in parsed.items()}
     links += [{"name": BOTTLENECK, **only}, {"name": UP, **up}]
