@@ -2,6 +2,8 @@
 //!
 //! `tests/data/kernel-queues.json` has what Linux did; `tests/python/linux/queues.py` measures it again.
 
+#![allow(clippy::print_stdout, reason = "--nocapture shows the figures")]
+
 use dumbbell_net::queue::tbf;
 use dumbbell_net::{Ecn, Effects, Limit, Packet, Queue, QueueConfig, QueueDiscipline, Site};
 

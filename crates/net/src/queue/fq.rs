@@ -134,7 +134,8 @@ pub struct Fq<H> {
     hash: FlowHash,
     facts: FactsByHop,
     flows: Box<[Flow<H>]>,
-    bands: [Band; BANDS],
+    /// Apart, so that a link with another discipline does not have the room for them.
+    bands: Box<[Band; BANDS]>,
     band: usize,
     /// Flows that wait for their time, of equal times in the order in which they began to.
     throttled: BinaryHeap<Reverse<(u64, u64, u32)>>,
@@ -172,7 +173,7 @@ impl<H> Fq<H> {
             hash: FlowHash::new(site.seed, config.flows as u32),
             facts: site.facts.clone(),
             flows: (0..config.flows).map(flow).collect(),
-            bands: std::array::from_fn(band),
+            bands: Box::new(std::array::from_fn(band)),
             band: 0,
             throttled: BinaryHeap::new(),
             throttled_count: 0,
