@@ -225,6 +225,14 @@ impl<H> Red<H> {
         }
     }
 
+    /// Idleness begins when nothing waits, also when what came was dropped: Linux asks for a packet after
+    /// every arrival. Otherwise an average above `max` would stay there, and everything be dropped.
+    fn note_idle(&mut self, now_ns: u64) {
+        if self.packets.is_empty() {
+            self.idle_since_ns.get_or_insert(now_ns);
+        }
+    }
+
     /// Makes up for the adaptations until `now_ns`.
     fn adapt_until(&mut self, now_ns: u64) {
         let next_ns = *self.next_adapt_ns.get_or_insert(now_ns + ADAPT_NS);
@@ -325,6 +333,7 @@ impl<H: Header> Queue<H> for Red<H> {
                 }
             } else if is_capable || is_hard || !self.config.nodrop {
                 self.statistics.early_pkts += 1;
+                self.note_idle(now_ns);
                 effects.refuse(packet, DropReason::Aqm);
                 return;
             }
@@ -343,12 +352,12 @@ impl<H: Header> Queue<H> for Red<H> {
         if self.config.adaptive {
             self.adapt_until(now_ns);
         }
-        let packet = self.packets.pop_front()?;
-        self.backlog_bytes -= u64::from(packet.wire_bytes);
-        if self.packets.is_empty() {
-            self.idle_since_ns = Some(now_ns);
+        let packet = self.packets.pop_front();
+        if let Some(packet) = &packet {
+            self.backlog_bytes -= u64::from(packet.wire_bytes);
         }
-        Some(packet)
+        self.note_idle(now_ns);
+        packet
     }
 
     #[inline]
@@ -541,6 +550,21 @@ mod tests {
         red.update_average(20_000_000);
         let expected = 60_000.0 * (1.0 - weight).powi(20);
         assert!((red.average as f64 * weight - expected).abs() < 2.0);
+    }
+
+    /// A flow that sends a packet a second finds the average above `max` once: while nothing waits it decays.
+    #[test]
+    fn an_average_above_max_does_not_lock_out_what_comes_seldom() {
+        let mut red = steady(&config(), 0, 150_000);
+        let passes = |second: u64| {
+            let mut effects = Effects::new();
+            red.enqueue(second * NS_PER_S, packet(Ecn::NotEct), &mut effects);
+            let passes = red.dequeue(second * NS_PER_S, &mut effects).is_some();
+            (passes, red.average_bytes())
+        };
+        let seconds: Vec<_> = (0..3).map(passes).collect();
+        assert!(!seconds[0].0 && seconds[0].1 > 100_000, "{seconds:?}");
+        assert!(seconds[1].0 && seconds[1].1 < 1000, "{seconds:?}");
     }
 
     /// A drop-tail-like overload of 10 % settles where the probability is 9 %; with a largest one of

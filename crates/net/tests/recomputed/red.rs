@@ -122,6 +122,9 @@ impl Model for Red {
         let fits = self.backlog() + packet.bytes <= self.config.limit_bytes as f64;
         let marks = self.config.ecn && packet.ecn != Ecn::NotEct;
         if (signals && !marks) || !fits {
+            if signals && self.queue.is_empty() {
+                self.idle_since = Some(now);
+            }
             return vec![Fate::Dropped(packet.number)];
         }
         if signals {
@@ -134,6 +137,7 @@ impl Model for Red {
     fn leaves(&mut self, now: f64) -> Vec<Fate> {
         self.adapt(now);
         let Some(packet) = self.queue.pop_front() else {
+            self.idle_since.get_or_insert(now);
             return Vec::new();
         };
         if self.queue.is_empty() {
