@@ -86,6 +86,7 @@ def test_prague_is_an_l4s_sender(cli, tmp_path):
     out = cli("run", "prague", "cubic", *options.split(), "--out", str(tmp_path / "run")).out
     assert "the relay turned ECT(0) of `prague` into ECT(1)" in out
     run = dumbbell.Run.load(tmp_path / "run")
+    assert run.emulation is not None
     assert run.emulation["ect1_groups"] == [0]
     prague, cubic = run.summary["flows"]
     assert prague["marked_pkts"] > 20
