@@ -7,6 +7,7 @@ import pytest
 import dumbbell
 from dumbbell import Scenario, ScenarioError
 from dumbbell.verdict import INVALID, evaluate
+from dumbbell.verdict.emulation import check_calibration
 
 
 def run(impair: str, **words: object) -> dumbbell.Run:
@@ -74,3 +75,14 @@ def test_what_was_written_is_read_again(impair):
     again = Scenario(["cubic"], impair=str(scenario.impair))
     assert again == scenario
     assert str(again.impair) == impair
+
+
+@pytest.mark.parametrize("impair", ["", "jitter:normal=2ms", "wifi"])
+def test_the_idle_path_is_compared_where_nothing_but_its_links_delays_packets(impair):
+    scenario = Scenario(["cubic"], rate="20mbit", rtt="40ms", impair=impair)
+    facts = {
+        "calibrated_link_rate_bps": 23e6,
+        "calibration": [{"group": 0, "base_rtt_us": 40_000.0, "measured_rtt_us": 44_000.0}],
+    }
+    found = [reason.check for reason in check_calibration(scenario, facts)]
+    assert found == (["calibration"] * 2 if not impair else [])

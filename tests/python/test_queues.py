@@ -18,8 +18,8 @@ IMPAIRMENTS = (
     "ack_thinning", "bleach",
 )  # fmt: skip
 NAMES = [
-    "bfifo", "pfifo", "step", "fq", "sfq", "drr", "tbf", "codel", "fq_codel", "pie", "fq_pie", "red",
-    "dualpi2", "cake",
+    "bfifo", "pfifo", "step", "fq", "sfq", "drr", "tbf", "codel", "fq_codel", "pie", "fq_pie",
+    "red", "dualpi2", "cake",
 ]  # fmt: skip
 
 

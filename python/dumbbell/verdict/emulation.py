@@ -6,11 +6,11 @@ packet that leaves the path late has an RTT that is longer by that much.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from dumbbell.scenario import Scenario
-from dumbbell.scenario.routes import links_of
+from dumbbell.scenario import Link, Scenario
+from dumbbell.scenario.routes import links_back_of, links_of
 from dumbbell.verdict.reason import INVALID, WARN, Reason
 
 __all__ = ["evaluate_emulation"]
@@ -91,16 +91,20 @@ def check_lateness(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Rea
 def check_calibration(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[Reason]:
     """Rate and base RTT, measured before the run, are those of the scenario."""
     # What the first group's data cross, and no more.
-    rate_bps = min(int(link.rate) for link in links_of(scenario.groups[0], scenario))
+    crossed = links_of(scenario.groups[0], scenario)
+    rate_bps = min(int(link.rate) for link in crossed)
     measured_bps = facts["calibrated_link_rate_bps"]
     status = graded(abs(measured_bps / rate_bps - 1), OFF_WARN, OFF_INVALID)
-    if status is not None:
+    if status is not None and is_plain(crossed):
         yield Reason(
             status,
             "calibration",
             f"the idle link carried {measured_bps / 1e6:.2f} Mbit/s of {rate_bps / 1e6:g} Mbit/s",
         )
     for entry in facts["calibration"]:
+        group = scenario.groups[entry["group"]]
+        if not is_plain([*links_of(group, scenario), *links_back_of(group, scenario)]):
+            continue
         base_us, measured_us = entry["base_rtt_us"], entry["measured_rtt_us"]
         # The engine has subtracted the time that the SYN itself was on the link.
         status = graded(abs(measured_us / base_us - 1), OFF_WARN, OFF_INVALID)
@@ -111,6 +115,14 @@ def check_calibration(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[
                 f"group {entry['group']}: the idle path's RTT is {measured_us / 1000:.3f} ms, "
                 f"its base RTT {base_us / 1000:g} ms",
             )
+
+
+def is_plain(links: Iterable[Link]) -> bool:
+    """Whether an idle path over links has their rate and delays.
+
+    Impairments and media hold back, drop and copy the calibration's packets too.
+    """
+    return not any(link.impair or link.has_medium for link in links)
 
 
 def check_cpu(facts: Mapping[str, Any]) -> Iterator[Reason]:
