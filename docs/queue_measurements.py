@@ -5,7 +5,6 @@ Takes a minute: ``python docs/queue_measurements.py``.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +29,9 @@ def main() -> None:
     """Replace what is between the markers of each table."""
     text = PAGE.read_text(encoding="utf-8")
     for name, table in {"overload": overload_table(), "red": red_table()}.items():
-        between = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->\n)", re.DOTALL)
-        text = between.sub(lambda found, table=table: f"{found[1]}\n{table}\n{found[2]}", text)
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
+        before, rest = text.split(begin)
+        text = f"{before}{begin}\n{table}\n{end}{rest.split(end)[1]}"
     PAGE.write_text(text, encoding="utf-8")
 
 
