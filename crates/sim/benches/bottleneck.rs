@@ -152,7 +152,7 @@ const CASES: [Case; 12] = [
 ];
 
 /// Drop-tail first: the others are compared with it.
-const IN_TURN: [Case; 6] = [
+const IN_TURN: [Case; 7] = [
     discipline("g-drop-tail", Queue::drop_tail),
     discipline("g-fq_codel", |_| fq_codel::Config::default().into()),
     discipline("g-dualpi2", |_| dualpi2::Config::default().into()),
