@@ -2,7 +2,7 @@
 //!
 //! Recording looks on and changes nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::BufWriter;
 use std::net::SocketAddrV4;
@@ -127,8 +127,8 @@ pub(crate) struct CaptureTap {
     /// Groups, for connections to come.
     groups: Vec<Group>,
     seed: u64,
-    /// By link: the packet on its wire, until its last bit is through.
-    on_wire: Vec<Option<OnWire>>,
+    /// By link: packets on its wire until their last bits are through, of which a medium may deliver several at once.
+    on_wire: Vec<VecDeque<OnWire>>,
     /// Names of the links.
     links: Vec<String>,
     /// The packet that is arriving at a link, and why it is refused if it is.
@@ -168,7 +168,7 @@ impl CaptureTap {
             connections: BTreeMap::new(),
             groups: scenario.groups.clone(),
             seed: scenario.seed,
-            on_wire: vec![None; links.len()],
+            on_wire: vec![VecDeque::new(); links.len()],
             links,
             arriving: None,
             dropped: Vec::new(),
@@ -181,11 +181,11 @@ impl CaptureTap {
     fn catch_up(&mut self, now_ns: u64) {
         loop {
             let due = (0..).zip(&self.on_wire);
-            let due = due.filter_map(|(link, on_wire)| Some((on_wire.as_ref()?.done_ns, link)));
+            let due = due.filter_map(|(link, on_wire)| Some((on_wire.front()?.done_ns, link)));
             let Some((done_ns, link)) = due.min().filter(|&(done_ns, _)| done_ns <= now_ns) else {
                 return;
             };
-            let Some(on_wire) = self.on_wire[link].take() else {
+            let Some(on_wire) = self.on_wire[link].pop_front() else {
                 return;
             };
             let point = CapturePoint::LinkOut(link as u32);
@@ -375,12 +375,12 @@ impl Tap for CaptureTap {
     ) {
         self.catch_up(now_ns);
         let facts = self.facts(&departure.packet, sacks);
-        self.on_wire[link] = facts.map(|facts| OnWire {
+        self.on_wire[link].extend(facts.map(|facts| OnWire {
             done_ns: departure.done_ns,
             facts,
             pkts: 1,
             lost_pkts: 0,
-        });
+        }));
     }
 
     #[cold]
@@ -388,7 +388,7 @@ impl Tap for CaptureTap {
     fn duplicated(&mut self, link: usize) {
         // A copy before the queue arrives by itself.
         if self.arriving.is_none()
-            && let Some(on_wire) = &mut self.on_wire[link]
+            && let Some(on_wire) = self.on_wire[link].back_mut()
         {
             on_wire.pkts += 1;
         }
@@ -397,7 +397,7 @@ impl Tap for CaptureTap {
     #[cold]
     #[inline(never)]
     fn lost(&mut self, link: usize) {
-        if let Some(on_wire) = &mut self.on_wire[link] {
+        if let Some(on_wire) = self.on_wire[link].back_mut() {
             on_wire.lost_pkts += 1;
         }
     }

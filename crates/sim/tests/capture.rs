@@ -609,3 +609,18 @@ fn packets_behind_a_link_are_recorded_as_they_leave_it_and_again_when_lost() {
         );
     }
 }
+
+/// A medium that delivers an aggregate at one time leaves out none of its packets.
+#[test]
+fn packets_of_an_aggregate_are_all_recorded() {
+    let mut scenario = scenario();
+    let medium = r#"{"kind": "wifi"}"#;
+    scenario.links[0].medium = Some(serde_json::from_str(medium).expect("it is declared"));
+    let (output, records) = captured(&scenario, None);
+    assert!(records.is_sorted_by_key(|record| record.time_ns));
+    let behind = at(&records, "bottleneck-out").filter(|record| record.comment.is_none());
+    let (recorded, link) = (behind.count() as u64, &output.summary.links[0]);
+    assert!(link.forwarded_pkts > 1_000);
+    // What it has in hand at the end counts as left.
+    assert_eq!(recorded, link.forwarded_pkts);
+}
