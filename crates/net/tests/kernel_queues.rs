@@ -113,7 +113,7 @@ fn difference(case: &str, queue: &QueueConfig, server: Server) -> Difference {
         .filter_map(|(linux, ours)| Some(linux? as i64 - (*ours)? as i64))
         .collect();
     later.sort_unstable();
-    let found = Difference {
+    Difference {
         passed: packets.iter().filter(|packet| packet.2.is_some()).count(),
         passed_ours: ours.iter().flatten().count(),
         other_fate: both()
@@ -122,9 +122,7 @@ fn difference(case: &str, queue: &QueueConfig, server: Server) -> Difference {
         later_p50_ns: later[later.len() / 2],
         later_p90_ns: later[later.len() * 9 / 10],
         earliest_ns: later[0],
-    };
-    println!("{case}: {found:?}");
-    found
+    }
 }
 
 /// The sender's clock is read before the packet is in the kernel, and a timer of Linux's is late by what else

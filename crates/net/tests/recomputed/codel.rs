@@ -165,7 +165,6 @@ fn codel_is_what_its_rfc_and_linux_say() {
         let codepoints = [Ecn::Ect0, Ecn::NotEct, Ecn::Ce];
         let mut model = Codel::new(&config);
         let counts = compare(&QueueConfig::from(config), seed, &codepoints, &mut model);
-        println!("codel, seed {seed}: {counts:?}");
         assert!(counts["dropped"] > 200, "{counts:?}");
         assert_eq!(counts.contains_key("marked"), ecn);
     }

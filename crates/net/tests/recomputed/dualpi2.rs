@@ -152,7 +152,6 @@ fn dualpi2_is_what_its_rfc_and_linux_say() {
         };
         let mut model = DualPi2::new(&config, seed);
         let counts = compare(&QueueConfig::from(config), seed, codepoints, &mut model);
-        println!("dualpi2, seed {seed}: {counts:?}");
         assert!(counts["dropped"] > 200, "{counts:?}");
     }
 }

@@ -155,7 +155,7 @@ impl Model for Pie {
         };
         let since = self.last_departure.map_or(0.0, |last| now - last);
         self.last_departure = Some(now);
-        self.burst_allowance = self.burst_allowance - since;
+        self.burst_allowance -= since;
         if self.burst_allowance < 1e-12 {
             self.burst_allowance = 0.0;
         }
@@ -185,7 +185,6 @@ fn pie_is_what_its_rfc_and_linux_say() {
         let mut model = Pie::new(&config, seed);
         let codepoints = [Ecn::Ect0, Ecn::NotEct];
         let counts = compare(&QueueConfig::from(config), seed, &codepoints, &mut model);
-        println!("pie, seed {seed}: {counts:?}");
         assert!(counts["dropped"] > 200, "{counts:?}");
         assert_eq!(counts.contains_key("marked"), ecn);
     }

@@ -169,7 +169,6 @@ fn red_is_what_its_papers_and_linux_say() {
         let mut model = Red::new(&config, seed, 16.0);
         let codepoints = [Ecn::Ect0, Ecn::NotEct];
         let counts = compare(&QueueConfig::from(config), seed, &codepoints, &mut model);
-        println!("red, seed {seed}: {counts:?}");
         assert!(counts["dropped"] > 200, "{counts:?}");
         assert_eq!(counts.contains_key("marked"), ecn);
     }
