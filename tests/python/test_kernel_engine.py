@@ -311,3 +311,15 @@ def test_the_relay_carries_packets_by_media_as_the_simulator_does(path):
         sim, kernel = (run.summary["flows"][0][name] for run in both)
         assert kernel == pytest.approx(sim, rel=tolerance), name
     assert not any(reason.check == "rate" for reason in both[1].verdict.reasons)
+
+
+@needs_bpf
+def test_accurate_ecn_where_the_kernel_has_it_only_for_those_that_need_it(tmp_path):
+    """Linux 6.18 refuses ``tcp_ecn = 3``; ours are registered as needing it: its SYN has AE."""
+    asked = scenario(Group("cubic", ecn="accecn"), queue="codel:ecn=on")
+    ran = dumbbell.run(asked, engine="kernel", capture=tmp_path / "run.pcapng")
+    flow = ran.summary["flows"][0]
+    assert (flow["dropped_pkts"], flow["marked_pkts"] > 0) == (0, True)
+    rows = dumbbell.analyze(tmp_path / "run.pcapng").connections.to_pandas()
+    # Pure ACKs are ECN-capable with Accurate ECN only (RFC 3168 §6.1.4).
+    assert (rows["ecn_ect_pkts"] > 0).all()

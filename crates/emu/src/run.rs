@@ -89,7 +89,8 @@ fn measure(
 
     let kernel_names: Vec<String> = ccs.iter().map(|cc| cc.kernel_name().to_owned()).collect();
     let mut traffic = Traffic::prepare(&hosts, scenario, &kernel_names)?;
-    for (group, cc) in ccs.iter().enumerate().filter(|(_, cc)| cc.needs_ecn()) {
+    let at_receivers = |(_, cc): &(usize, &KernelCc)| cc.runs_at_receivers();
+    for (group, cc) in ccs.iter().enumerate().filter(at_receivers) {
         traffic.run_at_receivers(group, cc.kernel_name())?;
     }
     let mut states = States::new(scenario, &ccs, traffic.sender_sockets())?;

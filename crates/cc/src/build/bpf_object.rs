@@ -56,6 +56,8 @@ impl BpfObject {
     pub const NAME_BYTES: usize = TCP_CA_NAME_MAX;
     /// Offset of the op `min_tso_segs` in the ops table.
     pub const MIN_TSO_SEGS_OFFSET: usize = offset_of!(Ops, min_tso_segs);
+    /// Bytes from the start of the ops table to its flags, four of them.
+    pub const FLAGS_OFFSET: usize = offset_of!(Ops, flags);
     /// Bytes from the start of the ops table to its name.
     pub const NAME_OFFSET: usize = offset_of!(Ops, name);
 
@@ -120,6 +122,21 @@ impl BpfObject {
     /// Whether its packets are ECT(1) (`TCP_CONG_ECT_1_NEGOTIATION`).
     pub fn sends_ect1(&self) -> bool {
         self.sends_ect1
+    }
+
+    /// Lets it have Accurate ECN where the kernel has that only for those that need it: sets
+    /// `TCP_CONG_NEEDS_ACCECN` when it is registered.
+    pub fn require_accecn(&mut self) {
+        self.needs_accecn = true;
+    }
+
+    /// The flags that its table has, of `flags` in the source.
+    pub fn registered_flags(&self, flags: u32) -> u32 {
+        if self.needs_accecn {
+            flags | TCP_CONG_NEEDS_ACCECN
+        } else {
+            flags
+        }
     }
 
     /// Whether it needs Accurate ECN (`TCP_CONG_NEEDS_ACCECN`).

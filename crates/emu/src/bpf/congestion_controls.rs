@@ -2,7 +2,7 @@
 
 use dumbbell_cc::{Declared, Request};
 use dumbbell_results::LoadedCc;
-use dumbbell_scenario::Scenario;
+use dumbbell_scenario::{GroupEcn, Scenario};
 
 use crate::bpf::Loaded;
 use crate::error::Error;
@@ -29,10 +29,17 @@ impl KernelCc {
         let of_group =
             |group: &dumbbell_scenario::Group| match group.cc.name.strip_prefix(KERNELS_OWN) {
                 Some(name) => Self::own(name),
-                None => Ok(Self::Loaded(Loaded::load(&Request {
-                    name: group.cc.name.clone(),
-                    params: group.cc.params.clone(),
-                })?)),
+                None => {
+                    let request = Request {
+                        name: group.cc.name.clone(),
+                        params: group.cc.params.clone(),
+                    };
+                    Ok(Self::Loaded(if group.ecn == GroupEcn::AccEcn {
+                        Loaded::load_with_accecn(&request)?
+                    } else {
+                        Loaded::load(&request)?
+                    }))
+                }
             };
         scenario.groups.iter().map(of_group).collect()
     }
@@ -61,6 +68,14 @@ impl KernelCc {
         match self {
             Self::Own(_) => false,
             Self::Loaded(loaded) => loaded.sends_ect1(),
+        }
+    }
+
+    /// Whether the listener's congestion control decides that a connection has its ECN.
+    pub(crate) fn runs_at_receivers(&self) -> bool {
+        match self {
+            Self::Own(_) => self.needs_ecn(),
+            Self::Loaded(loaded) => loaded.needs_ecn() || loaded.needs_accecn(),
         }
     }
 

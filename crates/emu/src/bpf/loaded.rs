@@ -35,7 +35,19 @@ pub(crate) struct Loaded {
 impl Loaded {
     /// Loads a built-in or a file with its parameters set, and registers it.
     pub(crate) fn load(request: &Request) -> Result<Self, Error> {
-        let object = Box::new(BpfObject::find_with(request, kernel_types::header)?);
+        let object = BpfObject::find_with(request, kernel_types::header)?;
+        Self::load_object(request, object)
+    }
+
+    /// The same with Accurate ECN on its connections, whether or not its source needs that.
+    pub(crate) fn load_with_accecn(request: &Request) -> Result<Self, Error> {
+        let mut object = BpfObject::find_with(request, kernel_types::header)?;
+        object.require_accecn();
+        Self::load_object(request, object)
+    }
+
+    fn load_object(request: &Request, object: BpfObject) -> Result<Self, Error> {
+        let object = Box::new(object);
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -52,7 +64,7 @@ impl Loaded {
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists && attempts < ATTEMPTS => {}
                 // The kernel checks the flags when the table is registered, and says nothing else.
-                Err(error) if error.kind() == ErrorKind::InvalidInput && object.sends_ect1() => {
+                Err(error) if error.kind() == ErrorKind::InvalidInput && object.needs_accecn() => {
                     return Err(failure::no_accurate_ecn(&request.name));
                 }
                 Err(error) => return Err(failure::explain(&request.name, &error, &said)),
@@ -68,6 +80,11 @@ impl Loaded {
     /// Whether it needs ECN on its connections.
     pub(crate) fn needs_ecn(&self) -> bool {
         self.object.needs_ecn()
+    }
+
+    /// Whether its connections have Accurate ECN.
+    pub(crate) fn needs_accecn(&self) -> bool {
+        self.object.needs_accecn()
     }
 
     /// Whether its packets are ECT(1).
@@ -166,7 +183,7 @@ fn write_constants(open: &mut OpenObject, object: &BpfObject) {
     }
 }
 
-/// Gives the ops table its name in the kernel.
+/// Gives the ops table its name in the kernel, and its flags.
 fn write_name(
     open: &mut OpenObject,
     object: &BpfObject,
@@ -181,6 +198,11 @@ fn write_name(
         let name = &mut image[BpfObject::NAME_OFFSET..][..BpfObject::NAME_BYTES];
         name.fill(0);
         name[..kernel_name.len()].copy_from_slice(kernel_name.as_bytes());
+        if let Some(flags) = image[BpfObject::FLAGS_OFFSET..].first_chunk_mut() {
+            *flags = object
+                .registered_flags(u32::from_ne_bytes(*flags))
+                .to_ne_bytes();
+        }
     }
     Ok(())
 }

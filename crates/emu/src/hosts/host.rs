@@ -219,7 +219,6 @@ fn set_sysctls(group: &Group) -> Result<(), Error> {
         ("tcp_no_metrics_save", "1".to_owned()),
         ("tcp_rmem", format!("4096 {rmem_start} {rmem}")),
         ("tcp_wmem", format!("4096 {wmem_start} {wmem}")),
-        ("tcp_ecn", tcp_ecn(group.ecn).to_owned()),
         (
             "tcp_slow_start_after_idle",
             u8::from(group.slow_start_after_idle).to_string(),
@@ -228,7 +227,30 @@ fn set_sysctls(group: &Group) -> Result<(), Error> {
         let path = format!("/proc/sys/net/ipv4/{name}");
         fs::write(&path, value).map_err(|source| cannot_set(&path, source))?;
     }
-    Ok(())
+    set_ecn(group)
+}
+
+/// Linux 6.18 has Accurate ECN, but refuses the value that asks for it: it has it only for congestion
+/// controls that need it, which ours then do.
+fn set_ecn(group: &Group) -> Result<(), Error> {
+    const PATH: &str = "/proc/sys/net/ipv4/tcp_ecn";
+    let set = |value| fs::write(PATH, value);
+    match set(tcp_ecn(group.ecn)) {
+        Err(refused) if group.ecn == GroupEcn::AccEcn && is_invalid(&refused) => {
+            if group.cc.name.starts_with("linux/") {
+                return Err(Error::Refused(format!(
+                    "`{}` cannot have ecn `accecn` on this kernel, which has it only for congestion controls that need it (net.ipv4.tcp_ecn = 3 is refused); use ecn `on`, or our own source of it",
+                    group.cc.name
+                )));
+            }
+            set("2").map_err(|source| cannot_set(PATH, source))
+        }
+        other => other.map_err(|source| cannot_set(PATH, source)),
+    }
+}
+
+fn is_invalid(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::InvalidInput
 }
 
 /// Values of `net.ipv4.tcp_ecn`: 1 requests and accepts ECN, 2 only accepts it, 3 requests and accepts
