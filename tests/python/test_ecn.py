@@ -64,7 +64,7 @@ def test_refuses_an_invalid_threshold(changes, says):
 
 def test_refuses_an_ecn_that_is_not_a_flag():
     with pytest.raises(ScenarioError, match="invalid ecn `yes`: use `off`, `on`"):
-        Group("reno", ecn="yes")  # type: ignore[arg-type]
+        Group("reno", ecn="yes")
 
 
 def test_dctcp_holds_the_queue_at_the_threshold(tmp_path):
@@ -153,7 +153,13 @@ def test_ecn_has_three_words_and_the_flags_of_before(word, engine, tmp_path):
         assert scenario == marking(Group("cubic", ecn=word == "on"))
 
 
-CODEL = {"rate": "20mbit", "rtt": "20ms", "buffer": "8bdp", "time": "4s", "sample": "0s"}
+CODEL: dict[str, Any] = {
+    "rate": "20mbit",
+    "rtt": "20ms",
+    "buffer": "8bdp",
+    "time": "4s",
+    "sample": "0s",
+}
 
 
 @pytest.mark.parametrize("cc", ["reno", "cubic", "bbr", "bbr3", "copa", "vegas"])

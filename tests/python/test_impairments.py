@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import dumbbell
@@ -11,7 +13,7 @@ from dumbbell.verdict.emulation import check_calibration
 
 
 def run(impair: str, **words: object) -> dumbbell.Run:
-    options = {"rate": "20mbit", "rtt": "40ms", "time": "10s", **words}
+    options: dict[str, Any] = {"rate": "20mbit", "rtt": "40ms", "time": "10s", **words}
     return dumbbell.run(Scenario(["cubic"], impair=impair, **options))
 
 

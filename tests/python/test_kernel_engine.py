@@ -27,7 +27,7 @@ LINK_BPS = 20_000_000
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
-def scenario(*ccs: str, **words: Any) -> Scenario:
+def scenario(*ccs: str | Group, **words: Any) -> Scenario:
     return Scenario(ccs, **{"rate": "20mbit", "rtt": "20ms", "time": "2s", **words})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,19 +21,19 @@ DOCS = Path(__file__).parents[2] / "docs"
 MEDIA = list(media())
 
 
-def run(*ccs: str, **fields: object) -> dumbbell.Run:
+def run(*ccs: str, **fields: Any) -> dumbbell.Run:
     """Run flows for 20 s."""
     return dumbbell.run(Scenario(list(ccs), **{"time": "20s", **fields}))
 
 
-def two_way(down: str, up: str, **fields: object) -> dumbbell.Run:
+def two_way(down: str, up: str, **fields: Any) -> dumbbell.Run:
     """Run a download whose ACKs cross a link of their own."""
     links = [Link("down", rate="50mbit", impair=down), Link("up", rate="50mbit", impair=up)]
     group = Group("cubic", route=["down"], back=["up"])
     return dumbbell.run(Scenario([group], **{"time": "20s", **fields}, links=links))
 
 
-def link(result: dumbbell.Run, name: str = "bottleneck") -> dict:
+def link(result: dumbbell.Run, name: str = "bottleneck") -> dict[str, Any]:
     """Return the summary of a link."""
     return next(each for each in result.summary["links"] if each["name"] == name)
 

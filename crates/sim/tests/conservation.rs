@@ -110,18 +110,18 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
                 limit_pkts,
                 target_ns: interval_ns / 20,
                 interval_ns,
-                ecn: ecn.into(),
+                ecn,
                 ..codel::Config::default()
             }),
             3 => Queue::from(pie::Config {
                 limit_pkts,
                 target_ns: interval_ns / 20,
-                ecn: ecn.into(),
+                ecn,
                 ..pie::Config::default()
             }),
             4 => Queue::from(red::Config {
                 limit_bytes: 16 * 1514 + (pkts * PACKET_BYTES).ceil() as u64,
-                ecn: ecn.into(),
+                ecn,
                 adaptive: ecn,
                 ..red::Config::default()
             }),
@@ -129,7 +129,7 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
                 limit_pkts,
                 flows: 4,
                 target_ns: interval_ns / 20,
-                ecn: ecn.into(),
+                ecn,
                 ..fq_pie::Config::default()
             }),
             6 => Queue::from(dualpi2::Config {
@@ -184,7 +184,7 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
                 limit_pkts,
                 target_ns: interval_ns / 20,
                 interval_ns,
-                ecn: ecn.into(),
+                ecn,
                 flows: 4,
                 ..fq_codel::Config::default()
             }),

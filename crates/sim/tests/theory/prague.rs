@@ -38,7 +38,7 @@ fn a_flow_next_to_reno_gets_what_its_marks_and_the_coupling_say() {
         let by_marks_bps = RANDOM_MARKS * 2.0 * (1.0 / p - 1.0) * PACKET_BITS / virtual_s;
         let ratio = prague.goodput_bps / reno.goodput_bps;
         let by_coupling = RANDOM_MARKS * 0.82 * (rtt_s + CLASSIC_QUEUE_S) / virtual_s;
-        let wait_ms = prague.rtt_mean_us as f64 / 1e3 - rtt_ms as f64;
+        let wait_ms = prague.rtt_mean_us / 1e3 - rtt_ms as f64;
         println!(
             "RTT {rtt_ms} ms: {:.1} Mbit/s at {:.2} % marks, {:.1} by them; {ratio:.2} of Reno's, {by_coupling:.2} by \
              the coupling; {wait_ms:.2} ms above the base RTT",
