@@ -9,7 +9,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 # Assertions and overflow checks in our crates; what they depend on is the release build's.
 CHECKED := --release --config tests/checked.toml
 # Files whose modules a macro declares, which cargo fmt does not find.
-DECLARED := $(wildcard crates/net/src/queue/*.rs crates/net/src/impair/*.rs \
+DECLARED := $(wildcard crates/net/src/queue/*.rs crates/net/src/impair/*.rs crates/net/src/medium/*.rs \
 	crates/app/src/traffic/*.rs crates/app/src/distribution/*.rs)
 PIP      = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 

@@ -182,7 +182,8 @@ impl Carry for Cellular {
         } = self;
         opportunities.happen(now_ns, port, |done_ns| {
             if last_tti.0 != done_ns {
-                let repeated = (0..config.repetitions).take_while(|_| random.happens(config.error_ppb));
+                let repeated =
+                    (0..config.repetitions).take_while(|_| random.happens(config.error_ppb));
                 *last_tti = (done_ns, repeated.count() as u64 * config.harq_ns);
             }
             *last_out_ns = (done_ns + last_tti.1).max(*last_out_ns);

@@ -30,7 +30,9 @@ impl MediumSettings for Config {
 
     fn build(&self, site: &MediumSite) -> Docsis {
         let peak_bps = self.peak_bps(site.link_rate_bps);
-        let burst_bytes = self.burst_bytes.unwrap_or(MIN_BURST_BYTES.max(site.link_rate_bps / 800));
+        let burst_bytes = self
+            .burst_bytes
+            .unwrap_or(MIN_BURST_BYTES.max(site.link_rate_bps / 800));
         let burst = u128::from(burst_bytes) * NANOBITS_PER_BYTE;
         Docsis {
             config: self.clone(),
@@ -104,10 +106,14 @@ impl Docsis {
             self.tokens -= u128::from(bytes) * NANOBITS_PER_BYTE;
             self.granted_bytes = self.granted_bytes.saturating_add_unsigned(bytes);
         }
-        let wanted_bytes = port.backlog_bytes().saturating_add_signed(-self.granted_bytes);
+        let wanted_bytes = port
+            .backlog_bytes()
+            .saturating_add_signed(-self.granted_bytes);
         let bytes = wanted_bytes.saturating_sub(self.requested_bytes);
         if bytes > 0 {
-            let maps = self.random.between(self.config.wait_min, self.config.wait_max);
+            let maps = self
+                .random
+                .between(self.config.wait_min, self.config.wait_max);
             let last_ns = self.grants.back().map_or(0, |grant| grant.at_ns);
             let at_ns = (now_ns + maps * self.config.map_ns).max(last_ns);
             self.grants.push_back(Grant { at_ns, bytes });
@@ -172,7 +178,10 @@ mod tests {
             let came_ns = number * 50 * MS + 500_000;
             bench.fill(came_ns, 1, 1514);
             let waits_ns = bench.run(u64::MAX)[0] - came_ns - 302_800;
-            assert!(waits_ns == 1_500_000 + 4 * MS || waits_ns == 1_500_000 + 6 * MS, "{waits_ns}");
+            assert!(
+                waits_ns == 1_500_000 + 4 * MS || waits_ns == 1_500_000 + 6 * MS,
+                "{waits_ns}"
+            );
         }
     }
 
@@ -184,7 +193,13 @@ mod tests {
         let bits = 20_000.0 * 1514.0 * 8.0;
         let rate_bps = bits / (done_ns[19_999] as f64 / 1e9);
         assert!((rate_bps / 1e7 - 1.0).abs() < 0.005, "{rate_bps}");
-        let close = done_ns.windows(2).filter(|pair| pair[1] - pair[0] == 302_800).count();
-        assert!(close > 5_000, "packets of a grant follow at the peak rate: {close}");
+        let close = done_ns
+            .windows(2)
+            .filter(|pair| pair[1] - pair[0] == 302_800)
+            .count();
+        assert!(
+            close > 5_000,
+            "packets of a grant follow at the peak rate: {close}"
+        );
     }
 }

@@ -115,7 +115,10 @@ mod tests {
         let done_ns = bench.run(u64::MAX);
         assert_eq!(done_ns.len(), 20_000);
         let gaps = done_ns.windows(2).map(|pair| pair[1] - pair[0]);
-        assert!(gaps.clone().any(|gap_ns| gap_ns > 10_000_000), "it was blocked");
+        assert!(
+            gaps.clone().any(|gap_ns| gap_ns > 10_000_000),
+            "it was blocked"
+        );
         let on_ns: u64 = gaps.filter(|&gap_ns| gap_ns < 13_000).sum();
         assert!(on_ns <= 20_000 * 12_113, "and has its rate otherwise");
     }

@@ -41,7 +41,10 @@ impl MediumSettings for Config {
         let slots = Slots {
             min_ns: self.min_ns,
             max_ns: self.longest_ns(),
-            size: self.size_bytes.map(u128::from).map_or(mean_bit_ns, |bytes| bytes * BIT_NS_PER_BYTE),
+            size: self
+                .size_bytes
+                .map(u128::from)
+                .map_or(mean_bit_ns, |bytes| bytes * BIT_NS_PER_BYTE),
             rest: 0,
             packets: self.packets.unwrap_or(u64::MAX),
             at_ns: 0,
@@ -61,7 +64,9 @@ impl MediumSettings for Config {
     }
 
     fn peak_bps(&self, link_rate_bps: u64) -> u64 {
-        let size = self.size_bytes.map(|bytes| u128::from(bytes) * BIT_NS_PER_BYTE);
+        let size = self
+            .size_bytes
+            .map(|bytes| u128::from(bytes) * BIT_NS_PER_BYTE);
         let bps = size.map(|size| size / u128::from(self.min_ns));
         let bps = bps.map_or(u64::MAX, |bps| u64::try_from(bps).unwrap_or(u64::MAX));
         bps.min(link_rate_bps.saturating_mul(self.longest_ns().div_ceil(self.min_ns)))
@@ -164,7 +169,10 @@ mod tests {
             let mut bench = Bench::of(&config.into(), 1_000_000);
             bench.fill(0, 1_000, 1514);
             let done_ns = bench.run(u64::MAX);
-            let slots: Vec<usize> = done_ns.chunk_by(|one, other| one == other).map(<[u64]>::len).collect();
+            let slots: Vec<usize> = done_ns
+                .chunk_by(|one, other| one == other)
+                .map(<[u64]>::len)
+                .collect();
             assert!(slots.iter().all(|&pkts| pkts == most), "{slots:?}");
         }
     }

@@ -135,7 +135,10 @@ impl RateSource for Slots {
         } else {
             // ± 10 % from second to second.
             let step_milli = self.random.between(900, 1_100);
-            (self.slot_milli * step_milli / 1_000, STEP_NS.min(self.left_ns))
+            (
+                self.slot_milli * step_milli / 1_000,
+                STEP_NS.min(self.left_ns),
+            )
         };
         self.left_ns -= for_ns;
         let rate = u128::from(self.link_rate_bps) * u128::from(rate_milli);
@@ -170,7 +173,9 @@ impl Carry for Starlink {
             return;
         };
         let edge_ns = self.config.stop_max_ns + EDGE_NS;
-        let is_at_edge = self.since_edge_ns(now_ns).is_some_and(|ago_ns| ago_ns < edge_ns);
+        let is_at_edge = self
+            .since_edge_ns(now_ns)
+            .is_some_and(|ago_ns| ago_ns < edge_ns);
         if now_ns >= self.jitter_until_ns {
             self.jitter_until_ns = now_ns + self.config.hold_ns;
             self.jitter_ns = self.random.between(0, self.config.jitter_ns);
@@ -224,7 +229,10 @@ mod tests {
         // The least of each slot, away from its edges; uniform to 35 ms.
         let least = |from_s: usize| delays_ms[from_s * 1_000..(from_s + 9) * 1_000].iter().min();
         let slots = [least(1), least(13), least(28), least(43)];
-        assert!(slots.iter().all(|least| least.is_some_and(|&ms| ms <= 35)), "{slots:?}");
+        assert!(
+            slots.iter().all(|least| least.is_some_and(|&ms| ms <= 35)),
+            "{slots:?}"
+        );
         let mut distinct = slots.to_vec();
         distinct.sort();
         distinct.dedup();
@@ -244,6 +252,10 @@ mod tests {
         let mut bench = Bench::of(&Config::default().into(), 150_000_000);
         let offered = bench.account(15_000 * S).offered_bytes as f64;
         let expected = 150e6 / 8.0 * 15_000.0 * (1.0 - 0.11 / 15.0);
-        assert!((offered / expected - 1.0).abs() < 0.03, "{}", offered / expected);
+        assert!(
+            (offered / expected - 1.0).abs() < 0.03,
+            "{}",
+            offered / expected
+        );
     }
 }

@@ -69,7 +69,9 @@ impl MediumSettings for Config {
             ));
         }
         if self.opportunities.iter().any(|&(_, count)| count == 0) || self.count() > 1 << 40 {
-            return Err("the trace has no opportunity, or too many, at one of its times".to_owned());
+            return Err(
+                "the trace has no opportunity, or too many, at one of its times".to_owned(),
+            );
         }
         let later = self.opportunities.iter().skip(1);
         if later.clone().any(|&(gap_ms, _)| gap_ms == 0) {
@@ -200,7 +202,11 @@ mod tests {
         let done_ns = bench.run(u64::MAX);
         for (number, &at_ns) in (1_u64..).zip(&done_ns) {
             let wire_ns = number * 1500 * 8_000_000_000 / 12_032_000;
-            assert_eq!(at_ns, wire_ns.div_ceil(MS) * MS, "the next line after the wire");
+            assert_eq!(
+                at_ns,
+                wire_ns.div_ceil(MS) * MS,
+                "the next line after the wire"
+            );
         }
     }
 
@@ -221,7 +227,10 @@ mod tests {
         bench.fill(0, 4, 66); // four of 52
         bench.fill(0, 1, 1_514);
         let (two, three) = (2 * MS, 3 * MS);
-        assert_eq!(bench.run(u64::MAX), [two, three, three, three, three, 4 * MS]);
+        assert_eq!(
+            bench.run(u64::MAX),
+            [two, three, three, three, three, 4 * MS]
+        );
     }
 
     #[test]
@@ -248,7 +257,11 @@ mod tests {
             for duration_ms in 0..60 {
                 let mut bench = Bench::of(&config.clone().into(), 1_000_000);
                 let offered = bench.account(duration_ms * MS).offered_bytes;
-                assert_eq!(Some(offered), config.offered_bytes(duration_ms * MS), "{duration_ms}");
+                assert_eq!(
+                    Some(offered),
+                    config.offered_bytes(duration_ms * MS),
+                    "{duration_ms}"
+                );
             }
         }
     }
@@ -261,7 +274,9 @@ mod tests {
             (&[(1, 0)], "no opportunity"),
             (&[(1, 1), (0, 1)], "a time twice"),
         ] {
-            let refused = trace(wrong, false).check_together().expect_err("it is wrong");
+            let refused = trace(wrong, false)
+                .check_together()
+                .expect_err("it is wrong");
             assert!(refused.contains(message), "{refused}");
         }
     }

@@ -245,14 +245,31 @@ mod tests {
             (Config::default(), 1514, AGGREGATE_PKTS),
             (Config::default(), 66, 64),
             // 1 ms at 100 Mbit/s is 12,500 bytes, less 150 µs: 10,625.
-            (Config { txop_ns: 1_000_000, ..Config::default() }, 1514, 7),
-            (Config { mpdus: 1, ..Config::default() }, 1514, 1),
+            (
+                Config {
+                    txop_ns: 1_000_000,
+                    ..Config::default()
+                },
+                1514,
+                7,
+            ),
+            (
+                Config {
+                    mpdus: 1,
+                    ..Config::default()
+                },
+                1514,
+                1,
+            ),
         ] {
             let mut bench = Bench::of(&config.into(), 100_000_000);
             bench.fill(0, 500, wire_bytes);
             let batches = batches(&bench.run(u64::MAX));
             let (last, full) = batches.split_last().expect("there are some");
-            assert!(full.iter().all(|&pkts| pkts == most) && *last <= most, "{batches:?}");
+            assert!(
+                full.iter().all(|&pkts| pkts == most) && *last <= most,
+                "{batches:?}"
+            );
         }
     }
 
@@ -276,10 +293,16 @@ mod tests {
         let mut bench = Bench::of(&config.into(), 100_000_000);
         bench.fill(0, 20_000, 1514);
         let done_ns = bench.run(u64::MAX);
-        assert_eq!((done_ns.len() as u64 + bench.lost(), bench.waiting()), (20_000, 0));
+        assert_eq!(
+            (done_ns.len() as u64 + bench.lost(), bench.waiting()),
+            (20_000, 0)
+        );
         assert!(bench.lost() <= 1, "10⁻⁷ each");
         let sizes = batches(&done_ns);
-        assert!(sizes.iter().any(|&pkts| pkts < 10), "a gap holds up the rest");
+        assert!(
+            sizes.iter().any(|&pkts| pkts < 10),
+            "a gap holds up the rest"
+        );
         // The air carries each packet 1/(1 − 0.1) times.
         let bits_ns = 20_000.0 * 1514.0 * 80.0;
         assert!(done_ns[done_ns.len() - 1] as f64 > bits_ns / 0.9);
@@ -316,7 +339,10 @@ mod tests {
             // Besides, each turn waits for 43 to 178 µs.
             let turns = 1_000.0 * (1 + stations) as f64;
             let (low, high) = (least_ns + turns * 43_000.0, least_ns + turns * 178_000.0);
-            assert!(took_ns > 0.95 * low && took_ns < 1.05 * high, "{took_ns}: {low}, {high}");
+            assert!(
+                took_ns > 0.95 * low && took_ns < 1.05 * high,
+                "{took_ns}: {low}, {high}"
+            );
         }
     }
 }

@@ -376,8 +376,7 @@ impl<H: Header> Queue<H> for Fq<H> {
     /// Flows that take turns may have a packet to send; those that wait for their time have none before.
     #[inline]
     fn next_event(&self) -> Option<u64> {
-        let takes_turns =
-            |band: &Band| !band.new_flows.is_empty() || !band.old_flows.is_empty();
+        let takes_turns = |band: &Band| !band.new_flows.is_empty() || !band.old_flows.is_empty();
         if self.bands.iter().any(takes_turns) {
             return None;
         }

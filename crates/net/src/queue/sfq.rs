@@ -394,7 +394,9 @@ mod tests {
         let mut effects = Effects::new();
         queue.enqueue(now_ns, packet(flow, wire_bytes), &mut effects);
         let drops = effects.drops();
-        drops.map(|packet| (packet.flow, packet.arrived_ns)).collect()
+        drops
+            .map(|packet| (packet.flow, packet.arrived_ns))
+            .collect()
     }
 
     fn dequeue(queue: &mut Sfq<()>, now_ns: u64) -> Option<Packet<()>> {
@@ -542,7 +544,10 @@ mod tests {
             assert_eq!(sent.len(), 120, "nothing is dropped");
             for flow in [0, other] {
                 let own: Vec<_> = sent.iter().filter(|packet| packet.flow == flow).collect();
-                assert!(own.windows(2).all(|pair| pair[0].arrived_ns < pair[1].arrived_ns));
+                assert!(
+                    own.windows(2)
+                        .all(|pair| pair[0].arrived_ns < pair[1].arrived_ns)
+                );
             }
         }
         // They meet again in one of 16 cases: below 14 of 20 has a probability of 10⁻⁵.

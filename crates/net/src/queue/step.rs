@@ -155,7 +155,11 @@ mod tests {
             queue.enqueue(0, packet(ecn), &mut effects);
         }
         let leave = |&at_ns| queue.dequeue(at_ns, &mut effects);
-        left_ns.iter().filter_map(leave).map(|packet| packet.ecn).collect()
+        left_ns
+            .iter()
+            .filter_map(leave)
+            .map(|packet| packet.ecn)
+            .collect()
     }
 
     /// RFC 8257 §3.1: the instantaneous queue decides, and no average of it.
@@ -181,7 +185,11 @@ mod tests {
     #[test]
     fn a_threshold_in_time_marks_what_waited_longer() {
         let mut queue = queue(Amount::Pkts(10), Amount::Ns(1000));
-        let found = marks(&mut queue, &[Ecn::Ect0, Ecn::Ect0, Ecn::NotEct], &[1000, 1001, 2000]);
+        let found = marks(
+            &mut queue,
+            &[Ecn::Ect0, Ecn::Ect0, Ecn::NotEct],
+            &[1000, 1001, 2000],
+        );
         assert_eq!(found, [Ecn::Ect0, Ecn::Ce, Ecn::NotEct]);
     }
 
