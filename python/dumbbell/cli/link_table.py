@@ -59,7 +59,8 @@ def bottleneck_line(result: Run) -> str:
     if len(result.links) > 1:
         return f"bottleneck   {link['name']}, the link with the largest utilisation"
     return (
-        f"bottleneck   {Rate(link['link_rate_bps'])}, {100 * link['utilization']:.1f} % used; "
+        f"bottleneck   {Rate(link['link_rate_bps']).in_words}, "
+        f"{100 * link['utilization']:.1f} % used; "
         f"queueing delay mean {link['queue_delay_mean_us'] / 1e3:.1f} ms, "
         f"p95 {link['queue_delay_p95_us'] / 1e3:.1f} ms; "
         f"dropped {link['dropped_pkts']:,} of {link['offered_pkts']:,} packets "
@@ -69,9 +70,21 @@ def bottleneck_line(result: Run) -> str:
 
 
 def statistics_text(result: Run, link: LinkCounts) -> str:
-    """Write what a link's queue discipline tells of itself, without what is zero."""
+    """Write what a link's queue discipline tells of itself, without what is zero.
+
+    Of CAKE's tins only those that had packets.
+    """
     of = f" of {link['name']}" if len(result.links) > 1 else ""
-    counted = ((name, value) for name, value in link.statistics.items() if value)
+    idle = tuple(
+        name.removesuffix("pkts")
+        for name, value in link.statistics.items()
+        if name.startswith("tin") and name.endswith("_pkts") and name.count("_") == 1 and not value
+    )
+    counted = (
+        (name, value)
+        for name, value in link.statistics.items()
+        if value and not name.startswith(idle)
+    )
     told = ", ".join(write_statistic(name, value) for name, value in counted)
     return f"{link.get('queue', 'drop-tail')}{of}: {told}"
 

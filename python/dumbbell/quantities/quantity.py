@@ -163,6 +163,12 @@ class Rate(Quantity):
         return f"{word.removesuffix('bps')}bit" if word.endswith("bps") else word
 
     @property
+    def in_words(self) -> str:
+        """The rate with four digits where it is no round number of bits: ``6.031mbit``."""
+        text = str(self)
+        return text if self.bps % 1000 == 0 or self.bps < 10_000 else f"{self.bps / 1e6:.4g}mbit"
+
+    @property
     def bps(self) -> int:
         """The rate in bit/s."""
         return int(self)

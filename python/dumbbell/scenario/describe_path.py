@@ -25,7 +25,7 @@ def describe_path(scenario: Scenario) -> str:
 
 def rate_text(link: Link) -> str:
     """Write a link's rate and its changes."""
-    return f"{link.rate}{link.rate_steps.in_words}"
+    return f"{link.rate.in_words}{link.rate_steps.in_words}"
 
 
 def other_fields(link: Link) -> str:
