@@ -88,3 +88,9 @@ def test_the_idle_path_is_compared_where_nothing_but_its_links_delays_packets(im
     }
     found = [reason.check for reason in check_calibration(scenario, facts)]
     assert found == (["calibration"] * 2 if not impair else [])
+
+
+def test_a_rate_may_be_a_share_of_the_link_s():
+    scenario = Scenario(["cubic"], rate="20mbit", impair="policer:rate=50%,burst=15kB")
+    (policer,) = scenario.resolve()["links"][0]["impairments"]
+    assert policer == {"kind": "policer", "rate_bps": 10_000_000, "burst_bytes": 15_000}

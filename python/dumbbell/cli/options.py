@@ -76,7 +76,9 @@ def field_option(name: str, note: str = "", **settings: Any) -> OptionInfo:
     """
     field = OPTION_FIELDS[name]
     is_flag = field.kind.is_flag
-    per_group = "One for all groups, or one per group: `0s,10s`." if field.per_group else ""
+    per_group = (
+        "One for all groups, or one per group with commas between." if field.per_group else ""
+    )
     option: OptionInfo = typer.Option(
         f"{field.option}/--no-{field.option[2:]}" if is_flag else field.option,
         **{

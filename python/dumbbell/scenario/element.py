@@ -303,6 +303,10 @@ class ImpairmentChoice(LinkElementChoice):
         return impairments()
 
 
+#: A link's rate, bit/s, where impairments are checked before the link is known.
+ANY_RATE = 10**9
+
+
 class Impairments(tuple[ImpairmentChoice, ...]):
     """The impairments of a link, in the order in which packets pass them."""
 
@@ -340,7 +344,7 @@ class Impairments(tuple[ImpairmentChoice, ...]):
                 key=what,
             )
         try:
-            _core.check_impairments(json.dumps(self.without_medium()))
+            _core.check_impairments(json.dumps(self.without_medium(ANY_RATE)))
         except _core.EngineError as error:
             parameters = (each.declaration.parameters.values() for each in self)
             message = in_user_words(str(error), chain.from_iterable(parameters))

@@ -75,6 +75,8 @@ def differences(groups: Sequence[Group], scenario: Scenario) -> list[str]:
             return value.name if len(kinds) == len(groups) else excerpt(value)
         if name == "rtt" and value is None:
             return f"{scenario.rtt}{' at first' if scenario.rtt_steps else ''}"
+        if isinstance(value, bool):
+            return "on" if value else "off"
         return "none" if value is None else f"{to_plain(value)}"
 
     # What they send is named first, and the number of flows last: what they are like matters more.
