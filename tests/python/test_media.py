@@ -160,6 +160,18 @@ def test_generated_traces_are_the_same_again_and_have_their_rate(name):
     assert int(trace.rate) == pytest.approx(expected, rel=tolerance)
 
 
+@pytest.mark.parametrize(
+    ("rates", "begun"), [("12mbit;0mbit", "0bit;12mbit"), ("12mbit;0bit;0bit", "0bit;0bit;12mbit")]
+)
+def test_steps_that_end_with_a_pause_are_refused(rates, begun):
+    with pytest.raises(ScenarioError, match=re.escape(f"use `rates={begun}`")):
+        Trace.parse(f"steps:rates={rates},every=1s")
+    # What is proposed has its pause: 12 Mbit/s in the last second only.
+    trace = Trace.parse(f"steps:rates={begun},every=1s")
+    assert trace.length_ms == 1000 * len(begun.split(";"))
+    assert trace.runs[0][0] > 1000 * begun.count("0bit;")
+
+
 def test_a_result_has_the_times_and_names_no_file(tmp_path):
     path = tmp_path / "lte.down"
     path.write_text("0\n3\n3\n4\n5\n")

@@ -172,6 +172,15 @@ def markov(size_bytes: int, low: Rate, high: Rate, stay: Time, length: Time, see
 @generator(rates="12mbit;3mbit", every="10s")
 def steps(size_bytes: int, rates: tuple[Rate, ...], every: Time) -> PerMs:
     """Rates one after the other, each as long."""
+    if int(rates[-1]) == 0 and any(map(int, rates)):
+        # A trace ends at its last opportunity: a pause after it would be missing.
+        passing = max(at for at, rate in enumerate(rates, start=1) if int(rate))
+        rotated = rates[passing:] + rates[:passing]
+        begun = SEPARATOR.join(str(rate) if int(rate) else "0bit" for rate in rotated)
+        raise ScenarioError(
+            "`rates` of `steps` ends with 0, and a trace ends at its last opportunity; use "
+            f"`rates={begun}`, which begins with the pause"
+        )
     return emit((int(rate) for rate in rates for _ in range(ms_of(every))), size_bytes)
 
 
