@@ -225,6 +225,38 @@ def test_a_breaker_trips_after_three_seconds_of_heavy_loss() -> None:
     assert row["breaker_trips"] == 0
 
 
+def test_an_empty_second_does_not_end_what_a_breaker_counts() -> None:
+    # 2 s of loss, 3 s without a packet, then loss again: the third second in a row that counts.
+    flood = "datagram:rate=12mbit,size=1448B"
+    floods = [
+        Group("reno", traffic=flood, jitter="0s", stop="1900ms"),
+        Group("reno", traffic=flood, jitter="0s", start="5s", stop="6500ms"),
+    ]
+    scenario = Scenario(floods, rate="10mbit", buffer="10pkt", time="8s", sample="100ms")
+    rows = measure(run_scenario(scenario))
+    assert [row["breaker_trips"] for row in rows] == [1, 1]
+
+
+def test_time_to_recover_is_of_flows_that_cross_the_bottleneck() -> None:
+    # 30 Mbit/s on another link say nothing about the 10 Mbit/s, which are idle until 3 s.
+    links = [Link("narrow", rate="10mbit"), Link("wide", rate="100mbit")]
+    groups = [
+        Group("cubic", route=["narrow"], start="3s", jitter="0s"),
+        Group("cubic", route=["wide"], rwnd="75kB", jitter="0s"),
+    ]
+    scenario = Scenario(groups, links=links, rtt="20ms", time="6s", sample="10ms")
+    run = run_scenario(scenario)
+    assert run.summary["bottleneck"]["name"] == "narrow"
+    value = METRICS["recovery_time_s"].observe(Observation(run, Phase.parse("1s..6s")))
+    assert isinstance(value, float)
+    assert 1.5 < value < 2.5
+
+
+def test_time_to_recover_is_not_known_of_a_medium() -> None:
+    scenario = Scenario(["cubic"], trace="constant:rate=10mbit", time="3s", sample="10ms")
+    assert METRICS["recovery_time_s"].observe(Observation(run_scenario(scenario))) is None
+
+
 def test_a_phase_beyond_the_run_is_refused() -> None:
     with pytest.raises(ScenarioError, match="ends after"):
         Phase.parse("1s..9s").check(Scenario(["cubic"], time="8s"))

@@ -12,17 +12,17 @@ __all__ = ["breaker_trips"]
 
 #: Part of the packets that is lost in each window before the breaker trips.
 MOST_LOST = 0.1
-#: Windows on end, and their length, µs.
+#: Windows in a row, and their length, µs.
 WINDOWS = 3
 WINDOW_US = 1_000_000
 
 
 @register(title="circuit breaker trips", better="lower", per="link")
 def breaker_trips(obs: Observation) -> list[float | None]:
-    """Trips of a circuit breaker at a link: 3 s on end with more than 10 % dropped in each second.
+    """Trips of a circuit breaker at a link: 3 s in a row with more than 10 % dropped in each.
 
-    Seconds in which nothing arrived do not count. After a trip it counts from 0 again. None without
-    time series.
+    Seconds in which nothing arrived are passed over: they neither count nor end the row. After a
+    trip it counts from 0 again. None without time series.
 
     References
     ----------
@@ -45,8 +45,10 @@ def trips_of(link: LinkObservation) -> int:
         for name in ("dropped_pkts", "forwarded_pkts")
     )
     held = trips = 0
-    for too_many in dropped > MOST_LOST * (dropped + passed):
-        held = held + 1 if too_many else 0
+    for lost, arrived in zip(dropped, dropped + passed, strict=True):
+        if not arrived:
+            continue
+        held = held + 1 if lost > MOST_LOST * arrived else 0
         if held == WINDOWS:
             held, trips = 0, trips + 1
     return trips

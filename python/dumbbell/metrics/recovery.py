@@ -8,6 +8,7 @@ from dumbbell.metrics.metric import register
 from dumbbell.metrics.observation import Observation
 from dumbbell.metrics.throughput import capacity_bits
 from dumbbell.scenario.group import HEADER_BYTES
+from dumbbell.scenario.routes import has_data_over
 
 __all__ = ["RECOVERED", "recovery_time_s"]
 
@@ -19,11 +20,12 @@ WINDOW_US = 1_000_000
 
 @register(unit="s", title="time to recover", better="lower")
 def recovery_time_s(obs: Observation) -> float | None:
-    """Time to recover: until the first second in which all flows get 80 % of the bottleneck.
+    """Time to recover: until the first second in which flows get 80 % of the bottleneck.
 
     From the start of the phase, or of the run, to the beginning of the first window of 1 s in which
     Σ bits received ≥ 0.8 · payload bits that the bottleneck could carry; windows begin with every
-    sample. The payload is that of the largest segments. None without such a window.
+    sample. Of flows whose data cross the bottleneck; the payload is that of their largest segments.
+    None without such a window, and of a bottleneck with a medium or trace, whose rate is no bound.
 
     References
     ----------
@@ -34,10 +36,17 @@ def recovery_time_s(obs: Observation) -> float | None:
         return None
     scenario = obs.run.scenario
     link = scenario.link(obs.run.summary["bottleneck"]["name"])
-    mss_bytes = max(int(group.mss) for group in scenario.groups)
+    crosses = [has_data_over(link, group, scenario) for group in scenario.groups]
+    if link.has_medium or not any(crosses):
+        return None
+    mss_bytes = max(
+        int(group.mss) for group, does in zip(scenario.groups, crosses, strict=True) if does
+    )
+    is_counted = np.array([crosses[flow["group"]] for flow in obs.flows])
+    bits = np.where(is_counted[obs.sample_flows], obs.received_bits, 0.0)
     payload = RECOVERED * mss_bytes / (mss_bytes + HEADER_BYTES)
     times_us, rows = np.unique(obs.sample_times_us, return_inverse=True)
-    received = np.concatenate([[0.0], np.cumsum(np.bincount(rows, obs.received_bits))])
+    received = np.concatenate([[0.0], np.cumsum(np.bincount(rows, bits))])
     edges_us = np.concatenate([[0], times_us])
     for first in range(int(np.searchsorted(edges_us, obs.cut_us)), edges_us.size):
         start_us = int(edges_us[first])

@@ -91,12 +91,12 @@ def responsiveness_rpm(obs: Observation) -> list[float | None]:
 
 @register(unit="1/min", title="responsiveness of others", better="higher", per="group")
 def foreign_rpm(obs: Observation) -> list[float | None]:
-    """Round trips per minute of small requests beside a load: 60,000 / TM(round trip in ms).
+    """Round trips per minute of small requests under a load: 60,000 / TM(round trip in ms).
 
     TM is the mean without the longest 5 %. Of the traffic `responsiveness`, its probes on
-    connections of their own; of other requests, the group's, beside what other groups send: one on
-    a connection of its own takes two round trips, the handshake's and its own, so the draft's mean
-    of both without TLS is half its time.
+    connections of their own; of other requests, the group's, in addition to what other groups send:
+    one on a connection of its own takes two round trips, the handshake's and its own, so the
+    draft's mean of both without TLS is half its time.
 
     References
     ----------

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from dumbbell.scenario.scenario import Scenario
 
 __all__ = [
-    "check_routes", "groups_over", "largest_packet_bytes", "links_back_of", "links_of",
-    "payload_rate_bps",
+    "check_routes", "groups_over", "has_data_over", "largest_packet_bytes", "links_back_of",
+    "links_of", "payload_rate_bps",
 ]  # fmt: skip
 
 #: The largest pure ACK on the wire: Ethernet 14, IP 20, and a TCP header of 60 (RFC 9293 §3.1).
