@@ -230,6 +230,9 @@ def test_the_command_lists_them(cli):
     assert listed[: len(NAMES)] == [["--queue", name] for name in NAMES]
     assert listed[len(NAMES) :] == [["--impair", name] for name in [*IMPAIRMENTS, *media()]]
     assert "quantum" in cli("queues", "fq_codel").out
+    # A list of choices leaves room for what the parameter is.
+    rows = cli("queues", "cake").out.splitlines()
+    assert max(line.count(", ") for line in rows if "interplanetary" in line) <= 2
     document = json.loads(cli("queues", "codel", "--json").out)
     assert document[0]["parameters"][1]["name"] == "target"
     outcome = cli("queues", "fqcodel")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +18,8 @@ __all__ = ["queues_command"]
 
 #: What the help ends with.
 EXAMPLES = ("dumbbell queues", "dumbbell queues fq_codel")
+#: Columns that a range takes at most, unless one of its words is longer.
+RANGE_WIDTH = 24
 
 
 def queues_command(
@@ -75,7 +78,7 @@ def print_element(discipline: Element, option: str) -> None:
     out().print(f"[bold]{discipline.name}[/]  ", end="")
     print_line(discipline.doc)
     rows = [
-        (parameter.name, parameter.default_text, parameter.range_text, parameter.doc)
+        (parameter.name, parameter.default_text, wrapped(parameter.range_text), parameter.doc)
         for parameter in discipline.parameters.values()
     ]
     print_table(("parameter", "default", "range", "what it is"), rows, left=range(4))
@@ -83,3 +86,8 @@ def print_element(discipline: Element, option: str) -> None:
     print_line(f"`{option} {discipline.name}:{first}=…`")
     if LIMIT in discipline.parameters:
         print_line(f"`--buffer` is its `{LIMIT}`")
+
+
+def wrapped(text: str) -> str:
+    """Wrap a range, so that a list of choices leaves room for what the parameter is."""
+    return textwrap.fill(text, RANGE_WIDTH, break_long_words=False, break_on_hyphens=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ __all__ = [
 
 #: The link of a dumbbell, and of results of versions that had one link without a name.
 BOTTLENECK = "bottleneck"
-#: Key of what a link's queue discipline tells of itself; only where it does.
+#: Key of the queue discipline's own statistics; only where it has some.
 STATISTICS = "statistics"
 
 
@@ -26,7 +27,7 @@ class LinkCounts(dict[str, Any]):
 
     @property
     def statistics(self) -> Mapping[str, int]:
-        """What its queue discipline tells of itself, by the names of ``tc -s``, with units."""
+        """The queue discipline's own statistics, by the names of ``tc -s``, with units."""
         told: Mapping[str, int] = self.get(STATISTICS, {})
         return told
 
@@ -62,11 +63,29 @@ def queue_rows(table: pa.Table, link: str) -> pa.Table:
 
 
 def write_statistic(name: str, value: int) -> str:
-    """Write a statistic with its unit: ``prob_ppb`` as a percentage, times in ms."""
-    for suffix, unit, scale in (("_ppb", " %", 1e-7), ("_ns", " ms", 1e-6), ("_us", " ms", 1e-3)):
+    """Write a statistic with its unit: ``prob_ppb`` as a percentage, times in µs, ms or s."""
+    if name.endswith("_ppb"):
+        return f"{name.removesuffix('_ppb')} {three_digits(value / 1e7)} %"
+    for suffix, in_ns in (("_ns", 1), ("_us", 1000)):
         if name.endswith(suffix):
-            return f"{name.removesuffix(suffix)} {value * scale:.3g}{unit}"
+            return f"{name.removesuffix(suffix)} {time_in_words(value * in_ns)}"
     for suffix, unit in (("_pkts", " packets"), ("_bytes", " bytes"), ("_bps", " bit/s")):
         if name.endswith(suffix):
             return f"{name.removesuffix(suffix)} {value:,}{unit}"
     return f"{name} {value:,}"
+
+
+def time_in_words(time_ns: int) -> str:
+    """Write a time with three digits, in the largest of µs, ms and s of which it is one or more."""
+    if time_ns == 0:
+        return "0 ms"
+    for unit, unit_ns in (("s", 10**9), ("ms", 10**6)):
+        # What would be rounded to 1000 of the smaller unit is one of this.
+        if abs(time_ns) >= 0.9995 * unit_ns:
+            return f"{three_digits(time_ns / unit_ns)} {unit}"
+    return f"{three_digits(time_ns / 1000)} µs"
+
+
+def three_digits(value: float) -> str:
+    """Write a number with three significant digits, or as a whole one, without an exponent."""
+    return f"{value:,.0f}" if abs(value) >= 999.5 else f"{Decimal(f'{value:.3g}'):f}"
