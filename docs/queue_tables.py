@@ -37,6 +37,7 @@ def section(discipline: Element, has_facts: bool) -> str:
         "can mark" if discipline.can_mark else "",
         "packets may wait while the link is idle" if discipline.holds_back else "",
     ]
+    stated = "; ".join(filter(None, facts)) if has_facts else ""
     rows = [
         f"| `{each.name}` | `{each.default_text}` | {each.range_text} | {each.doc} |"
         for each in discipline.parameters.values()
@@ -45,7 +46,7 @@ def section(discipline: Element, has_facts: bool) -> str:
         [
             f"### `{discipline.name}`",
             "",
-            discipline.doc + (f" Facts: {'; '.join(filter(None, facts))}." if has_facts else ""),
+            discipline.doc + (f" Facts: {stated}." if stated else ""),
             "",
             "| parameter | default | range | what it is |",
             "|---|---|---|---|",

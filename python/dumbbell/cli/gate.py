@@ -189,7 +189,7 @@ def gate_command(
 
 
 def suite_to_run(what: str, tolerances: list[str] | None) -> Suite:
-    """Read a suite; say what the command line has too much for one without a baseline."""
+    """Read a suite; refuse options that a suite without a baseline does not take."""
     suite = find_suite(what)
     if tolerances:
         raise GateError(

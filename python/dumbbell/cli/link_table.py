@@ -70,7 +70,7 @@ def bottleneck_line(result: Run) -> str:
 
 
 def statistics_text(result: Run, link: LinkCounts) -> str:
-    """Write what a link's queue discipline tells of itself, without what is zero.
+    """Write a queue discipline's own statistics, without what is zero.
 
     Of CAKE's tins only those that had packets.
     """

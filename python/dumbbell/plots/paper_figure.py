@@ -103,7 +103,7 @@ def save_for_print(
     style: str = "paper",
     ranges: Sequence[Range] | None = None,
 ) -> list[Path]:
-    """Draw figures beside one another in one file per format.
+    """Draw figures next to one another in one file per format.
 
     Parameters
     ----------

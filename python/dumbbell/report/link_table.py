@@ -45,7 +45,7 @@ class LinkCell:
 
 @dataclass(frozen=True)
 class QueueRow:
-    """A link of a run, its queue discipline, and what that tells of itself."""
+    """A link of a run, its queue discipline, and that discipline's own statistics."""
 
     link: str
     discipline: str
@@ -77,7 +77,7 @@ def reference_rows(figures: ResultFigures) -> tuple[tuple[str, ...], tuple[Refer
 
 
 def queue_statistics(figures: ResultFigures) -> tuple[QueueRow, ...]:
-    """Return a row per link of one run whose queue discipline tells of itself."""
+    """Return a row per link of one run whose queue discipline has statistics."""
     result = figures.first.result
     if result.axes or len(result.runs) != 1:
         return ()

@@ -133,7 +133,7 @@ def is_measurements(value: Any) -> bool:
 
 
 def is_statistics(value: Any) -> bool:
-    """Whether a value is what a queue discipline tells of itself: counts by names."""
+    """Whether a value is a queue discipline's own statistics: counts by names."""
     return is_measurements(value) and all(is_of(COUNT, number) for number in value.values())
 
 

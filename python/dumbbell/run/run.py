@@ -177,7 +177,7 @@ class Run:
         return sorted(links, key=lambda link: places[link["name"]])
 
     def link(self, name: str) -> LinkCounts:
-        """Return a link's counts, and as `statistics` what its queue discipline tells of itself.
+        """Return a link's counts, and as `statistics` the queue discipline's own.
 
         Raises
         ------
