@@ -22,9 +22,10 @@ def test_the_scenario_files_of_the_docs_are_some(tmp_path):
         path = tmp_path / f"{number}.toml"
         path.write_text(block, encoding="utf-8")
         scenarios.append(dumbbell.Scenario.from_toml(path))
-    plain, network = scenarios
+    plain, network, there_and_back = scenarios
     assert [group.flows for group in plain.groups] == [2, 1]
     assert [link.name for link in network.links] == ["down", "up"]
+    assert [group.route for group in there_and_back.groups] == [("bottleneck",), ("up",)]
 
 
 def test_the_readme_s_python_runs(tmp_path, monkeypatch):

@@ -219,6 +219,9 @@ def test_a_wrong_trace_is_refused_with_its_line(tmp_path, text, says):
         ({"trace": "ms:runs=5y1"}, "`runs` has `5y1`"),
         ({"trace": "constant:once=maybe"}, "`once` is `maybe`"),
         ({"impair": "wifi:mpdus=0"}, "out of range"),
+        ({"impair": "slot:max=1ms"}, "`max` of `slot` is 1ms, less than `min`, 4ms"),
+        ({"impair": "docsis:wait_max=1"}, "`wait_max` of `docsis` is 1, less than `wait_min`, 2"),
+        ({"impair": "starlink:stop_min=1s"}, "`stop_max` of `starlink` is 200ms, less than"),
     ],
 )
 def test_media_that_cannot_be_are_refused(fields, says):

@@ -20,6 +20,7 @@ from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.quantity import Buffer, LinkShare
 from dumbbell.scenario.distribution import first_of, parameter_from_json
 from dumbbell.scenario.engine_message import in_user_words
+from dumbbell.scenario.medium_check import check_medium
 from dumbbell.scenario.parameter import LIMIT, ElementParameter, Value, listed
 
 __all__ = [
@@ -343,6 +344,8 @@ class Impairments(tuple[ImpairmentChoice, ...]):
                 f"`{media_of[0]}` and `{media_of[1]}` are media, and a link has one; remove one",
                 key=what,
             )
+        if self.medium is not None:
+            check_medium(self.medium, what)
         try:
             _core.check_impairments(json.dumps(self.without_medium(ANY_RATE)))
         except _core.EngineError as error:
