@@ -185,6 +185,9 @@ pub struct LinkSummary {
     /// Bytes of each packet that the medium does not count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncounted_bytes: Option<u64>,
+    /// What the medium may carry above its rate in the long run, as a token bucket does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saved_up_bytes: Option<u64>,
     /// What the link could carry in the run, wire bytes; only where its rate changes, or what its medium
     /// offered, in bytes as that counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -311,6 +314,7 @@ impl LinkSummary {
         let is_known = medium.is_none_or(|medium| medium.offered_bytes(duration_ns).is_some());
         let capacity_bits = medium_bits.filter(|_| !is_known).unwrap_or(known_bits);
         let uncounted_bytes = medium.map_or(0, MediumConfig::uncounted_bytes);
+        let saved_up_bytes = medium.map_or(0, |medium| medium.saved_up_bytes(link_rate_bps));
         let counted_bytes = forwarded_bytes.saturating_sub(uncounted_bytes * forwarded_pkts);
         let mean_rate_bps = if changes {
             ratio(capacity_bits * 1e9, duration_ns as f64)
@@ -324,6 +328,7 @@ impl LinkSummary {
             link_rate_bps,
             medium: medium.map(MediumConfig::name),
             uncounted_bytes: (uncounted_bytes > 0).then_some(uncounted_bytes),
+            saved_up_bytes: (saved_up_bytes > 0).then_some(saved_up_bytes),
             capacity_bytes: changes.then_some(capacity_bits / 8.0),
             base_rtt_us: scenario.shortest_base_rtt_over_ns(link) / 1000,
             queue: (!link.queue.is_drop_tail()).then_some(link.queue.name()),

@@ -215,7 +215,7 @@ impl Link {
         self.check_queue()
     }
 
-    /// Refuses a buffer that does not hold one packet of `wire_bytes`.
+    /// Refuses a queue that does not hold or never passes one packet of `wire_bytes`.
     pub(crate) fn check_holds(&self, wire_bytes: u64) -> Result<(), String> {
         let name = &self.name;
         match self.queue.limit() {
@@ -223,7 +223,10 @@ impl Link {
                 "the buffer of `{name}`, {limit_bytes} bytes, does not hold one packet of \
                  {wire_bytes} bytes; make it larger"
             )),
-            _ => Ok(()),
+            _ => self.queue.check_passes(wire_bytes).map_err(|what| {
+                let queue = self.queue.name();
+                format!("queue `{queue}` of `{name}`: {what}")
+            }),
         }
     }
 }

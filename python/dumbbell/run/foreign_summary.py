@@ -63,6 +63,7 @@ LINK_OPTIONAL = {
     "reordered_pkts": COUNT,
     "ecn_threshold_bytes": COUNT, "ecn_threshold_pkts": COUNT, "marked_pkts": COUNT,
     "busy_capacity_bytes": REAL, "queue": TEXT, "medium": TEXT, "uncounted_bytes": COUNT,
+    "saved_up_bytes": COUNT,
 }  # fmt: skip
 LOADED = {"group": COUNT, "cc": TEXT, "build": TEXT}
 #: What a congestion control declares of a parameter and of a series.

@@ -22,7 +22,7 @@ DROPPED_SHARE = 0.2
 #: Tolerance of a link's rate and of the longest wait: more than the uncertainty of a busy time at
 #: the ends of the run and where a packet crosses them.
 RATE_TOLERANCE = 0.01
-#: A medium may save up what it offers for so long, as a cable modem's token bucket does.
+#: A medium may save up what it offers for so long, beside what its summary says of a token bucket.
 SAVED_UP_S = 0.01
 #: Shorter busy times have too few packets for that tolerance.
 MIN_BUSY_US = 1_000_000
@@ -121,6 +121,7 @@ def check_rate(
     if config.has_medium:
         # It counts some headers for nothing, and carries a little of what it offered before.
         can_carry_bytes += link.get("uncounted_bytes", 0) * link["forwarded_pkts"]
+        can_carry_bytes += link.get("saved_up_bytes", 0)
         can_carry_bytes += 2 * packet_bytes + int(config.rate) * SAVED_UP_S / 8
     if is_emulated(summary):
         # The path is not empty when a run on the kernel begins: a packet may be on the link.

@@ -6,6 +6,9 @@ use crate::impair::{Fate, Impair, ImpairmentSettings, Place, Side};
 use crate::random::Random;
 use crate::{Header, Packet};
 
+/// The shortest time that a part of an outage's cycle may last, or the mean of that: turns are drawn one by one.
+const LEAST_NS: u64 = 1_000;
+
 /// The longest time that a part of an outage's cycle may last: a thousand days.
 const MOST_NS: u64 = 86_400_000_000_000_000;
 
@@ -13,9 +16,9 @@ settings! {
     /// Times in which everything is lost: once, in turns of fixed lengths, or in exponential ones (mahimahi's `mm-onoff`).
     pub struct Config {
         /// How long everything is lost, or the mean of that.
-        off_ns: u64 = 0, in 1..=MOST_NS;
+        off_ns: u64 = 0, in LEAST_NS..=MOST_NS;
         /// How long packets pass between outages, or the mean of that; off: there is one outage only.
-        on_ns: Option<u64> = None, in 1..=MOST_NS;
+        on_ns: Option<u64> = None, in LEAST_NS..=MOST_NS;
         /// When the first outage begins, from the start of the run.
         at_ns: u64 = 0, in 0..=MOST_NS;
         /// Whether times on and off are drawn from exponential distributions.
@@ -60,10 +63,22 @@ impl Outage {
     /// Whether a packet at `now_ns` is lost. Times that go back count as the latest turn.
     #[inline]
     pub fn loses(&mut self, now_ns: u64) -> bool {
+        if self.next_ns <= now_ns {
+            self.skip(now_ns);
+        }
         while self.next_ns <= now_ns {
             self.turn();
         }
         self.is_off
+    }
+
+    /// Leaves out whole cycles of fixed lengths before `now_ns`.
+    #[cold]
+    fn skip(&mut self, now_ns: u64) {
+        if let (false, Some(on_ns)) = (self.is_drawn, self.on_ns) {
+            let cycle_ns = self.off_ns + on_ns;
+            self.next_ns += (now_ns - self.next_ns) / cycle_ns * cycle_ns;
+        }
     }
 
     #[cold]
@@ -130,6 +145,21 @@ mod tests {
             ..Config::default()
         };
         assert_eq!(lost_ms(&config, 0, 12), [0, 1, 5, 6, 10, 11]);
+    }
+
+    #[test]
+    fn short_turns_cost_nothing_after_a_long_time() {
+        let config = Config {
+            off_ns: 1_000,
+            on_ns: Some(1_001),
+            ..Config::default()
+        };
+        let mut element = config.build(1, 7);
+        for cycle in [0, 1, 1 << 50] {
+            let start_ns = 7 + cycle * 2_001;
+            assert!(element.loses(start_ns) && element.loses(start_ns + 999));
+            assert!(!element.loses(start_ns + 1_000) && !element.loses(start_ns + 2_000));
+        }
     }
 
     /// A share of off/(on + off) is lost; of n cycles it has a relative error of about √(2/n).

@@ -30,10 +30,7 @@ impl MediumSettings for Config {
 
     fn build(&self, site: &MediumSite) -> Docsis {
         let peak_bps = self.peak_bps(site.link_rate_bps);
-        let burst_bytes = self
-            .burst_bytes
-            .unwrap_or(MIN_BURST_BYTES.max(site.link_rate_bps / 800));
-        let burst = u128::from(burst_bytes) * NANOBITS_PER_BYTE;
+        let burst = u128::from(self.saved_up_bytes(site.link_rate_bps)) * NANOBITS_PER_BYTE;
         Docsis {
             config: self.clone(),
             link_rate_bps: site.link_rate_bps,
@@ -61,6 +58,12 @@ impl MediumSettings for Config {
 
     fn peak_bps(&self, link_rate_bps: u64) -> u64 {
         self.peak_bps.unwrap_or(link_rate_bps.saturating_mul(4))
+    }
+
+    /// The token bucket, which is full at the start.
+    fn saved_up_bytes(&self, link_rate_bps: u64) -> u64 {
+        self.burst_bytes
+            .unwrap_or(MIN_BURST_BYTES.max(link_rate_bps / 800))
     }
 }
 

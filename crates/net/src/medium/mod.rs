@@ -106,6 +106,11 @@ pub trait MediumSettings: Settings {
         0
     }
 
+    /// Bytes that a link of `link_rate_bps` may carry above that in the long run: what it has saved up.
+    fn saved_up_bytes(&self, _link_rate_bps: u64) -> u64 {
+        0
+    }
+
     /// The channel that it shares with other links, if it does.
     fn channel(&self) -> Option<(u64, Channel)> {
         None
@@ -178,6 +183,13 @@ macro_rules! media {
             pub fn uncounted_bytes(&self) -> u64 {
                 match self {
                     $(Self::$name(config) => config.uncounted_bytes()),+
+                }
+            }
+
+            /// Bytes that a link of `link_rate_bps` may carry above that in the long run.
+            pub fn saved_up_bytes(&self, link_rate_bps: u64) -> u64 {
+                match self {
+                    $(Self::$name(config) => config.saved_up_bytes(link_rate_bps)),+
                 }
             }
 

@@ -4,6 +4,9 @@ use super::{Account, Port, Transmitter};
 
 const BIT_NS_PER_BYTE: u128 = 8_000_000_000;
 
+/// Later than any run ends: 146 years.
+const NEVER_NS: u64 = 1 << 62;
+
 /// A rate for a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stay {
@@ -19,7 +22,7 @@ pub(super) trait RateSource: Clone {
     fn next(&mut self) -> Stay;
 }
 
-/// Serialises packets at a rate that a source changes. A packet keeps the time that it was given.
+/// Serialises packets at a rate that a source changes, also while a packet is on the wire.
 #[derive(Clone, Debug)]
 pub(super) struct RateProcess<S> {
     pub(super) source: S,
@@ -98,7 +101,106 @@ impl<S: RateSource> RateProcess<S> {
         }
         let wire_bytes = port.take()?;
         self.carried_bytes += u64::from(wire_bytes);
-        self.busy_until_ns = self.transmitter.transmit(now_ns, wire_bytes);
+        let wanted_bit_ns = u128::from(wire_bytes) * BIT_NS_PER_BYTE;
+        self.busy_until_ns = match wanted_bit_ns.checked_sub(self.left_bit_ns(now_ns)) {
+            None | Some(0) => self.transmitter.transmit(now_ns, wire_bytes),
+            Some(rest_bit_ns) => self.finish_ns(rest_bit_ns),
+        };
         Some(self.busy_until_ns)
+    }
+
+    /// What the present rate still carries from `now_ns` on, byte·8·10⁹.
+    fn left_bit_ns(&self, now_ns: u64) -> u128 {
+        u128::from(self.until_ns - now_ns) * u128::from(self.present.rate_bps)
+    }
+
+    /// When the rates after the present one have carried so much, ns. They are looked at ahead of their
+    /// time: the source itself goes on when it is.
+    fn finish_ns(&self, mut rest_bit_ns: u128) -> u64 {
+        let mut later = self.source.clone();
+        let mut at_ns = self.until_ns;
+        while at_ns < NEVER_NS {
+            let stay = later.next();
+            let carries_bit_ns = u128::from(stay.for_ns) * u128::from(stay.rate_bps);
+            if rest_bit_ns <= carries_bit_ns {
+                return at_ns + rest_bit_ns.div_ceil(u128::from(stay.rate_bps)) as u64;
+            }
+            rest_bit_ns -= carries_bit_ns;
+            at_ns += stay.for_ns;
+        }
+        NEVER_NS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// 8 Mbit/s and nothing, a millisecond each.
+    #[derive(Clone)]
+    struct Turns(bool);
+
+    impl RateSource for Turns {
+        fn next(&mut self) -> Stay {
+            self.0 = !self.0;
+            Stay {
+                rate_bps: 8_000_000 * u64::from(self.0),
+                for_ns: MS,
+            }
+        }
+    }
+
+    struct Packets(Vec<u32>);
+
+    impl Port for Packets {
+        fn backlog_pkts(&self) -> u64 {
+            self.0.len() as u64
+        }
+
+        fn backlog_bytes(&self) -> u64 {
+            self.0.iter().map(|&bytes| u64::from(bytes)).sum()
+        }
+
+        fn take(&mut self) -> Option<u32> {
+            self.0.pop()
+        }
+
+        fn deliver(&mut self, _: u64, _: u64) {}
+
+        fn lose(&mut self, _: u64) {}
+    }
+
+    #[test]
+    fn a_packet_waits_on_the_wire_while_nothing_passes() {
+        let mut process = RateProcess::new(Turns(false), 0);
+        let mut packets = Packets(vec![1514; 100]);
+        let mut now_ns = 0;
+        let mut done_ns = Vec::new();
+        while let Some(through_ns) = {
+            now_ns = process.next_ns(now_ns, now_ns);
+            process.take(now_ns, &mut packets)
+        } {
+            done_ns.push(through_ns);
+        }
+        // 1000 bytes in each millisecond of even number.
+        let expected_ns: Vec<u64> = (1..=100)
+            .map(|packet| packet * 1_514_000)
+            .map(|carried_ns| carried_ns + (carried_ns - 1) / MS * MS)
+            .collect();
+        assert_eq!(done_ns, expected_ns);
+        let account = process.account(expected_ns[99]);
+        assert_eq!(account.carried_bytes, 151_400);
+        assert_eq!(account.offered_bytes, 151_400, "all of it was used");
+    }
+
+    #[test]
+    fn what_is_looked_at_ahead_of_its_time_comes_again() {
+        let mut process = RateProcess::new(Turns(false), 0);
+        let mut packets = Packets(vec![10_000]);
+        let through_ns = process.take(0, &mut packets);
+        assert_eq!(through_ns, Some(19 * MS));
+        assert_eq!(process.account(5 * MS).offered_bytes, 3_000);
     }
 }

@@ -9,6 +9,9 @@ use crate::random::Random;
 
 const BIT_NS_PER_BYTE: u128 = 8_000_000_000;
 
+/// The largest IP packet with an Ethernet header.
+const LARGEST_PACKET_BYTES: u64 = 65_535 + 14;
+
 settings! {
     /// Packets wait until a slot opens and pass at once, as netem's `slot`: a crude model of any request-and-grant link.
     pub struct Config {
@@ -17,7 +20,7 @@ settings! {
         /// Longest time from a slot to the next; off: all are the shortest.
         max_ns: Option<u64> = None, in 1_000..=60_000_000_000;
         /// Bytes that a slot passes; off: what the link's rate gives in the mean time between slots.
-        size_bytes: Option<u64> = None, in 1..=u64::MAX >> 8;
+        size_bytes: Option<u64> = None, in 1..=1_000_000_000;
         /// Packets that a slot passes at most.
         packets: Option<u64> = None, in 1..=u64::MAX >> 8;
     }
@@ -38,15 +41,20 @@ impl MediumSettings for Config {
 
     fn build(&self, site: &MediumSite) -> Slot {
         let mean_bit_ns = u128::from(site.link_rate_bps) * u128::from(self.mean_ns());
+        let wanted = self
+            .size_bytes
+            .map(u128::from)
+            .map_or(mean_bit_ns, |bytes| bytes * BIT_NS_PER_BYTE);
+        let packets = self.packets.unwrap_or(u64::MAX);
+        // So many packets cannot use more.
+        let most =
+            u128::from(packets).saturating_mul(u128::from(LARGEST_PACKET_BYTES) * BIT_NS_PER_BYTE);
         let slots = Slots {
             min_ns: self.min_ns,
             max_ns: self.longest_ns(),
-            size: self
-                .size_bytes
-                .map(u128::from)
-                .map_or(mean_bit_ns, |bytes| bytes * BIT_NS_PER_BYTE),
+            size: wanted.min(most),
             rest: 0,
-            packets: self.packets.unwrap_or(u64::MAX),
+            packets,
             at_ns: 0,
             random: Random::new(site.seed),
         };
@@ -163,7 +171,7 @@ mod tests {
             let config = Config {
                 min_ns: 1_000_000,
                 packets,
-                size_bytes: size_bytes.or(Some(1 << 40)),
+                size_bytes: size_bytes.or(Some(1_000_000_000)),
                 ..Config::default()
             };
             let mut bench = Bench::of(&config.into(), 1_000_000);

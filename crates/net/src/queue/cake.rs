@@ -156,6 +156,12 @@ impl Discipline for Config {
         true
     }
 
+    /// Where all queues of a set are taken, a new flow gets one with packets of another in it, which may
+    /// then find a different one for its next packet, as in Linux.
+    fn keeps_order(&self) -> bool {
+        self.isolation == Isolation::flowblind
+    }
+
     fn build<H: Header>(&self, site: &Site) -> Cake<H> {
         Cake::new(self, site)
     }

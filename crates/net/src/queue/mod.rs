@@ -66,6 +66,11 @@ pub trait Discipline: Settings {
         Ok(())
     }
 
+    /// Refuses settings with which no packet of `wire_bytes` ever passes, other than too small a limit.
+    fn check_passes(&self, _wire_bytes: u64) -> Result<(), String> {
+        Ok(())
+    }
+
     /// An empty queue.
     fn build<H: Header>(&self, site: &Site) -> Self::Queue<H>;
 }
@@ -136,6 +141,14 @@ macro_rules! disciplines {
             pub fn check(&self) -> Result<(), String> {
                 match self {
                     $(Self::$name(config) => config.check().and_then(|()| config.check_together())),+
+                }
+            }
+
+            /// Refuses settings with which no packet of `wire_bytes` ever passes, other than too small a
+            /// limit.
+            pub fn check_passes(&self, wire_bytes: u64) -> Result<(), String> {
+                match self {
+                    $(Self::$name(config) => config.check_passes(wire_bytes)),+
                 }
             }
 

@@ -68,6 +68,19 @@ impl Discipline for Config {
         }
     }
 
+    fn check_passes(&self, wire_bytes: u64) -> Result<(), String> {
+        let mtu_bytes = self.peakrate_bps.map_or(u64::MAX, |_| self.mtu_bytes);
+        for (name, bytes) in [("burst", self.burst_bytes), ("mtu", mtu_bytes)] {
+            if bytes < wire_bytes {
+                return Err(format!(
+                    "`{name}` is {bytes} bytes, so that each packet of {wire_bytes} bytes is dropped; use \
+                     `{name}={wire_bytes}B` or more"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     fn build<H: Header>(&self, _site: &Site) -> Tbf<H> {
         Tbf::new(self)
     }
@@ -291,6 +304,26 @@ mod tests {
         assert_eq!(dequeue(&mut queue, 250 * MS - 1), None);
         assert_eq!(dequeue(&mut queue, 250 * MS), Some(1500));
         assert_eq!(queue.overlimits, 1);
+    }
+
+    #[test]
+    fn buckets_smaller_than_a_packet_are_refused() {
+        let config = Config {
+            limit_bytes: 100_000,
+            rate_bps: 1_000_000,
+            burst_bytes: 1514,
+            mtu_bytes: 1513,
+            ..Config::default()
+        };
+        assert_eq!(config.check_passes(1514), Ok(()), "there is no peak rate");
+        let what = config.check_passes(1515).unwrap_err();
+        assert!(what.contains("use `burst=1515B`"), "{what}");
+        let with_peak = Config {
+            peakrate_bps: Some(2_000_000),
+            ..config
+        };
+        let what = with_peak.check_passes(1514).unwrap_err();
+        assert!(what.contains("use `mtu=1514B`"), "{what}");
     }
 
     #[test]
