@@ -63,7 +63,7 @@ def test_compiles_without_a_warning(compiler, source, tmp_path):
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_refuses_a_field_that_the_kernel_does_not_let_it_write(compiler, tmp_path):
-    statement = "\treturn max(tcp_sk(sk)->snd_cwnd >> 1, 2U);\n"
+    statement = "\treturn max(tp->snd_cwnd >> 1, 2U);\n"
     text = (CC / "reno.bpf.c").read_text(encoding="utf-8")
     assert statement in text
     source = tmp_path / "forbidden.bpf.c"

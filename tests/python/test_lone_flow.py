@@ -8,7 +8,7 @@ from dumbbell import Scenario
 
 def run_alone(cc: str, rate: str, rtt: str, buffer: str, time: str = "10s") -> dumbbell.Run:
     """Run one flow; marked, if it needs that, above half the buffer."""
-    threshold = halved(rate, rtt, buffer) if cc == "dctcp" else None
+    threshold = halved(rate, rtt, buffer) if cc in ("dctcp", "prague") else None
     scenario = Scenario(
         [cc], rate=rate, rtt=rtt, buffer=buffer, time=time, sample="0s", ecn_threshold=threshold
     )

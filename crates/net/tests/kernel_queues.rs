@@ -1,6 +1,6 @@
 //! The disciplines that a running kernel had against ours: the same packets at the same times through both.
 //!
-//! `tests/data/kernel-queues.json` has what Linux did; `tests/python/linux/queues.py` measures it again.
+//! `tests/data/linux-queues.json` has what Linux did; `tests/python/linux/queues.py` measures it again.
 
 #![allow(clippy::print_stdout, reason = "--nocapture shows the figures")]
 
@@ -13,7 +13,7 @@ type Measured = (u64, u32, Option<u64>);
 fn measured(case: &str) -> Vec<Measured> {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../../tests/data/kernel-queues.json"
+        "/../../tests/data/linux-queues.json"
     );
     let text = std::fs::read_to_string(path).expect("what Linux did");
     let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");

@@ -46,7 +46,7 @@ COMMANDS = {
     "reproduce": "Repeat the papers' experiments: tables, figures, and the findings one by one.",
     "xval": "Run the same scenarios in the simulator and on the kernel, and compare.",
     "analyze": "Analyse the TCP connections of captures: rates, retransmissions, RTT, in-flight.",
-    "gate": "Run a suite and evaluate a congestion control by its criteria or against a baseline.",
+    "gate": "Run a suite and evaluate what is under test by its criteria or against a baseline.",
     "compare": "Compare two sets of runs: B minus A, paired by seed, with intervals.",
     "archive": "Write runs, their scenarios and the congestion controls' sources to one file.",
     "verify": "Check an archive's digests, run its simulated runs again, and compare byte by byte.",

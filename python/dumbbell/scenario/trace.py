@@ -202,11 +202,13 @@ def read_trace(path: Path) -> tuple[Run, ...]:
         content = documents.read_file(path, MAX_TRACE_BYTES)
     except FileNotFoundError:
         names = listed(GENERATORS)
-        raise ScenarioError(f"{path}: no such file, and not one of {names}") from None
+        raise ScenarioError(f"{excerpt(path)}: no such file, and not one of {names}") from None
     except OSError as error:
-        raise ScenarioError(f"{path}: {os_reason(error)}") from None
+        raise ScenarioError(f"{excerpt(path)}: {os_reason(error)}") from None
     except DocumentError as error:
         raise ScenarioError(f"{path}: {error}") from None
+    except ValueError:  # a null character
+        raise ScenarioError(f"{excerpt(path)}: not the name of a file") from None
     last_ms, times = 0, []
     for number, line in enumerate(content.splitlines(), start=1):
         word = line.strip()
