@@ -16,7 +16,14 @@ fn the_same_holds_for_an_ordinary_user() {
     // One that this user can read, and write.
     let dir = tempfile::tempdir_in("/tmp").unwrap();
     let copy = dir.path().join("sandbox");
-    fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+    // By a process of its own: a test that forks meanwhile would keep the copy open for writing, and
+    // the kernel does not run such a file.
+    let copied = Command::new("cp")
+        .arg(std::env::current_exe().unwrap())
+        .arg(&copy)
+        .status()
+        .unwrap();
+    assert!(copied.success());
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
     std::os::unix::fs::chown(&copy, Some(NOBODY), Some(NOBODY)).unwrap();
