@@ -119,7 +119,7 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
                 ..tbf::Config::default()
             }),
             10 => QueueConfig::drop_tail(Limit::Packets(limit_pkts))
-                .marking_above(Amount::Pkts(limit_pkts / 2)),
+                .marking_above(Amount::Pkts((limit_pkts / 2).max(1))),
             11 => QueueConfig::drop_tail(Limit::Bytes(limit_pkts * 1514))
                 .marking_above(Amount::Ns(target_ns)),
             12 => QueueConfig::from(cake::Config {

@@ -162,7 +162,7 @@ fn queue(bdp_bytes: f64) -> impl Strategy<Value = Queue> {
             }),
             // Thresholds at half of what the buffer holds; the unit need not be the buffer's.
             10 => Queue::drop_tail(Limit::Packets(limit_pkts))
-                .marking_above(Amount::Pkts(limit_pkts / 2)),
+                .marking_above(Amount::Pkts((limit_pkts / 2).max(1))),
             11 => Queue::drop_tail(Limit::Packets(limit_pkts))
                 .marking_above(Amount::Bytes((pkts * PACKET_BYTES / 2.0) as u64)),
             12 => Queue::drop_tail(Limit::Bytes((pkts * PACKET_BYTES).ceil() as u64))

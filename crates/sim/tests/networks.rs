@@ -74,7 +74,7 @@ fn queue() -> impl Strategy<Value = Queue> {
                 ..tbf::Config::default()
             }),
             10 => Queue::drop_tail(Limit::Packets(limit_pkts))
-                .marking_above(Amount::Pkts(limit_pkts / 2)),
+                .marking_above(Amount::Pkts((limit_pkts / 2).max(1))),
             11 => Queue::drop_tail(Limit::Bytes(limit_pkts * 1514))
                 .marking_above(Amount::Ns(target_ns)),
             _ => Queue::from(fq_codel::Config {

@@ -265,7 +265,7 @@ fn queue() -> impl Strategy<Value = Queue> {
                 ..tbf::Config::default()
             }),
             6 => Queue::drop_tail(Limit::Packets(limit_pkts))
-                .marking_above(Amount::Pkts(limit_pkts / 2)),
+                .marking_above(Amount::Pkts((limit_pkts / 2).max(1))),
             _ => Queue::from(fq_codel::Config {
                 limit_pkts,
                 ecn,
