@@ -296,6 +296,7 @@ def test_the_user_nobody_runs_the_kernel_s_own_and_gets_an_error_for_ours(tmp_pa
     assert result.stderr.count("\n") == 1
 
 
+@needs_bpf
 @pytest.mark.parametrize(
     "path",
     [{"trace": "cellular:rate=10mbit,length=10s"}, {"impair": "wifi:stations=1", "rate": "20mbit"}],
