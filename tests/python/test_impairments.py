@@ -79,15 +79,21 @@ def test_what_was_written_is_read_again(impair):
     assert str(again.impair) == impair
 
 
-@pytest.mark.parametrize("impair", ["", "jitter:normal=2ms", "wifi"])
-def test_the_idle_path_is_compared_where_nothing_but_its_links_delays_packets(impair):
-    scenario = Scenario(["cubic"], rate="20mbit", rtt="40ms", impair=impair)
+@pytest.mark.parametrize(
+    "words",
+    [
+        {}, {"impair": "jitter:normal=2ms"}, {"impair": "wifi"},
+        {"queue": "tbf:rate=16mbit,burst=15kB,limit=100kB"},
+    ],
+)  # fmt: skip
+def test_the_idle_path_is_compared_where_nothing_but_its_links_delays_packets(words):
+    scenario = Scenario(["cubic"], rate="20mbit", rtt="40ms", **words)
     facts = {
         "calibrated_link_rate_bps": 23e6,
         "calibration": [{"group": 0, "base_rtt_us": 40_000.0, "measured_rtt_us": 44_000.0}],
     }
     found = [reason.check for reason in check_calibration(scenario, facts)]
-    assert found == (["calibration"] * 2 if not impair else [])
+    assert found == (["calibration"] * 2 if not words else [])
 
 
 def test_a_rate_may_be_a_share_of_the_link_s():

@@ -120,9 +120,14 @@ def check_calibration(scenario: Scenario, facts: Mapping[str, Any]) -> Iterator[
 def is_plain(links: Iterable[Link]) -> bool:
     """Whether an idle path over links has their rate and delays.
 
-    Impairments and media hold back, drop and copy the calibration's packets too.
+    Impairments, media and shapers hold back, drop and copy the calibration's packets too.
     """
-    return not any(link.impair or link.has_medium for link in links)
+    return not any(link.impair or link.has_medium or is_shaped(link) for link in links)
+
+
+def is_shaped(link: Link) -> bool:
+    """Whether a link's queue discipline may hold packets back while the link is idle."""
+    return link.queue is not None and link.queue.declaration.holds_back
 
 
 def check_cpu(facts: Mapping[str, Any]) -> Iterator[Reason]:
