@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -535,6 +536,23 @@ def test_nothing_survives_when_the_command_line_is_killed(
         time.sleep(0.05)
     assert processes_of(mark) == []
     assert list(scratch.iterdir()) == []
+
+
+def test_a_server_whose_command_line_was_killed_while_it_started_ends(tmp_path: Path) -> None:
+    with subprocess.Popen(["true"]) as killed:
+        pass
+    server = Path(dumbbell.__file__).with_name("isolation") / "server.py"
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        done = subprocess.run(
+            [sys.executable, "-P", server, str(killed.pid)],
+            env={**os.environ, "TMPDIR": str(tmp_path)},
+            stdin=theirs,
+            timeout=20,
+            check=False,
+        )
+    assert done.returncode == 0
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_a_described_file_prints_does_not_go_into_the_json(py_file) -> None:

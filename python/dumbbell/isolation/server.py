@@ -50,9 +50,13 @@ TRY_S = 0.2
 
 
 def main() -> None:
-    """Fork the server, and keep it."""
-    parent = os.getppid()
-    parent_fd = os.pidfd_open(parent)
+    """Fork the server, and keep it, for the process whose number is the argument."""
+    parent = int(sys.argv[1])
+    # By now it may have been killed, and its number may be another's.
+    try:
+        parent_fd = os.pidfd_open(parent)
+    except ProcessLookupError:
+        return
     if os.getppid() != parent:
         return
     signal.signal(signal.SIGINT, signal.SIG_IGN)

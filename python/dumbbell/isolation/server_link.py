@@ -131,7 +131,7 @@ class Server:
         script = Path(__file__).with_name("server.py")
         with theirs:
             self.process = subprocess.Popen(  # noqa: S603 -- our own arguments
-                [sys.executable, "-P", str(script)],
+                [sys.executable, "-P", str(script), str(os.getpid())],
                 stdin=theirs.fileno(),
                 stdout=sys.__stderr__,
                 env=short_environment(),
