@@ -12,7 +12,8 @@
  * (1/p - 1) Mbit/s with packets of 1500 bytes, whatever the RTT below 25 ms.
  *
  * It needs a queue that marks ECT(1) packets early and often (`--queue dualpi2`), and a receiver that
- * counts marks (AccECN, RFC 9768). Without AccECN it is Reno (L4S's requirement, RFC 9331 §4.3).
+ * counts marks (AccECN, RFC 9768). Without AccECN it is Reno (L4S's requirement, RFC 9331 §4.3). Where a
+ * queue of RFC 3168 marks, `classic_fallback` finds out (classic_aqm.h); it is off, as in v0.7.
  *
  * References: draft-briscoe-iccrg-prague-congestion-control-04 (section numbers below are its own);
  * RFC 9331 §4.3; RFC 9332. Constants that the draft leaves open are those of the L4S team's Linux
@@ -32,6 +33,7 @@
 #include <bpf/bpf_tracing.h>
 #include "bpf_tracing_net.h"
 #include "dumbbell.h"
+#include "classic_aqm.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -52,9 +54,11 @@ PARAM(u32, rtt_virt_us, 25000, 1, 1000000, "us", "RTT that flows with a shorter 
 PARAM(u32, rtt_indep, 1, 0, 1, "", "whether short RTTs behave as rtt_virt_us (0: as DCTCP, per RTT)");
 PARAM(u32, rtt_transition_rounds, 4, 0, 1000, "RTTs", "rounds after slow start before they do");
 PARAM(u32, first_ce_mode, 0, 0, 1, "", "the first mark: 0 halves cwnd and alpha starts at 0; 1: alpha starts at 1");
+PARAM(u32, classic_fallback, 0, 0, 2, "", "1: in a queue of RFC 3168 marks reduce cwnd as CUBIC's losses; 2: detect only");
 PARAM(u32, pacing_swing, 4, 0, 127, "1/128", "pacing is this much above cwnd/RTT in one half of a round, below in the other");
 
 struct prague {
+	struct classic_aqm aqm;		/* with classic_fallback */
 	u64	cwnd;			/* pkts << CWND_SHIFT; below 2 only pacing knows */
 	u64	prior_cwnd;		/* before the last loss */
 	u32	alpha;			/* << ALPHA_SHIFT + G_SHIFT: the rest of the EWMA is kept */
@@ -73,6 +77,8 @@ struct prague {
 };
 CA_PRIV(struct prague);
 
+#define PRAGUE_FALL_BACK	1	/* classic_fallback; 2 would only detect */
+
 enum prague_mode {
 	PRAGUE_SCALABLE,
 	PRAGUE_RENO,			/* no AccECN */
@@ -81,6 +87,7 @@ enum prague_mode {
 SERIES_SCALED(struct prague, alpha, "alpha", "", 1, 1 << 28, 0, "estimate of the share of marked packets");
 SERIES_SCALED(struct prague, marked, "marked_share", "", 1, 1 << 24, 0, "share marked in the last round");
 SERIES_SCALED(struct prague, cwnd, "cwnd_fractional_pkts", "pkts", 1, 1ULL << 32, 0, "cwnd with its fraction");
+SERIES_SCALED(struct prague, aqm.score, "classic_score", "", 1, 1 << 16, DUMBBELL_SIGNED, "1 and more: a classic AQM marks; 0 and less: one of L4S");
 SERIES_STATE(struct prague, mode, "mode", "prague,reno", "reno: the receiver does not count marks");
 
 static __always_inline u32 prague_now_us(const struct tcp_sock *tp)
@@ -157,6 +164,7 @@ void BPF_PROG(prague_init, struct sock *sk)
 	ca->has_ce = 0;
 	ca->in_loss = 0;
 	ca->mode = PRAGUE_SCALABLE;
+	classic_init(&ca->aqm);
 	prague_begin_round(tp, ca);
 }
 
@@ -178,9 +186,29 @@ static __always_inline void prague_end_round(const struct tcp_sock *tp, struct p
 	    prague_now_us(tp) - ca->round_us < prague_least_round_us(tp, ca))
 		return;
 	prague_update_alpha(tp, ca);
+	if (classic_fallback && ca->has_ce)
+		classic_update_score(&ca->aqm, tcp_min_rtt(tp));
 	if (!tcp_in_slow_start(tp) && ca->rounds < rtt_transition_rounds)
 		ca->rounds++;
 	prague_begin_round(tp, ca);
+}
+
+/* The share of marks, or what a classic AQM would have it be; << ALPHA_SHIFT. */
+static __always_inline u32 prague_alpha(const struct prague *ca)
+{
+	u32 alpha = ca->alpha >> G_SHIFT;
+
+	if (classic_fallback != PRAGUE_FALL_BACK)
+		return alpha;
+	return max(alpha, classic_least_alpha(&ca->aqm) << (ALPHA_SHIFT - CLASSIC_SHIFT));
+}
+
+/* cwnd has been reduced. */
+static __always_inline void prague_set_ssthresh(struct tcp_sock *tp, struct prague *ca)
+{
+	tp->snd_ssthresh = prague_cwnd_pkts(tp, ca);
+	if (classic_fallback)
+		classic_on_reduction(&ca->aqm, tp->snd_ssthresh);
 }
 
 /* §2.4.2: cwnd (1 - alpha / 2), once per round; RFC 9331 §4.3: Reno's half without AccECN. */
@@ -198,11 +226,11 @@ static __always_inline void prague_on_mark(struct tcp_sock *tp, struct prague *c
 	if (ca->mode == PRAGUE_RENO || (is_first && !first_ce_mode))
 		by = ca->cwnd >> 1;
 	else
-		by = ((ca->cwnd >> ALPHA_SHIFT) * (ca->alpha >> G_SHIFT)) >> 1;
+		by = ((ca->cwnd >> ALPHA_SHIFT) * prague_alpha(ca)) >> 1;
 	prague_reduce(tp, ca, by);
 	ca->cut_end = tp->snd_nxt;
 	ca->cut_us = prague_now_us(tp);
-	tp->snd_ssthresh = prague_cwnd_pkts(tp, ca);
+	prague_set_ssthresh(tp, ca);
 }
 
 /* What a packet without a mark adds to a window of one packet. */
@@ -291,6 +319,8 @@ void BPF_PROG(prague_cong_control, struct sock *sk, u32 ack, int flag, const str
 	u32 marked = tp->delivered_ce - ca->seen_delivered_ce;
 
 	ca->seen_delivered_ce = tp->delivered_ce;
+	if (classic_fallback && rs->rtt_us >= 0)
+		classic_on_rtt(&ca->aqm, (u32)min((u64)rs->rtt_us, (u64)CLASSIC_RTT_MAX_US));
 	ca->mode = tp->ecn_flags & TCP_ECN_MODE_ACCECN ? PRAGUE_SCALABLE : PRAGUE_RENO;
 	if (marked)
 		prague_on_mark(tp, ca);
@@ -316,7 +346,7 @@ static __always_inline void prague_on_loss(struct sock *sk)
 	ca->prior_cwnd = ca->cwnd;
 	prague_reduce(tp, ca, ca->cwnd >> 1);
 	ca->in_loss = 1;
-	tp->snd_ssthresh = prague_cwnd_pkts(tp, ca);
+	prague_set_ssthresh(tp, ca);
 }
 
 SEC("struct_ops")

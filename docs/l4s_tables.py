@@ -26,7 +26,10 @@ RANDOM_MARKS = (1 + 3**0.5) / 2
 def main() -> None:
     """Replace what is between the markers of each table."""
     text = PAGE.read_text(encoding="utf-8")
-    tables = {"balance": balance, "wait": wait, "pairs": pairs, "harm": harm, "video": video}
+    tables = {
+        "balance": balance, "wait": wait, "pairs": pairs, "harm": harm,
+        "fallback": fallback, "jitter": jitter, "video": video,
+    }  # fmt: skip
     for name in sys.argv[1:] or tables:
         table = tables[name]
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
@@ -133,24 +136,90 @@ def pairs() -> str:
     return rows(("pair", "published, Mbit/s", "ours, Mbit/s"), body)
 
 
+#: Queues of RFC 3168, and what critics measured of Prague next to CUBIC and Reno in them.
+CLASSIC = (
+    ("fq_codel, one queue", "fq_codel:flows=1", "45.7 : 1.9", "42 : 1"),
+    ("pie", "pie:ecn=on", "45.7 : 2.0", "60 : 1"),
+    ("red, 150 kB", "red:limit=600kB,max=150kB,ecn=on", "45.9 : 1.7", "27 : 1"),
+)
+
+
 def harm() -> str:
     """L5: Prague in one queue of RFC 3168."""
     body = []
-    for name, queue, against_cubic, against_reno in (
-        ("fq_codel, one queue", "fq_codel:flows=1", "45.7 : 1.9", "42 : 1"),
-        ("pie", "pie:ecn=on", "45.7 : 2.0", "60 : 1"),
-        ("red, 150 kB", "red:limit=600kB,max=150kB,ecn=on", "45.9 : 1.7", "27 : 1"),
-    ):
+    for name, queue, against_cubic, against_reno in CLASSIC:
         line = [name]
         for cc, published in (("cubic", against_cubic), ("reno", against_reno)):
-            got = measured(
-                [group("prague"), group(cc, ecn=True)],
-                "120s", rate="50mbit", rtt="20ms", queue=queue,
-            )  # fmt: skip
-            first, second = mbit(got, 0), mbit(got, 1)
+            first, second = in_classic_queue("prague", cc, queue)
             line += [published, f"{first:.1f} : {second:.1f} ({first / second:.0f} : 1)"]
         body.append(line)
     return rows(("queue", "CUBIC, published", "ours", "Reno, published", "ours"), body)
+
+
+def in_classic_queue(prague: str, cc: str, queue: str) -> tuple[float, float]:
+    """Return the goodputs next to each other, Mbit/s."""
+    got = measured(
+        [group(prague), group(cc, ecn=True)], "120s", rate="50mbit", rtt="20ms", queue=queue
+    )
+    return mbit(got, 0), mbit(got, 1)
+
+
+FALLBACK = "prague:classic_fallback=1"
+
+
+def fallback() -> str:
+    """Where the fallback finds a classic AQM: in queues of RFC 3168, and wrongly in DualPI2."""
+    body = []
+    for name, queue, _, _ in CLASSIC:
+        line = [f"{name}, 20 ms"]
+        for cc in ("cubic", "reno"):
+            first, second = in_classic_queue(FALLBACK, cc, queue)
+            line.append(f"{first:.1f} : {second:.1f} ({first / second:.1f} : 1)")
+        body.append([*line, score([group(DETECT), group("cubic", ecn=True)], "20ms", queue=queue)])
+    for rtt_ms in (5, 10, 20, 50, 100):
+        rtt, line = f"{rtt_ms}ms", [f"dualpi2, {rtt_ms} ms"]
+        for cc in ("cubic", "reno"):
+            got = measured(
+                [group(FALLBACK), group(cc)], "120s", rate="50mbit", rtt=rtt, queue="dualpi2"
+            )
+            first, second = mbit(got, 0), mbit(got, 1)
+            line.append(f"{first:.1f} : {second:.1f} ({first / second:.1f} : 1)")
+        body.append([*line, score([group(DETECT), group("cubic")], rtt, queue="dualpi2")])
+    for rate in (4, 12):
+        rates = {"rate": f"{rate}mbit", "queue": "dualpi2"}
+        pair = [group(DETECT, delayed_ack=False), group("cubic")]
+        body.append([f"dualpi2, {rate} Mbit/s, 20 ms", "", "", score(pair, "20ms", **rates)])
+    return rows(("queue, base RTT", "CUBIC", "Reno", "called classic, of the time"), body)
+
+
+#: The score alone: the response stays that of L4S.
+DETECT = "prague:classic_fallback=2"
+
+
+def score(groups: Sequence[Any], rtt: str, **fields: Any) -> str:
+    """Return how much of the time after 10 s the first flow's score is above 0."""
+    fields = {"rate": "50mbit", **fields}
+    scenario = dumbbell.Scenario(groups, rtt=rtt, time="120s", sample="100ms", **fields)
+    shares = []
+    for seed in SEEDS:
+        state = dumbbell.run(scenario, seed=seed).state(0).to_pandas()
+        scores = state["classic_score"][state["time_us"] >= 10e6]
+        shares.append(float((scores > 0).mean()))
+    return f"{100 * sum(shares) / len(shares):.0f} %"
+
+
+def jitter() -> str:
+    """False positives: one flow in DualPI2 behind a path whose delay varies."""
+    body = []
+    for delay_ms, normal_ms in ((0, 0), (2, 1), (4, 2), (10, 5)):
+        impair = f"jitter:delay={delay_ms}ms,normal={normal_ms}ms" if delay_ms else ""
+        path = {"rate": "50mbit", "queue": "dualpi2", "impair": impair}
+        line = [f"{delay_ms} ± {normal_ms} ms" if delay_ms else "none"]
+        for cc in ("prague", FALLBACK):
+            got = measured([group(cc)], rtt="80ms", **path)
+            line.append(f"{mbit(got, 0):.1f}")
+        body.append([*line, score([group(DETECT)], "80ms", **path)])
+    return rows(("jitter", "Prague, Mbit/s", "with fallback", "called classic, of the time"), body)
 
 
 def video() -> str:

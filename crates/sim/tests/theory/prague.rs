@@ -1,8 +1,10 @@
 //! Prague against the laws of its draft and of RFC 9332, on DualPI2 with its defaults.
 
-use dumbbell_net::queue::dualpi2;
+use dumbbell_net::queue::{dualpi2, fq_codel, pie, red};
+use dumbbell_scenario::GroupEcn;
+use dumbbell_sim::Queue;
 
-use crate::common::{assert_within, bulk, dumbbell, simulate};
+use crate::common::{assert_within, bulk, dumbbell, simulate, with_params};
 
 /// Payload of a packet, bits.
 const PACKET_BITS: f64 = 8.0 * 1448.0;
@@ -96,4 +98,51 @@ fn windows_below_two_packets_make_no_queue() {
     );
     assert_within("queue, ms", link.queue_delay_mean_us / 1e3, 0.0..=15.0);
     assert!(link.utilization > 0.8);
+}
+
+/// RFC 9331 §4.3, item 3: in one queue of RFC 3168 a scalable sender takes the link, unless it finds out what marks
+/// and answers as a classic one. The classic flow's rate is within 5:1 then; DualPI2 is not taken for such a queue.
+#[test]
+fn the_fallback_leaves_the_classic_flow_its_share_where_a_classic_aqm_marks() {
+    let ratio = |queue: &Queue, classic: &str, fallback: i64| {
+        let prague = with_params(bulk("prague", 1, 20), &[("classic_fallback", fallback)]);
+        let mut other = bulk(classic, 1, 20);
+        other.ecn = GroupEcn::On;
+        let mut scenario = dumbbell(50_000_000, 0.0, 60, vec![prague, other]);
+        scenario.sample_interval_ns = 0;
+        scenario.links[0].queue = queue.clone();
+        let flows = simulate(&scenario).summary.flows;
+        flows[0].goodput_bps / flows[1].goodput_bps
+    };
+    let classic_queues: [Queue; 3] = [
+        fq_codel::Config {
+            flows: 1,
+            ..fq_codel::Config::default()
+        }
+        .into(),
+        pie::Config {
+            ecn: true,
+            ..pie::Config::default()
+        }
+        .into(),
+        red::Config {
+            limit_bytes: 600_000,
+            max_bytes: Some(150_000),
+            ecn: true,
+            ..red::Config::default()
+        }
+        .into(),
+    ];
+    for queue in &classic_queues {
+        for classic in ["cubic", "reno"] {
+            let (with, without) = (ratio(queue, classic, 1), ratio(queue, classic, 0));
+            println!("{queue:?}, {classic}: {with:.2}:1, {without:.1}:1 without fallback");
+            assert_within("ratio with the fallback", with, 0.2..=5.0);
+            assert!(without > 7.0, "{without}");
+        }
+    }
+    let dualpi2 = dualpi2::Config::default().into();
+    let (with, without) = (ratio(&dualpi2, "cubic", 1), ratio(&dualpi2, "cubic", 0));
+    println!("dualpi2: {with:.2}:1, {without:.2}:1 without");
+    assert_eq!(with, without, "the score never leaves L4S's side");
 }
