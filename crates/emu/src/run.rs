@@ -49,6 +49,7 @@ pub fn run(
         .check()
         .map_err(|refusal| Error::Refused(refusal.to_string()))?;
     check_mss(scenario)?;
+    check_receive_offload(scenario)?;
     let scenario = Arc::new(with_reachable_windows(scenario));
     let measured = measure(&scenario, control, capture)?;
     summarize::output(&scenario, measured)
@@ -65,6 +66,18 @@ fn check_mss(scenario: &Scenario) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Rejects receive offload: the relay writes segments one or two at a time, which Linux's GRO does not join.
+fn check_receive_offload(scenario: &Scenario) -> Result<(), Error> {
+    match scenario.groups.iter().find(|group| group.gro_ns > 0) {
+        Some(group) => Err(Error::Refused(format!(
+            "gro `{}us` of `{}` is not supported by the kernel engine; omit `gro`, or use `--engine simulator`",
+            group.gro_ns / 1000,
+            group.cc.name
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn measure(

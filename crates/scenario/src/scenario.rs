@@ -84,6 +84,9 @@ pub struct Group {
     pub tso: bool,
     /// Delayed ACKs (RFC 1122 §4.2.3.2, as Linux delays them); off: one ACK per segment.
     pub delayed_ack: bool,
+    /// Receive offload: how long a segment waits at the receiver for those that follow it, ns; 0: none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub gro_ns: u64,
     /// Explicit congestion notification. A congestion control that needs ECN has it without being asked.
     #[serde(default, skip_serializing_if = "GroupEcn::is_off")]
     pub ecn: GroupEcn,
@@ -124,6 +127,7 @@ impl Default for Group {
             sndbuf_bytes: 1 << 30,
             tso: true,
             delayed_ack: true,
+            gro_ns: 0,
             ecn: GroupEcn::Off,
             accecn_option: true,
             nagle: true,
@@ -139,6 +143,10 @@ fn on() -> bool {
 
 fn is_on(flag: &bool) -> bool {
     *flag
+}
+
+fn is_none(time_ns: &u64) -> bool {
+    *time_ns == 0
 }
 
 fn is_best_effort(dscp: &u8) -> bool {

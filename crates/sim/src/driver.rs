@@ -79,6 +79,11 @@ impl<T: Tap> Engine<T> {
             if receiver.next_timer_ns() <= now_ns {
                 receiver.on_timer(now_ns);
                 self.send_acks_of(slot, from, now_ns);
+                self.note_received(slot, from); // receive offload passed up what it held
+                if !self.applications.events.is_empty() {
+                    self.tell_all(now_ns);
+                }
+                self.close_silent_ends(slot, now_ns);
             }
         }
     }

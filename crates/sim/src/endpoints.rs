@@ -127,6 +127,7 @@ pub(crate) fn receiver_config(
         mss_bytes: group.mss_bytes,
         rwnd_bytes: rwnd_bytes(group),
         delayed_ack: group.delayed_ack,
+        gro_ns: group.gro_ns,
         rtt_ns: group.base_rtt_at(now_ns),
         ecn: ecn_mode(group, instance),
     }

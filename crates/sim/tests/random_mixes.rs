@@ -205,14 +205,15 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
     let cc = prop::sample::select(vec!["reno", "cubic", "bbr", "copa", "dctcp"]);
     let window =
         prop_oneof![4 => Just(1_u64 << 30), 1 => log_uniform(1448.0..1e6).prop_map(|it| it as u64)];
-    let host = (any::<bool>(), any::<bool>(), any::<bool>(), window);
+    let gro_ns = prop_oneof![3 => Just(0), 1 => 10_000_u64..2 * NS_PER_MS];
+    let host = (any::<bool>(), any::<bool>(), any::<bool>(), window, gro_ns);
     let when = (0.0..0.5, prop::option::of(0.1..0.5));
     let route = prop::sample::subsequence((0..links).collect::<Vec<_>>(), 1..=links);
     let back = prop::sample::subsequence((0..links).collect::<Vec<_>>(), 0..=links);
     let path = (route, back, log_uniform(1.0..100.0));
     (cc, 1_u32..4, traffic(duration_ns), host, when, path).prop_map(
         move |(cc, flows, traffic, host, (start, stop), (route, back, rtt_ms))| {
-            let (tso, delayed_ack, ecn, window_bytes) = host;
+            let (tso, delayed_ack, ecn, window_bytes, gro_ns) = host;
             let at = |share: f64| (share * duration_ns as f64) as u64;
             // A link carries one way of a path.
             let back = back.into_iter().filter(|link| !route.contains(link));
@@ -228,6 +229,7 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
                 rwnd_bytes: window_bytes,
                 tso,
                 delayed_ack,
+                gro_ns,
                 ecn: ecn.into(),
                 ..bulk(cc, flows, 1)
             }

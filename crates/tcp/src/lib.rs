@@ -26,6 +26,7 @@
 //! | `accecn`, `accecn_sender`, `accecn_receiver` | Accurate ECN (RFC 9768) |
 //! | `receiver`, `reassembly` | what arrives, SACK generation |
 //! | `delayed_ack` | how long an ACK may wait (RFC 1122 §4.2.3.2, RFC 5681 §4.2) |
+//! | `gro` | receive offload: segments that reach TCP as one |
 //! | `passive` | the receiver's part in handshake and close |
 //! | `invariants` | what tests check between events |
 //!
@@ -48,6 +49,7 @@ mod delivery_rate;
 mod ecn;
 mod ecn_echo;
 mod establish;
+mod gro;
 mod invariants;
 mod nagle;
 mod newreno;

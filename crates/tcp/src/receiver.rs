@@ -9,6 +9,7 @@ use crate::accecn::OPTION_BYTES;
 use crate::delayed_ack::DelayedAck;
 use crate::ecn::EcnMode;
 use crate::ecn_echo::EcnEcho;
+use crate::gro::{Gro, Place};
 use crate::packet::{AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, Segment};
 use crate::passive::Passive;
 use crate::reassembly::Reassembly;
@@ -35,6 +36,8 @@ pub struct ReceiverConfig {
     pub rwnd_bytes: u32,
     /// Delay ACKs; off: one ACK per segment.
     pub delayed_ack: bool,
+    /// Receive offload: how long a segment may wait for those that follow it, ns; 0: there is none.
+    pub gro_ns: u64,
     /// The path's round trip as measured by the handshake, ns; bounds SACK compression. Linux's
     /// falls with the path's, using timestamps of later data; this one does not change.
     pub rtt_ns: u64,
@@ -92,6 +95,11 @@ pub struct Receiver {
     pub(crate) ack_now: bool,
     /// Deadline of the delayed ACK or of the compressed SACK, ns.
     ack_due_ns: u64,
+    pub(crate) gro: Option<Box<Gro>>,
+    /// When what receive offload holds goes up, ns; `u64::MAX`: nothing is held.
+    pub(crate) flush_due_ns: u64,
+    /// Where the segment that is received now stands.
+    pub(crate) place: Place,
     outbox: Vec<Packet<Segment>>,
     /// SACK blocks of packets in `outbox`, with their positions.
     sacks: Vec<(usize, SackBlocks)>,
@@ -120,6 +128,9 @@ impl Receiver {
             compressed_acks: 0,
             ack_now: false,
             ack_due_ns: u64::MAX,
+            gro: Gro::new(config.gro_ns),
+            flush_due_ns: u64::MAX,
+            place: Place::Alone,
             outbox: Vec::new(),
             sacks: Vec::new(),
             counters: ReceiverCounters::default(),
@@ -151,11 +162,11 @@ impl Receiver {
     /// When to call [`Receiver::on_timer`], ns; `u64::MAX`: never.
     #[inline]
     pub fn next_timer_ns(&self) -> u64 {
-        self.ack_due_ns.min(self.passive.due_ns)
+        (self.ack_due_ns.min(self.passive.due_ns)).min(self.flush_due_ns)
     }
 
     /// The ACKs that the last calls decided to send: at most one per call, two with DCTCP's
-    /// feedback. Their SACK blocks go to `store`.
+    /// feedback, and as many again where receive offload passes up what it held. Their SACK blocks go to `store`.
     #[inline]
     pub fn poll_transmit(&mut self, store: &mut SackStore) -> std::vec::Drain<'_, Packet<Segment>> {
         if !self.sacks.is_empty() {
@@ -174,6 +185,16 @@ impl Receiver {
 
     /// A packet arrives.
     pub fn on_packet(&mut self, now_ns: u64, header: &DataHeader, wire_bytes: u32, ecn: Ecn) {
+        if self.gro.is_some() {
+            self.coalesce(now_ns, header, wire_bytes, ecn);
+        } else {
+            self.receive(now_ns, header, wire_bytes, ecn);
+        }
+    }
+
+    /// A packet reaches TCP.
+    #[inline]
+    pub(crate) fn receive(&mut self, now_ns: u64, header: &DataHeader, wire_bytes: u32, ecn: Ecn) {
         self.now_ns = now_ns;
         if self.ecn.accecn.is_some() {
             self.count_field(header, wire_bytes.saturating_sub(DATA_HEADER_BYTES), ecn);
@@ -183,8 +204,9 @@ impl Receiver {
         }
         // None: a FIN alone, which is received like a segment but not counted.
         let payload_bytes = wire_bytes - DATA_HEADER_BYTES;
-        self.counters.arrived_pkts += u64::from(payload_bytes > 0);
-        self.counters.ce_pkts += u64::from(payload_bytes > 0 && ecn == Ecn::Ce);
+        if self.place == Place::Alone {
+            self.count_arrival(payload_bytes, ecn);
+        }
         self.accept_cwr(header, payload_bytes);
         if header.seq <= self.last_ack_sent {
             // RFC 7323 §4.3: only a segment that touches the last ACK may update ts_recent, never
@@ -201,10 +223,19 @@ impl Receiver {
         }
     }
 
-    /// A delayed ACK, a compressed SACK, or an unacknowledged SYN-ACK or FIN is due.
+    #[inline]
+    pub(crate) fn count_arrival(&mut self, payload_bytes: u32, ecn: Ecn) {
+        self.counters.arrived_pkts += u64::from(payload_bytes > 0);
+        self.counters.ce_pkts += u64::from(payload_bytes > 0 && ecn == Ecn::Ce);
+    }
+
+    /// A delayed ACK, a compressed SACK, an unacknowledged SYN-ACK or FIN, or what receive offload
+    /// holds is due. The last may be received bytes.
     pub fn on_timer(&mut self, now_ns: u64) {
         self.now_ns = now_ns;
-        if now_ns >= self.passive.due_ns {
+        if now_ns >= self.flush_due_ns {
+            self.flush(now_ns);
+        } else if now_ns >= self.passive.due_ns {
             self.repeat(now_ns);
         } else if now_ns >= self.ack_due_ns {
             if self.compressed_acks == 0 {
@@ -253,10 +284,12 @@ impl Receiver {
     /// RFC 2883 §4: the duplicate is reported at once.
     fn on_duplicate(&mut self, seq: u32, payload_bytes: u32) {
         self.counters.duplicate_pkts += u64::from(payload_bytes > 0);
-        self.pending_dsack = Some(SackBlock {
-            start: seq,
-            end: seq + 1,
-        });
+        let end = seq + 1;
+        // Those that came up together are reported together.
+        let start = (self.pending_dsack)
+            .filter(|block| block.end == seq)
+            .map_or(seq, |block| block.start);
+        self.pending_dsack = Some(SackBlock { start, end });
         self.delayed.on_duplicate(self.config.rwnd_bytes);
         self.emit_ack();
     }
@@ -284,6 +317,9 @@ impl Receiver {
 
     /// Decides between an ACK now, a delayed one and a compressed SACK.
     fn acknowledge(&mut self, now_ns: u64) {
+        if self.place == Place::Inner {
+            return;
+        }
         // RFC 5681 §4.2: at least every second full-sized segment.
         let unacked_bytes = self.counters.received_bytes - self.acked_bytes;
         let due = unacked_bytes > u64::from(self.delayed.mss_bytes);
@@ -321,6 +357,10 @@ impl Receiver {
     }
 
     fn emit_ack(&mut self) {
+        if self.place == Place::Inner {
+            self.ack_now = true;
+            return;
+        }
         self.emit(self.passive.ack_kind());
     }
 

@@ -22,7 +22,8 @@ LONG_FLOWS = frozenset(
     {
         "rate", "rtt", "buffer", "group.cc", "group.flows", "group.rtt", "group.start",
         "group.jitter", "group.rwnd", "group.sndbuf", "group.mss", "group.tso",
-        "group.delayed_ack", "group.nagle", "group.slow_start_after_idle", "group.dscp",
+        "group.delayed_ack", "group.gro", "group.nagle", "group.slow_start_after_idle",
+        "group.dscp",
     }
 )  # fmt: skip
 

@@ -118,6 +118,12 @@ class Group:
         synonyms=("delack", "delayed_acks"),
         doc="Delayed ACKs, as in Linux; without them every segment is acknowledged at once.",
     )  # fmt: skip
+    gro: Of[Time] = Field(
+        Measure(Time, unit="ms"), "0s", panel=FLOWS, example="200us", sparse=True, engine="gro_ns",
+        default_note="none", synonyms=("lro", "receive_offload", "gro_flush_timeout", "ack_every"),
+        doc="Receive offload (simulator only): segments in order that arrive within this time of "
+        "the first, with the same timestamp and up to 64 kB, reach TCP as one and get one ACK.",
+    )  # fmt: skip
     mss: Of[Size] = Field(
         Measure(Size, MIN_MSS_BYTES), DEFAULT_MSS, panel=FLOWS, example="8kB",
         engine="mss_bytes", always=True, synonyms=("mtu", "segment_size"),

@@ -116,6 +116,7 @@ impl Bed {
             mss_bytes: MSS_BYTES,
             rwnd_bytes: u32::MAX,
             delayed_ack: true,
+            gro_ns: 0,
             rtt_ns,
             ecn: EcnMode::Off,
         };

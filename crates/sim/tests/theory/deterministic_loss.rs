@@ -49,6 +49,7 @@ impl LossyPath {
             mss_bytes: MSS_BYTES,
             rwnd_bytes: MSS_BYTES << 20,
             delayed_ack: false,
+            gro_ns: 0,
             rtt_ns: RTT_NS,
             ecn: EcnMode::Off,
         };

@@ -142,6 +142,7 @@ impl<'a> Pair<'a> {
                 mss_bytes: config.mss_bytes,
                 rwnd_bytes: path.rwnd_pkts.saturating_mul(config.mss_bytes),
                 delayed_ack: path.delayed_ack,
+                gro_ns: 0,
                 rtt_ns: path.rtt_ns,
                 ecn: config.ecn,
             }),

@@ -44,6 +44,7 @@ impl ReceiverScript {
             mss_bytes: MSS_BYTES,
             rwnd_bytes: 1000 * MSS_BYTES,
             delayed_ack: true,
+            gro_ns: 0,
             rtt_ns: 100 * NS_PER_MS,
             ecn: EcnMode::Off,
         })
@@ -87,6 +88,7 @@ impl ReceiverScript {
             mss_bytes: MSS_BYTES,
             rwnd_bytes: 1000 * MSS_BYTES,
             delayed_ack: true,
+            gro_ns: 0,
             rtt_ns: 100 * NS_PER_MS,
             ecn: mode,
         });

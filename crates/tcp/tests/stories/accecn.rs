@@ -301,6 +301,7 @@ impl Joined {
             mss_bytes: MSS_BYTES,
             rwnd_bytes: 1000 * MSS_BYTES,
             delayed_ack: true,
+            gro_ns: 0,
             rtt_ns: 40 * NS_PER_MS,
             ecn,
         });

@@ -12,6 +12,7 @@ mod delivery_rate;
 mod ecn;
 mod establish;
 mod fast_recovery;
+mod gro;
 mod limits;
 mod loss_probe;
 mod pacing;

@@ -76,6 +76,7 @@ impl Opening {
             mss_bytes: self.mss_bytes,
             rwnd_bytes: RWND_BYTES,
             delayed_ack: true,
+            gro_ns: 0,
             rtt_ns: RTT_NS,
             ecn: self.ecn_mode(),
         })
