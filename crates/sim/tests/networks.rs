@@ -30,6 +30,7 @@ fn queue() -> impl Strategy<Value = Queue> {
                 limit_pkts,
                 target_ns,
                 ecn,
+                dq_rate_estimator: limit_pkts % 2 == 0,
                 ..pie::Config::default()
             }),
             4 => Queue::from(red::Config {

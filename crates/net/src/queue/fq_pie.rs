@@ -34,6 +34,9 @@ settings! {
         ecn_prob: u64 = 10, in 1..=100;
         /// Whether the probability is in proportion to a packet's size.
         bytemode: bool = false;
+        /// Whether a flow's delay is its backlog at the measured rate of departures (RFC 8033 §5.2),
+        /// instead of that of its packet that left last.
+        dq_rate_estimator: bool = false;
     }
 }
 
@@ -82,6 +85,7 @@ impl<H> FqPie<H> {
                 ecn: config.ecn,
                 ecn_limit: ControlSettings::percent(config.ecn_prob),
                 bytemode: config.bytemode,
+                dq_rate_estimator: config.dq_rate_estimator,
             },
             limit_pkts: config.limit_pkts,
             statistics: Statistics::default(),
@@ -141,7 +145,7 @@ impl<H: Header> Queue<H> for FqPie<H> {
         self.queues.next(|controller, queue| {
             controller.update_until(now_ns, settings, queue.backlog_bytes());
             let packet = queue.take()?;
-            controller.note_dequeue(now_ns, packet.arrived_ns, queue.backlog_bytes());
+            controller.note_dequeue(settings, now_ns, &packet, queue.backlog_bytes());
             Some(packet)
         })
     }

@@ -26,6 +26,9 @@ settings! {
         ecn: bool = false;
         /// Whether the probability is in proportion to a packet's size.
         bytemode: bool = false;
+        /// Whether the delay is the backlog at the measured rate of departures (RFC 8033 §5.2), instead
+        /// of that of the packet that left last.
+        dq_rate_estimator: bool = false;
     }
 }
 
@@ -66,6 +69,12 @@ const HIGH_DELAY_NS: u64 = 250_000_000;
 /// Linux: the first update is half a second after the queue was made; our clocks count from then or before.
 const FIRST_UPDATE_NS: u64 = 500_000_000;
 
+/// RFC 8033 §5.2 (`DQ_THRESHOLD`): a measurement of the rate begins with so much waiting, and ends when as
+/// much has left.
+const MEASURED_BYTES: u64 = 16 * 1024;
+/// Linux: fractional bits of that rate.
+const RATE_SHIFT: u32 = 8;
+
 /// What decides, in Linux's units.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ControlSettings {
@@ -77,6 +86,7 @@ pub(super) struct ControlSettings {
     /// Above this probability ECN-capable packets are dropped too.
     pub(super) ecn_limit: u64,
     pub(super) bytemode: bool,
+    pub(super) dq_rate_estimator: bool,
 }
 
 impl ControlSettings {
@@ -96,6 +106,7 @@ impl From<&Config> for ControlSettings {
             ecn: config.ecn,
             ecn_limit: Self::percent(10), // RFC 8033 §5.1
             bytemode: config.bytemode,
+            dq_rate_estimator: config.dq_rate_estimator,
         }
     }
 }
@@ -109,13 +120,62 @@ pub(super) struct Controller {
     accumulated: u64,
     /// For how much longer nothing is dropped, ns.
     burst_ns: u64,
-    /// Sojourn of the packet that left last, ns; 0 when it left the queue empty.
+    /// Sojourn of the packet that left last, ns; 0 when it left the queue empty. With the rate of
+    /// departures, the backlog at that rate at the last update.
     delay_ns: u64,
     /// The same at the last update.
     last_delay_ns: u64,
     last_dequeue_ns: Option<u64>,
+    departures: DepartureRate,
     /// When the next update is due, ns. At the same times in every queue, as of one timer.
     next_update_ns: u64,
+}
+
+/// The rate at which packets leave (RFC 8033 §5.2), in Linux's integers.
+#[derive(Clone, Copy, Debug, Default)]
+struct DepartureRate {
+    /// Average of what was measured, bytes << `RATE_SHIFT` per tick; 0: nothing yet.
+    rate: u64,
+    /// Since when, ns, and how many bytes have left, if it is being measured.
+    measuring: Option<(u64, u64)>,
+}
+
+impl DepartureRate {
+    /// A packet leaves; `backlog_bytes` are left. Returns how long a measurement took that ends now, ns.
+    fn note(&mut self, now_ns: u64, wire_bytes: u32, backlog_bytes: u64) -> u64 {
+        let is_long = backlog_bytes >= MEASURED_BYTES;
+        if is_long && self.measuring.is_none() {
+            self.measuring = Some((now_ns, 0));
+        }
+        let Some((since_ns, left_bytes)) = &mut self.measuring else {
+            return 0;
+        };
+        *left_bytes += u64::from(wire_bytes);
+        let ticks = now_ns / TICK_NS - *since_ns / TICK_NS;
+        if *left_bytes < MEASURED_BYTES || ticks == 0 {
+            return 0;
+        }
+        let rate = (*left_bytes << RATE_SHIFT) / ticks;
+        self.rate = if self.rate == 0 {
+            rate
+        } else {
+            self.rate - self.rate / 8 + rate / 8
+        };
+        self.measuring = is_long.then_some((now_ns, 0));
+        ticks * TICK_NS
+    }
+
+    /// How long `backlog_bytes` take at that rate, ns.
+    fn delay_ns(&self, backlog_bytes: u64) -> u64 {
+        (backlog_bytes << RATE_SHIFT)
+            .checked_div(self.rate)
+            .unwrap_or(0)
+            * TICK_NS
+    }
+
+    fn bps(&self) -> u64 {
+        (8 * self.rate * TICKS_PER_S) >> RATE_SHIFT
+    }
 }
 
 /// What Linux's PIE counts, by the names of `tc -s qdisc`.
@@ -156,6 +216,7 @@ impl Controller {
             delay_ns: 0,
             last_delay_ns: 0,
             last_dequeue_ns: None,
+            departures: DepartureRate::default(),
             next_update_ns: FIRST_UPDATE_NS,
         }
     }
@@ -183,6 +244,10 @@ impl Controller {
 
     /// RFC 8033 §4.2, with Linux's scaling.
     fn update(&mut self, settings: &ControlSettings, backlog_bytes: u64) {
+        if settings.dq_rate_estimator {
+            self.last_delay_ns = self.delay_ns;
+            self.delay_ns = self.departures.delay_ns(backlog_bytes);
+        }
         let (delay_ns, last_ns) = (self.delay_ns, self.last_delay_ns);
         let ticks = |ns: u64| (ns / TICK_NS) as i128;
         let shift = self.scale();
@@ -204,12 +269,16 @@ impl Controller {
             self.probability -= self.probability / 64;
         }
         let half_ns = settings.target_ns / 2;
-        if delay_ns < half_ns && last_ns < half_ns && self.probability == 0 {
+        let has_rate = !settings.dq_rate_estimator || self.departures.rate > 0;
+        if delay_ns < half_ns && last_ns < half_ns && self.probability == 0 && has_rate {
             self.burst_ns = MAX_BURST_NS;
             self.accumulated = 0;
             self.last_dequeue_ns = None;
+            self.departures = DepartureRate::default();
         }
-        self.last_delay_ns = delay_ns;
+        if !settings.dq_rate_estimator {
+            self.last_delay_ns = delay_ns;
+        }
     }
 
     /// By how many bits the weights are less while the probability is small (RFC 8033 §4.2: 2 below
@@ -288,8 +357,22 @@ impl Controller {
         self.accumulated = 0;
     }
 
-    /// A packet that arrived at `arrived_ns` leaves; `backlog_bytes` are left.
-    pub(super) fn note_dequeue(&mut self, now_ns: u64, arrived_ns: u64, backlog_bytes: u64) {
+    /// A packet leaves; `backlog_bytes` are left.
+    pub(super) fn note_dequeue<H>(
+        &mut self,
+        settings: &ControlSettings,
+        now_ns: u64,
+        packet: &Packet<H>,
+        backlog_bytes: u64,
+    ) {
+        if settings.dq_rate_estimator {
+            let took_ns = self
+                .departures
+                .note(now_ns, packet.wire_bytes, backlog_bytes);
+            self.burst_ns = self.burst_ns.saturating_sub(took_ns);
+            return;
+        }
+        let arrived_ns = packet.arrived_ns;
         self.delay_ns = if backlog_bytes == 0 {
             0
         } else {
@@ -374,7 +457,7 @@ impl<H: Header> Queue<H> for Pie<H> {
         controller.update_until(now_ns, &self.settings, self.backlog_bytes);
         let packet = self.packets.pop_front()?;
         self.backlog_bytes -= u64::from(packet.wire_bytes);
-        controller.note_dequeue(now_ns, packet.arrived_ns, self.backlog_bytes);
+        controller.note_dequeue(&self.settings, now_ns, &packet, self.backlog_bytes);
         Some(packet)
     }
 
@@ -395,6 +478,7 @@ impl<H: Header> Queue<H> for Pie<H> {
     fn statistics(&self, tell: &mut dyn FnMut(&'static str, u64)) {
         tell("prob_ppb", self.controller.probability_ppb());
         tell("delay_ns", self.controller.delay_ns);
+        tell("avg_dq_rate_bps", self.controller.departures.bps());
         self.statistics.tell(tell);
         tell("maxq_pkts", self.maxq_pkts as u64);
     }
@@ -607,6 +691,38 @@ mod tests {
             assert!(packet.is_some() && effects.is_empty());
         }
         assert_eq!((queue.backlog_pkts(), queue.backlog_bytes()), (0, 0));
+    }
+
+    /// RFC 8033 §5.2: 16 KiB and more leave at 10 Mbit/s; the delay is what waits at that rate, and a measurement
+    /// that the queue does not last for says nothing.
+    #[test]
+    fn the_delay_is_the_backlog_at_the_rate_of_departures() {
+        let config = Config {
+            dq_rate_estimator: true,
+            ..Config::default()
+        };
+        let mut queue = Pie::new(&config, 1);
+        let departures = |queue: &Pie<()>| queue.controller.departures;
+        let fill = |queue: &mut Pie<()>, pkts| {
+            for _ in 0..pkts {
+                queue.enqueue(0, packet(1500, Ecn::NotEct), &mut Effects::new());
+            }
+        };
+        fill(&mut queue, 8);
+        for number in 0..8 {
+            queue.dequeue(number * 1_200_000, &mut Effects::new());
+        }
+        assert_eq!(departures(&queue).rate, 0, "12 kB are too few");
+        fill(&mut queue, 40);
+        for number in 8..28 {
+            queue.dequeue(number * 1_200_000, &mut Effects::new());
+        }
+        let bps = departures(&queue).bps() as f64;
+        // 11 packets in 10 × 1.2 ms: the first leaves as the measurement begins. Truncated to 1/256 byte per tick.
+        assert!((bps - 11e6).abs() < 0.05 * 11e6, "{bps}");
+        let delay_ns = departures(&queue).delay_ns(queue.backlog_bytes());
+        let expected_ns = 20.0 * 1500.0 * 8e9 / bps;
+        assert!((delay_ns as f64 - expected_ns).abs() < 100.0, "{delay_ns}");
     }
 
     /// The updates of an idle hour are made at once, and the burst is allowed again.

@@ -7,6 +7,9 @@ use dumbbell_net::{Ecn, QueueConfig};
 
 use crate::{Draws, Fate, Model, Waiting, compare};
 
+/// Linux's scheduling clock, s.
+const TICK: f64 = 64e-9;
+
 struct Pie {
     config: Config,
     queue: VecDeque<Waiting>,
@@ -17,6 +20,10 @@ struct Pie {
     delay: f64,
     old_delay: f64,
     last_departure: Option<f64>,
+    /// Bytes << 8 per tick of 64 ns, whole as in Linux; 0: not measured yet.
+    departure_rate: f64,
+    /// When the measurement began, and what has left since.
+    measurement: Option<(f64, f64)>,
     next_update: f64,
     /// What may have come of times being cut off to 64 ns since the probability was 0 or 1.
     rounding: f64,
@@ -34,6 +41,8 @@ impl Pie {
             delay: 0.0,
             old_delay: 0.0,
             last_departure: None,
+            departure_rate: 0.0,
+            measurement: None,
             next_update: 0.5,
             rounding: 0.0,
         }
@@ -51,6 +60,16 @@ impl Pie {
     fn update(&mut self, now: f64) {
         while self.next_update <= now + 1e-12 {
             let p = self.probability;
+            if self.config.dq_rate_estimator {
+                // §5.2: the backlog at the rate of departures.
+                self.old_delay = self.delay;
+                let ticks = (self.backlog() * 256.0 / self.departure_rate.max(1.0)).floor();
+                self.delay = if self.departure_rate > 0.0 {
+                    ticks * TICK
+                } else {
+                    0.0
+                };
+            }
             // §4.2: auto-tuning.
             let scale = match p {
                 p if p < 1e-6 => 2048.0,
@@ -87,13 +106,48 @@ impl Pie {
             if self.probability < 2_f64.powi(-56) {
                 self.probability = 0.0;
             }
-            if self.delay < half && self.old_delay < half && self.probability == 0.0 {
+            let has_rate = !self.config.dq_rate_estimator || self.departure_rate > 0.0;
+            if self.delay < half && self.old_delay < half && self.probability == 0.0 && has_rate {
+                self.departure_rate = 0.0;
+                self.measurement = None;
                 self.burst_allowance = 0.15;
                 self.accumulated = 0.0;
                 self.last_departure = None;
             }
-            self.old_delay = self.delay;
+            if !self.config.dq_rate_estimator {
+                self.old_delay = self.delay;
+            }
             self.next_update += self.config.tupdate_ns as f64 / 1e9;
+        }
+    }
+
+    /// §5.2: how long 16 KiB take to leave while as much waits. Linux's average is of whole numbers, an eighth of
+    /// each cut off.
+    fn measure(&mut self, now: f64, bytes: f64) {
+        let is_long = self.backlog() >= 16_384.0;
+        if is_long && self.measurement.is_none() {
+            self.measurement = Some((now, 0.0));
+        }
+        let Some((since, left)) = &mut self.measurement else {
+            return;
+        };
+        *left += bytes;
+        let tick_of = |time: f64| (time / TICK + 1e-6).floor();
+        let ticks = tick_of(now) - tick_of(*since);
+        if *left < 16_384.0 || ticks == 0.0 {
+            return;
+        }
+        let rate = (*left * 256.0 / ticks).floor();
+        let average = self.departure_rate;
+        self.departure_rate = if average == 0.0 {
+            rate
+        } else {
+            average - (average / 8.0).floor() + (rate / 8.0).floor()
+        };
+        self.measurement = is_long.then_some((now, 0.0));
+        self.burst_allowance = (self.burst_allowance - ticks * TICK).max(0.0);
+        if self.burst_allowance < 1e-12 {
+            self.burst_allowance = 0.0;
         }
     }
 
@@ -148,6 +202,10 @@ impl Model for Pie {
         let Some(packet) = self.queue.pop_front() else {
             return Vec::new();
         };
+        if self.config.dq_rate_estimator {
+            self.measure(now, packet.bytes);
+            return vec![Fate::Sent(packet.number)];
+        }
         self.delay = if self.queue.is_empty() {
             0.0
         } else {
@@ -169,16 +227,28 @@ impl Model for Pie {
         vec![
             ("prob_ppb", ppb, tolerance),
             ("delay_ns", self.delay * 1e9, 10.0),
+            (
+                "avg_dq_rate_bps",
+                self.departure_rate / 256.0 * 8.0 / TICK,
+                10.0,
+            ),
         ]
     }
 }
 
 #[test]
 fn pie_is_what_its_rfc_and_linux_say() {
-    for (seed, ecn, bytemode) in [(1, false, false), (2, true, false), (3, true, true)] {
+    for (seed, ecn, bytemode, dq_rate_estimator) in [
+        (1, false, false, false),
+        (2, true, false, false),
+        (3, true, true, false),
+        (4, false, false, true),
+        (5, true, true, true),
+    ] {
         let config = Config {
             ecn,
             bytemode,
+            dq_rate_estimator,
             limit_pkts: 300,
             ..Config::default()
         };
