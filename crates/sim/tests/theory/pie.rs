@@ -20,6 +20,11 @@ fn the_mean_delay_of_long_flows_is_the_target() {
     for (rate_mbps, flows) in [(20, 4), (50, 5), (100, 20)] {
         for queue in [
             pie::Config::default().into(),
+            pie::Config {
+                dq_rate_estimator: true, // §5.2
+                ..pie::Config::default()
+            }
+            .into(),
             fq_pie::Config::default().into(),
         ] {
             let link = over(queue, rate_mbps * 1_000_000, flows);
