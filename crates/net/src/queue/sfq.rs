@@ -16,7 +16,8 @@ settings! {
         limit_pkts: u64 = 127, in 2..=65_536;
         /// Most packets of a slot that may wait.
         depth_pkts: u64 = 127, in 1..=127;
-        /// Most slots that are used at the same time; a packet that would need another is dropped.
+        /// Most slots that are used at the same time, at most `limit`; a packet that would need another is
+        /// dropped.
         flows: u64 = 127, in 1..=65_408;
         /// Hash buckets; flows in one bucket share a slot.
         divisor: u64 = 1024, in 1..=65_536;
@@ -58,8 +59,9 @@ impl Discipline for Config {
 }
 
 impl Config {
+    /// Linux: no more than packets may wait.
     fn slots(&self) -> u64 {
-        self.flows.min(self.divisor)
+        self.flows.min(self.divisor).min(self.limit_pkts)
     }
 }
 
@@ -139,7 +141,8 @@ impl<H> Sfq<H> {
             backlog_pkts: 0,
             backlog_bytes: 0,
         };
-        for slot in (0..slots as u32).rev() {
+        // Linux: the last one is used first.
+        for slot in 0..slots as u32 {
             queue.link(slot);
         }
         queue
@@ -237,13 +240,9 @@ impl<H> Sfq<H> {
         Some(packet)
     }
 
-    /// Too many wait: the longest slot pays, and where all have one packet the one whose turn it is.
+    /// Too many wait: the longest slot pays. There are no more slots than packets may wait, so it has several.
     fn drop_from_longest(&mut self, effects: &mut Effects<H>) {
-        let slot = if self.longest > 1 {
-            self.by_length[self.longest]
-        } else {
-            self.turns.pop_front().unwrap_or(NONE)
-        };
+        let slot = self.by_length[self.longest];
         if let Some(packet) = self.pop(slot, self.has_headdrop) {
             effects.drop(packet, DropReason::Overflow);
         }
@@ -460,8 +459,8 @@ mod tests {
         }
     }
 
-    /// Of slots of one length the one that reached it last pays, and where each has one packet the one
-    /// whose turn it is.
+    /// Of slots of one length the one that reached it last pays. There are no more slots than packets may wait
+    /// (Linux: `sfq_change()`), so that where each has one packet another flow gets none.
     #[test]
     fn of_equal_slots_the_last_one_pays() {
         let config = Config {
@@ -477,10 +476,10 @@ mod tests {
         for flow in [1, 2, 3, 4] {
             assert!(enqueue(&mut queue, 0, flow, 100).is_empty());
         }
-        assert_eq!(enqueue(&mut queue, 0, 5, 100), [(1, 0)]);
+        assert_eq!(enqueue(&mut queue, 7, 5, 100), [(5, 7)]);
         let order: Vec<_> = std::iter::from_fn(|| dequeue(&mut queue, 0)).collect();
         let flows: Vec<_> = order.iter().map(|packet| packet.flow).collect();
-        assert_eq!(flows, [2, 3, 4, 5]);
+        assert_eq!(flows, [1, 2, 3, 4]);
     }
 
     #[test]
