@@ -6,17 +6,17 @@ use std::collections::VecDeque;
 use dumbbell_net::queue::codel::Config;
 use dumbbell_net::{Ecn, QueueConfig};
 
-use crate::{Fate, Model, Waiting, compare};
+use crate::{Fate, Model, Traffic, Waiting, compare};
 
-struct Codel {
+/// What decides of the packets of one queue.
+pub(crate) struct Controller {
     ecn: bool,
-    limit: usize,
     target: i64,
     interval: i64,
-    queue: VecDeque<Waiting>,
+    ce_threshold: Option<i64>,
     first_above_time: i64,
     drop_next: i64,
-    count: i64,
+    pub(crate) count: i64,
     lastcount: i64,
     dropping: bool,
     /// 1/√count in 1/65536.
@@ -29,14 +29,13 @@ fn ticks(seconds: f64) -> i64 {
     (seconds * 1e9).round() as i64 / 1024
 }
 
-impl Codel {
-    fn new(config: &Config) -> Self {
+impl Controller {
+    pub(crate) fn new(config: &Config) -> Self {
         Self {
             ecn: config.ecn,
-            limit: config.limit_pkts as usize,
             target: config.target_ns as i64 / 1024,
             interval: config.interval_ns as i64 / 1024,
-            queue: VecDeque::new(),
+            ce_threshold: config.ce_threshold_ns.map(|ns| ns as i64 / 1024),
             first_above_time: 0,
             drop_next: 0,
             count: 0,
@@ -47,13 +46,19 @@ impl Codel {
         }
     }
 
-    fn dodequeue(&mut self, now: i64) -> (Option<Waiting>, bool) {
-        let Some(packet) = self.queue.pop_front() else {
+    /// `others` are the bytes that wait in other queues.
+    fn dodequeue(
+        &mut self,
+        now: i64,
+        queue: &mut VecDeque<Waiting>,
+        others: f64,
+    ) -> (Option<Waiting>, bool) {
+        let Some(packet) = queue.pop_front() else {
             self.first_above_time = 0;
             return (None, false);
         };
         self.sojourn = now - ticks(packet.since);
-        let left: f64 = self.queue.iter().map(|packet| packet.bytes).sum();
+        let left: f64 = others + queue.iter().map(|packet| packet.bytes).sum::<f64>();
         let mut ok_to_drop = false;
         if self.sojourn < self.target || left <= 1514.0 {
             self.first_above_time = 0;
@@ -65,10 +70,15 @@ impl Codel {
         (Some(packet), ok_to_drop)
     }
 
+    /// A step of Newton's in 64 bits without a sign: after an overflow, which adds to the count, it may start too
+    /// far off to come nearer, and what it makes then is what Linux makes of it.
     fn newton(&mut self) {
-        let x = self.inverse as f64 / 65536.0;
-        let exact = x * (3.0 - self.count as f64 * x * x) / 2.0;
-        self.inverse = (exact * 65536.0).floor() as i64;
+        let modulus = 1_i128 << 64;
+        let x = i128::from(self.inverse) << 16;
+        let square = (x * x) >> 32;
+        let v = (3 * (1_i128 << 32) - i128::from(self.count) * square).rem_euclid(modulus) >> 2;
+        let next = (v * x).rem_euclid(modulus) >> 31;
+        self.inverse = ((next >> 16) % 65536) as i64;
     }
 
     fn control_law(&self, t: i64) -> i64 {
@@ -76,34 +86,30 @@ impl Codel {
     }
 
     /// Whether it could be marked; otherwise it is dropped.
-    fn signal(&self, packet: Waiting, fates: &mut Vec<Fate>) -> bool {
+    fn signal(&self, packet: &mut Waiting, fates: &mut Vec<Fate>) -> bool {
         let marks = self.ecn && packet.ecn != Ecn::NotEct;
-        if !marks {
+        if marks {
+            mark(packet, fates);
+        } else {
             fates.push(Fate::Dropped(packet.number));
-        } else if packet.ecn != Ecn::Ce {
-            fates.push(Fate::Marked(packet.number));
         }
         marks
     }
-}
 
-impl Model for Codel {
-    fn arrives(&mut self, _now: f64, packet: Waiting) -> Vec<Fate> {
-        if self.queue.len() >= self.limit {
-            return vec![Fate::Dropped(packet.number)];
-        }
-        self.queue.push_back(packet);
-        Vec::new()
-    }
-
-    fn leaves(&mut self, now: f64) -> Vec<Fate> {
+    /// The packet that leaves `queue`.
+    pub(crate) fn next(
+        &mut self,
+        now: f64,
+        queue: &mut VecDeque<Waiting>,
+        others: f64,
+        fates: &mut Vec<Fate>,
+    ) -> Option<Waiting> {
         let now = ticks(now);
-        let mut fates = Vec::new();
-        if self.queue.is_empty() {
+        if queue.is_empty() {
             self.dropping = false;
-            return fates;
+            return None;
         }
-        let (mut packet, mut ok_to_drop) = self.dodequeue(now);
+        let (mut packet, mut ok_to_drop) = self.dodequeue(now, queue, others);
         if self.dropping {
             if !ok_to_drop {
                 self.dropping = false;
@@ -111,12 +117,12 @@ impl Model for Codel {
             while self.dropping && now >= self.drop_next {
                 self.count += 1;
                 self.newton();
-                let head = packet.expect("it waited too long");
-                if self.signal(head, &mut fates) {
+                let head = packet.as_mut().expect("it waited too long");
+                if self.signal(head, fates) {
                     self.drop_next = self.control_law(self.drop_next);
                     break;
                 }
-                (packet, ok_to_drop) = self.dodequeue(now);
+                (packet, ok_to_drop) = self.dodequeue(now, queue, others);
                 if ok_to_drop {
                     self.drop_next = self.control_law(self.drop_next);
                 } else {
@@ -124,9 +130,9 @@ impl Model for Codel {
                 }
             }
         } else if ok_to_drop {
-            let head = packet.expect("it waited too long");
-            if !self.signal(head, &mut fates) {
-                packet = self.dodequeue(now).0;
+            let head = packet.as_mut().expect("it waited too long");
+            if !self.signal(head, fates) {
+                packet = self.dodequeue(now, queue, others).0;
             }
             self.dropping = true;
             let delta = self.count - self.lastcount;
@@ -140,31 +146,78 @@ impl Model for Codel {
             self.lastcount = self.count;
             self.drop_next = self.control_law(now);
         }
+        let sojourn = self.sojourn;
+        if let Some(packet) = &mut packet
+            && self.ce_threshold.is_some_and(|most| sojourn > most)
+            && packet.ecn != Ecn::NotEct
+        {
+            mark(packet, fates);
+        }
+        packet
+    }
+}
+
+fn mark(packet: &mut Waiting, fates: &mut Vec<Fate>) {
+    if packet.ecn != Ecn::Ce {
+        packet.ecn = Ecn::Ce;
+        fates.push(Fate::Marked(packet.number));
+    }
+}
+
+struct Codel {
+    limit: usize,
+    queue: VecDeque<Waiting>,
+    controller: Controller,
+}
+
+impl Model for Codel {
+    fn arrives(&mut self, _now: f64, packet: Waiting) -> Vec<Fate> {
+        if self.queue.len() >= self.limit {
+            return vec![Fate::Dropped(packet.number)];
+        }
+        self.queue.push_back(packet);
+        Vec::new()
+    }
+
+    fn leaves(&mut self, now: f64) -> Vec<Fate> {
+        let mut fates = Vec::new();
+        let packet = self.controller.next(now, &mut self.queue, 0.0, &mut fates);
         fates.extend(packet.map(|packet| Fate::Sent(packet.number)));
         fates
     }
 
     fn state(&self) -> Vec<(&'static str, f64, f64)> {
+        let controller = &self.controller;
         vec![
-            ("count", self.count as f64, 0.0),
-            ("lastcount", self.lastcount as f64, 0.0),
-            ("dropping", f64::from(u8::from(self.dropping)), 0.0),
-            ("ldelay_ns", self.sojourn as f64 * 1024.0, 0.0),
+            ("count", controller.count as f64, 0.0),
+            ("lastcount", controller.lastcount as f64, 0.0),
+            ("dropping", f64::from(u8::from(controller.dropping)), 0.0),
+            ("ldelay_ns", controller.sojourn as f64 * 1024.0, 0.0),
         ]
     }
 }
 
 #[test]
 fn codel_is_what_its_rfc_and_linux_say() {
-    for (seed, ecn) in [(1, false), (2, true), (3, true)] {
+    for (seed, ecn, ce_threshold_ns) in [
+        (1, false, None),
+        (2, true, None),
+        (3, true, None),
+        (4, true, Some(10_000_000)),
+    ] {
         let config = Config {
             ecn,
+            ce_threshold_ns,
             limit_pkts: 300,
             ..Config::default()
         };
-        let codepoints = [Ecn::Ect0, Ecn::NotEct, Ecn::Ce];
-        let mut model = Codel::new(&config);
-        let counts = compare(&QueueConfig::from(config), seed, &codepoints, &mut model);
+        let traffic = Traffic::new(1, &[Ecn::Ect0, Ecn::NotEct, Ecn::Ce]);
+        let mut model = Codel {
+            limit: 300,
+            queue: VecDeque::new(),
+            controller: Controller::new(&config),
+        };
+        let counts = compare(&QueueConfig::from(config), seed, &traffic, &mut model);
         assert!(counts["dropped"] > 200, "{counts:?}");
         assert_eq!(counts.contains_key("marked"), ecn);
     }

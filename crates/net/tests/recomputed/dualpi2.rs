@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use dumbbell_net::queue::dualpi2::Config;
 use dumbbell_net::{Ecn, QueueConfig};
 
-use crate::{Draws, Fate, Model, Waiting, compare};
+use crate::{Draws, Fate, Model, Traffic, Waiting, compare};
 
 struct DualPi2 {
     limit: usize,
@@ -150,8 +150,9 @@ fn dualpi2_is_what_its_rfc_and_linux_say() {
             limit_pkts: 300,
             ..Config::default()
         };
+        let traffic = Traffic::new(1, codepoints);
         let mut model = DualPi2::new(&config, seed);
-        let counts = compare(&QueueConfig::from(config), seed, codepoints, &mut model);
+        let counts = compare(&QueueConfig::from(config), seed, &traffic, &mut model);
         assert!(counts["dropped"] > 200, "{counts:?}");
     }
 }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use dumbbell_net::queue::red::Config;
 use dumbbell_net::{Ecn, QueueConfig};
 
-use crate::{Draws, Fate, LINK_RATE_BPS, Model, Waiting, compare};
+use crate::{Draws, Fate, LINK_RATE_BPS, Model, Traffic, Waiting, compare};
 
 struct Red {
     config: Config,
@@ -167,8 +167,8 @@ fn red_is_what_its_papers_and_linux_say() {
         };
         // `tc`: min 20 kB, max 60 kB, packets of 1000 bytes, so a burst of 33, for which W is 1/16.
         let mut model = Red::new(&config, seed, 16.0);
-        let codepoints = [Ecn::Ect0, Ecn::NotEct];
-        let counts = compare(&QueueConfig::from(config), seed, &codepoints, &mut model);
+        let traffic = Traffic::new(1, &[Ecn::Ect0, Ecn::NotEct]);
+        let counts = compare(&QueueConfig::from(config), seed, &traffic, &mut model);
         assert!(counts["dropped"] > 200, "{counts:?}");
         assert_eq!(counts.contains_key("marked"), ecn);
     }
