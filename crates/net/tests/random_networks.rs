@@ -1,15 +1,17 @@
 //! Properties of any network: up to eight links, four routes, every discipline and impairment.
 
+mod any_queue;
+
 use std::collections::{BTreeMap, VecDeque};
 
-use dumbbell_net::declaration::Amount;
-use dumbbell_net::queue::{cake, codel, drr, dualpi2, fq, fq_codel, fq_pie, pie, red, sfq, tbf};
+use any_queue::queue_named;
+use dumbbell_net::queue::disciplines;
 use dumbbell_net::{
-    DelayLine, Departure, DropReason, Ecn, Event, Header, Hop, Impairment, Limit, Link, Network,
-    Observer, Packet, Policer, QueueConfig, RandomLoss, Site, Transmitter,
+    DelayLine, Departure, DropReason, Ecn, Event, Header, Hop, Impairment, Link, Network, Observer,
+    Packet, Policer, QueueConfig, RandomLoss, Site, Transmitter,
 };
 use proptest::prelude::*;
-use proptest::sample::Index;
+use proptest::sample::{Index, select};
 
 const CASES: u32 = 1000;
 const FLOWS: u32 = 5;
@@ -57,96 +59,11 @@ struct Plan {
     arrivals: Vec<Arrival>,
 }
 
+/// Any of all disciplines that there are.
 fn queue() -> impl Strategy<Value = QueueConfig> {
-    (0..15_u8, 1..40_u64, 1..20_u64, any::<bool>()).prop_map(|(kind, limit_pkts, ms, ecn)| {
-        // Short enough to act within a case.
-        let (target_ns, interval_ns) = (ms * 50_000, ms * 1_000_000);
-        match kind {
-            0 => QueueConfig::drop_tail(Limit::Packets(limit_pkts)),
-            1 => QueueConfig::drop_tail(Limit::Bytes(limit_pkts * 1514)),
-            2 => QueueConfig::from(codel::Config {
-                limit_pkts,
-                target_ns,
-                interval_ns,
-                ecn,
-                ..codel::Config::default()
-            }),
-            3 => QueueConfig::from(pie::Config {
-                limit_pkts,
-                target_ns,
-                ecn,
-                ..pie::Config::default()
-            }),
-            4 => QueueConfig::from(red::Config {
-                limit_bytes: 16 * 1514 + limit_pkts * 1514,
-                ecn,
-                adaptive: ecn,
-                ..red::Config::default()
-            }),
-            5 => QueueConfig::from(fq_pie::Config {
-                limit_pkts,
-                flows: 4,
-                target_ns,
-                ecn,
-                ..fq_pie::Config::default()
-            }),
-            6 => QueueConfig::from(dualpi2::Config {
-                limit_pkts,
-                target_ns,
-                any_ect: ecn,
-                drop_early: limit_pkts % 2 == 0,
-                ..dualpi2::Config::default()
-            }),
-            7 => QueueConfig::from(sfq::Config {
-                limit_pkts: limit_pkts + 1,
-                depth_pkts: 1 + limit_pkts / 2,
-                divisor: 4,
-                headdrop: ecn,
-                perturb_ns: ecn.then_some(interval_ns),
-                ..sfq::Config::default()
-            }),
-            8 => QueueConfig::from(drr::Config {
-                limit_pkts,
-                classes: 4,
-                perfect_hash: ecn,
-                quantum_bytes: vec![64, 1514, 3000],
-            }),
-            9 => QueueConfig::from(tbf::Config {
-                limit_bytes: limit_pkts * 1514,
-                rate_bps: ms * 5_000_000,
-                burst_bytes: 9000,
-                peakrate_bps: ecn.then_some(ms * 7_000_000),
-                ..tbf::Config::default()
-            }),
-            10 => QueueConfig::drop_tail(Limit::Packets(limit_pkts))
-                .marking_above(Amount::Pkts((limit_pkts / 2).max(1))),
-            11 => QueueConfig::drop_tail(Limit::Bytes(limit_pkts * 1514))
-                .marking_above(Amount::Ns(target_ns)),
-            12 => QueueConfig::from(cake::Config {
-                limit_bytes: Some(limit_pkts * (1514 + 576)),
-                rate_bps: ecn.then_some(ms * 1_000_000),
-                rtt_ns: cake::Rtt(interval_ns),
-                ingress: ms % 2 == 0,
-                ..cake::Config::default()
-            }),
-            13 => QueueConfig::from(fq::Config {
-                limit_pkts,
-                flow_limit_pkts: 1 + limit_pkts / 2,
-                maxrate_bps: ecn.then_some(ms * 200_000),
-                ce_threshold_ns: Some(target_ns),
-                flows: 4,
-                ..fq::Config::default()
-            }),
-            _ => QueueConfig::from(fq_codel::Config {
-                limit_pkts,
-                flows: 4,
-                target_ns,
-                interval_ns,
-                ecn,
-                ..fq_codel::Config::default()
-            }),
-        }
-    })
+    let all = disciplines();
+    let names: Vec<_> = all.iter().map(|discipline| discipline.name).collect();
+    select(names).prop_flat_map(queue_named)
 }
 
 fn rate_bps() -> impl Strategy<Value = u64> {
