@@ -70,14 +70,17 @@ fn check_mss(scenario: &Scenario) -> Result<(), Error> {
 
 /// Rejects receive offload: the relay writes segments one or two at a time, which Linux's GRO does not join.
 fn check_receive_offload(scenario: &Scenario) -> Result<(), Error> {
-    match scenario.groups.iter().find(|group| group.gro_ns > 0) {
-        Some(group) => Err(Error::Refused(format!(
-            "gro `{}us` of `{}` is not supported by the kernel engine; omit `gro`, or use `--engine simulator`",
-            group.gro_ns / 1000,
-            group.cc.name
-        ))),
-        None => Ok(()),
-    }
+    let Some(group) = scenario.groups.iter().find(|group| group.gro_ns > 0) else {
+        return Ok(());
+    };
+    let time = match group.gro_ns {
+        ns if ns % 1000 == 0 => format!("{}us", ns / 1000),
+        ns => format!("{ns}ns"),
+    };
+    Err(Error::Refused(format!(
+        "gro `{time}` of `{}` is not supported by the kernel engine; omit `gro`, or use `--engine simulator`",
+        group.cc.name
+    )))
 }
 
 fn measure(
@@ -178,4 +181,35 @@ fn calibrate_idle(
     // If the relay failed, that is why calibration did.
     relay.stop()?;
     calibration
+}
+
+#[cfg(test)]
+mod tests {
+    use dumbbell_scenario::{Group, Limit, Queue};
+
+    use super::*;
+
+    #[test]
+    fn receive_offload_is_refused_with_the_fix() {
+        let refusal = |gro_ns| {
+            let group = Group {
+                cc: "cubic".into(),
+                base_rtt_ns: 20_000_000,
+                gro_ns,
+                ..Group::default()
+            };
+            let scenario = Scenario {
+                groups: vec![group],
+                ..Scenario::dumbbell(1_000_000, Queue::drop_tail(Limit::Packets(10)))
+            };
+            check_receive_offload(&scenario).map_err(|error| error.to_string())
+        };
+        assert_eq!(refusal(0), Ok(()));
+        for (gro_ns, time) in [(200_000, "200us"), (500, "500ns")] {
+            let expected = format!(
+                "gro `{time}` of `cubic` is not supported by the kernel engine; omit `gro`, or use `--engine simulator`"
+            );
+            assert_eq!(refusal(gro_ns), Err(expected));
+        }
+    }
 }
