@@ -1,17 +1,19 @@
 //! Properties of any chain of impairments on any line of links: packets are conserved, the same happens again,
 //! elements do not depend on each other's random numbers, and the order that is declared is kept.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use dumbbell_net::impair::{
-    bleach, bursts, check_order, corrupt, duplicate, every, gilbert_elliott, jitter, listed,
-    loss_state, outage, policer, random_loss, reorder, route_change,
+    ack_thinning, bleach, bursts, check_order, corrupt, duplicate, every, gilbert_elliott,
+    impairments, jitter, listed, loss_state, outage, policer, random_loss, reorder, route_change,
 };
 use dumbbell_net::{
     DelayLine, DropReason, Ecn, Event, Header, Hop, ImpairmentConfig, Limit, Link, Network,
-    Observer, Order, Packet, Place, QueueConfig, Site, Transmitter,
+    Observer, Order, Packet, Place, PureAck, QueueConfig, Site, Transmitter,
 };
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 const CASES: u32 = 1000;
 const FLOWS: u32 = 3;
@@ -29,6 +31,11 @@ impl Header for Number {
     fn is_forward(&self) -> bool {
         true
     }
+
+    /// Every other packet is one.
+    fn pure_ack(&self) -> Option<PureAck> {
+        (self.0 % 2 == 0).then(PureAck::default)
+    }
 }
 
 fn loss() -> impl Strategy<Value = ImpairmentConfig> {
@@ -36,8 +43,8 @@ fn loss() -> impl Strategy<Value = ImpairmentConfig> {
         Just(dumbbell_net::impair::Side::before),
         Just(dumbbell_net::impair::Side::behind)
     ];
-    (0..9_u8, 10_000_000..300_000_000_u64, 1..20_u64, side).prop_map(|(kind, ppb, count, place)| {
-        match kind {
+    (0..10_u8, 10_000_000..300_000_000_u64, 1..20_u64, side).prop_map(
+        |(kind, ppb, count, place)| match kind {
             0 => ImpairmentConfig::from(random_loss::Config {
                 loss_ppb: ppb,
                 place,
@@ -82,12 +89,17 @@ fn loss() -> impl Strategy<Value = ImpairmentConfig> {
             7 => ImpairmentConfig::from(corrupt::Config {
                 probability_ppb: ppb,
             }),
+            8 => ImpairmentConfig::from(ack_thinning::Config {
+                every: 1 + count,
+                keep_news: count % 2 == 0,
+                place,
+            }),
             _ => ImpairmentConfig::from(policer::Config {
                 rate_bps: count * 1_000_000,
                 burst_bytes: 20_000,
             }),
-        }
-    })
+        },
+    )
 }
 
 fn change() -> impl Strategy<Value = ImpairmentConfig> {
@@ -330,6 +342,24 @@ proptest! {
         run(&plan, &mut log_alone)?;
         prop_assert_eq!(log.refused_first, log_alone.refused_first);
     }
+}
+
+/// A new impairment belongs in `loss` or `change`.
+#[test]
+fn chains_have_every_impairment() {
+    let mut runner = TestRunner::deterministic();
+    let one = prop_oneof![loss(), change()];
+    let found: BTreeSet<_> = (0..1000)
+        .map(|_| {
+            one.new_tree(&mut runner)
+                .expect("it is made")
+                .current()
+                .name()
+        })
+        .collect();
+    let all = impairments();
+    let all: BTreeSet<_> = all.iter().map(|impairment| impairment.name).collect();
+    assert_eq!(found, all);
 }
 
 /// Of an outage and a duplication the one that is declared first acts first.
