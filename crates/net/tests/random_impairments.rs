@@ -34,7 +34,7 @@ impl Header for Number {
 
     /// Every other packet is one.
     fn pure_ack(&self) -> Option<PureAck> {
-        (self.0 % 2 == 0).then(PureAck::default)
+        self.0.is_multiple_of(2).then(PureAck::default)
     }
 }
 
