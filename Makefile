@@ -51,9 +51,7 @@ format: build ## format Rust and Python
 
 docs: build ## the user guide as HTML, in docs/_build/html
 	$(BIN)/python docs/field_tables.py
-	$(BIN)/python docs/queue_tables.py
-	$(BIN)/python docs/media_pages.py
-	$(BIN)/python docs/traffic_pages.py
+	$(BIN)/python docs/element_pages.py
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

@@ -10,7 +10,6 @@ sys.path.insert(0, str(HERE))
 
 from metric_pages import write_metric_pages  # noqa: E402
 from parameter_tables import write_parameter_tables  # noqa: E402
-from traffic_pages import write_traffic_pages  # noqa: E402
 
 import dumbbell  # noqa: E402
 
@@ -43,4 +42,3 @@ suppress_warnings = ["myst.xref_missing"]
 
 write_parameter_tables(HERE / "_generated")
 write_metric_pages(HERE / "_generated" / "metrics")
-write_traffic_pages(HERE / "_generated" / "traffic")

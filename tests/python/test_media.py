@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import runpy
 from pathlib import Path
 from typing import Any
 
@@ -227,15 +226,6 @@ def test_a_wrong_trace_is_refused_with_its_line(tmp_path, text, says):
 def test_media_that_cannot_be_are_refused(fields, says):
     with pytest.raises(ScenarioError, match=re.escape(says)):
         Scenario(["cubic"], **fields)
-
-
-def test_the_page_is_current():
-    """`python docs/media_pages.py` writes it."""
-    page = (DOCS / "media.md").read_text(encoding="utf-8")
-    assert page == runpy.run_path(str(DOCS / "media_pages.py"))["with_tables"](page)
-    figures = re.findall(r"figures/(media-\w+\.svg)", page)
-    assert len(figures) == len(MEDIA) + 1
-    assert all((DOCS / "figures" / name).is_file() for name in figures)
 
 
 def test_media_stand_among_impairments_in_files(tmp_path):

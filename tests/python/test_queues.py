@@ -1,7 +1,6 @@
 """Queue disciplines: how a user names them, what errors say, and that runs go through them."""
 
 import json
-import runpy
 from pathlib import Path
 from typing import Any
 
@@ -289,10 +288,3 @@ def test_the_command_line_names_one(cli):
     assert "queue codel:target=1ms,interval=20ms" in outcome.out
     refused = cli(*words, "--queue", "codel,fq_codel")
     assert "lists 2 values" in refused.err
-
-
-@pytest.mark.parametrize("name", ["queues.md", "impairments.md"])
-def test_the_pages_are_current(name):
-    """`python docs/queue_tables.py` writes them."""
-    page = (DOCS / name).read_text(encoding="utf-8")
-    assert page == runpy.run_path(str(DOCS / "queue_tables.py"))["with_tables"](page)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import runpy
 from collections.abc import Callable
 from pathlib import Path
 
@@ -202,22 +201,6 @@ def test_groups_of_one_congestion_control_are_told_apart_by_what_they_send() -> 
     assert Scenario(groups).group_labels == ("cubic (rpc)", "cubic (bulk)")
     call = Group("cubic", traffic="datagram:preset=voip")
     assert Scenario([call, "cubic"]).group_labels == ("datagram:preset=voip", "cubic")
-
-
-def test_the_tables_and_pages_of_the_guide_are_current(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`python docs/traffic_pages.py` writes the tables."""
-    docs = Path(__file__).parents[2] / "docs"
-    monkeypatch.syspath_prepend(docs)
-    names = runpy.run_path(str(docs / "traffic_pages.py"))
-    page = (docs / "traffic.md").read_text(encoding="utf-8")
-    assert page == names["with_tables"](page)
-    names["write_traffic_pages"](tmp_path)
-    assert {path.stem for path in tmp_path.iterdir()} == set(applications())
-    poisson = (tmp_path / "poisson.md").read_text(encoding="utf-8")
-    assert "| `load` |" in poisson
-    assert "traffic-poisson.svg" in poisson
 
 
 def test_the_command_lists_every_application_and_distribution(

@@ -45,13 +45,14 @@ LABEL_MM, LEGEND_ROW_MM = 42.0, 4.5
 #: Width of a letter of the heading, mm.
 LETTER_MM = 1.6
 #: `paper`: 8 pt, without a heading, which belongs in the caption. `report`: with one.
-#: Type 42 is TrueType; SVG has letters as outlines, which look the same in every reader.
+#: Type 42 is TrueType; a paper's SVG has letters as outlines, which look the same in every reader.
 PRINT: Any = {
     **SETTINGS, "font.size": 8, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7,
     "axes.linewidth": 0.6, "lines.linewidth": 1.0, "pdf.fonttype": 42, "ps.fonttype": 42,
-    "svg.fonttype": "path",
 }  # fmt: skip
 STYLES = ("paper", "report")
+#: A page's SVG has text, which can be searched and takes half the bytes.
+SVG_TEXT = {"paper": "path", "report": "none"}
 
 
 def can_draw() -> bool:
@@ -145,7 +146,7 @@ def save_for_print(
             raise ResultError(f"unknown {what} `{word}`{nearest(word, known)}")
     place = Path(directory)
     place.mkdir(parents=True, exist_ok=True)
-    with mpl.rc_context(PRINT):
+    with mpl.rc_context({**PRINT, "svg.fonttype": SVG_TEXT[style]}):
         ranges = ranges or shared_ranges(figures)
         canvas = compose(figures, WIDTHS_MM[size], style, ranges)
         return [write(canvas, place / f"{name}.{each}", PNG_DPI[style]) for each in formats]

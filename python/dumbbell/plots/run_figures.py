@@ -113,7 +113,7 @@ def draw_over_time(run: Run, max_points: int) -> list[Figure]:
     return [figure for figure in figures if any(np.isfinite(c.y).any() for c in figure.curves)]
 
 
-def draw_series(run: Run, names: Sequence[str]) -> list[Figure]:
+def draw_series(run: Run, names: Sequence[str], max_points: int = MAX_POINTS) -> list[Figure]:
     """Draw some series of a run.
 
     Parameters
@@ -125,13 +125,15 @@ def draw_series(run: Run, names: Sequence[str]) -> list[Figure]:
         of the congestion controls' state series: ``mode``; or of its queue disciplines: ``prob``.
         Of several links, these, ``queue`` and ``sojourn`` are of each of them, and ``queue@access``
         of one.
+    max_points
+        Of a curve.
 
     Raises
     ------
     ResultError
         The run has no such series.
     """
-    drawn = draw_run(run)
+    drawn = draw_run(run, max_points)
     if not drawn:
         raise ResultError(
             "the run recorded no time series; run it with a sample interval, like `10ms`"
