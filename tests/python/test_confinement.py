@@ -547,7 +547,7 @@ def test_a_server_whose_command_line_was_killed_while_it_started_ends(tmp_path: 
         done = subprocess.run(
             [sys.executable, "-P", server, str(killed.pid)],
             env={**os.environ, "TMPDIR": str(tmp_path)},
-            stdin=theirs,
+            stdin=theirs.fileno(),
             timeout=20,
             check=False,
         )
