@@ -294,6 +294,11 @@ SCENARIOS: dict[str, tuple[str | bytes, str]] = {
      ":3: tso must be true or false, not `1`"),
     "ecn_text": (g('ecn = "true"'),
      ":3: invalid ecn `true`: use `off`, `on` (or false, true) or `accecn`"),
+    "ecn_of_datagrams": (g('ecn = "ect1"'),
+     ":3: invalid ecn `ect1`: use `off`, `on` (or false, true) or `accecn`; of datagrams it is a parameter of their "
+     "traffic, `datagram:ecn=ect1`"),
+    "ecn_codepoint": (g('traffic = "datagram:rate=1mbit,ecn=ce"'),
+     ":3: `ecn` of `datagram` is `ce`; known: `not_ect`, `ect0`, `ect1`"),
     "delayed_ack_null": (g('delayed_ack = "none"'),
      ":3: delayed_ack must be true or false, not `none`"),
     "group_unknown_key": (g("cwnd = 10"),

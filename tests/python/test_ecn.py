@@ -187,3 +187,39 @@ def test_abe_keeps_more_after_marks():
         assert (flow["dropped_pkts"], flow["marked_pkts"] > 0) == (0, True)
         goodput[abe] = flow["goodput_bps"]
     assert goodput[1] > goodput[0]
+
+
+def flood(ecn: str, **changes: Any) -> Run:
+    """Run CUBIC next to datagrams that take half of a link that marks."""
+    traffic = f"datagram:rate=10mbit,size=1448B,ecn={ecn}"
+    words: dict[str, Any] = {"rate": "20mbit", "rtt": "20ms", "queue": "dualpi2", "time": "10s"}
+    return run(Scenario(["cubic", Group("reno", traffic=traffic)], **(words | changes)))
+
+
+@pytest.mark.parametrize("ecn", ["not_ect", "ect0", "ect1"])
+def test_datagrams_are_dropped_or_marked_as_their_codepoint_says(ecn):
+    result = flood(ecn)
+    assert result.verdict.status == OK, result.verdict
+    flow = result.summary["flows"][1]
+    statistics = result.summary["bottleneck"]["statistics"]
+    assert flow["sent_pkts"] > 8_000
+    # RFC 9331 §5.1: ECT(1) waits in the L4S queue, everything else in the classic one.
+    assert statistics["in_l_pkts"] == (flow["sent_pkts"] if ecn == "ect1" else 0)
+    assert (flow["dropped_pkts"] > 0) == (ecn == "not_ect")
+    assert (flow["marked_pkts"] > 0) == (ecn != "not_ect")
+    assert 0 <= flow["marked_pkts"] - flow["ce_arrived_pkts"] <= flow["on_path_pkts"]
+
+
+def test_a_mark_of_a_datagram_that_is_lost_on_the_way_is_reported():
+    result = flood("ect1")
+    summary = json.loads(json.dumps(result.summary))
+    flow = summary["flows"][1]
+    flow["ce_arrived_pkts"] = flow["marked_pkts"] - flow["on_path_pkts"] - 1
+    assert [reason.check for reason in check_links(result.scenario, summary)] == ["conservation"]
+
+
+def test_a_middlebox_changes_the_codepoint_of_datagrams():
+    result = flood("ect1", impair="bleach")
+    flow = result.summary["flows"][1]
+    assert result.summary["bottleneck"]["statistics"]["in_l_pkts"] == 0
+    assert (flow["marked_pkts"], flow["dropped_pkts"] > 0) == (0, True)

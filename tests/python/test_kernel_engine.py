@@ -195,6 +195,22 @@ def test_applications_run_on_sockets_of_their_own(nothing_left):
     assert "host_drops" not in checks
 
 
+@pytest.mark.parametrize("ecn", ["not_ect", "ect0", "ect1"])
+def test_datagrams_have_the_codepoint_of_their_traffic(ecn, nothing_left):
+    """A DSCP next to it stays as it is: the classic queue and that of L4S do not look at it."""
+    traffic = f"datagram:rate=10mbit,size=1400B,ecn={ecn}"
+    flood = Group("linux/cubic", traffic=traffic, dscp="cs1")
+    asked = Scenario(["linux/cubic", flood], rate="20mbit", rtt="20ms", queue="dualpi2", time="4s")
+    ran = dumbbell.run(asked, engine="kernel")
+    flow = ran.summary["flows"][1]
+    link = ran.summary["bottleneck"]
+    assert flow["sent_pkts"] > 2_000
+    assert (link["statistics"]["in_l_pkts"] >= flow["arrived_pkts"]) == (ecn == "ect1")
+    assert (flow["marked_pkts"] > 0) == (ecn != "not_ect")
+    checks = {reason.check for reason in ran.verdict.reasons}
+    assert not checks & {"conservation", "order"}
+
+
 @needs_bpf
 def test_our_own(nothing_left):
     asked = scenario("copa:mode_window_rtts=5", "bbr")

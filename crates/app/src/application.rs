@@ -1,5 +1,7 @@
 //! The interface between an application and the engine that runs it.
 
+use dumbbell_net::Ecn;
+
 /// An end of a connection, by the hosts of its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum End {
@@ -109,6 +111,8 @@ pub enum Command {
         number: u64,
         /// Its payload, bytes.
         bytes: u32,
+        /// Its ECN field.
+        ecn: Ecn,
     },
 }
 

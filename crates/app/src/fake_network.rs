@@ -248,7 +248,7 @@ impl Run<'_> {
                 half.is_closed = true;
                 half.is_endless = false;
             }
-            Command::Datagram { number, bytes } => {
+            Command::Datagram { number, bytes, .. } => {
                 self.enqueue(false, Segment::Datagram(number, self.now_ns, bytes));
             }
         }

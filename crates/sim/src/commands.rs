@@ -54,7 +54,9 @@ impl<T: Tap> Engine<T> {
                     self.applications.events.push_back((user, event));
                 }
             }
-            Command::Datagram { number, bytes } => self.send_datagram(user, number, bytes, now_ns),
+            Command::Datagram { number, bytes, ecn } => {
+                self.send_datagram(user, number, (bytes, ecn), now_ns);
+            }
         }
     }
 
@@ -118,7 +120,8 @@ impl<T: Tap> Engine<T> {
         applications.touched.push((slot, opener));
     }
 
-    fn send_datagram(&mut self, user: usize, number: u64, payload_bytes: u32, now_ns: u64) {
+    fn send_datagram(&mut self, user: usize, number: u64, packet: (u32, Ecn), now_ns: u64) {
+        let (payload_bytes, ecn) = packet;
         let account = self.flows.len() as u32 + user as u32;
         let id = match self.applications.users[user].datagrams {
             Some(id) => id,
@@ -129,7 +132,7 @@ impl<T: Tap> Engine<T> {
         let packet = Packet {
             flow: id,
             wire_bytes: DatagramHeader::wire_bytes(payload_bytes),
-            ecn: Ecn::NotEct,
+            ecn,
             hop: 0,
             arrived_ns: 0,
             header: Segment::Datagram(DatagramHeader {

@@ -332,6 +332,7 @@ impl<T: Tap> Engine<T> {
         let user = account as usize - self.flows.len();
         let this = &mut self.applications.users[user];
         this.books.arrived.arrived_pkts += 1;
+        this.books.arrived.ce_pkts += u64::from(packet.ecn == Ecn::Ce);
         this.books.arrived.received_bytes += u64::from(bytes);
         this.received_bytes += u64::from(bytes);
         let event = Event::Datagram {

@@ -207,8 +207,10 @@ class Ecn(Kind[bool | str]):
             return value
         if isinstance(value, str) and value in self.WORDS:
             return self.WORDS[value]
+        of_datagrams = "; of datagrams it is a parameter of their traffic, `datagram:ecn=ect1`"
         raise ScenarioError(
-            f"invalid {what} `{excerpt(value)}`: use `off`, `on` (or false, true) or `accecn`",
+            f"invalid {what} `{excerpt(value)}`: use `off`, `on` (or false, true) or `accecn`"
+            + (of_datagrams if value in ("not_ect", "ect0", "ect1") else ""),
             key=what,
         )
 

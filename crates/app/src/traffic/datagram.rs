@@ -1,12 +1,35 @@
 //! Datagrams at a constant rate, whether or not they arrive.
 
-use dumbbell_net::settings;
+use dumbbell_net::{Ecn, choices, settings};
 
 use super::periodic::Periodic;
 use super::{ApplicationSettings, Facts, MAX_NS, Preset};
 use crate::delays::Delays;
 use crate::voice_quality::{Codec, mos_milli};
 use crate::{Application, Command, Event, Outcome, Transfer};
+
+choices! {
+    /// The ECN codepoint of datagrams (RFC 3168 §5): whether a queue may mark them, and which queue of a
+    /// dual-queue discipline they wait in (RFC 9331 §5.1).
+    pub enum Codepoint {
+        /// Not ECN-capable: congestion can only drop them.
+        not_ect,
+        /// ECT(0), as of classic traffic.
+        ect0,
+        /// ECT(1), as of L4S traffic.
+        ect1,
+    }
+}
+
+impl From<Codepoint> for Ecn {
+    fn from(codepoint: Codepoint) -> Self {
+        match codepoint {
+            Codepoint::not_ect => Self::NotEct,
+            Codepoint::ect0 => Self::Ect0,
+            Codepoint::ect1 => Self::Ect1,
+        }
+    }
+}
 
 settings! {
     /// Datagrams at a constant rate that responds to nothing: voice, a call, a flood.
@@ -23,6 +46,8 @@ settings! {
         deadline_ns: u64 = 150_000_000, in 1..=MAX_NS;
         /// Voice codec, for a rating of the call: `none`, `g711` or `g729a`.
         codec: Codec = Codec::none;
+        /// ECN codepoint: `not_ect`, `ect0` or `ect1`. Marks are counted; the source does not respond to them.
+        ecn: Codepoint = Codepoint::not_ect;
     }
 }
 
@@ -78,6 +103,7 @@ impl ApplicationSettings for Config {
             burst: self.burst,
             deadline_ns: self.deadline_ns,
             codec: self.codec,
+            ecn: self.ecn.into(),
             bursts,
             sent: 0,
             received: 0,
@@ -96,6 +122,7 @@ pub struct Datagrams {
     burst: u64,
     deadline_ns: u64,
     codec: Codec,
+    ecn: Ecn,
     bursts: Periodic,
     sent: u64,
     received: u64,
@@ -135,9 +162,10 @@ impl Datagrams {
 
     fn send_due(&mut self, now_ns: u64, outcome: &mut Outcome) {
         while self.bursts.takes_due(now_ns) {
-            let (numbers, bytes) = (self.sent..self.sent + self.burst, self.size_bytes);
+            let (bytes, ecn) = (self.size_bytes, self.ecn);
+            let numbers = self.sent..self.sent + self.burst;
             self.sent = numbers.end;
-            let datagrams = numbers.map(|number| Command::Datagram { number, bytes });
+            let datagrams = numbers.map(|number| Command::Datagram { number, bytes, ecn });
             outcome.commands.extend(datagrams);
         }
     }

@@ -3,6 +3,7 @@
 use std::net::SocketAddrV4;
 
 use dumbbell_app::{Command, End, Event};
+use dumbbell_net::Ecn;
 use dumbbell_scenario::address_plan::connection_addresses;
 
 use super::connection::{Connection, Opening, other};
@@ -53,7 +54,9 @@ impl Applications {
                 }
                 Ok(())
             }
-            Command::Datagram { number, bytes } => self.send_datagram(user, number, bytes),
+            Command::Datagram { number, bytes, ecn } => {
+                self.send_datagram(user, number, bytes, ecn)
+            }
         }
     }
 
@@ -198,7 +201,13 @@ impl Applications {
         Ok(self.slots.len() - 1)
     }
 
-    fn send_datagram(&mut self, index: usize, number: u64, bytes: u32) -> Result<(), Error> {
+    fn send_datagram(
+        &mut self,
+        index: usize,
+        number: u64,
+        bytes: u32,
+        ecn: Ecn,
+    ) -> Result<(), Error> {
         let group = self.users[index].group;
         let most_bytes = mtu_bytes(&self.scenario.groups[group]) - UDP_HEADERS_BYTES;
         if bytes > most_bytes {
@@ -214,7 +223,7 @@ impl Applications {
         let now_ns = self.now_ns();
         let user = &mut self.users[index];
         if let Some(source) = &mut user.datagrams {
-            let sent = source.send(now_ns, number, bytes);
+            let sent = source.send(now_ns, number, bytes, ecn);
             if sent.map_err(failed(group, "could not send a datagram"))? {
                 user.books.sent_pkts += 1;
             } else {

@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use crate::sockets::socket;
+use dumbbell_net::Ecn;
+
+use crate::sockets::{datagram, socket};
 
 /// Bytes of a datagram's number that it carries, the lowest first; a shorter one carries fewer.
 pub(crate) const NUMBER_BYTES: usize = 8;
@@ -16,6 +18,8 @@ const MAX_ON_THE_WAY: usize = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct DatagramSource {
     socket: OwnedFd,
+    /// The ECN field of what it sends.
+    ecn: Ecn,
     /// When they were sent, ns, from number `first_number` on.
     sent_ns: VecDeque<u64>,
     first_number: u64,
@@ -29,6 +33,7 @@ impl DatagramSource {
     pub(crate) fn new(socket: OwnedFd) -> Self {
         Self {
             socket,
+            ecn: Ecn::NotEct,
             sent_ns: VecDeque::new(),
             first_number: 0,
             next_arrival: 0,
@@ -37,7 +42,17 @@ impl DatagramSource {
     }
 
     /// Sends datagram `number` at `now_ns`; numbers follow one another. Whether the host took it.
-    pub(crate) fn send(&mut self, now_ns: u64, number: u64, bytes: u32) -> io::Result<bool> {
+    pub(crate) fn send(
+        &mut self,
+        now_ns: u64,
+        number: u64,
+        bytes: u32,
+        ecn: Ecn,
+    ) -> io::Result<bool> {
+        if ecn != self.ecn {
+            datagram::set_ecn(&self.socket, ecn)?;
+            self.ecn = ecn;
+        }
         if self.sent_ns.is_empty() {
             self.first_number = number;
         }

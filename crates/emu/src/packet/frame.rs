@@ -151,7 +151,7 @@ impl Frame {
         }
     }
 
-    /// Turns ECT(0) into ECT(1).
+    /// Turns ECT(0) into ECT(1). For TCP alone: datagrams have the codepoint that their application chose.
     pub(crate) fn identify_as_l4s(&mut self) {
         if self.ecn() == Ecn::Ect0
             && let Some(buffer) = &mut self.buffer

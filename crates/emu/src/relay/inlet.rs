@@ -104,7 +104,7 @@ impl Inlet {
             };
             let route = GroupRoute { group, way };
             let mut frame = Frame::new(buffer, bytes, route, kind, owner.flow);
-            if is_l4s {
+            if is_l4s && segment.is_some() {
                 frame.identify_as_l4s();
             }
             enter(Entering {

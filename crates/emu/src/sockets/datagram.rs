@@ -6,8 +6,10 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::time::Duration;
 
+use dumbbell_net::Ecn;
+
 use crate::machine::system_call::checked;
-use crate::sockets::socket::{connect, open, set};
+use crate::sockets::socket::{connect, get, open, set};
 
 /// Room for a `timespec` with its header; u64 for their alignment.
 const CONTROL_WORDS: usize = 8;
@@ -24,6 +26,17 @@ pub(crate) fn sender(from: (Ipv4Addr, u16), to: (Ipv4Addr, u16)) -> io::Result<O
 pub(crate) fn set_datagram_bytes(socket: &OwnedFd, bytes: usize) -> io::Result<()> {
     let bytes = i32::try_from(bytes).map_err(io::Error::other)?;
     set(socket, libc::SOL_UDP, libc::UDP_SEGMENT, bytes)
+}
+
+/// Gives what the socket sends an ECN field: the kernel takes it of a datagram's socket, and leaves TCP's to TCP.
+pub(crate) fn set_ecn(socket: &OwnedFd, ecn: Ecn) -> io::Result<()> {
+    let dscp = get(socket, libc::IPPROTO_IP, libc::IP_TOS)? & !i32::from(Ecn::Ce.bits());
+    set(
+        socket,
+        libc::IPPROTO_IP,
+        libc::IP_TOS,
+        dscp | i32::from(ecn.bits()),
+    )
 }
 
 /// A socket that stamps what it receives with the kernel's time, with room for `bytes`.
@@ -140,3 +153,21 @@ const _: () = assert!(
     size_of::<libc::cmsghdr>() + size_of::<libc::timespec>() <= 8 * CONTROL_WORDS,
     "the control buffer holds a stamp"
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_codepoint_leaves_the_dscp_alone() {
+        const EF: u8 = 46;
+        let here = Ipv4Addr::LOCALHOST;
+        let sender = sender((here, 0), (here, 9)).expect("a socket");
+        crate::sockets::socket::set_dscp(&sender, EF).expect("it has a DSCP");
+        for ecn in [Ecn::Ect1, Ecn::Ect0, Ecn::NotEct] {
+            set_ecn(&sender, ecn).expect("it has a codepoint");
+            let tos = get(&sender, libc::IPPROTO_IP, libc::IP_TOS).expect("it has a TOS");
+            assert_eq!(tos, i32::from(EF << 2 | ecn.bits()));
+        }
+    }
+}

@@ -73,7 +73,7 @@ impl Engine {
                 self.is_closed[connection][end] = true;
                 self.is_endless[connection][end] = false;
             }
-            Command::Datagram { number, bytes } => {
+            Command::Datagram { number, bytes, .. } => {
                 self.datagrams.push((number, self.now_ns, bytes))
             }
         }
