@@ -21,6 +21,7 @@ CLASSIC_MS, L4S_MS = 15.0, 0.5
 VIRTUAL_MS = 25.0
 #: Reductions at random marks are a round and the time to the next mark apart: (1 + √3)/2.
 RANDOM_MARKS = (1 + 3**0.5) / 2
+CODEPOINTS = {"not_ect": "Not-ECT", "ect1": "ECT(1)"}
 
 
 def main() -> None:
@@ -28,7 +29,7 @@ def main() -> None:
     text = PAGE.read_text(encoding="utf-8")
     tables = {
         "balance": balance, "wait": wait, "pairs": pairs, "harm": harm,
-        "fallback": fallback, "jitter": jitter, "video": video,
+        "fallback": fallback, "jitter": jitter, "video": video, "overload": overload,
     }  # fmt: skip
     for name in sys.argv[1:] or tables:
         table = tables[name]
@@ -223,17 +224,69 @@ def jitter() -> str:
 
 
 def video() -> str:
-    """L6: one flow alone, and next to bursts of video in the classic queue."""
+    """L6: one flow alone, and next to bursts of video in each of the queues."""
     body = []
     # 2.3 Mbit/s in 30 frames per second: 7 packets of 1369 bytes at once.
-    burst = dumbbell.Group("reno", rtt="160ms", traffic="datagram:rate=2.3mbit,size=1369B,burst=7")
-    for cc, published in (("prague", "18.3, 12.6"), ("cubic", "16.2, 14.5")):
+    in_c, in_l = (
+        dumbbell.Group(
+            "reno", rtt="160ms", traffic=f"datagram:rate=2.3mbit,size=1369B,burst=7,ecn={ecn}"
+        )
+        for ecn in ("not_ect", "ect1")
+    )
+    for cc, published in (("prague", "18.3, 12.6, 2.3"), ("cubic", "16.2, 14.5, 13.4")):
         values = []
-        for groups in ([group(cc)], [group(cc), burst]):
+        for groups in ([group(cc)], [group(cc), in_c], [group(cc), in_l]):
             got = measured(groups, "180s", "60s", rate="20mbit", rtt="160ms", queue="dualpi2")
             values.append(f"{mbit(got, 0):.1f}")
         body.append([cc, published, ", ".join(values)])
-    return rows(("", "published: alone, with video in C", "ours, Mbit/s"), body)
+    return rows(("", "published: alone, with video in C, in L", "ours, Mbit/s"), body)
+
+
+def overload() -> str:
+    """L7: CUBIC next to datagrams that respond to nothing, of either kind."""
+    body = []
+    loads = [(load, ecn, 10) for ecn in ("not_ect", "ect1") for load in (0.5, 0.9, 1.2)]
+    loads += [(1.2, "ect1", protection) for protection in (0, 25)]
+    for load, ecn, protection in loads:
+        rate_mbit = 50 * load * 1448 / 1490  # payload; UDP has 42 bytes of headers
+        flood = dumbbell.Group(
+            "reno", traffic=f"datagram:rate={rate_mbit:.2f}mbit,size=1448B,ecn={ecn}"
+        )
+        scenario = dumbbell.Scenario(
+            [group("cubic"), flood], time="60s", rate="50mbit", rtt="20ms",
+            queue=f"dualpi2:classic_protection={protection}",
+        )  # fmt: skip
+        runs = [dumbbell.run(scenario, seed=seed) for seed in SEEDS]
+        flows = [run.summary["flows"] for run in runs]
+        sent = sum(both[1]["sent_pkts"] for both in flows)
+        dropped, marked = (
+            sum(both[1][f"{fate}_pkts"] for both in flows) / sent for fate in ("dropped", "marked")
+        )
+        app = [both[1]["application"] for both in flows]
+        wait_ms = [
+            sum(each[f"one_way_delay_{p}_us"] for each in app) / len(app) / 1e3 - 10
+            for p in ("p50", "p99")
+        ]
+        # The controller has settled after some seconds.
+        prob = [settled(run, "prob_ppb") / 1e9 for run in runs]
+        body.append(
+            [f"{load:g} of the link, {CODEPOINTS[ecn]}", f"{protection} %"]
+            + [f"{sum(both[n]['goodput_bps'] for both in flows) / len(flows) / 1e6:.1f}"
+               for n in (0, 1)]
+            + [f"{100 * dropped:.1f} %", f"{100 * marked:.1f} %"]
+            + [f"{wait_ms[0]:.1f}, {wait_ms[1]:.1f}", f"{100 * sum(prob) / len(prob):.1f} %"]
+        )  # fmt: skip
+    header = (
+        "datagrams", "classic protection", "CUBIC, Mbit/s", "datagrams, Mbit/s", "dropped",
+        "marked", "they wait, ms (p50, p99)", "p'",
+    )  # fmt: skip
+    return rows(header, body)
+
+
+def settled(run: Any, column: str) -> float:
+    """Return the mean of a column of the queue after ten seconds."""
+    table = run.tables["queue"].to_pandas()
+    return float(table.loc[table["time_us"] > 10e6, column].mean())
 
 
 if __name__ == "__main__":
