@@ -45,7 +45,19 @@ def compile_bpf(
 
 
 def test_finds_the_congestion_controls():
-    known = {"bbr", "bbr3", "bbr_fca", "copa", "cubic", "dctcp", "l3dr", "prague", "reno", "vegas"}
+    known = {
+        "bbr",
+        "bbr3",
+        "bbr_fca",
+        "copa",
+        "cubic",
+        "dctcp",
+        "l3dr",
+        "ledbat",
+        "prague",
+        "reno",
+        "vegas",
+    }
     assert known <= {path.name.split(".")[0] for path in SOURCES}
 
 

@@ -69,7 +69,19 @@ def test_options_go_before_a_file(cli, tmp_path):
 def test_lists_congestion_controls(cli):
     outcome = cli("cc", "list")
     assert outcome.code == 0
-    known = ("bbr", "bbr3", "bbr_fca", "copa", "cubic", "dctcp", "l3dr", "prague", "reno", "vegas")
+    known = (
+        "bbr",
+        "bbr3",
+        "bbr_fca",
+        "copa",
+        "cubic",
+        "dctcp",
+        "l3dr",
+        "ledbat",
+        "prague",
+        "reno",
+        "vegas",
+    )
     for text in known:
         assert text in outcome.out
     assert len(outcome.out.splitlines()) <= len(known) + 6

@@ -52,6 +52,7 @@ STYLES = {
     "vegas": Style("Vegas", "#7a5195", "p"),
     "dctcp": Style("DCTCP", "#2f4b7c", "*"),
     "prague": Style("Prague", "#6b3d1f", "h"),
+    "ledbat": Style("LEDBAT", "#4d7c0f", "<"),
 }
 UNKNOWN_COLOR = "#6c6c6c"
 #: For further groups of the same congestion control: the rest of the palette.

@@ -18,6 +18,7 @@ mod dualpi2;
 mod fq_codel;
 mod generic_fairness;
 mod incast;
+mod ledbat;
 mod narrow_uplink;
 mod parking_lot;
 mod pie;
