@@ -49,7 +49,12 @@ KNOWN_RTT = {
 #: Runs of the simulator per case, at least.
 SEEDS = 5
 #: More of them where the seed decides more than the engine: runs lie up to twofold apart.
-SEEDS_OF_CASE = {"copa and bbr, n = 1, 8 BDP": 40, "copa and bbr, n = 4, 8 BDP": 40}
+SEEDS_OF_CASE = {
+    "copa and bbr, n = 1, 8 BDP": 40, "copa and bbr, n = 4, 8 BDP": 40,
+    # A few runs have most of the drops: where BBR overshoots at its start or after PROBE_RTT.
+    "codel-drops": 40, "dualpi2-drops": 40, "fq_pie-drops": 40, "fq_pie-marks": 40,
+    "pie-drops": 40, "trace": 40, "wifi": 40,
+}  # fmt: skip
 #: In points of throughput share, and in parts of the median RTT.
 MEAN_SHARE, WORST_SHARE, RTT_P50 = 0.05, 0.12, 0.10
 #: Of the times of transfers, in parts of the kernel's: by what their metrics' names have.
@@ -60,7 +65,9 @@ KNOWN_TIMES: dict[str, tuple[str, ...]] = {}
 #: packets where they are rare.
 RATES, FEW = 0.20, 0.0005
 #: Rates that are further off, by case; docs/fidelity.md says why.
-KNOWN_RATES: dict[str, tuple[str, ...]] = {}
+KNOWN_RATES: dict[str, tuple[str, ...]] = {"trace": ("drop_rate",), "wifi": ("drop_rate",)}
+#: Of queues and paths no share is further off, in points.
+WORST_SHARE_OF_QUEUES = 0.05
 
 
 @functools.cache
@@ -90,7 +97,8 @@ def test_no_share_or_median_rtt_is_far_off(path, index):
         if entry.metric.name == "share":
             difference = engine_difference(entry)
             assert difference is not None, "no valid run was measured"
-            if abs(difference) > WORST_SHARE:
+            worst = WORST_SHARE_OF_QUEUES if "queues" in path.stem else WORST_SHARE
+            if abs(difference) > worst:
                 far.append(f"share of {entry.cc_a}: {100 * difference:+.1f} points")
         if entry.metric.name == "rtt_p50_us":
             relative = relative_difference(entry)

@@ -66,8 +66,6 @@ const TICKS_PER_S: u64 = 1_000_000_000 / TICK_NS;
 const MAX_BURST_NS: u64 = 150_000_000;
 /// RFC 8033 §5.1: above this delay the probability grows faster.
 const HIGH_DELAY_NS: u64 = 250_000_000;
-/// Linux: the first update is half a second after the queue was made; our clocks count from then or before.
-const FIRST_UPDATE_NS: u64 = 500_000_000;
 
 /// RFC 8033 §5.2 (`DQ_THRESHOLD`): a measurement of the rate begins with so much waiting, and ends when as
 /// much has left.
@@ -217,7 +215,9 @@ impl Controller {
             last_delay_ns: 0,
             last_dequeue_ns: None,
             departures: DepartureRate::default(),
-            next_update_ns: FIRST_UPDATE_NS,
+            // Linux's first update is half a second after the queue was made. A run's queue was there long
+            // before its first packet.
+            next_update_ns: 0,
         }
     }
 
@@ -597,8 +597,8 @@ mod tests {
 
     /// Early drops, overflows and marks of packets of 1000 bytes, one every 10 ms, one leaving every
     /// `out_ms`: ns-3's PIE suite.
-    fn run(config: &Config, ecn: Ecn, packets: u64, out_ms: u64) -> [u64; 3] {
-        let mut queue = Pie::new(config, 7);
+    fn run(config: &Config, ecn: Ecn, packets: u64, out_ms: u64, seed: u64) -> [u64; 3] {
+        let mut queue = Pie::new(config, seed);
         let [mut early, mut overflows, mut marks] = [0; 3];
         let mut next_out_ms = 10;
         for number in 1..=packets {
@@ -629,13 +629,16 @@ mod tests {
         }
     }
 
-    /// The order of the counts in ns-3's suite 2 to 5.
+    /// The order of the counts in ns-3's suite 2 to 5; the mean of 20 seeds, since one run has some ten drops.
     #[test]
     fn a_faster_overload_drops_more_and_a_higher_target_or_rarer_updates_less() {
         let drops = |config: &Config, out_ms| {
-            let [early, overflows, marks] = run(config, Ecn::NotEct, 400, out_ms);
-            assert_eq!((overflows, marks), (0, 0));
-            early
+            let early = (0..20).map(|seed| {
+                let [early, overflows, marks] = run(config, Ecn::NotEct, 400, out_ms, seed);
+                assert_eq!((overflows, marks), (0, 0));
+                early
+            });
+            early.sum::<u64>()
         };
         let usual = drops(&ns3(), 12);
         assert!(usual > 0);

@@ -224,7 +224,7 @@ pub(crate) struct Clock {
 impl Clock {
     pub(crate) fn new(tupdate_ns: u64) -> Self {
         Self {
-            next: 0.5,
+            next: 0.0,
             every: tupdate_ns as f64 / 1e9,
         }
     }
