@@ -170,8 +170,11 @@ fn calibrate_idle(
     let mut scenario = scenario.clone();
     for link in &mut scenario.links {
         link.rate_steps.clear();
-        // What a medium does to an idle path says nothing of the relay.
+        // What a medium and impairments do to an idle path says nothing of the relay, and what is lost at
+        // the start of a run would leave nothing to measure.
         link.medium = None;
+        link.impairments.clear();
+        link.random_loss_ppb = 0;
     }
     for group in &mut scenario.groups {
         group.rtt_steps.clear();
