@@ -234,6 +234,15 @@ fn set_sysctls(group: &Group) -> Result<(), Error> {
 /// controls that need it, which ours then do.
 fn set_ecn(group: &Group) -> Result<(), Error> {
     const PATH: &str = "/proc/sys/net/ipv4/tcp_ecn";
+    const OPTION: &str = "/proc/sys/net/ipv4/tcp_ecn_option";
+    if !group.accecn_option {
+        match fs::write(OPTION, "0") {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(cannot_set(OPTION, source));
+            }
+            _ => {} // a kernel without the file has no option
+        }
+    }
     let set = |value| fs::write(PATH, value);
     match set(tcp_ecn(group.ecn)) {
         Err(refused) if group.ecn == GroupEcn::AccEcn && is_invalid(&refused) => {
