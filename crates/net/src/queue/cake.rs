@@ -18,7 +18,7 @@ mod tin_statistics;
 mod tests;
 
 use crate::declaration::{Value, choices, settings};
-use crate::queue::flow_queues::SKB_BYTES;
+use crate::queue::flow_queues::{SKB_BYTES, check_memory};
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
 use crate::random::Random;
 use crate::{Ecn, FactsByHop, Header, Packet};
@@ -154,6 +154,10 @@ impl Discipline for Config {
 
     fn marks(&self) -> bool {
         true
+    }
+
+    fn check_passes(&self, wire_bytes: u64) -> Result<(), String> {
+        check_memory("limit", self.memory_bytes(), wire_bytes)
     }
 
     /// Where all queues of a set are taken, a new flow gets one with packets of another in it, which may

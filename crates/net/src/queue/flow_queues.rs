@@ -10,6 +10,18 @@ use crate::queue::flow_hash::FlowHash;
 /// on 64-bit machines.
 pub(super) const SKB_BYTES: u64 = 576;
 
+/// Refuses a limit of memory, named `name`, in which no packet of `wire_bytes` has room.
+pub(super) fn check_memory(name: &str, limit_bytes: u64, wire_bytes: u64) -> Result<(), String> {
+    let needed_bytes = wire_bytes + SKB_BYTES;
+    if limit_bytes < needed_bytes {
+        return Err(format!(
+            "`{name}` is {limit_bytes} bytes and a packet takes {needed_bytes}, so that each is dropped; use \
+             `{name}={needed_bytes}B` or more"
+        ));
+    }
+    Ok(())
+}
+
 /// Flows that take turns, each with a queue and a controller of its own.
 #[derive(Clone, Debug)]
 pub(super) struct FlowQueues<H, C> {

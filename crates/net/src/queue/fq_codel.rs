@@ -5,7 +5,7 @@ use crate::declaration::settings;
 use crate::queue::codel::{
     ControlSettings, Controller, MAX_TIME_NS, MTU_BYTES, Statistics, Waiting, ticks,
 };
-use crate::queue::flow_queues::{FlowQueue, FlowQueues};
+use crate::queue::flow_queues::{FlowQueue, FlowQueues, check_memory};
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
 use crate::{Header, Packet};
 
@@ -61,6 +61,10 @@ impl Discipline for Config {
 
     fn marks(&self) -> bool {
         self.ecn || self.ce_threshold_ns.is_some()
+    }
+
+    fn check_passes(&self, wire_bytes: u64) -> Result<(), String> {
+        check_memory("memory_limit", self.memory_limit_bytes, wire_bytes)
     }
 
     fn build<H: Header>(&self, site: &Site) -> FqCodel<H> {
@@ -392,6 +396,20 @@ mod tests {
         let mut effects = Effects::new();
         queue.enqueue(0, packet(2, 66, Ecn::NotEct), &mut effects);
         assert_eq!((drops(&effects)[0].flow, drops(&effects).len()), (1, 5));
+    }
+
+    #[test]
+    fn memory_smaller_than_a_packet_is_refused() {
+        let check = |memory_limit_bytes| {
+            let config = Config {
+                memory_limit_bytes,
+                ..Config::default()
+            };
+            config.check_passes(1514)
+        };
+        assert_eq!(check(1514 + 576), Ok(()));
+        let what = check(1514 + 575).unwrap_err();
+        assert!(what.contains("use `memory_limit=2090B`"), "{what}");
     }
 
     /// ns-3's L4S mode: with the threshold for ECT(1) at 1 ms, ECT(0) is marked at CoDel's times only.
