@@ -365,7 +365,7 @@ impl<H: Header> Link<H> {
         observer.changes(now_ns, index, self);
     }
 
-    /// Counts and tells what the queue did beside taking a packet in or giving one out.
+    /// Counts and tells what the queue did other than taking a packet in or giving one out.
     #[inline(always)]
     fn report<O: Observer<H>>(
         &mut self,

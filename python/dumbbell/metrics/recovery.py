@@ -25,7 +25,7 @@ def recovery_time_s(obs: Observation) -> float | None:
     From the start of the phase, or of the run, to the beginning of the first window of 1 s in which
     Σ bits received ≥ 0.8 · payload bits that the bottleneck could carry; windows begin with every
     sample. Of flows whose data cross the bottleneck; the payload is that of their largest segments.
-    None without such a window, and of a bottleneck with a medium or trace, whose rate is no bound.
+    None without such a window, and of a bottleneck with a medium or trace: its rate is nominal.
 
     References
     ----------

@@ -164,7 +164,7 @@ class Rate(Quantity):
 
     @property
     def in_words(self) -> str:
-        """The rate with four digits where it is no round number of bits: ``6.031mbit``."""
+        """The rate with four digits where it is not a round number of bits: ``6.031mbit``."""
         text = str(self)
         return text if self.bps % 1000 == 0 or self.bps < 10_000 else f"{self.bps / 1e6:.4g}mbit"
 

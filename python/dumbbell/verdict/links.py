@@ -22,7 +22,7 @@ DROPPED_SHARE = 0.2
 #: Tolerance of a link's rate and of the longest wait: more than the uncertainty of a busy time at
 #: the ends of the run and where a packet crosses them.
 RATE_TOLERANCE = 0.01
-#: A medium may save up what it offers for so long, beside what its summary says of a token bucket.
+#: A medium may save up what it offers for so long, in addition to the token bucket in its summary.
 SAVED_UP_S = 0.01
 #: Shorter busy times have too few packets for that tolerance.
 MIN_BUSY_US = 1_000_000

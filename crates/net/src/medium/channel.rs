@@ -133,7 +133,7 @@ impl Channel {
         self.others[other].backoff_ns = self.random.between(0, self.backoff_ns);
     }
 
-    /// What the others sent while nobody of the network wanted to.
+    /// What the others sent while no station of the network wanted to.
     fn others_send_until(&mut self, now_ns: u64) {
         if !self.contenders.iter().all(Option::is_none) {
             return;
@@ -163,7 +163,7 @@ impl Channel {
         self.free_ns = until_ns;
     }
 
-    /// When it is a contender's turn if nobody sends before, ns.
+    /// When it is a contender's turn if no station sends before, ns.
     fn turn_ns(&self, contender: &Contender) -> u64 {
         self.free_ns.max(contender.since_ns) + contender.aifs_ns + contender.backoff_ns
     }

@@ -23,7 +23,7 @@ settings! {
         aifs_ns: u64 = 43_000, in 0..=1_000_000_000;
         /// Largest backoff before a turn.
         backoff_ns: u64 = 135_000, in 0..=1_000_000_000;
-        /// Airtime that an aggregate takes beside its bits: preamble, SIFS and Block Ack.
+        /// Airtime that an aggregate takes in addition to its bits: preamble, SIFS and Block Ack.
         overhead_ns: u64 = 150_000, in 0..=1_000_000_000;
         /// Probability that a packet of an aggregate has to be sent again.
         error_ppb: u64 = 0, in 0..=999_999_999;

@@ -52,7 +52,7 @@ choices! {
     pub enum AckFilter {
         /// None.
         off,
-        /// Those that one waiting ACK beside the new one makes superfluous: at least two wait.
+        /// Those that the new ACK and another waiting one make superfluous: at least two wait.
         normal,
         /// Also those that the new one alone makes superfluous.
         aggressive,

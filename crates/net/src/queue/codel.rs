@@ -561,7 +561,7 @@ mod tests {
     }
 
     /// A queue that stays good for less than 16 intervals goes on where it stopped; after a longer
-    /// time it begins anew.
+    /// time it begins again from 1.
     #[test]
     fn it_remembers_its_rate_for_sixteen_intervals() {
         let settled = Controller {

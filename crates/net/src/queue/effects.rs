@@ -1,4 +1,4 @@
-//! What a call of a queue discipline did to packets beside taking one in or giving one out.
+//! What a call of a queue discipline did to packets other than taking one in or giving one out.
 
 use crate::{Ecn, Header, Packet};
 

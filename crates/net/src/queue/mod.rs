@@ -313,7 +313,7 @@ pub trait Queue<H> {
     /// Calls `look` with every waiting packet.
     fn for_each(&self, look: &mut dyn FnMut(&Packet<H>));
 
-    /// Calls `tell` with what the discipline counts and where it stands beside what every queue does: the
+    /// Calls `tell` with what the discipline counts and where it stands, apart from what every queue has: the
     /// names are those of `tc -s qdisc`, with the unit as suffix (`_pkts`, `_bytes`, `_ns`, `_ppb`, `_bps`).
     fn statistics(&self, _tell: &mut dyn FnMut(&'static str, u64)) {}
 }

@@ -170,7 +170,7 @@ impl Controller {
         drops
     }
 
-    /// Whether the packet that arrives may join `backlog` bytes; what becomes of it otherwise, or beside that.
+    /// Whether the packet that arrives may join `backlog` bytes; what becomes of it otherwise, or in addition.
     pub(crate) fn admits(
         &mut self,
         packet: Waiting,
