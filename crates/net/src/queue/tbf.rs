@@ -437,11 +437,13 @@ mod tests {
             let (mut now_ns, mut sent) = (0, Vec::new());
             let mut serve = |queue: &mut Tbf<()>, until_ns: u64| {
                 while let Some(due_ns) = Queue::<()>::next_event(queue) {
-                    if due_ns > until_ns {
+                    // A link asks when the packet has come, even if its tokens were there before.
+                    let at_ns = due_ns.max(queue.packets[0].arrived_ns);
+                    if at_ns > until_ns {
                         break;
                     }
-                    let packet = queue.dequeue(due_ns, &mut Effects::new()).expect("it is due");
-                    sent.push((due_ns.max(packet.arrived_ns), packet));
+                    let packet = queue.dequeue(at_ns, &mut Effects::new()).expect("it is due");
+                    sent.push((at_ns, packet));
                 }
             };
             for (gap_ns, wire_bytes) in arrivals {
