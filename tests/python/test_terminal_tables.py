@@ -106,3 +106,22 @@ def test_a_terminal_acts_on_nothing_in_a_name(capsys):
         assert text in captured.out
     assert captured.err == "error: \\x1b[31msix\n"
     assert not set("\x1b\x07\r\x9b\u202e") & set(captured.out)
+
+
+def test_colons_in_a_name_make_no_emoji(capsys):
+    print_table(["a:x:b"], [["root:x:0"]], title="t:x:t")
+    print_line("l:x:l")
+    error("e:x:e")
+    captured = capsys.readouterr()
+    for text in ("a:x:b", "root:x:0", "t:x:t", "l:x:l"):
+        assert text in captured.out
+    assert captured.err == "error: e:x:e\n"
+
+
+def test_datagrams_have_no_rtt(cli):
+    words = cli("run", "cubic", "reno", "--traffic", "datagram:rate=1mbit,bulk", "--time", "2s").out
+    rows = [line.split() for line in words.splitlines()]
+    of_datagrams = next(row for row in rows if row[:1] == ["datagram:rate=1mbit"])
+    of_reno = next(row for row in rows if row[:1] == ["reno"])
+    assert of_datagrams[5] == "–"
+    assert float(of_reno[5]) > 40

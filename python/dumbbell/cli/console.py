@@ -63,14 +63,14 @@ def plain(text: str) -> str:
 def out(least_width: int = 0) -> Console:
     """Return the console of stdout; colour only on a terminal, and never with NO_COLOR."""
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
-    console = PlainConsole(width=None if has_width else FILE_WIDTH, highlight=False)
+    console = PlainConsole(width=None if has_width else FILE_WIDTH, highlight=False, emoji=False)
     console.width = max(console.width, least_width)
     return console
 
 
 def err() -> Console:
     """Return the console of stderr."""
-    return PlainConsole(stderr=True, highlight=False, soft_wrap=True)
+    return PlainConsole(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 
 def error(message: str) -> None:

@@ -145,7 +145,7 @@ def print_groups(result: Run) -> None:
                 f"{group['goodput_bps'] / 1e6:.2f}",
                 f"{group['goodput_per_flow_bps'] / 1e6:.2f}",
                 f"{100 * group['share']:.1f}",
-                f"{group['rtt_mean_us'] / 1e3:.1f}",
+                milliseconds(group["rtt_mean_us"]),
                 f"{group['inflight_mean_pkts'] / group['flows']:.1f}",
                 percent(group["retransmitted_pkts"], group["sent_pkts"]),
                 count(group["rto_count"]),
@@ -165,12 +165,12 @@ def print_flows(result: Run) -> None:
     rows = []
     labels = result.scenario.group_labels
     for flow in result.summary["flows"]:
-        rtts = [flow[f"rtt_{which}_us"] / 1e3 for which in ("min", "mean", "p95", "max")]
+        rtts = [flow[f"rtt_{which}_us"] for which in ("min", "mean", "p95", "max")]
         rows.append(
             (
                 f"{flow['flow']} {labels[flow['group']]}",
                 f"{flow['goodput_bps'] / 1e6:.2f}",
-                *(f"{rtt_ms:.1f}" for rtt_ms in rtts),
+                *(milliseconds(rtt_us) for rtt_us in rtts),
                 f"{flow['cwnd_mean_pkts']:.1f}",
                 f"{flow['inflight_mean_pkts']:.1f}",
                 percent(flow["retransmitted_pkts"], flow["sent_pkts"]),
@@ -205,6 +205,11 @@ def print_verdict(console: Console, result: Run) -> None:
     for reason in verdict.reasons:
         line = f"  {reason.status.lower()}: {reason.message}"
         console.print(line, markup=False, soft_wrap=True)
+
+
+def milliseconds(rtt_us: float) -> str:
+    """Write an RTT in ms; a dash if nothing was measured, as of datagrams."""
+    return f"{rtt_us / 1e3:.1f}" if rtt_us else "–"
 
 
 def count(value: float | None) -> str:
