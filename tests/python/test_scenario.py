@@ -1,6 +1,6 @@
 import pytest
 
-from dumbbell import CongestionControlChoice, Group, Scenario, ScenarioError
+from dumbbell import CongestionControlChoice, Group, Scenario, ScenarioError, run
 
 
 def test_resolves_to_base_units():
@@ -182,3 +182,25 @@ def test_congestion_control_prints_as_it_reads():
     text = "copa:mode_window_rtts=5,default_inv_delta=4"
     assert str(CongestionControlChoice.parse(text)) == text
     assert CongestionControlChoice.parse(text).series[0].name == "mode"
+
+
+@pytest.mark.parametrize(
+    ("limit", "says"),
+    [
+        ("48kB", "ooo_limit `48kB` is not in packets; use e.g. `48pkt`"),
+        ("2bdp", "ooo_limit `2bdp` is not in packets; use e.g. `48pkt`"),
+        ("2000000000pkt", "is too large; use at most `1073741824pkt`"),
+        ("0pkt", "is zero"),
+    ],
+)
+def test_an_out_of_order_limit_is_in_packets(limit, says):
+    with pytest.raises(ScenarioError) as refused:
+        Group("cubic", ooo_limit=limit)
+    assert says in str(refused.value)
+
+
+def test_what_a_receiver_drops_is_counted_and_accounted_for():
+    group = Group("cubic", 2, ooo_limit="48pkt", jitter="0s")
+    outcome = run(Scenario([group], rate="10mbit", rtt="40ms", buffer="8bdp", time="30s"))
+    assert outcome.verdict.status == "OK"
+    assert sum(flow.get("ooo_dropped_pkts", 0) for flow in outcome.summary["flows"]) > 100

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dumbbell_capture::CaptureConfig;
 use dumbbell_results::Output;
-use dumbbell_scenario::{Control, Scenario};
+use dumbbell_scenario::{Control, Group, Scenario};
 
 use crate::bpf::congestion_controls::KernelCc;
 use crate::calibration::{Calibration, calibrate};
@@ -50,6 +50,7 @@ pub fn run(
         .map_err(|refusal| Error::Refused(refusal.to_string()))?;
     check_mss(scenario)?;
     check_receive_offload(scenario)?;
+    check_ooo_limit(scenario)?;
     let scenario = Arc::new(with_reachable_windows(scenario));
     let measured = measure(&scenario, control, capture)?;
     summarize::output(&scenario, measured)
@@ -81,6 +82,17 @@ fn check_receive_offload(scenario: &Scenario) -> Result<(), Error> {
         "gro `{time}` of `{}` is not supported by the kernel engine; omit `gro`, or use `--engine simulator`",
         group.cc.name
     )))
+}
+
+/// Rejects a limit of out-of-order segments: Linux holds as many as its receive buffer has room for.
+fn check_ooo_limit(scenario: &Scenario) -> Result<(), Error> {
+    let limit = |group: &Group| Some((group.ooo_limit_pkts?, group.cc.name.clone()));
+    match scenario.groups.iter().find_map(limit) {
+        Some((pkts, cc)) => Err(Error::Refused(format!(
+            "ooo_limit `{pkts}pkt` of `{cc}` is not supported by the kernel engine; omit `ooo_limit`, or use `--engine simulator`"
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn measure(
@@ -188,24 +200,44 @@ fn calibrate_idle(
 
 #[cfg(test)]
 mod tests {
-    use dumbbell_scenario::{Group, Limit, Queue};
+    use dumbbell_scenario::{Limit, Queue};
 
     use super::*;
+
+    fn scenario(group: Group) -> Scenario {
+        let group = Group {
+            cc: "cubic".into(),
+            base_rtt_ns: 20_000_000,
+            ..group
+        };
+        Scenario {
+            groups: vec![group],
+            ..Scenario::dumbbell(1_000_000, Queue::drop_tail(Limit::Packets(10)))
+        }
+    }
+
+    #[test]
+    fn an_out_of_order_limit_is_refused_with_the_fix() {
+        let refusal = |ooo_limit_pkts| {
+            let group = Group {
+                ooo_limit_pkts,
+                ..Group::default()
+            };
+            check_ooo_limit(&scenario(group)).map_err(|error| error.to_string())
+        };
+        assert_eq!(refusal(None), Ok(()));
+        let expected = "ooo_limit `48pkt` of `cubic` is not supported by the kernel engine; omit `ooo_limit`, or use `--engine simulator`";
+        assert_eq!(refusal(Some(48)), Err(expected.to_owned()));
+    }
 
     #[test]
     fn receive_offload_is_refused_with_the_fix() {
         let refusal = |gro_ns| {
             let group = Group {
-                cc: "cubic".into(),
-                base_rtt_ns: 20_000_000,
                 gro_ns,
                 ..Group::default()
             };
-            let scenario = Scenario {
-                groups: vec![group],
-                ..Scenario::dumbbell(1_000_000, Queue::drop_tail(Limit::Packets(10)))
-            };
-            check_receive_offload(&scenario).map_err(|error| error.to_string())
+            check_receive_offload(&scenario(group)).map_err(|error| error.to_string())
         };
         assert_eq!(refusal(0), Ok(()));
         for (gro_ns, time) in [(200_000, "200us"), (500, "500ns")] {

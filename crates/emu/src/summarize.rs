@@ -128,6 +128,7 @@ fn flow_summary(
         spurious_recovery_count: None,
         syn_retransmits: Some(report.syn_retransmits),
         duplicate_pkts: None,
+        ooo_dropped_pkts: None,
         rto_count: report.rto_count,
         spurious_rto_count: None,
         tlp_count: None,
@@ -156,6 +157,7 @@ fn request_summary(requests: &RequestBooks, on_path: &RequestsOnPath) -> Request
         dropped_pkts: on_path.dropped_pkts,
         duplicated_pkts: (on_path.duplicated_pkts > 0).then_some(on_path.duplicated_pkts),
         arrived_pkts: on_path.arrived_pkts,
+        ooo_dropped_pkts: None,
         on_path_pkts: on_path.on_path_pkts(),
         rto_count: requests.rto_count,
     }

@@ -125,6 +125,10 @@ pub struct FlowSummary {
     pub syn_retransmits: Option<u64>,
     /// Data packets that reached the receiver when it had them already.
     pub duplicate_pkts: Option<u64>,
+    /// Data packets that reached the receiver and were dropped by it, beyond its out-of-order limit; only
+    /// where it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ooo_dropped_pkts: Option<u64>,
     pub rto_count: Option<u64>,
     /// RTOs undone as spurious (F-RTO or timestamps).
     pub spurious_rto_count: Option<u64>,
@@ -165,6 +169,8 @@ pub struct RequestSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicated_pkts: Option<u64>,
     pub arrived_pkts: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ooo_dropped_pkts: Option<u64>,
     pub on_path_pkts: u64,
     pub rto_count: u64,
 }

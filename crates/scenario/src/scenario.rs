@@ -87,6 +87,10 @@ pub struct Group {
     /// Receive offload: how long a segment waits at the receiver for those that follow it, ns; 0: none.
     #[serde(default, skip_serializing_if = "is_none")]
     pub gro_ns: u64,
+    /// Segments that the receiver holds above a hole at most (FreeBSD's `net.inet.tcp.reass.maxqueuelen`); it
+    /// drops the others. `None`: as many as its window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ooo_limit_pkts: Option<u32>,
     /// Explicit congestion notification. A congestion control that needs ECN has it without being asked.
     #[serde(default, skip_serializing_if = "GroupEcn::is_off")]
     pub ecn: GroupEcn,
@@ -128,6 +132,7 @@ impl Default for Group {
             tso: true,
             delayed_ack: true,
             gro_ns: 0,
+            ooo_limit_pkts: None,
             ecn: GroupEcn::Off,
             accecn_option: true,
             nagle: true,

@@ -128,6 +128,7 @@ pub(crate) fn receiver_config(
         rwnd_bytes: rwnd_bytes(group),
         delayed_ack: group.delayed_ack,
         gro_ns: group.gro_ns,
+        ooo_limit_pkts: group.ooo_limit_pkts,
         rtt_ns: group.base_rtt_at(now_ns),
         ecn: ecn_mode(group, instance),
     }

@@ -206,14 +206,16 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
     let window =
         prop_oneof![4 => Just(1_u64 << 30), 1 => log_uniform(1448.0..1e6).prop_map(|it| it as u64)];
     let gro_ns = prop_oneof![3 => Just(0), 1 => 10_000_u64..2 * NS_PER_MS];
-    let host = (any::<bool>(), any::<bool>(), any::<bool>(), window, gro_ns);
+    let ooo_limit_pkts = prop_oneof![2 => Just(None), 1 => (1_u32..60).prop_map(Some)];
+    let receiver = (any::<bool>(), gro_ns, ooo_limit_pkts);
+    let host = (any::<bool>(), receiver, any::<bool>(), window);
     let when = (0.0..0.5, prop::option::of(0.1..0.5));
     let route = prop::sample::subsequence((0..links).collect::<Vec<_>>(), 1..=links);
     let back = prop::sample::subsequence((0..links).collect::<Vec<_>>(), 0..=links);
     let path = (route, back, log_uniform(1.0..100.0));
     (cc, 1_u32..4, traffic(duration_ns), host, when, path).prop_map(
         move |(cc, flows, traffic, host, (start, stop), (route, back, rtt_ms))| {
-            let (tso, delayed_ack, ecn, window_bytes, gro_ns) = host;
+            let (tso, (delayed_ack, gro_ns, ooo_limit_pkts), ecn, window_bytes) = host;
             let at = |share: f64| (share * duration_ns as f64) as u64;
             // A link carries one way of a path.
             let back = back.into_iter().filter(|link| !route.contains(link));
@@ -230,6 +232,7 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
                 tso,
                 delayed_ack,
                 gro_ns,
+                ooo_limit_pkts,
                 ecn: ecn.into(),
                 ..bulk(cc, flows, 1)
             }
@@ -321,7 +324,11 @@ fn check_flow(flow: &FlowSummary, group: &Group) {
         flow.dropped_pkts + flow.arrived_pkts + flow.on_path_pkts,
         "every packet sent was dropped, arrived or is on the path: {flow:?}"
     );
-    assert!(flow.received_bytes <= flow.arrived_pkts * MAX_PAYLOAD_BYTES);
+    let kept_pkts = flow.arrived_pkts - flow.ooo_dropped_pkts.unwrap_or(0);
+    assert!(flow.received_bytes <= kept_pkts * MAX_PAYLOAD_BYTES);
+    if group.ooo_limit_pkts.is_none() {
+        assert_eq!(flow.ooo_dropped_pkts, None);
+    }
     if let Some(requests) = &flow.requests {
         assert_eq!(
             requests.sent_pkts,

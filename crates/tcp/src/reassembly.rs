@@ -5,22 +5,36 @@ use crate::sack_store::SackBlock;
 /// Blocks Linux remembers; those beyond what fits in an ACK wait for their turn.
 const REMEMBERED_BLOCKS: usize = 4;
 
+/// What becomes of a segment above `rcv_nxt`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Insertion {
+    Held,
+    /// It was held already.
+    Duplicate,
+    /// As many as the limit allows are held.
+    Refused,
+}
+
 /// Which segments above `rcv_nxt` have arrived: a bit each, in a ring of words.
 #[derive(Debug)]
 pub(crate) struct Reassembly {
     words: Vec<u64>,
     /// Segments held.
     held: u32,
+    /// Most of them.
+    limit: u32,
     /// Most recent first (RFC 2018 §4), as Linux extends and merges them.
     blocks: [SackBlock; REMEMBERED_BLOCKS],
     block_count: usize,
 }
 
 impl Reassembly {
-    pub(crate) fn new() -> Self {
+    /// Holds `limit` segments at most; `None`: any number.
+    pub(crate) fn new(limit: Option<u32>) -> Self {
         Self {
             words: vec![0; 4],
             held: 0,
+            limit: limit.unwrap_or(u32::MAX),
             blocks: [SackBlock::default(); REMEMBERED_BLOCKS],
             block_count: 0,
         }
@@ -36,20 +50,29 @@ impl Reassembly {
         &self.blocks[..self.block_count]
     }
 
-    /// Holds `seq` (above `rcv_nxt`); false when it was held already. Either way its block is
-    /// reported first (RFC 2018 §4; next to a D-SACK, RFC 2883 §4).
-    pub(crate) fn insert(&mut self, rcv_nxt: u32, seq: u32) -> bool {
+    /// Holds `seq` (above `rcv_nxt`), if it is not held already. Its block is reported first, unless
+    /// it is refused (RFC 2018 §4; next to a D-SACK, RFC 2883 §4).
+    pub(crate) fn insert(&mut self, rcv_nxt: u32, seq: u32) -> Insertion {
+        if self.held >= self.limit && !self.holds(rcv_nxt, seq) {
+            return Insertion::Refused;
+        }
         while (seq - rcv_nxt) as usize >= self.words.len() * 64 - 64 {
             self.grow(rcv_nxt);
         }
         let (word, bit) = self.locate(seq);
         self.report(seq);
         if self.words[word] & bit != 0 {
-            return false;
+            return Insertion::Duplicate;
         }
         self.words[word] |= bit;
         self.held += 1;
-        true
+        Insertion::Held
+    }
+
+    #[cold]
+    fn holds(&self, rcv_nxt: u32, seq: u32) -> bool {
+        let (word, bit) = self.locate(seq);
+        ((seq - rcv_nxt) as usize) < self.words.len() * 64 - 64 && self.words[word] & bit != 0
     }
 
     /// Advances over what is held from `rcv_nxt` on and returns the new `rcv_nxt`.
@@ -157,23 +180,34 @@ mod tests {
 
     #[test]
     fn the_newest_block_comes_first_and_neighbours_merge() {
-        let mut held = Reassembly::new();
+        let mut held = Reassembly::new(None);
         for seq in [5, 9, 6] {
-            assert!(held.insert(0, seq));
+            assert_eq!(held.insert(0, seq), Insertion::Held);
         }
         assert_eq!(held.blocks(), [block(5, 7), block(9, 10)]);
         held.insert(0, 8);
         held.insert(0, 7);
         assert_eq!(held.blocks(), [block(5, 10)]);
-        assert!(!held.insert(0, 6), "a duplicate is reported");
+        assert_eq!(held.insert(0, 6), Insertion::Duplicate, "it is reported");
     }
 
     proptest! {
         #[test]
-        fn advances_over_exactly_what_is_held(seqs in prop::collection::vec(1_u32..2000, 1..300)) {
-            let (mut held, mut model) = (Reassembly::new(), BTreeSet::new());
+        fn advances_over_exactly_what_is_held(
+            seqs in prop::collection::vec(1_u32..2000, 1..300),
+            limit in prop::option::of(1_u32..100),
+        ) {
+            let (mut held, mut model) = (Reassembly::new(limit), BTreeSet::new());
             for &seq in &seqs {
-                prop_assert_eq!(held.insert(0, seq), model.insert(seq));
+                let want = if model.contains(&seq) {
+                    Insertion::Duplicate
+                } else if limit.is_some_and(|limit| model.len() >= limit as usize) {
+                    Insertion::Refused
+                } else {
+                    model.insert(seq);
+                    Insertion::Held
+                };
+                prop_assert_eq!(held.insert(0, seq), want);
                 for b in held.blocks() {
                     prop_assert!((b.start..b.end).all(|s| model.contains(&s)));
                 }

@@ -12,7 +12,7 @@ use crate::ecn_echo::EcnEcho;
 use crate::gro::{Gro, Place};
 use crate::packet::{AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, Segment};
 use crate::passive::Passive;
-use crate::reassembly::Reassembly;
+use crate::reassembly::{Insertion, Reassembly};
 use crate::sack_store::{SackBlock, SackBlocks, SackSlot, SackStore};
 use crate::sender::Half;
 
@@ -38,6 +38,9 @@ pub struct ReceiverConfig {
     pub delayed_ack: bool,
     /// Receive offload: how long a segment may wait for those that follow it, ns; 0: there is none.
     pub gro_ns: u64,
+    /// Segments it holds above a hole at most, as FreeBSD's `net.inet.tcp.reass.maxqueuelen`; `None`: as
+    /// many as the window.
+    pub ooo_limit_pkts: Option<u32>,
     /// The path's round trip as measured by the handshake, ns; bounds SACK compression. Linux's
     /// falls with the path's, using timestamps of later data; this one does not change.
     pub rtt_ns: u64,
@@ -54,6 +57,8 @@ pub struct ReceiverCounters {
     pub ce_pkts: u64,
     /// Data packets that had arrived before.
     pub duplicate_pkts: u64,
+    /// Data packets above a hole that were dropped because enough were held.
+    pub ooo_dropped_pkts: u64,
     /// Payload delivered to the application in order, bytes.
     pub received_bytes: u64,
 }
@@ -64,6 +69,7 @@ impl ReceiverCounters {
         self.arrived_pkts += other.arrived_pkts;
         self.ce_pkts += other.ce_pkts;
         self.duplicate_pkts += other.duplicate_pkts;
+        self.ooo_dropped_pkts += other.ooo_dropped_pkts;
         self.received_bytes += other.received_bytes;
     }
 }
@@ -116,7 +122,7 @@ impl Receiver {
             now_ns: 0,
             rcv_nxt: 0,
             last_ack_sent: 0,
-            held: Reassembly::new(),
+            held: Reassembly::new(config.ooo_limit_pkts),
             held_short: BTreeMap::new(),
             acked_bytes: 0,
             delayed: DelayedAck::new(config.mss_bytes),
@@ -271,14 +277,23 @@ impl Receiver {
     }
 
     fn on_out_of_order(&mut self, now_ns: u64, seq: u32, payload_bytes: u32) {
-        if self.held.insert(self.rcv_nxt, seq) {
-            if payload_bytes != self.config.mss_bytes {
-                self.held_short.insert(seq, payload_bytes);
+        match self.held.insert(self.rcv_nxt, seq) {
+            Insertion::Held => {
+                if payload_bytes != self.config.mss_bytes {
+                    self.held_short.insert(seq, payload_bytes);
+                }
+                self.acknowledge(now_ns);
             }
-            self.acknowledge(now_ns);
-        } else {
-            self.on_duplicate(seq, payload_bytes);
+            Insertion::Duplicate => self.on_duplicate(seq, payload_bytes),
+            Insertion::Refused => self.on_refused(payload_bytes),
         }
+    }
+
+    /// FreeBSD's `tcp_reass` drops it and sends an ACK at once that says nothing of it.
+    #[cold]
+    fn on_refused(&mut self, payload_bytes: u32) {
+        self.counters.ooo_dropped_pkts += u64::from(payload_bytes > 0);
+        self.emit_ack();
     }
 
     /// RFC 2883 §4: the duplicate is reported at once.

@@ -39,14 +39,14 @@ FLOW_OPTIONAL = {
     "rto_count": COUNT, "spurious_rto_count": COUNT, "tlp_count": COUNT,
     "rto_stall_max_us": COUNT, "rto_stall_us": COUNT, "cwnd_zero_max_us": COUNT,
     "cwnd_max_pkts": COUNT, "ssthresh_max_pkts": COUNT, "connections": COUNT,
-    "duplicated_pkts": COUNT,
+    "duplicated_pkts": COUNT, "ooo_dropped_pkts": COUNT,
 }  # fmt: skip
 #: What a flow's receiver sent to its sender, of an application with requests.
 REQUESTS = {
     "received_bytes": COUNT, "sent_pkts": COUNT, "retransmitted_pkts": COUNT,
     "dropped_pkts": COUNT, "arrived_pkts": COUNT, "on_path_pkts": COUNT, "rto_count": COUNT,
 }  # fmt: skip
-REQUESTS_OPTIONAL = {"duplicated_pkts": COUNT}
+REQUESTS_OPTIONAL = {"duplicated_pkts": COUNT, "ooo_dropped_pkts": COUNT}
 #: Most numbers that an application measures, and their names.
 MAX_MEASUREMENTS = 100
 MEASUREMENT = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)

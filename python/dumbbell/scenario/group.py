@@ -7,11 +7,21 @@ from dataclasses import KW_ONLY, dataclass
 
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import ScenarioError
-from dumbbell.quantities.quantity import Size, Time
+from dumbbell.quantities.quantity import Buffer, Size, Time
 from dumbbell.quantities.steps import MIN_RTT_NS
 from dumbbell.scenario.dscp import Codepoint, Dscp
 from dumbbell.scenario.fields import FLOWS, Field, Of, documented
-from dumbbell.scenario.kinds import Cc, Count, Ecn, Flag, LinkNames, Measure, Route, Traffic
+from dumbbell.scenario.kinds import (
+    Cc,
+    Count,
+    Ecn,
+    Flag,
+    LinkNames,
+    Measure,
+    Packets,
+    Route,
+    Traffic,
+)
 from dumbbell.scenario.traffic import BULK, TrafficChoice
 
 __all__ = ["DEFAULT_MSS", "HEADER_BYTES", "MAX_FLOWS", "Group"]
@@ -123,6 +133,14 @@ class Group:
         default_note="none", synonyms=("lro", "receive_offload", "gro_flush_timeout", "ack_every"),
         doc="Receive offload (simulator only): segments in order that arrive within this time of "
         "the first, with the same timestamp and up to 64 kB, reach TCP as one and get one ACK.",
+    )  # fmt: skip
+    ooo_limit: Field[Buffer | None, str | Buffer | None] = Field(
+        Packets(), None, panel=FLOWS, example="48pkt", sparse=True, engine="ooo_limit_pkts",
+        convert=lambda limit, *_: int(limit.amount), default_note="never limits",
+        synonyms=("reass_maxqueuelen", "out_of_order_limit", "reassembly_limit", "ofo_limit"),
+        doc="How many segments the receiver holds above a hole (simulator only): it drops those "
+        "beyond, as FreeBSD does with `net.inet.tcp.reass.maxqueuelen`, and does not SACK them. "
+        "The one that fills the hole is always taken.",
     )  # fmt: skip
     mss: Of[Size] = Field(
         Measure(Size, MIN_MSS_BYTES), DEFAULT_MSS, panel=FLOWS, example="8kB",

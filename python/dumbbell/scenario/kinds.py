@@ -137,6 +137,24 @@ class Amount(Kind[Buffer]):
         return tuple(float(value.amount) for value in values) if self.unit(values) else None
 
 
+class Packets(Amount):
+    """A number of packets."""
+
+    metavar = "PACKETS"
+    #: More than any window has.
+    MAXIMUM = 1 << 30
+
+    def parse(self, value: Any, what: str) -> Buffer:
+        amount = super().parse(value, what)
+        if amount.unit != "pkt":
+            message = f"{what} `{amount}` is not in packets; use e.g. `48pkt`"
+            raise ScenarioError(message, key=what)
+        if amount.amount > self.MAXIMUM:
+            message = f"{what} `{amount}` is too large; use at most `{self.MAXIMUM}pkt`"
+            raise ScenarioError(message, key=what)
+        return amount
+
+
 class Changes(Kind[S]):
     """Values that change at given times."""
 

@@ -117,6 +117,7 @@ impl Bed {
             rwnd_bytes: u32::MAX,
             delayed_ack: true,
             gro_ns: 0,
+            ooo_limit_pkts: None,
             rtt_ns,
             ecn: EcnMode::Off,
         };

@@ -50,6 +50,7 @@ impl LossyPath {
             rwnd_bytes: MSS_BYTES << 20,
             delayed_ack: false,
             gro_ns: 0,
+            ooo_limit_pkts: None,
             rtt_ns: RTT_NS,
             ecn: EcnMode::Off,
         };

@@ -143,6 +143,7 @@ impl<'a> Pair<'a> {
                 rwnd_bytes: path.rwnd_pkts.saturating_mul(config.mss_bytes),
                 delayed_ack: path.delayed_ack,
                 gro_ns: 0,
+                ooo_limit_pkts: None,
                 rtt_ns: path.rtt_ns,
                 ecn: config.ecn,
             }),

@@ -45,6 +45,7 @@ impl ReceiverScript {
             rwnd_bytes: 1000 * MSS_BYTES,
             delayed_ack: true,
             gro_ns: 0,
+            ooo_limit_pkts: None,
             rtt_ns: 100 * NS_PER_MS,
             ecn: EcnMode::Off,
         })
@@ -89,6 +90,7 @@ impl ReceiverScript {
             rwnd_bytes: 1000 * MSS_BYTES,
             delayed_ack: true,
             gro_ns: 0,
+            ooo_limit_pkts: None,
             rtt_ns: 100 * NS_PER_MS,
             ecn: mode,
         });

@@ -302,6 +302,7 @@ impl Joined {
             rwnd_bytes: 1000 * MSS_BYTES,
             delayed_ack: true,
             gro_ns: 0,
+            ooo_limit_pkts: None,
             rtt_ns: 40 * NS_PER_MS,
             ecn,
         });

@@ -304,6 +304,7 @@ fn rfc9293_the_receivers_fin_is_repeated_until_acknowledged() {
         rwnd_bytes: 1000 * MSS_BYTES,
         delayed_ack: true,
         gro_ns: 0,
+        ooo_limit_pkts: None,
         rtt_ns: 100 * NS_PER_MS,
         ecn: EcnMode::Off,
     });

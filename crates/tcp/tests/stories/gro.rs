@@ -13,6 +13,7 @@ fn receiver(ecn: EcnMode) -> ReceiverScript {
         rwnd_bytes: 1000 * MSS_BYTES,
         delayed_ack: true,
         gro_ns: NS_PER_MS / 5,
+        ooo_limit_pkts: None,
         rtt_ns: 100 * NS_PER_MS,
         ecn,
     });

@@ -15,6 +15,7 @@ mod fast_recovery;
 mod gro;
 mod limits;
 mod loss_probe;
+mod ooo_limit;
 mod pacing;
 mod properties;
 mod rack;

@@ -47,6 +47,7 @@ fn without_delayed_acks_every_segment_is_acknowledged() {
         rwnd_bytes: 1000 * MSS_BYTES,
         delayed_ack: false,
         gro_ns: 0,
+        ooo_limit_pkts: None,
         rtt_ns: 100 * NS_PER_MS,
         ecn: EcnMode::Off,
     });
@@ -178,6 +179,7 @@ fn sack_compression_shrinks_with_the_rtt() {
         rwnd_bytes: 4 * MSS_BYTES,
         delayed_ack: true,
         gro_ns: 0,
+        ooo_limit_pkts: None,
         rtt_ns: 2 * NS_PER_MS,
         ecn: EcnMode::Off,
     });

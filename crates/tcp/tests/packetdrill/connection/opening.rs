@@ -77,6 +77,7 @@ impl Opening {
             rwnd_bytes: RWND_BYTES,
             delayed_ack: true,
             gro_ns: 0,
+            ooo_limit_pkts: None,
             rtt_ns: RTT_NS,
             ecn: self.ecn_mode(),
         })
