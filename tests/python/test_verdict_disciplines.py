@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell import Group, Run, Scenario, run
+from dumbbell import Group, Link, Run, Scenario, run
 from dumbbell.scenario.element import Element, impairments, queue_disciplines
 from dumbbell.verdict import INVALID, evaluate
 
@@ -53,6 +53,17 @@ def short_run(cc: str, queue: str, impair: str = "") -> Run:
         Scenario([Group(cc, 2), "bbr"], rate="20mbit", rtt="20ms", time="3s",
                  queue=queue or None, impair=impair)
     )  # fmt: skip
+
+
+def test_acks_that_cake_filters_are_not_drops_of_a_queue_that_is_too_full() -> None:
+    links = [
+        Link("down", rate="50mbit", delay="10ms"),
+        Link("up", rate="500kbit", delay="10ms", queue="cake:ack_filter=aggressive"),
+    ]
+    filtered = run(Scenario([Group("cubic", route=["down"], back=["up"])], links=links, time="5s"))
+    up = filtered.link("up")
+    assert up["dropped_pkts"] > 0.2 * up["offered_pkts"]
+    assert "drops" not in {reason.check for reason in filtered.verdict.reasons}
 
 
 @pytest.mark.parametrize("cc", ["cubic", "dctcp"])
