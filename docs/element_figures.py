@@ -99,7 +99,7 @@ def sending(
     return Example(ccs, {"traffic": traffic, **(options or {"time": "30s"})}, series)
 
 
-#: What is drawn of a trace, which is no element of its own: a link's `trace`.
+#: What is drawn of a link's `trace`, which is not declared as an element.
 TRACE = "trace"
 #: By kind, then by element.
 EXAMPLES: dict[str, dict[str, Example]] = {

@@ -216,7 +216,7 @@ def generator_table() -> str:
 
 
 def main() -> None:
-    """Write all pages and tables, and remove the pages of what there is no more."""
+    """Write all pages and tables, and remove the pages of elements that are gone."""
     written_pages = pages()
     for directory in KINDS:
         (DOCS / directory).mkdir(exist_ok=True)
