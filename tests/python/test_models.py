@@ -10,6 +10,7 @@ from dumbbell.models import (
     bbr_fca,
     bbr_many_flows,
     copa_equilibrium,
+    cubic_epochs,
     cubic_interval,
     cubic_response,
     mathis1997,
@@ -198,6 +199,76 @@ class TestCubicInterval:
         tooth = cubic_interval.at_bottleneck(deep(buffer_bdp), flows)
         assert 0.7 <= tooth.utilization <= 1
         assert 0 <= tooth.queue_delay_mean_ms <= 1e3 * 0.04 * buffer_bdp
+
+
+class TestCubicEpochs:
+    #: A lone flow, 50 Mbit/s (4128 packets/s), 40 ms, 1 to 8 BDP: W_max, seconds between losses in
+    #: the simulator.
+    LONE = ((330, 7.27), (495, 8.32), (825, 10.03), (1486, 12.33))
+
+    @pytest.mark.parametrize(("w_max", "seen_s"), LONE)
+    def test_a_lone_flow_loses_later_than_k(self, w_max, seen_s):
+        rtt_s = 0.86 * w_max / 4128
+        found = cubic_epochs.steady_interval_s(w_max, rtt_s, 0.04)
+        assert found == pytest.approx(seen_s, rel=0.03)
+        assert cubic_interval.k_s(w_max) < 0.9 * seen_s
+
+    @pytest.mark.parametrize("w_max", [300, 1000, 3000])
+    @pytest.mark.parametrize("rtt_s", [0.05, 0.3])
+    def test_mean_and_interval_are_inverse(self, w_max, rtt_s):
+        interval_s = cubic_epochs.steady_interval_s(w_max, rtt_s, 0.05)
+        mean = cubic_epochs.steady_mean_pkts(interval_s, rtt_s, 0.05)
+        assert 0.83 * w_max < mean < 0.88 * w_max
+
+    def test_by_hand(self):
+        # W_max 1000: K 9.086 s, h = ∛(1.89·K²·0.1) = 2.499 s.
+        found = cubic_epochs.steady_interval_s(1000, 0.1, 0.05)
+        assert found == pytest.approx(1.2937 * 9.086 - 2.499 / 2 + 0.2 + 0.05, rel=1e-3)
+
+    @pytest.mark.parametrize("start", [0.5, 1.0, 2.0])
+    @pytest.mark.parametrize("w_max", [w_max for w_max, _ in LONE])
+    def test_both_kinds_of_epochs_return_to_the_steady_peak(self, w_max, start):
+        # The mean of T_A and T_B is the steady T; T_A is longer by 0.5874·K + h.
+        rtt_s = 0.86 * w_max / 4128
+        k = cubic_interval.k_s(w_max)
+        half = (0.5874 * k + cubic_epochs.early_s(k, rtt_s)) / 2
+        steady_s = cubic_epochs.steady_interval_s(w_max, rtt_s, 0.04)
+        pair = [steady_s + half, steady_s - half]
+        peak = aim = start * w_max
+        for duration_s in pair * 40:
+            found = cubic_epochs.epoch(peak, aim, duration_s, rtt_s, 0.04)
+            peak, aim = found.peak_pkts, found.w_max
+        assert peak == pytest.approx(w_max, rel=0.02)
+        trajectory = cubic_epochs.trajectory_mean_pkts(pair * 10, rtt_s, 0.04)
+        steady = cubic_epochs.steady_mean_pkts(steady_s, rtt_s, 0.04)
+        assert trajectory == pytest.approx(steady, rel=0.03)
+
+    def test_an_epoch_by_hand(self):
+        # From 1000 packets at RTT 0.1 s: 700 after 0.1 s, K = 9.086 s, 50 ms behind the curve.
+        found = cubic_epochs.epoch(1000, 900, 9.236, 0.1, 0.05)
+        assert found.peak_pkts == pytest.approx(1000, abs=0.01)
+        assert found.w_max == 1000
+        assert found.area == pytest.approx(0.1 * 850 + 9.136 * 925, rel=2e-3)
+
+    def test_fast_convergence(self):
+        found = cubic_epochs.epoch(1000, 1001, 0.1, 0.1, 0.05)
+        assert (found.w_max, found.peak_pkts) == (850, 700)
+
+    def test_the_reno_friendly_region(self):
+        # 20 packets, 40 ms: 14 after 40 ms, then 0.529 packets per 40 ms.
+        found = cubic_epochs.epoch(20, 20, 0.44, 0.04, 0.04)
+        assert found.peak_pkts == pytest.approx(14 + 5.29, abs=0.01)
+        assert cubic_epochs.steady_mean_pkts(0.44, 0.04, 0.04) == pytest.approx(15)
+
+    def test_a_loss_at_the_end_of_recovery(self):
+        found = cubic_epochs.epoch(20, 20, 0.02, 0.04, 0.04)
+        assert (found.peak_pkts, found.area) == (14, pytest.approx(0.02 * 17))
+
+    def test_unequal_intervals_have_a_larger_window_than_equal_ones(self):
+        # The window is a cube of each.
+        equal = cubic_epochs.trajectory_mean_pkts([6.0] * 8, 0.1, 0.1)
+        unequal = cubic_epochs.trajectory_mean_pkts([2.0, 10.0] * 4, 0.1, 0.1)
+        assert unequal > 1.2 * equal
 
 
 class TestReno:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from dumbbell.metrics import Warmup
 from dumbbell.models import MODELS
-from dumbbell.models.cubic_interval import rate_pkts_per_s
+from dumbbell.models.cubic_epochs import trajectory_mean_pkts
 from dumbbell.papers.clauses import at_every
 from dumbbell.papers.finding import Check, Finding, Variation, evaluate
 from dumbbell.papers.paper import ModelCheck, Paper, ResultTable
@@ -223,17 +223,28 @@ class IntervalMeasured(NamedTuple):
 
     Attributes
     ----------
-    interval_s
-        Mean time between two losses.
-    rtt_s
-        Mean RTT.
+    intervals_s
+        Times between its losses, in their order.
+    rtt_s, base_rtt_s
+        Mean RTT, and the lowest of the run.
     rate_pkts_per_s
         Goodput, in segments.
     """
 
-    interval_s: float
+    intervals_s: tuple[float, ...]
     rtt_s: float
+    base_rtt_s: float
     rate_pkts_per_s: float
+
+    @property
+    def interval_s(self) -> float:
+        """Mean time between two losses."""
+        return float(np.mean(self.intervals_s))
+
+    def predict_pkts_per_s(self) -> float:
+        """Return the model's throughput: the mean of CUBIC's trajectory over these intervals."""
+        window = trajectory_mean_pkts(self.intervals_s, self.rtt_s, self.base_rtt_s)
+        return window / self.rtt_s
 
 
 #: Of a run against CUBIC: goodput of one of the rival's flows over an equal share, 1 is fair. Of
@@ -274,8 +285,9 @@ def measure_intervals(run: Run) -> list[IntervalMeasured]:
         inside = (rows.time_s > starts_s[0]) & (rows.time_s <= starts_s[-1])
         found.append(
             IntervalMeasured(
-                interval_s=float(starts_s[-1] - starts_s[0]) / (starts_s.size - 1),
+                intervals_s=tuple(np.diff(starts_s).tolist()),
                 rtt_s=float(np.nanmean(rows.rtt_us[inside])) / 1e6,
+                base_rtt_s=float(np.nanmin(rows.rtt_us)) / 1e6,
                 rate_pkts_per_s=float(np.mean(rows.goodput_bps[inside])) / mss_bits,
             )
         )
@@ -534,7 +546,7 @@ def c3(results: Results[Point, Measured]) -> Finding:
 
 def c3_checks(flows: Sequence[IntervalMeasured], *, complete: bool = True) -> tuple[Check, ...]:
     """Check one repetition of C3."""
-    model = np.array([rate_pkts_per_s(flow.interval_s, flow.rtt_s) for flow in flows])
+    model = np.array([flow.predict_pkts_per_s() for flow in flows])
     seen = np.array([flow.rate_pkts_per_s for flow in flows])
     correlation = spearman(model.tolist(), seen.tolist()) if flows else 0.0
     error = float(np.median(np.abs(model / seen - 1))) if flows else float("nan")
@@ -753,10 +765,10 @@ def draw_intervals(intervals: Results[Interval, list[IntervalMeasured]]) -> Figu
         )
         x = np.array([flow.interval_s for flow in flows])
         y = np.array([flow.rate_pkts_per_s for flow in flows])
-        model = np.array([rate_pkts_per_s(flow.interval_s, flow.rtt_s) for flow in flows])
+        model = np.array([flow.predict_pkts_per_s() for flow in flows])
         curves += [
-            Curve(f"simulated, {rtt}", x, y, color, "o"),
-            Curve(f"model, {rtt}", x, model, color, dashed=True),
+            Curve(f"simulated, {rtt}", x, y, color, "o", points=True),
+            Curve(f"model, {rtt}", x, model, color, "o", points=True, hollow=True),
         ]
     return Figure(
         name="figure-5",
@@ -764,8 +776,8 @@ def draw_intervals(intervals: Results[Interval, list[IntervalMeasured]]) -> Figu
         x_label="time between losses (s)",
         y_label="throughput (packets/s)",
         curves=tuple(curves),
-        caption="Each point is a flow. The model takes the flow's interval and its mean RTT. It is "
-        "a reconstruction.",
+        caption="Each point is a flow, at its mean interval. The model takes the flow's intervals "
+        "in their order, its mean and its lowest RTT. It is a reconstruction.",
     )
 
 
@@ -859,7 +871,7 @@ def interval_table(intervals: Results[Interval, list[IntervalMeasured]]) -> Resu
             rows.append((point.rtt, str(point.flows), f"{point.buffer_bdp:g}", "–", "–", "–", "–"))
             continue
         seen = float(np.mean([flow.rate_pkts_per_s for flow in flows]))
-        model = float(np.mean([rate_pkts_per_s(flow.interval_s, flow.rtt_s) for flow in flows]))
+        model = float(np.mean([flow.predict_pkts_per_s() for flow in flows]))
         interval = float(np.mean([flow.interval_s for flow in flows]))
         rows.append(
             (
