@@ -51,7 +51,7 @@ pub fn run(
     check_mss(scenario)?;
     check_receive_offload(scenario)?;
     check_ooo_limit(scenario)?;
-    let scenario = Arc::new(with_reachable_windows(scenario));
+    let scenario = Arc::new(with_reachable_windows(&scenario.with_drawn_rtts()));
     let measured = measure(&scenario, control, capture)?;
     summarize::output(&scenario, measured)
 }

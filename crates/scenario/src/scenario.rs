@@ -4,6 +4,7 @@
 //! this is what it resolves to, and the only thing besides the congestion
 //! controls' builds that a run depends on.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use dumbbell_app::{Application, TrafficConfig};
@@ -63,6 +64,9 @@ pub struct Group {
     /// Later base RTTs, in order of time; usually none. One after the end of the run changes nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rtt_steps: Vec<RttStep>,
+    /// Its base RTTs are longer by up to this, ns: [`Scenario::with_drawn_rtts`] draws it.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub rtt_dither_ns: u64,
     /// When the first of them may start, ns.
     pub start_ns: u64,
     /// Each flow starts this much later at most, uniformly drawn from the seed, ns.
@@ -121,6 +125,7 @@ impl Default for Group {
             route: Vec::new(),
             back: Vec::new(),
             rtt_steps: Vec::new(),
+            rtt_dither_ns: 0,
             start_ns: 0,
             start_jitter_ns: 0,
             stop_ns: None,
@@ -236,6 +241,29 @@ impl Scenario {
 }
 
 impl Scenario {
+    /// The same with each group's dither drawn from the seed and added to its base RTTs.
+    ///
+    /// What arrives in step with a link's departures gets each place that becomes free in a full
+    /// queue, or none: which, a fraction of a packet's time in the RTT decides (Floyd and Jacobson,
+    /// "On traffic phase effects in packet-switched gateways", 1992). With a dither of a packet's
+    /// time, repetitions average over it.
+    #[must_use]
+    pub fn with_drawn_rtts(&self) -> Cow<'_, Self> {
+        if self.groups.iter().all(|group| group.rtt_dither_ns == 0) {
+            return Cow::Borrowed(self);
+        }
+        let mut drawn = self.clone();
+        for (index, group) in (0..).zip(&mut drawn.groups) {
+            let mut generator = element_generator(self.seed, "rtt_dither", index);
+            let dither_ns = up_to(&mut generator, std::mem::take(&mut group.rtt_dither_ns));
+            group.base_rtt_ns = group.base_rtt_ns.saturating_add(dither_ns);
+            for step in &mut group.rtt_steps {
+                step.base_rtt_ns = step.base_rtt_ns.saturating_add(dither_ns);
+            }
+        }
+        Cow::Owned(drawn)
+    }
+
     /// Smallest base RTT that any group ever has, ns.
     pub fn shortest_base_rtt_ns(&self) -> u64 {
         let base_rtts_ns = self.groups.iter();

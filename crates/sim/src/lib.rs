@@ -80,6 +80,8 @@ pub fn run_with(
     loader: Loader<'_>,
 ) -> Result<Output, Error> {
     scenario.check()?;
+    let drawn = scenario.with_drawn_rtts();
+    let scenario = &*drawn;
     engine::check_time(scenario)?;
     let instances = load(scenario, loader)?;
     match capture {

@@ -20,8 +20,8 @@ PUBLISHED, DERIVED = "published", "derived"
 #: matter. `Bottleneck.from_scenario` refuses values of `rtt`, `mss` and windows that do matter.
 LONG_FLOWS = frozenset(
     {
-        "rate", "rtt", "buffer", "group.cc", "group.flows", "group.rtt", "group.start",
-        "group.jitter", "group.rwnd", "group.sndbuf", "group.mss", "group.tso",
+        "rate", "rtt", "buffer", "group.cc", "group.flows", "group.rtt", "group.rtt_dither",
+        "group.start", "group.jitter", "group.rwnd", "group.sndbuf", "group.mss", "group.tso",
         "group.delayed_ack", "group.gro", "group.nagle", "group.slow_start_after_idle",
         "group.dscp",
     }

@@ -67,6 +67,13 @@ class Group:
         doc="Base RTT of these flows. Flows with a longer RTT than others have the difference as "
         "delay on their access link.",
     )  # fmt: skip
+    rtt_dither: Of[Time] = Field(
+        Measure(Time, unit="ms"), "0s", panel=FLOWS, example="121us", sparse=True,
+        engine="rtt_dither_ns", default_note="none", synonyms=("dither", "phase", "rtt_noise"),
+        doc="The group's base RTT is up to this longer, drawn from the seed. With a packet's time "
+        "on the link, repetitions average over traffic phase effects: which packets a full queue "
+        "takes can hang on a fraction of that time.",
+    )  # fmt: skip
     route: Field[Route | None, Sequence[str]] = Field(
         LinkNames(), None, panel=FLOWS, example=("bottleneck",), option=False, axis=False,
         engine="route", convert=lambda route, *_: list(route), default_note="the only link",
