@@ -24,6 +24,7 @@ __all__ = [
     "complete_metrics",
     "complete_models",
     "complete_papers",
+    "complete_presets",
     "complete_queues",
     "complete_suites",
     "complete_traffic",
@@ -194,6 +195,13 @@ def complete_papers(incomplete: str) -> list[tuple[str, str]]:
     from dumbbell.papers import PAPERS
 
     return matching(incomplete, ((name, paper.title) for name, paper in PAPERS.items()))
+
+
+def complete_presets(incomplete: str) -> list[tuple[str, str]]:
+    """Complete a paper's apparatus."""
+    from dumbbell.papers.presets import PRESETS
+
+    return matching(incomplete, ((name, preset.what) for name, preset in PRESETS.items()))
 
 
 def complete_models(incomplete: str) -> list[tuple[str, str]]:

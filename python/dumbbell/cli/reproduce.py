@@ -14,7 +14,7 @@ from rich.table import Table
 
 from dumbbell.cli import options
 from dumbbell.cli.capture import tidying
-from dumbbell.cli.completion import complete_papers
+from dumbbell.cli.completion import complete_papers, complete_presets
 from dumbbell.cli.console import (
     note,
     note_cache,
@@ -28,6 +28,7 @@ from dumbbell.cli.console import (
 from dumbbell.cli.real_time import real_time_note
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.papers import PAPERS, EngineResult, Finding, Outcome, Paper, Reproduction, reproduce
+from dumbbell.papers.presets import PRESETS, with_preset
 from dumbbell.papers.reproduce import RUNS
 from dumbbell.report import write_report, write_site
 from dumbbell.run.directory import check_parent
@@ -81,6 +82,16 @@ def reproduce_command(
         bool,
         typer.Option("--quick", help="Only the points without which no finding can be checked."),
     ] = False,
+    apparatus: Annotated[
+        str,
+        typer.Option(
+            "--apparatus",
+            metavar="PRESET",
+            help="Run everything with the paper's apparatus instead of the plain set-up: "
+            f"{', '.join(PRESETS)}.",
+            autocompletion=complete_presets,
+        ),
+    ] = "",
     capture: Annotated[
         bool,
         typer.Option(
@@ -99,8 +110,10 @@ def reproduce_command(
 ) -> int:
     """Repeat the papers' experiments: tables, figures, and the findings one by one."""
     chosen = chosen_papers(papers, capture=capture)
+    if apparatus:
+        chosen = under_apparatus(chosen, apparatus, is_named=bool(papers))
     check_seeds(seeds)
-    how = How(seeds, engine, quick, capture, jobs, Cache() if cache else None, lang)
+    how = How(seeds, engine, quick, capture, jobs, Cache() if cache else None, lang, apparatus)
     for paper in chosen:
         check_engine(engine, *(scenario for _, scenario in paper.scenarios([1])))
     check_parent(out_dir)
@@ -112,7 +125,7 @@ def reproduce_command(
         ]
         note(real_time_note(times_s, jobs) + ("" if quick else "; `--quick` runs fewer"))
     note_missing_figures()
-    results = [reproduce_paper(paper, out_dir / paper.name, how) for paper in chosen]
+    results = [reproduce_paper(paper, out_dir / paper.directory, how) for paper in chosen]
     note_cache(how.cache)
     site = None
     if len(results) > 1:
@@ -123,7 +136,7 @@ def reproduce_command(
         print_json(document)
     else:
         for result in results:
-            print_reproduction(out(), result, out_dir / result.paper.name)
+            print_reproduction(out(), result, out_dir / result.paper.directory)
         if site is not None:
             out().print()
             for result in results:
@@ -146,6 +159,15 @@ def chosen_papers(names: Sequence[str] | None, *, capture: bool) -> list[Paper[A
     return chosen
 
 
+def under_apparatus(
+    chosen: Sequence[Paper[Any, Any]], preset: str, *, is_named: bool
+) -> list[Paper[Any, Any]]:
+    """Return the papers with a preset; where none was named, those that it is the apparatus of."""
+    if not is_named and preset in PRESETS:
+        chosen = [paper for paper in chosen if paper.name in PRESETS[preset].papers]
+    return [with_preset(paper, preset) for paper in chosen]
+
+
 def check_seeds(seeds: int | None) -> None:
     """Refuse a number of seeds that nothing can be run with."""
     if seeds is None:
@@ -166,12 +188,14 @@ class How:
     jobs: int | None
     cache: Cache | None
     language: str = ""
+    apparatus: str = ""
 
     @property
     def command(self) -> str:
         """The command line that reproduces all papers again."""
         words = ["dumbbell", "reproduce"]
         words += ["--engine", self.engine] if self.engine != SIMULATOR else []
+        words += ["--apparatus", self.apparatus] if self.apparatus else []
         words += ["--quick"] if self.quick else []
         words += ["--capture"] if self.capture else []
         words += ["--seeds", str(self.seeds)] if self.seeds else []
@@ -236,6 +260,8 @@ def print_reproduction(console: Console, result: Reproduction, directory: Path) 
     """Print tables and findings for a person."""
     console.print(f"[bold]{result.paper.title}[/]", soft_wrap=True)
     console.print(result.paper.authors, markup=False)
+    if result.paper.apparatus:
+        console.print(f"with the apparatus {result.paper.apparatus}", markup=False)
     for engine in result.results:
         for grid in engine.tables:
             console.print()

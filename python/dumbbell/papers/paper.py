@@ -128,6 +128,10 @@ class Paper(Generic[P, M]):
         Returns what the captures of some runs show; None if nothing is drawn from captures.
     model_checks
         Returns the models' predictions about findings.
+    apparatus
+        Name of the preset that its runs have; empty for the plain set-up.
+    apparatus_points
+        The points that a preset leaves; None for all.
     """
 
     name: str
@@ -148,6 +152,13 @@ class Paper(Generic[P, M]):
     wants_capture: Callable[[P], bool] = lambda _point: False
     from_captures: Callable[[Results[P, M]], FromCaptures] | None = None
     model_checks: Callable[[], tuple[ModelCheck, ...]] = tuple
+    apparatus: str = ""
+    apparatus_points: tuple[P, ...] | None = None
+
+    @property
+    def directory(self) -> str:
+        """Name of the directory of its results."""
+        return f"{self.name}-{self.apparatus}" if self.apparatus else self.name
 
     def placed(
         self, seeds: Sequence[int] | None = None, *, quick: bool = False

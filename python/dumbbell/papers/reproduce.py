@@ -161,6 +161,7 @@ class Reproduction:
     def command(self) -> str:
         """The command line that repeats it."""
         words = ["dumbbell", "reproduce", self.paper.name]
+        words += ["--apparatus", self.paper.apparatus] if self.paper.apparatus else []
         words += ["--engine", KERNEL] if self.kernel is not None else []
         words += ["--quick"] if self.quick else []
         words += ["--capture"] if self.has_captures else []
@@ -181,6 +182,7 @@ class Reproduction:
         document = {
             "schema_version": SCHEMA_VERSION,
             "paper": self.paper.name,
+            **({"apparatus": self.paper.apparatus} if self.paper.apparatus else {}),
             "engine": SIMULATOR if kernel is None else KERNEL,
             "engine_version": ENGINE_VERSION,
             "seeds": list(self.seeds_run),

@@ -39,6 +39,8 @@ ESTIMATED_SPREADS = ("100ms", "400ms")
 SPREADS = ("0s", *ESTIMATED_SPREADS, "1s", "5s")
 #: Of the figures over time.
 PAPER_SPREAD = ESTIMATED_SPREADS[0]
+#: In place of a spread where a preset says when the flows start.
+BY_APPARATUS = "apparatus"
 #: Of the runs that switch a cause off.
 CAUSE_SPREADS = ("100ms", "1s", "5s")
 
@@ -67,7 +69,7 @@ class Point(NamedTuple):
     flows
         Copa flows.
     spread
-        All start within this.
+        All start within this; or `BY_APPARATUS`.
     variant
         Which Copa.
     """
@@ -85,8 +87,9 @@ def run_name(point: Point) -> str:
 
 def scenario(point: Point, seed: int) -> Scenario:
     """Return what to run."""
+    jitter = "0s" if point.spread == BY_APPARATUS else point.spread
     return Scenario(
-        [Group(VARIANTS[point.variant], point.flows, jitter=point.spread)],
+        [Group(VARIANTS[point.variant], point.flows, jitter=jitter)],
         rate="1gbit",
         rtt="40ms",
         buffer="64bdp",
@@ -106,6 +109,7 @@ POINTS = (
         for flows in CAUSE_FLOWS
     ),
 )
+APPARATUS_POINTS = tuple(Point(flows, BY_APPARATUS) for flows in FLOWS)
 QUICK_POINTS = tuple(Point(flows, spread) for spread in ESTIMATED_SPREADS for flows in FLOWS)
 
 # ---- What is measured ---------------------------------------------------------------------------
@@ -177,12 +181,16 @@ def measure(_point: Point, run: Run) -> Measured:
     """Measure a run."""
     time_s, rtt_us, inflight = flow_series(run, 0, "rtt_us", "inflight_pkts")
     end_s = run.scenario.time.seconds
-    modes = state_labels(run, 0, "mode") == "competitive"
-    state = run.state(0)
-    state_s = np.asarray(state["time_us"].to_numpy()) / 1e6
+    groups = range(len(run.scenario.groups))
+    modes = np.concatenate([state_labels(run, group, "mode") for group in groups]) == "competitive"
+    state_s, flow = (
+        np.concatenate([np.asarray(run.state(group)[name].to_numpy()) for group in groups])
+        for name in ("time_us", "flow")
+    )
+    state_s = state_s / 1e6
     late = state_s > 0.75 * end_s
     early = (state_s > 0.75 * EARLY_S) & (state_s <= EARLY_S)
-    first = np.asarray(state["flow"].to_numpy()) == 0
+    first = flow == 0
     # Both tables are sampled at the same times.
     competitive = np.isin(np.rint(1e6 * time_s), np.rint(1e6 * state_s[first & modes]))
     flows, metric = run.summary["flows"], group_values(run)
@@ -221,6 +229,8 @@ ROUNDS_TO_1_GBPS = 950.0
 #: "Has increased" (B2): the rule that goes with the reading.
 INCREASED = 1.5
 MANY = FLOWS[2:]
+#: The runs that decide.
+DECIDING = (*ESTIMATED_SPREADS, BY_APPARATUS)
 
 #: One repetition: a seed's run by the number of flows.
 Repetition = Mapping[int, Measured]
@@ -237,10 +247,11 @@ def check_findings(results: Results[Point, Measured]) -> list[Finding]:
             Finding(
                 name,
                 statement,
-                tuple(checks for s in ESTIMATED_SPREADS for checks in checked.get(s, [])),
+                tuple(checks for s in DECIDING for checks in checked.get(s, [])),
                 variations=tuple(
-                    Variation(f"all flows start within {s}", tuple(evaluate(c) for c in seeds))
+                    Variation(f"all flows start {when(s)}", tuple(evaluate(c) for c in seeds))
                     for s, seeds in checked.items()
+                    if s != BY_APPARATUS
                 ),
             )
         )
@@ -249,7 +260,18 @@ def check_findings(results: Results[Point, Measured]) -> list[Finding]:
 
 def spreads_of(results: Results[Point, Measured]) -> list[str]:
     """Return the spreads of start times that were run."""
-    return [spread for spread in SPREADS if Point(FLOWS[0], spread) in results]
+    return [s for s in (*SPREADS, BY_APPARATUS) if Point(FLOWS[0], s) in results]
+
+
+def when(spread: str) -> str:
+    """Say when the flows start."""
+    return "as the apparatus has it" if spread == BY_APPARATUS else f"within {spread}"
+
+
+def drawn_spread(results: Results[Point, Measured]) -> str:
+    """Return the spread of the figures over time."""
+    spreads = spreads_of(results)
+    return PAPER_SPREAD if PAPER_SPREAD in spreads else spreads[0]
 
 
 def repetitions(results: Results[Point, Measured], spread: str) -> list[Repetition]:
@@ -417,9 +439,9 @@ def against_flows(
             FLOWS,
             [Point(n, spread) for n in FLOWS],
             value,
-            label=f"starts within {spread}",
-            color="" if spread == PAPER_SPREAD else colors[spread],
-            dashed=spread not in ESTIMATED_SPREADS,
+            label=f"starts {when(spread)}",
+            color="" if spread == drawn_spread(results) else colors[spread],
+            dashed=spread not in DECIDING,
         )
         for spread in spreads
     ]
@@ -453,9 +475,9 @@ def over_time(
     results: Results[Point, Measured], number: str, what: str, label: str, column: str, scale: float
 ) -> Figure:
     """Draw a column of flow 1 over time, a curve per flow count, of the first seed."""
-    curves = []
+    curves, spread = [], drawn_spread(results)
     for name, color in flow_count_colors().items():
-        run = results.runs[Point(int(name.split()[0]), PAPER_SPREAD)][0]
+        run = results.runs[Point(int(name.split()[0]), spread)][0]
         time_s, values = flow_series(run, 0, column)
         known = np.isfinite(values)
         curves.append(Curve(name, time_s[known], values[known] * scale, color))
@@ -465,15 +487,15 @@ def over_time(
         x_label="time (s)",
         y_label=label,
         curves=tuple(curves),
-        caption=f"First seed, all flows starting within {PAPER_SPREAD}.",
+        caption=f"First seed, all flows starting {when(spread)}.",
     )
 
 
 def mode_over_time(results: Results[Point, Measured]) -> Figure:
     """Draw flow 1's mode: 1 competitive, 0 default, each flow count on a step of its own."""
-    curves = []
+    curves, spread = [], drawn_spread(results)
     for step, (name, color) in enumerate(flow_count_colors().items()):
-        run = results.runs[Point(int(name.split()[0]), PAPER_SPREAD)][0]
+        run = results.runs[Point(int(name.split()[0]), spread)][0]
         state = run.state(0)
         first = np.asarray(state["flow"].to_numpy()) == 0
         time_s = np.asarray(state["time_us"].to_numpy())[first] / 1e6
@@ -486,7 +508,7 @@ def mode_over_time(results: Results[Point, Measured]) -> Figure:
         y_label="up: competitive, down: default",
         curves=tuple(curves),
         caption="The flow counts are drawn one above the other. First seed, all flows starting "
-        f"within {PAPER_SPREAD}.",
+        f"{when(spread)}.",
     )
 
 
@@ -514,7 +536,7 @@ def runs_table(results: Results[Point, Measured], spread: str) -> ResultTable:
             )
         )
     return ResultTable(
-        title=f"Copa flows that start within {spread}",
+        title=f"Copa flows that start {when(spread)}",
         columns=(
             "flows", "throughput (Mbit/s)", "mean RTT of flow 1 (ms)", "flow 1 competitive",
             "seeds locked", "verdict",
@@ -586,4 +608,5 @@ PAPER = Paper(
     # The runs that switch a cause off decide no finding.
     default_seeds=lambda point: 10 if point.variant == AS_IT_RAN else 5,
     model_checks=model_checks,
+    apparatus_points=APPARATUS_POINTS,
 )

@@ -11,6 +11,7 @@ from dumbbell.statistics.jain import jain
 from dumbbell.statistics.mean import mean, share
 from dumbbell.statistics.mean_interval import mean_interval
 from dumbbell.statistics.multiple_comparisons import holm
+from dumbbell.statistics.proportion import newcombe, wilson
 from dumbbell.statistics.rank_correlation import spearman
 
 __all__ = [
@@ -26,8 +27,10 @@ __all__ = [
     "mean",
     "mean_and_interval",
     "mean_interval",
+    "newcombe",
     "paired_difference",
     "share",
     "spearman",
     "unpaired_difference",
+    "wilson",
 ]

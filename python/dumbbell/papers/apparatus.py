@@ -1,0 +1,254 @@
+"""The papers' apparatus: elements that the plain set-up lacks and that can be added to it.
+
+Each element comes from a source, and its levels are what the source says: all of them, where it
+leaves a range. None was chosen for an outcome. A new element is an entry of `ELEMENTS`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from dumbbell.papers.starts import in_turn, later
+from dumbbell.scenario import Scenario
+
+__all__ = ["ELEMENTS", "Change", "Element", "Level", "Setup", "Treatment", "apply", "name_of"]
+
+#: Adds an element to a scenario.
+Change = Callable[[Scenario], Scenario]
+
+
+@dataclass(frozen=True)
+class Level:
+    """A value of an element.
+
+    Attributes
+    ----------
+    name
+        ``48``: in tables, after the element's name.
+    change
+        Adds it to a scenario; one to which it does not apply stays as it is.
+    """
+
+    name: str
+    change: Change
+
+
+@dataclass(frozen=True)
+class Element:
+    """Something in a paper's apparatus that the plain set-up does not have.
+
+    Attributes
+    ----------
+    id
+        ``ooo_limit``.
+    what
+        What it is, as a sentence.
+    source
+        Where that is from.
+    findings
+        Which it may matter for; it is tried on them.
+    levels
+        Its values, the nominal one first. Empty if dumbbell does not have it yet.
+    """
+
+    id: str
+    what: str
+    source: str
+    findings: tuple[str, ...]
+    levels: tuple[Level, ...] = ()
+
+    def level(self, name: str) -> Level:
+        """Return a level by its name."""
+        return next(level for level in self.levels if level.name == name)
+
+
+@dataclass(frozen=True, order=True)
+class Treatment:
+    """An element at one of its levels.
+
+    Attributes
+    ----------
+    element, level
+        Their names.
+    """
+
+    element: str
+    level: str
+
+    def __str__(self) -> str:
+        return f"{self.element}: {self.level}"
+
+
+#: What is added to the plain set-up; empty is the plain set-up itself.
+Setup = tuple[Treatment, ...]
+
+
+def apply(setup: Setup, scenario: Scenario) -> Scenario:
+    """Return a scenario with elements added, in the order of `ELEMENTS` whatever theirs is."""
+    position = {name: at for at, name in enumerate(ELEMENTS)}
+    for each in sorted(setup, key=lambda treatment: position[treatment.element]):
+        scenario = ELEMENTS[each.element].level(each.level).change(scenario)
+    return scenario
+
+
+def name_of(setup: Setup) -> str:
+    """Return a set-up in words."""
+    return " + ".join(map(str, setup)) or "plain"
+
+
+# ---- How elements change a scenario --------------------------------------------------------------
+
+
+def flows(**fields: Any) -> Change:
+    """Set fields of every group."""
+
+    def change(scenario: Scenario) -> Scenario:
+        groups = [dataclasses.replace(group, **fields) for group in scenario.groups]
+        return scenario.replace(groups=groups)
+
+    return change
+
+
+def parameters(cc: str, **values: int | None) -> Change:
+    """Set parameters of one congestion control; None returns one to its default."""
+
+    def change(scenario: Scenario) -> Scenario:
+        return scenario.with_ccs(
+            lambda own: (
+                dataclasses.replace(
+                    own,
+                    params={
+                        name: value
+                        for name, value in {**own.params, **values}.items()
+                        if value is not None
+                    },
+                )
+                if own.name == cc
+                else own
+            )
+        )
+
+    return change
+
+
+def noise(largest_us: int) -> Change:
+    """Delay each data packet by up to so much, uniformly; packets stay in order."""
+    half_ns = 500 * largest_us
+    return lambda scenario: scenario.replace(impair=f"jitter:delay={half_ns}ns,uniform={half_ns}ns")
+
+
+def turns(apart: str, *, iperf3: bool = False) -> Change:
+    """Start processes in turn."""
+    return partial(in_turn, apart=apart, iperf3=iperf3)
+
+
+def late(cc: str, by: str) -> Change:
+    """Start one congestion control later; only where it has a rival."""
+    return lambda scenario: later(scenario, cc, by) if len(scenario.groups) > 1 else scenario
+
+
+# ---- The elements --------------------------------------------------------------------------------
+
+#: Mininet's code, ccp's, FreeBSD's and Linux's were read for the facts; see docs/apparatus.md.
+ALL = (
+    Element(
+        "rwnd",
+        "The receive window: 8 MiB, at which tcp_rmem and rmem_max of 16 MiB end with "
+        "tcp_adv_win_scale 1; 16 MiB if the hosts were tuned after Mininet had started; 7 and 9 "
+        "MiB on either side, and 4 MiB to see whether a dip moves.",
+        "Mininet 2.2.2 to 2.3 (util.py, fixLimits); Linux 4.15",
+        ("A4",),
+        tuple(Level(size, flows(rwnd=size)) for size in ("8MiB", "16MiB", "9MiB", "7MiB", "4MiB")),
+    ),
+    Element(
+        "sndbuf",
+        "A send buffer of 16 MiB, tcp_wmem's largest value; the plain set-up has no limit.",
+        "Mininet 2.2.2 to 2.3 (util.py, fixLimits)",
+        ("A4",),
+        (Level("16MiB", flows(sndbuf="16MiB")),),
+    ),
+    Element(
+        "ooo_limit",
+        "A receiver that keeps at most so many segments above a hole and drops the others without "
+        "a SACK: 48 in FreeBSD 8.1 and before, 100 from August 2018.",
+        "FreeBSD tcp_reass.c; advisory SA-18:08",
+        ("D3",),
+        tuple(Level(limit, flows(ooo_limit=f"{limit}pkt")) for limit in ("48", "100")),
+    ),
+    Element(
+        "single_segments",
+        "No segmentation offload at the senders: single segments leave, not bursts.",
+        "Mininet leaves TSO and GSO on and switches GRO off (link.py); ogino2021's RTTs rule out "
+        "that packets of many segments filled the queue",
+        ("A4", "A6", "A7", "B2", "B3", "D3"),
+        (Level("on", flows(tso=False)),),
+    ),
+    Element(
+        "noise",
+        "Up to so much delay of each packet, drawn uniformly: what a virtual machine's timers and "
+        "queues add. With ties renewing min_rtt, a path without noise has too many ties.",
+        "estimated, 20 to 100 µs",
+        ("A6", "A7", "B2", "B3"),
+        tuple(Level(f"{us}us", noise(us)) for us in (20, 50, 100)),
+    ),
+    Element(
+        "starts",
+        "Processes that a script starts one after the other, with the flows of each within 5 ms; "
+        "eight hosts where all flows are alike. 10 to 50 ms a process are estimated, 1 s if the "
+        "script sleeps. iperf 3 connects flow by flow, and they start when all have.",
+        "Mininet's host.cmd; iperf 2 Launch.cpp; iperf 3.1.3",
+        ("A6", "A7", "B2", "B3", "C1"),
+        (
+            Level("50ms apart", turns("50ms")),
+            Level("10ms apart", turns("10ms")),
+            Level("1s apart", turns("1s")),
+            Level("iperf3, 50ms apart", turns("50ms", iperf3=True)),
+        ),
+    ),
+    Element(
+        "order",
+        "Which kind of flow starts first, and by how much; the plain set-up starts all within "
+        "0.1 s, in any order.",
+        "not in the papers",
+        ("A6", "A7"),
+        (
+            Level("Copa first by 0.1s", late("bbr", "100ms")),
+            Level("BBR first by 0.1s", late("copa", "100ms")),
+            Level("Copa first by 1s", late("bbr", "1s")),
+            Level("BBR first by 1s", late("copa", "1s")),
+        ),
+    ),
+    Element(
+        "spread",
+        "All flows start within another time than 0.1 s, evenly spread.",
+        "not in the papers; estimated, 0.1 to 0.4 s",
+        ("B2", "B3"),
+        tuple(Level(time, flows(jitter=time)) for time in ("400ms", "0s", "1s", "5s")),
+    ),
+    Element(
+        "bbr_ack_aggregation",
+        "BBR adds an estimate of ACK aggregation to cwnd, as from Linux 5.1 on.",
+        "Linux commit 78dc70ebaa38; ogino2021's hosts had 4.15 by its text",
+        ("A6", "A7"),
+        (Level("Linux 5.1", parameters("bbr", extra_acked_gain=None)),),
+    ),
+    Element(
+        "bbr_min_rtt_ties",
+        "An RTT equal to min_rtt no longer renews it, as from Linux 5.10 on.",
+        "Linux commit 1b9e2a8c99a5; ogino2021's hosts had 4.15 by its text",
+        ("A6", "A7"),
+        (Level("Linux 5.10", parameters("bbr", min_rtt_tie_renews=None)),),
+    ),
+)  # fmt: skip
+
+#: Every element by its id, in the order in which they are added.
+ELEMENTS: dict[str, Element] = {element.id: element for element in ALL}
+
+
+def elements_for(finding: str) -> Iterable[Element]:
+    """Return the elements that may matter for a finding."""
+    return (element for element in ALL if finding in element.findings)

@@ -1,0 +1,123 @@
+"""Presets: the apparatus of a paper as a whole, as far as it is known."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from dumbbell.errors import ScenarioError, nearest
+from dumbbell.papers.apparatus import Setup, Treatment, apply
+from dumbbell.papers.paper import Paper
+
+__all__ = ["PRESETS", "Preset", "preset_for", "with_preset"]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A paper's apparatus.
+
+    Attributes
+    ----------
+    name
+        On the command line: ``mininet-2021``.
+    what
+        What it is, in a sentence.
+    papers
+        The papers whose apparatus it is.
+    setup
+        Its elements. What is not known has the value that the source states as the nominal one.
+    as_plain
+        What of it the plain set-up has already.
+    unknown
+        What is not known, or not in dumbbell.
+    """
+
+    name: str
+    what: str
+    papers: tuple[str, ...]
+    setup: Setup
+    as_plain: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+ALL = (
+    Preset(
+        "mininet-2021",
+        "Mininet on Linux 4.15.18, with CCP's Copa, of ogino2021 and saito2022.",
+        ("ogino2021", "saito2022"),
+        (
+            Treatment("rwnd", "8MiB"),
+            Treatment("sndbuf", "16MiB"),
+            Treatment("noise", "20us"),
+            Treatment("starts", "50ms apart"),
+        ),
+        (
+            "rate, base RTT, buffers and time, as the papers state them",
+            "delay apart from the queue's limit, and the limit in bytes",
+            "one segment per entry of the queue",
+            "no TCP Small Queues: 4.15 orphans packets between namespaces",
+        ),
+        (
+            "starts: 50 ms from process to process is an estimate; Copa first",
+            "noise: 20 µs is the least of the estimated range",
+            "a backlog of 5000 packets per CPU is never full here",
+        ),
+    ),
+    Preset(
+        "freebsd-dummynet-2017",
+        "Linux 4.12.4 senders and a FreeBSD router with dummynet, of coexistence.",
+        ("coexistence",),
+        (),
+        (
+            "rate, base RTT, buffers and time, as the paper states them",
+            "windows of 100 MB on both sides; only the sender's is stated",
+            "segmentation offload at the senders and single packets at the router",
+            "all flows start within 0.1 s",
+            "an out-of-order limit of the receive buffer over the MSS, which is never reached",
+            "BBR paced at 1 % below its estimate, as by fq",
+        ),
+        (
+            "which host ran FreeBSD, and its release: router and receiver are inferred",
+            "BBR without fq would be unpaced on 4.12",
+        ),
+    ),
+)
+
+#: Every preset by its name.
+PRESETS: dict[str, Preset] = {preset.name: preset for preset in ALL}
+
+
+def preset_for(paper: str) -> Preset | None:
+    """Return the preset that is a paper's apparatus; None if nothing of it is known."""
+    return next((preset for preset in ALL if paper in preset.papers), None)
+
+
+def with_preset(paper: Paper[Any, Any], name: str) -> Paper[Any, Any]:
+    """Return a paper with its runs under a preset.
+
+    Raises
+    ------
+    ScenarioError
+        There is no such preset, or it is of other papers.
+    """
+    if name not in PRESETS:
+        raise ScenarioError(f"unknown apparatus `{name}`{nearest(name, PRESETS)}")
+    preset = PRESETS[name]
+    if paper.name not in preset.papers:
+        papers = ", ".join(f"`{each}`" for each in preset.papers)
+        raise ScenarioError(f"apparatus `{name}` is that of {papers}, not of `{paper.name}`")
+    return dataclasses.replace(
+        paper,
+        apparatus=name,
+        points=paper.apparatus_points or paper.points,
+        quick_points=paper.apparatus_points or paper.quick_points,
+        scenario=lambda point, seed: apply(preset.setup, paper.scenario(point, seed)),
+        setup=(*paper.setup, ("Apparatus", f"{preset.name}: {describe(preset)}")),
+        departures=(*paper.departures, *(f"Apparatus: {text}." for text in preset.unknown)),
+    )
+
+
+def describe(preset: Preset) -> str:
+    """List what a preset adds to the plain set-up."""
+    return "; ".join(map(str, preset.setup)) or "what dumbbell has of it is the plain set-up"

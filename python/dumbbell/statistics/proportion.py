@@ -1,0 +1,61 @@
+"""Shares of repetitions in which something is so, and how two of them differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+
+from dumbbell.statistics.interval import LEVEL, Interval
+
+__all__ = ["newcombe", "wilson"]
+
+
+def wilson(held: int, of: int, level: float = LEVEL) -> Interval:
+    """Return a share with Wilson's score interval, which holds for few repetitions too.
+
+    Parameters
+    ----------
+    held, of
+        In how many repetitions it is so, of how many.
+    level
+        Confidence level.
+
+    References
+    ----------
+    Wilson: "Probable inference, the law of succession, and statistical inference", Journal of the
+    American Statistical Association 22, 1927.
+    """
+    if of == 0:
+        return Interval(math.nan, 0.0, 1.0, level, 0, "too few")
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    share, scale = held / of, 1 + z * z / of
+    middle = (share + z * z / (2 * of)) / scale
+    half = z / scale * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    # At the ends the interval reaches 0 or 1 exactly, which rounding errors would miss.
+    low = 0.0 if held == 0 else middle - half
+    high = 1.0 if held == of else middle + half
+    return Interval(share, low, high, level, of, "Wilson")
+
+
+def newcombe(a: Sequence[bool], b: Sequence[bool], level: float = LEVEL) -> Interval:
+    """Return the share of b minus that of a, with Newcombe's interval from Wilson's of both.
+
+    Parameters
+    ----------
+    a, b
+        Of each repetition whether it is so; they are not paired.
+    level
+        Confidence level.
+
+    References
+    ----------
+    Newcombe: "Interval estimation for the difference between independent proportions: comparison of
+    eleven methods", Statistics in Medicine 17, 1998, method 10.
+    """
+    first, second = (wilson(sum(each), len(each), level) for each in (a, b))
+    difference = second.mean - first.mean
+    below = math.hypot(second.mean - second.low, first.high - first.mean)
+    above = math.hypot(second.high - second.mean, first.mean - first.low)
+    n = min(first.n, second.n)
+    return Interval(difference, difference - below, difference + above, level, n, "Newcombe")

@@ -1,0 +1,150 @@
+"""The papers' apparatus: what elements and presets change in a scenario, and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell.errors import ScenarioError
+from dumbbell.papers import PAPERS, coexistence, ogino2021, saito2022
+from dumbbell.papers.apparatus import ELEMENTS, Element, Treatment, apply, name_of
+from dumbbell.papers.presets import PRESETS, preset_for, with_preset
+from dumbbell.papers.starts import in_turn, later
+from dumbbell.scenario import Scenario
+
+#: Digests of every plain scenario of a paper with seed 1: presets change none of them.
+PLAIN = {
+    "ogino2021": "d48919ab6df1e9ff",
+    "saito2022": "84f00bb55d356d0a",
+    "kakenhi2024": "d44d9dc2afb46dd4",
+    "coexistence": "c22955b938dde002",
+}
+#: Of a scenario under a preset, all that differs from the plain one.
+NOISE = {"kind": "jitter", "delay_ns": "10000", "uniform_ns": "10000", "reorder": "False"}
+BOTH = {
+    "groups.0.sndbuf_bytes": "16777216", "groups.1.sndbuf_bytes": "16777216",
+    "groups.0.start_jitter_ns": "5000000", "groups.1.start_jitter_ns": "5000000",
+    "groups.1.start_ns": "50000000",
+    **{f"links.0.impairments.0.{key}": value for key, value in NOISE.items()},
+}  # fmt: skip
+PRESET = {
+    "ogino2021": BOTH,
+    "saito2022": {
+        **BOTH, "groups.0.flows": "2", "groups.1.flows": "2", "groups.0.rwnd_bytes": "8388608",
+        "groups.1.rwnd_bytes": "8388608",
+    },
+    "coexistence": {},
+}  # fmt: skip
+POINTS = {
+    "ogino2021": ogino2021.Point("bbr", 4, 2.0),
+    "saito2022": saito2022.APPARATUS_POINTS[0],
+    "coexistence": coexistence.Point(with_cubic=True, buffer_bdp=4.0),
+}
+ANY = ogino2021.scenario(ogino2021.Point("bbr", 1, 2.0), 1)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_plain_scenarios_are_what_they_were(name):
+    text = "\n".join(scenario.to_json() for _, scenario in PAPERS[name].scenarios([1]))
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == PLAIN[name]
+
+
+def leaves(words: Any, at: str = "") -> dict[str, str]:
+    """Return the values of nested words by where they are."""
+    if isinstance(words, dict):
+        parts = words.items()
+    elif isinstance(words, list):
+        parts = enumerate(words)
+    else:
+        return {at: str(words)}
+    found: dict[str, str] = {}
+    for key, value in parts:
+        found |= leaves(value, f"{at}.{key}".lstrip("."))
+    return found
+
+
+@pytest.mark.parametrize("name", PRESET)
+def test_a_preset_changes_this_and_nothing_else(name):
+    preset = preset_for(name)
+    assert preset is not None
+    paper = with_preset(PAPERS[name], preset.name)
+    plain, with_it = (each.scenario(POINTS[name], 1).resolve() for each in (PAPERS[name], paper))
+    # saito2022's one group becomes eight; the first two of them are compared with it.
+    before = leaves({**plain, "groups": (2 * plain["groups"])[:2]})
+    after = leaves({**with_it, "groups": with_it["groups"][:2]})
+    assert {key: after[key] for key in after if before.get(key) != after[key]} == PRESET[name]
+    assert before.keys() <= after.keys()
+
+
+@pytest.mark.parametrize("element", ELEMENTS.values(), ids=str)
+def test_every_level_of_an_element_changes_some_scenario(element: Element):
+    assert re.fullmatch("[a-z0-9_]+", element.id)
+    assert element.what.endswith(".")
+    assert element.source
+    assert element.findings
+    names = [level.name for level in element.levels]
+    assert len(names) == len(set(names))
+    many = saito2022.scenario(saito2022.Point(64, "100ms"), 1)
+    for name in names:
+        setup = (Treatment(element.id, name),)
+        assert any(apply(setup, plain) != plain for plain in (ANY, many)), name_of(setup)
+
+
+def test_elements_are_added_in_one_order():
+    one, two = Treatment("noise", "20us"), Treatment("rwnd", "16MiB")
+    assert apply((one, two), ANY) == apply((two, one), ANY)
+    assert apply((), ANY) == ANY
+    assert name_of(()) == "plain"
+    assert name_of((one, two)) == "noise: 20us + rwnd: 16MiB"
+
+
+def starts(scenario: Scenario) -> list[tuple[int, str, str]]:
+    return [(g.flows, str(g.start), str(g.jitter)) for g in scenario.groups]
+
+
+def test_processes_start_in_turn():
+    many = saito2022.scenario(saito2022.Point(64, "100ms"), 1)
+    assert starts(in_turn(many, "50ms"))[:3] == [
+        (8, "0s", "5ms"), (8, "50ms", "5ms"), (8, "100ms", "5ms"),
+    ]  # fmt: skip
+    assert len(in_turn(many, "50ms").groups) == 8
+    assert starts(in_turn(ANY, "50ms")) == [(1, "0s", "5ms"), (1, "50ms", "5ms")]
+
+
+def test_iperf3_connects_first_and_knows_the_path():
+    many = saito2022.scenario(saito2022.Point(128, "100ms"), 1)
+    last = in_turn(many, "50ms", iperf3=True).groups[-1]
+    # 16 flows connect in 16 round trips of 40 ms.
+    assert (str(last.start), str(last.cc)) == ("990ms", "copa:rtt_min_known_us=40000")
+
+
+def test_one_kind_starts_later():
+    assert starts(later(ANY, "bbr", "1s")) == [(1, "0s", "100ms"), (1, "1s", "100ms")]
+
+
+def test_a_preset_is_of_certain_papers():
+    with pytest.raises(ScenarioError, match="is that of `coexistence`, not of `ogino2021`"):
+        with_preset(PAPERS["ogino2021"], "freebsd-dummynet-2017")
+    with pytest.raises(ScenarioError, match="unknown apparatus `mininet`; did you mean"):
+        with_preset(PAPERS["ogino2021"], "mininet")
+    assert preset_for("kakenhi2024") is None
+
+
+def test_the_command_line_takes_a_preset(cli, tmp_path):
+    outcome = cli("reproduce", "kakenhi2024", "--apparatus", "mininet-2021", "--out", str(tmp_path))
+    assert outcome.code == 2
+    assert "`mininet-2021` is that of `ogino2021`, `saito2022`" in outcome.err
+
+
+def test_the_page_has_every_element_and_preset():
+    """`python docs/apparatus_tables.py` writes them."""
+    docs = Path(__file__).parents[2] / "docs"
+    page = (docs / "apparatus.md").read_text(encoding="utf-8")
+    assert page == runpy.run_path(str(docs / "apparatus_tables.py"))["with_tables"](page)
+    for name in (*ELEMENTS, *PRESETS):
+        assert f"`{name}`" in page
