@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from dumbbell.cli import options
+from dumbbell.cli.attribution import attribute_reproduction, print_attributions
 from dumbbell.cli.capture import tidying
 from dumbbell.cli.completion import complete_papers, complete_presets
 from dumbbell.cli.console import (
@@ -28,8 +29,10 @@ from dumbbell.cli.console import (
 from dumbbell.cli.real_time import real_time_note
 from dumbbell.errors import ScenarioError, nearest
 from dumbbell.papers import PAPERS, EngineResult, Finding, Outcome, Paper, Reproduction, reproduce
+from dumbbell.papers.attribution import SEEDS, Attribution
 from dumbbell.papers.presets import PRESETS, with_preset
 from dumbbell.papers.reproduce import RUNS
+from dumbbell.quantities.json_text import json_text
 from dumbbell.report import write_report, write_site
 from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
@@ -44,6 +47,8 @@ EXAMPLES = (
     "dumbbell reproduce saito2022 --quick --seeds 3 --out results",
 )
 
+#: Name of the files that say what findings hang on, without suffix.
+ATTRIBUTION = "attribution"
 #: Of the bar: the runs, then figures and report.
 RUNS_SHARE = 0.7
 #: With the kernel: where the simulator ends, and where the runs do.
@@ -92,6 +97,14 @@ def reproduce_command(
             autocompletion=complete_presets,
         ),
     ] = "",
+    attribute: Annotated[
+        bool,
+        typer.Option(
+            "--attribute",
+            help="Also find out what each finding hangs on: try every known element of the "
+            "paper's apparatus on it, one by one and together, ten seeds each.",
+        ),
+    ] = False,
     capture: Annotated[
         bool,
         typer.Option(
@@ -113,6 +126,7 @@ def reproduce_command(
     if apparatus:
         chosen = under_apparatus(chosen, apparatus, is_named=bool(papers))
     check_seeds(seeds)
+    check_attribute(attribute, quick=quick, apparatus=apparatus)
     how = How(seeds, engine, quick, capture, jobs, Cache() if cache else None, lang, apparatus)
     for paper in chosen:
         check_engine(engine, *(scenario for _, scenario in paper.scenarios([1])))
@@ -126,24 +140,18 @@ def reproduce_command(
         note(real_time_note(times_s, jobs) + ("" if quick else "; `--quick` runs fewer"))
     note_missing_figures()
     results = [reproduce_paper(paper, out_dir / paper.directory, how) for paper in chosen]
+    attributions = [attribute_paper(result, how) for result in results] if attribute else []
+    write_attribution(attributions, out_dir)
     note_cache(how.cache)
     site = None
     if len(results) > 1:
         site = write_site(results, how.command, out_dir / "index.html", lang)
     if json:
-        documents = [result.to_dict() for result in results]
+        documents = with_attributions(results, attributions)
         document = documents[0] if len(documents) == 1 else documents
         print_json(document)
     else:
-        for result in results:
-            print_reproduction(out(), result, out_dir / result.paper.directory)
-        if site is not None:
-            out().print()
-            for result in results:
-                for each in result.results:
-                    line = engine_line(each, alone=len(result.results) == 1)
-                    out().print(f"{result.paper.name}: {line}", soft_wrap=True)
-            print_line(f"all papers: {site}")
+        print_all(results, attributions, out_dir, site)
     return 1 if check and not all(result.holds for result in results) else 0
 
 
@@ -211,6 +219,41 @@ class How:
         return range(1, 1 + self.seeds) if self.seeds else None
 
 
+def check_attribute(attribute: bool, *, quick: bool, apparatus: str) -> None:
+    """Refuse what `--attribute` makes no sense with."""
+    other = "--quick" if quick else "--apparatus" if apparatus else ""
+    if attribute and other:
+        raise ScenarioError(
+            f"`--attribute` cannot be combined with `{other}`: it compares the whole plain set-up "
+            "with others itself; leave one out"
+        )
+
+
+def attribute_paper(result: Reproduction, how: How) -> Attribution:
+    """Find out what a paper's findings hang on."""
+    seeds = SEEDS if how.seeds is None else range(1, 1 + how.seeds)
+    with progress_bar(result.paper.name) as bar:
+        return attribute_reproduction(result, bar, jobs=how.jobs, cache=how.cache, seeds=seeds)
+
+
+def with_attributions(
+    results: Sequence[Reproduction], attributions: Sequence[Attribution]
+) -> list[dict[str, Any]]:
+    """Return the document of each paper, with its attribution if there is one."""
+    documents = [result.to_dict() for result in results]
+    for document, attribution in zip(documents, attributions, strict=False):
+        document["attribution"] = attribution.to_dict()
+    return documents
+
+
+def write_attribution(attributions: Sequence[Attribution], directory: Path) -> None:
+    """Write `attribution.json`, if there is anything in it."""
+    if not attributions:
+        return
+    text = json_text([each.to_dict() for each in attributions])
+    (directory / f"{ATTRIBUTION}.json").write_text(text + "\n", encoding="utf-8")
+
+
 def reproduce_paper(paper: Paper[Any, Any], directory: Path, how: How) -> Reproduction:
     """Reproduce a paper with a progress bar."""
     # Real time dwarfs everything else.
@@ -254,6 +297,29 @@ def captured_directories(paper: Paper[Any, Any], directory: Path, how: How) -> l
         for name, (point, _) in paper.placed(how.seeds_of, quick=how.quick).items()
         if paper.wants_capture(point)
     ]
+
+
+def print_all(
+    results: Sequence[Reproduction],
+    attributions: Sequence[Attribution],
+    directory: Path,
+    site: Path | None,
+) -> None:
+    """Print the papers for a person: first what the findings hang on, if that was asked for."""
+    if attributions:
+        print_attributions(out(), attributions)
+        out().print()
+    for result in results:
+        print_reproduction(out(), result, directory / result.paper.directory)
+    if site is not None:
+        out().print()
+        for result in results:
+            for each in result.results:
+                line = engine_line(each, alone=len(result.results) == 1)
+                out().print(f"{result.paper.name}: {line}", soft_wrap=True)
+        print_line(f"all papers: {site}")
+    if attributions:
+        print_line(f"what each finding hangs on: {directory / ATTRIBUTION}.json")
 
 
 def print_reproduction(console: Console, result: Reproduction, directory: Path) -> None:

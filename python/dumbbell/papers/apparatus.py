@@ -243,6 +243,82 @@ ALL = (
         ("A6", "A7"),
         (Level("Linux 5.10", parameters("bbr", min_rtt_tie_renews=None)),),
     ),
+    Element(
+        "gso",
+        "Super-packets of segmentation offload stay whole through the queue, are dropped whole and "
+        "get an ACK each.",
+        "Linux 4.15 veth, netem; Mininet leaves GSO on",
+        ("A4", "A6", "A7", "B2", "B3"),
+    ),
+    Element(
+        "tclink_htb",
+        "Mininet's default link: delay before rate, a packet leaves whole at the start of its "
+        "service.",
+        "Mininet link.py; Linux 4.15 sch_htb, sch_netem",
+        ("A4",),
+    ),
+    Element(
+        "tclink_tbf",
+        "Mininet's link with `use_tbf`: a token bucket of 15 kB.",
+        "Mininet link.py; Linux 4.15 sch_tbf",
+        ("A4",),
+    ),
+    Element(
+        "tcp_4_15",
+        "Loss recovery of Linux 4.15: dupthresh next to RACK, a timeout marks everything lost and "
+        "sets cwnd to 1, a defect of the retransmit hint.",
+        "Linux 4.15.11",
+        ("A4", "A6", "A7"),
+    ),
+    Element(
+        "tcp_4_12",
+        "Loss recovery of Linux 4.12: that of 4.15, and any SACK undoes a timeout.",
+        "Linux 4.12.4",
+        ("D3",),
+    ),
+    Element(
+        "tcp_mem",
+        "Memory of TCP in a virtual machine of 512 MB or less: under pressure the window falls.",
+        "Linux 4.15",
+        ("A4",),
+    ),
+    Element(
+        "timer_lateness",
+        "Pacing timers that fire late, without credit for it.",
+        "Linux 4.15; estimated, 20 to 100 µs",
+        ("A6", "A7"),
+    ),
+    Element(
+        "bbr_over_pacing",
+        "BBR with internal pacing paces 1.4 to 3 % above its rate: it counts 1500 B a packet, the "
+        "timer the TCP segment alone.",
+        "Linux 4.13 to 4.18; mended by cadefe5f584a",
+        ("A6", "A7"),
+    ),
+    Element(
+        "bbr_unpaced",
+        "BBR without fq on Linux 4.12 does not pace.",
+        "Linux 4.12.4",
+        ("D3",),
+    ),
+    Element(
+        "copa_agent",
+        "CCP's agent: IPC takes 20 to 30 µs, and after a timeout the old cwnd is written back.",
+        "ccp-kernel, ccp_copa",
+        ("A4",),
+    ),
+    Element(
+        "dummynet",
+        "FreeBSD's router: one packet over the limit in bytes, times rounded to ticks of 1 ms.",
+        "FreeBSD 10.4 ip_dn_io.c",
+        ("D3",),
+    ),
+    Element(
+        "receiver_freebsd",
+        "FreeBSD's receiver: an ACK every second packet or after 100 ms, six SACK blocks.",
+        "FreeBSD 10.4 tcp_input.c",
+        ("D3",),
+    ),
 )  # fmt: skip
 
 #: Every element by its id, in the order in which they are added.

@@ -1,0 +1,371 @@
+"""What each finding of a paper hangs on: elements of the apparatus, tried one by one and together.
+
+A finding that the plain set-up shows is checked under the paper's preset. One that it does not show
+is tried with each candidate alone, under the preset and with each of the preset's elements removed,
+and then with the candidates that matter together, by a fractional factorial experiment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from dumbbell.papers.apparatus import Element, Setup, Treatment, elements_for, name_of
+from dumbbell.papers.factorial_trial import Factorial, experiment
+from dumbbell.papers.finding import Finding, Outcome
+from dumbbell.papers.paper import Paper
+from dumbbell.papers.presets import Preset, preset_for
+from dumbbell.papers.question import Question
+from dumbbell.papers.questions import QUESTIONS
+from dumbbell.papers.trial import Effect, Trial, compare, settle
+from dumbbell.papers.trials import Trials
+from dumbbell.statistics import holm
+
+__all__ = ["SEEDS", "Attribution", "Conclusion", "FindingAttribution", "attribute"]
+
+#: Seeds of each trial; and of each combination of a factorial experiment, half of whose
+#: combinations have an element, so that its effect compares at least as many runs.
+SEEDS = tuple(range(1, 11))
+FACTORIAL_SEEDS = SEEDS[:5]
+#: Elements in a factorial experiment: four make eight combinations.
+MOST_FACTORS = 4
+#: Of the test whether an element matters, over all that are tried on a finding (Holm).
+SIGNIFICANT = 0.05
+
+
+class Conclusion(StrEnum):
+    """What a finding hangs on."""
+
+    BOTH = "shown by both engines"
+    SIMULATED = "shown in the simulator"
+    APPARATUS = "hangs on the apparatus"
+    CHANCE = "undecided by chance"
+    REFUTED = "not shown with any candidate"
+    OPEN = "not shown, and not every candidate could be tried"
+
+
+@dataclass(frozen=True)
+class FindingAttribution:
+    """What one finding hangs on.
+
+    Attributes
+    ----------
+    finding
+        As the plain runs show it.
+    question
+        What it asks of runs; None if no apparatus has a part in it.
+    plain
+        Its rule in the plain set-up.
+    preset
+        Under the paper's preset; None if nothing of the preset changes its runs.
+    screened
+        Each candidate added to the plain set-up.
+    without
+        Each element of the preset removed from it.
+    factorial
+        Those that matter together; None if fewer than two do.
+    together
+        Combinations that show it where no single element does.
+    untried
+        Candidates that dumbbell does not have yet.
+    on_kernel
+        What the kernel's runs show; None if none ran.
+    """
+
+    finding: Finding
+    question: Question[Any, Any] | None = None
+    plain: Trial | None = None
+    preset: Trial | None = None
+    screened: tuple[Effect, ...] = ()
+    without: tuple[Effect, ...] = ()
+    factorial: Factorial | None = None
+    together: tuple[Trial, ...] = ()
+    untried: tuple[Element, ...] = ()
+    on_kernel: Outcome | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the plain set-up shows."""
+        return self.finding.outcome
+
+    @property
+    def deciding(self) -> tuple[Trial, ...]:
+        """The set-ups that show it in at least nine of ten seeds, single elements before others.
+
+        Empty for a finding that the plain set-up shows.
+        """
+        if self.outcome is Outcome.SHOWN:
+            return ()
+        single = [effect.trial for effect in self.screened]
+        more = [*self.together, *([] if self.preset is None else [self.preset])]
+        shown = [trial for trial in single if trial.outcome is Outcome.SHOWN]
+        return tuple(shown or [trial for trial in more if trial.outcome is Outcome.SHOWN])
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """What it hangs on."""
+        if self.outcome is Outcome.SHOWN:
+            both = self.on_kernel is Outcome.SHOWN
+            return Conclusion.BOTH if both else Conclusion.SIMULATED
+        if self.outcome is Outcome.BY_CHANCE:
+            return Conclusion.CHANCE
+        if self.deciding:
+            return Conclusion.APPARATUS
+        return Conclusion.OPEN if self.untried else Conclusion.REFUTED
+
+    @property
+    def sentence(self) -> str:
+        """What it hangs on, in a sentence for somebody who is new to it."""
+        return describe(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        quantities = () if self.question is None else self.question.quantities
+        return {
+            "finding": self.finding.id,
+            "conclusion": str(self.conclusion),
+            "sentence": self.sentence,
+            "outcome": str(self.outcome),
+            "shown_in": self.finding.held,
+            "of": len(self.finding.results),
+            "kernel": None if self.on_kernel is None else str(self.on_kernel),
+            "quantities": [{"name": q.name, "unit": q.unit} for q in quantities],
+            "plain": None if self.plain is None else self.plain.to_dict(),
+            "preset": None if self.preset is None else self.preset.to_dict(),
+            "screened": [effect.to_dict() for effect in self.screened],
+            "without": [effect.to_dict() for effect in self.without],
+            "factorial": None if self.factorial is None else self.factorial.to_dict(),
+            "together": [trial.to_dict() for trial in self.together],
+            "untried": [element.id for element in self.untried],
+        }
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """What the findings of a paper hang on.
+
+    Attributes
+    ----------
+    paper
+        Which.
+    preset
+        Its apparatus; None if nothing of it is known.
+    findings
+        Each of them.
+    executed, found
+        Runs that were executed for it, and that were found in the cache.
+    """
+
+    paper: Paper[Any, Any]
+    preset: Preset | None
+    findings: tuple[FindingAttribution, ...]
+    executed: int = 0
+    found: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {
+            "paper": self.paper.name,
+            "preset": None if self.preset is None else self.preset.name,
+            "findings": [each.to_dict() for each in self.findings],
+        }
+
+
+def attribute(
+    trials: Trials[Any, Any],
+    findings: Sequence[Finding],
+    on_kernel: Mapping[str, Outcome] | None = None,
+    *,
+    seeds: Sequence[int] = SEEDS,
+    on_stage: Callable[[str], None] = lambda _what: None,
+    questions: Sequence[Question[Any, Any]] | None = None,
+    preset: Preset | None = None,
+) -> Attribution:
+    """Find out what a paper's findings hang on.
+
+    Parameters
+    ----------
+    trials
+        The paper's, which knows the plain runs.
+    findings
+        What the plain runs show.
+    on_kernel
+        What the kernel's runs show, by the finding's id.
+    seeds
+        Of every trial.
+    on_stage
+        Called with what is tried next.
+    questions, preset
+        In place of the paper's own.
+    """
+    paper = trials.paper
+    asked = {q.finding: q for q in (QUESTIONS[paper.name] if questions is None else questions)}
+    preset = preset_for(paper.name) if preset is None else preset
+    kernel = on_kernel or {}
+    done = []
+    for finding in findings:
+        if finding.id not in asked:
+            done.append(FindingAttribution(finding, on_kernel=kernel.get(finding.id)))
+            continue
+        on_stage(f"what {finding.id} hangs on")
+        one = Screening(trials, asked[finding.id], seeds, preset)
+        done.append(one.attribute(finding, kernel.get(finding.id)))
+    return Attribution(paper, preset, tuple(done), trials.executed, trials.found)
+
+
+@dataclass(frozen=True)
+class Screening:
+    """The trials of one finding.
+
+    Attributes
+    ----------
+    trials, question, seeds, preset
+        As `attribute` has them.
+    """
+
+    trials: Trials[Any, Any]
+    question: Question[Any, Any]
+    seeds: Sequence[int]
+    preset: Preset | None
+
+    def attribute(self, finding: Finding, on_kernel: Outcome | None) -> FindingAttribution:
+        """Find out what the finding hangs on."""
+        whole = () if self.preset is None else self.preset.setup
+        whole = whole if self.changes(whole) else ()
+        plain, preset = (self.settle([setup])[0] for setup in ((), whole))
+        candidates = list(elements_for(finding.id))
+        is_shown = finding.outcome is Outcome.SHOWN
+        screened = () if is_shown else self.screen(plain, candidates)
+        without: tuple[Effect, ...] = ()
+        if whole and preset.outcome is not finding.outcome:
+            without = self.remove_each(preset)
+        factors = self.factors(screened)
+        factorial = None
+        if len(factors) > 1:
+            factorial = experiment(
+                self.trials, self.question, factors, self.seeds[: len(FACTORIAL_SEEDS)]
+            )
+        return FindingAttribution(
+            finding,
+            self.question,
+            plain,
+            preset if whole else None,
+            screened,
+            without,
+            factorial,
+            self.together(factorial),
+            tuple(element for element in candidates if not element.levels),
+            on_kernel,
+        )
+
+    def changes(self, setup: Setup) -> bool:
+        """Whether a set-up changes any of the finding's runs."""
+        return bool(setup) and self.trials.changes(setup, self.question.points)
+
+    def settle(self, setups: Sequence[Setup]) -> list[Trial]:
+        """Try set-ups."""
+        found = settle(self.trials, [(self.question, setup) for setup in setups], self.seeds)
+        return [found[self.question.finding, setup] for setup in setups]
+
+    def screen(self, plain: Trial, candidates: Sequence[Element]) -> tuple[Effect, ...]:
+        """Add each level of each candidate to the plain set-up."""
+        setups = [
+            (Treatment(element.id, level.name),)
+            for element in candidates
+            for level in element.levels
+        ]
+        setups = [setup for setup in setups if self.changes(setup)]
+        return tuple(compare(name_of(each.setup), plain, each) for each in self.settle(setups))
+
+    def remove_each(self, preset: Trial) -> tuple[Effect, ...]:
+        """Remove each element from the preset, if it changes anything."""
+        rests = {
+            str(gone): tuple(each for each in preset.setup if each != gone)
+            for gone in preset.setup
+            if self.changes((gone,))
+        }
+        found = self.settle(list(rests.values()))
+        return tuple(
+            compare(f"without {name}", preset, each)
+            for name, each in zip(rests, found, strict=True)
+        )
+
+    def factors(self, screened: Sequence[Effect]) -> list[Treatment]:
+        """Return the elements that matter, a level of each, those with the largest effect first.
+
+        The level is the preset's, else the first in the list that matters.
+        """
+        mattering = [effect for effect in screened if effect in significant(screened)]
+        by_element: dict[str, Effect] = {}
+        in_preset = set() if self.preset is None else set(self.preset.setup)
+        for effect in mattering:
+            treatment = effect.trial.setup[0]
+            if treatment.element not in by_element or treatment in in_preset:
+                by_element[treatment.element] = effect
+        ordered = sorted(by_element.values(), key=size, reverse=True)
+        return [effect.trial.setup[0] for effect in ordered[:MOST_FACTORS]]
+
+    def together(self, factorial: Factorial | None) -> tuple[Trial, ...]:
+        """Repeat with all seeds the combinations that show the finding in each of theirs."""
+        runs = () if factorial is None else factorial.runs
+        promising = [run.setup for run in runs if len(run.setup) > 1 and all(run.results)]
+        return tuple(self.settle(promising))
+
+
+def significant(screened: Sequence[Effect]) -> list[Effect]:
+    """Return the effects that are not chance, in the share of seeds or in the main quantity."""
+    tested = [effect for effect in screened if effect.changes and effect.changes[0].p is not None]
+    adjusted = holm([effect.changes[0].p or 0.0 for effect in tested])
+    by_quantity = [e for e, p in zip(tested, adjusted, strict=True) if p < SIGNIFICANT]
+    return [e for e in screened if e in by_quantity or e.share.excludes(0)]
+
+
+def size(effect: Effect) -> float:
+    """Return how large an effect is compared with the spread of the seeds."""
+    main = effect.changes[0].effect if effect.changes else None
+    # Without a spread the change is as certain as can be.
+    return float("inf") if main is None else abs(main)
+
+
+def describe(each: FindingAttribution) -> str:
+    """Return what a finding hangs on in a sentence."""
+    count = each.finding.count or ("shown" if each.finding.shown else "not shown")
+    of = f"in {count} runs" if each.finding.count else f"it is {count}"
+    match each.conclusion:
+        case Conclusion.BOTH:
+            return f"A property of the congestion controls: shown {of}, and on the kernel."
+        case Conclusion.SIMULATED:
+            return f"Shown {of} without anything of the apparatus{under_preset(each)}."
+        case Conclusion.APPARATUS:
+            names = "; or ".join(f"{name_of(t.setup)} ({t.count})" for t in each.deciding)
+            return f"Hangs on the apparatus: shown with {names}; without, {of}."
+        case Conclusion.CHANCE:
+            names = "; ".join(f"{name_of(t.setup)} ({t.count})" for t in each.deciding)
+            made = f" What makes it certain: {names}." if names else ""
+            return f"Chance decides: shown {of}.{made}"
+        case _:
+            return not_shown(each)
+
+
+def under_preset(each: FindingAttribution) -> str:
+    """Say whether the preset shows a finding too."""
+    if each.preset is None:
+        return ""
+    if each.preset.outcome is Outcome.SHOWN:
+        return f", and with it ({each.preset.count})"
+    return f"; with it in {each.preset.count} only"
+
+
+def not_shown(each: FindingAttribution) -> str:
+    """Say what was tried."""
+    if each.question is None:
+        return "Not shown, and no part of an apparatus could be why: what it is about is not that."
+    tried = dict.fromkeys(effect.trial.setup[0].element for effect in each.screened)
+    text = f"Not shown, whichever of {len(tried)} candidates is added: {', '.join(tried)}."
+    if not tried:
+        text = "Not shown, and there is no candidate to add."
+    if each.untried:
+        text += f" Not tried: {', '.join(element.id for element in each.untried)}."
+    return text

@@ -1,0 +1,232 @@
+"""What each finding asks of runs, for its attribution: points, rule and quantities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dumbbell.papers import coexistence, kakenhi2024, ogino2021, saito2022
+from dumbbell.papers.finding import Check
+from dumbbell.papers.question import Quantity, Question
+
+__all__ = ["QUESTIONS"]
+
+# ---- ogino2021 ----------------------------------------------------------------------------------
+
+OginoSeen = Mapping[ogino2021.Point, ogino2021.Measured]
+
+
+def pair(rival: str, n: int, *buffers: float) -> tuple[ogino2021.Point, ...]:
+    """Return a pair's points at some buffers, at all of the paper's if none is named."""
+    return tuple(ogino2021.Point(rival, n, b) for b in buffers or ogino2021.BUFFERS_BDP)
+
+
+def dip_mbps(seen: OginoSeen) -> float:
+    """Return by how much the total at 32 BDP is below the lower of those at 16 and 64 BDP."""
+    low, here, high = (seen[point].total_mbps for point in pair("cubic", 1, 16, 32, 64))
+    return min(low, high) - here
+
+
+def timeouts(seen: OginoSeen) -> float:
+    """Return the timeouts of both flows at 32 BDP."""
+    here = seen[ogino2021.Point("cubic", 1, 32.0)]
+    return here.copa.rtos + here.rival.rtos
+
+
+def factor(n: int, buffer: float) -> Callable[[OginoSeen], float]:
+    """Return how many times the throughput of one kind is that of the other, against BBR."""
+    return lambda seen: ogino2021.off_parity(seen[ogino2021.Point("bbr", n, buffer)])
+
+
+def copa_share(n: int, buffer: float) -> Callable[[OginoSeen], float]:
+    """Return Copa's share of the throughput against BBR, in per cent."""
+    return lambda seen: 100 * (1 - seen[ogino2021.Point("bbr", n, buffer)].rival_share)
+
+
+def less_fair(seen: OginoSeen) -> float:
+    """Return how many times the factor between the kinds with n = 4 is that with n = 1."""
+    return factor(4, 16.0)(seen) / factor(1, 16.0)(seen)
+
+
+def copa_lead_mbps(seen: OginoSeen) -> float:
+    """Return Copa's throughput less CUBIC's at 0.5 BDP."""
+    run = seen[ogino2021.Point("cubic", 1, 0.5)]
+    return run.copa.mbps - run.rival.mbps
+
+
+def default_share_pct(seen: OginoSeen) -> float:
+    """Return Copa's time in default mode at 0.5 BDP."""
+    return 100 * seen[ogino2021.Point("cubic", 1, 0.5)].default_share
+
+
+OGINO: tuple[Question[Any, Any], ...] = (
+    Question(
+        "A1", pair("cubic", 1), pair("cubic", 1, 0.5, 1), ogino2021.a1,
+        (
+            Quantity("Copa's lead over CUBIC at 0.5 BDP", "Mbit/s", copa_lead_mbps),
+            Quantity("Copa in default mode at 0.5 BDP", "%", default_share_pct),
+        ),
+    ),
+    Question("A2", pair("cubic", 1), pair("cubic", 1, 0.5, 64), ogino2021.a2),
+    Question("A3", pair("cubic", 4), pair("cubic", 4, 2, 64), ogino2021.a3),
+    Question(
+        "A4", pair("cubic", 1), pair("cubic", 1, 16, 32, 64), ogino2021.a4,
+        (
+            Quantity("dip of the total at 32 BDP", "Mbit/s", dip_mbps),
+            Quantity("timeouts at 32 BDP", "", timeouts),
+        ),
+    ),
+    Question("A5", pair("cubic", 1), pair("cubic", 1), ogino2021.a5),
+    Question(
+        "A6", pair("bbr", 1), pair("bbr", 1, 2, 16), ogino2021.a6,
+        (
+            Quantity("factor between Copa and BBR at 16 BDP", "", factor(1, 16.0)),
+            Quantity("Copa's share at 16 BDP", "%", copa_share(1, 16.0)),
+        ),
+    ),
+    Question(
+        "A7", (*pair("bbr", 4), *pair("bbr", 1, 16, 32, 64)),
+        (*pair("bbr", 4, 16), *pair("bbr", 1, 16)), ogino2021.a7,
+        (
+            Quantity("factor with n = 4 over that with n = 1, 16 BDP", "", less_fair),
+            Quantity("Copa's share with n = 4 at 16 BDP", "%", copa_share(4, 16.0)),
+        ),
+    ),
+)  # fmt: skip
+
+# ---- saito2022 ----------------------------------------------------------------------------------
+
+SaitoSeen = Mapping[saito2022.Point, saito2022.Measured]
+
+
+def of_flows(rule: saito2022.Rule) -> Callable[[SaitoSeen], Sequence[Check]]:
+    """Return a rule of runs by their point, of one of runs by their number of flows."""
+    return lambda seen: rule({point.flows: run for point, run in seen.items()})
+
+
+def copas(*counts: int) -> tuple[saito2022.Point, ...]:
+    """Return the points with so many flows, all of which start within the first estimate."""
+    return tuple(saito2022.Point(n, saito2022.PAPER_SPREAD) for n in counts)
+
+
+def at_64(what: Callable[[saito2022.Measured], float]) -> Callable[[SaitoSeen], float]:
+    """Return a value of the run with 64 flows."""
+    return lambda seen: what(seen[copas(64)[0]])
+
+
+RTT_AT_64: Quantity[Any, Any] = Quantity(
+    "flow 1's mean RTT with 64 flows", "ms", at_64(lambda run: run.rtt_mean_ms)
+)
+LATE_AT_64: Quantity[Any, Any] = Quantity(
+    "flow 1 in competitive mode with 64 flows, second half", "%",
+    at_64(lambda run: 100 * run.competitive_late),
+)  # fmt: skip
+SAITO: tuple[Question[Any, Any], ...] = tuple(
+    Question(name, copas(*saito2022.FLOWS), first, of_flows(rule), quantities)
+    for name, rule, first, quantities in (
+        ("B1", saito2022.b1, copas(16), ()),
+        ("B2", saito2022.b2, copas(16, 64), (RTT_AT_64,)),
+        ("B3", saito2022.b3, copas(16, 64), (LATE_AT_64,)),
+    )
+)
+
+# ---- kakenhi2024 --------------------------------------------------------------------------------
+
+MANY_BBR = (
+    kakenhi2024.Alone("bbr", kakenhi2024.C1_FLOWS, kakenhi2024.DEEP_BDP),
+)  # fmt: skip
+
+
+def delay_p95_ms(seen: Mapping[Any, Any]) -> float:
+    """Return the 95th percentile of the queueing delay of 128 BBR flows."""
+    return float(seen[MANY_BBR[0]].queue_delay_p95_ms)
+
+
+#: C2 to C5 are about reconstructions and a list of devices; no apparatus has a part in them.
+KAKENHI: tuple[Question[Any, Any], ...] = (
+    Question(
+        "C1", MANY_BBR, MANY_BBR, lambda seen: [kakenhi2024.check_c1(delay_p95_ms(seen))],
+        (Quantity("95th percentile of the queueing delay", "ms", delay_p95_ms),),
+    ),
+)  # fmt: skip
+
+# ---- coexistence --------------------------------------------------------------------------------
+
+CoexistenceSeen = Mapping[coexistence.Point, coexistence.Measured]
+
+
+def bbr_and_cubic(seen: CoexistenceSeen) -> list[tuple[float, coexistence.Measured]]:
+    """Return the runs with CUBIC by their buffer, smallest first."""
+    return sorted((point.buffer_bdp, run) for point, run in seen.items() if point.with_cubic)
+
+
+def d1(seen: CoexistenceSeen) -> Sequence[Check]:
+    """BBR alone."""
+    buffers, runs = zip(*bbr_and_cubic(seen), strict=True)
+    alone = [seen[coexistence.Point(with_cubic=False, buffer_bdp=b)].bbr_mbps for b in buffers]
+    return coexistence.d1(buffers, alone, [run.bbr_mbps for run in runs])
+
+
+def d2(seen: CoexistenceSeen) -> Sequence[Check]:
+    """BBR against CUBIC."""
+    buffers, runs = zip(*bbr_and_cubic(seen), strict=True)
+    return coexistence.d2(buffers, [r.bbr_mbps for r in runs], [r.cubic_mbps for r in runs])
+
+
+def d3(seen: CoexistenceSeen) -> Sequence[Check]:
+    """The sum, and timeouts."""
+    buffers, runs = zip(*bbr_and_cubic(seen), strict=True)
+    return coexistence.d3(buffers, [r.total_mbps for r in runs], [r.rtos for r in runs])
+
+
+def fall_mbps(seen: CoexistenceSeen) -> float:
+    """Return by how much the sum at 18 BDP is below that at 3 BDP."""
+    by_buffer = dict(bbr_and_cubic(seen))
+    return by_buffer[3.0].total_mbps - by_buffer[18.0].total_mbps
+
+
+def timeouts_per_run(seen: CoexistenceSeen) -> float:
+    """Return the timeouts of a run against CUBIC."""
+    runs = [run for _, run in bbr_and_cubic(seen)]
+    return sum(run.rtos for run in runs) / len(runs)
+
+
+def average(seeds: Sequence[CoexistenceSeen]) -> CoexistenceSeen:
+    """Return the averages over repetitions: the experiment measured ten times."""
+
+    def mean(values: Sequence[float]) -> float:
+        return math.fsum(values) / len(values)
+
+    return {
+        point: coexistence.Measured(
+            mean([seen[point].bbr_mbps for seen in seeds]),
+            mean([seen[point].cubic_mbps for seen in seeds]),
+            mean([seen[point].rtos for seen in seeds]),
+        )
+        for point in seeds[0]
+    }
+
+
+BOTH = coexistence.grid(coexistence.BUFFERS_BDP)
+AGAINST_CUBIC = tuple(point for point in BOTH if point.with_cubic)
+COEXISTENCE: tuple[Question[Any, Any], ...] = (
+    Question("D1", BOTH, BOTH, d1, average=average),
+    Question("D2", AGAINST_CUBIC, AGAINST_CUBIC, d2, average=average),
+    Question(
+        "D3", AGAINST_CUBIC, AGAINST_CUBIC, d3,
+        (
+            Quantity("sum at 18 BDP below that at 3 BDP", "Mbit/s", fall_mbps),
+            Quantity("timeouts a run", "", timeouts_per_run),
+        ),
+        average,
+    ),
+)  # fmt: skip
+
+#: By the paper's name.
+QUESTIONS: dict[str, tuple[Question[Any, Any], ...]] = {
+    "ogino2021": OGINO,
+    "saito2022": SAITO,
+    "kakenhi2024": KAKENHI,
+    "coexistence": COEXISTENCE,
+}

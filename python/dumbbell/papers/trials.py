@@ -1,0 +1,153 @@
+"""Runs of a paper's points in other set-ups, each of them once, and what was measured of them."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from dumbbell.errors import ResultError
+from dumbbell.papers import inflight_counts, results
+from dumbbell.papers.apparatus import Setup, apply
+from dumbbell.papers.measured_text import decode, encode
+from dumbbell.papers.paper import Paper
+from dumbbell.papers.results import Results
+from dumbbell.run import Run
+from dumbbell.run.engine import SIMULATOR
+from dumbbell.runs import Cache, Progress, run_all
+from dumbbell.runs.key import RunKey, run_key
+from dumbbell.runs.measures import measuring_build
+from dumbbell.runs.record import make_record
+from dumbbell.scenario import Scenario
+
+__all__ = ["Trials"]
+
+P = TypeVar("P")
+M = TypeVar("M")
+
+#: A run that is wanted: a set-up, a point and a seed.
+Wanted = tuple[Setup, Any, int]
+
+
+class Trials(Generic[P, M]):
+    """Measurements of a paper's points in set-ups, by their scenarios.
+
+    Runs keep no time series: what is measured of each goes into the cache.
+
+    Parameters
+    ----------
+    paper
+        Which.
+    cache
+        Where measurements are found again; None for nowhere.
+    jobs
+        Runs at a time; None for the machine's cores.
+    on_progress
+        Called with the progress of each batch of runs.
+    """
+
+    def __init__(
+        self,
+        paper: Paper[P, M],
+        cache: Cache | None = None,
+        jobs: int | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.paper = paper
+        self.cache = cache
+        self.jobs = jobs
+        self.on_progress = on_progress
+        self.measured: dict[str, M] = {}
+        self.keys: dict[Wanted, RunKey] = {}
+        self.executed = 0
+        self.found = 0
+
+    def know(self, found: Results[P, M]) -> None:
+        """Take the measurements of the plain runs, whose seeds are 1, 2, …"""
+        for point, values in found.measured.items():
+            for at, value in enumerate(values):
+                self.measured[self.key(((), point, at + 1)).digest] = value
+
+    def scenario(self, wanted: Wanted) -> Scenario:
+        """Return what runs."""
+        setup, point, seed = wanted
+        return apply(setup, self.paper.scenario(point, seed))
+
+    def key(self, wanted: Wanted) -> RunKey:
+        """Return a run's content address."""
+        if wanted not in self.keys:
+            self.keys[wanted] = run_key(self.scenario(wanted), SIMULATOR)
+        return self.keys[wanted]
+
+    def changes(self, setup: Setup, points: Iterable[P]) -> bool:
+        """Whether a set-up changes any of some points' runs."""
+        return any(
+            self.key((setup, point, 1)).digest != self.key(((), point, 1)).digest
+            for point in points
+        )
+
+    def __getitem__(self, wanted: Wanted) -> M:
+        return self.measured[self.key(wanted).digest]
+
+    def of_seed(self, setup: Setup, points: Iterable[P], seed: int) -> Mapping[P, M]:
+        """Return what was measured at some points with one seed."""
+        return {point: self[setup, point, seed] for point in points}
+
+    def run(self, wanted: Iterable[Wanted]) -> None:
+        """Run what was not run before."""
+        missing: dict[str, tuple[Any, Scenario]] = {}
+        for each in wanted:
+            key = self.key(each)
+            if key.digest in self.measured or key.digest in missing:
+                continue
+            if not self.find(key):
+                missing[key.digest] = (each, self.scenario(each))
+        if not missing:
+            return
+
+        def measure(digest: str, run: Run) -> Run:
+            each, _ = missing[digest]
+            value = self.paper.measure(each[1], run)
+            self.keep(self.key(each), run, value)
+            return Run(run.scenario, run.summary, {})
+
+        run_all(
+            [(digest, scenario) for digest, (_, scenario) in missing.items()],
+            workers=self.jobs,
+            cache=False,
+            on_progress=self.on_progress,
+            on_finished=measure,
+        )
+        self.executed += len(missing)
+
+    @functools.cached_property
+    def how(self) -> str:
+        """Name of what is measured and how, in the cache."""
+        digest = hashlib.sha256(measuring_build().encode())
+        file = inspect.getsourcefile(self.paper.measure)
+        for each in (file, inflight_counts.__file__, results.__file__):
+            digest.update(Path(str(each)).read_bytes())
+        return f"{self.paper.name}, {digest.hexdigest()[:16]}"
+
+    def find(self, key: RunKey) -> bool:
+        """Look a measurement up in the cache."""
+        record = None if self.cache is None else self.cache.get(key)
+        if record is None or self.how not in record.measured:
+            return False
+        try:
+            self.measured[key.digest] = decode(record.measured[self.how][0]["measured"])
+        except (ValueError, KeyError, ResultError):
+            return False
+        self.found += 1
+        return True
+
+    def keep(self, key: RunKey, run: Run, value: M) -> None:
+        """Note a measurement, in the cache too."""
+        self.measured[key.digest] = value
+        if self.cache is not None:
+            # A record has rows by group; a paper's measurement is of all of them.
+            measured = {self.how: [{"group": 0, "measured": encode(value)}]}
+            self.cache.put(make_record(run, key, series=False, measured=measured))

@@ -1,0 +1,248 @@
+"""What findings hang on, with a made-up paper whose runs the elements change in known ways."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from dumbbell.papers import Check, Finding, Outcome, Paper, apparatus
+from dumbbell.papers import trials as trials_module
+from dumbbell.papers.apparatus import Element, Level, Setup, Treatment
+from dumbbell.papers.attribution import Attribution, Conclusion, FindingAttribution, attribute
+from dumbbell.papers.measured_text import decode, encode
+from dumbbell.papers.ogino2021 import Kind, Measured
+from dumbbell.papers.presets import Preset
+from dumbbell.papers.question import Quantity, Question
+from dumbbell.papers.questions import QUESTIONS
+from dumbbell.papers.trials import Trials
+from dumbbell.run import Run
+from dumbbell.runs import Cache
+from dumbbell.scenario import Group, Scenario
+
+SEEDS = range(1, 11)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is measured of a made-up run: a number that the elements of its scenario decide."""
+
+    value: float
+
+
+def marked(name: str) -> Callable[[Scenario], Scenario]:
+    """Add an element that does nothing but leave its mark in the scenario."""
+    return lambda scenario: scenario.replace(name=f"{scenario.name} {name}")
+
+
+def element(name: str, *levels: str) -> Element:
+    return Element(
+        name, "Made up.", "nowhere", ("Z1",), tuple(Level(x, marked(f"{name}={x}")) for x in levels)
+    )
+
+
+#: Value of a run by its marks and its seed; a finding is shown where the value is above 1.
+World = Callable[[set[str], int], float]
+
+
+class MadeUp(Trials[float, Seen]):
+    """Trials whose runs are computed."""
+
+    def __init__(self, world: World) -> None:
+        paper: Any = Paper(
+            "made-up", "Made up", "", (), (), (1.0, 2.0), (1.0,), "",
+            run_name=str,
+            scenario=lambda at, seed: Scenario([Group("reno")], name=f"{at:g} {seed}", seed=seed),
+            measure=lambda _point, _run: Seen(0.0),
+            findings=lambda _results: [], tables=lambda _results: [], figures=lambda _results: [],
+        )  # fmt: skip
+        super().__init__(paper)
+        self.world = world
+        self.ran: list[tuple[Setup, float, int]] = []
+
+    def key(self, wanted: Any) -> Any:
+        class Key:
+            digest = self.scenario(wanted).name
+
+        return Key
+
+    def run(self, wanted: Any) -> None:
+        for each in wanted:
+            name = str(self.scenario(each).name)
+            if name not in self.measured:
+                self.ran.append(each)
+                self.measured[name] = Seen(self.world(set(name.split()[2:]), each[2]))
+
+
+def rule(seen: Any) -> list[Check]:
+    return [Check("above 1", "{:.1f}", (run.value,), run.value > 1) for run in seen.values()]
+
+
+QUESTION: Question[float, Seen] = Question(
+    "Z1", (1.0, 2.0), (1.0,), rule, (Quantity("value", "", lambda seen: seen[1.0].value),)
+)
+
+
+def finding(world: World) -> Finding:
+    repetitions = (
+        tuple(rule({at: Seen(world(set(), seed)) for at in (1.0, 2.0)})) for seed in SEEDS
+    )
+    return Finding("Z1", "Something is above 1.", tuple(repetitions))
+
+
+@pytest.fixture
+def attributed(monkeypatch) -> Callable[..., tuple[FindingAttribution, MadeUp]]:
+    def call(
+        world: World, *elements: Element, preset: Preset | None = None
+    ) -> tuple[FindingAttribution, MadeUp]:
+        monkeypatch.setattr(apparatus, "ALL", elements)
+        monkeypatch.setattr(apparatus, "ELEMENTS", {each.id: each for each in elements})
+        trials = MadeUp(world)
+        found = attribute(trials, [finding(world)], questions=[QUESTION], preset=preset)
+        return found.findings[0], trials
+
+    return call
+
+
+def test_an_element_that_shows_it_is_named(attributed):
+    found, _ = attributed(
+        lambda marks, seed: 2.0 if "a=1" in marks and seed > 1 else 0.1 * seed / 10,
+        element("a", "1", "2"), element("b", "on"),
+    )  # fmt: skip
+    assert found.conclusion is Conclusion.APPARATUS
+    assert [trial.setup for trial in found.deciding] == [(Treatment("a", "1"),)]
+    assert "shown with a: 1 (9 of 10); without, in 0 of 10 runs" in found.sentence
+    effects = {effect.name: effect for effect in found.screened}
+    assert set(effects) == {"a: 1", "a: 2", "b: on"}
+    assert effects["a: 1"].share.mean == pytest.approx(0.9)
+    assert effects["a: 1"].share.excludes(0)
+    assert not effects["b: on"].share.excludes(0)
+    assert effects["a: 1"].changes[0].interval.low > 0
+    assert effects["b: on"].changes[0].interval.mean == 0
+    assert found.factorial is None  # one element alone matters
+
+
+def test_eight_of_ten_seeds_are_not_enough(attributed):
+    found, _ = attributed(
+        lambda marks, seed: 2.0 if "a=1" in marks and seed > 2 else 0.0, element("a", "1")
+    )
+    assert found.conclusion is Conclusion.REFUTED
+    assert found.sentence == "Not shown, whichever of 1 candidates is added: a."
+
+
+def test_what_dumbbell_lacks_leaves_it_open(attributed):
+    found, _ = attributed(lambda _marks, _seed: 0.0, element("a", "1"), element("lacking"))
+    assert found.conclusion is Conclusion.OPEN
+    assert "Not tried: lacking." in found.sentence
+
+
+def test_chance_is_told_with_its_frequency_and_what_makes_it_certain(attributed):
+    found, _ = attributed(
+        lambda marks, seed: 2.0 if seed > 6 or "a=1" in marks else 0.0, element("a", "1")
+    )
+    assert found.conclusion is Conclusion.CHANCE
+    assert found.sentence == (
+        "Chance decides: shown in 4 of 10 runs. What makes it certain: a: 1 (10 of 10)."
+    )
+
+
+def test_two_elements_that_show_it_together_are_found_by_the_factorial(attributed):
+    def world(marks: set[str], seed: int) -> float:
+        value = 0.01 * seed
+        value += 0.6 if "a=1" in marks else 0
+        return value + (0.5 if "b=1" in marks else 0)
+
+    found, _ = attributed(world, element("a", "1"), element("b", "1"), element("c", "1"))
+    assert found.conclusion is Conclusion.APPARATUS
+    assert [trial.setup for trial in found.deciding] == [(Treatment("a", "1"), Treatment("b", "1"))]
+    assert found.factorial is not None
+    by_name = {str(effect.treatment): effect for effect in found.factorial.effects}
+    assert set(by_name) == {"a: 1", "b: 1"}
+    assert by_name["a: 1"].changes[0].mean == pytest.approx(0.6)
+    assert by_name["b: 1"].changes[0].mean == pytest.approx(0.5)
+
+
+def test_a_shown_finding_is_not_screened_but_checked_under_the_preset(attributed):
+    preset = Preset("p", "Made up.", (), (Treatment("a", "1"), Treatment("b", "1")), (), ())
+    found, _ = attributed(
+        lambda marks, _seed: 0.0 if "b=1" in marks else 2.0,
+        element("a", "1"), element("b", "1"), preset=preset,
+    )  # fmt: skip
+    assert found.conclusion is Conclusion.SIMULATED
+    assert found.screened == ()
+    assert found.preset is not None
+    assert found.preset.outcome is Outcome.NOT_SHOWN
+    # Removing one at a time says which part of the preset it is.
+    without = {effect.name: effect.trial.held for effect in found.without}
+    assert without == {"without a: 1": 0, "without b: 1": 10}
+    assert "; with it in 0 of 10 only" in found.sentence
+
+
+def test_points_that_cannot_change_the_answer_do_not_run(attributed):
+    _, trials = attributed(
+        lambda marks, seed: 2.0 if "a=1" in marks and seed == 1 else 0.0, element("a", "1")
+    )
+    with_a = [(point, seed) for setup, point, seed in trials.ran if setup]
+    assert sorted(with_a) == sorted([*((1.0, seed) for seed in SEEDS), (2.0, 1)])
+
+
+def test_an_element_without_effect_on_the_scenario_is_not_tried(attributed):
+    nothing = Element("none", "Made up.", "nowhere", ("Z1",), (Level("on", lambda s: s),))
+    found, _ = attributed(lambda _marks, _seed: 0.0, nothing)
+    assert found.screened == ()
+
+
+def test_a_measurement_survives_the_cache():
+    kind = Kind(25.0, 48.5, 109.0, float("nan"))
+    before = Measured(kind, kind, 0.35)
+    after = decode(json.loads(json.dumps(encode(before), allow_nan=False)))
+    assert type(after) is Measured
+    assert repr(after) == repr(before)
+    with pytest.raises(ValueError, match="not a measurement of dumbbell's"):
+        decode({"=": "os:PathLike"})
+
+
+def test_a_run_is_found_again_in_the_cache(tmp_path, monkeypatch):
+    paper: Any = Paper(
+        "made-up", "Made up", "", (), (), (1.0,), (1.0,), "",
+        run_name=str,
+        scenario=lambda at, seed: Scenario(["reno"], buffer=f"{at:g}bdp", time="1s", seed=seed),
+        measure=utilization,
+        findings=lambda _results: [], tables=lambda _results: [], figures=lambda _results: [],
+    )  # fmt: skip
+    setup = (Treatment("single_segments", "on"),)
+    counts = []
+    for _ in range(2):
+        trials: Trials[float, float] = Trials(paper, Cache(tmp_path))
+        trials.run([((), 1.0, 1), (setup, 1.0, 1), (setup, 1.0, 1)])
+        assert trials[setup, 1.0, 1] > 0
+        counts.append((trials.executed, trials.found))
+    assert counts == [(2, 0), (0, 2)]
+
+
+def utilization(_point: float, run: Run) -> float:
+    return float(run.links[0]["utilization"])
+
+
+def test_questions_are_of_points_that_papers_have():
+    from dumbbell.papers import PAPERS
+
+    for name, questions in QUESTIONS.items():
+        points = set(PAPERS[name].points)
+        for question in questions:
+            assert set(question.points) <= points
+            assert set(question.first) <= set(question.points)
+
+
+def test_the_attribution_is_json(attributed):
+    found, _ = attributed(
+        lambda marks, seed: 2.0 if "a=1" in marks else 0.01 * seed, element("a", "1")
+    )
+    document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert document["conclusion"] == "hangs on the apparatus"
+    assert document["screened"][0]["shown_in"] == 10
+    assert Attribution
+    assert trials_module
