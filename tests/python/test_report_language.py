@@ -12,13 +12,17 @@ from dumbbell.compare.xval_table import COLUMNS, OVERVIEW_COLUMNS
 from dumbbell.metrics import METRICS
 from dumbbell.models.allocations import ALLOCATIONS
 from dumbbell.papers import PAPERS, Outcome
+from dumbbell.papers.attribution import Conclusion
+from dumbbell.papers.prediction import Verdict
 from dumbbell.plots.run_figures import SERIES
 from dumbbell.plots.xval_figures import SERIES as XVAL_SERIES
+from dumbbell.report.attribution_page import CHARTS
 from dumbbell.report.language import bilingual, japanese, page_text
 from dumbbell.run.engine import KERNEL, SIMULATOR
 
 TEMPLATES = (
-    "analysis.html.j2", "cross_validation.html.j2", "paper.html.j2", "reproduction.html.j2",
+    "analysis.html.j2", "attribution.html.j2", "cross_validation.html.j2", "paper.html.j2",
+    "reproduction.html.j2",
     "site.html.j2", "sweep.html.j2",
 )  # fmt: skip
 #: Of a run's figures.
@@ -62,6 +66,7 @@ def expected() -> set[str]:
     found |= {str(outcome) for outcome in Outcome}
     found |= {metric.title for metric in METRICS.values()}
     found |= {rule.title for rule in ALLOCATIONS}
+    found |= {*map(str, Conclusion), *map(str, Verdict), *CHARTS}
     for name, paper in PAPERS.items():
         found |= statements(name) | set(paper.departures)
         found |= {text for row in paper.setup for text in row}

@@ -8,32 +8,27 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from dumbbell.cli import options
-from dumbbell.cli.attribution import attribute_reproduction, print_attributions
+from dumbbell.cli.attribution import attribute_reproduction
 from dumbbell.cli.capture import tidying
 from dumbbell.cli.completion import complete_papers, complete_presets
 from dumbbell.cli.console import (
     note,
     note_cache,
     note_missing_figures,
-    out,
     print_json,
-    print_line,
-    print_table,
     progress_bar,
 )
+from dumbbell.cli.print_reproduction import ATTRIBUTION, print_all
 from dumbbell.cli.real_time import real_time_note
 from dumbbell.errors import ScenarioError, nearest
-from dumbbell.papers import PAPERS, EngineResult, Finding, Outcome, Paper, Reproduction, reproduce
+from dumbbell.papers import PAPERS, Paper, Reproduction, reproduce
 from dumbbell.papers.attribution import SEEDS, Attribution
 from dumbbell.papers.presets import PRESETS, with_preset
 from dumbbell.papers.reproduce import RUNS
 from dumbbell.quantities.json_text import json_text
-from dumbbell.report import write_report, write_site
+from dumbbell.report import write_attribution_page, write_report, write_site
 from dumbbell.run.directory import check_parent
 from dumbbell.run.engine import KERNEL, SIMULATOR, check_engine
 from dumbbell.runs import Cache, Progress, SweepInterrupted
@@ -47,8 +42,6 @@ EXAMPLES = (
     "dumbbell reproduce saito2022 --quick --seeds 3 --out results",
 )
 
-#: Name of the files that say what findings hang on, without suffix.
-ATTRIBUTION = "attribution"
 #: Of the bar: the runs, then figures and report.
 RUNS_SHARE = 0.7
 #: With the kernel: where the simulator ends, and where the runs do.
@@ -141,7 +134,7 @@ def reproduce_command(
     note_missing_figures()
     results = [reproduce_paper(paper, out_dir / paper.directory, how) for paper in chosen]
     attributions = [attribute_paper(result, how) for result in results] if attribute else []
-    write_attribution(attributions, out_dir)
+    write_attribution(attributions, out_dir, how)
     note_cache(how.cache)
     site = None
     if len(results) > 1:
@@ -209,6 +202,13 @@ class How:
         words += ["--seeds", str(self.seeds)] if self.seeds else []
         return " ".join(words)
 
+    def attribute_command(self, papers: Sequence[str]) -> str:
+        """Return the command line that finds out again what findings hang on."""
+        named = [] if len(papers) == len(PAPERS) else papers
+        words = ["dumbbell", "reproduce", *named, "--attribute"]
+        words += ["--seeds", str(self.seeds)] if self.seeds else []
+        return " ".join(words)
+
     def captures(self, paper: Paper[Any, Any]) -> bool:
         """Whether runs of a paper are captured."""
         return self.capture and paper.from_captures is not None
@@ -246,12 +246,15 @@ def with_attributions(
     return documents
 
 
-def write_attribution(attributions: Sequence[Attribution], directory: Path) -> None:
-    """Write `attribution.json`, if there is anything in it."""
+def write_attribution(attributions: Sequence[Attribution], directory: Path, how: How) -> None:
+    """Write `attribution.json` and `attribution.html`, if there is anything in them."""
     if not attributions:
         return
     text = json_text([each.to_dict() for each in attributions])
     (directory / f"{ATTRIBUTION}.json").write_text(text + "\n", encoding="utf-8")
+    papers = [each.paper.name for each in attributions]
+    page = directory / f"{ATTRIBUTION}.html"
+    write_attribution_page(attributions, how.attribute_command(papers), page, how.language)
 
 
 def reproduce_paper(paper: Paper[Any, Any], directory: Path, how: How) -> Reproduction:
@@ -297,95 +300,3 @@ def captured_directories(paper: Paper[Any, Any], directory: Path, how: How) -> l
         for name, (point, _) in paper.placed(how.seeds_of, quick=how.quick).items()
         if paper.wants_capture(point)
     ]
-
-
-def print_all(
-    results: Sequence[Reproduction],
-    attributions: Sequence[Attribution],
-    directory: Path,
-    site: Path | None,
-) -> None:
-    """Print the papers for a person: first what the findings hang on, if that was asked for."""
-    if attributions:
-        print_attributions(out(), attributions)
-        out().print()
-    for result in results:
-        print_reproduction(out(), result, directory / result.paper.directory)
-    if site is not None:
-        out().print()
-        for result in results:
-            for each in result.results:
-                line = engine_line(each, alone=len(result.results) == 1)
-                out().print(f"{result.paper.name}: {line}", soft_wrap=True)
-        print_line(f"all papers: {site}")
-    if attributions:
-        print_line(f"what each finding hangs on: {directory / ATTRIBUTION}.json")
-
-
-def print_reproduction(console: Console, result: Reproduction, directory: Path) -> None:
-    """Print tables and findings for a person."""
-    console.print(f"[bold]{result.paper.title}[/]", soft_wrap=True)
-    console.print(result.paper.authors, markup=False)
-    if result.paper.apparatus:
-        console.print(f"with the apparatus {result.paper.apparatus}", markup=False)
-    for engine in result.results:
-        for grid in engine.tables:
-            console.print()
-            print_table(grid.columns, grid.rows, title=grid.title)
-    for finding, said in result.findings_by_engine:
-        console.print()
-        console.print(finding_grid(finding, said))
-    console.print()
-    if result.quick:
-        console.print(result.missing, markup=False, soft_wrap=True)
-    for engine in result.results:
-        console.print(engine_line(engine, alone=len(result.results) == 1), soft_wrap=True)
-    console.print(f"report: {directory / 'report.html'}", markup=False, soft_wrap=True)
-
-
-def engine_line(result: EngineResult, *, alone: bool) -> str:
-    """Write what an engine shows, in a line."""
-    verdicts = ", ".join(f"{count} {status}" for status, count in sorted(result.verdicts.items()))
-    where = "" if alone else f"{result.engine}: "
-    return f"{where}{result.headline}; runs: {verdicts}"
-
-
-def finding_grid(finding: Finding, by_engine: Sequence[tuple[str, Finding]]) -> Table:
-    """Lay out a finding: what the paper says, what each engine shows, and the outcome."""
-    alone = len(by_engine) == 1
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_row(f"[bold]{finding.id}[/]", mark(finding) if alone else "")
-    grid.add_row("paper says", escape(finding.statement))
-    for engine, result in by_engine:
-        if not alone:
-            grid.add_row(f"[bold]{engine}[/]", mark(result))
-        for index, check in enumerate(result.checks):
-            symbol = SYMBOLS[check.outcome]
-            grid.add_row("" if index else "we see", f"{symbol} {escape(check.text)}")
-        for index, each in enumerate(result.variations):
-            text = f"{each.conditions}: {each.outcome} ({each.held} of {len(each.results)})"
-            text += f", {each.seen}" if each.seen else ""
-            grid.add_row("" if index else "varied", escape(text))
-        if result.note:
-            grid.add_row("", escape(result.note))
-    return grid
-
-
-#: Of a check, by its outcome.
-SYMBOLS = {
-    Outcome.SHOWN: "[green]✓[/]",
-    Outcome.NOT_SHOWN: "[bold red]✗[/]",
-    Outcome.BY_CHANCE: "[yellow]±[/]",
-    Outcome.NOT_DECIDED: "[yellow]?[/]",
-}
-STYLES = {Outcome.SHOWN: "green", Outcome.NOT_SHOWN: "bold red"}
-
-
-def mark(finding: Finding) -> str:
-    """Return a finding's outcome, in colour."""
-    style = STYLES.get(finding.outcome, "yellow")
-    if not finding.count:
-        return f"[{style}]{finding.outcome}[/]"
-    where = f": shown in {finding.count}" if finding.outcome != Outcome.SHOWN else ""
-    where = where or f" in {finding.count}"
-    return f"[{style}]{finding.outcome}{where}[/]"

@@ -16,6 +16,8 @@ from dumbbell.papers.apparatus import Element, Setup, Treatment, elements_for, n
 from dumbbell.papers.factorial_trial import Factorial, experiment
 from dumbbell.papers.finding import Finding, Outcome
 from dumbbell.papers.paper import Paper
+from dumbbell.papers.prediction import Ended, Prediction
+from dumbbell.papers.predictions import PREDICTIONS
 from dumbbell.papers.presets import Preset, preset_for
 from dumbbell.papers.question import Question
 from dumbbell.papers.questions import QUESTIONS
@@ -154,6 +156,8 @@ class Attribution:
         Its apparatus; None if nothing of it is known.
     findings
         Each of them.
+    predictions
+        What was expected before anything ran, and how it ended.
     executed, found
         Runs that were executed for it, and that were found in the cache.
     """
@@ -161,6 +165,7 @@ class Attribution:
     paper: Paper[Any, Any]
     preset: Preset | None
     findings: tuple[FindingAttribution, ...]
+    predictions: tuple[tuple[Prediction, Ended], ...] = ()
     executed: int = 0
     found: int = 0
 
@@ -170,6 +175,15 @@ class Attribution:
             "paper": self.paper.name,
             "preset": None if self.preset is None else self.preset.name,
             "findings": [each.to_dict() for each in self.findings],
+            "predictions": [
+                {
+                    "id": prediction.id,
+                    "text": prediction.text,
+                    "verdict": str(ended.verdict),
+                    "saw": ended.saw,
+                }
+                for prediction, ended in self.predictions
+            ],
         }
 
 
@@ -212,7 +226,11 @@ def attribute(
         on_stage(f"what {finding.id} hangs on")
         one = Screening(trials, asked[finding.id], seeds, preset)
         done.append(one.attribute(finding, kernel.get(finding.id)))
-    return Attribution(paper, preset, tuple(done), trials.executed, trials.found)
+    ended = []
+    for each in PREDICTIONS.get(paper.name, ()):
+        on_stage(f"prediction {each.id}")
+        ended.append((each, each.end(trials, seeds)))
+    return Attribution(paper, preset, tuple(done), tuple(ended), trials.executed, trials.found)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,26 @@
+"""What each finding hangs on, as it was found out before: it takes minutes to find out again.
+
+`answers.json` is written by `docs/findings_tables.py` from `dumbbell reproduce --attribute --json`.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from typing import Any
+
+__all__ = ["answer_to", "answers"]
+
+
+@cache
+def answers() -> dict[str, Any]:
+    """Return the answers by the finding's id: `conclusion` and `sentence`."""
+    text = resources.files("dumbbell.papers").joinpath("answers.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def answer_to(finding: str) -> str:
+    """Return what a finding hangs on, in a sentence; empty if that was not found out."""
+    return str(answers().get(finding, {}).get("sentence", ""))

@@ -1,0 +1,141 @@
+"""A prediction of what an element does, written down before it ran, and how it ended."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from dumbbell.papers.apparatus import ELEMENTS, Setup, Treatment
+from dumbbell.papers.trials import Trials
+from dumbbell.statistics import Difference, Interval, mean_interval, paired_difference, wilson
+
+__all__ = ["Ended", "Evidence", "Prediction", "Verdict", "predicted", "within"]
+
+
+class Verdict(StrEnum):
+    """How a prediction ended."""
+
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    UNDECIDABLE = "undecidable"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a prediction ended, and why.
+
+    Attributes
+    ----------
+    verdict
+        How.
+    saw
+        What was seen, or what is missing.
+    """
+
+    verdict: Verdict
+    saw: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the runs of a prediction measured.
+
+    Attributes
+    ----------
+    trials, seeds
+        The runs.
+    """
+
+    trials: Trials[Any, Any]
+    seeds: Sequence[int]
+
+    def values(self, setup: Setup, point: Any, of: Callable[[Any], float]) -> list[float]:
+        """Return a value of each seed."""
+        return [float(of(self.trials[setup, point, seed])) for seed in self.seeds]
+
+    def mean(self, setup: Setup, point: Any, of: Callable[[Any], float]) -> Interval:
+        """Return the mean over the seeds with its interval."""
+        return mean_interval(self.values(setup, point, of))
+
+    def share(self, setup: Setup, point: Any, of: Callable[[Any], bool]) -> Interval:
+        """Return the share of seeds in which something is so, with its interval."""
+        values = self.values(setup, point, of)
+        return wilson(int(sum(values)), len(values))
+
+    def change(self, setup: Setup, point: Any, of: Callable[[Any], float]) -> Difference:
+        """Return what a set-up changes against the plain one."""
+        return paired_difference(self.values((), point, of), self.values(setup, point, of))
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What was expected of an element before it ran.
+
+    Attributes
+    ----------
+    id
+        The finding's, a dot and a word: ``D3.sum``.
+    text
+        What was expected.
+    setups, points
+        The runs that decide it: all of these set-ups at all of these points.
+    decide
+        Returns how it ended.
+    """
+
+    id: str
+    text: str
+    setups: tuple[Setup, ...]
+    points: tuple[Any, ...]
+    decide: Callable[[Evidence], Ended]
+
+    @property
+    def finding(self) -> str:
+        """The finding's id."""
+        return self.id.partition(".")[0]
+
+    @property
+    def missing(self) -> list[str]:
+        """The elements, or levels of one, that dumbbell does not have."""
+        treatments = dict.fromkeys(each for setup in self.setups for each in setup)
+        return [str(each) for each in treatments if not exists(each)]
+
+    def end(self, trials: Trials[Any, Any], seeds: Sequence[int]) -> Ended:
+        """Run what is needed and decide."""
+        if self.missing:
+            return Ended(Verdict.UNDECIDABLE, f"not in dumbbell yet: {', '.join(self.missing)}")
+        trials.run(
+            (setup, point, seed) for setup in self.setups for point in self.points for seed in seeds
+        )
+        return self.decide(Evidence(trials, seeds))
+
+
+def exists(treatment: Treatment) -> bool:
+    """Whether dumbbell has an element and its level."""
+    element = ELEMENTS.get(treatment.element)
+    return element is not None and treatment.level in {level.name for level in element.levels}
+
+
+def within(seen: Interval, low: float, high: float) -> Verdict:
+    """Return how a prediction ended that a value is in a range.
+
+    Confirmed if the whole interval is, refuted if none of it is; otherwise the seeds do not decide.
+    """
+    if low <= seen.low and seen.high <= high:
+        return Verdict.CONFIRMED
+    if seen.high < low or seen.low > high:
+        return Verdict.REFUTED
+    return Verdict.UNDECIDABLE
+
+
+def predicted(seen: Interval, low: float, high: float, form: str) -> Ended:
+    """Return how a prediction of a range ended, with what was seen: ``{:.1f} ({:.1f} to {:.1f})``.
+
+    The form takes the mean and both ends of its interval.
+    """
+    if math.isnan(seen.mean):
+        return Ended(Verdict.UNDECIDABLE, "nothing was measured")
+    return Ended(within(seen, low, high), form.format(seen.mean, seen.low, seen.high))
