@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from dumbbell.papers import Check, Finding, Outcome, Paper, apparatus
-from dumbbell.papers import trials as trials_module
+from dumbbell.papers import PAPERS, Check, Finding, Outcome, Paper, apparatus, ogino2021
 from dumbbell.papers.apparatus import Element, Level, Setup, Treatment
 from dumbbell.papers.attribution import Attribution, Conclusion, FindingAttribution, attribute
+from dumbbell.papers.by_tcptrace import by_tcptrace
 from dumbbell.papers.measured_text import decode, encode
 from dumbbell.papers.ogino2021 import Kind, Measured
+from dumbbell.papers.prediction import Ended, Prediction, Verdict, predicted
+from dumbbell.papers.predictions import PREDICTIONS
 from dumbbell.papers.presets import Preset
 from dumbbell.papers.question import Quantity, Question
 from dumbbell.papers.questions import QUESTIONS
 from dumbbell.papers.trials import Trials
+from dumbbell.report.attribution_page import render_attribution
 from dumbbell.run import Run
 from dumbbell.runs import Cache
 from dumbbell.scenario import Group, Scenario
+from dumbbell.statistics import mean_interval
 
 SEEDS = range(1, 11)
 
@@ -223,13 +227,80 @@ def test_a_run_is_found_again_in_the_cache(tmp_path, monkeypatch):
     assert counts == [(2, 0), (0, 2)]
 
 
+def test_what_tcptrace_reports_comes_from_a_capture_that_is_deleted(tmp_path):
+    point = ogino2021.Point("cubic", 1, 0.5)
+    paper: Any = replace(
+        PAPERS["ogino2021"],
+        scenario=lambda point, seed: ogino2021.scenario(point, seed).replace(time="5s"),
+    )
+    plain: Trials[Any, Any] = Trials(paper, Cache(tmp_path / "cache"))
+    trials = by_tcptrace(plain)
+    trials.run([((), point, 1)])
+    seen = trials[(), point, 1]
+    assert 40 < seen.largest_rtt_ms < 65  # 40 ms, and 20 ms of queue
+    assert 10 < seen.throughput_mbps < 40
+    # Another measurement than the paper's own of the same run.
+    plain.run([((), point, 1)])
+    assert (plain.executed, plain.found) == (1, 0)
+    again = by_tcptrace(plain)
+    again.run([((), point, 1)])
+    assert (again.executed, again.found) == (0, 1)
+    assert again[(), point, 1] == seen
+
+
+def ended(low: float, high: float, *values: float) -> str:
+    return str(predicted(mean_interval(values), low, high, "{:.1f} ({:.1f} to {:.1f})").verdict)
+
+
+def test_a_prediction_ends_by_its_whole_interval():
+    assert ended(0, 10, 4, 5, 6) == "confirmed"
+    assert ended(20, 30, 4, 5, 6) == "refuted"
+    assert ended(5, 30, 4, 5, 6) == "undecidable"
+
+
+def test_a_prediction_of_an_element_that_is_lacking_is_undecidable(attributed):
+    prediction = Prediction(
+        "Z1.more", "More.", ((Treatment("lacking", "on"),),), (1.0,), lambda _: 1 / 0
+    )
+    trials = MadeUp(lambda _marks, _seed: 0.0)
+    end = prediction.end(trials, SEEDS)
+    assert (end.verdict, trials.ran) == (Verdict.UNDECIDABLE, [])
+    assert "lacking: on" in end.saw
+    assert prediction.finding == "Z1"
+
+
+def test_predictions_are_of_points_and_findings_that_papers_have():
+    for name, predictions in PREDICTIONS.items():
+        points = set(PAPERS[name].points)
+        findings = {question.finding for question in QUESTIONS[name]}
+        for each in predictions:
+            assert set(each.points) <= points
+            assert each.finding in findings
+    ids = [each.id for predictions in PREDICTIONS.values() for each in predictions]
+    assert len(ids) == len(set(ids))
+
+
+def test_the_page_has_a_chart_for_each_change(attributed):
+    found, _ = attributed(
+        lambda marks, seed: 0.7 * ("a=1" in marks) + 0.6 * ("b=1" in marks) + 0.01 * seed,
+        element("a", "1"), element("b", "1"), element("lacking"),
+    )  # fmt: skip
+    paper: Any = PAPERS["ogino2021"]
+    end = Ended(Verdict.REFUTED, "nothing of it")
+    prediction = PREDICTIONS["ogino2021"][0]
+    page = render_attribution(
+        [Attribution(paper, None, (found,), ((prediction, end),))], "dumbbell x"
+    )
+    assert page.count('<svg class="effect') == 8  # of two elements, alone and together, two columns
+    for text in ("a: 1", "lacking", "nothing of it", "hangs on the apparatus", "dumbbell x"):
+        assert text in page
+
+
 def utilization(_point: float, run: Run) -> float:
     return float(run.links[0]["utilization"])
 
 
 def test_questions_are_of_points_that_papers_have():
-    from dumbbell.papers import PAPERS
-
     for name, questions in QUESTIONS.items():
         points = set(PAPERS[name].points)
         for question in questions:
@@ -244,5 +315,3 @@ def test_the_attribution_is_json(attributed):
     document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert document["conclusion"] == "hangs on the apparatus"
     assert document["screened"][0]["shown_in"] == 10
-    assert Attribution
-    assert trials_module

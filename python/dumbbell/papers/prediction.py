@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from dumbbell.papers.apparatus import ELEMENTS, Setup, Treatment
+from dumbbell.papers.by_tcptrace import by_tcptrace
 from dumbbell.papers.trials import Trials
 from dumbbell.statistics import Difference, Interval, mean_interval, paired_difference, wilson
 
@@ -84,6 +85,8 @@ class Prediction:
         The runs that decide it: all of these set-ups at all of these points.
     decide
         Returns how it ended.
+    captured
+        Whether it is about what tcptrace reports from captures at the senders.
     """
 
     id: str
@@ -91,6 +94,7 @@ class Prediction:
     setups: tuple[Setup, ...]
     points: tuple[Any, ...]
     decide: Callable[[Evidence], Ended]
+    captured: bool = False
 
     @property
     def finding(self) -> str:
@@ -107,6 +111,7 @@ class Prediction:
         """Run what is needed and decide."""
         if self.missing:
             return Ended(Verdict.UNDECIDABLE, f"not in dumbbell yet: {', '.join(self.missing)}")
+        trials = by_tcptrace(trials) if self.captured else trials
         trials.run(
             (setup, point, seed) for setup in self.setups for point in self.points for seed in seeds
         )

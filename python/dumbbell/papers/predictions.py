@@ -81,7 +81,40 @@ def dip_in(setup: Setup, at: int, neighbours: tuple[int, int], evidence: Evidenc
     )  # fmt: skip
 
 
+#: A4's peaks of the RTT, as the paper has them from tcptrace.
+PEAK_MS = 4120.0
+
+
+def no_such_rtt(evidence: Evidence) -> Ended:
+    """Whether tcptrace's largest RTT is below the paper's peaks."""
+    largest = evidence.mean(
+        OLD_LOSS, ogino2021.Point("cubic", 1, 32.0), lambda run: run.largest_rtt_ms
+    )
+    return predicted(largest, 0.0, PEAK_MS, "the largest RTT is {:.0f} ms ({:.0f} to {:.0f})")
+
+
+def counted_twice(evidence: Evidence) -> Ended:
+    """Whether tcptrace counts more where packets are lost."""
+    above = evidence.mean(
+        (), ogino2021.Point("cubic", 1, 0.5), lambda run: 100 * run.counts.excess_lossy
+    )
+    return predicted(
+        above, 0.0, math.inf, "in seconds with losses {:.1f} % above ({:.1f} to {:.1f})"
+    )
+
+
 OGINO = (
+    Prediction(
+        "A4.rtt",
+        "tcptrace would not report stalls of 4.12 s as RTTs: a sample spans no retransmission.",
+        (OLD_LOSS,), (ogino2021.Point("cubic", 1, 32.0),), no_such_rtt, captured=True,
+    ),
+    Prediction(
+        "A5.count",
+        "By tcptrace's rules, from captures, Copa's packets in flight are counted too high where "
+        "losses are many, without anything of the apparatus.",
+        ((),), (ogino2021.Point("cubic", 1, 0.5),), counted_twice, captured=True,
+    ),
     Prediction(
         "A4.recovery",
         "What makes the total dip at 32 BDP is loss recovery that the window limits, with bursts "

@@ -7,6 +7,7 @@ import hashlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Generic, TypeVar
 
 from dumbbell.errors import ResultError
@@ -16,6 +17,7 @@ from dumbbell.papers.measured_text import decode, encode
 from dumbbell.papers.paper import Paper
 from dumbbell.papers.results import Results
 from dumbbell.run import Run
+from dumbbell.run.capture import Capture
 from dumbbell.run.engine import SIMULATOR
 from dumbbell.runs import Cache, Progress, run_all
 from dumbbell.runs.key import RunKey, run_key
@@ -47,6 +49,8 @@ class Trials(Generic[P, M]):
         Runs at a time; None for the machine's cores.
     on_progress
         Called with the progress of each batch of runs.
+    captures
+        Whether what is measured needs captures at the senders; they are deleted then.
     """
 
     def __init__(
@@ -55,11 +59,14 @@ class Trials(Generic[P, M]):
         cache: Cache | None = None,
         jobs: int | None = None,
         on_progress: Callable[[Progress], None] | None = None,
+        *,
+        captures: bool = False,
     ) -> None:
         self.paper = paper
         self.cache = cache
         self.jobs = jobs
         self.on_progress = on_progress
+        self.captures = captures
         self.measured: dict[str, M] = {}
         self.keys: dict[Wanted, RunKey] = {}
         self.executed = 0
@@ -111,16 +118,25 @@ class Trials(Generic[P, M]):
         def measure(digest: str, run: Run) -> Run:
             each, _ = missing[digest]
             value = self.paper.measure(each[1], run)
+            if run.capture is not None:
+                run.capture.unlink()
             self.keep(self.key(each), run, value)
             return Run(run.scenario, run.summary, {})
 
-        run_all(
-            [(digest, scenario) for digest, (_, scenario) in missing.items()],
-            workers=self.jobs,
-            cache=False,
-            on_progress=self.on_progress,
-            on_finished=measure,
-        )
+        scenarios = [(digest, scenario) for digest, (_, scenario) in missing.items()]
+        with TemporaryDirectory() as scratch:
+
+            def capture(digest: str) -> Capture:
+                return Capture(Path(scratch) / f"{digest}.pcapng", points=["sender"])
+
+            run_all(
+                scenarios,
+                workers=self.jobs,
+                cache=False,
+                on_progress=self.on_progress,
+                on_finished=measure,
+                capture=capture if self.captures else None,
+            )
         self.executed += len(missing)
 
     @functools.cached_property
