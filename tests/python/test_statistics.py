@@ -1,6 +1,7 @@
 """Intervals, differences, effect sizes and adjusted p values, by examples from the literature."""
 
 import math
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -12,9 +13,12 @@ from dumbbell.statistics import (
     holm,
     mean_and_interval,
     mean_interval,
+    newcombe,
     paired_difference,
     unpaired_difference,
+    wilson,
 )
+from dumbbell.statistics.factorial import MOST_FACTORS, design
 
 #: Student 1908, table of Cushny and Peebles: hours of sleep gained by two drugs, ten patients.
 DRUG_1 = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
@@ -160,3 +164,41 @@ def test_repetitions_as_text():
     assert mean_and_interval([2.0, 2.0, 2.0]) == "2.00 ± 0.00"
     skewed = list(np.random.default_rng(3).exponential(size=30))
     assert mean_and_interval(skewed).startswith(f"{np.mean(skewed):.2f} [")
+
+
+def test_a_share_s_interval_is_wilson_s():
+    # Newcombe 1998, two-sided confidence intervals for the single proportion, table I, method 3.
+    for held, of, low, high in (
+        (81, 263, 0.2553, 0.3662),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ):
+        interval = wilson(held, of)
+        assert (interval.low, interval.high) == (
+            pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5),
+        )  # fmt: skip
+
+
+def test_a_difference_of_shares_has_newcombe_s_interval():
+    # Newcombe 1998, interval estimation for the difference, table II, method 10.
+    for a, m, b, n, low, high in (
+        (56, 70, 48, 80, 0.0524, 0.3339), (9, 10, 3, 10, 0.1705, 0.8090),
+        (10, 10, 0, 10, 0.6075, 1.0),
+    ):  # fmt: skip
+        first, second = ([index < held for index in range(of)] for held, of in ((b, n), (a, m)))
+        interval = newcombe(first, second)
+        assert interval.mean == pytest.approx(a / m - b / n)
+        assert (interval.low, interval.high) == (
+            pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5),
+        )  # fmt: skip
+    assert wilson(0, 0).method == "too few"
+
+
+@pytest.mark.parametrize("factors", range(1, MOST_FACTORS + 1))
+def test_a_design_mixes_up_no_main_effect_with_less_than_three_others(factors):
+    runs = np.array([[1 if high else -1 for high in run] for run in design(factors)])
+    assert len(runs) == len({tuple(run) for run in runs}) <= 16
+    for order in (1, 2, 3):
+        for columns in combinations(range(factors), order):
+            # No product of up to three columns is constant: each word has four letters or more.
+            assert runs[:, columns].prod(axis=1).sum() == 0
