@@ -135,10 +135,19 @@ def parameters(cc: str, **values: int | None) -> Change:
     return change
 
 
+def impaired(what: str) -> Change:
+    """Add an impairment or medium to the link, behind those it has."""
+
+    def change(scenario: Scenario) -> Scenario:
+        return scenario.replace(impair=[*map(str, scenario.links[0].impair), what])
+
+    return change
+
+
 def noise(largest_us: int) -> Change:
     """Delay each data packet by up to so much, uniformly; packets stay in order."""
     half_ns = 500 * largest_us
-    return lambda scenario: scenario.replace(impair=f"jitter:delay={half_ns}ns,uniform={half_ns}ns")
+    return impaired(f"jitter:delay={half_ns}ns,uniform={half_ns}ns")
 
 
 def turns(apart: str, *, iperf3: bool = False) -> Change:
