@@ -56,14 +56,12 @@ def test_the_plain_scenarios_are_what_they_were(name):
 
 def leaves(words: Any, at: str = "") -> dict[str, str]:
     """Return the values of nested words by where they are."""
-    if isinstance(words, dict):
-        parts = words.items()
-    elif isinstance(words, list):
-        parts = enumerate(words)
-    else:
+    if isinstance(words, list):
+        words = dict(enumerate(words))
+    if not isinstance(words, dict):
         return {at: str(words)}
     found: dict[str, str] = {}
-    for key, value in parts:
+    for key, value in words.items():
         found |= leaves(value, f"{at}.{key}".lstrip("."))
     return found
 

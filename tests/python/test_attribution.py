@@ -259,8 +259,9 @@ def test_a_prediction_ends_by_its_whole_interval():
 
 
 def test_a_prediction_of_an_element_that_is_lacking_is_undecidable(attributed):
+    lacking = (Treatment("lacking", "on"),)
     prediction = Prediction(
-        "Z1.more", "More.", ((Treatment("lacking", "on"),),), (1.0,), lambda _: 1 / 0
+        "Z1.more", "More.", (lacking,), (1.0,), lambda _: Ended(Verdict.CONFIRMED, "")
     )
     trials = MadeUp(lambda _marks, _seed: 0.0)
     end = prediction.end(trials, SEEDS)

@@ -295,3 +295,29 @@ def test_the_page_shows_figure_and_answer_before_the_findings_fold(reproduced):
     assert text.count('id="figure-2a"') == 1
     assert "One seed, so there are no error bars" in text
     assert '<th><span lang="en">expected</span>' in text
+
+
+def test_attribution_says_what_findings_hang_on(cli, tmp_path, monkeypatch):
+    paper = PAPERS["coexistence"]
+    short = replace(paper, scenario=lambda p, seed: paper.scenario(p, seed).replace(time="2s"))
+    monkeypatch.setitem(PAPERS, "coexistence", short)
+    outcome = cli("reproduce", "coexistence", "--attribute", "--seeds", "2", "--out", str(tmp_path))
+    assert outcome.code == 0, outcome.err
+    first = outcome.out.splitlines()[:8]
+    assert first[0].startswith("What each finding hangs on (3 findings")
+    assert any("BBR alone fills the link, whatever the buffer." in line for line in first)
+    document = json.loads((tmp_path / "attribution.json").read_text())
+    (one,) = document
+    assert (one["paper"], one["preset"]) == ("coexistence", "freebsd-dummynet-2017")
+    assert [each["finding"] for each in one["findings"]] == ["D1", "D2", "D3"]
+    assert {each["id"] for each in one["predictions"]} >= {"D3.small", "D3.timeouts"}
+    page = (tmp_path / "attribution.html").read_text()
+    for text in ("What each finding hangs on", "ooo_limit: 48", "D3.timeouts", "--attribute"):
+        assert text in page
+
+
+def test_attribution_is_of_the_whole_plain_set_up(cli, tmp_path):
+    for other in (("--quick",), ("--apparatus", "mininet-2021")):
+        outcome = cli("reproduce", "ogino2021", "--attribute", *other, "--out", str(tmp_path))
+        assert outcome.code == 2
+        assert f"`--attribute` cannot be combined with `{other[0]}`" in outcome.err

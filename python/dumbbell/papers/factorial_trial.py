@@ -100,7 +100,8 @@ def main_effect(factor: Treatment, runs: Sequence[Trial]) -> MainEffect:
     low, high = (
         [run for run in runs if (factor in run.setup) is is_high] for is_high in (False, True)
     )
-    share = newcombe(*([held for run in part for held in run.results] for part in (low, high)))
+    without, with_it = ([held for run in part for held in run.results] for part in (low, high))
+    share = newcombe(without, with_it)
     changes = [
         # A contrast for each seed: what seeds have in common cancels.
         student_interval(

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -148,7 +148,7 @@ def charts_of(each: FindingAttribution) -> tuple[Chart, ...]:
     return tuple(chart(title, quantities, lines) for title, lines in found if lines)
 
 
-def chart(title: str, quantities: Sequence[Quantity], lines: Sequence[Line]) -> Chart:
+def chart(title: str, quantities: Sequence[Quantity[Any, Any]], lines: Sequence[Line]) -> Chart:
     """Lay out a chart."""
     scales = [scale_of([line[3][at] for line in lines]) for at in range(len(quantities))]
     columns = [("change of the share of seeds that show it", "−100 %", "+100 %")]
