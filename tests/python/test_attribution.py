@@ -118,7 +118,7 @@ def test_an_element_that_shows_it_is_named(attributed):
     )  # fmt: skip
     assert found.conclusion is Conclusion.APPARATUS
     assert [trial.setup for trial in found.deciding] == [(Treatment("a", "1"),)]
-    assert "shown with a: 1 (9 of 10); without, in 0 of 10 runs" in found.sentence
+    assert "shown with a: 1 (9 of 10); without, shown in 0 of 10 runs" in found.sentence
     effects = {effect.name: effect for effect in found.screened}
     assert set(effects) == {"a: 1", "a: 2", "b: on"}
     assert effects["a: 1"].share.mean == pytest.approx(0.9)
@@ -134,7 +134,9 @@ def test_eight_of_ten_seeds_are_not_enough(attributed):
         lambda marks, seed: 2.0 if "a=1" in marks and seed > 2 else 0.0, element("a", "1")
     )
     assert found.conclusion is Conclusion.REFUTED
-    assert found.sentence == "Not shown, whichever of 1 candidates is added: a."
+    assert found.sentence == (
+        "Not shown, and with no candidate in nine of ten seeds; but more often with a: 1 (8 of 10)."
+    )
 
 
 def test_what_dumbbell_lacks_leaves_it_open(attributed):

@@ -102,8 +102,23 @@ class FindingAttribution:
             return ()
         single = [effect.trial for effect in self.screened]
         more = [*self.together, *([] if self.preset is None else [self.preset])]
-        shown = [trial for trial in single if trial.outcome is Outcome.SHOWN]
-        return tuple(shown or [trial for trial in more if trial.outcome is Outcome.SHOWN])
+        shown = [trial for trial in single if trial.is_certain]
+        return tuple(shown or [trial for trial in more if trial.is_certain])
+
+    @property
+    def nearly(self) -> tuple[Trial, ...]:
+        """The set-ups that show it by chance, or in averages and in too few seeds."""
+        if self.outcome is Outcome.SHOWN:
+            return ()
+        trials = [*(effect.trial for effect in self.screened), *self.together]
+        trials += [] if self.preset is None else [self.preset]
+        most = max([0, *([] if self.plain is None else [self.plain.held])])
+        return tuple(
+            trial
+            for trial in trials
+            if not trial.is_certain
+            and (trial.averages or (trial.held > most and trial.outcome is Outcome.BY_CHANCE))
+        )
 
     @property
     def conclusion(self) -> Conclusion:
@@ -349,22 +364,27 @@ def size(effect: Effect) -> float:
 
 def describe(each: FindingAttribution) -> str:
     """Return what a finding hangs on in a sentence."""
-    count = each.finding.count or ("shown" if each.finding.shown else "not shown")
-    of = f"in {count} runs" if each.finding.count else f"it is {count}"
+    of = f" in {each.finding.count} runs" if each.finding.count else ""
     match each.conclusion:
         case Conclusion.BOTH:
-            return f"A property of the congestion controls: shown {of}, and on the kernel."
+            return f"Shown{of} without anything of the apparatus, and on the kernel."
         case Conclusion.SIMULATED:
-            return f"Shown {of} without anything of the apparatus{under_preset(each)}."
+            return f"Shown{of} without anything of the apparatus{under_preset(each)}."
         case Conclusion.APPARATUS:
-            names = "; or ".join(f"{name_of(t.setup)} ({t.count})" for t in each.deciding)
-            return f"Hangs on the apparatus: shown with {names}; without, {of}."
+            without = f"shown{of}" if of else "not shown"
+            return (
+                f"Hangs on the apparatus: shown with {listed(each.deciding)}; without, {without}."
+            )
         case Conclusion.CHANCE:
-            names = "; ".join(f"{name_of(t.setup)} ({t.count})" for t in each.deciding)
-            made = f" What makes it certain: {names}." if names else ""
-            return f"Chance decides: shown {of}.{made}"
+            made = f" What makes it certain: {listed(each.deciding)}." if each.deciding else ""
+            return f"Chance decides: shown{of}.{made}"
         case _:
             return not_shown(each)
+
+
+def listed(trials: Sequence[Trial]) -> str:
+    """List set-ups, with how often each shows the finding."""
+    return "; ".join(f"{name_of(trial.setup)} ({trial.count})" for trial in trials)
 
 
 def under_preset(each: FindingAttribution) -> str:
@@ -384,6 +404,11 @@ def not_shown(each: FindingAttribution) -> str:
     text = f"Not shown, whichever of {len(tried)} candidates is added: {', '.join(tried)}."
     if not tried:
         text = "Not shown, and there is no candidate to add."
+    elif each.nearly:
+        text = (
+            "Not shown, and with no candidate in nine of ten seeds; but more often with "
+            f"{listed(each.nearly)}."
+        )
     if each.untried:
         text += f" Not tried: {', '.join(element.id for element in each.untried)}."
     return text

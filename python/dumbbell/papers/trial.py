@@ -55,12 +55,17 @@ class Trial:
         return Outcome.SHOWN if self.averages else Outcome.NOT_SHOWN
 
     @property
+    def is_certain(self) -> bool:
+        """Whether at least nine of ten seeds show it, and so do their averages, if asked for."""
+        return self.averages is not False and outcome_of(self.results) is Outcome.SHOWN
+
+    @property
     def count(self) -> str:
         """Return ``9 of 10``; of a rule of averages what these show."""
         count = f"{self.held} of {len(self.results)}"
         if self.averages is None:
             return count
-        return f"{'' if self.averages else 'not '}in the averages, {count} seeds"
+        return f"{'' if self.averages else 'not '}in the averages, {count} seeds by themselves"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
