@@ -29,7 +29,7 @@ CHARTS = (
     "In the mean over all combinations of those that matter",
 )
 #: Of a drawing of an interval, px.
-WIDTH, HEIGHT, MARGIN = 200, 18, 5
+WIDTH, HEIGHT, MARGIN = 180, 18, 5
 #: A share of seeds changes by at most so much, either way.
 SHARES = (-1.0, 1.0)
 
@@ -151,20 +151,25 @@ def charts_of(each: FindingAttribution) -> tuple[Chart, ...]:
 def chart(title: str, quantities: Sequence[Quantity[Any, Any]], lines: Sequence[Line]) -> Chart:
     """Lay out a chart."""
     scales = [scale_of([line[3][at] for line in lines]) for at in range(len(quantities))]
-    columns = [("change of the share of seeds that show it", "−100 %", "+100 %")]
+    columns = [("change of the share of seeds that show it", "−100", "+100 points")]
     columns += [
         (f"change of: {quantity.name}", number(scale.low), f"{number(scale.high)} {quantity.unit}")
         for quantity, scale in zip(quantities, scales, strict=True)
     ]
     rows = []
     for name, count, share, changes in lines:
-        text = f"{share.mean:+.0%} ({share.low:+.0%} to {share.high:+.0%})"
+        text = points(share)
         cells = [(Scale(*SHARES).draw(share, text), text)]
         for scale, change in zip(scales, changes, strict=True):
             text = f"{number(change.mean)} ({number(change.low)} to {number(change.high)})"
             cells.append((scale.draw(change, text), text))
         rows.append(Row(name, count, tuple(cells)))
     return Chart(title, tuple(columns), tuple(rows))
+
+
+def points(share: Interval) -> str:
+    """Write a change of a share in percentage points."""
+    return f"{100 * share.mean:+.0f} ({100 * share.low:+.0f} to {100 * share.high:+.0f}) points"
 
 
 def scale_of(intervals: Iterable[Interval]) -> Scale:
@@ -230,10 +235,10 @@ def cell(each: FindingAttribution, element: str) -> Cell:
 
 def kind(trials: Sequence[Trial]) -> str:
     """Return the colour of a cell: by the best of an element's levels."""
-    outcomes = {str(trial.outcome) for trial in trials}
-    if "shown" in outcomes:
+    if any(trial.is_certain for trial in trials):
         return "good"
-    return "warn" if "undecided by chance" in outcomes else "bad"
+    is_by_chance = any(trial.averages or trial.outcome == "undecided by chance" for trial in trials)
+    return "warn" if is_by_chance else "bad"
 
 
 def render_attribution(
