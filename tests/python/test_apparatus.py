@@ -79,7 +79,7 @@ def test_a_preset_changes_this_and_nothing_else(name):
     assert before.keys() <= after.keys()
 
 
-@pytest.mark.parametrize("element", ELEMENTS.values(), ids=str)
+@pytest.mark.parametrize("element", ELEMENTS.values(), ids=list(ELEMENTS))
 def test_every_level_of_an_element_changes_some_scenario(element: Element):
     assert re.fullmatch("[a-z0-9_]+", element.id)
     assert element.what.endswith(".")
