@@ -308,3 +308,12 @@ def test_help_fills_its_lines(cli, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     shown = cli("gate", "--help").out
     assert "its suite \n is run again and compared; with other" in shown
+
+
+def test_a_call_is_rated_where_it_is_run(cli):
+    """G.711 on an idle path: R is 93.2 less 0.024 for each ms from mouth to ear."""
+    call = ("--traffic", "datagram:preset=voip,codec=g711")
+    outcome = cli("run", "cubic", *call, "--rtt", "40ms", "--time", "5s")
+    row = next(line for line in outcome.out.splitlines() if line.count("20.0") == 3)
+    assert row.split()[-3:] == ["0.00", "92", "4.4"]
+    assert "MOS" not in cli("run", "cubic", "--time", "1s").out

@@ -12,7 +12,15 @@ from rich.console import Console
 from dumbbell.cli import options
 from dumbbell.cli.base_scenario import single_values
 from dumbbell.cli.completion import complete_suites, complete_what
-from dumbbell.cli.console import note_cache, out, print_json, print_line, print_table, progress_bar
+from dumbbell.cli.console import (
+    note,
+    note_cache,
+    out,
+    print_json,
+    print_line,
+    print_table,
+    progress_bar,
+)
 from dumbbell.cli.options import SETTABLE
 from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import GateError, os_reason
@@ -268,8 +276,13 @@ def run_with_progress(
     if seed is None and baseline is not None:
         seed = min(baseline.seeds)
     with progress_bar("simulating" if engine == SIMULATOR else "running on the kernel") as bar:
+        # Once it is known that the suite runs: at the first progress.
+        skipped = [case for case in suite.cases if case.needs]
 
         def show(progress: Progress) -> None:
+            while skipped:
+                case = skipped.pop(0)
+                note(f"case `{case.name}` is skipped: it needs {case.needs}")
             label = f"run {progress.finished} of {progress.total}"
             bar.at(progress.simulated_s / progress.total_s, label)
 

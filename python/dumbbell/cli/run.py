@@ -22,6 +22,7 @@ from dumbbell.cli.capture import (
 )
 from dumbbell.cli.console import out, paint, print_json, print_line, print_table, progress_bar
 from dumbbell.cli.link_table import percent, print_links
+from dumbbell.cli.media_table import print_media
 from dumbbell.cli.reference_table import print_references
 from dumbbell.cli.transfer_table import print_transfers
 from dumbbell.run import Run, run
@@ -111,6 +112,7 @@ def print_run(console: Console, result: Run) -> None:
     )
     print_groups(result)
     print_transfers(result)
+    print_media(result)
     print_references(result)
     if 1 < len(result.summary["flows"]) <= MAX_FLOW_ROWS:
         print_flows(result)

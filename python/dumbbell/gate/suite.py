@@ -84,13 +84,17 @@ class Suite:
         Raises
         ------
         GateError
-            It has no such case.
+            It has no such case, or this version can run none of them.
         """
         known = [case.name for case in self.cases]
         for name in names:
             if name not in known:
                 listed = ", ".join(f"`{case}`" for case in known)
                 raise GateError(f"suite `{self.name}` has no case `{name}`; known: {listed}")
+        missing = [(case.name, case.needs) for case in self.cases if case.name in names]
+        if missing and all(needs for _, needs in missing):
+            what = "; ".join(f"case `{name}` needs {needs}" for name, needs in missing)
+            raise GateError(f"{what}, which this version does not have; use another `--case`")
         return replace(
             self,
             cases=tuple(case for case in self.cases if case.name in names),
