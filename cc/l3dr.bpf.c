@@ -2,14 +2,14 @@
 /*
  * L3DR (a reconstruction): BBR that paces at a weighted mean of delivery rates, not their maximum.
  *
- *	B   = sum(w acked) / sum(w time) over the last cycle of gains; w by the gain packets left with
+ *	B   = g (acked / time) (sum(sent / gain) / sent)	over the last cycle of gains, g = 1.036
  *	B_c = B (1 - kappa (1 - min_rtt/RTT)) + alpha/RTT	[RTT: the round's least]
  *	alpha = c root(B min_rtt)				[packets]
  *	pacing_rate = pacing_gain B_c;  cwnd = cwnd_gain B_c min_rtt + headroom for bursts
  *
  * Everything else is BBR version 1 (bbr_v1.h), except that phases of the gain cycle have one
- * length, STARTUP also ends when there is a queue, PROBE_RTT halves the pacing rate, and losses
- * bound cwnd.
+ * length, STARTUP also ends when there is a queue or too many losses, PROBE_RTT halves the pacing
+ * rate, and losses bound cwnd.
  *
  * "Low latency and low drop rate" is Utsumi's and Hasegawa's (CQR 2021, ICUFN 2023). Only the final
  * report of KAKENHI 20K11786 was available: pace on a weighted moving average of the observed
@@ -18,14 +18,15 @@
  * reconstruction as a set of parameters.
  *
  * Why not the maximum: a flow of share s that paces at 5/4 gets 1.25/(1 + s/4) of its share from
- * a busy link, so N maxima sum to 1.25 N/(N + 1/4) of it. The mean's bias is
+ * a busy link, so N maxima sum to 1.25 N/(N + 1/4) of it. The mean has no such bias, but a flow
+ * must grow on an idle link: g is the mean gain of the phases that do not drain.
  *
- *	(weight_up 1.25/(1 + 1/(4N)) + 6 weight_cruise)/(weight_up + 6 weight_cruise) <= 1.036
+ * Why sent / gain: a phase of one min_rtt holds a few whole bursts, so the mean gain that a flow has
+ * sent with over a cycle is not exactly 1, and stays what it is. Each per cent of that would put its
+ * share off by some 2 root(BDP/N)/c per cent, for good.
  *
- * without the phase that drains. Above 1 it must be: it is the growth per cycle on an idle link.
- *
- * Queue: a busy link delivers C whatever is sent, so sum(B) = bias C, and sum(B_c) = C where
- *	kappa (1 - min_rtt/RTT) = bias - 1 + c root(N/BDP)
+ * Queue: a busy link delivers C whatever is sent, so sum(B) = g C, and sum(B_c) = C where
+ *	kappa (1 - min_rtt/RTT) = g - 1 + c root(N/BDP)
  * Stability: near it q' = -kappa/min_rtt q(t - tau). tau is a round trip, half a round until the
  * round's RTT is known, half until the next: 2 min_rtt. Stable for kappa < pi/4 (0.78).
  * Fairness: kappa takes a share of B, alpha gives more to the small: differences fade by e in
@@ -61,6 +62,8 @@ PARAM(u32, mean_window, 8, 1, 32, "", "samples in the mean: phases, a cycle has 
 PARAM(u32, weight_up, 1, 0, 255, "", "weight of samples sent at a gain above 1");
 PARAM(u32, weight_cruise, 1, 0, 255, "", "weight of samples sent at a gain of 1");
 PARAM(u32, weight_down, 0, 0, 255, "", "weight of samples sent at a gain below 1");
+PARAM(u32, by_gain, 1, 0, 1, "",
+      "a phase's weight is 1, the mean for a mean gain of 1, times the growth on an idle link");
 
 /* The correction by the RTT. */
 PARAM(u32, rtt_correction, 128, 0, 512, "/256",
@@ -85,11 +88,14 @@ PARAM(u32, loss_thresh, 5, 0, 256, "/256",
       "a round that loses more lowers the bound on cwnd: 2 %; 256: never");
 PARAM(u32, loss_beta, 179, 1, 256, "/256",
       "... to this share: 0.7; a round that does not raises it by a packet");
+PARAM(u32, startup_loss, 1, 0, 1, "", "and a round that does ends STARTUP; 0: only a queue does");
 
 /* A phase of the gain cycle, and what has been acked of what it sent. */
 struct l3dr_phase {
 	u32	start;		/* tp->delivered when it began to send */
 	u32	weight;
+	u32	gain;		/* [1/256] */
+	u32	segs;		/* tp->data_segs_out when it began to send */
 	u32	acked;		/* [pkts] */
 	u32	us;		/* in this time */
 };
@@ -114,7 +120,6 @@ struct l3dr {
 	u32	round_delivered;	/* when this round began: tp->delivered */
 	u32	round_lost;	/* tp->lost */
 	u32	phase_key;	/* mode and cycle_idx of the phase that sends */
-	u32	phase_sent;	/* tp->data_segs_out when it began */
 	struct l3dr_phase phases[PHASES];
 	struct l3dr_sample rounds[WINDOW_MAX];
 };
@@ -140,6 +145,8 @@ static u32 l3dr_weight(const struct bbr *ca)
 {
 	if (ca->mode != BBR_PROBE_BW)
 		return 0;
+	if (by_gain)
+		return 1;
 	if (ca->pacing_gain > GAIN_UNIT)
 		return weight_up;
 	return ca->pacing_gain == GAIN_UNIT ? weight_cruise : weight_down;
@@ -163,10 +170,17 @@ static void l3dr_follow_cycle(struct sock *sk, struct l3dr *st)
 		st->acking = st->sending - (PHASES - WINDOW_MAX);
 	phase = &st->phases[st->sending & (PHASES - 1)];
 	phase->start = tcp_sk(sk)->delivered;
-	st->phase_sent = tcp_sk(sk)->data_segs_out;
+	phase->segs = tcp_sk(sk)->data_segs_out;
 	phase->weight = l3dr_weight(ca);
+	phase->gain = ca->pacing_gain;
 	phase->acked = 0;
 	phase->us = 0;
+}
+
+/* Has the phase that sends now sent anything? */
+static bool l3dr_has_sent(const struct sock *sk, const struct l3dr *st)
+{
+	return tcp_sk(sk)->data_segs_out != st->phases[st->sending & (PHASES - 1)].segs;
 }
 
 /* Finds the phase that sent the packet with the stamp `delivered`; returns whether it changed. */
@@ -183,22 +197,35 @@ static bool l3dr_find_phase(struct l3dr *st, u32 delivered)
 	return st->acking != before_it;
 }
 
-/* Packets over time of the phases whose packets have all been acked; 0 if none counts. */
+/*
+ * Packets over time of the phases whose packets have all been acked; 0 if none counts. With by_gain
+ * times sum(sent / gain) / sent: what the flow would have sent in that time at a gain of 1.
+ */
 static u32 l3dr_mean_of_phases(const struct l3dr *st)
 {
-	u64 pkts = 0, us = 0;
+	u64 pkts = 0, us = 0, sent = 0, paced = 0, bw;
 	u32 i;
 
 	for (i = 1; i <= WINDOW_MAX; i++) {
 		const struct l3dr_phase *phase = &st->phases[(st->acking - i) & (PHASES - 1)];
+		const struct l3dr_phase *next = &st->phases[(st->acking - i + 1) & (PHASES - 1)];
+		u32 segs = min(next->segs - phase->segs, 1U << 26);
 
 		if (i > mean_window)
 			break;
 		/* 2^8 * 2^26 of each, and 2^5 of them: below 2^40 */
 		pkts += (u64)phase->weight * min(phase->acked, 1U << 26);
 		us += (u64)phase->weight * min(phase->us, 1U << 26);
+		sent += (u64)phase->weight * segs;
+		/* In 1/65536 of 1/256: below 2^64 */
+		paced += ((u64)phase->weight * segs << (3 * GAIN_SCALE)) / max(phase->gain, 1U);
 	}
-	return us ? min(pkts * BW_UNIT / us, (u64)~0U) : 0;
+	if (!us)
+		return 0;
+	bw = min(pkts * BW_UNIT / us, (u64)~0U);
+	if (by_gain && sent)
+		bw = bw * (paced / sent) >> (2 * GAIN_SCALE);
+	return min(bw, (u64)~0U);
 }
 
 static u32 l3dr_mean_of_rounds(const struct l3dr *st)
@@ -215,6 +242,14 @@ static u32 l3dr_mean_of_rounds(const struct l3dr *st)
 		weights += sample->weight;
 	}
 	return weights ? sum / weights : 0;
+}
+
+/* Times the mean gain of a cycle's phases but the one that drains: one that probes, six at 1. */
+static u32 l3dr_grown(u32 bw)
+{
+	u64 grown = (u64)bw * (probe_bw_up_gain + 6 * GAIN_UNIT) / (7 * GAIN_UNIT);
+
+	return min(grown, (u64)~0U);
 }
 
 /* Integer square root, bit by bit. */
@@ -334,7 +369,7 @@ static void bbr_update_bw(struct sock *sk, const struct rate_sample *rs)
 		return;
 	bw = mean_by_phase ? l3dr_mean_of_phases(st) : l3dr_mean_of_rounds(st);
 	if (bw)
-		st->mean_bw = bw;
+		st->mean_bw = by_gain ? l3dr_grown(bw) : bw;
 	if (st->mean_bw && st->rtt_us && ca->min_rtt_us != NO_RTT)
 		minmax_reset(&ca->bw, ca->rtt_cnt, l3dr_corrected(st, ca->min_rtt_us));
 }
@@ -350,26 +385,27 @@ static bool bbr_phase_is_over(const struct sock *sk, const struct rate_sample *r
 
 	if (phase_by_inflight)
 		return bbr_phase_is_done(sk, rs);
-	return bbr_phase_lasted(sk) && st && tcp_sk(sk)->data_segs_out != st->phase_sent;
+	return bbr_phase_lasted(sk) && st && l3dr_has_sent(sk, st);
 }
 
 /* Once per round: too many losses lower the bound; otherwise it rises, if it is one. */
 static void l3dr_update_bound(struct sock *sk, struct l3dr *st)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	const struct bbr *ca = inet_csk_ca(sk);
+	struct bbr *ca = inet_csk_ca(sk);
 	u32 delivered = tp->delivered - st->round_delivered;
 	u32 lost = tp->lost - st->round_lost;
 	u32 target = bbr_target_inflight(sk, bbr_bw(ca), ca->cwnd_gain);
 
 	st->round_delivered = tp->delivered;
 	st->round_lost = tp->lost;
-	if (!ca->full_bw_reached)
-		return;
 	if ((u64)lost << GAIN_SCALE > (u64)loss_thresh * (lost + delivered)) {
 		u64 bound = (u64)min(st->cwnd_bound, target) * loss_beta >> GAIN_SCALE;
 
-		st->cwnd_bound = max(bound, (u64)cwnd_min_target);
+		if (startup_loss)
+			ca->full_bw_reached = 1;
+		if (ca->full_bw_reached)
+			st->cwnd_bound = max(bound, (u64)cwnd_min_target);
 	} else if (st->cwnd_bound < target) {
 		st->cwnd_bound++;
 	}
