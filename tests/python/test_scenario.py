@@ -81,6 +81,7 @@ def test_refuses_scenario(words, says):
         ({"rwnd": "1kB"}, "rwnd `1kB` is smaller than a segment"),
         ({"sndbuf": "100B"}, "sndbuf `100B` is smaller than a segment"),
         ({"tso": "yes"}, "tso must be true or false, not `yes`"),
+        ({"tso": False, "gso": True}, "`gso` keeps bursts of segments together, and without `tso`"),
         ({"start": "2s", "stop": "1s"}, "stop at 1s, before they start at 2s"),
         (
             {"start": "1s", "stop": "1.05s"},

@@ -51,6 +51,7 @@ pub fn run(
     check_mss(scenario)?;
     check_receive_offload(scenario)?;
     check_ooo_limit(scenario)?;
+    check_super_packets(scenario)?;
     let scenario = Arc::new(with_reachable_windows(&scenario.with_drawn_rtts()));
     let measured = measure(&scenario, control, capture)?;
     summarize::output(&scenario, measured)
@@ -90,6 +91,17 @@ fn check_ooo_limit(scenario: &Scenario) -> Result<(), Error> {
     match scenario.groups.iter().find_map(limit) {
         Some((pkts, cc)) => Err(Error::Refused(format!(
             "ooo_limit `{pkts}pkt` of `{cc}` is not supported by the kernel engine; omit `ooo_limit`, or use `--engine simulator`"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Rejects super-packets: the relay cuts what a host sends as one into packets before it enters the network.
+fn check_super_packets(scenario: &Scenario) -> Result<(), Error> {
+    match scenario.groups.iter().find(|group| group.gso) {
+        Some(group) => Err(Error::Refused(format!(
+            "gso of `{}` is not supported by the kernel engine, whose relay cuts super-packets into packets; omit `gso`, or use `--engine simulator`",
+            group.cc.name
         ))),
         None => Ok(()),
     }
@@ -228,6 +240,20 @@ mod tests {
         assert_eq!(refusal(None), Ok(()));
         let expected = "ooo_limit `48pkt` of `cubic` is not supported by the kernel engine; omit `ooo_limit`, or use `--engine simulator`";
         assert_eq!(refusal(Some(48)), Err(expected.to_owned()));
+    }
+
+    #[test]
+    fn super_packets_are_refused_with_the_reason_and_the_fix() {
+        let refusal = |gso| {
+            let group = Group {
+                gso,
+                ..Group::default()
+            };
+            check_super_packets(&scenario(group)).map_err(|error| error.to_string())
+        };
+        assert_eq!(refusal(false), Ok(()));
+        let expected = "gso of `cubic` is not supported by the kernel engine, whose relay cuts super-packets into packets; omit `gso`, or use `--engine simulator`";
+        assert_eq!(refusal(true), Err(expected.to_owned()));
     }
 
     #[test]

@@ -40,6 +40,7 @@ mod packet;
 pub mod queue;
 mod random;
 mod route_facts;
+mod token_bucket;
 mod tournament;
 
 pub use delay_line::{DelayLine, DelayStep};

@@ -24,6 +24,10 @@ pub struct Link<H> {
     carrier: Option<Box<Carrier<H>>>,
     /// Whether when it has something to do next may change with every packet that arrives.
     has_clock: bool,
+    /// Whether a packet that arrives joins the queue: nothing is before it and nothing cuts the packet.
+    is_direct: bool,
+    /// Super-packets larger than this are cut into their segments when they arrive.
+    uncut_bytes: u64,
     /// Whether packets go from the queue over the transmitter to the end of the link and nowhere else.
     is_plain: bool,
     /// What waits, as the queue itself says; counted here so that it is not asked for every packet.
@@ -55,6 +59,7 @@ impl<H: Header> Link<H> {
         queue: QueueDiscipline<H>,
         transmitter: Transmitter,
     ) -> Self {
+        let before_is_empty = before.is_empty();
         Self {
             has_clock: queue.has_clock(),
             before,
@@ -62,6 +67,8 @@ impl<H: Header> Link<H> {
             queue,
             transmitter,
             carrier: None,
+            is_direct: before_is_empty,
+            uncut_bytes: u64::MAX,
             is_plain: true,
             backlog_pkts: 0,
             backlog_bytes: 0,
@@ -112,10 +119,27 @@ impl<H: Header> Link<H> {
         self.carrier.is_some()
     }
 
-    /// Packets that its medium has in hand: taken out of the queue and not yet through.
+    /// Packets that its medium has in hand: taken out of the queue and not yet through. Each segment of a
+    /// super-packet counts.
     pub fn held_pkts(&self) -> u64 {
-        let in_hand = self.carrier.as_ref().map(|carrier| carrier.in_hand.len());
-        in_hand.unwrap_or(0) as u64
+        let in_hand = self.carrier.iter().flat_map(|carrier| &carrier.in_hand);
+        in_hand
+            .map(|(_, packet)| u64::from(packet.header.segments()))
+            .sum()
+    }
+
+    /// Packets that wait, of super-packets each segment.
+    pub fn waiting_segments(&self) -> u64 {
+        let mut segments = 0;
+        self.queue
+            .for_each(&mut |packet| segments += u64::from(packet.header.segments()));
+        segments
+    }
+
+    /// Super-packets of more than `uncut_bytes` are cut into their segments when they arrive.
+    pub fn cut_above(&mut self, uncut_bytes: u64) {
+        self.uncut_bytes = uncut_bytes;
+        self.is_direct = false;
     }
 
     /// What its medium offered until `now_ns`, and what of it carried packets; `None`: what the rate says.
@@ -126,6 +150,7 @@ impl<H: Header> Link<H> {
     /// Another impairment before the queue, behind those there are.
     pub fn add_impairment(&mut self, impairment: Impairment) {
         self.before.push(impairment);
+        self.is_direct = false;
     }
 
     /// Another impairment behind the link, behind those there are.
@@ -221,6 +246,45 @@ impl<H: Header> Link<H> {
     /// A packet arrives.
     #[inline(always)]
     pub(crate) fn arrive<O: Observer<H>>(
+        &mut self,
+        index: usize,
+        now_ns: u64,
+        packet: Packet<H>,
+        effects: &mut Effects<H>,
+        observer: &mut O,
+    ) {
+        if !self.is_direct {
+            return self.arrive_otherwise(index, now_ns, packet, effects, observer);
+        }
+        self.change(index, now_ns, observer);
+        observer.arrives(now_ns, index, &packet);
+        self.join(now_ns, packet, effects);
+        self.report(index, now_ns, effects, observer);
+        observer.enqueued(now_ns, index, self);
+    }
+
+    /// As [`Link::arrive`], where something may happen to a packet before it joins the queue.
+    #[inline(never)]
+    fn arrive_otherwise<O: Observer<H>>(
+        &mut self,
+        index: usize,
+        now_ns: u64,
+        packet: Packet<H>,
+        effects: &mut Effects<H>,
+        observer: &mut O,
+    ) {
+        let segments = packet.header.segments();
+        if segments == 1 || u64::from(packet.wire_bytes) <= self.uncut_bytes {
+            return self.arrive_alone(index, now_ns, packet, effects, observer);
+        }
+        observer.split(now_ns, index, &packet);
+        for segment in 0..segments {
+            let segment = packet.segment(segment);
+            self.arrive_alone(index, now_ns, segment, effects, observer);
+        }
+    }
+
+    fn arrive_alone<O: Observer<H>>(
         &mut self,
         index: usize,
         now_ns: u64,

@@ -19,7 +19,7 @@ pub struct Meter {
 /// Counts at one link.
 #[derive(Clone, Debug)]
 pub struct LinkMeter {
-    /// Packets that arrived.
+    /// Packets that arrived; here and below each segment of a super-packet counts.
     pub offered_pkts: u64,
     /// Packets that went on the wire, the one that is still on it included.
     pub taken_pkts: u64,
@@ -57,8 +57,9 @@ pub struct LinkMeter {
     last_sojourn_us: Option<u32>,
     /// When the packet that went on the wire last is through, ns.
     last_done_ns: u64,
-    /// Wire bytes of that packet.
+    /// Wire bytes of that packet, and its segments.
     last_wire_bytes: u64,
+    last_segments: u64,
     /// Time during which something waited or was on the wire, ns; of a queue that holds packets back on a
     /// clock of its own, only the time on the wire.
     pub busy_ns: u64,
@@ -140,6 +141,7 @@ impl LinkMeter {
             last_sojourn_us: None,
             last_done_ns: 0,
             last_wire_bytes: 0,
+            last_segments: 1,
             busy_ns: 0,
             busy_before: (0, 0),
             link_rate_bps,
@@ -154,7 +156,10 @@ impl LinkMeter {
     /// Packets and wire bytes that are through at `now_ns`: what was taken, less what is on the wire.
     pub fn forwarded(&self, now_ns: u64) -> (u64, u64) {
         if self.last_done_ns > now_ns {
-            (self.taken_pkts - 1, self.taken_bytes - self.last_wire_bytes)
+            (
+                self.taken_pkts - self.last_segments,
+                self.taken_bytes - self.last_wire_bytes,
+            )
         } else {
             (self.taken_pkts, self.taken_bytes)
         }
@@ -206,13 +211,14 @@ impl LinkMeter {
         self.reordered_pkts += u64::from(order.is_overtaken(packet));
     }
 
-    fn count_drop(&mut self, wire_bytes: u32, reason: DropReason) {
-        self.dropped_pkts += 1;
-        self.dropped_bytes += u64::from(wire_bytes);
+    fn count_drop<H: Header>(&mut self, packet: &Packet<H>, reason: DropReason) {
+        let segments = segments_of(packet);
+        self.dropped_pkts += segments;
+        self.dropped_bytes += u64::from(packet.wire_bytes);
         match reason {
             DropReason::Overflow => {}
-            DropReason::Aqm => self.aqm_dropped_pkts += 1,
-            DropReason::Impairment => self.random_loss_pkts += 1,
+            DropReason::Aqm => self.aqm_dropped_pkts += segments,
+            DropReason::Impairment => self.random_loss_pkts += segments,
         }
     }
 }
@@ -240,7 +246,7 @@ impl Meter {
     }
 
     fn count_drop<H: Header>(&mut self, link: usize, packet: &Packet<H>, reason: DropReason) {
-        self.links[link].count_drop(packet.wire_bytes, reason);
+        self.links[link].count_drop(packet, reason);
         self.count_loss_of_flow(packet);
     }
 
@@ -263,13 +269,14 @@ impl Meter {
         meter.sojourn_sum_ns += u128::from(sojourn_ns);
         meter.sojourn_us.record(sojourn_us);
         meter.last_wire_bytes = u64::from(packet.wire_bytes);
+        meter.last_segments = segments_of(packet);
         meter.last_done_ns = departure.done_ns;
         if packet.arrived_ns < meter.latest_arrived_ns {
             meter.check_order(packet);
         } else {
             meter.latest_arrived_ns = packet.arrived_ns;
         }
-        meter.taken_pkts += 1;
+        meter.taken_pkts += meter.last_segments;
         meter.taken_bytes += u64::from(packet.wire_bytes);
         if self.is_last_link[packet.hop as usize]
             && let Some(flow) = self.flows.get_mut(account as usize)
@@ -286,9 +293,14 @@ impl Meter {
                 (false, false) => &mut flow.acks_dropped,
                 (false, true) => return,
             };
-            *count += 1;
+            *count += segments_of(packet);
         }
     }
+}
+
+#[inline(always)]
+fn segments_of<H: Header>(packet: &Packet<H>) -> u64 {
+    u64::from(packet.header.segments())
 }
 
 impl<H: Header> Observer<H> for Meter {
@@ -305,8 +317,8 @@ impl<H: Header> Observer<H> for Meter {
     }
 
     #[inline(always)]
-    fn arrives(&mut self, _now_ns: u64, link: usize, _packet: &Packet<H>) {
-        self.links[link].offered_pkts += 1;
+    fn arrives(&mut self, _now_ns: u64, link: usize, packet: &Packet<H>) {
+        self.links[link].offered_pkts += segments_of(packet);
     }
 
     fn refused(&mut self, _now_ns: u64, link: usize, packet: &Packet<H>, reason: DropReason) {
@@ -324,30 +336,30 @@ impl<H: Header> Observer<H> for Meter {
     }
 
     fn marked(&mut self, _now_ns: u64, link: usize, packet: &Packet<H>) {
-        self.links[link].marked_pkts += 1;
+        self.links[link].marked_pkts += segments_of(packet);
         if packet.header.is_data()
             && packet.header.is_forward()
             && let Some(flow) = self.flows.get_mut(packet.flow as usize)
         {
-            flow.marked_pkts += 1;
+            flow.marked_pkts += segments_of(packet);
         }
     }
 
     fn duplicated(&mut self, _now_ns: u64, link: usize, copy: &Packet<H>) {
-        self.links[link].duplicated_pkts += 1;
+        self.links[link].duplicated_pkts += segments_of(copy);
         if copy.header.is_data()
             && let Some(flow) = self.flows.get_mut(copy.flow as usize)
         {
             if copy.header.is_forward() {
-                flow.duplicated_pkts += 1;
+                flow.duplicated_pkts += segments_of(copy);
             } else {
-                flow.requests_duplicated += 1;
+                flow.requests_duplicated += segments_of(copy);
             }
         }
     }
 
     fn lost(&mut self, _done_ns: u64, link: usize, packet: &Packet<H>) {
-        self.links[link].lost_behind_pkts += 1;
+        self.links[link].lost_behind_pkts += segments_of(packet);
         self.count_loss_of_flow(packet);
     }
 

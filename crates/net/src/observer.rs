@@ -46,6 +46,10 @@ pub trait Observer<H> {
     #[inline]
     fn duplicated(&mut self, _now_ns: u64, _link: usize, _copy: &Packet<H>) {}
 
+    /// A super-packet comes to a link that cuts it: each of its segments then arrives by itself.
+    #[inline]
+    fn split(&mut self, _now_ns: u64, _link: usize, _packet: &Packet<H>) {}
+
     /// A packet that went on the wire is lost behind the link, at `done_ns`, when its last bit is on
     /// the wire, which may be later than what happens next.
     #[inline]
@@ -111,6 +115,12 @@ impl<H, A: Observer<H>, B: Observer<H>> Observer<H> for (A, B) {
     }
 
     #[inline]
+    fn split(&mut self, now_ns: u64, link: usize, packet: &Packet<H>) {
+        self.0.split(now_ns, link, packet);
+        self.1.split(now_ns, link, packet);
+    }
+
+    #[inline]
     fn lost(&mut self, done_ns: u64, link: usize, packet: &Packet<H>) {
         self.0.lost(done_ns, link, packet);
         self.1.lost(done_ns, link, packet);
@@ -161,6 +171,11 @@ impl<H, O: Observer<H>> Observer<H> for &mut O {
     #[inline]
     fn duplicated(&mut self, now_ns: u64, link: usize, copy: &Packet<H>) {
         (**self).duplicated(now_ns, link, copy);
+    }
+
+    #[inline]
+    fn split(&mut self, now_ns: u64, link: usize, packet: &Packet<H>) {
+        (**self).split(now_ns, link, packet);
     }
 
     #[inline]

@@ -54,6 +54,18 @@ pub trait Header: Clone {
     fn copy(&self) -> Self {
         self.clone()
     }
+
+    /// TCP segments that the packet carries: more than one where it is a super-packet, which a host's
+    /// network card or a link later splits.
+    fn segments(&self) -> u32 {
+        1
+    }
+
+    /// Segment number `index` of a super-packet of `wire_bytes` as a packet of its own, and its wire bytes.
+    #[must_use]
+    fn segment(&self, _index: u32, wire_bytes: u32) -> (Self, u32) {
+        (self.clone(), wire_bytes)
+    }
 }
 
 /// Nothing: of packets that only have a size.
@@ -116,7 +128,8 @@ pub enum SackOrder {
 pub struct Packet<H> {
     /// Which flow it belongs to; queues that schedule by flow use it.
     pub flow: u32,
-    /// Size on the wire with every header, bytes.
+    /// Size on the wire with every header, bytes; of a super-packet with those of each segment, as Linux's
+    /// queue disciplines count it (`qdisc_pkt_len_init`).
     pub wire_bytes: u32,
     /// The IP header's ECN field; a queue that marks sets it to CE.
     pub ecn: Ecn,
@@ -133,6 +146,16 @@ impl<H: Header> Packet<H> {
     pub(crate) fn copy(&self) -> Self {
         Self {
             header: self.header.copy(),
+            ..*self
+        }
+    }
+
+    /// Segment number `index` of a super-packet as a packet of its own.
+    pub(crate) fn segment(&self, index: u32) -> Self {
+        let (header, wire_bytes) = self.header.segment(index, self.wire_bytes);
+        Self {
+            header,
+            wire_bytes,
             ..*self
         }
     }

@@ -359,7 +359,7 @@ impl LinkSummary {
             utilization: ratio(bits_per_second(counted_bytes, duration_ns), mean_rate_bps),
             queue_delay_mean_us: ratio(
                 meter.sojourn_sum_ns as f64 / 1000.0,
-                meter.taken_pkts as f64,
+                meter.sojourn_us.count() as f64,
             ),
             queue_delay_p50_us: delay_quantile_us(0.5),
             queue_delay_p95_us: delay_quantile_us(0.95),

@@ -144,6 +144,11 @@ impl Link {
         self.queue.marks()
     }
 
+    /// Wire bytes up to which it takes a super-packet whole; `None`: any.
+    pub(crate) fn uncut_bytes(&self) -> Option<u64> {
+        self.queue.uncut_bytes()
+    }
+
     /// Refuses settings of its queue that are out of range or do not go together.
     fn check_queue(&self) -> Result<(), String> {
         let name = self.queue.name();

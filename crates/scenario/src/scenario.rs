@@ -86,6 +86,9 @@ pub struct Group {
     pub sndbuf_bytes: u64,
     /// Segmentation offload: segments leave in bursts as Linux sizes them.
     pub tso: bool,
+    /// Whether such a burst stays one packet on its way, a super-packet, as on a virtual network of one machine.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub gso: bool,
     /// Delayed ACKs (RFC 1122 §4.2.3.2, as Linux delays them); off: one ACK per segment.
     pub delayed_ack: bool,
     /// Receive offload: how long a segment waits at the receiver for those that follow it, ns; 0: none.
@@ -135,6 +138,7 @@ impl Default for Group {
             rwnd_bytes: 1 << 30,
             sndbuf_bytes: 1 << 30,
             tso: true,
+            gso: false,
             delayed_ack: true,
             gro_ns: 0,
             ooo_limit_pkts: None,
@@ -153,6 +157,10 @@ fn on() -> bool {
 
 fn is_on(flag: &bool) -> bool {
     *flag
+}
+
+fn is_off(flag: &bool) -> bool {
+    !*flag
 }
 
 fn is_none(time_ns: &u64) -> bool {
@@ -346,6 +354,17 @@ impl Group {
             return Err(format!(
                 "the DSCP of `{name}` is {}; use 0 to {MAX_DSCP}",
                 self.dscp
+            ));
+        }
+        if self.gso && !self.tso {
+            return Err(format!(
+                "`{name}` has `gso`, which keeps bursts together, and no `tso`, which makes them; set both or neither"
+            ));
+        }
+        if self.gso && self.mss_bytes > u32::from(u16::MAX) {
+            return Err(format!(
+                "the MSS of `{name}`, {} bytes, does not fit in an IP packet, which `gso` needs; use a smaller one",
+                self.mss_bytes
             ));
         }
         if self.mss_bytes == 0 {

@@ -167,8 +167,13 @@ impl Scenario {
             })
             .collect();
         let facts = FactsByHop::new(&routes, &self.route_facts());
+        let has_super_packets = self.groups.iter().any(|group| group.gso);
         let links = (0..).zip(&topology.links).map(|(place, placed)| {
-            let link = self.links[placed.index].build(self.seed, place, start_ns, &facts);
+            let config = &self.links[placed.index];
+            let mut link = config.build(self.seed, place, start_ns, &facts);
+            if let Some(uncut_bytes) = config.uncut_bytes().filter(|_| has_super_packets) {
+                link.cut_above(uncut_bytes);
+            }
             (link, DelayLine::new(placed.delay_ns))
         });
         let mut network = Network::new(links.collect(), lines, &routes);

@@ -107,6 +107,7 @@ pub(crate) fn sender_config(
             .unwrap_or(u32::MAX >> 2)
             .clamp(1, u32::MAX >> 2),
         tso: group.tso,
+        gso: group.gso,
         ecn: ecn_mode(group, instance),
         nagle: group.nagle,
         slow_start_after_idle: group.slow_start_after_idle,

@@ -31,7 +31,14 @@ pub(crate) fn summarize<T: Tap>(
         .zip(measured)
         .map(|(config, (link, meter))| {
             let statistics = QueueStatistics::of(link);
-            LinkSummary::new(scenario, config, meter, link.backlog_pkts(), statistics, 0)
+            LinkSummary::new(
+                scenario,
+                config,
+                meter,
+                link.waiting_segments(),
+                statistics,
+                0,
+            )
         })
         .collect();
     let on_path = count_on_path(engine);
@@ -110,9 +117,9 @@ fn count_on_path<T>(engine: &Engine<T>) -> Vec<OnPath> {
             account = engine.watch.connections.account(packet.flow) as usize;
         }
         if packet.header.is_data() && packet.header.is_forward() {
-            counts[account].pkts += 1;
+            counts[account].pkts += u64::from(packet.header.segments());
         } else if packet.header.is_data() {
-            counts[account].requests += 1;
+            counts[account].requests += u64::from(packet.header.segments());
         }
         if let Segment::Ack(ack) = &packet.header {
             acks_with_blocks += usize::from(ack.sack != SackSlot::NONE);

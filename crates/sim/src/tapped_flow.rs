@@ -100,14 +100,16 @@ impl TappedEnd {
 
     /// Notes a segment that it sends.
     fn note_sent(&mut self, header: &DataHeader, wire_bytes: u32) {
+        let end = header.seq + header.segments();
         if header.is_data() && header.seq >= self.sent_segments {
+            let (last, wire_bytes) = header.segment(header.segments() - 1, wire_bytes);
             self.boundaries
-                .note(header.seq, payload_bytes(header, wire_bytes));
-            self.sent_segments = header.seq + 1;
+                .note(last.seq, payload_bytes(&last, wire_bytes));
+            self.sent_segments = end;
             self.sent_bytes = self.boundaries.bytes_before(self.sent_segments);
         }
         if matches!(header.kind(), SegmentKind::LastData | SegmentKind::Fin) {
-            self.fin_end = Some(header.seq + 1);
+            self.fin_end = Some(end);
         }
     }
 
@@ -179,15 +181,17 @@ impl TappedFlow {
             Segment::Datagram(_) => return,
         };
         if let Some(answers) = &mut self.answers {
-            answers.extend(packet_name(&packet.header).map(|name| (name, answer)));
+            answers.extend(packet_names(packet).map(|name| (name, answer)));
         }
     }
 
     /// The packet is no longer on its way. Those that are dropped are forgotten when their name is used
     /// again.
     pub(crate) fn note_delivered(&mut self, packet: &Packet<Segment>) {
-        if let (Some(answers), Some(name)) = (&mut self.answers, packet_name(&packet.header)) {
-            answers.remove(&name);
+        if let Some(answers) = &mut self.answers {
+            for name in packet_names(packet) {
+                answers.remove(&name);
+            }
         }
     }
 
@@ -345,6 +349,12 @@ impl TappedFlow {
     }
 }
 
+/// Those of a packet and, where it is a super-packet, of what it may be cut into.
+fn packet_names(packet: &Packet<Segment>) -> impl Iterator<Item = PacketName> {
+    let segments = 0..packet.header.segments();
+    segments.filter_map(|index| packet_name(&packet.header.segment(index, packet.wire_bytes).0))
+}
+
 fn packet_name(header: &Segment) -> Option<PacketName> {
     match header {
         Segment::Data(header) => Some((header.is_reverse(), false, header.ip_id())),
@@ -387,7 +397,9 @@ fn segment_flags(header: &DataHeader) -> TcpFlags {
 
 fn payload_bytes(header: &DataHeader, wire_bytes: u32) -> u32 {
     match header.kind() {
-        SegmentKind::Data | SegmentKind::LastData => wire_bytes - DATA_HEADER_BYTES,
+        SegmentKind::Data | SegmentKind::LastData => {
+            wire_bytes - header.segments() * DATA_HEADER_BYTES
+        }
         _ => 0,
     }
 }

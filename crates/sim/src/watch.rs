@@ -1,6 +1,6 @@
 //! What looks on while packets pass: the meter, the SACK blocks' store, the capture.
 
-use dumbbell_net::{Departure, DropReason, Link, Meter, Observer, Packet};
+use dumbbell_net::{Departure, DropReason, Header as _, Link, Meter, Observer, Packet};
 use dumbbell_tcp::{SackStore, Segment};
 
 use crate::connection_table::ConnectionTable;
@@ -103,6 +103,15 @@ impl<T: Tap> Observer<Segment> for Watch<T> {
             self.connections.enter(copy.flow);
         }
         self.tap.duplicated(link);
+    }
+
+    #[cold]
+    fn split(&mut self, _now_ns: u64, _link: usize, packet: &Packet<Segment>) {
+        if self.is_of_application(packet) {
+            for _ in 1..packet.header.segments() {
+                self.connections.enter(packet.flow);
+            }
+        }
     }
 
     fn lost(&mut self, done_ns: u64, link: usize, packet: &Packet<Segment>) {

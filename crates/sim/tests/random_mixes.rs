@@ -208,14 +208,15 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
     let gro_ns = prop_oneof![3 => Just(0), 1 => 10_000_u64..2 * NS_PER_MS];
     let ooo_limit_pkts = prop_oneof![2 => Just(None), 1 => (1_u32..60).prop_map(Some)];
     let receiver = (any::<bool>(), gro_ns, ooo_limit_pkts);
-    let host = (any::<bool>(), receiver, any::<bool>(), window);
+    let offload = prop::sample::select(vec![(false, false), (true, false), (true, true)]);
+    let host = (offload, receiver, any::<bool>(), window);
     let when = (0.0..0.5, prop::option::of(0.1..0.5));
     let route = prop::sample::subsequence((0..links).collect::<Vec<_>>(), 1..=links);
     let back = prop::sample::subsequence((0..links).collect::<Vec<_>>(), 0..=links);
     let path = (route, back, log_uniform(1.0..100.0));
     (cc, 1_u32..4, traffic(duration_ns), host, when, path).prop_map(
         move |(cc, flows, traffic, host, (start, stop), (route, back, rtt_ms))| {
-            let (tso, (delayed_ack, gro_ns, ooo_limit_pkts), ecn, window_bytes) = host;
+            let ((tso, gso), (delayed_ack, gro_ns, ooo_limit_pkts), ecn, window_bytes) = host;
             let at = |share: f64| (share * duration_ns as f64) as u64;
             // A link carries one way of a path.
             let back = back.into_iter().filter(|link| !route.contains(link));
@@ -230,6 +231,7 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
                 traffic,
                 rwnd_bytes: window_bytes,
                 tso,
+                gso,
                 delayed_ack,
                 gro_ns,
                 ooo_limit_pkts,

@@ -6,7 +6,7 @@ use dumbbell_net::Packet;
 use crate::accecn::AccEcnFeedback;
 use crate::ecn::EcnMode;
 use crate::packet::{
-    AckHeader, DATA_HEADER_BYTES, DataHeader, DataInfo, SYN_BYTES, Segment, SegmentKind,
+    AckHeader, DATA_HEADER_BYTES, DataHeader, DataInfo, Offload, SYN_BYTES, Segment, SegmentKind,
 };
 use crate::rtt::{RTO_INITIAL_US, empty_min, update_min_rtt};
 use crate::segments::{EVER_RETRANS, PUSHED};
@@ -72,6 +72,7 @@ impl Sender {
                     .reverse(self.config.half == Half::Reverse)
                     .cwr(cwr)
                     .ace(ace),
+                offload: Offload::NONE,
             }),
         });
     }

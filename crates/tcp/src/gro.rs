@@ -5,7 +5,7 @@
 //! other. Held segments go up when the time is over (`gro_flush_timeout`), or when one comes that cannot join
 //! them: out of order, a longer one, with another timestamp, another ECN field or other flags, or more than
 //! 64 kB together. One with PSH or FIN, or a shorter one, joins and goes up with them at once; one without
-//! payload, or with CWR, passes by behind them.
+//! payload, or with CWR, passes by behind them, and so does a super-packet.
 
 use dumbbell_net::{DATA_HEADER_BYTES, Ecn, IPV4_HEADER_BYTES, TCP_HEADER_BYTES, TIMESTAMPS_BYTES};
 

@@ -67,6 +67,7 @@ mod sack_store;
 mod segments;
 mod sender;
 mod stream;
+mod super_packet;
 mod timers;
 mod transmit;
 mod undo;
@@ -77,7 +78,7 @@ pub use counters::{Limit, SenderCounters};
 pub use ecn::EcnMode;
 pub use packet::{
     ACK_BYTES, AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DATAGRAM_HEADER_BYTES, DataHeader,
-    DataInfo, DatagramHeader, SYN_BYTES, Segment, SegmentKind,
+    DataInfo, DatagramHeader, Offload, SYN_BYTES, Segment, SegmentKind,
 };
 pub use receiver::{Receiver, ReceiverConfig, ReceiverCounters};
 pub use rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};

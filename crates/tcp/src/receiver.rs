@@ -191,7 +191,9 @@ impl Receiver {
 
     /// A packet arrives.
     pub fn on_packet(&mut self, now_ns: u64, header: &DataHeader, wire_bytes: u32, ecn: Ecn) {
-        if self.gro.is_some() {
+        if header.segments() > 1 {
+            self.receive_super_packet(now_ns, header, wire_bytes, ecn);
+        } else if self.gro.is_some() {
             self.coalesce(now_ns, header, wire_bytes, ecn);
         } else {
             self.receive(now_ns, header, wire_bytes, ecn);

@@ -3,7 +3,7 @@
 //! The algorithm is spread over files by concept, each adding to [`Sender`]:
 //! `establish` (handshake), `stream` (what the application writes), `close` (FIN), `ack` (an ACK arrives), `sack` (the scoreboard),
 //! `rack` (loss detection), `recovery` (the congestion states, PRR), `undo`,
-//! `transmit` (what may leave, pacing, TSO) and `timers` (RTO, TLP, RACK's window).
+//! `transmit` (what may leave, pacing, TSO), `super_packet` (a burst as one packet) and `timers` (RTO, TLP, RACK's window).
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -58,6 +58,8 @@ pub struct SenderConfig {
     pub sndbuf_pkts: u32,
     /// Segmentation offload: segments leave in bursts as Linux sizes them.
     pub tso: bool,
+    /// Whether a burst of new segments stays one packet, a super-packet, on its way.
+    pub gso: bool,
     /// What the SYN requests.
     pub ecn: EcnMode,
     /// Whether a short segment waits while another is unacknowledged (RFC 1122 §4.2.3.4, as Linux
@@ -80,6 +82,7 @@ impl SenderConfig {
             closes: true,
             sndbuf_pkts: u32::MAX >> 2,
             tso: true,
+            gso: false,
             ecn: EcnMode::Off,
             nagle: true,
             slow_start_after_idle: true,

@@ -12,6 +12,7 @@ use crate::segments::{
     TransmitState,
 };
 use crate::sender::Sender;
+use crate::super_packet::Burst;
 use crate::timers::XmitTimer;
 
 impl Sender {
@@ -134,7 +135,18 @@ impl Sender {
             }
             self.segments.reserve(self.una, seq);
             *self.segments.get_mut(seq) = segment;
-            self.emit(seq, kind, payload_bytes, segment.flags);
+            if !self.config.gso {
+                self.emit(seq, kind, payload_bytes, segment.flags);
+            }
+        }
+        if self.config.gso {
+            self.send_super_packets(Burst {
+                first,
+                segments: burst,
+                last_kind: kind,
+                last_bytes: payload_bytes,
+                flags: segment.flags,
+            });
         }
         if self.segments.records_transmit_states() {
             self.record_transmit_states(first, burst);

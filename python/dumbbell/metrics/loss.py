@@ -17,6 +17,7 @@ def drop_rate(obs: Observation) -> list[float | None]:
     """Drop rate of a link: packets dropped / packets that arrived.
 
     After a warm-up, arrived packets are those forwarded, those dropped and the growth of the queue.
+    Each segment of a super-packet (`gso`) counts.
 
     References
     ----------
@@ -30,8 +31,16 @@ def drop_rate_of(link: LinkObservation) -> float | None:
     if link.whole:
         return share(link.summary["dropped_pkts"], link.summary["offered_pkts"])
     dropped = link.counted("dropped_pkts")
-    came = dropped + link.counted("forwarded_pkts") + link.counted("backlog_pkts")
+    came = dropped + link.counted("forwarded_pkts") + growth_pkts(link)
     return dropped / came if came > 0 else None
+
+
+def growth_pkts(link: LinkObservation) -> float:
+    """Return by how much a queue grew; a super-packet is one packet there, and several segments."""
+    groups = link.obs.run.scenario.groups
+    if not any(group.gso for group in groups):
+        return link.counted("backlog_pkts")
+    return link.counted("backlog_bytes") / max(group.packet_bytes for group in groups)
 
 
 @register(title="mark rate", per="link", shown=PERCENT)

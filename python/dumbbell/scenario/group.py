@@ -127,8 +127,15 @@ class Group:
     )  # fmt: skip
     tso: Field[bool, bool] = Field(
         Flag(), True, panel=FLOWS, example=False, engine="tso", always=True,
-        synonyms=("gso", "offload"),
+        synonyms=("offload",),
         doc="Segmentation offload: segments leave in bursts, sized as Linux does.",
+    )  # fmt: skip
+    gso: Field[bool, bool] = Field(
+        Flag(), False, panel=FLOWS, example=True, sparse=True, engine="gso",
+        synonyms=("super_packets", "gso_packets"),
+        doc="Bursts stay super-packets (simulator only), as between virtual machines or namespaces "
+        "of one host: queues count each as one packet and drop or mark it whole, and the receiver "
+        "acknowledges each of two or more segments at once.",
     )  # fmt: skip
     delayed_ack: Field[bool, bool] = Field(
         Flag(), True, panel=FLOWS, example=False, engine="delayed_ack", always=True,
@@ -189,6 +196,12 @@ class Group:
     def __post_init__(self) -> None:
         self._check_segment()
         self._check_stop()
+        if self.gso and not self.tso:
+            raise ScenarioError(
+                "`gso` keeps bursts of segments together, and without `tso` there are none; set "
+                "`tso`, or omit `gso`",
+                key="gso",
+            )
         if self.size is not None and not self.traffic.is_bulk:
             raise ScenarioError(
                 f"size `{self.size}` cannot be combined with traffic `{self.traffic.name}`; remove "

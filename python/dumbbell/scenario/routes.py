@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from dumbbell.scenario.scenario import Scenario
 
 __all__ = [
-    "check_routes", "groups_over", "has_data_over", "largest_packet_bytes", "links_back_of",
+    "check_routes", "groups_over", "has_data_over", "largest_packet_bytes",
+    "largest_queued_bytes", "links_back_of",
     "links_of", "payload_rate_bps",
 ]  # fmt: skip
 
@@ -66,6 +67,20 @@ def largest_packet_bytes(link: Link, scenario: Scenario) -> int:
         group.packet_bytes if has_data_over(link, group, scenario) else MAX_ACK_BYTES
         for group in groups_over(link, scenario)
     )
+
+
+#: Payload of a super-packet: Linux's GSO_MAX_SIZE less its allowance for headers.
+MAX_SUPER_PACKET_BYTES = 65_536 - 1 - 320
+
+
+def largest_queued_bytes(link: Link, scenario: Scenario) -> int:
+    """Return the wire size of the largest thing that a link's queue counts as one packet."""
+    super_packets = (
+        group.packet_bytes * max(1, MAX_SUPER_PACKET_BYTES // int(group.mss))
+        for group in groups_over(link, scenario)
+        if group.gso
+    )
+    return max(largest_packet_bytes(link, scenario), *super_packets, 0)
 
 
 def check_routes(scenario: Scenario) -> None:

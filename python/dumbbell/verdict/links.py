@@ -10,7 +10,7 @@ from dumbbell.quantities.pluralize import pluralize
 from dumbbell.scenario import Link as ScenarioLink
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.element import queue_disciplines
-from dumbbell.scenario.routes import largest_packet_bytes
+from dumbbell.scenario.routes import largest_queued_bytes
 from dumbbell.verdict.counters import is_emulated, links_of
 from dumbbell.verdict.reason import INVALID, WARN, Reason
 
@@ -111,7 +111,7 @@ def check_rate(
 ) -> Iterator[Reason]:
     """The link carried what its rate allows: never more, and no less while it was busy."""
     config = scenario.link(link["name"])
-    packet_bytes = largest_packet_bytes(config, scenario)
+    packet_bytes = largest_queued_bytes(config, scenario)
     can_carry_bytes = link["link_rate_bps"] * summary["duration_ns"] / (8 * 10**9)
     # Only if its rate changes.
     can_carry_bytes = link.get("capacity_bytes", can_carry_bytes)
@@ -155,7 +155,7 @@ def check_queue_delay(
 ) -> Iterator[Reason]:
     """In a FIFO no packet waited longer than a full buffer and the packet on the link take."""
     config = scenario.link(link["name"])
-    packet_bytes = largest_packet_bytes(config, scenario)
+    packet_bytes = largest_queued_bytes(config, scenario)
     limit_pkts, limit_bytes = link.get("limit_pkts"), link["limit_bytes"]
     if limit_bytes is None and limit_pkts is not None:
         limit_bytes = limit_pkts * packet_bytes

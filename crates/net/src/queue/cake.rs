@@ -166,6 +166,11 @@ impl Discipline for Config {
         self.isolation == Isolation::flowblind
     }
 
+    /// Linux's `split-gso`, which is on by default: every segment by itself.
+    fn uncut_bytes(&self) -> Option<u64> {
+        Some(0)
+    }
+
     fn build<H: Header>(&self, site: &Site) -> Cake<H> {
         Cake::new(self, site)
     }

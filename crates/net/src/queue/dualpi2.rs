@@ -66,6 +66,11 @@ impl Discipline for Config {
         true
     }
 
+    /// Linux's `split_gso`, which is on by default: every segment by itself.
+    fn uncut_bytes(&self) -> Option<u64> {
+        Some(0)
+    }
+
     fn build<H: Header>(&self, site: &Site) -> DualPi2<H> {
         DualPi2::new(self, site.seed)
     }

@@ -61,6 +61,12 @@ pub trait Discipline: Settings {
         true
     }
 
+    /// Wire bytes up to which it takes a super-packet whole; larger ones it cuts into their segments. `None`:
+    /// it takes all whole, as most do.
+    fn uncut_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// Refuses settings that are each in their range and do not go together.
     fn check_together(&self) -> Result<(), String> {
         Ok(())
@@ -134,6 +140,13 @@ macro_rules! disciplines {
             pub fn keeps_order(&self) -> bool {
                 match self {
                     $(Self::$name(config) => config.keeps_order()),+
+                }
+            }
+
+            /// Wire bytes up to which it takes a super-packet whole; `None`: any.
+            pub fn uncut_bytes(&self) -> Option<u64> {
+                match self {
+                    $(Self::$name(config) => config.uncut_bytes()),+
                 }
             }
 
@@ -304,7 +317,7 @@ pub trait Queue<H> {
         None
     }
 
-    /// Waiting packets.
+    /// Waiting packets; a super-packet is one.
     fn backlog_pkts(&self) -> u64;
 
     /// Waiting wire bytes.

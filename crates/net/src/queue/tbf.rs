@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use crate::declaration::settings;
 use crate::queue::codel::MTU_BYTES;
 use crate::queue::{Discipline, DropReason, Effects, Facts, Limit, Queue, Site};
+use crate::token_bucket::{TokenBucket, nbits};
 use crate::{Header, Packet};
 
 settings! {
@@ -28,6 +29,16 @@ settings! {
 const MAX_TIME_NS: u64 = 100_000_000_000;
 const MAX_RATE_BPS: u64 = 1 << 50;
 const NS_PER_S: u64 = 1_000_000_000;
+
+impl Config {
+    /// The largest packet that passes.
+    fn largest_bytes(&self) -> u64 {
+        match self.peakrate_bps {
+            Some(_) => self.burst_bytes.min(self.mtu_bytes),
+            None => self.burst_bytes,
+        }
+    }
+}
 
 impl Discipline for Config {
     const FACTS: Facts = Facts {
@@ -58,6 +69,11 @@ impl Discipline for Config {
         false
     }
 
+    /// Linux's `tbf_segment`, of what is larger than a bucket.
+    fn uncut_bytes(&self) -> Option<u64> {
+        Some(self.largest_bytes())
+    }
+
     fn check_together(&self) -> Result<(), String> {
         match self.peakrate_bps {
             Some(peakrate_bps) if peakrate_bps <= self.rate_bps => Err(format!(
@@ -86,48 +102,13 @@ impl Discipline for Config {
     }
 }
 
-/// A bucket of tokens in bits/10⁹, exact whatever the rate; Linux's, in whole ns, are off by less than one
-/// per packet.
-#[derive(Clone, Copy, Debug)]
-struct Bucket {
-    rate_bps: u64,
-    size_nbits: i128,
-    tokens_nbits: i128,
-}
-
-fn nbits(bytes: u64) -> i128 {
-    i128::from(bytes) * 8 * i128::from(NS_PER_S)
-}
-
-impl Bucket {
-    /// A full one.
-    fn new(rate_bps: u64, size_bytes: u64) -> Self {
-        Self {
-            rate_bps,
-            size_nbits: nbits(size_bytes),
-            tokens_nbits: nbits(size_bytes),
-        }
-    }
-
-    fn fill(&mut self, elapsed_ns: u64) {
-        let new_nbits = i128::from(elapsed_ns) * i128::from(self.rate_bps);
-        self.tokens_nbits = (self.tokens_nbits + new_nbits).min(self.size_nbits);
-    }
-
-    /// How long a packet has to wait for its tokens, ns.
-    fn wait_ns(&self, wire_bytes: u64) -> u64 {
-        let missing = (nbits(wire_bytes) - self.tokens_nbits).max(0) as u128;
-        missing.div_ceil(u128::from(self.rate_bps)) as u64
-    }
-}
-
 /// A queue behind a token bucket.
 #[derive(Clone, Debug)]
 pub struct Tbf<H> {
     limit_bytes: u64,
     largest_bytes: u64,
-    bucket: Bucket,
-    peak: Option<Bucket>,
+    bucket: TokenBucket,
+    peak: Option<TokenBucket>,
     /// When the tokens were counted, ns.
     counted_ns: u64,
     /// When the first packet has its tokens, ns.
@@ -143,14 +124,11 @@ impl<H> Tbf<H> {
     pub fn new(config: &Config) -> Self {
         let peak = config
             .peakrate_bps
-            .map(|peakrate_bps| Bucket::new(peakrate_bps, config.mtu_bytes));
+            .map(|peakrate_bps| TokenBucket::new(peakrate_bps, config.mtu_bytes));
         Self {
             limit_bytes: config.limit().bytes(1),
-            largest_bytes: match peak {
-                Some(_) => config.burst_bytes.min(config.mtu_bytes),
-                None => config.burst_bytes,
-            },
-            bucket: Bucket::new(config.rate_bps, config.burst_bytes),
+            largest_bytes: config.largest_bytes(),
+            bucket: TokenBucket::new(config.rate_bps, config.burst_bytes),
             peak,
             counted_ns: 0,
             due_ns: 0,

@@ -9,8 +9,8 @@ use dumbbell_net::{
     QueueConfig, Site, Transmitter,
 };
 use dumbbell_tcp::{
-    AckHeader, AckKind, DataHeader, DataInfo, Receiver, ReceiverConfig, SackSlot, SackStore,
-    Segment, SegmentKind, Sender, SenderConfig,
+    AckHeader, AckKind, DataHeader, DataInfo, Offload, Receiver, ReceiverConfig, SackSlot,
+    SackStore, Segment, SegmentKind, Sender, SenderConfig,
 };
 
 use super::as_data;
@@ -247,6 +247,7 @@ impl<'a> Pair<'a> {
                 ts_val_ms: 0,
                 ts_ecr_ms: 0,
                 info: DataInfo::new(SegmentKind::Data, 0),
+                offload: Offload::NONE,
             }),
         };
         self.network

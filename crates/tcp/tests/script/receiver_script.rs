@@ -2,7 +2,7 @@
 
 use dumbbell_net::Ecn;
 use dumbbell_tcp::{
-    AckHeader, AckKind, DATA_HEADER_BYTES, DataHeader, DataInfo, EcnMode, Half, Receiver,
+    AckHeader, AckKind, DATA_HEADER_BYTES, DataHeader, DataInfo, EcnMode, Half, Offload, Receiver,
     ReceiverConfig, SYN_BYTES, SackBlock, SackBlocks, SackStore, Segment, SegmentKind,
 };
 
@@ -24,6 +24,8 @@ pub(crate) struct ReceiverScript {
     ecn: Ecn,
     cwr: bool,
     psh: bool,
+    /// How many segments the next packet has.
+    segments: u32,
 }
 
 /// An ACK as it left.
@@ -60,6 +62,7 @@ impl ReceiverScript {
             ecn: Ecn::NotEct,
             cwr: false,
             psh: false,
+            segments: 1,
         }
     }
 
@@ -191,11 +194,12 @@ impl ReceiverScript {
             _ => {}
         }
         let (mut payload_bytes, mut ts_val_ms) = (MSS_BYTES, now_ms);
-        let mut kind = SegmentKind::Data;
+        let (mut kind, mut is_one) = (SegmentKind::Data, false);
         let mut options = words[1..].chunks_exact(2);
         for option in &mut options {
             match option[0] {
                 "is" if option[1] == "psh" => self.psh = true,
+                "as" if option[1] == "one" => is_one = true,
                 "len" => payload_bytes = option[1].parse().expect("bytes"),
                 "is" if option[1] == "last" => kind = SegmentKind::LastData,
                 "is" if option[1] == "fin" => {
@@ -210,8 +214,14 @@ impl ReceiverScript {
             }
         }
         let SackBlock { start, end } = parse_range(words[0]);
-        for seq in start..end {
-            self.arrive(seq, payload_bytes, ts_val_ms, kind);
+        if is_one {
+            self.segments = end - start;
+            self.arrive(start, payload_bytes, ts_val_ms, kind);
+            self.segments = 1;
+        } else {
+            for seq in start..end {
+                self.arrive(seq, payload_bytes, ts_val_ms, kind);
+            }
         }
         (self.ecn, self.cwr, self.psh) = (Ecn::NotEct, false, false);
     }
@@ -219,13 +229,14 @@ impl ReceiverScript {
     fn arrive(&mut self, seq: u32, payload_bytes: u32, ts_val_ms: u32, kind: SegmentKind) {
         let wire_bytes = match kind {
             SegmentKind::Syn => SYN_BYTES,
-            _ => payload_bytes + DATA_HEADER_BYTES,
+            _ => self.segments * (payload_bytes + DATA_HEADER_BYTES),
         };
         let header = DataHeader {
             seq,
             ts_val_ms,
             ts_ecr_ms: 0,
             info: DataInfo::new(kind, 0).cwr(self.cwr).psh(self.psh),
+            offload: Offload::new(self.segments, MSS_BYTES),
         };
         self.receiver
             .on_packet(self.now_ns, &header, wire_bytes, self.ecn);

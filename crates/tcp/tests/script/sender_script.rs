@@ -198,6 +198,22 @@ impl SenderScript {
         packets.map(|(_, packet)| packet.ecn).collect()
     }
 
+    /// First segment, number of segments and wire bytes of what left since the last call to forget, which it
+    /// then forgets.
+    pub(crate) fn take_super_packets(&mut self) -> Vec<(u32, u32, u32)> {
+        let packets = self.packets.iter().map(|(_, packet)| packet);
+        let facts = packets.map(|it| (it.header.seq, it.header.segments(), it.wire_bytes));
+        let facts = facts.collect();
+        self.skip();
+        facts
+    }
+
+    /// Identifications of the IP packets that left since then.
+    pub(crate) fn ip_ids(&self) -> Vec<u16> {
+        let packets = self.packets.iter();
+        packets.map(|(_, packet)| packet.header.ip_id()).collect()
+    }
+
     /// Plays lines of `<` and `.`; ignores what leaves.
     pub(crate) fn hear(&mut self, script: &str) -> &mut Self {
         for line in parse(script) {
@@ -298,7 +314,8 @@ impl SenderScript {
                 continue;
             }
             if header.is_data() || header.kind() == SegmentKind::Fin {
-                self.sent_ms.insert(header.seq, header.ts_val_ms);
+                let sent = header.seq..header.seq + header.segments();
+                self.sent_ms.extend(sent.map(|seq| (seq, header.ts_val_ms)));
             }
             self.packets.push((self.now_ns, packet));
         }

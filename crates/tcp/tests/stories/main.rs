@@ -22,6 +22,7 @@ mod rack;
 mod receiver;
 mod response_functions;
 mod stream;
+mod super_packets;
 mod timeout;
 mod transfers;
 mod undo;

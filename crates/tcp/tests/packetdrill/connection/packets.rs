@@ -2,8 +2,8 @@
 
 use dumbbell_net::{Ecn, Packet};
 use dumbbell_tcp::{
-    AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, DataInfo, SackBlock, SackBlocks,
-    SackSlot, Segment, SegmentKind,
+    AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, DataInfo, Offload, SackBlock,
+    SackBlocks, SackSlot, Segment, SegmentKind,
 };
 
 use super::Connection;
@@ -51,6 +51,7 @@ impl Connection {
             ts_val_ms,
             ts_ecr_ms,
             info: DataInfo::new(kind, 0).cwr(packet.flags.cwr),
+            offload: Offload::NONE,
         }
     }
 

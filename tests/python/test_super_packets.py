@@ -1,0 +1,55 @@
+"""Bursts that stay super-packets, in the simulator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dumbbell
+from dumbbell import Group, Scenario
+from dumbbell.metrics import Warmup, measure
+from dumbbell.verdict import INVALID
+
+
+def run(*ccs: str, gso: bool = True, **fields: Any) -> dumbbell.Run:
+    """Run flows for 20 s at 50 Mbit/s and 40 ms."""
+    groups = [Group(cc, gso=gso) for cc in ccs]
+    return dumbbell.run(Scenario(groups, **{"time": "20s", **fields}))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        {"buffer": "83pkt"},
+        {"buffer": "0.5bdp"},
+        {"queue": "tbf:rate=45mbit,burst=3kB,limit=250kB"},
+        {"queue": "fq_codel"},
+        {"queue": "dualpi2"},
+        {"queue": "cake"},
+        {"buffer": "1bdp", "impair": "random_loss:loss=0.1%+duplicate:probability=1%"},
+    ],
+    ids=str,
+)
+def test_no_run_of_super_packets_is_invalid(path):
+    result = run("copa", "cubic", **path)
+    assert result.verdict.status != INVALID, result.verdict.reasons
+    assert result.link("bottleneck")["utilization"] > 0.4
+
+
+def test_a_limit_of_packets_holds_more_segments_and_an_ack_answers_each_super_packet():
+    whole, cut = (run("cubic", gso=gso, buffer="83pkt") for gso in (True, False))
+    held = [result.link("bottleneck")["backlog_max_bytes"] / 1514 for result in (whole, cut)]
+    assert held[1] == pytest.approx(83, abs=1)
+    assert held[0] > 3 * held[1]
+    assert max(whole.queue["backlog_pkts"].to_pylist()) <= 83, "of the queue's packets"
+
+
+def test_the_drop_rate_after_a_warm_up_counts_segments():
+    result = run("cubic", buffer="83pkt", time="40s")
+    cuts = (None, Warmup.parse("1s"))
+    whole, later = (measure(result, warmup=cut)[0]["drop_rate"] for cut in cuts)
+    link = result.link("bottleneck")
+    assert whole == pytest.approx(link["dropped_pkts"] / link["offered_pkts"])
+    assert later is not None
+    assert 0 < later < 2 * whole
