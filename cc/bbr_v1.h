@@ -80,6 +80,38 @@ PARAM(u32, extra_acked_gain, 256, 0, 2047, "/256",
 PARAM(u32, extra_acked_window_rounds, 5, 1, 31, "RTTs", "each of aggregation's two max windows");
 PARAM(u32, extra_acked_max_ms, 100, 0, 10000, "ms", "aggregation is at most bw times this");
 
+/*
+ * What BBR did before Linux changed it; 0 is Linux 6.12's. docs/bbr.md has the sets that make the
+ * BBR of 4.12 and of 4.15.
+ */
+PARAM(u32, unpaced, 0, 0, 1, "", "ask for no pacing, as before Linux 4.13: only fq paced");
+PARAM(u32, rate_header_bytes, 0, 0, 256, "bytes",
+      "the pacing rate counts these too per packet; before Linux 4.19: 52, the MTU's");
+PARAM(u32, timer_burst_bytes, 0, 0, 256, "bytes",
+      "the pacer charges these too per burst; TCP's own in Linux 4.13 to 4.19: 32, a TCP header");
+PARAM(u32, timer_packet_bytes, 0, 0, 256, "bytes",
+      "... and these per packet; fq before Linux 4.20: 66, all headers");
+PARAM(u32, cut_after_startup, 0, 0, 1, "",
+      "the pacing rate may fall outside STARTUP, as before Linux 4.13; 0: once the pipe was full");
+PARAM(u32, first_rtt_ignored, 0, 0, 1, "",
+      "the first RTT leaves the initial pacing rate alone, as before Linux 4.13");
+PARAM(u32, undo_keeps_model, 0, 0, 1, "",
+      "an undo resets neither full_bw nor long-term bw, as before Linux 4.15");
+PARAM(u32, delayed_ack_renews, 0, 0, 1, "",
+      "a delayed ACK's RTT renews an expired min_rtt, as before Linux 4.16");
+PARAM(u32, lt_bw_cycles, 0, 0, 1, "",
+      "gains cycle at a policer's rate too, as before Linux 4.16");
+PARAM(u32, any_ack_ends_idle, 0, 0, 1, "",
+      "an ACK of nothing new ends the restart from idle too, as before Linux 4.17");
+PARAM(u32, tso_goal_of_device, 0, 0, 1, "",
+      "the burst budget obeys the device's largest burst, as before Linux 4.17");
+PARAM(u32, no_probe_budget, 0, 0, 1, "",
+      "cwnd has no 2 packets more in the probing phase, as before Linux 4.18");
+PARAM(u32, probe_rtt_needs_acked, 0, 0, 1, "",
+      "PROBE_RTT cuts and restores cwnd on ACKs of data only, as before Linux 4.19");
+PARAM(u32, inflight_at_ack, 0, 0, 1, "",
+      "inflight is that of the ACK, not of the next departure, as before Linux 4.20");
+
 struct bbr {
 	u64	cycle_mstamp;		/* start of this phase of the gain cycle; [µs] */
 	u64	ack_epoch_mstamp;	/* start of the ACK aggregation epoch; [µs] */
@@ -113,7 +145,9 @@ struct bbr {
 		packet_conservation:1,	/* first round of recovery */
 		round_start:1,		/* this ACK starts a round */
 		idle_restart:1,		/* no ACK yet since sending resumed */
-		probe_rtt_round_done:1;	/* a round at the smallest cwnd is over */
+		probe_rtt_round_done:1,	/* a round at the smallest cwnd is over */
+		restore_cwnd:1,		/* to prior_cwnd, at the next ACK of data */
+		lt_unity:1;		/* the phase in which lt_use_bw began */
 };
 CA_PRIV(struct bbr);
 
@@ -156,7 +190,7 @@ static u64 bbr_packets(u32 bw, u32 us)
 /* Bytes per second; no overflow to 2.9 Tbit/s at a gain of 2.89. */
 static u64 bbr_bytes_per_sec(const struct tcp_sock *tp, u32 bw, u32 gain)
 {
-	u64 rate = (u64)bw * tp->mss_cache * gain >> GAIN_SCALE;
+	u64 rate = (u64)bw * (tp->mss_cache + rate_header_bytes) * gain >> GAIN_SCALE;
 
 	return rate * (USEC_PER_SEC / 100 * (100 - min(pacing_margin_pct, 99U))) >> BW_SCALE;
 }
@@ -200,7 +234,26 @@ static u32 bbr_tso_goal(const struct sock *sk)
 	u64 bytes = (u64)sk->sk_pacing_rate >> (sk->sk_pacing_shift & 31);
 	u32 segs = min(bytes, (u64)TSO_MAX_BYTES) / max(tcp_sk(sk)->mss_cache, 1U);
 
-	return min(max(segs, bbr_tso_min(sk)), TSO_MAX_SEGS);
+	segs = min(max(segs, bbr_tso_min(sk)), TSO_MAX_SEGS);
+	if (tso_goal_of_device)
+		segs = min(segs, max((u32)sk->sk_gso_max_segs, 1U));
+	return segs;
+}
+
+/*
+ * A pacer that charges headers takes that much longer for a burst. TCP's now charges the payload,
+ * so the rate falls instead. A rate is below 2^41, a burst below 2^18 bytes.
+ */
+static u64 bbr_charge_headers(const struct sock *sk, u64 rate)
+{
+	u32 segs, payload, charged;
+
+	if (!timer_burst_bytes && !timer_packet_bytes)
+		return rate;
+	segs = min(bbr_tso_goal(sk), max((u32)sk->sk_gso_max_segs, 1U));
+	payload = segs * tcp_sk(sk)->mss_cache;
+	charged = payload + segs * timer_packet_bytes + timer_burst_bytes;
+	return rate * payload / max(charged, 1U);
 }
 
 /*
@@ -213,7 +266,7 @@ static u32 bbr_add_burst_budget(const struct sock *sk, u32 target)
 
 	target += 3 * bbr_tso_goal(sk);
 	target = (target + 1) & ~1U;
-	if (ca->mode == BBR_PROBE_BW && ca->cycle_idx == PHASE_UP)
+	if (ca->mode == BBR_PROBE_BW && ca->cycle_idx == PHASE_UP && !no_probe_budget)
 		target += 2;
 	return target;
 }
@@ -236,6 +289,8 @@ static u32 bbr_inflight_at_edt(const struct sock *sk, u32 inflight)
 	u64 wait_us = tp->tcp_wstamp_ns > now_ns ? (tp->tcp_wstamp_ns - now_ns) / NSEC_PER_USEC : 0;
 	u64 arrived = bbr_packets(bbr_bw(ca), min(wait_us, (u64)~0U));
 
+	if (inflight_at_ack)
+		return inflight;
 	if (ca->pacing_gain > GAIN_UNIT)
 		inflight += bbr_tso_goal(sk);
 	return inflight > arrived ? inflight - arrived : 0;
@@ -247,13 +302,14 @@ static void bbr_init_pacing_rate(struct sock *sk)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct bbr *ca = inet_csk_ca(sk);
 	u32 rtt_us = USEC_PER_MSEC;
+	u64 rate;
 
 	if (tp->srtt_us) {
 		rtt_us = max(tp->srtt_us >> 3, 1U);
 		ca->has_seen_rtt = 1;
 	}
-	sk->sk_pacing_rate = min(bbr_bytes_per_sec(tp, bbr_rate(tp->snd_cwnd, rtt_us), high_gain),
-				 (u64)sk->sk_max_pacing_rate);
+	rate = bbr_bytes_per_sec(tp, bbr_rate(tp->snd_cwnd, rtt_us), high_gain);
+	sk->sk_pacing_rate = min(bbr_charge_headers(sk, rate), (u64)sk->sk_max_pacing_rate);
 }
 
 /* Until the pipe is full the rate only rises: early samples of bw are too low. */
@@ -261,11 +317,13 @@ static void bbr_set_pacing_rate(struct sock *sk, u32 bw, u32 gain)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const struct bbr *ca = inet_csk_ca(sk);
-	u64 rate = min(bbr_bytes_per_sec(tp, bw, gain), (u64)sk->sk_max_pacing_rate);
+	u64 rate = bbr_charge_headers(sk, bbr_bytes_per_sec(tp, bw, gain));
+	bool may_fall = cut_after_startup ? ca->mode != BBR_STARTUP : ca->full_bw_reached;
 
-	if (!ca->has_seen_rtt && tp->srtt_us)
+	rate = min(rate, (u64)sk->sk_max_pacing_rate);
+	if (!ca->has_seen_rtt && tp->srtt_us && !first_rtt_ignored)
 		bbr_init_pacing_rate(sk);
-	if (ca->full_bw_reached || rate > sk->sk_pacing_rate)
+	if (may_fall || rate > sk->sk_pacing_rate)
 		sk->sk_pacing_rate = rate;
 }
 
@@ -287,6 +345,7 @@ static void bbr_enter_phase(struct sock *sk, u32 phase)
 
 	ca->cycle_idx = phase % CYCLE_LEN;
 	ca->cycle_mstamp = tcp_sk(sk)->delivered_mstamp;
+	ca->lt_unity = 0;
 }
 
 /* Start anywhere in the cycle except where it drains, so that flows do not probe in step. */
@@ -315,7 +374,10 @@ static void bbr_leave_probe_rtt(struct sock *sk)
 	struct bbr *ca = inet_csk_ca(sk);
 
 	ca->min_rtt_stamp = bbr_now_ms(tp);
-	tp->snd_cwnd = max(tp->snd_cwnd, ca->prior_cwnd);
+	if (probe_rtt_needs_acked)
+		ca->restore_cwnd = 1;
+	else
+		tp->snd_cwnd = max(tp->snd_cwnd, ca->prior_cwnd);
 	if (ca->full_bw_reached)
 		bbr_enter_probe_bw(sk);
 	else
@@ -354,6 +416,7 @@ static void bbr_finish_lt_interval(struct sock *sk, u32 bw)
 	     bbr_bytes_per_sec(tcp_sk(sk), diff, GAIN_UNIT) <= lt_bw_diff_bps >> 3)) {
 		ca->lt_bw = ((u64)bw + ca->lt_bw) >> 1;
 		ca->lt_use_bw = 1;
+		ca->lt_unity = 1;
 		ca->lt_rtt_cnt = 0;
 		ca->pacing_gain = GAIN_UNIT;
 		return;
@@ -553,7 +616,7 @@ static void bbr_check_drain(struct sock *sk)
 		bbr_enter_probe_bw(sk);
 }
 
-/* A delayed ACK's RTT may lower min_rtt, but not renew it when it has expired. */
+/* A delayed ACK's RTT may lower min_rtt, but does not renew it when it has expired. */
 static void bbr_update_min_rtt(struct sock *sk, const struct rate_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -563,7 +626,7 @@ static void bbr_update_min_rtt(struct sock *sk, const struct rate_sample *rs)
 
 	if (rs->rtt_us >= 0 &&
 	    ((u64)rs->rtt_us < (u64)ca->min_rtt_us + min_rtt_tie_renews ||
-	     (expired && !rs->is_ack_delayed))) {
+	     (expired && (!rs->is_ack_delayed || delayed_ack_renews)))) {
 		ca->min_rtt_us = rs->rtt_us;
 		ca->min_rtt_stamp = now_ms;
 	}
@@ -608,7 +671,9 @@ static void bbr_update_probe_rtt(struct sock *sk)
 
 static u32 bbr_phase_gain(const struct bbr *ca)
 {
-	if (ca->lt_use_bw || ca->cycle_idx >= PHASE_CRUISE)
+	if (ca->lt_use_bw && (!lt_bw_cycles || ca->lt_unity))
+		return GAIN_UNIT;
+	if (ca->cycle_idx >= PHASE_CRUISE)
 		return GAIN_UNIT;
 	return ca->cycle_idx == PHASE_UP ? probe_bw_up_gain : probe_bw_down_gain;
 }
@@ -652,7 +717,7 @@ static void bbr_update_model(struct sock *sk, const struct rate_sample *rs)
 	bbr_check_drain(sk);
 	bbr_update_min_rtt(sk, rs);
 	bbr_update_probe_rtt(sk);
-	if (rs->delivered > 0)
+	if (rs->delivered > 0 || any_ack_ends_idle)
 		ca->idle_restart = 0;
 	bbr_update_gains(ca);
 }
@@ -690,9 +755,13 @@ static u32 bbr_recovery_cwnd(struct sock *sk, const struct rate_sample *rs)
 		cwnd = conserved;
 	} else if (state < TCP_CA_Recovery && ca->prev_ca_state >= TCP_CA_Recovery) {
 		ca->packet_conservation = 0;
-		cwnd = max(cwnd, ca->prior_cwnd);
+		ca->restore_cwnd = 1;
 	}
 	ca->prev_ca_state = state;
+	if (ca->restore_cwnd) {
+		cwnd = max(cwnd, ca->prior_cwnd);
+		ca->restore_cwnd = 0;
+	}
 	return ca->packet_conservation ? max(cwnd, conserved) : cwnd;
 }
 
@@ -722,7 +791,7 @@ static void bbr_set_cwnd(struct sock *sk, const struct rate_sample *rs, u32 bw)
 		if (!ca->packet_conservation)
 			cwnd = bbr_target_cwnd(sk, cwnd, rs->acked_sacked, bw);
 	}
-	if (ca->mode == BBR_PROBE_RTT)
+	if (ca->mode == BBR_PROBE_RTT && (rs->acked_sacked || !probe_rtt_needs_acked))
 		cwnd = min(cwnd, cwnd_min_target);
 	tp->snd_cwnd = min(cwnd, tp->snd_cwnd_clamp);
 }
@@ -760,6 +829,8 @@ static void bbr_start(struct sock *sk)
 	ca->full_bw_cnt = 0;
 	ca->cycle_idx = 0;
 	ca->cycle_mstamp = 0;
+	ca->restore_cwnd = 0;
+	ca->lt_unity = 0;
 	minmax_reset(&ca->bw, 0, 0);
 	bbr_reset_lt_bw(sk);
 
@@ -773,7 +844,7 @@ static void bbr_start(struct sock *sk)
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	ca->has_seen_rtt = 0;
 	bbr_init_pacing_rate(sk);
-	if (sk->sk_pacing_status == SK_PACING_NONE)
+	if (!unpaced && sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 }
 
@@ -813,7 +884,7 @@ void BPF_PROG(bbr_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	ca->ack_epoch_acked = 0;
 	if (ca->mode == BBR_PROBE_BW)
 		bbr_set_pacing_rate(sk, bbr_bw(ca), GAIN_UNIT);
-	else if (ca->mode == BBR_PROBE_RTT)
+	else if (ca->mode == BBR_PROBE_RTT && !probe_rtt_needs_acked)
 		bbr_check_probe_rtt_done(sk);
 }
 
@@ -829,9 +900,11 @@ u32 BPF_PROG(bbr_undo_cwnd, struct sock *sk)
 {
 	struct bbr *ca = inet_csk_ca(sk);
 
-	ca->full_bw = 0;
-	ca->full_bw_cnt = 0;
-	bbr_reset_lt_bw(sk);
+	if (!undo_keeps_model) {
+		ca->full_bw = 0;
+		ca->full_bw_cnt = 0;
+		bbr_reset_lt_bw(sk);
+	}
 	return tcp_sk(sk)->snd_cwnd;
 }
 

@@ -39,6 +39,9 @@ impl Sender {
         sock.rtt_min = empty_min();
         // Room for the largest TSO burst after Linux's allowance for headers.
         sock.sk_gso_max_size = 65_536 - 1 - 320;
+        if !self.config.tso {
+            sock.sk_gso_max_segs = 1; // as of a device without it
+        }
     }
 
     /// A packet without payload that takes no segment number.

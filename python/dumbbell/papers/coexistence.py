@@ -15,6 +15,7 @@ from typing import NamedTuple
 from dumbbell.models import MODELS, Prediction
 from dumbbell.papers.clauses import falls
 from dumbbell.papers.finding import Check, Finding
+from dumbbell.papers.hosts import BBR_BEFORE_5_1, spelled
 from dumbbell.papers.paper import ModelCheck, Paper, ResultTable
 from dumbbell.papers.results import Results, group_values
 from dumbbell.plots import Curve, Figure, overlay, style_of
@@ -24,9 +25,8 @@ from dumbbell.statistics import mean_and_interval
 
 __all__ = ["PAPER"]
 
-#: BBR as Linux 4.12 had it, as in ogino2021: without the ACK-aggregation term (78dc70ebaa38, Linux
-#: 5.1), and an RTT equal to min_rtt renews it (until 1b9e2a8c99a5, Linux 5.10).
-BBR = "bbr:extra_acked_gain=0,min_rtt_tie_renews=1"
+#: The hosts had Linux 4.12.
+BBR = spelled("bbr", BBR_BEFORE_5_1)
 BUFFERS_BDP = tuple(float(buffer) for buffer in range(1, 19))
 QUICK_BUFFERS_BDP = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0, 15.0, 18.0)
 #: "Maximum window 100 MBytes".

@@ -21,6 +21,7 @@ from dumbbell.models import MODELS
 from dumbbell.models.cubic_epochs import trajectory_mean_pkts
 from dumbbell.papers.clauses import at_every
 from dumbbell.papers.finding import Check, Finding, Variation, evaluate
+from dumbbell.papers.hosts import BBR_BEFORE_5_1, spelled
 from dumbbell.papers.paper import ModelCheck, Paper, ResultTable
 from dumbbell.papers.results import Results, group_values
 from dumbbell.plots import Curve, Figure, overlay, style_of
@@ -48,7 +49,7 @@ C1_FLOWS = 128
 #: C1's BBRs: the name of each, and what `Alone.cc` calls it.
 C1_VERSIONS = {"BBR": "bbr", "BBR as in Linux 4.15": "bbr_4_15"}
 #: Of those the ones that are a congestion control with parameters; see ogino2021.
-PARAMETERS = {"bbr_4_15": "bbr:extra_acked_gain=0,min_rtt_tie_renews=1"}
+PARAMETERS = {"bbr_4_15": spelled("bbr", BBR_BEFORE_5_1)}
 C2_BUFFERS_BDP = (1.0, 10.0)
 
 #: C3: "over buffers, RTTs and flow counts".

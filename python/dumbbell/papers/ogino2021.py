@@ -22,6 +22,7 @@ import numpy as np
 from dumbbell.papers.captured_flow import CapturedFlow, read_first_flows
 from dumbbell.papers.clauses import at_every, grows
 from dumbbell.papers.finding import Check, Finding
+from dumbbell.papers.hosts import BBR_BEFORE_5_1, spelled
 from dumbbell.papers.inflight_counts import COLUMNS, Counts, compare_counts
 from dumbbell.papers.paper import FromCaptures, Paper, ResultTable
 from dumbbell.papers.results import Results, group_values
@@ -37,14 +38,11 @@ __all__ = ["PAPER"]
 
 RIVALS = ("cubic", "bbr")
 
-#: What each of them runs. The paper's hosts had Linux 4.15.18, whose BBR did not yet add an
-#: estimate of ACK aggregation to cwnd (that came with commit 78dc70ebaa38 in Linux 5.1), and put
-#: PROBE_RTT off on an RTT equal to min_rtt too, not only on a smaller one (1b9e2a8c99a5, Linux
-#: 5.10).
+#: What each of them runs. The paper's hosts had Linux 4.15.18.
 CONGESTION_CONTROLS = {
     "copa": "copa",
     "cubic": "cubic",
-    "bbr": "bbr:extra_acked_gain=0,min_rtt_tie_renews=1",
+    "bbr": spelled("bbr", BBR_BEFORE_5_1),
 }
 
 FLOWS = (1, 4)
