@@ -23,10 +23,11 @@
  * Internet" (NSDI 2018), section numbers below; ccp_copa and its CCP datapath by behaviour.
  *
  * Differences from ccp_copa (docs/copa.md has each with its reason):
- *  1. A decision acts at the ACK that closes its report, not at the ACK after that.
+ *  1. A decision acts at the ACK that closes its report, not after that (agent_delay_us).
  *  2. Nothing panics: where the agent would, velocity stays or the arithmetic is guarded.
  *  3. No pacing before the first RTT sample; the agent's first rate is 2000 bytes/s.
- *  4. A retransmission timeout is one report without loss; the datapath makes it two.
+ *  4. A retransmission timeout is one report without loss, not two (rto_reports), and cwnd is then
+ *     the stack's until the next ACK (rto_keeps_cwnd).
  *  5. The target has no factor 1460/1448; windows are packets with 20 fractional bits.
  *  6. cwnd stops at 2^22 packets, its change at 2^20 per RTT, 1/delta at 2^16.
  *  7. Intervals closer than srtt/4 share one slot of the detector, which has 128.
@@ -104,6 +105,15 @@ PARAM(u32, velocity_max, 65535, 1, 1048576, "", "velocity stops here");
 PARAM(u32, cwnd_min_pkts, 0, 0, 1000, "pkts", "least cwnd; 0: the initial window");
 PARAM(u32, pacing_on_standing, 0, 0, 1, "", "pace at 2 cwnd / RTT_standing; 0: 2 cwnd / RTT_min");
 
+/* The agent and its datapath in the kernel (docs/copa.md has the set that is ccp-kernel's). */
+PARAM(u32, agent_delay_us, 0, 0, 1000000, "µs",
+      "a decision acts at the first ACK that comes this long after its report; 0: at once");
+PARAM(u32, rto_keeps_cwnd, 0, 0, 1, "",
+      "an RTO leaves cwnd as it was until the agent has answered; 0: it is the stack's");
+PARAM(u32, rto_reports, 1, 1, 2, "", "reports of an RTO: at it, and again at the ACK after it");
+PARAM(u32, undo_doubles_ssthresh, 0, 0, 1, "",
+      "ssthresh is cwnd/2, and an undo raises cwnd to twice that; 0: neither");
+
 struct copa_interval {
 	u64	time_us;		/* of its last decision */
 	u32	min_us;			/* RTT_standing; 0: never used */
@@ -122,6 +132,8 @@ struct copa {
 	u64	cycle_us;		/* start of the loss-rate cycle */
 	u64	start_window_us;	/* start of the last of start_windows */
 	u64	interval_us;		/* start of the detector's open interval */
+	u64	in_force;		/* cwnd that acts; [pkts << CWND_SHIFT] */
+	u64	answer_us;		/* when cwnd is to act, from then on; 0: it does */
 
 	u32	rtt_min_us;		/* RTT_min; 0: no sample yet */
 	u32	rtt_standing_us;	/* RTT_standing at the last decision */
@@ -150,6 +162,7 @@ struct copa {
 	u8	direction;		/* enum copa_direction, at the last check */
 	u8	slow_start;
 	u8	lossy;			/* the last cycle lost >= 10 % */
+	u8	rto_again;		/* the next ACK reports the timeout again */
 
 	struct minmax rtt_min;		/* filters, times in µs */
 	struct minmax rtt_standing;
@@ -503,16 +516,42 @@ static bool copa_decision_due(struct copa *ca, u64 now, u32 rtt_us)
 	return true;
 }
 
+/* The agent has decided on a report of now. A second one does not delay the first one's answer. */
+static void copa_answer(struct copa *ca, u64 now)
+{
+	if (!agent_delay_us)
+		ca->in_force = ca->cwnd;
+	else if (!ca->answer_us)
+		ca->answer_us = now + agent_delay_us;
+}
+
+static void copa_take_answer(struct copa *ca, u64 now)
+{
+	if (!ca->answer_us || now < ca->answer_us)
+		return;
+	ca->in_force = ca->cwnd;
+	ca->answer_us = 0;
+}
+
+/* A report of a timeout, which is not a report of its losses. */
+static void copa_restart(struct copa *ca)
+{
+	if (!rto_restart)
+		return;
+	ca->cwnd = (u64)ca->init_cwnd << CWND_SHIFT;
+	ca->slow_start = true;
+}
+
 static void copa_apply(struct sock *sk, const struct copa *ca)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 rtt_us = pacing_on_standing && ca->rtt_standing_us ? ca->rtt_standing_us :
 								 ca->rtt_min_us;
 	/* 2^42 * 2^16 >> 20, times 2^21 */
-	u64 bytes = ca->cwnd * tp->mss_cache >> CWND_SHIFT;
+	u64 bytes = ca->in_force * tp->mss_cache >> CWND_SHIFT;
 	u64 rate = PACING_GAIN * USEC_PER_SEC * bytes / max(rtt_us, 1U);
 
-	tp->snd_cwnd = min((u32)(ca->cwnd >> CWND_SHIFT), tp->snd_cwnd_clamp);
+	tp->snd_cwnd = min((u32)(ca->in_force >> CWND_SHIFT), tp->snd_cwnd_clamp);
 	sk->sk_pacing_rate = max(rate, PACING_MIN);
 }
 
@@ -546,7 +585,9 @@ void BPF_PROG(copa_init, struct sock *sk)
 	ca->delivered = copa_delivered(tp);
 	ca->init_cwnd = max(tp->snd_cwnd, 1U);
 	ca->cwnd = (u64)ca->init_cwnd << CWND_SHIFT;
-	ca->checked_cwnd = ca->cwnd;
+	ca->checked_cwnd = ca->in_force = ca->cwnd;
+	ca->answer_us = 0;
+	ca->rto_again = false;
 	ca->slow_start = true;
 	copa_reset_velocity(ca, now);
 	copa_set_inv_delta(ca, default_inv_delta << INV_DELTA_SHIFT);
@@ -559,7 +600,9 @@ void BPF_PROG(copa_init, struct sock *sk)
 SEC("struct_ops")
 u32 BPF_PROG(copa_ssthresh, struct sock *sk)
 {
-	return tcp_sk(sk)->snd_ssthresh;
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return undo_doubles_ssthresh ? max(tp->snd_cwnd / 2, 2U) : tp->snd_ssthresh;
 }
 
 SEC("struct_ops")
@@ -579,36 +622,53 @@ void BPF_PROG(copa_cong_control, struct sock *sk, u32 ack, int flag,
 	ca->sample_min_us = min(ca->sample_min_us, rtt_us);
 	ca->sample_max_us = max(ca->sample_max_us, rtt_us);
 
-	if (rs->losses > 0) {
+	copa_take_answer(ca, now);
+	if (rs->losses > 0 || ca->rto_again) {
 		ca->report_us = now;
-		copa_report_losses(ca, now, rs->losses, true);
+		copa_report_losses(ca, now, max(rs->losses, 0),
+				   rs->losses > 0 || rto_halves_inv_delta);
 	}
-	if (copa_decision_due(ca, now, rtt_us))
+	if (ca->rto_again) {
+		ca->rto_again = false;
+		copa_restart(ca);
+		copa_answer(ca, now);
+	}
+	if (copa_decision_due(ca, now, rtt_us)) {
 		copa_decide(sk, ca, now);
+		copa_answer(ca, now);
+	}
 	copa_apply(sk, ca);
 }
 
-/* The stack sets cwnd to what is in flight plus 1; ours follows at the next ACK. */
+/*
+ * The stack has set cwnd to what is in flight plus 1; ours follows at the next ACK. ccp-kernel runs
+ * its program here, which writes the old one back.
+ */
 SEC("struct_ops")
 void BPF_PROG(copa_set_state, struct sock *sk, u8 new_state)
 {
+	u64 now = tcp_sk(sk)->tcp_mstamp;
 	struct copa *ca = bpf_sk_storage_get(&copa_storage, sk, NULL, 0);
 
 	if (!ca || new_state != TCP_CA_Loss)
 		return;
-	ca->report_us = tcp_sk(sk)->tcp_mstamp;
-	if (rto_restart) {
-		ca->cwnd = (u64)ca->init_cwnd << CWND_SHIFT;
-		ca->slow_start = true;
-	}
-	copa_report_losses(ca, ca->report_us, 0, rto_halves_inv_delta);
+	copa_take_answer(ca, now);
+	ca->report_us = now;
+	if (rto_keeps_cwnd)
+		copa_apply(sk, ca);
+	ca->rto_again = rto_reports > 1;
+	copa_restart(ca);
+	copa_report_losses(ca, now, 0, rto_halves_inv_delta);
+	copa_answer(ca, now);
 }
 
 /* A spurious loss had not reduced cwnd; ours follows at the next ACK. */
 SEC("struct_ops")
 u32 BPF_PROG(copa_undo_cwnd, struct sock *sk)
 {
-	return tcp_sk(sk)->snd_cwnd;
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return undo_doubles_ssthresh ? max(tp->snd_cwnd, 2 * tp->snd_ssthresh) : tp->snd_cwnd;
 }
 
 SEC(".struct_ops")

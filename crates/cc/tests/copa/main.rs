@@ -2,6 +2,7 @@
 //! of its flows on a queue. "Paper" is Arun and Balakrishnan, NSDI 2018; ccp_copa is the
 //! implementation that the defaults follow (docs/copa.md).
 
+mod agent;
 mod alone;
 mod decisions;
 mod losses;
