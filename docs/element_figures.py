@@ -85,11 +85,11 @@ def impaired(
     return Example((cc,), fixed, series or ("goodput", "cwnd"), (option,), note)
 
 
-def over(rate: str = "", **medium: str) -> Example:
+def over(rate: str = "", buffer: str = "2bdp", note: str = "", **medium: str) -> Example:
     """Return the example of a medium: CUBIC and BBR over it."""
     options = {**medium, **({"rate": rate} if rate else {})}
-    fixed = {"buffer": "2bdp", "time": "60s", "sample": "200ms"}
-    return Example(("cubic", "bbr"), {**options, **fixed}, ("goodput", "rtt"))
+    fixed = {"buffer": buffer, "time": "60s", "sample": "200ms"}
+    return Example(("cubic", "bbr"), {**options, **fixed}, ("goodput", "rtt"), note=note)
 
 
 def sending(
@@ -248,6 +248,12 @@ EXAMPLES: dict[str, dict[str, Example]] = {
         "cellular": over(impair="cellular"),
         "mmwave": over(impair="mmwave", rate="200mbit"),
         "starlink": over(impair="starlink", rate="100mbit"),
+        "tclink_htb": over(
+            impair="tclink_htb", rate="50mbit", buffer="167pkt",
+            note="167 packets are nominally a BDP; 83 of them are delayed, so that there is room "
+            "for half of one: RTTs of 60 ms at most over a path of 40 ms.",
+        ),
+        "tclink_tbf": over(impair="tclink_tbf", rate="50mbit", buffer="167pkt"),
     },
     "traffic": {
         "bulk": sending("bulk", "goodput", "rtt", ccs=("cubic", "bbr")),

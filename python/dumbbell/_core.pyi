@@ -21,6 +21,7 @@ __all__ = [
     "applications",
     "builtin_sources",
     "check_impairments",
+    "check_medium",
     "check_traffic",
     "compile_for_kernel",
     "confine",
@@ -328,6 +329,15 @@ def check_impairments(impairments: str) -> None:
     ------
     EngineError
         They do not, or one is out of its range.
+    """
+
+def check_medium(link: str) -> None:
+    """Refuse a link, given as JSON, whose medium does not fit its queue.
+
+    Raises
+    ------
+    EngineError
+        It does not, or one of its settings is out of its range.
     """
 
 def check_traffic(traffic: str) -> None:

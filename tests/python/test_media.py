@@ -221,6 +221,11 @@ def test_a_wrong_trace_is_refused_with_its_line(tmp_path, text, says):
         ({"impair": "slot:max=1ms"}, "`max` of `slot` is 1ms, less than `min`, 4ms"),
         ({"impair": "docsis:wait_max=1"}, "`wait_max` of `docsis` is 1, less than `wait_min`, 2"),
         ({"impair": "starlink:stop_min=1s"}, "`stop_max` of `starlink` is 200ms, less than"),
+        ({"impair": "tclink_htb", "queue": "codel"}, "`tclink_htb` has to know it before"),
+        (
+            {"impair": "tclink_tbf", "ecn_threshold": "20pkt"},
+            "the queue `step` of `bottleneck` decides late",
+        ),
     ],
 )
 def test_media_that_cannot_be_are_refused(fields, says):

@@ -1,4 +1,4 @@
-"""Bursts that stay super-packets, in the simulator."""
+"""Bursts that stay super-packets, and the links of the papers' apparatus, in the simulator."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ def run(*ccs: str, gso: bool = True, **fields: Any) -> dumbbell.Run:
         {"queue": "fq_codel"},
         {"queue": "dualpi2"},
         {"queue": "cake"},
+        {"buffer": "83pkt", "impair": "tclink_htb"},
+        {"buffer": "83pkt", "impair": "tclink_tbf:burst=3kB"},
         {"buffer": "1bdp", "impair": "random_loss:loss=0.1%+duplicate:probability=1%"},
     ],
     ids=str,
@@ -53,3 +55,19 @@ def test_the_drop_rate_after_a_warm_up_counts_segments():
     assert whole == pytest.approx(link["dropped_pkts"] / link["offered_pkts"])
     assert later is not None
     assert 0 < later < 2 * whole
+
+
+@pytest.mark.parametrize(
+    ("limit", "delay_in_queue", "waits_ms"),
+    [("167pkt", "on", 20.2), ("167pkt", "off", 40.4), ("333pkt", "on", 60.4)],
+)
+def test_a_limit_that_counts_delayed_packets_leaves_less_for_waiting(
+    limit, delay_in_queue, waits_ms
+):
+    """CUBIC fills what room there is: limit less 20 ms at 50 Mbit/s, 82.6 packets."""
+    impair = f"tclink_htb:delay_in_queue={delay_in_queue}"
+    result = run("cubic", gso=False, buffer=limit, impair=impair)
+    link, flow = result.link("bottleneck"), result.summary["flows"][0]
+    assert link["queue_delay_max_us"] / 1000 == pytest.approx(waits_ms, abs=1)
+    assert flow["rtt_min_us"] / 1000 == pytest.approx(40, abs=0.6)
+    assert flow["rtt_max_us"] / 1000 == pytest.approx(40 + waits_ms, abs=2)

@@ -57,7 +57,7 @@ pub use packet::{
     SackOrder, TCP_HEADER_BYTES, TIMESTAMPS_BYTES,
 };
 pub use queue::{
-    DropReason, Effect, Effects, Fifo, Limit, Queue, QueueConfig, QueueDiscipline, Site,
+    DropReason, Effect, Effects, Fifo, Head, Limit, Queue, QueueConfig, QueueDiscipline, Site,
 };
 pub use route_facts::{FactsByHop, RouteFacts};
 pub use tournament::Tournament;

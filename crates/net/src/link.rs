@@ -201,14 +201,17 @@ impl<H: Header> Link<H> {
     #[cold]
     #[inline(never)]
     pub(crate) fn next_event_of_medium_ns(&mut self, now_ns: u64, channel: &mut Channel) -> u64 {
+        let Some(carrier) = self.carrier.as_mut() else {
+            return u64::MAX;
+        };
+        let medium = &mut carrier.medium;
         let waiting_ns = (self.backlog_pkts > 0).then(|| {
-            let queue_ns = self.queue.next_event();
-            queue_ns.unwrap_or(0).max(now_ns)
+            let queue_ns = self.queue.next_event().unwrap_or(0);
+            let head = self.queue.head();
+            let ready_ns = head.map_or(0, |head| medium.ready_ns(&head));
+            queue_ns.max(ready_ns).max(now_ns)
         });
-        let carrier = self.carrier.as_mut();
-        carrier.map_or(u64::MAX, |carrier| {
-            carrier.medium.next_event_ns(now_ns, waiting_ns, channel)
-        })
+        medium.next_event_ns(now_ns, waiting_ns, channel)
     }
 
     /// Its medium does what is due; `go_on` gets each packet that is through, and when it enters the
@@ -227,6 +230,7 @@ impl<H: Header> Link<H> {
         self.change(index, now_ns, observer);
         if let Some(mut carrier) = self.carrier.take() {
             let mut port = LinkPort {
+                held_ns: carrier.medium.held_ns(),
                 link: self,
                 in_hand: &mut carrier.in_hand,
                 index,

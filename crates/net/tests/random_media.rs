@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use dumbbell_net::medium::{Channel, cellular, docsis, mmwave, slot, starlink, trace, wifi};
+use dumbbell_net::medium::{
+    Channel, cellular, docsis, mmwave, slot, starlink, tclink_htb, tclink_tbf,
+    trace, wifi,
+};
 use dumbbell_net::queue::codel;
 use dumbbell_net::{
     DelayLine, Departure, DropReason, Ecn, Event, Header, Hop, Limit, Link, MediumConfig,
@@ -47,7 +50,7 @@ struct Plan {
 
 /// Any medium, acting within a case.
 fn medium() -> impl Strategy<Value = MediumConfig> {
-    (0..7_u8, 1..50_u64, 1..20_u64, 0..500_000_000_u64).prop_map(|(kind, a, b, ppb)| match kind {
+    (0..9_u8, 1..50_u64, 1..20_u64, 0..500_000_000_u64).prop_map(|(kind, a, b, ppb)| match kind {
         0 => MediumConfig::from(trace::Config {
             opportunities: vec![(b - 1, a), (a, 1 + a % 3), (b, 1)],
             ..trace::Config::default()
@@ -88,6 +91,16 @@ fn medium() -> impl Strategy<Value = MediumConfig> {
             ..mmwave::Config::default()
         }
         .into(),
+        6 => tclink_htb::Config {
+            delay_in_queue: a % 3 > 0,
+            cburst_bytes: a * 100,
+        }
+        .into(),
+        7 => tclink_tbf::Config {
+            delay_in_queue: a % 3 > 0,
+            burst_bytes: 1_600 + a * 500,
+        }
+        .into(),
         _ => starlink::Config {
             slot_ns: 300 * MS,
             phase_ns: a * MS,
@@ -112,12 +125,19 @@ fn plan() -> impl Strategy<Value = Plan> {
     let rate_bps = (200_000.0_f64.ln()..1e9_f64.ln()).prop_map(|log| log.exp() as u64);
     let medium = prop::option::weighted(0.85, medium());
     let link = (any::<u64>(), rate_bps, 0..30 * MS, queue, medium).prop_map(
-        |(seed, link_rate_bps, delay_ns, queue, medium)| LinkPlan {
-            seed,
-            link_rate_bps,
-            delay_ns,
-            queue,
-            medium,
+        |(seed, link_rate_bps, delay_ns, queue, medium)| {
+            let needs_head = medium.as_ref().is_some_and(MediumConfig::needs_head);
+            LinkPlan {
+                seed,
+                link_rate_bps,
+                delay_ns,
+                queue: if needs_head {
+                    QueueConfig::drop_tail(queue.limit())
+                } else {
+                    queue
+                },
+                medium,
+            }
         },
     );
     (
@@ -146,9 +166,12 @@ impl Plan {
                     seed: plan.seed,
                     start_ns: self.start_ns,
                     link_rate_bps: plan.link_rate_bps,
+                    delay_ns: plan.delay_ns,
                 }));
             }
-            (link, DelayLine::new(plan.delay_ns))
+            let holds_delay = plan.medium.as_ref().is_some_and(MediumConfig::holds_delay);
+            let behind_ns = if holds_delay { 0 } else { plan.delay_ns };
+            (link, DelayLine::new(behind_ns))
         };
         let route = (0..self.links.len()).map(Hop::Link).collect();
         let links = self.links.iter().map(link).collect();

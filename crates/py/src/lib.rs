@@ -312,6 +312,14 @@ fn check_impairments(impairments: &str) -> PyResult<()> {
     dumbbell_scenario::check_impairments(&impairments).map_err(EngineError::new_err)
 }
 
+/// Refuses a link, given as JSON, whose medium does not fit its queue.
+#[pyfunction]
+fn check_medium(link: &str) -> PyResult<()> {
+    let link: dumbbell_scenario::Link =
+        serde_json::from_str(link).map_err(|error| EngineError::new_err(error.to_string()))?;
+    link.check_medium().map_err(EngineError::new_err)
+}
+
 /// The text of the sources that the built-in congestion controls were compiled from, by path.
 #[pyfunction]
 fn builtin_sources() -> BTreeMap<String, &'static str> {
@@ -351,9 +359,9 @@ mod _core {
     #[pymodule_export]
     use super::{
         Cancelled, CongestionControlFault, Control, EngineError, Output, applications,
-        builtin_sources, check_impairments, check_traffic, congestion_controls, describe,
-        distribution_mean_milli, distributions, impairments, machine, media, native_compiler,
-        queue_disciplines, run,
+        builtin_sources, check_impairments, check_medium, check_traffic, congestion_controls,
+        describe, distribution_mean_milli, distributions, impairments, machine, media,
+        native_compiler, queue_disciplines, run,
     };
 
     /// The package ziglang may be installed for the Python that loads the engine.

@@ -59,12 +59,13 @@ pub struct RateStep {
 
 impl Link {
     /// The link, idle, as number `place` of the network, in a run of `seed` that starts at `start_ns`
-    /// of the engine's clock, whose packets have the `facts` that their headers do not say.
+    /// of the engine's clock, with a propagation of `delay_ns`, whose packets have the `facts` that their headers do not say.
     pub(crate) fn build<H: Header>(
         &self,
         seed: u64,
         place: u64,
         start_ns: u64,
+        delay_ns: u64,
         facts: &FactsByHop,
     ) -> dumbbell_net::Link<H> {
         let changes = self.rate_steps.iter().map(|step| RateChange {
@@ -87,6 +88,7 @@ impl Link {
                 seed: element_seed(seed, "medium", place),
                 start_ns,
                 link_rate_bps: self.link_rate_bps,
+                delay_ns,
             }));
         }
         link
@@ -123,8 +125,8 @@ impl Link {
         self.random_loss_ppb > 0 || !self.impairments.is_empty()
     }
 
-    /// Refuses settings of its medium that are out of range or have no effect.
-    fn check_medium(&self) -> Result<(), String> {
+    /// Refuses settings of its medium that are out of range, have no effect, or do not fit its queue.
+    pub fn check_medium(&self) -> Result<(), String> {
         let Some(medium) = &self.medium else {
             return Ok(());
         };
@@ -136,7 +138,17 @@ impl Link {
             ));
         }
         let checked = medium.check();
-        checked.map_err(|what| format!("medium `{}`: {what}", medium.name()))
+        checked.map_err(|what| format!("medium `{}`: {what}", medium.name()))?;
+        if medium.needs_head() && !self.queue.shows_head() {
+            return Err(format!(
+                "the queue `{}` of `{}` decides late which packet is next, and `{}` has to know it before; use \
+                 `pfifo` or `bfifo`",
+                self.queue.name(),
+                self.name,
+                medium.name()
+            ));
+        }
+        Ok(())
     }
 
     /// Whether its queue marks packets.
@@ -146,7 +158,16 @@ impl Link {
 
     /// Wire bytes up to which it takes a super-packet whole; `None`: any.
     pub(crate) fn uncut_bytes(&self) -> Option<u64> {
-        self.queue.uncut_bytes()
+        let medium = self.medium.as_ref().and_then(MediumConfig::uncut_bytes);
+        [medium, self.queue.uncut_bytes()]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Whether its propagation delay passes in its queue.
+    pub(crate) fn holds_delay(&self) -> bool {
+        self.medium.as_ref().is_some_and(MediumConfig::holds_delay)
     }
 
     /// Refuses settings of its queue that are out of range or do not go together.
@@ -223,6 +244,16 @@ impl Link {
     /// Refuses a queue that does not hold or never passes one packet of `wire_bytes`.
     pub(crate) fn check_holds(&self, wire_bytes: u64) -> Result<(), String> {
         let name = &self.name;
+        if let Some(medium) = &self.medium
+            && let Some(largest_bytes) = medium.uncut_bytes()
+            && largest_bytes < wire_bytes
+        {
+            return Err(format!(
+                "`{}` of `{name}` passes packets of {largest_bytes} bytes at most, and those of {wire_bytes} \
+                 bytes never; make its burst larger",
+                medium.name()
+            ));
+        }
         match self.queue.limit() {
             Limit::Bytes(limit_bytes) if limit_bytes < wire_bytes => Err(format!(
                 "the buffer of `{name}`, {limit_bytes} bytes, does not hold one packet of \

@@ -29,7 +29,7 @@ pub struct Topology {
 pub struct PlacedLink {
     /// Its index in [`Scenario::links`].
     pub index: usize,
-    /// Its propagation delay, ns.
+    /// Its propagation delay, ns, which may pass in its queue (a medium's `holds_delay`) or behind it.
     pub delay_ns: u64,
 }
 
@@ -170,11 +170,17 @@ impl Scenario {
         let has_super_packets = self.groups.iter().any(|group| group.gso);
         let links = (0..).zip(&topology.links).map(|(place, placed)| {
             let config = &self.links[placed.index];
-            let mut link = config.build(self.seed, place, start_ns, &facts);
+            let mut link = config.build(self.seed, place, start_ns, placed.delay_ns, &facts);
             if let Some(uncut_bytes) = config.uncut_bytes().filter(|_| has_super_packets) {
                 link.cut_above(uncut_bytes);
             }
-            (link, DelayLine::new(placed.delay_ns))
+            // What passed in the queue does not pass again.
+            let behind_ns = if config.holds_delay() {
+                0
+            } else {
+                placed.delay_ns
+            };
+            (link, DelayLine::new(behind_ns))
         });
         let mut network = Network::new(links.collect(), lines, &routes);
         self.share_channels(&topology, &mut network);

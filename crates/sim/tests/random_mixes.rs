@@ -10,8 +10,9 @@ use dumbbell_app::traffic::{
     TrafficConfig, cbr, datagram, deterministic, onoff, page, poisson, rpc, video,
 };
 use dumbbell_app::{Distribution, distribution};
-use dumbbell_net::Limit;
+use dumbbell_net::medium::{tclink_htb, tclink_tbf};
 use dumbbell_net::queue::{codel, drr, fq_codel, sfq, tbf};
+use dumbbell_net::{Limit, MediumConfig};
 use dumbbell_sim::{Amount, FlowSummary, Group, Link, LinkSummary, Output, Queue, Scenario};
 use proptest::prelude::*;
 
@@ -283,16 +284,34 @@ fn queue() -> impl Strategy<Value = Queue> {
     })
 }
 
+/// The papers' apparatus, over a queue that says which packet is next.
+fn medium() -> impl Strategy<Value = Option<MediumConfig>> {
+    (0..12_u8, any::<bool>()).prop_map(|(kind, delay_in_queue)| match kind {
+        0 => Some(MediumConfig::from(tclink_htb::Config {
+            delay_in_queue,
+            ..tclink_htb::Config::default()
+        })),
+        1 => Some(MediumConfig::from(tclink_tbf::Config {
+            delay_in_queue,
+            ..tclink_tbf::Config::default()
+        })),
+        _ => None,
+    })
+}
+
 fn link(index: usize, link_rate_bps: f64) -> impl Strategy<Value = Link> {
     let loss = prop_oneof![Just(0), 1..50_000_000_u32];
-    (queue(), log_uniform(0.3..1.0), loss).prop_map(move |(queue, share, random_loss_ppb)| Link {
-        name: name(index),
-        link_rate_bps: (link_rate_bps * share) as u64,
-        delay_ns: Some(NS_PER_MS / 10),
-        queue,
-        random_loss_ppb,
-        ..Link::default()
-    })
+    (queue(), log_uniform(0.3..1.0), loss, medium()).prop_map(
+        move |(queue, share, random_loss_ppb, medium)| Link {
+            name: name(index),
+            link_rate_bps: (link_rate_bps * share) as u64,
+            delay_ns: Some(NS_PER_MS / 10),
+            medium: medium.filter(|medium| queue.shows_head() || !medium.needs_head()),
+            queue,
+            random_loss_ppb,
+            ..Link::default()
+        },
+    )
 }
 
 fn scenario() -> impl Strategy<Value = Scenario> {

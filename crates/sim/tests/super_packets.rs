@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{bulk, dumbbell, simulate};
+use common::{NS_PER_MS, bulk, dumbbell, simulate};
+use dumbbell_net::medium::tclink_htb;
 use dumbbell_net::queue::{cake, tbf};
 use dumbbell_sim::{Group, Limit, Link, Output, Queue, Scenario};
 
@@ -94,5 +95,21 @@ fn what_a_link_cuts_arrives_as_segments() {
         check_counts(&output);
         let segments = segments_per_ack(&output);
         assert!(segments < 2.1, "{segments}");
+    }
+}
+
+/// No packet is faster than the path where its delay passes in the queue, and a lone one takes the base RTT.
+#[test]
+fn a_delay_in_the_queue_is_part_of_the_base_rtt() {
+    for (gso, limit_pkts) in [(false, 167), (true, 167)] {
+        let mut scenario = scenario("cubic", gso, limit_pkts);
+        scenario.links[0].delay_ns = Some(20 * NS_PER_MS);
+        scenario.links[0].medium = Some(tclink_htb::Config::default().into());
+        let output = simulate(&scenario);
+        check_counts(&output);
+        let flow = &output.summary.flows[0];
+        let least_us = flow.rtt_min_us;
+        assert!((40_000..40_500).contains(&least_us), "{least_us}");
+        assert!(output.summary.bottleneck.utilization > 0.5);
     }
 }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
+from dumbbell import _core
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.quantity import Buffer, Loss, Rate, Time
 from dumbbell.quantities.steps import RateSteps
@@ -135,6 +137,15 @@ class Link:
         elif self.trace is not None:
             resolved["medium"] = self.trace.in_base_units()
         return resolved
+
+    def check_medium(self, scenario: Scenario) -> None:
+        """Refuse a medium that does not fit the link's queue, as the engine does."""
+        if self.impair.medium is None:
+            return
+        try:
+            _core.check_medium(json.dumps(self.to_engine(scenario)))
+        except _core.EngineError as error:
+            raise ScenarioError(str(error), key="impair") from None
 
     @property
     def rates(self) -> list[Rate]:

@@ -207,10 +207,11 @@ class Scenario:
                 )
 
     def _check_links(self) -> None:
-        """Refuse queues that do not work."""
+        """Refuse queues that do not work, and media that do not fit them."""
         for index, link in enumerate(self.links):
             try:
                 link.queue_in(self).check()
+                link.check_medium(self)
             except ScenarioError as error:
                 if self.is_dumbbell:
                     raise

@@ -10,6 +10,8 @@ use crate::{Effects, Header, Observer, Packet};
 pub(super) struct LinkPort<'a, H, O> {
     pub(super) link: &'a mut Link<H>,
     pub(super) in_hand: &'a mut VecDeque<(u64, Packet<H>)>,
+    /// How much of each packet's time in the queue is no waiting, ns.
+    pub(super) held_ns: u64,
     pub(super) index: usize,
     pub(super) now_ns: u64,
     pub(super) effects: &'a mut Effects<H>,
@@ -41,10 +43,12 @@ impl<H: Header, O: Observer<H>> Port for LinkPort<'_, H, O> {
         let (index, now_ns) = (self.index, self.now_ns);
         // Books are kept for each packet: with the next one the backlog is another.
         self.link.change(index, now_ns, self.observer);
-        let packet = self
+        let mut packet = self
             .link
             .dequeue(index, now_ns, self.effects, self.observer)?;
         let wire_bytes = packet.wire_bytes;
+        // It waited from then on; the queue was asked when that was over.
+        packet.arrived_ns = (packet.arrived_ns + self.held_ns).min(now_ns);
         self.in_hand.push_back((now_ns, packet));
         Some(wire_bytes)
     }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{Account, Carry, Channel, Medium, MediumConfig, MediumSite, Port};
+use crate::Head;
 
 /// A medium and what waits.
 pub(super) struct Bench {
@@ -16,7 +17,7 @@ pub(super) struct Bench {
 
 #[derive(Default)]
 struct Waiting {
-    packets: VecDeque<u32>,
+    packets: VecDeque<Head>,
     in_hand: u64,
     last_done_ns: u64,
     out_ns: Vec<u64>,
@@ -29,12 +30,13 @@ impl Port for Waiting {
     }
 
     fn backlog_bytes(&self) -> u64 {
-        self.packets.iter().map(|&bytes| u64::from(bytes)).sum()
+        let bytes = self.packets.iter().map(|head| u64::from(head.wire_bytes));
+        bytes.sum()
     }
 
     fn take(&mut self) -> Option<u32> {
         self.in_hand += u64::from(!self.packets.is_empty());
-        self.packets.pop_front()
+        self.packets.pop_front().map(|head| head.wire_bytes)
     }
 
     fn deliver(&mut self, done_ns: u64, late_ns: u64) {
@@ -54,11 +56,16 @@ impl Port for Waiting {
 
 impl Bench {
     pub(super) fn of(config: &MediumConfig, link_rate_bps: u64) -> Self {
+        Self::with_delay(config, link_rate_bps, 0)
+    }
+
+    pub(super) fn with_delay(config: &MediumConfig, link_rate_bps: u64, delay_ns: u64) -> Self {
         assert_eq!(config.check(), Ok(()));
         let site = MediumSite {
             seed: 1,
             start_ns: 0,
             link_rate_bps,
+            delay_ns,
         };
         Self {
             medium: config.build(&site),
@@ -79,7 +86,8 @@ impl Bench {
     /// When each packet comes out that does at `until_ns` or before, ns, since the last call.
     pub(super) fn run(&mut self, until_ns: u64) -> Vec<u64> {
         loop {
-            let waiting_ns = (!self.queue.packets.is_empty()).then_some(self.now_ns);
+            let head = self.queue.packets.front();
+            let waiting_ns = head.map(|head| self.medium.ready_ns(head).max(self.now_ns));
             let event_ns = self
                 .medium
                 .next_event_ns(self.now_ns, waiting_ns, &mut self.channel);
@@ -92,9 +100,13 @@ impl Bench {
             self.now_ns = next_ns;
             // What comes at the time of an event comes before it.
             if comes_ns <= event_ns {
+                let comes = self.to_come.pop_front();
                 self.queue
                     .packets
-                    .extend(self.to_come.pop_front().map(|(_, bytes)| bytes));
+                    .extend(comes.map(|(arrived_ns, wire_bytes)| Head {
+                        arrived_ns,
+                        wire_bytes,
+                    }));
             } else {
                 self.medium
                     .happen(next_ns, &mut self.queue, &mut self.channel);

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Head;
 use crate::declaration::{Parameter, Settings};
 
 pub use channel::Channel;
@@ -28,6 +29,8 @@ pub struct MediumSite {
     pub start_ns: u64,
     /// The link's rate, bit/s: what the medium carries on average, if nothing else is said of it.
     pub link_rate_bps: u64,
+    /// The link's propagation delay, ns: for a medium that holds it ([`MediumSettings::holds_delay`]).
+    pub delay_ns: u64,
 }
 
 /// What a medium could have carried, and what it did, bytes as the medium counts them.
@@ -69,6 +72,17 @@ pub trait Carry {
     /// It happens: packets are taken and delivered.
     fn happen(&mut self, now_ns: u64, port: &mut dyn Port, channel: &mut Channel);
 
+    /// When the packet at the queue's head may be taken at the earliest, ns, where the discipline says which
+    /// it is.
+    fn ready_ns(&self, _head: &Head) -> u64 {
+        0
+    }
+
+    /// How much of each packet's time in the queue is propagation delay and no waiting, ns.
+    fn held_ns(&self) -> u64 {
+        0
+    }
+
     /// Until when the medium carries what was taken, ns.
     fn busy_until_ns(&self) -> u64;
 
@@ -109,6 +123,23 @@ pub trait MediumSettings: Settings {
     /// Bytes that a link of `link_rate_bps` may carry above that in the long run: what it has saved up.
     fn saved_up_bytes(&self, _link_rate_bps: u64) -> u64 {
         0
+    }
+
+    /// Whether the link's propagation delay passes in its queue, before the medium takes a packet, and none
+    /// is left behind the link.
+    fn holds_delay(&self) -> bool {
+        false
+    }
+
+    /// Whether it has to know which packet leaves the queue next: few disciplines say that.
+    fn needs_head(&self) -> bool {
+        false
+    }
+
+    /// Wire bytes up to which it takes a super-packet whole, and of the largest packet that it carries;
+    /// `None`: any.
+    fn uncut_bytes(&self) -> Option<u64> {
+        None
     }
 
     /// The channel that it shares with other links, if it does.
@@ -193,6 +224,27 @@ macro_rules! media {
                 }
             }
 
+            /// Whether the link's propagation delay passes in its queue.
+            pub fn holds_delay(&self) -> bool {
+                match self {
+                    $(Self::$name(config) => config.holds_delay()),+
+                }
+            }
+
+            /// Whether it has to know which packet leaves the queue next.
+            pub fn needs_head(&self) -> bool {
+                match self {
+                    $(Self::$name(config) => config.needs_head()),+
+                }
+            }
+
+            /// Wire bytes up to which it takes a super-packet whole; `None`: any.
+            pub fn uncut_bytes(&self) -> Option<u64> {
+                match self {
+                    $(Self::$name(config) => config.uncut_bytes()),+
+                }
+            }
+
             /// The channel that it shares with other links of the same number, if it does.
             pub fn channel(&self) -> Option<(u64, Channel)> {
                 match self {
@@ -223,6 +275,18 @@ macro_rules! media {
             fn happen(&mut self, now_ns: u64, port: &mut dyn Port, channel: &mut Channel) {
                 match self {
                     $(Self::$name(element) => element.happen(now_ns, port, channel)),+
+                }
+            }
+
+            fn ready_ns(&self, head: &Head) -> u64 {
+                match self {
+                    $(Self::$name(element) => element.ready_ns(head)),+
+                }
+            }
+
+            fn held_ns(&self) -> u64 {
+                match self {
+                    $(Self::$name(element) => element.held_ns()),+
                 }
             }
 
@@ -260,4 +324,4 @@ macro_rules! media {
     };
 }
 
-media! { trace, slot, wifi, docsis, cellular, mmwave, starlink }
+media! { trace, slot, wifi, docsis, cellular, mmwave, starlink, tclink_htb, tclink_tbf }

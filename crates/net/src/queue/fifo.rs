@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{DropReason, Effects, Facts, Queue};
+use super::{DropReason, Effects, Facts, Head, Queue};
 use crate::{Header, Packet};
 
 /// How much may wait.
@@ -97,6 +97,10 @@ impl<H: Header> Queue<H> for Fifo<H> {
     #[inline(always)]
     fn backlog_pkts(&self) -> u64 {
         self.packets.len() as u64
+    }
+
+    fn head(&self) -> Option<Head> {
+        self.packets.front().map(Head::of)
     }
 
     #[inline(always)]

@@ -61,6 +61,11 @@ pub trait Discipline: Settings {
         true
     }
 
+    /// Whether [`Queue::head`] says which packet leaves next.
+    fn shows_head(&self) -> bool {
+        false
+    }
+
     /// Wire bytes up to which it takes a super-packet whole; larger ones it cuts into their segments. `None`:
     /// it takes all whole, as most do.
     fn uncut_bytes(&self) -> Option<u64> {
@@ -140,6 +145,13 @@ macro_rules! disciplines {
             pub fn keeps_order(&self) -> bool {
                 match self {
                     $(Self::$name(config) => config.keeps_order()),+
+                }
+            }
+
+            /// Whether [`Queue::head`] says which packet leaves next.
+            pub fn shows_head(&self) -> bool {
+                match self {
+                    $(Self::$name(config) => config.shows_head()),+
                 }
             }
 
@@ -232,6 +244,12 @@ macro_rules! disciplines {
                 }
             }
 
+            fn head(&self) -> Option<Head> {
+                match self {
+                    $(Self::$name(queue) => Queue::<H>::head(queue)),+
+                }
+            }
+
             fn for_each(&self, look: &mut dyn FnMut(&Packet<H>)) {
                 match self {
                     $(Self::$name(queue) => queue.for_each(look)),+
@@ -294,6 +312,24 @@ impl Default for QueueConfig {
     }
 }
 
+/// What is known of the packet that leaves a queue next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// When it joined the queue, ns.
+    pub arrived_ns: u64,
+    /// Its wire bytes.
+    pub wire_bytes: u32,
+}
+
+impl Head {
+    pub(crate) fn of<H>(packet: &Packet<H>) -> Self {
+        Self {
+            arrived_ns: packet.arrived_ns,
+            wire_bytes: packet.wire_bytes,
+        }
+    }
+}
+
 /// A queue discipline: decides which packet waits, which goes next and which is dropped or marked.
 ///
 /// Drops may happen on either side (drop-tail at enqueue, CoDel at dequeue), so both calls are given
@@ -314,6 +350,12 @@ pub trait Queue<H> {
     /// When the discipline wants [`Queue::dequeue`] called, ns, which an arrival may move earlier;
     /// `None` when a packet can be had at once or nothing waits.
     fn next_event(&self) -> Option<u64> {
+        None
+    }
+
+    /// The packet that [`Queue::dequeue`] gives next, whenever it is called; `None` where nothing waits or
+    /// the discipline decides it only then.
+    fn head(&self) -> Option<Head> {
         None
     }
 

@@ -25,6 +25,10 @@ impl Discipline for Config {
         false
     }
 
+    fn shows_head(&self) -> bool {
+        true
+    }
+
     fn build<H: Header>(&self, _site: &Site) -> Fifo<H> {
         Fifo::new(self.limit())
     }
