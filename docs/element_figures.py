@@ -73,7 +73,8 @@ class Example:
 def through(queue: str, *ccs: str, note: str = "", **options: str) -> Example:
     """Return the example of a queue discipline, the same for all: a flow, then a second one."""
     fixed = {"queue": queue, "buffer": "4bdp", "rate": "20mbit", "start": "0s,10s", "time": "30s"}
-    return Example(ccs or ("cubic", "bbr"), {**fixed, **options}, ("goodput", "rtt"), note=note)
+    every = {name: text for name, text in {**fixed, **options}.items() if text}
+    return Example(ccs or ("cubic", "bbr"), every, ("goodput", "rtt"), note=note)
 
 
 def impaired(
@@ -89,7 +90,8 @@ def over(rate: str = "", buffer: str = "2bdp", note: str = "", **medium: str) ->
     """Return the example of a medium: CUBIC and BBR over it."""
     options = {**medium, **({"rate": rate} if rate else {})}
     fixed = {"buffer": buffer, "time": "60s", "sample": "200ms"}
-    return Example(("cubic", "bbr"), {**options, **fixed}, ("goodput", "rtt"), note=note)
+    every = {name: text for name, text in {**options, **fixed}.items() if text}
+    return Example(("cubic", "bbr"), every, ("goodput", "rtt"), note=note)
 
 
 def sending(
@@ -116,6 +118,11 @@ EXAMPLES: dict[str, dict[str, Example]] = {
             "step:threshold=20pkt", "dctcp", "dctcp",
             note="Two flows of DCTCP keep the queue around the threshold, 20 packets or 12 ms, and "
             "share the link equally.",
+        ),
+        "dummynet": through(
+            "dummynet", buffer="", impair="dummynet_pipe",
+            note="The default of 50 slots, in a pipe with ticks of 1 ms. CUBIC fills them: 50 "
+            "packets take 30 ms.",
         ),
         "fq": through(
             "fq",
@@ -254,6 +261,9 @@ EXAMPLES: dict[str, dict[str, Example]] = {
             "for half of one: RTTs of 60 ms at most over a path of 40 ms.",
         ),
         "tclink_tbf": over(impair="tclink_tbf", rate="50mbit", buffer="167pkt"),
+        "dummynet_pipe": over(
+            impair="dummynet_pipe", rate="10mbit", queue="dummynet:limit=100kB", buffer=""
+        ),
     },
     "traffic": {
         "bulk": sending("bulk", "goodput", "rtt", ccs=("cubic", "bbr")),

@@ -17,8 +17,8 @@ IMPAIRMENTS = (
     "ack_thinning", "bleach",
 )  # fmt: skip
 NAMES = [
-    "bfifo", "pfifo", "step", "fq", "sfq", "drr", "tbf", "codel", "fq_codel", "pie", "fq_pie",
-    "red", "dualpi2", "cake",
+    "bfifo", "pfifo", "step", "dummynet", "fq", "sfq", "drr", "tbf", "codel", "fq_codel", "pie",
+    "fq_pie", "red", "dualpi2", "cake",
 ]  # fmt: skip
 
 
@@ -105,6 +105,14 @@ def test_a_queue_that_finds_its_own_limit_has_none_unless_it_is_given():
 )
 def test_drop_tail_has_a_bdp_unless_a_limit_is_given(words, expected):
     assert queue_of(**words) == expected
+
+
+def test_dummynet_has_50_slots_unless_a_limit_in_slots_or_bytes_is_given():
+    assert queue_disciplines()["dummynet"].parameters["limit"].default_text == "50pkt"
+    assert queue_of(queue="dummynet") == {"kind": "dummynet", "limit": {"pkts": 50}}
+    assert queue_of(queue="dummynet:limit=100pkt")["limit"] == {"pkts": 100}
+    assert queue_of(queue="dummynet:limit=900kB")["limit"] == {"bytes": 900_000}
+    assert queue_of(queue="dummynet", buffer="2bdp")["limit"] == {"bytes": 500_000}
 
 
 def test_buffer_is_the_limit_of_every_discipline():

@@ -29,6 +29,7 @@ def run(*ccs: str, gso: bool = True, **fields: Any) -> dumbbell.Run:
         {"queue": "cake"},
         {"buffer": "83pkt", "impair": "tclink_htb"},
         {"buffer": "83pkt", "impair": "tclink_tbf:burst=3kB"},
+        {"queue": "dummynet:limit=100kB", "impair": "dummynet_pipe"},
         {"buffer": "1bdp", "impair": "random_loss:loss=0.1%+duplicate:probability=1%"},
     ],
     ids=str,
@@ -71,3 +72,14 @@ def test_a_limit_that_counts_delayed_packets_leaves_less_for_waiting(
     assert link["queue_delay_max_us"] / 1000 == pytest.approx(waits_ms, abs=1)
     assert flow["rtt_min_us"] / 1000 == pytest.approx(40, abs=0.6)
     assert flow["rtt_max_us"] / 1000 == pytest.approx(40 + waits_ms, abs=2)
+
+
+def test_a_pipe_of_dummynet_carries_ip_packets_at_ticks():
+    """50 kB of IP packets are 34 packets with one over, 40.8 ms; the rate is of 1500 bytes."""
+    result = run("cubic", gso=False, rate="10mbit", queue="dummynet:limit=50kB",
+                 impair="dummynet_pipe")  # fmt: skip
+    link, flow = result.link("bottleneck"), result.summary["flows"][0]
+    assert link["backlog_max_bytes"] == 34 * 1514
+    assert flow["rtt_min_us"] == pytest.approx(40_000, abs=2_100)
+    assert link["utilization"] == pytest.approx(1, abs=0.01)
+    assert flow["goodput_bps"] < 10e6 * 1448 / 1500

@@ -63,6 +63,9 @@ pub struct Parameter {
     /// Its value when it is not set; `None`: off, or a list. A flag is 0 or 1, a word its place in
     /// `choices`, a distribution constant.
     pub default: Option<u64>,
+    /// The unit of an amount's default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_unit: Option<&'static str>,
     /// Smallest value.
     pub min: u64,
     /// Largest value.
@@ -114,6 +117,7 @@ impl Parameter {
             unit,
             is_optional: V::IS_OPTIONAL,
             default: default.number(),
+            default_unit: default.unit_of_default(),
             min: *range.start(),
             max: *range.end(),
             doc: doc.trim().to_owned(),
@@ -153,6 +157,11 @@ pub trait Value {
 
     /// It as a number; `None`: off, or not one number.
     fn number(&self) -> Option<u64>;
+
+    /// As a default: its unit, if that is part of the value.
+    fn unit_of_default(&self) -> Option<&'static str> {
+        None
+    }
 
     /// It as a list of numbers, if it is one.
     fn list(&self) -> Option<Vec<u64>> {
@@ -221,6 +230,16 @@ impl Value for Amount {
     fn number(&self) -> Option<u64> {
         match *self {
             Self::Bytes(number) | Self::Pkts(number) | Self::Ns(number) => Some(number),
+        }
+    }
+
+    /// 0 is none: it has to be set.
+    fn unit_of_default(&self) -> Option<&'static str> {
+        match *self {
+            Self::Bytes(0) | Self::Pkts(0) | Self::Ns(0) => None,
+            Self::Bytes(_) => Some("B"),
+            Self::Pkts(_) => Some("pkt"),
+            Self::Ns(_) => Some("ns"),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use dumbbell_net::medium::{
-    Channel, cellular, docsis, mmwave, slot, starlink, tclink_htb, tclink_tbf,
+    Channel, cellular, docsis, dummynet_pipe, mmwave, slot, starlink, tclink_htb, tclink_tbf,
     trace, wifi,
 };
 use dumbbell_net::queue::codel;
@@ -50,7 +50,7 @@ struct Plan {
 
 /// Any medium, acting within a case.
 fn medium() -> impl Strategy<Value = MediumConfig> {
-    (0..9_u8, 1..50_u64, 1..20_u64, 0..500_000_000_u64).prop_map(|(kind, a, b, ppb)| match kind {
+    (0..10_u8, 1..50_u64, 1..20_u64, 0..500_000_000_u64).prop_map(|(kind, a, b, ppb)| match kind {
         0 => MediumConfig::from(trace::Config {
             opportunities: vec![(b - 1, a), (a, 1 + a % 3), (b, 1)],
             ..trace::Config::default()
@@ -99,6 +99,11 @@ fn medium() -> impl Strategy<Value = MediumConfig> {
         7 => tclink_tbf::Config {
             delay_in_queue: a % 3 > 0,
             burst_bytes: 1_600 + a * 500,
+        }
+        .into(),
+        8 => dummynet_pipe::Config {
+            tick_ns: b * MS / 4,
+            ..dummynet_pipe::Config::default()
         }
         .into(),
         _ => starlink::Config {

@@ -142,7 +142,7 @@ impl Link {
         if medium.needs_head() && !self.queue.shows_head() {
             return Err(format!(
                 "the queue `{}` of `{}` decides late which packet is next, and `{}` has to know it before; use \
-                 `pfifo` or `bfifo`",
+                 `pfifo`, `bfifo` or `dummynet`",
                 self.queue.name(),
                 self.name,
                 medium.name()

@@ -10,8 +10,8 @@ use dumbbell_app::traffic::{
     TrafficConfig, cbr, datagram, deterministic, onoff, page, poisson, rpc, video,
 };
 use dumbbell_app::{Distribution, distribution};
-use dumbbell_net::medium::{tclink_htb, tclink_tbf};
-use dumbbell_net::queue::{codel, drr, fq_codel, sfq, tbf};
+use dumbbell_net::medium::{dummynet_pipe, tclink_htb, tclink_tbf};
+use dumbbell_net::queue::{codel, drr, dummynet, fq_codel, sfq, tbf};
 use dumbbell_net::{Limit, MediumConfig};
 use dumbbell_sim::{Amount, FlowSummary, Group, Link, LinkSummary, Output, Queue, Scenario};
 use proptest::prelude::*;
@@ -248,7 +248,7 @@ fn name(link: usize) -> String {
 }
 
 fn queue() -> impl Strategy<Value = Queue> {
-    (log_uniform(2.0..200.0), 0..8_u8, any::<bool>()).prop_map(|(pkts, kind, ecn)| {
+    (log_uniform(2.0..200.0), 0..9_u8, any::<bool>()).prop_map(|(pkts, kind, ecn)| {
         let limit_pkts = pkts as u64;
         match kind {
             0 => Queue::drop_tail(Limit::Bytes(limit_pkts * 1514)),
@@ -274,6 +274,12 @@ fn queue() -> impl Strategy<Value = Queue> {
             }),
             6 => Queue::drop_tail(Limit::Packets(limit_pkts))
                 .marking_above(Amount::Pkts((limit_pkts / 2).max(1))),
+            7 => Queue::from(dummynet::Config {
+                limit: match ecn {
+                    true => Amount::Pkts(limit_pkts),
+                    false => Amount::Bytes(limit_pkts * 1514),
+                },
+            }),
             _ => Queue::from(fq_codel::Config {
                 limit_pkts,
                 ecn,
@@ -295,6 +301,7 @@ fn medium() -> impl Strategy<Value = Option<MediumConfig>> {
             delay_in_queue,
             ..tclink_tbf::Config::default()
         })),
+        2 => Some(MediumConfig::from(dummynet_pipe::Config::default())),
         _ => None,
     })
 }

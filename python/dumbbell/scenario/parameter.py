@@ -71,6 +71,8 @@ class ElementParameter:
         The words that it can be.
     names
         Values that have a name, which may be written instead.
+    default_unit
+        That of an amount's default: ``pkt``, ``B`` or ``ns``.
     """
 
     name: str
@@ -84,6 +86,7 @@ class ElementParameter:
     is_list: bool = False
     choices: tuple[str, ...] = ()
     names: Mapping[str, int] = dataclasses.field(default_factory=dict, hash=False)
+    default_unit: str = ""
 
     @property
     def examples(self) -> str:
@@ -203,7 +206,7 @@ class ElementParameter:
         """The default as a user would write it."""
         if self.must_be_set:
             return "1bdp" if self.name == LIMIT else "required"
-        return self.show(self.default)
+        return f"{self.show(self.default)}{self.default_unit}"
 
     @property
     def range_text(self) -> str:

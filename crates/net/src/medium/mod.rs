@@ -324,4 +324,4 @@ macro_rules! media {
     };
 }
 
-media! { trace, slot, wifi, docsis, cellular, mmwave, starlink, tclink_htb, tclink_tbf }
+media! { trace, slot, wifi, docsis, cellular, mmwave, starlink, tclink_htb, tclink_tbf, dummynet_pipe }

@@ -278,7 +278,7 @@ macro_rules! disciplines {
 }
 
 disciplines! {
-    bfifo, pfifo, step, fq, sfq, drr, tbf, codel, fq_codel, pie, fq_pie, red, dualpi2, cake
+    bfifo, pfifo, step, dummynet, fq, sfq, drr, tbf, codel, fq_codel, pie, fq_pie, red, dualpi2, cake
 }
 
 impl QueueConfig {

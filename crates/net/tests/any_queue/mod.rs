@@ -3,7 +3,8 @@
 use dumbbell_net::QueueConfig;
 use dumbbell_net::declaration::Amount;
 use dumbbell_net::queue::{
-    bfifo, cake, codel, drr, dualpi2, fq, fq_codel, fq_pie, pfifo, pie, red, sfq, step, tbf,
+    bfifo, cake, codel, drr, dualpi2, dummynet, fq, fq_codel, fq_pie, pfifo, pie, red, sfq, step,
+    tbf,
 };
 use proptest::prelude::*;
 
@@ -116,6 +117,12 @@ fn config(name: &str, size: Size) -> QueueConfig {
         }),
         "pfifo" => QueueConfig::from(pfifo::Config { limit_pkts }),
         "step" => QueueConfig::from(step(size)),
+        "dummynet" => QueueConfig::from(dummynet::Config {
+            limit: match ecn {
+                true => Amount::Pkts(limit_pkts),
+                false => Amount::Bytes(limit_pkts * 1514),
+            },
+        }),
         "fq" => QueueConfig::from(fq(size)),
         "sfq" => QueueConfig::from(sfq(size)),
         "drr" => QueueConfig::from(drr::Config {

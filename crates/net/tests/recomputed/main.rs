@@ -6,6 +6,7 @@ mod cake;
 mod codel;
 mod drr;
 mod dualpi2;
+mod dummynet;
 mod fq;
 mod fq_codel;
 mod fq_pie;
