@@ -107,6 +107,6 @@ fn results_have_the_rtt_that_was_drawn() {
         let group = &drawn.groups[flow.group as usize];
         assert_eq!(base_us(flow), group.base_rtt_ns / 1000);
         let rtt_min_us = flow.rtt_min_us;
-        assert!(u64::from(rtt_min_us) >= base_us(flow), "{rtt_min_us}");
+        assert!(rtt_min_us >= base_us(flow), "{rtt_min_us}");
     }
 }
