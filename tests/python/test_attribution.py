@@ -9,7 +9,16 @@ from typing import Any
 
 import pytest
 
-from dumbbell.papers import PAPERS, Check, Finding, Outcome, Paper, apparatus, ogino2021
+from dumbbell.papers import (
+    PAPERS,
+    Check,
+    Finding,
+    Outcome,
+    Paper,
+    apparatus,
+    attribution,
+    ogino2021,
+)
 from dumbbell.papers.apparatus import Element, Level, Setup, Treatment
 from dumbbell.papers.attribution import Attribution, Conclusion, FindingAttribution, attribute
 from dumbbell.papers.by_tcptrace import by_tcptrace
@@ -103,7 +112,9 @@ def attributed(monkeypatch) -> Callable[..., tuple[FindingAttribution, MadeUp]]:
         world: World, *elements: Element, preset: Preset | None = None
     ) -> tuple[FindingAttribution, MadeUp]:
         monkeypatch.setattr(apparatus, "ALL", elements)
-        monkeypatch.setattr(apparatus, "ELEMENTS", {each.id: each for each in elements})
+        known = {each.id: each for each in elements}
+        monkeypatch.setattr(apparatus, "ELEMENTS", known)
+        monkeypatch.setattr(attribution, "ELEMENTS", known)
         trials = MadeUp(world)
         found = attribute(trials, [finding(world)], questions=[QUESTION], preset=preset)
         return found.findings[0], trials

@@ -53,6 +53,8 @@ class Element:
         Which it may matter for; it is tried on them.
     levels
         Its values, the nominal one first. Empty if dumbbell does not have it yet.
+    family
+        What it is a kind of; two of a family cannot be added together. Empty if it is alone.
     """
 
     id: str
@@ -60,6 +62,7 @@ class Element:
     source: str
     findings: tuple[str, ...]
     levels: tuple[Level, ...] = ()
+    family: str = ""
 
     def level(self, name: str) -> Level:
         """Return a level by its name."""
@@ -150,6 +153,13 @@ def noise(largest_us: int) -> Change:
     return impaired(f"jitter:delay={half_ns}ns,uniform={half_ns}ns")
 
 
+def phase(scenario: Scenario) -> Scenario:
+    """Lengthen the RTT by up to the time of a full packet on the link, drawn from the seed."""
+    group = scenario.groups[0]
+    packet_ns = 8 * group.packet_bytes * 10**9 // int(scenario.rate)
+    return flows(rtt_dither=f"{packet_ns}ns")(scenario)
+
+
 def turns(apart: str, *, iperf3: bool = False) -> Change:
     """Start processes in turn."""
     return partial(in_turn, apart=apart, iperf3=iperf3)
@@ -202,7 +212,7 @@ ALL = (
         "queues add. With ties renewing min_rtt, a path without noise has too many ties.",
         "estimated, 20 to 100 µs",
         ("A6", "A7", "B2", "B3"),
-        tuple(Level(f"{us}us", noise(us)) for us in (20, 50, 100)),
+        tuple(Level(f"{us}us", noise(us)) for us in (20, 100)),
     ),
     Element(
         "starts",
@@ -217,6 +227,7 @@ ALL = (
             Level("1s apart", turns("1s")),
             Level("iperf3, 50ms apart", turns("50ms", iperf3=True)),
         ),
+        "starts",
     ),
     Element(
         "order",
@@ -230,6 +241,7 @@ ALL = (
             Level("Copa first by 1s", late("bbr", "1s")),
             Level("BBR first by 1s", late("copa", "1s")),
         ),
+        "starts",
     ),
     Element(
         "spread",
@@ -237,6 +249,16 @@ ALL = (
         "not in the papers; estimated, 0.1 to 0.4 s",
         ("B2", "B3"),
         tuple(Level(time, flows(jitter=time)) for time in ("400ms", "0s", "1s", "5s")),
+        "starts",
+    ),
+    Element(
+        "phase",
+        "The base RTT is longer by less than a packet's time on the link, another part of it in "
+        "each seed: which packets a full queue takes hangs on that, and a noiseless path always "
+        "has the same part.",
+        "Floyd, Jacobson 1992, on traffic phase effects; hosts add tens of µs",
+        ("A4", "A6", "A7", "B2", "B3", "D3"),
+        (Level("a packet's time", phase),),
     ),
     Element(
         "bbr_ack_aggregation",

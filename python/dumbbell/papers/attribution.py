@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from dumbbell.papers.apparatus import Element, Setup, Treatment, elements_for, name_of
+from dumbbell.papers.apparatus import ELEMENTS, Element, Setup, Treatment, elements_for, name_of
 from dumbbell.papers.factorial_trial import Factorial, experiment
 from dumbbell.papers.finding import Finding, Outcome
 from dumbbell.papers.paper import Paper
@@ -313,11 +313,11 @@ class Screening:
         return tuple(compare(name_of(each.setup), plain, each) for each in self.settle(setups))
 
     def remove_each(self, preset: Trial) -> tuple[Effect, ...]:
-        """Remove each element from the preset, if it changes anything."""
+        """Remove each of the preset's elements that is a candidate, if it changes anything."""
         rests = {
             str(gone): tuple(each for each in preset.setup if each != gone)
             for gone in preset.setup
-            if self.changes((gone,))
+            if self.question.finding in ELEMENTS[gone.element].findings and self.changes((gone,))
         }
         found = self.settle(list(rests.values()))
         return tuple(
@@ -328,7 +328,8 @@ class Screening:
     def factors(self, screened: Sequence[Effect]) -> list[Treatment]:
         """Return the elements that matter, a level of each, those with the largest effect first.
 
-        The level is the preset's, else the first in the list that matters.
+        The level is the preset's, else the first in the list that matters. Of a family it is the
+        element with the largest effect.
         """
         mattering = [effect for effect in screened if effect in significant(screened)]
         by_element: dict[str, Effect] = {}
@@ -338,7 +339,11 @@ class Screening:
             if treatment.element not in by_element or treatment in in_preset:
                 by_element[treatment.element] = effect
         ordered = sorted(by_element.values(), key=size, reverse=True)
-        return [effect.trial.setup[0] for effect in ordered[:MOST_FACTORS]]
+        by_family: dict[str, Treatment] = {}
+        for treatment in (effect.trial.setup[0] for effect in ordered):
+            family = ELEMENTS[treatment.element].family or treatment.element
+            by_family.setdefault(family, treatment)
+        return list(by_family.values())[:MOST_FACTORS]
 
     def together(self, factorial: Factorial | None) -> tuple[Trial, ...]:
         """Repeat with all seeds the combinations that show the finding in each of theirs."""

@@ -125,9 +125,9 @@ LATE_AT_64: Quantity[Any, Any] = Quantity(
 SAITO: tuple[Question[Any, Any], ...] = tuple(
     Question(name, copas(*saito2022.FLOWS), first, of_flows(rule), quantities)
     for name, rule, first, quantities in (
-        ("B1", saito2022.b1, copas(16), ()),
-        ("B2", saito2022.b2, copas(16, 64), (RTT_AT_64,)),
-        ("B3", saito2022.b3, copas(16, 64), (LATE_AT_64,)),
+        ("B1", saito2022.b1, copas(*saito2022.FLOWS), ()),
+        ("B2", saito2022.b2, copas(64), (RTT_AT_64,)),
+        ("B3", saito2022.b3, copas(64), (LATE_AT_64,)),
     )
 )
 

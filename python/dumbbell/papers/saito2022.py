@@ -226,14 +226,16 @@ def share(flags: np.ndarray) -> float:
 #: "Close to 1 Gbit/s", the paper's one digit: what crosses the bottleneck rounds to 1 Gbit/s and
 #: not to 0.9.
 ROUNDS_TO_1_GBPS = 950.0
+#: No mean RTT is shorter.
+BASE_RTT_MS = 40.0
 #: "Has increased" (B2): the rule that goes with the reading.
 INCREASED = 1.5
 MANY = FLOWS[2:]
 #: The runs that decide.
 DECIDING = (*ESTIMATED_SPREADS, BY_APPARATUS)
 
-#: One repetition: a seed's run by the number of flows. B2 and B3 need 16; of the others they take
-#: those there are.
+#: One repetition: a seed's run by the number of flows. B2 and B3 take those there are; without that
+#: of 16 flows they can only be refuted.
 Repetition = Mapping[int, Measured]
 Rule = Callable[[Repetition], list[Check]]
 
@@ -299,7 +301,8 @@ def b1(seen: Repetition) -> list[Check]:
 
 def b2(seen: Repetition) -> list[Check]:
     """The RTT of flow 1."""
-    few_ms = seen[FLOWS[0]].rtt_mean_ms
+    # Without the run of 16 flows: its mean RTT is at least the path's.
+    few_ms = seen[FLOWS[0]].rtt_mean_ms if FLOWS[0] in seen else BASE_RTT_MS
     bound = f"{INCREASED:g} × that with {FLOWS[0]} flows"
     checks = [
         Check(
@@ -327,8 +330,9 @@ def b3(seen: Repetition) -> list[Check]:
     """The mode of flow 1, and its inflight and RTT meanwhile."""
     checks = []
     for n in (n for n in MANY if n in seen):
-        run, few = seen[n], seen[FLOWS[0]]
-        default = run.default if run.default is not None else few.whole
+        run, few = seen[n], seen.get(FLOWS[0])
+        default = run.default if run.default is not None or few is None else few.whole
+        default = default or Means(BASE_RTT_MS, 0.0)
         competitive = run.competitive if run.competitive is not None else run.default
         if competitive is None:
             raise ValueError(f"flow 1 of {n} has no samples")
