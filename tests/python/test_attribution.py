@@ -182,6 +182,21 @@ def test_two_elements_that_show_it_together_are_found_by_the_factorial(attribute
     assert by_name["b: 1"].changes[0].mean == pytest.approx(0.5)
 
 
+def test_two_elements_of_a_family_are_not_added_together(attributed):
+    def world(marks: set[str], seed: int) -> float:
+        return 0.01 * seed + 0.6 * ("a=1" in marks) + 0.5 * ("b=1" in marks)
+
+    one, two = (replace(element(name, "1"), family="starts") for name in "ab")
+    found, _ = attributed(world, one, two)
+    assert found.factorial is None
+    third = element("c", "1")
+    found, _ = attributed(
+        lambda marks, seed: world(marks, seed) + 0.2 * ("c=1" in marks), one, two, third
+    )
+    assert found.factorial is not None
+    assert {e.treatment.element for e in found.factorial.effects} == {"a", "c"}
+
+
 def test_a_shown_finding_is_not_screened_but_checked_under_the_preset(attributed):
     preset = Preset("p", "Made up.", (), (Treatment("a", "1"), Treatment("b", "1")), (), ())
     found, _ = attributed(

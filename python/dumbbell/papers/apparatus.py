@@ -205,6 +205,7 @@ ALL = (
         "that packets of many segments filled the queue",
         ("A4", "A6", "A7", "B2", "B3", "D3"),
         (Level("on", flows(tso=False)),),
+        "offload",
     ),
     Element(
         "noise",
