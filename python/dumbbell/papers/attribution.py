@@ -33,6 +33,8 @@ SEEDS = tuple(range(1, 11))
 FACTORIAL_SEEDS = SEEDS[:5]
 #: Elements in a factorial experiment: four make eight combinations.
 MOST_FACTORS = 4
+#: Set-ups in a sentence.
+MOST_NAMED = 3
 #: Of the test whether an element matters, over all that are tried on a finding (Holm).
 SIGNIFICANT = 0.05
 
@@ -381,15 +383,26 @@ def describe(each: FindingAttribution) -> str:
                 f"Hangs on the apparatus: shown with {listed(each.deciding)}; without, {without}."
             )
         case Conclusion.CHANCE:
-            made = f" What makes it certain: {listed(each.deciding)}." if each.deciding else ""
-            return f"Chance decides: shown{of}.{made}"
+            return f"Chance decides: shown{of}.{what_makes_it_certain(each)}"
         case _:
             return not_shown(each)
 
 
+def what_makes_it_certain(each: FindingAttribution) -> str:
+    """Say with what chance no longer decides, or with what it is shown most often."""
+    if each.deciding:
+        return f" What makes it certain: {listed(each.deciding)}."
+    if each.nearly:
+        return f" Nothing makes it certain; most often it is shown with {listed(each.nearly)}."
+    return ""
+
+
 def listed(trials: Sequence[Trial]) -> str:
-    """List set-ups, with how often each shows the finding."""
-    return "; ".join(f"{name_of(trial.setup)} ({trial.count})" for trial in trials)
+    """List the set-ups that show a finding most often, with how often each does."""
+    ordered = sorted(trials, key=lambda trial: trial.held, reverse=True)[:MOST_NAMED]
+    names = "; ".join(f"{name_of(trial.setup)} ({trial.count})" for trial in ordered)
+    others = len(trials) - len(ordered)
+    return f"{names}; and {others} more" if others else names
 
 
 def under_preset(each: FindingAttribution) -> str:

@@ -110,7 +110,7 @@ class Trials(Generic[P, M]):
             key = self.key(each)
             if key.digest in self.measured or key.digest in missing:
                 continue
-            if not self.find(key):
+            if not self.find(each, key):
                 missing[key.digest] = (each, self.scenario(each))
         if not missing:
             return
@@ -148,15 +148,21 @@ class Trials(Generic[P, M]):
             digest.update(Path(str(each)).read_bytes())
         return f"{self.paper.name}, {digest.hexdigest()[:16]}"
 
-    def find(self, key: RunKey) -> bool:
-        """Look a measurement up in the cache."""
-        record = None if self.cache is None else self.cache.get(key)
-        if record is None or self.how not in record.measured:
+    def find(self, wanted: Wanted, key: RunKey) -> bool:
+        """Look a measurement up in the cache, or measure a run whose time series are there."""
+        if self.cache is None:
             return False
+        record = self.cache.get(key)
         try:
-            self.measured[key.digest] = decode(record.measured[self.how][0]["measured"])
+            if record is not None and self.how in record.measured:
+                value = decode(record.measured[self.how][0]["measured"])
+            elif record is not None and record.has_series and not self.captures:
+                value = self.paper.measure(wanted[1], record.run(self.scenario(wanted)))
+            else:
+                return False
         except (ValueError, KeyError, ResultError):
             return False
+        self.measured[key.digest] = value
         self.found += 1
         return True
 
