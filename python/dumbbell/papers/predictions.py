@@ -31,7 +31,10 @@ COPA_AND_BBR = pair("bbr", 1)
 AGGREGATION = only("bbr_ack_aggregation", "Linux 5.1")
 OVER_PACING = only("bbr_over_pacing", "Linux 4.15")
 LATE = only("timer_lateness", "50us")
-OLD_LOSS = (Treatment("gso", "on"), Treatment("tcp_4_15", "on"))
+OLD_LOSS = (Treatment("gso", "on"), Treatment("tcp_4_15", "whole"))
+SMALLEST = ogino2021.Point("cubic", 1, 0.5)
+NO_ROOM = only("tclink_htb", "limit counts delayed packets")
+TBF = only("tclink_tbf", "delay apart")
 DIP_POINTS = pair("cubic", 1, 8, 16, 32, 64)
 
 
@@ -103,7 +106,56 @@ def counted_twice(evidence: Evidence) -> Ended:
     )
 
 
+def lead_mbps(run: ogino2021.Measured) -> float:
+    """Return Copa's throughput less CUBIC's."""
+    return run.copa.mbps - run.rival.mbps
+
+
 OGINO = (
+    Prediction(
+        "A1.room-mode",
+        "If the limit counts delayed packets, 0.5 BDP leave no room, and Copa is in default "
+        "mode nearly all of the time: 90 % or more.",
+        (NO_ROOM,), (SMALLEST,),
+        lambda evidence: predicted(
+            evidence.mean(NO_ROOM, SMALLEST, lambda run: 100 * run.default_share), 90, 100,
+            "{:.0f} % of the time ({:.0f} to {:.0f})",
+        ),
+    ),
+    Prediction(
+        "A1.room-rtt", "With it the RTT is 40 to 42 ms.",
+        (NO_ROOM,), (SMALLEST,),
+        lambda evidence: predicted(
+            evidence.mean(NO_ROOM, SMALLEST, lambda run: run.copa.rtt_ms), 40, 42,
+            "{:.1f} ms ({:.1f} to {:.1f})",
+        ),
+    ),
+    Prediction(
+        "A1.room-lead", "With it Copa is ahead of CUBIC.",
+        (NO_ROOM,), (SMALLEST,),
+        lambda evidence: predicted(
+            evidence.mean(NO_ROOM, SMALLEST, lead_mbps), 0, math.inf,
+            "Copa is {:+.1f} Mbit/s ahead ({:+.1f} to {:+.1f})",
+        ),
+    ),
+    Prediction(
+        "A1.tbf-mode",
+        "tbf's bucket of 2.4 ms hides a queue longer than Copa's detector looks for: default mode "
+        "about 60 % of the time, 55 to 65.",
+        (TBF,), (SMALLEST,),
+        lambda evidence: predicted(
+            evidence.mean(TBF, SMALLEST, lambda run: 100 * run.default_share), 55, 65,
+            "{:.0f} % of the time ({:.0f} to {:.0f})",
+        ),
+    ),
+    Prediction(
+        "A1.tbf-lead", "With it Copa is behind CUBIC.",
+        (TBF,), (SMALLEST,),
+        lambda evidence: predicted(
+            evidence.mean(TBF, SMALLEST, lead_mbps), -math.inf, 0,
+            "Copa is {:+.1f} Mbit/s ahead ({:+.1f} to {:+.1f})",
+        ),
+    ),
     Prediction(
         "A4.rtt",
         "tcptrace would not report stalls of 4.12 s as RTTs: a sample spans no retransmission.",

@@ -52,6 +52,11 @@ class Scale:
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return round(MARGIN + share * (WIDTH - 2 * MARGIN), 1)
 
+    def write(self, value: float) -> str:
+        """Write a value with as many places as tell a hundredth of the axis."""
+        places = max(0, 2 - math.floor(math.log10(self.high - self.low)))
+        return f"{value:+.{places}f}".replace("-", "−")
+
     def draw(self, interval: Interval, text: str) -> Markup:
         """Draw a mean as a dot and its interval as a line, above a line for 0."""
         if math.isnan(interval.mean):
@@ -153,15 +158,16 @@ def chart(title: str, quantities: Sequence[Quantity[Any, Any]], lines: Sequence[
     scales = [scale_of([line[3][at] for line in lines]) for at in range(len(quantities))]
     columns = [("change of the share of seeds that show it", "−100", "+100 points")]
     columns += [
-        (f"change of: {quantity.name}", number(scale.low), f"{number(scale.high)} {quantity.unit}")
-        for quantity, scale in zip(quantities, scales, strict=True)
+        (f"change of: {q.name}", scale.write(scale.low), f"{scale.write(scale.high)} {q.unit}")
+        for q, scale in zip(quantities, scales, strict=True)
     ]
     rows = []
     for name, count, share, changes in lines:
         text = points(share)
         cells = [(Scale(*SHARES).draw(share, text), text)]
         for scale, change in zip(scales, changes, strict=True):
-            text = f"{number(change.mean)} ({number(change.low)} to {number(change.high)})"
+            mean, low, high = map(scale.write, (change.mean, change.low, change.high))
+            text = f"{mean} ({low} to {high})"
             cells.append((scale.draw(change, text), text))
         rows.append(Row(name, count, tuple(cells)))
     return Chart(title, tuple(columns), tuple(rows))
@@ -177,11 +183,6 @@ def scale_of(intervals: Iterable[Interval]) -> Scale:
     ends = [end for each in intervals for end in (each.low, each.high) if math.isfinite(end)]
     low, high = min([0.0, *ends]), max([0.0, *ends])
     return Scale(low, high) if high > low else Scale(-1.0, 1.0)
-
-
-def number(value: float) -> str:
-    """Write a change with three digits and its sign."""
-    return f"{value:+.3g}".replace("-", "−").replace("+0", "0") if value else "0"
 
 
 @dataclass(frozen=True)
