@@ -3,9 +3,9 @@
  * BBR-FCA (a reconstruction): BBR with the window that CUBIC would have at the observed loss
  * intervals.
  *
- *	T      = mean time between loss events		[the RTT falls when CUBIC backs off]
- *	target = max(CUBIC's mean window at T, 3/2 T/RTT)	[packets]
- *	w      = w + theta (target - w) at each loss event
+ *	loss events: the RTT falls when CUBIC backs off
+ *	target = mean window of a CUBIC flow that lost at these events	[packets]
+ *	w      = w + theta (target - w) at each of its losses
  *	cwnd   = w;  pacing_rate = 1.2 w/RTT, so that cwnd binds
  *
  *	BBR --loss in PROBE_BW--> competing --empty queue, or no loss event for long--> BBR
@@ -18,32 +18,39 @@
  * packet-loss-detection interval, and a BBR that uses it. The rest is derived here; docs/bbr-fca.md
  * has it in full, with its results and the plain reconstruction as a set of parameters.
  *
- * The model: after a loss at W_max CUBIC's window is W_max - C (K - t)^3 (RFC 9438 §4.2), back
- * at W_max at K = cbrt((1 - beta) W_max/C). With T = K the mean is C (3 + beta)/(4 (1 - beta))
- * T^3, 1.2333 T^3 packets for C = 0.4 and beta = 0.7. Linux's CUBIC differs in three points:
- *  - fast convergence (§4.7): every second epoch aims at (1 + beta)/2 W_max and lasts 2^(2/3) K.
- *    T is 1.2937 K, the mean 0.879 W_max instead of 0.925: 0.439 times 1.2333 T^3;
- *  - whole packets: it is within one of W_max cbrt(1/C) before K;
- *  - a round trip of recovery, in which it does not grow.
- * In the Reno-friendly region (§4.3) it grows by 3 (1 - beta)/(1 + beta) per RTT: 3/2 T/RTT.
+ * The model: from the window that we had when we began to compete, or that of the first interval
+ * if that is more, up to fourfold, a CUBIC flow is followed through the intervals as they come. After a loss at W its window is beta W, stays there for a
+ * round trip of recovery, and is aim - C (K - t)^3 then (RFC 9438 §4.2), RTT - min_rtt late,
+ * K = cbrt((aim - beta W)/C); at least Reno's (§4.3). The next loss is at what it has reached. It
+ * aims at W, or at (1 + beta)/2 W if W is less than the last aim (fast convergence, §4.7).
+ *
+ * Why not from the mean interval T, as with trajectory=0: CUBIC flows that share a bottleneck do
+ * not all lose together, so intervals are very unequal, and the window is a cube of each. From T,
+ * K = (T + h/2 - delays)/1.2937, W_max = C K^3/(1 - beta), and the mean is (2.2743 K - h)/
+ * (2.5874 K - h) W_max. An epoch after fast convergence passes W_max by what it grows by until the
+ * loss is seen, so the next one overflows the buffer h = cbrt(1.89 K^2 RTT) before K. delays are
+ * recovery, seeing the loss, and RTT - min_rtt behind the curve.
  *
  * Fixed point: Q packets are in flight when the buffer overflows, BDP and buffer. N_C CUBIC flows
- * that lose together and N_B of ours have W_max = (Q - N_B w)/N_C, so with m = 0.879 (0.925) w* = m
- * Q/(N_C + m N_B), CUBIC's mean window: fair for any buffer, without knowing N or Q.
+ * that lose together and N_B of ours have W_max = (Q - N_B w)/N_C, so with m = 0.87,
+ * w* = m Q/(N_C + m N_B), CUBIC's mean window: fair for any buffer, without knowing N or Q.
  *
- * Stability: the target's slope there is -m N_B/N_C, and a step of theta is stable for
- * theta < 2/(1 + m N_B/N_C): 0.43 for four against one, 0.13 for sixteen against one.
+ * Stability: a window computed from T answers it at once, by T^3: a step of theta is stable for
+ * theta < 2/(1 + m N_B/N_C). A window that is followed has CUBIC's inertia, and N_B of ours compete as
+ * so many CUBIC flows. Then theta only averages epochs.
  *
  * Whose losses: a flow of constant window loses at few of the overflows, and T enters as T^3. The
  * RTT shows each back-off. Where CUBIC flows do not back off together it shows more back-offs than
  * each flow has; their depth, compared with the deepest recent one, tells how many of them make
- * one.
+ * one. The CUBIC flow that is followed has our place in the queue, so what we lose is a loss of it
+ * too, and comes off its window.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include "bpf_tracing_net.h"
 #include "win_minmax.h"
+#include "cube_root.h"
 #include "dumbbell.h"
 #include "bbr_v1.h"
 
@@ -59,8 +66,10 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 PARAM(u32, cubic_c_milli, 400, 1, 10000, "/1000", "C");
 PARAM(u32, cubic_beta_milli, 700, 1, 990, "/1000", "beta");
 PARAM(u32, fast_convergence, 1, 0, 1, "", "it releases bandwidth early, as Linux's");
-PARAM(u32, cubic_grain_ms, 1357, 0, 100000, "ms",
-      "counting whole packets it is back at W_max this much before K: cbrt(1/C)");
+PARAM(u32, unseen_growth, 1, 0, 1, "",
+      "of the mean interval: it grows until its loss is seen, RTT - min_rtt behind its curve");
+PARAM(u32, trajectory, 1, 0, 1, "",
+      "its window is followed through the intervals as they come; 0: that of the mean interval");
 PARAM(u32, recovery_rtts, 256, 0, 2560, "/256 RTTs",
       "between two loss events it does not grow for this long");
 
@@ -73,13 +82,13 @@ PARAM(u32, backoff_rtts, 3, 1, 100, "RTTs",
       "and is over by then: losses are seen, repaired, and the queue shows it");
 PARAM(u32, weigh_events, 1, 0, 1, "",
       "a back-off counts by its depth, against the deepest of late; 0: each is one");
-PARAM(u32, lone_losses_most, 3, 0, 1000, "",
-      "losses of one's own that no back-off follows are events if there are more in a row");
-PARAM(u32, interval_gain, 64, 1, 256, "/256", "step of T's mean per event");
+PARAM(u32, lone_losses_most, 0, 0, 1000, "",
+      "losses of one's own that no back-off follows are events after this many in a row");
+PARAM(u32, interval_gain, 64, 1, 256, "/256", "step of T's mean per event, and of the window's");
 
 /* What it does then. */
-PARAM(u32, window_gain, 32, 1, 256, "/256", "theta: step of the window per event");
-PARAM(u32, window_gain_first, 128, 0, 256, "/256",
+PARAM(u32, window_gain, 64, 1, 256, "/256", "theta: step of the window per event");
+PARAM(u32, window_gain_first, 0, 0, 256, "/256",
       "the k-th step is this over k, as long as that is more");
 PARAM(u32, window_step_most, 1024, 257, 25600, "/256",
       "most the window changes by in a step, times or through");
@@ -87,13 +96,16 @@ PARAM(u32, window_pacing_gain, 307, 256, 2047, "/256",
       "pacing rate over w/RTT when competing: 120 %, Linux's tcp_pacing_ca_ratio");
 PARAM(u32, loss_decrease, 256, 0, 256, "/256",
       "the window less this much of each packet lost: what the buffer has no room for");
-PARAM(u32, quiet_ms, 30000, 1, 600000, "ms",
-      "without a loss event for this and 2 T it is BBR again; K of 36,000 packets");
+PARAM(u32, quiet_ms, 47600, 1, 600000, "ms",
+      "without a loss event for this and quiet_rtts, and 2 T, it is BBR again");
+PARAM(u32, quiet_rtts, 3, 0, 100, "RTTs",
+      "CUBIC's longest epoch: 2^(2/3) K, 47.6 s for 36,000 packets, recovery, seeing the loss, lag");
 PARAM(u32, empty_queue, 8, 0, 256, "/256",
       "an RTT this close to the least ever seen is an empty queue: BBR again");
 
 struct fca {
 	u64	event_us;	/* the last loss event */
+	u64	began_us;	/* it has competed since then */
 	u64	settled_us;	/* others' back-off is over */
 	u64	lost_us;	/* a loss of our own that no flow has backed off for yet; 0: none */
 	u64	rtt_sum_us;	/* of the samples since the last event */
@@ -105,6 +117,12 @@ struct fca {
 	u32	time_ms;	/* decaying sum over events */
 	u32	count;		/* of events, decaying as it; [1/256] */
 	u32	interval_us;	/* T; 0: not known yet */
+	u64	area;		/* of the CUBIC flow: decaying sum of window x time; [pkts << 8, ms] */
+	u32	area_ms;
+	u32	epoch_ms;	/* up to the last event, since that flow lost */
+	u32	peak;		/* its window when it lost; [pkts << 8] */
+	u32	aim;		/* what the epoch before that aimed at; [pkts << 8] */
+	s32	credit;		/* of events in which it has not lost yet; [1/256] */
 	u32	window;		/* w; [pkts << 8] */
 	u32	target;		/* [pkts << 8] */
 	u32	lone_losses;	/* without a back-off, in a row */
@@ -119,6 +137,8 @@ STORAGE_SERIES_SCALED(struct fca, window, "window_pkts", "pkts", 1, 1 << W_SHIFT
 		      "w: cwnd when competing");
 STORAGE_SERIES_SCALED(struct fca, target, "cubic_window_pkts", "pkts", 1, 1 << W_SHIFT, 0,
 		      "a CUBIC flow's mean window at T");
+STORAGE_SERIES_SCALED(struct fca, peak, "cubic_peak_pkts", "pkts", 1, 1 << W_SHIFT, 0,
+		      "that flow's window when it lost last");
 STORAGE_SERIES(struct fca, peak_us, "peak_rtt_us", "µs", "largest RTT since the last loss event");
 STORAGE_SERIES(struct fca, steps, "steps", "", "steps of the window since it competes");
 
@@ -145,24 +165,44 @@ static bool bbr_phase_is_over(const struct sock *sk, const struct rate_sample *r
 	return bbr_phase_is_done(sk, rs);
 }
 
-/* Mean window of a CUBIC flow that loses every `interval_us`; [pkts << W_SHIFT] */
-static u32 fca_cubic_window(u32 interval_us, u32 rtt_us)
+/* What T is longer by than the curve takes: recovery, seeing the loss, growing behind the curve. */
+static u32 fca_delays_us(u32 rtt_us, u32 base_us)
 {
-	u64 recovery_us = (u64)rtt_us * recovery_rtts >> 8;
-	u64 ms = min(tcp_stamp_us_delta(interval_us, recovery_us) / USEC_PER_MSEC, INTERVAL_MAX_MS);
+	u32 recovery_us = (u64)rtt_us * recovery_rtts >> 8;
+
+	if (!unseen_growth)
+		return recovery_us;
+	return recovery_us + rtt_us + rtt_us - min(base_us, rtt_us);
+}
+
+/*
+ * Mean window of a CUBIC flow that loses every `interval_us`, its RTT being `rtt_us` on average and
+ * `base_us` without a queue; [pkts << W_SHIFT]
+ */
+static u32 fca_cubic_window(u32 interval_us, u32 rtt_us, u32 base_us)
+{
+	u64 growing_us = tcp_stamp_us_delta(interval_us, fca_delays_us(rtt_us, base_us));
+	u64 ms = min(growing_us / USEC_PER_MSEC, INTERVAL_MAX_MS);
 	u64 reno = (ms * USEC_PER_MSEC * 3 << (W_SHIFT - 1)) / max(rtt_us, 1U);
 	u32 beta = min(cubic_beta_milli, 990U);
-	/* C (3 + beta)/(4 (1 - beta)) in 1/1000: below 2^24 */
-	u64 factor = (u64)cubic_c_milli * (3000 + beta) / (4 * (1000 - beta));
+	/* W_max = C K^3/(1 - beta); below 10^6 */
+	u64 factor = (u64)cubic_c_milli * 1000 / (1000 - beta);
+	u64 k_ms = ms, early_ms = 0, mean = (3000 + beta) / 4;
 	u64 cubic;
+	u32 i;
 
-	/* Every second epoch aims at (1 + beta)/2 W_max: T and the mean window differ. */
+	/* Every second epoch aims at (1 + beta)/2 W_max: the two last 2^(2/3) K and K - early. */
+	for (i = 0; fast_convergence && i < 4; i++) {
+		k_ms = min((ms + early_ms / 2) * 10000 / 12937, INTERVAL_MAX_MS);
+		/* 3 C K_1^2 RTT packets were unseen when the first ended, K_1 = K/cbrt(2) */
+		if (unseen_growth)
+			early_ms = min((u64)cube_root(k_ms * k_ms * (rtt_us / USEC_PER_MSEC) / 100 * 189), k_ms);
+	}
 	if (fast_convergence)
-		factor = factor * 439 / 1000;
-	/* Every second epoch is on the plateau of W_max when it ends. */
-	ms = min(ms + (cubic_grain_ms >> (fast_convergence ? 1 : 0)), INTERVAL_MAX_MS);
-	/* 10^10 * 2^24 / 10^6 = 2^37.3; times 10^5 and 2^8 is 2^62 */
-	cubic = (ms * ms * factor / 1000000 * ms << W_SHIFT) / 1000000;
+		mean = (k_ms * (1587 * (1000 + beta) / 2000 + (3000 + beta) / 4) - early_ms * 1000) /
+		       max((k_ms * 2587 - early_ms * 1000) / 1000, 1ULL);
+	/* 10^10 * 10^6 / 10^6 * 10^5 * 2^8 is below 2^58; / 10^6 * 10^3 below 2^48 */
+	cubic = (k_ms * k_ms * factor / 1000000 * k_ms << W_SHIFT) / 1000000 * mean / 1000;
 	return min(max(cubic, reno), W_MAX << W_SHIFT);
 }
 
@@ -176,28 +216,117 @@ static u32 fca_step(u32 window, u32 target, u32 gain)
 	return clamp((u64)next, least, most);
 }
 
-static void fca_learn(struct fca *st, u64 us, u32 events)
+/* C ms^3 in packets << 8; below 2^17 ms */
+static s64 fca_cubed(s64 square, s64 ms)
+{
+	u64 positive = ms < 0 ? -ms : ms;
+	u64 grown = square * positive / 1000000 * cubic_c_milli * 256 / 1000000;
+
+	return ms < 0 ? -(s64)grown : (s64)grown;
+}
+
+/* CUBIC's epoch of `ms` from a loss at st->peak; returns its window's integral over time. */
+static u64 fca_epoch(struct fca *st, u32 ms, u32 rtt_us, u32 lag_us)
+{
+	u32 beta = min(cubic_beta_milli, 990U);
+	u32 c_milli = max(cubic_c_milli, 1U);
+	u32 rtt_ms = max(rtt_us / (u32)USEC_PER_MSEC, 1U);
+	u32 recovery = min((u32)((u64)rtt_us * recovery_rtts / 256000), ms);
+	u32 growing = ms - recovery;
+	bool converges = fast_convergence && st->peak < st->aim;
+	u32 aim = converges ? (u64)st->peak * (1000 + beta) / 2000 : st->peak;
+	u32 start = max((u64)st->peak * beta / 1000, 2ULL << W_SHIFT);
+	u64 area = (u64)recovery * (st->peak + start) / 2;
+	s64 from, to, mean, end;
+	u64 friendly;
+
+	aim = max(aim, start);
+	/* K: (packets << 8) 10^9 / 256 ms^3 */
+	from = -(s64)(cube_root((u64)(aim - start) * 1000 / c_milli * 3906250) +
+		      lag_us / (u32)USEC_PER_MSEC);
+	from = max(from, -(s64)INTERVAL_MAX_MS);
+	to = from + growing;
+	/* The mean of a cube is (to^4 - from^4)/(4 (to - from)). */
+	mean = aim + (fca_cubed(to * to + from * from, to + from) >> 2);
+	end = aim + fca_cubed(to * to, to);
+	friendly = 768ULL * (1000 - beta) * growing / ((1000 + beta) * rtt_ms);
+	mean = max(mean, (s64)(start + friendly / 2));
+	end = max(end, (s64)(start + friendly));
+	st->peak = clamp((u64)end, (u64)start, W_MAX << W_SHIFT);
+	st->aim = aim;
+	return area + growing * min((u64)mean, W_MAX << W_SHIFT);
+}
+
+/*
+ * The mean window of a CUBIC flow that had our window when we began to compete, and has lost at the
+ * events since that are one of it.
+ */
+static u32 fca_follow_trajectory(struct fca *st, u32 ms, u32 rtt_us, u32 base_us)
+{
+	u32 keep = GAIN_UNIT - min(interval_gain, GAIN_UNIT);
+	u64 area;
+
+	/* BBR's window may be far below CUBIC's, which only grows by some packets per epoch then. */
+	if (!st->area_ms) {
+		u32 steady = fca_cubic_window(ms * (u32)USEC_PER_MSEC, rtt_us, base_us);
+
+		st->peak = max(st->peak, fca_step(st->peak, steady, GAIN_UNIT));
+		st->aim = st->peak;
+	}
+	area = fca_epoch(st, ms, rtt_us, rtt_us - min(base_us, rtt_us));
+	st->area = (st->area >> GAIN_SCALE) * keep + area;
+	st->area_ms = ((u64)st->area_ms * keep >> GAIN_SCALE) + ms;
+	return min(st->area / max(st->area_ms, 1U), W_MAX << W_SHIFT);
+}
+
+/* A back-off of some flows is one of this one when those that were not add up to one; [ms] */
+static u32 fca_loses(struct fca *st, u64 us, u32 events)
+{
+	u32 ms = min(st->epoch_ms + us / USEC_PER_MSEC, INTERVAL_MAX_MS);
+
+	st->credit += events;
+	if (st->credit < (s32)GAIN_UNIT / 2) {
+		st->epoch_ms = ms;
+		return 0;
+	}
+	st->credit -= GAIN_UNIT;
+	st->epoch_ms = 0;
+	return ms;
+}
+
+static void fca_learn(struct fca *st, u64 us, u32 events, u32 base_us)
 {
 	u32 rtt_us = st->rtt_count ? st->rtt_sum_us / st->rtt_count : 0;
 	u32 gain, keep = GAIN_UNIT - min(interval_gain, GAIN_UNIT);
+	u32 epoch_ms;
 
 	st->rtt_sum_us = st->rtt_count = 0;
 	if (!rtt_us)
 		return;
 	us = min(us, INTERVAL_MAX_MS * USEC_PER_MSEC);
+	epoch_ms = fca_loses(st, us, events);
 	st->time_ms = ((u64)st->time_ms * keep >> GAIN_SCALE) + us / USEC_PER_MSEC;
 	st->count = (st->count * keep >> GAIN_SCALE) + events;
 	us = st->time_ms * (USEC_PER_MSEC << GAIN_SCALE) / max(st->count, 1U);
 	st->interval_us = min(us, INTERVAL_MAX_MS * USEC_PER_MSEC);
-	st->target = fca_cubic_window(st->interval_us, rtt_us);
+	if (!trajectory)
+		st->target = fca_cubic_window(st->interval_us, rtt_us, base_us);
+	else if (epoch_ms)
+		st->target = fca_follow_trajectory(st, epoch_ms, rtt_us, base_us);
+	else
+		return;
 	st->steps++;
 	gain = max(window_gain, window_gain_first / st->steps);
 	st->window = fca_step(st->window, st->target, gain);
 }
 
-static void fca_on_event(struct fca *st, u64 now, u32 events)
+static void fca_on_event(struct fca *st, u64 now, u32 events, u32 base_us, u32 rtt_us)
 {
-	fca_learn(st, now - st->event_us, events);
+	/* At first others back off from the overflow in which we lost. */
+	u64 same_us = 2ULL * backoff_rtts * rtt_us;
+
+	if (!event_by_rtt || st->count || now - st->began_us > same_us)
+		fca_learn(st, now - st->event_us, events, base_us);
 	st->event_us = now;
 }
 
@@ -210,12 +339,15 @@ static void fca_compete(struct sock *sk, struct fca *st, const struct rate_sampl
 	st->steps = 0;
 	st->interval_us = 0;
 	st->window = min((u64)rs->prior_in_flight, W_MAX) << W_SHIFT;
-	st->event_us = now;
+	st->event_us = st->began_us = now;
 	st->settled_us = now;
 	st->peak_us = st->trough_us = 0;
 	st->lost_us = st->lone_losses = 0;
 	st->rtt_sum_us = st->rtt_count = 0;
 	st->time_ms = st->count = st->depth = 0;
+	st->area = st->area_ms = st->epoch_ms = 0;
+	st->credit = 0;
+	st->peak = st->aim = st->window;
 }
 
 /*
@@ -276,13 +408,14 @@ static u32 fca_lost_alone(struct sock *sk, struct fca *st, bool has_lost)
 	return st->lone_losses > lone_losses_most ? GAIN_UNIT : 0;
 }
 
-/* When all windows together exceed what path and buffer hold, they shrink to that. */
+/* When all windows together exceed what path and buffer hold, ours and its model shrink to that. */
 static void fca_take_off_losses(struct fca *st, u32 losses)
 {
 	u64 lost = (u64)losses * loss_decrease;
 	u32 least = cwnd_min_target << W_SHIFT;
 
 	st->window = st->window > lost + least ? st->window - lost : min(st->window, least);
+	st->peak = st->peak > lost + least ? st->peak - lost : min(st->peak, least);
 }
 
 /* Does another flow still fill the buffer? */
@@ -294,7 +427,8 @@ static bool fca_is_alone(const struct sock *sk, const struct fca *st, const stru
 
 	if (rs->rtt_us > 0 && (u64)rs->rtt_us < empty_us)
 		return true;
-	return quiet_us > max(2ULL * st->interval_us, quiet_ms * USEC_PER_MSEC);
+	return quiet_us > max(2ULL * st->interval_us,
+			      quiet_ms * USEC_PER_MSEC + (u64)quiet_rtts * (tp->srtt_us >> 3));
 }
 
 static void fca_observe(struct sock *sk, struct fca *st, const struct rate_sample *rs)
@@ -323,7 +457,7 @@ static void fca_observe(struct sock *sk, struct fca *st, const struct rate_sampl
 	else if (!events)
 		events = fca_lost_alone(sk, st, has_lost);
 	if (events)
-		fca_on_event(st, now, events);
+		fca_on_event(st, now, events, tcp_min_rtt(tp), tp->srtt_us >> 3);
 	if (fca_is_alone(sk, st, rs))
 		st->competing = 0;
 }
@@ -353,12 +487,14 @@ void BPF_PROG(fca_init, struct sock *sk)
 	bbr_start(sk);
 	if (!st)
 		return;
-	st->event_us = st->settled_us = tcp_sk(sk)->tcp_mstamp;
+	st->event_us = st->began_us = st->settled_us = tcp_sk(sk)->tcp_mstamp;
 	st->rtt_sum_us = st->rtt_count = 0;
 	st->round_rtt_us = st->peak_us = st->trough_us = st->depth = 0;
 	st->lost_us = st->lone_losses = 0;
 	st->time_ms = st->count = st->interval_us = 0;
 	st->window = st->target = st->steps = 0;
+	st->area = st->area_ms = st->epoch_ms = st->peak = st->aim = 0;
+	st->credit = 0;
 	st->competing = 0;
 }
 

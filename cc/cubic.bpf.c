@@ -29,6 +29,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include "bpf_tracing_net.h"
+#include "cube_root.h"
 #include "dumbbell.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
@@ -105,27 +106,6 @@ SERIES(struct cubic, min_rtt_us, "min_rtt_us", "µs", "smallest RTT since the st
 SERIES_STATE(struct cubic, hystart_exit, "hystart_exit", "searching,ack_train,delay",
 	     "what made HyStart leave slow start");
 
-/* Largest x with x^3 <= a, by Newton's method from above. */
-static u32 cubic_root(u64 a)
-{
-	u64 x = 1, next;
-	int i;
-
-	if (!a)
-		return 0;
-	/* Start from a power of two above the root, at most twice the root, at most 2^22. */
-	for (i = 0; i < 22 && a >> (3 * i); i++)
-		x <<= 1;
-	/* The relative error is squared each time, so ten are more than 22 bits need; x >= 1. */
-	for (i = 0; i < 10; i++) {
-		next = (2 * x + a / (x * x)) / 3;
-		if (next >= x)
-			break;
-		x = next;
-	}
-	return x;
-}
-
 /* C in packets/s^3 << 10; below 2^14. */
 static u32 cubic_c(void)
 {
@@ -138,7 +118,7 @@ static u32 cubic_k(u32 w_max, u32 cwnd)
 	if (cwnd >= w_max)
 		return 0;
 	/* K^3 is in 2^-30 s^3, C in 2^-10; the product is below 2^37 * 2^26. */
-	return cubic_root((1ULL << 40) / cubic_c() * min(w_max - cwnd, 1U << 26));
+	return cube_root((1ULL << 40) / cubic_c() * min(w_max - cwnd, 1U << 26));
 }
 
 /* W_cubic(t), t in 1/1024 s. The largest d^3 is 2^60. */

@@ -14,13 +14,15 @@ const PROBE_BW: u64 = 2;
 const PLAIN: &[(&str, i64)] = &[
     ("event_by_rtt", 0),
     ("fast_convergence", 0),
-    ("cubic_grain_ms", 0),
+    ("trajectory", 0),
+    ("unseen_growth", 0),
     ("recovery_rtts", 0),
     ("window_gain", 64),
     ("window_gain_first", 0),
     ("window_step_most", 384),
     ("loss_decrease", 0),
     ("quiet_ms", 10_000),
+    ("quiet_rtts", 0),
 ];
 
 /// Goes to the target at once.
@@ -92,20 +94,54 @@ fn the_plain_target_is_cubic_s_mean_window_at_the_loss_interval() {
 
 #[test]
 fn linux_s_cubic_has_a_smaller_window_at_the_same_interval() {
-    // Fast convergence: T = (1 + 2^(2/3))/2 K, mean (0.925 + 2^(2/3) 0.85)/(1 + 2^(2/3)) W_max;
-    // 10 s with a round trip of recovery of 200 ms and half of ∛(1/0.4) s before the plateau:
-    // K = (10 − 0.2 + 0.678)/1.2937 = 8.10 s, W_max = 0.4 K³/0.3 = 708.5, the mean 622.8 packets.
+    // 10 s, of which 0.2 s of recovery, 0.2 s until the loss is seen, 0.16 s behind the curve.
+    // K = (9.44 + h/2)/1.2937 = 8.455 s, h = ∛(1.89 K² 0.2) = 2.999 s, W_max = 0.4 K³/0.3 = 805.9,
+    // the mean (2.2743 K - h)/(2.5874 K - h) W_max = 692.4 packets.
     let params = with(
         &with(PLAIN, AT_ONCE),
         &[
             ("fast_convergence", 1),
-            ("cubic_grain_ms", 1357),
+            ("unseen_growth", 1),
             ("recovery_rtts", 256),
         ],
     );
     let mut rounds = competing(&params, 200_000);
     lose_after(&mut rounds, 10, 200_000);
-    assert_near(rounds.series("cubic_window_pkts") as f64, 622.8, 5e-3);
+    assert_near(rounds.series("cubic_window_pkts") as f64, 692.4, 5e-3);
+}
+
+#[test]
+fn a_cubic_flow_is_followed_through_its_intervals() {
+    // RTT 200 ms, 40 ms without a queue. From a loss at 50 packets: 35, K = 3.347 s, and after 4 s
+    // 50 + 0.4·0.293³; the mean of 0.2 s at 42.5 and 3.8 s at 50 + 0.1 (0.293² + 3.507²)(0.293 - 3.507).
+    // After 1 s 50 - 0.4·2.707³ = 42.1. Less than 50, so it aims at 35.8 from 29.5 next, and Reno's
+    // 29.5 + 0.529·3.8/0.2 = 39.5 is more than its curve.
+    let params = with(AT_ONCE, &[("event_by_rtt", 0), ("loss_decrease", 0)]);
+    let mut rounds = competing(&params, 200_000);
+    for (seconds, mean, peak) in [(4, 45.9, 50.0), (1, 38.7, 42.1), (4, 34.6, 39.5)] {
+        lose_after(&mut rounds, seconds, 200_000);
+        let tolerance = 1.0 / mean;
+        assert_near(rounds.series("cubic_window_pkts") as f64, mean, tolerance);
+        assert_near(rounds.series("cubic_peak_pkts") as f64, peak, tolerance);
+    }
+}
+
+#[test]
+fn fast_convergence_of_that_flow() {
+    // Without it the flow aims at 42.1, and after 4 s more has 42.1 + 0.4·0.47³.
+    let params = with(
+        AT_ONCE,
+        &[
+            ("event_by_rtt", 0),
+            ("loss_decrease", 0),
+            ("fast_convergence", 0),
+        ],
+    );
+    let mut rounds = competing(&params, 200_000);
+    for seconds in [4, 1, 4] {
+        lose_after(&mut rounds, seconds, 200_000);
+    }
+    assert_near(rounds.series("cubic_peak_pkts") as f64, 42.1, 1.0 / 42.0);
 }
 
 #[test]
