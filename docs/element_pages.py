@@ -2,7 +2,7 @@
 
 An element is a queue discipline, an impairment, a medium or an application. ``python
 docs/element_pages.py`` writes a page for each, ``docs/queues/codel.md``, and the tables of
-queues.md, impairments.md, media.md and traffic.md; ``make docs`` runs it.
+queues.md, impairments.md, media.md and traffic.md, and that of tcp.md; ``make docs`` runs it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ from element_figures import EXAMPLES, FIGURES, Example, figure_name  # next to t
 from dumbbell.scenario.distribution import DistributionDeclaration, distributions
 from dumbbell.scenario.element import Element, impairments, media, queue_disciplines
 from dumbbell.scenario.parameter import ElementParameter
+from dumbbell.scenario.tcp import DEFAULT_TCP, kernels
 from dumbbell.scenario.trace_generators import GENERATORS
 from dumbbell.scenario.traffic import PRESET, applications
 
 __all__ = ["KINDS", "Kind", "pages", "with_tables"]
 
 DOCS = Path(__file__).parent
+#: The page of TCP's switches, and its table.
+TCP = "tcp"
 #: Between these lines of a page stands a table.
 TABLES = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- /table -->\n)", re.DOTALL)
 
@@ -176,6 +179,8 @@ def table_of(name: str) -> str:
     """Return a table by the name that is in its marker."""
     if name == "distributions":
         return distribution_table()
+    if name == TCP:
+        return switch_table()
     return generator_table() if name == "generators" else element_table(name)
 
 
@@ -215,6 +220,22 @@ def generator_table() -> str:
     return "\n".join([*head, *rows, ""])
 
 
+def switch_table() -> str:
+    """Return a row per switch of TCP, with what each release has."""
+    known = kernels()
+    header = ["switch", *(f"`{name}`" for name in known), "values", "what it is"]
+    rows = [
+        [
+            f"`{name}`", *(f"`{each.parameters[name].default_text}`" for each in known.values()),
+            switch.range_text, switch.doc,
+        ]
+        for name, switch in known[DEFAULT_TCP].parameters.items()
+    ]
+    kernel_rows = [f"- `{name}`: {each.doc}" for name, each in known.items()]
+    table = [f"| {' | '.join(row)} |" for row in [header, ["---"] * len(header), *rows]]
+    return "\n".join([*kernel_rows, "", *table, ""])
+
+
 def main() -> None:
     """Write all pages and tables, and remove the pages of elements that are gone."""
     written_pages = pages()
@@ -222,7 +243,8 @@ def main() -> None:
         (DOCS / directory).mkdir(exist_ok=True)
         for old in set((DOCS / directory).glob("*.md")) - set(written_pages):
             old.unlink()
-        page = DOCS / f"{directory}.md"
+    for name in (*KINDS, TCP):
+        page = DOCS / f"{name}.md"
         page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
     for path, text in written_pages.items():
         path.write_text(text, encoding="utf-8")

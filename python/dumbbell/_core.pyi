@@ -316,6 +316,9 @@ def impairments() -> str:
 def media() -> str:
     """Every medium of links but the wire with its parameters, as JSON."""
 
+def tcp_kernels() -> str:
+    """The switches of a simulated host's TCP, and the releases of Linux, as JSON."""
+
 def applications() -> str:
     """Every application with its facts, parameters and presets, as JSON."""
 

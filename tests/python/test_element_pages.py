@@ -24,7 +24,7 @@ def written() -> dict[str, Any]:
     return runpy.run_path(str(DOCS / "element_pages.py"))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "tcp"])
 def test_the_tables_are_current(written: dict[str, Any], kind: str) -> None:
     """`python docs/element_pages.py` writes them."""
     page = (DOCS / f"{kind}.md").read_text(encoding="utf-8")

@@ -1,3 +1,6 @@
+import json
+from typing import Any
+
 import pytest
 
 from dumbbell import CongestionControlChoice, Group, Scenario, ScenarioError, run
@@ -205,3 +208,48 @@ def test_what_a_receiver_drops_is_counted_and_accounted_for():
     outcome = run(Scenario([group], rate="10mbit", rtt="40ms", buffer="8bdp", time="30s"))
     assert outcome.verdict.status == "OK"
     assert sum(flow.get("ooo_dropped_pkts", 0) for flow in outcome.summary["flows"]) > 100
+
+
+def switches(tcp: str) -> dict[str, Any]:
+    group = Scenario([Group("reno", tcp=tcp)], time="2s").resolve()["groups"][0]
+    found: dict[str, Any] = group.get("tcp", {})
+    return found
+
+
+def test_a_release_of_linux_is_a_preset_of_switches():
+    assert switches("6.18") == {}
+    assert switches("6.18:rto_marks=all")["rto_marks"] == "all"
+    earlier = switches("4.15")
+    assert (earlier["detection"], earlier["undo_on_any_sack"]) == ("dupthresh_and_rack", False)
+    assert switches("4.15:undo_on_any_sack=on") == earlier | {"undo_on_any_sack": True}
+    assert {key for key, value in switches("4.12").items() if value != earlier[key]} == {
+        "rack_window", "undo_on_any_sack", "pacing",
+    }  # fmt: skip
+    assert str(Group("reno", tcp="4.15:hint_defect=on,tlp=open-and-cwr").tcp) == (
+        "4.15:tlp=open_and_cwr"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tcp", "says"),
+    [
+        ("4.14", "unknown release of Linux `4.14`: there are `6.18`, `4.15` and `4.12`"),
+        (4.15, "tcp must be a release of Linux: `6.18`, `4.15` and `4.12`"),
+        ("4.15:rto_mark=all", "`4.15` has no parameter `rto_mark`"),
+        ("4.15:pacing=off", "`pacing` of `4.15` is `off`"),
+    ],
+)
+def test_a_wrong_tcp_is_refused_with_what_there_is(tcp, says):
+    with pytest.raises(ScenarioError) as refused:
+        Group("cubic", tcp=tcp)
+    assert says in str(refused.value)
+
+
+def test_the_switches_of_a_release_are_listed(cli):
+    assert [line.split()[1] for line in cli("tcp").out.splitlines()[:-1]] == [
+        "6.18", "4.15", "4.12",
+    ]  # fmt: skip
+    assert "undo_on_any_sack" in cli("tcp", "4.15").out
+    (document,) = json.loads(cli("tcp", "4.12", "--json").out)
+    assert {each["name"]: each["value"] for each in document["switches"]}["pacing"] == "none"
+    assert "unknown release of Linux `4.14`" in cli("tcp", "4.14").err

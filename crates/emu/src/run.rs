@@ -52,6 +52,7 @@ pub fn run(
     check_receive_offload(scenario)?;
     check_ooo_limit(scenario)?;
     check_super_packets(scenario)?;
+    check_hosts(scenario)?;
     let scenario = Arc::new(with_reachable_windows(&scenario.with_drawn_rtts()));
     let measured = measure(&scenario, control, capture)?;
     summarize::output(&scenario, measured)
@@ -105,6 +106,23 @@ fn check_super_packets(scenario: &Scenario) -> Result<(), Error> {
         ))),
         None => Ok(()),
     }
+}
+
+/// Rejects what only a simulated host's TCP has.
+fn check_hosts(scenario: &Scenario) -> Result<(), Error> {
+    for group in &scenario.groups {
+        let fields = [
+            ("tcp", !group.tcp.is_default()),
+            ("timer_lateness", group.timer_lateness_ns > 0),
+        ];
+        if let Some((field, _)) = fields.iter().find(|(_, is_set)| *is_set) {
+            return Err(Error::Refused(format!(
+                "`{field}` of `{}` is not supported by the kernel engine, whose hosts have this machine's TCP; omit `{field}`, or use `--engine simulator`",
+                group.cc.name
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn measure(
@@ -212,7 +230,7 @@ fn calibrate_idle(
 
 #[cfg(test)]
 mod tests {
-    use dumbbell_scenario::{Limit, Queue};
+    use dumbbell_scenario::{Limit, Queue, tcp};
 
     use super::*;
 
@@ -254,6 +272,33 @@ mod tests {
         assert_eq!(refusal(false), Ok(()));
         let expected = "gso of `cubic` is not supported by the kernel engine, whose relay cuts super-packets into packets; omit `gso`, or use `--engine simulator`";
         assert_eq!(refusal(true), Err(expected.to_owned()));
+    }
+
+    #[test]
+    fn another_releases_tcp_is_refused_with_the_fix() {
+        let refusal = |group| check_hosts(&scenario(group)).map_err(|error| error.to_string());
+        assert_eq!(refusal(Group::default()), Ok(()));
+        for (field, group) in [
+            (
+                "tcp",
+                Group {
+                    tcp: tcp::Config::linux_4_15(),
+                    ..Group::default()
+                },
+            ),
+            (
+                "timer_lateness",
+                Group {
+                    timer_lateness_ns: 1,
+                    ..Group::default()
+                },
+            ),
+        ] {
+            let expected = format!(
+                "`{field}` of `cubic` is not supported by the kernel engine, whose hosts have this machine's TCP; omit `{field}`, or use `--engine simulator`"
+            );
+            assert_eq!(refusal(group), Err(expected));
+        }
     }
 
     #[test]

@@ -279,6 +279,12 @@ fn applications() -> PyResult<String> {
     to_json(&dumbbell_scenario::applications())
 }
 
+/// The switches of a simulated host's TCP, and the releases of Linux that are settings of them, as JSON.
+#[pyfunction]
+fn tcp_kernels() -> PyResult<String> {
+    to_json(&dumbbell_scenario::tcp::declaration())
+}
+
 /// Every distribution with its parameters, as JSON.
 #[pyfunction]
 fn distributions() -> PyResult<String> {
@@ -361,7 +367,7 @@ mod _core {
         Cancelled, CongestionControlFault, Control, EngineError, Output, applications,
         builtin_sources, check_impairments, check_medium, check_traffic, congestion_controls,
         describe, distribution_mean_milli, distributions, impairments, machine, media,
-        native_compiler, queue_disciplines, run,
+        native_compiler, queue_disciplines, run, tcp_kernels,
     };
 
     /// The package ziglang may be installed for the Python that loads the engine.

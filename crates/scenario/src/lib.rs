@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `scenario`, `link` | what to run, in integers and base units |
+//! | `tcp` | what TCP did otherwise in earlier releases of Linux |
 //! | `routes`, `topology` | whether routes lead over the links; where packets go, and how long it takes |
 //! | `description` | the same in a line |
 //! | `address_plan` | addresses of its hosts |
@@ -21,6 +22,7 @@ pub mod random;
 mod refusal;
 mod routes;
 mod scenario;
+pub mod tcp;
 mod topology;
 
 pub use control::Control;

@@ -15,6 +15,7 @@ use crate::link::{BOTTLENECK, Link, Queue};
 use crate::order::check_order;
 use crate::random::{element_generator, element_seed, up_to};
 use crate::refusal::Refusal;
+use crate::tcp;
 
 /// Groups of flows over links.
 ///
@@ -98,6 +99,12 @@ pub struct Group {
     /// drops the others. `None`: as many as its window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ooo_limit_pkts: Option<u32>,
+    /// What its hosts' TCP does otherwise than Linux 6.18's.
+    #[serde(default, skip_serializing_if = "tcp::Config::is_default")]
+    pub tcp: tcp::Config,
+    /// How late each pacing timer fires, ns.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub timer_lateness_ns: u64,
     /// Explicit congestion notification. A congestion control that needs ECN has it without being asked.
     #[serde(default, skip_serializing_if = "GroupEcn::is_off")]
     pub ecn: GroupEcn,
@@ -142,6 +149,8 @@ impl Default for Group {
             delayed_ack: true,
             gro_ns: 0,
             ooo_limit_pkts: None,
+            tcp: tcp::Config::default(),
+            timer_lateness_ns: 0,
             ecn: GroupEcn::Off,
             accecn_option: true,
             nagle: true,

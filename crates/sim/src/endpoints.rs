@@ -3,8 +3,11 @@
 
 use dumbbell_cc::{Flow, Instance};
 use dumbbell_net::Ecn;
-use dumbbell_scenario::{Group, GroupEcn};
-use dumbbell_tcp::{AccEcn, EcnMode, Half, Receiver, ReceiverConfig, Sender, SenderConfig};
+use dumbbell_scenario::{Group, GroupEcn, tcp};
+use dumbbell_tcp::{
+    AccEcn, Behaviour, Detection, EcnMode, Half, Pacing, RackWindow, Receiver, ReceiverConfig,
+    ReceiverRules, Sender, SenderConfig,
+};
 
 use crate::rtt_meter::RttMeter;
 
@@ -111,6 +114,35 @@ pub(crate) fn sender_config(
         ecn: ecn_mode(group, instance),
         nagle: group.nagle,
         slow_start_after_idle: group.slow_start_after_idle,
+        behaviour: behaviour(&group.tcp),
+        timer_lateness_ns: group.timer_lateness_ns,
+    }
+}
+
+/// The switches of a group as its senders have them.
+fn behaviour(tcp: &tcp::Config) -> Behaviour {
+    Behaviour {
+        detection: match tcp.detection {
+            tcp::Detection::rack => Detection::Rack,
+            tcp::Detection::dupthresh_and_rack => Detection::DupthreshAndRack,
+        },
+        rack_window: match tcp.rack_window {
+            tcp::RackWindow::rfc8985 => RackWindow::Rfc8985,
+            tcp::RackWindow::until_recovery => RackWindow::UntilRecovery,
+            tcp::RackWindow::until_loss => RackWindow::UntilLoss,
+        },
+        rto_marks_all: tcp.rto_marks == tcp::RtoMarks::all,
+        rto_cwnd_one: tcp.rto_cwnd == tcp::RtoCwnd::one,
+        undoes_on_any_sack: tcp.undo_on_any_sack,
+        has_hint_defect: tcp.hint_defect,
+        conserves_packets: tcp.prr == tcp::Prr::conservation,
+        probes_in_open_only: tcp.tlp == tcp::Tlp::open_only,
+        pacing: match tcp.pacing {
+            tcp::Pacing::departure_time => Pacing::DepartureTime,
+            tcp::Pacing::timer => Pacing::Timer,
+            tcp::Pacing::none => Pacing::None,
+        },
+        defers_half_rtt: tcp.tso_defer == tcp::TsoDefer::half_rtt,
     }
 }
 
@@ -129,9 +161,18 @@ pub(crate) fn receiver_config(
         rwnd_bytes: rwnd_bytes(group),
         delayed_ack: group.delayed_ack,
         gro_ns: group.gro_ns,
+        rules: receiver_rules(group),
         ooo_limit_pkts: group.ooo_limit_pkts,
         rtt_ns: group.base_rtt_at(now_ns),
         ecn: ecn_mode(group, instance),
+    }
+}
+
+fn receiver_rules(group: &Group) -> ReceiverRules {
+    if group.tcp.sack_compression {
+        ReceiverRules::Linux
+    } else {
+        ReceiverRules::LinuxBefore418
     }
 }
 

@@ -42,7 +42,7 @@ pub use dumbbell_results::{
 };
 use dumbbell_scenario::random;
 pub use dumbbell_scenario::{
-    Amount, CongestionControl, Control, Group, Limit, Link, Queue, RateStep, RttStep, Scenario,
+    Amount, CongestionControl, Control, Group, Limit, Link, Queue, RateStep, RttStep, Scenario, tcp,
 };
 
 pub use error::Error;

@@ -13,7 +13,7 @@ use dumbbell_app::{Distribution, distribution};
 use dumbbell_net::medium::{dummynet_pipe, tclink_htb, tclink_tbf};
 use dumbbell_net::queue::{codel, drr, dummynet, fq_codel, sfq, tbf};
 use dumbbell_net::{Limit, MediumConfig};
-use dumbbell_sim::{Amount, FlowSummary, Group, Link, LinkSummary, Output, Queue, Scenario};
+use dumbbell_sim::{Amount, FlowSummary, Group, Link, LinkSummary, Output, Queue, Scenario, tcp};
 use proptest::prelude::*;
 
 /// Packets that a link could carry in one run: what bounds the tests' time.
@@ -210,14 +210,17 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
     let ooo_limit_pkts = prop_oneof![2 => Just(None), 1 => (1_u32..60).prop_map(Some)];
     let receiver = (any::<bool>(), gro_ns, ooo_limit_pkts);
     let offload = prop::sample::select(vec![(false, false), (true, false), (true, true)]);
-    let host = (offload, receiver, any::<bool>(), window);
+    let late_ns = prop_oneof![3 => Just(0), 1 => 1000_u64..NS_PER_MS];
+    let sender = (offload, tcp(), late_ns);
+    let host = (sender, receiver, any::<bool>(), window);
     let when = (0.0..0.5, prop::option::of(0.1..0.5));
     let route = prop::sample::subsequence((0..links).collect::<Vec<_>>(), 1..=links);
     let back = prop::sample::subsequence((0..links).collect::<Vec<_>>(), 0..=links);
     let path = (route, back, log_uniform(1.0..100.0));
     (cc, 1_u32..4, traffic(duration_ns), host, when, path).prop_map(
         move |(cc, flows, traffic, host, (start, stop), (route, back, rtt_ms))| {
-            let ((tso, gso), (delayed_ack, gro_ns, ooo_limit_pkts), ecn, window_bytes) = host;
+            let (sender, (delayed_ack, gro_ns, ooo_limit_pkts), ecn, window_bytes) = host;
+            let ((tso, gso), tcp, timer_lateness_ns) = sender;
             let at = |share: f64| (share * duration_ns as f64) as u64;
             // A link carries one way of a path.
             let back = back.into_iter().filter(|link| !route.contains(link));
@@ -236,9 +239,38 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
                 delayed_ack,
                 gro_ns,
                 ooo_limit_pkts,
+                tcp,
+                timer_lateness_ns,
                 ecn: ecn.into(),
                 ..bulk(cc, flows, 1)
             }
+        },
+    )
+}
+
+/// A release of Linux, with some of another's switches.
+fn tcp() -> impl Strategy<Value = tcp::Config> {
+    let releases = vec![
+        tcp::Config::default(),
+        tcp::Config::linux_4_15(),
+        tcp::Config::linux_4_12(),
+    ];
+    let release = prop::sample::select(releases);
+    (release.clone(), release, any::<[bool; 4]>()).prop_map(
+        |(one, other, [marks, cwnd, hint, pacing])| tcp::Config {
+            rto_marks: if marks {
+                other.rto_marks
+            } else {
+                one.rto_marks
+            },
+            rto_cwnd: if cwnd { other.rto_cwnd } else { one.rto_cwnd },
+            hint_defect: if hint {
+                other.hint_defect
+            } else {
+                one.hint_defect
+            },
+            pacing: if pacing { other.pacing } else { one.pacing },
+            ..one
         },
     )
 }

@@ -350,6 +350,7 @@ impl Sender {
             }
             if flags & SACKED != 0 {
                 sock.sacked_out -= 1;
+                self.count.note_acked();
             } else {
                 sock.delivered += 1;
                 let is_spurious =
@@ -423,7 +424,12 @@ impl Sender {
             self.cc.cong_control(ack, progress.cc_flag(), rs);
         } else {
             if self.in_cwnd_reduction() {
-                self.reduce_cwnd(rs.acked_sacked, rs.losses as u32, progress.una_advanced);
+                let is_safe = if self.config.behaviour.conserves_packets {
+                    progress.retrans_data_acked && !progress.lost_retrans
+                } else {
+                    progress.una_advanced && rs.losses == 0
+                };
+                self.reduce_cwnd(rs.acked_sacked, is_safe);
             } else if self.may_raise_cwnd(progress) {
                 self.cc.cong_avoid(ack, rs.acked_sacked);
                 self.cc.sock.snd_cwnd_stamp = self.now_ms;

@@ -15,6 +15,7 @@
 //! | `sack`, `segments` | scoreboard (RFC 2018, 2883, 6675) |
 //! | `sack_store` | SACK blocks of the ACKs on their way |
 //! | `rack` | loss detection (RFC 8985) |
+//! | `behaviour`, `dupthresh`, `retransmit_hint` | what earlier releases of Linux did otherwise |
 //! | `recovery` | congestion states, PRR (RFC 9937), F-RTO (RFC 5682), undo (RFC 4015, 3708) |
 //! | `newreno` | loss detection without SACK (RFC 6582) |
 //! | `transmit`, `pacing` | windows; pacing, TSO bursts |
@@ -40,12 +41,14 @@ mod accecn;
 mod accecn_receiver;
 mod accecn_sender;
 mod ack;
+mod behaviour;
 mod boundaries;
 mod close;
 mod counters;
 mod cwnd_validation;
 mod delayed_ack;
 mod delivery_rate;
+mod dupthresh;
 mod ecn;
 mod ecn_echo;
 mod establish;
@@ -61,6 +64,7 @@ mod rack;
 mod reassembly;
 mod receiver;
 mod recovery;
+mod retransmit_hint;
 mod rtt;
 mod sack;
 mod sack_store;
@@ -73,6 +77,7 @@ mod transmit;
 mod undo;
 
 pub use accecn::{AccEcn, AccEcnFeedback, AccEcnOption};
+pub use behaviour::{Behaviour, Detection, Pacing, RackWindow};
 pub use boundaries::Boundaries;
 pub use counters::{Limit, SenderCounters};
 pub use ecn::EcnMode;
@@ -80,7 +85,7 @@ pub use packet::{
     ACK_BYTES, AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DATAGRAM_HEADER_BYTES, DataHeader,
     DataInfo, DatagramHeader, Offload, SYN_BYTES, Segment, SegmentKind,
 };
-pub use receiver::{Receiver, ReceiverConfig, ReceiverCounters};
+pub use receiver::{Receiver, ReceiverConfig, ReceiverCounters, ReceiverRules};
 pub use rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
 pub use sack_store::{MAX_SACK_BLOCKS, SackBlock, SackBlocks, SackSlot, SackStore};
 pub use sender::{Half, Sender, SenderConfig};

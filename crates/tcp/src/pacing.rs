@@ -3,6 +3,7 @@
 
 use dumbbell_cc::{CaState, SK_PACING_NEEDED};
 
+use crate::behaviour::Pacing;
 use crate::sender::Sender;
 
 /// `tcp_pacing_ss_ratio`: pacing above cwnd/srtt while slow start needs room, per cent.
@@ -21,6 +22,8 @@ const DEFER_US: u64 = 1000;
 const TSO_WIN_DIVISOR: u32 = 3;
 /// Packets that leave before pacing begins: the initial window.
 const UNPACED_PKTS: u32 = 10;
+/// The TCP header with timestamps, bytes.
+const TCP_HEADER_BYTES: u64 = 20 + dumbbell_net::TIMESTAMPS_BYTES as u64;
 const NS_PER_S: u64 = 1_000_000_000;
 
 impl Sender {
@@ -30,7 +33,10 @@ impl Sender {
         if sock.sk_pacing_status != SK_PACING_NEEDED || sock.tcp_wstamp_ns <= sock.tcp_clock_cache {
             return false;
         }
-        self.timers.pacing_due_ns = sock.tcp_wstamp_ns;
+        self.timers.pacing_due_ns = match self.config.behaviour.pacing {
+            Pacing::Timer => sock.tcp_wstamp_ns, // which is late already
+            _ => sock.tcp_wstamp_ns + self.config.timer_lateness_ns,
+        };
         true
     }
 
@@ -38,18 +44,32 @@ impl Sender {
     /// a late wake-up is made up for by at most half a packet's time.
     #[inline]
     pub(crate) fn end_transmission(&mut self, bytes: u64) {
+        let pacing = self.config.behaviour.pacing;
         let sock = &mut self.cc.sock;
         let prior_ns = sock.tcp_wstamp_ns;
         sock.tcp_wstamp_ns = sock.tcp_wstamp_ns.max(sock.tcp_clock_cache);
         let rate = sock.sk_pacing_rate;
-        let is_paced = sock.sk_pacing_status == SK_PACING_NEEDED
-            && rate != 0
-            && rate != u64::MAX
-            && sock.data_segs_out >= UNPACED_PKTS;
-        if is_paced {
+        if sock.sk_pacing_status != SK_PACING_NEEDED || rate == 0 || rate == u64::MAX {
+            return;
+        }
+        if pacing != Pacing::DepartureTime {
+            return self.start_pacing_timer(bytes);
+        }
+        if sock.data_segs_out >= UNPACED_PKTS {
             let take_ns = bytes * NS_PER_S / rate;
             let credit_ns = sock.tcp_wstamp_ns - prior_ns;
             sock.tcp_wstamp_ns += take_ns - (take_ns / 2).min(credit_ns);
+        }
+    }
+
+    /// Linux 4.13 to 4.18: the timer starts now, also for the first packets, charges what the driver gets, and nothing
+    /// leaves before it fires, however late.
+    #[cold]
+    fn start_pacing_timer(&mut self, bytes: u64) {
+        if self.config.behaviour.pacing == Pacing::Timer {
+            let sock = &mut self.cc.sock;
+            let take_ns = (bytes + TCP_HEADER_BYTES) * NS_PER_S / sock.sk_pacing_rate;
+            sock.tcp_wstamp_ns = sock.tcp_clock_cache + take_ns + self.config.timer_lateness_ns;
         }
     }
 
@@ -116,6 +136,11 @@ impl Sender {
         let head_age_us = sock
             .tcp_mstamp
             .saturating_sub(self.segments.get(self.una).sent_us);
-        head_age_us + DEFER_US.min(srtt_us / 2) >= srtt_us
+        let near_us = if self.config.behaviour.defers_half_rtt {
+            srtt_us / 2
+        } else {
+            DEFER_US.min(srtt_us / 2)
+        };
+        head_age_us + near_us >= srtt_us
     }
 }

@@ -8,6 +8,7 @@
 use dumbbell_cc::{CaState, LostSegment};
 
 use crate::ack::Progress;
+use crate::behaviour::RackWindow;
 use crate::segments::{APP_LIMITED, EVER_RETRANS, LOST, RETRANS, SACKED, SAMPLED};
 use crate::sender::Sender;
 use crate::timers::{TIMEOUT_MIN_US, XmitTimer};
@@ -15,6 +16,8 @@ use crate::timers::{TIMEOUT_MIN_US, XmitTimer};
 /// `TCP_RACK_RECOVERY_THRESH`: number of recoveries for which a widened window is kept (RFC 8985
 /// §6.2, step 4).
 const REO_WND_PERSIST: u8 = 16;
+/// The least window before RFC 8985 (draft-ietf-tcpm-rack-01; Linux 4.4 to 4.17), µs.
+const EARLIER_REO_WND_US: u64 = 1000;
 
 /// State of RFC 8985 §5.2.
 #[derive(Debug)]
@@ -97,6 +100,9 @@ impl Sender {
 
     /// How much later than its successor a segment may arrive, µs (RFC 8985 §6.2 step 4).
     pub(crate) fn rack_reo_wnd_us(&self) -> u64 {
+        if self.config.behaviour.rack_window != RackWindow::Rfc8985 {
+            return self.earlier_reo_wnd_us();
+        }
         let sock = &self.cc.sock;
         if !self.reord_seen
             && (sock.ca_state() >= CaState::Recovery || sock.sacked_out >= sock.reordering)
@@ -105,6 +111,31 @@ impl Sender {
         }
         let settling_us = u64::from(sock.min_rtt_us() >> 2) * u64::from(self.rack.reo_wnd_steps);
         settling_us.min(u64::from(sock.srtt_us >> 3))
+    }
+
+    /// The same before RFC 8985: never less than 1 ms.
+    #[cold]
+    fn earlier_reo_wnd_us(&self) -> u64 {
+        let sock = &self.cc.sock;
+        let min_rtt_us = sock.min_rtt_us();
+        let until_recovery = self.config.behaviour.rack_window == RackWindow::UntilRecovery;
+        let is_early = if until_recovery {
+            sock.ca_state() < CaState::Recovery
+        } else {
+            sock.lost_out == 0
+        };
+        if min_rtt_us == u32::MAX || !(self.reord_seen || is_early) {
+            return EARLIER_REO_WND_US;
+        }
+        let quarter_us = u64::from(min_rtt_us >> 2);
+        if until_recovery {
+            let settling_us = quarter_us * u64::from(self.rack.reo_wnd_steps);
+            settling_us
+                .max(EARLIER_REO_WND_US)
+                .min(u64::from(sock.srtt_us >> 3))
+        } else {
+            quarter_us.max(EARLIER_REO_WND_US)
+        }
     }
 
     /// How long a segment sent at `sent_us` may still take, µs; `None`: it is lost.
@@ -222,7 +253,11 @@ impl Sender {
             self.report_lost(seq);
         }
         self.counters.lost_pkts += u64::from(seq < self.end); // a FIN is not data
-        self.lost_queue.push(std::cmp::Reverse(seq));
+        if self.config.behaviour.has_hint_defect {
+            self.lower_retransmit_hint(seq);
+        } else {
+            self.lost_queue.push(std::cmp::Reverse(seq));
+        }
     }
 
     /// Reports a lost segment to a congestion control that was written for a kernel patched for

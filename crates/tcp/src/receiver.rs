@@ -23,6 +23,16 @@ const COMPRESSED_SACK_PKTS: u32 = 44;
 /// Duplicate ACKs sent at once, so that a sender without RACK sees three (RFC 5681 §3.2).
 const DUP_ACK_THRESHOLD: u32 = 3;
 
+/// Whose rules a receiver follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReceiverRules {
+    /// Linux's.
+    #[default]
+    Linux,
+    /// Linux's before 4.18: every segment above a hole is acknowledged at once, without SACK compression.
+    LinuxBefore418,
+}
+
 /// How a receiver acknowledges.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiverConfig {
@@ -38,6 +48,8 @@ pub struct ReceiverConfig {
     pub delayed_ack: bool,
     /// Receive offload: how long a segment may wait for those that follow it, ns; 0: there is none.
     pub gro_ns: u64,
+    /// Whose rules it follows.
+    pub rules: ReceiverRules,
     /// Segments it holds above a hole at most, as FreeBSD's `net.inet.tcp.reass.maxqueuelen`; `None`: as
     /// many as the window.
     pub ooo_limit_pkts: Option<u32>,
@@ -357,7 +369,7 @@ impl Receiver {
     /// RFC 5681 §4.2 wants an ACK for every out-of-order segment; Linux sends the first
     /// three at once and then compresses, because RACK needs no more.
     fn acknowledge_out_of_order(&mut self, now_ns: u64) {
-        if self.compressed_acks >= COMPRESSED_SACK_PKTS {
+        if self.config.rules != ReceiverRules::Linux || self.compressed_acks >= COMPRESSED_SACK_PKTS {
             return self.emit_ack();
         }
         if self.dup_ack_rcv_nxt != self.rcv_nxt {

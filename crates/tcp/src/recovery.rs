@@ -7,6 +7,7 @@
 use dumbbell_cc::{CaEvent, CaState, TCP_INFINITE_SSTHRESH};
 
 use crate::ack::Progress;
+use crate::dupthresh::Count;
 use crate::establish::INITIAL_REORDERING;
 use crate::packet::AckHeader;
 use crate::segments::EVER_RETRANS;
@@ -45,8 +46,10 @@ impl Sender {
             state if self.una >= self.high_seq && self.leave_reduction(state, ack) => return,
             _ => {}
         }
+        let (mut is_partial, mut has_begun) = (false, false);
         match self.cc.sock.ca_state() {
             CaState::Recovery => {
+                is_partial = progress.una_advanced;
                 if progress.una_advanced {
                     if self.try_undo_partial(ack, prior_una) {
                         return;
@@ -63,6 +66,7 @@ impl Sender {
                         return;
                     }
                     self.enter_recovery(progress.ece);
+                    has_begun = true;
                 }
             }
             CaState::Loss => {
@@ -74,13 +78,16 @@ impl Sender {
                 if !self.open_or_recover(progress) {
                     return;
                 }
+                has_begun = true;
             }
             _ => {
                 if !self.open_or_recover(progress) {
                     return;
                 }
+                has_begun = true;
             }
         }
+        self.mark_lost_by_count(progress, is_partial, has_begun);
         self.retransmit = Retransmit::Lost;
     }
 
@@ -119,7 +126,7 @@ impl Sender {
             self.try_undo_dsack();
         }
         self.identify_loss(progress);
-        if self.cc.sock.lost_out == 0 {
+        if self.cc.sock.lost_out == 0 && !self.has_duplicates_enough() {
             self.try_to_open(progress.ece);
             return false;
         }
@@ -169,8 +176,8 @@ impl Sender {
         self.queue_cwr();
     }
 
-    /// RFC 9937 §6: proportional rate reduction, one ACK.
-    pub(crate) fn reduce_cwnd(&mut self, delivered: u32, losses: u32, una_advanced: bool) {
+    /// RFC 9937 §6: proportional rate reduction, one ACK. `is_safe`: it may catch up below ssthresh.
+    pub(crate) fn reduce_cwnd(&mut self, delivered: u32, is_safe: bool) {
         let sock = &mut self.cc.sock;
         if delivered == 0 || sock.prior_cwnd == 0 {
             return;
@@ -185,10 +192,13 @@ impl Sender {
         } else {
             // Below ssthresh: conservation, plus slow start while ACKs are safe (§6, SafeACK).
             let owed = i64::from(sock.prr_delivered) - i64::from(sock.prr_out);
-            let mut send = owed.max(i64::from(delivered));
-            if una_advanced && losses == 0 {
-                send += 1;
-            }
+            let send = if is_safe {
+                owed.max(i64::from(delivered)) + 1
+            } else if self.config.behaviour.conserves_packets {
+                i64::from(delivered)
+            } else {
+                owed.max(i64::from(delivered))
+            };
             send.min(i64::from(sock.snd_ssthresh) - i64::from(in_flight))
         };
         // The first ACK of recovery always allows the fast retransmit.
@@ -276,6 +286,14 @@ impl Sender {
         if progress.una_advanced && self.try_undo_loss(ack, false) {
             return;
         }
+        // Linux 4.10 to 4.15.10: it says of itself that this is F-RTO's step 3b whether F-RTO runs or not.
+        if self.config.behaviour.undoes_on_any_sack
+            && progress.orig_sack_acked
+            && self.undo_marker.is_some()
+            && self.try_undo_loss(ack, true)
+        {
+            return;
+        }
         if self.frto {
             // Step 3b: data from before the timeout arrived without being retransmitted.
             if progress.orig_sack_acked && self.try_undo_loss(ack, true) {
@@ -332,7 +350,11 @@ impl Sender {
             self.init_undo();
         }
         let sock = &mut self.cc.sock;
-        sock.snd_cwnd = sock.packets_in_flight() + 1;
+        sock.snd_cwnd = if self.config.behaviour.rto_cwnd_one {
+            1
+        } else {
+            sock.packets_in_flight() + 1
+        };
         sock.snd_cwnd_cnt = 0;
         sock.snd_cwnd_stamp = self.now_ms;
         if prior_state <= CaState::Disorder && sock.sacked_out >= INITIAL_REORDERING {
@@ -342,19 +364,28 @@ impl Sender {
         self.set_high_seq();
         self.tlp_high_seq = None;
         self.queue_cwr();
+        self.forget_scoreboard_hints();
         self.frto = is_new_recovery || self.cc.sock.icsk_retransmits > 0;
     }
 
-    /// RFC 8985 §6.3: on a timeout the head is lost, and what was sent long enough ago.
+    /// RFC 8985 §6.3: on a timeout the head is lost, and what was sent long enough ago; in earlier releases all
+    /// that was not SACKed.
     fn mark_lost_on_timeout(&mut self) {
         if !self.has_sack {
             self.cc.sock.sacked_out = 0;
         }
+        let is_everything = self.config.behaviour.rto_marks_all;
         for seq in self.una..self.nxt {
             let sent_us = self.segments.get(seq).sent_us;
-            if seq == self.una || self.rack_remaining_us(sent_us, 0).is_none() {
+            if is_everything || seq == self.una || self.rack_remaining_us(sent_us, 0).is_none() {
                 self.mark_lost(seq);
             }
         }
+    }
+
+    /// Counting and retransmission begin at the head again.
+    pub(crate) fn forget_scoreboard_hints(&mut self) {
+        self.count = Count::default();
+        self.retransmit_hint = None;
     }
 }

@@ -80,6 +80,7 @@ impl Sender {
         }
         segment.flags = flags_now;
         sock.sacked_out += 1;
+        self.count.note_sacked(seq);
         sock.delivered += 1;
         progress.data_sacked = true;
         if flags & EVER_RETRANS == 0 {

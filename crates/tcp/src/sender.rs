@@ -12,8 +12,10 @@ use dumbbell_cc::{Flow, Sock};
 use dumbbell_net::Packet;
 
 use crate::accecn_sender::AccEcnSender;
+use crate::behaviour::Behaviour;
 use crate::boundaries::Boundaries;
 use crate::counters::{Limit, SenderCounters};
+use crate::dupthresh::Count;
 use crate::ecn::EcnMode;
 use crate::nagle::Nagle;
 use crate::packet::Segment;
@@ -68,6 +70,10 @@ pub struct SenderConfig {
     /// `tcp_slow_start_after_idle`: whether cwnd falls when the application pauses or leaves it
     /// unused (RFC 5681 §4.1, RFC 2861).
     pub slow_start_after_idle: bool,
+    /// The rules of the release of Linux that it is.
+    pub behaviour: Behaviour,
+    /// How late each pacing timer fires, ns.
+    pub timer_lateness_ns: u64,
 }
 
 impl SenderConfig {
@@ -86,6 +92,8 @@ impl SenderConfig {
             ecn: EcnMode::Off,
             nagle: true,
             slow_start_after_idle: true,
+            behaviour: Behaviour::default(),
+            timer_lateness_ns: 0,
         }
     }
 }
@@ -161,6 +169,10 @@ pub struct Sender {
     /// Retransmissions in sending order with their time, µs; stale entries are skipped.
     pub(crate) retransmissions: VecDeque<(u32, u64)>,
     pub(crate) rack: Rack,
+    /// How far detection by counting has come.
+    pub(crate) count: Count,
+    /// Where retransmission goes on, where that has Linux's defect; one below `una` is none.
+    pub(crate) retransmit_hint: Option<u32>,
 
     // Recovery.
     /// SND.NXT when the congestion state was entered.
@@ -238,6 +250,8 @@ impl Sender {
             rack_next: 0,
             retransmissions: VecDeque::new(),
             rack: Rack::new(),
+            count: Count::default(),
+            retransmit_hint: None,
             high_seq: 0,
             undo_marker: None,
             undo_retrans: 0,

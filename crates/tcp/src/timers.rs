@@ -118,7 +118,6 @@ impl Sender {
 
     /// RFC 8985 §6.3: the reordering window passed; what is still missing is lost.
     fn on_reo_timeout(&mut self) {
-        let prior_lost = self.cc.sock.lost;
         let prior_inflight = self.cc.sock.packets_in_flight();
         let wait_us = self.rack_detect_loss();
         if prior_inflight != self.cc.sock.packets_in_flight() {
@@ -126,7 +125,7 @@ impl Sender {
                 self.enter_recovery(false);
                 if !self.cc.has_cong_control() {
                     // As if an ACK had delivered one packet: allow the fast retransmit.
-                    self.reduce_cwnd(1, self.cc.sock.lost - prior_lost, false);
+                    self.reduce_cwnd(1, false);
                 }
             }
             self.retransmit = Retransmit::Lost;
@@ -197,7 +196,12 @@ impl Sender {
     /// RFC 8985 §7.2: a loss probe finds losses where nothing else did.
     #[inline]
     pub(crate) fn allows_loss_probe(&self) -> bool {
-        self.sends_loss_probes && matches!(self.cc.sock.ca_state(), CaState::Open | CaState::Cwr)
+        self.sends_loss_probes
+            && match self.cc.sock.ca_state() {
+                CaState::Open => true,
+                CaState::Cwr => !self.config.behaviour.probes_in_open_only,
+                _ => false,
+            }
     }
 
     /// RFC 8985 §7.2: a probe after two round trips, when there is nothing to recover yet.

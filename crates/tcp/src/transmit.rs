@@ -200,6 +200,9 @@ impl Sender {
 
     /// Lost segments, lowest first, as far as cwnd and pacing allow.
     fn retransmit_lost(&mut self) {
+        if self.config.behaviour.has_hint_defect {
+            return self.retransmit_from_hint();
+        }
         let mut head_was_sent = false;
         while let Some(&Reverse(seq)) = self.lost_queue.peek() {
             let is_due =

@@ -61,6 +61,7 @@ impl Sender {
         }
         self.cc.sock.lost_out = 0;
         self.lost_queue.clear();
+        self.forget_scoreboard_hints();
         self.rack_candidates.clear();
         self.rack_next = self.una;
     }

@@ -53,6 +53,7 @@ COMMANDS = {
     "metrics": "List the metrics, or print the formula and source of one.",
     "queues": "List the queue disciplines and impairments, or print the parameters of one.",
     "traffic": "List the applications and distributions, or print the parameters of one.",
+    "tcp": "List the releases of Linux that `--tcp` takes, or print the switches of one.",
     "doctor": "Report what this machine can do, what each missing piece costs, and how to get it.",
     "cache": "Show what the cache of runs holds and where it is, remove runs, check them.",
     "cc": "List the congestion controls; check or start one of your own.",

@@ -27,6 +27,7 @@ __all__ = [
     "complete_presets",
     "complete_queues",
     "complete_suites",
+    "complete_tcp",
     "complete_traffic",
     "complete_what",
     "prepare",
@@ -172,6 +173,13 @@ def complete_queues(incomplete: str) -> list[tuple[str, str]]:
 
     known = {**queue_disciplines(), **impairments()}
     return matching(incomplete, ((name, each.doc) for name, each in known.items()))
+
+
+def complete_tcp(incomplete: str) -> list[tuple[str, str]]:
+    """Complete a release of Linux."""
+    from dumbbell.scenario.tcp import kernels
+
+    return matching(incomplete, [(name, each.doc) for name, each in kernels().items()])
 
 
 def complete_traffic(incomplete: str) -> list[tuple[str, str]]:

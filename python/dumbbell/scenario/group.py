@@ -20,8 +20,10 @@ from dumbbell.scenario.kinds import (
     Measure,
     Packets,
     Route,
+    Tcp,
     Traffic,
 )
+from dumbbell.scenario.tcp import DEFAULT_TCP, TcpChoice
 from dumbbell.scenario.traffic import BULK, TrafficChoice
 
 __all__ = ["DEFAULT_MSS", "HEADER_BYTES", "MAX_FLOWS", "Group"]
@@ -155,6 +157,19 @@ class Group:
         doc="How many segments the receiver holds above a hole (simulator only): it drops those "
         "beyond, as FreeBSD does with `net.inet.tcp.reass.maxqueuelen`, and does not SACK them. "
         "The one that fills the hole is always taken.",
+    )  # fmt: skip
+    tcp: Of[TcpChoice] = Field(
+        Tcp(), DEFAULT_TCP, panel=FLOWS, example="4.15", sparse=True, engine="tcp",
+        convert=lambda tcp, *_: tcp.to_engine(),
+        synonyms=("kernel", "linux", "tcp_version", "kernel_version"),
+        doc="Whose TCP the hosts have (simulator only): a release of Linux (`6.18`, `4.15`, "
+        "`4.12`), with switches (`6.18:rto_marks=all`); `dumbbell tcp 4.15` lists them.",
+    )  # fmt: skip
+    timer_lateness: Of[Time] = Field(
+        Measure(Time, unit="ms"), "0s", panel=FLOWS, example="50us", sparse=True,
+        engine="timer_lateness_ns", synonyms=("timer_slack", "pacing_lateness", "late_timers"),
+        doc="How late each pacing timer of the senders fires (simulator only), as in a virtual "
+        "machine. Flows that are not paced do not change.",
     )  # fmt: skip
     mss: Of[Size] = Field(
         Measure(Size, MIN_MSS_BYTES), DEFAULT_MSS, panel=FLOWS, example="8kB",

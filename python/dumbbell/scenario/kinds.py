@@ -27,12 +27,13 @@ from dumbbell.quantities.quantity import (
 from dumbbell.quantities.steps import Steps
 from dumbbell.scenario.element import Impairments, QueueChoice
 from dumbbell.scenario.parameter import QUANTITIES, ElementParameter
+from dumbbell.scenario.tcp import TcpChoice
 from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.traffic import TrafficChoice
 
 __all__ = [
     "Amount", "Cc", "Changes", "Count", "Ecn", "Flag", "Impair", "Integer", "Kind", "LinkName",
-    "LinkNames", "Measure", "Queue", "Route", "Text", "TraceOf", "Traffic",
+    "LinkNames", "Measure", "Queue", "Route", "Tcp", "Text", "TraceOf", "Traffic",
 ]  # fmt: skip
 
 V_co = TypeVar("V_co", covariant=True)
@@ -364,6 +365,15 @@ class Traffic(Named[TrafficChoice]):
 
     def parse(self, value: Any, what: str) -> TrafficChoice:
         return TrafficChoice.parse(value, what)
+
+
+class Tcp(Named[TcpChoice]):
+    """A release of Linux, with switches."""
+
+    metavar = "TCP"
+
+    def parse(self, value: Any, what: str) -> TcpChoice:
+        return TcpChoice.parse(value, what)
 
 
 @dataclass(frozen=True)

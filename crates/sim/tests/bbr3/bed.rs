@@ -12,7 +12,7 @@ use dumbbell_net::{
     Policer, QueueConfig, Site, Transmitter,
 };
 use dumbbell_tcp::{
-    EcnMode, Half, Receiver, ReceiverConfig, SackStore, Segment, Sender, SenderConfig,
+    EcnMode, Half, Receiver, ReceiverConfig, ReceiverRules, SackStore, Segment, Sender, SenderConfig,
 };
 
 pub(crate) const MSS_BYTES: u32 = 1448;
@@ -117,6 +117,7 @@ impl Bed {
             rwnd_bytes: u32::MAX,
             delayed_ack: true,
             gro_ns: 0,
+            rules: ReceiverRules::Linux,
             ooo_limit_pkts: None,
             rtt_ns,
             ecn: EcnMode::Off,

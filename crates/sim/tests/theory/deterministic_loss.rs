@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use dumbbell_cc::{Instance, Request};
 use dumbbell_net::{DelayLine, Packet};
 use dumbbell_tcp::{
-    EcnMode, Half, Receiver, ReceiverConfig, SackStore, Segment, Sender, SenderConfig,
+    EcnMode, Half, Receiver, ReceiverConfig, ReceiverRules, SackStore, Segment, Sender, SenderConfig,
 };
 
 use crate::common::{MSS_BYTES, NS_PER_MS, assert_near, assert_within};
@@ -50,6 +50,7 @@ impl LossyPath {
             rwnd_bytes: MSS_BYTES << 20,
             delayed_ack: false,
             gro_ns: 0,
+            rules: ReceiverRules::Linux,
             ooo_limit_pkts: None,
             rtt_ns: RTT_NS,
             ecn: EcnMode::Off,

@@ -9,8 +9,8 @@ use dumbbell_net::{
     QueueConfig, Site, Transmitter,
 };
 use dumbbell_tcp::{
-    AckHeader, AckKind, DataHeader, DataInfo, Offload, Receiver, ReceiverConfig, SackSlot,
-    SackStore, Segment, SegmentKind, Sender, SenderConfig,
+    AckHeader, AckKind, DataHeader, DataInfo, Offload, Receiver, ReceiverConfig, ReceiverRules,
+    SackSlot, SackStore, Segment, SegmentKind, Sender, SenderConfig,
 };
 
 use super::as_data;
@@ -143,6 +143,7 @@ impl<'a> Pair<'a> {
                 rwnd_bytes: path.rwnd_pkts.saturating_mul(config.mss_bytes),
                 delayed_ack: path.delayed_ack,
                 gro_ns: 0,
+                rules: ReceiverRules::Linux,
                 ooo_limit_pkts: None,
                 rtt_ns: path.rtt_ns,
                 ecn: config.ecn,

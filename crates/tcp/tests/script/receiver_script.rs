@@ -3,7 +3,8 @@
 use dumbbell_net::Ecn;
 use dumbbell_tcp::{
     AckHeader, AckKind, DATA_HEADER_BYTES, DataHeader, DataInfo, EcnMode, Half, Offload, Receiver,
-    ReceiverConfig, SYN_BYTES, SackBlock, SackBlocks, SackStore, Segment, SegmentKind,
+    ReceiverConfig, ReceiverRules, SYN_BYTES, SackBlock, SackBlocks, SackStore, Segment,
+    SegmentKind,
 };
 
 use super::{Line, MSS_BYTES, NS_PER_MS, assert_same, format_range, parse, parse_ms, parse_range};
@@ -47,6 +48,7 @@ impl ReceiverScript {
             rwnd_bytes: 1000 * MSS_BYTES,
             delayed_ack: true,
             gro_ns: 0,
+            rules: ReceiverRules::Linux,
             ooo_limit_pkts: None,
             rtt_ns: 100 * NS_PER_MS,
             ecn: EcnMode::Off,
@@ -93,6 +95,7 @@ impl ReceiverScript {
             rwnd_bytes: 1000 * MSS_BYTES,
             delayed_ack: true,
             gro_ns: 0,
+            rules: ReceiverRules::Linux,
             ooo_limit_pkts: None,
             rtt_ns: 100 * NS_PER_MS,
             ecn: mode,

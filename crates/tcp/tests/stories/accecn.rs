@@ -3,7 +3,8 @@
 use dumbbell_net::{Ecn, Packet};
 use dumbbell_tcp::{
     AccEcn, AccEcnFeedback, AccEcnOption, AckHeader, AckInfo, AckKind, EcnMode, Receiver,
-    ReceiverConfig, SackBlocks, SackSlot, SackStore, Segment, SegmentKind, Sender, SenderConfig,
+    ReceiverConfig, ReceiverRules, SackBlocks, SackSlot, SackStore, Segment, SegmentKind, Sender,
+    SenderConfig,
 };
 use proptest::prelude::*;
 
@@ -302,6 +303,7 @@ impl Joined {
             rwnd_bytes: 1000 * MSS_BYTES,
             delayed_ack: true,
             gro_ns: 0,
+            rules: ReceiverRules::Linux,
             ooo_limit_pkts: None,
             rtt_ns: 40 * NS_PER_MS,
             ecn,

@@ -1,6 +1,6 @@
 //! Handshake and close by RFC 9293, also when packets are lost.
 
-use dumbbell_tcp::{EcnMode, Half, ReceiverConfig, SegmentKind, SenderConfig};
+use dumbbell_tcp::{EcnMode, Half, ReceiverConfig, ReceiverRules, SegmentKind, SenderConfig};
 
 use crate::script::{
     Fate, MSS_BYTES, NS_PER_MS, Pair, Path, ReceiverScript, SenderScript, bulk, load,
@@ -304,6 +304,7 @@ fn rfc9293_the_receivers_fin_is_repeated_until_acknowledged() {
         rwnd_bytes: 1000 * MSS_BYTES,
         delayed_ack: true,
         gro_ns: 0,
+        rules: ReceiverRules::Linux,
         ooo_limit_pkts: None,
         rtt_ns: 100 * NS_PER_MS,
         ecn: EcnMode::Off,

@@ -1,6 +1,6 @@
 //! Receive offload: what reaches TCP together, when, and how it is acknowledged.
 
-use dumbbell_tcp::{AccEcn, EcnMode, Half, ReceiverConfig};
+use dumbbell_tcp::{AccEcn, EcnMode, Half, ReceiverConfig, ReceiverRules};
 
 use crate::script::{MSS_BYTES, NS_PER_MS, ReceiverScript};
 
@@ -13,6 +13,7 @@ fn receiver(ecn: EcnMode) -> ReceiverScript {
         rwnd_bytes: 1000 * MSS_BYTES,
         delayed_ack: true,
         gro_ns: NS_PER_MS / 5,
+        rules: ReceiverRules::Linux,
         ooo_limit_pkts: None,
         rtt_ns: 100 * NS_PER_MS,
         ecn,

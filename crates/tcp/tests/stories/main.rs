@@ -9,6 +9,7 @@ mod accecn;
 mod ack_path;
 mod close;
 mod delivery_rate;
+mod earlier_linux;
 mod ecn;
 mod establish;
 mod fast_recovery;

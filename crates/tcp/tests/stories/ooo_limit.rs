@@ -1,6 +1,6 @@
 //! A limit of the segments held above a hole: what a receiver drops, and what it then acknowledges.
 
-use dumbbell_tcp::{EcnMode, Half, ReceiverConfig};
+use dumbbell_tcp::{EcnMode, Half, ReceiverConfig, ReceiverRules};
 
 use crate::script::{MSS_BYTES, NS_PER_MS, ReceiverScript};
 
@@ -13,6 +13,7 @@ fn receiver(limit_pkts: u32, gro_ns: u64) -> ReceiverScript {
         rwnd_bytes: 1000 * MSS_BYTES,
         delayed_ack: true,
         gro_ns,
+        rules: ReceiverRules::Linux,
         ooo_limit_pkts: Some(limit_pkts),
         rtt_ns: 100 * NS_PER_MS,
         ecn: EcnMode::Off,

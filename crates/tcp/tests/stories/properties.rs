@@ -1,7 +1,7 @@
 //! Properties of any transfer over any path that eventually delivers.
 
 use dumbbell_cc::Flow;
-use dumbbell_tcp::{DataHeader, Half, SenderConfig};
+use dumbbell_tcp::{Behaviour, DataHeader, Detection, Half, Pacing, RackWindow, SenderConfig};
 use proptest::prelude::*;
 
 use crate::script::{Fate, MSS_BYTES, NS_PER_MS, Pair, Path, load};
@@ -31,13 +31,45 @@ fn fate() -> impl Strategy<Value = Fate> {
     ]
 }
 
+/// Rules of different releases of Linux, in half of the cases.
+fn behaviour() -> impl Strategy<Value = Behaviour> {
+    let detection = prop::sample::select(vec![Detection::Rack, Detection::DupthreshAndRack]);
+    let windows = [
+        RackWindow::Rfc8985,
+        RackWindow::UntilRecovery,
+        RackWindow::UntilLoss,
+    ];
+    let pacing = prop::sample::select(vec![Pacing::DepartureTime, Pacing::Timer, Pacing::None]);
+    let rules = (
+        detection,
+        prop::sample::select(windows.to_vec()),
+        pacing,
+        any::<[bool; 7]>(),
+    );
+    let mixed = rules.prop_map(|(detection, rack_window, pacing, on)| Behaviour {
+        detection,
+        rack_window,
+        rto_marks_all: on[0],
+        rto_cwnd_one: on[1],
+        undoes_on_any_sack: on[2],
+        has_hint_defect: on[3],
+        conserves_packets: on[4],
+        probes_in_open_only: on[5],
+        pacing,
+        defers_half_rtt: on[6],
+    });
+    prop_oneof![Just(Behaviour::default()), mixed]
+}
+
 fn case() -> impl Strategy<Value = Case> {
+    let rules = (behaviour(), prop_oneof![3 => Just(0), 1 => 0..NS_PER_MS]);
     let transfer = (
         prop::sample::select(vec!["reno", "cubic", "bbr", "bbr3", "copa"]),
         1_u64..300 * u64::from(MSS_BYTES),
         prop_oneof![Just(1_u32 << 20), 2_u32..60],
         any::<bool>(),
         any::<bool>(),
+        rules,
     );
     let path = (
         1_u64..200,
@@ -57,6 +89,8 @@ fn case() -> impl Strategy<Value = Case> {
             closes: transfer.4,
             sndbuf_pkts: transfer.2,
             tso: transfer.3,
+            behaviour: transfer.5.0,
+            timer_lateness_ns: transfer.5.1,
             ..SenderConfig::new(7, MSS_BYTES, None)
         },
         path: Path {

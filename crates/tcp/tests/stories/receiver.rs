@@ -1,6 +1,6 @@
 //! The receiver: when it acknowledges and what the ACK contains.
 
-use dumbbell_tcp::{EcnMode, Half, ReceiverConfig};
+use dumbbell_tcp::{EcnMode, Half, ReceiverConfig, ReceiverRules};
 
 use crate::script::{MSS_BYTES, NS_PER_MS, ReceiverScript};
 
@@ -47,6 +47,7 @@ fn without_delayed_acks_every_segment_is_acknowledged() {
         rwnd_bytes: 1000 * MSS_BYTES,
         delayed_ack: false,
         gro_ns: 0,
+        rules: ReceiverRules::Linux,
         ooo_limit_pkts: None,
         rtt_ns: 100 * NS_PER_MS,
         ecn: EcnMode::Off,
@@ -179,6 +180,7 @@ fn sack_compression_shrinks_with_the_rtt() {
         rwnd_bytes: 4 * MSS_BYTES,
         delayed_ack: true,
         gro_ns: 0,
+        rules: ReceiverRules::Linux,
         ooo_limit_pkts: None,
         rtt_ns: 2 * NS_PER_MS,
         ecn: EcnMode::Off,

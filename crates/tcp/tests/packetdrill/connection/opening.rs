@@ -1,7 +1,7 @@
 //! What a connection begins with: its two endpoints.
 
 use dumbbell_cc::{Flow, Instance, Request, SK_PACING_NEEDED};
-use dumbbell_tcp::{EcnMode, Half, Receiver, ReceiverConfig, Sender, SenderConfig};
+use dumbbell_tcp::{EcnMode, Half, Receiver, ReceiverConfig, ReceiverRules, Sender, SenderConfig};
 
 use crate::settings::Settings;
 
@@ -77,6 +77,7 @@ impl Opening {
             rwnd_bytes: RWND_BYTES,
             delayed_ack: true,
             gro_ns: 0,
+            rules: ReceiverRules::Linux,
             ooo_limit_pkts: None,
             rtt_ns: RTT_NS,
             ecn: self.ecn_mode(),

@@ -1,0 +1,73 @@
+"""`dumbbell tcp`: the releases of Linux whose TCP simulated hosts can have, and the switches."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from dumbbell.cli import options
+from dumbbell.cli.completion import complete_tcp
+from dumbbell.cli.console import out, print_json, print_line, print_table
+from dumbbell.errors import ScenarioError, nearest
+from dumbbell.scenario.element import Element
+from dumbbell.scenario.tcp import kernels
+
+__all__ = ["tcp_command"]
+
+#: What the help ends with.
+EXAMPLES = ("dumbbell tcp", "dumbbell tcp 4.15")
+
+
+def tcp_command(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="One of them.", autocompletion=complete_tcp),
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """List the releases of Linux that `--tcp` takes, or print the switches of one."""
+    known = kernels()
+    if name is not None and name not in known:
+        raise ScenarioError(f"unknown release of Linux `{name}`{nearest(name, known)}")
+    chosen = [known[name]] if name is not None else list(known.values())
+    if json:
+        print_json([describe(each) for each in chosen])
+    elif name is None:
+        for each in chosen:
+            print_line(f"--tcp  {each.name}  {each.doc}")
+        print_line("`dumbbell tcp NAME` for switches")
+    else:
+        print_one(chosen[0])
+    return 0
+
+
+def describe(kernel: Element) -> dict[str, Any]:
+    """Return a release as JSON lists it."""
+    return {
+        "name": kernel.name,
+        "option": "--tcp",
+        "description": kernel.doc,
+        "switches": [
+            {
+                "name": switch.name,
+                "value": switch.default_text,
+                "range": switch.range_text,
+                "description": switch.doc,
+            }
+            for switch in kernel.parameters.values()
+        ],
+    }
+
+
+def print_one(kernel: Element) -> None:
+    """Print a release for a person."""
+    out().print(f"[bold]{kernel.name}[/]  ", end="")
+    print_line(kernel.doc)
+    rows = [
+        (each.name, each.default_text, each.range_text, each.doc)
+        for each in kernel.parameters.values()
+    ]
+    print_table(("switch", "here", "values", "what it is"), rows, left=range(4))
+    first = next(iter(kernel.parameters))
+    print_line(f"`--tcp {kernel.name}:{first}=…`")
