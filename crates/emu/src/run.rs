@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dumbbell_capture::CaptureConfig;
 use dumbbell_results::Output;
-use dumbbell_scenario::{Control, Group, Scenario};
+use dumbbell_scenario::{Control, Group, ReceiverKind, Scenario};
 
 use crate::bpf::congestion_controls::KernelCc;
 use crate::calibration::{Calibration, calibrate};
@@ -110,10 +110,18 @@ fn check_super_packets(scenario: &Scenario) -> Result<(), Error> {
 
 /// Rejects what only a simulated host's TCP has.
 fn check_hosts(scenario: &Scenario) -> Result<(), Error> {
+    if scenario.tcp_mem_bytes.is_some() {
+        return Err(Error::Refused(
+            "`tcp_mem` is not supported by the kernel engine, whose sockets have this machine's memory; omit `tcp_mem`, or use `--engine simulator`".to_owned(),
+        ));
+    }
     for group in &scenario.groups {
         let fields = [
             ("tcp", !group.tcp.is_default()),
             ("timer_lateness", group.timer_lateness_ns > 0),
+            ("receiver", group.receiver != ReceiverKind::Linux),
+            ("sndbuf_auto", group.sndbuf_auto),
+            ("ooo_memory", group.ooo_memory),
         ];
         if let Some((field, _)) = fields.iter().find(|(_, is_set)| *is_set) {
             return Err(Error::Refused(format!(
@@ -290,6 +298,13 @@ mod tests {
                 "timer_lateness",
                 Group {
                     timer_lateness_ns: 1,
+                    ..Group::default()
+                },
+            ),
+            (
+                "receiver",
+                Group {
+                    receiver: ReceiverKind::FreeBsd,
                     ..Group::default()
                 },
             ),

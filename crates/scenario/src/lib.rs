@@ -29,7 +29,7 @@ pub use control::Control;
 pub use ecn::GroupEcn;
 pub use link::{BOTTLENECK, Link, Queue, RateStep, check_impairments};
 pub use refusal::Refusal;
-pub use scenario::{CongestionControl, Group, MAX_ROWS, RttStep, Scenario};
+pub use scenario::{CongestionControl, Group, MAX_ROWS, ReceiverKind, RttStep, Scenario};
 pub use topology::{Path, PlacedLink, Topology, Way, leads_there, route};
 
 pub use dumbbell_app::{Distribution, TrafficConfig, applications, distributions};

@@ -29,10 +29,30 @@ pub struct Scenario {
     pub duration_ns: u64,
     /// Interval of the time series, ns; 0 records none.
     pub sample_interval_ns: u64,
+    /// Memory of all sockets above which they are under pressure, bytes; `None`: there is enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp_mem_bytes: Option<u64>,
     /// The links, by whose names groups have their routes. Their order changes nothing.
     pub links: Vec<Link>,
     /// The flows, in groups that are alike. Flows are numbered through the groups in order.
     pub groups: Vec<Group>,
+}
+
+/// Whose receiver a group has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReceiverKind {
+    /// Linux's.
+    #[default]
+    Linux,
+    /// FreeBSD's.
+    FreeBsd,
+}
+
+impl ReceiverKind {
+    fn is_linux(&self) -> bool {
+        *self == Self::Linux
+    }
 }
 
 /// A change of a group's base RTT. What is on its way then keeps the delay it was given, and
@@ -105,6 +125,15 @@ pub struct Group {
     /// How late each pacing timer fires, ns.
     #[serde(default, skip_serializing_if = "is_none")]
     pub timer_lateness_ns: u64,
+    /// Whose receiver it is.
+    #[serde(default, skip_serializing_if = "ReceiverKind::is_linux")]
+    pub receiver: ReceiverKind,
+    /// Whether the send buffer grows with cwnd, up to `sndbuf_bytes` of memory.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub sndbuf_auto: bool,
+    /// Whether out-of-order data take room in the receive buffer, which is twice the window.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub ooo_memory: bool,
     /// Explicit congestion notification. A congestion control that needs ECN has it without being asked.
     #[serde(default, skip_serializing_if = "GroupEcn::is_off")]
     pub ecn: GroupEcn,
@@ -151,6 +180,9 @@ impl Default for Group {
             ooo_limit_pkts: None,
             tcp: tcp::Config::default(),
             timer_lateness_ns: 0,
+            receiver: ReceiverKind::Linux,
+            sndbuf_auto: false,
+            ooo_memory: false,
             ecn: GroupEcn::Off,
             accecn_option: true,
             nagle: true,

@@ -12,7 +12,7 @@ use dumbbell_cc::Instance;
 use dumbbell_net::Tournament;
 use dumbbell_results::Transfers;
 use dumbbell_scenario::{Group, Scenario};
-use dumbbell_tcp::{ReceiverCounters, SenderCounters};
+use dumbbell_tcp::{ReceiverCounters, SenderCounters, TcpMemory};
 
 use crate::connection::{Connection, HalfConnection};
 use crate::recorder::LatestState;
@@ -149,6 +149,8 @@ pub(crate) struct Applications {
     /// goes on with what it wrote.
     pub(crate) paused: Option<(usize, u32, End, u64)>,
     pub(crate) transfers: Transfers,
+    /// The memory that all sockets share, if it is limited.
+    pub(crate) memory: Option<Rc<TcpMemory>>,
     /// Groups of the scenario, for the connections to come.
     pub(crate) groups: Vec<(Group, Rc<Instance>)>,
     /// Connections that each group's applications have opened.
@@ -178,7 +180,11 @@ fn slots_limit(duration_ns: u64) -> usize {
 
 impl Applications {
     /// The users of a scenario, before their start.
-    pub(crate) fn new(scenario: &Scenario, instances: &[Rc<Instance>]) -> Self {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        instances: &[Rc<Instance>],
+        memory: Option<Rc<TcpMemory>>,
+    ) -> Self {
         let mut users = Vec::new();
         let mut first_flow = 0;
         for (index, group) in (0..).zip(&scenario.groups) {
@@ -205,6 +211,7 @@ impl Applications {
             touched: Vec::new(),
             paused: None,
             transfers: Transfers::default(),
+            memory,
             opened: vec![0; groups.len()],
             groups,
             slots_end: slots,

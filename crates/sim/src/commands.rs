@@ -110,6 +110,7 @@ impl<T: Tap> Engine<T> {
             group,
             instance,
             addresses,
+            memory: applications.memory.as_ref(),
         });
         let has_requests = connection.requests.is_some();
         self.watch

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use dumbbell_app::End;
 use dumbbell_cc::Instance;
 use dumbbell_scenario::{Group, Way};
-use dumbbell_tcp::{Half, Receiver, Sender};
+use dumbbell_tcp::{Half, Receiver, Sender, TcpMemory};
 
-use crate::endpoints::{receiver_config, rwnd_bytes, sender_config};
+use crate::endpoints::{count_memory, receiver_config, rwnd_bytes, sender_config};
 
 /// The end that a half's data go to.
 pub(crate) fn other(end: End) -> End {
@@ -54,6 +54,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) instance: &'a Rc<Instance>,
     /// Addresses of sender and receiver.
     pub(crate) addresses: (std::net::SocketAddrV4, std::net::SocketAddrV4),
+    /// The memory that all sockets share, if it is limited.
+    pub(crate) memory: Option<&'a Rc<TcpMemory>>,
 }
 
 /// A connection of an application. One that the sender opens carries data one way, and its receiver
@@ -91,9 +93,12 @@ impl Connection {
             let (id, group) = (opening.id, opening.group);
             let sender = sender_config(id, half, group, opening.instance);
             let receiver = receiver_config(id, half, group, opening.instance, opening.now_ns);
+            let mut sender = Sender::new(sender, socket).reported_as(opening.flow);
+            let mut receiver = Receiver::new(receiver);
+            count_memory(&mut sender, &mut receiver, group, opening.memory);
             HalfConnection {
-                sender: Sender::new(sender, socket).reported_as(opening.flow),
-                receiver: Receiver::new(receiver),
+                sender,
+                receiver,
                 received_bytes: 0,
                 acknowledged_bytes: 0,
             }

@@ -1,15 +1,20 @@
 //! One flow that is a single transfer from its start on: its sender, its receiver and what was measured
 //! of it.
 
+use std::rc::Rc;
+
 use dumbbell_cc::{Flow, Instance};
 use dumbbell_net::Ecn;
-use dumbbell_scenario::{Group, GroupEcn, tcp};
+use dumbbell_scenario::{Group, GroupEcn, ReceiverKind, tcp};
 use dumbbell_tcp::{
     AccEcn, Behaviour, Detection, EcnMode, Half, Pacing, RackWindow, Receiver, ReceiverConfig,
-    ReceiverRules, Sender, SenderConfig,
+    ReceiverRules, Sender, SenderConfig, TcpMemory, packet_memory_bytes,
 };
 
 use crate::rtt_meter::RttMeter;
+
+/// A send buffer that never limits, bytes (Python's default).
+const UNLIMITED_BYTES: u64 = 1 << 30;
 
 /// A sender, a receiver and the flow's measurements.
 #[derive(Debug)]
@@ -106,9 +111,11 @@ pub(crate) fn sender_config(
         half,
         size_bytes: Some(0),
         closes: false,
-        sndbuf_pkts: u32::try_from(group.sndbuf_bytes / u64::from(group.mss_bytes))
+        sndbuf_pkts: u32::try_from(group.sndbuf_bytes / sndbuf_packet_bytes(group))
             .unwrap_or(u32::MAX >> 2)
             .clamp(1, u32::MAX >> 2),
+        tunes_sndbuf: group.sndbuf_auto,
+        fills_sndbuf: group.sndbuf_auto || group.sndbuf_bytes < UNLIMITED_BYTES,
         tso: group.tso,
         gso: group.gso,
         ecn: ecn_mode(group, instance),
@@ -116,6 +123,30 @@ pub(crate) fn sender_config(
         slow_start_after_idle: group.slow_start_after_idle,
         behaviour: behaviour(&group.tcp),
         timer_lateness_ns: group.timer_lateness_ns,
+    }
+}
+
+/// What a packet takes of the send buffer, bytes: its payload, or its memory in one that is tuned.
+fn sndbuf_packet_bytes(group: &Group) -> u64 {
+    if group.sndbuf_auto {
+        packet_memory_bytes(group.mss_bytes)
+    } else {
+        u64::from(group.mss_bytes)
+    }
+}
+
+/// Counts what a connection's packets take, where that limits its group or all sockets.
+pub(crate) fn count_memory(
+    sender: &mut Sender,
+    receiver: &mut Receiver,
+    group: &Group,
+    memory: Option<&Rc<TcpMemory>>,
+) {
+    if group.ooo_memory || memory.is_some() {
+        receiver.count_memory(memory.cloned());
+    }
+    if let Some(memory) = memory {
+        sender.share_memory(Rc::clone(memory));
     }
 }
 
@@ -169,10 +200,10 @@ pub(crate) fn receiver_config(
 }
 
 fn receiver_rules(group: &Group) -> ReceiverRules {
-    if group.tcp.sack_compression {
-        ReceiverRules::Linux
-    } else {
-        ReceiverRules::LinuxBefore418
+    match group.receiver {
+        ReceiverKind::FreeBsd => ReceiverRules::FreeBsd,
+        ReceiverKind::Linux if group.tcp.sack_compression => ReceiverRules::Linux,
+        ReceiverKind::Linux => ReceiverRules::LinuxBefore418,
     }
 }
 

@@ -9,11 +9,11 @@ use dumbbell_cc::Instance;
 use dumbbell_net::{Event, Exit, Network, Tournament};
 use dumbbell_scenario::address_plan::flow_addresses;
 use dumbbell_scenario::{Control, Refusal, Scenario, Way, leads_there, route};
-use dumbbell_tcp::{SackStore, Segment};
+use dumbbell_tcp::{SackStore, Segment, TcpMemory};
 
 use crate::applications::Applications;
 use crate::connection_table::ConnectionTable;
-use crate::endpoints::Endpoints;
+use crate::endpoints::{Endpoints, count_memory};
 use crate::error::Error;
 use crate::recorder::Recorder;
 use crate::tap::Tap;
@@ -67,7 +67,7 @@ impl<T: Tap> Engine<T> {
             .map(|(instance, group)| (Rc::clone(instance), group.flows as usize))
             .collect();
         let network = scenario.network(0);
-        let flows: Vec<Endpoints> = (0_u32..)
+        let mut flows: Vec<Endpoints> = (0_u32..)
             .zip(&scenario.groups)
             .flat_map(|(index, group)| (0..group.flows).map(move |number| (index, group, number)))
             .zip(0_u32..)
@@ -82,6 +82,11 @@ impl<T: Tap> Engine<T> {
                 Endpoints::new(id, flow, group_index, group, start_ns, socket)
             })
             .collect();
+        let memory = scenario.tcp_mem_bytes.map(TcpMemory::new);
+        for flow in &mut flows {
+            let group = &scenario.groups[flow.group as usize];
+            count_memory(&mut flow.sender, &mut flow.receiver, group, memory.as_ref());
+        }
         let watch = Watch {
             meter: network.meter(scenario.flow_count(), 0, leads_there),
             sacks: SackStore::new(),
@@ -94,7 +99,7 @@ impl<T: Tap> Engine<T> {
             instances: instances.to_vec(),
             timers: Tournament::new(2 * flows.len()),
             flows,
-            applications: Applications::new(scenario, instances),
+            applications: Applications::new(scenario, instances, memory),
             network,
             watch,
             recorder: Recorder::new(scenario, &groups),

@@ -42,7 +42,8 @@ pub use dumbbell_results::{
 };
 use dumbbell_scenario::random;
 pub use dumbbell_scenario::{
-    Amount, CongestionControl, Control, Group, Limit, Link, Queue, RateStep, RttStep, Scenario, tcp,
+    Amount, CongestionControl, Control, Group, Limit, Link, Queue, RateStep, ReceiverKind, RttStep,
+    Scenario, tcp,
 };
 
 pub use error::Error;

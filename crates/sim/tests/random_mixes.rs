@@ -13,7 +13,9 @@ use dumbbell_app::{Distribution, distribution};
 use dumbbell_net::medium::{dummynet_pipe, tclink_htb, tclink_tbf};
 use dumbbell_net::queue::{codel, drr, dummynet, fq_codel, sfq, tbf};
 use dumbbell_net::{Limit, MediumConfig};
-use dumbbell_sim::{Amount, FlowSummary, Group, Link, LinkSummary, Output, Queue, Scenario, tcp};
+use dumbbell_sim::{
+    Amount, FlowSummary, Group, Link, LinkSummary, Output, Queue, ReceiverKind, Scenario, tcp,
+};
 use proptest::prelude::*;
 
 /// Packets that a link could carry in one run: what bounds the tests' time.
@@ -208,7 +210,8 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
         prop_oneof![4 => Just(1_u64 << 30), 1 => log_uniform(1448.0..1e6).prop_map(|it| it as u64)];
     let gro_ns = prop_oneof![3 => Just(0), 1 => 10_000_u64..2 * NS_PER_MS];
     let ooo_limit_pkts = prop_oneof![2 => Just(None), 1 => (1_u32..60).prop_map(Some)];
-    let receiver = (any::<bool>(), gro_ns, ooo_limit_pkts);
+    let kind = prop::sample::select(vec![ReceiverKind::Linux, ReceiverKind::FreeBsd]);
+    let receiver = (any::<bool>(), gro_ns, ooo_limit_pkts, kind, any::<bool>());
     let offload = prop::sample::select(vec![(false, false), (true, false), (true, true)]);
     let late_ns = prop_oneof![3 => Just(0), 1 => 1000_u64..NS_PER_MS];
     let sender = (offload, tcp(), late_ns);
@@ -219,7 +222,8 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
     let path = (route, back, log_uniform(1.0..100.0));
     (cc, 1_u32..4, traffic(duration_ns), host, when, path).prop_map(
         move |(cc, flows, traffic, host, (start, stop), (route, back, rtt_ms))| {
-            let (sender, (delayed_ack, gro_ns, ooo_limit_pkts), ecn, window_bytes) = host;
+            let (sender, receiver, ecn, window_bytes) = host;
+            let (delayed_ack, gro_ns, ooo_limit_pkts, receiver, ooo_memory) = receiver;
             let ((tso, gso), tcp, timer_lateness_ns) = sender;
             let at = |share: f64| (share * duration_ns as f64) as u64;
             // A link carries one way of a path.
@@ -239,6 +243,8 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
                 delayed_ack,
                 gro_ns,
                 ooo_limit_pkts,
+                receiver,
+                ooo_memory,
                 tcp,
                 timer_lateness_ns,
                 ecn: ecn.into(),
@@ -362,7 +368,8 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             .map(|index| link(index, link_rate_bps))
             .collect();
         let groups = prop::collection::vec(group(duration_ns, link_count), 1..4);
-        (links, groups).prop_map(move |(links, groups)| {
+        let tcp_mem_bytes = prop::option::of(100_000_u64..10_000_000);
+        (links, groups, tcp_mem_bytes).prop_map(move |(links, groups, tcp_mem_bytes)| {
             let is_used = |link: &Link| {
                 let mut ways = groups.iter().flat_map(|group| [&group.route, &group.back]);
                 ways.any(|way| way.contains(&link.name))
@@ -372,6 +379,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                 duration_ns,
                 sample_interval_ns: duration_ns / 20,
                 links: links.into_iter().filter(is_used).collect(),
+                tcp_mem_bytes,
                 groups,
             }
         })

@@ -26,6 +26,8 @@
 //! | `ecn`, `ecn_echo` | ECN at the sender and at the receiver (RFC 3168, RFC 8257) |
 //! | `accecn`, `accecn_sender`, `accecn_receiver` | Accurate ECN (RFC 9768) |
 //! | `receiver`, `reassembly` | what arrives, SACK generation |
+//! | `memory`, `receive_buffer`, `send_buffer` | what packets take, and what that leaves for the window |
+//! | `receiver_rules` | whose rules it follows: earlier releases of Linux, FreeBSD |
 //! | `delayed_ack` | how long an ACK may wait (RFC 1122 §4.2.3.2, RFC 5681 §4.2) |
 //! | `gro` | receive offload: segments that reach TCP as one |
 //! | `passive` | the receiver's part in handshake and close |
@@ -54,6 +56,7 @@ mod ecn_echo;
 mod establish;
 mod gro;
 mod invariants;
+mod memory;
 mod nagle;
 mod newreno;
 mod pacing;
@@ -62,13 +65,16 @@ mod passive;
 mod persist;
 mod rack;
 mod reassembly;
+mod receive_buffer;
 mod receiver;
+mod receiver_rules;
 mod recovery;
 mod retransmit_hint;
 mod rtt;
 mod sack;
 mod sack_store;
 mod segments;
+mod send_buffer;
 mod sender;
 mod stream;
 mod super_packet;
@@ -81,11 +87,13 @@ pub use behaviour::{Behaviour, Detection, Pacing, RackWindow};
 pub use boundaries::Boundaries;
 pub use counters::{Limit, SenderCounters};
 pub use ecn::EcnMode;
+pub use memory::{TcpMemory, packet_memory_bytes};
 pub use packet::{
     ACK_BYTES, AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DATAGRAM_HEADER_BYTES, DataHeader,
     DataInfo, DatagramHeader, Offload, SYN_BYTES, Segment, SegmentKind,
 };
-pub use receiver::{Receiver, ReceiverConfig, ReceiverCounters, ReceiverRules};
+pub use receiver::{Receiver, ReceiverConfig, ReceiverCounters};
+pub use receiver_rules::ReceiverRules;
 pub use rtt::{RTO_INITIAL_US, RTO_MAX_US, RTO_MIN_US};
 pub use sack_store::{MAX_SACK_BLOCKS, SackBlock, SackBlocks, SackSlot, SackStore};
 pub use sender::{Half, Sender, SenderConfig};

@@ -2,8 +2,8 @@
 
 use crate::sack_store::SackBlock;
 
-/// Blocks Linux remembers; those beyond what fits in an ACK wait for their turn.
-const REMEMBERED_BLOCKS: usize = 4;
+/// Most blocks that any host remembers.
+const MOST_BLOCKS: usize = 6;
 
 /// What becomes of a segment above `rcv_nxt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,25 +24,34 @@ pub(crate) struct Reassembly {
     /// Most of them.
     limit: u32,
     /// Most recent first (RFC 2018 §4), as Linux extends and merges them.
-    blocks: [SackBlock; REMEMBERED_BLOCKS],
+    blocks: [SackBlock; MOST_BLOCKS],
     block_count: usize,
+    /// How many are remembered.
+    most_blocks: usize,
 }
 
 impl Reassembly {
-    /// Holds `limit` segments at most; `None`: any number.
-    pub(crate) fn new(limit: Option<u32>) -> Self {
+    /// Holds `limit` segments at most; `None`: any number. Remembers `most_blocks` blocks.
+    pub(crate) fn new(limit: Option<u32>, most_blocks: usize) -> Self {
         Self {
             words: vec![0; 4],
             held: 0,
             limit: limit.unwrap_or(u32::MAX),
-            blocks: [SackBlock::default(); REMEMBERED_BLOCKS],
+            blocks: [SackBlock::default(); MOST_BLOCKS],
             block_count: 0,
+            most_blocks: most_blocks.clamp(1, MOST_BLOCKS),
         }
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.held == 0
+    }
+
+    /// Segments held.
+    #[inline]
+    pub(crate) fn len(&self) -> u32 {
+        self.held
     }
 
     #[inline]
@@ -124,7 +133,7 @@ impl Reassembly {
             }
             None => {
                 // If there is no room the oldest block is forgotten.
-                let index = self.block_count.min(REMEMBERED_BLOCKS - 1);
+                let index = self.block_count.min(self.most_blocks - 1);
                 self.blocks[index] = SackBlock {
                     start: seq,
                     end: seq + 1,
@@ -180,7 +189,7 @@ mod tests {
 
     #[test]
     fn the_newest_block_comes_first_and_neighbours_merge() {
-        let mut held = Reassembly::new(None);
+        let mut held = Reassembly::new(None, 4);
         for seq in [5, 9, 6] {
             assert_eq!(held.insert(0, seq), Insertion::Held);
         }
@@ -197,7 +206,7 @@ mod tests {
             seqs in prop::collection::vec(1_u32..2000, 1..300),
             limit in prop::option::of(1_u32..100),
         ) {
-            let (mut held, mut model) = (Reassembly::new(limit), BTreeSet::new());
+            let (mut held, mut model) = (Reassembly::new(limit, 4), BTreeSet::new());
             for &seq in &seqs {
                 let want = if model.contains(&seq) {
                     Insertion::Duplicate

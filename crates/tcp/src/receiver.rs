@@ -13,6 +13,8 @@ use crate::gro::{Gro, Place};
 use crate::packet::{AckHeader, AckInfo, AckKind, DATA_HEADER_BYTES, DataHeader, Segment};
 use crate::passive::Passive;
 use crate::reassembly::{Insertion, Reassembly};
+use crate::receive_buffer::ReceiveBuffer;
+use crate::receiver_rules::ReceiverRules;
 use crate::sack_store::{SackBlock, SackBlocks, SackSlot, SackStore};
 use crate::sender::Half;
 
@@ -22,16 +24,6 @@ const COMPRESSED_SACK_DELAY_NS: u64 = 1_000_000;
 const COMPRESSED_SACK_PKTS: u32 = 44;
 /// Duplicate ACKs sent at once, so that a sender without RACK sees three (RFC 5681 §3.2).
 const DUP_ACK_THRESHOLD: u32 = 3;
-
-/// Whose rules a receiver follows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReceiverRules {
-    /// Linux's.
-    #[default]
-    Linux,
-    /// Linux's before 4.18: every segment above a hole is acknowledged at once, without SACK compression.
-    LinuxBefore418,
-}
 
 /// How a receiver acknowledges.
 #[derive(Clone, Copy, Debug)]
@@ -89,14 +81,14 @@ impl ReceiverCounters {
 /// A TCP receiver whose application reads everything at once.
 #[derive(Debug)]
 pub struct Receiver {
-    config: ReceiverConfig,
+    pub(crate) config: ReceiverConfig,
     pub(crate) passive: Passive,
     pub(crate) ecn: EcnEcho,
     now_ns: u64,
     pub(crate) rcv_nxt: u32,
     /// `rcv_nxt` of the last ACK sent.
     last_ack_sent: u32,
-    held: Reassembly,
+    pub(crate) held: Reassembly,
     /// Payload of the held segments that are not full, bytes.
     held_short: BTreeMap<u32, u32>,
     /// `received_bytes` at the last ACK sent (Linux's `rcv_wup`).
@@ -112,12 +104,14 @@ pub struct Receiver {
     /// This packet is acknowledged at once.
     pub(crate) ack_now: bool,
     /// Deadline of the delayed ACK or of the compressed SACK, ns.
-    ack_due_ns: u64,
+    pub(crate) ack_due_ns: u64,
     pub(crate) gro: Option<Box<Gro>>,
     /// When what receive offload holds goes up, ns; `u64::MAX`: nothing is held.
     pub(crate) flush_due_ns: u64,
     /// Where the segment that is received now stands.
     pub(crate) place: Place,
+    /// What out-of-order data leave of the window, where they are counted.
+    pub(crate) buffer: Option<Box<ReceiveBuffer>>,
     outbox: Vec<Packet<Segment>>,
     /// SACK blocks of packets in `outbox`, with their positions.
     sacks: Vec<(usize, SackBlocks)>,
@@ -134,7 +128,7 @@ impl Receiver {
             now_ns: 0,
             rcv_nxt: 0,
             last_ack_sent: 0,
-            held: Reassembly::new(config.ooo_limit_pkts),
+            held: Reassembly::new(config.ooo_limit_pkts, config.rules.sack_blocks()),
             held_short: BTreeMap::new(),
             acked_bytes: 0,
             delayed: DelayedAck::new(config.mss_bytes),
@@ -149,6 +143,7 @@ impl Receiver {
             gro: Gro::new(config.gro_ns),
             flush_due_ns: u64::MAX,
             place: Place::Alone,
+            buffer: None,
             outbox: Vec::new(),
             sacks: Vec::new(),
             counters: ReceiverCounters::default(),
@@ -233,6 +228,9 @@ impl Receiver {
             // backwards.
             self.ts_recent_ms = self.ts_recent_ms.max(header.ts_val_ms);
         }
+        if let Some(buffer) = &mut self.buffer {
+            buffer.on_data();
+        }
         if header.seq == self.rcv_nxt {
             self.on_in_order(now_ns, header, payload_bytes, ecn);
         } else if header.seq > self.rcv_nxt {
@@ -313,6 +311,9 @@ impl Receiver {
     /// RFC 2883 §4: the duplicate is reported at once.
     fn on_duplicate(&mut self, seq: u32, payload_bytes: u32) {
         self.counters.duplicate_pkts += u64::from(payload_bytes > 0);
+        if self.config.rules == ReceiverRules::FreeBsd {
+            return self.emit_ack();
+        }
         let end = seq + 1;
         // Those that came up together are reported together.
         let start = (self.pending_dsack)
@@ -349,6 +350,9 @@ impl Receiver {
         if self.place == Place::Inner {
             return;
         }
+        if self.config.rules == ReceiverRules::FreeBsd {
+            return self.acknowledge_as_freebsd(now_ns);
+        }
         // RFC 5681 §4.2: at least every second full-sized segment.
         let unacked_bytes = self.counters.received_bytes - self.acked_bytes;
         let due = unacked_bytes > u64::from(self.delayed.mss_bytes);
@@ -369,7 +373,8 @@ impl Receiver {
     /// RFC 5681 §4.2 wants an ACK for every out-of-order segment; Linux sends the first
     /// three at once and then compresses, because RACK needs no more.
     fn acknowledge_out_of_order(&mut self, now_ns: u64) {
-        if self.config.rules != ReceiverRules::Linux || self.compressed_acks >= COMPRESSED_SACK_PKTS {
+        if self.config.rules != ReceiverRules::Linux || self.compressed_acks >= COMPRESSED_SACK_PKTS
+        {
             return self.emit_ack();
         }
         if self.dup_ack_rcv_nxt != self.rcv_nxt {
@@ -385,7 +390,7 @@ impl Receiver {
         self.ack_due_ns = self.ack_due_ns.min(now_ns + delay_ns);
     }
 
-    fn emit_ack(&mut self) {
+    pub(crate) fn emit_ack(&mut self) {
         if self.place == Place::Inner {
             self.ack_now = true;
             return;
@@ -425,6 +430,11 @@ impl Receiver {
             AckKind::SynAck => self.ecn.is_ok && self.ecn.accecn.is_none(),
             _ => self.ecn.ece(),
         };
+        let received_bytes = self.counters.received_bytes;
+        let rwnd_bytes = match &mut self.buffer {
+            Some(buffer) => buffer.offer(received_bytes, self.held.len()),
+            None => self.config.rwnd_bytes,
+        };
         self.outbox.push(Packet {
             flow: self.config.flow,
             wire_bytes,
@@ -433,7 +443,7 @@ impl Receiver {
             arrived_ns: 0,
             header: Segment::Ack(AckHeader {
                 ack,
-                rwnd_bytes: self.config.rwnd_bytes,
+                rwnd_bytes,
                 ts_val_ms: (self.now_ns / 1_000_000) as u32,
                 ts_ecr_ms: self.ts_recent_ms,
                 sack: SackSlot::NONE, // until it is polled

@@ -17,6 +17,7 @@ use crate::boundaries::Boundaries;
 use crate::counters::{Limit, SenderCounters};
 use crate::dupthresh::Count;
 use crate::ecn::EcnMode;
+use crate::memory::Share;
 use crate::nagle::Nagle;
 use crate::packet::Segment;
 use crate::rack::Rack;
@@ -24,6 +25,7 @@ use crate::recovery::Retransmit;
 use crate::rtt::RttEstimator;
 use crate::sack_store::SackBlock;
 use crate::segments::Segments;
+use crate::send_buffer::initial_sndbuf_pkts;
 use crate::timers::Timers;
 
 /// Which of a connection's two directions an endpoint's data has.
@@ -58,6 +60,10 @@ pub struct SenderConfig {
     pub closes: bool,
     /// Largest unacknowledged payload in the send buffer, segments.
     pub sndbuf_pkts: u32,
+    /// The send buffer grows up to that with cwnd.
+    pub tunes_sndbuf: bool,
+    /// The application keeps the send buffer full, which counts where memory is limited; otherwise what was sent counts.
+    pub fills_sndbuf: bool,
     /// Segmentation offload: segments leave in bursts as Linux sizes them.
     pub tso: bool,
     /// Whether a burst of new segments stays one packet, a super-packet, on its way.
@@ -87,6 +93,8 @@ impl SenderConfig {
             size_bytes,
             closes: true,
             sndbuf_pkts: u32::MAX >> 2,
+            tunes_sndbuf: false,
+            fills_sndbuf: false,
             tso: true,
             gso: false,
             ecn: EcnMode::Off,
@@ -127,6 +135,10 @@ pub struct Sender {
     pub(crate) una: u32,
     /// Next new segment (SND.NXT).
     pub(crate) nxt: u32,
+    /// Size of the send buffer now, segments.
+    pub(crate) sndbuf_pkts: u32,
+    /// Its part of the memory that all sockets share, if that is limited.
+    pub(crate) memory: Option<Share>,
     /// One past the last segment that the application has written; without end `u32::MAX`.
     pub(crate) end: u32,
     /// Payload of the segment before `end` while it is unsent, bytes.
@@ -229,6 +241,8 @@ impl Sender {
             segments,
             una: 0,
             nxt: 0,
+            sndbuf_pkts: initial_sndbuf_pkts(&config),
+            memory: None,
             end: 0,
             tail_bytes: config.mss_bytes,
             written_bytes: 0,
@@ -295,7 +309,13 @@ impl Sender {
             if self.wrote {
                 self.note_writes();
             }
+            if self.config.tunes_sndbuf {
+                self.tune_sndbuf();
+            }
             self.transmit();
+        }
+        if self.memory.is_some() {
+            self.charge_memory();
         }
         self.outbox.drain(..)
     }

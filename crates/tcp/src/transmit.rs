@@ -38,14 +38,14 @@ impl Sender {
             // A FIN needs no room in the send buffer.
             return self.nxt < self.segments_end() && self.sent_bytes < self.wnd_end_bytes;
         }
-        self.nxt < self.una.saturating_add(self.config.sndbuf_pkts) && self.window_admits(1) > 0
+        self.nxt < self.una.saturating_add(self.sndbuf_pkts) && self.window_admits(1) > 0
     }
 
     fn transmit_new(&mut self) {
         let mut sent_pkts = 0;
         let mut is_cwnd_limited = false;
         let mut max_segs = 0; // computed only when something may be sent
-        let sndbuf_end = self.una.saturating_add(self.config.sndbuf_pkts);
+        let sndbuf_end = self.una.saturating_add(self.sndbuf_pkts);
         let data_end = self.end.min(sndbuf_end);
         self.limit = Limit::None;
         while self.nxt < data_end {

@@ -22,6 +22,7 @@ from dumbbell.scenario.kinds import (
     Route,
     Tcp,
     Traffic,
+    Word,
 )
 from dumbbell.scenario.tcp import DEFAULT_TCP, TcpChoice
 from dumbbell.scenario.traffic import BULK, TrafficChoice
@@ -126,6 +127,25 @@ class Group:
         Measure(Size, 1), UNLIMITED, panel=FLOWS, example="1MiB",
         engine="sndbuf_bytes", always=True, default_note="never limits",
         synonyms=("send_buffer", "wmem"), doc="Send buffer, in bytes of payload.",
+    )  # fmt: skip
+    sndbuf_auto: Field[bool, bool] = Field(
+        Flag(), False, panel=FLOWS, example=True, sparse=True, engine="sndbuf_auto",
+        synonyms=("wmem_auto", "sndbuf_autotuning", "tcp_moderate_sndbuf"),
+        doc="The send buffer grows with twice cwnd, as in Linux, up to `sndbuf` bytes of memory, "
+        "of which a packet takes 2304 (simulator only).",
+    )  # fmt: skip
+    ooo_memory: Field[bool, bool] = Field(
+        Flag(), False, panel=FLOWS, example=True, sparse=True, engine="ooo_memory",
+        synonyms=("rmem", "rcvbuf_truesize", "ofo_memory"),
+        doc="Out-of-order data take room in the receive buffer, which is twice `rwnd`: 2304 bytes "
+        "a packet, so that the window is smaller while much is held above a hole (simulator only).",
+    )  # fmt: skip
+    receiver: Field[str, str] = Field(
+        Word("linux", "freebsd"), "linux", panel=FLOWS, example="freebsd", sparse=True,
+        engine="receiver", synonyms=("receiver_os", "ack_policy"),
+        doc="Whose receiver the flows have (simulator only). `freebsd`: an ACK for every second "
+        "segment or after 100 ms, for each one while there is a hole; 6 SACK blocks remembered; no "
+        "D-SACK.",
     )  # fmt: skip
     tso: Field[bool, bool] = Field(
         Flag(), True, panel=FLOWS, example=False, engine="tso", always=True,

@@ -34,6 +34,7 @@ from dumbbell.scenario.traffic import TrafficChoice
 __all__ = [
     "Amount", "Cc", "Changes", "Count", "Ecn", "Flag", "Impair", "Integer", "Kind", "LinkName",
     "LinkNames", "Measure", "Queue", "Route", "Tcp", "Text", "TraceOf", "Traffic",
+    "Word",
 ]  # fmt: skip
 
 V_co = TypeVar("V_co", covariant=True)
@@ -235,6 +236,20 @@ class Ecn(Kind[bool | str]):
 
     def from_text(self, text: str, what: str) -> Any:  # noqa: ARG002
         return {"true": True, "false": False}.get(text, text)
+
+
+class Word(Kind[str]):
+    """One of some words."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+        self.metavar = "|".join(words)
+
+    def parse(self, value: Any, what: str) -> str:
+        if value not in self.words:
+            known = " or ".join(f"`{word}`" for word in self.words)
+            raise ScenarioError(f"invalid {what} `{excerpt(value)}`: use {known}", key=what)
+        return str(value)
 
 
 class Text(Kind[str]):

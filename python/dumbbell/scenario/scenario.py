@@ -14,7 +14,7 @@ from dumbbell.congestion_control import CongestionControlChoice
 from dumbbell.errors import ScenarioError
 from dumbbell.quantities.excerpt import excerpt
 from dumbbell.quantities.pluralize import pluralize
-from dumbbell.quantities.quantity import Buffer, Loss, Rate, Time
+from dumbbell.quantities.quantity import Buffer, Loss, Rate, Size, Time
 from dumbbell.quantities.steps import MIN_RTT_NS, RateSteps, RttSteps
 from dumbbell.scenario.distribution import CDF
 from dumbbell.scenario.element import ImpairmentChoice, Impairments, QueueChoice
@@ -133,6 +133,13 @@ class Scenario:
         Changes(RttSteps), "", panel=PATH, example=RttSteps.examples,
         doc="Changes of the base RTT of groups without an `rtt` of their own. A BDP is still that "
         "of `rtt`.",
+    )  # fmt: skip
+    tcp_mem: Of[Size | None] = Field(
+        Measure(Size, 1), None, panel=PATH, example="32MB", sparse=True, engine="tcp_mem_bytes",
+        default_note="enough", synonyms=("memory", "socket_memory"),
+        doc="Memory of all sockets, at both ends, above which they are under pressure: Linux's "
+        "`tcp_mem[1]` (simulator only). A receiver that holds much above a hole then offers four "
+        "segments, and send buffers do not grow.",
     )  # fmt: skip
     ecn_threshold: Of[Buffer | None] = Shorthand(Link.ecn_threshold)
     loss: Of[Loss] = Shorthand(Link.loss)

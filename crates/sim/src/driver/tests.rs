@@ -123,6 +123,7 @@ fn run_alone(application: impl Application + Send + 'static, loss_ppb: u32) -> E
         sample_interval_ns: 100 * NS_PER_MS,
         links: vec![link("down"), link("up")],
         groups: vec![group],
+        ..Scenario::default()
     };
     let request = Request {
         name: "reno".to_owned(),

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use dumbbell_cc::{Instance, Request};
 use dumbbell_net::{DelayLine, Packet};
 use dumbbell_tcp::{
-    EcnMode, Half, Receiver, ReceiverConfig, ReceiverRules, SackStore, Segment, Sender, SenderConfig,
+    EcnMode, Half, Receiver, ReceiverConfig, ReceiverRules, SackStore, Segment, Sender,
+    SenderConfig,
 };
 
 use crate::common::{MSS_BYTES, NS_PER_MS, assert_near, assert_within};

@@ -13,6 +13,7 @@ mod earlier_linux;
 mod ecn;
 mod establish;
 mod fast_recovery;
+mod freebsd_receiver;
 mod gro;
 mod limits;
 mod loss_probe;

@@ -1,0 +1,85 @@
+//! Memory of sockets, and FreeBSD's receiver, in whole runs.
+
+mod common;
+
+use common::{NS_PER_S, bdp_bytes, bulk, dumbbell, simulate};
+use dumbbell_sim::{FlowSummary, Group, ReceiverKind, Scenario};
+
+/// CUBIC and Copa at 50 Mbit/s and 40 ms, 32 BDP, windows of 8 MiB.
+fn scenario(tcp_mem_bytes: Option<u64>, change: impl Fn(&mut Group)) -> Scenario {
+    let groups = ["copa", "cubic"].map(|cc| {
+        let mut group = Group {
+            rwnd_bytes: 8 << 20,
+            ..bulk(cc, 1, 40)
+        };
+        change(&mut group);
+        group
+    });
+    let limit_bytes = 32.0 * bdp_bytes(50_000_000, 40);
+    Scenario {
+        tcp_mem_bytes,
+        sample_interval_ns: NS_PER_S / 10,
+        ..dumbbell(50_000_000, limit_bytes, 60, groups.into())
+    }
+}
+
+fn flows(scenario: &Scenario) -> Vec<FlowSummary> {
+    simulate(scenario).summary.flows
+}
+
+fn debug(flows: &[FlowSummary]) -> String {
+    format!("{flows:?}")
+}
+
+/// A limit that is never reached, and a send buffer that always has room, change nothing but what counting out-of-order data does.
+#[test]
+fn memory_that_suffices_changes_nothing() {
+    let counted = flows(&scenario(None, |group| group.ooo_memory = true));
+    assert_eq!(
+        debug(&flows(&scenario(Some(1 << 40), |_| ()))),
+        debug(&counted)
+    );
+    let plain = flows(&scenario(None, |_| ()));
+    let tuned = flows(&scenario(None, |group| {
+        group.sndbuf_auto = true;
+        group.sndbuf_bytes = 1 << 40;
+    }));
+    let sent = |flows: &[FlowSummary]| flows.iter().map(|flow| flow.sent_pkts).sum::<u64>();
+    assert!(sent(&tuned).abs_diff(sent(&plain)) * 50 < sent(&plain));
+}
+
+/// Two tuned send buffers and what is held above holes come above 20 MB: CUBIC's receiver offers little, and it waits.
+#[test]
+fn under_pressure_windows_limit_flows() {
+    let tuned = |group: &mut Group| {
+        group.sndbuf_auto = true;
+        group.sndbuf_bytes = 16 << 20;
+    };
+    let limited =
+        |flows: &[FlowSummary]| flows.iter().map(|flow| flow.rwnd_limited_us).sum::<u64>();
+    let (much, little) = (
+        flows(&scenario(Some(1 << 40), tuned)),
+        flows(&scenario(Some(20_000_000), tuned)),
+    );
+    assert!(
+        limited(&little) > 2 * limited(&much),
+        "{} {}",
+        limited(&little),
+        limited(&much)
+    );
+}
+
+/// With FreeBSD's receivers there are more ACKs in recovery and no D-SACKs, and all that is sent is accounted for.
+#[test]
+fn freebsds_receivers_report_no_duplicates() {
+    let output = flows(&scenario(None, |group| {
+        group.receiver = ReceiverKind::FreeBsd
+    }));
+    for flow in output {
+        assert_eq!(flow.spurious_retransmits, 0);
+        assert_eq!(
+            flow.sent_pkts,
+            flow.dropped_pkts + flow.arrived_pkts + flow.on_path_pkts
+        );
+    }
+}
