@@ -51,7 +51,6 @@ fn too_fast_a_pace_makes_a_queue() {
         bytes * 8e3 / LINK_RATE_BPS as f64
     };
     let (now, then) = (wait_ms(&[]), wait_ms(&INTERNAL_PACING));
-    println!("mean wait: {now:.2} ms, with the pacing of Linux 4.13 {then:.2} ms");
     assert!(now < 5.0 && (35.0..=45.0).contains(&then), "{now} {then}");
 }
 
@@ -83,7 +82,6 @@ fn unpaced_bbr_sends_bursts() {
         backlog.into_iter().fold(0.0, f64::max)
     };
     let (paced, unpaced) = (most(&[]), most(&[("unpaced", 1)]));
-    println!("largest backlog: {paced} bytes, unpaced {unpaced}");
     assert!(unpaced > 2.0 * paced, "{paced} {unpaced}");
 }
 
