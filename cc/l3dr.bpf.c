@@ -32,6 +32,10 @@
  * Fairness: kappa takes a share of B, alpha gives more to the small: differences fade by e in
  * 2 root(BDP/N)/c cycles of 8 round trips. The probes alone would take 28 N cycles.
  *
+ * PROBE_RTT: a flow whose min_rtt expires while the others do not probe sees their queue only, and
+ * would not yield to it until they probe. So min_rtt here is the least of two of BBR's windows, as
+ * draft-ietf-ccwg-bbr's is of two probes (MinRTTFilterLen, ProbeRTTInterval).
+ *
  * Short paths: below an RTT of some 3 ms Linux sends bursts of up to 64 kB (tcp_tso_autosize), more
  * than a BDP there. So a phase ends only after it has sent a burst, the pause after a burst counts
  * for the phase that paced it, B_c is never below least_pkts per RTT (an ACK's RTT has the time of
@@ -69,6 +73,8 @@ PARAM(u32, by_gain, 1, 0, 1, "",
 PARAM(u32, rtt_correction, 128, 0, 512, "/256",
       "kappa: how much of (1 - min_rtt/RTT) comes off the bandwidth; stable below 200");
 PARAM(u32, correction_most, 192, 0, 256, "/256", "at most this share of it comes off");
+PARAM(u32, floor_windows, 2, 1, 2, "",
+      "the RTT without a queue is the least of this many windows of min_rtt");
 PARAM(u32, rtt_least, 1, 0, 1, "", "RTT is the least of a round; 0: the mean");
 PARAM(u32, add_root, 96, 0, 2560, "/256",
       "c: alpha over the root of the flow's own BDP in packets");
@@ -119,6 +125,7 @@ struct l3dr {
 	u32	cwnd_bound;	/* what losses have shown to fit; [pkts] */
 	u32	round_delivered;	/* when this round began: tp->delivered */
 	u32	round_lost;	/* tp->lost */
+	u32	last_min_us;	/* min_rtt of the window before; NO_RTT: there was none */
 	u32	phase_key;	/* mode and cycle_idx of the phase that sends */
 	struct l3dr_phase phases[PHASES];
 	struct l3dr_sample rounds[WINDOW_MAX];
@@ -343,6 +350,15 @@ static bool l3dr_count(struct sock *sk, struct l3dr *st, const struct rate_sampl
 	return is_complete;
 }
 
+/*
+ * A flow whose min_rtt expires while the others do not probe sees their queue only. It would yield
+ * to none of it until they probe, so what it knew before counts for one more window.
+ */
+static u32 l3dr_floor_us(const struct bbr *ca, const struct l3dr *st)
+{
+	return floor_windows > 1 ? min(ca->min_rtt_us, st->last_min_us) : ca->min_rtt_us;
+}
+
 static void bbr_update_bw(struct sock *sk, const struct rate_sample *rs)
 {
 	struct bbr *ca = inet_csk_ca(sk);
@@ -371,7 +387,7 @@ static void bbr_update_bw(struct sock *sk, const struct rate_sample *rs)
 	if (bw)
 		st->mean_bw = by_gain ? l3dr_grown(bw) : bw;
 	if (st->mean_bw && st->rtt_us && ca->min_rtt_us != NO_RTT)
-		minmax_reset(&ca->bw, ca->rtt_cnt, l3dr_corrected(st, ca->min_rtt_us));
+		minmax_reset(&ca->bw, ca->rtt_cnt, l3dr_corrected(st, l3dr_floor_us(ca, st)));
 }
 
 /*
@@ -432,6 +448,7 @@ void BPF_PROG(l3dr_init, struct sock *sk)
 	st->delivered = st->round_delivered = tp->delivered;
 	st->round_lost = tp->lost;
 	st->cwnd_bound = NO_BOUND;
+	st->last_min_us = NO_RTT;
 	st->ack_mstamp = tp->tcp_mstamp;
 }
 
@@ -441,8 +458,12 @@ void BPF_PROG(l3dr_cong_control, struct sock *sk, u32 ack, int flag, const struc
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct bbr *ca = inet_csk_ca(sk);
 	struct l3dr *st = l3dr_of(sk);
+	u32 min_rtt_us = ca->min_rtt_us, stamp = ca->min_rtt_stamp;
+	bool expired = after(bbr_now_ms(tp), stamp + min_rtt_window_ms);
 
 	bbr_update_model(sk, rs);
+	if (st && expired && ca->min_rtt_stamp != stamp)
+		st->last_min_us = min_rtt_us;
 	if (ca->mode == BBR_PROBE_RTT)
 		ca->pacing_gain = probe_rtt_gain;
 	bbr_apply_model(sk, rs);

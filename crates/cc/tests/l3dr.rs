@@ -28,6 +28,7 @@ const PLAIN: &[(&str, i64)] = &[
     ("least_pkts", 0),
     ("loss_thresh", 256),
     ("startup_loss", 0),
+    ("floor_windows", 1),
 ];
 
 /// The plain reconstruction with some of its parameters changed.
@@ -178,6 +179,25 @@ fn the_rtt_takes_its_share_off_the_mean() {
         }
         assert_near(rounds.series("mean_bw_bps") as f64, bps(100), 1e-4);
         assert_near(rounds.series("bw_bps") as f64, bps(pkts), 1e-3);
+    }
+}
+
+#[test]
+fn the_least_rtt_of_a_window_counts_for_one_more() {
+    // κ (1 − 40/50) off 100 packets a round while 40 ms counts, nothing when 50 ms is the least.
+    for (windows, next, after) in [(1, 100, 100), (2, 80, 100)] {
+        let mut rounds = start_in_probe_bw(&plain(&[
+            ("rtt_correction", 256),
+            ("floor_windows", windows),
+        ]));
+        for pkts in [next, after] {
+            rounds.advance(10_001_000);
+            for _ in 0..3 {
+                rounds.round(100, 0, |rs| rs.rtt_us = 50_000);
+            }
+            assert_eq!(rounds.series("min_rtt_us"), 50_000);
+            assert_near(rounds.series("bw_bps") as f64, bps(pkts), 1e-3);
+        }
     }
 }
 
