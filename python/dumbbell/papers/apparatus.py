@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from dumbbell.papers.hosts import BBR_4_12, BBR_4_12_UNPACED, BBR_4_15, COPA_CCP_KERNEL, OVER_PACING
 from dumbbell.papers.starts import in_turn, later
 from dumbbell.scenario import Scenario
 
@@ -138,6 +139,12 @@ def parameters(cc: str, **values: int | None) -> Change:
     return change
 
 
+def memory(size: str) -> Change:
+    """Limit the memory of all sockets; send buffers are tuned within 16 MiB."""
+    tuned = flows(sndbuf="16MiB", sndbuf_auto=True)
+    return lambda scenario: tuned(scenario).replace(tcp_mem=size)
+
+
 def impaired(what: str) -> Change:
     """Add an impairment or medium to the link, behind those it has."""
 
@@ -151,6 +158,28 @@ def noise(largest_us: int) -> Change:
     """Delay each data packet by up to so much, uniformly; packets stay in order."""
     half_ns = 500 * largest_us
     return impaired(f"jitter:delay={half_ns}ns,uniform={half_ns}ns")
+
+
+#: Bytes of a packet as scripts count them in `max_queue_size`.
+SCRIPT_PACKET_BYTES = 1500
+
+
+def delayed_count(link: str) -> Change:
+    """Let the queue hold delayed packets too, within a limit in packets: `max_queue_size`."""
+
+    def change(scenario: Scenario) -> Scenario:
+        if scenario.buffer is None:
+            return impaired(link)(scenario)
+        limit_bytes = scenario.buffer.limit_bytes(scenario.rate, scenario.rtt)
+        limit = limit_bytes // SCRIPT_PACKET_BYTES
+        return impaired(link)(scenario.replace(buffer=f"{limit}pkt"))
+
+    return change
+
+
+def dummynet(scenario: Scenario) -> Scenario:
+    """Make the bottleneck dummynet's pipe with its queue."""
+    return impaired("dummynet_pipe")(scenario.replace(queue="dummynet"))
 
 
 def phase(scenario: Scenario) -> Scenario:
@@ -170,6 +199,9 @@ def late(cc: str, by: str) -> Change:
     return lambda scenario: later(scenario, cc, by) if len(scenario.groups) > 1 else scenario
 
 
+#: The timer's charge of a TCP header is a rule of `tcp_4_15` too, and counts once.
+BBR_4_15_WITH_TCP = {**BBR_4_15, "timer_burst_bytes": 0}
+
 # ---- The elements --------------------------------------------------------------------------------
 
 #: Mininet's code, ccp's, FreeBSD's and Linux's were read for the facts; see docs/apparatus.md.
@@ -185,10 +217,14 @@ ALL = (
     ),
     Element(
         "sndbuf",
-        "A send buffer of 16 MiB, tcp_wmem's largest value; the plain set-up has no limit.",
+        "A send buffer that grows with twice cwnd to 16 MiB, tcp_wmem's largest value, or is as "
+        "large from the start; the plain set-up has no limit.",
         "Mininet 2.2.2 to 2.3 (util.py, fixLimits)",
         ("A4",),
-        (Level("16MiB", flows(sndbuf="16MiB")),),
+        (
+            Level("16MiB, tuned", flows(sndbuf="16MiB", sndbuf_auto=True)),
+            Level("16MiB", flows(sndbuf="16MiB")),
+        ),
     ),
     Element(
         "ooo_limit",
@@ -278,78 +314,155 @@ ALL = (
     Element(
         "gso",
         "Super-packets of segmentation offload stay whole through the queue, are dropped whole and "
-        "get an ACK each.",
+        "get an ACK each; the queue's limit is in bytes.",
         "Linux 4.15 veth, netem; Mininet leaves GSO on",
         ("A4", "A6", "A7", "B2", "B3"),
+        (Level("on", flows(gso=True)),),
+        "offload",
     ),
     Element(
         "tclink_htb",
-        "Mininet's default link: delay before rate, a packet leaves whole at the start of its "
-        "service.",
-        "Mininet link.py; Linux 4.15 sch_htb, sch_netem",
-        ("A4",),
+        "Mininet's default link: a packet leaves whole at the start of its service. The delay is "
+        "elsewhere and the limit in bytes, or as `max_queue_size` has it: the delay passes in the "
+        "queue, whose limit of packets of 1500 bytes counts delayed ones.",
+        "Mininet link.py; Linux 4.15 sch_htb, sch_netem; docs/media.md",
+        ("A4", "A6", "A7"),
+        (
+            Level("delay apart", impaired("tclink_htb:delay_in_queue=off")),
+            Level("limit counts delayed packets", delayed_count("tclink_htb")),
+        ),
+        "link",
     ),
     Element(
         "tclink_tbf",
-        "Mininet's link with `use_tbf`: a token bucket of 15 kB.",
-        "Mininet link.py; Linux 4.15 sch_tbf",
-        ("A4",),
+        "Mininet's link with `use_tbf`: a token bucket of 15 kB, 2.4 ms at 50 Mbit/s. The delay is "
+        "elsewhere and the limit in bytes.",
+        "Mininet link.py; Linux 4.15 sch_tbf; docs/media.md",
+        ("A4", "A6", "A7"),
+        (Level("delay apart", impaired("tclink_tbf:delay_in_queue=off")),),
+        "link",
     ),
     Element(
         "tcp_4_15",
-        "Loss recovery of Linux 4.15: dupthresh next to RACK, a timeout marks everything lost and "
-        "sets cwnd to 1, a defect of the retransmit hint.",
-        "Linux 4.15.11",
+        "Loss recovery and pacing of Linux 4.15: losses are counted too, a timeout marks all lost "
+        "and sets cwnd to 1, the retransmit hint has a defect, pacing makes up for nothing.",
+        "Linux 4.15.18; docs/tcp.md",
         ("A4", "A6", "A7"),
+        (Level("whole", flows(tcp="4.15")),),
+        "tcp",
+    ),
+    Element(
+        "tcp_4_15_rule",
+        "One of these rules alone.",
+        "Linux 4.15.18; docs/tcp.md",
+        ("A4",),
+        (
+            Level("timeout", flows(tcp="6.18:rto_marks=all,rto_cwnd=one")),
+            Level("hint defect", flows(tcp="6.18:hint_defect=on")),
+            Level("detection", flows(tcp="6.18:detection=dupthresh_and_rack")),
+        ),
+        "tcp",
     ),
     Element(
         "tcp_4_12",
-        "Loss recovery of Linux 4.12: that of 4.15, and any SACK undoes a timeout.",
-        "Linux 4.12.4",
+        "Loss recovery of Linux 4.12, whole or a rule alone: that of 4.15, and any SACK undoes a "
+        "timeout. Pacing is left to fq.",
+        "Linux 4.12.4; docs/tcp.md",
         ("D3",),
+        (
+            Level("whole", flows(tcp="4.12:pacing=departure_time")),
+            Level("timeout", flows(tcp="6.18:rto_marks=all,rto_cwnd=one")),
+            Level("undo", flows(tcp="6.18:undo_on_any_sack=on")),
+            Level("hint defect", flows(tcp="6.18:hint_defect=on")),
+        ),
+        "tcp",
     ),
     Element(
         "tcp_mem",
-        "Memory of TCP in a virtual machine of 512 MB or less: under pressure the window falls.",
-        "Linux 4.15",
+        "Memory of TCP in a small virtual machine, which both ends share: pressure begins at 1/16, "
+        "32 MB of 512 MB, and the window falls. With 1 GB it would not be reached.",
+        "Linux 4.15 tcp_init; docs/tcp.md",
         ("A4",),
+        tuple(
+            Level(size, memory(size)) for size in ("32MB", "64MB")
+        ),
+        "memory",
+    ),
+    Element(
+        "ooo_memory",
+        "Data above a hole take 2304 bytes a packet of the receive buffer, so that the window "
+        "shrinks.",
+        "Linux 4.15; docs/tcp.md",
+        ("A4",),
+        (Level("on", flows(ooo_memory=True)),),
+        "memory",
     ),
     Element(
         "timer_lateness",
-        "Pacing timers that fire late, without credit for it.",
+        "Pacing timers that fire late, with the pacing of Linux 4.15, which makes up for nothing.",
         "Linux 4.15; estimated, 20 to 100 µs",
         ("A6", "A7"),
+        tuple(
+            Level(us, flows(tcp="6.18:pacing=timer", timer_lateness=us))
+            for us in ("50us", "20us", "100us")
+        ),
+        "tcp",
     ),
     Element(
         "bbr_over_pacing",
-        "BBR with internal pacing paces 1.4 to 3 % above its rate: it counts 1500 B a packet, the "
-        "timer the TCP segment alone.",
-        "Linux 4.13 to 4.18; mended by cadefe5f584a",
+        "BBR with internal pacing paces 1.4 to 3 % above its bandwidth: it counts 1500 bytes a "
+        "packet, and the timer charges the payload and one TCP header a burst.",
+        "Linux 4.13 to 4.18; mended by cadefe5f584a; docs/bbr.md",
         ("A6", "A7"),
+        (Level("Linux 4.15", parameters("bbr", **OVER_PACING)),),
+        "bbr",
     ),
     Element(
-        "bbr_unpaced",
-        "BBR without fq on Linux 4.12 does not pace.",
-        "Linux 4.12.4",
+        "bbr_4_15",
+        "BBR with all that changed since Linux 4.15, its over-pacing included.",
+        "Linux 4.15.18; docs/bbr.md",
+        ("A6", "A7"),
+        (
+            Level("whole", parameters("bbr", **BBR_4_15)),
+            Level("with tcp_4_15", parameters("bbr", **BBR_4_15_WITH_TCP)),
+        ),
+        "bbr",
+    ),
+    Element(
+        "bbr_4_12",
+        "BBR with all that changed since Linux 4.12, paced by fq 0.9 % below its bandwidth, or not "
+        "at all.",
+        "Linux 4.12.4; docs/bbr.md",
         ("D3",),
+        (
+            Level("with fq", parameters("bbr", **BBR_4_12)),
+            Level("unpaced", parameters("bbr", **BBR_4_12_UNPACED)),
+        ),
+        "bbr",
     ),
     Element(
         "copa_agent",
-        "CCP's agent: IPC takes 20 to 30 µs, and after a timeout the old cwnd is written back.",
-        "ccp-kernel, ccp_copa",
-        ("A4",),
+        "CCP's agent and module on Linux 4.15: an answer takes 25 µs, and at a timeout the old "
+        "cwnd is written back and reported twice.",
+        "ccp-kernel, ccp_copa; docs/copa.md",
+        ("A4", "A6", "A7"),
+        (Level("on", parameters("copa", **COPA_CCP_KERNEL)),),
     ),
     Element(
         "dummynet",
-        "FreeBSD's router: one packet over the limit in bytes, times rounded to ticks of 1 ms.",
-        "FreeBSD 10.4 ip_dn_io.c",
+        "FreeBSD's router: a limit in bytes with one packet over, times rounded to ticks of 1 ms.",
+        "FreeBSD 10.4 ip_dn_io.c; docs/media.md",
         ("D3",),
+        (Level("on", dummynet),),
+        "link",
     ),
     Element(
         "receiver_freebsd",
-        "FreeBSD's receiver: an ACK every second packet or after 100 ms, six SACK blocks.",
-        "FreeBSD 10.4 tcp_input.c",
+        "FreeBSD's receiver: an ACK every second packet or after 100 ms, six SACK blocks, no "
+        "D-SACK.",
+        "FreeBSD 10.4 tcp_input.c; docs/tcp.md",
         ("D3",),
+        (Level("on", flows(receiver="freebsd")),),
     ),
 )  # fmt: skip
 
