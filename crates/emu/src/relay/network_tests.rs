@@ -1,5 +1,6 @@
 //! Networks of several links between real namespaces: two links in a row, and ACKs over a link of their own.
 
+use dumbbell_net::medium::tclink_htb;
 use dumbbell_net::{Limit, QueueConfig};
 use dumbbell_results::Summary;
 use dumbbell_scenario::{Control, Group, Link};
@@ -90,6 +91,47 @@ fn packets_pass_two_links_at_the_rate_of_the_slower() {
     assert_eq!((slow.meter.taken_pkts, slow.meter.dropped_pkts), (30, 0));
     assert_eq!(fast.meter.busy_ns, 30 * 208_400);
     assert_eq!(slow.meter.busy_ns, 30 * 416_800);
+}
+
+/// Mininet's link: what is delayed counts in the queue, and leaves it at the start of its service time. 30 packets come at once
+/// into room for 20.
+#[test]
+fn a_delay_in_the_queue_passes_before_the_rate() {
+    let tclink = Link {
+        queue: QueueConfig::drop_tail(Limit::Packets(20)),
+        medium: Some(tclink_htb::Config::default().into()),
+        ..link("tclink", 20_000_000, 0, 10)
+    };
+    let scenario = of(vec![tclink], vec![over(20, &["tclink"], &[])]);
+    let Some((_turn, hosts)) = hosts("a_delay_in_the_queue_passes_before_the_rate", &scenario)
+    else {
+        return;
+    };
+    let relay = Relay::start(&hosts, &scenario, 0, u64::MAX, Vec::new());
+    let relay = relay.expect("it starts");
+    let (sender, receiver) = udp_sockets(&hosts, 0);
+    let sent_ns = monotonic_ns();
+    for number in 0..30_u8 {
+        sender.send(&[number; 1000]).expect("it is sent");
+    }
+    // More are taken only where the relay was held up until the first had left.
+    for number in 0..20_u8 {
+        let mut packet = [0; 2000];
+        receive(&receiver, &mut packet);
+        let after_ms = (monotonic_ns() - sent_ns) as f64 / 1e6;
+        assert!(packet[0] >= number, "the path keeps their order");
+        // What 1042 bytes each are above the bucket's 1600 takes 0.4 µs a byte.
+        let excess_bytes = (1042.0 * f64::from(number) - 1600.0).max(0.0);
+        let earliest_ms = 10.0 + 0.0004 * excess_bytes;
+        assert!(
+            after_ms >= earliest_ms,
+            "{after_ms} ms before {earliest_ms} ms"
+        );
+    }
+    let report = relay.stop().expect("it relays");
+    let tclink = &report.links[0].meter;
+    assert_eq!(tclink.offered_pkts, 30);
+    assert!(tclink.dropped_pkts <= 10, "{}", tclink.dropped_pkts);
 }
 
 #[test]
