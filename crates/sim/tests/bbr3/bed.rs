@@ -12,7 +12,8 @@ use dumbbell_net::{
     Policer, QueueConfig, Site, Transmitter,
 };
 use dumbbell_tcp::{
-    EcnMode, Half, Receiver, ReceiverConfig, ReceiverRules, SackStore, Segment, Sender, SenderConfig,
+    EcnMode, Half, Receiver, ReceiverConfig, ReceiverRules, SackStore, Segment, Sender,
+    SenderConfig,
 };
 
 pub(crate) const MSS_BYTES: u32 = 1448;
