@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import runpy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,11 +21,13 @@ from dumbbell.papers import (
     attribution,
     ogino2021,
 )
+from dumbbell.papers.answers import answer_to, answers
 from dumbbell.papers.apparatus import Element, Level, Setup, Treatment
 from dumbbell.papers.attribution import Attribution, Conclusion, FindingAttribution, attribute
 from dumbbell.papers.by_tcptrace import by_tcptrace
 from dumbbell.papers.measured_text import decode, encode
 from dumbbell.papers.ogino2021 import Kind, Measured
+from dumbbell.papers.plain_words import PLAIN_WORDS
 from dumbbell.papers.prediction import Ended, Prediction, Verdict, predicted
 from dumbbell.papers.predictions import PREDICTIONS
 from dumbbell.papers.presets import Preset
@@ -344,3 +348,14 @@ def test_the_attribution_is_json(attributed):
     document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert document["conclusion"] == "hangs on the apparatus"
     assert document["screened"][0]["shown_in"] == 10
+
+
+def test_the_page_of_findings_has_the_answers():
+    """`python docs/findings_tables.py` writes them."""
+    docs = Path(__file__).parents[2] / "docs"
+    script = runpy.run_path(str(docs / "findings_tables.py"))
+    page = (docs / "findings.md").read_text(encoding="utf-8")
+    assert page == script["with_tables"](page, answers())
+    assert set(answers()) <= set(PLAIN_WORDS)
+    assert answer_to("D3") in page
+    assert answer_to("Z9") == ""

@@ -65,7 +65,7 @@ class Trial:
         count = f"{self.held} of {len(self.results)}"
         if self.averages is None:
             return count
-        return f"{'' if self.averages else 'not '}in the averages, {count} seeds by themselves"
+        return f"{count} seeds, their averages {'too' if self.averages else 'not'}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
