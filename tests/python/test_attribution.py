@@ -148,10 +148,19 @@ def test_eight_of_ten_seeds_are_not_enough(attributed):
     found, _ = attributed(
         lambda marks, seed: 2.0 if "a=1" in marks and seed > 2 else 0.0, element("a", "1")
     )
-    assert found.conclusion is Conclusion.REFUTED
+    assert found.conclusion is Conclusion.CHANCE
     assert found.sentence == (
-        "Not shown, and with no candidate in nine of ten seeds; but more often with a: 1 (8 of 10)."
+        "Chance decides with the apparatus: shown in 0 of 10 runs without it. Nothing makes it "
+        "certain; most often it is shown with a: 1 (8 of 10)."
     )
+
+
+def test_what_no_candidate_shows_is_refuted(attributed):
+    found, _ = attributed(
+        lambda marks, seed: 2.0 if "a=1" in marks and seed == 1 else 0.0, element("a", "1")
+    )
+    assert found.conclusion is Conclusion.REFUTED
+    assert found.sentence == "Not shown, whichever of 1 candidates is added: a."
 
 
 def test_what_dumbbell_lacks_leaves_it_open(attributed):

@@ -123,6 +123,15 @@ class FindingAttribution:
         )
 
     @property
+    def is_by_chance_with(self) -> bool:
+        """Whether chance decides with some element, or with all of the preset."""
+        with_one = any(
+            effect.share.excludes(0) and effect.trial.outcome is Outcome.BY_CHANCE
+            for effect in self.screened
+        )
+        return with_one or (self.preset is not None and self.preset.outcome is Outcome.BY_CHANCE)
+
+    @property
     def conclusion(self) -> Conclusion:
         """What it hangs on."""
         if self.outcome is Outcome.SHOWN:
@@ -132,6 +141,8 @@ class FindingAttribution:
             return Conclusion.CHANCE
         if self.deciding:
             return Conclusion.APPARATUS
+        if self.is_by_chance_with:
+            return Conclusion.CHANCE
         return Conclusion.OPEN if self.untried else Conclusion.REFUTED
 
     @property
@@ -275,7 +286,7 @@ class Screening:
         screened = () if is_shown else self.screen(plain, candidates)
         without: tuple[Effect, ...] = ()
         if whole and preset.outcome is not finding.outcome:
-            without = self.remove_each(preset)
+            without = self.remove_each(preset, all_of_it=is_shown)
         factors = self.factors(screened)
         factorial = None
         if len(factors) > 1:
@@ -314,12 +325,13 @@ class Screening:
         setups = [setup for setup in setups if self.changes(setup)]
         return tuple(compare(name_of(each.setup), plain, each) for each in self.settle(setups))
 
-    def remove_each(self, preset: Trial) -> tuple[Effect, ...]:
-        """Remove each of the preset's elements that is a candidate, if it changes anything."""
+    def remove_each(self, preset: Trial, *, all_of_it: bool) -> tuple[Effect, ...]:
+        """Remove each of the preset's elements that is a candidate, or each that changes runs."""
         rests = {
             str(gone): tuple(each for each in preset.setup if each != gone)
             for gone in preset.setup
-            if self.question.finding in ELEMENTS[gone.element].findings and self.changes((gone,))
+            if self.changes((gone,))
+            and (all_of_it or self.question.finding in ELEMENTS[gone.element].findings)
         }
         found = self.settle(list(rests.values()))
         return tuple(
@@ -383,6 +395,12 @@ def describe(each: FindingAttribution) -> str:
                 f"Hangs on the apparatus: shown with {listed(each.deciding)}; without, {without}."
             )
         case Conclusion.CHANCE:
+            if each.outcome is Outcome.NOT_SHOWN:
+                whole = f", {each.preset.count} with all of it" if each.preset else ""
+                return (
+                    f"Chance decides with the apparatus: shown{of} without it{whole}."
+                    f"{what_makes_it_certain(each)}"
+                )
             return f"Chance decides: shown{of}.{what_makes_it_certain(each)}"
         case _:
             return not_shown(each)
@@ -411,7 +429,9 @@ def under_preset(each: FindingAttribution) -> str:
         return ""
     if each.preset.outcome is Outcome.SHOWN:
         return f", and with it ({each.preset.count})"
-    return f"; with it in {each.preset.count} only"
+    why = [effect.name for effect in each.without if effect.trial.is_certain]
+    because = f", and in nine of ten seeds or more {'; or '.join(why)}" if why else ""
+    return f"; with it in {each.preset.count} only{because}"
 
 
 def not_shown(each: FindingAttribution) -> str:
