@@ -69,6 +69,25 @@ fn under_pressure_windows_limit_flows() {
     );
 }
 
+/// A flow that stops sends its FIN alone. Once that is acknowledged nothing of it waits, and the other one goes on as
+/// without a limit.
+#[test]
+fn a_flow_that_has_closed_uses_no_memory() {
+    let with_memory = |tcp_mem_bytes| {
+        let mut stopped = scenario(Some(tcp_mem_bytes), |group| {
+            group.sndbuf_auto = true;
+            group.sndbuf_bytes = 16 << 20;
+        });
+        stopped.groups[0].stop_ns = Some(10 * NS_PER_S);
+        flows(&stopped)
+    };
+    // CUBIC alone needs less than 5793 packets of 2304 bytes twice.
+    assert_eq!(
+        debug(&with_memory(100_000_000)),
+        debug(&with_memory(1 << 40))
+    );
+}
+
 /// With FreeBSD's receivers there are more ACKs in recovery and no D-SACKs, and all that is sent is accounted for.
 #[test]
 fn freebsds_receivers_report_no_duplicates() {

@@ -33,7 +33,9 @@ impl Sender {
         } else {
             self.nxt
         };
-        let bytes = u64::from(last - self.una) * packet_memory_bytes(self.config.mss_bytes);
+        // A FIN that has a segment of its own is behind the last byte, and acknowledged `una` is behind it.
+        let waiting = last.saturating_sub(self.una);
+        let bytes = u64::from(waiting) * packet_memory_bytes(self.config.mss_bytes);
         if let Some(share) = &mut self.memory {
             share.charge(bytes);
         }

@@ -163,8 +163,8 @@ def check_queue_delay(
     if limit_bytes is None or not is_fifo(link) or not is_exact:
         return
     ahead_bytes = limit_bytes + packet_bytes
-    if link.get("queue") is not None:
-        # Another discipline than drop-tail may look at what waits before a packet joins it.
+    if link.get("queue") == "dummynet":
+        # It takes a packet while what waits is not above its limit.
         ahead_bytes += packet_bytes
     lowest_bps = min(int(rate) for rate in config.rates)
     longest_us = ahead_bytes * 8 * 10**6 / lowest_bps * (1 + RATE_TOLERANCE)
