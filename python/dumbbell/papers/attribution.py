@@ -185,7 +185,7 @@ class Attribution:
     findings
         Each of them.
     predictions
-        What was expected before anything ran, and how it ended.
+        What was expected, and how it ended.
     executed, found
         Runs that were executed for it, and that were found in the cache.
     """

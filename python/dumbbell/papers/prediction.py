@@ -1,4 +1,4 @@
-"""A prediction of what an element does, written down before it ran, and how it ended."""
+"""A prediction of what an element does, and how it ended."""
 
 from __future__ import annotations
 
