@@ -1,0 +1,58 @@
+"""What ogino2021's rules say of runs on the kernel: tests/data/ogino2021-kernel-*.jsonl.
+
+Copa against CUBIC, n = 1, one run at each buffer, one at a time on a quiet machine of two cores
+(Linux 6.18, `Paper.scenario` of each point with seed 1, measured by `Paper.measure`).
+"""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell.papers import ogino2021
+from dumbbell.papers.finding import evaluate
+from dumbbell.papers.inflight_counts import Counts
+from dumbbell.papers.ogino2021 import BUFFERS_BDP, Kind, Measured, Point
+from dumbbell.statistics import Interval
+
+FILE = Path(__file__).parents[1] / "data" / "ogino2021-kernel-2026-11.jsonl"
+
+
+def kind(document: dict[str, Any]) -> Kind:
+    return Kind(**{name: math.nan if value is None else value for name, value in document.items()})
+
+
+def counts(document: dict[str, Any]) -> Counts:
+    return Counts(**{**document, "difference_pkts": Interval(**document["difference_pkts"])})
+
+
+@pytest.fixture(scope="module")
+def seen() -> dict[Point, Measured]:
+    runs = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+    assert {run["verdict"] for run in runs} <= {"OK", "WARN"}
+    return {
+        Point(run["point"]["rival"], run["point"]["n"], run["point"]["buffer_bdp"]): Measured(
+            kind(run["measured"]["copa"]),
+            kind(run["measured"]["rival"]),
+            run["measured"]["default_share"],
+            counts(run["measured"]["counts"]),
+        )
+        for run in runs
+    }
+
+
+def test_there_is_a_run_at_each_buffer(seen: dict[Point, Measured]) -> None:
+    assert set(seen) == {Point("cubic", 1, buffer) for buffer in BUFFERS_BDP}
+
+
+@pytest.mark.parametrize(
+    ("rule", "shown"),
+    [(ogino2021.a1, True), (ogino2021.a2, True), (ogino2021.a4, False), (ogino2021.a5, True)],
+)
+def test_the_kernel_shows_what_the_simulator_shows(
+    seen: dict[Point, Measured], rule: ogino2021.Rule, shown: bool
+) -> None:
+    """As docs/findings.md says."""
+    assert evaluate(rule(seen)) is shown
