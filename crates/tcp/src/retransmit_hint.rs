@@ -1,4 +1,4 @@
-//! Where retransmission goes on, with the defect that Linux had up to 5.4 (mended by "tcp: fix marked lost packets
+//! Where retransmission goes on, with the defect that Linux had up to 5.4 (corrected by "tcp: fix marked lost packets
 //! not being retransmitted", 5.5): when what it points to is acknowledged, and the same ACK reveals a loss, it points to
 //! that loss, and what was marked lost before and still waits for cwnd is skipped until a timeout.
 

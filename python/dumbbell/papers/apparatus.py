@@ -412,7 +412,7 @@ ALL = (
         "bbr_over_pacing",
         "BBR with internal pacing paces 1.4 to 3 % above its bandwidth: it counts 1500 bytes a "
         "packet, and the timer charges the payload and one TCP header a burst.",
-        "Linux 4.13 to 4.18; mended by cadefe5f584a; docs/bbr.md",
+        "Linux 4.13 to 4.18; corrected by cadefe5f584a; docs/bbr.md",
         ("A6", "A7"),
         (Level("Linux 4.15", parameters("bbr", **OVER_PACING)),),
         "bbr",

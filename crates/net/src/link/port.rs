@@ -10,7 +10,7 @@ use crate::{Effects, Header, Observer, Packet};
 pub(super) struct LinkPort<'a, H, O> {
     pub(super) link: &'a mut Link<H>,
     pub(super) in_hand: &'a mut VecDeque<(u64, Packet<H>)>,
-    /// How much of each packet's time in the queue is no waiting, ns.
+    /// How long each packet is in the queue without waiting for the link, ns.
     pub(super) held_ns: u64,
     pub(super) index: usize,
     pub(super) now_ns: u64,

@@ -60,7 +60,7 @@ pub struct TclinkHtb {
 }
 
 impl TclinkHtb {
-    /// When the tokens are no longer negative, ns.
+    /// When the tokens reach 0, ns.
     fn free_ns(&self) -> u64 {
         self.counted_ns + self.bucket.wait_ns(0)
     }
