@@ -9,6 +9,7 @@ use libbpf_rs::{
     AsRawLibbpf as _, ErrorKind, MapCore as _, MapType, Object, ObjectBuilder, OpenObject,
 };
 
+use super::skipping_kernel::leaves_programs_out;
 use super::socket_state::SocketState;
 use super::{failure, instance_name, kernel_types, libbpf_log};
 use crate::error::Error;
@@ -147,7 +148,9 @@ fn register(
     leave_out_other_tables(&mut open, object)?;
     write_constants(&mut open, object);
     write_name(&mut open, object, kernel_name)?;
-    leave_out_min_tso_segs(&mut open, object);
+    if leaves_programs_out() {
+        leave_out_min_tso_segs(&mut open, object);
+    }
     let mut loaded = open.load()?;
     let storage = storage_map(&loaded, object.storage_bytes())?;
     let mut table = loaded
@@ -207,9 +210,9 @@ fn write_name(
     Ok(())
 }
 
-/// Removes `min_tso_segs` from the ops table. With that op in BPF, even one that always returns 2,
-/// Linux 6.18 sends some 40 to 90 packets at once about once a second, at any pacing rate; without
-/// it, never (docs/fidelity.md). Its own minimum, 2, is used instead.
+/// Removes `min_tso_segs` from the ops table, and its program. It is called for every burst; on a kernel that now and then
+/// leaves a program out ([`leaves_programs_out`]) its result is then a part of an address, and some 40 to 90 packets leave at
+/// once, about once a second. Linux's own minimum, 2, is used instead.
 fn leave_out_min_tso_segs(open: &mut OpenObject, object: &BpfObject) {
     let mut table = open.maps_mut().find(|map| map.name() == object.ops_table());
     let Some(image) = table.as_mut().and_then(|map| map.initial_value_mut()) else {

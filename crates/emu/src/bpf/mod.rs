@@ -6,6 +6,7 @@ mod instance_name;
 mod kernel_types;
 mod libbpf_log;
 mod loaded;
+pub(crate) mod skipping_kernel;
 mod socket_state;
 mod state_reader;
 #[cfg(test)]

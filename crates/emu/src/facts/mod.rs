@@ -28,6 +28,7 @@ pub fn machine() -> Vec<Fact> {
         c_compiler(),
         bpf_compiler(),
         struct_ops(),
+        callbacks(),
     ]);
     facts.extend(sandbox::facts());
     facts
@@ -255,6 +256,27 @@ fn struct_ops() -> Fact {
         costs: "none of our congestion controls in the kernel",
         remedy: "Linux 6.4 or newer with BPF and BTF, as root",
         needed_for: &[Need::Bpf],
+    }
+}
+
+fn callbacks() -> Fact {
+    let (status, value) = if bpf::skipping_kernel::leaves_programs_out() {
+        (
+            Status::Limited,
+            "this kernel (not one of kernel.org) leaves BPF programs out while process 1 is on the CPU"
+                .to_owned(),
+        )
+    } else {
+        (Status::Ok, "every BPF program runs".to_owned())
+    };
+    Fact {
+        name: "callbacks",
+        status,
+        value,
+        costs: "now and then a callback of our congestion controls is missed: some runs are INVALID (`window`), and \
+                `min_tso_segs` is not loaded",
+        remedy: "another kernel; or run an INVALID run again",
+        needed_for: &[],
     }
 }
 

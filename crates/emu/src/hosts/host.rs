@@ -82,7 +82,7 @@ impl Hosts {
 
     /// Lets the packets of both hosts of `group` enter the path as L4S's, and its sender's leave one by one where a
     /// millisecond of the pacing rate is no more: what a congestion control of L4S asks for by `min_tso_segs`, which
-    /// cannot be loaded (`bpf/loaded.rs`). Linux's default is two packets.
+    /// some kernels cannot have (`bpf/skipping_kernel.rs`). Linux's default is two packets.
     pub(crate) fn identify_as_l4s(&mut self, group: usize) -> Result<(), Error> {
         const MIN_TSO_SEGS: &str = "/proc/sys/net/ipv4/tcp_min_tso_segs";
         self.senders[group].is_l4s = true;
