@@ -196,6 +196,20 @@ def test_the_whole_way(cli, fabricated_kernel, tmp_path):
     assert saved.is_file()
 
 
+def test_a_run_with_the_next_seed_follows_an_invalid_one(fabricated_kernel, monkeypatch, tmp_path):
+    invalid = Verdict((Reason("INVALID", "window", "an impossible window"),))
+
+    def judge(scenario, *_):
+        return invalid if scenario.seed in {1, 2, 4} else Verdict(())
+
+    monkeypatch.setattr(sys.modules["dumbbell.run.run"], "evaluate", judge)
+    scenario = Scenario(["copa", "cubic"], time="1s")
+    result = dumbbell.xval([("mine", scenario)], tmp_path, reps=3, simulator_reps=2)
+    case = result.cases[0]
+    assert [run.scenario.seed for run in case.kernel] == [1, 2, 3, 4, 5, 6]
+    assert [run.scenario.seed for run in case.valid] == [3, 5, 6]
+
+
 def test_a_scenario_without_a_run_to_believe_is_exit_1(
     cli, monkeypatch, fabricated_kernel, tmp_path
 ):

@@ -67,7 +67,7 @@ def xval_command(
         typer.Option(
             min=1,
             metavar="N",
-            help="Repetitions on the kernel, each with the next seed.",
+            help="Repetitions on the kernel, each with the next seed; one more for an INVALID one.",
             rich_help_panel=RUN,
         ),
     ] = 3,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -131,7 +131,8 @@ def xval(
     out
         Directory of the runs: ``runs/<name>/<engine>-seed<seed>``.
     reps
-        Repetitions on the kernel.
+        Repetitions on the kernel. For each that is INVALID one with the next seed follows, until as
+        many are valid or twice as many were run.
     simulator_reps
         Repetitions in the simulator; 10 by default, or `reps` if that is more.
     jobs
@@ -175,13 +176,32 @@ def xval(
             on_progress=report,
             on_finished=keep,
         )
+        while engine == KERNEL and (further := in_place_of_invalid(cases, runs[KERNEL], reps)):
+            runs[KERNEL] |= run_all(
+                further, engine=KERNEL, workers=jobs, cache=False, on_finished=keep
+            )
     return cross_validate(
         (name, scenario, of_case(runs[SIMULATOR], name), of_case(runs[KERNEL], name))
         for name, scenario in cases
     )
 
 
-def of_case(runs: dict[Key, Run], name: str) -> tuple[Run, ...]:
+def in_place_of_invalid(
+    cases: Iterable[tuple[str, Scenario]], runs: Mapping[Key, Run], reps: int
+) -> list[tuple[Key, Scenario]]:
+    """Return what is still to be run, with the next seeds, for `reps` valid runs of each case."""
+    further: list[tuple[Key, Scenario]] = []
+    for name, scenario in cases:
+        done = of_case(runs, name)
+        valid = sum(run.verdict.status != INVALID for run in done)
+        further += [
+            ((name, rep), scenario.replace(seed=scenario.seed + rep))
+            for rep in range(len(done), min(len(done) + reps - valid, 2 * reps))
+        ]
+    return further
+
+
+def of_case(runs: Mapping[Key, Run], name: str) -> tuple[Run, ...]:
     """Return the runs of a case, by seed."""
     return tuple(run for (case, _), run in runs.items() if case == name)
 
