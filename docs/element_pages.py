@@ -226,8 +226,10 @@ def switch_table() -> str:
     header = ["switch", *(f"`{name}`" for name in known), "values", "what it is"]
     rows = [
         [
-            f"`{name}`", *(f"`{each.parameters[name].default_text}`" for each in known.values()),
-            switch.range_text, switch.doc,
+            f"`{name}`",
+            *(f"`{each.parameters[name].default_text}`" for each in known.values()),
+            switch.range_text,
+            switch.doc,
         ]
         for name, switch in known[DEFAULT_TCP].parameters.items()
     ]

@@ -1,7 +1,7 @@
 """The names of `dumbbell`, each with the module that it is loaded from when it is first used."""
 
 from ._core import Control
-from .capture_analysis import Analysis, Match, analyze, match_captures
+from .capture_analysis import Analysis, Match, PacketLog, analyze, match_captures, packet_log
 from .compare import compare
 from .compare.xval import CrossValidation, xval
 from .congestion_control import (
@@ -56,6 +56,7 @@ __all__ = [
     "LinuxTree",
     "Match",
     "MissingPackageError",
+    "PacketLog",
     "Parameter",
     "PrivilegeError",
     "Rate",
@@ -78,6 +79,7 @@ __all__ = [
     "jain",
     "match_captures",
     "measure",
+    "packet_log",
     "run",
     "run_all",
     "tcp_cong_avoid_ai",

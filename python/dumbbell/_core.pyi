@@ -36,6 +36,7 @@ __all__ = [
     "media",
     "name_of_system_call",
     "native_compiler",
+    "packet_log",
     "precompile",
     "queue_disciplines",
     "report_crashes",
@@ -294,6 +295,9 @@ def match_captures(
     before: str, after: str, options_json: str
 ) -> tuple[str, dict[str, list[ArrowRecordBatch]]]:
     """Match two captures of the same traffic: their reading as JSON, tables as batches."""
+
+def packet_log(path: str, max_rows: int) -> tuple[str, dict[str, list[ArrowRecordBatch]]]:
+    """What happened to every packet at every link: the reading as JSON, tables as batches."""
 
 def machine() -> str:
     """What this machine can do for the kernel engine, as JSON: a list of facts."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import dumbbell
@@ -120,6 +123,37 @@ def test_matching_finds_the_simulator_s_drops_and_delays(captured, name):
     own_us = 1514 * 8e6 / link["link_rate_bps"]
     assert delay_us.mean() == pytest.approx(link["queue_delay_mean_us"] + own_us, rel=0.02)
     assert delay_us.max() == pytest.approx(link["queue_delay_max_us"] + own_us, abs=own_us)
+
+
+def left_behind(rows: pa.Table) -> list[float]:
+    """Return when the packets arrived that are still in a link at the end: the last ones."""
+    arrived: list[float] = rows.filter(pc.equal(rows["event"], "enqueue"))["time_us"].to_pylist()
+    return arrived[len(arrived) - rows["backlog_pkts"][-1].as_py() :]
+
+
+@pytest.mark.parametrize("name", SIMULATED_NAMES)
+def test_the_packet_log_has_each_packet_of_the_link(captured, name):
+    capture, _ = captured(name)
+    link = capture.run.summary["bottleneck"]
+    log = dumbbell.packet_log(capture.path)
+    (seen,) = (row for row in log.to_dict()["links"] if row["link"] == "bottleneck")
+    assert seen["dequeue_count"] == link["forwarded_pkts"]
+    assert seen["drop_count"] == link["dropped_pkts"]
+    rows = log.packets.filter(pc.equal(log.packets["link"], "bottleneck"))
+    refused = rows.filter(pc.and_(pc.equal(rows["event"], "drop"), pc.is_null(rows["in_link_us"])))
+    assert seen["enqueue_count"] + refused.num_rows == link["offered_pkts"]
+    assert rows["backlog_pkts"][-1].as_py() == link["left_pkts"]
+    own_us = 1514 * 8e6 / link["link_rate_bps"]
+    sent = rows.filter(pc.equal(rows["event"], "dequeue"))
+    in_link_us = sent["in_link_us"].to_numpy()
+    assert in_link_us.mean() == pytest.approx(link["queue_delay_mean_us"] + own_us, rel=0.02)
+    # Little's law: each packet counts while it is there.
+    times_us, backlog_pkts = rows["time_us"].to_numpy(), rows["backlog_pkts"].to_numpy()
+    there_us = pc.sum(rows["in_link_us"]).as_py() + sum(
+        times_us[-1] - entered_us for entered_us in left_behind(rows)
+    )
+    assert np.sum(backlog_pkts[:-1] * np.diff(times_us)) == pytest.approx(there_us, rel=1e-6)
+    assert log.reading["unmatched_pkts"] == 0
 
 
 @pytest.mark.parametrize("name", SIMULATED_NAMES)

@@ -5,7 +5,7 @@
 //! as long.
 
 use crate::checksum::tcp_checksum;
-use crate::ip::IpPacket;
+use crate::ip::{IpPacket, TCP};
 use crate::link_layer::LinkType;
 use crate::packet::{Checksum, Endpoint, TcpPacket};
 use crate::tcp::TcpHeader;
@@ -40,6 +40,12 @@ pub fn dissect(
     let link_bytes = frame.len() - packet.len();
     let ip_wire_bytes = (wire_bytes as usize).max(frame.len()) - link_bytes;
     let ip = IpPacket::parse(packet, ip_wire_bytes)?;
+    if ip.is_fragment {
+        return Err(Unread::Fragment);
+    }
+    if ip.protocol != TCP {
+        return Err(Unread::NotTcp);
+    }
     let tcp = TcpHeader::parse(ip.segment, ip.segment_bytes)?;
     let payload_bytes = ip.segment_bytes - tcp.bytes;
     Ok(TcpPacket {

@@ -1,10 +1,11 @@
-//! IP headers of captured packets (RFC 791, RFC 8200), with everything up to the TCP header.
+//! IP headers of captured packets (RFC 791, RFC 8200), with everything up to the transport header.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::dissect::Unread;
 
-const TCP: u8 = 6;
+/// Protocol number of TCP.
+pub(crate) const TCP: u8 = 6;
 
 /// The fields of an IP header, and its payload.
 pub(crate) struct IpPacket<'a> {
@@ -13,9 +14,13 @@ pub(crate) struct IpPacket<'a> {
     pub(crate) ecn: u8,
     pub(crate) id: Option<u16>,
     pub(crate) ttl: u8,
-    /// The captured part of the TCP segment, without what follows it.
+    /// Of the payload, behind IPv6's extension headers.
+    pub(crate) protocol: u8,
+    /// A part of a packet that was cut in pieces; the payload may begin in the middle of anything.
+    pub(crate) is_fragment: bool,
+    /// The captured part of the payload, without what follows it.
     pub(crate) segment: &'a [u8],
-    /// Length of the segment on the wire.
+    /// Length of the payload on the wire.
     pub(crate) segment_bytes: usize,
 }
 
@@ -44,15 +49,7 @@ impl<'a> IpPacket<'a> {
         if header_bytes < header.len() || total_bytes < header_bytes {
             return Err(Unread::BadLength);
         }
-        // More fragments, or not the first.
-        if u16::from_be_bytes([f0, f1]) & 0x3fff != 0 {
-            return Err(Unread::Fragment);
-        }
-        if protocol != TCP {
-            return Err(Unread::NotTcp);
-        }
         let captured = &packet[..packet.len().min(total_bytes)];
-        let segment = captured.get(header_bytes..).ok_or(Unread::CutHeader)?;
         let &[.., s0, s1, s2, s3, d0, d1, d2, d3] = header;
         Ok(Self {
             source: IpAddr::V4(Ipv4Addr::new(s0, s1, s2, s3)),
@@ -60,7 +57,10 @@ impl<'a> IpPacket<'a> {
             ecn: tos & 3,
             id: Some(u16::from_be_bytes([i0, i1])),
             ttl,
-            segment,
+            protocol,
+            // More fragments, or not the first.
+            is_fragment: u16::from_be_bytes([f0, f1]) & 0x3fff != 0,
+            segment: captured_behind(captured, header_bytes, protocol)?,
             segment_bytes: total_bytes - header_bytes,
         })
     }
@@ -75,9 +75,16 @@ impl<'a> IpPacket<'a> {
         };
         let payload_bytes = payload_bytes.ok_or(Unread::BadLength)?;
         let payload = &behind[..behind.len().min(payload_bytes)];
-        let extension_bytes = extension_bytes(next_header, payload)?;
-        let segment_bytes = payload_bytes.checked_sub(extension_bytes);
-        let segment_bytes = segment_bytes.ok_or(Unread::BadLength)?;
+        let Extensions {
+            bytes,
+            protocol,
+            is_fragment,
+        } = Extensions::parse(next_header, payload)?;
+        let segment_bytes = match payload_bytes.checked_sub(bytes) {
+            Some(segment_bytes) => segment_bytes,
+            None if protocol == TCP && !is_fragment => return Err(Unread::BadLength),
+            None => 0,
+        };
         let (addresses, _) = header[8..].as_chunks::<16>();
         Ok(Self {
             source: IpAddr::V6(Ipv6Addr::from(addresses[0])),
@@ -85,47 +92,72 @@ impl<'a> IpPacket<'a> {
             ecn: (second >> 4) & 3,
             id: None,
             ttl,
-            segment: payload.get(extension_bytes..).ok_or(Unread::CutHeader)?,
+            protocol,
+            is_fragment,
+            segment: captured_behind(payload, bytes, protocol)?,
             segment_bytes,
         })
     }
 }
 
-/// Number of bytes of extension headers before the TCP header.
-fn extension_bytes(first: u8, payload: &[u8]) -> Result<usize, Unread> {
-    /// Numbers of extension headers: <https://www.iana.org/assignments/ipv6-parameters>.
-    const HOP_BY_HOP: u8 = 0;
-    const ROUTING: u8 = 43;
-    const FRAGMENT: u8 = 44;
-    const AUTHENTICATION: u8 = 51;
-    const DESTINATION: u8 = 60;
-    const MOBILITY: u8 = 135;
-    const HIP: u8 = 139;
-    const SHIM6: u8 = 140;
-
-    let mut next_header = first;
-    let mut at = 0;
-    while next_header != TCP {
-        let header: Option<&[u8; 4]> = payload.get(at..).and_then(<[u8]>::first_chunk);
-        let length = |&[_, length, ..]: &[u8; 4]| usize::from(length);
-        let bytes = match (next_header, header) {
-            (HOP_BY_HOP | ROUTING | DESTINATION | MOBILITY | HIP | SHIM6, Some(header)) => {
-                (length(header) + 1) * 8
-            }
-            // RFC 4302 §2.2: in words, without two.
-            (AUTHENTICATION, Some(header)) => (length(header) + 2) * 4,
-            // Offset 0 and no more fragments is a whole packet (RFC 6946).
-            (FRAGMENT, Some([_, _, offset, flags])) if (*offset, flags & 0xf9) == (0, 0) => 8,
-            (FRAGMENT, Some(_)) => return Err(Unread::Fragment),
-            (
-                HOP_BY_HOP | ROUTING | DESTINATION | MOBILITY | HIP | SHIM6 | AUTHENTICATION
-                | FRAGMENT,
-                None,
-            ) => return Err(Unread::CutHeader),
-            _ => return Err(Unread::NotTcp),
-        };
-        next_header = header.map_or(next_header, |header| header[0]);
-        at += bytes;
+/// What was captured behind the first `bytes`; of TCP there must be something.
+#[inline]
+fn captured_behind(captured: &[u8], bytes: usize, protocol: u8) -> Result<&[u8], Unread> {
+    match captured.get(bytes..) {
+        None if protocol == TCP => Err(Unread::CutHeader),
+        segment => Ok(segment.unwrap_or_default()),
     }
-    Ok(at)
+}
+
+/// IPv6's extension headers.
+struct Extensions {
+    bytes: usize,
+    /// What follows them.
+    protocol: u8,
+    is_fragment: bool,
+}
+
+impl Extensions {
+    /// Reads those at the beginning of `payload`, the first of the kind `first`; a fragment's end there.
+    fn parse(first: u8, payload: &[u8]) -> Result<Self, Unread> {
+        /// Numbers of extension headers: <https://www.iana.org/assignments/ipv6-parameters>.
+        const HOP_BY_HOP: u8 = 0;
+        const ROUTING: u8 = 43;
+        const FRAGMENT: u8 = 44;
+        const AUTHENTICATION: u8 = 51;
+        const DESTINATION: u8 = 60;
+        const MOBILITY: u8 = 135;
+        const HIP: u8 = 139;
+        const SHIM6: u8 = 140;
+
+        let mut found = Self {
+            bytes: 0,
+            protocol: first,
+            is_fragment: false,
+        };
+        while found.protocol != TCP && !found.is_fragment {
+            let header: Option<&[u8; 4]> = payload.get(found.bytes..).and_then(<[u8]>::first_chunk);
+            let length = |&[_, length, ..]: &[u8; 4]| usize::from(length);
+            found.bytes += match (found.protocol, header) {
+                (HOP_BY_HOP | ROUTING | DESTINATION | MOBILITY | HIP | SHIM6, Some(header)) => {
+                    (length(header) + 1) * 8
+                }
+                // RFC 4302 §2.2: in words, without two.
+                (AUTHENTICATION, Some(header)) => (length(header) + 2) * 4,
+                (FRAGMENT, Some([_, _, offset, flags])) => {
+                    // Offset 0 and no more fragments is a whole packet (RFC 6946).
+                    found.is_fragment = (*offset, flags & 0xf9) != (0, 0);
+                    8
+                }
+                (
+                    HOP_BY_HOP | ROUTING | DESTINATION | MOBILITY | HIP | SHIM6 | AUTHENTICATION
+                    | FRAGMENT,
+                    None,
+                ) => return Err(Unread::CutHeader),
+                _ => break,
+            };
+            found.protocol = header.map_or(found.protocol, |header| header[0]);
+        }
+        Ok(found)
+    }
 }

@@ -10,6 +10,7 @@ mod confined;
 mod interruptible;
 mod isolation;
 mod match_captures;
+mod packet_log;
 mod python_cc;
 mod python_samples;
 mod python_socket;
@@ -358,6 +359,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::match_captures::match_captures;
+    #[pymodule_export]
+    use super::packet_log::packet_log;
     #[pymodule_export]
     use super::python_samples::{PyAckSample, PyRateSample};
     #[pymodule_export]

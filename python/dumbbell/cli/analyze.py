@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import typer
 from rich.console import Console
 
-from dumbbell.capture_analysis import Analysis, Match, analyze, match_captures
+from dumbbell.capture_analysis import Analysis, Match, analyze, match_captures, packet_log
 from dumbbell.capture_analysis.analyze import STDIN
 from dumbbell.capture_analysis.connection_table import (
     COLUMNS,
@@ -19,6 +19,7 @@ from dumbbell.capture_analysis.connection_table import (
     endpoint,
     scaled,
 )
+from dumbbell.capture_analysis.packet_log import check_format
 from dumbbell.cli import options
 from dumbbell.cli.capture_warnings import match_trouble, trouble
 from dumbbell.cli.console import note_missing_figures, out, print_json, print_line, print_table
@@ -36,6 +37,11 @@ EXAMPLES = (
     "tcpdump -w - tcp | dumbbell analyze -",
 )
 
+#: What happened at a link.
+LOG_COLUMNS = (
+    "link", "enqueued\npkts", "sent\npkts", "dropped\npkts", "lost behind\npkts", "marked\npkts",
+    "most in it\npkts",
+)  # fmt: skip
 #: More connections than these are a table too long to read; --json and --out have all.
 MAX_ROWS = 64
 
@@ -94,6 +100,15 @@ def analyze_command(
             show_default="with --out that with most payload",
         ),
     ] = None,
+    log_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--packet-log",
+            metavar="FILE",
+            help="Write what happened to each packet at each link of a run's capture, and why, to "
+            "this file instead: `.arrow`, `.parquet` or `.csv`.",
+        ),
+    ] = None,
     json: options.Json = False,
     out_dir: Annotated[
         Path | None,
@@ -108,11 +123,21 @@ def analyze_command(
     The table shows the direction that carries the data at the best point: the sender's, if the
     capture has it.
     """
+    if log_file is not None:
+        refuse_with(
+            "--packet-log", match=match, point=point is not None, all_points=all_points,
+            interval=interval is not None, segments=segments is not None,
+            out=out_dir is not None,
+        )  # fmt: skip
+        return packet_log_command(files, log_file, json=json)
     sources = [source_of(name, point) for name in files]
     if out_dir is not None:
         check_parent(out_dir)
     if match:
-        refuse_with_match(interval=interval, segments=segments, all_points=all_points)
+        refuse_with(
+            "--match", interval=interval is not None, segments=segments is not None,
+            all_points=all_points,
+        )  # fmt: skip
         return match_command(sources, json=json, out_dir=out_dir)
     numbers = None if segments is None else connection_numbers(segments)
     documents = []
@@ -144,16 +169,11 @@ def source_of(name: str, point: str | None) -> Source:
     return Source(path, named)
 
 
-def refuse_with_match(*, interval: str | None, segments: str | None, all_points: bool) -> None:
-    """Refuse options that only the analysis of one capture has."""
-    given = {
-        "--interval": interval is not None,
-        "--segments": segments is not None,
-        "--all-points": all_points,
-    }
-    for option, is_given in given.items():
+def refuse_with(option: str, **given: bool) -> None:
+    """Refuse options that cannot be combined with one."""
+    for name, is_given in given.items():
         if is_given:
-            raise CaptureError(f"{option} cannot be combined with --match")
+            raise CaptureError(f"--{name.replace('_', '-')} cannot be combined with {option}")
 
 
 def connection_numbers(text: str) -> list[int]:
@@ -260,6 +280,37 @@ def match_command(sources: Sequence[Source], *, json: bool, out_dir: Path | None
         result.save(out_dir)
         if not json:
             print_line(f"saved in {out_dir}")
+    return 0
+
+
+def packet_log_command(files: Sequence[str], path: Path, *, json: bool) -> int:
+    """Write the log of a capture's packets at links."""
+    if len(files) != 1:
+        raise CaptureError("--packet-log takes one capture, or one run's directory")
+    check_format(path)
+    log = packet_log(files[0])
+    log.save(path)
+    document = log.to_dict()
+    if json:
+        print_json(document)
+        return 0
+    for line in trouble(log.reading):
+        print_line(line)
+    print_table(
+        LOG_COLUMNS,
+        [
+            (
+                row["link"],
+                *(f"{row[f'{event}_count']:,}" for event in ("enqueue", "dequeue", "drop", "loss")),
+                f"{row['marked_pkts']:,}",
+                f"{row['backlog_max_pkts']:,}",
+            )
+            for row in document["links"]
+        ],
+    )
+    if missing := log.reading["dropped_rows"]:
+        print_line(f"note: {missing:,} further events are not in the file for lack of memory")
+    print_line(f"{log.packets.num_rows:,} events in {path}")
     return 0
 
 

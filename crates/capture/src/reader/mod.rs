@@ -32,6 +32,7 @@ use compression::Compression;
 use input::Input;
 use pcap::Pcap;
 use pcapng::Pcapng;
+pub(crate) use record::Record;
 use record::{Step, Stop};
 
 /// Reads the TCP packets of a capture, one after the other.
@@ -138,7 +139,7 @@ impl Reader {
                         Ok(mut packet) => {
                             packet.interface = record.interface;
                             packet.time_ns = record.time_ns;
-                            packet.is_marked_dropped = record.is_marked_dropped;
+                            packet.is_marked_dropped = record.drop_comment.is_some();
                             self.counts.tcp_pkts += 1;
                             return Ok(Some(packet));
                         }
@@ -155,6 +156,33 @@ impl Reader {
             }
         }
         Ok(None)
+    }
+
+    /// Gives every packet of the capture, whatever it is, to `each`, with its interface.
+    pub(crate) fn for_each_record(
+        &mut self,
+        mut each: impl FnMut(&Interface, &Record<'_>),
+    ) -> Result<(), Error> {
+        while !self.is_done {
+            let step = match &mut self.format {
+                Format::Pcap(pcap) => pcap.step(&mut self.input),
+                Format::Pcapng(pcapng) => pcapng.step(&mut self.input, &mut self.interfaces),
+            };
+            match step {
+                Ok(Step::Packet(record)) => {
+                    self.counts.packets += 1;
+                    each(&self.interfaces[record.interface as usize], &record);
+                }
+                Ok(Step::BadPacket) => {
+                    self.counts.packets += 1;
+                    self.counts.count_unread(Unread::BadLength);
+                }
+                Ok(Step::Other) => {}
+                Ok(Step::End) => self.is_done = true,
+                Err(stop) => self.stop(stop)?,
+            }
+        }
+        Ok(())
     }
 
     /// The interfaces described so far. A packet's `interface` is an index into it.

@@ -81,7 +81,7 @@ impl Pcap {
             time_ns: u64::from(seconds) * 1_000_000_000 + u64::from(fraction) * self.fraction_ns,
             wire_bytes: wire_bytes.max(captured_bytes),
             frame: &record[self.record_header_bytes..],
-            is_marked_dropped: false,
+            drop_comment: None,
         }))
     }
 }

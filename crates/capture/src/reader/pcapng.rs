@@ -139,16 +139,19 @@ impl Pcapng {
             time_ns: self.last_time_ns,
             wire_bytes: wire_bytes.max(captured_bytes),
             frame,
-            is_marked_dropped: behind.len() > 4 && self.is_marked_dropped(frame.len(), behind),
+            drop_comment: (behind.len() > 4)
+                .then(|| self.drop_comment(frame.len(), behind))
+                .flatten(),
         })
     }
 
-    /// Whether a comment marks the packet as dropped by a link; `behind` is what follows the frame.
-    fn is_marked_dropped(&self, frame_bytes: usize, behind: &[u8]) -> bool {
+    /// The comment that marks the packet as dropped by a link; `behind` is what follows the frame.
+    fn drop_comment<'a>(&self, frame_bytes: usize, behind: &'a [u8]) -> Option<&'a [u8]> {
         let padding_bytes = frame_bytes.next_multiple_of(4) - frame_bytes;
         let options = behind.get(padding_bytes..).unwrap_or_default();
         Options::new(self.order, options)
-            .any(|(code, value)| code == COMMENT && value.starts_with(DROPPED.as_bytes()))
+            .find(|&(code, value)| code == COMMENT && value.starts_with(DROPPED.as_bytes()))
+            .map(|(_, value)| value)
     }
 
     /// A simple packet belongs to the first interface; its captured length is that of the block or
@@ -170,7 +173,7 @@ impl Pcapng {
             time_ns: self.last_time_ns,
             wire_bytes,
             frame: &frame[..frame.len().min(captured_bytes as usize)],
-            is_marked_dropped: false,
+            drop_comment: None,
         })
     }
 

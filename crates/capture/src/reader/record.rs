@@ -3,15 +3,16 @@
 use std::io;
 
 /// A packet as recorded.
-pub(super) struct Record<'a> {
+pub(crate) struct Record<'a> {
     /// Position among the interfaces of the whole file.
-    pub(super) interface: u32,
-    pub(super) time_ns: u64,
+    pub(crate) interface: u32,
+    pub(crate) time_ns: u64,
     /// Length on the wire.
-    pub(super) wire_bytes: u32,
+    pub(crate) wire_bytes: u32,
     /// The frame, maybe cut.
-    pub(super) frame: &'a [u8],
-    pub(super) is_marked_dropped: bool,
+    pub(crate) frame: &'a [u8],
+    /// The comment that says that a link dropped it, and which and why.
+    pub(crate) drop_comment: Option<&'a [u8]>,
 }
 
 /// The result of one step through a file.

@@ -1,0 +1,88 @@
+//! What the log needs to know of a packet's headers.
+
+use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
+use std::net::IpAddr;
+
+use ahash::RandomState;
+
+use crate::ip::{IpPacket, TCP};
+use crate::link_layer::LinkType;
+use crate::reader::Record;
+
+const UDP: u8 = 17;
+
+/// The ECN field of an IP header (RFC 3168 §5), by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ecn {
+    NotEct = 0,
+    Ect1 = 1,
+    Ect0 = 2,
+    Ce = 3,
+}
+
+/// One direction of a flow; ports are 0 where there are none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Flow {
+    pub(super) protocol: u8,
+    pub(super) source: (IpAddr, u16),
+    pub(super) destination: (IpAddr, u16),
+}
+
+/// A packet's headers.
+pub(super) struct Header<'a> {
+    pub(super) flow: Flow,
+    pub(super) ecn: Ecn,
+    /// From the IP header on.
+    packet: &'a [u8],
+    wire_bytes: u32,
+}
+
+impl<'a> Header<'a> {
+    /// Of a packet as captured; `None` if it is not of IP, or cut within its header.
+    pub(super) fn parse(link_type: LinkType, record: &Record<'a>) -> Option<Self> {
+        let packet = link_type.ip_packet(record.frame).ok()?;
+        let link_bytes = record.frame.len() - packet.len();
+        let wire_bytes = (record.wire_bytes as usize).max(record.frame.len()) - link_bytes;
+        let ip = IpPacket::parse(packet, wire_bytes).ok()?;
+        let has_ports = !ip.is_fragment && matches!(ip.protocol, TCP | UDP);
+        let ports = match ip.segment.first_chunk() {
+            Some(&[s0, s1, d0, d1]) if has_ports => [[s0, s1], [d0, d1]].map(u16::from_be_bytes),
+            _ => [0; 2],
+        };
+        Some(Self {
+            flow: Flow {
+                protocol: ip.protocol,
+                source: (ip.source, ports[0]),
+                destination: (ip.destination, ports[1]),
+            },
+            ecn: match ip.ecn {
+                0 => Ecn::NotEct,
+                1 => Ecn::Ect1,
+                2 => Ecn::Ect0,
+                _ => Ecn::Ce,
+            },
+            packet,
+            wire_bytes: record.wire_bytes,
+        })
+    }
+
+    /// The same at both sides of a link: of all bytes but the ECN field, and the checksum that covers it.
+    pub(super) fn key(&self, hash: &RandomState) -> u64 {
+        /// Where an IPv4 header has its checksum.
+        const CHECKSUM: std::ops::Range<usize> = 10..12;
+        let mut hasher = hash.build_hasher();
+        self.wire_bytes.hash(&mut hasher);
+        let mut start = [0; 12];
+        let (first, rest) = self.packet.split_at(self.packet.len().min(start.len()));
+        start[..first.len()].copy_from_slice(first);
+        if start[0] >> 4 == 4 {
+            start[1] &= 0b1111_1100;
+            start[CHECKSUM].fill(0);
+        } else {
+            start[1] &= 0b1100_1111;
+        }
+        hasher.write(&start);
+        hasher.write(rest);
+        hasher.finish()
+    }
+}
