@@ -1,7 +1,7 @@
 """Writes what findings hang on into findings.md, and the answers that dumbbell prints.
 
 ``python docs/findings_tables.py results/attribution.json`` takes what ``dumbbell reproduce
---attribute`` wrote, keeps its outcomes in ``python/dumbbell/papers/answers.json``, and writes the
+--attribute`` wrote there, keeps its outcomes in ``python/dumbbell/papers/answers.json``, and writes the
 tables; without a file it writes the tables again. ``make docs`` does the latter.
 """
 
@@ -46,6 +46,16 @@ def kept(attributions: list[dict[str, Any]]) -> dict[str, Any]:
                 "sentence": each["sentence"],
                 "plain": count(each),
                 "preset": count(each["preset"]),
+                "engine_version": one["engine_version"],
+                "seeds": len(one["seeds"]),
+                "tried": {
+                    trial["setup"]: f"{trial['shown_in']} of {trial['of']}"
+                    for trial in (*each["screened"], *each["together"])
+                },
+                "without": {
+                    effect["name"]: f"{effect['shown_in']} of {effect['of']}"
+                    for effect in each["without"]
+                },
                 "predictions": [
                     {key: prediction[key] for key in ("id", "text", "verdict", "saw")}
                     for prediction in one["predictions"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import runpy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -28,7 +29,7 @@ from dumbbell.papers.by_tcptrace import by_tcptrace
 from dumbbell.papers.measured_text import decode, encode
 from dumbbell.papers.ogino2021 import Kind, Measured
 from dumbbell.papers.plain_words import PLAIN_WORDS
-from dumbbell.papers.prediction import Ended, Prediction, Verdict, predicted
+from dumbbell.papers.prediction import Ended, Prediction, Verdict, predicted, within
 from dumbbell.papers.predictions import PREDICTIONS
 from dumbbell.papers.presets import Preset
 from dumbbell.papers.question import Quantity, Question
@@ -216,7 +217,7 @@ def test_a_shown_finding_is_not_screened_but_checked_under_the_preset(attributed
         lambda marks, _seed: 0.0 if "b=1" in marks else 2.0,
         element("a", "1"), element("b", "1"), preset=preset,
     )  # fmt: skip
-    assert found.conclusion is Conclusion.SIMULATED
+    assert found.conclusion is Conclusion.LOST
     assert found.screened == ()
     assert found.preset is not None
     assert found.preset.outcome is Outcome.NOT_SHOWN
@@ -224,6 +225,66 @@ def test_a_shown_finding_is_not_screened_but_checked_under_the_preset(attributed
     without = {effect.name: effect.trial.held for effect in found.without}
     assert without == {"without a: 1": 0, "without b: 1": 10}
     assert "; with it in 0 of 10 only" in found.sentence
+
+
+def test_a_level_that_no_apparatus_had_decides_nothing(attributed):
+    compared = replace(element("a", "1"), levels=(Level("1", marked("a=1"), is_control=True),))
+    found, _ = attributed(
+        lambda marks, _seed: 2.0 if "a=1" in marks else 0.0, compared, element("b", "1")
+    )
+    assert [effect.trial.held for effect in found.screened] == [10, 0]
+    assert (found.deciding, found.nearly) == ((), ())
+    assert found.conclusion is Conclusion.REFUTED
+
+
+def test_a_preset_that_shows_it_in_one_seed_more_changes_nothing(attributed):
+    """1 of 10 and 2 of 10 are the same for all that ten seeds tell."""
+    preset = Preset("p", "Made up.", (), (Treatment("a", "1"),), (), ())
+    found, _ = attributed(
+        lambda marks, seed: 2.0 if seed == 1 or (seed == 2 and "a=1" in marks) else 0.0,
+        element("a", "1"), preset=preset,
+    )  # fmt: skip
+    assert found.preset is not None
+    assert found.preset.outcome is Outcome.BY_CHANCE
+    assert found.conclusion is Conclusion.REFUTED
+
+
+def test_a_finding_that_asks_nothing_of_runs_has_no_apparatus(attributed):
+    del attributed
+    alone = FindingAttribution(finding(lambda _marks, _seed: 0.0))
+    assert alone.conclusion is Conclusion.NO_PART
+
+
+def test_a_seed_counts_once_in_a_factorial_however_many_combinations_it_ran(attributed):
+    """Five seeds that differ in nothing but luck: the share's interval is of five values."""
+    found, _ = attributed(
+        lambda marks, seed: 0.01 * seed + 0.6 * ("a=1" in marks) + 0.5 * ("b=1" in marks),
+        element("a", "1"), element("b", "1"),
+    )  # fmt: skip
+    assert found.factorial is not None
+    assert {effect.share.n for effect in found.factorial.effects} == {found.factorial.seeds}
+
+
+def test_what_changes_nothing_confirms_neither_more_nor_less():
+    nothing = mean_interval([0.0] * 10)
+    for low, high in ((0.0, math.inf), (-math.inf, 0.0)):
+        assert within(nothing, low, high) is Verdict.REFUTED
+    some = mean_interval([0.1, 0.2, 0.3, 0.2])
+    assert within(some, 0.0, math.inf) is Verdict.CONFIRMED
+    assert within(some, -math.inf, 0.0) is Verdict.REFUTED
+    assert within(mean_interval([100.0] * 4), 90, 100) is Verdict.CONFIRMED
+
+
+def test_bbr_s_pace_charges_a_header_once():
+    """Where TCP's own timer charges it, BBR's parameters do not."""
+    plain = ogino2021.scenario(ogino2021.Point("bbr", 1, 16.0), 1)
+    for setup, charged in (
+        ((Treatment("bbr_4_15", "whole"),), True),
+        ((Treatment("bbr_4_15", "whole"), Treatment("tcp_4_15", "whole")), False),
+        ((Treatment("bbr_over_pacing", "Linux 4.15"), Treatment("timer_lateness", "0us")), False),
+    ):
+        bbr = apparatus.apply(setup, plain).groups[ogino2021.RIVAL].cc
+        assert ("timer_burst_bytes" in bbr.params) is charged
 
 
 def test_points_that_cannot_change_the_answer_do_not_run(attributed):

@@ -11,6 +11,7 @@ from dumbbell.statistics import (
     effect_size,
     hedges_g,
     holm,
+    mcnemar,
     mean_and_interval,
     mean_interval,
     newcombe,
@@ -175,6 +176,14 @@ def test_a_share_s_interval_is_wilson_s():
     ):
         interval = wilson(held, of)
         assert [interval.low, interval.high] == pytest.approx([low, high], abs=5e-5)
+
+
+def test_pairs_that_change_are_tested_by_mcnemar():
+    """Eight seeds gained and none lost: 2/2^8; what does not change says nothing."""
+    before, after = [False] * 8 + [True] * 2, [True] * 10
+    assert mcnemar(before, after) == mcnemar(after, before) == pytest.approx(2 / 256)
+    assert mcnemar(before, before) == 1.0
+    assert mcnemar([True, False], [False, True]) == 1.0
 
 
 def test_a_difference_of_shares_has_newcombe_s_interval():

@@ -1,6 +1,7 @@
 """What each finding hangs on, as it was found out before: it takes minutes to find out again.
 
-`answers.json` is written by `docs/findings_tables.py` from `dumbbell reproduce --attribute --json`.
+`answers.json` is written by `docs/findings_tables.py` from the `attribution.json` of `dumbbell
+reproduce --attribute`.
 """
 
 from __future__ import annotations

@@ -16,7 +16,10 @@ from dumbbell.papers.hosts import BBR_4_12, BBR_4_12_UNPACED, BBR_4_15, COPA_CCP
 from dumbbell.papers.starts import in_turn, later
 from dumbbell.scenario import Scenario
 
-__all__ = ["ELEMENTS", "Change", "Element", "Level", "Setup", "Treatment", "apply", "name_of"]
+__all__ = [
+    "ELEMENTS", "Change", "Element", "Level", "Setup", "Treatment", "apply", "is_control",
+    "name_of",
+]  # fmt: skip
 
 #: Adds an element to a scenario.
 Change = Callable[[Scenario], Scenario]
@@ -32,10 +35,14 @@ class Level:
         ``48``: in tables, after the element's name.
     change
         Adds it to a scenario; one to which it does not apply stays as it is.
+    is_control
+        Whether it is there to compare with: the paper's apparatus cannot have had it, so that it
+        decides nothing.
     """
 
     name: str
     change: Change
+    is_control: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,6 +106,11 @@ def apply(setup: Setup, scenario: Scenario) -> Scenario:
     return scenario
 
 
+def is_control(setup: Setup) -> bool:
+    """Whether the paper's apparatus cannot have had some of it."""
+    return any(ELEMENTS[each.element].level(each.level).is_control for each in setup)
+
+
 def name_of(setup: Setup) -> str:
     """Return a set-up in words."""
     return " + ".join(map(str, setup)) or "plain"
@@ -135,6 +147,17 @@ def parameters(cc: str, **values: int | None) -> Change:
                 else own
             )
         )
+
+    return change
+
+
+def bbr_paced(**values: int | None) -> Change:
+    """Set parameters of BBR; what TCP's own timer charges in a scenario is not charged twice."""
+    without = {name: value for name, value in values.items() if name != "timer_burst_bytes"}
+
+    def change(scenario: Scenario) -> Scenario:
+        by_tcp = any(group.tcp.to_engine()["pacing"] == "timer" for group in scenario.groups)
+        return parameters("bbr", **(without if by_tcp else values))(scenario)
 
     return change
 
@@ -199,9 +222,6 @@ def late(cc: str, by: str) -> Change:
     return lambda scenario: later(scenario, cc, by) if len(scenario.groups) > 1 else scenario
 
 
-#: The timer's charge of a TCP header is a rule of `tcp_4_15` too, and counts once.
-BBR_4_15_WITH_TCP = {**BBR_4_15, "timer_burst_bytes": 0}
-
 # ---- The elements --------------------------------------------------------------------------------
 
 #: Mininet's code, ccp's, FreeBSD's and Linux's were read for the facts; see docs/apparatus.md.
@@ -213,7 +233,10 @@ ALL = (
         "MiB on either side, and 4 MiB to see whether a dip moves.",
         "Mininet 2.2.2 to 2.3 (util.py, fixLimits); Linux 4.15",
         ("A4",),
-        tuple(Level(size, flows(rwnd=size)) for size in ("8MiB", "16MiB", "9MiB", "7MiB", "4MiB")),
+        (
+            *(Level(size, flows(rwnd=size)) for size in ("8MiB", "16MiB", "9MiB", "7MiB")),
+            Level("4MiB", flows(rwnd="4MiB"), is_control=True),
+        ),
     ),
     Element(
         "sndbuf",
@@ -275,8 +298,8 @@ ALL = (
         (
             Level("Copa first by 0.1s", late("bbr", "100ms")),
             Level("BBR first by 0.1s", late("copa", "100ms")),
-            Level("Copa first by 1s", late("bbr", "1s")),
-            Level("BBR first by 1s", late("copa", "1s")),
+            Level("Copa first by 1s", late("bbr", "1s"), is_control=True),
+            Level("BBR first by 1s", late("copa", "1s"), is_control=True),
         ),
         "starts",
     ),
@@ -285,7 +308,10 @@ ALL = (
         "All flows start within another time than 0.1 s, evenly spread.",
         "not in the papers; estimated, 0.1 to 0.4 s",
         ("B2", "B3"),
-        tuple(Level(time, flows(jitter=time)) for time in ("400ms", "0s", "1s", "5s")),
+        tuple(
+            Level(time, flows(jitter=time), is_control=time != "400ms")
+            for time in ("400ms", "0s", "1s", "5s")
+        ),
         "starts",
     ),
     Element(
@@ -302,14 +328,14 @@ ALL = (
         "BBR adds an estimate of ACK aggregation to cwnd, as from Linux 5.1 on.",
         "Linux commit 78dc70ebaa38; ogino2021's hosts had 4.15 by its text",
         ("A6", "A7"),
-        (Level("Linux 5.1", parameters("bbr", extra_acked_gain=None)),),
+        (Level("Linux 5.1", parameters("bbr", extra_acked_gain=None), is_control=True),),
     ),
     Element(
         "bbr_min_rtt_ties",
         "An RTT equal to min_rtt no longer renews it, as from Linux 5.10 on.",
         "Linux commit 1b9e2a8c99a5; ogino2021's hosts had 4.15 by its text",
         ("A6", "A7"),
-        (Level("Linux 5.10", parameters("bbr", min_rtt_tie_renews=None)),),
+        (Level("Linux 5.10", parameters("bbr", min_rtt_tie_renews=None), is_control=True),),
     ),
     Element(
         "gso",
@@ -399,12 +425,16 @@ ALL = (
     ),
     Element(
         "timer_lateness",
-        "Pacing timers that fire late, with the pacing of Linux 4.15, which makes up for nothing.",
+        "Pacing timers that fire late, with the pacing of Linux 4.15, which makes up for nothing; "
+        "and that pacing with timers that are on time, to compare with.",
         "Linux 4.15; estimated, 20 to 100 µs",
         ("A6", "A7"),
-        tuple(
-            Level(us, flows(tcp="6.18:pacing=timer", timer_lateness=us))
-            for us in ("50us", "20us", "100us")
+        (
+            *(
+                Level(us, flows(tcp="6.18:pacing=timer", timer_lateness=us))
+                for us in ("50us", "20us", "100us")
+            ),
+            Level("0us", flows(tcp="6.18:pacing=timer"), is_control=True),
         ),
         "tcp",
     ),
@@ -414,7 +444,7 @@ ALL = (
         "packet, and the timer charges the payload and one TCP header a burst.",
         "Linux 4.13 to 4.18; corrected by cadefe5f584a; docs/bbr.md",
         ("A6", "A7"),
-        (Level("Linux 4.15", parameters("bbr", **OVER_PACING)),),
+        (Level("Linux 4.15", bbr_paced(**OVER_PACING)),),
         "bbr",
     ),
     Element(
@@ -422,10 +452,7 @@ ALL = (
         "BBR with all that changed since Linux 4.15, its over-pacing included.",
         "Linux 4.15.18; docs/bbr.md",
         ("A6", "A7"),
-        (
-            Level("whole", parameters("bbr", **BBR_4_15)),
-            Level("with tcp_4_15", parameters("bbr", **BBR_4_15_WITH_TCP)),
-        ),
+        (Level("whole", bbr_paced(**BBR_4_15)),),
         "bbr",
     ),
     Element(

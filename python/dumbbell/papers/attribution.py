@@ -7,12 +7,22 @@ and then with the candidates that matter together, by a fractional factorial exp
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from dumbbell.papers.apparatus import ELEMENTS, Element, Setup, Treatment, elements_for, name_of
+from dumbbell._core import ENGINE_VERSION
+from dumbbell.papers.apparatus import (
+    ELEMENTS,
+    Element,
+    Setup,
+    Treatment,
+    elements_for,
+    is_control,
+    name_of,
+)
 from dumbbell.papers.factorial_trial import Factorial, experiment
 from dumbbell.papers.finding import Finding, Outcome
 from dumbbell.papers.paper import Paper
@@ -23,7 +33,7 @@ from dumbbell.papers.question import Question
 from dumbbell.papers.questions import QUESTIONS
 from dumbbell.papers.trial import Effect, Trial, compare, settle
 from dumbbell.papers.trials import Trials
-from dumbbell.statistics import holm
+from dumbbell.statistics import holm, newcombe
 
 __all__ = ["SEEDS", "Attribution", "Conclusion", "FindingAttribution", "attribute"]
 
@@ -44,10 +54,12 @@ class Conclusion(StrEnum):
 
     BOTH = "shown by both engines"
     SIMULATED = "shown in the simulator"
+    LOST = "shown, but not with the paper's apparatus"
     APPARATUS = "hangs on the apparatus"
     CHANCE = "undecided by chance"
     REFUTED = "not shown with any candidate"
     OPEN = "not shown, and not every candidate could be tried"
+    NO_PART = "not shown, and no apparatus has a part in it"
 
 
 @dataclass(frozen=True)
@@ -104,8 +116,8 @@ class FindingAttribution:
             return ()
         single = [effect.trial for effect in self.screened]
         more = [*self.together, *([] if self.preset is None else [self.preset])]
-        shown = [trial for trial in single if trial.is_certain]
-        return tuple(shown or [trial for trial in more if trial.is_certain])
+        shown = [trial for trial in single if decides(trial)]
+        return tuple(shown or [trial for trial in more if decides(trial)])
 
     @property
     def nearly(self) -> tuple[Trial, ...]:
@@ -119,24 +131,33 @@ class FindingAttribution:
             trial
             for trial in trials
             if not trial.is_certain
+            and not is_control(trial.setup)
             and (trial.averages or (trial.held > most and trial.outcome is Outcome.BY_CHANCE))
         )
 
     @property
     def is_by_chance_with(self) -> bool:
-        """Whether chance decides with some element, or with all of the preset."""
+        """Whether chance decides with some element, or all of the preset, and not without."""
+        mattering = significant(self.screened)
         with_one = any(
-            effect.share.excludes(0) and effect.trial.outcome is Outcome.BY_CHANCE
-            for effect in self.screened
+            effect.trial.outcome is Outcome.BY_CHANCE and not is_control(effect.trial.setup)
+            for effect in mattering
         )
-        return with_one or (self.preset is not None and self.preset.outcome is Outcome.BY_CHANCE)
+        if with_one or self.plain is None or self.preset is None:
+            return with_one
+        more = newcombe(self.plain.results, self.preset.results).low > 0
+        return more and self.preset.outcome is Outcome.BY_CHANCE
 
     @property
     def conclusion(self) -> Conclusion:
         """What it hangs on."""
         if self.outcome is Outcome.SHOWN:
+            if self.preset is not None and self.preset.outcome is Outcome.NOT_SHOWN:
+                return Conclusion.LOST
             both = self.on_kernel is Outcome.SHOWN
             return Conclusion.BOTH if both else Conclusion.SIMULATED
+        if self.question is None:
+            return Conclusion.NO_PART
         if self.outcome is Outcome.BY_CHANCE:
             return Conclusion.CHANCE
         if self.deciding:
@@ -201,6 +222,8 @@ class Attribution:
         """Return it for JSON."""
         return {
             "paper": self.paper.name,
+            "engine_version": ENGINE_VERSION,
+            "seeds": list(SEEDS),
             "preset": None if self.preset is None else self.preset.name,
             "findings": [each.to_dict() for each in self.findings],
             "predictions": [
@@ -345,7 +368,7 @@ class Screening:
         The level is the preset's, else the first in the list that matters. Of a family it is the
         element with the largest effect.
         """
-        mattering = [effect for effect in screened if effect in significant(screened)]
+        mattering = [e for e in significant(screened) if not is_control(e.trial.setup)]
         by_element: dict[str, Effect] = {}
         in_preset = set() if self.preset is None else set(self.preset.setup)
         for effect in mattering:
@@ -367,18 +390,33 @@ class Screening:
 
 
 def significant(screened: Sequence[Effect]) -> list[Effect]:
-    """Return the effects that are not chance, in the share of seeds or in the main quantity."""
-    tested = [effect for effect in screened if effect.changes and effect.changes[0].p is not None]
-    adjusted = holm([effect.changes[0].p or 0.0 for effect in tested])
-    by_quantity = [e for e, p in zip(tested, adjusted, strict=True) if p < SIGNIFICANT]
-    return [e for e in screened if e in by_quantity or e.share.excludes(0)]
+    """Return the effects that are not chance, in the share of seeds or in the main quantity.
+
+    All tests of both kinds are one family.
+    """
+    p_values = [
+        (at, p)
+        for at, effect in enumerate(screened)
+        for p in (effect.share_p, effect.changes[0].p if effect.changes else None)
+        if p is not None
+    ]
+    adjusted = holm([p for _, p in p_values])
+    found = {at for (at, _), p in zip(p_values, adjusted, strict=True) if p < SIGNIFICANT}
+    return [effect for at, effect in enumerate(screened) if at in found]
+
+
+def decides(trial: Trial) -> bool:
+    """Whether a set-up that the paper may have had shows a finding in nine of ten seeds."""
+    return trial.is_certain and not is_control(trial.setup)
 
 
 def size(effect: Effect) -> float:
     """Return how large an effect is compared with the spread of the seeds."""
-    main = effect.changes[0].effect if effect.changes else None
+    change = effect.changes[0] if effect.changes else None
+    if change is None or math.isnan(change.interval.mean):
+        return abs(effect.share.mean)
     # Without a spread the change is as certain as can be.
-    return float("inf") if main is None else abs(main)
+    return float("inf") if change.effect is None else abs(change.effect)
 
 
 def describe(each: FindingAttribution) -> str:
@@ -387,12 +425,14 @@ def describe(each: FindingAttribution) -> str:
     match each.conclusion:
         case Conclusion.BOTH:
             return f"Shown{of} without anything of the apparatus, and on the kernel."
-        case Conclusion.SIMULATED:
+        case Conclusion.SIMULATED | Conclusion.LOST:
             return f"Shown{of} without anything of the apparatus{under_preset(each)}."
         case Conclusion.APPARATUS:
             without = f"shown{of}" if of else "not shown"
+            caveat = "" if each.question is None else each.question.caveat
             return (
                 f"Hangs on the apparatus: shown with {listed(each.deciding)}; without, {without}."
+                f"{caveat and f' {caveat}'}"
             )
         case Conclusion.CHANCE:
             if each.outcome is Outcome.NOT_SHOWN:

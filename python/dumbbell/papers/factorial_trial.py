@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from dumbbell.papers.apparatus import Setup, Treatment
 from dumbbell.papers.question import Question
 from dumbbell.papers.trial import Trial, settle
 from dumbbell.papers.trials import Trials
-from dumbbell.statistics import Interval, newcombe
+from dumbbell.statistics import Interval
 from dumbbell.statistics.factorial import design
 from dumbbell.statistics.mean_interval import student_interval
 
@@ -100,15 +100,22 @@ def main_effect(factor: Treatment, runs: Sequence[Trial]) -> MainEffect:
     low, high = (
         [run for run in runs if (factor in run.setup) is is_high] for is_high in (False, True)
     )
-    without, with_it = ([held for run in part for held in run.results] for part in (low, high))
-    share = newcombe(without, with_it)
-    changes = [
-        # A contrast for each seed: what seeds have in common cancels.
-        student_interval(
-            np.mean([run.values[index] for run in high], axis=0)
-            - np.mean([run.values[index] for run in low], axis=0),
-            share.level,
-        )
-        for index in range(len(runs[0].values))
-    ]
-    return MainEffect(factor, share, tuple(changes))
+    share = contrast(high, low, lambda run: [float(held) for held in run.results])
+    changes = tuple(contrast(high, low, quantity(at)) for at in range(len(runs[0].values)))
+    return MainEffect(factor, share, changes)
+
+
+def quantity(at: int) -> Callable[[Trial], Sequence[float]]:
+    """Return what gives a quantity of each seed."""
+    return lambda run: run.values[at]
+
+
+def contrast(
+    high: Sequence[Trial], low: Sequence[Trial], of: Callable[[Trial], Sequence[float]]
+) -> Interval:
+    """Return by how much a value of each seed is larger in the mean of some runs than of others.
+
+    What seeds have in common cancels, and each counts once however many combinations it ran.
+    """
+    first, second = (np.mean([of(run) for run in runs], axis=0) for runs in (high, low))
+    return student_interval(first - second)

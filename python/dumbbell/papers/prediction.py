@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+
 from dumbbell.papers.apparatus import ELEMENTS, Setup, Treatment
 from dumbbell.papers.by_tcptrace import by_tcptrace
 from dumbbell.papers.trials import Trials
-from dumbbell.statistics import Difference, Interval, mean_interval, paired_difference, wilson
+from dumbbell.statistics import Difference, Interval, paired_difference, wilson
+from dumbbell.statistics.mean_interval import student_interval
 
 __all__ = ["Ended", "Evidence", "Prediction", "Verdict", "predicted", "within"]
 
@@ -59,7 +62,7 @@ class Evidence:
 
     def mean(self, setup: Setup, point: Any, of: Callable[[Any], float]) -> Interval:
         """Return the mean over the seeds with its interval."""
-        return mean_interval(self.values(setup, point, of))
+        return student_interval(np.array(self.values(setup, point, of)))
 
     def share(self, setup: Setup, point: Any, of: Callable[[Any], bool]) -> Interval:
         """Return the share of seeds in which something is so, with its interval."""
@@ -128,12 +131,14 @@ def within(seen: Interval, low: float, high: float) -> Verdict:
     """Return how a prediction ended that a value is in a range.
 
     Confirmed if the whole interval is, refuted if none of it is; otherwise the seeds do not decide.
+    An end at 0 is not in the range: what changes nothing is neither more nor less.
     """
-    if low <= seen.low and seen.high <= high:
+    is_above = seen.low > low or (seen.low == low and low != 0)
+    is_below = seen.high < high or (seen.high == high and high != 0)
+    if is_above and is_below:
         return Verdict.CONFIRMED
-    if seen.high < low or seen.low > high:
-        return Verdict.REFUTED
-    return Verdict.UNDECIDABLE
+    ends = [seen.high < low, seen.low > high, low == 0 >= seen.high, high == 0 <= seen.low]
+    return Verdict.REFUTED if any(ends) else Verdict.UNDECIDABLE
 
 
 def predicted(seen: Interval, low: float, high: float, form: str) -> Ended:

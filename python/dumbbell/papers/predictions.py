@@ -10,12 +10,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from dumbbell.papers import coexistence, ogino2021, saito2022
 from dumbbell.papers.apparatus import Setup, Treatment
 from dumbbell.papers.finding import evaluate
 from dumbbell.papers.prediction import Ended, Evidence, Prediction, Verdict, predicted
 from dumbbell.papers.questions import AGAINST_CUBIC, MANY_BBR, copas, pair
-from dumbbell.statistics import mean_interval, newcombe
+from dumbbell.statistics import newcombe
+from dumbbell.statistics.mean_interval import student_interval
 
 __all__ = ["PREDICTIONS"]
 
@@ -72,16 +75,17 @@ def share_moves(setup: Setup, sign: int, evidence: Evidence) -> Ended:
     )
 
 
-def dip_in(setup: Setup, at: int, neighbours: tuple[int, int], evidence: Evidence) -> Ended:
-    """Whether the total dips at a buffer below both neighbours."""
+def dip_in(setup: Setup, at: int, others: tuple[int, int], evidence: Evidence) -> Ended:
+    """Whether the total dips at a buffer, by more than two others differ: as A4's rule asks."""
     here, low, high = (
         evidence.values(setup, ogino2021.Point("cubic", 1, float(b)), lambda run: run.total_mbps)
-        for b in (at, *neighbours)
+        for b in (at, *others)
     )
-    dips = [min(a, b) - c for c, a, b in zip(here, low, high, strict=True)]
+    dips = [min(a, b) - c - abs(a - b) for c, a, b in zip(here, low, high, strict=True)]
     return predicted(
-        mean_interval(dips), 0.0, math.inf,
-        f"at {at} BDP the total is {{:.2f}} Mbit/s lower ({{:.2f}} to {{:.2f}})",
+        student_interval(np.array(dips)), 0.0, math.inf,
+        f"what the total at {at} BDP is below the others, less what these differ: {{:.3f}} Mbit/s "
+        "({:.3f} to {:.3f})",
     )  # fmt: skip
 
 
@@ -311,7 +315,8 @@ def mean_of(evidence: Evidence, setup: Setup, low: float, high: float, what: Any
     """Return for each seed the mean of a value over the buffers of a range, with its interval."""
     points = [point for point in AGAINST_CUBIC if low <= point.buffer_bdp <= high]
     by_point = [evidence.values(setup, point, what) for point in points]
-    return mean_interval([math.fsum(seed) / len(seed) for seed in zip(*by_point, strict=True)])
+    means = [math.fsum(seed) / len(seed) for seed in zip(*by_point, strict=True)]
+    return student_interval(np.array(means))
 
 
 def total(run: coexistence.Measured) -> float:

@@ -53,7 +53,7 @@ ALL = (
             Treatment("starts", "50ms apart"),
             Treatment("tclink_htb", "delay apart"),
             Treatment("tcp_4_15", "whole"),
-            Treatment("bbr_4_15", "with tcp_4_15"),
+            Treatment("bbr_4_15", "whole"),
             Treatment("copa_agent", "on"),
         ),
         (

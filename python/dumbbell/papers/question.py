@@ -51,6 +51,8 @@ class Question(Generic[P, M]):
         What it is about, the main one first.
     average
         Returns the averages of several repetitions, if the rule is of these.
+    caveat
+        What the rule does not ask of runs that show it; empty if nothing.
     """
 
     finding: str
@@ -59,6 +61,7 @@ class Question(Generic[P, M]):
     rule: Callable[[Mapping[P, M]], Sequence[Check]]
     quantities: tuple[Quantity[P, M], ...] = ()
     average: Callable[[Sequence[Mapping[P, M]]], Mapping[P, M]] | None = None
+    caveat: str = ""
 
     def shown(self, seen: Mapping[P, M]) -> bool | None:
         """Whether a repetition shows the finding; None if points that decide it are missing."""

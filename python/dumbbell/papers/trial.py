@@ -10,7 +10,7 @@ from dumbbell.papers.apparatus import Setup, name_of
 from dumbbell.papers.finding import Outcome, evaluate, outcome_of
 from dumbbell.papers.question import Question
 from dumbbell.papers.trials import Trials
-from dumbbell.statistics import Difference, Interval, newcombe, paired_difference
+from dumbbell.statistics import Difference, Interval, mcnemar, newcombe, paired_difference
 
 __all__ = ["Effect", "Trial", "compare", "settle"]
 
@@ -91,6 +91,8 @@ class Effect:
         With the change.
     share
         Change of the share of seeds that show the finding, with its interval.
+    share_p
+        Two-sided, of its being chance: McNemar's exact test over pairs of the same seed.
     changes
         Of each quantity its change, over pairs of the same seed.
     """
@@ -98,6 +100,7 @@ class Effect:
     name: str
     trial: Trial
     share: Interval
+    share_p: float
     changes: tuple[Difference, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -106,6 +109,7 @@ class Effect:
             "name": self.name,
             **self.trial.to_dict(),
             "share_change": self.share.to_dict(),
+            "share_p": self.share_p,
             "changes": [change.to_dict() for change in self.changes],
         }
 
@@ -162,6 +166,7 @@ def compare(name: str, base: Trial, trial: Trial) -> Effect:
         name,
         trial,
         newcombe(base.results, trial.results),
+        mcnemar(base.results, trial.results),
         tuple(
             paired_difference(before, after)
             for before, after in zip(base.values, trial.values, strict=True)

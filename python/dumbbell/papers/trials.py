@@ -10,8 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Generic, TypeVar
 
+from dumbbell import capture_analysis
 from dumbbell.errors import ResultError
-from dumbbell.papers import inflight_counts, results
+from dumbbell.papers import captured_flow, inflight_counts, results
 from dumbbell.papers.apparatus import Setup, apply
 from dumbbell.papers.measured_text import decode, encode
 from dumbbell.papers.paper import Paper
@@ -144,7 +145,9 @@ class Trials(Generic[P, M]):
         """Name of what is measured and how, in the cache."""
         digest = hashlib.sha256(measuring_build().encode())
         file = inspect.getsourcefile(self.paper.measure)
-        for each in (file, inflight_counts.__file__, results.__file__):
+        analysis = sorted(Path(capture_analysis.__file__).parent.glob("*.py"))
+        ours = (file, captured_flow.__file__, inflight_counts.__file__, results.__file__)
+        for each in (*ours, *analysis):
             digest.update(Path(str(each)).read_bytes())
         return f"{self.paper.name}, {digest.hexdigest()[:16]}"
 

@@ -11,7 +11,7 @@ from dumbbell.statistics.jain import jain
 from dumbbell.statistics.mean import mean, share
 from dumbbell.statistics.mean_interval import mean_interval
 from dumbbell.statistics.multiple_comparisons import holm
-from dumbbell.statistics.proportion import newcombe, wilson
+from dumbbell.statistics.proportion import mcnemar, newcombe, wilson
 from dumbbell.statistics.rank_correlation import spearman
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "holm",
     "jain",
     "known",
+    "mcnemar",
     "mean",
     "mean_and_interval",
     "mean_interval",

@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 from dumbbell.statistics.interval import LEVEL, Interval
 
-__all__ = ["newcombe", "wilson"]
+__all__ = ["mcnemar", "newcombe", "wilson"]
 
 
 def wilson(held: int, of: int, level: float = LEVEL) -> Interval:
@@ -59,3 +59,25 @@ def newcombe(a: Sequence[bool], b: Sequence[bool], level: float = LEVEL) -> Inte
     above = math.hypot(second.high - second.mean, first.mean - first.low)
     n = min(first.n, second.n)
     return Interval(difference, difference - below, difference + above, level, n, "Newcombe")
+
+
+def mcnemar(a: Sequence[bool], b: Sequence[bool]) -> float:
+    """Return the two-sided p of McNemar's exact test: whether b differs from a over pairs.
+
+    Only pairs in which one is so and the other is not count: each way is as likely by chance.
+
+    Parameters
+    ----------
+    a, b
+        Of each repetition whether it is so, in the same order of seeds.
+
+    References
+    ----------
+    McNemar: "Note on the sampling error of the difference between correlated proportions",
+    Psychometrika 12(2), 1947; exact by the binomial distribution.
+    """
+    gained = sum(after and not before for before, after in zip(a, b, strict=True))
+    lost = sum(before and not after for before, after in zip(a, b, strict=True))
+    n = gained + lost
+    tail = sum(math.comb(n, k) for k in range(min(gained, lost) + 1))
+    return min(1.0, 2.0 * tail / float(2**n))
