@@ -83,3 +83,12 @@ def test_a_pipe_of_dummynet_carries_ip_packets_at_ticks():
     assert flow["rtt_min_us"] == pytest.approx(40_000, abs=2_100)
     assert link["utilization"] == pytest.approx(1, abs=0.01)
     assert flow["goodput_bps"] < 10e6 * 1448 / 1500
+
+
+def test_a_router_gets_segments_from_senders_that_keep_super_packets():
+    """dummynet's limit in bytes holds as much of them: nothing is counted for a super-packet."""
+    path = {"rate": "10mbit", "queue": "dummynet:limit=50kB", "impair": "dummynet_pipe"}
+    links = [run("cubic", gso=gso, **path).link("bottleneck") for gso in (True, False)]
+    assert [link["backlog_max_bytes"] for link in links] == [34 * 1514, 34 * 1514]
+    alone = run("cubic", gso=True, rate="10mbit", buffer="50kB", impair="dummynet_pipe")
+    assert alone.verdict.status != INVALID, alone.verdict.reasons

@@ -245,7 +245,7 @@ impl Link {
     pub(crate) fn check_holds(&self, wire_bytes: u64) -> Result<(), String> {
         let name = &self.name;
         if let Some(medium) = &self.medium
-            && let Some(largest_bytes) = medium.uncut_bytes()
+            && let Some(largest_bytes) = medium.largest_bytes()
             && largest_bytes < wire_bytes
         {
             return Err(format!(

@@ -114,7 +114,11 @@ def with_preset(paper: Paper[Any, Any], name: str) -> Paper[Any, Any]:
     preset = PRESETS[name]
     if paper.name not in preset.papers:
         papers = ", ".join(f"`{each}`" for each in preset.papers)
-        raise ScenarioError(f"apparatus `{name}` is that of {papers}, not of `{paper.name}`")
+        own = preset_for(paper.name)
+        remedy = "omit `--apparatus`" if own is None else f"use `--apparatus {own.name}`"
+        raise ScenarioError(
+            f"apparatus `{name}` is that of {papers}, not of `{paper.name}`; {remedy}"
+        )
     return dataclasses.replace(
         paper,
         apparatus=name,

@@ -43,6 +43,11 @@ impl MediumSettings for Config {
         self.uncounted_bytes
     }
 
+    /// A router gets what the sender's network card has cut.
+    fn uncut_bytes(&self) -> Option<u64> {
+        Some(0)
+    }
+
     /// What a tick gives.
     fn saved_up_bytes(&self, link_rate_bps: u64) -> u64 {
         let bits = u128::from(link_rate_bps) * u128::from(self.tick_ns) / 1_000_000_000;

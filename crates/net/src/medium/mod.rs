@@ -136,9 +136,14 @@ pub trait MediumSettings: Settings {
         false
     }
 
-    /// Wire bytes up to which it takes a super-packet whole, and of the largest packet that it carries;
-    /// `None`: any.
+    /// Wire bytes up to which it takes a super-packet whole; larger ones are cut into their segments. `None`: it
+    /// takes all whole.
     fn uncut_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Wire bytes of the largest packet that it carries; `None`: any.
+    fn largest_bytes(&self) -> Option<u64> {
         None
     }
 
@@ -242,6 +247,13 @@ macro_rules! media {
             pub fn uncut_bytes(&self) -> Option<u64> {
                 match self {
                     $(Self::$name(config) => config.uncut_bytes()),+
+                }
+            }
+
+            /// Wire bytes of the largest packet that it carries; `None`: any.
+            pub fn largest_bytes(&self) -> Option<u64> {
+                match self {
+                    $(Self::$name(config) => config.largest_bytes()),+
                 }
             }
 

@@ -52,6 +52,10 @@ impl MediumSettings for Config {
     fn uncut_bytes(&self) -> Option<u64> {
         Some(self.burst_bytes)
     }
+
+    fn largest_bytes(&self) -> Option<u64> {
+        Some(self.burst_bytes)
+    }
 }
 
 /// A bucket, below which packets wait out their delay.

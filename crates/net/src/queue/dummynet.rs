@@ -36,11 +36,16 @@ impl Discipline for Config {
 
     fn check_together(&self) -> Result<(), String> {
         match self.limit {
-            Amount::Ns(_) => {
-                Err("`limit` of `dummynet` is a time; use packets or bytes".to_owned())
-            }
+            Amount::Ns(time_ns) => Err(format!(
+                "`limit` of `dummynet` is a time, {time_ns} ns; use packets or bytes"
+            )),
             _ => Ok(()),
         }
+    }
+
+    /// A router gets what the sender's network card has cut.
+    fn uncut_bytes(&self) -> Option<u64> {
+        Some(0)
     }
 
     fn shows_head(&self) -> bool {
