@@ -1,4 +1,4 @@
-"""Writes what findings hang on into findings.md, and the answers that dumbbell prints.
+"""Writes what findings depend on into findings.md, and the answers that dumbbell prints.
 
 ``python docs/findings_tables.py results/attribution.json`` takes what ``dumbbell reproduce
 --attribute`` wrote there, keeps its outcomes in ``python/dumbbell/papers/answers.json``, and writes the
@@ -80,11 +80,11 @@ def rows(head: list[str], body: list[list[str]]) -> str:
 
 
 def answers(found: dict[str, Any]) -> str:
-    """Return the table of what findings hang on."""
+    """Return the table of what findings depend on."""
     return rows(
         [
             "", "in short", "earlier rule, seed 1", "rule now, simulator",
-            "kernel (earlier rule, one seed)", "under the preset", "what it hangs on",
+            "kernel (earlier rule, one seed)", "under the preset", "what it depends on",
         ],
         [
             [name, PLAIN_WORDS[name], EARLIER[name][0], each["plain"], EARLIER[name][1],

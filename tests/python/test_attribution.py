@@ -1,4 +1,4 @@
-"""What findings hang on, with a made-up paper whose runs the elements change in known ways."""
+"""What findings depend on, with a made-up paper whose runs the elements change in known ways."""
 
 from __future__ import annotations
 
@@ -395,7 +395,7 @@ def test_the_page_has_a_chart_for_each_change(attributed):
         [Attribution(paper, None, (found,), ((prediction, end),))], "dumbbell x"
     )
     assert page.count('<svg class="effect') == 8  # of two elements, alone and together, two columns
-    for text in ("a: 1", "lacking", "nothing of it", "hangs on the apparatus", "dumbbell x"):
+    for text in ("a: 1", "lacking", "nothing of it", "depends on the apparatus", "dumbbell x"):
         assert text in page
 
 
@@ -416,7 +416,7 @@ def test_the_attribution_is_json(attributed):
         lambda marks, seed: 2.0 if "a=1" in marks else 0.01 * seed, element("a", "1")
     )
     document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert document["conclusion"] == "hangs on the apparatus"
+    assert document["conclusion"] == "depends on the apparatus"
     assert document["screened"][0]["shown_in"] == 10
 
 

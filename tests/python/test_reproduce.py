@@ -304,7 +304,7 @@ def test_attribution_says_what_findings_hang_on(cli, tmp_path, monkeypatch):
     outcome = cli("reproduce", "coexistence", "--attribute", "--seeds", "2", "--out", str(tmp_path))
     assert outcome.code == 0, outcome.err
     first = outcome.out.splitlines()[:8]
-    assert first[0].startswith("What each finding hangs on (3 findings")
+    assert first[0].startswith("What each finding depends on (3 findings")
     assert any("BBR alone fills the link, whatever the buffer." in line for line in first)
     document = json.loads((tmp_path / "attribution.json").read_text())
     (one,) = document
@@ -312,7 +312,7 @@ def test_attribution_says_what_findings_hang_on(cli, tmp_path, monkeypatch):
     assert [each["finding"] for each in one["findings"]] == ["D1", "D2", "D3"]
     assert {each["id"] for each in one["predictions"]} >= {"D3.small", "D3.timeouts"}
     page = (tmp_path / "attribution.html").read_text()
-    for text in ("What each finding hangs on", "ooo_limit: 48", "D3.timeouts", "--attribute"):
+    for text in ("What each finding depends on", "ooo_limit: 48", "D3.timeouts", "--attribute"):
         assert text in page
 
 

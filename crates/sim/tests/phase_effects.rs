@@ -1,5 +1,5 @@
 //! Traffic phase effects: with one RTT to the nanosecond, which packets a full drop-tail queue takes
-//! hangs on a fraction of a packet's time (Floyd and Jacobson, "On traffic phase effects in
+//! depends on a fraction of a packet's time (Floyd and Jacobson, "On traffic phase effects in
 //! packet-switched gateways", 1992).
 
 mod common;

@@ -1,4 +1,4 @@
-"""The terminal's part of `dumbbell reproduce --attribute`: what each finding hangs on."""
+"""The terminal's part of `dumbbell reproduce --attribute`: what each finding depends on."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def attribute_reproduction(
     cache: Cache | None,
     seeds: Sequence[int],
 ) -> Attribution:
-    """Find out what the findings of a reproduction hang on, with a progress bar.
+    """Find out what the findings of a reproduction depend on, with a progress bar.
 
     How many runs there will be is not known before: the bar shows the batch under way.
     """
@@ -61,11 +61,11 @@ def attribute_reproduction(
 
 
 def print_attributions(console: Console, attributions: Iterable[Attribution]) -> None:
-    """Print what each finding hangs on, in words."""
+    """Print what each finding depends on, in words."""
     found = [each for attribution in attributions for each in attribution.findings]
     counts = Counter(each.conclusion for each in found)
     totals = ", ".join(f"{counts[each]} {each}" for each in Conclusion if counts[each])
-    console.print(f"[bold]What each finding hangs on[/] ({len(found)} findings: {totals})")
+    console.print(f"[bold]What each finding depends on[/] ({len(found)} findings: {totals})")
     grid = Table.grid(padding=(0, 2, 0, 0))
     for each in found:
         grid.add_row(f"[bold]{each.finding.id}[/]", escape(words_of(each)))

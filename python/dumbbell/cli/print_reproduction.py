@@ -18,7 +18,7 @@ from dumbbell.papers.plain_words import PLAIN_WORDS
 
 __all__ = ["ATTRIBUTION", "print_all"]
 
-#: Name of the files that say what findings hang on, without suffix.
+#: Name of the files that say what findings depend on, without suffix.
 ATTRIBUTION = "attribution"
 
 
@@ -28,7 +28,7 @@ def print_all(
     directory: Path,
     site: Path | None,
 ) -> None:
-    """Print the papers for a person: first what the findings hang on, if that was asked for."""
+    """Print the papers for a person: first what the findings depend on, if that was asked for."""
     if attributions:
         print_attributions(out(), attributions)
         out().print()
@@ -44,7 +44,7 @@ def print_all(
                 out().print(f"{result.paper.name}: {line}", soft_wrap=True)
         print_line(f"all papers: {site}")
     if attributions:
-        print_line(f"what each finding hangs on: {directory / ATTRIBUTION}.html")
+        print_line(f"what each finding depends on: {directory / ATTRIBUTION}.html")
 
 
 def print_answer(console: Console, result: Reproduction) -> None:

@@ -94,7 +94,7 @@ def reproduce_command(
         bool,
         typer.Option(
             "--attribute",
-            help="Also find out what each finding hangs on: try every known element of the "
+            help="Also find out what each finding depends on: try every known element of the "
             "paper's apparatus on it, one by one and together, ten seeds each.",
         ),
     ] = False,
@@ -203,7 +203,7 @@ class How:
         return " ".join(words)
 
     def attribute_command(self, papers: Sequence[str]) -> str:
-        """Return the command line that finds out again what findings hang on."""
+        """Return the command line that finds out again what findings depend on."""
         named = [] if len(papers) == len(PAPERS) else papers
         words = ["dumbbell", "reproduce", *named, "--attribute"]
         words += ["--seeds", str(self.seeds)] if self.seeds else []
@@ -230,7 +230,7 @@ def check_attribute(attribute: bool, *, quick: bool, apparatus: str) -> None:
 
 
 def attribute_paper(result: Reproduction, how: How) -> Attribution:
-    """Find out what a paper's findings hang on."""
+    """Find out what a paper's findings depend on."""
     seeds = SEEDS if how.seeds is None else range(1, 1 + how.seeds)
     with progress_bar(result.paper.name) as bar:
         return attribute_reproduction(result, bar, jobs=how.jobs, cache=how.cache, seeds=seeds)

@@ -1,4 +1,4 @@
-"""What each finding hangs on, as it was found out before: it takes minutes to find out again.
+"""What each finding depends on, as it was found out before: it takes minutes to find out again.
 
 `answers.json` is written by `docs/findings_tables.py` from the `attribution.json` of `dumbbell
 reproduce --attribute`.
@@ -23,5 +23,5 @@ def answers() -> dict[str, Any]:
 
 
 def answer_to(finding: str) -> str:
-    """Return what a finding hangs on, in a sentence; empty if that was not found out."""
+    """Return what a finding depends on, in a sentence; empty if that was not found out."""
     return str(answers().get(finding, {}).get("sentence", ""))

@@ -317,7 +317,7 @@ ALL = (
     Element(
         "phase",
         "The base RTT is longer by less than a packet's time on the link, another part of it in "
-        "each seed: which packets a full queue takes hangs on that, and a noiseless path always "
+        "each seed: which packets a full queue takes depends on that, and a noiseless path always "
         "has the same part.",
         "Floyd, Jacobson 1992, on traffic phase effects; hosts add tens of µs",
         ("A4", "A6", "A7", "B2", "B3", "D3"),

@@ -1,4 +1,4 @@
-"""What each finding of a paper hangs on: elements of the apparatus, tried one by one and together.
+"""What each finding of a paper depends on: elements of the apparatus, tried one by one and together.
 
 A finding that the plain set-up shows is checked under the paper's preset. One that it does not show
 is tried with each candidate alone, under the preset and with each of the preset's elements removed,
@@ -50,12 +50,12 @@ SIGNIFICANT = 0.05
 
 
 class Conclusion(StrEnum):
-    """What a finding hangs on."""
+    """What a finding depends on."""
 
     BOTH = "shown by both engines"
     SIMULATED = "shown in the simulator"
     LOST = "shown, but not with the paper's apparatus"
-    APPARATUS = "hangs on the apparatus"
+    APPARATUS = "depends on the apparatus"
     CHANCE = "undecided by chance"
     REFUTED = "not shown with any candidate"
     OPEN = "not shown, and not every candidate could be tried"
@@ -64,7 +64,7 @@ class Conclusion(StrEnum):
 
 @dataclass(frozen=True)
 class FindingAttribution:
-    """What one finding hangs on.
+    """What one finding depends on.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class FindingAttribution:
 
     @property
     def conclusion(self) -> Conclusion:
-        """What it hangs on."""
+        """What it depends on."""
         if self.outcome is Outcome.SHOWN:
             if self.preset is not None and self.preset.outcome is Outcome.NOT_SHOWN:
                 return Conclusion.LOST
@@ -168,7 +168,7 @@ class FindingAttribution:
 
     @property
     def sentence(self) -> str:
-        """What it hangs on, in a sentence for somebody who is new to it."""
+        """What it depends on, in a sentence for somebody who is new to it."""
         return describe(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -195,7 +195,7 @@ class FindingAttribution:
 
 @dataclass(frozen=True)
 class Attribution:
-    """What the findings of a paper hang on.
+    """What the findings of a paper depend on.
 
     Attributes
     ----------
@@ -248,7 +248,7 @@ def attribute(
     questions: Sequence[Question[Any, Any]] | None = None,
     preset: Preset | None = None,
 ) -> Attribution:
-    """Find out what a paper's findings hang on.
+    """Find out what a paper's findings depend on.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def attribute(
         if finding.id not in asked:
             done.append(FindingAttribution(finding, on_kernel=kernel.get(finding.id)))
             continue
-        on_stage(f"what {finding.id} hangs on")
+        on_stage(f"what {finding.id} depends on")
         one = Screening(trials, asked[finding.id], seeds, preset)
         done.append(one.attribute(finding, kernel.get(finding.id)))
     ended = []
@@ -300,7 +300,7 @@ class Screening:
     preset: Preset | None
 
     def attribute(self, finding: Finding, on_kernel: Outcome | None) -> FindingAttribution:
-        """Find out what the finding hangs on."""
+        """Find out what the finding depends on."""
         whole = () if self.preset is None else self.preset.setup
         whole = whole if self.changes(whole) else ()
         plain, preset = (self.settle([setup])[0] for setup in ((), whole))
@@ -420,7 +420,7 @@ def size(effect: Effect) -> float:
 
 
 def describe(each: FindingAttribution) -> str:
-    """Return what a finding hangs on in a sentence."""
+    """Return what a finding depends on in a sentence."""
     of = f" in {each.finding.count} runs" if each.finding.count else ""
     match each.conclusion:
         case Conclusion.BOTH:
@@ -431,7 +431,7 @@ def describe(each: FindingAttribution) -> str:
             without = f"shown{of}" if of else "not shown"
             caveat = "" if each.question is None else each.question.caveat
             return (
-                f"Hangs on the apparatus: shown with {listed(each.deciding)}; without, {without}."
+                f"Depends on the apparatus: shown with {listed(each.deciding)}; without, {without}."
                 f"{caveat and f' {caveat}'}"
             )
         case Conclusion.CHANCE:

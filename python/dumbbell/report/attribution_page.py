@@ -1,4 +1,4 @@
-"""The page "What each finding hangs on": effects of the apparatus's elements, with intervals."""
+"""The page "What each finding depends on": effects of the apparatus's elements, with intervals."""
 
 from __future__ import annotations
 

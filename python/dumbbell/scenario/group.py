@@ -75,7 +75,7 @@ class Group:
         engine="rtt_dither_ns", default_note="none", synonyms=("dither", "phase", "rtt_noise"),
         doc="The group's base RTT is up to this longer, drawn from the seed. With a packet's time "
         "on the link, repetitions average over traffic phase effects: which packets a full queue "
-        "takes can hang on a fraction of that time.",
+        "takes can depend on a fraction of that time.",
     )  # fmt: skip
     route: Field[Route | None, Sequence[str]] = Field(
         LinkNames(), None, panel=FLOWS, example=("bottleneck",), option=False, axis=False,
