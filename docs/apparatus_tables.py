@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import re
+import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from markdown_tables import markdown_table, replace_tables  # next to this file
 
 from dumbbell.papers.apparatus import ELEMENTS
 from dumbbell.papers.presets import PRESETS
@@ -11,19 +15,11 @@ from dumbbell.papers.presets import PRESETS
 __all__ = ["with_tables"]
 
 PAGE = Path(__file__).with_name("apparatus.md")
-#: Between these lines of the page stands a table.
-TABLES = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- /table -->\n)", re.DOTALL)
-
-
-def rows(head: list[str], body: list[list[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [head, ["---"] * len(head), *body]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
 def elements() -> str:
     """Return the table of elements."""
-    return rows(
+    return markdown_table(
         ["element", "levels", "what it is", "source", "may matter for"],
         [
             [
@@ -40,7 +36,7 @@ def elements() -> str:
 
 def presets() -> str:
     """Return the table of presets."""
-    return rows(
+    return markdown_table(
         ["preset", "adds", "is in the plain set-up already", "not known"],
         [
             [
@@ -54,10 +50,12 @@ def presets() -> str:
     )
 
 
+TABLES = {"elements": elements, "presets": presets}
+
+
 def with_tables(page: str) -> str:
     """Return a page with the tables that belong between its marks."""
-    tables = {"elements": elements, "presets": presets}
-    return TABLES.sub(lambda found: f"{found[1]}{tables[found[2]]()}{found[3]}", page)
+    return replace_tables(page, lambda name: TABLES[name]())
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ queues.md, impairments.md, media.md and traffic.md, and that of tcp.md; ``make d
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from element_figures import EXAMPLES, FIGURES, Example, figure_name  # next to this file
+from markdown_tables import markdown_table, replace_tables
 
 from dumbbell.scenario.distribution import DistributionDeclaration, distributions
 from dumbbell.scenario.element import Element, impairments, media, queue_disciplines
@@ -29,8 +29,6 @@ __all__ = ["KINDS", "Kind", "pages", "with_tables"]
 DOCS = Path(__file__).parent
 #: The page of TCP's switches, and its table.
 TCP = "tcp"
-#: Between these lines of a page stands a table.
-TABLES = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- /table -->\n)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -172,7 +170,7 @@ def preset_rows(application: Element) -> list[str]:
 
 def with_tables(page: str) -> str:
     """Return a page with its tables as they are now."""
-    return TABLES.sub(lambda found: f"{found[1]}\n{table_of(found[2])}\n{found[3]}", page)
+    return replace_tables(page, lambda name: f"\n{table_of(name)}\n")
 
 
 def table_of(name: str) -> str:
@@ -193,7 +191,7 @@ def element_table(directory: str) -> str:
         + [cell(each) for cell in kind.columns.values()]
         for name, each in kind.elements().items()
     ]
-    return "".join(f"| {' | '.join(row)} |\n" for row in [header, ["---"] * len(header), *rows])
+    return markdown_table(header, rows)
 
 
 def distribution_table() -> str:
@@ -234,8 +232,7 @@ def switch_table() -> str:
         for name, switch in known[DEFAULT_TCP].parameters.items()
     ]
     kernel_rows = [f"- `{name}`: {each.doc}" for name, each in known.items()]
-    table = [f"| {' | '.join(row)} |" for row in [header, ["---"] * len(header), *rows]]
-    return "\n".join([*kernel_rows, "", *table, ""])
+    return "\n".join([*kernel_rows, "", markdown_table(header, rows)])
 
 
 def main() -> None:

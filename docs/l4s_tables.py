@@ -11,6 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from markdown_tables import markdown_table  # next to this file
+
 import dumbbell
 from dumbbell.metrics import Warmup
 
@@ -64,12 +68,6 @@ def group(cc: str, rtt: str = "", **fields: Any) -> Any:
     return dumbbell.Group(cc, jitter="1s", **fields)
 
 
-def rows(header: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [header, ["---"] * len(header), *body]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
 def mbit(measurements: Sequence[Any], number: int) -> float:
     """Return a group's goodput, Mbit/s."""
     return mean_of(measurements, "goodput_bps", number) / 1e6
@@ -97,7 +95,7 @@ def balance() -> str:
         "base RTT", "RFC 9332 §C.2", "with 25 ms", "and random marks",
         "Prague:Reno", "without RTT independence", "Prague:CUBIC",
     )  # fmt: skip
-    return rows(header, body)
+    return markdown_table(header, body)
 
 
 def wait() -> str:
@@ -115,7 +113,7 @@ def wait() -> str:
             p99_ms = mean_of(got, "rtt_inflation_p99_us", 0) / 1e3 - on_wire_ms
             line.append(f"{mean_ms:.1f}, {p99_ms:.1f}")
         body.append(line)
-    return rows(("link", "5 ms", "10 ms", "20 ms", "50 ms", "100 ms"), body)
+    return markdown_table(("link", "5 ms", "10 ms", "20 ms", "50 ms", "100 ms"), body)
 
 
 def pairs() -> str:
@@ -134,7 +132,7 @@ def pairs() -> str:
         )
         name = f"{first[0]} {first[1]} : {second[0]} {second[1]}"
         body.append([name, published, f"{mbit(got, 0):.1f} : {mbit(got, 1):.1f}"])
-    return rows(("pair", "published, Mbit/s", "ours, Mbit/s"), body)
+    return markdown_table(("pair", "published, Mbit/s", "ours, Mbit/s"), body)
 
 
 #: Queues of RFC 3168, and what critics measured of Prague next to CUBIC and Reno in them.
@@ -154,7 +152,7 @@ def harm() -> str:
             first, second = in_classic_queue("prague", cc, queue)
             line += [published, f"{first:.1f} : {second:.1f} ({first / second:.0f} : 1)"]
         body.append(line)
-    return rows(("queue", "CUBIC, published", "ours", "Reno, published", "ours"), body)
+    return markdown_table(("queue", "CUBIC, published", "ours", "Reno, published", "ours"), body)
 
 
 def in_classic_queue(prague: str, cc: str, queue: str) -> tuple[float, float]:
@@ -190,7 +188,7 @@ def fallback() -> str:
         rates = {"rate": f"{rate}mbit", "queue": "dualpi2"}
         pair = [group(DETECT, delayed_ack=False), group("cubic")]
         body.append([f"dualpi2, {rate} Mbit/s, 20 ms", "", "", score(pair, "20ms", **rates)])
-    return rows(("queue, base RTT", "CUBIC", "Reno", "called classic, of the time"), body)
+    return markdown_table(("queue, base RTT", "CUBIC", "Reno", "called classic, of the time"), body)
 
 
 #: The score alone: the response stays that of L4S.
@@ -220,7 +218,8 @@ def jitter() -> str:
             got = measured([group(cc)], rtt="80ms", **path)
             line.append(f"{mbit(got, 0):.1f}")
         body.append([*line, score([group(DETECT)], "80ms", **path)])
-    return rows(("jitter", "Prague, Mbit/s", "with fallback", "called classic, of the time"), body)
+    head = ("jitter", "Prague, Mbit/s", "with fallback", "called classic, of the time")
+    return markdown_table(head, body)
 
 
 def video() -> str:
@@ -239,7 +238,7 @@ def video() -> str:
             got = measured(groups, "180s", "60s", rate="20mbit", rtt="160ms", queue="dualpi2")
             values.append(f"{mbit(got, 0):.1f}")
         body.append([cc, published, ", ".join(values)])
-    return rows(("", "published: alone, with video in C, in L", "ours, Mbit/s"), body)
+    return markdown_table(("", "published: alone, with video in C, in L", "ours, Mbit/s"), body)
 
 
 def overload() -> str:
@@ -280,7 +279,7 @@ def overload() -> str:
         "datagrams", "classic protection", "CUBIC, Mbit/s", "datagrams, Mbit/s", "dropped",
         "marked", "they wait, ms (p50, p99)", "p'",
     )  # fmt: skip
-    return rows(header, body)
+    return markdown_table(header, body)
 
 
 def settled(run: Any, column: str) -> float:

@@ -13,7 +13,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from red_stability import Loop  # next to this file
+from markdown_tables import markdown_table  # next to this file
+from red_stability import Loop
 
 import dumbbell
 
@@ -49,12 +50,6 @@ def main() -> None:
         before, rest = text.split(begin)
         text = f"{before}{begin}\n{table}\n{end}{rest.split(end)[1]}"
     PAGE.write_text(text, encoding="utf-8")
-
-
-def rows(header: list[str], body: list[list[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [header, ["---"] * len(header), *body]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
 def column(run: dumbbell.Run, name: str) -> Any:
@@ -93,7 +88,8 @@ def overload_table() -> str:
         ]
         for n, linux in LINUX_SUMS_MS.items()
     ]  # fmt: skip
-    return rows(["time", "100/√n, ms", "Linux's arithmetic, ms", "measured, ms"], gaps + sums)
+    head = ["time", "100/√n, ms", "Linux's arithmetic, ms", "measured, ms"]
+    return markdown_table(head, gaps + sums)
 
 
 def averages(
@@ -139,7 +135,7 @@ def red_table() -> str:
     header = ["flows", "discipline", "mean of the average, packets", "5 % to 95 %",
               f"mean in {TARGET_PKTS[0]:.0f} to {TARGET_PKTS[1]:.0f}", "dropped",
               "utilization"]  # fmt: skip
-    return rows(header, body)
+    return markdown_table(header, body)
 
 
 def oscillation(average: Any) -> tuple[float, float]:
@@ -205,7 +201,7 @@ def stability_table() -> str:
     header = ["RTT", "flows", "bound", "gain", "queue, model", "queue, measured", "5 % to 95 %",
               "of the mean", "period, model", "period, measured", "repeats",
               "utilization"]  # fmt: skip
-    return rows(header, body)
+    return markdown_table(header, body)
 
 
 if __name__ == "__main__":

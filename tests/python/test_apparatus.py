@@ -13,7 +13,8 @@ import pytest
 
 from dumbbell.errors import ScenarioError
 from dumbbell.papers import PAPERS, coexistence, ogino2021, saito2022
-from dumbbell.papers.apparatus import ELEMENTS, Element, Treatment, apply, name_of
+from dumbbell.papers.apparatus import ELEMENTS, apply
+from dumbbell.papers.element import Element, Treatment, name_of
 from dumbbell.papers.presets import PRESETS, preset_for, with_preset
 from dumbbell.papers.starts import in_turn, later
 from dumbbell.scenario import Scenario

@@ -19,13 +19,14 @@ from dumbbell.papers import (
     Outcome,
     Paper,
     apparatus,
-    attribution,
     ogino2021,
+    screening,
 )
 from dumbbell.papers.answers import answer_to, answers
-from dumbbell.papers.apparatus import Element, Level, Setup, Treatment
-from dumbbell.papers.attribution import Attribution, Conclusion, FindingAttribution, attribute
+from dumbbell.papers.attribution import Attribution, attribute
 from dumbbell.papers.by_tcptrace import by_tcptrace
+from dumbbell.papers.conclusion import Conclusion, FindingAttribution
+from dumbbell.papers.element import Element, Level, Setup, Treatment
 from dumbbell.papers.measured_text import decode, encode
 from dumbbell.papers.ogino2021 import Kind, Measured
 from dumbbell.papers.plain_words import PLAIN_WORDS
@@ -119,7 +120,7 @@ def attributed(monkeypatch) -> Callable[..., tuple[FindingAttribution, MadeUp]]:
         monkeypatch.setattr(apparatus, "ALL", elements)
         known = {each.id: each for each in elements}
         monkeypatch.setattr(apparatus, "ELEMENTS", known)
-        monkeypatch.setattr(attribution, "ELEMENTS", known)
+        monkeypatch.setattr(screening, "ELEMENTS", known)
         trials = MadeUp(world)
         found = attribute(trials, [finding(world)], questions=[QUESTION], preset=preset)
         return found.findings[0], trials

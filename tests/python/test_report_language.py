@@ -12,7 +12,7 @@ from dumbbell.compare.xval_table import COLUMNS, OVERVIEW_COLUMNS
 from dumbbell.metrics import METRICS
 from dumbbell.models.allocations import ALLOCATIONS
 from dumbbell.papers import PAPERS, Outcome
-from dumbbell.papers.attribution import Conclusion
+from dumbbell.papers.conclusion import Conclusion
 from dumbbell.papers.prediction import Verdict
 from dumbbell.plots.run_figures import SERIES
 from dumbbell.plots.xval_figures import SERIES as XVAL_SERIES

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from dumbbell.papers.attribution import Attribution, Conclusion, FindingAttribution, attribute
+from dumbbell.papers.attribution import Attribution, attribute
+from dumbbell.papers.conclusion import Conclusion, FindingAttribution
 from dumbbell.papers.plain_words import PLAIN_WORDS
 from dumbbell.papers.trials import Trials
 

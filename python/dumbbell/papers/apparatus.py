@@ -6,223 +6,26 @@ leaves a range. None was chosen for an outcome. A new element is an entry of `EL
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from collections.abc import Iterable
 
+from dumbbell.papers.changes import (
+    bbr_paced,
+    delayed_count,
+    dummynet,
+    flows,
+    impaired,
+    late,
+    memory,
+    noise,
+    parameters,
+    phase,
+    turns,
+)
+from dumbbell.papers.element import Element, Level, Setup, Treatment
 from dumbbell.papers.hosts import BBR_4_12, BBR_4_12_UNPACED, BBR_4_15, COPA_CCP_KERNEL, OVER_PACING
-from dumbbell.papers.starts import in_turn, later
 from dumbbell.scenario import Scenario
 
-__all__ = [
-    "ELEMENTS", "Change", "Element", "Level", "Setup", "Treatment", "apply", "is_control",
-    "name_of",
-]  # fmt: skip
-
-#: Adds an element to a scenario.
-Change = Callable[[Scenario], Scenario]
-
-
-@dataclass(frozen=True)
-class Level:
-    """A value of an element.
-
-    Attributes
-    ----------
-    name
-        ``48``: in tables, after the element's name.
-    change
-        Adds it to a scenario; one to which it does not apply stays as it is.
-    is_control
-        Whether it is there to compare with: the paper's apparatus cannot have had it, so that it
-        decides nothing.
-    """
-
-    name: str
-    change: Change
-    is_control: bool = False
-
-
-@dataclass(frozen=True)
-class Element:
-    """Something in a paper's apparatus that the plain set-up does not have.
-
-    Attributes
-    ----------
-    id
-        ``ooo_limit``.
-    what
-        What it is, as a sentence.
-    source
-        Where that is from.
-    findings
-        Which it may matter for; it is tried on them.
-    levels
-        Its values, the nominal one first. Empty if dumbbell does not have it yet.
-    family
-        What it is a kind of; two of a family cannot be added together. Empty if it is alone.
-    """
-
-    id: str
-    what: str
-    source: str
-    findings: tuple[str, ...]
-    levels: tuple[Level, ...] = ()
-    family: str = ""
-
-    def level(self, name: str) -> Level:
-        """Return a level by its name."""
-        return next(level for level in self.levels if level.name == name)
-
-
-@dataclass(frozen=True, order=True)
-class Treatment:
-    """An element at one of its levels.
-
-    Attributes
-    ----------
-    element, level
-        Their names.
-    """
-
-    element: str
-    level: str
-
-    def __str__(self) -> str:
-        return f"{self.element}: {self.level}"
-
-
-#: What is added to the plain set-up; empty is the plain set-up itself.
-Setup = tuple[Treatment, ...]
-
-
-def apply(setup: Setup, scenario: Scenario) -> Scenario:
-    """Return a scenario with elements added, in the order of `ELEMENTS` whatever theirs is."""
-    position = {name: at for at, name in enumerate(ELEMENTS)}
-    for each in sorted(setup, key=lambda treatment: position[treatment.element]):
-        scenario = ELEMENTS[each.element].level(each.level).change(scenario)
-    return scenario
-
-
-def is_control(setup: Setup) -> bool:
-    """Whether the paper's apparatus cannot have had some of it."""
-    return any(ELEMENTS[each.element].level(each.level).is_control for each in setup)
-
-
-def name_of(setup: Setup) -> str:
-    """Return a set-up in words."""
-    return " + ".join(map(str, setup)) or "plain"
-
-
-# ---- How elements change a scenario --------------------------------------------------------------
-
-
-def flows(**fields: Any) -> Change:
-    """Set fields of every group."""
-
-    def change(scenario: Scenario) -> Scenario:
-        groups = [dataclasses.replace(group, **fields) for group in scenario.groups]
-        return scenario.replace(groups=groups)
-
-    return change
-
-
-def parameters(cc: str, **values: int | None) -> Change:
-    """Set parameters of one congestion control; None returns one to its default."""
-
-    def change(scenario: Scenario) -> Scenario:
-        return scenario.with_ccs(
-            lambda own: (
-                dataclasses.replace(
-                    own,
-                    params={
-                        name: value
-                        for name, value in {**own.params, **values}.items()
-                        if value is not None
-                    },
-                )
-                if own.name == cc
-                else own
-            )
-        )
-
-    return change
-
-
-def bbr_paced(**values: int | None) -> Change:
-    """Set parameters of BBR; what TCP's own timer charges in a scenario is not charged twice."""
-    without = {name: value for name, value in values.items() if name != "timer_burst_bytes"}
-
-    def change(scenario: Scenario) -> Scenario:
-        by_tcp = any(group.tcp.to_engine()["pacing"] == "timer" for group in scenario.groups)
-        return parameters("bbr", **(without if by_tcp else values))(scenario)
-
-    return change
-
-
-def memory(size: str) -> Change:
-    """Limit the memory of all sockets; send buffers are tuned within 16 MiB."""
-    tuned = flows(sndbuf="16MiB", sndbuf_auto=True)
-    return lambda scenario: tuned(scenario).replace(tcp_mem=size)
-
-
-def impaired(what: str) -> Change:
-    """Add an impairment or medium to the link, behind those it has."""
-
-    def change(scenario: Scenario) -> Scenario:
-        return scenario.replace(impair=[*map(str, scenario.links[0].impair), what])
-
-    return change
-
-
-def noise(largest_us: int) -> Change:
-    """Delay each data packet by up to so much, uniformly; packets stay in order."""
-    half_ns = 500 * largest_us
-    return impaired(f"jitter:delay={half_ns}ns,uniform={half_ns}ns")
-
-
-#: Bytes of a packet as scripts count them in `max_queue_size`.
-SCRIPT_PACKET_BYTES = 1500
-
-
-def delayed_count(link: str) -> Change:
-    """Let the queue hold delayed packets too, within a limit in packets: `max_queue_size`."""
-
-    def change(scenario: Scenario) -> Scenario:
-        if scenario.buffer is None:
-            return impaired(link)(scenario)
-        limit_bytes = scenario.buffer.limit_bytes(scenario.rate, scenario.rtt)
-        limit = limit_bytes // SCRIPT_PACKET_BYTES
-        return impaired(link)(scenario.replace(buffer=f"{limit}pkt"))
-
-    return change
-
-
-def dummynet(scenario: Scenario) -> Scenario:
-    """Make the bottleneck dummynet's pipe with its queue."""
-    return impaired("dummynet_pipe")(scenario.replace(queue="dummynet"))
-
-
-def phase(scenario: Scenario) -> Scenario:
-    """Lengthen the RTT by up to the time of a full packet on the link, drawn from the seed."""
-    group = scenario.groups[0]
-    packet_ns = 8 * group.packet_bytes * 10**9 // int(scenario.rate)
-    return flows(rtt_dither=f"{packet_ns}ns")(scenario)
-
-
-def turns(apart: str, *, iperf3: bool = False) -> Change:
-    """Start processes in turn."""
-    return partial(in_turn, apart=apart, iperf3=iperf3)
-
-
-def late(cc: str, by: str) -> Change:
-    """Start one congestion control later; only where it has a rival."""
-    return lambda scenario: later(scenario, cc, by) if len(scenario.groups) > 1 else scenario
-
-
-# ---- The elements --------------------------------------------------------------------------------
+__all__ = ["ELEMENTS", "Treatment", "apply", "elements_for", "is_control"]
 
 #: Mininet's code, ccp's, FreeBSD's and Linux's were read for the facts; see docs/apparatus.md.
 ALL = (
@@ -500,3 +303,16 @@ ELEMENTS: dict[str, Element] = {element.id: element for element in ALL}
 def elements_for(finding: str) -> Iterable[Element]:
     """Return the elements that may matter for a finding."""
     return (element for element in ALL if finding in element.findings)
+
+
+def apply(setup: Setup, scenario: Scenario) -> Scenario:
+    """Return a scenario with elements added, in the order of `ELEMENTS` whatever theirs is."""
+    position = {name: at for at, name in enumerate(ELEMENTS)}
+    for each in sorted(setup, key=lambda treatment: position[treatment.element]):
+        scenario = ELEMENTS[each.element].level(each.level).change(scenario)
+    return scenario
+
+
+def is_control(setup: Setup) -> bool:
+    """Whether the paper's apparatus cannot have had some of it."""
+    return any(ELEMENTS[each.element].level(each.level).is_control for each in setup)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dumbbell.papers.apparatus import Setup, Treatment
+from dumbbell.papers.element import Setup, Treatment
 from dumbbell.papers.question import Question
 from dumbbell.papers.trial import Trial, settle
 from dumbbell.papers.trials import Trials

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from dumbbell.papers.apparatus import ELEMENTS, Setup, Treatment
+from dumbbell.papers.apparatus import ELEMENTS
 from dumbbell.papers.by_tcptrace import by_tcptrace
+from dumbbell.papers.element import Setup, Treatment
 from dumbbell.papers.trials import Trials
 from dumbbell.statistics import Difference, Interval, paired_difference, wilson
 from dumbbell.statistics.mean_interval import student_interval

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dumbbell.papers import coexistence, ogino2021, saito2022
-from dumbbell.papers.apparatus import Setup, Treatment
+from dumbbell.papers.element import Setup, Treatment
 from dumbbell.papers.finding import evaluate
 from dumbbell.papers.prediction import Ended, Evidence, Prediction, Verdict, predicted
 from dumbbell.papers.questions import AGAINST_CUBIC, MANY_BBR, copas, pair

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.errors import ScenarioError, nearest
-from dumbbell.papers.apparatus import Setup, Treatment, apply
+from dumbbell.papers.apparatus import apply
+from dumbbell.papers.element import Setup, Treatment
 from dumbbell.papers.paper import Paper
 
 __all__ = ["PRESETS", "Preset", "preset_for", "with_preset"]

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.papers.apparatus import Setup, name_of
+from dumbbell.papers.element import Setup, name_of
 from dumbbell.papers.finding import Outcome, evaluate, outcome_of
 from dumbbell.papers.question import Question
 from dumbbell.papers.trials import Trials
-from dumbbell.statistics import Difference, Interval, mcnemar, newcombe, paired_difference
+from dumbbell.statistics import Difference, Interval, holm, mcnemar, newcombe, paired_difference
 
-__all__ = ["Effect", "Trial", "compare", "settle"]
+__all__ = ["SIGNIFICANT", "Effect", "Trial", "compare", "settle", "significant"]
 
+#: Of the test whether an element matters, over all that are tried on a finding (Holm).
+SIGNIFICANT = 0.05
 #: A finding's question in a set-up.
 Asked = tuple[Question[Any, Any], Setup]
 
@@ -172,3 +174,19 @@ def compare(name: str, base: Trial, trial: Trial) -> Effect:
             for before, after in zip(base.values, trial.values, strict=True)
         ),
     )
+
+
+def significant(screened: Sequence[Effect]) -> list[Effect]:
+    """Return the effects that are not chance, in the share of seeds or in the main quantity.
+
+    All tests of both kinds are one family.
+    """
+    p_values = [
+        (at, p)
+        for at, effect in enumerate(screened)
+        for p in (effect.share_p, effect.changes[0].p if effect.changes else None)
+        if p is not None
+    ]
+    adjusted = holm([p for _, p in p_values])
+    found = {at for (at, _), p in zip(p_values, adjusted, strict=True) if p < SIGNIFICANT}
+    return [effect for at, effect in enumerate(screened) if at in found]

@@ -13,7 +13,8 @@ from typing import Any, Generic, TypeVar
 from dumbbell import capture_analysis
 from dumbbell.errors import ResultError
 from dumbbell.papers import captured_flow, inflight_counts, results
-from dumbbell.papers.apparatus import Setup, apply
+from dumbbell.papers.apparatus import apply
+from dumbbell.papers.element import Setup
 from dumbbell.papers.measured_text import decode, encode
 from dumbbell.papers.paper import Paper
 from dumbbell.papers.results import Results

@@ -15,7 +15,8 @@ from dumbbell.papers.plain_words import PLAIN_WORDS
 from dumbbell.report.template import render_template, write_page
 
 if TYPE_CHECKING:
-    from dumbbell.papers.attribution import Attribution, FindingAttribution
+    from dumbbell.papers.attribution import Attribution
+    from dumbbell.papers.conclusion import FindingAttribution
     from dumbbell.papers.question import Quantity
     from dumbbell.papers.trial import Trial
     from dumbbell.statistics import Interval

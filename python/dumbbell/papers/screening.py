@@ -1,0 +1,140 @@
+"""The trials of one finding: elements one by one, the preset, and what matters together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dumbbell.papers.apparatus import ELEMENTS, elements_for, is_control
+from dumbbell.papers.conclusion import FindingAttribution
+from dumbbell.papers.element import Element, Setup, Treatment, name_of
+from dumbbell.papers.factorial_trial import Factorial, experiment
+from dumbbell.papers.finding import Finding, Outcome
+from dumbbell.papers.presets import Preset
+from dumbbell.papers.question import Question
+from dumbbell.papers.trial import Effect, Trial, compare, settle, significant
+from dumbbell.papers.trials import Trials
+
+__all__ = ["Screening"]
+
+#: Seeds of each combination of a factorial experiment, half of whose combinations have an element,
+#: so that its effect compares at least as many runs as ten seeds with and without it.
+FACTORIAL_SEEDS = 5
+#: Elements in a factorial experiment: four make eight combinations.
+FACTORS_TRIED = 4
+
+
+@dataclass(frozen=True)
+class Screening:
+    """The trials of one finding.
+
+    Attributes
+    ----------
+    trials, question, seeds, preset
+        As `attribute` has them.
+    """
+
+    trials: Trials[Any, Any]
+    question: Question[Any, Any]
+    seeds: Sequence[int]
+    preset: Preset | None
+
+    def attribute(self, finding: Finding, on_kernel: Outcome | None) -> FindingAttribution:
+        """Find out what the finding depends on."""
+        whole = () if self.preset is None else self.preset.setup
+        whole = whole if self.changes(whole) else ()
+        plain, preset = (self.settle([setup])[0] for setup in ((), whole))
+        candidates = list(elements_for(finding.id))
+        is_shown = finding.outcome is Outcome.SHOWN
+        screened = () if is_shown else self.screen(plain, candidates)
+        without: tuple[Effect, ...] = ()
+        if whole and preset.outcome is not finding.outcome:
+            without = self.remove_each(preset, all_of_it=is_shown)
+        factors = self.factors(screened)
+        factorial = None
+        if len(factors) > 1:
+            factorial = experiment(
+                self.trials, self.question, factors, self.seeds[:FACTORIAL_SEEDS]
+            )
+        return FindingAttribution(
+            finding,
+            self.question,
+            plain,
+            preset if whole else None,
+            screened,
+            without,
+            factorial,
+            self.together(factorial),
+            tuple(element for element in candidates if not element.levels),
+            on_kernel,
+        )
+
+    def changes(self, setup: Setup) -> bool:
+        """Whether a set-up changes any of the finding's runs."""
+        return bool(setup) and self.trials.changes(setup, self.question.points)
+
+    def settle(self, setups: Sequence[Setup]) -> list[Trial]:
+        """Try set-ups."""
+        found = settle(self.trials, [(self.question, setup) for setup in setups], self.seeds)
+        return [found[self.question.finding, setup] for setup in setups]
+
+    def screen(self, plain: Trial, candidates: Sequence[Element]) -> tuple[Effect, ...]:
+        """Add each level of each candidate to the plain set-up."""
+        setups = [
+            (Treatment(element.id, level.name),)
+            for element in candidates
+            for level in element.levels
+        ]
+        setups = [setup for setup in setups if self.changes(setup)]
+        return tuple(compare(name_of(each.setup), plain, each) for each in self.settle(setups))
+
+    def remove_each(self, preset: Trial, *, all_of_it: bool) -> tuple[Effect, ...]:
+        """Remove each of the preset's elements that is a candidate, or each that changes runs."""
+        rests = {
+            str(gone): tuple(each for each in preset.setup if each != gone)
+            for gone in preset.setup
+            if self.changes((gone,))
+            and (all_of_it or self.question.finding in ELEMENTS[gone.element].findings)
+        }
+        found = self.settle(list(rests.values()))
+        return tuple(
+            compare(f"without {name}", preset, each)
+            for name, each in zip(rests, found, strict=True)
+        )
+
+    def factors(self, screened: Sequence[Effect]) -> list[Treatment]:
+        """Return the elements that matter, a level of each, those with the largest effect first.
+
+        The level is the preset's, else the first in the list that matters. Of a family it is the
+        element with the largest effect.
+        """
+        mattering = [e for e in significant(screened) if not is_control(e.trial.setup)]
+        by_element: dict[str, Effect] = {}
+        in_preset = set() if self.preset is None else set(self.preset.setup)
+        for effect in mattering:
+            treatment = effect.trial.setup[0]
+            if treatment.element not in by_element or treatment in in_preset:
+                by_element[treatment.element] = effect
+        ordered = sorted(by_element.values(), key=size, reverse=True)
+        by_family: dict[str, Treatment] = {}
+        for treatment in (effect.trial.setup[0] for effect in ordered):
+            family = ELEMENTS[treatment.element].family or treatment.element
+            by_family.setdefault(family, treatment)
+        return list(by_family.values())[:FACTORS_TRIED]
+
+    def together(self, factorial: Factorial | None) -> tuple[Trial, ...]:
+        """Repeat with all seeds the combinations that show the finding in each of theirs."""
+        runs = () if factorial is None else factorial.runs
+        promising = [run.setup for run in runs if len(run.setup) > 1 and all(run.results)]
+        return tuple(self.settle(promising))
+
+
+def size(effect: Effect) -> float:
+    """Return how large an effect is compared with the spread of the seeds."""
+    change = effect.changes[0] if effect.changes else None
+    if change is None or math.isnan(change.interval.mean):
+        return abs(effect.share.mean)
+    # Without a spread the change is as certain as can be.
+    return float("inf") if change.effect is None else abs(change.effect)
