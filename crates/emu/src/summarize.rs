@@ -45,6 +45,7 @@ pub(crate) fn output(scenario: &Scenario, measured: Measured) -> Result<Output, 
         bottleneck: LinkSummary::most_used(&links),
         links,
         emulation: Some(emulation),
+        tcp_mem_pressure_count: None,
     };
     let mut measured = measured;
     let transfers = measured.traffic.transfers.take();

@@ -32,6 +32,9 @@ pub struct Summary {
     /// How well the kernel engine kept time; none in virtual time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emulation: Option<Emulation>,
+    /// How often the sockets' memory came under pressure; only where the scenario limits it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tcp_mem_pressure_count: Option<u64>,
 }
 
 /// The congestion control a group really ran.

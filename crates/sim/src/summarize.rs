@@ -77,6 +77,11 @@ pub(crate) fn summarize<T: Tap>(
         bottleneck: LinkSummary::most_used(&links),
         links,
         emulation: None,
+        tcp_mem_pressure_count: engine
+            .applications
+            .memory
+            .as_ref()
+            .map(|memory| memory.pressure_count()),
     }
 }
 

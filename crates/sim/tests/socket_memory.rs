@@ -69,6 +69,21 @@ fn under_pressure_windows_limit_flows() {
     );
 }
 
+/// A run says how often there was pressure, and without a limit nothing of it.
+#[test]
+fn the_summary_counts_pressure() {
+    let count = |tcp_mem_bytes| {
+        let tuned = scenario(tcp_mem_bytes, |group| {
+            group.sndbuf_auto = true;
+            group.sndbuf_bytes = 16 << 20;
+        });
+        simulate(&tuned).summary.tcp_mem_pressure_count
+    };
+    assert_eq!(count(None), None);
+    assert_eq!(count(Some(1 << 40)), Some(0));
+    assert!(count(Some(20_000_000)) > Some(0));
+}
+
 /// A flow that stops sends its FIN alone. Once that is acknowledged nothing of it waits, and the other one goes on as
 /// without a limit.
 #[test]

@@ -61,8 +61,8 @@ SCHEMA_VERSION = 1
 OF_CONGESTION_CONTROL = (
     "group", "cc", "build", "params", "needs_ecn", "declared", "source",
 )  # fmt: skip
-#: Keys of `Run.to_dict` that only a run of foreign code has.
-OF_FOREIGN_CODE = ("sandbox",)
+#: Keys of `Run.to_dict` that only some runs have: those of foreign code, with a limited memory.
+OF_SOME = ("sandbox", "tcp_mem_pressure_count")
 #: How often a run's progress is polled, s; also how fast Ctrl-C takes effect.
 POLL_S = 0.05
 
@@ -308,7 +308,7 @@ class Run:
             "bottleneck": self.summary["bottleneck"],
             "jain": self.jain,
             "emulation": self.emulation,
-        } | {key: self.summary[key] for key in OF_FOREIGN_CODE if key in self.summary}
+        } | {key: self.summary[key] for key in OF_SOME if key in self.summary}
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON text."""
@@ -398,7 +398,7 @@ class Run:
         summary = {**{key: document[key] for key in kept}, "congestion_controls": loaded}
         for later in ("emulation", "engine_build"):
             summary[later] = document.get(later)  # the first versions wrote none
-        summary |= {key: document[key] for key in ("links", *OF_FOREIGN_CODE) if key in document}
+        summary |= {key: document[key] for key in ("links", *OF_SOME) if key in document}
         summary = with_links(summary)
         words = document["scenario"]
         try:
