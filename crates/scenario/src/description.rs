@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use dumbbell_net::Limit;
 
+use crate::group::CongestionControl;
 use crate::link::Link;
-use crate::scenario::{CongestionControl, Scenario};
+use crate::scenario::Scenario;
 
 impl Scenario {
     /// What runs on `engine`, in a line: the groups, the path, the seed.

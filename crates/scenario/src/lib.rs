@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `scenario`, `link` | what to run, in integers and base units |
+//! | `scenario`, `group`, `link` | what to run, in integers and base units |
 //! | `tcp` | what TCP did otherwise in earlier releases of Linux |
 //! | `routes`, `topology` | whether routes lead over the links; where packets go, and how long it takes |
 //! | `description` | the same in a line |
@@ -16,6 +16,7 @@ pub mod address_plan;
 mod control;
 mod description;
 mod ecn;
+mod group;
 mod link;
 mod order;
 pub mod random;
@@ -27,9 +28,10 @@ mod topology;
 
 pub use control::Control;
 pub use ecn::GroupEcn;
+pub use group::{CongestionControl, Group, ReceiverKind, RttStep};
 pub use link::{BOTTLENECK, Link, Queue, RateStep, check_impairments};
 pub use refusal::Refusal;
-pub use scenario::{CongestionControl, Group, MAX_ROWS, ReceiverKind, RttStep, Scenario};
+pub use scenario::{MAX_ROWS, Scenario};
 pub use topology::{Path, PlacedLink, Topology, Way, leads_there, route};
 
 pub use dumbbell_app::{Distribution, TrafficConfig, applications, distributions};

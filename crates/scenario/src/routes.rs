@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::group::Group;
 use crate::link::Link;
-use crate::scenario::{Group, Scenario};
+use crate::scenario::Scenario;
 use crate::topology::Topology;
 
 /// The largest pure ACK on the wire, bytes: Ethernet 14, IP 20, and a TCP header of 60 (RFC 9293 §3.1).

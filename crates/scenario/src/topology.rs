@@ -8,8 +8,9 @@ use dumbbell_net::{
     DelayLine, DelayStep, FactsByHop, Header, Hop, MediumConfig, Network, RouteFacts,
 };
 
+use crate::group::Group;
 use crate::link::Link;
-use crate::scenario::{Group, Scenario};
+use crate::scenario::Scenario;
 
 /// The network of a scenario. The same for every order in which the scenario lists its links.
 ///
@@ -318,8 +319,8 @@ mod tests {
     use super::*;
     use dumbbell_net::Limit;
 
+    use crate::group::RttStep;
     use crate::link::Queue;
-    use crate::scenario::RttStep;
 
     const MS: u64 = 1_000_000;
 

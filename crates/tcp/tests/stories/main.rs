@@ -10,6 +10,7 @@ mod ack_path;
 mod close;
 mod delivery_rate;
 mod earlier_linux;
+mod earlier_timing;
 mod ecn;
 mod establish;
 mod fast_recovery;
