@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
-import runpy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dumbbell.cli.attribution import STYLES
 from dumbbell.papers import (
     PAPERS,
     Check,
@@ -22,25 +20,17 @@ from dumbbell.papers import (
     ogino2021,
     screening,
 )
-from dumbbell.papers.answers import answer_to, answers
 from dumbbell.papers.attribution import Attribution, attribute
-from dumbbell.papers.by_tcptrace import by_tcptrace
 from dumbbell.papers.conclusion import Conclusion, FindingAttribution
 from dumbbell.papers.element import Element, Level, Setup, Treatment
-from dumbbell.papers.measured_text import decode, encode
-from dumbbell.papers.ogino2021 import Kind, Measured
-from dumbbell.papers.plain_words import PLAIN_WORDS
-from dumbbell.papers.prediction import Ended, Prediction, Verdict, predicted, within
+from dumbbell.papers.prediction import Ended, Prediction, Verdict
 from dumbbell.papers.predictions import PREDICTIONS
 from dumbbell.papers.presets import Preset
 from dumbbell.papers.question import Quantity, Question
 from dumbbell.papers.questions import QUESTIONS
 from dumbbell.papers.trials import Trials
 from dumbbell.report.attribution_page import render_attribution
-from dumbbell.run import Run
-from dumbbell.runs import Cache
 from dumbbell.scenario import Group, Scenario
-from dumbbell.statistics import mean_interval
 
 SEEDS = range(1, 11)
 
@@ -115,14 +105,17 @@ def finding(world: World) -> Finding:
 @pytest.fixture
 def attributed(monkeypatch) -> Callable[..., tuple[FindingAttribution, MadeUp]]:
     def call(
-        world: World, *elements: Element, preset: Preset | None = None
+        world: World,
+        *elements: Element,
+        preset: Preset | None = None,
+        question: Question[float, Seen] = QUESTION,
     ) -> tuple[FindingAttribution, MadeUp]:
         monkeypatch.setattr(apparatus, "ALL", elements)
         known = {each.id: each for each in elements}
         monkeypatch.setattr(apparatus, "ELEMENTS", known)
         monkeypatch.setattr(screening, "ELEMENTS", known)
         trials = MadeUp(world)
-        found = attribute(trials, [finding(world)], questions=[QUESTION], preset=preset)
+        found = attribute(trials, [finding(world)], questions=[question], preset=preset)
         return found.findings[0], trials
 
     return call
@@ -266,16 +259,6 @@ def test_a_seed_counts_once_in_a_factorial_however_many_combinations_it_ran(attr
     assert {effect.share.n for effect in found.factorial.effects} == {found.factorial.seeds}
 
 
-def test_what_changes_nothing_confirms_neither_more_nor_less():
-    nothing = mean_interval([0.0] * 10)
-    for low, high in ((0.0, math.inf), (-math.inf, 0.0)):
-        assert within(nothing, low, high) is Verdict.REFUTED
-    some = mean_interval([0.1, 0.2, 0.3, 0.2])
-    assert within(some, 0.0, math.inf) is Verdict.CONFIRMED
-    assert within(some, -math.inf, 0.0) is Verdict.REFUTED
-    assert within(mean_interval([100.0] * 4), 90, 100) is Verdict.CONFIRMED
-
-
 def test_bbr_s_pace_charges_a_header_once():
     """Where TCP's own timer charges it, BBR's parameters do not."""
     plain = ogino2021.scenario(ogino2021.Point("bbr", 1, 16.0), 1)
@@ -302,65 +285,6 @@ def test_an_element_without_effect_on_the_scenario_is_not_tried(attributed):
     assert found.screened == ()
 
 
-def test_a_measurement_survives_the_cache():
-    kind = Kind(25.0, 48.5, 109.0, float("nan"))
-    before = Measured(kind, kind, 0.35)
-    after = decode(json.loads(json.dumps(encode(before), allow_nan=False)))
-    assert type(after) is Measured
-    assert repr(after) == repr(before)
-    with pytest.raises(ValueError, match="not a measurement of dumbbell's"):
-        decode({"=": "os:PathLike"})
-
-
-def test_a_run_is_found_again_in_the_cache(tmp_path, monkeypatch):
-    paper: Any = Paper(
-        "made-up", "Made up", "", (), (), (1.0,), (1.0,), "",
-        run_name=str,
-        scenario=lambda at, seed: Scenario(["reno"], buffer=f"{at:g}bdp", time="1s", seed=seed),
-        measure=utilization,
-        findings=lambda _results: [], tables=lambda _results: [], figures=lambda _results: [],
-    )  # fmt: skip
-    setup = (Treatment("single_segments", "on"),)
-    counts = []
-    for _ in range(2):
-        trials: Trials[float, float] = Trials(paper, Cache(tmp_path))
-        trials.run([((), 1.0, 1), (setup, 1.0, 1), (setup, 1.0, 1)])
-        assert trials[setup, 1.0, 1] > 0
-        counts.append((trials.executed, trials.found))
-    assert counts == [(2, 0), (0, 2)]
-
-
-def test_what_tcptrace_reports_comes_from_a_capture_that_is_deleted(tmp_path):
-    point = ogino2021.Point("cubic", 1, 0.5)
-    paper: Any = replace(
-        PAPERS["ogino2021"],
-        scenario=lambda point, seed: ogino2021.scenario(point, seed).replace(time="5s"),
-    )
-    plain: Trials[Any, Any] = Trials(paper, Cache(tmp_path / "cache"))
-    trials = by_tcptrace(plain)
-    trials.run([((), point, 1)])
-    seen = trials[(), point, 1]
-    assert 40 < seen.largest_rtt_ms < 65  # 40 ms, and 20 ms of queue
-    assert 10 < seen.throughput_mbps < 40
-    # Another measurement than the paper's own of the same run.
-    plain.run([((), point, 1)])
-    assert (plain.executed, plain.found) == (1, 0)
-    again = by_tcptrace(plain)
-    again.run([((), point, 1)])
-    assert (again.executed, again.found) == (0, 1)
-    assert again[(), point, 1] == seen
-
-
-def ended(low: float, high: float, *values: float) -> str:
-    return str(predicted(mean_interval(values), low, high, "{:.1f} ({:.1f} to {:.1f})").verdict)
-
-
-def test_a_prediction_ends_by_its_whole_interval():
-    assert ended(0, 10, 4, 5, 6) == "confirmed"
-    assert ended(20, 30, 4, 5, 6) == "refuted"
-    assert ended(5, 30, 4, 5, 6) == "undecidable"
-
-
 def test_a_prediction_of_an_element_that_is_lacking_is_undecidable(attributed):
     lacking = (Treatment("lacking", "on"),)
     prediction = Prediction(
@@ -371,17 +295,6 @@ def test_a_prediction_of_an_element_that_is_lacking_is_undecidable(attributed):
     assert (end.verdict, trials.ran) == (Verdict.UNDECIDABLE, [])
     assert "lacking: on" in end.saw
     assert prediction.finding == "Z1"
-
-
-def test_predictions_are_of_points_and_findings_that_papers_have():
-    for name, predictions in PREDICTIONS.items():
-        points = set(PAPERS[name].points)
-        findings = {question.finding for question in QUESTIONS[name]}
-        for each in predictions:
-            assert set(each.points) <= points
-            assert each.finding in findings
-    ids = [each.id for predictions in PREDICTIONS.values() for each in predictions]
-    assert len(ids) == len(set(ids))
 
 
 def test_the_page_has_a_chart_for_each_change(attributed):
@@ -398,10 +311,6 @@ def test_the_page_has_a_chart_for_each_change(attributed):
     assert page.count('<svg class="effect') == 8  # of two elements, alone and together, two columns
     for text in ("a: 1", "lacking", "nothing of it", "depends on the apparatus", "dumbbell x"):
         assert text in page
-
-
-def utilization(_point: float, run: Run) -> float:
-    return float(run.links[0]["utilization"])
 
 
 def test_questions_are_of_points_that_papers_have():
@@ -421,12 +330,49 @@ def test_the_attribution_is_json(attributed):
     assert document["screened"][0]["shown_in"] == 10
 
 
-def test_the_page_of_findings_has_the_answers():
-    """`python docs/findings_tables.py` writes them."""
-    docs = Path(__file__).parents[2] / "docs"
-    script = runpy.run_path(str(docs / "findings_tables.py"))
-    page = (docs / "findings.md").read_text(encoding="utf-8")
-    assert page == script["with_tables"](page, answers())
-    assert set(answers()) <= set(PLAIN_WORDS)
-    assert answer_to("D3") in page
-    assert answer_to("Z9") == ""
+def test_parts_of_an_element_are_tried_where_the_whole_changes_something(attributed):
+    levels = (Level("1", marked("a=1")), Level("2", marked("a=2"), is_part=True))
+    parted = replace(element("a", "1"), levels=levels)
+    for value, tried in ((0.0, ["a: 1"]), (2.0, ["a: 1", "a: 2"])):
+        found, _ = attributed(lambda marks, _seed, v=value: v if "a=1" in marks else 0.0, parted)
+        assert [effect.name for effect in found.screened] == tried
+
+
+def test_a_shown_finding_without_a_preset_is_tried_with_each_element(attributed):
+    found, _ = attributed(
+        lambda marks, _seed: 0.0 if "a=1" in marks else 2.0, element("a", "1"), element("b", "1")
+    )
+    assert found.conclusion is Conclusion.SIMULATED
+    assert found.sentence == (
+        "Shown in 10 of 10 runs without anything of the apparatus. Of 2 elements, lost with "
+        "a: 1 (0 of 10)."
+    )
+    kept, _ = attributed(lambda _marks, _seed: 2.0, element("a", "1"))
+    assert kept.sentence.endswith("Shown with each of 1 elements too.")
+
+
+def test_chance_that_no_apparatus_has_a_part_in_is_chance():
+    alone = FindingAttribution(finding(lambda _marks, seed: 2.0 if seed > 5 else 0.0))
+    assert alone.conclusion is Conclusion.CHANCE
+    assert alone.sentence == "Chance decides: shown in 5 of 10 runs."
+
+
+def test_the_sentence_names_the_runs_that_elements_were_added_to(attributed):
+    question = replace(QUESTION, base="with starts within 0.1 s")
+    found, _ = attributed(
+        lambda _marks, seed: 2.0 if seed > 5 else 0.0, element("a", "1"), question=question
+    )
+    assert "and 5 of 10 with starts within 0.1 s, to which elements were added." in found.sentence
+
+
+def test_elements_are_tried_at_fewer_points_if_the_question_says_so(attributed):
+    question = replace(QUESTION, fewer=(1.0,))
+    found, trials = attributed(
+        lambda marks, _seed: 2.0 if "a=1" in marks else 0.0, element("a", "1"), question=question
+    )
+    assert found.conclusion is Conclusion.APPARATUS
+    assert {point for setup, point, _ in trials.ran if setup} == {1.0}
+
+
+def test_the_terminal_has_a_colour_for_each_conclusion():
+    assert set(STYLES) == set(Conclusion)

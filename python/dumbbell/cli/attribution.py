@@ -25,10 +25,12 @@ __all__ = ["attribute_reproduction", "print_attributions"]
 STYLES = {
     Conclusion.BOTH: "green",
     Conclusion.SIMULATED: "green",
+    Conclusion.LOST: "yellow",
     Conclusion.APPARATUS: "cyan",
     Conclusion.CHANCE: "yellow",
     Conclusion.REFUTED: "bold red",
     Conclusion.OPEN: "bold red",
+    Conclusion.NO_PART: "bold red",
 }
 
 

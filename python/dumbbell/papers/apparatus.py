@@ -7,6 +7,7 @@ leaves a range. None was chosen for an outcome. A new element is an entry of `EL
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from dumbbell.papers.changes import (
     bbr_paced,
@@ -26,6 +27,9 @@ from dumbbell.papers.hosts import BBR_4_12, BBR_4_12_UNPACED, BBR_4_15, COPA_CCP
 from dumbbell.scenario import Scenario
 
 __all__ = ["ELEMENTS", "Treatment", "apply", "elements_for", "is_control"]
+
+#: Tried only where an element's first level changes something.
+part = partial(Level, is_part=True)
 
 #: Mininet's code, ccp's, FreeBSD's and Linux's were read for the facts; see docs/apparatus.md.
 ALL = (
@@ -74,7 +78,7 @@ ALL = (
         "Up to so much delay of each packet, drawn uniformly: what a virtual machine's timers and "
         "queues add. With ties renewing min_rtt, a path without noise has too many ties.",
         "estimated, 20 to 100 µs",
-        ("A6", "A7", "B2", "B3"),
+        ("A6", "A7", "B2", "B3", "C1"),
         tuple(Level(f"{us}us", noise(us)) for us in (20, 100)),
     ),
     Element(
@@ -107,37 +111,26 @@ ALL = (
         "starts",
     ),
     Element(
-        "spread",
-        "All flows start within another time than 0.1 s, evenly spread.",
-        "not in the papers; estimated, 0.1 to 0.4 s",
-        ("B2", "B3"),
-        tuple(
-            Level(time, flows(jitter=time), is_control=time != "400ms")
-            for time in ("400ms", "0s", "1s", "5s")
-        ),
-        "starts",
-    ),
-    Element(
         "phase",
         "The base RTT is longer by less than a packet's time on the link, another part of it in "
         "each seed: which packets a full queue takes depends on that, and a noiseless path always "
         "has the same part.",
         "Floyd, Jacobson 1992, on traffic phase effects; hosts add tens of µs",
-        ("A4", "A6", "A7", "B2", "B3", "D3"),
+        ("A4", "A6", "A7", "B2", "B3", "C1", "D3"),
         (Level("a packet's time", phase),),
     ),
     Element(
         "bbr_ack_aggregation",
         "BBR adds an estimate of ACK aggregation to cwnd, as from Linux 5.1 on.",
         "Linux commit 78dc70ebaa38; ogino2021's hosts had 4.15 by its text",
-        ("A6", "A7"),
+        ("A6",),
         (Level("Linux 5.1", parameters("bbr", extra_acked_gain=None), is_control=True),),
     ),
     Element(
         "bbr_min_rtt_ties",
         "An RTT equal to min_rtt no longer renews it, as from Linux 5.10 on.",
         "Linux commit 1b9e2a8c99a5; ogino2021's hosts had 4.15 by its text",
-        ("A6", "A7"),
+        ("A6",),
         (Level("Linux 5.10", parameters("bbr", min_rtt_tie_renews=None), is_control=True),),
     ),
     Element(
@@ -174,35 +167,29 @@ ALL = (
     Element(
         "tcp_4_15",
         "Loss recovery and pacing of Linux 4.15: losses are counted too, a timeout marks all lost "
-        "and sets cwnd to 1, the retransmit hint has a defect, pacing makes up for nothing.",
+        "and sets cwnd to 1, the retransmit hint has a defect, pacing makes up for nothing. One of "
+        "these rules alone, if the whole changes anything.",
         "Linux 4.15.18; docs/tcp.md",
         ("A4", "A6", "A7"),
-        (Level("whole", flows(tcp="4.15")),),
-        "tcp",
-    ),
-    Element(
-        "tcp_4_15_rule",
-        "One of these rules alone.",
-        "Linux 4.15.18; docs/tcp.md",
-        ("A4",),
         (
-            Level("timeout", flows(tcp="6.18:rto_marks=all,rto_cwnd=one")),
-            Level("hint defect", flows(tcp="6.18:hint_defect=on")),
-            Level("detection", flows(tcp="6.18:detection=dupthresh_and_rack")),
+            Level("whole", flows(tcp="4.15")),
+            part("timeout", flows(tcp="6.18:rto_marks=all,rto_cwnd=one")),
+            part("hint defect", flows(tcp="6.18:hint_defect=on")),
+            part("detection", flows(tcp="6.18:detection=dupthresh_and_rack")),
         ),
         "tcp",
     ),
     Element(
         "tcp_4_12",
-        "Loss recovery of Linux 4.12, whole or a rule alone: that of 4.15, and any SACK undoes a "
-        "timeout. Pacing is left to fq.",
+        "Loss recovery of Linux 4.12: that of 4.15, and any SACK undoes a timeout. Pacing is left "
+        "to fq. One of these rules alone, if the whole changes anything.",
         "Linux 4.12.4; docs/tcp.md",
         ("D3",),
         (
             Level("whole", flows(tcp="4.12:pacing=departure_time")),
-            Level("timeout", flows(tcp="6.18:rto_marks=all,rto_cwnd=one")),
-            Level("undo", flows(tcp="6.18:undo_on_any_sack=on")),
-            Level("hint defect", flows(tcp="6.18:hint_defect=on")),
+            part("timeout", flows(tcp="6.18:rto_marks=all,rto_cwnd=one")),
+            part("undo", flows(tcp="6.18:undo_on_any_sack=on")),
+            part("hint defect", flows(tcp="6.18:hint_defect=on")),
         ),
         "tcp",
     ),
@@ -246,7 +233,7 @@ ALL = (
         "BBR with internal pacing paces 1.4 to 3 % above its bandwidth: it counts 1500 bytes a "
         "packet, and the timer charges the payload and one TCP header a burst.",
         "Linux 4.13 to 4.18; corrected by cadefe5f584a; docs/bbr.md",
-        ("A6", "A7"),
+        ("A6", "A7", "C1"),
         (Level("Linux 4.15", bbr_paced(**OVER_PACING)),),
         "bbr",
     ),
@@ -254,7 +241,7 @@ ALL = (
         "bbr_4_15",
         "BBR with all that changed since Linux 4.15, its over-pacing included.",
         "Linux 4.15.18; docs/bbr.md",
-        ("A6", "A7"),
+        ("A6", "A7", "C1"),
         (Level("whole", bbr_paced(**BBR_4_15)),),
         "bbr",
     ),

@@ -1,8 +1,9 @@
 """What each finding of a paper depends on: elements of the apparatus, tried alone and together.
 
-A finding that the plain set-up shows is checked under the paper's preset. One that it does not show
-is tried with each candidate alone, under the preset and with each of the preset's elements removed,
-and then with the candidates that matter together, by a fractional factorial experiment.
+A finding that the plain set-up shows is checked under the paper's preset, or with each element that
+may matter for it where there is none. One that it does not show is tried with each candidate alone,
+under the preset and with each of the preset's elements removed, and then with the candidates that
+matter together, by a fractional factorial experiment.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ class Attribution:
                 {
                     "id": prediction.id,
                     "text": prediction.text,
+                    "measured_before": prediction.measured_before,
                     "verdict": str(ended.verdict),
                     "saw": ended.saw,
                 }

@@ -16,6 +16,7 @@ from dumbbell.papers.captured_flow import INTERVAL, captured_flow, first_connect
 from dumbbell.papers.inflight_counts import Counts, compare_counts
 from dumbbell.papers.trials import Trials
 from dumbbell.run import Run
+from dumbbell.run.series import first_flow
 
 __all__ = ["ByTcptrace", "by_tcptrace", "measure"]
 
@@ -31,14 +32,14 @@ class ByTcptrace:
     ----------
     largest_rtt_ms
         The largest RTT.
-    throughput_mbps
-        Unique bytes over the time from the SYN to the last packet.
+    longest_stall_ms
+        The longest time without progress after a timeout, which the simulator knows.
     counts
         How its count of packets in flight differs from the one that knows SACKs.
     """
 
     largest_rtt_ms: float
-    throughput_mbps: float
+    longest_stall_ms: float
     counts: Counts
 
 
@@ -52,7 +53,7 @@ def measure(_point: Any, run: Run) -> ByTcptrace:
     flow = captured_flow(series, row["largest_segment_bytes"], 0.0)
     return ByTcptrace(
         largest_rtt_ms=row["rtt_max_us"] / 1e3,
-        throughput_mbps=row["goodput_bps"] / 1e6,
+        longest_stall_ms=run.summary["flows"][first_flow(run, COPA)]["rto_stall_max_us"] / 1e3,
         counts=compare_counts(
             [
                 (

@@ -108,6 +108,18 @@ class FindingAttribution:
         )
 
     @property
+    def losing(self) -> tuple[Trial, ...]:
+        """The set-ups that lose a finding which the plain set-up shows."""
+        if self.outcome is not Outcome.SHOWN:
+            return ()
+        trials = [effect.trial for effect in self.screened]
+        return tuple(
+            trial
+            for trial in trials
+            if trial.outcome is not Outcome.SHOWN and not is_control(trial.setup)
+        )
+
+    @property
     def is_by_chance_with(self) -> bool:
         """Whether chance decides with some element, or all of the preset, and not without."""
         mattering = significant(self.screened)
@@ -128,10 +140,10 @@ class FindingAttribution:
                 return Conclusion.LOST
             both = self.on_kernel is Outcome.SHOWN
             return Conclusion.BOTH if both else Conclusion.SIMULATED
-        if self.question is None:
-            return Conclusion.NO_PART
         if self.outcome is Outcome.BY_CHANCE:
             return Conclusion.CHANCE
+        if self.question is None:
+            return Conclusion.NO_PART
         if self.deciding:
             return Conclusion.APPARATUS
         if self.is_by_chance_with:
@@ -177,7 +189,10 @@ def describe(each: FindingAttribution) -> str:
         case Conclusion.BOTH:
             return f"Shown{of} without anything of the apparatus, and on the kernel."
         case Conclusion.SIMULATED | Conclusion.LOST:
-            return f"Shown{of} without anything of the apparatus{under_preset(each)}."
+            return (
+                f"Shown{of} without anything of the apparatus{under_preset(each)}."
+                f"{what_loses_it(each)}"
+            )
         case Conclusion.APPARATUS:
             without = f"shown{of}" if of else "not shown"
             caveat = "" if each.question is None else each.question.caveat
@@ -192,9 +207,28 @@ def describe(each: FindingAttribution) -> str:
                     f"Chance decides with the apparatus: shown{of} without it{whole}."
                     f"{what_makes_it_certain(each)}"
                 )
-            return f"Chance decides: shown{of}.{what_makes_it_certain(each)}"
+            return f"Chance decides: shown{of}{in_base(each)}.{what_makes_it_certain(each)}"
         case _:
             return not_shown(each)
+
+
+def in_base(each: FindingAttribution) -> str:
+    """Say how often it is shown in those plain runs to which elements are added."""
+    if each.question is None or each.plain is None or not each.question.base:
+        return ""
+    return f", and {each.plain.count} {each.question.base}, to which elements were added"
+
+
+def what_loses_it(each: FindingAttribution) -> str:
+    """Say with what a shown finding is lost, if anything of the apparatus was added."""
+    if not each.screened:
+        return ""
+    tried = len({effect.trial.setup[0].element for effect in each.screened})
+    if not each.losing:
+        return f" Shown with each of {tried} elements too."
+    ordered = sorted(each.losing, key=lambda trial: trial.held)
+    names = "; ".join(f"{name_of(trial.setup)} ({trial.count})" for trial in ordered)
+    return f" Of {tried} elements, lost with {names}."
 
 
 def what_makes_it_certain(each: FindingAttribution) -> str:
@@ -228,7 +262,7 @@ def under_preset(each: FindingAttribution) -> str:
 def not_shown(each: FindingAttribution) -> str:
     """Say what was tried."""
     if each.question is None:
-        return "Not shown, and no part of an apparatus could be why: what it is about is not that."
+        return "Not shown, and no apparatus could be why: it is about a model or a list of devices."
     tried = dict.fromkeys(effect.trial.setup[0].element for effect in each.screened)
     text = f"Not shown, whichever of {len(tried)} candidates is added: {', '.join(tried)}."
     if not tried:

@@ -26,11 +26,15 @@ class Level:
     is_control
         Whether it is there to compare with: the paper's apparatus cannot have had it, so that it
         decides nothing.
+    is_part
+        Whether it is a part of the element's first level. It is tried only where that changes how
+        many seeds show the finding, or the finding's quantity.
     """
 
     name: str
     change: Change
     is_control: bool = False
+    is_part: bool = False
 
 
 @dataclass(frozen=True)

@@ -132,6 +132,9 @@ class Paper(Generic[P, M]):
         Name of the preset that its runs have; empty for the plain set-up.
     apparatus_points
         The points that a preset leaves; None for all.
+    trial_time
+        How long runs with elements of the apparatus last where they are tried, and the plain ones
+        that they are compared with; empty for as long as the paper's.
     """
 
     name: str
@@ -154,6 +157,7 @@ class Paper(Generic[P, M]):
     model_checks: Callable[[], tuple[ModelCheck, ...]] = tuple
     apparatus: str = ""
     apparatus_points: tuple[P, ...] | None = None
+    trial_time: str = ""
 
     @property
     def directory(self) -> str:

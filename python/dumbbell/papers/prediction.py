@@ -17,7 +17,10 @@ from dumbbell.papers.trials import Trials
 from dumbbell.statistics import Difference, Interval, paired_difference, wilson
 from dumbbell.statistics.mean_interval import student_interval
 
-__all__ = ["Ended", "Evidence", "Prediction", "Verdict", "predicted", "within"]
+__all__ = [
+    "Ended", "Evidence", "Prediction", "Verdict", "at_least", "counted", "only", "predicted",
+    "within",
+]  # fmt: skip
 
 
 class Verdict(StrEnum):
@@ -77,7 +80,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What was expected of an element before it ran.
+    """What was expected of an element.
 
     Attributes
     ----------
@@ -91,6 +94,11 @@ class Prediction:
         Returns how it ended.
     captured
         Whether it is about what tcptrace reports from captures at the senders.
+    measured_before
+        Whether something of it had been measured, with the elements or with stand-ins for them,
+        when it was entered here.
+    seeds_factor
+        How many times as many seeds it needs as others.
     """
 
     id: str
@@ -99,6 +107,8 @@ class Prediction:
     points: tuple[Any, ...]
     decide: Callable[[Evidence], Ended]
     captured: bool = False
+    measured_before: bool = False
+    seeds_factor: int = 1
 
     @property
     def finding(self) -> str:
@@ -116,6 +126,8 @@ class Prediction:
         if self.missing:
             return Ended(Verdict.UNDECIDABLE, f"not in dumbbell yet: {', '.join(self.missing)}")
         trials = by_tcptrace(trials) if self.captured else trials
+        after, more = max(seeds) + 1, (self.seeds_factor - 1) * len(seeds)
+        seeds = [*seeds, *range(after, after + more)]
         trials.run(
             (setup, point, seed) for setup in self.setups for point in self.points for seed in seeds
         )
@@ -150,3 +162,33 @@ def predicted(seen: Interval, low: float, high: float, form: str) -> Ended:
     if math.isnan(seen.mean):
         return Ended(Verdict.UNDECIDABLE, "nothing was measured")
     return Ended(within(seen, low, high), form.format(seen.mean, seen.low, seen.high))
+
+
+def counted(values: Sequence[bool], low: float, high: float, what: str) -> Ended:
+    """Return how a prediction ended that something is so in a share of the seeds.
+
+    Confirmed if as many seeds are in the range, refuted if the whole interval of their share is
+    out of it. (No interval of so few seeds would be inside.)
+    """
+    share = wilson(sum(values), len(values))
+    saw = (
+        f"{sum(values)} of {len(values)} seeds {what}: {share.mean:.0%} ({share.low:.0%} to "
+        f"{share.high:.0%})"
+    )
+    if low <= share.mean <= high:
+        return Ended(Verdict.CONFIRMED, saw)
+    return Ended(
+        Verdict.REFUTED if share.high < low or share.low > high else Verdict.UNDECIDABLE, saw
+    )
+
+
+def at_least(least: float, values: Sequence[bool], of: str) -> Ended:
+    """Return how a prediction ended that something is so in more than a share of some runs."""
+    share = wilson(sum(values), len(values))
+    saw = f"{sum(values)} of {len(values)} {of} ({share.low:.0%} to {share.high:.0%})"
+    return Ended(within(share, least, math.inf), saw)
+
+
+def only(element: str, level: str) -> Setup:
+    """Return the set-up with one element added."""
+    return (Treatment(element, level),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from dumbbell.papers.finding import Check, evaluate
@@ -51,8 +51,16 @@ class Question(Generic[P, M]):
         What it is about, the main one first.
     average
         Returns the averages of several repetitions, if the rule is of these.
+    base
+        Which of the plain runs elements are added to, if the finding is of more: ``with starts
+        within 0.1 s``.
     caveat
         What the rule does not ask of runs that show it; empty if nothing.
+    fewer
+        The points at which single elements are tried, where the others decide nothing; empty for
+        all.
+    thinned
+        What the trials leave out of the paper's runs, and why that decides nothing.
     """
 
     finding: str
@@ -61,7 +69,15 @@ class Question(Generic[P, M]):
     rule: Callable[[Mapping[P, M]], Sequence[Check]]
     quantities: tuple[Quantity[P, M], ...] = ()
     average: Callable[[Sequence[Mapping[P, M]]], Mapping[P, M]] | None = None
+    base: str = ""
     caveat: str = ""
+    fewer: tuple[P, ...] = ()
+    thinned: str = ""
+
+    @property
+    def of_elements(self) -> Question[P, M]:
+        """What is asked when a single element is added or removed."""
+        return replace(self, points=self.fewer) if self.fewer else self
 
     def shown(self, seen: Mapping[P, M]) -> bool | None:
         """Whether a repetition shows the finding; None if points that decide it are missing."""

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.papers.apparatus import ELEMENTS, elements_for, is_control
 from dumbbell.papers.conclusion import FindingAttribution
-from dumbbell.papers.element import Element, Setup, Treatment, name_of
+from dumbbell.papers.element import Element, Level, Setup, Treatment, name_of
 from dumbbell.papers.factorial_trial import Factorial, experiment
 from dumbbell.papers.finding import Finding, Outcome
 from dumbbell.papers.presets import Preset
 from dumbbell.papers.question import Question
-from dumbbell.papers.trial import Effect, Trial, compare, settle, significant
+from dumbbell.papers.trial import SIGNIFICANT, Effect, Trial, compare, settle, significant
 from dumbbell.papers.trials import Trials
 
 __all__ = ["Screening"]
@@ -48,15 +48,17 @@ class Screening:
         plain, preset = (self.settle([setup])[0] for setup in ((), whole))
         candidates = list(elements_for(finding.id))
         is_shown = finding.outcome is Outcome.SHOWN
-        screened = () if is_shown else self.screen(plain, candidates)
+        # A finding that is shown is checked under the preset; without one, with each element.
+        is_screened = not is_shown or self.preset is None
+        screened = self.screen(plain, candidates) if is_screened else ()
         without: tuple[Effect, ...] = ()
         if whole and preset.outcome is not finding.outcome:
             without = self.remove_each(preset, all_of_it=is_shown)
-        factors = self.factors(screened)
+        factors = [] if is_shown else self.factors(screened)
         factorial = None
         if len(factors) > 1:
             factorial = experiment(
-                self.trials, self.question, factors, self.seeds[:FACTORIAL_SEEDS]
+                self.trials, self.question.of_elements, factors, self.seeds[:FACTORIAL_SEEDS]
             )
         return FindingAttribution(
             finding,
@@ -75,20 +77,34 @@ class Screening:
         """Whether a set-up changes any of the finding's runs."""
         return bool(setup) and self.trials.changes(setup, self.question.points)
 
-    def settle(self, setups: Sequence[Setup]) -> list[Trial]:
-        """Try set-ups."""
-        found = settle(self.trials, [(self.question, setup) for setup in setups], self.seeds)
+    def settle(
+        self, setups: Sequence[Setup], question: Question[Any, Any] | None = None
+    ) -> list[Trial]:
+        """Try set-ups; another question than the finding's has fewer points."""
+        asked = question or self.question
+        found = settle(self.trials, [(asked, setup) for setup in setups], self.seeds)
         return [found[self.question.finding, setup] for setup in setups]
 
     def screen(self, plain: Trial, candidates: Sequence[Element]) -> tuple[Effect, ...]:
-        """Add each level of each candidate to the plain set-up."""
+        """Add each level of each candidate to the plain set-up, parts of one only if it matters."""
+        whole = self.add(plain, candidates, lambda level: not level.is_part)
+        changed = {each.trial.setup[0].element for each in whole if is_different(plain, each)}
+        parted = [element for element in candidates if element.id in changed]
+        return (*whole, *self.add(plain, parted, lambda level: level.is_part))
+
+    def add(
+        self, plain: Trial, candidates: Sequence[Element], wanted: Callable[[Level], bool]
+    ) -> list[Effect]:
+        """Add some levels of candidates to the plain set-up."""
         setups = [
             (Treatment(element.id, level.name),)
             for element in candidates
             for level in element.levels
+            if wanted(level)
         ]
         setups = [setup for setup in setups if self.changes(setup)]
-        return tuple(compare(name_of(each.setup), plain, each) for each in self.settle(setups))
+        question = self.question.of_elements
+        return [compare(name_of(each.setup), plain, each) for each in self.settle(setups, question)]
 
     def remove_each(self, preset: Trial, *, all_of_it: bool) -> tuple[Effect, ...]:
         """Remove each of the preset's elements that is a candidate, or each that changes runs."""
@@ -98,7 +114,7 @@ class Screening:
             if self.changes((gone,))
             and (all_of_it or self.question.finding in ELEMENTS[gone.element].findings)
         }
-        found = self.settle(list(rests.values()))
+        found = self.settle(list(rests.values()), self.question.of_elements)
         return tuple(
             compare(f"without {name}", preset, each)
             for name, each in zip(rests, found, strict=True)
@@ -128,7 +144,13 @@ class Screening:
         """Repeat with all seeds the combinations that show the finding in each of theirs."""
         runs = () if factorial is None else factorial.runs
         promising = [run.setup for run in runs if len(run.setup) > 1 and all(run.results)]
-        return tuple(self.settle(promising))
+        return tuple(self.settle(promising, self.question.of_elements))
+
+
+def is_different(plain: Trial, effect: Effect) -> bool:
+    """Whether adding something shows the finding in other seeds, or changes its quantity."""
+    change = effect.changes[0].p if effect.changes else None
+    return effect.trial.held != plain.held or (change is not None and change < SIGNIFICANT)
 
 
 def size(effect: Effect) -> float:

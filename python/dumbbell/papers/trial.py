@@ -10,7 +10,15 @@ from dumbbell.papers.element import Setup, name_of
 from dumbbell.papers.finding import Outcome, evaluate, outcome_of
 from dumbbell.papers.question import Question
 from dumbbell.papers.trials import Trials
-from dumbbell.statistics import Difference, Interval, holm, mcnemar, newcombe, paired_difference
+from dumbbell.statistics import (
+    Difference,
+    Interval,
+    holm,
+    mcnemar,
+    newcombe,
+    paired_difference,
+    wilson,
+)
 
 __all__ = ["SIGNIFICANT", "Effect", "Trial", "compare", "settle", "significant"]
 
@@ -68,6 +76,11 @@ class Trial:
         if self.averages is None:
             return count
         return f"{count} seeds, their averages {'too' if self.averages else 'not'}"
+
+    @property
+    def share(self) -> Interval:
+        """Share of seeds that show it, with its interval."""
+        return wilson(self.held, len(self.results))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for JSON."""

@@ -75,7 +75,12 @@ class Trials(Generic[P, M]):
         self.found = 0
 
     def know(self, found: Results[P, M]) -> None:
-        """Take the measurements of the plain runs, whose seeds are 1, 2, …"""
+        """Take the measurements of the plain runs, whose seeds are 1, 2, …
+
+        Trials that last shorter have plain runs of their own.
+        """
+        if self.paper.trial_time:
+            return
         for point, values in found.measured.items():
             for at, value in enumerate(values):
                 self.measured[self.key(((), point, at + 1)).digest] = value
@@ -83,7 +88,10 @@ class Trials(Generic[P, M]):
     def scenario(self, wanted: Wanted) -> Scenario:
         """Return what runs."""
         setup, point, seed = wanted
-        return apply(setup, self.paper.scenario(point, seed))
+        scenario = self.paper.scenario(point, seed)
+        if self.paper.trial_time:
+            scenario = scenario.replace(time=self.paper.trial_time)
+        return apply(setup, scenario)
 
     def key(self, wanted: Wanted) -> RunKey:
         """Return a run's content address."""

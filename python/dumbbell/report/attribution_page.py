@@ -141,11 +141,11 @@ def charts_of(each: FindingAttribution) -> tuple[Chart, ...]:
         return ()
     quantities = each.question.quantities
     added: list[Line] = [
-        (e.name, e.trial.count, e.share, [change.interval for change in e.changes])
+        (e.name, count_of(e.trial), e.share, [change.interval for change in e.changes])
         for e in each.screened
     ]
     removed: list[Line] = [
-        (e.name, e.trial.count, e.share, [change.interval for change in e.changes])
+        (e.name, count_of(e.trial), e.share, [change.interval for change in e.changes])
         for e in each.without
     ]
     effects = () if each.factorial is None else each.factorial.effects
@@ -172,6 +172,11 @@ def chart(title: str, quantities: Sequence[Quantity[Any, Any]], lines: Sequence[
             cells.append((scale.draw(change, text), text))
         rows.append(Row(name, count, tuple(cells)))
     return Chart(title, tuple(columns), tuple(rows))
+
+
+def count_of(trial: Trial) -> str:
+    """Write in how many seeds a trial shows a finding, with the interval of their share."""
+    return f"{trial.count} ({trial.share.low:.0%} to {trial.share.high:.0%})"
 
 
 def points(share: Interval) -> str:

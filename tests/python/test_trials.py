@@ -1,0 +1,82 @@
+"""Runs of a paper's points in other set-ups: found again, measured otherwise, and shorter."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dumbbell.papers import PAPERS, Paper, ogino2021
+from dumbbell.papers.by_tcptrace import by_tcptrace
+from dumbbell.papers.element import Treatment
+from dumbbell.papers.measured_text import decode, encode
+from dumbbell.papers.ogino2021 import Kind, Measured
+from dumbbell.papers.results import Results
+from dumbbell.papers.trials import Trials
+from dumbbell.run import Run
+from dumbbell.runs import Cache
+from dumbbell.scenario import Scenario
+
+
+def utilization(_point: float, run: Run) -> float:
+    return float(run.links[0]["utilization"])
+
+
+def test_a_measurement_survives_the_cache():
+    kind = Kind(25.0, 48.5, 109.0, float("nan"))
+    before = Measured(kind, kind, 0.35)
+    after = decode(json.loads(json.dumps(encode(before), allow_nan=False)))
+    assert type(after) is Measured
+    assert repr(after) == repr(before)
+    with pytest.raises(ValueError, match="not a measurement of dumbbell's"):
+        decode({"=": "os:PathLike"})
+
+
+def test_a_run_is_found_again_in_the_cache(tmp_path, monkeypatch):
+    paper: Any = Paper(
+        "made-up", "Made up", "", (), (), (1.0,), (1.0,), "",
+        run_name=str,
+        scenario=lambda at, seed: Scenario(["reno"], buffer=f"{at:g}bdp", time="1s", seed=seed),
+        measure=utilization,
+        findings=lambda _results: [], tables=lambda _results: [], figures=lambda _results: [],
+    )  # fmt: skip
+    setup = (Treatment("single_segments", "on"),)
+    counts = []
+    for _ in range(2):
+        trials: Trials[float, float] = Trials(paper, Cache(tmp_path))
+        trials.run([((), 1.0, 1), (setup, 1.0, 1), (setup, 1.0, 1)])
+        assert trials[setup, 1.0, 1] > 0
+        counts.append((trials.executed, trials.found))
+    assert counts == [(2, 0), (0, 2)]
+
+
+def test_what_tcptrace_reports_comes_from_a_capture_that_is_deleted(tmp_path):
+    point = ogino2021.Point("cubic", 1, 0.5)
+    paper: Any = replace(
+        PAPERS["ogino2021"],
+        scenario=lambda point, seed: ogino2021.scenario(point, seed).replace(time="5s"),
+    )
+    plain: Trials[Any, Any] = Trials(paper, Cache(tmp_path / "cache"))
+    trials = by_tcptrace(plain)
+    trials.run([((), point, 1)])
+    seen = trials[(), point, 1]
+    assert 40 < seen.largest_rtt_ms < 65  # 40 ms, and 20 ms of queue
+    assert 0 <= seen.longest_stall_ms < 1000
+    # Another measurement than the paper's own of the same run.
+    plain.run([((), point, 1)])
+    assert (plain.executed, plain.found) == (1, 0)
+    again = by_tcptrace(plain)
+    again.run([((), point, 1)])
+    assert (again.executed, again.found) == (0, 1)
+    assert again[(), point, 1] == seen
+
+
+def test_trials_that_last_shorter_have_plain_runs_of_their_own():
+    paper: Any = replace(PAPERS["saito2022"], trial_time="60s")
+    trials: Trials[Any, Any] = Trials(paper)
+    point = paper.points[0]
+    assert trials.scenario(((), point, 1)).time.seconds == 60
+    trials.know(Results({point: ["measured in 120 s"]}))
+    assert trials.measured == {}
