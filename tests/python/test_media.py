@@ -224,7 +224,7 @@ def test_a_wrong_trace_is_refused_with_its_line(tmp_path, text, says):
         ({"impair": "tclink_htb", "queue": "codel"}, "`tclink_htb` has to know it before"),
         (
             {"impair": "tclink_tbf", "ecn_threshold": "20pkt"},
-            "the queue `step` of `bottleneck` decides late",
+            "the queue `step` of `bottleneck` chooses the next packet only",
         ),
     ],
 )

@@ -101,7 +101,7 @@ fn check_ooo_limit(scenario: &Scenario) -> Result<(), Error> {
 fn check_super_packets(scenario: &Scenario) -> Result<(), Error> {
     match scenario.groups.iter().find(|group| group.gso) {
         Some(group) => Err(Error::Refused(format!(
-            "gso of `{}` is not supported by the kernel engine, whose relay cuts super-packets into packets; omit `gso`, or use `--engine simulator`",
+            "`gso` of `{}` is not supported by the kernel engine, whose relay cuts super-packets into packets; omit `gso`, or use `--engine simulator`",
             group.cc.name
         ))),
         None => Ok(()),
@@ -278,7 +278,7 @@ mod tests {
             check_super_packets(&scenario(group)).map_err(|error| error.to_string())
         };
         assert_eq!(refusal(false), Ok(()));
-        let expected = "gso of `cubic` is not supported by the kernel engine, whose relay cuts super-packets into packets; omit `gso`, or use `--engine simulator`";
+        let expected = "`gso` of `cubic` is not supported by the kernel engine, whose relay cuts super-packets into packets; omit `gso`, or use `--engine simulator`";
         assert_eq!(refusal(true), Err(expected.to_owned()));
     }
 

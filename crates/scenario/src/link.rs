@@ -141,7 +141,7 @@ impl Link {
         checked.map_err(|what| format!("medium `{}`: {what}", medium.name()))?;
         if medium.needs_head() && !self.queue.shows_head() {
             return Err(format!(
-                "the queue `{}` of `{}` decides late which packet is next, and `{}` has to know it before; use \
+                "the queue `{}` of `{}` chooses the next packet only when it dequeues, and `{}` has to know it before; use \
                  `pfifo`, `bfifo` or `dummynet`",
                 self.queue.name(),
                 self.name,

@@ -214,7 +214,9 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
     let receiver = (any::<bool>(), gro_ns, ooo_limit_pkts, kind, any::<bool>());
     let offload = prop::sample::select(vec![(false, false), (true, false), (true, true)]);
     let late_ns = prop_oneof![3 => Just(0), 1 => 1000_u64..NS_PER_MS];
-    let sender = (offload, tcp(), late_ns);
+    let send_buffer =
+        prop_oneof![3 => Just(1_u64 << 30), 1 => log_uniform(5e3..1e6).prop_map(|it| it as u64)];
+    let sender = (offload, tcp(), late_ns, (send_buffer, any::<bool>()));
     let host = (sender, receiver, any::<bool>(), window);
     let when = (0.0..0.5, prop::option::of(0.1..0.5));
     let route = prop::sample::subsequence((0..links).collect::<Vec<_>>(), 1..=links);
@@ -224,7 +226,7 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
         move |(cc, flows, traffic, host, (start, stop), (route, back, rtt_ms))| {
             let (sender, receiver, ecn, window_bytes) = host;
             let (delayed_ack, gro_ns, ooo_limit_pkts, receiver, ooo_memory) = receiver;
-            let ((tso, gso), tcp, timer_lateness_ns) = sender;
+            let ((tso, gso), tcp, timer_lateness_ns, (sndbuf_bytes, sndbuf_auto)) = sender;
             let at = |share: f64| (share * duration_ns as f64) as u64;
             // A link carries one way of a path.
             let back = back.into_iter().filter(|link| !route.contains(link));
@@ -247,6 +249,8 @@ fn group(duration_ns: u64, links: usize) -> impl Strategy<Value = Group> {
                 ooo_memory,
                 tcp,
                 timer_lateness_ns,
+                sndbuf_bytes,
+                sndbuf_auto,
                 ecn: ecn.into(),
                 ..bulk(cc, flows, 1)
             }

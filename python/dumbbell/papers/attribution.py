@@ -23,6 +23,7 @@ from dumbbell.papers.question import Question
 from dumbbell.papers.questions import QUESTIONS
 from dumbbell.papers.screening import Screening
 from dumbbell.papers.trials import Trials
+from dumbbell.run.engine import engine_build
 
 __all__ = ["SEEDS", "Attribution", "attribute"]
 
@@ -60,6 +61,7 @@ class Attribution:
         return {
             "paper": self.paper.name,
             "engine_version": ENGINE_VERSION,
+            "engine_build": engine_build(),
             "seeds": list(SEEDS),
             "preset": None if self.preset is None else self.preset.name,
             "findings": [each.to_dict() for each in self.findings],
