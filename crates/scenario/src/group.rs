@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ecn::GroupEcn;
 use crate::order::check_order;
+use crate::program::Program;
 use crate::random::{element_generator, element_seed, up_to};
 use crate::tcp;
 
@@ -129,6 +130,10 @@ pub struct Group {
     /// Differentiated services codepoint of its packets, both ways (RFC 2474): 0 to 63.
     #[serde(default, skip_serializing_if = "is_best_effort")]
     pub dscp: u8,
+    /// Programs that run in its hosts instead of a flow of ours; it then has one flow, which all their packets count
+    /// for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Program>,
 }
 
 impl Default for Group {
@@ -166,6 +171,7 @@ impl Default for Group {
             nagle: true,
             slow_start_after_idle: true,
             dscp: 0,
+            program: None,
         }
     }
 }
@@ -225,6 +231,11 @@ impl Group {
         self.traffic.build(seed)
     }
 
+    /// Whether each of its flows is one connection between sockets of ours, which is there from the start.
+    pub fn has_own_sockets(&self) -> bool {
+        self.traffic.is_bulk() && self.program.is_none()
+    }
+
     /// The steps before `end_ns`.
     pub(crate) fn rtt_steps_before(&self, end_ns: u64) -> impl Iterator<Item = &RttStep> {
         let steps = self.rtt_steps.iter();
@@ -260,6 +271,7 @@ impl Group {
         }
         let of_group = |message| format!("the group of `{name}`: {message}");
         self.traffic.check().map_err(of_group)?;
+        self.check_program().map_err(of_group)?;
         if let (false, Some(size_bytes)) = (self.traffic.is_bulk(), self.size_bytes) {
             return Err(format!(
                 "flows of `{name}` have a size, {size_bytes} bytes, and traffic `{}`; set one of them",
@@ -299,6 +311,26 @@ impl Group {
             return Err(format!(
                 "flows of `{name}` may stop before they start; stop them later"
             ));
+        }
+        Ok(())
+    }
+
+    fn check_program(&self) -> Result<(), String> {
+        let Some(program) = &self.program else {
+            return Ok(());
+        };
+        program.check()?;
+        if self.flows != 1 {
+            return Err(format!(
+                "it has programs and {} flows; all packets of a program are one flow",
+                self.flows
+            ));
+        }
+        if !self.traffic.is_bulk() || self.size_bytes.is_some() {
+            return Err(
+                "it has programs, which decide what is sent; remove `traffic` and `size`"
+                    .to_owned(),
+            );
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `scenario`, `group`, `link` | what to run, in integers and base units |
+//! | `program` | programs of the user in a group's hosts |
 //! | `tcp` | what TCP did otherwise in earlier releases of Linux |
 //! | `routes`, `topology` | whether routes lead over the links; where packets go, and how long it takes |
 //! | `description` | the same in a line |
@@ -19,6 +20,7 @@ mod ecn;
 mod group;
 mod link;
 mod order;
+mod program;
 pub mod random;
 mod refusal;
 mod routes;
@@ -30,6 +32,7 @@ pub use control::Control;
 pub use ecn::GroupEcn;
 pub use group::{CongestionControl, Group, ReceiverKind, RttStep};
 pub use link::{BOTTLENECK, Link, Queue, RateStep, check_impairments};
+pub use program::{Port, Program};
 pub use refusal::Refusal;
 pub use scenario::{MAX_ROWS, Scenario};
 pub use topology::{Path, PlacedLink, Topology, Way, leads_there, route};
